@@ -850,7 +850,7 @@ def load_robot(
         exact = read(exact_angles=True)
         if exact.rounding < robot.rounding:
             robot = exact
-    if assemble and robot.closures:
+    if assemble and (robot.closures or robot._solver.tree.sums):
         pose = FilePose(robot.joint_order, robot.closures)
         robot.assemble()
         robot.file_gaps = pose.gaps()

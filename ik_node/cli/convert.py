@@ -151,8 +151,9 @@ def _following(robot: Robot) -> Mapping[str, float]:
     for joint in robot.joint_order:
         names = dict(zip(joint.dof, joint.value_names, strict=True))
         for dof, coupling in joint.couplings.items():
-            masters = dict(zip(coupling.master.dof, coupling.master.value_names, strict=True))
-            found[names[dof]] = coupling.value(values[masters[coupling.master_dof]])
+            found[names[dof]] = coupling.value(
+                *(values[term.master.value_name(term.master_dof)] for term in coupling.terms)
+            )
     return found
 
 

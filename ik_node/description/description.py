@@ -84,7 +84,7 @@ class Loop:
 @dataclass
 class CouplingRule:
     """
-    A joint value as a polynomial of another one, by names.
+    A joint value as a polynomial of another one, or as a sum of such polynomials, by names.
 
     Attributes
     ----------
@@ -93,6 +93,8 @@ class CouplingRule:
     coefficients : list of float
         c_0, c_1, ... of q = sum over i of c_i q_master**i.
     line : int or None
+    others : list of (str, list of float)
+        Further masters, and the coefficients of their polynomials.
 
     """
 
@@ -100,6 +102,12 @@ class CouplingRule:
     master: str
     coefficients: list[float]
     line: int | None = None
+    others: list[tuple[str, list[float]]] = field(default_factory=list)
+
+    @property
+    def terms(self) -> list[tuple[str, list[float]]]:
+        """Return the name and the coefficients of each master."""
+        return [(self.master, self.coefficients), *self.others]
 
 
 @dataclass
@@ -200,12 +208,15 @@ def _add_closure(loop: Loop, description: Description, fail: Fail) -> None:
 
 def _add_coupling(rule: CouplingRule, description: Description, fail: Fail) -> None:
     joint, dof = _movable(rule.joint, description, fail, rule.line, 'couplings: joint')
-    master, master_dof = _movable(rule.master, description, fail, rule.line, 'couplings: of')
+    terms = [
+        (*_movable(name, description, fail, rule.line, 'couplings: of'), coefficients)
+        for name, coefficients in rule.terms
+    ]
     if dof in joint.couplings:
         description.notes.append(f'the coupling of {shown(rule.joint)} replaces its mimic')
         joint.uncouple(dof)
     try:
-        joint.couple(dof, master, master_dof, rule.coefficients)
+        joint.couple_sum(dof, terms)
     except IkError as error:
         raise fail(f'couplings: joint {shown(rule.joint)}: {error}', rule.line) from None
 

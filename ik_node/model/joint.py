@@ -217,9 +217,11 @@ class Joint(Connector):
     @property
     def value_names(self) -> tuple[str, ...]:
         """Return the name of each value: NAME for one DoF, else NAME.X, NAME.EZ and so on."""
-        if len(self.dof) == 1:
-            return (self.name,)
-        return tuple(f'{self.name}.{DOF_NAMES[dof]}' for dof in self.dof)
+        return tuple(map(self.value_name, self.dof))
+
+    def value_name(self, dof: DOF) -> str:
+        """Return the name of the value of an axis, see `value_names`."""
+        return self.name if len(self.dof) == 1 else f'{self.name}.{DOF_NAMES[dof]}'
 
     def lock(self, dof: int | str | None = None) -> None:
         """Lock an axis (None = all axes), so that the solver does not move it."""

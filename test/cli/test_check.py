@@ -109,7 +109,7 @@ def test_text_has_the_tree(odd, capsys):
         '├─ no_room ── stuck revolute [0.5, 0.5] rad',
         '│ └─ glue ── plate fixed',
         '│ └─ free ── \u7279 continuous',
-        '├─ follow ── shadow continuous = 0.25 + -no_room',
+        '├─ follow ── shadow continuous = 0.25 - no_room',
         '└─ wrist ── ball spherical',
         'alone',
     ):

@@ -89,12 +89,15 @@ def _values(joint: Joint, actuated: list[str], held: dict[str, str]) -> list[dic
 
 
 def _follows(joint: Joint, dof: DOF) -> dict[str, Any] | None:
+    """Return the master of a value and its polynomial; with several, also the others."""
     coupling = joint.couplings.get(dof)
     if coupling is None:
         return None
-    master = coupling.master
-    names = dict(zip(master.dof, master.value_names, strict=True))
-    return {'name': names[coupling.master_dof], 'coefficients': list(coupling.coefficients)}
+    first, *others = (
+        {'name': term.master.value_name(term.master_dof), 'coefficients': list(term.coefficients)}
+        for term in coupling.terms
+    )
+    return {**first, 'others': others} if others else first
 
 
 def _tree(roots: Sequence[Joint | Link]) -> list[dict[str, Any]]:

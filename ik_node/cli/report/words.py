@@ -135,15 +135,16 @@ def _of_value(value: dict[str, Any]) -> list[str]:
 def polynomial(follows: dict[str, Any]) -> str:
     """Return the formula of a coupled value."""
     terms = []
-    for power, factor in enumerate(follows['coefficients']):
-        if factor == 0.0:
-            continue
-        name = '' if power == 0 else follows['name'] + (f'^{power}' if power > 1 else '')
-        text = f'{factor:g} {name}'.strip()
-        if name and abs(factor) == 1.0:
-            text = name if factor > 0.0 else f'-{name}'
-        terms.append(text)
-    return ' + '.join(terms) or '0'
+    for each in (follows, *follows.get('others', ())):
+        for power, factor in enumerate(each['coefficients']):
+            if factor == 0.0:
+                continue
+            name = '' if power == 0 else each['name'] + (f'^{power}' if power > 1 else '')
+            text = f'{factor:g} {name}'.strip()
+            if name and abs(factor) == 1.0:
+                text = name if factor > 0.0 else f'-{name}'
+            terms.append(text)
+    return ' + '.join(terms).replace('+ -', '- ') or '0'
 
 
 def _loop(loop: dict[str, Any]) -> str:

@@ -22,6 +22,7 @@ from xml.etree.ElementTree import Element
 
 from ik_node.description.description import CouplingRule, Description, LoopSet
 from ik_node.description.loops.loop_frames import LOOP_ELEMENTS
+from ik_node.description.sums import leads
 from ik_node.description.unknown_name import quoted
 from ik_node.description.xml_document import XmlDocument
 from ik_node.errors import shown
@@ -71,13 +72,13 @@ def read_mimic_elsewhere(document: XmlDocument, description: Description) -> Loo
     """
     found = LoopSet(document.source)
     following = {
-        joint.name: {each.master.name for each in joint.couplings.values()}
+        joint.name: {term.master.name for each in joint.couplings.values() for term in each.terms}
         for joint in description.joint_order
         if joint.couplings
     }
     for loop_set in description.loops:
         for rule in loop_set.couplings:
-            following.setdefault(rule.joint, set()).add(rule.master)
+            following.setdefault(rule.joint, set()).update(name for name, _ in rule.terms)
     for rule in (*_of_plugins(document, description), *_of_parameters(document)):
         reason = _reason_for_refusal(rule, description, following)
         if reason is None:
@@ -135,20 +136,6 @@ def _reason_for_refusal(
         joint = description.joints.get(name)
         if joint is None or len(joint.dof) != 1:
             return f'there is no joint {shown(name)} of one DoF'
-    if _leads(rule.joint, rule.master, following):
+    if leads(rule.joint, rule.master, following):
         return f'{shown(rule.master)} follows that joint'
     return None
-
-
-def _leads(leader: str, follower: str, following: dict[str, set[str]]) -> bool:
-    """Return True if `follower` follows `leader`, directly or through others, or is `leader`."""
-    seen: set[str] = set()
-    queue = [follower]
-    while queue:
-        name = queue.pop()
-        if name == leader:
-            return True
-        if name not in seen:
-            seen.add(name)
-            queue += following.get(name, ())
-    return False

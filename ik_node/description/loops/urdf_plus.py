@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element
 
-from ik_node.description.description import CouplingRule, Description, Loop, LoopFrame, LoopSet
+from ik_node.description.description import CouplingRule, Description, Loop, LoopSet
 from ik_node.description.loops.loop_frames import (
     LoopNames,
     note_limit,
@@ -32,13 +32,12 @@ from ik_node.description.loops.loop_frames import (
     turn_frame,
     X,
 )
+from ik_node.description.sums import rule_of_sum
 from ik_node.description.tree import joints_above
 from ik_node.description.unknown_name import unknown
 from ik_node.description.xml_document import XmlDocument
 from ik_node.errors import shown
-from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint
-from ik_node.model.link import Link
 
 MAX_STEPS = 1_000_000
 
@@ -50,9 +49,8 @@ class LinkCoupling:
     Parameters
     ----------
     description : Description
-    names : LoopNames
     found : LoopSet
-        The couplings and loops are appended to it.
+        The couplings are appended to it.
     dependent : set of str
         Joints without a motor, which follow rather than lead.
 
@@ -60,16 +58,12 @@ class LinkCoupling:
     -----
     Starting from the last link that both branches share, the sum of the joint values down to the
     successor equals `ratio` times the sum of those down to the predecessor. With one joint in each
-    branch this is a coupling. With more joints, this class adds a series of sliders, each coupled
-    to one of the values, and a closure of one axis that keeps their sum at 0.
+    branch this is a coupling with one master. With more joints, one of them follows the others.
 
     """
 
-    def __init__(
-        self, description: Description, names: LoopNames, found: LoopSet, dependent: set[str]
-    ) -> None:
+    def __init__(self, description: Description, found: LoopSet, dependent: set[str]) -> None:
         self._description = description
-        self._names = names
         self._found = found
         self._dependent = dependent
         self._steps = 0
@@ -135,27 +129,20 @@ class LinkCoupling:
         return first, second
 
     def _add_sum(self, name: str, terms: list[tuple[Joint, float]], line: int | None) -> None:
-        root = next(iter(self._description.roots))
-        base = root if isinstance(root, Link) else next(iter(self._description.links.values()))
-        end = base
-        for joint, factor in terms:
-            slider = Joint(self._names.new(f'{name}__{joint.name}'))
-            slider.set_dof(DOF.Z)
-            link = Link(self._names.new(f'{name}__sum'))
-            slider.add_child(link)
-            end.add_child(slider)
-            self._description.joints[slider.name] = slider
-            self._description.links[link.name] = link
-            rule = CouplingRule(slider.name, joint.name, [0.0, factor], line)
+        mimics = [
+            CouplingRule(joint.name, each.master.name, list(each.coefficients))
+            for joint in self._description.joint_order
+            for each in joint.couplings.values()
+        ]
+        leading = [joint.name for joint, _ in terms if joint.name not in self._dependent]
+        equation = {joint.name: (0.0, factor) for joint, factor in terms[::-1]}
+        rule = rule_of_sum(equation, [*mimics, *self._found.couplings], leading, line)
+        if rule is None:
+            self._description.notes.append(
+                f'coupling {shown(name)} is not used: its joints follow others already'
+            )
+        else:
             self._found.couplings.append(rule)
-            end = link
-        loop = Loop(name, LoopFrame(end.name), LoopFrame(base.name), line=line)
-        loop.dofs = (DOF.Z,)
-        self._found.loops.append(loop)
-        self._description.notes.append(
-            f'coupling {shown(name)} connects {len(terms)} joints: as many sliders that follow '
-            'them are added, whose sum stays 0'
-        )
 
 
 LOOP_TYPES = ('revolute', 'continuous', 'prismatic', 'fixed', 'planar')
@@ -183,7 +170,7 @@ def read_urdf_plus(document: XmlDocument, description: Description) -> LoopSet:
         for joint in document.root.findall('joint')
         if joint.get('independent', 'true').strip() not in ('true', 'True')
     }
-    coupling = LinkCoupling(description, names, found, dependent)
+    coupling = LinkCoupling(description, found, dependent)
     for element in document.root:
         if element.tag == 'coupling' or (is_constraint(element) and _is_rolling(element)):
             _read_coupling(document, element, names, coupling)

@@ -4,12 +4,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import zip_longest
 from math import degrees
 from xml.etree.ElementTree import Element
 
 from ik_node.description.mjcf.defaults import Settings
 from ik_node.description.mjcf.document import MjcfDocument
-from ik_node.description.mjcf.model import Mjcf, MjcfBody, MjcfConstraint, MjcfCoupling, MjcfJoint
+from ik_node.description.mjcf.model import (
+    Mjcf,
+    MjcfBody,
+    MjcfConstraint,
+    MjcfCoupling,
+    MjcfJoint,
+    MjcfSum,
+)
 from ik_node.description.unknown_name import quoted, unknown
 from ik_node.description.xml_document import MAX_NUMBER
 from ik_node.errors import shown, UnsupportedElementError
@@ -19,7 +27,10 @@ from numpy.typing import ArrayLike
 
 # The reader of whole models is passed in, because it imports this module itself.
 Reader = Callable[[MjcfDocument, list[str]], Mjcf]
-REFERENCES = ('body1', 'body2', 'site1', 'site2', 'joint1', 'joint2', 'joint', 'jointinparent')
+REFERENCES = (
+    *('body1', 'body2', 'site1', 'site2', 'joint1', 'joint2', 'joint', 'jointinparent'),
+    *('tendon1', 'tendon2'),
+)
 
 
 def expand_attaches(
@@ -96,7 +107,10 @@ def _attach(
     kept = [
         each for each in model.equalities if not any(each is constraint for constraint in to_world)
     ]
-    writer.add_section('equality', [writer.equality(each, model) for each in kept])
+    tendons: list[Element] = []
+    equalities = [writer.equality(each, model, tendons) for each in kept]
+    writer.add_section('equality', equalities)
+    writer.add_section('tendon', tendons)
     writer.add_section('actuator', [writer.motor(each) for each in model.actuated])
     return writer.bodies(model)
 
@@ -121,6 +135,12 @@ def _select(document: MjcfDocument, element: Element, inner: MjcfDocument) -> No
     for world in worlds[1:]:
         world[:] = []
     names = {each.get('name') for each in found.iter()}
+    names |= {
+        tendon.get('name')
+        for section in inner.sections('tendon')
+        for tendon in section
+        if all(joint.get('joint') in names for joint in tendon.findall('joint'))
+    }
     for section in (*inner.sections('equality'), *inner.sections('actuator')):
         section[:] = [
             each
@@ -212,8 +232,25 @@ class _Writer:
         limits = {'ctrllimited': 'false', 'forcelimited': 'false'}
         return self.make('motor', {'joint': self._prefix + joint, **limits})
 
-    def equality(self, equality: MjcfConstraint | MjcfCoupling, model: Mjcf) -> Element:
+    def equality(
+        self,
+        equality: MjcfConstraint | MjcfCoupling | MjcfSum,
+        model: Mjcf,
+        tendons: list[Element],
+    ) -> Element:
+        """Return an equality; fixed tendons that it needs are appended to `tendons`."""
         active = {'active': str(equality.enabled).lower()}
+        if isinstance(equality, MjcfSum):
+            curved = {name: p for name, p in equality.terms.items() if any(p[2:])}
+            lines = {name: p for name, p in equality.terms.items() if name not in curved}
+            powers = [sum(p[0] for p in lines.values()), *[0.0] * 4]
+            for polynomial in curved.values():
+                powers = [a + b for a, b in zip_longest(powers, polynomial, fillvalue=0.0)]
+            names = [self._tendon({name: p[1] for name, p in lines.items()}, tendons)]
+            if curved:
+                names.append(self._tendon(dict.fromkeys(curved, 1.0), tendons))
+            ends = {f'tendon{at}': name for at, name in enumerate(names, start=1)}
+            return self.make('tendon', {**ends, **active, 'polycoef': _text([-c for c in powers])})
         if isinstance(equality, MjcfCoupling):
             attributes = {'joint1': self._prefix + equality.joint, **active}
             if equality.master is not None:
@@ -234,6 +271,17 @@ class _Writer:
                 **active,
             },
         )
+
+    def _tendon(self, factors: dict[str, float], tendons: list[Element]) -> str:
+        """Append a fixed tendon, and return its name."""
+        sections = len(self._document.sections('tendon'))
+        name = f'{self._prefix}sum_{sections}_{len(tendons)}'
+        tendon = self.make('fixed', {'name': name})
+        for joint, factor in factors.items():
+            said = {'joint': self._prefix + joint, 'coef': repr(float(factor))}
+            tendon.append(self.make('joint', said))
+        tendons.append(tendon)
+        return name
 
     def _named(self, part: MjcfBody | MjcfJoint) -> dict[str, str]:
         return {'name': self._prefix + part.name} if part.is_named else {}

@@ -8,7 +8,15 @@ from ik_node.description.build_tree import hang_joints
 from ik_node.description.description import CouplingRule, Description, Loop, LoopFrame, LoopSet
 from ik_node.description.joint_spec import JointSpec
 from ik_node.description.mjcf.bodies import compose, Names, Pose
-from ik_node.description.mjcf.model import Mjcf, MjcfBody, MjcfConstraint, MjcfCoupling, MjcfJoint
+from ik_node.description.mjcf.model import (
+    Mjcf,
+    MjcfBody,
+    MjcfConstraint,
+    MjcfCoupling,
+    MjcfJoint,
+    MjcfSum,
+)
+from ik_node.description.sums import rule_of_sum
 from ik_node.description.unknown_name import quoted
 from ik_node.errors import shown
 from ik_node.model.link import Link
@@ -123,16 +131,15 @@ def _start(model: Mjcf, description: Description) -> None:
 
 def _loops(model: Mjcf, description: Description) -> LoopSet:
     loops = LoopSet(description.source, 'equality')
-    follows: list[MjcfCoupling] = []
+    follows: list[MjcfCoupling | MjcfSum] = []
     for each in model.equalities:
         if isinstance(each, MjcfConstraint):
             _add_constraint(each, model, loops, description)
         elif each.enabled:
             follows.append(each)
         else:
-            description.notes.append(
-                f'the equality of joint {shown(each.joint)} is inactive; it is not read'
-            )
+            joint = shown(next(iter(each.terms)))
+            description.notes.append(f'the equality of joint {joint} is inactive; it is not read')
     loops.couplings = _couplings(follows, model, description)
     if not loops.loops and not loops.couplings:
         loops.dialect = ''
@@ -173,58 +180,39 @@ def _add_constraint(
 
 
 def _couplings(
-    follows: list[MjcfCoupling], model: Mjcf, description: Description
+    follows: list[MjcfCoupling | MjcfSum], model: Mjcf, description: Description
 ) -> list[CouplingRule]:
     """Return coupling rules without cycles, at most one per joint."""
-    joints = {joint.name: joint for joint in model.joints}
-    masters: dict[str, str] = {}
+    references = {joint.name: joint.ref for joint in model.joints}
     rules: list[CouplingRule] = []
     for each in follows:
-        joint = joints[each.joint]
-        if each.master is None:
-            stays = joint.ref + each.coefficients[0]
-            moved = description.joints[joint.name]
+        terms = {name: _shifted(p, references[name]) for name, p in each.terms.items()}
+        moving = [name for name, polynomial in terms.items() if any(polynomial[1:])]
+        if len(moving) == 1 and len(terms[moving[0]]) == 2:
+            (name,) = moving
+            stays = -sum(polynomial[0] for polynomial in terms.values()) / terms[name][1]
+            moved = description.joints[name]
             moved.set_limits(moved.dof[0], stays, stays)
+            description.notes.append(f'joint {shown(name)} is held at {stays:g} by an equality')
+            continue
+        driven = model.actuated if isinstance(each, MjcfSum) else ()
+        rule = rule_of_sum(terms, rules, driven, each.line)
+        if rule is None:
             description.notes.append(
-                f'joint {shown(joint.name)} is held at {stays:g} by an equality'
+                f'the equality of joints {quoted(terms)} is not used: other equalities already '
+                f'determine {shown(next(iter(terms)))}'
             )
             continue
-        name, master, numbers = each.joint, each.master, each.coefficients
-        reference = (joint.ref, joints[master].ref)
-        if name in masters and master not in masters and _is_line(numbers):
-            name, master = master, name  # the inverse of a linear rule
-            numbers = [-numbers[0] / numbers[1], 1.0 / numbers[1]]
-            reference = reference[::-1]
-        if name in masters or _leads_to(master, name, masters):
-            description.notes.append(
-                f'the equality of joints {shown(each.joint)} and {shown(each.master)} is not '
-                f'used: other equalities already determine {shown(name)}'
-            )
-            continue
-        masters[name] = master
-        rules.append(CouplingRule(name, master, _shifted(numbers, *reference), each.line))
+        rules.append(rule)
     return rules
 
 
-def _is_line(numbers: list[float]) -> bool:
-    return abs(numbers[1]) > 1e-9 and not any(numbers[2:])
-
-
-def _leads_to(start: str, wanted: str, masters: dict[str, str]) -> bool:
-    """Return True if joint `start` is joint `wanted` or follows it, directly or not."""
-    name: str | None = start
-    while name is not None and name != wanted:
-        name = masters.get(name)
-    return name == wanted
-
-
-def _shifted(numbers: list[float], ref: float, master_ref: float) -> list[float]:
-    """Return the c_i of q = sum c_i x**i for q - ref = sum a_i (x - master_ref)**i."""
+def _shifted(numbers: list[float], ref: float) -> list[float]:
+    """Return the c_i of sum c_i q**i = sum a_i (q - ref)**i."""
     found = [0.0] * len(numbers)
     for power, number in enumerate(numbers):
         for i in range(power + 1):
-            found[i] += number * comb(power, i) * (-master_ref) ** (power - i)
-    found[0] += ref
+            found[i] += number * comb(power, i) * (-ref) ** (power - i)
     while len(found) > 2 and found[-1] == 0.0:
         found.pop()
     return found

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from xml.etree.ElementTree import Element
 
 from ik_node.description.mjcf.bodies import BodyReader, compose, Names, Pose
 from ik_node.description.mjcf.defaults import Defaults
 from ik_node.description.mjcf.document import MjcfDocument
-from ik_node.description.mjcf.model import MjcfConstraint, MjcfCoupling
+from ik_node.description.mjcf.model import MjcfConstraint, MjcfCoupling, MjcfSum
 from ik_node.description.mjcf.orientation import SMALLEST
 from ik_node.description.unknown_name import unknown
 from ik_node.errors import shown, UnsupportedElementError
@@ -20,7 +21,7 @@ SOFT = ('flex', 'flexvert', 'flexstrain')
 
 class EqualityReader:
     """
-    A reader of connect, weld and joint equalities; it removes unread ones from the document.
+    A reader of connect, weld, joint and tendon equalities; it removes unread ones.
 
     Parameters
     ----------
@@ -33,7 +34,7 @@ class EqualityReader:
 
     Attributes
     ----------
-    found : list of MjcfConstraint or MjcfCoupling
+    found : list of MjcfConstraint, MjcfCoupling or MjcfSum
         In the file's order.
 
     """
@@ -55,7 +56,12 @@ class EqualityReader:
         for index, body in enumerate(reader.bodies):
             pose = (body.position, body.quat_xyzw)
             self._poses.append(compose(self._poses[body.parent], pose) if index else pose)
-        self.found: list[MjcfConstraint | MjcfCoupling] = []
+        self._tendons = {
+            each.get('name', ''): each
+            for section in document.sections('tendon')
+            for each in section
+        }
+        self.found: list[MjcfConstraint | MjcfCoupling | MjcfSum] = []
         sections = document.sections('equality')
         elements = [each for section in sections for each in section]
         self._names = Names()
@@ -73,19 +79,21 @@ class EqualityReader:
         """Read an equality; return True if it is used."""
         kind = element.tag
         if kind == 'joint':
-            found: MjcfConstraint | MjcfCoupling | None = self._read_coupling(element)
+            found: MjcfConstraint | MjcfCoupling | MjcfSum | None = self._read_coupling(element)
+        elif kind == 'tendon':
+            found = self._read_tendons(element)
         elif kind in ('connect', 'weld'):
             found = self._read_constraint(element)
-        elif kind == 'tendon' or kind in SOFT:
+        elif kind in SOFT:
             found = None
             self._notes.append(
-                f'<equality>: <{kind}> on line {self._document.line(element)} connects tendons or '
-                'soft objects, which are not read'
+                f'<equality>: <{kind}> on line {self._document.line(element)} connects soft '
+                'objects, which are not read'
             )
         else:
             raise self._document.error(
                 element,
-                'this equality is not supported; allowed: connect weld joint',
+                'this equality is not supported; allowed: connect weld joint tendon',
                 UnsupportedElementError,
             )
         if found is not None:
@@ -96,21 +104,71 @@ class EqualityReader:
         names = [self._document.attribute(element, 'joint1')]
         if element.get('joint2'):
             names.append(element.attrib['joint2'])
-        for name in names:
-            if name not in self._joints:
-                if self._is_soft(element):
-                    return None
-                message = unknown('joint', name, list(self._joints))
-                raise self._document.error(element, message)
-            if self._joints[name].kind not in ('hinge', 'slide'):
-                raise self._document.error(
-                    element, f'the joint {shown(name)} is neither a hinge nor a slide'
-                )
-        given = self._document.some_numbers(element, 'polycoef', 5)
-        coefficients = given + [0.0, 1.0, 0.0, 0.0, 0.0][len(given) :]
+        if not all(self._is_known(name, element) for name in names):
+            return None
+        coefficients = self._polynomial(element)
         master = names[1] if len(names) > 1 else None
         return MjcfCoupling(
             names[0], master, coefficients, self._is_active(element), self._document.line(element)
+        )
+
+    def _is_known(self, name: str, element: Element) -> bool:
+        """Return True for a hinge or slide, False for a joint that may be one of a soft object."""
+        if name not in self._joints:
+            if self._is_soft(element):
+                return False
+            raise self._document.error(element, unknown('joint', name, list(self._joints)))
+        if self._joints[name].kind not in ('hinge', 'slide'):
+            raise self._document.error(
+                element, f'the joint {shown(name)} is neither a hinge nor a slide'
+            )
+        return True
+
+    def _polynomial(self, element: Element) -> list[float]:
+        given = self._document.some_numbers(element, 'polycoef', 5)
+        return given + [0.0, 1.0, 0.0, 0.0, 0.0][len(given) :]
+
+    def _read_tendons(self, element: Element) -> MjcfSum | None:
+        """Return L1 - p(L2) = 0, with the lengths of tendons less those at the joints' refs."""
+        names = [self._document.attribute(element, 'tendon1'), element.get('tendon2')]
+        lengths = [self._length(name, element) for name in names if name]
+        first, *others = (length for length in lengths if length is not None)
+        if len(others) + 1 < len(lengths) or not first:
+            return None
+        second = others[0] if others else {}
+        coefficients = self._polynomial(element)
+        if len(second) > 1 and any(coefficients[2:]):
+            self._note(element, f'is a curve in the sum of {len(second)} joints')
+            return None
+        terms = {name: [0.0, factor] for name, factor in first.items()}
+        for name, factor in second.items():
+            own = terms.get(name, [])
+            powers = [-c * factor**power for power, c in enumerate(coefficients)]
+            powers[0] = 0.0
+            terms[name] = [sum(pair) for pair in zip_longest(own, powers, fillvalue=0.0)]
+        terms[next(iter(terms))][0] -= coefficients[0]
+        return MjcfSum(terms, self._is_active(element), self._document.line(element))
+
+    def _length(self, name: str, element: Element) -> dict[str, float] | None:
+        """Return the factors of the joints in the length of a fixed tendon; None = not known."""
+        if name not in self._tendons:
+            raise self._document.error(element, unknown('tendon', name, list(self._tendons)))
+        if self._tendons[name].tag != 'fixed':
+            self._note(element, f'connects the spatial tendon {shown(name)}')
+            return None
+        found: dict[str, float] = {}
+        for each in self._tendons[name].findall('joint'):
+            joint = self._document.attribute(each, 'joint')
+            if not self._is_known(joint, each):
+                return None
+            factor = self._document.numbers(each, 'coef', (1.0,))[0]
+            found[joint] = found.get(joint, 0.0) + factor
+        return found
+
+    def _note(self, element: Element, reason: str) -> None:
+        self._notes.append(
+            f'<equality>: <{element.tag}> on line {self._document.line(element)} {reason}; it is '
+            'not read'
         )
 
     def _read_constraint(self, element: Element) -> MjcfConstraint | None:

@@ -138,6 +138,32 @@ class MjcfCoupling:
     enabled: bool = True
     line: int | None = None
 
+    @property
+    def terms(self) -> dict[str, list[float]]:
+        """Return the equality as terms p_k whose sum is 0, see `MjcfSum`."""
+        if self.master is None:
+            return {self.joint: [-self.coefficients[0], 1.0]}
+        return {self.joint: [0.0, 1.0], self.master: [-c for c in self.coefficients]}
+
+
+@dataclass
+class MjcfSum:
+    """
+    An equality of fixed tendons, sum over k of p_k(q_k - ref_k) = 0.
+
+    Attributes
+    ----------
+    terms : dict of str to list of float
+        Joint -> coefficients of its polynomial p_k.
+    enabled : bool
+    line : int or None
+
+    """
+
+    terms: dict[str, list[float]]
+    enabled: bool = True
+    line: int | None = None
+
 
 @dataclass
 class Mjcf:
@@ -148,7 +174,7 @@ class Mjcf:
     ----------
     bodies : list of MjcfBody
         Parents before children, depth first, as MuJoCo counts them.
-    equalities : list of MjcfConstraint or MjcfCoupling
+    equalities : list of MjcfConstraint, MjcfCoupling or MjcfSum
         In the file's order.
     actuated : list of str
         Joints with an actuator.
@@ -156,7 +182,7 @@ class Mjcf:
     """
 
     bodies: list[MjcfBody]
-    equalities: list[MjcfConstraint | MjcfCoupling] = field(default_factory=list)
+    equalities: list[MjcfConstraint | MjcfCoupling | MjcfSum] = field(default_factory=list)
     actuated: list[str] = field(default_factory=list)
 
     @property

@@ -25,9 +25,16 @@ SILENT = (
 
 def note_the_rest(document: MjcfDocument, notes: list[str]) -> None:
     """Note the elements of other sections that are not read."""
+    used = {
+        each.get(end)
+        for section in document.sections('equality')
+        for each in section.findall('tendon')
+        for end in ('tendon1', 'tendon2')
+    }
     tendons = [each for section in document.sections('tendon') for each in section]
-    if tendons:
-        notes.append(f'{len(tendons)} tendons are not read: none limits or couples a joint here')
+    unread = [each for each in tendons if each.get('name', '') not in used]
+    if unread:
+        notes.append(f'{len(unread)} tendons are not read, as no equality couples joints by them')
     keys = [key.get('name', '') for each in document.sections('keyframe') for key in each]
     if keys:
         notes.append(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
 from math import tau
 from xml.etree.ElementTree import Element
 
@@ -10,6 +11,7 @@ from ik_node.description.description import CouplingRule
 from ik_node.description.joint_spec import JointSpec
 from ik_node.description.sdf.frame_graph import FrameGraph
 from ik_node.description.sdf.joint import SdfJoint
+from ik_node.description.sums import rule_of_sum
 from ik_node.description.unknown_name import unknown
 from ik_node.description.xml_document import MAX_NUMBER, XmlDocument
 from ik_node.errors import shown
@@ -38,7 +40,7 @@ def read_couplings(
             ratio = _pitch(document, joint.frame.element, notes) / tau
             rules.append(_rule(joint.specs[1], joint.specs[0], [0.0, ratio]))
         elif joint.type_name == 'gearbox':
-            rules += _gears(document, graph, joint, hinges, notes)
+            rules += _gears(document, graph, joint, hinges, rules, notes)
     return rules
 
 
@@ -113,13 +115,15 @@ def _gears(
     document: XmlDocument,
     graph: FrameGraph,
     joint: SdfJoint,
-    hinges: dict[frozenset[str], list[SdfJoint]],
+    hinges: Mapping[str, Sequence[SdfJoint]],
+    rules: Sequence[CouplingRule],
     notes: list[str],
 ) -> list[CouplingRule]:
     """
     Return the coupling of a gearbox: angle of the child = -ratio * angle of the parent.
 
     The child turns about <axis2> and the parent about <axis>, both relative to the reference body.
+    Each angle is the sum of those of the hinges between: a reference body may be a moving carrier.
     """
     element = joint.frame.element
     ratio = document.text_numbers(element.find('gearbox_ratio'), (1.0,))[0]
@@ -130,42 +134,68 @@ def _gears(
         )
         return []
     base = graph.link(joint.frame.scope.need(name, element, '<gearbox_reference_body>'))
-    found = []
-    for which, tag in (('parent', 'axis'), ('child', 'axis2')):
+    terms: dict[str, list[float]] = {}
+    specs: dict[str, JointSpec] = {}
+    for which, tag, factor in (('child', 'axis2', 1.0), ('parent', 'axis', ratio)):
         link = graph.link(graph.end(joint.frame, which))
-        turn = graph.pose(joint.frame)[:3, :3]
-        ends = (base.link_name, link.link_name)
-        axis = turn @ joint.axes[tag].direction
-        hinge = _hinge(graph, ends, axis, hinges.get(frozenset(ends), ()))
-        if hinge is None:
+        axis = graph.pose(joint.frame)[:3, :3] @ joint.axes[tag].direction
+        found = _angle_between(graph, (base.link_name, link.link_name), axis, hinges)
+        if found is None:
             notes.append(
                 f'joint {shown(joint.name)}: its gears are not read, as no revolute joint '
                 f'connects {shown(link.link_name)} with {shown(base.link_name)} about the '
                 f"gearbox's <{tag}>"
             )
             return []
-        found.append(hinge)
-    (driver, sign), (driven, other) = found
-    return [_rule(driven, driver, [0.0, -ratio * sign * other])]
+        for spec, sign in found:
+            specs[spec.name] = spec
+            _, before = terms.get(spec.name, (0.0, 0.0))
+            terms[spec.name] = [0.0, before + factor * sign]
+    rule = rule_of_sum(terms, rules)
+    if rule is None:
+        notes.append(
+            f'joint {shown(joint.name)}: its gears are not used, as its joints follow others'
+        )
+        return []
+    for each in terms:
+        specs[each].needed = True
+    rule.line = specs[rule.joint].line
+    return [rule]
 
 
-def _hinge(
-    graph: FrameGraph, ends: tuple[str, str], axis: NDArray[np.float64], hinges: Sequence[SdfJoint]
-) -> tuple[JointSpec, float] | None:
-    """Return the revolute joint between two links about an axis, and the sign of its angle."""
-    for joint in hinges:
-        (spec,) = joint.specs
-        cosine = float(axis @ graph.pose(joint.frame)[:3, :3] @ spec.axis)
-        if abs(cosine) > 1.0 - PARALLEL:
-            return spec, np.sign(cosine) * (1.0 if spec.parent == ends[0] else -1.0)
-    return None
+def _angle_between(
+    graph: FrameGraph,
+    ends: tuple[str, str],
+    axis: NDArray[np.float64],
+    hinges: Mapping[str, Sequence[SdfJoint]],
+) -> list[tuple[JointSpec, float]] | None:
+    """
+    Return the revolute joints between two links about an axis, and the signs of their angles.
+
+    The last joint comes first. None = the links are not connected by such joints alone.
+    """
+    start, end = ends
+    ways: dict[str, list[tuple[JointSpec, float]]] = {start: []}
+    waiting = deque([start])
+    while waiting:
+        link = waiting.popleft()
+        for joint in hinges.get(link, ()):
+            (spec,) = joint.specs
+            other = spec.child if spec.parent == link else spec.parent
+            cosine = float(axis @ graph.pose(joint.frame)[:3, :3] @ spec.axis)
+            if other not in ways and abs(cosine) > 1.0 - PARALLEL:
+                sign = np.sign(cosine) * (1.0 if spec.parent == link else -1.0)
+                ways[other] = [(spec, float(sign)), *ways[link]]
+                waiting.append(other)
+    return ways.get(end) or None
 
 
-def _hinges(joints: Iterable[SdfJoint]) -> dict[frozenset[str], list[SdfJoint]]:
-    """Return the revolute joints by the pair of links that they connect."""
-    found: dict[frozenset[str], list[SdfJoint]] = {}
+def _hinges(joints: Iterable[SdfJoint]) -> dict[str, list[SdfJoint]]:
+    """Return the revolute joints by each of the links that they connect."""
+    found: dict[str, list[SdfJoint]] = {}
     for joint in joints:
         if joint.type_name in ('revolute', 'continuous'):
             (spec,) = joint.specs
-            found.setdefault(frozenset((spec.parent, spec.child)), []).append(joint)
+            for link in (spec.parent, spec.child):
+                found.setdefault(link, []).append(joint)
     return found

@@ -26,7 +26,7 @@ LOOP_KEYS = (
     'enabled',
 )
 FRAME_KEYS = ('link', 'xyz', 'rpy')
-COUPLING_KEYS = ('joint', 'of', 'coefficients')
+COUPLING_KEYS = ('joint', 'of', 'coefficients', 'offset')
 
 
 def read_closures(content: object, source: str) -> LoopSet:
@@ -138,19 +138,39 @@ class _Reader(Checked):
     def _coupling(self, entry: object, index: int) -> CouplingRule:
         what = f'couplings[{index}]'
         fields = self.mapping(entry, what, COUPLING_KEYS)
-        for key in COUPLING_KEYS:
+        several = isinstance(fields.get('of'), Mapping)
+        needed = [key for key in COUPLING_KEYS[:3] if not (several and key == 'coefficients')]
+        for key in needed:
             if key not in fields:
-                raise self.fail(f'{what}: {key} is missing; needed: {" ".join(COUPLING_KEYS)}')
-        numbers = fields['coefficients']
+                raise self.fail(f'{what}: {key} is missing; needed: {" ".join(needed)}')
+        joint = self.text(fields['joint'], f'{what}: joint')
+        if several:
+            return self._sum(joint, fields, what)
+        if 'offset' in fields:
+            raise self.fail(f'{what}: offset: with one joint, it is the first of coefficients')
+        master = self.text(fields['of'], f'{what}: of')
+        numbers = self._polynomial(fields['coefficients'], f'{what}: coefficients')
+        return CouplingRule(joint, master, numbers, self.line)
+
+    def _sum(self, joint: str, fields: Mapping[str, Any], what: str) -> CouplingRule:
+        """Return the coupling q = offset + sum over masters of factor times value."""
+        if 'coefficients' in fields:
+            raise self.fail(f'{what}: coefficients: the joints of a sum stand with their factors')
+        offset = self.numbers([fields.get('offset', 0.0)], 1, f'{what}: offset')[0]
+        terms = []
+        for name, factor in fields['of'].items():
+            where = f'{what}: of: {shown(name)}'
+            given = factor if isinstance(factor, list | tuple) else [0.0, factor]
+            terms.append((self.text(name, f'{what}: of'), self._polynomial(given, where)))
+        if not terms:
+            raise self.fail(f'{what}: of: no joint; write of: {{JOINT: FACTOR, JOINT: FACTOR}}')
+        (master, coefficients), *others = terms
+        coefficients[0] += offset
+        return CouplingRule(joint, master, coefficients, self.line, others)
+
+    def _polynomial(self, numbers: object, what: str) -> list[float]:
         count = len(numbers) if isinstance(numbers, list | tuple) else 0
         if not 1 <= count <= MOST_COEFFICIENTS:
             most = MOST_COEFFICIENTS
-            raise self.fail(
-                f'{what}: coefficients: {shown(numbers)}; expected 1 to {most} of them'
-            )
-        return CouplingRule(
-            self.text(fields['joint'], f'{what}: joint'),
-            self.text(fields['of'], f'{what}: of'),
-            self.numbers(numbers, count, f'{what}: coefficients'),
-            self.line,
-        )
+            raise self.fail(f'{what}: {shown(numbers)}; expected 1 to {most} of them')
+        return self.numbers(numbers, count, what)

@@ -59,9 +59,11 @@ def read_joint_elements(document: XmlDocument, description: Description) -> Loop
 
     Below the root element, `<joint_start joint="..." value="..."/>` is the initial value [rad or
     m] of a joint, and `<joint_coupling joint="..." of="..." coefficients="c0 c1 c2"/>` is a
-    coupling q = sum over i of c_i q_of**i. `unlimited="lower velocity"` in a <limit> lists the
-    limits that do not exist; their numbers are there for other programs only. A <ros2_control>
-    that drives values of a joint with several DoF names them NAME.X, NAME.EZ.
+    coupling q = sum over i of c_i q_of**i; one with several masters has an element
+    `<term of="..." coefficients="..."/>` for each, whose sum is q. `unlimited="lower velocity"`
+    in a <limit> lists the limits that do not exist; their numbers are there for other programs
+    only. A <ros2_control> that drives values of a joint with several DoF names them NAME.X,
+    NAME.EZ.
 
     Raises
     ------
@@ -102,14 +104,21 @@ def _unlimit(document: XmlDocument, limit: Element, joint: Joint | None) -> None
 
 
 def _coupling(document: XmlDocument, element: Element) -> CouplingRule:
-    joint, master = document.attribute(element, 'joint'), document.attribute(element, 'of')
+    joint = document.attribute(element, 'joint')
+    terms = [_term(document, each) for each in element.findall('term') or [element]]
+    (master, coefficients), *others = terms
+    return CouplingRule(joint, master, coefficients, document.line(element), others)
+
+
+def _term(document: XmlDocument, element: Element) -> tuple[str, list[float]]:
+    """Return the master of a coupling, or of one of its terms, and the coefficients."""
+    master = document.attribute(element, 'of')
     count = len(document.attribute(element, 'coefficients').split())
     if count > MOST_COEFFICIENTS:
         raise document.error(
             element, f'{count} coefficients; expected 1 to {MOST_COEFFICIENTS} numbers'
         )
-    coefficients = document.numbers(element, 'coefficients', (0.0,) * count)
-    return CouplingRule(joint, master, coefficients, document.line(element))
+    return master, document.numbers(element, 'coefficients', (0.0,) * count)
 
 
 def _start(document: XmlDocument, element: Element, description: Description) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from xml.etree.ElementTree import Element
 
 from ik_node.description.build_tree import hang_joints
-from ik_node.description.description import Description
+from ik_node.description.description import Description, LoopSet
 from ik_node.description.joint_spec import AXIS_TYPES, JointSpec, note_efforts
 from ik_node.description.tree import read_masses
-from ik_node.description.unknown_name import unknown
+from ik_node.description.unknown_name import free_name, unknown
 from ik_node.description.urdf.joint_elements import driven_joints
 from ik_node.description.urdf.joints import joint_elements, link_names, read_joint
+from ik_node.description.urdf.transmissions import read_transmissions
 from ik_node.description.xml_document import XmlDocument
 from ik_node.errors import IkError, shown
 from ik_node.model.link import Link
@@ -54,10 +55,18 @@ def read_urdf(document: XmlDocument) -> Description:
         if mimic is not None and spec.type_name in AXIS_TYPES:
             mimics[joint] = mimic
             needed |= {joint, document.attribute(mimic, 'joint')}
+    declared = len(specs)
+    rules = read_transmissions(document, specs, description.notes)
+    for spec in specs[declared:]:
+        spec.child = free_name(spec.child, description.links)
+        description.links[spec.child] = Link(spec.child)
+    needed |= {name for rule in rules for name in (rule.joint, *(each for each, _ in rule.terms))}
     for spec in specs:
         spec.needed = spec.name in needed
     _note_soft_limits(document, description.notes)
     description.loops.append(hang_joints(description, specs))
+    described = 'transmissions' if rules else ''
+    description.loops.append(LoopSet(document.source, described, couplings=rules))
     read_masses(document, description)
     for joint, mimic in mimics.items():
         _couple(joint, elements[joint], mimic, description, document)

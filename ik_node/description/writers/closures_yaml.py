@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ik_node.description.description import Description
+from ik_node.description.description import CouplingRule, Description
 from ik_node.description.writers.closure_type import closure_type, ends_of, OWN_TYPES
 from ik_node.description.writers.couplings import couplings_of, motors_of
 from ik_node.description.writers.number_text import rpy_of
@@ -34,10 +34,7 @@ def to_closures(description: Description) -> str:
     tree = plain_tree(description)
     _, others = couplings_of(description, tree)
     closures = [_closure(closure) for closure in description.closures.values()]
-    couplings = [
-        {'joint': rule.joint, 'of': rule.master, 'coefficients': _plain(rule.coefficients)}
-        for rule in others
-    ]
+    couplings = [_coupling(rule) for rule in others]
     lines = [f'# Loops of {shown(description.name)}; the numbers are in metres and radians.']
     lines += _section('closures', closures)
     if couplings:
@@ -45,6 +42,12 @@ def to_closures(description: Description) -> str:
     if description.actuated:
         lines.append(f'actuated: {_flow(motors_of(description, tree))}')
     return '\n'.join(lines) + '\n'
+
+
+def _coupling(rule: CouplingRule) -> dict[str, Any]:
+    if rule.others:
+        return {'joint': rule.joint, 'of': {name: _plain(c) for name, c in rule.terms}}
+    return {'joint': rule.joint, 'of': rule.master, 'coefficients': _plain(rule.coefficients)}
 
 
 def _closure(closure: Closure) -> dict[str, Any]:

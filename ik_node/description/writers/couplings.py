@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ik_node.description.description import CouplingRule, Description
 from ik_node.description.writers.plain_tree import PlainTree
-from ik_node.model.dof import DOF, DOF_NAMES
-from ik_node.model.joint import Joint
 
 
 def couplings_of(
@@ -26,7 +26,8 @@ def couplings_of(
     mimics : dict of str to CouplingRule
         Linear couplings between joints with one value each, by the name of the follower.
     others : list of CouplingRule
-        Nonlinear couplings, and couplings of joints with several values.
+        Nonlinear couplings, couplings of joints with several values, and those with several
+        masters.
 
     """
     single = {
@@ -39,16 +40,17 @@ def couplings_of(
     for joint in description.joints.values():
         for dof, coupling in joint.couplings.items():
             name = single.get((joint.name, dof))
-            master = single.get((coupling.master.name, coupling.master_dof))
-            coefficients = list(coupling.coefficients)
-            while len(coefficients) > 1 and coefficients[-1] == 0.0:
-                coefficients.pop()
-            rule = CouplingRule(
-                name or _value_name(joint, dof),
-                master or _value_name(coupling.master, coupling.master_dof),
-                coefficients,
+            (master, coefficients), *more = (
+                (
+                    single.get((term.master.name, term.master_dof))
+                    or term.master.value_name(term.master_dof),
+                    _without_zeros(term.coefficients),
+                )
+                for term in coupling.terms
             )
-            if name and master and len(coefficients) <= 2:
+            rule = CouplingRule(name or joint.value_name(dof), master, coefficients, others=more)
+            follows_one = (coupling.master.name, coupling.master_dof) in single and not more
+            if name and follows_one and len(coefficients) <= 2:
                 mimics[name] = rule
             else:
                 others.append(rule)
@@ -68,5 +70,9 @@ def motors_of(description: Description, tree: PlainTree) -> list[str]:
     return names
 
 
-def _value_name(joint: Joint, dof: DOF) -> str:
-    return joint.name if len(joint.dof) == 1 else f'{joint.name}.{DOF_NAMES[dof]}'
+def _without_zeros(coefficients: Sequence[float]) -> list[float]:
+    """Return a polynomial without its highest coefficients that are zero."""
+    kept = list(coefficients)
+    while len(kept) > 1 and kept[-1] == 0.0:
+        kept.pop()
+    return kept

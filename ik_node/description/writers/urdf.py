@@ -235,8 +235,11 @@ def _loop_joint(robot: Element, closure: Closure) -> None:
 
 
 def _joint_coupling(robot: Element, rule: CouplingRule) -> None:
-    said = {'joint': rule.joint, 'of': rule.master, 'coefficients': written(rule.coefficients)}
-    SubElement(robot, 'joint_coupling', said)
+    element = SubElement(robot, 'joint_coupling', {'joint': rule.joint})
+    for master, coefficients in rule.terms:
+        into = SubElement(element, 'term') if rule.others else element
+        into.set('of', master)
+        into.set('coefficients', written(coefficients))
 
 
 def _check_names(names: dict[str, list[str]]) -> None:

@@ -111,8 +111,9 @@ class _Names:
             self._values[joint.name] = joint.value_names
             for name, dof in zip(joint.value_names, joint.dof, strict=True):
                 self._values[name] = (name,)
-                if dof in joint.couplings:
-                    self._followers[name] = joint.couplings[dof].master.name
+                coupling = joint.couplings.get(dof)
+                if coupling is not None and not coupling.others:
+                    self._followers[name] = coupling.master.name
 
     def __contains__(self, name: str) -> bool:
         """Return True if a joint or a joint value has this name."""

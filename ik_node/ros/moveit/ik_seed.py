@@ -247,21 +247,8 @@ def _indices_of(joint: Joint, tree: Tree) -> list[int]:
 
 def _consistent(q: Array, model: LoadedModel) -> Array:
     """Return q with all couplings applied and all values within limits."""
-    owner = model.solver.tree.owner
-    values: dict[Axis, float] = dict(zip(owner, q.tolist(), strict=True))
-    known: set[Axis] = set()
-    for joint, dof in owner:
-        # Go up to a master with a known value, then compute its followers in order.
-        axis, followers = (joint, dof), []
-        while axis not in known and axis[1] in axis[0].couplings:
-            coupling = axis[0].couplings[axis[1]]
-            followers.append((axis, coupling))
-            axis = coupling.master, coupling.master_dof
-        known.add(axis)
-        for follower, coupling in reversed(followers):
-            values[follower] = coupling.value(values[coupling.master, coupling.master_dof])
-            known.add(follower)
-    followed = [values[axis] for axis in owner]
+    with model.solver.lock:
+        followed = model.solver.arrays_for(())[1].with_couplings(q)
     # A solve does the same. Otherwise a held link would be held elsewhere than it was read.
     within: Array = np.clip(followed, model.lower, model.upper)
     return within

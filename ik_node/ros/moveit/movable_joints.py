@@ -98,8 +98,7 @@ def movable_values(
 
 def _master(axis: Axis) -> Axis:
     joint, dof = axis
-    while dof in joint.couplings:
-        coupling = joint.couplings[dof]
+    while (coupling := joint.couplings.get(dof)) is not None and not coupling.others:
         joint, dof = coupling.master, coupling.master_dof
     return joint, dof
 

@@ -131,10 +131,10 @@ def _turns(joints: list[Joint]) -> list[bool]:
 
 
 def _followers(joints: list[Joint]) -> set[str]:
-    """Return the names of coupled values."""
+    """Return the names of values that follow one other, and so cannot be driven."""
     return {
         name
         for joint in joints
         for name, dof in zip(joint.value_names, joint.dof, strict=True)
-        if dof in joint.couplings
+        if dof in joint.couplings and not joint.couplings[dof].others
     }

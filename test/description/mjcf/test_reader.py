@@ -144,7 +144,7 @@ def test_actuators_give_the_motors():
     assert description.notes == [
         "actuator 'v': there is no joint 'nobody'",
         '1 <adhesion> actuators act on no joint; they are not read',
-        '2 tendons are not read: none limits or couples a joint here',
+        '2 tendons are not read, as no equality couples joints by them',
     ]
     description = read(ARM.replace('REST', rest.replace('TENDON', 'two')))
     assert description.actuated == ['shoulder']
@@ -159,7 +159,7 @@ def test_ignored_elements_are_noted():
     description = read(
         '<mujoco><compiler angle="radian"/><worldbody><body name="m" mocap="true"/><warp/><warp/>'
         '<body name="a"><joint name="j"/><flexcomp name="cloth"/></body></worldbody>'
-        '<equality><tendon tendon1="t"/><flex flex="cloth"/><weld body1="cloth_1" body2="a"/>'
+        '<equality><flex flex="cloth"/><weld body1="cloth_1" body2="a"/>'
         '<joint joint1="cloth_j" joint2="j"/></equality>'
         '<keyframe><key name="home"/><key/></keyframe><deformable/><frob/></mujoco>'
     )
@@ -167,8 +167,7 @@ def test_ignored_elements_are_noted():
         'the model has no name',
         "<flexcomp 'cloth'> on line 1: the bodies of a soft object are not read",
         '<warp> is not read (2 of them)',
-        '<equality>: <tendon> on line 1 connects tendons or soft objects, which are not read',
-        '<equality>: <flex> on line 1 connects tendons or soft objects, which are not read',
+        '<equality>: <flex> on line 1 connects soft objects, which are not read',
         '<equality>: <weld> on line 1 may refer to a soft object; it is not read',
         '<equality>: <joint> on line 1 may refer to a soft object; it is not read',
         "2 keyframes are not read: 'home', ''; the start is the pose in the file",
