@@ -30,7 +30,7 @@ import ik_node as ik
 from ik_node.cli.clips.motion_file import MotionFile
 from ik_node.cli.clips.motion_map import MotionMap, read_map
 from ik_node.cli.tables.goal_table import LinkPoses
-from ik_node.gallery.description_path import description_path
+from ik_node.description.own_robots import description_path
 from ik_node.model.kinematics import TreePoses
 from machine import machine
 import numpy as np

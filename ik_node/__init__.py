@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import Any, TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ik_node.cli.check import check
     from ik_node.conversions import robot_to_ik_root, set_ik_from_urdf, set_urdf_from_ik
     from ik_node.errors import (
         DescriptionError,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from ik_node.model.link import Link
     from ik_node.reach.base_placement import BasePlacement
     from ik_node.reach.volume import ReachVolume
-    from ik_node.robot import from_dh, load_robot, Robot
+    from ik_node.robot import combine, from_dh, load_robot, Robot
     from ik_node.solver.analysis.mobility import Mobility
     from ik_node.solver.background.async_solver import AsyncSolver
     from ik_node.solver.batch.batch_solution import BatchSolution, PoseErrors
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 __version__ = '0.2.0'
 
 _WHERE = {
+    'cli.check': ('check',),
     'conversions': ('robot_to_ik_root', 'set_ik_from_urdf', 'set_urdf_from_ik'),
     'errors': (
         'DescriptionError',
@@ -66,7 +68,7 @@ _WHERE = {
     'model.link': ('Link',),
     'reach.base_placement': ('BasePlacement',),
     'reach.volume': ('ReachVolume',),
-    'robot': ('Robot', 'from_dh', 'load_robot'),
+    'robot': ('Robot', 'combine', 'from_dh', 'load_robot'),
     'solver.background.async_solver': ('AsyncSolver',),
     'solver.batch.batch_solution': ('BatchSolution', 'PoseErrors'),
     'solver.analysis.mobility': ('Mobility',),
@@ -116,6 +118,8 @@ __all__ = [
     'UnknownFrameError',
     'UnsupportedElementError',
     'VelocitySolution',
+    'check',
+    'combine',
     'find_roots',
     'from_dh',
     'load_robot',

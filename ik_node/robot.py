@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import deepcopy
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
-from ik_node.description.description import Description
+from ik_node.description.description import Description, WORLD
 from ik_node.description.read import read_description
 from ik_node.description.xacro_source import XACRO_SECONDS
 from ik_node.description.xml_document import MAX_BYTES
 from ik_node.display import html_table, html_text, public_names, Rows, table
-from ik_node.errors import counted, IkError, listed, merge_alike, plain, shown, TopologyError
+from ik_node.errors import (
+    counted,
+    IkError,
+    listed,
+    merge_alike,
+    OptionError,
+    plain,
+    shown,
+    TopologyError,
+)
 from ik_node.model.attributes import fixed_array
 from ik_node.model.closure import Closure
+from ik_node.model.dof import parse_dofs
 from ik_node.model.frame import Frame
 from ik_node.model.given import finite, numbers
 from ik_node.model.goal import Goal
@@ -22,6 +33,7 @@ from ik_node.model.kinematics import TreePoses
 from ik_node.model.link import Link
 from ik_node.model.link_goals import LinkGoals
 from ik_node.model.redundancy import Redundancy
+from ik_node.model.rotation import pose_inverse
 from ik_node.solver.analysis.assembly import Assembly, close_loops
 from ik_node.solver.analysis.file_pose import FileGap, FilePose, gap_notes
 from ik_node.solver.options import SolverOptions
@@ -50,7 +62,13 @@ class Robot:
 
     Parameters
     ----------
-    description : Description
+    source : Description, Frame or iterable of Frame
+        A description, as `load_robot` reads it. Or a mechanism that was built from objects: one
+        frame of each connected system, and its goals, which stay the robot's own. Frames without a
+        name get one. A joint that closes on a link gets an end of its own, which a closure of its
+        name welds to that link.
+    name : str
+        Name of a mechanism that was built from objects.
 
     Attributes
     ----------
@@ -61,11 +79,39 @@ class Robot:
         How open each loop is in the file's own pose, and the largest joint motion that closing it
         took when the robot was loaded; empty = not tried.
 
+    Raises
+    ------
+    TopologyError
+        If the graph cannot be solved.
+
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> base, hinge, arm = ik.Link('base'), ik.Joint('hinge'), ik.Link('arm')
+    >>> hinge.set_dof('EZ')
+    >>> base.add_child(hinge)
+    >>> hinge.add_child(arm)
+    >>> robot = ik.Robot(base, name='pointer')
+    >>> robot.joint_names
+    ['hinge']
+    >>> '<robot name="pointer">' in robot.to_urdf()
+    True
+
     """
 
-    def __init__(self, description: Description) -> None:
+    def __init__(self, source: Description | Frame | Iterable[Frame], name: str = 'robot') -> None:
+        goals: list[Goal] = []
+        if isinstance(source, Description):
+            description = source
+        elif isinstance(source, (str, bytes, Path)):
+            raise OptionError('source', source, 'frames; load_robot(source) reads a description')
+        else:
+            from ik_node.description.from_objects import from_objects
+
+            description, goals = from_objects(source, name)
         self.description = description
         self._goals = LinkGoals(description.links, description.closures)
+        self._goals.by_name.update({goal.name: goal for goal in goals})
         self._poses: TreePoses | None = None
         self._transmissions: dict[tuple[str, ...], Transmission] = {}
         self.assembly: Assembly | None = None
@@ -363,6 +409,130 @@ class Robot:
 
         """
         self._goals.remove(name)
+
+    # -- closures
+
+    def add_closure(
+        self,
+        link_a: str,
+        link_b: str,
+        *,
+        type: str = 'point',  # noqa: A002
+        frame_a: Any = None,
+        frame_b: Any = None,
+        name: str | None = None,
+        dof: str | None = None,
+        distance: float | None = None,
+        tolerance: float | Sequence[float] | None = None,
+        weight: float = 1.0,
+        enabled: bool = True,
+    ) -> Closure:
+        """
+        Add a closure between two links; without frames, it is closed at the present values.
+
+        With frames that do not coincide, call `assemble` to close the loop.
+
+        Parameters
+        ----------
+        link_a, link_b : str
+            Names of the links. 'world' is the fixed world, even if the description has no such
+            link.
+        type : str
+            weld, point, hinge, slider, universal, planar or distance, see `CLOSURE_TYPES` in
+            `ik_node.model.closure`. A hinge turns about z of frame B, a slider moves along it.
+        frame_a, frame_b : (position (3,) [m], quat_xyzw (4,)), or another form, optional
+            Poses of the two frames in their links. None = the place where the other frame is at
+            present; if neither is given, frame A is that of link_a.
+        name : str, optional
+            Name of the closure; by default the names of both links.
+        dof : str, optional
+            Constrained axes of frame B, such as 'X Y Z EX', instead of those of the type.
+        distance : float, optional
+            For the type distance [m]; None = the present one of the two frames. Then `frame_b` is
+            that of link_b if it is not given.
+        tolerance : float or sequence of float, optional
+            Residuals that count as closed, [m] and [rad], see `Constraint.tolerance`.
+        weight : float
+            Weight of its rows if not all loops can be closed.
+        enabled : bool
+            Whether it takes part in solves.
+
+        Returns
+        -------
+        Closure
+
+        Raises
+        ------
+        UnknownFrameError
+            If there is no such link.
+        OptionError
+            If the links are the same, the type is unknown, or the name is taken.
+        ShapeError
+            If a frame has none of the forms.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.combine(
+        ...     ik.load_robot('arm6', prefix='l_'), ik.load_robot('arm6', prefix='r_')
+        ... )
+        >>> free = int(robot.mobility)
+        >>> loop = robot.add_closure('l_j6_link', 'r_j6_link', type='weld')
+        >>> free - int(robot.mobility)
+        6
+
+        """
+        if link_a == link_b:
+            raise OptionError('link_b', link_b, f'another link than {shown(link_a)}')
+        closure = Closure(f'{link_a}_{link_b}' if name is None else name, type)
+        if closure.name in self.closures or closure.name in self.goals:
+            raise OptionError('name', closure.name, 'a name that no goal or closure has')
+        a, b = (self._link_or_world(each) for each in (link_a, link_b))
+        if dof is not None:
+            closure.set_dof(*parse_dofs(dof))
+        given = [_matrix_of(frame) for frame in (frame_a, frame_b)]
+        there = a.matrix_world if given[0] is None else a.matrix_world @ given[0]
+        here = b.matrix_world if given[1] is None else b.matrix_world @ given[1]
+        if given[0] is None and given[1] is not None and closure.kind != 'distance':
+            there = here
+        if given[1] is None and closure.kind != 'distance':
+            here = there
+        if closure.kind == 'distance':
+            present = float(np.linalg.norm(there[:3, 3] - here[:3, 3]))
+            closure.distance = present if distance is None else distance
+        elif distance is not None:
+            raise OptionError('distance', distance, f'none for the type {type}')
+        closure.tolerance, closure.weight, closure.enabled = tolerance, weight, enabled
+        offset = Frame()
+        offset.set_pose(pose_inverse(a.matrix_world) @ there)
+        closure.set_offset(offset.position, offset.quaternion)
+        closure.set_pose(pose_inverse(b.matrix_world) @ here)
+        b.add_child(closure)
+        closure.make_closure(a)
+        self.description.closures[closure.name] = closure
+        return closure
+
+    def remove_closure(self, name: str) -> None:
+        """
+        Remove a closure.
+
+        Raises
+        ------
+        UnknownFrameError
+            If there is no such closure.
+
+        """
+        closure = self.closures[name]
+        for link, part in ((closure.child, closure), (closure, closure.parent)):
+            if part is not None and link is not None:
+                part.remove_child(link)
+        del self.description.closures[name]
+
+    def _link_or_world(self, name: str) -> Link:
+        if name == WORLD and name not in self.links:
+            self.description.links[name] = Link(name)
+            self.description.roots.append(self.links[name])
+        return self._goals.link(name)
 
     # -- kinematics
 
@@ -790,6 +960,36 @@ class Robot:
         return to_closures(self.description)
 
 
+def as_robot(source: Any) -> Robot:
+    """
+    Return a robot, or make one from frames or from a solver of frames.
+
+    Raises
+    ------
+    OptionError
+        If it is something else, such as a path.
+
+    """
+    if isinstance(source, Robot):
+        return source
+    try:
+        return Robot(source.roots if isinstance(source, Solver) else source)
+    except (TopologyError, OptionError) as error:
+        if isinstance(source, (Solver, Frame, list, tuple)):
+            raise
+        allowed = 'a Robot, which load_robot(source) returns, or frames'
+        raise OptionError('robot', source, allowed) from error
+
+
+def _matrix_of(pose: Any) -> Array | None:
+    """Return a pose of any form as a matrix (4, 4); None = not given."""
+    if pose is None:
+        return None
+    frame = Frame('frame of a closure')
+    frame.set_pose(pose)
+    return frame.matrix
+
+
 def load_robot(
     source: str | Path,
     *,
@@ -797,6 +997,7 @@ def load_robot(
     root: str = 'fixed',
     trim_unused: bool = False,
     assemble: bool = True,
+    prefix: str = '',
     max_bytes: int = MAX_BYTES,
     xacro_seconds: float = XACRO_SECONDS,
 ) -> Robot:
@@ -806,8 +1007,9 @@ def load_robot(
     Parameters
     ----------
     source : str or Path
-        A file, or the text itself, which begins with '<'. A xacro file is expanded, which runs the
-        Python code in it; a text that contains xacro is refused.
+        A file, the text itself, which begins with '<', or the name of a robot that is installed
+        with the package, such as 'hexapod' (`ik_node demo --list`). A xacro file is expanded,
+        which runs the Python code in it; a text that contains xacro is refused.
     closures : str, Path or mapping, optional
         Closure annotations, which replace every loop declared in the description.
     root : {'fixed', 'floating'}
@@ -818,6 +1020,9 @@ def load_robot(
     assemble : bool
         Whether to close the loops, starting from the description's values, because they are
         usually open at zero. `Robot.assembly` has the result.
+    prefix : str
+        Put before the name of every link, joint and closure, so that two equal robots can be
+        parts of one, see `combine`. Closure annotations name them without it.
     max_bytes : int
         Larger descriptions raise DescriptionError.
     xacro_seconds : float
@@ -842,6 +1047,7 @@ def load_robot(
                 max_bytes=max_bytes,
                 xacro_seconds=xacro_seconds,
                 exact_angles=exact_angles,
+                prefix=prefix,
             )
         )
 
@@ -856,6 +1062,86 @@ def load_robot(
         robot.file_gaps = pose.gaps()
         robot.description.notes += gap_notes(robot.file_gaps)
     return robot
+
+
+def combine(
+    *robots: Robot, base: str = 'world', poses: Mapping[str, Any] | Sequence[Any] | None = None
+) -> Robot:
+    """
+    Return one robot that consists of copies of several, such as two arms on one table.
+
+    The copies keep their joint values, limits, targets, closures and goals. The names of the
+    robots must differ: load one of two equal robots with a `prefix`. A loop between them is made
+    with `Robot.add_closure`.
+
+    Parameters
+    ----------
+    *robots : Robot
+        Two or more robots, which are not changed.
+    base : str
+        The link that carries them all. If no robot has a link of this name, it is added as the
+        root. If one has it, such as the flange of an arm, that robot carries the others.
+    poses : sequence of poses or None, or mapping of str to pose, optional
+        Pose of each robot's root frame in the base: (position (3,) [m], quat_xyzw (4,)) or another
+        form, see `Frame.set_pose`; None = that of the base. In the order of the robots, or by the
+        name of a robot or of its root link. That of the robot that has the base is in the root
+        frame.
+
+    Returns
+    -------
+    Robot
+        Its joint values are those of the robots one after the other.
+
+    Raises
+    ------
+    TopologyError
+        If two robots have a link, joint, closure or goal of the same name, or the poses are not
+        one for each robot.
+    ShapeError
+        If a pose has none of the forms.
+
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> left = ik.load_robot('arm6', prefix='left_')
+    >>> right = ik.load_robot('arm6', prefix='right_')
+    >>> pair = ik.combine(left, right, poses=[None, ((0, -0.8, 0), (0, 0, 0, 1))])
+    >>> len(pair.joint_names)
+    12
+
+    """
+    from ik_node.description.combine import combine as join
+    from ik_node.description.combine import poses_of, refuse_equal
+
+    for each in robots:
+        if not isinstance(each, Robot):
+            raise OptionError('robot', each, 'a Robot; load_robot returns one')
+    if not robots:
+        raise OptionError('robots', robots, 'two or more robots')
+    copies = [deepcopy((each.description, dict(each.goals))) for each in robots]
+    descriptions = [description for description, _ in copies]
+    placed = []
+    for number, pose in enumerate(poses_of(descriptions, poses)):
+        place = Frame(f'poses[{number}]')
+        if pose is not None:
+            place.set_pose(pose)
+        placed.append(place.matrix)
+    before = [description.root.matrix_world for description in descriptions]
+    found = Robot(join(descriptions, base, placed))
+    goals: dict[str, tuple[Goal, str]] = {}
+    for at, (description, own) in enumerate(copies):
+        moved = description.root.matrix_world @ pose_inverse(before[at])
+        for name, goal in own.items():
+            if name in goals:
+                refuse_equal('goal', name, goals[name][1], description.name)
+            goals[name] = goal, description.name
+            if goal.parent is None:
+                goal.set_pose(moved @ goal.matrix)
+            found._goals.by_name[name] = goal
+    found._start = {name: value for each in robots for name, value in each._start.items()}
+    if found.closures:
+        found.assemble()
+    return found
 
 
 def from_dh(

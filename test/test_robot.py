@@ -1,7 +1,7 @@
 """A robot combines description, model and solver."""
 
+from ik_node.description.own_robots import description_path
 from ik_node.errors import DescriptionError, ShapeError, UnknownFrameError
-from ik_node.gallery.description_path import description_path
 from ik_node.robot import load_robot, Robot
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status

@@ -29,8 +29,8 @@ import time
 from typing import Any
 from urllib.parse import quote
 
+from ik_node.description.own_robots import description_path
 from ik_node.gallery import gallery_item
-from ik_node.gallery.description_path import description_path
 from ik_node.robot import load_robot
 import msgspec
 from node.node_process import LINK, NodeProcess

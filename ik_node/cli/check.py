@@ -11,9 +11,11 @@ links that cannot move; and guesses about the description.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 import json
 from pathlib import Path
 import sys
+from typing import Any
 
 from ik_node.cli.report.facts import facts_of
 from ik_node.cli.report.plot import graph_plot
@@ -21,9 +23,12 @@ from ik_node.cli.report.words import as_text, ascii_tree
 from ik_node.cli.robot_arguments import add_robot_arguments, check_outputs, robot_of
 from ik_node.description.mesh_path import mesh_path
 from ik_node.description.sidecars.find import sidecar_name
-from ik_node.description.visuals import read_visuals
+from ik_node.description.visuals import visuals_of
+from ik_node.display import public_names
 from ik_node.errors import shown
-from ik_node.robot import Robot
+from ik_node.model.frame import Frame
+from ik_node.robot import as_robot, Robot
+from ik_node.solver.solver import Solver
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,13 +44,11 @@ def run(args: argparse.Namespace) -> int:
     """Print the description of the robot and return the exit code."""
     check_outputs(args, [('--plot', args.plot)])
     save = graph_plot(args.plot) if args.plot is not None else None
-    robot = robot_of(args)
-    found = facts_of(robot)
-    found['notes'] += _notes(robot, closures_given=args.closures is not None)
+    found = check(robot_of(args), closures_given=args.closures is not None)
     if args.json:
         print(json.dumps(found, indent=2))
     else:
-        text = as_text(found, robot.mobility.report())
+        text = repr(found)
         try:
             text.encode(sys.stdout.encoding or 'utf-8')
         except UnicodeEncodeError:
@@ -53,13 +56,63 @@ def run(args: argparse.Namespace) -> int:
         print(text)
     if save is not None:
         save(found)
-    return 0 if found['loops_closed'] and found['can_move'] else 1
+    return 0 if found.ok else 1
+
+
+class Check(dict[str, Any]):
+    """The facts about a robot by name, as `ik_node check --json`; its text is that of `check`."""
+
+    def __init__(self, facts: dict[str, Any], mobility: str) -> None:
+        super().__init__(facts)
+        self._mobility = mobility
+
+    __dir__ = public_names
+
+    def __repr__(self) -> str:
+        return as_text(self, self._mobility)
+
+    @property
+    def ok(self) -> bool:
+        """Return True if the loops are closed and something can move."""
+        return bool(self['loops_closed'] and self['can_move'])
+
+
+def check(
+    robot: Robot | Solver | Frame | Iterable[Frame], *, closures_given: bool = False
+) -> Check:
+    """
+    Close the loops of a robot, and return what `ik_node check` prints.
+
+    Parameters
+    ----------
+    robot : Robot, Solver, Frame or iterable of Frame
+        The robot, or a mechanism that was built from objects, see `Robot`.
+    closures_given : bool
+        True: leave out the note that the description declares no loop.
+
+    Raises
+    ------
+    OptionError
+        If the robot is something else, such as a path.
+
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> report = ik.check(ik.load_robot('fivebar'))
+    >>> report.ok, report['mobility']
+    (True, 2)
+
+    """
+    robot = as_robot(robot)
+    found = facts_of(robot)
+    found['notes'] += _notes(robot, closures_given=closures_given)
+    return Check(found, robot.mobility.report())
 
 
 def _notes(robot: Robot, *, closures_given: bool) -> list[str]:
     """Return notes on what the robot may lack: loops, and the files of its meshes."""
     found, source = [], robot.description.source
-    if not robot.closures and not closures_given:
+    if not robot.closures and not closures_given and robot.description.text:
         found.append(
             'no loops: the description declares none, and there is no '
             f'{sidecar_name(Path(source))} beside it that does'
@@ -69,8 +122,8 @@ def _notes(robot: Robot, *, closures_given: bool) -> list[str]:
             'no motors are named, so every joint counts as one: name them with `actuated: [...]` '
             'beside the closures, or with <transmission> or <ros2_control> in the description'
         )
-    meshes = {v.file for v in read_visuals(robot.description.text, source) if v.kind == 'mesh'}
-    missing = sorted(file for file in meshes if mesh_path(file, source) is None)
+    meshes = {(v.file, v.source) for v in visuals_of(robot.description) if v.kind == 'mesh'}
+    missing = sorted(file for file, beside in meshes if mesh_path(file, beside) is None)
     if missing:
         found.append(
             f'{len(missing)} of {len(meshes)} meshes are not found, such as {shown(missing[0])}: '

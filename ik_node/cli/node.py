@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 
 from ik_node.cli.rclpy_needed import need_rclpy
-from ik_node.cli.robot_arguments import check_files
+from ik_node.cli.robot_arguments import check_files, robot_file
 from ik_node.ros.parameters.parameter_text import help_text, yaml_value
 
 
@@ -26,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'robot',
         nargs='?',
         metavar='ROBOT',
+        type=robot_file,
         help='file with the robot description, the parameter robot_file',
     )
     parser.add_argument(

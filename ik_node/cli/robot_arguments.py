@@ -7,14 +7,22 @@ from collections.abc import Iterable
 import os
 from pathlib import Path
 
+from ik_node.description.own_robots import found_by_name, similar_file
 from ik_node.description.xacro_source import XACRO_SECONDS
 from ik_node.errors import DescriptionError, OptionError
 from ik_node.robot import load_robot, Robot
 
+ROBOT_HELP = 'file with the robot description, or a robot of ik_node by name, such as hexapod'
+
+
+def robot_file(text: str) -> str:
+    """Return the path of an installed robot for its name, or the text unchanged."""
+    return str(found_by_name(text))
+
 
 def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
     """Add ROBOT and the options for reading it."""
-    parser.add_argument('robot', metavar='ROBOT', help='file with the robot description')
+    parser.add_argument('robot', metavar='ROBOT', type=robot_file, help=ROBOT_HELP)
     add_reading_options(parser)
 
 
@@ -46,7 +54,9 @@ def check_files(*paths: str | None) -> None:
     """
     for path in paths:
         if path is not None and not Path(path).exists():
-            raise DescriptionError('no such file', source=path)
+            near = similar_file(Path(path))
+            mean = f'; did you mean {near}?' if near else ''
+            raise DescriptionError(f'no such file{mean}', source=path)
 
 
 def check_outputs(

@@ -17,7 +17,7 @@ import socket
 from typing import TYPE_CHECKING
 
 from ik_node.cli.rclpy_needed import need_rclpy
-from ik_node.cli.robot_arguments import add_reading_options, robot_of
+from ik_node.cli.robot_arguments import add_reading_options, robot_file, ROBOT_HELP, robot_of
 from ik_node.errors import OptionError, UnknownFrameError
 from ik_node.gallery import gallery_item, NAMES
 from ik_node.reach.volume import ReachVolume
@@ -29,9 +29,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the robot to show and the address of the server."""
-    parser.add_argument(
-        'robot', metavar='ROBOT', nargs='?', help='file with the robot description'
-    )
+    parser.add_argument('robot', metavar='ROBOT', nargs='?', type=robot_file, help=ROBOT_HELP)
     add_reading_options(parser)
     parser.add_argument('--demo', metavar='NAME', help='a robot of the gallery, see demo --list')
     parser.add_argument(

@@ -243,6 +243,27 @@ def _movable(
     return joint, joint.dof[0]
 
 
+@dataclass(frozen=True)
+class Source:
+    """
+    A text that (a part of) a description was read from.
+
+    Attributes
+    ----------
+    text : bytes or str
+        The text, with xacro expanded.
+    name : str
+        File name, or '<text>'.
+    prefix : str
+        What the names of its links and joints have in front.
+
+    """
+
+    text: bytes | str
+    name: str
+    prefix: str = ''
+
+
 # The fixed link. A closure may use it without a declaration, also if the base floats.
 WORLD = 'world'
 
@@ -277,6 +298,10 @@ class Description:
         What was guessed, left out or corrected while reading.
     rounded_angles : int
         Number of pose angles that are rounded fractions of pi.
+    parts : list of Source
+        The texts of a description that is combined from several; else empty.
+    prefix : str
+        What all names have in front that the text does not have.
 
     """
 
@@ -292,6 +317,8 @@ class Description:
     actuated: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     rounded_angles: int = 0
+    parts: list[Source] = field(default_factory=list)
+    prefix: str = ''
 
     def __repr__(self) -> str:
         return f'Description({shown(self.name)}, {plain(self.dialect)})'
@@ -305,3 +332,19 @@ class Description:
     def joint_order(self) -> list[Joint]:
         """Return the movable joints, in the description's order."""
         return [joint for joint in self.joints.values() if joint.dof]
+
+    @property
+    def sources(self) -> list[Source]:
+        """Return the texts that the description was read from."""
+        return self.parts or [Source(self.text, self.source, self.prefix)]
+
+    def put_before_names(self, prefix: str) -> None:
+        """Put a prefix before the names of all links, joints and closures."""
+        self.prefix = prefix
+        for frames in (self.links, self.joints, self.closures):
+            renamed = {prefix + name: frame for name, frame in frames.items()}
+            for name, frame in renamed.items():
+                frame.name = name
+            frames.clear()
+            frames.update(renamed)  # type: ignore[arg-type]
+        self.actuated = [prefix + name for name in self.actuated]

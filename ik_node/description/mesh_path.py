@@ -37,6 +37,9 @@ class Visual:
     rgba : tuple of float or None
         Each from 0 to 1; None = not given.
 
+    source : str
+        File of the description, beside which meshes are searched.
+
     """
 
     link: str
@@ -46,6 +49,7 @@ class Visual:
     size: tuple[float, ...]
     file: str = ''
     rgba: Rgba | None = None
+    source: str = '<text>'
 
     @classmethod
     def unread(cls, link: str, what: str) -> Visual:

@@ -19,6 +19,7 @@ from ik_node.description.loops.mimic_elsewhere import (
     read_mimic_elsewhere,
 )
 from ik_node.description.loops.urdf_plus import read_urdf_plus
+from ik_node.description.own_robots import found_by_name, similar_file
 from ik_node.description.sdf.gazebo_joint import read_gazebo_joints
 from ik_node.description.sidecars.find import (
     note_annotations_beside,
@@ -37,7 +38,7 @@ from ik_node.description.xacro_source import (
     XACRO_SECONDS,
 )
 from ik_node.description.xml_document import MAX_BYTES, parse_xml, XmlDocument
-from ik_node.errors import DescriptionError, shown, UnsupportedElementError
+from ik_node.errors import DescriptionError, OptionError, shown, UnsupportedElementError
 from ik_node.model.given import one_of
 
 # Closing frames come after all declared loops, because they are guesses.
@@ -90,6 +91,7 @@ def read_description(
     max_bytes: int = MAX_BYTES,
     xacro_seconds: float = XACRO_SECONDS,
     exact_angles: bool = False,
+    prefix: str = '',
 ) -> Description:
     """
     Read a robot description and its loops.
@@ -117,6 +119,8 @@ def read_description(
         Whether to read angles of poses that are rounded fractions of pi, such as 1.5708, as the
         exact fractions; a note lists them. `Description.rounded_angles` counts them in either
         case.
+    prefix : str
+        Put before the name of every link, joint and closure, last of all.
 
     Raises
     ------
@@ -163,6 +167,8 @@ def read_description(
     if root == 'floating':
         float_roots(description)
     _check_value_names(description)
+    if prefix:
+        description.put_before_names(prefix)
     return description
 
 
@@ -251,18 +257,29 @@ def _load(source: str | Path, max_bytes: int) -> tuple[bytes | str, str, Path | 
     """Return the text, its name in messages, and its path if it is a file."""
     if isinstance(source, str) and is_text(source):
         return source.lstrip(BLANKS), '<text>', None
-    shown = str(source)[:200]
+    if not isinstance(source, (str, Path)):
+        raise OptionError('source', type(source).__name__, _what_else(source))
+    where = str(source)[:200]
     if isinstance(source, str) and not source.strip():
         raise DescriptionError('the description is empty')
     try:
-        path = Path(source)
+        path = Path(found_by_name(source))
         if path.is_dir():
-            raise DescriptionError(robots_in_folder(path), source=shown)
+            raise DescriptionError(robots_in_folder(path), source=where)
         with path.open('rb') as file:
             return file.read(max_bytes + 1), str(path), path
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError) as error:
         reason = getattr(error, 'strerror', None) or str(error)
+        near = similar_file(Path(source)) if isinstance(error, FileNotFoundError) else ''
+        message = f"cannot be read: {reason}; a path is expected, or text that begins with '<'"
+        message += ', or the name of a robot of ik_node, such as hexapod'
         raise DescriptionError(
-            f"cannot be read: {reason}; a path is expected, or text that begins with '<'",
-            source=shown,
+            message + (f'; did you mean {near}?' if near else ''), source=where
         ) from None
+
+
+def _what_else(source: object) -> str:
+    """Return what to load in place of an object that is no description."""
+    if hasattr(source, 'to_xml_string'):  # of urdf_parser_py
+        return 'the file or the text itself: such an object has lost the loops of its file'
+    return "a path, text that begins with '<', or the name of a robot of ik_node such as hexapod"

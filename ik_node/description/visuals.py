@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from xml.etree.ElementTree import Element
 
+from ik_node.description.description import Description
 from ik_node.description.mesh_path import Rgba, Visual
 from ik_node.description.mjcf.visuals import read_mjcf_visuals
 from ik_node.description.origin import read_origin
@@ -72,6 +74,15 @@ READERS: dict[str, Callable[[XmlDocument], list[Visual]]] = {
     'mujoco': read_mjcf_visuals,
     'sdf': read_sdf_visuals,
 }
+
+
+def visuals_of(description: Description) -> list[Visual]:
+    """Return the visuals of a description, as `read_visuals`, by the names of its links."""
+    return [
+        replace(visual, link=part.prefix + visual.link, source=part.name)
+        for part in description.sources
+        for visual in read_visuals(part.text, part.name)
+    ]
 
 
 def read_visuals(text: bytes | str, source: str = '<text>') -> list[Visual]:

@@ -8,8 +8,8 @@ from pathlib import Path
 import tempfile
 from typing import Any
 
+from ik_node.description.own_robots import description_path
 from ik_node.gallery import gallery_item
-from ik_node.gallery.description_path import description_path
 from ik_node.gallery.gallery_item import GalleryItem
 
 RATE = 250.0  # [Hz]

@@ -153,6 +153,8 @@ def build_tree(roots: Iterable[Frame], joint_order: Sequence[Joint] | None = Non
     """
     Return the tree of elementary motions of a graph, which is walked depth first.
 
+    Frames without a name get one: joint, joint_2 and so on.
+
     Parameters
     ----------
     roots : iterable of Frame
@@ -163,7 +165,8 @@ def build_tree(roots: Iterable[Frame], joint_order: Sequence[Joint] | None = Non
     Raises
     ------
     TopologyError
-        If the master of a coupling is not in the graph, or couplings form a circle.
+        If the master of a coupling is not in the graph, couplings form a circle, or two joint
+        values have the same name.
 
     """
     tree = Tree()
@@ -183,6 +186,7 @@ def build_tree(roots: Iterable[Frame], joint_order: Sequence[Joint] | None = Non
                     column, pose = len(motions) - 1, _BACK[dof % 3]
         tree.carrier[frame] = (column, pose)
         stack.extend((child, column, pose) for child in reversed(frame.children))
+    _name_unnamed(tree)
     _index_values(tree, joints, joint_order)
     resolved = _resolve(motions)
     value = {(id(joint), dof): at for at, (joint, dof) in enumerate(tree.owner)}
@@ -206,6 +210,18 @@ def build_tree(roots: Iterable[Frame], joint_order: Sequence[Joint] | None = Non
     return tree
 
 
+def _name_unnamed(tree: Tree) -> None:
+    """Give frames without a name the first free one: joint, joint_2, ..."""
+    unnamed = [frame for frame in tree.carrier if not frame.name]
+    taken = {frame.name for frame in tree.carrier} if unnamed else set()
+    for frame in unnamed:
+        kind, number = type(frame).__name__.lower(), 1
+        while (name := kind if number == 1 else f'{kind}_{number}') in taken:
+            number += 1
+        taken.add(name)
+        frame._name = name  # no change that a solver has to read: it is reading now
+
+
 def _index_values(tree: Tree, joints: list[Joint], order: Sequence[Joint] | None) -> None:
     """Set the order of q: the joints in `order` first, then the others as discovered."""
     found = {id(joint) for joint in joints}
@@ -214,6 +230,41 @@ def _index_values(tree: Tree, joints: list[Joint], order: Sequence[Joint] | None
     for joint in [*listed, *(j for j in joints if id(j) not in first)]:
         tree.names.extend(joint.value_names)
         tree.owner.extend((joint, dof) for dof in joint.dof)
+    refuse_equal_names(
+        'joint values', zip(tree.names, (joint for joint, _ in tree.owner), strict=True)
+    )
+
+
+def refuse_equal_names(kind: str, named: Iterable[tuple[str, Frame]]) -> None:
+    """
+    Raise TopologyError if two things have the same name.
+
+    Parameters
+    ----------
+    kind : str
+        What has the names: 'links' and so on.
+    named : iterable of (str, Frame)
+        Each name, and the frame that it belongs to.
+
+    """
+    seen: dict[str, Frame] = {}
+    for name, frame in named:
+        first = seen.setdefault(name, frame)
+        if first is not frame:
+            both = ' and '.join(f'{each!r} {_place(each)}' for each in (first, frame))
+            raise TopologyError(
+                f'two {kind} are named {shown(name)}: {both}; rename one, or load one of two '
+                "robots with load_robot(..., prefix='left_')"
+            )
+
+
+def _place(frame: Frame) -> str:
+    top = frame
+    while top.parent is not None:
+        top = top.parent
+    if top is frame:
+        return 'at the root'
+    return f'under {shown(frame.parent and frame.parent.name)} of the root {shown(top.name)}'
 
 
 def _resolve(

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ik_node.errors import OptionError
 from ik_node.reach.volume import ReachVolume
-from ik_node.robot import Robot
+from ik_node.robot import as_robot
 from ik_node.viewer.viser_needed import need_viser
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ik_node.model.frame import Frame
+    from ik_node.robot import Robot
+    from ik_node.solver.solver import Solver
     from ik_node.viewer.page import Page
 
 
 def view(
-    robot: Robot, *, host: str = '127.0.0.1', port: int = 8080, reach: ReachVolume | None = None
+    robot: Robot | Solver | Frame | Iterable[Frame],
+    *,
+    host: str = '127.0.0.1',
+    port: int = 8080,
+    reach: ReachVolume | None = None,
 ) -> Page:
     """
     Show a robot in the browser while the program continues.
@@ -24,8 +32,8 @@ def view(
 
     Parameters
     ----------
-    robot : Robot
-        The robot.
+    robot : Robot, Solver, Frame or iterable of Frame
+        The robot, or a mechanism that was built from objects, see `Robot`.
     host : str
         Address to listen on. For another address than this machine's own, `url` has a token.
     port : int
@@ -47,8 +55,7 @@ def view(
         If viser is not installed.
 
     """
-    if not isinstance(robot, Robot):
-        raise OptionError('robot', robot, 'a Robot; load_robot(source) returns one')
+    robot = as_robot(robot)
     need_viser()
     from ik_node.viewer.page import Page
     from ik_node.viewer.sessions.library_session import LibrarySession

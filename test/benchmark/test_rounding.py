@@ -1,7 +1,7 @@
 """Mechanisms with rounded geometry behave like the exact ones."""
 
 import ik_node as ik
-from ik_node.gallery.description_path import description_path
+from ik_node.description.own_robots import description_path
 import pytest
 from rounding import MOST_ERROR, MOST_GAP, rows
 from tasks.rounded import rounded_urdf, tilted_urdf

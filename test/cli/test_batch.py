@@ -6,8 +6,8 @@ import signal
 import sys
 
 from ik_node.cli.main import main
+from ik_node.description.own_robots import description_path
 from ik_node.gallery import gallery_item
-from ik_node.gallery.description_path import description_path
 from ik_node.robot import load_robot
 from ik_node.solver.batch import batch_parts
 from ik_node.solver.solver import Solver

@@ -7,7 +7,7 @@ from ik_node import load_robot
 from ik_node.cli.clips.motion_file import read_motion
 from ik_node.cli.clips.motion_map import read_map
 from ik_node.cli.main import main
-from ik_node.gallery.description_path import description_path
+from ik_node.description.own_robots import description_path
 import numpy as np
 import pytest
 from support.command_line import refusal

@@ -4,10 +4,10 @@ from pathlib import Path
 import shutil
 import tempfile
 
+from ik_node.description.own_robots import description_path
 from ik_node.errors import DescriptionError, UnknownFrameError
 from ik_node.gallery import description_path as place
 from ik_node.gallery import gallery_item, NAMES
-from ik_node.gallery.description_path import description_path
 from ik_node.gallery.launch_item import parameter_file
 from ik_node.gallery.sway import ramp, ramped
 import numpy as np

@@ -4,9 +4,9 @@ from math import atan2, cos, hypot, pi, sin
 from xml.etree import ElementTree
 
 from ik_node import DOF, Solver
+from ik_node.description.own_robots import description_path
 from ik_node.description.read import read_description
 from ik_node.gallery import gallery_item, NAMES
-from ik_node.gallery.description_path import description_path
 import numpy as np
 import pytest
 from support.arms_and_walkers import ARMS_AND_WALKERS

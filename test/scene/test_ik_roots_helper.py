@@ -3,8 +3,8 @@
 import dataclasses
 
 from ik_node import Joint, Link, load_robot, Solver
+from ik_node.description.own_robots import description_path
 from ik_node.errors import ShapeError, TopologyError
-from ik_node.gallery.description_path import description_path
 from ik_node.scene import IKRootsHelper, LAYERS
 import numpy as np
 import pytest

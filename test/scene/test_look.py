@@ -2,8 +2,8 @@
 
 from ik_node import DOF, Joint, load_robot
 from ik_node.description.mesh_path import Visual
+from ik_node.description.own_robots import description_path
 from ik_node.errors import OptionError
-from ik_node.gallery.description_path import description_path
 from ik_node.scene import IKRootsHelper, LAYERS, Shape, Text, Triad
 from ik_node.scene.look import COLOURS, PLAIN_LAYERS
 import numpy as np

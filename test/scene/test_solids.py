@@ -1,8 +1,8 @@
 """Links as their description draws them."""
 
 from ik_node.description.mesh_path import Visual
+from ik_node.description.own_robots import description_path
 from ik_node.description.visuals import read_visuals
-from ik_node.gallery.description_path import description_path
 from ik_node.robot import load_robot
 from ik_node.scene import Capsule, Cylinder, IKRootsHelper, Solid, Sphere
 import numpy as np

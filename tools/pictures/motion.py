@@ -14,7 +14,7 @@ import sys
 from ik_node import load_robot, Solver, SolverOptions
 from ik_node.cli.clips.motion_file import read_motion
 from ik_node.cli.clips.motion_map import read_map
-from ik_node.gallery.description_path import description_path
+from ik_node.description.own_robots import description_path
 from ik_node.model.rotation import pose_matrix
 import numpy as np
 from PIL import Image

@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from xml.etree.ElementTree import Element
 
-from ik_node.description.description import Description
+from ik_node.description.description import Description, Source
 from ik_node.description.loops.loop_frames import LOOP_ELEMENTS
 from ik_node.description.xml_document import parse_xml
 from ik_node.errors import DescriptionError
@@ -48,22 +48,29 @@ class Carried:
         self.left_out: list[str] = []
         self._links: dict[str, Element] = {}
         self._joints: dict[str, Element] = {}
-        root = _source_of(description)
-        if root is None:
-            return
-        self.attributes = {key: value for key, value in root.attrib.items() if key != 'name'}
+        for source in description.sources:
+            root = _root_of(source)
+            if root is not None:
+                self._read(root, source.prefix, description)
+
+    def _read(self, root: Element, prefix: str, description: Description) -> None:
+        self.attributes |= {key: value for key, value in root.attrib.items() if key != 'name'}
+        if prefix:  # robots with prefixes are often combined: each has materials of its own
+            for material in root.iter('material'):
+                if material.get('name'):
+                    material.set('name', prefix + material.get('name', ''))
         for element in root:
-            tag, name = str(element.tag), element.get('name')
+            tag, name = str(element.tag), prefix + element.get('name', '')
             if tag == 'link' and name in description.links:
                 self._links[name] = element
             elif tag == 'joint' and name in description.joints:
                 self._joints[name] = element
-            elif tag in MOTOR_TAGS:
+            elif tag in MOTOR_TAGS and not prefix:
                 self.motors.append(deepcopy(element))
-            elif tag in WRITTEN_TAGS:
+            elif tag in (*WRITTEN_TAGS, *MOTOR_TAGS):
                 continue
-            elif tag in LOOP_ELEMENTS or tag.startswith('drake:'):
-                # It would declare a loop a second time.
+            elif tag in LOOP_ELEMENTS or tag.startswith('drake:') or (prefix and tag == 'gazebo'):
+                # It would declare a loop a second time, or names links without the prefix.
                 self.left_out.append(tag)
             else:
                 self._carry_top(element)
@@ -97,12 +104,12 @@ class Carried:
         self.tops.append(copy)
 
 
-def _source_of(description: Description) -> Element | None:
-    """Return the root element of the URDF that a description was read from."""
-    if not description.text:
+def _root_of(source: Source) -> Element | None:
+    """Return the root element of a text, or None if it is no URDF."""
+    if not source.text:
         return None
     try:
-        root = parse_xml(description.text, description.source).root
+        root = parse_xml(source.text, source.name).root
     except DescriptionError:  # it was read from another kind of file
         return None
     templates = any(str(element.tag).startswith('xacro:') for element in root.iter())

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from ik_node.description.mesh_path import mesh_path, Visual
-from ik_node.description.visuals import read_visuals
+from ik_node.description.visuals import visuals_of
 from ik_node.model.rotation import pose_matrix
 from ik_node.robot import Robot
 from ik_node.ros.loading.mobility_count import loop_limits, MobilityCount
@@ -22,13 +22,12 @@ from numpy.typing import NDArray
 
 def link_visuals(robot: Robot) -> list[Visual]:
     """Return the visuals of a robot with meshes as URLs; missing meshes are left out."""
-    description = robot.description
     found = []
-    for visual in read_visuals(description.text, description.source):
+    for visual in visuals_of(robot.description):
         if visual.kind != 'mesh' or visual.file.startswith('package://'):
             found.append(visual)  # a package is found where the viewer runs
             continue
-        path = mesh_path(visual.file, description.source)
+        path = mesh_path(visual.file, visual.source)
         if path is not None:
             found.append(replace(visual, file=path.resolve().as_uri()))
     return found

@@ -12,8 +12,8 @@ from types import TracebackType
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped
+from ik_node.description.own_robots import description_path
 from ik_node.errors import IkError
-from ik_node.gallery.description_path import description_path
 from ik_node.gallery.gallery_item import GalleryItem
 from ik_node.robot import load_robot, Robot
 from ik_node.ros.messages.convert import fill_pose

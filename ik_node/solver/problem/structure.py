@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from ik_node.errors import OptionError, shown, TopologyError, UnknownFrameError
+from ik_node.errors import shown, TopologyError, UnknownFrameError
 from ik_node.model.characteristic_length import goes_by_travels
+from ik_node.model.constraint import Constraint
 from ik_node.model.frame import find_roots, Frame
 from ik_node.model.goal import Goal
 from ik_node.model.joint import Joint
@@ -14,7 +15,7 @@ from ik_node.model.link import Link
 from ik_node.model.redundancy import Redundancy
 from ik_node.model.request import pose_request, Request, requests_of
 from ik_node.model.revision import Revision
-from ik_node.model.tree import build_tree, same_motions
+from ik_node.model.tree import build_tree, refuse_equal_names, same_motions
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.chain_problem import ChainProblem
 from ik_node.solver.problem.joint_table import JointTable
@@ -63,7 +64,7 @@ class Structure:
     Raises
     ------
     TopologyError
-        If two closures or goals have the same name, or as for `build_tree`.
+        If two links, closures or goals have the same name, or as for `build_tree`.
     OptionError
         As for `JointTable`.
 
@@ -76,21 +77,17 @@ class Structure:
         self.tree = build_tree(self.roots, order)
         if before is not None and same_motions(self.tree, before.tree):
             self.tree.columns = before.tree.columns
-        self.links: dict[str, Link] = {}
-        self._ambiguous: set[str] = set()
+        links = [each for each in self.tree.carrier if isinstance(each, Link)]
+        refuse_equal_names('links', ((link.name, link) for link in links))
+        self.links = {link.name: link for link in links}
         for frame in self.tree.carrier:
-            if isinstance(frame, Link):
-                if frame.name in self.links:
-                    self._ambiguous.add(frame.name)
-                self.links[frame.name] = frame
-        requests: dict[str, Request] = {}
-        for request in requests_of(self.tree):
-            if request.name in requests:
+            if isinstance(frame, Constraint) and frame.enabled and not frame.is_closure:
+                kind = type(frame).__name__.lower()
                 raise TopologyError(
-                    f'two closures or goals are named {shown(request.name)}: give each '
-                    f'its own name'
+                    f'{kind} {shown(frame.name)} closes on no link: call its make_closure(link)'
                 )
-            requests[request.name] = request
+        refuse_equal_names('closures or goals', ((each.name, each) for each in self.tree.closers))
+        requests = {request.name: request for request in requests_of(self.tree)}
         self.goals = {n: r for n, r in requests.items() if isinstance(r.source, Goal)}
         self._closures = [r for n, r in requests.items() if n not in self.goals]
         self._closed: list[Request] = []
@@ -165,8 +162,6 @@ class Structure:
         ------
         UnknownFrameError
             If a key is neither a goal nor a link.
-        OptionError
-            If several links have that name.
 
         """
         problem = self.problems.get(keys)
@@ -175,8 +170,6 @@ class Structure:
             for key in keys:
                 if key in self.goals:
                     chosen.append(self.goals[key])
-                elif key in self._ambiguous:
-                    raise OptionError('link', key, 'a name that only one link has')
                 elif key in self.links:
                     chosen.append(pose_request(key, self.links[key]))
                 else:

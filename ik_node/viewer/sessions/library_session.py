@@ -7,9 +7,9 @@ import dataclasses
 import time
 from typing import Any, NamedTuple
 
+from ik_node.description.own_robots import description_path
 from ik_node.errors import OptionError, UnknownFrameError
 from ik_node.gallery import gallery_item
-from ik_node.gallery.description_path import description_path
 from ik_node.model.dof import parse_dofs
 from ik_node.model.frame import Frame
 from ik_node.model.goal import Goal

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 from ik_node.description.mesh_path import mesh_path, Rgba, Visual
-from ik_node.description.visuals import read_visuals
+from ik_node.description.visuals import visuals_of
 from ik_node.model.rotation import quat_to_matrix
 from ik_node.model.tree import build_tree
 from ik_node.robot import Robot
@@ -155,7 +155,6 @@ class LinkBodies:
         self._scene = scene
         self._on_click = on_click
         self._on_pull = on_pull
-        self._source = robot.description.source
         self._skeleton = Skeleton(build_tree(robot.roots, robot.joint_order))
         self._frames: dict[str, tuple[Any, int]] = {}
         self._handles: dict[str, list[Any]] = {}
@@ -167,7 +166,7 @@ class LinkBodies:
         self.drawn: set[str] = set()
         self.bare: set[str] = set()
         with MeshReader() as reader:
-            for number, visual in enumerate(read_visuals(robot.description.text, self._source)):
+            for number, visual in enumerate(visuals_of(robot.description)):
                 link = robot.links.get(visual.link)
                 if link is None or visual.link in hidden:
                     continue
@@ -289,7 +288,7 @@ class LinkBodies:
         elif visual.kind == 'sphere':
             handle = self._scene.add_icosphere(name, visual.size[0], **look, **place)
         else:
-            mesh = body_mesh(visual, self._source, reader)
+            mesh = body_mesh(visual, visual.source, reader)
             if mesh is None:
                 return False
             if mesh.glb:

@@ -3,9 +3,9 @@
 from ik_node import load_robot
 from ik_node.cli.clips.motion_file import read_motion
 from ik_node.cli.clips.motion_map import guessed_links, read_map, same_names, template
+from ik_node.description.own_robots import description_path
 from ik_node.errors import DescriptionError
 from ik_node.gallery import gallery_item
-from ik_node.gallery.description_path import description_path
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation

@@ -7,8 +7,8 @@ from ik_node import load_robot, Solver
 from ik_node.cli.clips.motion_output import free_output, write_bag, write_npz
 from ik_node.cli.clips.preview import check_preview, write_preview
 from ik_node.cli.tables.answer_table import answer_header, answer_rows, AnswerTable
+from ik_node.description.own_robots import description_path
 from ik_node.errors import OptionError
-from ik_node.gallery.description_path import description_path
 import numpy as np
 import pytest
 

@@ -4,7 +4,7 @@ from copy import deepcopy
 import json
 import pickle
 
-from ik_node.gallery.description_path import description_path
+from ik_node.description.own_robots import description_path
 from ik_node.model.dof import DOF
 from ik_node.robot import load_robot
 from ik_node.solver.analysis.mobility import Mobility, mobility_of

@@ -3,8 +3,8 @@
 from concurrent.futures import CancelledError, Future, wait
 import threading
 
+from ik_node.description.own_robots import description_path
 from ik_node.gallery import gallery_item
-from ik_node.gallery.description_path import description_path
 from ik_node.native import is_compiled
 from ik_node.robot import load_robot
 from ik_node.solver.options import METHODS, SolverOptions

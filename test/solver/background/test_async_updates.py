@@ -2,8 +2,8 @@
 
 from concurrent.futures import wait
 
+from ik_node.description.own_robots import description_path
 from ik_node.errors import TopologyError, UnknownFrameError
-from ik_node.gallery.description_path import description_path
 from ik_node.model.goal import Goal
 from ik_node.model.link import Link
 from ik_node.robot import load_robot

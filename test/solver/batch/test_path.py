@@ -1,9 +1,9 @@
 # flake8: noqa: E203
 """`solve_path` solves each point from the one before, without jumps, within velocity limits."""
 
+from ik_node.description.own_robots import description_path
 from ik_node.errors import OptionError, ShapeError
 from ik_node.gallery import gallery_item
-from ik_node.gallery.description_path import description_path
 from ik_node.robot import load_robot
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.solver import Solver

@@ -1,0 +1,116 @@
+"""One description of several robots."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ik_node.description.description import Description
+from ik_node.description.unknown_name import free_name
+from ik_node.errors import shown, TopologyError
+from ik_node.model.joint import Joint
+from ik_node.model.link import Link
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def combine(descriptions: Sequence[Description], base: str, poses: Sequence[Array]) -> Description:
+    """
+    Join descriptions, whose objects become those of the result.
+
+    Parameters
+    ----------
+    descriptions : sequence of Description
+        Two or more.
+    base : str
+        Link that carries the robots; it is added as a root if none of them has it. A robot that
+        has it stays where it is in the root frame.
+    poses : sequence of ndarray, shape (4, 4)
+        Pose of each robot's root frame in the base.
+
+    Raises
+    ------
+    TopologyError
+        If two robots have a link, joint or closure of the same name.
+
+    """
+    found = Description('_'.join(each.name for each in descriptions))
+    dialects: dict[str, None] = {}
+    for kind in ('links', 'joints', 'closures'):
+        owners: dict[str, Description] = {}
+        for each in descriptions:
+            for name, frame in getattr(each, kind).items():
+                first = owners.setdefault(name, each)
+                refuse_equal(kind[:-1], name, first.name, each.name, first is not each)
+                getattr(found, kind)[name] = frame
+    for each in descriptions:
+        dialects[each.dialect] = None
+        found.parts += each.sources
+        found.actuated += each.actuated
+        found.notes += each.notes
+    found.dialect, found.source = ', '.join(dialects), ', '.join(s.name for s in found.parts)
+    if base not in found.links:
+        found.links[base] = Link(base)
+        found.roots.append(found.links[base])
+    for each, pose in zip(descriptions, poses, strict=True):
+        for root in each.roots:
+            placed = pose @ root.matrix
+            if base in each.links:
+                root.set_pose(placed)
+                found.roots.append(root)
+            else:
+                _carry(found, base, root, placed)
+    return found
+
+
+def refuse_equal(kind: str, name: str, first: str, second: str, equal: bool = True) -> None:
+    """Raise TopologyError if two robots have a thing of the same name."""
+    if equal:
+        raise TopologyError(
+            f'the robots {shown(first)} and {shown(second)} both have a {kind} {shown(name)}; '
+            "load one of them with load_robot(..., prefix='left_')"
+        )
+
+
+def _carry(found: Description, base: str, root: Link | Joint, placed: Array) -> None:
+    """Hang a root on the base at a pose in it."""
+    if isinstance(root, Joint):
+        root.set_pose(placed)
+        found.links[base].add_child(root)
+        return
+    joint = Joint(free_name(f'{base}_to_{root.name}', found.joints))
+    joint.set_pose(placed)
+    root.set_pose(np.eye(4))
+    joint.add_child(root)
+    found.links[base].add_child(joint)
+    found.joints[joint.name] = joint
+
+
+def poses_of(
+    descriptions: Sequence[Description], poses: Mapping[str, Array] | Sequence[Array | None] | None
+) -> list[Array | None]:
+    """
+    Return the given poses in the order of the descriptions; None = not given.
+
+    Raises
+    ------
+    TopologyError
+        If there are more or fewer of them than robots, or a name is that of no robot or root.
+
+    """
+    if poses is None:
+        return [None] * len(descriptions)
+    if not isinstance(poses, Mapping):
+        if len(poses) != len(descriptions):
+            raise TopologyError(
+                f'poses: {len(descriptions)} are needed, one or None for each robot, not '
+                f'{len(poses)}'
+            )
+        return list(poses)
+    names = [{each.name, *(root.name for root in each.roots)} for each in descriptions]
+    for name in poses:
+        if sum(name in own for own in names) != 1:
+            known = ', '.join(shown(each) for own in names for each in sorted(own))
+            raise TopologyError(f'poses: {shown(name)} is not one robot or root; known: {known}')
+    return [next((poses[name] for name in own if name in poses), None) for own in names]
