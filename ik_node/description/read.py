@@ -38,7 +38,7 @@ from ik_node.description.xacro_source import (
     XACRO_SECONDS,
 )
 from ik_node.description.xml_document import MAX_BYTES, parse_xml, XmlDocument
-from ik_node.errors import DescriptionError, OptionError, shown, UnsupportedElementError
+from ik_node.errors import DescriptionError, shown, UnsupportedElementError
 from ik_node.model.given import one_of
 
 # Closing frames come after all declared loops, because they are guesses.
@@ -258,7 +258,8 @@ def _load(source: str | Path, max_bytes: int) -> tuple[bytes | str, str, Path | 
     if isinstance(source, str) and is_text(source):
         return source.lstrip(BLANKS), '<text>', None
     if not isinstance(source, (str, Path)):
-        raise OptionError('source', type(source).__name__, _what_else(source))
+        what = f'cannot be read: it is of the type {type(source).__name__}; {_what_else(source)}'
+        raise DescriptionError(what)
     where = str(source)[:200]
     if isinstance(source, str) and not source.strip():
         raise DescriptionError('the description is empty')
@@ -281,5 +282,5 @@ def _load(source: str | Path, max_bytes: int) -> tuple[bytes | str, str, Path | 
 def _what_else(source: object) -> str:
     """Return what to load in place of an object that is no description."""
     if hasattr(source, 'to_xml_string'):  # of urdf_parser_py
-        return 'the file or the text itself: such an object has lost the loops of its file'
-    return "a path, text that begins with '<', or the name of a robot of ik_node such as hexapod"
+        return 'load the file or its text instead: such an object has lost the loops of the file'
+    return "a path is expected, text that begins with '<', or the name of a robot of ik_node"

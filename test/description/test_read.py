@@ -1,5 +1,7 @@
 """Reading: sources, sidecars, roots, trimming."""
 
+from pathlib import Path
+
 from ik_node.description.read import read_description
 from ik_node.errors import DescriptionError, OptionError, TopologyError
 from ik_node.model.dof import DOF
@@ -36,18 +38,37 @@ def test_text_and_path_read_the_same(tmp_path):
     assert list(read_description(path).joints) == ['j', 'k']
 
 
+class UrdfObject:
+    """An object as urdf_parser_py returns it."""
+
+    def to_xml_string(self):
+        """Return the text without elements that urdf_parser_py does not know."""
+
+
+def test_robots_of_the_package_load_by_name(tmp_path, monkeypatch):
+    """As text or Path; a file of this name comes first."""
+    assert read_description('hexapod').name == read_description(Path('hexapod')).name == 'hexapod'
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / 'hexapod').write_text(ARM)
+    assert list(read_description('hexapod').joints) == ['j', 'k']
+
+
 def test_unreadable_source_is_refused(tmp_path):
     """A missing file, a folder, nothing, and what is no path."""
+    (tmp_path / 'two_arm.urdf').write_text(ARM)
     for source, message in (
         (
             'missing.urdf',
             "missing.urdf: cannot be read: No such file .* text that begins with '<'",
         ),
-        (tmp_path, 'it is a folder, without a robot description in it; name a file'),
+        (tmp_path, 'it is a folder; name a file in it: two_arm.urdf'),
         ('', 'the description is empty'),
         ('a\0b', 'cannot be read: '),
         ('x' * 5000, 'cannot be read: '),
-        (None, 'cannot be read: '),
+        (None, 'cannot be read: it is of the type NoneType'),
+        (UrdfObject(), 'load the file or its text instead'),
+        ('hexapd', "did you mean 'hexapod'"),
+        (tmp_path / 'twoarm.urdf', "did you mean 'two_arm.urdf'"),
     ):
         with pytest.raises(DescriptionError, match=message):
             read_description(source)
