@@ -253,7 +253,7 @@ def _drop_loops(description: Description) -> None:
         each.loops = []
 
 
-def _load(source: str | Path, max_bytes: int) -> tuple[bytes | str, str, Path | None]:
+def _load(source: Any, max_bytes: int) -> tuple[bytes | str, str, Path | None]:
     """Return the text, its name in messages, and its path if it is a file."""
     if isinstance(source, str) and is_text(source):
         return source.lstrip(BLANKS), '<text>', None
