@@ -48,8 +48,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     Run one command.
 
-    Without a command, arguments for ROS start the node. So does the executable of the ROS package
-    without any arguments; elsewhere, no arguments print the help.
+    Without a command, arguments for ROS start the node, also after the file of a robot. So does
+    the executable of the ROS package without any arguments; elsewhere, no arguments print the
+    help.
 
     Parameters
     ----------
@@ -68,11 +69,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     if '_ARGCOMPLETE' in os.environ:
         return _complete()
     started = os.path.abspath(sys.argv[0]).split(os.sep)[-3:] if argv is None else []
-    if words[:1] == ['--ros-args'] or (not words and started == STARTED_BY_ROS):
+    ros_args = words[:1] == ['--ros-args'] or ('--ros-args' in words and os.path.exists(words[0]))
+    if ros_args or (not words and started == STARTED_BY_ROS):
         words.insert(0, 'node')
     if words and words[0] in COMMANDS:
         return _run(words[0], words[1:])
     parser, _ = _parsers()
+    if words and os.path.isfile(words[0]):
+        named = f'{words[0]} is a file, and the first word is a command'
+        parser.error(f'{named}: ik_node check {words[0]}, or view, or node')
     if words:
         parser.parse_args(words)
     parser.print_help()

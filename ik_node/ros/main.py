@@ -30,6 +30,7 @@ def main(args: Sequence[str] | None = None) -> int:
     try:
         with exit_on_early_signals():
             from ik_node.ros.node import IkNode
+            from ik_node.ros.parameters.parameter_text import unused_files
             from ik_node.ros.process.end_signals import EndSignals
             import rclpy
             from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
@@ -46,7 +47,7 @@ def main(args: Sequence[str] | None = None) -> int:
         rclpy.init(args=words, signal_handler_options=SignalHandlerOptions.NO)
     except RuntimeError as error:
         # The message of rclpy about unreadable --ros-args may quote a whole robot description.
-        _print_error(f'cannot start: {error}')
+        _print_error(f'cannot start: {_explained(str(error))}')
         return 2
     except (KeyboardInterrupt, ExternalShutdownException):
         return 0
@@ -54,6 +55,8 @@ def main(args: Sequence[str] | None = None) -> int:
     code = 1
     try:
         node = IkNode(on_robot=gc_freeze.freeze_robot)
+        for message in unused_files(args or sys.argv, node.get_fully_qualified_name()):
+            node.get_logger().warning(message)
         gc_freeze.freeze_startup()
         executor = SingleThreadedExecutor()
         executor.add_node(node)
@@ -88,6 +91,23 @@ def main(args: Sequence[str] | None = None) -> int:
             sys.stderr.flush()
             os._exit(0)
     return code
+
+
+def _explained(error: str) -> str:
+    """Return an error of rclpy about the command line, with what to do about frequent mistakes."""
+    words = [word for word in error.strip('[]').replace("'", '').split(', ') if ':=' in word]
+    if error.startswith('[') and words:
+        parameter = words[0].partition(':=')[0]
+        return (
+            f'{words[0]} is no argument of ROS: write -p {words[0]} if {parameter} is a '
+            f'parameter, and -r {words[0]} if it is a name to remap'
+        )
+    if "'bool'" in error and 'same type' in error:
+        return (
+            f'{error[:180]}: YAML reads Y, N, yes, no, on and off as truth values; write axes as '
+            "one text, dof: 'X Y Z'"
+        )
+    return error
 
 
 def _print_error(reason: str) -> None:

@@ -11,7 +11,7 @@ from ik_node.errors import IkError, OptionError, UnknownFrameError
 from ik_node.model.rotation import matrix_to_euler, matrix_to_quat, pose_matrix
 from ik_node.robot import load_robot, Robot
 from ik_node.ros.loading.joint_roles import JointRoles
-from ik_node.ros.loading.load_model import resolve_package_url
+from ik_node.ros.loading.load_model import path_of_url
 from ik_node.ros.messages.convert import pose_from_message, quat_xyzw_from_rpy
 from ik_node.ros.messages.frame_names import frame_in_root, root_frame
 from ik_node.ros.messages.refusals import RefusedInputError
@@ -198,7 +198,7 @@ class RemoteNodeSession:
         if other:
             self._robot_source, changed = source, True
             try:
-                closures = resolve_package_url(settings.closures) or None
+                closures = path_of_url('closures', settings.closures) or None
                 robot = load_robot(text_alone(text), closures=closures, root=settings.root)
             except IkError as error:
                 # The node keeps its robot, and so does the page.

@@ -8,6 +8,7 @@ import sys
 import time
 
 from ik_node.gallery import gallery_item, NAMES
+import numpy as np
 import pytest
 from support.waiting import PATIENCE
 import yaml
@@ -218,6 +219,8 @@ def test_memory_is_frozen_with_each_model(graph, urdf, tmp_path):
         (['-p', 'goal_names:=[a.b]'], 'without dots'),
         (['-r', 'ik_node/joint_states:=joint_states'], 'itself publishes'),
         (['-p', 'rate:={a: b'], 'cannot start'),
+        (['rate:=50'], 'write -p rate:=50 if rate is a parameter'),
+        (['-p', 'frame_prefix:=/left/'], 'which tf2 refuses: left/'),
     ],
 )
 def test_bad_start_is_one_fatal_line(graph, words, reason):
@@ -250,6 +253,75 @@ def test_unquoted_y_in_a_file_is_a_fatal_line(graph, tmp_path, line, words):
     assert words in graph.log()
     assert "in quotes, as 'Y': without them ROS reads Y" in graph.log()
     assert 'Traceback' not in graph.log()
+
+
+def test_list_of_axes_in_a_file_is_answered_by_how_to_write_them(graph, tmp_path):
+    """ROS reads Y in a list as true, and refuses the whole file."""
+    parameters = tmp_path / 'parameters.yaml'
+    goals = 'goals: {pen: {link: pen_link, dof: [X, Y, Z]}}'
+    parameters.write_text(f'/**:\n  ros__parameters:\n    goal_names: [pen]\n    {goals}\n')
+    words_of_ros = ('--ros-args', '--params-file', str(parameters))
+    process = graph.start('node', 'ik_node', 'node', *words_of_ros)
+    assert process.wait(PATIENCE) == 2
+    graph.processes.clear()
+    assert "write axes as one text, dof: 'X Y Z'" in graph.log()
+    assert 'Traceback' not in graph.log()
+
+
+def test_parameter_file_for_other_nodes_is_one_warning(graph, tmp_path):
+    """A file for this node, in any of the forms that ROS takes, is none."""
+    heads = ['/**', '/*', 'ik_node', '/ik_node', '/**/ik_node', 'other', '/left/ik_node']
+    words = []
+    for at, head in enumerate(heads):
+        path = tmp_path / f'{at}.yaml'
+        path.write_text(f'{head}:\n  ros__parameters:\n    rate: 50.0\n')
+        words += ['--params-file', str(path)]
+    graph.start_node(*words)
+    graph.wait(lambda: 'waiting for' in graph.log(), 'the node')
+    assert graph.log().count('so it changes nothing') == 2
+    for at, name in ((5, '/other'), (6, '/left/ik_node')):
+        line = f'{tmp_path / str(at)}.yaml: it has parameters for {name}, none for /ik_node'
+        assert line in graph.log()
+
+
+def test_rest_pose_in_a_file_may_be_a_mapping(graph, urdf, tmp_path):
+    """ROS reads each joint as a parameter of its own; a joint that the robot lacks is named."""
+    parameters = tmp_path / 'parameters.yaml'
+    pose = 'rest_pose: {left_shoulder: 0.1, elbow: 0.2}'
+    parameters.write_text(f'/**:\n  ros__parameters:\n    {pose}\n')
+    graph.knows(urdf('fivebar'))
+    graph.start_node('--params-file', str(parameters))
+    graph.describe(urdf('fivebar'))
+    graph.wait(lambda: graph.joint_states, 'joint states')
+    assert 'does not exist' not in graph.log()
+    assert 'rest_pose: robot fivebar has no joint elbow; the other joints are used' in graph.log()
+
+
+def test_commands_of_senders_with_best_effort_are_received(graph, urdf):
+    """Programs of teleoperation often send so."""
+    from geometry_msgs.msg import TwistStamped
+    from rclpy.qos import QoSProfile, ReliabilityPolicy
+
+    graph.knows(urdf('fivebar'))
+    goal = ('-p', 'goal_names:=[pen]', '-p', 'goals.pen.link:=tool_link')
+    graph.start_node(*goal)
+    graph.describe(urdf('fivebar'))
+    graph.wait(lambda: graph.joint_states, 'joint states')
+    for topic in ('goals/pen/twist', 'joint_command'):
+        found = graph.client.get_subscriptions_info_by_topic(f'/ik_node/{topic}')
+        kinds = [each.qos_profile.reliability for each in found]
+        assert kinds == [ReliabilityPolicy.BEST_EFFORT], topic
+    qos = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+    sender = graph.client.create_publisher(TwistStamped, 'ik_node/goals/pen/twist', qos)
+    still = np.array(graph.joint_states[-1].position)
+    twist = TwistStamped()
+    twist.twist.linear.x = 0.02
+
+    def moves():
+        sender.publish(twist)
+        return np.abs(graph.joint_states[-1].position - still).max() > 1e-3
+
+    graph.wait(moves, 'motion')
 
 
 def test_empty_list_means_the_default(graph, urdf, tmp_path):

@@ -52,6 +52,33 @@ def test_node_reads_a_file_and_publishes_its_description(graph, file, urdf):
     assert graph.log().count('ready: robot') == 1
 
 
+def test_file_may_be_named_by_a_url(graph, file, urdf):
+    """Launch files name files of packages so; blanks may be escaped."""
+    watched = graph.knows(urdf('fivebar'))
+    url = file.as_uri()
+    assert '%20' in url
+    graph.start_node('-p', f'robot_file:="{url}"')
+    graph.wait(lambda: graph.joint_states, 'joint states')
+    assert len(graph.joint_states[-1].name) == len(watched.robot.joint_names)
+    graph.end('node')
+    graph.joint_states.clear()
+    graph.start_node('-p', 'robot_file:=package://ik_node/urdf/fivebar.urdf')
+    graph.wait(lambda: graph.joint_states, 'joint states')
+
+
+def test_file_and_ros_arguments_start_the_node(graph, file, urdf):
+    """The command of the node need not be named; a file alone says which commands there are."""
+    from sensor_msgs.msg import JointState
+
+    graph.knows(urdf('fivebar'))
+    graph.start('node', 'ik_node', str(file), '--ros-args', '-p', 'rate:=50.0')
+    graph.client.create_subscription(JointState, 'ik_node/joint_states', graph._on_joints, 200)
+    graph.wait(lambda: len(graph.joint_states) > 5, 'joint states')
+    run = subprocess.run(['ik_node', str(file)], capture_output=True, text=True, check=False)
+    assert run.returncode == 2
+    assert f'ik_node check {file}' in run.stderr
+
+
 def test_own_description_is_not_reported_as_ignored(graph, file, urdf):
     """The node hears what it publishes."""
     graph.knows(urdf('fivebar'))

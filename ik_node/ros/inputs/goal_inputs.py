@@ -31,6 +31,9 @@ from rclpy.node import Node
 from rclpy.qos import QoSPolicyKind, QoSProfile, ReliabilityPolicy
 from rclpy.qos_overriding_options import QoSOverridingOptions
 
+# Of commands that are sent again and again only the newest counts, from any sender: a subscription
+# with best effort receives from reliable senders as well.
+NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 # The parameters qos_overrides.<topic>.subscription.* may change history, depth and reliability.
 OVERRIDABLE_QOS = QoSOverridingOptions.with_default_policies()
 # Longest time that a goal message waits for the transform of its stamp [s], and the largest
@@ -209,7 +212,11 @@ class GoalInputs:
             '~/goals/{}/twist',
             node.resolve_topic_name,
             lambda name, topic: node.create_subscription(
-                TwistStamped, topic, partial(self.take_twist, name), 1, callback_group=callbacks
+                TwistStamped,
+                topic,
+                partial(self.take_twist, name),
+                NEWEST,
+                callback_group=callbacks,
             ),
             node.destroy_subscription,
         )

@@ -9,7 +9,7 @@ import time
 from typing import Any
 
 from ik_node.errors import listed
-from ik_node.ros.inputs.goal_inputs import clock_time, GoalInputs, OVERRIDABLE_QOS, time_of
+from ik_node.ros.inputs.goal_inputs import clock_time, GoalInputs, NEWEST, OVERRIDABLE_QOS, time_of
 from ik_node.ros.inputs.joint_commands import JointCommands
 from ik_node.ros.inputs.joint_targets import JointTargets
 from ik_node.ros.inputs.measured_state import MeasuredState
@@ -101,11 +101,11 @@ class Inputs:
             qos_overriding_options=OVERRIDABLE_QOS,
         )
         subscribe(JointState, '~/joint_targets', self._take_joint_targets, 1)
-        subscribe(JointState, '~/joint_command', self._take_joint_command, 1)
+        subscribe(JointState, '~/joint_command', self._take_joint_command, NEWEST)
         with suppress(ImportError):
             from control_msgs.msg import JointJog
 
-            subscribe(JointJog, '~/joint_jog', self._take_joint_jog, 1)
+            subscribe(JointJog, '~/joint_jog', self._take_joint_jog, NEWEST)
 
     def set_robot(self, model: LoadedModel, present_q: Callable[[], NDArray[np.float64]]) -> None:
         """

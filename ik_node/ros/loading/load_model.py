@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 import re
+from urllib.parse import unquote
 
 from ik_node.description.read import text_alone
 from ik_node.errors import DescriptionError, OptionError, shown, UnknownFrameError
@@ -67,28 +68,30 @@ def check_loops(robot: Robot) -> None:
         )
 
 
-_SCHEME = 'package://'
+_PACKAGE, _FILE = 'package://', 'file://'
 
 
-def resolve_package_url(text: str) -> str:
+def path_of_url(parameter: str, text: str) -> str:
     """
-    Return the path of a package:// URL, or any other text unchanged.
+    Return the path of a package:// or file:// URL, or any other text unchanged.
 
     Raises
     ------
     OptionError
-        If the package is not installed.
+        If the package is not installed; the message names the parameter.
 
     """
-    if not text.startswith(_SCHEME):
+    if text.startswith(_FILE):
+        return unquote(text[len(_FILE) :])
+    if not text.startswith(_PACKAGE):
         return text
-    package, _, path = text[len(_SCHEME) :].partition('/')
+    package, _, path = text[len(_PACKAGE) :].partition('/')
     try:
         from ament_index_python.packages import get_package_share_directory
 
         share = get_package_share_directory(package)
     except (ImportError, LookupError, OSError, ValueError):
-        raise OptionError('closures', text, 'a URL of an installed package') from None
+        raise OptionError(parameter, text, 'a URL of an installed package') from None
     return f'{share}/{path}'
 
 
@@ -102,11 +105,11 @@ def read_robot(request: ModelRequest) -> Robot:
         If the description is refused.
 
     """
-    source: str | Path = Path(request.file)
+    source: str | Path = Path(path_of_url('robot_file', request.file))
     if not request.file:
         source = text_alone(request.text)
         check_text(source)
-    closures = resolve_package_url(request.closures) or None
+    closures = path_of_url('closures', request.closures) or None
     robot = load_robot(source, closures=closures, root=request.root, assemble=False)
     check_loops(robot)
     if not robot.joint_names:

@@ -217,11 +217,13 @@ def command_from_message(topic: str, message: Any) -> JointCommand:
         If sizes differ, a number is infinite, or nothing is commanded.
 
     """
-    parts = (
-        _known(topic, field, message.name, getattr(message, field))
-        for field in ('position', 'velocity', 'effort')
-    )
-    command = JointCommand(*parts)
+    parts = {}
+    for field in ('position', 'velocity', 'effort'):
+        parts[field] = _known(topic, field, message.name, getattr(message, field))
+        for name, value in parts[field].items():
+            if math.isinf(value):
+                raise RefusedInputError(topic, f'{field} of {name}', value, 'not a finite number')
+    command = JointCommand(*parts.values())
     if not command.names:
         raise RefusedInputError(topic, 'name', list(message.name), 'it commands nothing')
     return command
@@ -231,17 +233,23 @@ def measurement_from_message(topic: str, message: Any) -> JointValues:
     """
     Read a sensor_msgs/JointState with measured values.
 
-    Numbers that are NaN, and empty velocities and efforts, are unknown.
+    Numbers that are NaN, velocities and efforts that are infinite, as some drivers send them for
+    a motor that is off, and empty velocities and efforts are unknown.
 
     Raises
     ------
     RefusedInputError
-        If sizes differ, a number is infinite, or all positions are NaN.
+        If sizes differ, a position is infinite, or all positions are NaN.
 
     """
     names, positions = message.name, message.position
-    velocities = _known(topic, 'velocity', names, message.velocity)
-    efforts = _known(topic, 'effort', names, message.effort)
+    velocities, efforts = (
+        {name: value for name, value in each.items() if not math.isinf(value)}
+        for each in (
+            _known(topic, 'velocity', names, message.velocity),
+            _known(topic, 'effort', names, message.effort),
+        )
+    )
     if len(names) == len(positions) and math.isnan(sum(positions)):
         known = [at for at, value in enumerate(positions) if not math.isnan(value)]
         if known:
@@ -253,16 +261,12 @@ def measurement_from_message(topic: str, message: Any) -> JointValues:
 def _known(
     topic: str, field: str, names: Sequence[str], values: Sequence[float]
 ) -> dict[str, float]:
-    """Return those numbers of a field that are known, by joint."""
+    """Return those numbers of a field that are not NaN, by joint."""
     if len(values) not in (0, len(names)):
         raise RefusedInputError(
             topic, field, f'{len(values)} numbers', f'{len(names)} names need as many, or none'
         )
-    known = {n: v for n, v in zip(names, values, strict=False) if not math.isnan(v)}
-    for name, value in known.items():
-        if math.isinf(value):
-            raise RefusedInputError(topic, f'{field} of {name}', value, 'not a finite number')
-    return known
+    return {n: v for n, v in zip(names, values, strict=False) if not math.isnan(v)}
 
 
 def pose_in_root(pose: Pose, frame: NDArray[np.float64]) -> Pose:

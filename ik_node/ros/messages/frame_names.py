@@ -76,7 +76,7 @@ def prefix_of(frame_prefix: str, base_frame: str, links: Container[str]) -> str:
 
     """
     if frame_prefix:
-        return frame_prefix.lstrip('/')
+        return frame_prefix
     before, slash, link = base_frame.lstrip('/').rpartition('/')
     return before + slash if link in links and before + slash + link not in links else ''
 

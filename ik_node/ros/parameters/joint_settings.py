@@ -10,6 +10,8 @@ from typing import Any
 from ik_node.description.yaml_document import parse_yaml
 from ik_node.errors import DescriptionError, OptionError
 
+# The parameters that are mappings of joints to values.
+JOINT_VALUES = ('rest_pose', 'joint_targets')
 _ALLOWED = "a YAML mapping of joints to finite numbers, '{elbow: 0.5, wrist: -1.0}'"
 
 

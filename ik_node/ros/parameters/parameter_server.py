@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from ik_node.errors import OptionError
 from ik_node.ros.parameters.goal_settings import GoalSettings
+from ik_node.ros.parameters.joint_settings import JOINT_VALUES
 from ik_node.ros.parameters.parameter_spec import ParameterSpec, Value
 from ik_node.ros.parameters.parameter_table import (
     goal_parameters,
@@ -77,6 +78,13 @@ class ParameterServer:
                 continue
             overrides[name] = parameter.value
             self._node.undeclare_parameter(name)
+        for group in JOINT_VALUES:
+            # In a parameter file such a mapping may also be a mapping of YAML: ROS reads each of
+            # its joints as a parameter.
+            names = [name for name in overrides if name.startswith(f'{group}.')]
+            by_joint = {name.removeprefix(f'{group}.'): overrides.pop(name) for name in names}
+            if by_joint and group not in overrides:
+                overrides[group] = str(by_joint)
         return overrides
 
     def _declare(self, specs: Iterable[ParameterSpec]) -> None:

@@ -39,6 +39,8 @@ class ParameterSpec:
         The allowed strings; empty = any string.
     live : bool
         True if it may change while the node runs.
+    form : str
+        How a text is written, for messages; '' = any text.
 
     """
 
@@ -50,6 +52,7 @@ class ParameterSpec:
     high: float | None = None
     choices: tuple[str, ...] = ()
     live: bool = True
+    form: str = ''
 
     @property
     def type_name(self) -> str:
@@ -64,8 +67,8 @@ class ParameterSpec:
     @property
     def allowed(self) -> str:
         """Return a description of the allowed values."""
-        if self.choices:
-            return ' or '.join(self.choices)
+        if self.choices or self.form:
+            return self.form or ' or '.join(self.choices)
         unit = f' {self.unit}' if self.unit else ''
         if self.low is not None and self.high is not None and math.isfinite(self.high):
             return f'{self.type_name} from {self.low:g} to {self.high:g}{unit}'

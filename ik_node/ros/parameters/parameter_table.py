@@ -17,8 +17,9 @@ NODE_PARAMETERS: tuple[ParameterSpec, ...] = (
     ParameterSpec(
         'robot_file',
         '',
-        'File with the robot description, read with the closures beside it; the node then '
-        'publishes robot_description. Empty = from robot_description.',
+        'File with the robot description, a path or a package:// or file:// URL, read with the '
+        'closures beside it; the node then publishes robot_description. Empty = from '
+        'robot_description.',
         live=False,
     ),
     ParameterSpec(
@@ -29,8 +30,8 @@ NODE_PARAMETERS: tuple[ParameterSpec, ...] = (
     ParameterSpec(
         'closures',
         '',
-        'Closure annotations: a path, a package:// URL or the YAML itself; empty = the loops '
-        'declared in the description. It applies to the next description.',
+        'Closure annotations: a path, a package:// or file:// URL, or the YAML itself; empty = '
+        'the loops declared in the description. It applies to the next description.',
     ),
     ParameterSpec(
         'root',
@@ -244,7 +245,12 @@ GOAL_PARAMETERS: tuple[ParameterSpec, ...] = (
     ParameterSpec(
         'goals.<name>.link', '', 'Link that the goal moves; empty = the goal is inactive.'
     ),
-    ParameterSpec('goals.<name>.dof', 'X Y Z EX EY EZ', 'Constrained axes.'),
+    ParameterSpec(
+        'goals.<name>.dof',
+        'X Y Z EX EY EZ',
+        'Constrained axes.',
+        form="axes of X Y Z EX EY EZ in one text, such as 'X Y Z'",
+    ),
     ParameterSpec(
         'goals.<name>.axes',
         'world',

@@ -3,8 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+import re
 import textwrap
+from typing import Any
 
+from ik_node.errors import listed
 from ik_node.ros.parameters.parameter_spec import ParameterSpec, Value
 from ik_node.ros.parameters.parameter_table import (
     NODE_PARAMETERS,
@@ -70,3 +76,49 @@ def help_text(width: int = 99) -> str:
             spec.doc, width, initial_indent='      ', subsequent_indent='      '
         )
     return '\n'.join(lines)
+
+
+def unused_files(words: Sequence[str], node_name: str) -> Iterator[str]:
+    """
+    Yield a message for each parameter file of a command line that has nothing for a node.
+
+    Parameters
+    ----------
+    words : sequence of str
+        Command line with --params-file FILE.
+    node_name : str
+        Full name of the node, for example /left/ik_node.
+
+    """
+    import yaml
+
+    for word, path in pairwise(words):
+        if word != '--params-file':
+            continue
+        # rcl has read the file already; what it accepts beyond YAML is not judged here.
+        try:
+            found = list(_nodes_of(yaml.safe_load(Path(path).read_text(encoding='utf-8'))))
+        except (OSError, ValueError, yaml.YAMLError):
+            continue
+        if found and not any(_names(pattern, node_name) for pattern in found):
+            yield (
+                f'parameter file {path}: it has parameters for {listed(found, 5)}, none for '
+                f'{node_name}, so it changes nothing; begin it with {node_name}: or with /**:'
+            )
+
+
+def _nodes_of(tree: Any, before: str = '') -> Iterator[str]:
+    """Yield the names of all nodes in a parameter file, whose namespaces may be nested."""
+    for key, value in tree.items() if isinstance(tree, dict) else ():
+        name = f'{before}/{str(key).strip("/")}'
+        if isinstance(value, dict) and 'ros__parameters' in value:
+            yield name
+        else:
+            yield from _nodes_of(value, name)
+
+
+def _names(pattern: str, node_name: str) -> bool:
+    """Return True if a name in which * and ** stand for one and any number of parts names it."""
+    parts = {'**': '(/[^/]+)*', '*': '/[^/]+'}
+    expression = ''.join(parts.get(part, f'/{re.escape(part)}') for part in pattern[1:].split('/'))
+    return re.fullmatch(expression, node_name) is not None

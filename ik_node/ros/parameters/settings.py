@@ -87,6 +87,10 @@ class Settings:
         fields: dict[str, Any] = {
             spec.name: spec.check(values.get(spec.name, spec.default)) for spec in NODE_PARAMETERS
         }
+        if fields['frame_prefix'].startswith('/'):
+            prefix = fields['frame_prefix']
+            allowed = f'a prefix without a leading slash, which tf2 refuses: {prefix.lstrip("/")}'
+            raise OptionError('frame_prefix', prefix, allowed)
         if fields['robot_file'] and fields['robot_description']:
             text = fields['robot_description']
             raise OptionError('robot_description', text, "'' while robot_file is set")

@@ -1,20 +1,20 @@
 """Paths written as package:// URLs."""
 
 from ik_node.errors import OptionError
-from ik_node.ros.loading.load_model import resolve_package_url
+from ik_node.ros.loading.load_model import path_of_url
 import pytest
 
 
 @pytest.mark.parametrize('text', ['', '/a/b.yaml', 'closures: []'])
 def test_text_without_package_scheme_is_unchanged(text):
     """Paths and YAML are returned unchanged."""
-    assert resolve_package_url(text) == text
+    assert path_of_url('closures', text) == text
 
 
 def test_unknown_package_is_named():
     """The error names the package."""
     with pytest.raises(OptionError, match='no_such_package_here'):
-        resolve_package_url('package://no_such_package_here/a.yaml')
+        path_of_url('closures', 'package://no_such_package_here/a.yaml')
 
 
 def test_known_package_gives_its_share_folder(tmp_path, monkeypatch):
@@ -26,4 +26,4 @@ def test_known_package_gives_its_share_folder(tmp_path, monkeypatch):
     (tmp_path / 'share' / 'my_robot').mkdir()
     monkeypatch.setenv('AMENT_PREFIX_PATH', str(tmp_path))
     expected = f'{tmp_path}/share/my_robot/a.yaml'
-    assert resolve_package_url('package://my_robot/a.yaml') == expected
+    assert path_of_url('closures', 'package://my_robot/a.yaml') == expected

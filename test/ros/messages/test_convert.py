@@ -7,8 +7,10 @@ from ik_node.kernels.layout import LARGEST
 from ik_node.model.rotation import matrix_to_quat, pose_matrix, quat_from_euler
 from ik_node.ros.messages import convert as euler
 from ik_node.ros.messages.convert import (
+    command_from_message,
     fill_joint_state,
     fill_pose,
+    measurement_from_message,
     pose_from_message,
     pose_in_root,
     positions_from_message,
@@ -103,6 +105,24 @@ def test_bad_joint_states_are_refused(names, positions, words):
     """The error names wrong sizes and non-finite values."""
     with pytest.raises(RefusedInputError, match=words):
         positions_from_message('joint_states', Data(name=names, position=positions))
+
+
+@pytest.mark.parametrize('unknown', [math.nan, math.inf, -math.inf])
+def test_unknown_effort_of_a_measurement_drops_only_itself(unknown):
+    """Drivers send such numbers for a motor that is off; what the others measure counts."""
+    message = Data(
+        name=['a', 'b'], position=[0.5, 0.6], velocity=[unknown, 0.1], effort=[2.0, unknown]
+    )
+    read = measurement_from_message('joint_states', message)
+    assert (read.names, read.positions) == (['a', 'b'], [0.5, 0.6])
+    assert (read.velocities, read.efforts) == ({'b': 0.1}, {'a': 2.0})
+
+
+def test_infinite_effort_of_a_command_is_refused():
+    """A command is carried out as it is, or not at all."""
+    message = Data(name=['a'], position=[], velocity=[], effort=[math.inf])
+    with pytest.raises(RefusedInputError, match='effort of a = inf'):
+        command_from_message('joint_command', message)
 
 
 def test_pose_is_transformed_to_the_parent_frame():

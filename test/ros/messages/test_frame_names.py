@@ -54,7 +54,7 @@ def test_unknown_frame_raises_the_error_of_the_lookup():
     [
         ('', '', ''),
         ('left/', '', 'left/'),
-        ('/left/', 'right/base', 'left/'),
+        ('left/', 'right/base', 'left/'),
         ('left_', '', 'left_'),
         ('', 'left/base', 'left/'),
         ('', '/cell/left/tip', 'cell/left/'),
