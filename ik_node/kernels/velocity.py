@@ -25,10 +25,11 @@ from ik_node.kernels.layout import (
     KIND_FRAME,
     KIND_MASS,
     open_solve,
+    PREFERS_NOTHING,
     Solve,
     unit_of_column,
 )
-from ik_node.kernels.lm_step import IGNORED_SOFTNESS, SOFTEST
+from ik_node.kernels.lm_step import FREE_DAMPING, IGNORED_SOFTNESS, SOFTEST
 from ik_node.kernels.options import (
     ADAPTIVE_DAMPING,
     DAMPING_FACTOR,
@@ -48,12 +49,13 @@ from ik_node.kernels.solve_state import (
     STATUS_REFUSED,
     STATUS_STALLED,
 )
-from ik_node.kernels.start import row_weight, start_solve
+from ik_node.kernels.start import row_weight, start_solve, write_way_to
 from ik_node.kernels.step import (
     add_jacobian_times,
     advance_to_bound,
     EXACT_ROUNDS,
     FREE,
+    largest,
     LOCKED,
     release_one_bound,
     step_between_bounds,
@@ -178,6 +180,29 @@ def set_velocity_bounds(s: Solve, speeds: Floats, dt: float, scale: float) -> No
 
 
 @kernel
+def has_preferences(s: Solve) -> bool:
+    """Return True if a variable has a joint target or a rest pose."""
+    found = False
+    for v in range(s.nv):
+        found = found or s.k[s.preference + v] != PREFERS_NOTHING
+    return bool(found)
+
+
+@kernel
+def set_preferred_velocities(s: Solve, dt: float) -> None:
+    """
+    Write the preferred velocities g (x* - x) / dt to `target`; theory.md, eq. (18).
+
+    Without a time they are those of one second. Variables without a preference prefer rest.
+    """
+    write_way_to(s, s.target, s.x)
+    for v in range(s.nv):
+        wanted = s.k[s.preference + v] != PREFERS_NOTHING
+        rate = s.w[s.gain + v] * s.w[s.preferred_step + v] / (dt if dt > 0.0 else 1.0)
+        s.w[s.target + v] = rate if wanted else 0.0
+
+
+@kernel
 def begin_from_rest(s: Solve) -> None:
     """Set all velocities to zero, and free the variables that may move."""
     for v in range(s.nv):
@@ -205,9 +230,14 @@ def begin_level(s: Solve) -> bool:
     damping = 1.0 if found else DAMPING
     if not found and s.options[ADAPTIVE_DAMPING] == 0.0:
         damping = max(s.options[DAMPING_FACTOR] * s.options[DAMPING_FACTOR], LEAST_DAMPING)
+    prefers = level == s.k[LAST_LEVEL] + LEAST_NORM and has_preferences(s)
+    if prefers:
+        damping = FREE_DAMPING
     s.w[HELD_SOFTNESS] = min(HELD_PRODUCT / damping, SOFTEST)
     for v in range(s.nv):
         s.w[s.damping + v] = damping
+        if prefers and s.k[s.preference + v] != PREFERS_NOTHING:
+            s.w[s.damping + v] = s.w[s.pull + v]
     for c in range(s.nc):
         own, held = constraint_value(s, c, CON_LEVEL), is_held(s, c)
         counts = (own == level or level == ALL_GOALS) and constraint_value(s, c, CON_WEIGHT) > 0.0
@@ -238,9 +268,9 @@ def improve_level(s: Solve) -> bool:
     least norm.
 
     Every round solves theory.md, eq. (7), about the velocities of the round before (the proximal
-    point method), or about 0 to minimise their norm. Held rows have multipliers that carry over
-    from round to round (Rockafellar 1976), so that they are met to the last digits. The factor is
-    used again until a variable meets or leaves a bound.
+    point method), or about the preferred ones, 0 without preferences, to be nearest to these. Held
+    rows have multipliers that carry over from round to round (Rockafellar 1976), so that they are
+    met to the last digits. The factor is used again until a variable meets or leaves a bound.
 
     References
     ----------
@@ -254,7 +284,7 @@ def improve_level(s: Solve) -> bool:
         if changed:
             factorise(s)
         for v in range(s.nv):
-            s.w[s.preferred_step + v] = 0.0 if about_rest else s.w[s.step + v]
+            s.w[s.preferred_step + v] = s.w[(s.target if about_rest else s.step) + v]
         step_between_bounds(s)
         for c in range(s.nc):
             if is_held(s, c):
@@ -323,12 +353,12 @@ def solve_levels(s: Solve, tolerance: float) -> bool:
     Write the velocities to `step`; return True if all twists are met.
 
     All goals come first, without weights. If they cannot all be met, the levels follow one after
-    the other, from rest. Then the norm is minimised with all rows held, unless the velocities have
-    the least norm already. Near a singular pose of the loops a goal can force them open; the last
-    level closes them.
+    the other, from rest. Then the distance from the preferred velocities is minimised, without
+    preferences the norm, with all rows held, unless the velocities have the least norm already.
+    Near a singular pose of the loops a goal can force them open; the last level closes them.
     """
     last, level = s.k[LAST_LEVEL], ALL_GOALS
-    met, unfinished = False, False
+    met, unfinished = False, has_preferences(s)
     begin_from_rest(s)
     while level <= last + CLOSE_LOOPS:
         s.k[LEVEL] = level
@@ -424,13 +454,18 @@ def velocity(
     forward(s, s.x)
     residuals(s)
     scale = set_twist_rows(s, table(twists, s.nc, 6))
+    free_balls(s, most)
+    set_preferred_velocities(s, dt)
+    if scale == 0.0:
+        scale = largest(s, s.target)
     met = True
     for r in range(s.nr):
         s.w[s.trial + r] = 0.0
     if scale > 0.0:
         for r in range(s.nr):
             s.w[s.residual + r] /= scale
-        free_balls(s, most)
+        for v in range(s.nv):
+            s.w[s.target + v] /= scale
         jacobian(s)
         choose_independent_rows(s)
         set_velocity_bounds(s, most, dt, scale)

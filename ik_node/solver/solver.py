@@ -455,8 +455,10 @@ class Solver:
         (`Joint.max_velocity`), position limits and locks. If not all twists are possible, goals
         count by priority and weight as for poses: within one priority, the weighted sum of
         squares of the missing velocities is minimised. Of all velocities that are left, the
-        result is the one of least norm in [rad/s] and characteristic lengths per second; joint
-        targets and rest poses have no influence. Near singular poses the velocities are damped:
+        result is the one of least norm in [rad/s] and characteristic lengths per second, or the
+        one that is nearest to (joint target - q) / dt, and to the share `rest_pose_factor` of
+        (rest pose - q) / dt, if joints have a target or a rest pose; with dt = None, dt is 1 s
+        for these. Near singular poses the velocities are damped:
         they stay bounded, and goals fall behind their twists. See theory.md, section 12. No object
         is written to.
 

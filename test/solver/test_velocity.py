@@ -478,17 +478,6 @@ def test_velocity_is_linear_without_limits_and_zero_for_zero_twist():
     assert not solver.velocity({}).velocity.any()
 
 
-def test_joint_targets_and_rest_poses_have_no_influence():
-    """The velocity of least norm does not depend on them."""
-    m = MECHANISMS['arm7']()
-    solver = m.solver()
-    before = solver.velocity({'hand_goal': (LINEAR, ANGULAR)})
-    m.joints['j1'].set_target_values(1.0)
-    m.joints['j3'].set_rest_pose_values(1.0)
-    after = solver.velocity({'hand_goal': (LINEAR, ANGULAR)})
-    np.testing.assert_array_equal(before.velocity, after.velocity)
-
-
 def test_call_does_not_disturb_solves_and_is_not_disturbed():
     """Neither steps under way, nor poses of `solve_pose`, nor a change of the largest speeds."""
     m = held('goal', ['X', 'Y', 'EZ'])
@@ -578,3 +567,78 @@ def test_wrong_configuration_is_refused(names):
         solver.velocity({name: np.zeros(6) for name in names}, {'j3': np.nan})
     with pytest.raises(ShapeError, match=r'shape \(6,\)'):
         solver.velocity({name: np.zeros(6) for name in names}, np.zeros(5))
+
+
+def redundant_arm():
+    """Return an arm of seven axes with a goal for its hand, and a bent configuration."""
+    rows = [(0.3, 0, np.pi / 2, 0), (0, 0, -np.pi / 2, 0.3), (0.35, 0.05, np.pi / 2, 0.2)]
+    rows += [(0, -0.05, -np.pi / 2, -0.8), (0.3, 0, np.pi / 2, 0.4), (0, 0.08, np.pi / 2, 0.5)]
+    robot = ik.from_dh([*rows, (0.1, 0, 0, 0)], limits=[(-3, 3)] * 7)
+    robot.add_goal('link7', name='tool')
+    return robot, np.array((0.1, 0.5, -0.3, -1.0, 0.2, 0.7, 0.1))
+
+
+@pytest.mark.parametrize('dt', [None, 0.1, 0.01])
+@pytest.mark.parametrize('twist', [TWIST, 0.0 * TWIST])
+def test_rest_pose_is_approached_in_null_space_of_twists(dt, twist):
+    """Velocity J^+ t + (1 - J^+ J) g (rest - q) / dt, also for a hand at rest."""
+    robot, q = redundant_arm()
+    rest = q + np.array((0.2, -0.4, 0.5, 0.5, -0.2, -0.5, 0.3))
+    for joint, value in zip(robot.joints.values(), rest, strict=True):
+        joint.set_rest_pose_values(value)
+    solver, jacobian = ik.Solver(robot), robot.jacobian(q, 'link7')
+    inverse = np.linalg.pinv(jacobian)
+    preferred = solver.options.rest_pose_factor * (rest - q) / (dt or 1.0)
+    expected = inverse @ twist + preferred - inverse @ (jacobian @ preferred)
+    found = solver.velocity({'tool': twist}, q, dt)
+    assert found.converged
+    np.testing.assert_allclose(found.velocity, expected, atol=1e-10 * np.abs(expected).max())
+
+
+def test_joint_target_is_reached_in_null_space_before_rest_poses():
+    """The target's joint gets its velocity, and the twist is met."""
+    robot, q = redundant_arm()
+    for joint in robot.joints.values():
+        joint.set_rest_pose_values(0.0)
+    robot.joints['joint1'].set_target_values(q[0] + 0.1)
+    solver = ik.Solver(robot)
+    found = solver.velocity({'tool': TWIST}, q)
+    assert found['joint1'] == pytest.approx(0.1, abs=2e-3)
+    np.testing.assert_allclose(robot.jacobian(q, 'link7') @ found.velocity, TWIST, atol=1e-9)
+
+
+def test_loop_of_velocities_keeps_posture_of_redundant_arm():
+    """The hand goes on a circle of 200 steps; the null space has its posture again at the end."""
+    robot, q = redundant_arm()
+    for joint, value in zip(robot.joints.values(), q, strict=True):
+        joint.set_rest_pose_values(value)
+    solver = ik.Solver(robot, SolverOptions(rest_pose_factor=1.0))
+    ends = {}
+    for keeps in (True, False):
+        for joint in robot.joints.values():
+            joint.rest_pose_set = keeps
+        at = q.copy()
+        for n in range(200):
+            angle = np.pi * (n + 0.5) / 100
+            way = 0.25 * np.array((0.0, np.cos(angle), np.sin(angle), 0, 0, 0))
+            at += 0.01 * solver.velocity({'tool': way}, at, 0.01).velocity
+        ends[keeps] = np.abs(at - q).max()
+    assert ends[True] < 0.01 < ends[False]
+
+
+def test_preferences_keep_loops_closed_and_largest_speeds(repository, monkeypatch):
+    """A delta with a rest pose far away."""
+    m = mechanism('urdf delta', repository, monkeypatch)
+    solver, rng = m.solver(), np.random.default_rng(3)
+    q = closed(m, solver, rng)
+    for joint in m.joints.values():
+        joint.max_velocity.fill(0.5)
+        for dof in joint.dof:
+            joint.set_rest_pose_value(dof, joint.get_dof_value(dof) + 0.4)
+    found = solver.velocity({}, q, 0.01)
+    assert 0.01 < np.abs(found.velocity).max() <= 0.5 + 1e-9
+    ahead = q + 1e-5 * found.velocity
+    here, there = m.naive(solver.joint_names, q), m.naive(solver.joint_names, ahead)
+    for closure in m.closures.values():
+        change = np.array(there.error(closure)) - here.error(closure)
+        assert np.abs(change).max() < 1e-8
