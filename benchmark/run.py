@@ -11,6 +11,7 @@ peer, see the options below. Other measurements, each with its own options:
     motion      people's motions on a humanoid with loops, beside mink and SLSQP (needs mujoco)
     reach       maps of what links reach: time, size, completeness and queries
     nearest     answers to unreachable goals, compared with many searches by SciPy
+    tolerance   goals that arms meet within a tolerance only: success and time
     starts      reachable goals from random starts, with scissor lifts: success and steps
     size        robots scaled from 1e-4 to 1000 of their size: success and steps
     rounding    mechanisms with geometry of 3 to 6 decimals, compared with exact ones
@@ -44,6 +45,7 @@ MODULES = {
     'motion': 'motion',
     'reach': 'reach_map',
     'nearest': 'nearest',
+    'tolerance': 'tolerance',
     'starts': 'random_starts',
     'size': 'size',
     'rounding': 'rounding',

@@ -364,8 +364,9 @@ class Robot:
             Weight of the goal if not all goals can be met, 0 or more.
         priority : int
             Priority, 0 or more; goals with lower numbers are met first.
-        tolerance : float or (float, float), optional
-            Tolerances [m] and [rad], or one number for both; None = the solver's thresholds.
+        tolerance : float or sequence of float, optional
+            The residual that counts as met: one number for both units, two for [m] and [rad], or
+            one for each axis in `dof`. None = the solver's thresholds. See `Goal.tolerance`.
 
         Returns
         -------

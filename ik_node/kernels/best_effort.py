@@ -14,6 +14,7 @@ from ik_node.kernels.decorators import kernel
 from ik_node.kernels.layout import (
     CANDIDATE_ROOM,
     CON_LEVEL,
+    CON_ROW_TOLERANCE,
     constraint_value,
     PREFERS_NOTHING,
     PREFERS_REST_POSE,
@@ -38,6 +39,7 @@ from ik_node.kernels.solve_state import (
     EFFORT_WALKED,
     ENOUGH,
     FALLBACKS,
+    FRAMES,
     GREW,
     INTERRUPTED,
     ITERATIONS,
@@ -61,7 +63,9 @@ from ik_node.kernels.solve_state import (
     STATUS_STALLED,
     STATUS_TIMEOUT,
     TIGHT,
+    TOLERANT,
     TRACKS,
+    TRIED,
     WEAK,
 )
 from ik_node.kernels.start import (
@@ -69,8 +73,10 @@ from ik_node.kernels.start import (
     copy_variables,
     perturb,
     restart,
+    row_tolerance,
     row_weight,
     set_tightness,
+    tolerates,
 )
 
 # Cost of a residual of 0.001 L or 1 mrad.
@@ -95,6 +101,8 @@ SAME_COST, SAME_REACH = 1e-3, 1e-2
 # the lengths of the links. Where the orientation of a goal's link is left open, or loops have
 # elbows, they may close in several assemblies, and *reach*, which opens them, shows only one.
 AGREEMENT, PROVEN, AGREEMENT_LOOPS, PROVEN_LOOPS, OPEN_AGREEMENT = 10, 5, 8, 2, 24
+# A start whose cost is so many times the largest one within tolerances may lead into them.
+WITHIN_REACH = 10.0
 # Damping of a restart, relative to that of the first start.
 LATER_DAMPING = 4.0
 # Damping of the first step of a level, relative to its cost.
@@ -309,8 +317,55 @@ def next_start(s: Solve) -> None:
 
 
 @kernel
+def hold_goals(s: Solve) -> None:
+    """Hold the rows of goals where they are within their tolerances."""
+    for c in range(s.nc):
+        for r in range(6 * c, s.i[s.row_end + c]):
+            if tolerates(s, c):
+                s.w[s.hold + r] = s.w[s.residual + r]
+
+
+@kernel
+def tolerated_cost(s: Solve) -> float:
+    """Return the largest cost of the goals' rows within their tolerances."""
+    cost = 0.0
+    for c in range(s.nc):
+        if constraint_value(s, c, CON_LEVEL) > 0.0:
+            by_axis = constraint_value(s, c, CON_ROW_TOLERANCE) >= 0.0
+            for r in range(6 * c, s.i[s.row_end + c]):
+                if by_axis or r == 6 * c or r == s.i[s.angular + c]:
+                    cost += 0.5 * row_weight(s, r) * row_tolerance(s, r) ** 2
+    return cost
+
+
+@kernel
+def begin_tolerant_start(s: Solve) -> bool:
+    """
+    Enter REACH where only what exceeds the tolerances of goals counts, from the next candidate.
+
+    Return False if no candidate is left that may lead into all tolerances.
+    """
+    most = WITHIN_REACH * tolerated_cost(s)
+    while s.k[TRIED] < max(s.k[CANDIDATES], 1) and steps_left(s):
+        c = s.k[TRIED]
+        s.k[TRIED] += 1
+        known = s.w[s.candidate_cost + c] if s.k[CANDIDATES] > 0 else s.w[BEST_COST]
+        if known <= most:
+            copy_variables(s, s.candidate + c * s.nv if s.k[CANDIDATES] > 0 else s.x_best, s.x)
+            # Rows of tolerances by axis have other derivatives.
+            s.k[TOLERANT], s.k[FRAMES] = 1, 0
+            s.k[OUT_OF_ITERATIONS], s.k[GREW] = 0, 0
+            s.w[BEST_COST] = NO_COST
+            enter_reach(s)
+            return True
+    return False
+
+
+@kernel
 def begin_efforts(s: Solve) -> None:
     """Set the status with which REACH ended, and begin with the effort near the start."""
+    if begin_tolerant_start(s):
+        return
     s.k[STATUS] = STATUS_STALLED
     if not steps_left(s):
         s.k[STATUS] = STATUS_TIMEOUT
@@ -355,6 +410,9 @@ def is_known(s: Solve) -> bool:
 @kernel
 def finish_start(s: Solve) -> None:
     """End a failed start at its best iterate; if there are loops, draw them together first."""
+    if s.k[TOLERANT] == 1:
+        begin_efforts(s)
+        return
     copy_variables(s, s.x_best, s.x)
     s.k[STALE] = 1
     if s.k[TIGHT] == 1:
@@ -508,7 +566,8 @@ def finish_level(s: Solve) -> None:
             met = all_within_tolerance(s, -1 - c)
             all_met = all_met and met
             for r in range(6 * c, 6 * c + 6):
-                s.w[s.hold + r] = 0.0 if met else s.w[s.residual + r]
+                exact = met and not tolerates(s, c)
+                s.w[s.hold + r] = 0.0 if exact else s.w[s.residual + r]
     s.w[s.level_cost + level] = 0.0 if all_met else s.w[COST]
     if level < s.k[LAST_LEVEL]:
         enter_phase(s, PHASE_LEVEL, level + 1)

@@ -10,6 +10,7 @@ constraints share, in the order that `model.elimination` has planned.
 
 from ik_node.kernels.decorators import kernel
 from ik_node.kernels.layout import Floats, Solve
+from ik_node.kernels.solve_state import TOLERANT
 from ik_node.kernels.vectors import after, before, dot, less, placed, put, Six, six, six_of, times
 
 Block = tuple[Six, Six, Six, Six, Six, Six]
@@ -47,6 +48,22 @@ def scale(a: Six, share: float) -> Six:
 
 
 @kernel
+def add_relief(s: Solve) -> None:
+    """Add g g^T to the blocks -diag(softness), for the rows of each unit; theory.md, eq. (17)."""
+    for at in range(s.nb):
+        c = s.i[s.block_constraint + at]
+        if c < 0:
+            continue
+        angular = s.i[s.angular + c] - 6 * c
+        for k in range(6):
+            for j in range(6):
+                if (k < angular) == (j < angular):
+                    s.w[s.matrix + 36 * at + 6 * k + j] += (
+                        s.w[s.relief + 6 * c + k] * s.w[s.relief + 6 * c + j]
+                    )
+
+
+@kernel
 def assemble(s: Solve) -> None:
     """
     Write the matrix after the elimination of the first variables: -M - sum_v J_v J_v^T / D_v.
@@ -72,6 +89,8 @@ def assemble(s: Solve) -> None:
                 v = i[s.block_var + 6 * at + k]
                 diagonal = w[s.damping + v] if s.k[s.fixed + v] == 0 else 1.0
             w[s.matrix + 36 * at + 7 * k] = diagonal
+    if s.k[TOLERANT] == 1:
+        add_relief(s)
     for t in range(s.links):
         slot, at, stride = i[s.link_slot + t], s.matrix + i[s.link_at + t], i[s.link_stride + t]
         if s.k[s.fixed + i[s.slot_var + slot]] == 0:

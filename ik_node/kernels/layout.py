@@ -153,7 +153,7 @@ class Solve(NamedTuple):
     ]
     error: Annotated[int, 'w', '2 * nc', 'residual norms [m], [rad] of every constraint']
     constraints: Annotated[
-        int, 'w', '14 * nc', 'the constraint table, columns CON_* [units there]'
+        int, 'w', '20 * nc', 'the constraint table, columns CON_* [units there]'
     ]
     held: Annotated[int, 'w', 'n', 'values of columns that this chain does not move [rad or L]']
     value: Annotated[int, 'w', 'n', 'value of every column [rad or L]']
@@ -185,6 +185,9 @@ class Solve(NamedTuple):
     weight: Annotated[int, 'w', 'nr', 'squared weight of a row [dimensionless]']
     softness: Annotated[
         int, 'w', 'nr', 'M = 1 / weight of a row in the system of a step [dimensionless]'
+    ]
+    relief: Annotated[
+        int, 'w', 'nr', 'g of M = diag(softness) - g g^T in a TOLERANT phase [dimensionless]'
     ]
     hold: Annotated[int, 'w', 'nr', 'value at which a row of a finished level is held [L or rad]']
     rhs: Annotated[int, 'w', 'nr', 'right-hand side of a row in the system of a step [L or rad]']
@@ -322,8 +325,9 @@ JOINT_ROWS = 8
     CON_DISTANCE,  # wanted distance [m], kind distance only
     CON_TRANSLATION_MISFIT,  # up to which a grouped closure may be open beside its tolerance [m]
     CON_ROTATION_MISFIT,  # [rad]
-) = (0, 7, 8, 9, 10, 11, 12, 13)
-CON_COLUMNS = 14
+    CON_ROW_TOLERANCE,  # of every row [m or rad]; -1 first = only the norms have tolerances
+) = (0, 7, 8, 9, 10, 11, 12, 13, 14)
+CON_COLUMNS = 20
 
 
 def lay_out(

@@ -5,8 +5,16 @@ Equations refer to docs/theory.md. The phases differ in their rows, in the dampi
 acceptance rule.
 """
 
+from math import sqrt
+
 from ik_node.kernels.decorators import kernel
-from ik_node.kernels.layout import CON_LEVEL, constraint_value, PREFERS_TARGET, Solve
+from ik_node.kernels.layout import (
+    CON_LEVEL,
+    CON_ROW_TOLERANCE,
+    constraint_value,
+    PREFERS_TARGET,
+    Solve,
+)
 from ik_node.kernels.options import (
     ADAPTIVE_DAMPING,
     COMPROMISE,
@@ -39,21 +47,34 @@ from ik_node.kernels.solve_state import (
     STARTS,
     STEP_SIZE,
     TIGHT,
+    TOLERANT,
     WEAK,
 )
 from ik_node.kernels.start import (
     all_within_tolerance,
     copy_variables,
     cost_of,
+    excess_share,
     has_preference,
+    INNER,
     keep_place_of_frames,
     remember_best,
+    row_tolerance,
     row_weight,
     smooths,
+    tolerates,
     write_preferred_step,
     write_way_to,
 )
-from ik_node.kernels.step import bounded_step, FREE, largest, LOCKED, restore_held_rows, try_step
+from ik_node.kernels.step import (
+    add_jacobian_times,
+    bounded_step,
+    FREE,
+    largest,
+    LOCKED,
+    restore_held_rows,
+    try_step,
+)
 
 # Held rows are as stiff as double precision allows beside the damping: the product of softness
 # and damping must stay some orders above rounding, or redundant closures lose their pivot's sign.
@@ -63,6 +84,11 @@ FREE_DAMPING = 1e-4
 LEVEL_DAMPING = 1e-6
 REACH_DAMPING = 1e-12
 IGNORED_SOFTNESS = 1e12
+# Least curvature along the boundary of a tolerance, relative to that across it.
+LEAST_CURVATURE = 1e-6
+# Solutions of eq. (7) for one step where tolerances count: each starts from the rows that the one
+# before predicts to exceed them, as in an active-set method.
+TOLERANT_ROUNDS = 5
 # Share of their tolerance up to which held rows count as restored, and chord steps for that.
 HELD_SHARE, COMPROMISE_SHARE, HELD_ATTEMPTS, WALK_ATTEMPTS = 1e-3, 0.1, 7, 2
 # Closing the loops after a step towards a joint target may move joints by this share of the step:
@@ -111,6 +137,34 @@ def clamp_rows(s: Solve, c: int) -> None:
 
 
 @kernel
+def write_modelled_rows(s: Solve) -> None:
+    """Write the rows r + J dx that the linear model predicts for the step to `trial`."""
+    for r in range(s.nr):
+        s.w[s.trial + r] = s.w[s.residual + r]
+    add_jacobian_times(s, s.step, s.trial)
+
+
+@kernel
+def set_tolerant_row(s: Solve, r: int) -> None:
+    """
+    Set softness and right-hand side of a row of which only the excess counts; theory.md, eq. (17).
+
+    `trial` holds the residual that the linear model predicts for the step found so far. Where it
+    is inside the tolerance, the row has no effect.
+    """
+    share = excess_share(s, s.trial, r)
+    s.w[s.rhs + r] -= (1.0 - share) * s.w[s.trial + r]
+    if share == 0.0:
+        s.w[s.softness + r] = IGNORED_SOFTNESS
+    elif share < 1.0 and constraint_value(s, r // 6, CON_ROW_TOLERANCE) < 0.0:
+        curvature = max(share, LEAST_CURVATURE)
+        size = INNER * row_tolerance(s, r) / (1.0 - share)
+        relief = s.w[s.softness + r] * (1.0 / curvature - 1.0)
+        s.w[s.relief + r] = sqrt(relief) * s.w[s.trial + r] / size
+        s.w[s.softness + r] /= curvature
+
+
+@kernel
 def set_rows(s: Solve) -> None:
     """
     Set softness M and right-hand side of every row for the system of eq. (7).
@@ -123,12 +177,15 @@ def set_rows(s: Solve) -> None:
     for c in range(s.nc):
         own = constraint_value(s, c, CON_LEVEL)
         for r in range(6 * c, 6 * c + 6):
+            s.w[s.relief + r] = 0.0
             if s.k[s.implied + r] == 1:
                 s.w[s.softness + r] = IGNORED_SOFTNESS
                 s.w[s.rhs + r] = 0.0
             elif phase == PHASE_REACH or (phase == PHASE_LEVEL and own == level):
                 s.w[s.softness + r] = 1.0 / row_weight(s, r)
                 s.w[s.rhs + r] = s.w[s.residual + r]
+                if tolerates(s, c):
+                    set_tolerant_row(s, r)
             elif phase == PHASE_SETTLE or own < level:
                 s.w[s.softness + r] = s.w[HELD_SOFTNESS]
                 s.w[s.rhs + r] = s.w[s.residual + r] - s.w[s.hold + r]
@@ -180,13 +237,16 @@ def set_variables(s: Solve) -> None:
 
 
 @kernel
-def predicted_decrease(s: Solve) -> float:
+def predicted_decrease(s: Solve, tolerant: bool) -> float:
     """
     Return the decrease of the cost that the linear model predicts, the denominator of eq. (8).
 
     With the multiplier y_r = (J dx + rhs)_r / M_r of row r in `load`, the sum over the rows of the
     phase is 1/2 sum(rhs_r^2 / M_r - y_r^2 M_r).
     """
+    if tolerant:
+        write_modelled_rows(s)
+        return float(s.w[COST] - cost_of(s, s.x))
     total = 0.0
     for r in range(s.nr):
         soft, left = s.w[s.softness + r], s.w[s.load + r]
@@ -267,14 +327,21 @@ def lm_step(s: Solve) -> None:
     if phase == PHASE_REACH and s.options[ADAPTIVE_DAMPING] == 0.0:
         # With constant damping a step may increase the cost.
         remember_best(s, 1.0)
-    set_variables(s)
-    set_rows(s)
     walks = phase == PHASE_LEVEL and s.k[EFFORT] == EFFORT_WALKED
-    bounded_step(s, not (walks or (phase == PHASE_REACH and s.k[TIGHT] == 0)))
+    tolerant = s.k[TOLERANT] == 1 and (phase == PHASE_REACH or s.k[LEVEL] > 0)
+    tolerant = tolerant and phase != PHASE_SETTLE
+    for v in range(s.nv):
+        s.w[s.step + v] = 0.0
+    for _ in range(TOLERANT_ROUNDS if tolerant else 1):
+        if tolerant:
+            write_modelled_rows(s)
+        set_variables(s)
+        set_rows(s)
+        bounded_step(s, not (walks or (phase == PHASE_REACH and s.k[TIGHT] == 0)))
     s.w[STEP_SIZE] = largest(s, s.step)
     if phase == PHASE_SETTLE:
         shorten_step(s, SETTLE_STEP)
-    s.w[PREDICTED] = predicted_decrease(s)
+    s.w[PREDICTED] = predicted_decrease(s, tolerant)
     try_step(s, s.x)
     kept = True
     level, attempts = s.k[LEVEL], HELD_ATTEMPTS
@@ -283,7 +350,7 @@ def lm_step(s: Solve) -> None:
     if phase == PHASE_REACH:
         # Within tolerance one chord step more costs little and gains some digits.
         level = s.k[LAST_LEVEL] + 1
-        attempts = 1 if all_within_tolerance(s, s.k[LAST_LEVEL]) else 0
+        attempts = 1 if not tolerant and all_within_tolerance(s, s.k[LAST_LEVEL]) else 0
     elif walks:
         # The next steps close what stays open, and so does the end of the walk.
         attempts = WALK_ATTEMPTS

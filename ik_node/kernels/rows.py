@@ -18,6 +18,7 @@ from ik_node.kernels.layout import (
     AXES_B,
     AXES_WORLD,
     CON_DISTANCE,
+    CON_ROW_TOLERANCE,
     constraint_value,
     Floats,
     KIND_COUPLING,
@@ -27,6 +28,7 @@ from ik_node.kernels.layout import (
     Solve,
 )
 from ik_node.kernels.rotation import inverse_left_jacobian, log_rotation, Vector
+from ik_node.kernels.solve_state import TOLERANT
 
 # Near half a turn some derivatives grow without bound; they are cut here [rad per rad].
 STEEPEST = 25.0
@@ -192,14 +194,20 @@ def looking_rows(s: Solve, row: int, a: int, dx: float, dy: float, dz: float) ->
 
 
 @kernel
-def rotation_rows(s: Solve, axes: int, mask: int, row: int, a: int, b: int) -> None:
-    """Write the rotation rows of a constraint; three of them, two or one."""
+def rotation_rows(s: Solve, c: int, row: int, a: int, b: int) -> None:
+    """
+    Write the rotation rows of constraint c; three of them, two or one.
+
+    Where only the excess of each row over its tolerance counts, three rows are exact, too.
+    """
+    axes, mask = s.i[s.axes + c], s.i[s.mask + c]
     w, t = s.w, s.scratch
     count = ((mask >> 3) & 1) + ((mask >> 4) & 1) + ((mask >> 5) & 1)
     relative_rotation(w, a, b, t)
     if count == 2:
         pointing_rows(s, axes, mask, row, a, b)
         return
+    exact = s.k[TOLERANT] == 1 and constraint_value(s, c, CON_ROW_TOLERANCE) >= 0.0
     px, py, pz = log_rotation(
         w[t], w[t + 1], w[t + 2], w[t + 3], w[t + 4], w[t + 5], w[t + 6], w[t + 7], w[t + 8]
     )
@@ -208,7 +216,7 @@ def rotation_rows(s: Solve, axes: int, mask: int, row: int, a: int, b: int) -> N
             # A turn has the same components in A's and in B's axes.
             ex, ey, ez = counting_axis(w, AXES_B if axes == AXES_A else axes, a, b, k)
             value = ex * px + ey * py + ez * pz
-            if count == 1:
+            if count == 1 or exact:
                 ex, ey, ez = inverse_left_jacobian(-px, -py, -pz, ex, ey, ez)
             set_row(s, row, value, ex, ey, ez)
             row += 1
@@ -292,7 +300,7 @@ def residuals(s: Solve) -> None:
                     ux * vy - uy * vx,
                 )
             elif translation < end:
-                rotation_rows(s, axes, mask, translation, a, b)
+                rotation_rows(s, c, translation, a, b)
         angular = s.i[s.angular + c]
         w[s.error + 2 * c] = s.f[s.length] * norm(w, s.trial + row, s.trial + angular)
         w[s.error + 2 * c + 1] = norm(w, s.trial + angular, s.trial + end)

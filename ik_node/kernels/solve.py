@@ -11,6 +11,7 @@ from ik_node.kernels.best_effort import (
     enter_settling,
     finish_level,
     finish_start,
+    hold_goals,
     remove_full_turns,
     steps_left,
 )
@@ -71,6 +72,7 @@ from ik_node.kernels.solve_state import (
     STEP_BEFORE,
     STEP_SIZE,
     TIGHT,
+    TOLERANT,
     WEAK,
 )
 from ik_node.kernels.start import (
@@ -151,13 +153,16 @@ def reach_step_is_due(s: Solve) -> bool:
     if all_within_tolerance(s, s.k[LAST_LEVEL]):
         s.k[STATUS] = STATUS_CONVERGED
         set_tightness(s, 0)
+        if s.k[TOLERANT] == 1:
+            hold_goals(s)
         remove_full_turns(s)
         # Without preferences the solve ends here, with the residuals of x.
         enter_settling(s, PREFERS_NOTHING)
         return False
     most = DRAWN_STEPS if s.k[TIGHT] == 1 else s.options[MAX_ITERATIONS]
     promise = LATER_PROMISE if s.k[STARTS] > 1 else REACH_PROMISE
-    if s.k[START_ITERATIONS] >= most or s.k[INTERRUPTED] == 1:
+    spent = s.k[TOLERANT] == 1 and not steps_left(s)
+    if s.k[START_ITERATIONS] >= most or s.k[INTERRUPTED] == 1 or spent:
         s.k[OUT_OF_ITERATIONS] = 1
         end_start(s)
         return False

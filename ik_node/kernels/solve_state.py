@@ -42,8 +42,10 @@ NUMBERS = 8
     AGREED,  # how many starts ended with the cost of the best one
     ENOUGH,  # as many agreeing starts are the last; 0 = not yet decided
     FRAMES,  # 1 = frames and residual are those of x_frames
-) = range(27)
-COUNTS = 27
+    TOLERANT,  # 1 = a residual of a goal costs only what exceeds its tolerance
+    TRIED,  # candidates from which a TOLERANT start was made
+) = range(29)
+COUNTS = 29
 
 # Where an effort, a pass through all levels, begins. DRAWN: the end of a start, whose loops are
 # only closed. NEAR: the start of the solve, or the end of the first start. PUSHED: a perturbation

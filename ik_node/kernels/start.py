@@ -10,6 +10,7 @@ from ik_node.kernels.layout import (
     CON_POSE,
     CON_ROTATION_MISFIT,
     CON_ROTATION_TOLERANCE,
+    CON_ROW_TOLERANCE,
     CON_TRANSLATION_MISFIT,
     CON_TRANSLATION_TOLERANCE,
     CON_WEIGHT,
@@ -70,12 +71,15 @@ from ik_node.kernels.solve_state import (
     STATUS_RUNNING,
     STATUS_STALLED,
     TIGHT,
+    TOLERANT,
 )
 
 # Least squared weight of a row, relative to the heaviest of its level: in REACH, and otherwise.
 LEAST_REACH_WEIGHT, LEAST_WEIGHT = 1e-6, 1e-12
 # Squared weight of tight loops beside goals; a power of two, so that it can be taken back.
 TIGHTNESS = 4096.0
+# A TOLERANT phase aims at this share of a tolerance, so that it ends inside.
+INNER = 0.999
 # Number of starts that are drawn whole; of the later ones two in three redraw a few variables,
 # at least so many.
 FRESH_STARTS, LEAST_REDRAWN = 12, 2
@@ -124,7 +128,55 @@ def is_met(s: Solve, c: int) -> bool:
                 return False
             most_position += loose_position
             most_orientation += loose_orientation
+    if constraint_value(s, c, CON_ROW_TOLERANCE) >= 0.0:
+        for r in range(6 * c, s.i[s.row_end + c]):
+            if not abs(s.w[s.trial + r]) <= row_tolerance(s, r):
+                return False
     return bool(position <= most_position and orientation <= most_orientation)
+
+
+@kernel
+def row_tolerance(s: Solve, r: int) -> float:
+    """
+    Return the tolerance of row r of a constraint with tolerances by axis [L or rad].
+
+    Otherwise return that of the norm of all rows in its unit.
+    """
+    c = r // 6
+    angular = r >= s.i[s.angular + c]
+    if constraint_value(s, c, CON_ROW_TOLERANCE) >= 0.0:
+        most = constraint_value(s, c, CON_ROW_TOLERANCE + r - 6 * c)
+    else:
+        most = constraint_value(
+            s, c, CON_ROTATION_TOLERANCE if angular else CON_TRANSLATION_TOLERANCE
+        )
+    return most if angular else most / s.f[s.length]
+
+
+@kernel
+def excess_share(s: Solve, rows: int, r: int) -> float:
+    """
+    Return the share 1 - t / |r| of residual r, at s.w[rows], that exceeds its tolerance t.
+
+    It is 0 inside the tolerance; |r| is the norm of the rows in the same unit, or of the row
+    alone if the constraint has tolerances by axis. See theory.md, eq. (17).
+    """
+    c = r // 6
+    size = abs(s.w[rows + r])
+    if constraint_value(s, c, CON_ROW_TOLERANCE) < 0.0:
+        angular = s.i[s.angular + c]
+        if r < angular:
+            size = norm(s.w, rows + 6 * c, rows + angular)
+        else:
+            size = norm(s.w, rows + angular, rows + s.i[s.row_end + c])
+    most = INNER * row_tolerance(s, r)
+    return 1.0 - most / size if size > most else 0.0
+
+
+@kernel
+def tolerates(s: Solve, c: int) -> bool:
+    """Return True if the phase counts only what exceeds the tolerances of constraint c."""
+    return bool(s.k[TOLERANT] == 1 and constraint_value(s, c, CON_LEVEL) > 0.0)
 
 
 @kernel
@@ -226,7 +278,10 @@ def cost_of(s: Solve, x: int) -> float:
     for c in range(s.nc):
         if phase == PHASE_REACH or constraint_value(s, c, CON_LEVEL) == level:
             for r in range(6 * c, 6 * c + 6):
-                total += row_weight(s, r) * s.w[s.trial + r] * s.w[s.trial + r]
+                value = s.w[s.trial + r]
+                if tolerates(s, c):
+                    value *= excess_share(s, s.trial, r)
+                total += row_weight(s, r) * value * value
     return 0.5 * total
 
 

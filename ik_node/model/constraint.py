@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+import math
 
 from ik_node.errors import OptionError, ShapeError, shown, TopologyError
 from ik_node.model.attributes import open_array
@@ -19,6 +20,8 @@ Array = NDArray[np.float64]
 
 KINDS = ('frame', 'universal', 'distance', 'look_at', 'centre_of_mass')
 AXES = ('world', 'goal', 'link')
+# Kinds whose rows are those of the axes in `dof`.
+KINDS_BY_AXIS = ('frame', 'centre_of_mass')
 
 
 class Constraint(Connector):
@@ -63,7 +66,7 @@ class Constraint(Connector):
         self._offset_quaternion: Array = np.array((0.0, 0.0, 0.0, 1.0))
         self._axes = self._default_axes
         self._weight = 1.0
-        self._tolerance: tuple[float, float] | None = None
+        self._tolerance: tuple[float, ...] | None = None
         self._distance = 0.0
         self.kind = kind
         self.set_dof(*DOF)
@@ -120,19 +123,38 @@ class Constraint(Connector):
         self.revision.count_constraint()
 
     @property
-    def tolerance(self) -> tuple[float, float] | None:
-        """Return the residuals [m], [rad] that count as met; None = the solver's thresholds."""
+    def tolerance(self) -> tuple[float, ...] | None:
+        """
+        Return the residuals that count as met; None = the solver's thresholds.
+
+        Two numbers bound the distance [m] and the angle [rad]. Six numbers bound the residual of
+        each of the axes X Y Z [m] and EX EY EZ [rad], in the frame that `axes` names. A solve that
+        cannot meet a goal exactly ends within its tolerance if it can.
+
+        It is set to one number for both units, to two, or to one for each axis in `dof` or for all
+        six. Two numbers are always [m] and [rad]. An axis that is added to `dof` later gets the
+        smallest of the numbers.
+        """
         return self._tolerance
 
     @tolerance.setter
     def tolerance(self, value: float | Sequence[float] | None) -> None:
         name = f'tolerance of {shown(self.name)}'
-        if value is not None:
-            both = list(value) if isinstance(value, Sequence) else [value, value]
-            if len(both) != 2:
-                raise ShapeError(name, 'one number, or two: [m] and [rad]', str(value))
-            value = (_at_least_zero(name, both[0]), _at_least_zero(name, both[1]))
-        self._tolerance = value
+        if value is None:
+            self._tolerance = None
+        else:
+            given = value if isinstance(value, (Sequence, np.ndarray)) else [value]
+            most = [_at_least_zero(name, each) for each in given]
+            axes = self.dof if self.kind in KINDS_BY_AXIS else []
+            if 1 <= len(most) <= 2:
+                self._tolerance = (most[0], most[-1])
+            elif axes and len(most) in (len(axes), len(DOF)):
+                known = dict(zip(axes if len(most) == len(axes) else DOF, most, strict=True))
+                self._tolerance = tuple(known.get(dof, min(most)) for dof in DOF)
+            else:
+                by_axis = f', or {len(axes)}, one for each axis in its dof' if axes else ''
+                raise ShapeError(name, f'one number, or two: [m] and [rad]{by_axis}', str(value))
+        self.revision.count_constraint()
         self.revision.count_constraint()
 
     @property
@@ -218,6 +240,14 @@ class Constraint(Connector):
             centre[:3, 3] = self.child.get_centre_of_mass_below()
             return here, centre
         return here, there @ self.offset_matrix
+
+
+def norms_of(tolerance: tuple[float, ...], mask: int) -> tuple[float, float]:
+    """Return the norms [m], [rad] that a tolerance allows; bit k of mask = axis k has a row."""
+    if len(tolerance) == 2:
+        return tolerance[0], tolerance[1]
+    used = [most if mask & 1 << k else 0.0 for k, most in enumerate(tolerance)]
+    return math.hypot(*used[:3]), math.hypot(*used[3:])
 
 
 def _at_least_zero(name: str, value: float) -> float:

@@ -221,7 +221,12 @@ class RemoteNodeSession:
                 continue
             offset = (goal.offset[:3], quat_xyzw_from_rpy(goal.offset[3:]))
             added = robot.add_goal(
-                goal.link, name=goal.name, dof=goal.dof, axes=goal.axes, offset=offset
+                goal.link,
+                name=goal.name,
+                dof=goal.dof,
+                axes=goal.axes,
+                offset=offset,
+                tolerance=goal.goal_tolerance,
             )
             added.weight, added.priority = goal.weight, goal.priority
             added.enabled = goal.takes_part

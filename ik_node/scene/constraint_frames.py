@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ik_node.model.constraint import Constraint
+from ik_node.model.constraint import Constraint, norms_of
 from ik_node.model.link import Link
 from ik_node.model.request import Request
 from ik_node.model.residual import residual_rows
@@ -87,12 +87,10 @@ class ConstraintFrames:
     def gap(self, frame_a: Array, frame_b: Array, options: SolverOptions) -> ConstraintGap:
         """Compare the residual norms at two frames with the tolerances of the constraint."""
         source = self.request.source
-        tolerance: tuple[float, float] | None = None
-        if isinstance(source, Constraint):
-            tolerance = source.tolerance
-        if tolerance is None:
-            tolerance = options.translation_converge_threshold, options.rotation_converge_threshold
-        return ConstraintGap(gap_of(self.request, frame_a, frame_b), PoseError(*tolerance))
+        most = options.translation_converge_threshold, options.rotation_converge_threshold
+        if isinstance(source, Constraint) and source.tolerance is not None:
+            most = norms_of(source.tolerance, self.request.mask)
+        return ConstraintGap(gap_of(self.request, frame_a, frame_b), PoseError(*most))
 
 
 class ConstraintGap:

@@ -455,7 +455,7 @@ class ChainAnswer(NamedTuple):
         The chain, which has the names.
     record : ndarray
         As written by the kernels: `kernels.layout.RECORD_*`, then the residual norms (2 nc,)
-        [m], [rad], then the table of constraints (nc, 14).
+        [m], [rad], then the table of constraints (nc, 20).
     joints : ndarray, shape (8, nq)
         Limits and locks, see `JointTable.rows`.
     packed : ndarray
@@ -495,7 +495,7 @@ class ChainAnswer(NamedTuple):
 
     @property
     def table(self) -> Array:
-        """Return the table of constraints, shape (nc, 14), see `kernels.layout.CON_*`."""
+        """Return the table of constraints, shape (nc, 20), see `kernels.layout.CON_*`."""
         return self.record[RECORD + 2 * len(self.chain.names.constraints) :].reshape(
             -1, CON_COLUMNS
         )

@@ -147,6 +147,7 @@ class Motion:
             own = model.robot.goals.get(goal.name)
             if own is not None:
                 own.weight, own.priority = goal.weight or own.weight, goal.priority
+                own.tolerance = goal.goal_tolerance
         roles = JointRoles.of(model.robot, settings.joints)
         for joint in model.robot.joint_order:
             for name, dof in zip(joint.value_names, joint.dof, strict=True):

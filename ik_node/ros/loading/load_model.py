@@ -146,6 +146,7 @@ def load_model(request: ModelRequest) -> LoadedModel:
             dof=goal.dof,
             axes=goal.axes,
             offset=None if offset is None else (offset[:3, 3], matrix_to_quat(offset)),
+            tolerance=goal.goal_tolerance,
         )
         # The solver ignores disabled goals and goals of weight 0, so the weight here may be 1.
         added.weight, added.priority = goal.weight or 1.0, goal.priority

@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-# Link, wanted axes, whose axes, and the pose of the goal's frame in the link.
-Shape = tuple[str, str, str, tuple[float, ...]]
+# Link, wanted axes, whose axes, the pose of the goal's frame in the link, and tolerances.
+Shape = tuple[str, str, str, tuple[float, ...], tuple[float, ...] | None]
 
 # Number of further solves for a solution nearer to the seed, if a restart was needed.
 FURTHER_SOLVES = 8
@@ -123,10 +123,11 @@ class IkCopy:
     ) -> Iterator[tuple[str, Pose]]:
         """Yield the names of the goals for a link's pose, and the poses of their frames."""
         if not goals:
-            yield self._goal((link, 'X Y Z EX EY EZ', 'world', ()), None), pose
+            yield self._goal((link, 'X Y Z EX EY EZ', 'world', (), None), None), pose
         for goal in goals:
             offset = self.model.offsets.get(goal.name)
-            name = self._goal((link, goal.dof, goal.axes, goal.offset), offset)
+            shape = (link, goal.dof, goal.axes, goal.offset, goal.goal_tolerance)
+            name = self._goal(shape, offset)
             placed = pose if offset is None else pose_from_matrix(pose_matrix(*pose) @ offset)
             yield name, placed
 
@@ -134,11 +135,13 @@ class IkCopy:
         """Return the name of the goal of this shape, and create it on first use."""
         name = self._goal_of.get(shape)
         if name is None:
-            link, dof, axes, _ = shape
+            link, dof, axes, _, tolerance = shape
             name = link
             while name in self._robot.closures or name in self._goal_of.values():
                 name += "'"
             frame = None if offset is None else (offset[:3, 3], matrix_to_quat(offset))
-            self._robot.add_goal(link, name=name, dof=dof, axes=axes, offset=frame)
+            self._robot.add_goal(
+                link, name=name, dof=dof, axes=axes, offset=frame, tolerance=tolerance
+            )
             self._goal_of[shape] = name
         return name

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ik_node.model.dof import parse_dofs
+from ik_node.errors import OptionError
+from ik_node.model.dof import DOF, parse_dofs
 from ik_node.ros.parameters.parameter_spec import Value
 from ik_node.ros.parameters.parameter_table import goal_parameters
 
@@ -34,6 +35,8 @@ class GoalSettings:
         Level; lower numbers come first.
     enabled : bool
         True if the goal is enabled.
+    tolerance : tuple of float
+        Tolerances [m, rad] as for `Goal.tolerance`; all 0 = the solver's thresholds.
 
     """
 
@@ -45,6 +48,7 @@ class GoalSettings:
     weight: float
     priority: int
     enabled: bool
+    tolerance: tuple[float, ...] = (0.0,)
 
     @classmethod
     def from_values(cls, name: str, values: Mapping[str, Value]) -> GoalSettings:
@@ -60,20 +64,31 @@ class GoalSettings:
         fields: dict[str, Any] = {}
         for spec in goal_parameters(name):
             fields[spec.name.rsplit('.', 1)[1]] = spec.check(values.get(spec.name, spec.default))
-        parse_dofs(fields['dof'], f'goals.{name}.dof')
+        axes = parse_dofs(fields['dof'], f'goals.{name}.dof')
+        if len(fields['tolerance']) not in (1, 2, len(axes), len(DOF)):
+            raise OptionError(
+                f'goals.{name}.tolerance',
+                list(fields['tolerance']),
+                f'1 number, 2 ([m] and [rad]), or {len(axes)}, one for each axis in its dof',
+            )
         return cls(name=name, **fields)
 
     def to_values(self) -> dict[str, Any]:
         """Return the goal's parameters by their full names, with types that ROS accepts."""
         fields = asdict(self)
         name = fields.pop('name')
-        fields['offset'] = list(self.offset)
+        fields['offset'], fields['tolerance'] = list(self.offset), list(self.tolerance)
         return {f'goals.{name}.{field}': value for field, value in fields.items()}
 
     @property
     def takes_part(self) -> bool:
         """Return True if the goal is solved for once it has a pose."""
         return self.enabled and self.weight > 0.0
+
+    @property
+    def goal_tolerance(self) -> tuple[float, ...] | None:
+        """Return the tolerance of the `Goal`; None = the solver's thresholds."""
+        return self.tolerance if any(self.tolerance) else None
 
     @property
     def structure(self) -> tuple[str, str, str, str, tuple[float, ...]]:

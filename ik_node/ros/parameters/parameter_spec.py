@@ -41,6 +41,8 @@ class ParameterSpec:
         True if it may change while the node runs.
     form : str
         How a text is written, for messages; '' = any text.
+    any_count : bool
+        True if a list of numbers may have any length but 0.
 
     """
 
@@ -53,6 +55,7 @@ class ParameterSpec:
     choices: tuple[str, ...] = ()
     live: bool = True
     form: str = ''
+    any_count: bool = False
 
     @property
     def type_name(self) -> str:
@@ -133,7 +136,8 @@ class ParameterSpec:
             for entry in entries
             if isinstance(entry, (int, float)) and not isinstance(entry, bool)
         ]
-        if len(numbers) != len(entries) or len(entries) != len(default):
+        counted = bool(entries) if self.any_count else len(entries) == len(default)
+        if len(numbers) != len(entries) or not counted:
             raise self._refusal(value)
         return tuple(float(entry) for entry in numbers)
 

@@ -269,6 +269,15 @@ GOAL_PARAMETERS: tuple[ParameterSpec, ...] = (
     ParameterSpec(
         'goals.<name>.priority', 0, 'Goals of a lower number are met first.', low=0, high=100
     ),
+    ParameterSpec(
+        'goals.<name>.tolerance',
+        (0.0,),
+        'Residual that counts as met: one number, or two for m and rad, or one for each axis in '
+        '`dof`; 0.0 = the thresholds of `solver`.',
+        unit='m, rad',
+        low=0.0,
+        any_count=True,
+    ),
     ParameterSpec('goals.<name>.enabled', True, 'Whether the goal is enabled.'),
 )
 

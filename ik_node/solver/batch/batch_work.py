@@ -54,7 +54,7 @@ class BatchChain(NamedTuple):
     ----------
     chain : ChainProblem
         The chain.
-    table : ndarray, shape (nc, 14)
+    table : ndarray, shape (nc, 20)
         Constraint table; the poses of the goals in it are not used.
     positions, quats_xyzw : ndarray, shape (N, k, 3), (N, k, 4)
         Poses of its k goals [m], in order.

@@ -11,6 +11,7 @@ from ik_node.kernels.layout import (
     BLOCK,
     CON_LEVEL,
     CON_ROTATION_TOLERANCE,
+    CON_ROW_TOLERANCE,
     CON_TRANSLATION_TOLERANCE,
     JOINT_WINDOW,
     SIZES,
@@ -217,6 +218,9 @@ class Iterate:
                 chain.table[block.constraint, CON_LEVEL] == 0.0
             )
         self._tolerances = chain.table[:, [CON_TRANSLATION_TOLERANCE, CON_ROTATION_TOLERANCE]]
+        by_row = chain.table[:, CON_ROW_TOLERANCE : CON_ROW_TOLERANCE + BLOCK]
+        by_row = np.where(by_row[:, :1] >= 0.0, by_row, np.inf).ravel()[chain.flat.rows]
+        self._row_tolerances = by_row / chain.flat.row_units
         if chain.kernels.linearise(*self._arguments) == STATUS_REFUSED:
             chain.refuse(q, TABLE_POSES)
         self.weight = np.maximum(view('weight', sizes['nr'])[chain.flat.rows], LEAST_REACH_WEIGHT)
@@ -274,7 +278,8 @@ class Iterate:
     @property
     def within_tolerance(self) -> bool:
         """Return True if every closure and goal is within its tolerance."""
-        return bool((self.errors <= self._tolerances).all())
+        by_axis = np.abs(self.residual) <= self._row_tolerances
+        return bool((self.errors <= self._tolerances).all() and by_axis.all())
 
     @property
     def closures_met(self) -> bool:

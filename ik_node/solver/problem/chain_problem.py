@@ -63,7 +63,7 @@ class ChainProblem:
         The packed model.
     names : ChainNames
         Names of its constraints and values.
-    table : ndarray, shape (nc, 14)
+    table : ndarray, shape (nc, 20)
         Pose, weight, tolerance and level of each constraint, `kernels.layout.CON_*`; a view of
         the workspace.
     work_ints, work_floats : ndarray
@@ -174,7 +174,7 @@ class ChainProblem:
             Limits and locks, see `JointTable.rows`.
         packed : ndarray
             Packed options.
-        table : ndarray, shape (nc, 14), optional
+        table : ndarray, shape (nc, 20), optional
             Constraint table; None = the present one.
 
         Returns
@@ -258,7 +258,7 @@ class ChainProblem:
             [rad or m]
         joints : ndarray, shape (8, nq)
             Limits and locks; locked values do not count.
-        table : ndarray, shape (nc, 14)
+        table : ndarray, shape (nc, 20)
             Constraint table.
         packed : ndarray
             Packed options.

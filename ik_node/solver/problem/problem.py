@@ -13,13 +13,15 @@ from ik_node.kernels.layout import (
     CON_POSE,
     CON_ROTATION_MISFIT,
     CON_ROTATION_TOLERANCE,
+    CON_ROW_TOLERANCE,
     CON_TRANSLATION_MISFIT,
     CON_TRANSLATION_TOLERANCE,
     CON_WEIGHT,
 )
 from ik_node.kernels.solve_state import INTERRUPTED, STATUS_REFUSED, STATUS_RUNNING
 from ik_node.model.chains import find_chains, support_of
-from ik_node.model.constraint import Constraint
+from ik_node.model.constraint import Constraint, norms_of
+from ik_node.model.dof import DOF
 from ik_node.model.goal import Goal
 from ik_node.model.redundancy import Redundancy
 from ik_node.model.request import COUPLED, Request
@@ -130,7 +132,7 @@ class Problem:
             row[CON_POSE + 3 : CON_POSE + 7] = quaternion
             row[CON_WEIGHT], row[CON_DISTANCE] = 1.0, 0.0
             row[CON_LEVEL] = 1.0 if request.is_goal else 0.0
-            tolerance = None
+            tolerance: tuple[float, ...] | None = None
             if isinstance(request.source, Constraint):
                 tolerance = request.source.tolerance
                 row[CON_WEIGHT] = request.source.weight
@@ -139,12 +141,15 @@ class Problem:
                 row[CON_LEVEL] = 1.0 + priorities.index(request.source.priority)
             if request.kind == 'coupling':
                 tolerance = COUPLED
-            row[CON_TRANSLATION_TOLERANCE] = (
-                options.translation_converge_threshold if tolerance is None else tolerance[0]
+            row[CON_TRANSLATION_TOLERANCE : CON_ROTATION_TOLERANCE + 1] = (
+                (options.translation_converge_threshold, options.rotation_converge_threshold)
+                if tolerance is None
+                else norms_of(tolerance, request.mask)
             )
-            row[CON_ROTATION_TOLERANCE] = (
-                options.rotation_converge_threshold if tolerance is None else tolerance[1]
-            )
+            row[CON_ROW_TOLERANCE] = -1.0
+            if tolerance is not None and len(tolerance) == len(DOF):
+                own = [most for k, most in enumerate(tolerance) if request.mask & 1 << k]
+                row[CON_ROW_TOLERANCE : CON_ROW_TOLERANCE + len(own)] = own
             row[CON_TRANSLATION_MISFIT], row[CON_ROTATION_MISFIT] = 0.0, 0.0
             for redundancy in chain.redundancies:
                 if not request.is_goal and request.name in redundancy.misfit:

@@ -421,6 +421,23 @@ def test_goals_of_a_link_constrain_their_axes_together():
     arm.check(arm.ask(asked(arm, wanted, 'link6')), {'link6': wanted})
 
 
+def test_pose_is_met_within_tolerance_of_the_goal():
+    """Four joints cannot turn as asked, but a goal with a tolerance for each axis is met."""
+    most = (1e-3, 1e-3, 1e-3, 0.4, 0.4, 0.4)
+    arm = Asking(arm_text(4), goals_of('link4', ('hand', {'tolerance': most})))
+    met = arm.place([0.3, 0.5, 0.9, 0.2], 'link4')
+    wanted = met.copy()
+    wanted[:3, :3] = moved(np.eye(4), rpy=(0.2, -0.2, 0.2))[:3, :3] @ met[:3, :3]
+    arm.q = np.full(4, 0.3)
+    response = arm.ask(asked(arm, wanted, 'link4'))
+    assert response.error_code.val == SUCCESS, response.error_code
+    reached = arm.place(arm.values(response), 'link4')
+    assert np.abs(reached[:3, 3] - wanted[:3, 3]).max() <= 1e-3
+    strict = Asking(arm_text(4), goals_of('link4', ('hand', {})))
+    strict.q = arm.q
+    assert strict.ask(asked(strict, wanted, 'link4')).error_code.val == NO_SOLUTION
+
+
 def test_is_diff_leaves_unnamed_joints_free(urdf):
     """The node's configuration replaces all values that the state does not name."""
     hexapod = Asking(urdf('hexapod'))

@@ -196,7 +196,7 @@ def test_marker_parameters_are_applied():
 
 
 def test_goal_structure_changes_only_with_what_is_solved():
-    """Weight, priority and enabled need no new solver; link, axes and offset do."""
+    """Weight, priority, tolerance and enabled need no new solver; link, axes and offset do."""
 
     def goal(**more):
         values = {'goal_names': ('a',), 'goals.a.link': 'tip'}
@@ -204,9 +204,33 @@ def test_goal_structure_changes_only_with_what_is_solved():
         return Settings.from_values(values).goals[0]
 
     plain = goal().structure
-    assert goal(weight=2.0, priority=3, enabled=False).structure == plain
+    assert goal(weight=2.0, priority=3, tolerance=[0.1], enabled=False).structure == plain
     for change in ({'link': 'b'}, {'dof': 'X'}, {'axes': 'link'}, {'offset': [1.0] + [0.0] * 5}):
         assert goal(**change).structure != plain
+
+
+@pytest.mark.parametrize(
+    ('tolerance', 'dof', 'read'),
+    [
+        ([0.0], 'X Y Z', None),
+        ([0.1], 'X Y Z', (0.1,)),
+        ([0.1, 0.2], 'X Y Z', (0.1, 0.2)),
+        ([0.1, 0.2, 0.3], 'X Y Z', (0.1, 0.2, 0.3)),
+    ],
+)
+def test_tolerance_of_goal_is_read(tolerance, dof, read):
+    """Zero means the thresholds of the solver."""
+    values = {'goal_names': ('a',), 'goals.a.tolerance': tolerance, 'goals.a.dof': dof}
+    settings = Settings.from_values(values).goals[0]
+    assert settings.goal_tolerance == read
+    assert settings.to_values()['goals.a.tolerance'] == tolerance
+
+
+def test_tolerance_with_wrong_count_of_numbers_is_refused():
+    """The error names the parameter and the counts that fit."""
+    values = {'goal_names': ('a',), 'goals.a.tolerance': [0.1, 0.1, 0.1]}
+    with pytest.raises(OptionError, match=r'goals.a.tolerance: .* or 6, one for each axis'):
+        Settings.from_values(values)
 
 
 def test_yaml_file_is_the_table(repository):
