@@ -504,6 +504,7 @@ class Robot:
         elif distance is not None:
             raise OptionError('distance', distance, f'none for the type {type}')
         closure.tolerance, closure.weight, closure.enabled = tolerance, weight, enabled
+        closure.rounding = self.description.rounding
         offset = Frame()
         offset.set_pose(pose_inverse(a.matrix_world) @ there)
         closure.set_offset(offset.position, offset.quaternion)

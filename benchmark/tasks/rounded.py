@@ -5,6 +5,13 @@ from xml.etree import ElementTree
 from ik_node.model.rotation import matrix_to_euler, pose_matrix, quat_from_euler
 import numpy as np
 
+# Elements and their attributes with geometry.
+_GEOMETRY = {
+    **dict.fromkeys(('origin', 'link1', 'link2'), ('xyz', 'rpy')),
+    'axis': ('xyz',),
+    'loop_joint': ('distance',),
+}
+
 
 def rounded_urdf(urdf, digits):
     """
@@ -14,8 +21,7 @@ def rounded_urdf(urdf, digits):
     """
     root = ElementTree.fromstring(urdf)
     for element in root.iter():
-        names = {'origin': ('xyz', 'rpy'), 'axis': ('xyz',)}.get(element.tag, ())
-        for name in ('xyz', 'rpy') if element.tag in ('link1', 'link2') else names:
+        for name in _GEOMETRY.get(element.tag, ()):
             text = element.get(name)
             if text is not None:
                 element.set(name, ' '.join(f'{float(part):.{digits}f}' for part in text.split()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -59,6 +59,9 @@ class Loop:
     weight : float
         Weight of its rows relative to other closures, 0 or more.
     enabled : bool
+    rounding : sequence of float
+        Rounding errors [m], [rad], see `Closure.rounding`, if larger than those of the
+        description.
     line : int or None
         Line of its declaration.
 
@@ -73,6 +76,7 @@ class Loop:
     tolerance: list[float] | None = None
     weight: float = 1.0
     enabled: bool = True
+    rounding: Sequence[float] = (0.0, 0.0)
     line: int | None = None
 
     @property
@@ -198,6 +202,7 @@ def _add_closure(loop: Loop, description: Description, fail: Fail) -> None:
     closure.tolerance = loop.tolerance
     closure.weight = loop.weight
     closure.enabled = loop.enabled
+    closure.rounding = tuple(map(max, description.rounding or (0.0, 0.0), loop.rounding))
     closure.set_position(*loop.frame_b.position)
     closure.set_quaternion(*loop.frame_b.quat_xyzw)
     closure.set_offset(loop.frame_a.position, loop.frame_a.quat_xyzw)
@@ -302,6 +307,9 @@ class Description:
         The texts of a description that is combined from several; else empty.
     prefix : str
         What all names have in front that the text does not have.
+    rounding : tuple of float or None
+        Root mean square of the rounding errors that the digits of all positions [m] and rotations
+        [rad] allow; None = it was not read from a text.
 
     """
 
@@ -319,6 +327,7 @@ class Description:
     rounded_angles: int = 0
     parts: list[Source] = field(default_factory=list)
     prefix: str = ''
+    rounding: tuple[float, float] | None = None
 
     def __repr__(self) -> str:
         return f'Description({shown(self.name)}, {plain(self.dialect)})'

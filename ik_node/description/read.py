@@ -8,6 +8,7 @@ from typing import Any
 
 from ik_node.description.angles import AngleReader
 from ik_node.description.description import apply_loops, Description, LoopSet
+from ik_node.description.digits import rounding_of
 from ik_node.description.file_kind import kind_of_file, robots_in_folder
 from ik_node.description.loops.closing_frames import drop_guesses, read_closing_frames
 from ik_node.description.loops.constraint import read_constraints
@@ -231,8 +232,10 @@ def _read(document: XmlDocument, angles: AngleReader) -> Description:
             f'this format is not supported; allowed: <{"> <".join(READERS)}>',
             UnsupportedElementError,
         )
+    rounding = rounding_of(document.root)
     angles.read(document)
     description = READERS[tag](document)
+    description.rounding = rounding
     description.rounded_angles = angles.count
     description.notes += angles.notes
     for reader in LOOP_READERS[tag]:

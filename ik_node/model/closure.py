@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ik_node.errors import OptionError, shown
 from ik_node.model.constraint import Constraint
 from ik_node.model.dof import DOF, parse_dofs
@@ -38,7 +40,16 @@ class Closure(Constraint):
     type_name : str
         A key of `CLOSURE_TYPES`. Alternatively choose the axes with `set_dof`.
 
+    Attributes
+    ----------
+    rounding : sequence of float or None
+        Root mean square of the rounding errors of the positions [m] and rotations [rad] of all
+        frames, which follow from the digits of the description; None = from the digits of the
+        joints' positions.
+
     """
+
+    rounding: Sequence[float] | None = None
 
     def __init__(self, name: str = '', type_name: str = 'weld') -> None:
         kind, dofs = self.rows_of_type(type_name)

@@ -1,9 +1,11 @@
-"""The record of closures with redundant rows that agree only up to rounding."""
+"""Closures with redundant rows that agree only up to rounding, and the rounding of numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from statistics import median
 
 # Safety factor on the measured deviations: they were sampled at some configurations and may be
 # larger at others.
@@ -27,12 +29,16 @@ class Redundancy:
     misfit : dict of str to (float, float)
         Closure -> its largest residuals [m], [rad] at configurations where the loops are closed
         as well as their rounded geometry allows.
+    explained : dict of str to (float, float)
+        Closure -> the residuals [m], [rad] that the digits of the description explain; 0 for a
+        closure with a tolerance of its own, which is all that counts.
 
     """
 
     rank: int
     slack: float
     misfit: Mapping[str, tuple[float, float]]
+    explained: Mapping[str, tuple[float, float]]
 
     @property
     def closures(self) -> tuple[str, ...]:
@@ -46,5 +52,48 @@ class Redundancy:
 
     def allowance(self, name: str) -> tuple[float, float]:
         """Return the residuals [m], [rad] that a closure may have in addition to its tolerance."""
-        position, orientation = self.misfit[name]
-        return MARGIN * position, MARGIN * orientation
+        (position, orientation), most = self.misfit[name], self.explained[name]
+        return min(MARGIN * position, most[0]), min(MARGIN * orientation, most[1])
+
+
+# Fewest decimals of a rounded number. People write shorter ones, which are exact.
+FEWEST_DECIMALS = 3
+
+
+def rounding_error(numbers: Iterable[str], count: int, fewest: int = FEWEST_DECIMALS) -> float:
+    """
+    Return the root mean square of the rounding errors that the digits of numbers allow.
+
+    Parameters
+    ----------
+    numbers : iterable of str
+        Numbers as written in a file, or as `repr` writes them.
+    count : int
+        Number of vectors or rotations that they make up, over which the mean is taken.
+    fewest : int
+        Fewest decimals of a rounded number.
+
+    Notes
+    -----
+    The error of a number is half a unit of its last digit. A number with fewer digits than most is
+    one whose zeros at the end are left out.
+
+    """
+    digits = []
+    for text in numbers:
+        try:
+            _, all_digits, exponent = Decimal(text).as_tuple()
+        except InvalidOperation:
+            continue  # the reader of the format says what is wrong
+        if isinstance(exponent, int) and exponent < 0:
+            digits.append((-exponent, len(all_digits)))
+    rounded = [each for each in digits if each[0] >= fewest and max(each) >= FEWEST_DECIMALS]
+    if not rounded:
+        return 0.0
+    usual = [median(each) for each in zip(*rounded, strict=True)]
+    square = sum(
+        (0.5 * 10.0 ** -(decimals if significant >= usual[1] else max(decimals, usual[0]))) ** 2
+        for decimals, significant in digits
+        if decimals >= fewest or significant >= max(usual[1], FEWEST_DECIMALS)
+    )
+    return float((square / count) ** 0.5)

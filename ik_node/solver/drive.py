@@ -103,20 +103,20 @@ def drive(
     if steps is not None:
         packed[RESTARTS] = 0.0
     table.move_to_targets(problem.moved, rows, q)
-    units = problem.units[places]
+    units = problem.units
     # Nearer targets give the same steps: beside an endless distance no step would count.
-    most = (SETTLE_STEP * packed[MAX_ITERATIONS] + PROBE_STEPS) * units
+    most = (SETTLE_STEP * packed[MAX_ITERATIONS] + PROBE_STEPS) * units[places]
     targets = np.clip(values, q[places] - most, q[places] + most)
     rows[JOINT_TARGET, places] = targets
     answers = problem.run(q, rows, packed, 0.0)
     spent = [answer.iterations for answer in answers]
-    near = bool(np.all(np.abs(q[places] - values) <= NEAR * units))
+    near = bool(np.all(np.abs(q[places] - values) <= NEAR * units[places]))
     is_spent = not near and max(spent, default=0) >= packed[MAX_ITERATIONS]
     if is_spent and steps is None:
-        before = float(np.max(np.abs(q[places] - targets) / units))
+        before = float(np.max(np.abs(q[places] - targets) / units[places]))
         packed[[MAX_ITERATIONS, RESTARTS]] = PROBE_STEPS, 0.0
         answers = problem.run(q, rows, packed, 0.0)
-        after = float(np.max(np.abs(q[places] - targets) / units))
+        after = float(np.max(np.abs(q[places] - targets) / units[places]))
         is_spent = before - after > min(PROGRESS * before, 1.0)
         for answer, earlier in zip(answers, spent, strict=True):
             answer.record[RECORD_STEPS] += earlier
@@ -133,9 +133,9 @@ def drive(
     table.follow(q)
     rows[JOINT_WINDOW, places] = locked
     short = ', '.join(
-        f'{shown(problem.tree.names[at])} stopped at {q[at]:.6g}, not {value:.6g}'
+        f'{shown(problem.tree.names[at])} stopped at {_apart(float(q[at]), value)}'
         for at, value in wanted.items()
-        if q[at] != value
+        if abs(q[at] - value) > (ROUNDING * max(1.0, abs(value)) if near else NEAR * units[at])
     )
     reason = f'driven joint {short}' if short else ''
     least = Status.STALLED if reason else Status.CONVERGED
@@ -151,6 +151,12 @@ def drive(
         )
     more = Requirement(reason, least)
     return Solution(q, answers, perf_counter() - started, problem.tree.names, more)
+
+
+def _apart(reached: float, wanted: float) -> str:
+    """Return two different numbers with enough digits to tell them apart."""
+    digits = next(n for n in (6, 9, 12, 17) if f'{reached:.{n}g}' != f'{wanted:.{n}g}')
+    return f'{reached:.{digits}g}, not {wanted:.{digits}g}'
 
 
 def _obstacle(

@@ -82,6 +82,9 @@ class SolveResult:
         Joint values that are at a limit.
     tolerances : mapping of str to PoseError
         Residuals that count as met.
+    rounding_gaps : mapping of str to PoseError
+        Residuals of closures that exceed their tolerance and are accepted, because the digits of
+        the description explain them.
     closing_iterations : int
         Further steps that only closed loops. No budget limits them.
     characteristic_length : float
@@ -97,6 +100,7 @@ class SolveResult:
     closure_errors: Mapping[str, PoseError]
     active_limits: tuple[str, ...]
     tolerances: Mapping[str, PoseError] = field(default_factory=dict, repr=False)
+    rounding_gaps: Mapping[str, PoseError] = field(default_factory=dict, repr=False)
     closing_iterations: int = 0
     characteristic_length: float = field(default=1.0, repr=False)
     _condition: Callable[[], float] | None = field(default=None, repr=False, compare=False)
@@ -153,7 +157,8 @@ class SolveResult:
         """Return a sentence that gives the status and its reason."""
         if self.status is Status.CONVERGED:
             starts = f' and {self.starts} starts' if self.starts > 1 else ''
-            return f'CONVERGED after {counted(self.iterations, "step")}{starts}'
+            text = f'CONVERGED after {counted(self.iterations, "step")}{starts}'
+            return text + _explained(self.rounding_gaps)
         text = f'{self.status.name}: {_WHY[self.status]}'
         # An open loop is named before a goal, because goals are meaningless while a loop is open.
         of_kind = (('closure', self.closure_errors), ('goal', self.goal_errors))
@@ -182,6 +187,17 @@ def _residuals(
         what = f'{len(closures)} closure' + 's' * (len(closures) > 1)
         found.append(f'{what} at most {position:.2g} m, {orientation:.2g} rad off')
     return found
+
+
+def _explained(gaps: Mapping[str, PoseError]) -> str:
+    """Return the end of a message that names closures whose gaps are accepted."""
+    each = listed((gap_text(name, error) for name, error in gaps.items()), 4)
+    return f'; open by gaps that the digits of the description explain: {each}' if gaps else ''
+
+
+def gap_text(name: str, error: PoseError) -> str:
+    """Return the name of a closure and its residuals as text."""
+    return f'{shown(name)} {error.position:.3g} m, {error.orientation:.3g} rad'
 
 
 _WHY = {
@@ -330,6 +346,11 @@ class Solution:
     def closure_errors(self) -> dict[str, PoseError]:
         """Return the residual of every closure."""
         return {k: v for answer in self._each() for k, v in answer.closure_errors.items()}
+
+    @property
+    def rounding_gaps(self) -> dict[str, PoseError]:
+        """Return the gaps of closures that exceed their tolerance, see `SolveResult`."""
+        return {k: v for answer in self._each() for k, v in answer.rounding_gaps.items()}
 
     @property
     def active_limits(self) -> tuple[str, ...]:
@@ -533,6 +554,13 @@ class ChainAnswer(NamedTuple):
         """Return the residual of every closure."""
         return self._named(self.chain.names.closures)
 
+    @property
+    def rounding_gaps(self) -> dict[str, PoseError]:
+        """Return the gaps of closures that only the digits of the description explain."""
+        own = self.table[:, CON_TRANSLATION_TOLERANCE : CON_ROTATION_TOLERANCE + 1]
+        met = np.all(self.errors <= self.tolerances, axis=1) & np.any(self.errors > own, axis=1)
+        return self._named(tuple(each for each in self.chain.names.closures if met[each[0]]))
+
     def _named(self, places: tuple[tuple[int, str], ...]) -> dict[str, PoseError]:
         # By index, because a closure may have the same name as the link of a goal.
         errors = self.errors.tolist()
@@ -559,6 +587,7 @@ class ChainAnswer(NamedTuple):
             closure_errors=self.closure_errors,
             active_limits=self.active_limits(q),
             tolerances=self.chain.names.named_tolerances(self.tolerances),
+            rounding_gaps=self.rounding_gaps,
             closing_iterations=self.closing_iterations,
             characteristic_length=self.chain.characteristic_length,
             _condition=lambda: self.chain.condition_number(

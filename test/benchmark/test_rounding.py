@@ -4,6 +4,7 @@ import ik_node as ik
 from ik_node.description.own_robots import description_path
 import pytest
 from rounding import MOST_ERROR, MOST_GAP, rows
+from tasks.cut_loops import LINKAGES, urdf_of
 from tasks.rounded import rounded_urdf, tilted_urdf
 
 
@@ -15,6 +16,20 @@ def test_rounded_mechanisms_behave_as_exact_ones(name):
         assert row.mobility[0] == row.mobility[1], row
         assert max(row.driven, row.missed) <= MOST_ERROR, row
         assert row.gap <= MOST_GAP, row
+
+
+@pytest.mark.parametrize(
+    ('name', 'cut'),
+    [
+        *(('four_bar', 'point'), ('watt', 'weld'), ('parallelograms', 'hinge')),
+        *(('finger', 'point'), ('bennett', 'point'), ('spherical', 'hinge'), ('sarrus', 'weld')),
+        *(('triangle_platform', 'distance'), ('five_bar', 'point'), ('slider_crank', 'point')),
+    ],
+)
+def test_rounded_loops_behave_as_exact_ones_however_they_are_cut(name, cut):
+    """In a general plane or in space, from 3 to 8 decimals."""
+    for row in rows(name, urdf_of(LINKAGES[name](), cut), (3, 5, 8)):
+        assert row.is_fine, row
 
 
 @pytest.mark.parametrize('name', ['fivebar', 'hexapod', 'strandbeest', 'walker'])

@@ -2,6 +2,7 @@
 
 import json
 from math import acos, atan2, cos, hypot, pi, remainder, sin, sqrt
+import re
 
 from ik_node.native import is_compiled
 from ik_node.robot import load_robot
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 from support.building import Mechanism
 from support.closed_mechanisms import fourbar_arms
+from support.fourbar_urdf import FOURBAR
 from support.mechanisms import MECHANISMS
 
 COUNT = 200 if is_compiled() else 5
@@ -269,3 +271,13 @@ def test_drive_names_the_follower_at_its_limit(coefficients):
     solution = m.solver().drive({'a': 1.9})
     assert solution.status is Status.STALLED
     assert solution.message.endswith('not 1.9; at limits: b')
+
+
+def test_message_names_only_driven_joints_that_did_not_arrive():
+    """A coupling that rounds at its limit counts as arrived; values differ as written."""
+    solver = Solver(load_robot(FOURBAR))
+    assert solver.drive({'drive': 2.79, 'nod': 0.4}).status is Status.CONVERGED
+    found = solver.drive({'drive': 1.2, 'nod': 0.4, 'rock': 1.0})
+    assert "'nod' stopped" not in found.message
+    for reached, wanted in re.findall(r'stopped at (\S+), not ([^;, ]+)', found.message):
+        assert reached != wanted

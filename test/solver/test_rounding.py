@@ -1,6 +1,9 @@
 """Redundant rows that agree up to rounding are one condition."""
 
+import re
+
 import ik_node as ik
+from ik_node.cli.main import main
 from ik_node.model.rotation import quat_from_euler, quat_to_matrix
 from ik_node.solver.solver import Solver
 import numpy as np
@@ -219,3 +222,96 @@ def test_short_eccentric_is_not_rounding(crank):
     found = solver.solve_pose({'turned': ((0, 0, 0), quat_from_euler(0, 0, angle + 0.8))})
     assert found.status is not ik.Status.CONVERGED
     assert found.closure_errors['held'].position < 1e-6
+
+
+# A four-bar in a general plane that is cut by a point, with the digits that MuJoCo writes.
+CONNECTED = """<mujoco><compiler angle="radian"/><worldbody>
+  <body name="a" quat="0.660264 0.302762 -0.236859 0.645201"><joint name="j1" axis="0 0 1"/>
+    <geom size=".02"/><body name="b" pos="0.5 0 0" quat="0.921061 0 0 -0.389418">
+      <joint name="j2" axis="0 0 1"/><geom size=".02"/></body></body>
+  <body name="c" pos="0.346929 0.681633 0.644218" quat="0.313893 0.169595 -0.34497 0.868162">
+    <joint name="j3" axis="0 0 1"/><geom size=".02"/></body></worldbody>
+  <equality><connect name="pin" body1="b" body2="c" anchor="0.9 0.1 0"/></equality></mujoco>"""
+
+
+def connected(digits):
+    """Return that four-bar with fewer digits."""
+    return re.sub(r'\d*\.\d+', lambda found: f'{float(found[0]):.{digits}g}', CONNECTED)
+
+
+@pytest.mark.parametrize(('digits', 'gap'), [(6, 1e-6), (5, 3e-6), (4, 6e-5), (3, 4e-4)])
+def test_loop_cut_by_a_point_moves_within_the_rounding_of_its_digits(digits, gap):
+    """Also by transmission, and as the URDF that is written of it."""
+    robot = ik.load_robot(connected(digits))
+    for each in (robot, ik.load_robot(robot.to_urdf())):
+        assert int(each.mobility) == 1
+        found = ik.Solver(each).drive({'j1': 0.6})
+        assert found.status is ik.Status.CONVERGED
+        assert found.q[0] == 0.6
+        assert found.closure_errors['pin'].position <= gap
+        assert ('digits of the description explain' in found.message) == bool(found.rounding_gaps)
+        assert ('pin' in found.rounding_gaps) == (found.closure_errors['pin'].position > 1e-6)
+    there = robot.transmission(['j3'], ['j1']).to_joints([0.5])
+    assert there.status is ik.Status.CONVERGED
+
+
+def test_own_tolerance_of_a_loop_replaces_what_digits_explain():
+    """The loop moves with the same gap, and the status says what the tolerance says."""
+    for tolerance, status in ((1e-7, ik.Status.STALLED), (1e-3, ik.Status.CONVERGED)):
+        robot = ik.load_robot(connected(4))
+        robot.closures['pin'].tolerance = tolerance
+        found = ik.Solver(robot).drive({'j1': 0.6})
+        assert int(robot.mobility) == 1
+        assert found.status is status
+        assert found.rounding_gaps == {}
+
+
+# Hinges that a person wrote, with one pin out of its plane.
+OUT_OF_PLANE = """<robot name="pins">
+  <link name="g"/><link name="a"/><link name="b"/><link name="c"/>
+  <joint name="j1" type="continuous"><parent link="g"/><child link="a"/>
+    <axis xyz="0 0 1"/></joint>
+  <joint name="j2" type="continuous"><parent link="a"/><child link="b"/><origin xyz="0 .5 0"/>
+    <axis xyz="0 0 1"/></joint>
+  <joint name="j3" type="continuous"><parent link="g"/><child link="c"/><origin xyz="1 0 0"/>
+    <axis xyz="0 0 1"/></joint>
+  <loop_joint name="pin" type="revolute" {own}><link1 link="b" xyz="1 0 {height}"/>
+    <link2 link="c" xyz="0 .5 0"/><axis xyz="0 0 1"/></loop_joint></robot>"""
+
+
+@pytest.mark.parametrize('height', ['0.02', '0.005', '0.0050'])
+@pytest.mark.parametrize('own', ['', 'tolerance="1e-6"'])
+def test_gap_that_no_digit_explains_is_never_converged(tmp_path, height, own):
+    """By any call; with a tolerance of its size it is."""
+    text = OUT_OF_PLANE.format(height=height, own=own)
+    for tolerance in (None, 0.03):
+        robot = ik.load_robot(text)
+        if tolerance is not None:
+            robot.closures['pin'].tolerance = tolerance
+            robot.assemble()
+        status = ik.Status.STALLED if tolerance is None else ik.Status.CONVERGED
+        robot.add_goal('c', name='turned', dof='EZ')
+        solver = ik.Solver(robot)
+        pose = robot.forward(robot.q, 'c')
+        assert robot.assembly.status is status
+        assert solver.solve_pose({'turned': pose}).status is status
+        driven = solver.drive({'j1': 0.4})
+        assert driven.status is status
+        assert driven.q[0] == 0.4
+        assert {each.status for each in solver.solve_path({'turned': [pose, pose]})} == {status}
+    path = tmp_path / 'pins.urdf'
+    path.write_text(text)
+    assert main(['check', str(path)]) == 1
+
+
+def test_rank_does_not_depend_on_what_was_solved_before():
+    """A solver that has moved the robot finds the same as a new one."""
+    robot = ik.load_robot(CONNECTED.replace('0.644218', '0.644219'))
+    solver = ik.Solver(robot)
+    solver.q = solver.drive({'j1': 2.0}).q
+    for height in (0.0, 2e-6, 0.01):
+        position = robot.joints['j3'].position + np.array((0.0, 0.0, height))
+        robot.joints['j3'].set_position(*position)
+        fresh = ik.load_robot(CONNECTED.replace('0.644218', '0.644219'))
+        fresh.joints['j3'].set_position(*position)
+        assert solver.redundancies == ik.Solver(fresh).redundancies

@@ -7,8 +7,8 @@ Isaac Sim, whose documentation writes <link1> twice, and old Drake, with an <axi
       <link1 link="a" xyz="0 0 0" rpy="0 0 0"/> <link2 link="b" xyz="0 0 0" rpy="0 0 0"/>
     </loop_joint>
 
-ik_node adds the attributes `dof` (which overrides the type), `distance`, `tolerance`, `weight` and
-`enabled`.
+ik_node adds the attributes `dof` (which overrides the type), `distance`, `tolerance`, `weight`,
+`enabled` and `rounding` (the rounding errors of the numbers from which the file was made).
 
 Exporters of Fusion give the axis in the parent link; the child's orientation is that at q = 0::
 
@@ -221,9 +221,11 @@ def _read_own_attributes(document: XmlDocument, element: Element, loop: Loop) ->
         if count not in (1, 2):
             raise document.error(element, 'tolerance: expected one number, or two: [m] and [rad]')
         loop.tolerance = document.numbers(element, 'tolerance', np.zeros(count).tolist())
+    loop.rounding = document.numbers(element, 'rounding', (0.0, 0.0))
     loop.weight = document.numbers(element, 'weight', (1.0,))[0]
-    if min(loop.distance, loop.weight, *(loop.tolerance or ())) < 0.0:
-        raise document.error(element, 'distance, tolerance and weight must be 0 or more')
+    if min(loop.distance, loop.weight, *(loop.tolerance or ()), *loop.rounding) < 0.0:
+        what = 'distance, tolerance, rounding and weight'
+        raise document.error(element, f'{what} must be 0 or more')
     if loop.tolerance and len(loop.tolerance) == 1:
         loop.tolerance *= 2
     enabled = element.get('enabled', 'true').strip().lower()

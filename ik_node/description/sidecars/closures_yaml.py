@@ -22,7 +22,7 @@ import numpy as np
 
 TOP_KEYS = ('closures', 'couplings', 'actuated')
 LOOP_KEYS = (
-    *('name', 'frame_a', 'frame_b', 'dof', 'type', 'distance', 'tolerance', 'weight'),
+    *('name', 'frame_a', 'frame_b', 'dof', 'type', 'distance', 'tolerance', 'rounding', 'weight'),
     'enabled',
 )
 FRAME_KEYS = ('link', 'xyz', 'rpy')
@@ -80,12 +80,13 @@ class _Reader(Checked):
         loop = Loop(name, frame_a, frame_b, line=line)
         self.line = line
         self._rows(loop, fields, what)
-        tolerance = fields.get('tolerance')
-        if tolerance is not None:
-            both = list(tolerance) if isinstance(tolerance, list | tuple) else [tolerance] * 2
-            loop.tolerance = self.numbers(both, 2, f'{what}: tolerance ([m], [rad])')
-            if min(loop.tolerance) < 0.0:
-                raise self.fail(f'{what}: tolerance: {shown(tolerance)} is below zero')
+        for key in ('tolerance', 'rounding'):
+            given = fields.get(key)
+            if given is not None:
+                both = list(given) if isinstance(given, list | tuple) else [given] * 2
+                setattr(loop, key, self.numbers(both, 2, f'{what}: {key} ([m], [rad])'))
+                if min(getattr(loop, key)) < 0.0:
+                    raise self.fail(f'{what}: {key}: {shown(given)} is below zero')
         loop.weight = self.numbers([fields.get('weight', 1.0)], 1, f'{what}: weight')[0]
         if loop.weight < 0.0:
             raise self.fail(f'{what}: weight: {loop.weight} is below zero')

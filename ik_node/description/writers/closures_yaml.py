@@ -8,7 +8,7 @@ from typing import Any
 from ik_node.description.description import CouplingRule, Description
 from ik_node.description.writers.closure_type import closure_type, ends_of, OWN_TYPES
 from ik_node.description.writers.couplings import couplings_of, motors_of
-from ik_node.description.writers.number_text import rpy_of
+from ik_node.description.writers.number_text import LEAST_ROUNDING, rpy_of
 from ik_node.description.writers.plain_tree import plain_tree
 from ik_node.errors import shown
 from ik_node.model.closure import Closure
@@ -66,6 +66,8 @@ def _closure(closure: Closure) -> dict[str, Any]:
         said['distance'] = float(closure.distance)
     if closure.tolerance is not None:
         said['tolerance'] = _plain(closure.tolerance)
+    if closure.rounding is not None and max(closure.rounding) > LEAST_ROUNDING:
+        said['rounding'] = _plain(closure.rounding)
     if closure.weight != 1.0:
         said['weight'] = float(closure.weight)
     if not closure.enabled:

@@ -16,6 +16,8 @@ Array = NDArray[np.float64]
 # Two rounding errors of double precision, which composed poses add to a number.
 ROUNDING = 4.5e-16
 DIGITS = (3, 6, 9, 12, 15)
+# Smaller rounding errors of a description are not written: all digits were [m], [rad].
+LEAST_ROUNDING = 1e-12
 
 
 def written(numbers: Iterable[float]) -> str:

@@ -11,7 +11,7 @@ from ik_node.description.urdf.joint_elements import driven_joints
 from ik_node.description.writers.carried import Carried, says_mass
 from ik_node.description.writers.closure_type import closure_type, ends_of, URDF_TYPES
 from ik_node.description.writers.couplings import couplings_of, motors_of
-from ik_node.description.writers.number_text import number_text, rpy_of, written
+from ik_node.description.writers.number_text import LEAST_ROUNDING, number_text, rpy_of, written
 from ik_node.description.writers.plain_tree import plain_tree, PlainJoint, Pose
 from ik_node.errors import shown, TopologyError
 from ik_node.model.closure import Closure
@@ -221,6 +221,8 @@ def _loop_joint(robot: Element, closure: Closure) -> None:
         element.set('distance', number_text(closure.distance))
     if closure.tolerance is not None:
         element.set('tolerance', written(closure.tolerance))
+    if closure.rounding is not None and max(closure.rounding) > LEAST_ROUNDING:
+        element.set('rounding', written(closure.rounding))
     if closure.weight != 1.0:
         element.set('weight', number_text(closure.weight))
     if not closure.enabled:

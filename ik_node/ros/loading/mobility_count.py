@@ -15,8 +15,8 @@ Array = NDArray[np.float64]
 
 # Published configurations close their loops at least this well [m or rad].
 LOOP_TOLERANCE = 1e-6
-# Rounded numbers in a description open loops by less than this [m or rad]; a robot whose loops are
-# open by more is refused.
+# A robot whose loops are open by more than this is refused [m or rad]; careless numbers in a
+# description open them by less.
 LARGEST_ROUNDING = 1e-3
 
 
@@ -25,12 +25,13 @@ def loop_limits(robot: Robot) -> dict[str, float]:
     Return the residual [m or rad] up to which each loop of an assembled robot counts as closed.
 
     Rounded numbers in a description leave redundant loops open. The limit of such a loop is the
-    effect of the rounding, or twice the residual after assembly; `robot.notes` says so.
+    effect of the rounding, or twice the residual after assembly; `robot.notes` says so. A
+    tolerance of a closure is its limit.
 
     Raises
     ------
     TopologyError
-        If a loop is open by more than rounding explains; the message names the worst loop.
+        If a loop is open by more than that; the message names the worst loop.
 
     """
     result = robot.assembly
@@ -51,7 +52,7 @@ def loop_limits(robot: Robot) -> dict[str, float]:
             limits[name] = max(limits[name], LOOP_TOLERANCE + max(loose[name]))
         if left <= limits[name]:
             continue
-        if not left <= LARGEST_ROUNDING:
+        if not left <= LARGEST_ROUNDING or robot.closures[name].tolerance is not None:
             raise TopologyError(
                 f'the loops of robot {shown(robot.name)} cannot be closed: '
                 f'{shown(result.worst)} stays '
@@ -60,8 +61,9 @@ def loop_limits(robot: Robot) -> dict[str, float]:
             )
         limits[name] = 2.0 * left
         robot.notes.append(
-            f'loop {shown(name)} stays {left:.3g} open [m or rad]: this counts as rounding in the '
-            f'description, and twice as much still counts as closed'
+            f'loop {shown(name)} stays {left:.3g} open [m or rad], more than the digits of the '
+            'description explain: the node moves the robot, but no answer is CONVERGED before the '
+            'loop has a `tolerance`'
         )
     return limits
 

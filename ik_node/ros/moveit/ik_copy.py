@@ -13,7 +13,6 @@ from ik_node.model.rotation import matrix_to_quat, pose_from_matrix, pose_matrix
 from ik_node.robot import Robot
 from ik_node.ros.control.answer_check import objection
 from ik_node.ros.loading.loaded_model import LoadedModel
-from ik_node.ros.loading.mobility_count import LOOP_TOLERANCE
 from ik_node.ros.messages.convert import Pose
 from ik_node.ros.moveit.ik_answer import IkAnswer, IkCode
 from ik_node.ros.moveit.ik_seed import IkRequest
@@ -57,11 +56,6 @@ class IkCopy:
         for joint in self._robot.joint_order:
             joint.unlock()
             joint.target_set = joint.rest_pose_set = False
-        loose = {name for each in self._robot.redundancies for name in each.misfit}
-        for name, closure in self._robot.closures.items():
-            limit = model.loop_limits.get(name, 0.0)
-            if name not in loose and limit > max(closure.tolerance or (LOOP_TOLERANCE,)):
-                closure.tolerance = limit
         self._solver = Solver(self._robot, model.request.options)
         self._goal_of: dict[Shape, str] = {}
 

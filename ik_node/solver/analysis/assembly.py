@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import ceil, floor, log10
 
-from ik_node.errors import shown
 from ik_node.kernels.layout import JOINT_LOWER, JOINT_REST_ON, JOINT_TARGET_WEIGHT, JOINT_UPPER
 from ik_node.model.euler import nearest_turn
 from ik_node.model.request import closure_requests
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
-from ik_node.solver.result import PoseError, Solution, SolveResult
+from ik_node.solver.result import gap_text, PoseError, Solution, SolveResult
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
 import numpy as np
@@ -88,13 +87,13 @@ class Assembly(SolveResult):
     def message(self) -> str:
         """Return a sentence that names every loop that stays open, with advice."""
         text, loops = super().message, self.open_loops
-        rest = [_gap(name, error) for name, error in loops.items() if name != self.worst]
+        rest = [gap_text(name, error) for name, error in loops.items() if name != self.worst]
         if rest:
             text += f'; also open: {", ".join(rest)}'
         allowed = [
-            _gap(name, error)
+            gap_text(name, error)
             for name, error in self.closure_errors.items()
-            if max(error) > CLOSED and name not in loops
+            if max(error) > CLOSED and name not in loops and name not in self.rounding_gaps
         ]
         if allowed:
             text += f'; open, but within tolerance: {", ".join(allowed)}'
@@ -140,6 +139,7 @@ def close_loops(solver: Solver) -> Assembly:
         closure_errors=solution.closure_errors,
         active_limits=solution.active_limits,
         tolerances=tolerances,
+        rounding_gaps=solution.rounding_gaps,
         closes_without_limits=None if free is None else free.status is Status.CONVERGED,
         against_limits=against,
         least_errors={} if free is None else free.closure_errors,
@@ -166,10 +166,6 @@ def _without_limits(solver: Solver, q: Array) -> tuple[Solution, dict[str, float
         if not lower - OUTSIDE <= free[at] <= upper + OUTSIDE:
             against[tree.names[at]] = float(free[at])
     return Solution(free, answers, 0.0, tree.names), against
-
-
-def _gap(name: str, error: PoseError) -> str:
-    return f'{shown(name)} {error.position:.3g} m, {error.orientation:.3g} rad'
 
 
 def _tolerance(gap: float) -> str:

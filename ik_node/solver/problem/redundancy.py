@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from ik_node.kernels.layout import (
     begin_of,
     BLOCK,
+    CON_ROTATION_TOLERANCE,
+    CON_TRANSLATION_TOLERANCE,
     JOINT_LOWER,
     JOINT_REST_ON,
     JOINT_ROWS,
@@ -19,7 +21,7 @@ from ik_node.kernels.layout import (
 )
 from ik_node.kernels.options import RESTARTS
 from ik_node.kernels.solve_state import STATUS_REFUSED
-from ik_node.model.redundancy import Redundancy
+from ik_node.model.redundancy import MARGIN, Redundancy, rounding_error
 from ik_node.native import bind
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.chain_problem import ChainProblem
@@ -30,19 +32,18 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Largest deviation of redundant rows, and largest singular value of a stiff direction, that count
-# as rounding [rad or L]. Deviations between FINE and COARSE come from numbers with three digits in
-# a small robot. They count as rounding only if at least the share AT_ONCE of them is present at
-# the start of the walk, because a truly stiff direction opens the loops only along the walk.
-FINE, COARSE = 1.6e-2, 2.5e-2
-AT_ONCE = 0.05
-# Loops that close exactly at the start are exact there. Then only deviations up to this count as
-# rounding, which axes with three digits cause along the walk [rad or L].
-MEASURED = 6e-3
+# A loop is open by at most this many times the rounding error of one frame, times the square root
+# of the number of frames.
+MOST_ERRORS = 4.0
+# Largest residual that counts as closed while the loops are closed [rad or L].
+COARSE = 2.5e-2
 # Deviations below this mean that nothing was rounded: they are floating-point errors [rad or L].
 LEAST = 1e-10
 # Directions with a singular value below this are candidates for redundancy [rad or L per unit].
 STIFF = 2.0 * COARSE
+# A walk ends where the smallest singular value of the rows that are kept has this share of that at
+# its start.
+NEARLY_SINGULAR = 0.2
 # Length of a step of a walk [rad or L], steps per direction, and number of walks.
 STEP, STEPS, WALKS = 0.15, 12, 3
 # If closing the loops moves a variable farther than this, it led elsewhere [rad or L].
@@ -55,7 +56,7 @@ KICKS = (0.1, 0.3, 0.5, 0.7, 1.0, 1.5)
 # sparsity of the chain, while the dense steps here would be slow.
 LARGE = 20_000
 # Stands for a chain whose loops do not close.
-OPEN = Redundancy(-1, 0.0, {})
+OPEN = Redundancy(-1, 0.0, {}, {})
 
 
 class _Walker:
@@ -81,6 +82,13 @@ class _Walker:
         Its derivatives by the variables.
     usable : bool
         False if the kernel refused q.
+    names : tuple of str
+        Names of the closures.
+    explained : ndarray, shape (nc, 2)
+        As in `Redundancy.explained`.
+    most : ndarray, shape (nc, 2)
+        Largest residual norms with which a motion is free: the tolerances, or what the digits of
+        the description explain [m], [rad].
 
     """
 
@@ -103,6 +111,11 @@ class _Walker:
         self._numbers = self._view(floats, 'jac', BLOCK * slots)
         self._errors = self._view(floats, 'error', 2 * len(chain.names.constraints))
         self.usable = self._kernels.linearise(*self._arguments) != STATUS_REFUSED
+        self.names = chain.names.constraints
+        explained = _explained_gaps(chain)
+        self.most = np.maximum(explained, _tolerances(chain))
+        own = [getattr(each.source, 'tolerance', None) is None for each in chain.requests]
+        self.explained = explained * np.array(own)[:, None]
 
     def _view(self, floats: Array, name: str, count: int) -> Array:
         at = begin_of(self._chain.flat.ints, name)
@@ -132,22 +145,38 @@ class _Walker:
         self.move(np.zeros_like(x))
 
 
+def _tolerances(chain: ChainProblem) -> Array:
+    """Return the tolerances of all constraints of a chain, shape (nc, 2) [m], [rad]."""
+    return chain.table[:, CON_TRANSLATION_TOLERANCE : CON_ROTATION_TOLERANCE + 1]
+
+
+def _explained_gaps(chain: ChainProblem) -> Array:
+    """
+    Return the residual norms that the digits of the description explain, shape (nc, 2) [m], [rad].
+
+    Errors of positions tilt the parts of a loop, and errors of rotations displace them: both are
+    compared through the characteristic length.
+    """
+    length = chain.flat.length
+    first = chain.flat.ints[begin_of(chain.flat.ints, 'slot0') :]
+    errors = np.zeros((len(chain.requests), 2))
+    for at, request in enumerate(chain.requests):
+        rounding = getattr(request.source, 'rounding', None)
+        position, rotation = _of_objects(chain) if rounding is None else rounding
+        frames = first[at + 1] - first[at] + 2
+        size = MOST_ERRORS * frames**0.5 * np.hypot(position / length, rotation)
+        errors[at] = length * size, size
+    return errors
+
+
 @dataclass
 class _Found:
     """The deviations of redundant rows that the walks have found so far."""
 
     misfit: Array  # largest residual norms of each closure, shape (nc, 2) [m], [rad]
-    fine: float  # deviation that counts as rounding in any case [rad or L]
     stiffness: float = 0.0  # largest singular value of the redundant directions
     disagreement: float = 0.0  # largest residual [rad or L]
-    at_home: float = 0.0  # contradiction of the rows at the start of the walks [rad or L]
     walked: float = 0.0  # distance walked [rad or L]
-
-    @property
-    def is_rounding(self) -> bool:
-        """Return True if the deviations are rounding, False if a direction is truly stiff."""
-        fine = max(0.5 * self.stiffness, self.disagreement) <= self.fine
-        return fine or self.at_home >= AT_ONCE * max(self.stiffness, self.disagreement)
 
 
 def find_redundancies(loops: Problem, table: JointTable, q: Array) -> tuple[Redundancy, ...]:
@@ -161,25 +190,30 @@ def find_redundancies(loops: Problem, table: JointTable, q: Array) -> tuple[Redu
     table : JointTable
         Limits for the solver, which closes loops that the search itself cannot close.
     q : ndarray, shape (nq,)
-        Configuration from which the loops can be closed [rad or m].
+        Configuration from which the loops can be closed [rad or m]; it is used only if they do
+        not close from the joints' zero, so that the result depends on the robot alone.
 
     """
     packed = SolverOptions(restarts=20).packed()
-    found = [
-        OPEN
-        if sum(chain.flat.row_counts) * len(chain.flat.var_q) > LARGE
-        else find_redundancy(chain, q, packed)
-        for chain in loops.chains
-    ]
-    if any(each is OPEN for each in found):
-        rows, closed = table.rows.copy(), q.copy()
-        rows[[JOINT_TARGET_WEIGHT, JOINT_REST_ON]] = 0.0
-        loops.run(closed, rows, packed, 0.0)
-        found = [
-            find_redundancy(chain, closed, packed) if each is OPEN else each
-            for chain, each in zip(loops.chains, found, strict=True)
-        ]
+    rows = table.rows.copy()
+    rows[[JOINT_TARGET_WEIGHT, JOINT_REST_ON]] = 0.0
+    found: list[Redundancy | None] = [OPEN] * len(loops.chains)
+    for start in (np.clip(np.zeros_like(q), rows[JOINT_LOWER], rows[JOINT_UPPER]), q.copy()):
+        table.follow(start)
+        for solved in (False, True):
+            if solved and any(each is OPEN for each in found):
+                loops.run(start, rows, packed, 0.0)
+            found = [
+                find_redundancy(chain, start, packed)
+                if each is OPEN and (solved or _size(chain) <= LARGE)
+                else each
+                for chain, each in zip(loops.chains, found, strict=True)
+            ]
     return tuple(each for each in found if each is not None and each is not OPEN)
+
+
+def _size(chain: ChainProblem) -> int:
+    return sum(chain.flat.row_counts) * len(chain.flat.var_q)
 
 
 def find_redundancy(chain: ChainProblem, q: Array, packed: Array) -> Redundancy | None:
@@ -225,9 +259,6 @@ def find_redundancy(chain: ChainProblem, q: Array, packed: Array) -> Redundancy 
             closed = _close(walker)
     if not closed:
         return OPEN
-    closable = len(walker.residual) <= len(walker.x)
-    if closable and np.abs(walker.residual).max() <= LEAST:
-        return None  # not more rows than variables, and no contradiction between the rows
     before = walker.x.copy()
     everything = min(len(walker.residual), len(walker.x))
     if not _correct(walker, everything) or np.abs(walker.x - before).max() > NEAR:
@@ -242,7 +273,7 @@ def find_redundancy(chain: ChainProblem, q: Array, packed: Array) -> Redundancy 
         start = walker.x.copy()
         found = _walk(walker, rank, random)
         if found is not None:
-            return _summary(chain, rank, found)
+            return _summary(walker, rank, found)
         rank += 1
         if not _correct(walker, rank, CLOSINGS):
             walker.go_to(start)
@@ -290,7 +321,8 @@ def _close(walker: _Walker) -> bool:
             walker.go_to(before)
             if damping > 1e8:
                 break
-    return bool(np.abs(walker.residual).max(initial=0.0) <= COARSE)
+    explained = np.all(walker.errors <= walker.most)
+    return bool(explained or np.abs(walker.residual).max(initial=0.0) <= COARSE)
 
 
 def _correct(walker: _Walker, rank: int, most: int = CORRECTIONS) -> bool:
@@ -310,16 +342,17 @@ def _correct(walker: _Walker, rank: int, most: int = CORRECTIONS) -> bool:
 
 
 def _walk(walker: _Walker, rank: int, random: np.random.Generator) -> _Found | None:
-    """Walk in random directions of the null space of a rank; return None if the rank is wrong."""
+    """Walk in the null space of a rank in some directions; return None if the rank is wrong."""
     home = walker.x.copy()
-    measured = np.abs(walker.residual).max(initial=0.0) <= LEAST
-    found = _Found(np.zeros_like(walker.errors), MEASURED if measured else FINE)
+    found = _Found(np.zeros_like(walker.errors))
+    least = NEARLY_SINGULAR * _smallest(walker, rank)
     if not _stays(walker, rank, found):
         return None
-    found.at_home = _contradiction(walker)
-    for _ in range(WALKS):
+    for walk in range(WALKS):
         walker.go_to(home)
-        ahead = _freedom(walker, rank) @ random.normal(size=len(walker.x) - rank)
+        free = _freedom(walker, rank)
+        # The stiffest of the candidates first: a mixture moves little of it.
+        ahead = free[:, 0] if walk == 0 else free @ random.normal(size=free.shape[1])
         for direction in (ahead, -ahead):
             walker.go_to(home)
             for _ in range(STEPS):
@@ -333,18 +366,18 @@ def _walk(walker: _Walker, rank: int, random: np.random.Generator) -> _Found | N
                 walker.move(STEP * direction)
                 if not _correct(walker, rank) or np.abs(walker.x - before).max() > 1.0:
                     break  # the mechanism cannot move any farther in this direction
+                if _smallest(walker, rank) < least:
+                    break  # beyond a singularity there are other branches
                 if not _stays(walker, rank, found):
                     return None
                 found.walked += STEP
     walker.go_to(home)
-    return found if found.walked >= 2.0 * STEP and found.is_rounding else None
+    return found if found.walked >= 2.0 * STEP else None
 
 
-def _contradiction(walker: _Walker) -> float:
-    """Return the largest residual that no motion at all can reduce [rad or L]."""
-    left, values, _ = np.linalg.svd(walker.jacobian)
-    rest = left[:, int(np.sum(values > LEAST)) :].T @ walker.residual
-    return float(np.abs(rest).max(initial=0.0))
+def _smallest(walker: _Walker, rank: int) -> float:
+    """Return the smallest singular value of the rows that are kept closed; 0 without any."""
+    return float(np.linalg.svd(walker.jacobian, compute_uv=False)[rank - 1]) if rank else 0.0
 
 
 def _freedom(walker: _Walker, rank: int) -> Array:
@@ -357,7 +390,7 @@ def _stays(walker: _Walker, rank: int, found: _Found) -> bool:
     values = np.linalg.svd(walker.jacobian, compute_uv=False)
     stiffness = float(values[rank:].max(initial=0.0))
     disagreement = float(np.abs(walker.residual).max(initial=0.0))
-    if stiffness > STIFF or disagreement > COARSE:
+    if stiffness > STIFF or np.any(walker.errors > walker.most):
         return False
     found.misfit = np.maximum(found.misfit, walker.errors)
     found.stiffness = max(found.stiffness, stiffness)
@@ -365,11 +398,22 @@ def _stays(walker: _Walker, rank: int, found: _Found) -> bool:
     return True
 
 
-def _summary(chain: ChainProblem, rank: int, found: _Found) -> Redundancy | None:
+def _of_objects(chain: ChainProblem) -> tuple[float, float]:
+    """Return the rounding error of the joints' positions, which rotations are taken to share."""
+    joints = list(dict.fromkeys(joint for joint, _ in chain.tree.owner))
+    numbers = [repr(x) for joint in joints for x in joint.position.tolist()]
+    error = rounding_error(numbers, max(1, len(joints)))
+    return error, error
+
+
+def _summary(walker: _Walker, rank: int, found: _Found) -> Redundancy | None:
     if max(found.stiffness, found.disagreement) <= LEAST:
         return None
-    misfit = dict(zip(chain.names.constraints, map(tuple, found.misfit.tolist()), strict=True))
-    return Redundancy(rank, max(found.stiffness, found.disagreement), misfit)
+    misfit, explained = (
+        dict(zip(walker.names, map(tuple, pairs.tolist()), strict=True))
+        for pairs in (found.misfit, walker.explained)
+    )
+    return Redundancy(rank, max(found.stiffness, found.disagreement), misfit, explained)
 
 
 def without_rounding(
@@ -396,7 +440,8 @@ def without_rounding(
     if redundancy is None:
         return jacobian[:, free]
     left, values, right = np.linalg.svd(jacobian, full_matrices=False)
-    values[redundancy.rank :] = 0.0
+    # As in the kernels: in another assembly the same rows may be independent.
+    values[redundancy.rank :] *= values[redundancy.rank :] > MARGIN * redundancy.slack
     left, values, right = np.linalg.svd((left * values @ right)[:, free], full_matrices=False)
     values[values <= redundancy.slack] = 0.0
     return np.asarray(left * values @ right)

@@ -91,6 +91,7 @@ class Structure:
         self.goals = {n: r for n, r in requests.items() if isinstance(r.source, Goal)}
         self._closures = [r for n, r in requests.items() if n not in self.goals]
         self._closed: list[Request] = []
+        self._tolerances: list[tuple[float, float] | None] = []
         # Set by the method `redundancies`, for the closures that take part.
         self._redundancies: tuple[Redundancy, ...] = ()
         self.examined = False
@@ -128,8 +129,9 @@ class Structure:
         """Find again which closures and goals take part."""
         self.wanted = tuple(name for name, request in self.goals.items() if request.takes_part)
         closed = [request for request in self._closures if request.takes_part]
-        if closed != self._closed:
-            self._closed = closed
+        tolerances = [getattr(request.source, 'tolerance', None) for request in closed]
+        if closed != self._closed or tolerances != self._tolerances:
+            self._closed, self._tolerances = closed, tolerances
             self.problems.clear()
             self._redundancies, self.examined = (), False
 
