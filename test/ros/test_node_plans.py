@@ -168,3 +168,29 @@ def test_command_after_a_plan_leads_the_motors_again(planner):
     planner.publish(JointState, 'ik_node/joint_command', command, 1)
     planner.wait(lambda: len(planner.trajectories) > 5, 'commands')
     assert len(planner.trajectories[-1].points) == 1
+
+
+WHEEL = """
+<robot name="wheel"><link name="base"/><link name="rim"/>
+<joint name="wheel" type="continuous"><parent link="base"/><child link="rim"/><axis xyz="0 0 1"/>
+<limit effort="1" velocity="50"/></joint></robot>"""
+
+
+def test_plan_within_one_turn_moves_a_motor_that_has_turned_three_times(graph):
+    """It neither is refused nor unwinds the turns."""
+    graph.knows(WHEEL)
+    found = []
+    graph.client.create_subscription(JointTrajectory, 'ik_node/joint_trajectory', found.append, 10)
+    graph.start_node('-p', 'output.type:=joint_trajectory', '-p', 'transmission.joints:=[wheel]')
+    graph.describe(WHEEL)
+    graph.wait(lambda: graph.joint_states, 'the first joint state')
+    begin = 6.0 * np.pi + 0.3
+    graph.measure(wheel=begin)
+    message = JointTrajectory(joint_names=['wheel'])
+    for at, value in enumerate((0.3, 0.6)):
+        message.points.append(JointTrajectoryPoint(positions=[value]))
+        message.points[-1].time_from_start.sec = at
+    send(graph, message)
+    graph.wait(lambda: found, 'the trajectory')
+    positions = [point.positions[0] for point in found[0].points]
+    assert (positions[0], positions[-1]) == pytest.approx((begin, begin + 0.3))

@@ -30,7 +30,7 @@ class JointPlan:
     position : ndarray, shape (n, n_joints)
         [rad or m]
     velocity, acceleration, effort : ndarray, shape (n, n_joints), or None
-        None if no point has any.
+        None if no point has any. A point without a velocity has NaN.
 
     """
 
@@ -70,16 +70,25 @@ def read_plan(topic: str, message: Any, joints: Sequence[str]) -> JointPlan:
 
 
 def _part(topic: str, points: Sequence[Any], field: str, order: Sequence[int]) -> Array | None:
-    """Return one part of all points, (n, n_joints); None if no point has it."""
+    """
+    Return one part of all points, (n, n_joints); None if no point has it.
+
+    As for a joint_trajectory_controller, each point may have velocities and accelerations or not.
+    """
     parts = [getattr(point, field) for point in points]
     if not any(len(part) for part in parts):
         return None
+    if field in ('velocities', 'accelerations'):
+        if field == 'accelerations' and not all(len(part) for part in parts):
+            return None
+        parts = [part if len(part) else [math.nan] * len(order) for part in parts]
     for at, part in enumerate(parts):
+        given = getattr(points[at], field)
         if len(part) != len(order):
-            reason = f'{len(order)} joints need as many, in all points or in none'
+            reason = f'{len(order)} joints need as many'
             name = f'points[{at}].{field}'
             raise RefusedInputError(topic, name, f'{len(part)} numbers', reason)
-        for value in part:
+        for value in given:
             if not math.isfinite(value):
                 name = f'points[{at}].{field}'
                 raise RefusedInputError(topic, name, value, 'not a finite number')

@@ -184,8 +184,8 @@ class Transmission:
         with self._reading.solver.lock:
             self._reading.refresh()
             direction, checked = self._reading.forward, self._reading.solver.checked_q(q)
-            errors = direction.chain.linearise(checked, direction.free, direction.packed)[2]
-            return float(errors.max(initial=0.0))
+            direction.call(checked, direction.free, 0)
+            return float(direction.chain.errors.max(initial=0.0))
 
     def actuator_effort(self, q: Values, joint_effort: ArrayLike) -> Array:
         """

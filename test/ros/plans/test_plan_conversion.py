@@ -112,3 +112,34 @@ def test_plan_that_ends_during_its_conversion_is_refused(ankle):
     ankle.work.waiting[0].set_result(None)
     conversion.step()
     assert 'the plan ended 0.5 s ago' in conversion.refused
+
+
+def test_velocities_in_some_points_are_taken(ankle):
+    """A joint_trajectory_controller takes them in the last point only, too."""
+    message = plan()
+    message.points[-1].velocities = [0.0, 0.0]
+    message.points[0].accelerations = [0.0, 0.0]
+    conversion = Conversion(ankle.conversion, message)
+    ankle.work.waiting[0].set_result(None)
+    conversion.step()
+    assert list(conversion.plan.trajectory.points[-1].velocities) == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ('field', 'values', 'words'),
+    [
+        ('velocities', [0.0], '1 numbers'),
+        ('velocities', [float('nan'), 0.0], 'not a finite number'),
+        ('accelerations', [float('inf'), 0.0], 'not a finite number'),
+        ('effort', [0.0, 0.0], '0 numbers'),
+    ],
+)
+def test_points_that_cannot_be_read_are_refused(ankle, field, values, words):
+    """The error names the point and the field."""
+    message = plan()
+    setattr(message.points[1], field, values)
+    if field == 'accelerations':
+        message.points[0].accelerations = [0.0, 0.0]
+    refused = Conversion(ankle.conversion, message).refused
+    assert words in refused
+    assert f'.{field}' in refused

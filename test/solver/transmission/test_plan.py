@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 from ik_node.errors import PlanError, ShapeError
+from ik_node.robot import load_robot
 from ik_node.solver import Solver
 from ik_node.solver.transmission.plan import actuator_plan
 from ik_node.solver.transmission.transmission import Transmission
@@ -74,6 +75,87 @@ def test_velocities_and_accelerations_are_those_of_the_positions(name, parts):
     bend = (plan.velocity[2:] - plan.velocity[:-2]) / (2 * step)
     assert plan.acceleration[2:-2] == pytest.approx(bend[1:-1], abs=0.1)
     assert plan.velocity[[0, -1]] == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize('name', CASES)
+def test_accelerations_are_those_of_the_loops_also_at_the_ends(name):
+    """Those of the given points are known exactly, by the motion of the loops."""
+    case = Case(name)
+    times, position, velocity, acceleration = case.quintic
+    for part in (slice(None), slice(60, 140)):
+        begin = times[part][0]
+        q0 = case.transmission.to_actuators(position[part][0], q0=case.robot.q).q
+        moved = times[part] - begin, position[part], velocity[part], acceleration[part]
+        plan = case.plan(*moved, q0=q0)
+        for at in (0, 1, 40, -1):
+            wanted = case.transmission.to_actuators(
+                moved[1][at], moved[2][at], acceleration=moved[3][at], q0=plan.q[at]
+            )
+            found = plan.acceleration[plan.given][at]
+            assert found == pytest.approx(wanted.actuator_acceleration, abs=2e-4)
+
+
+def test_missing_velocities_are_those_of_the_monotone_cubic():
+    """Given ones are kept, at the last point above all."""
+    case = Case('ankle', 30)
+    times, position, velocity, _ = case.quintic
+    partly = np.full_like(velocity, np.nan)
+    partly[-1] = 0.0
+    assert case.plan(times, position, partly).velocity == pytest.approx(
+        case.plan(times, position).velocity
+    )
+    partly[10:12] = velocity[10:12]
+    plan = case.plan(times, position, partly)
+    rates = [case.transmission.jacobian(q) @ v for q, v in zip(plan.q, plan.velocity, strict=True)]
+    assert np.array(rates)[plan.given][10:12] == pytest.approx(velocity[10:12], abs=1e-9)
+
+
+WHEEL = """
+<robot name="wheel"><link name="base"/><link name="rim"/><link name="arm"/>
+<joint name="wheel" type="continuous"><parent link="base"/><child link="rim"/><axis xyz="0 0 1"/>
+<limit effort="1" velocity="50"/></joint>
+<joint name="elbow" type="revolute"><parent link="rim"/><child link="arm"/><axis xyz="0 0 1"/>
+<limit lower="-9" upper="9" effort="1" velocity="50"/></joint></robot>"""
+TURN = 2.0 * np.pi
+
+
+@pytest.mark.parametrize('first', [0.0, 0.5])
+@pytest.mark.parametrize(
+    ('start', 'way', 'wanted'),
+    [
+        (3 * TURN + 0.3, (0.3, 0.6), (3 * TURN + 0.3, 3 * TURN + 0.6)),
+        (-4 * TURN - 1.0, (-1.0, -1.4), (-4 * TURN - 1.0, -4 * TURN - 1.4)),
+        (3.1, (3.1 - TURN, -3.0), (3.1, TURN - 3.0)),
+        (0.2, (0.2 + 5 * TURN, 0.2 + 7 * TURN), (0.2, 0.2 + 2 * TURN)),
+        (1.0, (1.0, 1.5), (1.0, 1.5)),
+    ],
+)
+def test_plan_of_an_unlimited_angle_is_shifted_by_whole_turns(start, way, wanted, first):
+    """As with angle_wraparound; an angle with limits and the turns within the plan stay."""
+    robot = load_robot(WHEEL)
+    transmission = Transmission(Solver(robot), ['wheel', 'elbow'], ['wheel', 'elbow'])
+    position = np.array([[way[0], 0.0], [way[1], 0.5]])
+    plan = actuator_plan(transmission, [first, 9.0], position, q0=[start, 0.0])
+    assert plan.position[plan.given][:, 0] == pytest.approx(wanted, abs=1e-9)
+    assert np.ptp(plan.position[:, 0]) == pytest.approx(abs(way[1] - way[0]), abs=1e-9)
+    assert plan.position[-1, 1] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(('way', 'end'), [(np.pi, np.pi), (-np.pi, -np.pi), (3 * np.pi, np.pi)])
+def test_half_a_turn_goes_in_the_direction_of_the_plan(way, end):
+    """Both directions are equally near."""
+    robot = load_robot(WHEEL)
+    transmission = Transmission(Solver(robot), ['wheel'], ['wheel'])
+    plan = actuator_plan(transmission, [5.0], [[way]], q0=[0.0, 0.0])
+    assert plan.position[-1, 0] == pytest.approx(end)
+
+
+def test_angle_with_limits_is_not_shifted():
+    """Its other turn is another place."""
+    robot = load_robot(WHEEL)
+    transmission = Transmission(Solver(robot), ['wheel', 'elbow'], ['wheel', 'elbow'])
+    with pytest.raises(PlanError, match=r'elbow is 6\.28 from it'):
+        actuator_plan(transmission, [0.0], [[0.0, 0.3 - TURN]], q0=[0.0, 0.3])
 
 
 def test_plan_begins_at_the_present_configuration():
