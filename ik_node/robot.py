@@ -118,6 +118,12 @@ class Robot:
         self.file_gaps: Mapping[str, FileGap] = {}
         self._solver = Solver(self, SolverOptions(restarts=20))
         notes = self._solver.follow_masters()
+        notes += [
+            f'joint {shown(name)} has a motor in the description and follows '
+            f'{shown(self._master_of(name))}: it does not count as actuated'
+            for name in description.actuated
+            if self._master_of(name) is not None
+        ]
         description.notes += notes
         merge_alike(description.notes)
         self._start = dict(zip(self.joint_names, self.q.tolist(), strict=True))
@@ -224,8 +230,35 @@ class Robot:
 
     @property
     def actuated(self) -> list[str]:
-        """Return the names of joints with a motor; empty = the description declares none."""
-        return self.description.actuated
+        """
+        Return the names of joints, or values such as NAME.EZ, with a motor; empty = none is known.
+
+        A joint that follows one other has no motor of its own, whatever the description says. The
+        list can be set; an unknown name raises UnknownFrameError, such a follower OptionError.
+        """
+        return [name for name in self.description.actuated if self._master_of(name) is None]
+
+    @actuated.setter
+    def actuated(self, names: Iterable[str]) -> None:
+        wanted = names_in('actuated', names)
+        self._solver.arrays_for(())[1].places(wanted)
+        for name in wanted:
+            master = self._master_of(name)
+            if master is not None:
+                allowed = f'a joint that follows no other, such as {shown(master)}, its master'
+                raise OptionError('actuated', name, allowed)
+        self.description.actuated = list(dict.fromkeys(wanted))
+
+    def _master_of(self, name: str) -> str | None:
+        """Return the joint that a joint or value follows, if it follows one alone."""
+        joint = self.joints.get(name) or self.joints.get(name.rpartition('.')[0])
+        if joint is None or not joint.couplings:
+            return None
+        axes = [d for d in joint.dof if name in (joint.name, joint.value_name(d))]
+        followed = [joint.couplings[d] for d in axes if d in joint.couplings]
+        if len(followed) < len(axes) or any(each.others for each in followed):
+            return None
+        return followed[0].master.name
 
     @property
     def root(self) -> Link | Joint:
@@ -1154,6 +1187,7 @@ def from_dh(
     degrees: bool = False,
     limits: ArrayLike | None = None,
     joints: str | None = None,
+    signs: ArrayLike | None = None,
 ) -> Robot:
     """
     Return an arm with a given Denavit-Hartenberg table.
@@ -1179,19 +1213,29 @@ def from_dh(
     joints : str, optional
         'R' (revolute about z) or 'P' (prismatic along z) for every row, as in 'RRPR'; None = all
         revolute.
+    signs : array_like, shape (n,), optional
+        1 or -1 for every row: with -1 the joint moves against z, so that theta or d of the table
+        decreases by the joint value. None = 1 for all.
 
     Raises
     ------
     ShapeError
         If rows or limits have the wrong shape or contain NaN.
     OptionError
-        If convention, order or joints are not valid, or a lower limit is above its upper limit.
+        If convention, order, joints or signs are not valid, or a lower limit is above its upper
+        limit.
 
     """
     from ik_node.description.dh import read_dh
 
     return Robot(
         read_dh(
-            rows, convention=convention, order=order, degrees=degrees, limits=limits, joints=joints
+            rows,
+            convention=convention,
+            order=order,
+            degrees=degrees,
+            limits=limits,
+            joints=joints,
+            signs=signs,
         )
     )

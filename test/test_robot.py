@@ -1,7 +1,7 @@
 """A robot combines description, model and solver."""
 
 from ik_node.description.own_robots import description_path
-from ik_node.errors import DescriptionError, ShapeError, UnknownFrameError
+from ik_node.errors import DescriptionError, OptionError, ShapeError, UnknownFrameError
 from ik_node.robot import load_robot, Robot
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
@@ -179,3 +179,28 @@ def test_many_notes_of_one_kind_are_one_note_with_a_count():
     (note,) = notes(200)
     assert note.startswith("joint 'j0': no <limit>, taken as unlimited; 199 more notes of this")
     assert notes(2) == [f"joint 'j{i}': no <limit>, taken as unlimited" for i in range(2)]
+
+
+def test_actuated_never_names_a_follower_and_can_be_set():
+    """A mimic joint has no motor of its own; a joint with several masters may have one."""
+    joints = ''.join(
+        f'<joint name="{name}" type="continuous"><parent link="base"/><child link="{name}_link"/>'
+        f'{more}</joint><link name="{name}_link"/>'
+        f'<transmission name="{name}"><joint name="{name}"/></transmission>'
+        for name, more in (('a', ''), ('b', '<mimic joint="a"/>'), ('c', ''))
+    )
+    robot = load_robot(f'<robot name="r"><link name="base"/>{joints}</robot>')
+    assert robot.actuated == ['a', 'c']
+    assert any("'b' has a motor" in note for note in robot.notes)
+    robot.actuated = ['c']
+    assert robot.actuated == ['c']
+    assert robot.transmission(joints=['c']).actuators == ['c']
+    with pytest.raises(OptionError, match="'a', its master"):
+        robot.actuated = ['b']
+    with pytest.raises(UnknownFrameError, match='d'):
+        robot.actuated = ['d']
+    robot.joints['c'].couple('EX', robot.joints['a'], 'EX', (0.0, 2.0))
+    assert robot.actuated == []
+    robot.joints['b'].uncouple('EX')
+    robot.joints['c'].couple_sum('EX', [(robot.joints[n], 'EX', 1.0) for n in 'ab'])
+    assert robot.actuated == ['c']

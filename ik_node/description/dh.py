@@ -8,9 +8,10 @@ from ik_node.description.description import Description
 from ik_node.description.tree import hang_tree
 from ik_node.errors import OptionError, ShapeError
 from ik_node.model.dof import DOF
+from ik_node.model.given import numbers
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
-from ik_node.model.rotation import quat_from_euler, quat_multiply
+from ik_node.model.rotation import quat_conjugate, quat_from_euler, quat_multiply
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -19,6 +20,7 @@ Array = NDArray[np.float64]
 PARAMETERS = ('d', 'a', 'alpha', 'theta')
 CONVENTIONS = ('standard', 'modified')
 MOTIONS = {'R': DOF.EZ, 'P': DOF.Z}
+HALF_TURN = np.array((1.0, 0.0, 0.0, 0.0))  # about x, as a quaternion xyzw
 
 
 def read_dh(
@@ -29,6 +31,7 @@ def read_dh(
     degrees: bool = False,
     limits: ArrayLike | None = None,
     joints: str | None = None,
+    signs: ArrayLike | None = None,
 ) -> Description:
     """
     Build the open chain of a Denavit-Hartenberg table; `robot.from_dh` describes the table.
@@ -51,6 +54,9 @@ def read_dh(
         raise ShapeError('rows', 'one row a joint or more, of finite numbers', str(table.tolist()))
     count = len(table)
     kinds = _kinds(joints, count)
+    senses = np.ones(count) if signs is None else numbers('signs', signs)
+    if senses.shape != (count,) or not (np.abs(senses) == 1.0).all():
+        raise OptionError('signs', signs, f'1 or -1 for each of the {count} rows')
     bounds = np.tile((-np.inf, np.inf), (count, 1))
     if limits is not None:
         bounds = _numbers('limits', limits, 2, f'({count}, 2), a row a joint: lower, upper')
@@ -65,11 +71,16 @@ def read_dh(
     description = Description('dh', 'DH table', dialect=f'DH table, {convention}')
     description.links['link0'] = Link('link0')
     ends = {}
-    for i, (row, kind, bound) in enumerate(zip(table, kinds, bounds, strict=True), 1):
+    rows_of_joints = zip(table, kinds, bounds, senses.tolist(), strict=True)
+    for i, (row, kind, bound, sense) in enumerate(rows_of_joints, 1):
         joint, link = Joint(f'joint{i}'), Link(f'link{i}')
         joint.set_dof(MOTIONS[kind])
         joint.set_limits(MOTIONS[kind], *bound)
         _place(joint, link, row, convention == 'standard')
+        if sense < 0.0:
+            # Rx(pi) Rz(q) Rx(pi)^-1 = Rz(-q), and so for Tz; Rx moves no point of the x axis.
+            joint.set_quaternion(*quat_multiply(joint.quaternion, HALF_TURN))
+            link.set_quaternion(*quat_multiply(quat_conjugate(HALF_TURN), link.quaternion))
         description.joints[joint.name], description.links[link.name] = joint, link
         ends[joint.name] = (f'link{i - 1}', link.name)
     hang_tree(description, ends)

@@ -179,3 +179,18 @@ def test_invalid_dh_rows_are_refused(rows, options, error, reason):
     """What was found and what is allowed is said."""
     with pytest.raises(error, match=reason):
         from_dh(rows, **options)
+
+
+@pytest.mark.parametrize('convention', ['standard', 'modified'])
+def test_sign_turns_joints_against_the_table(convention):
+    """A joint with -1 has the pose of the table at its negative value, and keeps its limits."""
+    rows, signs, q = UR5E, np.array((1, -1, -1, 1, -1, 1)), np.linspace(-0.9, 1.4, 6)
+    limits = np.column_stack((np.full(6, -1.0), np.full(6, 2.0)))
+    robot = from_dh(rows, convention=convention, joints='RRPRPR', limits=limits, signs=signs)
+    for i, wanted in enumerate(frames(rows, signs * q, 'RRPRPR', convention)):
+        np.testing.assert_allclose(robot.forward(q, f'link{i}'), wanted, atol=1e-12)
+    np.testing.assert_array_equal(robot.upper, limits[:, 1])
+    check(load_robot(robot.to_urdf()), rows, np.zeros(6), 'RRPRPR', convention)
+    for wrong in (1, [1, 1], [1, 1, 0, 1, 1, 1], 'x'):
+        with pytest.raises((OptionError, ShapeError), match='signs'):
+            from_dh(rows, signs=wrong)

@@ -61,6 +61,8 @@ class JointTable:
         its values -> these intervals. The solver uses one of them.
     has_targets : bool
         True if a joint has a target.
+    triples : list of list of int
+        Indices in q of EX, EY and EZ of each joint with all three.
     balls_with_preferences : list of (Joint, list of int)
         Joints with all three Euler angles and a target or rest pose, and the indices of the
         angles in q.
@@ -95,7 +97,7 @@ class JointTable:
         ]
         # Joints with three Euler angles: different triples can describe one orientation, which
         # are not obtained by adding full turns to single angles.
-        self._triples = [
+        self.triples = [
             [at, at + 1, at + 2]
             for at, (joint, dof) in enumerate(tree.owner)
             if dof == DOF.EX and joint._dof_flags[3:].all()
@@ -131,7 +133,7 @@ class JointTable:
         owner = self._tree.owner
         self.balls_with_preferences = [
             (owner[three[0]][0], three)
-            for three in self._triples
+            for three in self.triples
             if not owner[three[0]][0].track_joint_wrap
             and (owner[three[0]][0].target_set or owner[three[0]][0].rest_pose_set)
         ]

@@ -19,6 +19,7 @@ from ik_node.kernels.layout import (
     JOINT_TARGET_WEIGHT,
     JOINT_UPPER,
     JOINT_WINDOW,
+    LARGEST,
     lay_out,
 )
 from ik_node.kernels.solve_state import STATUS_REFUSED
@@ -36,6 +37,7 @@ from ik_node.model.link import Link
 from ik_node.model.request import pose_request
 from ik_node.model.tree import Tree
 from ik_node.solver.options import SolverOptions
+from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
 from ik_node.solver.solver import Solver
 from ik_node.solver.transmission.state import FIRST, LAST
@@ -135,7 +137,7 @@ class Direction:
         places = space.joints if inverse else space.actuators
         set_masters = [table.masters.get(places[at], places[at]) for at in given]
         followers = {follower: (master, tuple(c)) for follower, master, c in table.followers}
-        self._set_tables(table.rows, [*set_masters, *space.actuators])
+        self._set_tables(table, [*set_masters, *space.actuators])
         self.moving[JOINT_WINDOW, set_masters] = 0.0
         locked = table.rows[JOINT_WINDOW] == 0.0
         own = {table.masters.get(at, at): a for a, at in enumerate(space.actuators)}
@@ -184,13 +186,18 @@ class Direction:
         self._pack(fields)
         self.packed = OPTIONS.packed()
 
-    def _set_tables(self, rows: Array, unlocked: Sequence[int]) -> None:
-        self.moving = rows.copy()
+    def _set_tables(self, table: JointTable, unlocked: Sequence[int]) -> None:
+        self.moving = table.rows.copy()
         self.moving[[JOINT_TARGET_WEIGHT, JOINT_REST_ON]] = 0.0
         self.free = self.moving.copy()
         self.free[JOINT_LOWER], self.free[JOINT_UPPER] = -np.inf, np.inf
         self.free[JOINT_WINDOW] = np.inf
         self.moving[JOINT_WINDOW, list(unlocked)] = np.inf
+        # The motors of a ball joint turn its Euler angles, of which it is the rates that count.
+        acting = set(self.space.actuators)
+        driven = [at for three in table.triples if not acting.isdisjoint(three) for at in three]
+        for rows in (self.moving, self.free):
+            by_angles(rows, driven)
 
     def _column_places(self) -> Ints:
         """Return the place in q of each column of the chain."""
@@ -295,6 +302,15 @@ class Direction:
                     f'{error[1]:.3g} rad',
                     'values with closed loops: solver.solve_pose({}, q0=q).q has them',
                 )
+
+
+def by_angles(rows: Array, places: Sequence[int] | slice = slice(None)) -> None:
+    """
+    Make the kernels move values of ball joints as Euler angles, not as turns about their axes.
+
+    A ball joint with a finite window, however wide, is no free one.
+    """
+    rows[JOINT_WINDOW, places] = np.minimum(rows[JOINT_WINDOW, places], LARGEST)
 
 
 def _masters(tree: Tree, space: Space) -> set[int]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ik_node.display import public_names
 from ik_node.errors import listed, ShapeError
-from ik_node.kernels.layout import JOINT_LOWER, JOINT_UPPER, JOINT_WINDOW
+from ik_node.kernels.layout import JOINT_WINDOW
 from ik_node.kernels.transmit import GIVES_EFFORT, GIVES_POSITION
 from ik_node.model.chains import ancestors
 from ik_node.model.given import finite, numbers
@@ -19,7 +19,7 @@ from ik_node.solver.problem.redundancy import without_rounding
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
 from ik_node.solver.transmission.bounds import effort_bounds, velocity_bounds
-from ik_node.solver.transmission.direction import Direction
+from ik_node.solver.transmission.direction import by_angles, Direction
 from ik_node.solver.transmission.prepared import PreparedTransmission
 from ik_node.solver.transmission.reading import give, give_position, NOTHING, RANK, Reading
 from ik_node.solver.transmission.state import JointBounds, Singularity, TransmissionState
@@ -279,8 +279,7 @@ class Transmission:
         places = chain.flat.var_q
         joints[JOINT_WINDOW, list(self._reading.space.actuators)] = np.inf
         free = joints[JOINT_WINDOW, places] > 0.0
-        # Plain Euler angles, not the turned axes of free balls.
-        joints[JOINT_LOWER], joints[JOINT_UPPER] = -1e30, 1e30
+        by_angles(joints)
         _, jacobian, _ = chain.linearise_by_size(q, joints, direction.packed)
         redundancy = next(iter(chain.redundancies), None)
         _, sizes, directions = np.linalg.svd(without_rounding(jacobian, free, redundancy))
