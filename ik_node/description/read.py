@@ -21,6 +21,7 @@ from ik_node.description.loops.mimic_elsewhere import (
 )
 from ik_node.description.loops.urdf_plus import read_urdf_plus
 from ik_node.description.own_robots import found_by_name, similar_file
+from ik_node.description.sdf.detachable import read_detachable_joints
 from ik_node.description.sdf.gazebo_joint import read_gazebo_joints
 from ik_node.description.sidecars.find import (
     note_annotations_beside,
@@ -50,6 +51,7 @@ URDF_LOOPS: tuple[Callable[[XmlDocument, Description], LoopSet], ...] = (
     read_constraints,
     read_drake,
     read_gazebo_joints,
+    read_detachable_joints,
     read_mimic_elsewhere,
     read_closing_frames,
     note_unread,

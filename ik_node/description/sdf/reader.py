@@ -9,6 +9,7 @@ from ik_node.description.build_tree import hang_joints
 from ik_node.description.description import Description, LoopSet, WORLD
 from ik_node.description.joint_spec import JointSpec, note_efforts
 from ik_node.description.sdf.couplings import read_couplings
+from ik_node.description.sdf.detachable import read_detachable_joints_of_models
 from ik_node.description.sdf.drake import DrakeLoops
 from ik_node.description.sdf.frame_graph import FrameGraph, read_pose
 from ik_node.description.sdf.joint import read_joint, SdfJoint
@@ -151,6 +152,9 @@ class _SdfReader:
         for scope in scopes:
             drake.read(scope)
         description.loops += [*drake.found, LoopSet(document.source, couplings=rules)]
+        description.loops.append(
+            read_detachable_joints_of_models(document, self._graph, scopes, description)
+        )
         description.actuated = [each for each in motors if description.joints[each].dof]
         specs = [spec for joint in self._joints.values() for spec in joint.specs]
         note_efforts(specs, description.actuated, description.notes)

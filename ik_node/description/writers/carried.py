@@ -7,6 +7,7 @@ from xml.etree.ElementTree import Element
 
 from ik_node.description.description import Description, Source
 from ik_node.description.loops.loop_frames import LOOP_ELEMENTS
+from ik_node.description.sdf.detachable import is_detachable, welds_own_links
 from ik_node.description.xml_document import parse_xml
 from ik_node.errors import DescriptionError
 from ik_node.model.link import Link
@@ -73,7 +74,7 @@ class Carried:
                 # It would declare a loop a second time, or names links without the prefix.
                 self.left_out.append(tag)
             else:
-                self._carry_top(element)
+                self._carry_top(element, root.get('name', ''))
 
     def of_link(self, name: str) -> list[Element]:
         """Return copies of the children of a link."""
@@ -94,11 +95,14 @@ class Carried:
         found = {} if limit is None else limit.attrib
         return {key: value for key, value in found.items() if key not in OWN_LIMITS}
 
-    def _carry_top(self, element: Element) -> None:
+    def _carry_top(self, element: Element, robot: str) -> None:
         copy = deepcopy(element)
-        if copy.tag == 'gazebo':  # the loops of its joints are written as closures
+        if copy.tag == 'gazebo':  # the loops of its joints and welds are written as closures
             for joint in copy.findall('joint'):
                 copy.remove(joint)
+            for plugin in filter(is_detachable, copy.findall('plugin')):
+                if welds_own_links(plugin, robot):
+                    copy.remove(plugin)
             if not len(copy) and len(element):
                 return
         self.tops.append(copy)

@@ -1,10 +1,12 @@
 """What is written reads back to the same robot: every kind of joint, loop and name."""
 
 from hypothesis import given, HealthCheck, settings
+from hypothesis import strategies as st
 from ik_node.cli.convert import differences
 from ik_node.errors import IkError
 from ik_node.robot import from_dh, load_robot, Robot
 import pytest
+from support.any_dialect import FORMATS, texts
 from support.any_robot import any_robots
 from support.fourbar_urdf import FOURBAR, MACHINE
 
@@ -38,6 +40,17 @@ def test_any_robot_reads_back_equal(description):
         assert differences(robot, back) == []
         if robot.mobility.singular_values.max(initial=0.0) > 1e-9:
             assert int(robot.mobility) == int(back.mobility)
+
+
+@pytest.mark.parametrize('format_name', FORMATS)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data())
+def test_robot_of_any_dialect_reads_back_equal(format_name, data):
+    """Values, limits, loops, motors, poses and mobility, as one text and as a pair of texts."""
+    robot = load_robot(data.draw(texts(format_name)), assemble=False)
+    for back in written_and_read(robot):
+        assert differences(robot, back) == []
+        assert int(robot.mobility) == int(back.mobility)
 
 
 @pytest.mark.parametrize('tree', TREES)

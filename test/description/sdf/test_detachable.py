@@ -1,0 +1,137 @@
+"""Gazebo Sim's DetachableJoint between links of one robot is a weld in the file's pose."""
+
+from ik_node import load_robot
+from ik_node.cli.convert import differences
+from ik_node.description.read import read_description
+import numpy as np
+import pytest
+
+NAME = 'gz::sim::systems::DetachableJoint'
+FILE = 'gz-sim-detachable-joint-system'
+
+
+def plugin(parent='b', child='c', model='__model__', more='', name=NAME, file=FILE):
+    """Return the plugin."""
+    return (
+        f'<plugin filename="{file}" name="{name}"><parent_link>{parent}</parent_link>'
+        f'<child_model>{model}</child_model><child_link>{child}</child_link>{more}</plugin>'
+    )
+
+
+def urdf(inside, more=''):
+    """Return a parallelogram that is cut at its fourth pin, where a dummy link is welded."""
+    text = ''.join(f'<link name="{name}"/>' for name in 'gabcd')
+    for name, parent, child, place in (
+        ('j1', 'g', 'a', '0 0 0'),
+        ('j2', 'a', 'b', '0 1 0'),
+        ('j3', 'g', 'd', '2 0 0'),
+        ('j4', 'd', 'c', '0 1 0'),
+    ):
+        text += (
+            f'<joint name="{name}" type="continuous"><parent link="{parent}"/>'
+            f'<child link="{child}"/><origin xyz="{place}"/><axis xyz="0 0 1"/></joint>'
+        )
+    return f'<robot name="r">{text}\n<gazebo>{inside}</gazebo>{more}</robot>'
+
+
+def sdf(inside, more=''):
+    """Return the same as SDFormat, with a frame at the dummy link."""
+    text = ''
+    for name, place in (('g', '0 0'), ('a', '0 0'), ('b', '0 1'), ('d', '2 0'), ('c', '2 1')):
+        text += f'<link name="{name}"><pose>{place} 0 0 0 0</pose></link>'
+    for name, parent, child in (
+        ('j1', 'g', 'a'),
+        ('j2', 'a', 'b'),
+        ('j3', 'g', 'd'),
+        ('j4', 'd', 'c'),
+    ):
+        text += (
+            f'<joint name="{name}" type="revolute"><parent>{parent}</parent>'
+            f'<child>{child}</child><axis><xyz>0 0 1</xyz></axis></joint>'
+        )
+    frame = '<frame name="eye" attached_to="c"><pose>0.3 0 0 0 0 1</pose></frame>'
+    return f'<sdf version="1.9"><model name="r">{text}{frame}\n{inside}</model>{more}</sdf>'
+
+
+@pytest.mark.parametrize('text', [urdf, sdf])
+@pytest.mark.parametrize(
+    'made',
+    [
+        plugin(),
+        plugin(model='r'),
+        plugin('c', 'b'),
+        plugin(name='ignition::gazebo::systems::DetachableJoint', file='libign.so'),
+        plugin(name='weld', file='libgz-sim-detachable-joint-system.so'),
+    ],
+)
+def test_weld_of_own_links_closes_the_loop(text, made):
+    """It is closed with all joints at 0, and the parallelogram moves as one."""
+    robot = load_robot(text(made))
+    (closure,) = robot.closures.values()
+    assert {closure.parent.name, closure.child.name} == {'b', 'c'}
+    assert len(closure.dof) == 6
+    assert robot.dialect.endswith(' + DetachableJoint')
+    np.testing.assert_allclose(closure.get_residual(), 0.0, atol=1e-12)
+    assert robot.q == pytest.approx(np.zeros(4), abs=1e-9)
+    assert int(robot.mobility) == 1
+    back = load_robot(robot.to_urdf())
+    assert differences(robot, back) == []
+
+
+def test_weld_holds_the_pose_of_the_file():
+    """Links that are apart and turned are held where the file has them, and frames count."""
+    for text, ends in ((urdf(plugin('a', 'c')), 'ac'), (sdf(plugin('a', 'eye')), 'ac')):
+        robot = load_robot(text, assemble=False)
+        (closure,) = robot.closures.values()
+        assert (closure.parent.name, closure.child.name) == tuple(ends)
+        np.testing.assert_allclose(closure.get_residual(), 0.0, atol=1e-12)
+
+
+def test_weld_that_is_not_attached_at_the_start_is_disabled():
+    """It is known, not closed, and noted."""
+    for text in (urdf, sdf):
+        description = read_description(text(plugin(more='<initial_attach>false</initial_attach>')))
+        (closure,) = description.closures.values()
+        assert not closure.enabled
+        assert any('is not attached at the start' in note for note in description.notes)
+
+
+def test_weld_to_a_nested_model_is_read():
+    """A model that is part of the robot is named by its own name."""
+    inner = (
+        '<model name="tool"><pose>2 1 0 0 0 0</pose><link name="tip"/></model>'
+        '<joint name="hold" type="fixed"><parent>c</parent><child>tool::tip</child></joint>'
+    )
+    robot = load_robot(sdf(inner + plugin('b', 'tip', 'tool')))
+    (closure,) = robot.closures.values()
+    assert closure.child.name == 'tool::tip'
+    assert int(robot.mobility) == 1
+
+
+@pytest.mark.parametrize(
+    ('made', 'why'),
+    [
+        (plugin(model='cube'), "its child_model 'cube' is not part of this robot"),
+        (plugin(model=''), "its child_model '' is not part of this robot"),
+        (plugin('b', 'cc'), "<child_link>: there is no link 'cc'"),
+        (plugin('bb'), "<parent_link>: there is no link 'bb'"),
+        (plugin('b', 'b'), "it connects the link 'b' to itself"),
+    ],
+)
+def test_weld_that_is_not_a_loop_of_the_robot_is_noted(made, why):
+    """A cube that a gripper holds, and names that do not exist: no loop, and a reason."""
+    for text in (urdf(made), sdf(made, '<model name="cube"><link name="c"/></model>')):
+        if 'cube' in text and '<sdf' in text:
+            text = text.replace('<model name="cube">', '<model name="cube"><static>1</static>')
+        description = read_description(text)
+        assert not description.closures
+        assert [n for n in description.notes if 'DetachableJoint on line 2 is not read' in n]
+        assert any(why in note for note in description.notes)
+
+
+def test_plugins_of_other_models_are_carried_over():
+    """Only the welds that became closures are left out of a written URDF."""
+    robot = load_robot(urdf(plugin() + plugin(model='cube')))
+    text = robot.to_urdf()
+    assert text.count('<plugin') == 1
+    assert 'cube' in text
