@@ -8,8 +8,8 @@ the columns LINK.x and so on, or repeat --link in the order of the columns. A .n
 same columns works as well.
 
 Output: a CSV file with the joint values, the status, the iterations, and the residuals of goals
-and loops in [m] and [rad]. It is written during the run; --resume continues after Ctrl-C or a
-kill, and the file ends the same. A file that exists is replaced with --overwrite only.
+and loops in [m] and [rad]. During the run its rows are in FILE.part; --resume continues after
+Ctrl-C or a kill, and the file ends the same. A file that exists is replaced with --overwrite only.
 
 --engine processes, dask or ray solves in other processes or on other machines; --shard solves a
 part of the file, as a task of a Slurm array does. See docs/at_scale.md.
@@ -135,9 +135,10 @@ def run(args: argparse.Namespace) -> int:
                     for text, counts in parts:
                         answers.add(text, counts)
             except KeyboardInterrupt:
-                done = f'{answers.row_count} of {len(rows)} are in {args.out}'
+                done = f'{answers.row_count} of {len(rows)} are in {answers.part}'
                 print(f'ik_node batch: {done}; --resume continues', file=sys.stderr)
                 raise
+        answers.finish()
         spent = perf_counter() - began
     print(_in_words(answers, len(rows) - before, spent))
     return 0 if answers.counts['CONVERGED'] == len(rows) else 1

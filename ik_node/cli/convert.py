@@ -4,22 +4,23 @@ Convert a robot description of any supported format to a URDF with its loops.
 The URDF contains loops as <loop_joint>, which other tools ignore; with --closures-out they are
 written to a separate file. Shapes, inertia and materials of a URDF are carried over. The output is
 read back and compared with the input: links, joints, limits, couplings, motors, masses, loops, and
-the pose of every link at several configurations. If it differs, the output file is removed.
+the pose of every link at several configurations. If it differs, no file is written.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 import sys
+from tempfile import TemporaryDirectory
 
 from ik_node.cli.robot_arguments import add_robot_arguments, check_outputs, robot_of
 from ik_node.errors import counted, IkError, MOST_TEXT, OptionError, plain, shown
 from ik_node.model.closure import Closure
 from ik_node.model.rotation import pose_matrix
 from ik_node.robot import load_robot, Robot
+from ik_node.whole_file import whole_file
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,6 +29,8 @@ Array = NDArray[np.float64]
 # Largest difference of poses, per metre of the robot's size.
 TOLERANCE = 1e-12
 POSES = 5
+# Endings of files beside an output that may declare its loops.
+SIDECARS = ('.yaml', '.yml')
 
 
 def differences(robot: Robot, other: Robot) -> list[str]:
@@ -234,21 +237,29 @@ def _checked_paths(args: argparse.Namespace) -> list[Path]:
 def _write(
     args: argparse.Namespace, paths: list[Path], robot: Robot, urdf: str, annotations: str | None
 ) -> str:
-    """Write the files and read them back; return why they are removed, '' if they are kept."""
+    """Write the files if they read back right; return the reason if not, else ''."""
     texts = [annotations] if args.output == STDOUT else [urdf, annotations]
-    with _kept_only_if_right(paths) as keep:
-        for path, text in zip(paths, texts, strict=False):
-            path.write_text(text or '', encoding='utf-8')
-        reason = ''
-        if args.output != STDOUT:
-            # Read it as users will, with the sidecar files beside it.
-            reason = _differences(robot, Path(args.output), args.closures_out)
-            reason = f'read with the files beside it: {reason}' if reason else ''
-        if not reason:
-            keep.append(True)
-    if not reason and args.output == STDOUT:
+    if args.output != STDOUT:
+        with TemporaryDirectory(dir=paths[0].parent, prefix='.ik_node_') as folder:
+            # Read it as users will, with the sidecar files beside it, before it has its name.
+            trial = Path(folder) / paths[0].name
+            trial.write_text(urdf, encoding='utf-8')
+            for beside in paths[0].parent.iterdir():
+                if beside.suffix in SIDECARS and beside.name not in {path.name for path in paths}:
+                    (trial.parent / beside.name).symlink_to(beside.resolve())
+            apart = None
+            if annotations is not None:
+                apart = Path(folder) / paths[1].name
+                apart.write_text(annotations, encoding='utf-8')
+            reason = _differences(robot, trial, None if apart is None else str(apart))
+        if reason:
+            return f'read with the files beside it: {reason}'
+    for path, text in zip(paths, texts, strict=False):
+        with whole_file(path) as part:
+            part.write_text(text or '', encoding='utf-8')
+    if args.output == STDOUT:
         sys.stdout.write(urdf)
-    return reason
+    return ''
 
 
 def _differences(robot: Robot, source: str | Path, closures: str | None) -> str:
@@ -258,22 +269,6 @@ def _differences(robot: Robot, source: str | Path, closures: str | None) -> str:
     except IkError as error:
         return f'it cannot be read: {error}'
     return '; '.join(differences(robot, back)[:5])
-
-
-@contextmanager
-def _kept_only_if_right(paths: list[Path]) -> Iterator[list[bool]]:
-    """Restore or remove the files at the end, unless the caller appends to the list."""
-    before = {path: path.read_bytes() if path.exists() else None for path in paths}
-    keep: list[bool] = []
-    try:
-        yield keep
-    finally:
-        if not keep:
-            for path, content in before.items():
-                if content is None:
-                    path.unlink(missing_ok=True)
-                else:
-                    path.write_bytes(content)
 
 
 def _summary(source: str, robot: Robot) -> str:

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import fields, replace
-import os
-from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any
 
 from ik_node.cli.robot_arguments import add_robot_arguments, check_outputs, robot_of
 from ik_node.errors import counted, listed, MOST_TEXT, OptionError, plain
 from ik_node.solver import Solver, SolverOptions
 from ik_node.solver.export import export_robot
+from ik_node.whole_file import whole_file
 
 ALL_AXES = 'X Y Z EX EY EZ'
 EPILOG = """examples:
@@ -79,7 +77,8 @@ def run(args: argparse.Namespace) -> int:
     if args.joints is not None:
         transmission = robot.transmission(args.actuators, args.joints or None)
     content = export_robot(Solver(robot, options), names, robot.name, robot.actuated, transmission)
-    _write(Path(args.output), content)
+    with whole_file(args.output) as part:
+        part.write_bytes(content)
     summary = (
         f'{args.output}: {len(content)} bytes: robot {robot.name}, '
         f'{counted(len(robot.joint_names), "joint value")}, '
@@ -122,36 +121,3 @@ def _value(text: str, default: Any) -> Any:
         return type(default)(text)
     except ValueError:
         return text
-
-
-def _write(path: Path, content: bytes) -> None:
-    """
-    Write a file at once, so that no program reads a part of it.
-
-    A link stays a link, and its target is written. A device or a pipe is written directly.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written; the error names this path.
-
-    """
-    try:
-        if path.exists() and not path.is_file():
-            path.write_bytes(content)
-        else:
-            _replace(Path(os.path.realpath(path)), content)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from None
-
-
-def _replace(path: Path, content: bytes) -> None:
-    with NamedTemporaryFile(dir=path.parent, prefix=f'.{path.name}.', delete=False) as file:
-        try:
-            file.write(content)
-            file.flush()
-            os.chmod(file.name, 0o644)
-            os.replace(file.name, path)
-        except OSError:
-            os.unlink(file.name)
-            raise

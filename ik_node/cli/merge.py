@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-import os
 from pathlib import Path
 import shutil
 from typing import BinaryIO, NamedTuple
@@ -20,6 +19,7 @@ from ik_node.cli.robot_arguments import check_files
 from ik_node.cli.tables.answer_table import BLOCK, end_of_rows
 from ik_node.cli.tables.shard import Shard, shard_of_line
 from ik_node.errors import DescriptionError
+from ik_node.whole_file import whole_file
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,15 +37,12 @@ def run(args: argparse.Namespace) -> int:
         raise DescriptionError('the file exists; --overwrite replaces it', source=args.out)
     parts = sorted((_read_part(path) for path in args.parts), key=lambda part: part.shard.number)
     _check(parts)
-    # Only a complete file gets the name.
-    unfinished = out.with_name(f'{out.name}.unfinished')
-    with unfinished.open('wb') as file:
+    with whole_file(out) as unfinished, unfinished.open('wb') as file:
         file.write(parts[0].header)
         for part in parts:
             with open(part.path, 'rb') as rows:
                 rows.seek(part.begin)
                 shutil.copyfileobj(rows, file, BLOCK)
-    os.replace(unfinished, out)
     print(f'{len(parts)} parts, {parts[0].shard.total} rows; {out}')
     return 0
 

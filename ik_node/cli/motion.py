@@ -38,6 +38,7 @@ from ik_node.errors import DescriptionError, OptionError, plain
 from ik_node.robot import Robot
 from ik_node.solver import Solver, SolverOptions
 from ik_node.solver.batch.path_solution import PathSolution
+from ik_node.whole_file import whole_file
 import numpy as np
 from tqdm import tqdm
 
@@ -275,14 +276,16 @@ class _Outputs:
             write_bag(self._bags[path], robot, solved)
         table = self._tables.get(path)
         if table is not None:
-            part = table.with_name(f'.{table.stem}.part{table.suffix}')
-            self._write_table(part, robot, solved)
-            part.replace(table)
+            with whole_file(table) as part:
+                self._write_table(part, robot, solved)
         if self._preview is not None and path == self._first:
             places = {name: positions for name, (positions, _) in poses.items()}
-            with tqdm(desc='preview', unit=' pictures', disable=None, leave=False) as bar:
+            with (
+                tqdm(desc='preview', unit=' pictures', disable=None, leave=False) as bar,
+                whole_file(self._preview) as part,
+            ):
                 write_preview(
-                    self._preview, robot, solved, places, lambda done, _: bar.update(done - bar.n)
+                    part, robot, solved, places, lambda done, _: bar.update(done - bar.n)
                 )
 
     @staticmethod
@@ -290,9 +293,9 @@ class _Outputs:
         if table.suffix.lower() == '.csv':
             goals = list(solved.goal_errors)
             header = answer_header(robot, goals, timed=True)
-            AnswerTable(table, header, resume=False, overwrite=True).add(
-                *answer_rows(solved, goals)
-            )
+            answers = AnswerTable(table, header, resume=False, overwrite=True)
+            answers.add(*answer_rows(solved, goals))
+            answers.finish()
         else:
             write_npz(table, robot, solved)
 
@@ -339,7 +342,8 @@ def _write_template(args: argparse.Namespace, path: Path, robot: Robot) -> int:
     check_outputs(args, [('--map', target)], [path])
     free_output('--map', target, overwrite=args.overwrite)
     text = template(read_motion(path), robot)
-    target.write_text(text, encoding='utf-8')
+    with whole_file(target) as part:
+        part.write_text(text, encoding='utf-8')
     print(f'{target}: written; complete it, then use --map {target}')
     return 0
 

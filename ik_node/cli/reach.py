@@ -47,6 +47,7 @@ from ik_node.robot import Robot
 from ik_node.solver import Solver, SolverOptions, Status
 from ik_node.solver.analysis.conditioning import conditioning
 from ik_node.solver.batch.batch_run import thread_count
+from ik_node.whole_file import whole_file
 import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
@@ -101,7 +102,7 @@ def write_table(
     columns.append([value if value == value else '' for value in measure[rows].tolist()])
     if joints:
         columns += found.q[rows].T.tolist()
-    with path.open('w', newline='', encoding='utf-8') as file:
+    with whole_file(path) as part, part.open('w', newline='', encoding='utf-8') as file:
         writer = csv.writer(file, lineterminator='\n')
         writer.writerow([*COLUMNS, *joints])
         writer.writerows(zip(*columns, strict=True))

@@ -11,6 +11,7 @@ from ik_node.description.own_robots import found_by_name, similar_file
 from ik_node.description.xacro_source import XACRO_SECONDS
 from ik_node.errors import DescriptionError, OptionError
 from ik_node.robot import load_robot, Robot
+from ik_node.whole_file import check_writable as can_be_written
 
 ROBOT_HELP = 'file with the robot description, or a robot of ik_node by name, such as hexapod'
 
@@ -110,15 +111,10 @@ def check_writable(option: str, name: str) -> None:
         If not; the message names the option.
 
     """
-    path = Path(name)
-    there = path.exists()
     try:
-        with path.open('ab'):
-            pass
+        can_be_written(name)
     except OSError as error:
         raise OptionError(option, name, f'a file that can be written: {error.strerror}') from None
-    if not there:
-        path.unlink()
 
 
 def robot_of(args: argparse.Namespace, *, assemble: bool = True) -> Robot:

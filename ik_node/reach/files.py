@@ -8,6 +8,7 @@ from typing import Any
 import zipfile
 
 from ik_node.errors import DescriptionError, IkError, OptionError
+from ik_node.whole_file import whole_file
 import numpy as np
 from numpy.typing import NDArray
 
@@ -52,15 +53,16 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
     """
     check_suffix(path)
     try:
-        if path.suffix == '.npz':
-            np.savez(path, allow_pickle=False, **dict(arrays))
-            return
-        h5py = _h5py()
-        with h5py.File(path, 'w') as file:
-            for name, array in arrays.items():
-                # HDF5 has no texts of a fixed number of characters.
-                kind = h5py.string_dtype() if array.dtype.kind == 'U' else array.dtype
-                file.create_dataset(name, data=array.astype(kind))
+        with whole_file(path) as part:
+            if path.suffix == '.npz':
+                np.savez(part, allow_pickle=False, **dict(arrays))
+                return
+            h5py = _h5py()
+            with h5py.File(part, 'w') as file:
+                for name, array in arrays.items():
+                    # HDF5 has no texts of a fixed number of characters.
+                    kind = h5py.string_dtype() if array.dtype.kind == 'U' else array.dtype
+                    file.create_dataset(name, data=array.astype(kind))
     except OSError as error:
         text = f'a file that can be written: {error.strerror or error}'
         raise OptionError('path', str(path), text) from None
@@ -93,6 +95,8 @@ def read_arrays(path: Path) -> dict[str, Any]:
                 name: (each.asstr() if h5py.check_string_dtype(each.dtype) else each)[()]
                 for name, each in file.items()
             }
+    except MemoryError as error:  # a damaged header may claim any size
+        raise DescriptionError(f'too large to read: {error}', source=str(path)) from None
     except (OSError, ValueError, TypeError, AttributeError, zipfile.BadZipFile) as error:
         raise DescriptionError(f'not a file of arrays: {error}', source=str(path)) from None
 

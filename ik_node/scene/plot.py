@@ -11,6 +11,7 @@ import warnings
 from ik_node.errors import IkError, OptionError
 from ik_node.scene.mesh import mesh_of
 from ik_node.scene.shapes import Rgba, Shape, Text
+from ik_node.whole_file import whole_file
 import numpy as np
 from numpy.typing import NDArray
 
@@ -61,7 +62,11 @@ def save_picture(figure: Any, path: str | Path | BytesIO, **settings: Any) -> No
     """Write a figure to a file without warnings about characters that no font has."""
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', UserWarning)  # a name may have characters no font has
-        figure.savefig(path, **settings)
+        if isinstance(path, BytesIO):
+            figure.savefig(path, **settings)
+            return
+        with whole_file(path) as part:
+            figure.savefig(part, **settings)
 
 
 # Direction of the light, root frame, and brightness without light.

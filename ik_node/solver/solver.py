@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any, TYPE_CHECKING
 
 from ik_node.display import public_names
-from ik_node.errors import IkError, listed
+from ik_node.errors import IkError, listed, OptionError
 from ik_node.kernels.layout import (
     CON_POSE,
     JOINT_LOWER,
@@ -745,7 +745,10 @@ class Solver:
         from ik_node.solver.batch.path_input import checked_limits, Request
 
         with self.lock:
-            mappings = [goals] if isinstance(goals, Mapping) else list(goals)
+            given: Any = goals
+            if not isinstance(given, (Mapping, list, tuple)):
+                raise OptionError('goals', goals, 'a mapping, or a list of one for each path')
+            mappings = [goals] if isinstance(goals, Mapping) else goals
             work = self.batch_work(mappings[0] if mappings else {}, None, joints)
             start = self._start_of_many(q0)
             fastest = self._graph.structure.tree.max_velocity

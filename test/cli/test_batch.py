@@ -139,13 +139,18 @@ def test_resume_appends_to_the_output_file(run, tmp_path, poses, wanted, monkeyp
     monkeypatch.setattr(batch_parts, 'solve_part', interrupted)
     assert main([*words, '--chunk', '10']) == 130
     assert '20 of 40 are in' in capsys.readouterr().err
-    assert len(run.out.read_text().splitlines()) == 21
-    with run.out.open('a') as file:
+    part = run.out.with_name('out.csv.part')
+    assert not run.out.exists()
+    assert len(part.read_text().splitlines()) == 21
+    with part.open('a') as file:
         file.write('0.1,0.2,0.')
+    assert main(words) == 2, 'nothing is overwritten silently'
+    assert 'out.csv.part: the file exists: --resume continues it' in capsys.readouterr().err
     assert main([*words, '--resume']) == 1
     out = capsys.readouterr().out
     assert out.startswith('39 CONVERGED, 1 STALLED (20 in ')
     rows = list(csv.DictReader(io.StringIO(run.out.read_text())))
+    assert not part.exists()
     first = load_robot(HEXAPOD).joint_names[0]
     assert [float(row[first]) for row in rows] == wanted.q[:, 0].tolist()
     assert main([*words, '--resume']) == 1, 'nothing is left to do'

@@ -63,13 +63,14 @@ def test_engine_writes_the_same_file(folder, engine, capfd):
 def test_killed_job_is_resumed_to_the_same_file(folder, engine):
     """After SIGKILL half-way; the workers end with it."""
     out = folder / f'killed_{engine}.csv'
+    part = folder / f'killed_{engine}.csv.part'
     more = ['--engine', engine, '--chunk', CHUNK, '--restarts', '200']
     more += [] if engine == 'threads' else ['--workers', '2']
     command = words(folder, out.name, *more)
     job = subprocess.Popen([sys.executable, '-m', 'ik_node', *command])
     try:
         half = (folder / 'whole.csv').stat().st_size // 3
-        wait_until(lambda: (out.is_file() and out.stat().st_size > half) or job.poll() is not None)
+        wait_until(lambda: job.poll() is not None or size_of(part) > half)
         workers = children(job.pid)
         assert job.poll() is None, 'it must still be at work'
     finally:
@@ -77,13 +78,19 @@ def test_killed_job_is_resumed_to_the_same_file(folder, engine):
         job.wait()
     assert len(workers) >= (2 if engine == 'processes' else 0)
     wait_until(lambda: not any(alive(worker) for worker in workers))
-    rows = out.read_bytes().count(b'\n') - 1
+    assert not out.exists()
+    rows = part.read_bytes().count(b'\n') - 1
     assert 0 < rows < COUNT
-    with out.open('ab') as file:
+    with part.open('ab') as file:
         file.write(b'0.25,0.')
     assert main([*command, '--resume']) == 1
     assert main(words(folder, 'slow.csv', '--restarts', '200', '--overwrite')) == 1
     assert out.read_bytes() == (folder / 'slow.csv').read_bytes()
+
+
+def size_of(path):
+    """Return the size of a file; 0 = there is none yet."""
+    return path.stat().st_size if path.is_file() else 0
 
 
 def wait_until(condition):
@@ -109,14 +116,14 @@ def alive(process):
 
 def test_interrupted_job_ends_with_one_line(folder):
     """One Ctrl-C ends the command and its workers, without a traceback."""
-    out = folder / 'interrupted.csv'
+    out = folder / 'interrupted.csv.part'
     # Long enough that it is still at work.
     np.save(folder / 'many.npy', np.tile(np.load(folder / 'poses.npy'), (40, 1)))
     more = ('--engine', 'processes', '--workers', '2', '--chunk', CHUNK, '--restarts', '200')
-    given = words(folder, out.name, *more, goals='many.npy')
+    given = words(folder, 'interrupted.csv', *more, goals='many.npy')
     command = [sys.executable, '-m', 'ik_node', *given]
     job = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
-    wait_until(lambda: (out.is_file() and out.stat().st_size > 10_000) or job.poll() is not None)
+    wait_until(lambda: job.poll() is not None or size_of(out) > 10_000)
     workers = children(job.pid)
     # As a terminal does: to every process of the group.
     subprocess.run(['kill', '-INT', '--', f'-{job.pid}'], check=True)

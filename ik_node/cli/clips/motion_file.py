@@ -103,7 +103,7 @@ def _of_npz(path: Path) -> MotionFile:
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
-    except (ValueError, OSError, EOFError, BadZipFile) as error:
+    except (ValueError, OSError, EOFError, BadZipFile, MemoryError) as error:
         raise DescriptionError(f'not a file of arrays: {error}', source=str(path)) from None
     given = arrays.pop('times', None)
     points, count = {}, -1

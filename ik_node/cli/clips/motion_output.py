@@ -9,6 +9,7 @@ from typing import Any
 from ik_node.errors import DescriptionError, OptionError
 from ik_node.robot import Robot
 from ik_node.solver.batch.path_solution import PathSolution
+from ik_node.whole_file import part_of
 import numpy as np
 
 JOINT_STATES, DESCRIPTION = '/joint_states', '/robot_description'
@@ -116,8 +117,15 @@ def write_bag(path: Path, robot: Robot, solved: PathSolution) -> None:
     def add(bag: Any, connection: Any, at: int, message: Any) -> None:
         bag.write(connection, at, types.serialize_cdr(message, message.__msgtype__))
 
+    # The files in a bag have its name, so that the part is a folder with the bag in it.
+    folder = part_of(path)
+    part = folder / path.name
+    shutil.rmtree(folder, ignore_errors=True)
     try:
-        with Writer(path, version=BAG_VERSION, storage_plugin=StoragePlugin.MCAP) as bag:
+        folder.mkdir()
+        with Writer(
+            folder / path.name, version=BAG_VERSION, storage_plugin=StoragePlugin.MCAP
+        ) as bag:
             described = bag.add_connection(
                 DESCRIPTION, text_of.__msgtype__, typestore=types, offered_qos_profiles=[latched]
             )
@@ -128,5 +136,8 @@ def write_bag(path: Path, robot: Robot, solved: PathSolution) -> None:
                 header = header_of(time_of(at // NANOSECONDS, at % NANOSECONDS), '')
                 state = state_of(header, robot.joint_names, q, velocity, np.zeros(0))
                 add(bag, states, at, state)
+        part.rename(path)
     except (WriterError, OSError) as error:
         raise DescriptionError(f'the bag cannot be written: {error}', source=str(path)) from None
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

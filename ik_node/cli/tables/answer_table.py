@@ -59,6 +59,8 @@ class AnswerTable:
     """
     A CSV file of solutions, to which rows are appended in order.
 
+    The rows are in a part, PATH.part, until `finish` gives it the name of the file.
+
     Parameters
     ----------
     path : Path
@@ -68,9 +70,9 @@ class AnswerTable:
     first : str
         A line before the header, with its line end; '' = none.
     resume : bool
-        True to append to the rows in the file, if it exists.
+        True to append to the rows in the part, or in the file, if there is one.
     overwrite : bool
-        True to replace the file, if it exists.
+        True to replace the file and the part, if they exist.
 
     Attributes
     ----------
@@ -82,32 +84,34 @@ class AnswerTable:
     Raises
     ------
     DescriptionError
-        If the file exists and is neither continued nor replaced, or cannot be continued because
-        it has other columns.
+        If the file or the part exists and is neither continued nor replaced, or cannot be
+        continued because it has other columns.
 
     """
 
     def __init__(
         self, path: Path, header: Sequence[str], first: str = '', *, resume: bool, overwrite: bool
     ) -> None:
-        self._path = path
+        self.path, self.part = path, path.with_name(f'{path.name}.part')
         text = io.StringIO()
         csv.writer(text, lineterminator='\n').writerow(header)
         self._begin = (first + text.getvalue()).encode()
         self._status = list(header).index('status')
         self.counts: Counter[str] = Counter()
         self.last = b''
-        exists = path.is_file() and path.stat().st_size > 0
-        if exists and resume:
-            self._go_on()
-        elif exists and not overwrite:
+        # The file whose rows are continued, and its size without an incomplete last row [bytes].
+        self._before: tuple[Path, int] | None = None
+        there = [each for each in (self.part, path) if each.is_file() and each.stat().st_size > 0]
+        if there and resume:
+            self._go_on(there[0])
+        elif there and not overwrite:
             raise DescriptionError(
                 'the file exists: --resume continues it, if it has results of the same poses; '
                 '--overwrite replaces it',
-                source=str(path),
+                source=str(there[0]),
             )
         else:
-            path.write_bytes(self._begin)
+            self.part.write_bytes(self._begin)
 
     @property
     def row_count(self) -> int:
@@ -116,23 +120,38 @@ class AnswerTable:
 
     def add(self, rows: bytes, counts: Counter[str]) -> None:
         """Append rows, as `answer_rows` returns them."""
-        with self._path.open('ab') as file:
+        self._begin_part()
+        with self.part.open('ab') as file:
             file.write(rows)
         self.counts.update(counts)
 
-    def _go_on(self) -> None:
-        """Count the rows in the file, and remove an incomplete last row."""
-        with self._path.open('rb+') as file:
+    def finish(self) -> None:
+        """Give the complete table its name."""
+        self._begin_part()
+        os.replace(self.part, self.path)
+
+    def _begin_part(self) -> None:
+        """Take the rows of the file that is continued as the part, without an incomplete row."""
+        if self._before is not None:
+            (path, size), self._before = self._before, None
+            os.replace(path, self.part)
+            os.truncate(self.part, size)
+
+    def _go_on(self, path: Path) -> None:
+        """Count the complete rows in a file."""
+        with path.open('rb') as file:
             if file.read(len(self._begin)) != self._begin:
                 raise DescriptionError(
                     'cannot be continued: its columns are not those of this robot and these '
                     'goals, or it is another part; --overwrite replaces it',
-                    source=str(self._path),
+                    source=str(path),
                     line=1,
                 )
-            file.truncate(end_of_rows(file))
+            size = end_of_rows(file)
+            self._before = path, size
             file.seek(len(self._begin))
-            for line in file:
+            while file.tell() < size:
+                line = file.readline()
                 self.counts[line.split(b',')[self._status].decode()] += 1
                 self.last = line
 

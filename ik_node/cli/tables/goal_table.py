@@ -75,7 +75,7 @@ def _npy(path: Path) -> Array:
     try:
         # A map: a file may be larger than the memory.
         table = np.load(path, mmap_mode='r', allow_pickle=False)
-    except ValueError as error:
+    except (ValueError, OverflowError, MemoryError) as error:
         raise DescriptionError(f'not an array: {error}', source=str(path)) from None
     if table.ndim != 2 or table.dtype.kind not in 'fiu':
         found = f'{table.dtype} of shape {table.shape}'

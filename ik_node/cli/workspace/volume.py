@@ -19,6 +19,7 @@ from ik_node.errors import DescriptionError, OptionError
 from ik_node.reach.files import check_suffix
 from ik_node.reach.search import CELL, ReachSearch
 from ik_node.reach.volume import ReachVolume
+from ik_node.whole_file import whole_file
 import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
@@ -148,7 +149,7 @@ def _place_base(found: ReachVolume, args: argparse.Namespace) -> int:
     base = found.base_placement((table.positions, table.quats_xyzw), extent=box)
     if args.out is not None:
         every = base.best(base.counts.size)
-        with Path(args.out).open('w', newline='', encoding='utf-8') as file:
+        with whole_file(args.out) as part, part.open('w', newline='', encoding='utf-8') as file:
             writer = csv.writer(file, lineterminator='\n')
             writer.writerow(('x', 'y', 'yaw', 'targets'))
             writer.writerows((x, y, yaw, int(count)) for x, y, yaw, count in every.tolist())

@@ -18,7 +18,7 @@ from time import monotonic
 from traceback import format_exc
 from typing import Any, NamedTuple
 
-from ik_node.errors import EngineError, IkError
+from ik_node.errors import EngineError, IkError, OptionError
 
 # Most problems per part and thread of a worker: enough that an engine's time per part, a few
 # milliseconds, is small against that of the solves. With few problems, so many parts per worker
@@ -110,11 +110,16 @@ def run_chunks(
 
     Raises
     ------
+    OptionError
+        If the executor is something else.
     EngineError
         If a chunk fails with another error than an `IkError`, or its worker is killed, or its
-        result lost by the engine, three times; the message names the rows.
+        result lost by the engine, three times; the message names the rows. Or if the executor
+        takes no work, for example after its shutdown.
 
     """
+    if isinstance(executor, type) or not callable(getattr(executor, 'submit', None)):
+        raise OptionError('executor', executor, 'an object as of concurrent.futures, or None')
     data = pickle.dumps(shared, pickle.HIGHEST_PROTOCOL)
     run = _Run(executor, function, data, progress)
     try:
@@ -244,6 +249,12 @@ class _Run:
         except BrokenExecutor as error:
             self._after_kill([number], error)
             return
+        except RuntimeError as error:  # after a shutdown
+            raise EngineError(f'the executor takes no work: {error}') from error
+        if not callable(getattr(future, 'add_done_callback', None)):
+            kind = type(future).__name__
+            allowed = f'one whose submit returns a Future, not {kind}'
+            raise OptionError('executor', self._executor, allowed)
         self._flying[future] = number
         future.add_done_callback(self._ended.put)
 

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any, NamedTuple
 
-from ik_node.errors import OptionError, ShapeError, shown
+from ik_node.errors import listed, OptionError, ShapeError, shown
 from ik_node.model.given import is_number, numbers
 from ik_node.solver.batch.batch_input import many_poses, ManyPoses
 from ik_node.solver.options import SolverOptions
+from ik_node.solver.pose import check_mapping
 from ik_node.solver.problem.problem import Problem
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -156,10 +157,12 @@ def split_paths(
         read = many_poses({name: _in_a_row(pose) for name, pose in given.items()}, problem)
         counts = [count] * many
     else:
+        for at, path in enumerate(goals):
+            check_mapping(f'goals[{at}]', path, 'name of a goal or link: poses')
+            if set(path) != set(goals[0]):
+                here, first = (listed(map(str, names)) for names in (path, goals[0]))
+                raise ShapeError(f'goals[{at}]', f'the goals of path 0: {first}', here)
         each = [many_poses(path, problem) for path in goals]
-        names = {tuple(sorted(path)) for path in each}
-        if len(names) > 1:
-            raise ShapeError('goals', 'the same goals in every path', str(sorted(names)))
         counts = [len(next(iter(path.values()))[0]) if path else 0 for path in each]
         read = {
             name: (

@@ -59,6 +59,7 @@ def test_csv_of_a_path_begins_with_the_time(tmp_path, robot, solved):
         path, answer_header(robot, goals, timed=True), resume=False, overwrite=False
     )
     table.add(*answer_rows(solved, goals))
+    table.finish()
     with path.open(newline='') as file:
         rows = list(csv.DictReader(file))
     assert [float(row['time']) for row in rows] == solved.times.tolist()

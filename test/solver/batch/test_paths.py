@@ -1,8 +1,10 @@
 """`solve_paths` solves many paths at once, within limits of speed and acceleration."""
 
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
-from ik_node.errors import OptionError, ShapeError
+from ik_node.errors import IkError, OptionError, ShapeError
+from ik_node.robot import load_robot
 from ik_node.solver.batch.engines import open_engine
 from ik_node.solver.solver import Solver
 import numpy as np
@@ -282,3 +284,36 @@ def test_coupled_joints_keep_their_speeds_too():
     (path,) = solver.solve_paths([asked], dt=DT, max_velocity=speed, keep_times=True)
     assert path.bounded.any()
     assert np.abs(np.diff(path.q, axis=0)).max() <= 0.5 * DT * (1.0 + 1e-9)
+
+
+def test_paths_with_different_goals_and_wrong_executors_are_refused():
+    """The message names the path, or what the executor is."""
+    robot = load_robot('two_arms_one_box')
+    first, second = list(robot.links)[-2:]
+    solver = Solver(robot)
+    pose = (np.zeros((2, 3)), np.tile((0.0, 0.0, 0.0, 1.0), (2, 1)))
+    with pytest.raises(
+        ShapeError, match=rf'goals\[1\]: .* of path 0: {first}, got'
+    ):
+        solver.solve_paths([{first: pose}, {second: pose}])
+    with pytest.raises(ShapeError, match=r'goals\[1\]'):
+        solver.solve_paths([{first: pose}, {first: pose, second: pose}])
+    with pytest.raises(OptionError, match=r'goals\[1\]: 3 is not allowed'):
+        solver.solve_paths([{first: pose}, 3])
+    with pytest.raises(OptionError, match='a list of one for each path'):
+        solver.solve_paths(3)
+    closed = ThreadPoolExecutor(1)
+    closed.shutdown()
+    for wrong, message in (
+        ('dask', 'executor'),
+        (ThreadPoolExecutor, 'executor'),
+        (SimpleNamespace(submit=lambda *_: 3), 'returns a Future, not int'),
+        (closed, 'takes no work'),
+    ):
+        for call in (
+            lambda: solver.solve_paths([{first: pose}], executor=wrong),  # noqa: B023
+            lambda: solver.solve_batch({first: pose}, executor=wrong),  # noqa: B023
+            lambda: robot.reach(first, executor=wrong, cell=0.5),  # noqa: B023
+        ):
+            with pytest.raises(IkError, match=message):
+                call()
