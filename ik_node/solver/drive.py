@@ -21,6 +21,7 @@ from ik_node.kernels.options import MAX_ITERATIONS, RESTARTS
 from ik_node.solver.problem.chain_problem import RANK_TOLERANCE
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
+from ik_node.solver.problem.singular_start import leave_singular_start
 from ik_node.solver.result import ChainAnswer, Requirement, Solution
 from ik_node.solver.status import Status
 import numpy as np
@@ -102,6 +103,11 @@ def drive(
     packed[MAX_ITERATIONS] = max(packed[MAX_ITERATIONS], 1000.0) if steps is None else steps
     if steps is not None:
         packed[RESTARTS] = 0.0
+    limited = np.clip(values, rows[JOINT_LOWER, places], rows[JOINT_UPPER, places])
+    ahead = dict(zip(places.tolist(), limited.tolist(), strict=True))
+    departure = leave_singular_start(problem, rows, q, ahead, packed) if steps is None else None
+    q[:] = q if departure is None else departure.q
+    start = q.copy()
     table.move_to_targets(problem.moved, rows, q)
     units = problem.units
     # Nearer targets give the same steps: beside an endless distance no step would count.
@@ -120,6 +126,10 @@ def drive(
         is_spent = before - after > min(PROGRESS * before, 1.0)
         for answer, earlier in zip(answers, spent, strict=True):
             answer.record[RECORD_STEPS] += earlier
+    if not near and steps is not None and np.abs(q - start).max() < NEAR:
+        # The next call goes on from there.
+        departure = leave_singular_start(problem, rows, start, ahead, packed)
+        q[:] = q if departure is None else departure.q
     if near:
         if steps is not None:
             packed[MAX_ITERATIONS] = min(steps, CLOSING_STEPS)
@@ -149,7 +159,7 @@ def drive(
             if is_spent
             else (f'; {_obstacle(problem, table, rows, q, places, packed, answers)}')
         )
-    more = Requirement(reason, least)
+    more = Requirement(reason, least, '' if departure is None else departure.said)
     return Solution(q, answers, perf_counter() - started, problem.tree.names, more)
 
 

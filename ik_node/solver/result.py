@@ -217,11 +217,14 @@ class Requirement(NamedTuple):
         Why it is not met; '' = it is met.
     least : Status
         Best status of a solution.
+    note : str
+        What the message says besides; '' = nothing.
 
     """
 
     reason: str = ''
     least: Status = Status.CONVERGED
+    note: str = ''
 
 
 MET = Requirement()
@@ -370,10 +373,12 @@ class Solution:
     @property
     def message(self) -> str:
         """Return a sentence that gives the status of the worst chain and its reason."""
+        note = f'; {self._more.note}' if self._more.note else ''
         if self._more.reason:
-            return f'{self.status.name}: {self._more.reason}'
+            return f'{self.status.name}: {self._more.reason}{note}'
         worst = max(self.chains, key=lambda chain: (chain.status, chain.iterations), default=None)
-        return 'CONVERGED: no closure or goal takes part' if worst is None else worst.message
+        text = 'CONVERGED: no closure or goal takes part' if worst is None else worst.message
+        return text + note
 
 
 @dataclass(frozen=True)

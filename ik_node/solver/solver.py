@@ -515,7 +515,8 @@ class Solver:
         This is forward kinematics of closed chains: cranks, and motors of parallel robots. The
         loops stay in the assembly branch of the start, whereas a solve for distant values could
         end in another branch. Only a motion through a singular pose, where branches meet, can end
-        in another one. No object is written to. See theory.md, section 9.
+        in another one. From a singular start the motion goes into the branch nearest to it, which
+        the message names. No object is written to. See theory.md, section 9.
 
         Parameters
         ----------

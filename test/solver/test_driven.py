@@ -281,3 +281,76 @@ def test_message_names_only_driven_joints_that_did_not_arrive():
     assert "'nod' stopped" not in found.message
     for reached, wanted in re.findall(r'stopped at (\S+), not ([^;, ]+)', found.message):
         assert reached != wanted
+
+
+# A four-bar whose pins are in one line at zero, where two branches meet.
+FLAT = """<robot name="flat"><link name="g"/><link name="a"/><link name="b"/><link name="c"/>
+  <joint name="j1" type="continuous"><parent link="g"/><child link="a"/>
+    <axis xyz="0 0 1"/></joint>
+  <joint name="j2" type="continuous"><parent link="a"/><child link="b"/>
+    <origin xyz="0.3 0 0"/><axis xyz="0 0 1"/></joint>
+  <joint name="j3" type="{kind}"><parent link="g"/><child link="c"/><origin xyz="{place} 0 0"/>
+    <axis xyz="{axis}"/><limit lower="-3" upper="3" effort="1" velocity="1"/></joint>
+  <loop_joint name="pin" type="{cut}"><link1 link="b" xyz="{rod} 0 0"/>
+    <link2 link="c" xyz="{rocker} 0 0"/></loop_joint></robot>"""
+PARALLELOGRAM = {'place': 0.8, 'rod': 0.8, 'rocker': 0.3}
+CHANGE_POINT = {'place': 0.7, 'rod': 0.6, 'rocker': 0.2}
+KITE = {'place': 0.3, 'rod': 0.8, 'rocker': 0.8}
+SLIDE = {'place': 0.8, 'rod': 0.5, 'rocker': 0, 'kind': 'prismatic', 'axis': '1 0 0'}
+
+
+def flat(cut='hinge', kind='continuous', axis='0 0 1', **lengths):
+    """Return a robot whose start is singular."""
+    return load_robot(FLAT.format(cut=cut, kind=kind, axis=axis, **lengths))
+
+
+@pytest.mark.parametrize('cut', ['hinge', 'point'])
+@pytest.mark.parametrize(
+    ('lengths', 'joint', 'value'),
+    [
+        *((PARALLELOGRAM, 'j1', 0.8), (PARALLELOGRAM, 'j3', -0.5), (CHANGE_POINT, 'j1', -0.8)),
+        *((CHANGE_POINT, 'j2', 0.4), (KITE, 'j1', 0.8), (SLIDE, 'j3', -0.2)),
+    ],
+)
+def test_drive_leaves_a_singular_start_and_names_the_branch(cut, lengths, joint, value):
+    """A drive back into it ends there."""
+    robot = flat(cut, **lengths)
+    solver = Solver(robot)
+    found = solver.drive({joint: value})
+    assert found.status is Status.CONVERGED
+    assert 'the start is singular' in found.message
+    assert found[joint] == value
+    assert max(found.closure_errors['pin']) < 1e-6
+    again = solver.drive({joint: value}, q0=found.q)
+    assert 'singular' not in again.message
+    (step,) = (float(x) for x in re.findall(f"'{joint}' (\\S+?)[,)]", found.message))
+    assert np.sign(step) == np.sign(value)
+
+
+def test_drive_in_steps_leaves_a_singular_start():
+    """As a node calls it, tick by tick."""
+    solver = Solver(flat(**PARALLELOGRAM))
+    q = solver.q
+    for _ in range(4):
+        q = solver.drive({'j1': 0.8}, q0=q, steps=20).q
+    assert q[0] == 0.8
+
+
+def test_message_blames_the_loops_of_a_rigid_triangle():
+    """It is singular at first sight, but no branch leads on."""
+    found = Solver(flat(place=0.8, rod=0.5, rocker=0)).drive({'j1': 0.8})
+    assert found.status is Status.STALLED
+    assert 'closures do not allow any further motion' in found.message
+
+
+@pytest.mark.parametrize('lengths', [PARALLELOGRAM, CHANGE_POINT, KITE])
+def test_transmission_is_made_at_a_singular_start(lengths):
+    """Its branch is that of a drive."""
+    robot = flat(**lengths)
+    driven = Solver(robot).drive({'j1': 0.4})
+    made = robot.transmission(joints=['j3'], actuators=['j1'])
+    found = made.to_joints([0.4])
+    assert found.status is Status.CONVERGED
+    assert found.q == pytest.approx(driven.q, abs=1e-6)
+    assert 'the start is singular' in found.message
+    assert made.prepare_to_joints()([0.4]).status is Status.CONVERGED

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ik_node.errors import listed, ShapeError, shown, TopologyError, UnknownFrameError
+from ik_node.kernels.layout import JOINT_LOWER, JOINT_REST_ON, JOINT_TARGET_WEIGHT, JOINT_UPPER
 from ik_node.kernels.transmit import (
     GIVES_EFFORT,
     GIVES_POSITION,
@@ -20,6 +21,7 @@ from ik_node.model.kinematics import TreePoses
 from ik_node.model.link import Link
 from ik_node.model.rotation import rotation_vector_to_quat
 from ik_node.solver.pose import names_in, unit_pose
+from ik_node.solver.problem.singular_start import leave_singular_start
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
 from ik_node.solver.transmission.direction import Direction, Space
@@ -61,6 +63,8 @@ class Reading:
         Forward kinematics of the robot's tree.
     moved : ndarray, shape (n_joints, n_actuators)
         Largest ratio at the present configuration and one beside it: 0 = does not move it.
+    singular : ndarray, shape (nq,), or None
+        The present configuration if it is singular; `moved` is then that of one beside it.
     idle, excess : int
         Motions of passive joints that no actuator determines, and conditions that actuators must
         satisfy together.
@@ -79,6 +83,7 @@ class Reading:
         self.joints = None if joints is None else names_in('joints', joints)
         self.weights = weights
         self.idle = self.excess = 0
+        self.singular: Array | None = None
         with solver.lock:
             self.prepare()
 
@@ -135,7 +140,7 @@ class Reading:
     def _examined(self, inverse: bool, given: Sequence[int]) -> Direction:
         """Return a direction, after its idle motions and its dependences have been counted."""
         direction = Direction(self.solver, self.space, inverse, given)
-        here = self.solver.arrays_for(())[1].with_couplings(self.solver.q)
+        here = self._regular()
         direction.evaluate(here)
         self.idle, self.excess = self._counts(direction)
         if self.idle:
@@ -151,6 +156,24 @@ class Reading:
         self.moved = np.abs(moved)
         self._refuse_what_does_not_depend(self.moved, idle)
         return direction
+
+    def _regular(self) -> Array:
+        """Return the present configuration, or one beside it if that is singular."""
+        problem, table, packed = self.solver.arrays_for(())
+        here = table.with_couplings(self.solver.q)
+        rows = table.rows.copy()
+        rows[[JOINT_TARGET_WEIGHT, JOINT_REST_ON]] = 0.0
+        at = [table.masters.get(place, place) for place in self.space.actuators]
+        for sense in (1.0, -1.0):
+            value = here[at] + sense * problem.units[at]
+            ahead = np.clip(value, rows[JOINT_LOWER, at], rows[JOINT_UPPER, at])
+            way = dict(zip(at, ahead.tolist(), strict=True))
+            departure = leave_singular_start(problem, rows, here, way, packed)
+            if departure is not None:
+                self.singular = here
+                return departure.q
+        self.singular = None
+        return here
 
     def _counts(self, direction: Direction) -> tuple[int, int]:
         found = direction.field('numbers', RESULTS)

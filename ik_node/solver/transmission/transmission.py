@@ -478,11 +478,20 @@ class Transmission:
                 velocity = np.zeros(direction.sizes['ny' if inverse else 'na'])
             gives = give(direction, velocity, effort)
             give_position(direction, values)
-            status = direction.call(q, direction.moving, gives | GIVES_POSITION)
-            message = ''
+            status, message = int(Status.STALLED), ''
+            singular = self._reading.singular
+            if singular is None or not np.array_equal(q, singular):
+                status = direction.call(q, direction.moving, gives | GIVES_POSITION)
             if status == Status.STALLED:
                 q, message = self._nearest(direction, q, values)
-                direction.evaluate(q, gives)
+                # From a regular configuration beside a singular start the position may be had.
+                reached = q.copy()
+                status = direction.call(reached, direction.moving, gives | GIVES_POSITION)
+                if status == Status.CONVERGED:
+                    q = reached
+                else:
+                    status = int(Status.STALLED)
+                    direction.evaluate(q, gives)
             results = direction.results.copy()
             state = TransmissionState(q, Status(status), results, direction.places, gives, message)
             if acceleration is not None:
