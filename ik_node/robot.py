@@ -584,11 +584,11 @@ class Robot:
 
     def forward(self, q: Values, link: str) -> Array:
         """
-        Return the pose of a link in the root frame.
+        Return the pose of a link in the root frame, at one configuration or at many.
 
         Parameters
         ----------
-        q : array_like, shape (nq,), or mapping of str to float
+        q : array_like, shape (nq,) or (n, nq), or mapping of str to float
             [rad or m], taken as they are: mimic joints are not moved along. By name, the other
             joints have their present values.
         link : str
@@ -596,7 +596,7 @@ class Robot:
 
         Returns
         -------
-        ndarray, shape (4, 4)
+        ndarray, shape (4, 4) or (n, 4, 4)
 
         Raises
         ------
@@ -605,7 +605,19 @@ class Robot:
         ShapeError
             If q has the wrong shape or is not finite.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('arm6')
+        >>> robot.forward(robot.q, 'tool_link').shape
+        (4, 4)
+        >>> robot.forward([robot.q, robot.lower], 'tool_link').shape
+        (2, 4, 4)
+
         """
+        rows = self._solver.checked_rows(q)
+        if rows is not None:
+            return self._kinematics().poses(rows, self._goals.link(link))
         return self._kinematics().pose(self._solver.checked_q(q), self._goals.link(link))
 
     def jacobian(self, q: Values, link: str) -> Array:

@@ -204,3 +204,29 @@ def test_actuated_never_names_a_follower_and_can_be_set():
     robot.joints['b'].uncouple('EX')
     robot.joints['c'].couple_sum('EX', [(robot.joints[n], 'EX', 1.0) for n in 'ab'])
     assert robot.actuated == ['c']
+
+
+@pytest.mark.parametrize('name', ['hexapod', 'arm6', 'delta', 'walker', 'chain100', 'palletizer'])
+def test_forward_of_many_configurations_equals_that_of_each(name):
+    """For every link, across the blocks in which they are computed."""
+    robot = load_robot(name)
+    q = np.random.default_rng(5).uniform(-3, 3, (700, len(robot.joint_names)))
+    for link in robot.links:
+        many = robot.forward(q, link)
+        assert many.shape == (700, 4, 4)
+        for row in (0, 511, 512, 699):
+            np.testing.assert_allclose(many[row], robot.forward(q[row], link), atol=1e-13)
+    assert robot.forward(q[:0], link).shape == (0, 4, 4)
+    np.testing.assert_array_equal(robot.forward(q[:2].tolist(), link), many[:2])
+
+
+def test_forward_of_many_configurations_names_the_wrong_row():
+    """Shape, NaN, infinity."""
+    robot = load_robot('arm6')
+    q = np.zeros((4, 6))
+    with pytest.raises(ShapeError, match=r'shape \(6,\) or \(n, 6\), got shape \(4, 5\)'):
+        robot.forward(q[:, 1:], 'tool_link')
+    for wrong in (np.nan, -np.inf, 1e300):
+        q[2, 1] = wrong
+        with pytest.raises(ShapeError, match=r'row 2: q: .* j2'):
+            robot.forward(q, 'tool_link')

@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
+# Configurations that are computed at a time, so that their arrays stay in the cache.
+ROWS = 512
+
 
 def motions(is_rotation: Array, values: Array) -> Array:
     """
@@ -131,6 +134,45 @@ class TreePoses:
         _, poses = self._along_path(q, frame)
         return poses[-1] @ pose_in_column if poses else pose_in_column.copy()
 
+    def poses(self, q: Array, frame: Frame) -> Array:
+        """
+        Return the poses of a frame in the root frame at many configurations.
+
+        Parameters
+        ----------
+        q : ndarray, shape (n, nq)
+            Joint values [rad or m]; couplings are not applied.
+        frame : Frame
+            A frame of the tree.
+
+        Returns
+        -------
+        ndarray, shape (n, 4, 4)
+
+        """
+        made = np.zeros((len(q), 4, 4))
+        made[:, 3, 3] = 1.0
+        _, offsets, is_rotation, q_of_column = self._path_of(frame)
+        end = self.tree.carrier[frame][1]
+        for first in range(0, len(q), ROWS):
+            some = q[first : first + ROWS]
+            # axes[c, r] and place[r] are arrays over the configurations.
+            axes = np.repeat(np.eye(3)[:, :, None], len(some), axis=2)
+            place = np.zeros((3, len(some)))
+            for at, (offset, turns) in enumerate(zip(offsets, is_rotation, strict=True)):
+                axes, place = _moved(axes, place, offset)
+                values = some[:, q_of_column[at]]
+                if turns:
+                    sine, cosine = np.sin(values), np.cos(values)
+                    x, y = axes[0], axes[1]
+                    axes[0], axes[1] = x * cosine + y * sine, y * cosine - x * sine
+                else:
+                    place += axes[2] * values
+            axes, place = _moved(axes, place, end)
+            made[first : first + ROWS, :3, :3] = axes.transpose(2, 1, 0)
+            made[first : first + ROWS, :3, 3] = place.T
+        return made
+
     def jacobian(self, q: Array, frame: Frame) -> Array:
         """
         Return d(position, angular velocity) / dq of a frame, root axes.
@@ -228,6 +270,14 @@ class TreePoses:
 
     def _along_path(self, q: Array, frame: Frame) -> tuple[Indices, list[Array]]:
         """Return the columns that carry a frame, root first, and their poses after motion."""
+        columns, offsets, is_rotation, q_of_column = self._path_of(frame)
+        poses: list[Array] = []
+        for step in offsets @ motions(is_rotation, q[q_of_column]):
+            poses.append(poses[-1] @ step if poses else step)
+        return columns, poses
+
+    def _path_of(self, frame: Frame) -> tuple[Indices, Array, Array, Indices]:
+        """Return the columns that carry a frame: offsets, True for rotations, indices in q."""
         path = self._paths.get(frame)
         if path is None:
             columns = np.array(ancestors(self.tree, self.tree.carrier[frame][0]), dtype=np.int64)
@@ -237,8 +287,10 @@ class TreePoses:
                 self._is_rotation[columns],
                 self._q_of_column[columns],
             )
-        columns, offsets, is_rotation, q_of_column = path
-        poses: list[Array] = []
-        for step in offsets @ motions(is_rotation, q[q_of_column]):
-            poses.append(poses[-1] @ step if poses else step)
-        return columns, poses
+        return path
+
+
+def _moved(axes: Array, place: Array, offset: Array) -> tuple[Array, Array]:
+    """Return axes (3, 3, n) and origins (3, n) of frames times a constant pose (4, 4)."""
+    moved = (offset[:3].T @ axes.reshape(3, -1)).reshape(4, *place.shape)
+    return moved[:3], place + moved[3]

@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any, TYPE_CHECKING
 
 from ik_node.display import public_names
-from ik_node.errors import IkError, listed, OptionError
+from ik_node.errors import IkError, listed, OptionError, ShapeError
 from ik_node.kernels.layout import (
     CON_POSE,
     JOINT_LOWER,
@@ -17,9 +17,10 @@ from ik_node.kernels.layout import (
     JOINT_TARGET_WEIGHT,
     JOINT_UPPER,
     JOINT_WINDOW,
+    LARGEST,
 )
 from ik_node.model.frame import Frame
-from ik_node.model.given import whole_number
+from ik_node.model.given import numbers, whole_number
 from ik_node.model.redundancy import Redundancy
 from ik_node.model.revision import Revision
 from ik_node.model.tree import Tree
@@ -271,6 +272,35 @@ class Solver:
         with self.lock:
             self._graph.current()
             return self._graph.checked(values)
+
+    def checked_rows(self, values: Any) -> Array | None:
+        """
+        Return many configurations, shape (n, nq), to be read; None if `values` is a single one.
+
+        Raises
+        ------
+        ShapeError
+            As in `checked_q`; the message names the row.
+
+        """
+        if isinstance(values, Mapping) or np.ndim(values) != 2:
+            return None
+        with self.lock:
+            names = self._graph.current().tree.names
+        rows: Array = values
+        if rows.__class__ is not np.ndarray or rows.dtype != np.float64:
+            rows = numbers('q', values)
+        if rows.shape[1] != len(names):
+            shape = f'({len(names)},) or (n, {len(names)})'
+            raise ShapeError('q', f'shape {shape}', f'shape {rows.shape}')
+        # Comparisons that NaN fails too.
+        if not (rows.max(initial=0.0) <= LARGEST and rows.min(initial=0.0) >= -LARGEST):
+            row = int(np.argmin((np.abs(rows) <= LARGEST).all(axis=1)))
+            try:
+                refuse_q(names, rows[row])
+            except ShapeError as error:
+                raise ShapeError(f'row {row}: {error.name}', error.expected, error.got) from None
+        return rows
 
     def _forget_earlier_graph(self) -> None:
         """Discard the state of earlier solves if the graph has been read again since."""

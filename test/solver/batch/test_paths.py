@@ -292,9 +292,7 @@ def test_paths_with_different_goals_and_wrong_executors_are_refused():
     first, second = list(robot.links)[-2:]
     solver = Solver(robot)
     pose = (np.zeros((2, 3)), np.tile((0.0, 0.0, 0.0, 1.0), (2, 1)))
-    with pytest.raises(
-        ShapeError, match=rf'goals\[1\]: .* of path 0: {first}, got'
-    ):
+    with pytest.raises(ShapeError, match=rf'goals\[1\]: .* of path 0: {first}, got'):
         solver.solve_paths([{first: pose}, {second: pose}])
     with pytest.raises(ShapeError, match=r'goals\[1\]'):
         solver.solve_paths([{first: pose}, {first: pose, second: pose}])
