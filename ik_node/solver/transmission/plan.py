@@ -388,6 +388,20 @@ def _turns(joint: Joint, dof: DOF) -> bool:
     return dof.is_rotation and bool(np.isinf(limits).all())
 
 
+def _monotone_velocity(times: Array, position: Array) -> Array:
+    """Return velocities of a monotone cubic, weighted harmonic means, that rests at both ends."""
+    h = np.diff(times)[:, None]
+    slope = np.diff(position, axis=0) / h
+    before, after = slope[:-1], slope[1:]
+    least, most = 2.0 * h[1:] + h[:-1], h[1:] + 2.0 * h[:-1]
+    monotone = before * after > 0.0
+    with np.errstate(divide='ignore', invalid='ignore'):
+        means = (least + most) / (least / before + most / after)
+    velocity = np.zeros_like(position)
+    velocity[1:-1] = np.where(monotone, means, 0.0)
+    return velocity
+
+
 class _Curve:
     """
     The joint values over time: cubic by positions and velocities, quintic with accelerations.
@@ -413,10 +427,7 @@ class _Curve:
             self._rows = np.stack([position, velocity])
             return
         if velocity is None or np.isnan(velocity).any():
-            from scipy.interpolate import PchipInterpolator
-
-            found = PchipInterpolator(times, position).derivative()(times)
-            found[[0, -1]] = 0.0
+            found = _monotone_velocity(times, position)
             velocity = found if velocity is None else np.where(np.isnan(velocity), found, velocity)
             acceleration = None
         h = np.diff(times)[:, None]
