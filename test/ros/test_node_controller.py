@@ -10,6 +10,7 @@ import pytest
 
 pytest.importorskip('rclpy')
 
+from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 pytestmark = pytest.mark.ros
@@ -43,20 +44,39 @@ class Ankle:
 
     def start(self, *controller, node=()):
         """Start both."""
-        graph = self.graph
-        with pytest.MonkeyPatch.context() as patch:
-            folders = (str(Path(__file__).parent.parent), os.environ.get('PYTHONPATH', ''))
-            patch.setenv('PYTHONPATH', os.pathsep.join(filter(None, folders)))
-            words = ('support.controller_process', 'controller', *MOTORS, *controller)
-            graph.start('controller', *words)
-        graph.start_node(
-            *('-p', f'actuated_joints:=[{", ".join(MOTORS)}]', '-p', 'state_source:=actuated'),
-            *('-p', f'transmission.joints:=[{", ".join(JOINTS)}]'),
+        self.start_controller('controller', 'controller', *MOTORS, *controller)
+        self.start_node(
             *('-p', 'output.type:=joint_trajectory', '-r', f'~/joint_trajectory:={TOPIC}'),
             *('-p', f'output.action:={ACTION}', *node),
         )
+
+    def start_controller(self, name, *words):
+        """Start a controller under a name."""
+        with pytest.MonkeyPatch.context() as patch:
+            folders = (str(Path(__file__).parent.parent), os.environ.get('PYTHONPATH', ''))
+            patch.setenv('PYTHONPATH', os.pathsep.join(filter(None, folders)))
+            self.graph.start(name, 'support.controller_process', *words)
+
+    def start_node(self, *words):
+        """Start the node, and wait until it has measurements of all motors."""
+        graph = self.graph
+        graph.start_node(
+            *('-p', f'actuated_joints:=[{", ".join(MOTORS)}]', '-p', 'state_source:=actuated'),
+            *('-p', f'transmission.joints:=[{", ".join(JOINTS)}]', *words),
+        )
         graph.describe(self.text)
         graph.wait(lambda: graph.row('ticks')[1]['joint_states'] != '0', 'measurements')
+
+    def start_groups(self):
+        """Start a controller for each motor, and the node."""
+        words = []
+        for motor in MOTORS:
+            self.start_controller(motor, f'{motor}_controller', motor)
+            topic = f'/{motor}_controller'
+            words += ['-p', f'output.{motor}.joints:=[{motor}]']
+            words += ['-p', f'output.{motor}.topic:={topic}/joint_trajectory']
+            words += ['-p', f'output.{motor}.action:={topic}/follow_joint_trajectory']
+        self.start_node('-p', f'output.groups:=[{", ".join(MOTORS)}]', *words)
 
     def publish(self, message):
         """Send a plan to the topic."""
@@ -82,6 +102,13 @@ class Ankle:
         )
         self.graph.wait(sent.done, 'the answer')
         return sent.result()
+
+    def follow(self, message):
+        """Send a goal once the node has discovered its controllers; return status and result."""
+        while True:
+            status, result = self.result(self.send(message))
+            if 'does not offer' not in result.error_string:
+                return status, result
 
     def result(self, handle):
         """Return status and result."""
@@ -111,6 +138,28 @@ def test_plan_on_the_topic_stops_with_the_node(ankle, number):
     assert 0.03 < ankle.graph.value('ankle_pitch') < 0.2
 
 
+def test_groups_follow_commands_and_plans_together(ankle):
+    """Each controller gets its motor, and the loops of the whole robot stay closed."""
+    ankle.start_groups()
+    graph = ankle.graph
+    command = JointState(name=JOINTS, position=[0.2, -0.1])
+    for motor in MOTORS:
+        graph.wait(
+            lambda motor=motor: graph.client.count_subscribers(
+                f'/{motor}_controller/joint_trajectory'
+            ),
+            motor,
+        )
+    graph.publish(JointState, 'ik_node/joint_command', command, 1)
+    graph.wait(lambda: abs(graph.value('ankle_pitch') - 0.2) < 1e-3, 'the pitch')
+    graph.wait(lambda: abs(graph.value('ankle_roll') + 0.1) < 1e-3, 'the roll')
+    ankle.publish(plan((0.0, 0.1), 1.0, start=(0.2, -0.1)))
+    graph.wait(lambda: abs(graph.value('ankle_pitch')) < 1e-3, 'the pitch')
+    graph.wait(lambda: abs(graph.value('ankle_roll') - 0.1) < 1e-3, 'the roll')
+    for motor in MOTORS:
+        assert 'took 20' in graph.log(motor)
+
+
 @pytest.fixture
 def acting(ankle):
     """Provide the ankle where control_msgs is installed."""
@@ -132,9 +181,8 @@ def test_plan_of_the_action_is_cancelled_with_the_node(acting, number):
 def test_plan_is_followed_and_cancelled_and_output_says_so(acting):
     """After both, the row says that no goal is there."""
     acting.start()
-    handle = acting.send(plan(seconds=0.5))
-    status, result = acting.result(handle)
-    assert (status, result.error_code) == (SUCCEEDED, 0)
+    status, result = acting.follow(plan(seconds=0.5))
+    assert (status, result.error_code) == (SUCCEEDED, 0), result.error_string
     assert acting.feedback[-1].feedback.joint_names == JOINTS
     acting.graph.wait(lambda: abs(acting.graph.value('ankle_pitch') - 0.3) < 1e-3, 'the end')
     handle = acting.send(plan((0.0, 0.0), 20.0, start=(0.3, 0.1)))
@@ -160,13 +208,29 @@ def test_client_learns_that_the_controller_is_dead(acting, number):
     assert 'plan' not in acting.graph.row('output')[0]
 
 
+def test_plan_is_split_among_controllers_and_all_stop_with_one(acting):
+    """The first plan succeeds at both; of the second one, a controller is killed."""
+    acting.start_groups()
+    status, result = acting.follow(plan(seconds=0.5))
+    assert (status, result.error_code) == (SUCCEEDED, 0), result.error_string
+    graph = acting.graph
+    graph.wait(lambda: abs(graph.value('ankle_pitch') - 0.3) < 1e-3, 'the end')
+    handle = acting.send(plan((0.0, 0.0), 20.0, start=(0.3, 0.1)))
+    graph.wait(lambda: graph.value('ankle_pitch') < 0.28, 'motion')
+    graph.end(MOTORS[1])
+    status, result = acting.result(handle)
+    assert status == ABORTED
+    assert f'/{MOTORS[1]}_controller/follow_joint_trajectory is gone' in result.error_string
+    graph.wait(lambda: 'cancelled' in graph.log(MOTORS[0]), 'the cancel')
+
+
 def test_refusal_of_the_controller_has_the_likely_reason(acting):
     """The action of the controller does not tell its own."""
     acting.start()
     message = plan()
     for point in message.points:
         point.velocities = [0.01, 0.0]
-    status, result = acting.result(acting.send(message))
+    status, result = acting.follow(message)
     assert (status, result.error_code) == (ABORTED, -1)
     assert 'allow_nonzero_velocity_at_trajectory_end' in result.error_string
 

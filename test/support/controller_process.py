@@ -1,7 +1,7 @@
 """
 A joint_trajectory_controller's stand-in in a process of its own, with motors that follow at once.
 
-    python -m support.controller_process NAME MOTOR [MOTOR ...] [--end] [--late SECONDS]
+    python -m support.controller_process NAME MOTOR [MOTOR ...] [--nonzero-end]
 
 It keeps the rules of `trajectory_controller`: it refuses what the controller refuses, cancels by
 holding, lets a newer plan replace an older one, and takes trajectories on its topic as well. The
@@ -29,14 +29,12 @@ PERIOD = 0.01
 class Controller:
     """The controller, its motors and their sensors."""
 
-    def __init__(self, node, joints, start, nonzero_end, deaf):
-        self.node, self.joints, self.nonzero_end, self.deaf = node, joints, nonzero_end, deaf
-        self.state = State(0.0, np.array(start), np.zeros(len(joints)))
+    def __init__(self, node, joints, nonzero_end):
+        self.node, self.joints, self.nonzero_end = node, joints, nonzero_end
+        self.state = State(0.0, np.zeros(len(joints)), np.zeros(len(joints)))
         self.ways, self.goal, self.lock = [], None, threading.Lock()
         group = ReentrantCallbackGroup()
-        self.measured = node.create_publisher(JointState, 'joint_states', 10)
         node.create_subscription(JointTrajectory, '~/joint_trajectory', self.on_topic, 10)
-        node.create_timer(PERIOD, self.update)
         with contextlib.suppress(ImportError):
             from control_msgs.action import FollowJointTrajectory
 
@@ -50,6 +48,9 @@ class Controller:
                 goal_callback=self.on_goal,
                 cancel_callback=lambda goal: CancelResponse.ACCEPT,
             )
+        # Whoever has measurements has most likely discovered the rest.
+        self.measured = node.create_publisher(JointState, 'joint_states', 10)
+        node.create_timer(PERIOD, self.update)
 
     def objection(self, message):
         """Return why a trajectory is refused."""
@@ -65,7 +66,9 @@ class Controller:
     def on_goal(self, request):
         """Accept or refuse a plan."""
         reason = self.objection(request.trajectory)
-        print('refused' if reason else 'accepted', len(request.trajectory.points), reason, flush=1)
+        print(
+            'refused' if reason else 'accepted', len(request.trajectory.points), reason, flush=True
+        )
         return GoalResponse.REJECT if reason else GoalResponse.ACCEPT
 
     def take(self, message):
@@ -103,9 +106,9 @@ class Controller:
         self.goal = goal
         self.take(goal.request.trajectory)
         result = self.type.Result()
-        while self.ways or self.deaf:
+        while self.ways:
             time.sleep(PERIOD)
-            if goal.is_cancel_requested and not self.deaf:
+            if goal.is_cancel_requested:
                 self.hold()
                 print('cancelled', flush=True)
                 goal.canceled()
@@ -135,14 +138,11 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('name')
     parser.add_argument('joints', nargs='+')
-    parser.add_argument('--start', type=float, nargs='*')
     parser.add_argument('--nonzero-end', action='store_true')
-    parser.add_argument('--deaf', action='store_true', help='it never gives a result')
     args = parser.parse_args()
     rclpy.init()
     node = rclpy.create_node(args.name)
-    start = args.start or [0.0] * len(args.joints)
-    Controller(node, args.joints, start, args.nonzero_end, args.deaf)
+    Controller(node, args.joints, args.nonzero_end)
     executor = MultiThreadedExecutor(4)
     executor.add_node(node)
     with contextlib.suppress(KeyboardInterrupt):

@@ -59,6 +59,17 @@ class JointRoles:
         actuated = names.find('actuated_joints', settings.actuated, leading=True)
         actuated = actuated or names.described_motors()
         outputs = names.find('output.joints', settings.outputs, leading=True) or actuated
+        if settings.groups:
+            outputs = tuple(
+                value
+                for parameter, group in settings.groups.items()
+                for value in names.find(parameter, group, leading=True)
+            )
+            single = [name for group in settings.groups.values() for name in group]
+            for value in outputs:
+                if value not in single:
+                    reason = 'single values of joints, by their own names'
+                    raise OptionError('output.groups', value, reason)
         motors = names.find('transmission.actuators', settings.transmission_actuators, True)
         joint_space = names.find('transmission.joints', settings.transmission_joints)
         return cls(actuated, outputs, locked, motors, joint_space)

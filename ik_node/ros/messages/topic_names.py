@@ -54,6 +54,19 @@ def check_goal_name(name: str) -> str:
         If the name contains a dot, a slash or white space.
 
     """
+    return check_parameter_part('goal_names', name)
+
+
+def check_parameter_part(parameter: str, name: str) -> str:
+    """
+    Return a name unchanged if it can be one part of a parameter's name.
+
+    Raises
+    ------
+    OptionError
+        If the name contains a dot, a slash or white space; the message names `parameter`.
+
+    """
     if any(character in './' or character.isspace() for character in name):
-        raise OptionError('goal_names', name, 'names without dots, slashes and spaces')
+        raise OptionError(parameter, name, 'names without dots, slashes and spaces')
     return name

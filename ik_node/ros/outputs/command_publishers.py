@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ik_node.ros.parameters.output_settings import Outlet
+from ik_node.ros.parameters.output_settings import Outlet, split
 from ik_node.ros.process.named_entities import add_publisher
 import numpy as np
 from numpy.typing import NDArray
@@ -129,18 +129,17 @@ class CommandPublishers:
         for publisher in self._outlets.values():
             publisher.publish(command, self._interface)
 
-    def publish_trajectory(self, message: JointTrajectory) -> bool:
-        """Publish a whole trajectory; return False if there is no topic for one."""
-        found = False
-        for outlet, publisher in self._outlets.items():
-            if outlet.kind == 'joint_trajectory':
-                publisher.publish_plan(message)
-                found = True
-        return found
+    def publish_trajectory(self, message: JointTrajectory) -> str:
+        """Publish a whole trajectory; return the reason why there are no topics for it, or ''."""
+        topics = [each for each in self._outlets if each.kind == 'joint_trajectory']
+        takers, reason = split(topics, list(message.joint_names))
+        for outlet in takers:
+            self._outlets[outlet].publish_plan(message)
+        return reason
 
     def stop_plan(self, message: JointTrajectory) -> None:
         """Publish the trajectory that ends a plan; `close` waits until controllers have it."""
-        if self.publish_trajectory(message):
+        if not self.publish_trajectory(message):
             for publisher in self._outlets.values():
                 publisher.ended = True
 

@@ -74,6 +74,8 @@ class JointSettings:
         Motors of the transmission; empty = the actuated joints.
     transmission_joints : tuple of str
         Joint space of the transmission; empty = none.
+    groups : mapping of str to tuple of str
+        Joints of each output group, by the name of their parameter; empty = without groups.
 
     """
 
@@ -84,11 +86,14 @@ class JointSettings:
     targets: Mapping[str, float] = field(default_factory=dict)
     transmission_actuators: tuple[str, ...] = ()
     transmission_joints: tuple[str, ...] = ()
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
-    def from_values(cls, values: Mapping[str, Any]) -> JointSettings:
+    def from_values(
+        cls, values: Mapping[str, Any], groups: Mapping[str, tuple[str, ...]] | None = None
+    ) -> JointSettings:
         """
-        Read the parameters that name joints from checked values.
+        Read the parameters that name joints from checked values, beside the joints of groups.
 
         Raises
         ------
@@ -100,6 +105,7 @@ class JointSettings:
             locked=_names(values['locked_joints']),
             actuated=_names(values['actuated_joints']),
             outputs=_names(values['output.joints']),
+            groups=groups or {},
             rest_pose=parse_joint_values('rest_pose', values['rest_pose']),
             targets=parse_joint_values('joint_targets', values['joint_targets']),
             transmission_actuators=_names(values['transmission.actuators']),

@@ -10,9 +10,11 @@ from typing import Any, cast
 from ik_node.errors import OptionError
 from ik_node.ros.parameters.goal_settings import GoalSettings
 from ik_node.ros.parameters.joint_settings import JOINT_VALUES
+from ik_node.ros.parameters.output_settings import group_names
 from ik_node.ros.parameters.parameter_spec import ParameterSpec, Value
 from ik_node.ros.parameters.parameter_table import (
     goal_parameters,
+    group_parameters,
     NODE_PARAMETERS,
     solver_parameters,
 )
@@ -64,6 +66,8 @@ class ParameterServer:
         self._declare(fixed)
         for name in self._undeclared_goals():
             self._declare(goal_parameters(name))
+        for name in group_names(self._values):
+            self._declare(group_parameters(name))
         self.settings = Settings.from_values(self._values)
         self._name_unknown_overrides(fixed)
         node.add_pre_set_parameters_callback(self._ints_to_doubles)
@@ -122,6 +126,8 @@ class ParameterServer:
         for name in self._overrides:
             if name.startswith('goals.'):
                 hint = 'its goal is not in goal_names'
+            elif name.startswith('output.') and name.count('.') > 1:
+                hint = 'its group is not in output.groups'
             else:
                 close = difflib.get_close_matches(name, known, n=1)
                 hint = f'did you mean {close[0]}?' if close else 'see --help for all parameters'

@@ -149,6 +149,13 @@ NODE_PARAMETERS: tuple[ParameterSpec, ...] = (
         live=False,
     ),
     ParameterSpec(
+        'output.groups',
+        ('',),
+        'Groups of joints that have a controller each, as left_arm and gripper; each has '
+        'parameters. Empty = one output for all joints, by output.type, joints and action.',
+        live=False,
+    ),
+    ParameterSpec(
         'transmission.actuators',
         ('',),
         'Motors between which and transmission.joints the node converts velocities, efforts and '
@@ -281,6 +288,34 @@ GOAL_PARAMETERS: tuple[ParameterSpec, ...] = (
     ParameterSpec('goals.<name>.enabled', True, 'Whether the goal is enabled.'),
 )
 
+GROUP_PARAMETERS: tuple[ParameterSpec, ...] = (
+    ParameterSpec(
+        'output.<name>.joints',
+        ('',),
+        'Joints of the group, in the order of its controller.',
+        live=False,
+    ),
+    ParameterSpec(
+        'output.<name>.type',
+        'joint_trajectory',
+        'What the controller of the group takes on its topic.',
+        choices=('none', 'joint_trajectory', 'commands'),
+        live=False,
+    ),
+    ParameterSpec(
+        'output.<name>.topic',
+        '',
+        'Topic of the controller; empty = ~/<name>/joint_trajectory or ~/<name>/commands.',
+        live=False,
+    ),
+    ParameterSpec(
+        'output.<name>.action',
+        '',
+        'Action of the joint_trajectory_controller that gets its part of each plan; empty = none.',
+        live=False,
+    ),
+)
+
 # Defaults that differ from the library's: a restart in motion could jump to another branch.
 SOLVER_DEFAULTS: dict[str, Any] = {'restarts': 0}
 
@@ -312,12 +347,20 @@ def solver_parameters() -> tuple[ParameterSpec, ...]:
 
 def goal_parameters(goal: str) -> tuple[ParameterSpec, ...]:
     """Return the rows of one goal, with the goal's name in their names."""
+    return _named(GOAL_PARAMETERS, goal)
+
+
+def group_parameters(group: str) -> tuple[ParameterSpec, ...]:
+    """Return the rows of one group of `output.groups`, with its name in their names."""
+    return _named(GROUP_PARAMETERS, group)
+
+
+def _named(specs: tuple[ParameterSpec, ...], name: str) -> tuple[ParameterSpec, ...]:
     return tuple(
-        dataclasses.replace(spec, name=spec.name.replace('<name>', goal))
-        for spec in GOAL_PARAMETERS
+        dataclasses.replace(spec, name=spec.name.replace('<name>', name)) for spec in specs
     )
 
 
 def parameter_table() -> tuple[ParameterSpec, ...]:
-    """Return all rows; the rows of goals have `<name>` in place of a goal's name."""
-    return NODE_PARAMETERS + GOAL_PARAMETERS + solver_parameters()
+    """Return all rows; those of goals and groups have `<name>` in place of a name."""
+    return NODE_PARAMETERS + GOAL_PARAMETERS + GROUP_PARAMETERS + solver_parameters()

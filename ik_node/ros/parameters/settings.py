@@ -13,7 +13,7 @@ from ik_node.ros.messages.topic_names import check_goal_name, topic_parts
 from ik_node.ros.parameters.goal_settings import GoalSettings
 from ik_node.ros.parameters.joint_settings import JointSettings
 from ik_node.ros.parameters.marker_settings import MarkerSettings
-from ik_node.ros.parameters.output_settings import Outlet, outlets_of_all
+from ik_node.ros.parameters.output_settings import Outlet, read_outlets
 from ik_node.ros.parameters.parameter_spec import Value
 from ik_node.ros.parameters.parameter_table import NODE_PARAMETERS, solver_parameters
 from ik_node.solver import SolverOptions
@@ -43,7 +43,8 @@ class Settings:
 
     A tick reads one snapshot from its start to its end, so parameters that are set together take
     effect together. The fields have the parameters' names with _ in place of dots. `goals` holds
-    the parameters of `goal_names`, `joints` those that name joints, `markers` those of markers.*.
+    the parameters of `goal_names`, `joints` those that name joints, `markers` those of markers.*,
+    `outlets` the controllers. With output groups that take commands, `output_type` is groups.
     """
 
     robot_file: str
@@ -61,13 +62,13 @@ class Settings:
     max_joint_velocity: float
     output_type: str
     output_interface: str
-    output_action: str
     output_horizon: float
     output_max_following_error: float
     transmission_path_tolerance: float
     transmission_singularity_warning: float
     transmission_max_effort_scale: float
     joints: JointSettings
+    outlets: tuple[Outlet, ...]
     markers: MarkerSettings
     goals: tuple[GoalSettings, ...]
     options: SolverOptions
@@ -94,9 +95,15 @@ class Settings:
         if fields['robot_file'] and fields['robot_description']:
             text = fields['robot_description']
             raise OptionError('robot_description', text, "'' while robot_file is set")
-        joints = JointSettings.from_values(fields)
+        outlets = read_outlets({**values, **fields})
+        groups = {f'output.{each.group}.joints': each.joints for each in outlets if each.group}
+        if groups:
+            # It is the type of the groups from here on.
+            commands = any(each.kind != 'none' for each in outlets)
+            fields['output.type'] = 'groups' if commands else 'none'
+        joints = JointSettings.from_values(fields, groups)
         markers = MarkerSettings.from_values(fields)
-        for name in (*_BY_JOINT, *_OF_MARKERS):
+        for name in (*_BY_JOINT, *_OF_MARKERS, 'output.action', 'output.groups'):
             del fields[name]
         names = [check_goal_name(name) for name in fields.pop('goal_names') if name]
         topic_parts(names, 'goal')
@@ -107,6 +114,7 @@ class Settings:
         return cls(
             **{name.replace('.', '_'): value for name, value in fields.items()},
             joints=joints,
+            outlets=outlets,
             markers=markers,
             goals=tuple(GoalSettings.from_values(name, values) for name in names),
             options=dataclasses.replace(SolverOptions(), **options),
@@ -128,11 +136,6 @@ class Settings:
         deadline = max(TICK_SHARE * self.period, LEAST_DEADLINE)
         budget = self.options.time_budget or deadline
         return dataclasses.replace(self.options, time_budget=min(budget, deadline))
-
-    @property
-    def outlets(self) -> tuple[Outlet, ...]:
-        """Return the controllers that take commands."""
-        return outlets_of_all(self.output_type, self.output_action)
 
     @property
     def active_goals(self) -> tuple[GoalSettings, ...]:

@@ -13,7 +13,7 @@ from ik_node.ros.control.motion import Motion
 from ik_node.ros.messages.convert import seconds_from_stamp
 from ik_node.ros.messages.refusals import RefusedInputError
 from ik_node.ros.outputs.command_publishers import CommandPublishers, part_of
-from ik_node.ros.parameters.output_settings import Outlet
+from ik_node.ros.parameters.output_settings import Outlet, split
 from ik_node.ros.plans.plan_conversion import ConvertedPlan, PlanConversion
 from ik_node.solver.transmission.prepared import PreparedTransmission
 import numpy as np
@@ -24,6 +24,8 @@ from rclpy.node import Node
 from rclpy.task import Future
 
 ACTION = 'follow_joint_trajectory'
+# A message or point that names a motor, and the motor's place in it.
+_Moving = tuple[Any, int]
 # How often the controllers of a plan are checked [s].
 _CHECKED_EVERY = 0.25
 # A plan should have ended after this many times its duration and this long [s]; controllers may
@@ -131,6 +133,10 @@ class PlanAction:
             if absent:
                 raise IkError(f'the controller does not offer {listed(absent)}')
             plan = await self._conversion.convert(ACTION, goal.request.trajectory)
+            outlets = [outlet for outlet, _ in self._clients]
+            takers, reason = split(outlets, list(plan.trajectory.joint_names))
+            if reason:
+                raise IkError(reason)
         except IkError as error:
             return self._refused(goal, error)
         if goal.is_cancel_requested:
@@ -144,9 +150,12 @@ class PlanAction:
         self._publishers.leave_to_plan()
         self._runs[key] = run
         try:
-            for outlet, client in self._clients:
-                request, feedback = self._request(goal, plan, outlet), self._feedback(goal, plan)
-                run.send(outlet.action, client, request, feedback)
+            parts = [
+                (outlet.action, client, self._request(goal, plan, outlet))
+                for outlet, client in self._clients
+                if outlet in takers
+            ]
+            run.send(parts, self._feedback(goal, plan))
             if not await run.accepted:
                 return self._refused(goal, IkError(run.result.error_string))
             followed.accepted = True
@@ -203,21 +212,25 @@ class PlanAction:
         return request
 
     def _feedback(self, goal: Any, plan: ConvertedPlan) -> Callable[[Any], None]:
-        """Return the callback that passes on feedback of the controller in the joint space."""
-        space = self._motion.joint_space
+        """Return the callback that passes on feedback of the controllers in the joint space."""
+        space, latest = self._motion.joint_space, dict[str, _Moving]()
         transmission = space.transmission()
         prepared = transmission.prepare_to_joints()
         prepared.start(plan.start)
 
         def pass_on(message: Any) -> None:
             motors, feedback = message.feedback, self._type.Feedback()
-            names = list(motors.joint_names)
+            if not motors.joint_names:
+                return
+            for at, name in enumerate(motors.joint_names):
+                latest[name] = motors, at
             feedback.header, feedback.joint_names = motors.header, list(space.names)
             try:
-                order = [names.index(name) for name in transmission.actuators]
+                told = [latest[name] for name in transmission.actuators]
                 for part in ('desired', 'actual'):
-                    _to_joints(prepared, getattr(motors, part), getattr(feedback, part), order)
-            except (IkError, ValueError, IndexError):
+                    points = [(getattr(each, part), at) for each, at in told]
+                    _to_joints(prepared, points, getattr(feedback, part))
+            except (IkError, KeyError, IndexError):
                 # Without positions of all motors there is no joint space.
                 return
             difference = np.subtract(feedback.desired.positions, feedback.actual.positions)
@@ -257,12 +270,13 @@ class _Run:
         self._cancelled = False
         self._stop_reason = ''
 
-    def send(self, name: str, client: Any, request: Any, feedback: Any) -> None:
-        """Send the part of a controller."""
-        self._clients[name] = client
-        self._waiting.add(name)
-        sent = client.send_goal_async(request, feedback_callback=feedback)
-        sent.add_done_callback(partial(self._on_answer, name))
+    def send(self, parts: Sequence[tuple[str, Any, Any]], feedback: Callable[[Any], None]) -> None:
+        """Send the part of each controller: its action, the client and the request."""
+        self._clients = {name: client for name, client, _ in parts}
+        self._waiting = {*self._clients}
+        for name, client, request in parts:
+            sent = client.send_goal_async(request, feedback_callback=feedback)
+            sent.add_done_callback(partial(self._on_answer, name))
 
     def cancel(self, reason: str) -> None:
         """Cancel the plan at every controller that follows it, also at those yet to accept it."""
@@ -344,10 +358,12 @@ def _is_there(client: Any) -> bool:
     return bool(client.server_is_ready())
 
 
-def _to_joints(prepared: PreparedTransmission, point: Any, into: Any, order: list[int]) -> None:
-    """Write a point of motors as a point of the joint space."""
-    velocities = [point.velocities[at] for at in order] if len(point.velocities) else None
-    state = prepared([point.positions[at] for at in order], velocities)
+def _to_joints(prepared: PreparedTransmission, points: list[_Moving], into: Any) -> None:
+    """Write the points and places of the motors as a point of the joint space."""
+    velocities = None
+    if all(len(point.velocities) for point, _ in points):
+        velocities = [point.velocities[at] for point, at in points]
+    state = prepared([point.positions[at] for point, at in points], velocities)
     into.positions = state.joint_position.tolist()
     into.velocities = [] if state.joint_velocity is None else state.joint_velocity.tolist()
-    into.time_from_start = point.time_from_start
+    into.time_from_start = points[0][0].time_from_start

@@ -118,8 +118,9 @@ class PlanConversion:
         model, outputs = motion.model, motion.roles.outputs
         begin = self._begin(topic, message, plan)
         start, reason = motion.plan_start(settings, self._now())
-        if sorted(outputs) != sorted(motion.joint_space.motors):
-            reason = f'output.joints are not the motors {listed(motion.joint_space.motors)}'
+        motors, grouped = motion.joint_space.motors, bool(settings.joints.groups)
+        if not {*motors} <= {*outputs} or (not grouped and len(motors) < len(outputs)):
+            reason = f'output.joints are not the motors {listed(motors)}'
         if reason:
             raise RefusedInputError(topic, 'plan', f'{len(plan.times)} points', reason)
         number = self._arrived = self._arrived + 1
@@ -141,7 +142,7 @@ class PlanConversion:
         added = len(converted.times) - len(plan.times)
         summary = f'plan of {len(plan.times)} points, with {added} added'
         return ConvertedPlan(
-            trajectory_of(converted, message.header, outputs),
+            trajectory_of(converted, message.header, [each for each in outputs if each in motors]),
             max(begin, self._begin(topic, message, plan)),
             start,
             converted,

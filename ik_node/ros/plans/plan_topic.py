@@ -66,8 +66,9 @@ class PlanTopic:
             # A defect of this package must not end the node.
             self._refuse(TOPIC, f'{TOPIC}: a plan failed: {type(error).__name__}: {error}')
             return
-        if not self._publishers.publish_trajectory(plan.trajectory):
-            self._refuse(TOPIC, f'{TOPIC}: output.type has no ~/joint_trajectory')
+        reason = self._publishers.publish_trajectory(plan.trajectory)
+        if reason:
+            self._refuse(TOPIC, f'{TOPIC}: {reason}')
             return
 
         def stop(reason: str) -> None:

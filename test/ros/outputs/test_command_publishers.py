@@ -9,12 +9,13 @@ import pytest
 pytest.importorskip('rclpy')
 
 from ik_node.ros.outputs.command_publishers import (
+    CommandedState,
     CommandPublishers,
     HardwareCommand,
     numbers,
     trajectory,
 )
-from ik_node.ros.parameters.output_settings import outlets_of_all
+from ik_node.ros.parameters.output_settings import Outlet, outlets_of_all
 
 COMMAND = HardwareCommand(('b', 'a'), np.array([0.1, 0.2]), np.array([1.0, -1.0]), 0.01)
 
@@ -151,6 +152,29 @@ def test_joints_that_are_no_longer_commanded_are_stopped():
     publishers.publish(COMMAND.of(['a']))
     sent = [list(message.data) for message in node.topics['~/commands']]
     assert sent == [[1.0, -1.0], [0.0, 0.0], [-1.0]]
+
+
+def test_each_group_gets_its_joints_in_its_order():
+    """Of one command, of its end, and of a plan."""
+    node = NodeDouble()
+    publishers = CommandPublishers(node)
+    arm = Outlet('joint_trajectory', '/arm', ('a',), '', 'arm')
+    gripper = Outlet('commands', '/gripper', ('b',), '', 'gripper')
+    publishers.set_outlets([arm, gripper], 'velocity')
+    state = CommandedState(0.0, np.array([0.3, 0.4]), np.array([3.0, 4.0]))
+    command = dataclasses.replace(COMMAND, begin=state, efforts=np.array([5.0, 6.0]))
+    publishers.publish(command)
+    publishers.publish(None)
+    first, end = node.topics['/arm']
+    assert first.joint_names == end.joint_names == ['a']
+    assert [list(point.positions) for point in first.points] == [[0.4], [0.2]]
+    assert [list(point.effort) for point in first.points] == [[6.0], [6.0]]
+    assert [list(point.velocities) for point in end.points] == [[0.0]]
+    assert [list(message.data) for message in node.topics['/gripper']] == [[1.0], [0.0]]
+    plan = trajectory(dataclasses.replace(COMMAND.of(['a']), velocities=np.zeros(1)))
+    assert publishers.publish_trajectory(plan) == ''
+    assert node.topics['/arm'][-1] == plan
+    assert publishers.publish_trajectory(trajectory(COMMAND)) == 'no controller takes plans for b'
 
 
 def test_efforts_are_in_the_trajectory_if_they_are_commanded():

@@ -103,27 +103,44 @@ class AtOnce:
 @pytest.fixture
 def server(moving, monkeypatch):
     """Provide the action of an ankle, with its controller and its robot."""
+    served = serve(moving, monkeypatch, output__type='commands')
+    (served.controller,) = served.controllers
+    return served
+
+
+@pytest.fixture
+def pair(moving, monkeypatch):
+    """Provide the action of an ankle, each motor of which has its own controller."""
+    groups = {'output__groups': ('left', 'right')}
+    for side in ('left', 'right'):
+        groups[f'output__{side}__joints'] = (f'motor_{side}',)
+        groups[f'output__{side}__action'] = f'/{side}/follow_joint_trajectory'
+    return serve(moving, monkeypatch, **groups)
+
+
+def serve(moving, monkeypatch, **outputs):
+    """Return the action with its controllers and its robot."""
     monkeypatch.setitem(sys.modules, 'control_msgs', ModuleType('control_msgs'))
     actions = ModuleType('control_msgs.action')
     actions.FollowJointTrajectory = FollowJointTrajectory
     monkeypatch.setitem(sys.modules, 'control_msgs.action', actions)
     monkeypatch.setattr(plan_action, 'ActionClient', Controller)
     monkeypatch.setattr(plan_action, 'ActionServer', lambda *given, **named: Data(**named))
-    robot = moving(
-        'ankle', actuated_joints=MOTORS, transmission__joints=JOINTS, output__type='commands'
-    )
+    robot = moving('ankle', actuated_joints=MOTORS, transmission__joints=JOINTS, **outputs)
     robot.measure(motor_left=0.0, motor_right=0.0)
     logged = []
     log = Data(info=logged.append, warning=lambda text, once=False: logged.append(text))
     timers = []
     node = Data(get_logger=lambda: log, create_timer=lambda *given, **named: timers.append(given))
     conversion = PlanConversion(robot.motion, lambda: robot.settings, lambda: robot.now, AtOnce())
-    outlets = outlets_of_all('none', CONTROLLER)
+    outlets = robot.settings.outlets
+    if not robot.settings.joints.groups:
+        outlets = outlets_of_all('none', CONTROLLER)
     publishers = CommandPublishers(node)
     made = add_plan_action(node, outlets, conversion, robot.motion, publishers, lambda: robot.now)
-    ((_, controller),) = made._clients
+    controllers = [client for _, client in made._clients]
     ((_, check),) = timers
-    return Data(robot=robot, action=made, controller=controller, logged=logged, check=check)
+    return Data(robot=robot, action=made, controllers=controllers, logged=logged, check=check)
 
 
 def plan(end=0.3):
@@ -239,6 +256,63 @@ def test_plan_ends_when_it_should_have_ended_long_ago(server, answers, early, la
         assert (running.result is not None) == result
     assert running.goal.state == 'aborted'
     assert words in running.result.error_string
+
+
+def test_plan_is_split_among_groups_and_their_results_are_joined(pair):
+    """It succeeds when all have followed it; feedback comes once the motors of all are known."""
+    left, right = pair.controllers
+    running = Running(pair, Goal(plan()))
+    times = []
+    for controller, name in ((left, 'motor_left'), (right, 'motor_right')):
+        assert controller.request.trajectory.joint_names == [name]
+        times.append([each.time_from_start for each in controller.request.trajectory.points])
+    assert times[0] == times[1]
+    for controller, name in ((left, 'motor_left'), (right, 'motor_right')):
+        assert running.goal.feedback == []
+        feedback = FollowJointTrajectory.Feedback(joint_names=[name])
+        for part in (feedback.desired, feedback.actual):
+            part.positions = [0.0]
+        controller.feedback(Data(feedback=feedback))
+    assert list(running.goal.feedback[0].actual.positions) == pytest.approx([0.0, 0.0], abs=1e-6)
+    left.ends(GoalStatus.STATUS_SUCCEEDED)
+    running.step()
+    assert running.result is None
+    right.ends(GoalStatus.STATUS_SUCCEEDED)
+    running.step()
+    assert running.goal.state == 'succeeded'
+
+
+@pytest.mark.parametrize('how', ['aborts', 'refuses', 'goes'])
+def test_one_controller_that_fails_ends_the_plan_of_all(pair, how):
+    """The others are cancelled, and the result names the one."""
+    left, right = pair.controllers
+    right.accepted = how != 'refuses'
+    running = Running(pair, Goal(plan()))
+    if how == 'aborts':
+        right.ends(GoalStatus.STATUS_ABORTED, -4)
+    elif how == 'goes':
+        right.ready = False
+        pair.check()
+    if how != 'refuses':
+        running.step()
+    assert running.goal.state == 'aborted'
+    assert running.result.error_code == (-4 if how == 'aborts' else -1)
+    assert '/right/follow_joint_trajectory' in running.result.error_string
+    assert left.cancels == 1
+
+
+def test_cancel_goes_to_all_controllers(pair):
+    """The goal is cancelled when all have stopped."""
+    running = Running(pair, Goal(plan()))
+    running.goal.is_cancel_requested = True
+    pair.action._on_cancel(running.goal)
+    for controller in pair.controllers:
+        running.step()
+        assert running.result is None
+        assert controller.cancels == 1
+        controller.ends(GoalStatus.STATUS_CANCELED)
+    running.step()
+    assert running.goal.state == 'canceled'
 
 
 @pytest.mark.parametrize('how', ['pause', 'reset', 'command', 'end'])
