@@ -116,8 +116,11 @@ class Robot:
         self._transmissions: dict[tuple[str, ...], Transmission] = {}
         self.assembly: Assembly | None = None
         self.file_gaps: Mapping[str, FileGap] = {}
-        self._solver = Solver(self, SolverOptions(restarts=20))
-        notes = self._solver.follow_masters()
+        try:
+            self._solver = Solver(self, SolverOptions(restarts=20))
+            notes = self._solver.follow_masters()
+        except OptionError as error:  # a coupling that the limits do not allow
+            raise description.located(error) from None
         notes += [
             f'joint {shown(name)} has a motor in the description and follows '
             f'{shown(self._master_of(name))}: it does not count as actuated'

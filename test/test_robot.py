@@ -230,3 +230,25 @@ def test_forward_of_many_configurations_names_the_wrong_row():
         q[2, 1] = wrong
         with pytest.raises(ShapeError, match=r'row 2: q: .* j2'):
             robot.forward(q, 'tool_link')
+
+
+@pytest.mark.parametrize(
+    ('coupling', 'line'),
+    [
+        ('<mimic joint="a" multiplier="-1"/></joint>', 5),
+        ('</joint><joint_coupling joint="b" of="a" coefficients="0 -1"/>', 5),
+    ],
+)
+def test_coupling_that_limits_do_not_allow_is_refused_with_its_line(coupling, line):
+    """Both sliders have a travel on one side of zero, and the sign of the mimic is wrong."""
+    joints = ''.join(
+        f'<link name="l{name}"/>\n<joint name="{name}" type="prismatic"><parent link="base"/>'
+        f'<child link="l{name}"/><limit lower="0.01" upper="0.02"/>\n{end}'
+        for name, end in (('a', '</joint>'), ('b', coupling))
+    )
+    text = f'<robot name="r"><link name="base"/>{joints}</robot>'
+    with pytest.raises(
+        DescriptionError, match=r"limits of 'b': .*leave 'a', which it follows"
+    ) as e:
+        load_robot(text)
+    assert e.value.line == line

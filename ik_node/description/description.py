@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from ik_node.description.unknown_name import unknown
-from ik_node.errors import DescriptionError, IkError, plain, shown
+from ik_node.errors import DescriptionError, IkError, OptionError, plain, shown
 from ik_node.model.by_name import ByName
 from ik_node.model.closure import Closure
 from ik_node.model.dof import DOF, parse_dofs
@@ -167,6 +167,7 @@ def apply_loops(loop_set: LoopSet, description: Description) -> None:
     description.notes += loop_set.notes
     for rule in loop_set.couplings:
         _add_coupling(rule, description, fail)
+        description.coupled_at[rule.joint] = loop_set.source, rule.line
     if loop_set.actuated is not None:
         for name in loop_set.actuated:
             _movable(name, description, fail, None, 'actuated')
@@ -303,6 +304,8 @@ class Description:
         What was guessed, left out or corrected while reading.
     rounded_angles : int
         Number of pose angles that are rounded fractions of pi.
+    coupled_at : dict of str to (str, int or None)
+        File and line that declare the coupling of a joint value, by its name.
     parts : list of Source
         The texts of a description that is combined from several; else empty.
     prefix : str
@@ -325,12 +328,20 @@ class Description:
     actuated: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     rounded_angles: int = 0
+    coupled_at: dict[str, tuple[str, int | None]] = field(default_factory=dict)
     parts: list[Source] = field(default_factory=list)
     prefix: str = ''
     rounding: tuple[float, float] | None = None
 
     def __repr__(self) -> str:
         return f'Description({shown(self.name)}, {plain(self.dialect)})'
+
+    def located(self, error: OptionError) -> IkError:
+        """Return an error about the limits of a coupled value with the file and line, if known."""
+        for name, (source, line) in self.coupled_at.items():
+            if error.name == f'limits of {shown(name)}':
+                return DescriptionError(str(error), source=source, line=line)
+        return error
 
     @property
     def root(self) -> Link | Joint:

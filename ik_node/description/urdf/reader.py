@@ -116,6 +116,7 @@ def _couple(
         raise document.error(
             element, f'<mimic>: {shown(joint.name)} and {shown(name)} must have one DoF each'
         )
+    description.coupled_at[follower] = document.source, document.line(mimic)
     try:
         joint.couple(joint.dof[0], master, master.dof[0], (offset, multiplier))
     except IkError as error:
