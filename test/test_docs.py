@@ -43,6 +43,23 @@ MISTAKES = {
     'is 400 m from its parent': ('xml', '0.4 0 0', '400 0 0'),
     'lower and upper are both 0': ('xml', 'lower="0.2" upper="2.8"', 'lower="0" upper="0"'),
     "warning: loop 'pin' is": ('xml', 'xyz="0.4 0 0"', 'xyz="-0.4 0 0"'),
+    'joint middle turns about': (
+        'xml',
+        'xyz="0.4 0 0"/>\n    <axis xyz="0 0 1"/>',
+        'xyz="0.4 0 0"/>\n    <axis xyz="1 0 0"/>',
+    ),
+    'no <axis>, taken': ('xml', '<axis xyz="0 0 1"/>', ''),
+    'contradicts': (
+        'xml',
+        'lower="0.5" upper="3" effort="5" velocity="6"/>',
+        'lower="0.5" upper="3" effort="5" velocity="6"/> <mimic joint="drive"/>',
+    ),
+    'in no loop': (
+        'xml',
+        '</robot>',
+        '<link name="rocker2"/><joint name="rock2" type="continuous"><parent link="ground"/>'
+        '<child link="rocker2"/><axis xyz="0 0 1"/></joint></robot>',
+    ),
     'no motors': ('yaml', 'actuated: [drive]', ''),
     'no <limit>': ('xml', '<limit lower="0.2" upper="2.8" effort="5" velocity="3"/>', ''),
     'it is continuous': ('xml', 'drive" type="revolute"', 'drive" type="continuous"'),

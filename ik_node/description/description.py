@@ -304,6 +304,8 @@ class Description:
         What was guessed, left out or corrected while reading.
     rounded_angles : int
         Number of pose angles that are rounded fractions of pi.
+    no_axis : list of str
+        Joints of a URDF without <axis>.
     coupled_at : dict of str to (str, int or None)
         File and line that declare the coupling of a joint value, by its name.
     parts : list of Source
@@ -328,6 +330,7 @@ class Description:
     actuated: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     rounded_angles: int = 0
+    no_axis: list[str] = field(default_factory=list)
     coupled_at: dict[str, tuple[str, int | None]] = field(default_factory=dict)
     parts: list[Source] = field(default_factory=list)
     prefix: str = ''

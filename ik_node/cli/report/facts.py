@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from ik_node.cli.report.loop_axes import blocking_followers, fixed_values, still_links, wrong_axes
+from ik_node.cli.report.wrong_parts import loose_joints, wrong_parts
 from ik_node.description.writers.closure_type import (
     closure_type,
     joint_type,
@@ -30,7 +31,10 @@ def facts_of(robot: Robot) -> dict[str, Any]:
     disagreements = {
         name: pair for each in robot.redundancies for name, pair in each.misfit.items()
     }
-    axes, gaps = wrong_axes(robot, result), gap_notes(robot.file_gaps)
+    parts = wrong_parts(robot, result, held)
+    # A joint with a wrong axis makes the axes of its loops look wrong.
+    axes = [] if parts else wrong_axes(robot, result)
+    gaps = gap_notes(robot.file_gaps)
     return {
         'name': robot.name,
         'dialect': robot.dialect,
@@ -53,7 +57,10 @@ def facts_of(robot: Robot) -> dict[str, Any]:
         'loops_closed': result.status.name == 'CONVERGED',
         'message': result.message,
         'wrong_axes': axes,
-        'can_move': not axes and len(held) < len(robot.joint_names),
+        'wrong_parts': parts,
+        'loose_joints': loose_joints(robot),
+        'can_move': not any(each['frozen'] for each in axes)
+        and len(held) < len(robot.joint_names),
         'closes_without_limits': result.closes_without_limits,
         'limits_in_the_way': [
             {'name': name, 'value_without_limits': float(value)}

@@ -17,6 +17,7 @@ from ik_node.model.tree import Tree
 from ik_node.robot import Robot
 from ik_node.solver import Solver, SolverOptions, Status
 from ik_node.solver.analysis.assembly import Assembly
+from ik_node.solver.analysis.file_pose import loop_branches
 from ik_node.solver.problem.chain_problem import RANK_TOLERANCE
 from ik_node.solver.problem.joint_table import FAR, JointTable
 from ik_node.solver.problem.problem import Problem
@@ -197,22 +198,38 @@ def wrong_axes(robot: Robot, result: Assembly) -> list[dict[str, Any]]:
     list of dict
         For each frame of such a loop whose axis is wrong: the name of the loop, the link of the
         frame, its present axis and the axis of a joint that would free the loop, both in that
-        link; the joint; and the mobility of the robot with these axes. A loop with the same
-        numbers on both sides has one entry, for frame B.
+        link; the joint; the mobility of the robot with these axes; and False at `frozen` if the
+        present axis only costs freedom. A loop with the same numbers on both sides has one entry,
+        for frame B.
 
     """
     if result.status is not Status.CONVERGED:
-        return _other_axes(robot, [n for n in result.open_loops if _turns_about_one(robot, n)])
-    frozen = [name for chain in robot.mobility.frozen for name in chain]
+        names = [name for name in result.open_loops if turns_about_one(robot, name)]
+        return [{**entry, 'frozen': True} for entry in _other_axes(robot, names)]
+    mobility = robot.mobility
+    frozen = [name for chain in mobility.frozen for name in chain]
+    names = [name for name in robot.closures if name in result.closure_errors]
     return [
-        entry
-        for name in frozen
-        if _turns_about_one(robot, name)
+        {**entry, 'frozen': name in frozen}
+        for name in names
+        if turns_about_one(robot, name)
+        and (name in frozen or is_like_no_joint(robot.closures[name]))
         for entry in _other_axes(robot, [name])
+        if name in frozen or entry['mobility'] > mobility
     ]
 
 
-def _turns_about_one(robot: Robot, name: str) -> bool:
+def is_like_no_joint(closure: Closure) -> bool:
+    """Return True if the free axis of a closure is parallel to no joint of its loop."""
+    free = next(dof for dof in (DOF.EX, DOF.EY, DOF.EZ) if dof not in closure.dof)
+    axis = closure.matrix_world[:3, free - DOF.EX]
+    joints = [joint for branch in loop_branches(closure) for joint in branch]
+    axes = [j.matrix_world[:3, dof % 3] for j in joints for dof in j.dof if dof.is_rotation]
+    return all(np.max(np.abs(np.cross(axis, other))) >= SAME for other in axes)
+
+
+def turns_about_one(robot: Robot, name: str) -> bool:
+    """Return True if a closure leaves one rotation axis free."""
     closure = robot.closures[name]
     turns = [dof for dof in closure.dof if dof.is_rotation]
     return closure.kind == 'frame' and len(turns) == 2

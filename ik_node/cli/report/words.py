@@ -183,6 +183,9 @@ def _remarks(found: dict[str, Any]) -> Iterator[str]:
             f'limits that prevent closing: {entry["name"]} {_range(value)}; without limits the '
             f'loops close at {entry["value_without_limits"]:.4g} {value["unit"]}'
         )
+    values = {value['name']: value for value in found['joints']}
+    for entry in found['wrong_parts']:
+        yield _wrong_part(entry, values)
     for entry in found['wrong_axes']:
         axis, other = (' '.join(f'{x:g}' for x in entry[key]) for key in ('axis', 'freeing_axis'))
         opposite = entry['axis'] == [0.0 - x for x in entry['freeing_axis']]
@@ -196,7 +199,6 @@ def _remarks(found: dict[str, Any]) -> Iterator[str]:
         names = [name for name, by in found['held'].items() if by == why]
         if names:
             yield f'cannot move, as {text}: {_listed(names)}'
-    values = {value['name']: value for value in found['joints']}
     for entry in found['blocking_followers']:
         follower, master = values[entry['name']], values[entry['master']]
         yield (
@@ -205,9 +207,33 @@ def _remarks(found: dict[str, Any]) -> Iterator[str]:
             f'{_range(follower)} only there'
             + ('; with the opposite sign it could move' if entry['opposite_sign'] else '')
         )
+    loose = [f'{each["joint"]} ({each["link"]} hangs free)' for each in found['loose_joints']]
+    if loose:
+        yield f'in no loop, and without motor or coupling: {_listed(loose)}; is a loop missing?'
     still = [name for name in found['still_links'] if name not in found['roots']]
     if still and len(found['joints']):
         yield f'links that cannot move: {_listed(still)}'
+
+
+def _wrong_part(entry: dict[str, Any], values: dict[str, dict[str, Any]]) -> str:
+    """Return a change of joints or of a coupling with which a loop would close and move."""
+    names, loop = _listed(entry['joints']), plain(entry['loop'])
+    axis = ' '.join(f'{x:g}' for x in entry['axis'] or ())
+    after = f'the mobility would be {entry["mobility"]}'
+    if entry['kind'] == 'no_axis':
+        return (
+            f'no <axis>, taken as 1 0 0: {names}; with <axis xyz="{axis}"/> loop {loop} would '
+            f'close and {after}'
+        )
+    if entry['kind'] == 'joint_axis':
+        own = ' '.join(f'{x:g}' for x in entry['own_axis'])
+        return (
+            f'joint {names} turns about {own}, but the others of loop {loop} about {axis} (root '
+            f"frame, in the file's pose): about that axis {after}"
+        )
+    follows = values[entry['joints'][0]]['follows'] if names in values else None
+    rule = f'{names} = {polynomial(follows)}' if follows is not None else f'of {names}'
+    return f'the coupling {rule} contradicts loop {loop}: without it {after}'
 
 
 def _listed(names: list[str]) -> str:

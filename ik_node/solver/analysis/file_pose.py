@@ -103,7 +103,7 @@ class FilePose:
         """Return the gap of every loop, and the largest motion of its joints until now."""
         found = {}
         for name, gap in self._gaps.items():
-            joints = [joint for branch in _branches(self._closures[name]) for joint in branch]
+            joints = [joint for branch in loop_branches(self._closures[name]) for joint in branch]
             moved = {joint: self._motion(joint) for joint in joints}
             most = max(moved, key=lambda joint: moved[joint], default=None)
             if most is not None and moved[most][0] > 0.0:
@@ -164,7 +164,7 @@ def _largest(gaps: Mapping[str, FileGap]) -> float:
     return max((max(gap.share, gap.orientation) for gap in gaps.values()), default=0.0)
 
 
-def _branches(closure: Closure) -> list[list[Joint]]:
+def loop_branches(closure: Closure) -> list[list[Joint]]:
     """Return the movable joints above both ends of a loop, up to the link that they share."""
     above = []
     for link in (closure.child, closure.parent):
@@ -187,7 +187,7 @@ def _length(closure: Closure) -> float:
         ends.insert(0, pose[:3, :3] @ closure.offset_position + pose[:3, 3])
     first, second = (
         [end, *(joint.matrix_world[:3, 3] for joint in branch)]
-        for end, branch in zip(ends, _branches(closure), strict=True)
+        for end, branch in zip(ends, loop_branches(closure), strict=True)
     )
     path = [*first, *second[::-1]]
     length = sum(dist(a, b) for a, b in pairwise(path))
