@@ -118,8 +118,8 @@ screenshots: setup ## Take pictures of ten robots on the page anew, docs/picture
 colcon: setup ## Build and test as a ROS 2 workspace does, below .venv
 	@$(RUN) tools/colcon.sh
 
-lock: ## Write requirements/*-py*.txt anew; needs python3.10 to python3.13 [ARGS=--upgrade]
-	@python3.11 tools/lock.py $(ARGS)
+lock: setup ## Write the locks requirements/*.txt anew [ARGS=--upgrade]
+	@$(RUN) python tools/lock.py $(ARGS)
 
 licences: setup ## Write THIRD_PARTY.md, the licences of all locked packages
 	@$(RUN) python tools/licences.py

@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/.."
 python=$(cat "${IK_NODE_VENV:-.venv}/made-by")
 minor=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-lock=requirements/docs-py$minor.txt venv=.venvs/docs
+lock=requirements/docs.txt venv=.venvs/docs
 key="$PWD $(cksum <"$lock") $minor"
 unset PYTHONPATH LD_LIBRARY_PATH
 if [ "$key" != "$(cat $venv/made-with 2>/dev/null)" ]; then
@@ -13,7 +13,7 @@ if [ "$key" != "$(cat $venv/made-with 2>/dev/null)" ]; then
     rm -rf $venv
     mkdir -p .venvs
     "$python" -m venv $venv
-    $venv/bin/python -m pip install --quiet --require-hashes --no-deps -r "$lock"
+    tools/install.sh $venv "$lock" >$venv/setup.log 2>&1 || { cat $venv/setup.log >&2 && exit 1; }
     echo "$key" >$venv/made-with
 fi
 $venv/bin/python -m sphinx -b html -q -W --keep-going docs build/docs

