@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from math import isfinite
 from typing import Any
 
 from ik_node.cli.goal_arguments import joint_value
@@ -121,6 +122,8 @@ def facts(robot: Robot, transmission: Transmission, sweep: Sweep) -> dict[str, A
         'singularity': {
             'type_1': list(singular.type_1),
             'type_2': list(singular.type_2),
+            'ratio_1': singular.ratio_1 if isfinite(singular.ratio_1) else None,
+            'ratio_2': singular.ratio_2 if isfinite(singular.ratio_2) else None,
             'nearness': singular.nearness,
             'warning': singular.warning(WARNING, robot.joint_names, rows),
         },

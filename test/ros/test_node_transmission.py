@@ -91,7 +91,10 @@ def test_diagnostics_have_the_singular_values(ankle):
     assert float(numbers['nearness']) == pytest.approx(singularity.nearness, rel=0.01)
     assert float(numbers['type_2.largest']) == pytest.approx(singularity.type_2[1], rel=0.01)
     assert ankle.set_parameters(transmission__singularity_warning=1.0) == ''
-    wanted = 'near a singularity of type II (0.94): the actuators lose hold of '
+    wanted = (
+        'near a singularity of type II (joints move by 0.98 rad or lengths per unit of the '
+        'actuators): the actuators lose hold of '
+    )
     ankle.wait(lambda: ankle.row('transmission')[0].startswith(wanted), wanted)
     ankle.wait(lambda: f'transmission: {wanted}' in ankle.log(), 'the log line')
     assert ankle.set_parameters(transmission__singularity_warning=0.05) == ''

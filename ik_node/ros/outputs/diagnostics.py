@@ -147,6 +147,7 @@ def transmission_row(
         'nearness': f'{singularity.nearness:.3g}',
         'condition': f'{singularity.condition:.3g}',
     }
+    values |= {name: f'{getattr(singularity, name):.3g}' for name in ('ratio_1', 'ratio_2')}
     for kind in ('type_1', 'type_2'):
         least, most = getattr(singularity, kind)
         values |= {f'{kind}.smallest': f'{least:.3g}', f'{kind}.largest': f'{most:.3g}'}

@@ -179,8 +179,8 @@ NODE_PARAMETERS: tuple[ParameterSpec, ...] = (
     ParameterSpec(
         'transmission.singularity_warning',
         0.05,
-        'Ratio of smallest to largest singular value below which /diagnostics warns of a '
-        'singularity; 0 = never.',
+        'Nearness below which /diagnostics warns of a singularity: at 0.01 a joint moves a '
+        'hundred times as fast as the motors, or the reverse; 0 = never.',
         low=0.0,
         high=1.0,
     ),

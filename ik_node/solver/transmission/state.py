@@ -18,6 +18,8 @@ Array = NDArray[np.float64]
 
 # The fields of `kernels.transmit.Transmit` that a state copies: they follow each other.
 FIRST, LAST = 'numbers', 'row_effort'
+# The units of a ratio of speeds, in messages.
+UNITS = 'rad or lengths per unit'
 # Disagreements below this are not reported [rad/s or m/s].
 AGREES = 1e-9
 
@@ -191,6 +193,12 @@ class Singularity:
         The direction of the joint space that is nearest to being lost.
     lost_2 : ndarray, shape (nq,)
         The motion of all joints that the actuators hold least.
+    ratio_1 : float
+        Largest speed of an actuator outside the joint space while the joint space moves with unit
+        speed, in the direction that needs most; infinite in a singularity of type I.
+    ratio_2 : float
+        Largest speed of a passive joint while the actuators move with unit speed; infinite in a
+        singularity of type II.
 
     References
     ----------
@@ -202,15 +210,18 @@ class Singularity:
     type_2: tuple[float, float]
     lost_1: Array
     lost_2: Array
+    ratio_1: float
+    ratio_2: float
 
     @property
     def nearness(self) -> float:
         """
-        Return the smaller of both ratios of smallest to largest singular value.
+        Return 1 / sqrt(1 + r^2) with the larger ratio r: 0 in a singularity, at most 1.
 
-        It is from 0 (in a singularity) to 1.
+        It means the same for any number of motors: at 0.01, some joint moves a hundred times as
+        fast as the motors that move it, or some motor as the joints.
         """
-        return min(_ratio(self.type_1), _ratio(self.type_2))
+        return _nearness(max(self.ratio_1, self.ratio_2))
 
     @property
     def condition(self) -> float:
@@ -224,27 +235,27 @@ class Singularity:
         Parameters
         ----------
         threshold : float
-            Least ratio of singular values without a warning.
+            Least nearness to each type of singularity without a warning.
         names, rows : sequence of str
             Names of the joint values, and of the rows of the joint space.
 
         """
         found = []
-        if _ratio(self.type_2) < threshold:
+        if _nearness(self.ratio_2) < threshold:
             found.append(
-                f'near a singularity of type II ({_ratio(self.type_2):.2g}): the actuators lose '
-                f'hold of {_largest(self.lost_2, names)}'
+                f'near a singularity of type II (joints move by {self.ratio_2:.2g} {UNITS} of the '
+                f'actuators): the actuators lose hold of {_largest(self.lost_2, names)}'
             )
-        if _ratio(self.type_1) < threshold:
+        if _nearness(self.ratio_1) < threshold:
             found.append(
-                f'near a singularity of type I ({_ratio(self.type_1):.2g}): '
-                f'{_largest(self.lost_1, rows)} can hardly be moved'
+                f'near a singularity of type I (actuators move by {self.ratio_1:.2g} {UNITS} of '
+                f'the joint space): {_largest(self.lost_1, rows)} can hardly be moved'
             )
         return '; '.join(found)
 
 
-def _ratio(values: tuple[float, float]) -> float:
-    return values[0] / values[1] if values[1] > 0.0 else 0.0
+def _nearness(ratio: float) -> float:
+    return float(1.0 / np.hypot(1.0, ratio))
 
 
 def _largest(direction: Array, names: Sequence[str]) -> str:

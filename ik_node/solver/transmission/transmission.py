@@ -246,7 +246,9 @@ class Transmission:
         -----
         With an orthonormal basis N of the motions of the loops, in [rad] and characteristic
         lengths, the singular values are those of S N, of the actuators' motions, and of Y N, of
-        the joint space's. Motions that no actuator ever determines do not count.
+        the joint space's. Motions that no actuator ever determines do not count. The ratios are
+        the largest norm of a row of N (S N)^+, the speed of a passive joint for unit speed of
+        the actuators, and of a row of S N (Y N)^+, without actuators in the joint space.
 
         """
         with self._reading.solver.lock:
@@ -256,21 +258,19 @@ class Transmission:
             motions = self._loop_motions(forward, checked)
             forward.evaluate(checked)
             units = forward.problem.units
-            acting = (
-                motions[list(self._reading.space.actuators)]
-                / units[list(self._reading.space.actuators), None]
-            )
-            rows = [
-                motions[list(self._reading.space.joints)]
-                / units[list(self._reading.space.joints), None]
-            ]
-            for link in self._reading.space.links:
+            speeds = motions / units[:, None]
+            space = self._reading.space
+            acting, rows = speeds[list(space.actuators)], [speeds[list(space.joints)]]
+            passive = np.delete(speeds, list(space.actuators), axis=0)
+            outside = speeds[[at for at in space.actuators if at not in space.joints]]
+            for link in space.links:
                 moved = self._reading.poses.jacobian(checked, link) @ motions
                 moved[:3] /= forward.chain.flat.length
                 rows.append(moved)
-            second, least = _extremes(acting, max(0, self._reading.idle))
-            first, lost = _extremes(np.vstack(rows), max(0, self._reading.idle), rows=True)
-            return Singularity(first, second, lost, motions @ least)
+            idle = max(0, self._reading.idle)
+            second, least, ratio_2 = _extremes(acting, passive, idle)
+            first, lost, ratio_1 = _extremes(np.vstack(rows), outside, idle, rows=True)
+            return Singularity(first, second, lost, motions @ least, ratio_1, ratio_2)
 
     def _loop_motions(self, direction: Direction, q: Array) -> Array:
         """Return a basis (nq, m) of the motions of the loops, orthonormal in [rad] and lengths."""
@@ -582,15 +582,19 @@ def _matrix(name: str, given: ArrayLike, size: int) -> Array:
 
 
 def _extremes(
-    matrix: Array, skipped: int, rows: bool = False
-) -> tuple[tuple[float, float], Array]:
+    matrix: Array, speeds: Array, skipped: int, rows: bool = False
+) -> tuple[tuple[float, float], Array, float]:
     """
-    Return smallest and largest singular value of a motion, and the direction of the smallest.
+    Return smallest and largest singular value of a motion, the direction of the smallest, a ratio.
+
+    The ratio is the largest speed of other values for unit speed of the motion.
 
     Parameters
     ----------
     matrix : ndarray, shape (n, m)
         Motion of n values over m motions of the loops.
+    speeds : ndarray, shape (k, m)
+        Motion of the other values.
     skipped : int
         Motions that are never determined: as many zero singular values do not count.
     rows : bool
@@ -600,6 +604,10 @@ def _extremes(
     left, sizes, right = np.linalg.svd(matrix)
     count = min(matrix.shape[0], max(matrix.shape[1] - skipped, 0))
     if not count:
-        return (0.0, 0.0), np.zeros(matrix.shape[0 if rows else 1])
+        return (0.0, 0.0), np.zeros(matrix.shape[0 if rows else 1]), np.inf
     direction = left[:, count - 1] if rows else right[count - 1]
-    return (float(sizes[count - 1]), float(sizes[0])), direction
+    with np.errstate(divide='ignore', invalid='ignore'):
+        ratios = np.linalg.norm(speeds @ right[:count].T / sizes[:count], axis=1)
+    # 0 / 0 is a value that does not move with the lost motion.
+    ratio = float(np.nanmax(ratios, initial=0.0))
+    return (float(sizes[count - 1]), float(sizes[0])), direction, ratio

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from math import floor, isfinite, log10
+from math import floor, inf, isfinite, log10, sqrt
 
 from ik_node.errors import MOST_TEXT, plain
+from ik_node.solver.transmission.state import UNITS
 from ik_node.viewer.sessions.motor_load import MotorEffort, NEAR
 
 # A palette for the colour-blind (Okabe & Ito 2008); the state is also shown as a word.
@@ -118,4 +119,6 @@ def singularity_html(found: tuple[float, str] | None, problem: str = '') -> str:
         value = f'<span style="color:{OVER}"><b>{value}, near</b></span>'
     more = escape(plain(warning, MOST_TEXT))
     said = f'<div style="color:{OVER}">{more}</div>' if warning else ''
-    return f'<div {_BOX}>distance to singularity <b>{value}</b>{said}</div>'
+    ratio = sqrt(1.0 / nearness**2 - 1.0) if nearness > 0.0 else inf
+    fastest = f' (ratio {ratio:.3g} {UNITS})'
+    return f'<div {_BOX}>distance to singularity <b>{value}</b>{fastest}{said}</div>'

@@ -253,7 +253,8 @@ class MotorStatics:
         Returns
         -------
         nearness : float
-            From 0, in a singularity, to 1.
+            From 0, in a singularity, to 1: the reciprocal of the largest ratio of speeds between
+            motors and joints [rad or characteristic lengths].
         warning : str
             A sentence about what is lost; '' if the singularity is not near.
 

@@ -8,6 +8,7 @@ from ik_node.solver.status import Status
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from support.building import Mechanism
 from support.transmissions import gallery_robot, places_of
 
 
@@ -167,6 +168,49 @@ def test_singularity_is_measured_against_determinants():
     assert singular.condition == pytest.approx(1.0 / singular.nearness)
 
 
+def cranks(count):
+    """Return slider-cranks side by side: a crank of 0.1 m, a rod of 0.3 m and a piston each."""
+    m = Mechanism('cranks')
+    m.root('base')
+    for k in range(count):
+        crank = m.joint(f'crank{k}', 'base', 'EZ', xyz=(0, k, 0))
+        rod = m.joint(f'rod{k}', f'crank{k}_link', 'EZ', xyz=(0.1, 0, 0))
+        piston = m.joint(f'piston{k}', 'base', 'X', xyz=(0, k, 0))
+        crank.set_dof_values(np.pi / 2)
+        height = np.sqrt(0.3**2 - 0.1**2)
+        rod.set_dof_values(-np.pi / 2 - np.arctan2(0.1, height))
+        piston.set_dof_values(height)
+        m.closure(f'pin{k}', f'rod{k}_link', f'piston{k}_link', dof='X Y', xyz=(0.3, 0, 0))
+    return m
+
+
+@pytest.mark.parametrize('count', [1, 2, 6])
+def test_nearness_means_the_same_for_any_number_of_motors(count):
+    """A piston drives its crank to 1e-6 rad before a dead centre, beside other cranks."""
+    from ik_node.solver.transmission.transmission import Transmission
+
+    m = cranks(count)
+    solver = m.solver()
+    between = Transmission(solver, [f'piston{k}' for k in range(count)])
+    regular = between.singularity(solver.q)
+    assert regular.nearness == pytest.approx(1.0 / np.hypot(1.0, regular.ratio_2))
+    assert 0.3 < regular.nearness < 0.95
+    assert regular.warning(0.05, solver.joint_names, between.joints) == ''
+    q = solver.drive({'crank0': 1e-6}).q
+    near = between.singularity(q)
+    # d piston / d crank = r sin(angle) (1 + r / l) there; the rod turns by (1 + r / l) of it.
+    length = between.direction(inverse=False).problem.units[solver.joint_names.index('piston0')]
+    wanted = length / (0.1 * 1e-6 * (1.0 + 0.1 / 0.3)) * (1.0 + 0.1 / 0.3)
+    assert near.ratio_2 == pytest.approx(wanted, rel=1e-3)
+    assert near.nearness == pytest.approx(1.0 / wanted, rel=1e-3)
+    said = near.warning(0.05, solver.joint_names, between.joints)
+    assert 'type II' in said
+    assert 'crank0' in said
+    back = Transmission(solver, ['crank0'], ['piston0']).singularity(q)
+    assert back.nearness < 1e-5
+    assert 'type I ' in back.warning(0.05, solver.joint_names, ['piston0'])
+
+
 def test_bounds_contain_what_actuators_can_do_and_nothing_else():
     """Against samples of the actuators' box, for velocity and effort."""
     robot = gallery_robot('ankle')
@@ -242,7 +286,7 @@ def test_way_into_a_singularity_of_type_two_ends_with_a_warning():
         if state.status is Status.STALLED:
             break
         warned = transmission.singularity(last).warning(
-            0.1, robot.joint_names, transmission.joints
+            0.2, robot.joint_names, transmission.joints
         )
     assert state.status is Status.STALLED
     # In one line at 2 * 0.24 m = 0.16 m + 2 * 0.18 m * cos(60 degrees - turn).
