@@ -63,7 +63,8 @@ def read_urdf(document: XmlDocument) -> Description:
     needed |= {name for rule in rules for name in (rule.joint, *(each for each, _ in rule.terms))}
     for spec in specs:
         spec.needed = spec.name in needed
-        if spec.type_name in AXIS_TYPES and elements[spec.name].find('axis') is None:
+        own = elements.get(spec.name)
+        if own is not None and spec.type_name in AXIS_TYPES and own.find('axis') is None:
             description.no_axis.append(spec.name)
     _note_soft_limits(document, description.notes)
     description.loops.append(hang_joints(description, specs))
