@@ -16,6 +16,7 @@ class Dice:
 
     def __init__(self, seed: int) -> None:
         self.random = np.random.default_rng(seed)
+        self.simple = self.chance(0.3)  # hinges only
         self.links = ['base', *self.random.permutation(NAMES)[: self.random.integers(2, 8)]]
         self.parents = [
             self.links[self.random.integers(0, at)] for at in range(1, len(self.links))
@@ -84,7 +85,7 @@ class Dice:
         if name not in ('j0', 'again') and kind in ('revolute', 'continuous') and self.chance(0.3):
             kind, limit = 'continuous', ''
             mimic = f'<mimic joint="j0" multiplier="{self.numbers(1)}" offset="0.1"/>'
-        if name == 'j0':
+        if name == 'j0' or (self.simple and name != 'again'):
             kind = self.one(('revolute', 'continuous'))
         return (
             f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
@@ -99,6 +100,7 @@ class Dice:
         axis = f'<axis xyz="{self.axis()}"/>' if self.chance() else ''
         hinge = self.one(('revolute', 'prismatic', 'fixed', 'spherical', 'planar'))
         off = self.one(('', ' enabled="false"', ' tolerance="1e-4"', ' weight="0.5"'))
+        slides = self.one(('prismatic', 'fixed', 'ball'))
         kind = self.one([kind for kind in CLOSURE_TYPES if kind not in ('distance', 'floating')])
         ball = '<drake:ball_constraint_'
         return self.one(
@@ -118,11 +120,35 @@ class Dice:
                 f'<gazebo><joint name="{name}" type="revolute"><parent>{first}</parent>'
                 f'<child>{second}</child><pose>{self.numbers()} {self.angles()}</pose>'
                 f'<axis><xyz>{self.axis()}</xyz></axis></joint></gazebo>',
+                f'<gazebo><joint name="{name}" type="{slides}"><parent>{first}</parent>'
+                f'<child>{second}</child><axis><xyz>{self.axis()}</xyz>'
+                '<limit><lower>-1</lower><upper>2</upper></limit></axis></joint></gazebo>',
+                f'<gazebo>{self.weld(first, second)}</gazebo>',
+                f'<coupling name="{name}"><predecessor link="{first}"/>'
+                f'<successor link="{second}"/><ratio value="2"/></coupling>'
+                if self._hinges_only(first, second)
+                else '',
+                '<gazebo><plugin name="m" filename="libmimic.so"><joint>j0</joint>'
+                '<mimicJoint>j1</mimicJoint><multiplier>0.5</multiplier></plugin></gazebo>',
                 f'<drake:ball_constraint>{ball}body_A name="{first}"/>{ball}body_B '
                 f'name="{second}"/>{ball}p_AP value="{self.numbers()}"/>{ball}p_BQ '
                 f'value="{self.numbers()}"/></drake:ball_constraint>',
             )
         )
+
+    def weld(self, first, second):
+        """Return a DetachableJoint."""
+        attached = self.one(('', '<initial_attach>false</initial_attach>'))
+        return (
+            '<plugin filename="f" name="gz::sim::systems::DetachableJoint">'
+            f'<parent_link>{first}</parent_link><child_model>__model__</child_model>'
+            f'<child_link>{second}</child_link>{attached}</plugin>'
+        )
+
+    def _hinges_only(self, first, second):
+        """Return True if two links, on hinges of the base, can be coupled."""
+        hung = dict(zip(self.links[1:], self.parents, strict=True))
+        return self.simple and hung.get(first) == hung.get(second) == 'base'
 
     # -- MJCF
 
@@ -157,6 +183,9 @@ class Dice:
             )
 
         world = body('base')
+        if self.chance(0.3):
+            inside = f'<freejoint/>{world}<geom size=".1"/>'
+            world = f'<body name="box" pos="{self.numbers()}">{inside}</body>'
         rules = ''
         for at in range(self.random.integers(0, 3)):
             first, second = self.ends()
@@ -195,7 +224,7 @@ class Dice:
         frame = f'<frame name="f" attached_to="{self.links[-1]}"><pose>1 2 3 0 0 1</pose></frame>'
         return (
             f'<sdf version="1.9"><model name="r">{links}{joints}'
-            f'{frame if self.chance() else ""}</model></sdf>'
+            f'{frame if self.chance() else ""}{self.weld(*self.ends())}</model></sdf>'
         )
 
     def _sdf_joint(self, name, parent, child):
