@@ -185,14 +185,15 @@ def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(prog='bench tolerance', description=__doc__.split('\n')[1])
     parser.add_argument('--goals', type=int, default=100, help='goals for each cell')
     count = parser.parse_args(words).goals
-    print(f'{"":28}' + ''.join(f'{" ".join(f"{t:g}" for t in each):>26}' for each in TOLERANCES))
+    heads = (' '.join(f'{most:g}' for most in each) for each in TOLERANCES)
+    print(f'{"":28}' + ''.join(f'{head:>34}' for head in heads))
     total: list[bool] = []
     for name in ARMS:
         line = f'{name:28}'
         for tolerance in TOLERANCES:
             converged, seconds = tried(name, tolerance, count)
             total += converged
-            line += f'{np.mean(converged):16.1%} {1e6 * np.median(seconds):6.0f} us'
+            line += f'{np.mean(converged):24.1%} {1e6 * np.median(seconds):6.0f} us'
         print(line, flush=True)
     share = float(np.mean(total))
     print(f'{share:.2%} of {len(total)} are met')

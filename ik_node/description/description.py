@@ -55,7 +55,7 @@ class Loop:
     distance : float
         [m], for the type 'distance'.
     tolerance : list of float or None
-        Tolerances [m] and [rad]; None = those of the solver.
+        Tolerances [m] and [rad], or of each axis; None = those of the solver.
     weight : float
         Weight of its rows relative to other closures, 0 or more.
     enabled : bool
@@ -78,6 +78,13 @@ class Loop:
     enabled: bool = True
     rounding: Sequence[float] = (0.0, 0.0)
     line: int | None = None
+
+    @property
+    def tolerance_counts(self) -> tuple[int, ...]:
+        """Return how many numbers a tolerance may have: 2, or one for each of its or all axes."""
+        kind, axes = Closure.rows_of_type(self.type_name)
+        axes = axes if self.dofs is None else self.dofs
+        return (2, len(axes), len(DOF)) if kind == 'frame' and len(axes) > 2 else (2,)
 
     @property
     def ends(self) -> tuple[str, str]:

@@ -45,7 +45,8 @@ class JointSpec:
     axis : ndarray, shape (3,)
         Unit vector in the joint frame.
     lower, upper : float
-        Limits of revolute and prismatic joints [rad or m]; infinite = no limit.
+        Limits of revolute and prismatic joints [rad or m]; infinite = no limit. Upper of a ball
+        joint: its largest angle, `Joint.max_turn`.
     velocity : float
         Velocity limit [rad/s or m/s]; infinite = no limit.
     effort : float
@@ -120,6 +121,7 @@ class JointSpec:
                 joint.set_limits(joint.dof[0], self.lower, self.upper)
         elif self.type_name in BALL_TYPES:
             joint.set_dof(DOF.EX, DOF.EY, DOF.EZ)
+            joint.max_turn = self.upper
         elif self.type_name == 'floating':
             joint.set_dof(*DOF)
         joint.set_position(*self.position)

@@ -16,6 +16,7 @@ from ik_node.kernels.layout import (
     CON_LEVEL,
     CON_ROW_TOLERANCE,
     constraint_value,
+    KIND_CONE,
     PREFERS_NOTHING,
     PREFERS_REST_POSE,
     Solve,
@@ -76,7 +77,6 @@ from ik_node.kernels.start import (
     row_tolerance,
     row_weight,
     set_tightness,
-    tolerates,
 )
 
 # Cost of a residual of 0.001 L or 1 mrad.
@@ -242,8 +242,9 @@ def closed_cost(s: Solve) -> float:
     closed, cost = all_within_tolerance(s, 0), 0.0
     for c in range(s.nc):
         if (constraint_value(s, c, CON_LEVEL) > 0.0) == closed:
-            for r in range(6 * c, 6 * c + 6):
-                cost += 0.5 * row_weight(s, r) * s.w[s.residual + r] * s.w[s.residual + r]
+            for r in range(6 * c, s.i[s.row_end + c]):
+                if s.i[s.kind + c] != KIND_CONE or s.w[s.residual + r] > 0.0:
+                    cost += 0.5 * row_weight(s, r) * s.w[s.residual + r] * s.w[s.residual + r]
     return cost if closed else OPEN_COST * (1.0 + cost)
 
 
@@ -321,7 +322,7 @@ def hold_goals(s: Solve) -> None:
     """Hold the rows of goals where they are within their tolerances."""
     for c in range(s.nc):
         for r in range(6 * c, s.i[s.row_end + c]):
-            if tolerates(s, c):
+            if constraint_value(s, c, CON_LEVEL) > 0.0:
                 s.w[s.hold + r] = s.w[s.residual + r]
 
 
@@ -566,7 +567,7 @@ def finish_level(s: Solve) -> None:
             met = all_within_tolerance(s, -1 - c)
             all_met = all_met and met
             for r in range(6 * c, 6 * c + 6):
-                exact = met and not tolerates(s, c)
+                exact = met and (level == 0 or s.k[TOLERANT] == 0)
                 s.w[s.hold + r] = 0.0 if exact else s.w[s.residual + r]
     s.w[s.level_cost + level] = 0.0 if all_met else s.w[COST]
     if level < s.k[LAST_LEVEL]:

@@ -297,6 +297,8 @@ SIZES, FIELDS = lengths_of(Solve)
 
 # Constraint kinds and the axes in which their components are counted.
 KIND_FRAME, KIND_UNIVERSAL, KIND_DISTANCE, KIND_LOOK_AT, KIND_MASS, KIND_COUPLING = range(6)
+# The limit of a rotation, an inequality: its row counts where it is above 0.
+KIND_CONE = 6
 AXES_B, AXES_WORLD, AXES_A = 0, 1, 2
 
 # The preference of a variable, in the order in which preferences are met.
@@ -322,7 +324,7 @@ JOINT_ROWS = 8
     CON_TRANSLATION_TOLERANCE,  # [m]
     CON_ROTATION_TOLERANCE,  # [rad]
     CON_LEVEL,  # 0 = closure, 1.. = goals in order of priority
-    CON_DISTANCE,  # wanted distance [m], kind distance only
+    CON_DISTANCE,  # wanted distance [m], kind distance; largest angle [rad], kind cone
     CON_TRANSLATION_MISFIT,  # up to which a grouped closure may be open beside its tolerance [m]
     CON_ROTATION_MISFIT,  # [rad]
     CON_ROW_TOLERANCE,  # of every row [m or rad]; -1 first = only the norms have tolerances

@@ -12,6 +12,7 @@ from ik_node.kernels.layout import (
     CON_LEVEL,
     CON_ROW_TOLERANCE,
     constraint_value,
+    KIND_CONE,
     PREFERS_TARGET,
     Solve,
 )
@@ -26,6 +27,7 @@ from ik_node.kernels.options import (
 )
 from ik_node.kernels.solve_state import (
     CLOSING,
+    CONES,
     COST,
     DAMPING_SCALE,
     EFFORT,
@@ -189,6 +191,9 @@ def set_rows(s: Solve) -> None:
             elif phase == PHASE_SETTLE or own < level:
                 s.w[s.softness + r] = s.w[HELD_SOFTNESS]
                 s.w[s.rhs + r] = s.w[s.residual + r] - s.w[s.hold + r]
+                inside = s.i[s.kind + c] == KIND_CONE and excess_share(s, s.trial, r) == 0.0
+                if inside:
+                    s.w[s.softness + r] = IGNORED_SOFTNESS
             else:
                 s.w[s.softness + r] = IGNORED_SOFTNESS
                 s.w[s.rhs + r] = 0.0
@@ -244,7 +249,7 @@ def predicted_decrease(s: Solve, tolerant: bool) -> float:
     With the multiplier y_r = (J dx + rhs)_r / M_r of row r in `load`, the sum over the rows of the
     phase is 1/2 sum(rhs_r^2 / M_r - y_r^2 M_r).
     """
-    if tolerant:
+    if tolerant and s.k[PHASE] != PHASE_SETTLE:
         write_modelled_rows(s)
         return float(s.w[COST] - cost_of(s, s.x))
     total = 0.0
@@ -329,7 +334,7 @@ def lm_step(s: Solve) -> None:
         remember_best(s, 1.0)
     walks = phase == PHASE_LEVEL and s.k[EFFORT] == EFFORT_WALKED
     tolerant = s.k[TOLERANT] == 1 and (phase == PHASE_REACH or s.k[LEVEL] > 0)
-    tolerant = tolerant and phase != PHASE_SETTLE
+    tolerant = (tolerant and phase != PHASE_SETTLE) or s.k[CONES] > 0
     for v in range(s.nv):
         s.w[s.step + v] = 0.0
     for _ in range(TOLERANT_ROUNDS if tolerant else 1):

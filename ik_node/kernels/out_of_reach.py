@@ -15,6 +15,7 @@ from ik_node.kernels.layout import (
     CON_TRANSLATION_MISFIT,
     CON_TRANSLATION_TOLERANCE,
     constraint_value,
+    KIND_CONE,
     KIND_COUPLING,
     KIND_FRAME,
     KIND_UNIVERSAL,
@@ -135,7 +136,7 @@ def has_other_assemblies(s: Solve) -> bool:
     """
     for c in range(s.nc):
         asked = s.i[s.kind + c] == KIND_FRAME and s.i[s.mask + c] & ORIENTATION == ORIENTATION
-        if s.i[s.kind + c] == KIND_COUPLING:
+        if s.i[s.kind + c] in (KIND_COUPLING, KIND_CONE):
             continue
         if constraint_value(s, c, CON_LEVEL) == 0.0:
             if has_elbow(s, s.i[s.a_column + c]) or has_elbow(s, s.i[s.b_column + c]):

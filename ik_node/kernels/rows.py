@@ -21,6 +21,7 @@ from ik_node.kernels.layout import (
     CON_ROW_TOLERANCE,
     constraint_value,
     Floats,
+    KIND_CONE,
     KIND_COUPLING,
     KIND_DISTANCE,
     KIND_LOOK_AT,
@@ -223,6 +224,34 @@ def rotation_rows(s: Solve, c: int, row: int, a: int, b: int) -> None:
 
 
 @kernel
+def cone_row(s: Solve, c: int, row: int, a: int, b: int) -> None:
+    """
+    Write the row of a limited rotation, its angle less the largest one [rad].
+
+    It is the angle of R_A R_B^T, or for the axes EX EY alone that between both z axes.
+    """
+    w, t = s.w, s.scratch
+    if s.i[s.mask + c] & 32:
+        relative_rotation(w, a, b, t)
+        x, y, z = log_rotation(
+            w[t], w[t + 1], w[t + 2], w[t + 3], w[t + 4], w[t + 5], w[t + 6], w[t + 7], w[t + 8]
+        )
+        length = sqrt(x * x + y * y + z * z)
+        angle = length
+    else:
+        ux, uy, uz = axis(w, a, 2)
+        vx, vy, vz = axis(w, b, 2)
+        x, y, z = vy * uz - vz * uy, vz * ux - vx * uz, vx * uy - vy * ux
+        length = sqrt(x * x + y * y + z * z)
+        angle = atan2(length, vx * ux + vy * uy + vz * uz)
+    if length < 1e-9:
+        x, y, z, length = 1.0, 0.0, 0.0, 1.0
+    set_row(
+        s, row, angle - constraint_value(s, c, CON_DISTANCE), x / length, y / length, z / length
+    )
+
+
+@kernel
 def term_of(s: Solve, c: int, e: int) -> tuple[float, float]:
     """Return the term of entry e in the row of coupling c, and its derivative by the value."""
     at = s.term + s.width * (s.i[s.term0 + c] + e - s.i[s.entry0 + c])
@@ -279,6 +308,8 @@ def residuals(s: Solve) -> None:
             translation += 1
         elif kind == KIND_COUPLING:
             w[s.trial + row] = coupling_gap(s, c)
+        elif kind == KIND_CONE:
+            cone_row(s, c, row, a, b)
         elif kind == KIND_LOOK_AT:
             looking_rows(s, row, a, dx, dy, dz)
         else:
@@ -304,3 +335,5 @@ def residuals(s: Solve) -> None:
         angular = s.i[s.angular + c]
         w[s.error + 2 * c] = s.f[s.length] * norm(w, s.trial + row, s.trial + angular)
         w[s.error + 2 * c + 1] = norm(w, s.trial + angular, s.trial + end)
+        if kind == KIND_CONE:
+            w[s.error + 2 * c + 1] = max(w[s.trial + row], 0.0)

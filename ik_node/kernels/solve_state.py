@@ -44,8 +44,9 @@ NUMBERS = 8
     FRAMES,  # 1 = frames and residual are those of x_frames
     TOLERANT,  # 1 = a residual of a goal costs only what exceeds its tolerance
     TRIED,  # candidates from which a TOLERANT start was made
-) = range(29)
-COUNTS = 29
+    CONES,  # number of limits of rotations
+) = range(30)
+COUNTS = 30
 
 # Where an effort, a pass through all levels, begins. DRAWN: the end of a start, whose loops are
 # only closed. NEAR: the start of the solve, or the end of the first start. PUSHED: a perturbation

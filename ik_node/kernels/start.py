@@ -24,6 +24,7 @@ from ik_node.kernels.layout import (
     JOINT_TURNS,
     JOINT_UPPER,
     JOINT_WINDOW,
+    KIND_CONE,
     KIND_COUPLING,
     LARGEST,
     NORMALISED,
@@ -50,6 +51,7 @@ from ik_node.kernels.rows import coupling_gap, norm, residuals
 from ik_node.kernels.solve_state import (
     BEST_COST,
     CANDIDATES,
+    CONES,
     COST,
     COUNTS,
     DAMPING_SCALE,
@@ -159,9 +161,12 @@ def excess_share(s: Solve, rows: int, r: int) -> float:
     Return the share 1 - t / |r| of residual r, at s.w[rows], that exceeds its tolerance t.
 
     It is 0 inside the tolerance; |r| is the norm of the rows in the same unit, or of the row
-    alone if the constraint has tolerances by axis. See theory.md, eq. (17).
+    alone if the constraint has tolerances by axis. See theory.md, eq. (17). The row of a cone
+    counts where it exceeds the value at which it is held.
     """
     c = r // 6
+    if s.i[s.kind + c] == KIND_CONE:
+        return 1.0 if s.w[rows + r] > s.w[s.hold + r] else 0.0
     size = abs(s.w[rows + r])
     if constraint_value(s, c, CON_ROW_TOLERANCE) < 0.0:
         angular = s.i[s.angular + c]
@@ -175,8 +180,9 @@ def excess_share(s: Solve, rows: int, r: int) -> float:
 
 @kernel
 def tolerates(s: Solve, c: int) -> bool:
-    """Return True if the phase counts only what exceeds the tolerances of constraint c."""
-    return bool(s.k[TOLERANT] == 1 and constraint_value(s, c, CON_LEVEL) > 0.0)
+    """Return True if the phase counts only what exceeds the tolerances, or limit, of c."""
+    goal = constraint_value(s, c, CON_LEVEL) > 0.0
+    return bool((s.k[TOLERANT] == 1 and goal) or s.i[s.kind + c] == KIND_CONE)
 
 
 @kernel
@@ -576,6 +582,7 @@ def start_solve(s: Solve) -> bool:
     for c in range(s.nc):
         last = max(last, int(constraint_value(s, c, CON_LEVEL)))
         s.k[LOOPS] += 1 if constraint_value(s, c, CON_LEVEL) == 0 else 0
+        s.k[CONES] += 1 if s.i[s.kind + c] == KIND_CONE else 0
     s.k[LAST_LEVEL] = last
     s.k[PHASE] = PHASE_REACH
     s.k[STATUS] = STATUS_RUNNING

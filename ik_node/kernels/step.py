@@ -10,6 +10,7 @@ from ik_node.kernels.layout import (
     CON_ROTATION_TOLERANCE,
     CON_TRANSLATION_TOLERANCE,
     constraint_value,
+    KIND_CONE,
     Solve,
 )
 from ik_node.kernels.redundant import reduce_rows, store_grouped_rows
@@ -263,6 +264,8 @@ def restore_held_rows(s: Solve, level: int, share: float, attempts: int, most: f
             near = max(share * min(near, CLOSED), ROUNDING)
             for r in range(6 * c, 6 * c + 6):
                 s.w[s.load + r] = s.w[s.trial + r] - s.w[s.hold + r] if held else 0.0
+                if s.i[s.kind + c] == KIND_CONE:
+                    s.w[s.load + r] = max(s.w[s.load + r], 0.0)
                 worst = max(worst, abs(s.w[s.load + r]))
                 done = done and abs(s.w[s.load + r]) <= near
         if done:

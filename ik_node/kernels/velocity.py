@@ -22,6 +22,7 @@ from ik_node.kernels.layout import (
     JOINT_LOWER,
     JOINT_UPPER,
     JOINT_WINDOW,
+    KIND_CONE,
     KIND_FRAME,
     KIND_MASS,
     open_solve,
@@ -378,6 +379,28 @@ def solve_levels(s: Solve, tolerance: float) -> bool:
 
 
 @kernel
+def hold_cones(s: Solve, dt: float, scale: float) -> bool:
+    """
+    Hold the rate of every rotation that the velocities turn beyond its limit; return True if any.
+
+    Reads the rates in `trial`, and the angles less their limits in `relief`.
+    """
+    found = False
+    for c in range(s.nc):
+        r = 6 * c
+        if s.i[s.kind + c] == KIND_CONE and s.k[s.implied + r] == 1:
+            left = max(-s.w[s.relief + r], 0.0)
+            most = 0.0 if left < AT_BOUND else inf
+            if dt > 0.0:
+                most = left / dt
+            if scale * (s.w[s.trial + r] - AT_BOUND) > most:
+                s.k[s.implied + r] = 0
+                s.w[s.hold + r] = most / scale
+                found = True
+    return found
+
+
+@kernel
 def write_velocities(s: Solve, speeds: Floats, dt: float, scale: float, out: Floats) -> None:
     """Write the velocity of every column to row 0 of `out`, and BOUND_* to row 1."""
     for j in range(s.n):
@@ -453,6 +476,8 @@ def velocity(
         return STATUS_REFUSED
     forward(s, s.x)
     residuals(s)
+    for c in range(s.nc):
+        s.w[s.relief + 6 * c] = s.w[s.trial + 6 * c]
     scale = set_twist_rows(s, table(twists, s.nc, 6))
     free_balls(s, most)
     set_preferred_velocities(s, dt)
@@ -468,8 +493,14 @@ def velocity(
             s.w[s.target + v] /= scale
         jacobian(s)
         choose_independent_rows(s)
+        for c in range(s.nc):
+            if s.i[s.kind + c] == KIND_CONE:
+                s.k[s.implied + 6 * c] = 1
         set_velocity_bounds(s, most, dt, scale)
-        met = solve_levels(s, max(TOLERANCE, ROUNDING / scale))
+        binds = True
+        while binds:
+            met = solve_levels(s, max(TOLERANCE, ROUNDING / scale))
+            binds = hold_cones(s, dt, scale)
         write_velocities(s, most, dt, scale, table(out, 2, s.nq))
     for c in range(s.nc):
         end = s.i[s.angular + c]

@@ -104,8 +104,10 @@ def open_array(
     return property(get, put if assign is None else assign, doc=doc)
 
 
-def counted(name: str, written: Callable[[Any], None], kind: type, doc: str) -> Any:
-    """Return a property for a value of some type, whose changes are counted by `written`."""
+def counted(
+    name: str, written: Callable[[Any], None], kind: Callable[[Any], Any], doc: str
+) -> Any:
+    """Return a property for a value that `kind` makes, whose changes are counted by `written`."""
     kept = f'_{name}'
 
     def put(frame: Counted, value: Any) -> None:

@@ -13,6 +13,7 @@ from ik_node.kernels.layout import (
     AXES_WORLD,
     begin_of,
     BLOCK,
+    KIND_CONE,
     KIND_COUPLING,
     KIND_DISTANCE,
     KIND_FRAME,
@@ -41,6 +42,7 @@ KINDS = {
     'look_at': KIND_LOOK_AT,
     'centre_of_mass': KIND_MASS,
     'coupling': KIND_COUPLING,
+    'cone': KIND_CONE,
 }
 AXES = {'goal': AXES_B, 'world': AXES_WORLD, 'link': AXES_A}
 
@@ -89,6 +91,13 @@ class FlatChain:
         at = begin_of(self.ints, 'angular')
         angular = self.ints[at : at + len(self.row_counts)]
         return np.where(self.rows < angular[self.rows // BLOCK], self.length, 1.0)
+
+    @cached_property
+    def one_sided(self) -> NDArray[np.bool_]:
+        """Return True for each row, shape (nr,), that counts only above 0: limits of rotations."""
+        at = begin_of(self.ints, 'kind')
+        kinds = self.ints[at : at + len(self.row_counts)]
+        return np.asarray(kinds[self.rows // BLOCK] == KIND_CONE)
 
     def dense(self, numbers: Floats) -> Floats:
         """Return the dense Jacobian, shape (nr, nv), of the kernels' blocks, stored by slot."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
+import math
 from typing import Any
 
 from ik_node.errors import OptionError, ShapeError, shown, TopologyError
@@ -83,6 +84,13 @@ def _switch(name: str, doc: str) -> Any:
     return counted(name, lambda joint: joint.revision.count_setting(), bool, doc)
 
 
+def _largest_angle(value: Any) -> float:
+    angle = number(value)
+    if not angle >= 0.0:
+        raise OptionError('largest angle', value, 'a number of 0 or more [rad], or inf')
+    return angle
+
+
 class Joint(Connector):
     """
     A frame that moves its child link by D = T(x, y, z) Rz(ez) Ry(ey) Rx(ex), theory.md, eq. (2).
@@ -132,6 +140,18 @@ class Joint(Connector):
         'True: full turns of a target or rest pose count. False: they are taken modulo a full '
         'turn.',
     )
+    max_turn: float = counted(
+        'max_turn',
+        lambda joint: joint._count_graph_edit(),
+        _largest_angle,
+        'Largest angle of the rotation of a ball joint, about any axis [rad]; inf = none.',
+    )
+    max_swing: float = counted(
+        'max_swing',
+        lambda joint: joint._count_graph_edit(),
+        _largest_angle,
+        'Largest angle between the z axes of a ball joint, which may twist [rad]; inf = none.',
+    )
     couplings: dict[DOF, Coupling] = fixed(
         'couplings', 'couple and uncouple', 'Axes that follow another joint, as DOF: Coupling.'
     )
@@ -145,6 +165,7 @@ class Joint(Connector):
         self._max_dof_limit = np.full(6, np.inf)
         self._max_velocity = np.full(6, np.inf)
         self._max_effort = np.full(6, np.inf)
+        self._max_turn = self._max_swing = math.inf
         self._target_set = False
         self._rest_pose_set = False
         self._track_joint_wrap = False
@@ -193,6 +214,7 @@ class Joint(Connector):
         self._max_dof_limit.fill(np.inf)
         self._max_velocity.fill(np.inf)
         self._max_effort.fill(np.inf)
+        self._max_turn = self._max_swing = math.inf
         self.target_set = self.rest_pose_set = False
         self._locked.fill(False)
         dict.clear(self._couplings)

@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 # Number of rows of the kinds for which it does not depend on the chosen axes.
-FIXED_ROWS = {'distance': 1, 'look_at': 2}
+FIXED_ROWS = {'distance': 1, 'look_at': 2, 'cone': 1}
 # The largest gap of a coupling that counts as kept [m], [rad]: what is left is rounding.
 COUPLED = (1e-10, 1e-10)
+# The largest excess over the limit of a rotation that counts as none [m], [rad].
+CONE = (1e-6, 1e-6)
 NO_SUM = Sum(-1, ())
 
 
@@ -37,9 +39,9 @@ class Request:
         Frame A in the link.
     base : Frame or None
         The frame that carries frame B; None = the root frame. `pose` is frame B in it.
-    kind : {'frame', 'universal', 'distance', 'look_at', 'centre_of_mass', 'coupling'}
+    kind : {'frame', 'universal', 'distance', 'look_at', 'centre_of_mass', 'coupling', 'cone'}
         Kind of the rows, see `Constraint`. The row of a coupling is the value of the joint less
-        what `sum` gives; it has no frames.
+        what `sum` gives; it has no frames. The row of a cone limits the rotation of a joint.
     axes : {'world', 'goal', 'link'}
         Axes in which the rows are expressed: those of the root frame, of B or of A.
     mask : int
@@ -89,6 +91,8 @@ class Request:
     @property
     def translation_row_count(self) -> int:
         """Return the number of rows whose Jacobian is that of a point; these come first."""
+        if self.kind == 'cone':
+            return 0
         return FIXED_ROWS.get(self.kind, (self.mask & 7).bit_count())
 
     @property
@@ -107,8 +111,9 @@ class Request:
     @property
     def pose(self) -> tuple[Array, Array]:
         """Return the present position [m] and orientation (xyzw) of frame B in `base`."""
-        if isinstance(self.source, Constraint):
-            return self.source.position, self.source.quaternion
+        source = self.source
+        if source is not None and (isinstance(source, Constraint) or self.kind == 'cone'):
+            return source.position, source.quaternion
         return np.zeros(3), np.array((0.0, 0.0, 0.0, 1.0))
 
 
@@ -146,12 +151,34 @@ def request_of(joint: Connector) -> Request:
 def requests_of(tree: Tree) -> list[Request]:
     """Return the requests of couplings with several masters, and of all closures and goals."""
     couplings = [_coupling_request(tree, each) for each in tree.sums]
-    return [*couplings, *map(request_of, tree.closers)]
+    return [*couplings, *_cone_requests(tree), *map(request_of, tree.closers)]
 
 
 def closure_requests(tree: Tree) -> list[Request]:
     """Return the requests of couplings with several masters and closures that take part."""
-    return [each for each in requests_of(tree) if not each.is_goal and each.takes_part]
+    found = [each for each in requests_of(tree) if not each.is_goal and each.takes_part]
+    return [each for each in found if each.kind != 'cone']
+
+
+def _cone_requests(tree: Tree) -> list[Request]:
+    """Return the requests of limits of rotations: one row each, an inequality."""
+    joints = {id(joint): joint for joint, _ in tree.owner}
+    return [
+        Request(
+            f'{what} of {joint.name}',
+            joint,
+            np.eye(4),
+            joint.parent,
+            'cone',
+            'goal',
+            mask,
+            False,
+            joint,
+        )
+        for joint in joints.values()
+        for what, mask, most in (('turn', 56, joint.max_turn), ('swing', 24, joint.max_swing))
+        if most < np.inf
+    ]
 
 
 def _coupling_request(tree: Tree, coupling: Sum) -> Request:

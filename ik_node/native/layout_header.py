@@ -18,6 +18,7 @@ _NUMBERS = {
         'CON_COLUMNS',
         'CON_LEVEL',
         'KIND_COUPLING',
+        'KIND_CONE',
         'AXES_A',
     ),
     transmit: (

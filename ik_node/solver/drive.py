@@ -184,6 +184,8 @@ def _obstacle(
             off = f'{error.position:.3g} m, {error.orientation:.3g} rad'
             return f'the loops do not close: closure {shown(name)} is {off} off'
     limits = _limits(problem, table, q, places, answers)
+    for chain in problem.chains:
+        limits += chain.active_cones(q, rows, packed)
     if limits:
         return f'at limits: {listed(limits)}'
     rows = rows.copy()

@@ -185,3 +185,16 @@ def test_other_counts_and_negative_numbers_are_refused():
     goal.kind = 'distance'
     with pytest.raises(ShapeError):
         goal.tolerance = (1, 2, 3, 4, 5, 6)
+
+
+def test_tolerance_of_closure_by_axis_is_read_and_written(repository):
+    """From YAML to a URDF and back; the gap along the free axis of the tolerance is allowed."""
+    urdf = (repository / 'urdf' / 'delta.urdf').read_text()
+    robot = ik.load_robot(urdf)
+    name, closure = next(iter(robot.closures.items()))
+    closure.tolerance = (1e-6, 2e-6, 3e-6)
+    kept = closure.tolerance
+    again = ik.load_robot(robot.to_urdf())
+    assert again.closures[name].tolerance == kept
+    by_yaml = ik.load_robot(robot.to_urdf(loops=False), closures=robot.to_closures())
+    assert by_yaml.closures[name].tolerance == kept

@@ -218,8 +218,9 @@ def _read_own_attributes(document: XmlDocument, element: Element, loop: Loop) ->
     tolerance = element.get('tolerance')
     if tolerance is not None:
         count = len(tolerance.split())
-        if count not in (1, 2):
-            raise document.error(element, 'tolerance: expected one number, or two: [m] and [rad]')
+        if count not in (1, *loop.tolerance_counts):
+            what = 'one number, or two: [m] and [rad], or one for each axis'
+            raise document.error(element, f'tolerance: expected {what}')
         loop.tolerance = document.numbers(element, 'tolerance', np.zeros(count).tolist())
     loop.rounding = document.numbers(element, 'rounding', (0.0, 0.0))
     loop.weight = document.numbers(element, 'weight', (1.0,))[0]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import isfinite
 from xml.etree.ElementTree import Element
 
 from ik_node.description.description import WORLD
@@ -41,11 +40,7 @@ def read_joint(
     joint.position = np.array(document.numbers(element, 'pos', (0.0, 0.0, 0.0)))
     lower, upper = document.limits(element, 'range', 'limited', settings.autolimits, notes)
     if kind == 'ball':
-        if isfinite(upper):
-            notes.append(
-                f'the ball joint on line {document.line(element)} is limited to a cone; the cone '
-                'is not read'
-            )
+        joint.upper = settings.angle(upper)
         return joint
     axis = document.numbers(element, 'axis', (0.0, 0.0, 1.0))
     if max(map(abs, axis)) < SMALLEST:

@@ -28,7 +28,7 @@ class MjcfJoint:
     ref : float
         Joint value of the pose in the file [rad or m].
     lower, upper : float
-        Limits [rad or m]; infinite = no limit.
+        Limits [rad or m]; infinite = no limit. Upper of a ball: its largest angle.
     efforts : (float, float)
         Range of the total effort of the actuators of a hinge [N m] or slide [N].
     is_named : bool

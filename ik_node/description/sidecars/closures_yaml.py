@@ -84,7 +84,9 @@ class _Reader(Checked):
             given = fields.get(key)
             if given is not None:
                 both = list(given) if isinstance(given, list | tuple) else [given] * 2
-                setattr(loop, key, self.numbers(both, 2, f'{what}: {key} ([m], [rad])'))
+                counts = loop.tolerance_counts if key == 'tolerance' else (2,)
+                count = len(both) if len(both) in counts else 2
+                setattr(loop, key, self.numbers(both, count, f'{what}: {key} ([m], [rad])'))
                 if min(getattr(loop, key)) < 0.0:
                     raise self.fail(f'{what}: {key}: {shown(given)} is below zero')
         loop.weight = self.numbers([fields.get('weight', 1.0)], 1, f'{what}: weight')[0]

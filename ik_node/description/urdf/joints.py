@@ -97,6 +97,11 @@ def _read_limit(
     document: XmlDocument, element: Element, spec: JointSpec, notes: list[str]
 ) -> None:
     limit, what = element.find('limit'), f'joint {shown(spec.name)}'
+    if spec.type_name in BALL_TYPES and limit is not None and 'lower' not in limit.attrib:
+        (upper,) = document.numbers(limit, 'upper', (-1.0,))
+        if upper >= 0.0:
+            spec.upper = upper
+            return
     if spec.type_name not in (*LIMITED_TYPES, 'continuous'):
         if limit is not None:
             notes.append(

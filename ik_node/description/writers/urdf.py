@@ -115,6 +115,8 @@ class _UrdfText:
             SubElement(element, 'axis', {'xyz': written(plain.axis)})
         if plain.dof is not None:
             self._limit(element, plain)
+        elif plain.made_from is not None and np.isfinite(plain.made_from.max_turn):
+            SubElement(element, 'limit', {'upper': number_text(plain.made_from.max_turn)})
         rule = self._mimics.get(plain.name)
         if rule is not None:
             offset, multiplier = [*rule.coefficients, 0.0][:2]

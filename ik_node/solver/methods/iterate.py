@@ -268,7 +268,8 @@ class Iterate:
     def residual(self) -> Array:
         """Return the residual r, shape (nr,) [L or rad]."""
         rows: Array = self._residual[self.chain.flat.rows]
-        return rows
+        # A limit of a rotation counts only beyond it.
+        return np.where(self.chain.flat.one_sided, np.maximum(rows, 0.0), rows)
 
     @property
     def cost(self) -> float:
@@ -326,7 +327,9 @@ class Iterate:
 
     def analytic_jacobian(self) -> Array:
         """Return the Jacobian computed by the kernel, shape (nr, nv)."""
-        return self.chain.flat.dense(self._numbers)
+        jacobian = self.chain.flat.dense(self._numbers)
+        inside = self.chain.flat.one_sided & (self._residual[self.chain.flat.rows] <= 0.0)
+        return np.where(inside[:, None], 0.0, jacobian)
 
 
 def _prismatic(ints: Ints, sizes: dict[str, int]) -> NDArray[np.bool_]:

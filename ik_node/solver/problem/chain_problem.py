@@ -209,11 +209,19 @@ class ChainProblem:
             floats[begin_of(self.flat.ints, name) :] for name in ('residual', 'jac')
         )
         error = begin_of(self.flat.ints, 'error')
-        return (
-            residual[self.flat.rows],
-            self.flat.dense(jacobian[: BLOCK * int(self.flat.ints[SIZES.index('ns')])]),
-            floats[error : error + self.errors.size].copy(),
-        )
+        rows = residual[self.flat.rows]
+        dense = self.flat.dense(jacobian[: BLOCK * int(self.flat.ints[SIZES.index('ns')])])
+        inside = self.flat.one_sided & (rows <= 0.0)
+        rows[inside], dense[inside] = 0.0, 0.0
+        return (rows, dense, floats[error : error + self.errors.size].copy())
+
+    def active_cones(self, q: Array, joints: Array, packed: Array) -> list[str]:
+        """Return the limits of rotations that bind at q, such as 'turn of shoulder'."""
+        if not self.flat.one_sided.any():
+            return []
+        _, jacobian, _ = self.linearise_by_size(q, joints, packed)
+        bind = self.flat.one_sided & jacobian.any(axis=1)
+        return [self.names.constraints[at] for at in (self.flat.rows[bind] // BLOCK).tolist()]
 
     def refuse(self, q: Array, poses: tuple[Array, Array]) -> NoReturn:
         """

@@ -23,8 +23,9 @@ from ik_node.model.chains import find_chains, support_of
 from ik_node.model.constraint import Constraint, norms_of
 from ik_node.model.dof import DOF
 from ik_node.model.goal import Goal
+from ik_node.model.joint import Joint
 from ik_node.model.redundancy import Redundancy
-from ik_node.model.request import COUPLED, Request
+from ik_node.model.request import CONE, COUPLED, Request
 from ik_node.model.tree import Tree
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.chain_problem import ChainProblem, make_chain_problem, TABLE_POSES
@@ -141,6 +142,11 @@ class Problem:
                 row[CON_LEVEL] = 1.0 + priorities.index(request.source.priority)
             if request.kind == 'coupling':
                 tolerance = COUPLED
+            if request.kind == 'cone' and isinstance(request.source, Joint):
+                whole = request.mask & 1 << DOF.EZ
+                joint = request.source
+                row[CON_DISTANCE] = joint.max_turn if whole else joint.max_swing
+                tolerance = CONE
             row[CON_TRANSLATION_TOLERANCE : CON_ROTATION_TOLERANCE + 1] = (
                 (options.translation_converge_threshold, options.rotation_converge_threshold)
                 if tolerance is None

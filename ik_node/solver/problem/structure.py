@@ -149,8 +149,12 @@ class Structure:
         """
         if not self.examined:
             self.examined = True
-            if self._closed:
+            closed = [request for request in self._closed if request.kind != 'cone']
+            if closed:
                 loops = self.problem((), options)
+                if closed != self._closed:
+                    loops = Problem(self.tree, closed, None, options.characteristic_length)
+                    loops.refresh(options)
                 self._redundancies = find_redundancies(loops, self.table, q)
                 if self._redundancies:
                     self.problems.clear()

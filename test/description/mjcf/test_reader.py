@@ -100,13 +100,13 @@ def test_a_free_joint_starts_as_written():
 
 
 def test_a_ball_joint_has_three_angles():
-    """Its cone is left out, with a note."""
+    """Its range is the largest angle of its rotation."""
     description = world(
         '<body name="a"><joint name="b" type="ball" range="0 1" limited="true"/></body>'
     )
     assert description.joints['b'].dof == [DOF.EX, DOF.EY, DOF.EZ]
     assert np.isinf(description.joints['b'].max_dof_limit).all()
-    assert any('is limited to a cone' in note for note in description.notes)
+    assert description.joints['b'].max_turn == 1.0
     assert any("ball joint 'b': EX EY EZ" in note for note in description.notes)
 
 
