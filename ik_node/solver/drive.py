@@ -7,6 +7,8 @@ from time import perf_counter
 
 from ik_node.errors import listed, shown
 from ik_node.kernels.layout import (
+    CON_ROTATION_TOLERANCE,
+    CON_TRANSLATION_TOLERANCE,
     JOINT_LOWER,
     JOINT_REST_ON,
     JOINT_TARGET,
@@ -18,7 +20,7 @@ from ik_node.kernels.layout import (
 )
 from ik_node.kernels.lm_step import SETTLE_STEP
 from ik_node.kernels.options import MAX_ITERATIONS, RESTARTS
-from ik_node.solver.problem.chain_problem import RANK_TOLERANCE
+from ik_node.solver.problem.chain_problem import ChainProblem, RANK_TOLERANCE
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
 from ik_node.solver.problem.singular_start import leave_singular_start
@@ -42,6 +44,9 @@ PROGRESS = 0.02
 SINGULAR = 0.05
 # A value this close to a limit, as a share of it, is at the limit: a coupling rounds.
 ROUNDING = 1e-12
+# A loop may be open by its tolerance where driven values are farther on by as many times that
+# [rad or characteristic lengths per rad or characteristic length].
+TOLERANCES = 20.0
 # Step limit of that last closing [steps]: from within `NEAR` it converges in a few steps.
 CLOSING_STEPS = 20
 
@@ -130,16 +135,22 @@ def drive(
         # The next call goes on from there.
         departure = leave_singular_start(problem, rows, start, ahead, packed)
         q[:] = q if departure is None else departure.q
-    if near:
+    # Loops with large tolerances allow more than a motion that keeps them closed.
+    loose = TOLERANCES * max((_tolerance(chain) for chain in problem.chains), default=0.0)
+    if near or bool(np.all(np.abs(q[places] - limited) <= loose * units[places])):
         if steps is not None:
             packed[MAX_ITERATIONS] = min(steps, CLOSING_STEPS)
-        q[places] = values
-        rows[JOINT_TARGET_WEIGHT] = 0.0
-        rows[JOINT_WINDOW, places] = 0.0
+        tried, held = q.copy(), rows.copy()
+        tried[places] = values if near else limited
+        held[JOINT_TARGET_WEIGHT] = 0.0
+        held[JOINT_WINDOW, places] = 0.0
         packed[RESTARTS] = 0.0
-        answers = problem.run(q, rows, packed, 0.0)
-        for answer, before in zip(answers, spent, strict=True):
-            answer.record[RECORD_STEPS] += before
+        closed = problem.run(tried, held, packed, 0.0)
+        if near or all(answer.status is Status.CONVERGED for answer in closed):
+            near, is_spent, answers = True, False, closed
+            q[:], rows = tried, held
+            for answer, before in zip(answers, spent, strict=True):
+                answer.record[RECORD_STEPS] += before
     table.follow(q)
     rows[JOINT_WINDOW, places] = locked
     short = ', '.join(
@@ -161,6 +172,13 @@ def drive(
         )
     more = Requirement(reason, least, '' if departure is None else departure.said)
     return Solution(q, answers, perf_counter() - started, problem.tree.names, more)
+
+
+def _tolerance(chain: ChainProblem) -> float:
+    """Return the largest tolerance of a closure of a chain [rad or L]."""
+    units = np.array((chain.flat.length, 1.0))
+    tolerances = chain.table[:, CON_TRANSLATION_TOLERANCE : CON_ROTATION_TOLERANCE + 1]
+    return float(np.min(tolerances / units, axis=1).max(initial=0.0))
 
 
 def _apart(reached: float, wanted: float) -> str:

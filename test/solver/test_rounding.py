@@ -315,3 +315,22 @@ def test_rank_does_not_depend_on_what_was_solved_before():
         fresh = ik.load_robot(CONNECTED.replace('0.644218', '0.644219'))
         fresh.joints['j3'].set_position(*position)
         assert solver.redundancies == ik.Solver(fresh).redundancies
+
+
+@pytest.mark.parametrize(
+    ('tolerance', 'angle', 'status'),
+    [
+        (None, 0.01, ik.Status.STALLED),
+        (0.05, 0.01, ik.Status.CONVERGED),
+        (0.05, 0.5, ik.Status.STALLED),
+    ],
+)
+def test_rigid_loop_is_driven_within_its_tolerance(tolerance, angle, status):
+    """A triangle of two bars and a weld does not move farther."""
+    text = OUT_OF_PLANE.format(height='0', own='').replace('"revolute"', '"weld"')
+    robot = ik.load_robot(text)
+    robot.closures['pin'].tolerance = tolerance
+    found = ik.Solver(robot).drive({'j1': angle})
+    assert found.status is status
+    assert (found.q[0] == angle) == (status is ik.Status.CONVERGED)
+    assert max(found.closure_errors['pin']) <= (1e-6 if tolerance is None else tolerance)
