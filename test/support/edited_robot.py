@@ -199,10 +199,7 @@ class EditedRobot(EditedGraph):
         # A solve goes from its last answer in small steps where only locked values were changed;
         # to be compared with one that has none, the solver is made to forget it.
         locked = any(self.records[n].locked.any() for n in self.named('joint'))
-        # Rows redundant up to rounding are looked for once, from where the loops are then.
-        there = Solver([self.frames['base']], self.options)
-        others = not self.massless() and there.redundancies != self.solver.redundancies
-        if others or (locked and self.values() != self.answered):
+        if locked and self.values() != self.answered:
             self.solver.update_structure()
         return True
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Largest gap that rounded numbers in a description usually cause [m], [rad].
+# Largest gap that careless numbers in a description usually cause [m], [rad].
 LARGEST_ROUNDING = 1e-3
 # Largest gap of a closed loop: the default tolerance of a closure [m], [rad].
 CLOSED = 1e-6
@@ -74,8 +74,8 @@ class Assembly(SolveResult):
         if max(max(error) for error in loops.values()) <= LARGEST_ROUNDING + CLOSED:
             wanted = _tolerance(max(max(error) for error in loops.values()))
             return (
-                'joint limits are not the reason: a gap this small is likely rounding in the '
-                f'description, and `tolerance: {wanted}` of a closure accepts it'
+                'joint limits are not the reason: the gap is small, but larger than the digits of '
+                f'the description explain; `tolerance: {wanted}` of a closure accepts it'
             )
         least = max(self.least_errors.values(), key=max, default=None)
         text = 'it would not close without joint limits either'

@@ -188,17 +188,19 @@ def find_redundancies(loops: Problem, table: JointTable, q: Array) -> tuple[Redu
     loops : Problem
         All closures that take part, without goals.
     table : JointTable
-        Limits for the solver, which closes loops that the search itself cannot close.
+        Couplings, for the solver, which closes loops that the search itself cannot close.
     q : ndarray, shape (nq,)
         Configuration from which the loops can be closed [rad or m]; it is used only if they do
-        not close from the joints' zero, so that the result depends on the robot alone.
+        not close from the joints' zero without limits, so that the result depends on the frames,
+        closures and couplings alone.
 
     """
     packed = SolverOptions(restarts=20).packed()
     rows = table.rows.copy()
     rows[[JOINT_TARGET_WEIGHT, JOINT_REST_ON]] = 0.0
+    rows[JOINT_LOWER], rows[[JOINT_UPPER, JOINT_WINDOW]] = -np.inf, np.inf
     found: list[Redundancy | None] = [OPEN] * len(loops.chains)
-    for start in (np.clip(np.zeros_like(q), rows[JOINT_LOWER], rows[JOINT_UPPER]), q.copy()):
+    for start in (np.zeros_like(q), q.copy()):
         table.follow(start)
         for solved in (False, True):
             if solved and any(each is OPEN for each in found):
