@@ -228,6 +228,16 @@ def test_split_joint_with_taken_name_is_refused():
         read_description(text, closures=types)
 
 
+def test_limits_of_a_joint_that_changes_its_type_are_noted():
+    """They do not say how a ball is limited."""
+    text = (
+        'closed_loop: [[left, right]]\njoint_name: [motor, free]\njoint_type: [SPHERICAL, FIXED]'
+    )
+    notes = [note for note in read(text).notes if 'its limits are removed' in note]
+    assert len(notes) == 1
+    assert "joint 'motor': its limits are removed" in notes[0]
+
+
 REAL = {'gepetto_5bar': (3, 2), 'gepetto_5bar_3d': (2, 2), 'gepetto_digit_leg': (9, 6)}
 
 

@@ -4,7 +4,9 @@ from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
 from ik_node.cli.convert import differences
 from ik_node.errors import IkError
+from ik_node.model.rotation import matrix_to_quat, quat_conjugate, quat_multiply, unit
 from ik_node.robot import from_dh, load_robot, Robot
+import numpy as np
 import pytest
 from support.any_dialect import FORMATS, texts
 from support.any_robot import any_robots
@@ -167,3 +169,28 @@ def test_a_coupling_in_a_circle_is_still_refused():
     broken = text.replace('</robot>', circle)
     with pytest.raises(IkError, match='circle'):
         load_robot(broken)
+
+
+def test_loop_half_a_turn_open_reads_back_equal():
+    """The rotation vector of half a turn has two signs; rounding decides which one is found."""
+    random, flipped = np.random.default_rng(3), 0
+    for _ in range(40):
+        axis = random.normal(0.0, 1.0, 3)
+        turn = random.normal(0.0, 1.0, 4)
+        half = quat_multiply(unit(turn), np.append(axis / np.linalg.norm(axis), 0.0))
+        robot = load_robot(
+            FOURBAR.replace('"tie" type="revolute"', '"tie" type="fixed"'), assemble=False
+        )
+        closure = robot.closures['tie']
+        pose = [robot.links[name].matrix_world[:3, :3] for name in ('coupler', 'rocker')]
+        ends = [
+            quat_multiply(quat_conjugate(matrix_to_quat(a)), b)
+            for a, b in zip(pose, (half, turn), strict=True)
+        ]
+        closure.set_offset((0.0, 0.0, 0.0), unit(ends[0]))
+        closure.set_quaternion(*unit(ends[1]))
+        for back in written_and_read(robot):
+            assert differences(robot, back) == []
+            there = back.closures['tie'].get_residual()[3:]
+            flipped += float(closure.get_residual()[3:] @ there) < 0.0
+    assert flipped > 0
