@@ -121,7 +121,8 @@ def with_ancestors(tree: Tree, columns: Iterable[int]) -> set[int]:
 def support_of(tree: Tree, request: Request) -> Support:
     """Return the columns that move frame A and frame B of a constraint."""
     if request.kind == 'coupling':
-        return Support((request.sum.column, *(column for column, _ in request.sum.terms)), ())
+        masters = (column for column, _ in request.coupling.terms)
+        return Support((request.coupling.column, *masters), ())
     b = [] if request.base is None else ancestors(tree, tree.carrier[request.base][0])
     if request.kind == 'centre_of_mass' and isinstance(request.link, Link):
         mass = carried_mass(tree, request.link)

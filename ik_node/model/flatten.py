@@ -173,7 +173,9 @@ def flatten(
         'kind': _ints(KINDS[r.kind] for r in chosen),
         'axes': _ints(AXES[r.axes] for r in chosen),
         'mask': _ints(r.mask for r in chosen),
-        'term0': _starts([len(r.sum.terms) + 1 if r.sum.terms else 0 for r in chosen])[:-1],
+        'term0': _starts([len(r.coupling.terms) + 1 if r.coupling.terms else 0 for r in chosen])[
+            :-1
+        ],
         'term': np.concatenate([np.zeros(0), *(_padded(term, width) for term in terms)]),
         'offset': _frames((c.offset for c in columns), length),
         'coefficients': _coefficients(tree, columns, width, length),
@@ -285,11 +287,11 @@ def _frames(poses: Iterable[Floats], length: float) -> Floats:
 
 def _terms(tree: Tree, request: Request, length: float) -> list[Floats]:
     """Return the terms of a coupling's row, follower less masters, in the kernels' units."""
-    if not request.sum.terms:
+    if not request.coupling.terms:
         return []
-    unit = _unit(tree.columns[request.sum.column], length)
+    unit = _unit(tree.columns[request.coupling.column], length)
     terms = [np.array(FREE)]
-    for column, polynomial in request.sum.terms:
+    for column, polynomial in request.coupling.terms:
         powers = _unit(tree.columns[column], length) ** np.arange(len(polynomial))
         terms.append(-np.array(polynomial) * powers / unit)
     return terms

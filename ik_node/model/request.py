@@ -41,7 +41,7 @@ class Request:
         The frame that carries frame B; None = the root frame. `pose` is frame B in it.
     kind : {'frame', 'universal', 'distance', 'look_at', 'centre_of_mass', 'coupling', 'cone'}
         Kind of the rows, see `Constraint`. The row of a coupling is the value of the joint less
-        what `sum` gives; it has no frames. The row of a cone limits the rotation of a joint.
+        what `coupling` gives; it has no frames. The row of a cone limits the rotation of a joint.
     axes : {'world', 'goal', 'link'}
         Axes in which the rows are expressed: those of the root frame, of B or of A.
     mask : int
@@ -51,7 +51,7 @@ class Request:
     source : Connector or None
         The object that it was read from, whose pose, weight and tolerance may change at any time;
         None = the pose is an argument of the solve.
-    sum : Sum
+    coupling : Sum
         The coupling, for kind 'coupling'.
 
     """
@@ -65,12 +65,12 @@ class Request:
     mask: int
     is_goal: bool
     source: Connector | None
-    sum: Sum = NO_SUM
+    coupling: Sum = NO_SUM
 
     def same_as(self, other: Request) -> bool:
         """Return True if both have the same structure; poses, weights and the like may differ."""
         mine, theirs = (
-            (r.name, r.link, r.base, r.kind, r.axes, r.mask, r.is_goal, r.source, r.sum)
+            (r.name, r.link, r.base, r.kind, r.axes, r.mask, r.is_goal, r.source, r.coupling)
             for r in (self, other)
         )
         return mine == theirs and np.array_equal(self.offset, other.offset)

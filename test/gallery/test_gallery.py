@@ -4,9 +4,9 @@ from pathlib import Path
 import shutil
 import tempfile
 
+from ik_node.description import own_robots as place
 from ik_node.description.own_robots import description_path
 from ik_node.errors import DescriptionError, UnknownFrameError
-from ik_node.gallery import description_path as place
 from ik_node.gallery import gallery_item, NAMES
 from ik_node.gallery.launch_item import parameter_file
 from ik_node.gallery.sway import ramp, ramped
@@ -131,7 +131,7 @@ def test_description_of_an_installation_is_found(tmp_path, monkeypatch, reposito
     share.mkdir(parents=True)
     shutil.copy(repository / 'urdf' / 'hexapod.urdf', share)
     monkeypatch.setattr(
-        place, '__file__', str(tmp_path / library / 'ik_node' / 'gallery' / 'description_path.py')
+        place, '__file__', str(tmp_path / library / 'ik_node' / 'description' / 'own_robots.py')
     )
     monkeypatch.delenv('AMENT_PREFIX_PATH', raising=False)
     assert description_path('hexapod.urdf') == share / 'hexapod.urdf'

@@ -10,7 +10,8 @@ import re
 import textwrap
 from typing import Any
 
-from ik_node.errors import listed
+from ik_node.description.yaml_document import parse_yaml
+from ik_node.errors import DescriptionError, listed
 from ik_node.ros.parameters.parameter_spec import ParameterSpec, Value
 from ik_node.ros.parameters.parameter_table import (
     NODE_PARAMETERS,
@@ -90,15 +91,13 @@ def unused_files(words: Sequence[str], node_name: str) -> Iterator[str]:
         Full name of the node, for example /left/ik_node.
 
     """
-    import yaml
-
     for word, path in pairwise(words):
         if word != '--params-file':
             continue
         # rcl has read the file already; what it accepts beyond YAML is not judged here.
         try:
-            found = list(_nodes_of(yaml.safe_load(Path(path).read_text(encoding='utf-8'))))
-        except (OSError, ValueError, yaml.YAMLError):
+            found = list(_nodes_of(parse_yaml(Path(path).read_text(encoding='utf-8'), path)))
+        except (OSError, ValueError, DescriptionError):
             continue
         if found and not any(_names(pattern, node_name) for pattern in found):
             yield (
