@@ -12,7 +12,7 @@ pytest.importorskip('rclpy')
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool, Trigger
-from trajectory_msgs.msg import JointTrajectory
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 pytestmark = pytest.mark.ros
 
@@ -173,6 +173,48 @@ def test_drives_stop_when_commands_end_while_the_node_runs(drives, urdf, interfa
         assert graph.set_parameters(**values[how]) == ''
     # After them there may be positions, or numbers of fewer motors.
     graph.wait(lambda: any(list(each.data) == ZEROS for each in drives.numbers), 'zeros')
+
+
+@pytest.mark.parametrize('how', ['sender gone', 'goal disabled', 'goal removed', 'plan'])
+def test_drives_stop_when_a_twist_or_goal_ends(drives, how):
+    """The twist turns the foot until then."""
+    from geometry_msgs.msg import TwistStamped
+
+    drives.start(
+        'velocity',
+        *('-p', 'goal_names:=[foot]', '-p', 'goals.foot.link:=foot_link', '-p', 'rate:=50.0'),
+        *('-p', 'goals.foot.dof:=EX EY'),
+        output='both',
+        source='solution',
+    )
+    graph, twist = drives.graph, TwistStamped()
+    twist.twist.angular.x = 0.02
+    sender = graph.client.create_publisher(TwistStamped, 'ik_node/goals/foot/twist', 1)
+
+    def moves():
+        sender.publish(twist)
+        if drives.trajectories:
+            drives.measure(*drives.trajectories[-1].points[-1].positions)
+        else:
+            drives.measure()
+        return drives.numbers and any(drives.numbers[-1].data)
+
+    graph.wait(moves, 'a command in motion')
+    if how == 'goal disabled':
+        graph.call(SetBool, 'ik_node/goals/foot/enable', SetBool.Request(data=False))
+    elif how == 'goal removed':
+        assert graph.set_parameters(goal_names=['']) == ''
+    elif how == 'plan':
+        plan = JointTrajectory(joint_names=JOINTS, points=[JointTrajectoryPoint()])
+        plan.points[0].positions, plan.points[0].time_from_start.sec = [0.1, 0.1], 100
+        graph.publish(JointTrajectory, 'ik_node/joint_trajectory_command', plan, 1)
+        graph.wait(lambda: len(drives.trajectories[-1].points[-1].accelerations), 'the plan')
+    drives.last_numbers(measured=False)
+    graph.catch_up()
+    assert list(drives.numbers[-1].data) == ZEROS
+    if how == 'plan':
+        # Nothing stops the plan.
+        assert len(drives.trajectories[-1].points[-1].accelerations)
 
 
 def test_drives_stop_when_a_tick_fails(drives, tmp_path):
