@@ -13,7 +13,7 @@ from ik_node.description.urdf.joint_elements import driven_joints
 from ik_node.description.urdf.joints import joint_elements, link_names, read_joint
 from ik_node.description.urdf.transmissions import read_transmissions
 from ik_node.description.xml_document import XmlDocument
-from ik_node.errors import IkError, shown
+from ik_node.errors import counted, IkError, shown
 from ik_node.model.link import Link
 
 
@@ -98,7 +98,9 @@ def _note_soft_limits(document: XmlDocument, notes: list[str]) -> None:
         if element.get('soft_lower_limit') or element.get('soft_upper_limit')
     ]
     if soft:
-        notes.append(f'soft limits (<safety_controller>, {len(soft)} joints) are not used')
+        notes.append(
+            f'soft limits (<safety_controller>, {counted(len(soft), "joint")}) are not used'
+        )
 
 
 def _couple(

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ik_node.display import public_names
-from ik_node.errors import plain
+from ik_node.errors import counted, plain
 from ik_node.kernels.layout import JOINT_LOWER, JOINT_UPPER, JOINT_WINDOW
 from ik_node.model.request import closure_requests
 from ik_node.solver.options import SolverOptions
@@ -169,15 +169,16 @@ class Mobility(int):
     def report(self) -> str:
         """Return a text of several lines; `str` returns the number alone."""
         lines = [
-            f'mobility {int(self)}: {self.free} free values, {self.closure_rows} closure rows of '
-            f'rank {self.rank}'
+            f'mobility {int(self)}: {counted(self.free, "free value")}, '
+            f'{counted(self.closure_rows, "closure row")} of rank {self.rank}'
         ]
         if self.redundant_rows:
             shares = ', '.join(
                 f'{plain(name)} {rows}' for name, rows in self.redundant_closures.items()
             )
+            are = 'row is' if self.redundant_rows == 1 else 'rows are'
             lines.append(
-                f'the Gruebler count is {self.gruebler}: {self.redundant_rows} rows are redundant '
+                f'the Gruebler count is {self.gruebler}: {self.redundant_rows} {are} redundant '
                 f'here ({shares})'
             )
         if self.rank:

@@ -110,7 +110,7 @@ def test_soft_limits_are_noted():
         joint('j', 'a', 'b', inside + ' soft_upper_limit="0.5"/>', 'revolute'), links='ab'
     )
     description = read_description(text)
-    assert description.notes == ['soft limits (<safety_controller>, 1 joints) are not used']
+    assert description.notes == ['soft limits (<safety_controller>, 1 joint) are not used']
     assert description.joints['j'].max_dof_limit[5] == 1
     assert not read_description(text.replace('soft_upper_limit', 'k_position')).notes
 

@@ -205,7 +205,7 @@ def test_mobility_without_closures_is_number_of_values():
     assert found.singular_values.shape == (0,)
     assert np.isnan(found.condition)
     assert found.facts()['condition'] is None
-    assert found.report() == 'mobility 1: 1 free values, 0 closure rows of rank 0'
+    assert found.report() == 'mobility 1: 1 free value, 0 closure rows of rank 0'
 
 
 def test_mobility_ignores_limits():
