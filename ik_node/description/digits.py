@@ -6,6 +6,8 @@ from xml.etree.ElementTree import Element
 
 from ik_node.model.redundancy import rounding_error
 
+# Fewest decimals of a rounded angle: 1.57 is one, while a length of 0.57 is exact.
+ANGLE_DECIMALS = 2
 # Attributes with a position [m], and with a rotation or direction.
 _POSITIONS = ('xyz', 'pos', 'anchor')
 _ROTATIONS = ('rpy', 'quat', 'euler', 'axisangle', 'xyaxes', 'zaxis', 'axis')
@@ -29,9 +31,6 @@ def rounding_of(root: Element) -> tuple[float, float]:
         for name in _POSITIONS:
             texts[element.tag == 'axis'].append(element.get(name, ''))
         texts[1].extend(element.get(name, '') for name in _ROTATIONS)
-    # Angles such as 1.57 are rounded, lengths of centimetres are not.
-    position, rotation = (
-        rounding_error(' '.join(each).split(), max(1, sum(map(bool, each))), fewest)
-        for each, fewest in zip(texts, (3, 2), strict=True)
-    )
-    return position, rotation
+    lengths, angles = (' '.join(each).split() for each in texts)
+    places, rotations = (sum(map(bool, each)) for each in texts)
+    return rounding_error(lengths, places), rounding_error(angles, rotations, ANGLE_DECIMALS)

@@ -69,7 +69,7 @@ def rounding_error(numbers: Iterable[str], count: int, fewest: int = FEWEST_DECI
     numbers : iterable of str
         Numbers as written in a file, or as `repr` writes them.
     count : int
-        Number of vectors or rotations that they make up, over which the mean is taken.
+        Number of positions or rotations that they make up, over which the mean is taken.
     fewest : int
         Fewest decimals of a rounded number.
 

@@ -1,5 +1,7 @@
 """Mechanisms with rounded geometry behave like the exact ones."""
 
+import re
+
 import ik_node as ik
 from ik_node.description.own_robots import description_path
 import pytest
@@ -48,3 +50,15 @@ def test_rounding_cuts_the_digits_of_geometry_only():
     exact, cut = ik.load_robot(text), ik.load_robot(rounded_urdf(tilted_urdf(text), 4))
     assert cut.lower.tolist() == exact.lower.tolist()
     assert cut.joints.keys() == exact.joints.keys()
+
+
+@pytest.mark.parametrize('digits', [4, 6])
+def test_digits_of_a_sidecar_count(digits):
+    """The description itself has all digits."""
+    whole = ik.load_robot(urdf_of(LINKAGES['four_bar'](), 'point'))
+    closures = re.sub(
+        r'-?\d+\.\d+', lambda found: f'{float(found[0]):.{digits}f}', whole.to_closures()
+    )
+    robot = ik.load_robot(whole.to_urdf(loops=False), closures=closures)
+    assert int(robot.mobility) == 1
+    assert ik.Solver(robot).drive({'to_link1': 0.3}).status is ik.Status.CONVERGED

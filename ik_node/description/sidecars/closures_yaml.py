@@ -13,10 +13,12 @@ from ik_node.description.description import (
     LoopSet,
     MOST_COEFFICIENTS,
 )
+from ik_node.description.digits import ANGLE_DECIMALS
 from ik_node.description.yaml_document import Checked
 from ik_node.errors import IkError, shown
 from ik_node.model.closure import CLOSURE_TYPES
 from ik_node.model.dof import parse_dofs
+from ik_node.model.redundancy import rounding_error
 from ik_node.model.rotation import quat_from_euler
 import numpy as np
 
@@ -58,7 +60,15 @@ class _Reader(Checked):
         couplings = self.items(top, 'couplings')
         result = LoopSet(self.source, 'closures YAML')
         self._angles: list[float] = []
+        self._lengths: list[float] = []
         result.loops = [self._loop(entry, i) for i, entry in enumerate(closures)]
+        frames = 2 * len(result.loops)
+        errors = (
+            rounding_error(map(repr, self._lengths), frames),
+            rounding_error(map(repr, self._angles), frames, ANGLE_DECIMALS),
+        )
+        for loop in result.loops:
+            loop.rounding = tuple(map(max, loop.rounding, errors))
         result.notes = [f'{self.source}: {note}' for note in note_degrees(self._angles)]
         result.couplings = [self._coupling(entry, i) for i, entry in enumerate(couplings)]
         if top.get('actuated') is not None:
@@ -135,6 +145,7 @@ class _Reader(Checked):
         xyz = self.numbers(fields.get('xyz', (0, 0, 0)), 3, f'{what}: xyz [m]')
         rpy = self.numbers(fields.get('rpy', (0, 0, 0)), 3, f'{what}: rpy [rad]')
         self._angles += rpy
+        self._lengths += xyz
         link = self.text(fields['link'], f'{what}: link')
         return LoopFrame(link, np.array(xyz), quat_from_euler(*map(exact_angle, rpy)))
 
