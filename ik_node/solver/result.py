@@ -158,7 +158,7 @@ class SolveResult:
         if self.status is Status.CONVERGED:
             starts = f' and {self.starts} starts' if self.starts > 1 else ''
             text = f'CONVERGED after {counted(self.iterations, "step")}{starts}'
-            return text + _explained(self.rounding_gaps)
+            return text + explained(self.rounding_gaps)
         text = f'{self.status.name}: {_WHY[self.status]}'
         # An open loop is named before a goal, because goals are meaningless while a loop is open.
         of_kind = (('closure', self.closure_errors), ('goal', self.goal_errors))
@@ -189,7 +189,7 @@ def _residuals(
     return found
 
 
-def _explained(gaps: Mapping[str, PoseError]) -> str:
+def explained(gaps: Mapping[str, PoseError]) -> str:
     """Return the end of a message that names closures whose gaps are accepted."""
     each = listed((gap_text(name, error) for name, error in gaps.items()), 4)
     return f'; open by gaps that the digits of the description explain: {each}' if gaps else ''

@@ -255,6 +255,19 @@ def test_loop_cut_by_a_point_moves_within_the_rounding_of_its_digits(digits, gap
     assert there.status is ik.Status.CONVERGED
 
 
+def test_path_and_batch_name_gaps_that_digits_explain():
+    """With the largest gap of all points."""
+    robot = ik.load_robot(connected(4))
+    robot.add_goal('c', name='turned', dof='EZ')
+    solver = ik.Solver(robot)
+    poses = [robot.forward(solver.drive({'j1': x}).q, 'c') for x in (0.1, 0.4)]
+    for each in (solver.solve_path({'turned': poses}), solver.solve_batch({'turned': poses})):
+        assert each.converged.all()
+        gaps = [point.rounding_gaps['pin'] for point in each if point.rounding_gaps]
+        assert each.rounding_gaps['pin'] == tuple(np.max(gaps, axis=0))
+        assert 'digits of the description explain' in each.message
+
+
 def test_own_tolerance_of_a_loop_replaces_what_digits_explain():
     """The loop moves with the same gap, and the status says what the tolerance says."""
     for tolerance, status in ((1e-7, ik.Status.STALLED), (1e-3, ik.Status.CONVERGED)):

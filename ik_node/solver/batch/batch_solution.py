@@ -9,10 +9,17 @@ from typing import NamedTuple, overload
 
 from ik_node.display import public_names
 from ik_node.errors import OptionError
-from ik_node.kernels.layout import RECORD, RECORD_STARTS, RECORD_STATUS, RECORD_STEPS
+from ik_node.kernels.layout import (
+    CON_ROTATION_TOLERANCE,
+    CON_TRANSLATION_TOLERANCE,
+    RECORD,
+    RECORD_STARTS,
+    RECORD_STATUS,
+    RECORD_STEPS,
+)
 from ik_node.model.by_name import ByName
 from ik_node.solver.batch.batch_work import BatchChain
-from ik_node.solver.result import Solution
+from ik_node.solver.result import explained, PoseError, Solution
 from ik_node.solver.status import Status
 import numpy as np
 from numpy.typing import NDArray
@@ -143,11 +150,25 @@ class BatchSolution:
         return found
 
     @property
+    def rounding_gaps(self) -> dict[str, PoseError]:
+        """Return the largest gap of each closure in `Solution.rounding_gaps` of any problem."""
+        found = {}
+        for chain in self._chains:
+            own = chain.table[:, CON_TRANSLATION_TOLERANCE : CON_ROTATION_TOLERANCE + 1]
+            for row, name in chain.chain.names.closures:
+                at = RECORD + 2 * row
+                errors = chain.records[self.converged, at : at + 2]
+                over = errors[np.any(errors > own[row], axis=1)]
+                if len(over):
+                    found[name] = PoseError._make(over.max(axis=0).tolist())
+        return found
+
+    @property
     def message(self) -> str:
         """Return the number of problems with each status, and the first failure's message."""
         left = np.flatnonzero(~self.converged)
         if not left.size:
-            return f'CONVERGED: all {len(self)}'
+            return f'CONVERGED: all {len(self)}{explained(self.rounding_gaps)}'
         ends = Counter(self.status.tolist())
         counts = ', '.join(f'{ends[status]} {Status(status).name}' for status in sorted(ends))
         first = int(left[0])

@@ -17,6 +17,7 @@ from ik_node.kernels.options import COMPROMISE
 from ik_node.kernels.path import BOUNDED, TOO_FAST, TORN
 from ik_node.solver.batch.batch_solution import BatchSolution
 from ik_node.solver.batch.batch_work import BatchChain
+from ik_node.solver.result import explained
 from ik_node.solver.status import Status
 import numpy as np
 from numpy.typing import NDArray
@@ -116,7 +117,7 @@ class PathSolution(BatchSolution):
         if parts:
             text = f'{int((~self.solved).sum())} of {len(self)} not solved; ' + '; '.join(parts)
         elif self.converged.all():
-            text = f'{Status.CONVERGED.name}: all {len(self)}'
+            text = f'{Status.CONVERGED.name}: all {len(self)}{explained(self.rounding_gaps)}'
         else:
             text = f'{len(self)} frames, {int(self.converged.sum())} of them meet all goals'
         slowed = int(self.longer.sum())
