@@ -70,7 +70,12 @@ def similar(name: object, known: Iterable[str]) -> str:
     from difflib import get_close_matches
 
     short = [each for each in islice(known, MOST_COMPARED) if len(each) <= MOST_NAME]
-    return ' or '.join(map(shown, get_close_matches(name, short, n=3)))
+    lower: dict[str, str] = {}
+    for each in short:
+        lower.setdefault(each.lower(), each)
+    # One wrong letter of two is as near as names of two letters can be.
+    near = get_close_matches(name.lower(), lower, n=3, cutoff=0.5 if len(name) < 4 else 0.6)
+    return ' or '.join(shown(lower[each]) for each in near)
 
 
 MOST_ALIKE = 4  # more notes of one kind become one
@@ -224,11 +229,12 @@ class OptionError(IkError):
 
     """
 
-    def __init__(self, name: str, value: object, allowed: str) -> None:
+    def __init__(self, name: str, value: object, allowed: str, near: str = '') -> None:
         self.name = name
         self.value = value
         self.allowed = allowed
-        super().__init__(f'{name}: {shown(value)} is not allowed; allowed: {allowed}')
+        mean = f'; did you mean {near}?' if near else ''
+        super().__init__(f'{name}: {shown(value)} is not allowed; allowed: {allowed}{mean}')
 
 
 class EngineError(IkError):

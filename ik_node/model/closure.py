@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ik_node.errors import OptionError, shown
 from ik_node.model.constraint import Constraint
 from ik_node.model.dof import DOF, parse_dofs
+from ik_node.model.given import one_of
 
 # Type name -> kind and constrained axes in frame B.
 CLOSURE_TYPES: dict[str, tuple[str, str]] = {
@@ -67,10 +68,7 @@ class Closure(Constraint):
             If no closure type has this name.
 
         """
-        try:
-            kind, dofs = CLOSURE_TYPES[type_name]
-        except (KeyError, TypeError):
-            raise OptionError('closure type', type_name, ' '.join(CLOSURE_TYPES)) from None
+        kind, dofs = CLOSURE_TYPES[one_of('closure type', type_name, CLOSURE_TYPES)]
         return kind, parse_dofs(dofs)
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ik_node.errors import OptionError, ShapeError, shown
+from ik_node.errors import OptionError, ShapeError, shown, similar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -148,4 +148,4 @@ def one_of(what: str, value: object, allowed: Iterable[str]) -> str:
     """
     if isinstance(value, str) and value in allowed:
         return value
-    raise OptionError(what, value, ' '.join(allowed))
+    raise OptionError(what, value, ' '.join(allowed), similar(value, allowed))

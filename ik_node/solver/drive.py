@@ -154,7 +154,8 @@ def drive(
     table.follow(q)
     rows[JOINT_WINDOW, places] = locked
     short = ', '.join(
-        f'{shown(problem.tree.names[at])} stopped at {_apart(float(q[at]), value)}'
+        f'{shown(problem.tree.names[at])} stopped at '
+        f'{_apart(float(q[at]), value, _own_limits(problem, at, value))}'
         for at, value in wanted.items()
         if abs(q[at] - value) > (ROUNDING * max(1.0, abs(value)) if near else NEAR * units[at])
     )
@@ -181,10 +182,19 @@ def _tolerance(chain: ChainProblem) -> float:
     return float(np.min(tolerances / units, axis=1).max(initial=0.0))
 
 
-def _apart(reached: float, wanted: float) -> str:
+def _own_limits(problem: Problem, at: int, wanted: float) -> str:
+    """Return the limits of a joint in brackets if they do not allow a value, else ''."""
+    joint, dof = problem.tree.owner[at]
+    lower, upper = joint.get_min_limit(dof), joint.get_max_limit(dof)
+    if lower <= wanted <= upper:
+        return ''
+    return f' (limits [{lower:.6g}, {upper:.6g}] {"rad" if dof.is_rotation else "m"})'
+
+
+def _apart(reached: float, wanted: float, limits: str) -> str:
     """Return two different numbers with enough digits to tell them apart."""
     digits = next(n for n in (6, 9, 12, 17) if f'{reached:.{n}g}' != f'{wanted:.{n}g}')
-    return f'{reached:.{digits}g}, not {wanted:.{digits}g}'
+    return f'{reached:.{digits}g}{limits}, not {wanted:.{digits}g}'
 
 
 def _obstacle(

@@ -234,7 +234,8 @@ class SolverOptions:
             value = getattr(self, entry.name)
             text = _allowed_values(entry, value)
             if text:
-                raise OptionError(entry.name, value, text)
+                near = similar(value, entry.metadata['allowed'])
+                raise OptionError(entry.name, value, text, near)
         if self.comfort is not None and self.method not in COST_METHODS:
             raise OptionError(
                 'comfort', self.comfort, f'with method {" or ".join(COST_METHODS)} only'

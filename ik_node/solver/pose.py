@@ -14,6 +14,10 @@ from ik_node.model.request import Request
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+# Longer quaternions are something else, such as angles in degrees.
+MOST_NORM = 10.0
+A_ROTATION = 'a quaternion of length 1 (angles are none), xyzw'
+
 # Joint values as an array, or by name.
 Values = ArrayLike | Mapping[str, ArrayLike]
 
@@ -60,8 +64,9 @@ def unit_pose(
         large = norm < math.inf and all(abs(value) < math.inf for value in (x, y, z))
         wanted = f'a position within {LARGEST:g} m' if large else 'finite numbers'
         raise ShapeError(f'pose of {shown(name)}', wanted, f'{p} and {r}')
-    if norm < 1e-9:
-        raise ShapeError(f'quaternion of {shown(name)}', 'a rotation, xyzw', f'{r}, which is zero')
+    if not 1e-9 <= norm <= MOST_NORM:
+        got = f'{r}, ' + (f'of length {norm:.3g}' if norm > 1.0 else 'which is zero')
+        raise ShapeError(f'quaternion of {shown(name)}', A_ROTATION, got)
     if abs(square - 1.0) <= NORMALISED:
         return x, y, z, a, b, c, d
     return x, y, z, a / norm, b / norm, c / norm, d / norm

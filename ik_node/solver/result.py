@@ -13,6 +13,7 @@ from ik_node.display import html_table, html_text, public_names, Rows, table
 from ik_node.errors import counted, listed, plain, shown
 from ik_node.kernels.layout import (
     CON_COLUMNS,
+    CON_POSE,
     CON_ROTATION_MISFIT,
     CON_ROTATION_TOLERANCE,
     CON_TRANSLATION_MISFIT,
@@ -33,6 +34,11 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 STATUSES = tuple(Status)
+# A goal that is so many characteristic lengths off was not meant in metres.
+FAR_OFF = 20.0
+# A quaternion whose first component is larger, and its last smaller than the rest to 1, is a small
+# turn (0.9 rad) if it is read as w x y z, and almost half a turn about x as x y z w.
+LARGE_HALF = 0.9
 
 
 class PoseError(NamedTuple):
@@ -104,8 +110,13 @@ class SolveResult:
     closing_iterations: int = 0
     characteristic_length: float = field(default=1.0, repr=False)
     _condition: Callable[[], float] | None = field(default=None, repr=False, compare=False)
+    # Goal -> what may be wrong with it.
+    _doubts: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     __dir__ = public_names
+
+    def __bool__(self) -> bool:
+        return self.converged
 
     def __repr__(self) -> str:
         residuals = _residuals(self.goal_errors, self.closure_errors)
@@ -119,6 +130,11 @@ class SolveResult:
     def converged(self) -> bool:
         """Return True if the status is CONVERGED."""
         return self.status is Status.CONVERGED
+
+    @property
+    def success(self) -> bool:
+        """Return `converged`, under the name that scipy has for it."""
+        return self.converged
 
     @property
     def worst(self) -> str:
@@ -168,6 +184,7 @@ class SolveResult:
             if name:
                 position, orientation = errors[name]
                 text += f'; {kind} {shown(name)} is {position:.3g} m, {orientation:.3g} rad off'
+                text += self._doubts.get(name, '') if kind == 'goal' else ''
         if self.active_limits:
             text += f'; at limits: {listed(self.active_limits)}'
         return text
@@ -234,7 +251,8 @@ class Solution:
     """
     The result of `Solver.solve_pose`, which does not change the robot.
 
-    `solution['shoulder']` is the value of that joint. The numbers are copied from the solver at
+    `solution['shoulder']` is the value of that joint, and a solution is true if it converged. The
+    numbers are copied from the solver at
     once; mappings by name are made when they are read.
 
     Attributes
@@ -296,6 +314,9 @@ class Solution:
     def __getitem__(self, name: str) -> float:
         return ByName('joint', self.as_dict())[name]
 
+    def __bool__(self) -> bool:
+        return self.converged
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
 
@@ -303,6 +324,11 @@ class Solution:
     def converged(self) -> bool:
         """Return True if the status is CONVERGED."""
         return self.status is Status.CONVERGED
+
+    @property
+    def success(self) -> bool:
+        """Return `converged`, under the name that scipy has for it."""
+        return self.converged
 
     @property
     def status(self) -> Status:
@@ -598,4 +624,19 @@ class ChainAnswer(NamedTuple):
             _condition=lambda: self.chain.condition_number(
                 q, self.joints, self.table, self.packed
             ),
+            _doubts={} if self.status is Status.CONVERGED else self._doubts(),
         )
+
+    def _doubts(self) -> dict[str, str]:
+        """Return a clause for each goal about what may be wrong with it, if something may."""
+        names, found = self.chain.names, {}
+        for at, name in names.goals:
+            position, orientation = self.errors[at].tolist()
+            x, _, _, w = self.table[at, CON_POSE + 3 : CON_POSE + 7].tolist()
+            if not names.values:
+                found[name] = ' (its link does not move: no joint carries it)'
+            elif position > FAR_OFF * self.chain.characteristic_length:
+                found[name] = ' (positions are in metres: is this one in millimetres?)'
+            elif orientation > 1.0 and abs(x) > LARGE_HALF and abs(w) < 1.0 - LARGE_HALF:
+                found[name] = ' (quaternions are x y z w: is this one w x y z?)'
+        return found

@@ -283,7 +283,10 @@ class Solver:
             As in `checked_q`; the message names the row.
 
         """
-        if isinstance(values, Mapping) or np.ndim(values) != 2:
+        try:
+            if isinstance(values, Mapping) or np.ndim(values) != 2:
+                return None
+        except ValueError:  # lists of different lengths
             return None
         with self.lock:
             names = self._graph.current().tree.names

@@ -10,6 +10,7 @@ from ik_node.errors import ShapeError, shown
 from ik_node.kernels.layout import NORMALISED
 from ik_node.model.given import numbers
 from ik_node.model.pose_forms import position_and_quat
+from ik_node.solver.pose import A_ROTATION, MOST_NORM
 from ik_node.solver.problem.problem import Problem
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -107,13 +108,12 @@ def _poses(name: str, pose: Any, turns: bool, first: int) -> tuple[Array, Array]
     if row >= 0:
         got = f'{at[row].tolist()} and {turned[row].tolist()}'
         raise ShapeError(f'pose of {shown(name)} in row {first + row}', 'finite numbers', got)
-    zero = np.flatnonzero(norm < 1e-9)
-    if zero.size:
-        row = int(zero[0])
-        got = f'{turned[row].tolist()}, which is zero'
-        raise ShapeError(
-            f'quaternion of {shown(name)} in row {first + row}', 'a rotation, xyzw', got
-        )
+    wrong = np.flatnonzero((norm < 1e-9) | (norm > MOST_NORM))
+    if wrong.size:
+        row = int(wrong[0])
+        length = f'of length {norm[row]:.3g}' if norm[row] > 1.0 else 'which is zero'
+        got = f'{turned[row].tolist()}, {length}'
+        raise ShapeError(f'quaternion of {shown(name)} in row {first + row}', A_ROTATION, got)
     norm[np.abs(square - 1.0) <= NORMALISED] = 1.0
     return at, turned / norm[:, None]
 
