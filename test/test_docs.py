@@ -82,7 +82,7 @@ def blocks(repository, page, language):
 def example(repository, tmp_path):
     """Save the files of "Bring your robot" as the page says, and return their folder."""
     (urdf,) = blocks(repository, 'bring_your_robot', 'xml')
-    closures, parameters = blocks(repository, 'bring_your_robot', 'yaml')
+    closures, _, parameters = blocks(repository, 'bring_your_robot', 'yaml')
     (tmp_path / 'rocker.urdf').write_text(urdf)
     (tmp_path / 'rocker.closures.yaml').write_text(closures)
     (tmp_path / 'rocker.yaml').write_text(parameters)
