@@ -29,6 +29,8 @@ METHODS = (
 COST_METHODS = ('gradient_descent', 'slsqp')
 
 _INF = math.inf
+# Least factor of rows in a solve; with it, rows that do not count have no influence either.
+LEAST_FACTOR = 1e-6
 
 
 def _option(default: Any, unit: str, low: float, high: float, doc: str) -> Any:
@@ -124,9 +126,16 @@ class SolverOptions:
         'along the joints of a goal or loop',
     )
     translation_factor: float = _option(
-        1.0, '1', 1e-6, 1e6, 'weight of all translation rows, in characteristic lengths'
+        1.0,
+        '1',
+        0.0,
+        1e6,
+        'factor of all translation rows, in characteristic lengths; 0 = the positions of goals do '
+        'not count',
     )
-    rotation_factor: float = _option(1.0, '1/rad', 1e-6, 1e6, 'weight of all rotation rows')
+    rotation_factor: float = _option(
+        1.0, '1/rad', 0.0, 1e6, 'factor of all rotation rows; 0 = those of goals do not count'
+    )
     translation_error_clamp: float = _option(
         _INF, 'm', 1e-9, _INF, 'a larger position residual is scaled down to this in a step'
     )
@@ -266,8 +275,8 @@ class SolverOptions:
         packed[index.DAMPING_FACTOR] = self.damping_factor
         packed[index.ADAPTIVE_DAMPING] = self.adaptive_damping
         packed[index.REST_POSE_FACTOR] = self.rest_pose_factor
-        packed[index.TRANSLATION_FACTOR] = self.translation_factor
-        packed[index.ROTATION_FACTOR] = self.rotation_factor
+        packed[index.TRANSLATION_FACTOR] = max(self.translation_factor, LEAST_FACTOR)
+        packed[index.ROTATION_FACTOR] = max(self.rotation_factor, LEAST_FACTOR)
         packed[index.TRANSLATION_ERROR_CLAMP] = self.translation_error_clamp
         packed[index.ROTATION_ERROR_CLAMP] = self.rotation_error_clamp
         packed[index.RESTARTS] = self.restarts

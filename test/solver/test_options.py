@@ -5,6 +5,8 @@ import math
 
 from ik_node.errors import OptionError
 from ik_node.kernels.options import OPTION_COUNT
+from ik_node.robot import load_robot
+from ik_node.solver import Solver
 from ik_node.solver.options import COST_METHODS, METHODS, SolverOptions
 import numpy as np
 import pytest
@@ -141,3 +143,18 @@ def test_every_option_documents_unit_range_and_meaning(name):
     assert metadata['parameter'] == (default is not None)
     low, high = metadata['range']
     assert default in metadata['allowed'] or default is None or low <= default <= high
+
+
+@pytest.mark.parametrize('method', ['dls', 'sdls', 'slsqp'])
+@pytest.mark.parametrize('name', ['arm6', 'hexapod'])
+def test_rows_with_factor_zero_do_not_count_but_loops_close(name, method):
+    """The JavaScript library allows it; a goal's position counts alone."""
+    robot = load_robot(name)
+    solver = Solver(robot, SolverOptions(rotation_factor=0, method=method, max_iterations=500))
+    link = list(robot.links)[-1] if name == 'arm6' else 'platform_link'
+    position = np.add(robot.links[link].get_world_position(), (0.005, 0.0, 0.003))
+    solution = solver.solve_pose({link: (position, (1.0, 0.0, 0.0, 0.0))})
+    assert solution.converged
+    assert solution.goal_errors[link].position < 1e-6
+    for error in solution.closure_errors.values():
+        assert max(error) < 1e-6

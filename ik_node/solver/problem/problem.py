@@ -38,6 +38,8 @@ Array = NDArray[np.float64]
 # Steps of one call of the kernel if there is a time budget or a stop flag [steps]: between two
 # calls Python checks the clock and the flag.
 SLICE = 10
+# Tolerance of rows that do not count, because their factor is 0 [m or rad].
+ANY = 1e9
 
 
 class Problem:
@@ -156,6 +158,11 @@ class Problem:
             if tolerance is not None and len(tolerance) == len(DOF):
                 own = [most for k, most in enumerate(tolerance) if request.mask & 1 << k]
                 row[CON_ROW_TOLERANCE : CON_ROW_TOLERANCE + len(own)] = own
+            if request.is_goal:
+                if options.translation_factor == 0.0:
+                    row[CON_TRANSLATION_TOLERANCE] = ANY
+                if options.rotation_factor == 0.0:
+                    row[CON_ROTATION_TOLERANCE] = ANY
             row[CON_TRANSLATION_MISFIT], row[CON_ROTATION_MISFIT] = 0.0, 0.0
             for redundancy in chain.redundancies:
                 if not request.is_goal and request.name in redundancy.misfit:
