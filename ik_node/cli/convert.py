@@ -94,11 +94,16 @@ def _first(names: list[str], others: list[str]) -> str:
 
 
 def _values_of(robot: Robot) -> list[str]:
-    """Return the actuated joint values."""
+    """Return the actuated joint values, without those that follow another one alone."""
     found: list[str] = []
     for name in robot.actuated:
         joint = robot.joints.get(name)
-        found += [name] if joint is None else joint.value_names
+        if joint is None:
+            found.append(name)
+            continue
+        for value, dof in zip(joint.value_names, joint.dof, strict=True):
+            if dof not in joint.couplings or joint.couplings[dof].others:
+                found.append(value)
     return found
 
 

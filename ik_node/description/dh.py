@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from ik_node.description.description import Description
 from ik_node.description.tree import hang_tree
-from ik_node.errors import OptionError, ShapeError
+from ik_node.errors import OptionError, ShapeError, shown
 from ik_node.model.dof import DOF
 from ik_node.model.given import numbers
-from ik_node.model.joint import Joint
+from ik_node.model.joint import Joint, NO_LIMIT
 from ik_node.model.link import Link
 from ik_node.model.rotation import quat_conjugate, quat_from_euler, quat_multiply
 import numpy as np
@@ -76,6 +76,12 @@ def read_dh(
         joint, link = Joint(f'joint{i}'), Link(f'link{i}')
         joint.set_dof(MOTIONS[kind])
         joint.set_limits(MOTIONS[kind], *bound)
+        beyond = [f'{limit:g}' for limit in bound if NO_LIMIT <= abs(limit) < np.inf]
+        if beyond:
+            description.notes.append(
+                f'joint {shown(joint.name)}: {", ".join(beyond)}: taken as no limit, as it is '
+                'beyond 1e12'
+            )
         _place(joint, link, row, convention == 'standard')
         if sense < 0.0:
             # Rx(pi) Rz(q) Rx(pi)^-1 = Rz(-q), and so for Tz; Rx moves no point of the x axis.

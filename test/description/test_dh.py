@@ -135,6 +135,9 @@ def test_limits_are_set():
     np.testing.assert_allclose(robot.lower, [-np.pi / 2, 0.1, -np.inf])
     np.testing.assert_allclose(robot.upper, [np.pi / 2, 0.4, np.inf])
     assert robot.q.tolist() == [0.0, 0.1, 0.0]
+    unlimited = from_dh(rows[:1], limits=[(-1e16, 1e16)])
+    assert np.isinf(unlimited.lower).all()
+    assert "'joint1': -1e+16, 1e+16: taken as no limit" in unlimited.notes[0]
     plain = from_dh(rows, limits=limits)
     assert plain.lower.tolist() == [-90, 0.1, -np.inf]
     assert limits[0] == (-90, 90)

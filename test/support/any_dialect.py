@@ -16,6 +16,7 @@ class Dice:
 
     def __init__(self, seed: int) -> None:
         self.random = np.random.default_rng(seed)
+        self.limited: set[str] = set()
         self.simple = self.chance(0.3)  # hinges only
         self.links = ['base', *self.random.permutation(NAMES)[: self.random.integers(2, 8)]]
         self.parents = [
@@ -85,12 +86,15 @@ class Dice:
         if name not in ('j0', 'again') and kind in ('revolute', 'continuous') and self.chance(0.3):
             kind, limit = 'continuous', ''
             mimic = f'<mimic joint="j0" multiplier="{self.numbers(1)}" offset="0.1"/>'
+        limit = limit if self.chance(0.7) else ''
+        if limit:  # limits of a follower can leave its master no value
+            self.limited.add(name)
         if name == 'j0' or (self.simple and name != 'again'):
             kind = self.one(('revolute', 'continuous'))
         return (
             f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
             f'<origin xyz="{self.numbers()}" rpy="{self.angles()}"/><axis xyz="{self.axis()}"/>'
-            f'{limit if self.chance(0.7) else ""}{mimic}</joint>'
+            f'{limit}{mimic}</joint>'
         )
 
     def _urdf_loop(self, name):
@@ -129,7 +133,9 @@ class Dice:
                 if self._hinges_only(first, second)
                 else '',
                 '<gazebo><plugin name="m" filename="libmimic.so"><joint>j0</joint>'
-                '<mimicJoint>j1</mimicJoint><multiplier>0.5</multiplier></plugin></gazebo>',
+                '<mimicJoint>j1</mimicJoint><multiplier>0.5</multiplier></plugin></gazebo>'
+                if 'j1' not in self.limited
+                else '',
                 f'<drake:ball_constraint>{ball}body_A name="{first}"/>{ball}body_B '
                 f'name="{second}"/>{ball}p_AP value="{self.numbers()}"/>{ball}p_BQ '
                 f'value="{self.numbers()}"/></drake:ball_constraint>',

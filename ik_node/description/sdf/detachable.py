@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 OWN_MODEL = '__model__'
+UNNAMED = '::'  # no frame has this name
 
 
 def is_detachable(plugin: Element) -> bool:
@@ -67,11 +68,13 @@ def read_detachable_joints_of_models(
                 continue
             ends, poses = [], {}
             for tag, around in zip(TAGS, (scope, model), strict=True):
-                end = reader.known(plugin, tag, around.frames)
-                if end is not None:
-                    frame = graph.link(around.frames[end])
-                    end, poses[frame.link_name] = frame.link_name, graph.pose(frame)
-                ends.append(end)
+                frame = around.find(plugin.findtext(tag, '').strip() or UNNAMED)
+                if frame is None:
+                    ends.append(reader.known(plugin, tag, around.frames))
+                    continue
+                link = graph.link(frame)
+                ends.append(link.link_name)
+                poses[link.link_name] = graph.pose(link)
             reader.add(plugin, ends, poses)
     return reader.found
 

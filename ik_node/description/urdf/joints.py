@@ -97,8 +97,9 @@ def _read_limit(
     document: XmlDocument, element: Element, spec: JointSpec, notes: list[str]
 ) -> None:
     limit, what = element.find('limit'), f'joint {shown(spec.name)}'
-    if spec.type_name in BALL_TYPES and limit is not None and 'lower' not in limit.attrib:
-        (upper,) = document.numbers(limit, 'upper', (-1.0,))
+    only_upper = limit_text(limit, 'lower') is None and limit_text(limit, 'upper') is not None
+    if spec.type_name in BALL_TYPES and only_upper:
+        upper = read_limits(document, element, limit, what, notes).upper
         if upper >= 0.0:
             spec.upper = upper
             return

@@ -102,10 +102,11 @@ def test_weld_to_a_nested_model_is_read():
         '<model name="tool"><pose>2 1 0 0 0 0</pose><link name="tip"/></model>'
         '<joint name="hold" type="fixed"><parent>c</parent><child>tool::tip</child></joint>'
     )
-    robot = load_robot(sdf(inner + plugin('b', 'tip', 'tool')))
-    (closure,) = robot.closures.values()
-    assert closure.child.name == 'tool::tip'
-    assert int(robot.mobility) == 1
+    for made in (plugin('b', 'tip', 'tool'), plugin('b', 'tool::tip')):
+        robot = load_robot(sdf(inner + made))
+        (closure,) = robot.closures.values()
+        assert closure.child.name == 'tool::tip'
+        assert int(robot.mobility) == 1
 
 
 @pytest.mark.parametrize(
@@ -114,6 +115,7 @@ def test_weld_to_a_nested_model_is_read():
         (plugin(model='cube'), "its child_model 'cube' is not part of this robot"),
         (plugin(model=''), "its child_model '' is not part of this robot"),
         (plugin('b', 'cc'), "<child_link>: there is no link 'cc'"),
+        (plugin('', 'c'), "<parent_link>: there is no link ''"),
         (plugin('bb'), "<parent_link>: there is no link 'bb'"),
         (plugin('b', 'b'), "it connects the link 'b' to itself"),
     ],

@@ -155,6 +155,8 @@ def test_numbers_that_mean_no_limit_are_unlimited_with_a_note(huge):
         assert found[0] == [-inf, inf, inf]
         (note,) = found[1]
         assert note.startswith(f"joint 'j': lower {lower}, upper {upper}, velocity {huge}: taken")
+    (note,) = limits(f'<limit upper="{huge}"/>', 'ball')[1]
+    assert note.startswith(f"joint 'j': upper {huge}: taken as no limit")
     numbers, notes = limits(f'<limit lower="-1" upper="{huge}"/>', 'prismatic')
     assert numbers == [-1, inf, inf]
     assert len(notes) == 1
