@@ -359,7 +359,8 @@ def _masses(
         first = len(up)
         count = len(support.a_columns) + len(support.b_columns)
         own = {} if support.mass is None else support.mass.by_column
-        place = {column: first + at for at, column in enumerate(support.a_columns)}
+        counted = () if support.mass is None else support.a_columns
+        place = {column: first + at for at, column in enumerate(counted)}
         for column in columns[first : first + count]:
             up.append(place.get(tree.columns[column].parent, -1))
             mass, moment = own.get(column, (0.0, np.zeros(3)))

@@ -9,9 +9,10 @@ import pytest
 from support.c_programs import CHAINS, CLOSURES, compile_c, CRobot, GOALS, INPUT, run, RUNNING
 from support.fourbar_urdf import TURNED
 from support.mechanisms import heavy_arm, MECHANISMS
+from support.sums import chained, wrist
 
 KINDS = {kind: lambda kind=kind: heavy_arm(kind) for kind in ('look_at', 'centre_of_mass')}
-ALL = {**MECHANISMS, **KINDS}
+ALL = {**MECHANISMS, **KINDS, 'wrist': wrist, 'chained': chained}
 # Enough for every outcome of a solve, without the long searches.
 OPTIONS = SolverOptions(restarts=3)
 
