@@ -47,6 +47,8 @@ ROUNDING = 1e-12
 # A loop may be open by its tolerance where driven values are farther on by as many times that
 # [rad or characteristic lengths per rad or characteristic length].
 TOLERANCES = 20.0
+# A drive with more steps, or one that does not arrive, may have begun in a singularity [steps].
+CRAWL = 20
 # Step limit of that last closing [steps]: from within `NEAR` it converges in a few steps.
 CLOSING_STEPS = 20
 
@@ -110,8 +112,6 @@ def drive(
         packed[RESTARTS] = 0.0
     limited = np.clip(values, rows[JOINT_LOWER, places], rows[JOINT_UPPER, places])
     ahead = dict(zip(places.tolist(), limited.tolist(), strict=True))
-    departure = leave_singular_start(problem, rows, q, ahead, packed) if steps is None else None
-    q[:] = q if departure is None else departure.q
     start = q.copy()
     table.move_to_targets(problem.moved, rows, q)
     units = problem.units
@@ -119,9 +119,20 @@ def drive(
     most = (SETTLE_STEP * packed[MAX_ITERATIONS] + PROBE_STEPS) * units[places]
     targets = np.clip(values, q[places] - most, q[places] + most)
     rows[JOINT_TARGET, places] = targets
-    answers = problem.run(q, rows, packed, 0.0)
-    spent = [answer.iterations for answer in answers]
-    near = bool(np.all(np.abs(q[places] - values) <= NEAR * units[places]))
+    departure = None
+    for from_start in (True, False):
+        answers = problem.run(q, rows, packed, 0.0)
+        spent = [answer.iterations for answer in answers]
+        near = bool(np.all(np.abs(q[places] - values) <= NEAR * units[places]))
+        slow = not near if steps is None else not near and np.abs(q - start).max() < NEAR
+        if from_start and (slow or (steps is None and max(spent, default=0) > CRAWL)):
+            departure = leave_singular_start(problem, rows, start, ahead, packed)
+        if departure is None:
+            break
+        if from_start:
+            q[:] = departure.q
+            if steps is not None:
+                break  # the next call goes on from there
     is_spent = not near and max(spent, default=0) >= packed[MAX_ITERATIONS]
     if is_spent and steps is None:
         before = float(np.max(np.abs(q[places] - targets) / units[places]))
@@ -131,10 +142,6 @@ def drive(
         is_spent = before - after > min(PROGRESS * before, 1.0)
         for answer, earlier in zip(answers, spent, strict=True):
             answer.record[RECORD_STEPS] += earlier
-    if not near and steps is not None and np.abs(q - start).max() < NEAR:
-        # The next call goes on from there.
-        departure = leave_singular_start(problem, rows, start, ahead, packed)
-        q[:] = q if departure is None else departure.q
     # Loops with large tolerances allow more than a motion that keeps them closed.
     loose = TOLERANCES * max((_tolerance(chain) for chain in problem.chains), default=0.0)
     if near or bool(np.all(np.abs(q[places] - limited) <= loose * units[places])):

@@ -83,17 +83,22 @@ def leave_singular_start(
         return None
     held, packed = rows.copy(), packed.copy()
     held[JOINT_TARGET_WEIGHT] = 0.0
+    free = held.copy()
     held[JOINT_WINDOW, places] = 0.0
     packed[RESTARTS] = 0.0
     beside = q + ASIDE * units * random.uniform(-1.0, 1.0, (3, len(q)))
-    singular = [
-        (chain, count)
-        for chain in problem.chains
-        for count in [_motions(chain, held, q, packed).shape[1]]
-        if count > min(_motions(chain, held, each, packed).shape[1] for each in beside)
-    ]
-    if not singular:
-        return None
+    singular = [(chain, _motions(chain, held, q, packed).shape[1]) for chain in problem.chains]
+    for closed in (False, True):
+        # Rows that are redundant may be independent while the loops are open.
+        for each in beside if closed else ():
+            problem.run(each, free, packed, 0.0)
+        singular = [
+            (chain, count)
+            for chain, count in singular
+            if count > min(_motions(chain, held, each, packed).shape[1] for each in beside)
+        ]
+        if not singular:
+            return None
     motions = [_motions(chain, rows, q, packed) for chain, _ in singular]
     found: list[Array] = []
     for attempt in range(TRIES):
@@ -112,9 +117,9 @@ def leave_singular_start(
         regular = all(
             _motions(chain, held, start, packed).shape[1] < count for chain, count in singular
         )
-        closed = all(answer.status is Status.CONVERGED for answer in answers)
+        reached = all(answer.status is Status.CONVERGED for answer in answers)
         new = all(np.abs((start - each) / units).max() > SAME for each in found)
-        if closed and regular and new and moved.max() <= FAR:
+        if reached and regular and new and moved.max() <= FAR:
             found.append(start)
     if not found:
         return None
