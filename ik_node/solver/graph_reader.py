@@ -177,6 +177,8 @@ class GraphReader:
         if constraints_changed:
             read.refresh_constraints()
             self._constraints_seen = constraints
+        if _thresholds(self.packed[0]) != _thresholds(self._options):
+            read.forget_redundancies()
         if constraints_changed or self.packed[0] is not self._options:
             self.packed = (self._options, self._options.packed())
             for problem in read.problems.values():
@@ -244,3 +246,8 @@ class GraphReader:
         array = self.copied(values)
         refuse_q(self.structure.tree.names, array)
         return array
+
+
+def _thresholds(options: SolverOptions) -> tuple[float, float]:
+    """Return the tolerances of closures without their own [m], [rad]."""
+    return options.translation_converge_threshold, options.rotation_converge_threshold

@@ -347,3 +347,17 @@ def test_rigid_loop_is_driven_within_its_tolerance(tolerance, angle, status):
     assert found.status is status
     assert (found.q[0] == angle) == (status is ik.Status.CONVERGED)
     assert max(found.closure_errors['pin']) <= (1e-6 if tolerance is None else tolerance)
+
+
+def test_thresholds_of_the_options_are_tolerances_at_the_next_solve():
+    """A loop without rounding that a tilted axis holds moves within them."""
+    tilted = OUT_OF_PLANE.format(height='0', own='').replace('"revolute"', '"point"')
+    tilted = tilted.replace('<axis xyz="0 0 1"/></joint>\n  <joint name="j3"', '{}')
+    assert '{}' in tilted
+    tilted = tilted.format('<axis xyz="0 0.02 1"/></joint>\n  <joint name="j3"')
+    solver = ik.Solver(ik.load_robot(tilted))
+    assert solver.drive({'j1': 0.5}).status is ik.Status.STALLED
+    solver.options = ik.SolverOptions(translation_converge_threshold=0.05)
+    assert solver.drive({'j1': 0.5}).status is ik.Status.CONVERGED
+    solver.options = ik.SolverOptions()
+    assert solver.drive({'j1': 0.5}).status is ik.Status.STALLED

@@ -132,8 +132,12 @@ class Structure:
         tolerances = [getattr(request.source, 'tolerance', None) for request in closed]
         if closed != self._closed or tolerances != self._tolerances:
             self._closed, self._tolerances = closed, tolerances
-            self.problems.clear()
-            self._redundancies, self.examined = (), False
+            self.forget_redundancies()
+
+    def forget_redundancies(self) -> None:
+        """Search again for redundant closures, after their tolerances have changed."""
+        self.problems.clear()
+        self._redundancies, self.examined = (), False
 
     def redundancies(self, q: Array, options: SolverOptions) -> tuple[Redundancy, ...]:
         """
