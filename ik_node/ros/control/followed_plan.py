@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import math
 
 
-@dataclass
+@dataclass(eq=False)
 class FollowedPlan:
     """
     A joint-space plan that was given to the controllers.

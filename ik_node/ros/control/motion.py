@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 import dataclasses
+import math
 
 from ik_node.model.joint import Joint
 from ik_node.robot import Robot
@@ -93,7 +94,8 @@ class Motion:
         self._command_tracker: Tracker | None = None
         self._rest_pose = RestPose()
         self._time: float | None = None
-        self._plan: FollowedPlan | None = None
+        # Plans at the controllers; one that was replaced stays until its controller says so.
+        self._plans: list[FollowedPlan] = []
         self.tracker: Tracker | None = None
         self.paused = False
         self.closures = ClosureSwitch()
@@ -210,7 +212,7 @@ class Motion:
             self._goals.move(tracker, at, settings, now)
         if hardware.note == NO_GOAL and late:
             hardware.note = f'{NO_GOAL}: {late}'
-        if self._plan is not None:
+        if self._plans:
             hardware.note = 'a joint-space plan is under way'
         report = wanted = self.closures.report(tracker, settings, now, hardware.q)
         if report is None or wanted is None:
@@ -229,13 +231,12 @@ class Motion:
 
     def _yields_to_plan(self, has_goals: bool, now: float) -> bool:
         """Return True if goals or commands lead, not a plan; they stop a plan under way."""
-        if self._plan is not None:
-            if not self._plan.accepted:
+        if self._plans:
+            if not all(plan.accepted for plan in self._plans):
                 return False
             if has_goals:
                 self.end_plan('a newer goal or command leads the robot')
-            elif now >= self._plan.end:
-                self._plan = None
+            self._plans = [plan for plan in self._plans if now < plan.end]
         return has_goals
 
     def _is_commanded(self) -> bool:
@@ -307,25 +308,27 @@ class Motion:
 
     def follow_plan(self, plan: FollowedPlan) -> None:
         """
-        Send no commands, because a plan goes to the controllers; it replaces an earlier one.
+        Send no commands, because a plan goes to the controllers.
 
         Once they have accepted it, the goals and joint-space commands from before do not count any
-        more. Those that arrive later stop the plan and lead the robot again.
+        more, nor do earlier plans that end by themselves. Goals and commands that arrive later
+        stop the plan and lead the robot again.
         """
-        self._plan = plan
+        if plan not in self._plans:
+            self._plans.append(plan)
         if plan.accepted:
+            self._plans = [each for each in self._plans if each is plan or math.isinf(each.end)]
             self._inputs.goals.clear()
             self._inputs.commands.clear()
 
     def forget_plan(self, plan: FollowedPlan) -> None:
         """Take note that a plan has ended, or that the controllers refused it."""
-        if self._plan is plan:
-            self._plan = None
+        self._plans = [each for each in self._plans if each is not plan]
 
     def end_plan(self, reason: str) -> None:
         """Have the controllers stop if they follow a plan."""
-        plan, self._plan = self._plan, None
-        if plan is not None:
+        plans, self._plans = self._plans, []
+        for plan in plans:
             plan.stop(f'the node stopped the plan: {reason}')
 
     # -- on demand

@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip('rclpy')
 
 from action_msgs.msg import GoalStatus
+from ik_node.ros.control.followed_plan import FollowedPlan
 from ik_node.ros.outputs.command_publishers import CommandPublishers
 from ik_node.ros.parameters.output_settings import outlets_of_all
 from ik_node.ros.plans import plan_action
@@ -313,6 +314,33 @@ def test_cancel_goes_to_all_controllers(pair):
         controller.ends(GoalStatus.STATUS_CANCELED)
     running.step()
     assert running.goal.state == 'canceled'
+
+
+def test_plan_under_way_stays_known_when_a_newer_one_is_refused(server):
+    """The node stops it, as the only plan, when it ends."""
+    first = Running(server, Goal(plan()))
+    server.controller.accepted = False
+    second = Goal(plan())
+    second.goal_id = Data(uuid=list(range(1, 17)))
+    assert Running(server, second).result.error_code == -1
+    server.robot.tick()
+    assert server.robot.motion.hardware.note == 'a joint-space plan is under way'
+    server.robot.motion.end_plan('the node ends')
+    assert server.controller.cancels == 1
+    server.controller.ends(GoalStatus.STATUS_CANCELED)
+    first.step()
+    assert first.goal.state == 'aborted'
+
+
+def test_plan_on_the_topic_is_not_stopped_once_another_one_replaced_it(server):
+    """Its end would move the motors away from the new one."""
+    motion, stopped = server.robot.motion, []
+    motion.follow_plan(FollowedPlan(lambda reason: stopped.append('first'), True, 1e9))
+    motion.follow_plan(FollowedPlan(lambda reason: stopped.append('second'), True, 1e9))
+    running = Running(server, Goal(plan()))
+    assert running.result is None
+    motion.end_plan('reset')
+    assert (stopped, server.controller.cancels) == ([], 1)
 
 
 @pytest.mark.parametrize('how', ['pause', 'reset', 'command', 'end'])
