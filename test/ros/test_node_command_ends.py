@@ -219,15 +219,14 @@ def test_drives_stop_when_a_twist_or_goal_ends(drives, how):
 
 def test_drives_stop_when_a_tick_fails(drives, tmp_path):
     """The node goes on, and begins again at the measured configuration."""
-    drives.graph.folder.joinpath('fail').mkdir()
-    (drives.graph.folder / 'fail' / 'sitecustomize.py').write_text(FAILING)
-    os.environ['PYTHONPATH'] = str(drives.graph.folder / 'fail')
-    try:
+    (tmp_path / 'fail').mkdir()
+    (tmp_path / 'fail' / 'sitecustomize.py').write_text(FAILING)
+    with pytest.MonkeyPatch.context() as patch:
+        folders = (str(tmp_path / 'fail'), os.environ.get('PYTHONPATH', ''))
+        patch.setenv('PYTHONPATH', os.pathsep.join(filter(None, folders)))
         drives.start('velocity')
-    finally:
-        del os.environ['PYTHONPATH']
     drives.move(JOG)
-    (drives.graph.folder / 'fail' / 'now').touch()
+    (tmp_path / 'fail' / 'now').touch()
     drives.last_numbers()
     drives.graph.wait(lambda: 'a tick failed' in drives.graph.log(), 'the log line')
     drives.command(**JOG)
