@@ -285,8 +285,9 @@ def write_answer(s: Solve) -> None:
             value = x if s.k[s.wraps + v] == 1 else s.w[s.value + j]
             s.q[g] = value * unit_of_column(s, j)
         elif x != s.w[s.x_start + v]:
-            least = max(s.joints[JOINT_LOWER, g], s.q[g] - s.joints[JOINT_WINDOW, g])
-            most = min(s.joints[JOINT_UPPER, g], s.q[g] + s.joints[JOINT_WINDOW, g])
+            start, window = s.q[g], s.joints[JOINT_WINDOW, g]
+            least = max(min(s.joints[JOINT_LOWER, g], start), start - window)
+            most = min(max(s.joints[JOINT_UPPER, g], start), start + window)
             value = least if x <= s.w[s.lower + v] else x * s.f[s.unit + v]
             s.q[g] = most if x >= s.w[s.upper + v] else min(max(value, least), most)
 

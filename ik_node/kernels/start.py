@@ -442,7 +442,8 @@ def set_bounds(s: Solve) -> None:
     """
     Read the start and its bounds, and mark the ball joints whose limits cannot bind.
 
-    Such a ball joint may turn freely on SO(3), without regard to its Euler angles.
+    A value that starts outside its limits may stay or move inwards: the start is its bound.
+    A marked ball joint may turn freely on SO(3), without regard to its Euler angles.
     """
     for v in range(s.nv):
         g = s.i[s.var_q + v]
@@ -451,8 +452,8 @@ def set_bounds(s: Solve) -> None:
         unit = s.f[s.unit + v]
         # The start is the best iterate until there is a better one.
         s.w[s.x + v] = s.w[s.x_start + v] = s.w[s.x_best + v] = s.w[s.x_kept + v] = s.q[g] / unit
-        s.w[s.lower + v] = max(least, s.q[g] - window) / unit
-        s.w[s.upper + v] = min(most, s.q[g] + window) / unit
+        s.w[s.lower + v] = max(min(least, s.q[g]), s.q[g] - window) / unit
+        s.w[s.upper + v] = min(max(most, s.q[g]), s.q[g] + window) / unit
         s.k[s.free_ball + v] = 0
         # Without restarts, or with a window, the answer stays near the start: no full turns.
         anywhere = s.options[RESTARTS] > 0.0 and window > 1e300 and most > least
@@ -566,9 +567,6 @@ def start_solve(s: Solve) -> bool:
         return False
     for k in range(COUNTS):
         s.k[k] = 0
-    # Values that this chain does not move keep their limits as well.
-    for g in range(s.nq):
-        s.q[g] = min(max(s.q[g], s.joints[JOINT_LOWER, g]), s.joints[JOINT_UPPER, g])
     # Rows that a constraint does not have are never written.
     for r in range(s.nr):
         s.w[s.trial + r] = 0.0

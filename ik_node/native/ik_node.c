@@ -42,6 +42,7 @@ typedef int64_t (*transmit_t)(const int64_t *, const double *, int64_t *, double
 #define MOST_MEMORY ((int64_t)1 << 28) /* numbers of a workspace */
 #define MOST_STEPS ((int64_t)1 << 40)
 #define MOST_POWERS 65
+#define LIMIT_SLACK 1e-9 /* as in problem/joint_table.py */
 #define ALL_AXES 63
 
 typedef struct {
@@ -781,8 +782,9 @@ void ik_node_follow(const ik_node_robot *robot, double *q)
         double total = 0.0;
         for (int64_t power = each->count - 1; power >= 0; power--)
             total = total * q[each->master] + each->coefficients[power];
-        total = lower[each->follower] > total ? lower[each->follower] : total;
-        q[each->follower] = upper[each->follower] < total ? upper[each->follower] : total;
+        double within = lower[each->follower] > total ? lower[each->follower] : total;
+        within = upper[each->follower] < within ? upper[each->follower] : within;
+        q[each->follower] = fabs(total - within) <= LIMIT_SLACK ? within : total;
     }
 }
 
@@ -933,14 +935,9 @@ int ik_node_solve(ik_node_problem *problem, const double *q0, const double *posi
     }
     problem->chain = 0;
     problem->interrupted = 0;
-    if (counts[IK_NODE_CHAINS] == 0) { /* otherwise the kernel checks and clamps q */
-        if (!is_usable(robot, problem->q))
-            return problem->status = IK_NODE_ERROR_INPUT;
-        const double *lower = robot->joints + JOINT_LOWER * counts[IK_NODE_JOINTS];
-        const double *upper = robot->joints + JOINT_UPPER * counts[IK_NODE_JOINTS];
-        for (int64_t g = 0; g < counts[IK_NODE_JOINTS]; g++)
-            problem->q[g] = fmin(fmax(problem->q[g], lower[g]), upper[g]);
-    }
+    /* Without chains no kernel checks q. */
+    if (counts[IK_NODE_CHAINS] == 0 && !is_usable(robot, problem->q))
+        return problem->status = IK_NODE_ERROR_INPUT;
     return run(problem, steps > 0 ? steps : MOST_STEPS);
 }
 

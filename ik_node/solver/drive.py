@@ -74,7 +74,8 @@ def drive(
     q : ndarray, shape (nq,)
         Start; overwritten with the result [rad or m].
     wanted : dict of int to float
-        Index in q -> value to reach [rad or m]; clamped to the limits.
+        Index in q -> value to reach [rad or m]; clamped to the limits, or to the start if that
+        is farther out.
     packed : ndarray
         Packed options of the solver; the time budget is ignored.
     steps : int, optional
@@ -98,8 +99,7 @@ def drive(
     started = perf_counter()
     places = np.fromiter(wanted, dtype=np.int64, count=len(wanted))
     values = np.fromiter(wanted.values(), dtype=np.float64, count=len(wanted))
-    rows = table.rows.copy()
-    np.clip(q, rows[JOINT_LOWER], rows[JOINT_UPPER], out=q)
+    rows = table.with_start(table.rows, q)
     rows[(JOINT_TARGET_WEIGHT, JOINT_REST_ON, JOINT_TURNS), :] = 0.0
     locked = rows[JOINT_WINDOW, places].copy()
     rows[JOINT_WINDOW, places] = np.inf
@@ -148,7 +148,7 @@ def drive(
         if steps is not None:
             packed[MAX_ITERATIONS] = min(steps, CLOSING_STEPS)
         tried, held = q.copy(), rows.copy()
-        tried[places] = values if near else limited
+        tried[places] = limited
         held[JOINT_TARGET_WEIGHT] = 0.0
         held[JOINT_WINDOW, places] = 0.0
         packed[RESTARTS] = 0.0

@@ -169,6 +169,11 @@ class SolverOptions:
         'with compromise: weight of the squared way from the start, in rad and characteristic '
         'lengths, beside the squared residuals',
     )
+    start_outside: str = _choice(
+        ('stay', 'clamp'),
+        'a value that starts outside its limits may stay or move inwards, or is moved to its '
+        'limit before the solve',
+    )
     seed: int = _option(0, '1', 0, 2147483645, 'seed of the restarts: same seed, same result')
     time_budget: float = _option(0.0, 's', 0.0, _INF, 'longest time of a solve; 0 = none')
     max_joint_step: float = _option(

@@ -554,7 +554,8 @@ class Solver:
         Parameters
         ----------
         values : mapping of str to float
-            Driven joint -> its value [rad or m]; values beyond a limit are clamped to it.
+            Driven joint -> its value [rad or m]; values beyond a limit are clamped to it, or to
+            the start if that is farther out.
         q0 : array_like, shape (nq,), or mapping of str to float, optional
             Start [rad or m]; None = the joints' present values. Loops that are open there are
             closed first.
@@ -587,6 +588,8 @@ class Solver:
             table = self._graph.refresh().table
             start = self._graph.values() if q0 is None else self._graph.checked(q0)
             wanted = table.driven(values)
+            if self.options.start_outside == 'clamp':
+                np.clip(start, table.rows[JOINT_LOWER], table.rows[JOINT_UPPER], out=start)
             return drive(
                 self._graph.problem(()), table, start, wanted, self._graph.packed[1], steps
             )
@@ -879,7 +882,8 @@ class Solver:
         options = self._graph.packed[0]
         more = table.balls_with_preferences or table.has_targets or table.followers
         limited = options.time_budget > 0.0 or options.max_joint_step < np.inf
-        if more or limited or not options.in_kernel or len(problem.chains) != 1:
+        clamps = options.start_outside == 'clamp'
+        if more or limited or clamps or not options.in_kernel or len(problem.chains) != 1:
             return None
         chain = problem.chains[0]
         return PreparedCall(
@@ -926,11 +930,10 @@ class Solver:
         started = perf_counter()
         if not problem.chains:  # otherwise the kernel checks q
             refuse_q(problem.tree.names, q)
-        narrowed = window is not None or self.options.max_joint_step < np.inf
-        if narrowed or not problem.chains:  # otherwise the kernel clamps q
+        most = self.options.max_joint_step
+        if self.options.start_outside == 'clamp':
             np.clip(q, rows[JOINT_LOWER], rows[JOINT_UPPER], out=q)
-        if narrowed:
-            most = self.options.max_joint_step
+        if window is not None or most < np.inf:
             rows = table.narrowed(most if window is None else np.minimum(window, most), q)
         if table.balls_with_preferences:
             rows = table.nearest(rows, q)
@@ -940,6 +943,7 @@ class Solver:
         if options.in_kernel:
             answers = problem.run(q, rows, packed, options.time_budget, stop)
         else:
+            rows = table.with_start(rows, q)
             loops = self._graph.problem(()) if loops is None else loops
             answers = run_method_closed(problem, loops, q, rows, options, packed, stop)
         if table.followers:

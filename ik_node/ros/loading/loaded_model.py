@@ -16,6 +16,7 @@ from ik_node.ros.messages.convert import quat_xyzw_from_rpy
 from ik_node.ros.messages.frame_names import frame_name, own_name, prefix_of, root_frame
 from ik_node.scene import IKRootsHelper
 from ik_node.solver import Solver
+from ik_node.solver.problem.joint_table import LIMIT_SLACK
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,10 +32,6 @@ def link_visuals(robot: Robot) -> list[Visual]:
         if path is not None:
             found.append(replace(visual, file=path.resolve().as_uri()))
     return found
-
-
-# Allowed excess over a joint limit, for rounding [rad or m].
-LIMIT_SLACK = 1e-9
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from ik_node.kernels.solve_state import PHASE, PHASE_DONE
 from ik_node.native import bind, BoundKernels
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.chain_problem import ChainProblem
-from ik_node.solver.problem.joint_table import JointTable
+from ik_node.solver.problem.joint_table import JointTable, LIMIT_SLACK
 from ik_node.solver.problem.problem import Problem
 from ik_node.solver.result import ChainAnswer
 import numpy as np
@@ -206,7 +206,6 @@ class BatchWork:
         rows, table = self._table.rows, self._table
         narrower = np.minimum(self._window, window)
         if narrower.min(initial=np.inf) < np.inf:
-            q = np.clip(q, rows[JOINT_LOWER], rows[JOINT_UPPER])
             rows = table.narrowed(narrower, q)
         if table.balls_with_preferences:
             rows = table.nearest(rows, q)
@@ -236,7 +235,7 @@ class BatchWork:
 
     def clamp_starts(self, q: Array, rows: Array) -> None:
         """
-        Clamp starts to the limits, and set values that affect no constraint to their targets.
+        Clamp starts if the option says so, and set values without constraints to their targets.
 
         Parameters
         ----------
@@ -246,8 +245,8 @@ class BatchWork:
             Tables of joints.
 
         """
-        lower, upper = self._table.rows[JOINT_LOWER], self._table.rows[JOINT_UPPER]
-        if self._narrowed or not self.problem.chains:  # otherwise the kernel clamps q
+        if self.options.start_outside == 'clamp':
+            lower, upper = self._table.rows[JOINT_LOWER], self._table.rows[JOINT_UPPER]
             np.clip(q, lower, upper, out=q)
         if self._table.has_targets:
             wanted = rows[0, JOINT_TARGET_WEIGHT] > 0.0
@@ -265,4 +264,5 @@ class BatchWork:
             for coefficient in reversed(polynomial):
                 total = total * q[:, master] + coefficient
             low, high = rows[JOINT_LOWER, follower], rows[JOINT_UPPER, follower]
-            q[:, follower] = np.minimum(np.maximum(total, low), high)
+            within = np.minimum(np.maximum(total, low), high)
+            q[:, follower] = np.where(np.abs(total - within) <= LIMIT_SLACK, within, total)

@@ -33,6 +33,8 @@ Array = NDArray[np.float64]
 # A polynomial coupling is usually fitted to data, and limits are read off the same data. The fit
 # exceeds such limits by less than this share of its range, which counts as rounding.
 ROUNDING = 1e-2
+# A value beyond its limit by at most this is there by rounding [rad or m].
+LIMIT_SLACK = 1e-9
 # Limits that are widened by less than this are not reported [rad or m].
 TOLD = 1e-6
 # Range in which a polynomial coupling is evaluated if its master has no limits [rad or m].
@@ -272,6 +274,14 @@ class JointTable:
                 rows[JOINT_UPPER, master] = min(rows[JOINT_UPPER, master], nearest[1])
         return rows
 
+    @staticmethod
+    def with_start(rows: Array, q: Array) -> Array:
+        """Return the rows with limits that include the start q, as the kernels use them."""
+        rows = rows.copy()
+        rows[JOINT_LOWER] = np.minimum(rows[JOINT_LOWER], q)
+        rows[JOINT_UPPER] = np.maximum(rows[JOINT_UPPER], q)
+        return rows
+
     def through_couplings(self, most: Array) -> Array:
         """
         Return largest changes such that followers keep theirs: |dp/dm| dm <= theirs.
@@ -446,9 +456,11 @@ class JointTable:
         """Set coupled values of q from their masters, in place."""
         for follower, master, polynomial in self.followers:
             total = _value(polynomial, q[master])
-            # Rounding can put the value at a master's limit outside the follower's limit.
+            # Rounding can put the value at a master's limit outside the follower's limit. A
+            # master that starts outside its limits takes its follower with it.
             low, high = self.rows[JOINT_LOWER, follower], self.rows[JOINT_UPPER, follower]
-            q[follower] = min(max(total, low), high)
+            within = min(max(total, low), high)
+            q[follower] = within if abs(total - within) <= LIMIT_SLACK else total
 
 
 def _bound_master(
