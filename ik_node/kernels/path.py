@@ -117,9 +117,9 @@ def set_path_bounds(
     s: Solve, limits: Floats, times: Floats, q: Floats, n: int, accelerates: bool
 ) -> None:
     """
-    Write limits and windows of frame n to the table of joints.
+    Write limits and windows of frame n to the table of joints, and move q within these limits.
 
-    Speeds v and accelerations are differences: |v_n| <= v_max, |v_n - v_{n-1}| <= a_max dt.
+    A value that starts outside its own limits may stay there, but speeds always count. Speeds v and accelerations are differences: |v_n| <= v_max, |v_n - v_{n-1}| <= a_max dt.
     """
     for g in range(s.nq):
         low, high = limits[PATH_LOWER, g], limits[PATH_UPPER, g]
@@ -136,9 +136,10 @@ def set_path_bounds(
                     speed = (at - q[n - 2, g]) / (times[n - 1] - times[n - 2])
                     least = min(max(least, speed - change * dt), speed + change * dt)
                     most = max(min(most, speed + change * dt), speed - change * dt)
-            bottom, top = low, high
+            bottom, top = min(low, at), max(high, at)
             low = min(max(at + least * dt, bottom), top)
             high = max(min(at + most * dt, top), bottom)
+            s.q[g] = min(max(s.q[g], low), high)
         s.joints[JOINT_LOWER, g], s.joints[JOINT_UPPER, g] = low, high
 
 
@@ -282,8 +283,8 @@ def advance_path(
             if begin:
                 share = min(1.0, state[SHARE] + state[NEXT_SHARE])
                 aim_at(state, at, to, goals, n, 1.0 if n == 0 else share)
-                set_path_bounds(here, bounds, when, rows, n, int(marks[n]) & TOO_FAST == 0)
                 copy_columns(here, rows, n, bounds, PATH_BEFORE)
+                set_path_bounds(here, bounds, when, rows, n, int(marks[n]) & TOO_FAST == 0)
                 tuned[RESTARTS] = state[GIVEN_RESTARTS] if n == 0 else 0.0
                 state[SOLVING] = 1.0
                 state[SOLVES] += 1.0

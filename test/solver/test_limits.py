@@ -34,19 +34,20 @@ def test_limits_hold_after_every_number_of_steps(name):
 
 
 @pytest.mark.parametrize('name', LIMITED)
-def test_start_outside_limits_is_moved_inside(name):
+def test_start_outside_limits_is_moved_inside_if_asked(name):
     """For every joint of the robot."""
     m = MECHANISMS[name]()
-    solver, rng = m.solver(SolverOptions(restarts=0)), np.random.default_rng(8)
+    options = SolverOptions(restarts=0, start_outside='clamp')
+    solver, rng = m.solver(options), np.random.default_rng(8)
     q0 = solver.q + rng.choice((-20.0, 20.0), solver.q.size)
     solution = solver.solve_pose(random_goals(m, rng, 1.0), q0)
     assert m.naive(solver.joint_names, solution.q).limit_excess() <= 0.0
 
 
-def test_joints_outside_solve_are_moved_inside_limits():
+def test_joints_outside_solve_are_moved_inside_limits_if_asked():
     """Joints that take no part in the solve are brought within their limits as well."""
     m = MECHANISMS['two_arms']()
-    solver = m.solver()
+    solver = m.solver(SolverOptions(start_outside='clamp'))
     q0 = np.full(14, 5.0)
     solution = solver.solve_pose({'left_goal': m.pose_of('left_hand')}, q0)
     assert m.naive(solver.joint_names, solution.q).limit_excess() <= 0.0

@@ -6,14 +6,26 @@ from ik_node.errors import plain
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.loading.mobility_count import LOOP_TOLERANCE
 from ik_node.solver import Solution, SolverOptions
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
 
 
-def objection(model: LoadedModel, solution: Solution, options: SolverOptions) -> str:
-    """Return the reason why a solution must not be published; '' if it may be."""
+def objection(
+    model: LoadedModel, solution: Solution, options: SolverOptions, start: Array | None = None
+) -> str:
+    """
+    Return the reason why a solution must not be published; '' if it may be.
+
+    A value that starts outside its limits, by `start` (nq,), may be between there and its limits.
+    """
     q = solution.q
     least, most = model.bounds
     # A NaN fails both comparisons and so counts as outside.
     within = (least <= q) & (q <= most)
+    if start is not None and not within.all():
+        within = (np.minimum(least, start) <= q) & (q <= np.maximum(most, start))
     if not within.all():
         index = int(within.argmin())
         return (

@@ -56,26 +56,28 @@ def approach(
     if barred.any():
         name = model.joint_names[int(np.flatnonzero(barred)[0])]
         return q, f'joint {plain(name)} cannot move: its velocity limit or the elapsed time is 0'
-    steps = _steps(change, window)
+    steps = steps_to(change, window)
     share = (1.0 - _ROUNDING) / steps
     reason = ''
     for _ in range(_TRIES):
-        guess = np.clip(q + share * change, model.lower, model.upper)
+        guess = np.clip(
+            q + share * change, np.minimum(model.lower, q), np.maximum(model.upper, q)
+        )
         try:
             solution = model.solver.drive({}, guess, steps=_CLOSING_STEPS)
         except IkError as error:
             return q, str(error)
-        reason = objection(model, solution, options)
-        excess = _steps(solution.q - q, window)
+        reason = objection(model, solution, options, q)
+        excess = steps_to(solution.q - q, window)
         if not reason and excess <= 1.0:
-            if steps - _steps(wanted - solution.q, window) >= _PROGRESS * share * steps:
+            if steps - steps_to(wanted - solution.q, window) >= _PROGRESS * share * steps:
                 return solution.q, ''
             return q, 'the loops block the straight path to that configuration'
         share *= 0.5 if reason else 0.95 / excess
     return q, reason or 'the loops block the straight path to that configuration'
 
 
-def _steps(change: Array, window: Array) -> float:
+def steps_to(change: Array, window: Array) -> float:
     """Return the largest ratio of a change to its window."""
     moving = change != 0.0
     with np.errstate(divide='ignore'):

@@ -98,7 +98,7 @@ class ClosureSwitch:
         except IkError as error:
             refusal = str(error)
         else:
-            refusal = self._refusal(model, name, solution, settings)
+            refusal = self._refusal(tracker, name, solution, settings)
         self._apply(model)
         if not refusal:
             self.closing, self._target = wanted, solution.q
@@ -137,9 +137,9 @@ class ClosureSwitch:
         return tracker.step_to(target, settings, now, f'closing {names}')
 
     @staticmethod
-    def _refusal(model: LoadedModel, name: str, solution: Solution, settings: Settings) -> str:
+    def _refusal(tracker: Tracker, name: str, solution: Solution, settings: Settings) -> str:
         error = solution.closure_errors.get(name)
-        reason = objection(model, solution, settings.options)
+        reason = objection(tracker.model, solution, settings.options, tracker.q)
         if not reason and solution.status is Status.CONVERGED:
             return ''
         gap = '' if error is None else f' by {error.position:.3g} m, {error.orientation:.3g} rad'

@@ -112,9 +112,10 @@ class CommandFollowing:
             tracker.q, command.velocities, settings.transmission_max_effort_scale
         )
         for name, velocity in command.velocities.items():
-            at = model.joint_names.index(name)
-            moved = self._targets[name] + share * velocity * elapsed
-            self._targets[name] = min(max(moved, float(model.lower[at])), float(model.upper[at]))
+            at, before = model.joint_names.index(name), self._targets[name]
+            moved = before + share * velocity * elapsed
+            least, most = min(float(model.lower[at]), before), max(float(model.upper[at]), before)
+            self._targets[name] = min(max(moved, least), most)
 
     def efforts(self, q: Array, outputs: Sequence[str], settings: Settings) -> Array | None:
         """

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import NamedTuple
+
 from ik_node.kernels.layout import LARGEST
 from ik_node.model.rotation import pose_from_matrix, pose_matrix, rotation_vector_to_quat
+from ik_node.ros.control.hardware_output import longest_gap
 from ik_node.ros.control.tracker import Tracker
-from ik_node.ros.inputs.goal_inputs import GoalInbox
+from ik_node.ros.inputs.goal_inputs import GoalInbox, Twist
 from ik_node.ros.inputs.joint_commands import VELOCITY_TIMEOUT
 from ik_node.ros.inputs.measured_state import MeasuredState
 from ik_node.ros.loading.loaded_model import LoadedModel
@@ -17,8 +21,41 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Largest distance of a moving goal from its link, besides two ticks of its motion [m or rad].
+# Largest distance of the last command from the goal that moves by a twist, besides two ticks of
+# its motion [m or rad].
 _LEAD = 1e-3
+# Smallest share of a twist that is tried while its whole step leads to where the robot cannot
+# follow.
+_LEAST_SHARE = 1.0 / 64.0
+
+
+class Way(NamedTuple):
+    """
+    The motion of a goal by its twist in one tick.
+
+    Attributes
+    ----------
+    twist : Twist
+        The twist of the goal.
+    begin : ndarray, shape (4, 4)
+        Pose of the goal before the tick, root frame.
+    linear, angular : ndarray, shape (3,)
+        Motion by the whole twist, root axes [m], [rad].
+
+    """
+
+    twist: Twist
+    begin: Array
+    linear: Array
+    angular: Array
+
+    def pose(self, share: float) -> Pose:
+        """Return the pose after a share of the motion, along the same line and axis."""
+        turn = rotation_vector_to_quat(share * self.angular)
+        moved = pose_matrix((0.0, 0.0, 0.0), turn) @ self.begin
+        # The solver refuses positions beyond this limit.
+        moved[:3, 3] = np.clip(self.begin[:3, 3] + share * self.linear, -LARGEST, LARGEST)
+        return pose_from_matrix(moved)
 
 
 class GoalFollowing:
@@ -32,19 +69,37 @@ class GoalFollowing:
     measured : MeasuredState
         The measured joint values.
 
+    Attributes
+    ----------
+    note : str
+        Why a goal does not move by its whole twist; '' if each one does.
+
     """
 
     def __init__(self, goals: GoalInbox, measured: MeasuredState) -> None:
         self._goals = goals
         self._measured = measured
+        self.note = ''
         self._moved_at = 0.0
+        # The motion of each goal that has a twist in this tick, and the share that is tried next.
+        self._ways: dict[str, Way] = {}
+        self._shares: dict[str, float] = {}
+        # For each goal whose smallest step failed: the configuration, its twist, the settings, and
+        # the reason. A failed solve takes long, so it is not repeated while they stay the same.
+        self._ended: dict[str, tuple[Array, Twist, Settings, str]] = {}
         self._active_of: tuple[LoadedModel, Settings] | None = None
         self._active_names: frozenset[str] = frozenset()
         self._active_poses_of: tuple[object, object] = (None, None)
         self._active_poses: dict[str, Pose] = {}
 
-    def report(self, tracker: Tracker, settings: Settings, now: float) -> TickReport:
-        """Solve once for the goals that are active at `now` [s]."""
+    def report(
+        self, tracker: Tracker, settings: Settings, now: float, reach: Array | None = None
+    ) -> TickReport:
+        """
+        Solve once for the goals that are active at `now` [s].
+
+        `reach` is the largest change (nq,) of the next command [rad or m]; None = any.
+        """
         active = self._active(tracker, settings)
         stale = [n for n in self._goals.stale(now, settings.goal_timeout) if n in active]
         notes = [f'goal {name} is stale' for name in stale]
@@ -58,45 +113,112 @@ class GoalFollowing:
             self._goals.hold(
                 stale, lambda name: pose_from_matrix(tracker.model.reached(name, tracker.q))
             )
-        report = tracker.tick(self._poses(active), start, settings, now, tuple(notes))
+        poses, self.note = self._poses(active), ''
+        ways = {name: way for name, way in self._ways.items() if name not in stale}
+        if ways:
+            report = self._advance(tracker, poses, ways, start, settings, now, reach)
+            report.notes = (*notes, *report.notes)
+        else:
+            report = tracker.tick(poses, start, settings, now, tuple(notes))
         report.stale = bool(stale) and settings.on_stale == 'hold'
         return report
 
     def move(self, tracker: Tracker, q: Array, settings: Settings, now: float) -> None:
         """
-        Move the poses of goals that have a twist.
+        Find the motion of each goal that has a twist, for the solve of this tick.
 
         Parameters
         ----------
         tracker : Tracker
             Tracker of the present model.
         q : ndarray, shape (nq,)
-            Configuration of the robot or of its last command [rad or m].
+            Configuration of the last command, or else that of the tracker [rad or m].
         settings : Settings
             Parameters of this tick.
         now : float
             Time of the node's clock [s].
 
         """
-        elapsed = min(max(now - self._moved_at, 0.0), 2.0 * settings.period)
+        elapsed = min(max(now - self._moved_at, 0.0), longest_gap(settings))
         self._moved_at = now
         twists = self._goals.twists(now, settings.goal_timeout or VELOCITY_TIMEOUT)
-        for name in self._active(tracker, settings).intersection(twists):
-            linear, angular = (elapsed * part for part in twists[name])
-            here = tracker.model.reached(name, q)
-            before = self._goals.poses().get(name)
-            at = here if before is None else pose_matrix(*before)
+        before, self._ways = self._ways, {}
+        for name in sorted(self._active(tracker, settings).intersection(twists)):
+            # The first tick of a twist moves by the time since it arrived.
+            time = elapsed if name in before else min(elapsed, self._goals.age(name, now))
+            linear, angular = (time * part for part in twists[name])
+            here = tracker.model.reached(name, tracker.q)
+            pose = self._goals.poses().get(name)
+            at = here if pose is None else pose_matrix(*pose)
             # A pose that runs ahead of the robot would move it after the end of the twist.
-            lead = [
-                np.linalg.norm(at[:3, 3] - here[:3, 3]) - 2.0 * np.linalg.norm(linear),
-                np.linalg.norm(at[:3, :3] - here[:3, :3]) - 3.0 * np.linalg.norm(angular),
-            ]
-            if max(lead) > _LEAD:
+            lead = 0.0 if name in before else _distance(at, here)
+            if q is not tracker.q:
+                behind = tracker.model.reached(name, q)
+                ahead = max(np.linalg.norm(linear), np.linalg.norm(angular))
+                if _distance(behind, here) > _LEAD + 2.0 * ahead:
+                    here, lead = behind, np.inf
+            if lead > _LEAD:
                 at = here
-            moved = pose_matrix((0.0, 0.0, 0.0), rotation_vector_to_quat(angular)) @ at
-            # The solver refuses positions beyond this limit.
-            moved[:3, 3] = np.clip(at[:3, 3] + linear, -LARGEST, LARGEST)
-            self._goals.move(name, pose_from_matrix(moved))
+            self._goals.move(name, pose_from_matrix(at))
+            self._ways[name] = Way(twists[name], at, linear, angular)
+            self._shares.setdefault(name, 1.0)
+        self._shares = {name: self._shares[name] for name in self._ways}
+
+    def _advance(
+        self,
+        tracker: Tracker,
+        poses: Mapping[str, Pose],
+        ways: Mapping[str, Way],
+        start: Array | None,
+        settings: Settings,
+        now: float,
+        reach: Array | None,
+    ) -> TickReport:
+        """
+        Move goals by their twists as far as the robot can follow them along their line.
+
+        A goal that cannot be met after its step stays where it is, together with the goals of
+        the same chain, and the next ticks try shorter steps. If a joint would be faster than its
+        limit, all goals move by the same smaller share.
+        """
+
+        def goals(shares: Mapping[str, float]) -> dict[str, Pose]:
+            return {**poses, **{name: way.pose(shares[name]) for name, way in ways.items()}}
+
+        tried = {name: self._shares[name] for name in ways}
+        ended = {name: self._end(name, way, tracker.q, settings) for name, way in ways.items()}
+        if all(ended.values()):
+            report, shares, reasons = tracker.tick(poses, start, settings, now), {}, {}
+            notes = [f'goal {name} cannot follow its twist: {ended[name]}' for name in ways]
+        else:
+            report, shares, reasons = tracker.advance(goals, tried, start, settings, now, reach)
+            notes = []
+        for name, share in shares.items():
+            if not report.held:
+                self._goals.move(name, ways[name].pose(share))
+            if name in reasons:
+                notes.append(f'goal {name} cannot follow its twist: {reasons[name]}')
+                self._shares[name] = max(0.5 * tried[name], _LEAST_SHARE)
+                if tried[name] <= _LEAST_SHARE:
+                    way, q = ways[name], report.q
+                    self._ended[name] = (q, way.twist, settings, reasons[name])
+            else:
+                if share < 1.0:
+                    why = 'near the end of its way' if share == tried[name] else 'velocity limits'
+                    notes.append(f'goal {name} moves at {share:.2g} of its twist: {why}')
+                self._shares[name] = min(2.0 * tried[name], 1.0)
+        self.note = '; '.join(notes)
+        report.notes = tuple(notes)
+        return report
+
+    def _end(self, name: str, way: Way, q: Array, settings: Settings) -> str:
+        """Return why a goal could not move before, if nothing has changed since; else ''."""
+        there, twist, then, reason = self._ended.get(name, (None, None, None, ''))
+        same = there is not None and twist is not None and then is settings
+        if same and np.array_equal(there, q) and np.array_equal(twist, way.twist):
+            return reason
+        self._ended.pop(name, None)
+        return ''
 
     def late_twist(self, settings: Settings, now: float) -> str:
         """Drop twists that are too old; return a message about the last one, or ''."""
@@ -146,3 +268,11 @@ class GoalFollowing:
             return start, ''
         ignored = settings.on_stale == 'ignore'
         return start if ignored else None, 'joint_states is stale'
+
+
+def _distance(one: Array, other: Array) -> float:
+    """Return the larger of the distance [m] and the angle [rad] between two poses (4, 4)."""
+    move = np.linalg.norm(one[:3, 3] - other[:3, 3])
+    # The chord between two rotation matrices is sqrt(8) sin(angle / 2).
+    turn = 2.0 * np.arcsin(min(np.linalg.norm(one[:3, :3] - other[:3, :3]) / np.sqrt(8.0), 1.0))
+    return float(max(move, turn))

@@ -39,6 +39,11 @@ NO_GOAL = 'no goal yet'
 _STREAM = 10
 
 
+def longest_gap(settings: Settings) -> float:
+    """Return the longest time between two ticks that counts as motion [s]."""
+    return max(LONGEST_GAP, _LONGEST_GAP_PERIODS * settings.period)
+
+
 class HardwareOutput:
     """
     The command of each tick, or the reason why there is none.
@@ -107,7 +112,7 @@ class HardwareOutput:
             Time of the node's clock [s].
 
         """
-        if gap <= max(LONGEST_GAP, _LONGEST_GAP_PERIODS * settings.period):
+        if gap <= longest_gap(settings):
             return
         if self._measured.arrivals >= _STREAM:
             self._resume_at, self._resume_arrivals = now + _RESUME_DELAY, -1
@@ -219,8 +224,7 @@ class HardwareOutput:
         self.note = self._reason_to_repeat(report, outputs, settings, now)
         if not first and not self.note and elapsed > 0.0:
             model, following = tracker.model, self._following
-            window = min(elapsed, settings.period) * model.max_velocity
-            window = following.window(before, window)
+            window = following.window(before, self._window(model, elapsed, settings))
             q = self._next(tracker, before, report, window, settings)
             waits = following.objection(model, before, q)
             if waits:
@@ -228,7 +232,8 @@ class HardwareOutput:
             else:
                 self.q = q
         at = [tracker.model.joint_names.index(name) for name in outputs]
-        velocity = (self.q - before) / settings.period
+        # Drives have followed the last velocity for as long as this tick took to come.
+        velocity = (self.q - before) / elapsed if elapsed > 0.0 else np.zeros_like(before)
         begin = stop = None
         if settings.output_horizon > 0.0:
             horizon = max(settings.output_horizon, 2.0 * settings.period)
@@ -239,6 +244,25 @@ class HardwareOutput:
         return HardwareCommand(
             tuple(outputs), self.q[at], velocity[at], settings.period, begin, stop
         )
+
+    @staticmethod
+    def _window(model: LoadedModel, elapsed: float, settings: Settings) -> Array:
+        """
+        Return the largest step of each value by its velocity limit, (nq,) [rad or m].
+
+        A position is reached within a period, also if its tick was late. A velocity is followed
+        for as long as the next tick takes, so all the time that passed counts.
+        """
+        by_velocity = (settings.output_type, settings.output_interface) == ('commands', 'velocity')
+        longest = longest_gap(settings) if by_velocity else settings.period
+        window: Array = min(elapsed, longest) * model.max_velocity
+        return window
+
+    def reach(self, model: LoadedModel, settings: Settings, now: float) -> Array | None:
+        """Return the largest step (nq,) of the next command; None while there are none."""
+        if self.q is None:
+            return None
+        return self._following.window(self.q, self._window(model, now - self._time, settings))
 
     @staticmethod
     def _rest(
@@ -254,12 +278,12 @@ class HardwareOutput:
             return q
         change = 0.5 * time * velocity
         try:
-            guess = np.clip(q + change, model.lower, model.upper)
+            guess = np.clip(q + change, np.minimum(model.lower, q), np.maximum(model.upper, q))
             solution = model.solver.drive({}, guess, steps=_CLOSING_STEPS)
         except IkError:
             return q
         far = (np.abs(solution.q - q) > 2.0 * np.abs(change).max()).any()
-        return q if far or objection(model, solution, settings.options) else solution.q
+        return q if far or objection(model, solution, settings.options, q) else solution.q
 
     def _reason_for_silence(
         self, outputs: Sequence[str], has_goals: bool, settings: Settings, now: float
@@ -345,15 +369,17 @@ class HardwareOutput:
             # Only a complete measurement shows in which assembly branch the loops are.
             start = self._measured.start(start)
             start = start if last is None else model.nearest_turn(start, last)
-            start = np.clip(start, model.lower, model.upper)
+            start = model.start_within(start, settings.outside_tolerance)
+        # A drive keeps a value outside its limits only where it starts.
+        start = model.with_outside(start, wanted, settings.outside_tolerance)
         try:
             solution = model.solver.drive(values, start, steps=_MOST_STEPS)
-            if objection(model, solution, settings.options):
+            if objection(model, solution, settings.options, start):
                 # Sensors are not exact, so take the nearest configuration with closed loops.
                 solution = model.solver.drive({}, solution.q, steps=_MOST_STEPS)
         except IkError as error:
             return tracker.q, str(error)
-        reason = objection(model, solution, settings.options)
+        reason = objection(model, solution, settings.options, start)
         for name, value in values.items():
             at = model.joint_names.index(name)
             step = settings.period * model.max_velocity[at]
@@ -361,7 +387,8 @@ class HardwareOutput:
             if not reason and not abs(solution.q[at] - value) <= allowed:
                 reason = (
                     f'joint {plain(name)} is measured at {value:.6g}, which loops and limits do '
-                    f'not allow; the nearest possible value is {solution.q[at]:.6g}'
+                    f'not allow; the nearest possible value is {solution.q[at]:.6g} '
+                    f'(limit_tolerance says how far a value may be outside its limits)'
                 )
         return solution.q, reason
 
@@ -385,7 +412,7 @@ class HardwareOutput:
         except IkError as error:
             self.note = str(error)
             return q
-        refused = objection(model, solution, settings.options)
+        refused = objection(model, solution, settings.options, q)
         if refused or not (np.abs(solution.q - q) <= window * (1.0 + 1e-9)).all():
             self.note = f'cannot continue: {refused or "the velocity limits do not allow it"}'
             return q

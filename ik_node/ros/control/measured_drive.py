@@ -28,7 +28,7 @@ def drive_steps(model: LoadedModel, settings: Settings) -> int:
     return min(max(LEAST_STEPS, int(settings.period / step)), MOST_STEPS)
 
 
-# A sensor value beyond a limit by at most this much is set to the limit [rad or m].
+# A value beyond a limit by at most this much is set to the limit [rad or m].
 _SENSOR_SLACK = 1e-6
 # Redundant motors never agree exactly. Beyond this deviation they are wrong [rad or m].
 _MOST_MISFIT = 0.05
@@ -65,6 +65,8 @@ class MeasuredDrive:
         self._model = model
         self._options = settings.options
         self._steps = drive_steps(model, settings)
+        self._outside = settings.outside_tolerance
+        self._start: Array | None = None
         self._at = {name: model.joint_names.index(name) for name in values}
         self._wanted = {}
         for name, at in self._at.items():
@@ -73,8 +75,19 @@ class MeasuredDrive:
             self._wanted[name] = within if abs(value - within) <= _SENSOR_SLACK else value
         self.note = ''
 
+    def start_at(self, q: Array) -> Array:
+        """Return q with the values that are allowed outside their limits, where drives start."""
+        wanted = q.copy()
+        wanted[list(self._at.values())] = list(self._wanted.values())
+        return self._model.with_outside(q, wanted, self._outside)
+
     def solve(self, q0: Array) -> Solution:
-        """Drive from a configuration towards the measured values for at most one tick."""
+        """
+        Drive from a configuration towards the measured values for at most one tick.
+
+        For values outside their limits, `q0` is what `start_at` returns.
+        """
+        self._start = q0
         solver = self._model.solver
         solution: Solution = solver.drive(self._wanted, q0, steps=self._steps)
         redundant = 0 < self._model.mobility < len(self._wanted)
@@ -83,7 +96,8 @@ class MeasuredDrive:
         nearest: Solution = solver.drive({}, solution.q, steps=self._steps)
         name, reached = self._worst(nearest)
         wanted = self._wanted[name]
-        if abs(wanted - reached) > _MOST_MISFIT or objection(self._model, nearest, self._options):
+        refused = objection(self._model, nearest, self._options, self._start)
+        if abs(wanted - reached) > _MOST_MISFIT or refused:
             return solution
         self.note = (
             f'the motors contradict each other: {plain(name)} is measured at {wanted:.6g}, but '
@@ -99,7 +113,7 @@ class MeasuredDrive:
         reason = f'{plain(name)} stopped at {reached:.6g} on the way to {self._wanted[name]:.6g}'
         if reached == self._wanted[name]:
             # The values are reached, so a loop must be open by more than its limit.
-            reason = objection(self._model, solution, self._options)
+            reason = objection(self._model, solution, self._options, self._start)
         if not reason:
             return ''
         if solution.status is Status.TIMEOUT:

@@ -82,6 +82,8 @@ class Motion:
     hardware : HardwareOutput
     joint_space : JointSpace
     roles : JointRoles
+    twist_note : str
+        Why a goal does not move by its whole twist; '' if each one does.
 
     """
 
@@ -98,6 +100,7 @@ class Motion:
         self._plans: list[FollowedPlan] = []
         self.tracker: Tracker | None = None
         self.paused = False
+        self.twist_note = ''
         self.closures = ClosureSwitch()
         self.hardware = HardwareOutput(inputs.measured)
         self.roles = JointRoles()
@@ -221,11 +224,13 @@ class Motion:
             report = (
                 wanted if wanted and leader is tracker else self._follow(tracker, settings, now)
             )
+            self.twist_note = '' if commanded else self._goals.note
         if settings.state_source != 'actuated' and not self._inputs.measured.is_stale(
             now, settings.joint_state_timeout
         ):
             report.effort = self.joint_space.effort(report.q)
         command = hardware.command(leader, wanted or report, outputs, settings, now, first)
+        hardware.note = hardware.note or self.twist_note
         stale = (wanted or report).stale or hardware.is_stale(outputs, settings, now)
         return report, self._with_efforts(command, settings, stale) if command else None
 
@@ -287,7 +292,8 @@ class Motion:
     def _follow(self, tracker: Tracker, settings: Settings, now: float) -> TickReport:
         if settings.state_source == 'actuated':
             return self._actuated.report(tracker, self.roles.actuated, settings, now)
-        return self._goals.report(tracker, settings, now)
+        reach = self.hardware.reach(tracker.model, settings, now)
+        return self._goals.report(tracker, settings, now, reach)
 
     def goal_poses(self, tracker: Tracker, settings: Settings) -> dict[str, Pose | None]:
         """Return the active goals and their poses; None for a goal without a pose."""

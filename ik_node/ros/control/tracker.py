@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
-from ik_node.errors import IkError
+from ik_node.errors import IkError, listed
 from ik_node.ros.control.answer_check import objection
-from ik_node.ros.control.approach import approach
+from ik_node.ros.control.approach import approach, steps_to
 from ik_node.ros.control.measured_drive import MeasuredDrive
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.convert import Pose
 from ik_node.ros.outputs.tick_report import TickReport
 from ik_node.ros.parameters.settings import Settings
-from ik_node.solver import Solution
+from ik_node.solver import Solution, SolverOptions
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+# A step that is cut to the velocity limits may exceed them by this factor, because the kinematics
+# are not linear; the command is then cut.
+_MOST_EXCESS = 1.1
+# Residual with which a goal that moves is met by methods that converge in no number of steps that
+# a tick has time for [m or rad].
+_SLACK = 1e-3
 # Smallest time between ticks [s]; it avoids an empty window for joints without velocity limit.
 _INSTANT = 1e-12
 
@@ -97,10 +103,14 @@ class Tracker:
             self._time = now
             return TickReport(self.q, self._still, last, notes=notes, goals=goals)
         model = self.model
-        q0 = self.q if start is None else np.clip(start, model.lower, model.upper)
+        q0 = self.q if start is None else model.start_within(start, settings.outside_tolerance)
         max_step = self.window(settings, now) if settings.max_joint_velocity > 0.0 else None
         report = self._take(
-            lambda: model.solver.solve_pose(goals, q0=q0, max_step=max_step), settings, now, notes
+            lambda: model.solver.solve_pose(goals, q0=q0, max_step=max_step),
+            q0,
+            settings,
+            now,
+            notes,
         )
         report.goals = goals
         # Without joint targets and rest pose, a converged solution does not drift any further.
@@ -108,6 +118,69 @@ class Tracker:
         stays = report.converged and (converges_once or bool((report.q == q0).all()))
         self._last_request, self._last_solution = request, report.solution if stays else None
         return report
+
+    def advance(
+        self,
+        goals: Callable[[Mapping[str, float]], Mapping[str, Pose]],
+        shares: Mapping[str, float],
+        start: Array | None,
+        settings: Settings,
+        now: float,
+        reach: Array | None,
+    ) -> tuple[TickReport, dict[str, float], dict[str, str]]:
+        """
+        Solve for goals that move, each as far as the robot can follow it.
+
+        Parameters
+        ----------
+        goals : callable
+            Returns the poses of all goals after shares of the motions of those that move.
+        shares : mapping of str to float
+            Goals that move, and the largest share of each motion.
+        start, settings, now
+            As for `tick`.
+        reach : ndarray, shape (nq,), or None
+            Largest change of every value [rad or m]; None = any.
+
+        Returns
+        -------
+        report : TickReport
+        shares : dict of str to float
+            Share of each motion that was made; 0 for a goal that could not be met after it.
+        reasons : dict of str to str
+            Why goals did not move.
+
+        """
+        model, made, reasons = self.model, dict(shares), dict[str, str]()
+        q0 = self.q if start is None else model.start_within(start, settings.outside_tolerance)
+        window = self.window(settings, now) if settings.max_joint_velocity > 0.0 else reach
+        if window is not None and reach is not None:
+            window = np.minimum(window, reach)
+
+        def halt(solution: Solution) -> Solution:
+            reasons.update(unmet_goals(solution, made, settings.options))
+            if not reasons:
+                return solution
+            made.update(dict.fromkeys(reasons, 0.0))
+            return model.solver.solve_pose(goals(made), q0=q0)
+
+        def solve() -> Solution:
+            solution = halt(model.solver.solve_pose(goals(made), q0=q0))
+            excess = 0.0 if window is None else steps_to(solution.q - q0, window)
+            if excess <= 1.0:
+                return solution
+            # All joints are slower by the same factor, so that links keep their directions.
+            made.update({name: share / (1.001 * excess) for name, share in made.items()})
+            solution = halt(model.solver.solve_pose(goals(made), q0=q0))
+            if window is not None and steps_to(solution.q - q0, window) > _MOST_EXCESS:
+                reasons.update({name: 'velocity limits' for name in made})
+                made.update(dict.fromkeys(made, 0.0))
+                solution = model.solver.solve_pose(goals(made), q0=q0)
+            return solution
+
+        report = self._take(solve, q0, settings, now, ())
+        report.goals = goals(made)
+        return report, made, reasons
 
     def drive(
         self,
@@ -138,9 +211,9 @@ class Tracker:
 
         """
         drive = MeasuredDrive(self.model, values, settings)
-        q0 = self.q if start is None else start
+        q0 = drive.start_at(self.q if start is None else start)
         unmet = drive.unmet if exact else (lambda solution: '')
-        report = self._take(lambda: drive.solve(q0), settings, now, notes, unmet, longest)
+        report = self._take(lambda: drive.solve(q0), q0, settings, now, notes, unmet, longest)
         if drive.note:
             report.notes = (*notes, drive.note)
         return report
@@ -197,6 +270,7 @@ class Tracker:
     def _take(
         self,
         solve: Callable[[], Solution],
+        start: Array,
         settings: Settings,
         now: float,
         notes: tuple[str, ...],
@@ -208,7 +282,7 @@ class Tracker:
         solution: Solution | None = None
         try:
             solution = solve()
-            held = unmet(solution) or objection(self.model, solution, settings.options)
+            held = unmet(solution) or objection(self.model, solution, settings.options, start)
         except IkError as error:
             held = str(error)
         if held or solution is None:
@@ -231,3 +305,25 @@ class Tracker:
         if last is None or now <= last:
             return self._still
         return (q - before) / (now - last)
+
+
+def unmet_goals(
+    solution: Solution, names: Iterable[str], options: SolverOptions
+) -> dict[str, str]:
+    """Return the goals among `names` that are not met, with those of the same chain, and why."""
+    found: dict[str, str] = {}
+    # With this option goals conflict, and none is expected to be met.
+    for chain in () if options.compromise else solution.chains:
+        moving = [name for name in names if name in chain.goal_errors]
+        slack = 0.0 if options.in_kernel else _SLACK
+        if any(
+            not value <= max(allowed, slack)
+            for name in moving
+            for value, allowed in zip(
+                chain.goal_errors[name], chain.tolerances[name], strict=True
+            )
+        ):
+            limits = chain.active_limits
+            reason = f'at limits: {listed(limits)}' if limits else 'at the end of its reach'
+            found.update(dict.fromkeys(moving, reason))
+    return found

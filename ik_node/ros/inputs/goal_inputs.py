@@ -103,6 +103,10 @@ class GoalInbox:
                 self.late[name] = self._times[name]
         return self._twists
 
+    def age(self, name: str, now: float) -> float:
+        """Return the age of a goal's pose or twist [s]."""
+        return max(now - self._times[name], 0.0)
+
     def names(self) -> set[str]:
         """Return the goals that have a pose or a twist."""
         return {*self._poses, *self._twists}

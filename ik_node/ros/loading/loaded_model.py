@@ -109,6 +109,36 @@ class LoadedModel:
             np.minimum(self.upper + LIMIT_SLACK, largest),
         )
 
+    def start_within(self, q: NDArray[np.float64], tolerance: float) -> NDArray[np.float64]:
+        """
+        Return q with values that are far outside their limits moved to these.
+
+        Parameters
+        ----------
+        q : ndarray, shape (nq,)
+            [rad or m]
+        tolerance : float
+            Excess that is kept [rad]; a tenth of it for values in [m].
+
+        """
+        within: NDArray[np.float64] = np.clip(q, self.lower, self.upper)
+        if not tolerance or (within == q).all():
+            return within
+        far = np.abs(q - within) > tolerance * np.where(self.angular, 1.0, 0.1)
+        start: NDArray[np.float64] = np.where(far, within, q)
+        return start
+
+    def with_outside(
+        self, q: NDArray[np.float64], wanted: NDArray[np.float64], tolerance: float
+    ) -> NDArray[np.float64]:
+        """Return q with those values of `wanted` that are outside by at most the tolerance."""
+        outside = (wanted < self.lower) | (wanted > self.upper)
+        if not outside.any():
+            return q
+        kept = self.start_within(wanted, tolerance)
+        mixed: NDArray[np.float64] = np.where(outside & (kept == wanted), wanted, q)
+        return mixed
+
     @cached_property
     def angular(self) -> NDArray[np.bool_]:
         """Return True for each value in [rad], False for each in [m], (nq,)."""

@@ -53,7 +53,7 @@ class HardwareCommand:
     positions : ndarray, shape (n,)
         Positions at the end of the period [rad or m].
     velocities : ndarray, shape (n,)
-        Step of this tick divided by the period [rad/s or m/s].
+        Step of this tick divided by the time since the last one [rad/s or m/s].
     period : float
         Tick period [s].
     begin : CommandedState or None

@@ -107,6 +107,15 @@ NODE_PARAMETERS: tuple[ParameterSpec, ...] = (
         high=1.0,
     ),
     ParameterSpec(
+        'limit_tolerance',
+        0.05,
+        'Largest excess of a measured value over its limits with which the robot is still moved, '
+        'inwards only; in m a tenth of it. solver.start_outside: clamp switches it off.',
+        unit='rad',
+        low=0.0,
+        high=10.0,
+    ),
+    ParameterSpec(
         'output.type',
         'none',
         'Commands to hardware: ~/joint_trajectory, ~/commands, or both.',

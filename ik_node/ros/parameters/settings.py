@@ -60,6 +60,7 @@ class Settings:
     on_stale: str
     publish_on: str
     max_joint_velocity: float
+    limit_tolerance: float
     output_type: str
     output_interface: str
     output_horizon: float
@@ -136,6 +137,11 @@ class Settings:
         deadline = max(TICK_SHARE * self.period, LEAST_DEADLINE)
         budget = self.options.time_budget or deadline
         return dataclasses.replace(self.options, time_budget=min(budget, deadline))
+
+    @property
+    def outside_tolerance(self) -> float:
+        """Return how far a measured value may be outside its limits [rad, a tenth in m]."""
+        return self.limit_tolerance if self.options.start_outside == 'stay' else 0.0
 
     @property
     def active_goals(self) -> tuple[GoalSettings, ...]:

@@ -94,9 +94,9 @@ def test_velocity_is_the_difference_over_time(tracker, solver):
     assert tick(tracker, 0.5).velocity.tolist() == [0.0, 0.0]
 
 
-def test_measured_start_is_clipped_to_limits(tracker, solver):
-    """A sensor value may exceed a limit; the start of a solve must not."""
-    tick(tracker, 1.0, start=np.array([3.0, 0.4]))
+def test_measured_start_is_clipped_to_limits_if_asked(tracker, solver):
+    """A sensor value may exceed a limit; the start of a solve does not."""
+    tick(tracker, 1.0, np.array([3.0, 0.4]), **{'solver.start_outside': 'clamp'})
     assert solver.asked[-1][1].tolist() == [1.0, 0.4]
 
 
