@@ -119,7 +119,8 @@ def set_path_bounds(
     """
     Write limits and windows of frame n to the table of joints, and move q within these limits.
 
-    A value that starts outside its own limits may stay there, but speeds always count. Speeds v and accelerations are differences: |v_n| <= v_max, |v_n - v_{n-1}| <= a_max dt.
+    A value that starts outside its own limits may stay there, but speeds always count. Speeds v
+    and accelerations are differences: |v_n| <= v_max, |v_n - v_{n-1}| <= a_max dt.
     """
     for g in range(s.nq):
         low, high = limits[PATH_LOWER, g], limits[PATH_UPPER, g]

@@ -34,6 +34,7 @@ from ik_node.ros.outputs.diagnostics import (
     output_row,
     rate_row,
     transmission_row,
+    twist_row,
 )
 from ik_node.ros.outputs.node_outputs import NodeOutputs
 from ik_node.ros.outputs.tick_report import TickReport
@@ -110,6 +111,7 @@ class IkNode(Node):
         self._refusals_logged = 0
         self._tick_errors: set[str] = set()
         self._passive_outputs: tuple[str, ...] = ()
+        self._forgotten_motors: tuple[str, ...] = ()
         self._fault = ''
         self._singularity = ''
         self._answer: TickReport | None = None
@@ -260,7 +262,7 @@ class IkNode(Node):
             stamp,
             begin + 0.5 * settings.period,
         )
-        self._counts.add_tick(time.perf_counter() - begin, settings.period)
+        self._counts.add_tick(time.perf_counter() - begin, settings.period, begin)
 
     def _on_measurement(self, names: Sequence[str], stamp: Any) -> None:
         """Solve for a measurement and publish the answer, if measured motors lead the robot."""
@@ -329,7 +331,7 @@ class IkNode(Node):
                 f'robot_description refused: {self._supply.refused}; keeping {kept}'
             )
         for model, other_robot in adopted:
-            self._warn_of_passive_outputs(motion)
+            self._warn_of_outputs(motion, settings)
             if other_robot:
                 self._on_robot()
                 if settings.robot_file:
@@ -366,8 +368,8 @@ class IkNode(Node):
         self._node_services.closures.keep(closures)
         return model, other_robot
 
-    def _warn_of_passive_outputs(self, motion: Motion) -> None:
-        """Warn about commanded joints without a motor, once each time that they change."""
+    def _warn_of_outputs(self, motion: Motion, settings: Settings) -> None:
+        """Warn about commanded joints without a motor and the reverse, once for each change."""
         roles = motion.roles
         passive = tuple(name for name in roles.outputs if name not in roles.actuated)
         if passive and passive != self._passive_outputs:
@@ -376,6 +378,15 @@ class IkNode(Node):
                 'actuated_joints: commands for them have no effect or strain their loops'
             )
         self._passive_outputs = passive
+        declared = settings.joints.actuated or (motion.model and motion.model.robot.actuated)
+        motors = roles.actuated if declared and settings.output_type != 'none' else ()
+        forgotten = tuple(name for name in motors if name not in roles.outputs)
+        if forgotten and forgotten != self._forgotten_motors:
+            self.get_logger().warning(
+                f'output.joints leaves out {listed(forgotten)}, which have a motor: the node '
+                'sends no commands for them, and waits if a motion needs them and they stay behind'
+            )
+        self._forgotten_motors = forgotten
 
     def _log_ready(self, model: LoadedModel, settings: Settings, other_robot: bool) -> None:
         robot = model.robot
@@ -411,7 +422,7 @@ class IkNode(Node):
                 f'topics and services are unchanged: {type(error).__name__}: {error}'
             )
         motion.apply(settings)
-        self._warn_of_passive_outputs(motion)
+        self._warn_of_outputs(motion, settings)
         if settings.robot_description not in ('', before.robot_description):
             self._request_model(settings.robot_description, settings)
         else:
@@ -468,7 +479,10 @@ class IkNode(Node):
         self._inputs.lookup.stop_if_idle()
         # No tick does this while simulated time is paused.
         settings = self._apply_changes(motion)
-        now, counts, refusals = time.monotonic(), self._counts, self._inputs.refusals
+        counts, refusals = self._counts, self._inputs.refusals
+        # Simulated time may be slower or faster than ours.
+        simulated = self.get_clock().ros_time_is_active
+        now = self._inputs.now() if simulated else time.monotonic()
         then, ticks = self._diagnosed
         self._diagnosed = (now, counts.ticks)
         rate = (counts.ticks - ticks) / max(now - then, 1e-3)
@@ -488,7 +502,8 @@ class IkNode(Node):
         if model is not None:
             row = rate_row(name, rate, settings.rate, counts)
             row.values['last_error'] = counts.last_error
-            rows.append(row)
+            counts.longest_interval = 0.0
+            rows += [row, twist_row(name, motion.twist_note)]
         rows += self._singularity_rows(motion, settings)
         fault = motion.hardware.fault
         if settings.output_type != 'none':
@@ -499,7 +514,8 @@ class IkNode(Node):
         elif self._fault and not fault:
             self.get_logger().info('output: the robot follows its commands again')
         self._fault = fault
-        found = [check.status_row() for check in self._process_checks]
+        checks = (*self._process_checks, self._inputs.senders)
+        found = [check.status_row() for check in checks]
         rows += [row for row in found if row is not None]
         self._outputs.publish_diagnostics(
             rows, self.get_clock().now().to_msg(), model.robot.name if model else ''

@@ -340,7 +340,7 @@ def test_many_unknown_joints_give_one_short_line(bench, urdf):
 
     # Handed over here: a best-effort message of this size may get lost on its way.
     for message in (flood, twice, flood, twice):
-        node._inputs._take_joint_state(message)
+        node._inputs._take_joint_state(message, {})
 
     def said(words):
         return [line.msg for line in log if words in line.msg]

@@ -73,7 +73,8 @@ def test_value_never_moves_farther_out(arm):
             solver.options = options
             found = solver.solve_pose(goal, q0=q).q
             least, most = np.minimum(arm.lower, q), np.maximum(arm.upper, q)
-            assert (least <= found).all() and (found <= most).all()
+            assert (least <= found).all()
+            assert (found <= most).all()
             inwards += found[joint] != q[joint]
     assert inwards > 100
 
@@ -88,7 +89,8 @@ def test_start_is_clamped_if_the_option_says_so(arm):
             solver.drive({}, q).q,
             solver.solve_batch({link: arm.forward(q, link)[None]}, q[None]).q[0],
         ):
-            assert (arm.lower <= found).all() and (found <= arm.upper).all()
+            assert (arm.lower <= found).all()
+            assert (found <= arm.upper).all()
             assert found[joint] != q[joint]
 
 

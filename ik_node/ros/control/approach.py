@@ -60,9 +60,7 @@ def approach(
     share = (1.0 - _ROUNDING) / steps
     reason = ''
     for _ in range(_TRIES):
-        guess = np.clip(
-            q + share * change, np.minimum(model.lower, q), np.maximum(model.upper, q)
-        )
+        guess = np.clip(q + share * change, np.minimum(model.lower, q), np.maximum(model.upper, q))
         try:
             solution = model.solver.drive({}, guess, steps=_CLOSING_STEPS)
         except IkError as error:

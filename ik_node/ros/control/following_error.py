@@ -22,6 +22,69 @@ _NEARER = 0.1
 _CAUTIOUS_SHARE = 0.25
 # Smallest step, as a share of the limit, on the way back towards the measurement.
 _LEAST_STEP = 0.05
+# A command that changes by less than this is at rest [rad or m].
+_STILL = 1e-4
+# A joint that goes away from a command at rest was moved by something else, if it goes farther
+# than this share of the limit [rad or m] and than its noise: this many times the mean change from
+# one joint state to the next.
+_MOVED_SHARE, _NOISES = 5e-3, 4.0
+# A robot that was moved so comes no nearer within this time [s], so that wrong joint states move
+# nothing. Then commands lead it by this share of the limit until it moves with them: what moved it
+# may still do so, and its controller may be switched on again at any time.
+_MOVED_PATIENCE, _MOVED_CAUTION = 0.2, 0.05
+# Weight of the newest joint state in the mean error and in the mean change.
+_NEWEST = 0.1
+
+
+class Rest:
+    """
+    The errors of joints whose commands are at rest, to find out that something else moves them.
+
+    A drive may settle beside its command, under a load for example, and sensors have noise.
+    So the mean error counts, compared with the smallest one since the command is at rest.
+    """
+
+    def __init__(self) -> None:
+        self._q: Array | None = None
+        self._from = 0.0
+        self._arrivals = -1
+        self._last = self._mean = self._noise = self._smallest = np.zeros(0)
+
+    def excess(self, q: Array, error: Array, arrivals: int, now: float) -> Array:
+        """
+        Return by how much each joint has gone away from its command, beside its noise, (n,).
+
+        Parameters
+        ----------
+        q, error : ndarray, shape (n,)
+            Last command and signed errors [rad or m].
+        arrivals : int
+            Number of joint states so far.
+        now : float
+            Time of the node's clock [s].
+
+        """
+        before = self._q
+        if before is None or len(before) != len(q) or (np.abs(q - before) > _STILL).any():
+            self._q, self._from, self._arrivals = q, now, -1
+        if arrivals != self._arrivals:
+            if self._arrivals < 0:
+                self._last = self._mean = error
+                self._noise, self._smallest = np.zeros_like(error), np.full_like(error, np.inf)
+            self._arrivals = arrivals
+            self._noise = self._noise + _NEWEST * (np.abs(error - self._last) - self._noise)
+            self._mean = self._mean + _NEWEST * (error - self._mean)
+            self._last = error
+        if now - self._from < PATIENCE:
+            return np.zeros_like(error)
+        mean = np.abs(self._mean)
+        self._smallest = np.minimum(self._smallest, mean)
+        away: Array = mean - self._smallest - _NOISES * self._noise
+        return away
+
+    def forget(self) -> None:
+        """Forget everything, because no command is sent."""
+        self._q = None
 
 
 class FollowingError:
@@ -32,7 +95,8 @@ class FollowingError:
     joint, modulo full turns where a joint turns without limits. The limit of every joint is
     `output.max_following_error` [rad or m]; for a joint slower than 1 rad/s or 1 m/s it is the
     distance that the joint covers in that number of seconds, which is smaller. A joint without a
-    measurement since commands began, or with a stale one, is not compared.
+    measurement since commands began, or with a stale one, is not compared. Motors that are not
+    commanded are compared once the commands contain a motion of theirs.
 
     Parameters
     ----------
@@ -49,7 +113,11 @@ class FollowingError:
     def __init__(self, measured: MeasuredState) -> None:
         self._measured = measured
         self.note = ''
+        self._outputs: tuple[str, ...] = ()
+        # The outputs, and the motors that are not among them.
         self._names: tuple[str, ...] = ()
+        self._begin_q = np.zeros(0)
+        self._rest = Rest()
         self._at = np.zeros(0, dtype=np.int64)
         self._turning = np.zeros(0, dtype=np.bool_)
         self._limit = np.zeros(0)
@@ -65,22 +133,46 @@ class FollowingError:
         # again.
         self._suspect = -1
         self._suspect_at = 0.0
+        # Share of the limit by which commands may lead this joint.
+        self._caution = _CAUTIOUS_SHARE
 
     def forget(self) -> None:
         """Forget everything, because no command is sent."""
         self.note, self._since, self._suspect = '', None, -1
+        self._caution = _CAUTIOUS_SHARE
+        self._rest.forget()
         self._waiting_from, self._free_from, self._waits = None, None, False
 
-    def begin(self, model: LoadedModel, outputs: Sequence[str]) -> None:
-        """Start to compare: commands start at the measured configuration."""
-        self._names = tuple(outputs)
-        self._at = np.array([model.joint_names.index(name) for name in outputs], dtype=np.int64)
+    def begin(
+        self, model: LoadedModel, outputs: Sequence[str], q: Array, motors: Sequence[str] = ()
+    ) -> None:
+        """
+        Start to compare: commands start at the measured configuration.
+
+        Parameters
+        ----------
+        model : LoadedModel
+            Model of the present robot.
+        outputs : sequence of str
+            Commanded joint values.
+        q : ndarray, shape (nq,)
+            The measured configuration [rad or m].
+        motors : sequence of str
+            All joint values with a motor.
+
+        """
+        self._outputs = tuple(outputs)
+        self._names = (*outputs, *(name for name in motors if name not in outputs))
+        self._begin_q = q
+        self._at = np.array(
+            [model.joint_names.index(name) for name in self._names], dtype=np.int64
+        )
         self._turning = model.turning[self._at]
         if self._since is None:
             self._since = self._measured.arrivals
         self._waiting_from, self._free_from, self._waits = None, None, False
         if self._suspect >= 0:
-            name = outputs[self._suspect]
+            name = self._names[self._suspect]
             self._suspect_at = self._measured.values([name]).get(name, 0.0)
 
     def update(
@@ -109,31 +201,48 @@ class FollowingError:
             configuration.
 
         """
-        if tuple(outputs) != self._names:
+        if tuple(outputs) != self._outputs:
             self.forget()
-            self.begin(model, outputs)
-        self._read(model, settings, now)
-        error = self._error(q)
+            self.begin(model, outputs, q)
+        self._read(model, q, settings, now)
+        signed = self._signed_error(q)
+        error = np.abs(signed)
         share = error / self._limits_now()
-        waits, self._waits = self._waits, False
         worst = int(share.argmax()) if len(share) else 0
         largest = float(share[worst]) if len(share) else 0.0
-        if not waits and largest <= 1.0:
+        away = self._rest.excess(q[self._at], signed, self._measured.arrivals, now)
+        moved = bool((away > _MOVED_SHARE * self._limit).any())
+        waits, self._waits = self._waits, False
+        if not waits and not moved and largest <= 1.0:
             self._waiting_from = None
-            self._lift_caution(now)
+            self._lift_caution(q[self._at], now)
             return False
         self._free_from = None
-        nearer = largest < self._smallest - _NEARER
+        nearer = largest < self._smallest - _NEARER * min(self._smallest, 1.0)
         if self._waiting_from is None or nearer or now < self._waiting_from:
             self._waiting_from, self._smallest = now, largest
-        if now - self._waiting_from < PATIENCE or (self._suspect >= 0 and largest <= 1.0):
+        at_rest = moved or self._caution == _MOVED_CAUTION
+        soon = at_rest and bool((error <= self._limit).all())
+        if now - self._waiting_from < (_MOVED_PATIENCE if soon else PATIENCE):
             return False
-        self._suspect = worst
+        if self._suspect >= 0 and largest <= 1.0 and not moved:
+            return False
+        self._suspect = int((away / self._limit).argmax()) if moved else worst
+        self._caution = _MOVED_CAUTION if at_rest else _CAUTIOUS_SHARE
+        if moved:
+            self.note = (
+                f'joint {plain(self._names[self._suspect])} was moved by something else, by '
+                f'{error[self._suspect]:.3g} {self._unit(model, self._suspect)}, while its '
+                f'command was at rest. Commands start again at the measured configuration'
+            )
+            return True
         self.note = (
             f'joint {plain(self._names[worst])} does not follow: it was measured '
             f'{error[worst]:.3g} {self._unit(model, worst)} from its command. Commands start '
             f'again at the measured configuration and continue when it moves'
         )
+        if worst >= len(self._outputs):
+            self.note += '. It is not in output.joints'
         return True
 
     def window(self, q: Array, window: Array) -> Array:
@@ -174,10 +283,13 @@ class FollowingError:
             f'is {limit[worst]:.3g} (output.max_following_error)'
         )
 
-    def _read(self, model: LoadedModel, settings: Settings, now: float) -> None:
+    def _read(self, model: LoadedModel, q: Array, settings: Settings, now: float) -> None:
         """Read the present measurements and limits."""
         names, measured = self._names, self._measured
         values = measured.values_since(names, self._since or 0)
+        for at, name in enumerate(names[len(self._outputs) :], len(self._outputs)):
+            if abs(q[self._at[at]] - self._begin_q[self._at[at]]) <= _STILL:
+                values.pop(name, None)
         for name in measured.stale(names, now, settings.joint_state_timeout):
             values.pop(name, None)
         largest = settings.output_max_following_error
@@ -189,24 +301,27 @@ class FollowingError:
 
     def _limits_now(self) -> Array:
         """Return the limits (n,), reduced while the robot still has to show that it follows."""
-        return self._limit * _CAUTIOUS_SHARE if self._suspect >= 0 else self._limit
+        return self._limit * self._caution if self._suspect >= 0 else self._limit
 
     def _error(self, q: Array) -> Array:
         """Return the following error (n,) [rad or m] of every output at a configuration."""
+        return np.abs(self._signed_error(q))
+
+    def _signed_error(self, q: Array) -> Array:
         error = q[self._at] - self._values
         error -= np.where(self._turning, 2.0 * np.pi * np.round(error / (2.0 * np.pi)), 0.0)
-        return np.where(np.isnan(error), 0.0, np.abs(error))
+        return np.where(np.isnan(error), 0.0, error)
 
-    def _lift_caution(self, now: float) -> None:
+    def _lift_caution(self, q: Array, now: float) -> None:
         """Restore the full limit once the robot has moved with its commands or caught up."""
         at = self._suspect
         if at < 0:
             return
         if self._free_from is None or now < self._free_from:
             self._free_from = now
-        moved = abs(self._values[at] - self._suspect_at) >= self._limits_now()[at]
-        if moved or now - self._free_from >= 2.0 * PATIENCE:
-            self._suspect, self.note = -1, ''
+        way = (self._values[at] - self._suspect_at) * np.sign(q[at] - self._suspect_at)
+        if way >= self._limits_now()[at] or now - self._free_from >= 2.0 * PATIENCE:
+            self._suspect, self._caution, self.note = -1, _CAUTIOUS_SHARE, ''
 
     def _unit(self, model: LoadedModel, at: int) -> str:
         return 'rad' if model.angular[self._at[at]] else 'm'

@@ -115,7 +115,8 @@ class GoalFollowing:
             )
         poses, self.note = self._poses(active), ''
         ways = {name: way for name, way in self._ways.items() if name not in stale}
-        if ways:
+        # The first command is where the robot is, so goals do not move before the next one.
+        if ways and (reach is None or reach.any()):
             report = self._advance(tracker, poses, ways, start, settings, now, reach)
             report.notes = (*notes, *report.notes)
         else:
@@ -188,11 +189,12 @@ class GoalFollowing:
         tried = {name: self._shares[name] for name in ways}
         ended = {name: self._end(name, way, tracker.q, settings) for name, way in ways.items()}
         if all(ended.values()):
-            report, shares, reasons = tracker.tick(poses, start, settings, now), {}, {}
-            notes = [f'goal {name} cannot follow its twist: {ended[name]}' for name in ways]
-        else:
-            report, shares, reasons = tracker.advance(goals, tried, start, settings, now, reach)
-            notes = []
+            report = tracker.tick(poses, start, settings, now)
+            report.notes = tuple(f'goal {n} cannot follow its twist: {ended[n]}' for n in ways)
+            self.note = '; '.join(report.notes)
+            return report
+        report, shares, reasons = tracker.advance(goals, tried, start, settings, now, reach)
+        notes = []
         for name, share in shares.items():
             if not report.held:
                 self._goals.move(name, ways[name].pose(share))
@@ -213,11 +215,12 @@ class GoalFollowing:
 
     def _end(self, name: str, way: Way, q: Array, settings: Settings) -> str:
         """Return why a goal could not move before, if nothing has changed since; else ''."""
-        there, twist, then, reason = self._ended.get(name, (None, None, None, ''))
-        same = there is not None and twist is not None and then is settings
-        if same and np.array_equal(there, q) and np.array_equal(twist, way.twist):
+        if name not in self._ended:
+            return ''
+        there, twist, then, reason = self._ended[name]
+        if then is settings and np.array_equal(there, q) and np.array_equal(twist, way.twist):
             return reason
-        self._ended.pop(name, None)
+        del self._ended[name]
         return ''
 
     def late_twist(self, settings: Settings, now: float) -> str:

@@ -14,6 +14,7 @@ from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.outputs.command_publishers import CommandedState, HardwareCommand
 from ik_node.ros.outputs.tick_report import TickReport
 from ik_node.ros.parameters.settings import Settings
+from ik_node.solver import Solution, Status
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,6 +32,9 @@ _CLOSING_STEPS = 20
 # this many periods.
 LONGEST_GAP = 0.5
 _LONGEST_GAP_PERIODS = 5.0
+# A tick that comes sooner after the last one than this share of a period, as after a late one,
+# repeats the last command: the step is too short to divide the solver's tolerance by its time.
+_SOON = 0.5
 # Delay after which queued joint states have been read [s].
 _RESUME_DELAY = 0.1
 # Note while there is nothing to follow.
@@ -65,6 +69,8 @@ class HardwareOutput:
         Why there is no command, or why it does not lead to the solution; '' otherwise.
     fault : str
         Which joint does not follow its commands; '' while all do.
+    motors : tuple of str
+        All joint values with a motor, commanded or not.
 
     """
 
@@ -72,9 +78,11 @@ class HardwareOutput:
         self._measured = measured
         self.q: Array | None = None
         self.note = ''
+        self.motors: tuple[str, ...] = ()
         self._time = 0.0
-        # Velocity of the last command [rad/s or m/s].
+        # Velocity of the last command [rad/s or m/s], and the command.
         self._velocity = np.zeros(0)
+        self._last: HardwareCommand | None = None
         self._following = FollowingError(measured)
         # After a gap: the time from which measurements count again, the number of joint states
         # that had arrived by then, and the note that explains the wait.
@@ -87,7 +95,7 @@ class HardwareOutput:
 
     def silence(self, note: str) -> None:
         """Stop commanding; the next command will be the configuration measured then."""
-        self.q, self.note, self._replanning = None, note, False
+        self.q, self.note, self._replanning, self._last = None, note, False, None
         self._following.forget()
 
     @property
@@ -164,9 +172,9 @@ class HardwareOutput:
             self.silence(reason)
             return False
         tracker.jump(q)
-        self._following.begin(model, outputs)
+        self._following.begin(model, outputs, q, self.motors)
         self.q, self.note, self._time, self._replanning = q, '', now, False
-        self._velocity = np.zeros_like(q)
+        self._velocity, self._last = np.zeros_like(q), None
         return True
 
     def measured_start(
@@ -219,9 +227,12 @@ class HardwareOutput:
             self.silence(report.held)
         if self.q is None:
             return None
-        before = self.q
-        elapsed, self._time = now - self._time, now
+        before, elapsed = self.q, now - self._time
         self.note = self._reason_to_repeat(report, outputs, settings, now)
+        soon = 0.0 < elapsed < _SOON * settings.period
+        if soon and self._last is not None and not self.note and self._last.names == outputs:
+            return self._last
+        self._time = now
         if not first and not self.note and elapsed > 0.0:
             model, following = tracker.model, self._following
             window = following.window(before, self._window(model, elapsed, settings))
@@ -241,9 +252,10 @@ class HardwareOutput:
             rest = self._rest(tracker.model, self.q, velocity, horizon - settings.period, settings)
             stop = CommandedState(horizon, rest[at], np.zeros(len(at)))
         self._velocity = velocity
-        return HardwareCommand(
+        self._last = HardwareCommand(
             tuple(outputs), self.q[at], velocity[at], settings.period, begin, stop
         )
+        return self._last
 
     @staticmethod
     def _window(model: LoadedModel, elapsed: float, settings: Settings) -> Array:
@@ -379,6 +391,7 @@ class HardwareOutput:
                 solution = model.solver.drive({}, solution.q, steps=_MOST_STEPS)
         except IkError as error:
             return tracker.q, str(error)
+        solution = self._with_other_motors(tracker.model, solution, values, settings)
         reason = objection(model, solution, settings.options, start)
         for name, value in values.items():
             at = model.joint_names.index(name)
@@ -391,6 +404,18 @@ class HardwareOutput:
                     f'(limit_tolerance says how far a value may be outside its limits)'
                 )
         return solution.q, reason
+
+    def _with_other_motors(
+        self, model: LoadedModel, solution: Solution, values: dict[str, float], settings: Settings
+    ) -> Solution:
+        """Return the solution with the measured values of motors that are not commanded."""
+        others = self._measured.values([name for name in self.motors if name not in values])
+        if not others:
+            return solution
+        both: Solution = model.solver.drive({**others, **values}, solution.q, steps=_MOST_STEPS)
+        fits = both.status is Status.CONVERGED
+        refused = objection(model, both, settings.options, solution.q)
+        return both if fits and not refused else solution
 
     def _next(
         self, tracker: Tracker, q: Array, report: TickReport, window: Array, settings: Settings

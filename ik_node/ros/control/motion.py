@@ -98,6 +98,8 @@ class Motion:
         self._time: float | None = None
         # Plans at the controllers; one that was replaced stays until its controller says so.
         self._plans: list[FollowedPlan] = []
+        # True from a plan until the next goal or command: the measured robot is published.
+        self._plan_leads = False
         self.tracker: Tracker | None = None
         self.paused = False
         self.twist_note = ''
@@ -126,6 +128,7 @@ class Motion:
         if not same_robot:
             self.hardware.silence('new robot')
             self.end_plan('another robot')
+            self._plan_leads = False
         self.closures.take_model(model, same_robot)
         tracker = self.tracker
         if self._command_tracker is None:
@@ -145,6 +148,7 @@ class Motion:
             self.roles = self._configure(self.tracker.model, settings)
             self.joint_space.configure(self.tracker.model, self.roles)
             self._inputs.commands.configure(self.tracker.model, self.roles)
+            self.hardware.motors = self.roles.actuated
 
     def _configure(self, model: LoadedModel, settings: Settings) -> JointRoles:
         """Apply parameters to a model; return the roles of its joints."""
@@ -209,6 +213,8 @@ class Motion:
         if commanded and settings.state_source == 'actuated' and self._command_tracker:
             leader = self._command_tracker
         has_goals = self._yields_to_plan(has_goals, now)
+        if not self._plans and (commanded or self._goals.has_goals(tracker, settings)):
+            self._plan_leads = False
         first = hardware.begin(leader, outputs, has_goals, settings, now)
         if settings.state_source != 'actuated':
             at = tracker.q if hardware.q is None else hardware.q
@@ -292,6 +298,9 @@ class Motion:
     def _follow(self, tracker: Tracker, settings: Settings, now: float) -> TickReport:
         if settings.state_source == 'actuated':
             return self._actuated.report(tracker, self.roles.actuated, settings, now)
+        motors = tuple(self._inputs.measured.values(self.roles.actuated))
+        if self._plan_leads and settings.state_source == 'solution' and motors:
+            return self._actuated.report(tracker, motors, settings, now)
         reach = self.hardware.reach(tracker.model, settings, now)
         return self._goals.report(tracker, settings, now, reach)
 
@@ -324,6 +333,7 @@ class Motion:
             self._plans.append(plan)
         if plan.accepted:
             self._plans = [each for each in self._plans if each is plan or math.isinf(each.end)]
+            self._plan_leads = True
             self._inputs.goals.clear()
             self._inputs.commands.clear()
 
@@ -341,6 +351,7 @@ class Motion:
 
     def reset(self, tracker: Tracker) -> None:
         """Go back to the description's configuration and wait for new goals."""
+        self._plan_leads = False
         tracker.jump(tracker.model.q_start)
         self.closures.reset(tracker.model)
         self.hardware.silence('reset')

@@ -173,7 +173,7 @@ class Tracker:
             made.update({name: share / (1.001 * excess) for name, share in made.items()})
             solution = halt(model.solver.solve_pose(goals(made), q0=q0))
             if window is not None and steps_to(solution.q - q0, window) > _MOST_EXCESS:
-                reasons.update({name: 'velocity limits' for name in made})
+                reasons.update(dict.fromkeys(made, 'velocity limits'))
                 made.update(dict.fromkeys(made, 0.0))
                 solution = model.solver.solve_pose(goals(made), q0=q0)
             return solution
@@ -319,9 +319,7 @@ def unmet_goals(
         if any(
             not value <= max(allowed, slack)
             for name in moving
-            for value, allowed in zip(
-                chain.goal_errors[name], chain.tolerances[name], strict=True
-            )
+            for value, allowed in zip(chain.goal_errors[name], chain.tolerances[name], strict=True)
         ):
             limits = chain.active_limits
             reason = f'at limits: {listed(limits)}' if limits else 'at the end of its reach'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 import time
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from ik_node.errors import listed
 from ik_node.ros.inputs.goal_inputs import clock_time, GoalInputs, NEWEST, OVERRIDABLE_QOS, time_of
 from ik_node.ros.inputs.joint_commands import JointCommands
+from ik_node.ros.inputs.joint_state_senders import JointStateSenders
 from ik_node.ros.inputs.joint_targets import JointTargets
 from ik_node.ros.inputs.measured_state import MeasuredState
 from ik_node.ros.inputs.transform_lookup import TransformLookup
@@ -65,6 +66,8 @@ class Inputs:
         The joint-space command.
     refusals : Refusals
         Counts of refused messages.
+    senders : JointStateSenders
+        The publishers of joint_states.
     lookup : TransformLookup
         Source of frames that do not belong to the robot.
 
@@ -82,6 +85,7 @@ class Inputs:
         self.targets = JointTargets()
         self.commands = JointCommands()
         self.refusals = Refusals()
+        self.senders = JointStateSenders(node)
         self.lookup = TransformLookup(node)
         self.goal_inputs = GoalInputs(node, counts, self.lookup, self.refuse, goal_callbacks)
         self.goals = self.goal_inputs.inbox
@@ -145,13 +149,14 @@ class Inputs:
         if self.refusals.add(topic, reason, time.monotonic()):
             self._node.get_logger().warning(reason)
 
-    def _take_joint_state(self, message: JointState) -> None:
+    def _take_joint_state(self, message: JointState, info: Mapping[str, Any]) -> None:
         try:
             read = measurement_from_message('joint_states', message)
         except RefusedInputError as error:
             self.refuse('joint_states', str(error))
             return
         names = read.names
+        self.senders.add(names, info)
         self._counts.joint_states += 1
         if len(set(names)) < len(names):
             twice = [name for name, count in Counter(names).items() if count > 1]

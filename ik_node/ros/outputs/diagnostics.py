@@ -155,17 +155,30 @@ def transmission_row(
 
 
 def rate_row(node: str, rate: float, wanted: float, counts: NodeCounts) -> StatusRow:
-    """Return the diagnostic row of the tick rate [Hz] and of the message counts."""
-    level = OK if rate >= 0.5 * wanted else WARN
+    """
+    Return the diagnostic row of the tick rate [Hz] and of the message counts.
+
+    It warns if more than one tick in twenty is missing. The count of one second is inexact by one.
+    """
+    late = rate < max(0.95 * wanted - 1.0, 0.5 * wanted)
     values = {
         'rate': f'{rate:.1f}',
         'wanted_rate': f'{wanted:g}',
         'ticks': str(counts.ticks),
         'missed_ticks': str(counts.missed_ticks),
+        'longest_interval': f'{counts.longest_interval:.3g}',
         'goals': str(counts.goals),
         'joint_states': str(counts.joint_states),
     }
-    return StatusRow(level, f'{node}: ticks', f'{rate:.1f} of {wanted:g} Hz', values)
+    message = f'{rate:.1f} of {wanted:g} Hz'
+    if late:
+        message += f': ticks are late, by up to {counts.longest_interval:.3g} s between two'
+    return StatusRow(WARN if late else OK, f'{node}: ticks', message, values)
+
+
+def twist_row(node: str, note: str) -> StatusRow:
+    """Return the diagnostic row of goals by velocity; `note` says which one cannot follow."""
+    return StatusRow(WARN if note else OK, f'{node}: twists', note or 'every goal follows')
 
 
 def output_row(node: str, commanding: bool, note: str, fault: str = '') -> StatusRow:

@@ -351,3 +351,46 @@ def test_invalid_limit_is_refused(moving, value):
 
     with pytest.raises(OptionError, match=r'output\.max_following_error'):
         Settings.from_values({'output.max_following_error': value})
+
+
+@pytest.mark.parametrize(
+    ('way', 'seconds', 'waits'),
+    [(0.006, 1.0, 0.5), (0.1, 2.0, 2.0), (0.19, 0.0, 0.5), (0.19, 1.0, 3.0)],
+)
+def test_hand_over_at_rest_is_without_a_step(delta, way, seconds, waits):
+    """Something else moved the robot, by less than the limit; the drives are switched on again."""
+    run(delta, 3.0)
+    goal = delta.place((0.08, 0.05, 0.03))
+    assert delta.at == pytest.approx(goal, abs=1e-6)
+    delta.follows, begin = False, delta.at
+    for n in range(round(seconds * 100)):
+        delta.at = begin + way * np.array([1.0, -0.5, 0.2]) * (n + 1) / (seconds * 100)
+        delta.tick()
+    delta.at = begin + way * np.array([1.0, -0.5, 0.2])
+    run(delta, waits)
+    assert delta.error() <= 0.05 * LIMIT + 1e-6
+    delta.follows = True
+    steps = []
+    for _ in range(400):
+        before = delta.at
+        delta.tick()
+        steps.append(np.abs(delta.at - before).max())
+    # The goal is still in force; drives of 0.02 s go half of what is commanded in a tick.
+    assert max(steps) <= max(0.5 * 0.05 * LIMIT, 0.01 * delta.robot.model.max_velocity.max())
+    assert delta.at == pytest.approx(goal, abs=1e-4)
+    assert delta.hardware.fault == ''
+
+
+@pytest.mark.parametrize(('noise', 'droop'), [(1e-3, 0.0), (5e-3, 0.0), (1e-3, 0.02)])
+def test_noise_and_a_load_are_no_hand_over(delta, noise, droop):
+    """The command at rest stays the same."""
+    random = np.random.default_rng(4)
+    run(delta, 0.02)
+    delta.follows, commands = False, []
+    for _ in range(1200):
+        delta.at = delta.commands[-1] - droop + noise * random.standard_normal(3)
+        delta.tick()
+        assert delta.hardware.fault == ''
+        commands.append(delta.commands[-1])
+    goal = delta.place((0.08, 0.05, 0.03))
+    assert np.array(commands[200:]) == pytest.approx(np.tile(goal, (1000, 1)), abs=1e-5)

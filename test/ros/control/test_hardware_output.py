@@ -97,10 +97,20 @@ def test_commands_approach_the_solution_at_the_limits(hexapod):
     assert reached == pytest.approx(position, abs=2e-6)
 
 
+def test_tick_soon_after_the_last_repeats_its_command(hexapod):
+    """The next one covers both, and its velocities are those of all the time."""
+    start(hexapod)
+    _, command = hexapod.tick()
+    before = hexapod.motion.hardware.q
+    assert hexapod.tick(0.004)[1] is command
+    _, command = hexapod.tick(0.006)
+    check(hexapod, before, command)
+
+
 def test_late_or_early_tick_steps_no_further_than_its_time(hexapod):
     """No step is longer than a period allows, or than the elapsed time allows."""
     start(hexapod)
-    for seconds, period in ((0.05, 0.01), (0.002, 0.002), (0.0, 0.0), (-50.0, 0.0), (0.01, 0.01)):
+    for seconds, period in ((0.05, 0.01), (0.006, 0.006), (0.0, 0.0), (-50.0, 0.0), (0.01, 0.01)):
         before = hexapod.motion.hardware.q
         _, command = hexapod.tick(seconds)
         check(hexapod, before, command, period, max(seconds, 0.0))

@@ -195,13 +195,19 @@ def test_output_row_is_an_error_if_a_joint_does_not_follow():
     assert (row.level, row.message) == (ERROR, 'commanding: joint a does not follow')
 
 
-def test_rate_row_warns_below_half_the_rate():
-    """Other rates are OK."""
+def test_rate_row_warns_when_one_tick_in_twenty_is_missing():
+    """It says how late they were; a count of one second is inexact by one."""
     counts = NodeCounts(ticks=7, missed_ticks=2)
-    assert rate_row('ik', 99.0, 100.0, counts).level == OK
-    row = rate_row('ik', 40.0, 100.0, counts)
-    assert row.level == WARN
+    for begin in (10.0, 10.01, 10.06, 10.07):
+        counts.add_tick(0.001, 0.01, begin)
+    for rate, wanted in ((99.0, 100.0), (94.0, 100.0), (9.0, 10.0), (1.0, 1.0), (0.6, 1.0)):
+        assert rate_row('ik', rate, wanted, counts).level == OK
+    for rate, wanted in ((90.0, 100.0), (74.0, 200.0), (110.0, 500.0), (8.0, 10.0)):
+        row = rate_row('ik', rate, wanted, counts)
+        assert row.level == WARN
+        assert 'ticks are late, by up to 0.05 s between two' in row.message
     assert row.values['missed_ticks'] == '2'
+    assert row.values['longest_interval'] == '0.05'
 
 
 def test_input_row_warns_about_new_refusals():
