@@ -194,3 +194,20 @@ def test_plan_within_one_turn_moves_a_motor_that_has_turned_three_times(graph):
     graph.wait(lambda: found, 'the trajectory')
     positions = [point.positions[0] for point in found[0].points]
     assert (positions[0], positions[-1]) == pytest.approx((begin, begin + 0.3))
+
+
+def test_joint_states_show_the_measured_robot_after_a_plan(planner):
+    """During the plan and after it, not the pose from before; a new goal leads again."""
+    measure(planner)
+    send(planner, plan(planner))
+    planner.wait(lambda: planner.trajectories, 'the trajectory')
+    q = configurations(planner, planner.trajectories[0])
+    for configuration in (q[len(q) // 2], q[-1]):
+        at = [planner.watched.names.index(name) for name in planner.motors]
+        planner.measure(**dict(zip(planner.motors, configuration[at].tolist(), strict=True)))
+        planner.wait(
+            lambda wanted=configuration: (
+                np.abs(np.array(planner.joint_states[-1].position) - wanted).max() < 1e-4
+            ),
+            'the measured configuration',
+        )

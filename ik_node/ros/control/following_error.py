@@ -229,7 +229,7 @@ class FollowingError:
             return False
         self._suspect = int((away / self._limit).argmax()) if moved else worst
         self._caution = _MOVED_CAUTION if at_rest else _CAUTIOUS_SHARE
-        if moved:
+        if at_rest:
             self.note = (
                 f'joint {plain(self._names[self._suspect])} was moved by something else, by '
                 f'{error[self._suspect]:.3g} {self._unit(model, self._suspect)}, while its '

@@ -229,7 +229,7 @@ class HardwareOutput:
             return None
         before, elapsed = self.q, now - self._time
         self.note = self._reason_to_repeat(report, outputs, settings, now)
-        soon = 0.0 < elapsed < _SOON * settings.period
+        soon = 0.0 <= elapsed < _SOON * settings.period
         if soon and self._last is not None and not self.note and self._last.names == outputs:
             return self._last
         self._time = now
@@ -265,8 +265,10 @@ class HardwareOutput:
         A position is reached within a period, also if its tick was late. A velocity is followed
         for as long as the next tick takes, so all the time that passed counts.
         """
-        by_velocity = (settings.output_type, settings.output_interface) == ('commands', 'velocity')
-        longest = longest_gap(settings) if by_velocity else settings.period
+        by_position = settings.output_interface != 'velocity' or any(
+            each.kind == 'joint_trajectory' for each in settings.outlets
+        )
+        longest = settings.period if by_position else longest_gap(settings)
         window: Array = min(elapsed, longest) * model.max_velocity
         return window
 

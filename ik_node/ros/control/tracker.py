@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# A step that is cut to the velocity limits may exceed them by this factor, because the kinematics
-# are not linear; the command is then cut.
-_MOST_EXCESS = 1.1
+# A step is made shorter at most so often, because the kinematics are not linear, until it is
+# within the velocity limits. Beyond this factor the goal halts; up to it the command is cut.
+_SLOWER, _MOST_EXCESS = 4, 1.1
 # Residual with which a goal that moves is met by methods that converge in no number of steps that
 # a tick has time for [m or rad].
 _SLACK = 1e-3
@@ -166,12 +166,13 @@ class Tracker:
 
         def solve() -> Solution:
             solution = halt(model.solver.solve_pose(goals(made), q0=q0))
-            excess = 0.0 if window is None else steps_to(solution.q - q0, window)
-            if excess <= 1.0:
-                return solution
             # All joints are slower by the same factor, so that links keep their directions.
-            made.update({name: share / (1.001 * excess) for name, share in made.items()})
-            solution = halt(model.solver.solve_pose(goals(made), q0=q0))
+            for _ in range(_SLOWER):
+                excess = 0.0 if window is None else steps_to(solution.q - q0, window)
+                if excess <= 1.0:
+                    return solution
+                made.update({name: share / (1.001 * excess) for name, share in made.items()})
+                solution = halt(model.solver.solve_pose(goals(made), q0=q0))
             if window is not None and steps_to(solution.q - q0, window) > _MOST_EXCESS:
                 reasons.update(dict.fromkeys(made, 'velocity limits'))
                 made.update(dict.fromkeys(made, 0.0))

@@ -394,3 +394,47 @@ def test_noise_and_a_load_are_no_hand_over(delta, noise, droop):
         commands.append(delta.commands[-1])
     goal = delta.place((0.08, 0.05, 0.03))
     assert np.array(commands[200:]) == pytest.approx(np.tile(goal, (1000, 1)), abs=1e-5)
+
+
+def test_motor_that_is_left_out_of_the_outputs_is_watched(moving):
+    """Commands wait for it where a motion needs it; where none does, it may be anywhere."""
+    robot = Robot(moving, output__joints=['arm0', 'arm1'])
+    robot.follows = False
+    robot.robot.goal('platform', (0.08, 0.05, 0.03))
+    largest, said = 0.0, ''
+    for _ in range(60):
+        command = robot.tick()
+        robot.at[:2] = command.positions
+        largest = max(largest, abs(robot.at[2] - robot.robot.value('arm2', robot.hardware.q)))
+        said = robot.hardware.note if 'arm2' in robot.hardware.note else said
+    assert 'waiting for joint arm2' in said
+    assert largest <= LIMIT
+    for _ in range(100):
+        robot.at[:2] = robot.tick().positions
+    assert 'joint arm2 does not follow' in robot.hardware.fault
+    assert 'not in output.joints' in robot.hardware.fault
+
+
+def test_motor_outside_of_the_motion_may_be_anywhere(moving):
+    """A gripper that another controller moves does not stop the arm."""
+    robot = moving(
+        """<robot name="arm"><link name="base"/><link name="tip"/><link name="finger"/>
+          <joint name="slide" type="prismatic"><parent link="base"/><child link="tip"/>
+            <axis xyz="1 0 0"/><limit lower="0" upper="1" effort="1" velocity="1"/></joint>
+          <joint name="grip" type="revolute"><parent link="tip"/><child link="finger"/>
+            <axis xyz="0 0 1"/><limit lower="-2" upper="2" effort="1" velocity="1"/></joint>
+        </robot>""",
+        goal_names=('tip',),
+        goals__tip__link='tip',
+        goals__tip__dof='X',
+        output__type='commands',
+        output__joints=['slide'],
+    )
+    robot.goal('tip', (0.5, 0.0, 0.0))
+    at = 0.0
+    for n in range(100):
+        robot.measure(slide=at, grip=0.02 * n)
+        _, command = robot.tick()
+        at = float(command.positions[0])
+    assert at == pytest.approx(0.5, abs=1e-6)
+    assert robot.motion.hardware.note == ''

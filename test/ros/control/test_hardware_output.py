@@ -339,3 +339,69 @@ def test_new_robot_stops_the_commands(hexapod, moving):
     assert hexapod.motion.hardware.q is q
     hexapod.motion.take_model(moving('fivebar').model, hexapod.settings)
     assert hexapod.motion.hardware.q is None
+
+
+SLIDE = """<robot name="slide"><link name="base"/><link name="tip"/>
+  <joint name="slide" type="prismatic"><parent link="base"/><child link="tip"/>
+    <axis xyz="1 0 0"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>"""
+
+
+@pytest.fixture
+def parked(moving):
+    """Return what parks a joint by so much outside its upper limit, and runs to a goal."""
+
+    def run(robot, joint, excess, offset, **values):
+        made = moving(robot, goal_names=('tip',), output__type='commands', **values)
+        start = made.model.q_start.copy()
+        at = made.model.joint_names.index(joint)
+        start[at] = made.model.upper[at] + excess
+        q = made.model.solver.drive({joint: float(start[at])}, start).q
+        outputs = made.motion.roles.outputs
+        measured = {name: made.value(name, q) for name in outputs} | {joint: float(start[at])}
+        inside = q.copy()
+        inside[at] = made.model.upper[at] + offset
+        inside = made.model.solver.drive({joint: float(inside[at])}, inside).q
+        pose = made.model.reached('tip', inside)
+        from ik_node.model.rotation import pose_from_matrix
+
+        made.goals.put('tip', pose_from_matrix(pose), made.now)
+        values = []
+        for _ in range(300):
+            made.measure(**measured)
+            _, command = made.tick()
+            if command is None:
+                break
+            measured = dict(zip(command.names, command.positions.tolist(), strict=True))
+            values.append(made.value(joint, made.motion.hardware.q))
+        return made, np.array(values), made.model.upper[at]
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ('robot', 'joint', 'excess', 'goal'),
+    [
+        ('arm6', 'j2', 2e-3, {'goals__tip__link': 'tool_link'}),
+        ('hexapod', 'leg0', 1e-3, {'goals__tip__link': 'platform_link'}),
+        (SLIDE, 'slide', 4e-3, {'goals__tip__link': 'tip', 'goals__tip__dof': 'X'}),
+    ],
+)
+def test_robot_parked_just_outside_a_limit_moves_inwards_only(parked, robot, joint, excess, goal):
+    """Commands begin where it is; a goal inside is reached, and one farther out is not."""
+    made, values, upper = parked(robot, joint, excess, -0.01, **goal)
+    assert values[0] == pytest.approx(upper + excess, abs=1e-6)
+    assert (np.diff(values) <= 1e-9).all()
+    assert values[-1] == pytest.approx(upper - 0.01, abs=1e-5)
+    assert made.motion.hardware.note == ''
+    _, values, upper = parked(robot, joint, excess, excess + 0.01, **goal)
+    assert len(values) == 300
+    assert values.max() <= upper + excess + 1e-9
+
+
+@pytest.mark.parametrize('values', [{'limit_tolerance': 1e-3}, {'solver__start_outside': 'clamp'}])
+def test_robot_parked_farther_outside_than_the_tolerance_is_not_moved(parked, values):
+    """The note says which joint, and names the parameter."""
+    made, commands, _ = parked('arm6', 'j2', 2e-3, -0.01, goals__tip__link='tool_link', **values)
+    assert len(commands) == 0
+    assert 'joint j2 is measured at' in made.motion.hardware.note
+    assert 'limit_tolerance' in made.motion.hardware.note

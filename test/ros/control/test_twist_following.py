@@ -112,3 +112,107 @@ def test_note_names_the_twist_that_is_too_old(moving):
         assert robot.motion.hardware.note == words
     send(robot, (0.01, 0.0, 0.0))
     assert robot.tick()[1] is not None
+
+
+ARM = np.array([0.2, 0.3, 0.5, 0.1, 0.6, 0.0])
+
+
+@pytest.fixture
+def arm(moving):
+    """Provide the six-axis arm away from its singularities, its hand a goal."""
+    robot = moving('arm6', goal_names=('hand',), goals__hand__link='tool_link', goal_timeout=100.0)
+    robot.tracker.jump(ARM)
+    robot.tick()
+    return robot
+
+
+def hand(robot, q=None):
+    """Return where the hand is."""
+    return robot.model.reached('hand', robot.tracker.q if q is None else q)
+
+
+def turned(before, after):
+    """Return the angle between two poses [rad]."""
+    return np.arccos(np.clip((np.trace(before[:3, :3].T @ after[:3, :3]) - 1.0) / 2.0, -1.0, 1.0))
+
+
+@pytest.mark.parametrize(
+    'direction',
+    [(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, 0, 1), (0, 0, -1), (1, 1, 0.5), (-0.3, 1, -1)],
+)
+def test_hand_keeps_to_its_line_and_halts_where_the_arm_cannot_follow(arm, direction):
+    """At a joint limit or at the edge of reach; the report says so; the way back is free."""
+    begin, way = hand(arm), np.array(direction) / np.linalg.norm(direction)
+    arm.goals.put_twist('hand', Twist(0.2 * way, np.zeros(3)), arm.now)
+    for _ in range(1200):
+        report, _ = arm.tick()
+        moved = hand(arm)[:3, 3] - begin[:3, 3]
+        assert np.linalg.norm(moved - (moved @ way) * way) < 2e-6
+        assert turned(begin, hand(arm)) < 2e-6
+    assert 'goal hand cannot follow its twist: at' in report.notes[0]
+    assert arm.motion.twist_note in report.notes
+    end = hand(arm)
+    assert (end - begin)[:3, 3] @ way > 0.05
+    assert np.abs(report.velocity).max() < 1e-3
+    arm.goals.put_twist('hand', Twist(-0.2 * way, np.zeros(3)), arm.now)
+    arm.ticks(25)
+    assert (hand(arm) - end)[:3, 3] @ way == pytest.approx(-0.2 * 0.25, abs=0.013)
+
+
+def test_turn_halts_at_a_limit_without_moving_the_hand(arm):
+    """The hand turns about its axis, and its origin stays."""
+    begin = hand(arm)
+    arm.goals.put_twist('hand', Twist(np.zeros(3), np.array([0.0, 1.0, 0.0])), arm.now)
+    report, _ = arm.ticks(800)
+    assert 'cannot follow its twist' in report.notes[0]
+    assert turned(begin, hand(arm)) > 0.1
+    assert hand(arm)[:3, 3] == pytest.approx(begin[:3, 3], abs=2e-6)
+
+
+@pytest.mark.parametrize('outputs', ['commands', 'joint_trajectory'])
+def test_all_joints_are_slower_alike_at_velocity_limits(arm, outputs):
+    """The commanded hand stays on its line, also with a late tick; the note says why."""
+    arm.configure(output__type=outputs)
+    names = arm.model.joint_names
+    arm.measure(**dict(zip(names, ARM.tolist(), strict=True)))
+    way = np.array([0.0, 0.6, 0.8])
+    arm.goals.put_twist('hand', Twist(4.0 * way, np.zeros(3)), arm.now)
+    begin = None
+    for n in range(12):
+        report, command = arm.tick(0.05 if n % 5 == 4 else 0.01)
+        arm.measure(**dict(zip(command.names, command.positions.tolist(), strict=True)))
+        q = arm.motion.hardware.q
+        begin = hand(arm, q) if begin is None else begin
+        moved = hand(arm, q)[:3, 3] - begin[:3, 3]
+        assert np.linalg.norm(moved - (moved @ way) * way) < 2e-6
+        assert turned(begin, hand(arm, q)) < 2e-6
+        assert (np.abs(command.velocities) <= arm.model.max_velocity * (1.0 + 1e-6)).all()
+    assert 'velocity limits' in report.notes[0]
+    assert 'velocity limits' in arm.motion.hardware.note
+    assert moved @ way > 0.02
+
+
+def test_goals_of_other_chains_move_on(moving):
+    """One of two arms halts; goals of one chain halt together."""
+    two = """<robot name="two"><link name="base"/>""" + ''.join(
+        f"""<link name="{side}"/><joint name="{side}_x" type="prismatic"><parent link="base"/>
+          <child link="{side}"/><axis xyz="1 0 0"/>
+          <limit lower="-1" upper="{upper}" effort="1" velocity="9"/></joint>"""
+        for side, upper in (('left', 0.1), ('right', 1.0))
+    )
+    robot = moving(
+        two + '</robot>',
+        goal_names=('left', 'right'),
+        goals__left__link='left',
+        goals__right__link='right',
+        goals__left__dof='X',
+        goals__right__dof='X',
+        goal_timeout=100.0,
+    )
+    for name in ('left', 'right'):
+        robot.goals.put_twist(name, Twist(np.array([0.2, 0, 0]), np.zeros(3)), robot.now)
+    report, _ = robot.ticks(200)
+    assert robot.value('left_x') == pytest.approx(0.1, abs=1e-3)
+    assert robot.value('right_x') == pytest.approx(0.2 * 2.0, abs=3e-3)
+    assert len(report.notes) == 1
+    assert 'goal left cannot follow its twist: at limits: left_x' in report.notes[0]

@@ -1,0 +1,120 @@
+"""Velocities of motors with ticks that are late at random: drives move as far as was asked."""
+
+from itertools import pairwise
+
+from ik_node.ros.inputs.goal_inputs import Twist
+import numpy as np
+import pytest
+
+PERIOD = 0.01
+SPACES = {
+    'ankle': (['motor_left', 'motor_right'], {'ankle_pitch': 0.05, 'ankle_roll': -0.025}),
+    'delta': (
+        ['arm0', 'arm1', 'arm2'],
+        {'platform_x': 0.008, 'platform_y': -0.005, 'platform_z': 0.004},
+    ),
+}
+BOX = Twist(np.array([0.02, -0.01, 0.01]), np.array([0.0, 0.04, 0.0]))
+SECONDS = 6.0
+
+
+def late_by_up_to_five_periods(random):
+    """Yield the intervals of ticks that are each late by a random time."""
+    while True:
+        yield PERIOD * (1.0 + 5.0 * random.random())
+
+
+def late_and_soon(random):
+    """Yield the intervals of a timer: after a late tick the next ones are where they belong."""
+    last, due = 0.0, PERIOD
+    while True:
+        now = due + (5.0 * PERIOD * random.random() if random.random() < 0.3 else 0.0)
+        yield now - last
+        last, due = now, PERIOD * (np.floor(now / PERIOD) + 1.0)
+
+
+class Drives:
+    """Drives that follow the last velocity until the next one, beside a robot in motion."""
+
+    def __init__(self, robot, motors, intervals):
+        self.robot, self.motors, self.intervals = robot, motors, intervals
+        q = robot.model.q_start
+        self.at = np.array([robot.value(motor, q) for motor in motors])
+        self.velocity = np.zeros(len(motors))
+        self.seconds, self.commands = 0.0, []
+
+    @property
+    def moving(self):
+        """Return time, velocities and place of each command from the first that moves."""
+        first = next(n for n, (_, velocity, _) in enumerate(self.commands) if velocity.any())
+        return self.commands[first:]
+
+    def run(self, send):
+        """Send again and again; tick and move the motors for a time."""
+        for n, interval in enumerate(self.intervals):
+            self.at = self.at + interval * self.velocity
+            self.seconds += interval
+            if n % 3 == 0:
+                send()
+            self.robot.measure(**dict(zip(self.motors, self.at.tolist(), strict=True)))
+            report, command = self.robot.tick(interval)
+            assert not report.notes
+            self.velocity = command.velocities
+            self.commands.append((self.seconds, command.velocities, self.at))
+            if self.seconds > SECONDS:
+                return
+
+
+@pytest.fixture(params=[late_by_up_to_five_periods, late_and_soon])
+def intervals(request):
+    """Provide the intervals of late ticks."""
+    return request.param(np.random.default_rng(7))
+
+
+@pytest.mark.parametrize('name', SPACES)
+def test_joints_move_as_far_as_asked_and_no_command_is_too_fast(moving, name, intervals):
+    """The time counts from the first velocity, two ticks after the first command."""
+    motors, asked = SPACES[name]
+    robot = moving(
+        name,
+        actuated_joints=motors,
+        transmission__joints=list(asked),
+        output__type='commands',
+        output__interface='velocity',
+    )
+    drives = Drives(robot, motors, intervals)
+    drives.run(lambda: robot.command(velocities=asked))
+    transmission = robot.watched.robot.transmission(motors, list(asked))
+    wanted, q = np.array(list(asked.values())), robot.model.q_start
+    (first, _, at), *commands = drives.moving
+    begin = transmission.to_joints(at.tolist(), q0=q).joint_position
+    for n, (_, velocity, at) in enumerate(commands):
+        if n % 10 == 0:
+            q = transmission.to_joints(at.tolist(), q0=q).q
+            true = np.linalg.pinv(transmission.jacobian(q)) @ wanted
+        assert velocity == pytest.approx(true, abs=0.05 * np.abs(true).max())
+    end = transmission.to_joints(drives.at.tolist(), q0=q).joint_position
+    assert (end - begin) / (drives.seconds - first) == pytest.approx(wanted, rel=0.01)
+
+
+def test_two_arms_move_a_box_by_its_twist(moving, intervals):
+    """Fourteen motors share the motion; the box stays on its line."""
+    robot = moving(
+        'two_arms_one_box',
+        goal_names=('box',),
+        goals__box__link='box_link',
+        output__type='commands',
+        output__interface='velocity',
+    )
+    motors = list(robot.motion.roles.outputs)
+    drives = Drives(robot, motors, intervals)
+    drives.run(lambda: robot.goals.put_twist('box', BOX, robot.now))
+    q = robot.motion.hardware.q.copy()
+    q[[robot.model.joint_names.index(motor) for motor in motors]] = drives.at
+    # The drives miss the loops by little, in which both arms share.
+    q = robot.model.solver.drive({}, q).q
+    begin, end = (robot.model.reached('box', each)[:3, 3] for each in (robot.model.q_start, q))
+    (first, _, _), *commands = drives.moving
+    assert (end - begin) / (drives.seconds - first) == pytest.approx(BOX.linear, rel=0.01)
+    speeds = [np.abs(velocity).max() for _, velocity, _ in commands]
+    assert all(after <= 1.05 * before for before, after in pairwise(speeds))
