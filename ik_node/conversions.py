@@ -56,6 +56,13 @@ def robot_to_ik_root(robot: Robot, trim_unused: bool = False) -> Joint:
     TopologyError
         If the robot has several roots and one of them is `__world_joint__`.
 
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> root = ik.robot_to_ik_root(ik.load_robot('arm6'))
+    >>> root.name
+    '__world_joint__'
+
     """
     if not isinstance(robot, Robot):
         raise OptionError('robot', robot, 'a Robot; load_robot returns one')
@@ -113,6 +120,12 @@ def set_ik_from_urdf(ik_root: Frame, values: Mapping[str, Any]) -> None:
     TopologyError
         If 'root' is given, and `ik_root` is not a joint with all six axes.
 
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> root = ik.robot_to_ik_root(ik.load_robot('arm6'))
+    >>> ik.set_ik_from_urdf(root, {'j1': 0.2})
+
     """
     tree = _tree(ik_root, 'set_ik_from_urdf(ik_root, values)')
     check_mapping('values', values, 'joint: value')
@@ -145,6 +158,14 @@ def set_urdf_from_ik(values: MutableMapping[str, Any], ik_root: Frame) -> None:
         quat_xyzw) of a free root joint. Other keys do not change.
     ik_root : Frame
         The result of `robot_to_ik_root`, or any frame of a graph.
+
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> root, values = ik.robot_to_ik_root(ik.load_robot('arm6')), {}
+    >>> ik.set_urdf_from_ik(values, root)
+    >>> 'j1' in values
+    True
 
     """
     tree = _tree(ik_root, 'set_urdf_from_ik(values, ik_root)')

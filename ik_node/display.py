@@ -11,8 +11,15 @@ Rows = Sequence[Sequence[str]]
 
 
 def public_names(self: object) -> list[str]:
-    """Return the names of an object's attributes for `dir`, without private ones."""
-    return [name for name in object.__dir__(self) if name.startswith('__') or name[0] != '_']
+    """
+    Return the names of an object's attributes for `dir` and completion, without private ones.
+
+    Names in the attribute `_internal` of its class are left out too: other modules of the package
+    use them, users do not.
+    """
+    internal = getattr(type(self), '_internal', ())
+    names = [name for name in object.__dir__(self) if name not in internal]
+    return [name for name in names if name.startswith('__') or name[0] != '_']
 
 
 def table(rows: Rows, most: int = MOST_ROWS) -> list[str]:

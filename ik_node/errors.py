@@ -120,6 +120,16 @@ class IkError(Exception):
 
     The message is one printable line that states what was found, what was expected and what the
     user can do.
+
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> try:
+    ...     robot = ik.load_robot('no_such.urdf')
+    ... except ik.IkError as error:
+    ...     print(type(error).__name__)
+    DescriptionError
+
     """
 
     def __init__(self, message: str = '') -> None:
@@ -147,6 +157,15 @@ class DescriptionError(IkError):
     line : int or None
         Line in `source`, counted from 1; None = unknown.
 
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> try:
+    ...     robot = ik.load_robot('<robot/>')
+    ... except ik.DescriptionError as error:
+    ...     print(error.source)
+    <text>
+
     """
 
     def __init__(self, message: str, *, source: str = '<text>', line: int | None = None) -> None:
@@ -157,11 +176,36 @@ class DescriptionError(IkError):
 
 
 class UnsupportedElementError(DescriptionError):
-    """The description uses an element or a type that this package does not read."""
+    """
+    The description uses an element or a type that this package does not read.
+
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> try:
+    ...     robot = ik.load_robot('<car/>')
+    ... except ik.UnsupportedElementError as error:
+    ...     print(error.line)
+    1
+
+    """
 
 
 class TopologyError(IkError):
-    """The graph of frames cannot be solved; the message names the frames that prevent it."""
+    """
+    The graph of frames cannot be solved; the message names the frames that prevent it.
+
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> link = ik.Link('base')
+    >>> try:
+    ...     link.add_child(link)
+    ... except ik.TopologyError as error:
+    ...     print(error)
+    'base' cannot become a child of link 'base': only joints can
+
+    """
 
 
 class PlanError(IkError):
@@ -180,6 +224,15 @@ class UnknownFrameError(IkError, KeyError):
         The requested name.
     known : tuple of str
         The names that exist.
+
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> try:
+    ...     link = ik.load_robot('arm6').links['tool']
+    ... except ik.UnknownFrameError as error:
+    ...     print(error.name, error.known[-1])
+    tool tool_link
 
     """
 
@@ -205,6 +258,15 @@ class ShapeError(IkError):
     expected, got : str
         Descriptions of the expected and of the actual value.
 
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> try:
+    ...     ik.Link('base').set_position(0, 0, float('nan'))
+    ... except ik.ShapeError as error:
+    ...     print(error.expected)
+    finite numbers
+
     """
 
     def __init__(self, name: str, expected: str, got: str) -> None:
@@ -226,6 +288,15 @@ class OptionError(IkError):
         The value that was given.
     allowed : str
         Description of the allowed values.
+
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> try:
+    ...     options = ik.SolverOptions(restarts=-1)
+    ... except ik.OptionError as error:
+    ...     print(error.name, error.value)
+    restarts -1
 
     """
 

@@ -419,6 +419,15 @@ class Robot:
         TopologyError
             If the kind is centre_of_mass and the links have no mass.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('hexapod')
+        >>> goal = robot.add_goal('platform_link', name='platform')
+        >>> goal.set_position(0.0, 0.0, 0.09)
+        >>> all(ik.Solver(robot).solve())
+        True
+
         """
         return self._goals.add(
             link,
@@ -443,6 +452,15 @@ class Robot:
         ------
         UnknownFrameError
             If there is no such goal.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('arm6')
+        >>> goal = robot.add_goal('tool_link', name='hand')
+        >>> robot.remove_goal('hand')
+        >>> list(robot.goals)
+        []
 
         """
         self._goals.remove(name)
@@ -559,6 +577,12 @@ class Robot:
         UnknownFrameError
             If there is no such closure.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('gripper')
+        >>> robot.remove_closure(list(robot.closures)[0])
+
         """
         closure = self.closures[name]
         for link, part in ((closure.child, closure), (closure, closure.parent)):
@@ -644,6 +668,13 @@ class Robot:
         UnknownFrameError, ShapeError
             As in `forward`.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('arm6')
+        >>> robot.jacobian(robot.q, 'tool_link').shape
+        (6, 6)
+
         """
         return self._kinematics().jacobian(self._solver.checked_q(q), self._goals.link(link))
 
@@ -702,6 +733,14 @@ class Robot:
         ShapeError
             If an array has the wrong shape or is not finite.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('fivebar')
+        >>> volume = robot.reach('tool_link', cell=0.1, restarts=2)
+        >>> bool(volume.reached.any())
+        True
+
         """
         from ik_node.reach.search import reach
 
@@ -749,6 +788,14 @@ class Robot:
             If an actuator moves nothing, or a joint or link is not determined by the actuators or
             in no loop with them.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('ankle')
+        >>> transmission = robot.transmission(joints=['ankle_pitch', 'ankle_roll'])
+        >>> len(transmission.actuators)
+        2
+
         """
         from ik_node.solver.transmission.transmission import Transmission
 
@@ -791,6 +838,13 @@ class Robot:
         TopologyError, ShapeError, OptionError
             As for `transmission` and `Transmission.jacobian`.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('fivebar')
+        >>> robot.velocity(robot.q, [0.1, 0.0]).shape == robot.q.shape
+        True
+
         """
         motion = self._motors(actuators).motion(q)
         return motion @ finite('actuator_velocity', actuator_velocity, motion.shape[1])
@@ -818,6 +872,13 @@ class Robot:
         UnknownFrameError, TopologyError, ShapeError, OptionError
             As for `forward`, `transmission` and `Transmission.jacobian`.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('fivebar')
+        >>> robot.link_jacobian(robot.q, 'tool_link').shape
+        (6, 2)
+
         """
         jacobian = self.jacobian(q, link)
         return jacobian @ self._motors(actuators).motion(q)
@@ -843,6 +904,13 @@ class Robot:
         -------
         ndarray, shape (n_actuators,)
             -J^T wrench [N m or N], without gravity.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('fivebar')
+        >>> robot.wrench_to_actuators(robot.q, 'tool_link', (1, 0, 0, 0, 0, 0)).shape
+        (2,)
 
         """
         given = finite('wrench', np.ravel(numbers('wrench', wrench)), 6)
@@ -877,6 +945,13 @@ class Robot:
             If no link has a mass, or as for `transmission`.
         ShapeError, OptionError
             As for `Transmission.jacobian`.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('arm6')
+        >>> robot.gravity_effort(robot.q, actuators=robot.joint_names).shape
+        (6,)
 
         """
         fall = finite('gravity', gravity, 3)
@@ -921,6 +996,13 @@ class Robot:
         TopologyError
             If no link has a mass.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('arm6')
+        >>> robot.centre_of_mass(robot.q).shape
+        (3,)
+
         """
         kinematics, checked = self._kinematics(), self._solver.checked_q(q)
         links = self.links.values() if link is None else self._goals.link(link).links_below()
@@ -944,6 +1026,12 @@ class Robot:
         -------
         Assembly
             Result for all loops; `message` names every open loop and the reason.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> ik.load_robot('hexapod', assemble=False).assemble().converged
+        True
 
         """
         self.assembly = close_loops(self._solver)
@@ -990,6 +1078,13 @@ class Robot:
             If the robot cannot be written, for example because of a name with control characters
             or a closure without two links.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('gripper')
+        >>> list(ik.load_robot(robot.to_urdf()).closures) == list(robot.closures)
+        True
+
         """
         from ik_node.description.writers.urdf import to_urdf
 
@@ -1003,6 +1098,13 @@ class Robot:
         ------
         TopologyError
             If a closure does not connect two links.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('gripper')
+        >>> 'closures:' in robot.to_closures()
+        True
 
         """
         from ik_node.description.writers.closures_yaml import to_closures
@@ -1084,6 +1186,13 @@ def load_robot(
         If the description or the annotations are not valid.
     TopologyError
         If the graph cannot be solved.
+
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> robot = ik.load_robot('hexapod')
+    >>> len(robot.closures), int(robot.mobility)
+    (6, 6)
 
     """
 
@@ -1239,6 +1348,13 @@ def from_dh(
     OptionError
         If convention, order, joints or signs are not valid, or a lower limit is above its upper
         limit.
+
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> robot = ik.from_dh([(0.3, 0, 90, 0), (0, 0.4, 0, 0), (0, 0.3, 0, 0)], degrees=True)
+    >>> robot.joint_names
+    ['joint1', 'joint2', 'joint3']
 
     """
     from ik_node.description.dh import read_dh

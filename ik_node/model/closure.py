@@ -48,6 +48,14 @@ class Closure(Constraint):
         frames, which follow from the digits of the description; None = from the digits of the
         joints' positions.
 
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> rocker, coupler = ik.Link('rocker'), ik.Link('coupler')
+    >>> pin = ik.Closure('pin', 'hinge')
+    >>> coupler.add_child(pin)
+    >>> pin.make_closure(rocker)
+
     """
 
     rounding: Sequence[float] | None = None

@@ -14,6 +14,13 @@ class DOF(IntEnum):
     One axis of a joint: translations X Y Z [m], then Euler angles EX EY EZ [rad].
 
     A joint moves its child by D = T(x, y, z) Rz(ez) Ry(ey) Rx(ex), theory.md, eq. (2).
+
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> ik.DOF.EZ.is_rotation
+    True
+
     """
 
     X = 0

@@ -46,6 +46,14 @@ class Frame:
     revision : Revision
         Change counters, shared by all frames of a graph that a solver has read.
 
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> frame = ik.Frame('camera')
+    >>> frame.set_position(0.1, 0.0, 0.2)
+    >>> frame.matrix[:3, 3].tolist()
+    [0.1, 0.0, 0.2]
+
     """
 
     is_link = False
@@ -440,6 +448,13 @@ def find_roots(frames: Frame | Iterable[Frame]) -> list[Frame]:
     ------
     TopologyError
         If an element of `frames` is not a Frame.
+
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> robot = ik.load_robot('arm6')
+    >>> [root.name for root in ik.find_roots(robot.links['tool_link'])]
+    ['base_link']
 
     """
     try:

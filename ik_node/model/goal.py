@@ -21,6 +21,15 @@ class Goal(Constraint):
     name : str
         Name in messages and results.
 
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> tip = ik.Link('tip')
+    >>> goal = ik.Goal('hand')
+    >>> goal.set_goal_dof('X', 'Y', 'Z')
+    >>> goal.set_position(0.4, 0.0, 0.3)
+    >>> goal.make_closure(tip)
+
     """
 
     _default_axes = 'world'

@@ -103,6 +103,17 @@ class Joint(Connector):
     name : str
         Name in messages and results.
 
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> joint = ik.Joint('shoulder')
+    >>> joint.set_dof('EZ')
+    >>> joint.set_min_limits(-2.0)
+    False
+    >>> joint.set_dof_values(0.3)
+    False
+    >>> joint.lock()
+
     """
 
     dof_values: Array = open_array(
@@ -521,6 +532,14 @@ class Joint(Connector):
         ShapeError
             If there is no coefficient, or one is not finite.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> master, finger = ik.Joint('master'), ik.Joint('finger')
+        >>> master.set_dof('EZ')
+        >>> finger.set_dof('EZ')
+        >>> finger.couple('EZ', master, 'EZ', [0.0, -1.0])  # q = -q_master
+
         """
         self.couple_sum(dof, [(master, master_dof, coefficients)])
 
@@ -754,7 +773,18 @@ def _axis(dof: int | str) -> DOF:
 
 
 def save_rest_pose(root: Frame) -> None:
-    """Set the rest pose of every joint under a root to the joint's present values."""
+    """
+    Set the rest pose of every joint under a root to the joint's present values.
+
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> robot = ik.load_robot('arm6')
+    >>> ik.save_rest_pose(robot.root)
+    >>> robot.joints['j1'].rest_pose_set
+    True
+
+    """
 
     def save(frame: Frame) -> None:
         if isinstance(frame, Joint) and frame.dof:

@@ -161,6 +161,15 @@ class Link(Frame):
     name : str
         Name in messages and results.
 
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> base, joint, arm = ik.Link('base'), ik.Joint('hinge'), ik.Link('arm')
+    >>> base.add_child(joint)
+    >>> joint.add_child(arm)
+    >>> base.links_below() == [base, arm]
+    True
+
     """
 
     is_link = True

@@ -59,6 +59,15 @@ class BasePlacement:
     total : int
         Number of targets.
 
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> robot = ik.load_robot('fivebar')
+    >>> volume = robot.reach('tool_link', cell=0.1, restarts=2)
+    >>> placement = volume.base_placement([robot.links['tool_link'].get_world_position()])
+    >>> isinstance(placement, ik.BasePlacement)
+    True
+
     """
 
     x: Array

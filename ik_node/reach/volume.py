@@ -54,6 +54,14 @@ class ReachVolume:
     complete : bool
         False if the search was interrupted.
 
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> robot = ik.load_robot('fivebar')
+    >>> volume = robot.reach('tool_link', cell=0.1, restarts=2)
+    >>> isinstance(volume, ik.ReachVolume)
+    True
+
     """
 
     def __init__(

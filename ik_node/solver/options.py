@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, Field, field, fields, FrozenInstanceError
 from functools import cached_property
 import math
+from textwrap import fill
 from typing import Any
 
 from ik_node.display import public_names
@@ -64,13 +65,22 @@ class SolverOptions:
     """
     Options of `Solver`; `dataclasses.replace` returns a changed copy.
 
-    The metadata of each field hold its unit, its allowed range or values, and its meaning. See
-    docs/methods.md for the options of each method.
+    See docs/methods.md for the options of each method, and docs/tuning.md for when to change
+    them.
 
     Raises
     ------
     OptionError
-        If the value of a field is not allowed.
+        If the value of a field is not allowed, or there is no such option.
+
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> solver = ik.Solver(ik.load_robot('arm6'), ik.SolverOptions(restarts=10))
+    >>> from dataclasses import replace
+    >>> solver.options = replace(solver.options, seed=3)
+    >>> solver.options
+    SolverOptions(restarts=10, seed=3)
 
     """
 
@@ -290,6 +300,31 @@ class SolverOptions:
         packed[index.COMPROMISE] = self.compromise
         packed[index.SMOOTHING] = self.smoothing if self.compromise else 0.0
         return packed
+
+
+def _explained(entry: Field[Any]) -> str:
+    """Return the entry of an option in the docstring of `SolverOptions`."""
+    facts = entry.metadata
+    if facts['allowed']:
+        kind = '{' + ', '.join(map(repr, facts['allowed'])) + '}'
+    elif entry.default is None:
+        kind = 'callable or None'
+    else:
+        kind = type(entry.default).__name__
+    low, high = facts['range']
+    meaning = f'{facts["doc"][0].upper()}{facts["doc"][1:]}.'
+    if kind in ('int', 'float'):
+        unit = '' if facts['unit'] in ('', '1') else f' [{facts["unit"]}]'
+        meaning += f' From {low:g} to {high:g}{unit}.'
+    body = fill(meaning, 95, initial_indent=' ' * 8, subsequent_indent=' ' * 8)
+    return f'    {entry.name} : {kind}, default {entry.default!r}\n{body}\n'
+
+
+if SolverOptions.__doc__ is not None:  # None with python -OO
+    SolverOptions.__doc__ = (
+        f'{SolverOptions.__doc__.rstrip()}\n\n    Attributes\n    ----------\n'
+        + ''.join(map(_explained, fields(SolverOptions)))
+    )
 
 
 class UnknownOptionError(OptionError, TypeError):

@@ -52,6 +52,15 @@ class PoseError(NamedTuple):
     orientation : float
         Norm of its orientation rows [rad].
 
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> robot = ik.load_robot('arm6')
+    >>> goals = {'tool_link': robot.forward(robot.q, 'tool_link')}
+    >>> error = ik.Solver(robot).solve_pose(goals).goal_errors['tool_link']
+    >>> error.position < 1e-6, error.orientation < 1e-6
+    (True, True)
+
     """
 
     position: float
@@ -95,6 +104,14 @@ class SolveResult:
         Further steps that only closed loops. No budget limits them.
     characteristic_length : float
         The characteristic length of the chain [m].
+
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> robot = ik.load_robot('hexapod')
+    >>> (result,) = ik.Solver(robot).solve()  # without goals, the loops are closed
+    >>> result.converged, len(result.closure_errors)
+    (True, 6)
 
     """
 
@@ -261,6 +278,16 @@ class Solution:
         All joint values [rad or m], in the order of `Solver.joint_names`.
     solve_time : float
         Time of the solve [s].
+
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> robot = ik.load_robot('arm6')
+    >>> solution = ik.Solver(robot).solve_pose({'tool_link': ((0.5, 0.2, 0.5), (0, 0, 0, 1))})
+    >>> if solution:
+    ...     robot.q = solution.q
+    >>> solution['j1'] == robot.q[0]
+    np.True_
 
     """
 

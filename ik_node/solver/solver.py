@@ -86,6 +86,15 @@ class Solver:
     them solves at a time; with one solver per thread they run in parallel. A copy or pickle
     contains the graph, and reads it when it is first used.
 
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> robot = ik.load_robot('arm6')
+    >>> solver = ik.Solver(robot)
+    >>> solution = solver.solve_pose({'tool_link': robot.forward(robot.q, 'tool_link')})
+    >>> solution.converged
+    True
+
     """
 
     def __init__(
@@ -100,6 +109,11 @@ class Solver:
         self._stepping: Stepping | None = None
         self._last_q: Array = np.zeros(0)
 
+    _internal = (
+        *('accept', 'arrays_for', 'batch_work', 'checked_q', 'checked_rows', 'copied_q'),
+        *('describe', 'follow_masters', 'go_on_from', 'lock', 'prepared_call', 'problem_for'),
+        *('revision', 'task', 'tree'),
+    )
     __dir__ = public_names
 
     def __repr__(self) -> str:
@@ -235,6 +249,16 @@ class Solver:
 
         They are the limits of the joints, except for coupled joints whose limits the solver
         widens, see `JointTable.widened`.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('arm6')
+        >>> solver = ik.Solver(robot)
+        >>> lower, upper = solver.limits()
+        >>> bool((lower < upper).all())
+        True
+
         """
         with self.lock:
             read = self._graph.refresh()
@@ -343,6 +367,16 @@ class Solver:
         drives them there in small steps with the loops closed, as `drive` does, so that the loops
         stay in their assembly branch.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('arm6')
+        >>> solver = ik.Solver(robot)
+        >>> goal = robot.add_goal('tool_link', dof='X Y Z')
+        >>> goal.set_position(0.5, 0.2, 0.5)
+        >>> [result.converged for result in solver.solve()]
+        [True]
+
         """
         with self.lock:
             solution = self.task(joints)()
@@ -416,6 +450,16 @@ class Solver:
         list of SolveResult
             One per independent chain; TIMEOUT if the chain is not finished.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('arm6')
+        >>> solver = ik.Solver(robot)
+        >>> goal = robot.add_goal('tool_link', dof='X Y Z')
+        >>> goal.set_position(0.5, 0.2, 0.5)
+        >>> while not all(solver.step()):
+        ...     pass
+
         """
         with self.lock:
             problem, table = self._read_objects(), self._graph.structure.table
@@ -466,6 +510,16 @@ class Solver:
         ShapeError
             If a pose or q0 has the wrong form, is not finite, a quaternion is zero, or a matrix
             is not a rotation.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('arm6')
+        >>> solver = ik.Solver(robot)
+        >>> solution = solver.solve_pose({'tool_link': ((0.5, 0.2, 0.5), (0, 0, 0, 1))})
+        >>> solution.converged
+        True
+        >>> robot.q = solution.q
 
         """
         with self.lock:
@@ -530,6 +584,15 @@ class Solver:
         OptionError
             If dt is not a time above 0.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('arm6')
+        >>> solver = ik.Solver(robot)
+        >>> found = solver.velocity({'tool_link': ((0.1, 0, 0), (0, 0, 0))})
+        >>> found.converged
+        True
+
         """
         with self.lock:
             if goals.__class__ is not dict:
@@ -579,6 +642,16 @@ class Solver:
             `steps` is not an integer from 1.
         ShapeError
             If a value is not finite, or q0 cannot be used.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('fivebar')
+        >>> motor = robot.actuated[0]
+        >>> solver = ik.Solver(robot)
+        >>> solution = solver.drive({motor: solver.q[solver.joint_names.index(motor)] + 0.1})
+        >>> solution.converged
+        True
 
         """
         with self.lock:
@@ -645,6 +718,16 @@ class Solver:
         EngineError
             If a worker of the executor fails; the message names the rows.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('arm6')
+        >>> solver = ik.Solver(robot)
+        >>> poses = [(0.5, 0, 0.5), (0.5, 0.1, 0.5)], [(0, 0, 0, 1)] * 2
+        >>> found = solver.solve_batch({'tool_link': poses})
+        >>> found.q.shape
+        (2, 6)
+
         """
         from ik_node.solver.batch.batch_run import solve_batch
 
@@ -701,6 +784,16 @@ class Solver:
         ------
         UnknownFrameError, ShapeError, OptionError
             As in `solve_batch`.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('arm6')
+        >>> solver = ik.Solver(robot)
+        >>> line = [(0.5, 0.01 * k, 0.5) for k in range(5)]
+        >>> path = solver.solve_path({'tool_link': (line, [(0, 0, 0, 1)] * 5)}, dt=0.1)
+        >>> path.converged.all()
+        np.True_
 
         """
         return self.solve_paths(
@@ -777,6 +870,16 @@ class Solver:
         UnknownFrameError, ShapeError, OptionError
             As in `solve_batch`.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('arm6')
+        >>> solver = ik.Solver(robot)
+        >>> line = [(0.5, 0.01 * k, 0.5) for k in range(5)]
+        >>> paths = solver.solve_paths([{'tool_link': (line, [(0, 0, 0, 1)] * 5)}] * 2)
+        >>> len(paths)
+        2
+
         """
         from ik_node.solver.batch.path import solve_paths
         from ik_node.solver.batch.path_input import checked_limits, Request
@@ -825,6 +928,15 @@ class Solver:
         ------
         UnknownFrameError
             If a key is neither a goal nor a link, or a joint does not exist.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('arm6')
+        >>> solver = ik.Solver(robot)
+        >>> call = solver.prepare(['tool_link'])
+        >>> call((0.5, 0.2, 0.5), (0, 0, 0, 1)).converged
+        True
 
         """
         chosen = None if joints is None else names_in('joints', joints)

@@ -13,6 +13,15 @@ class Status(IntEnum):
     any further, and the best configuration found is returned. DIVERGED: with adaptive damping off,
     the cost grew beyond the divergence threshold. TIMEOUT: the iterations or the time budget are
     spent.
+
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> robot = ik.load_robot('arm6')
+    >>> solution = ik.Solver(robot).solve_pose({'tool_link': ((9, 0, 0), (0, 0, 0, 1))})
+    >>> solution.status is ik.Status.STALLED
+    True
+
     """
 
     CONVERGED = 0

@@ -42,6 +42,14 @@ class TwistError(NamedTuple):
     angular : float
         Norm over its orientation rows [rad/s].
 
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> robot = ik.load_robot('arm6')
+    >>> found = ik.Solver(robot).velocity({'tool_link': ((0.1, 0, 0), (0, 0, 0))})
+    >>> found.goal_errors['tool_link'].linear < 1e-6
+    True
+
     """
 
     linear: float
@@ -58,6 +66,14 @@ class VelocitySolution:
         Time derivatives of all joint values [rad/s or m/s], in the order of `Solver.joint_names`.
     solve_time : float
         Time of the computation [s].
+
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> robot = ik.load_robot('arm6')
+    >>> found = ik.Solver(robot).velocity({'tool_link': ((0.1, 0, 0), (0, 0, 0))})
+    >>> robot.q + 0.01 * found.velocity is not None
+    True
 
     """
 

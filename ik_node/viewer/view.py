@@ -54,6 +54,11 @@ def view(
     IkError
         If viser is not installed.
 
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> page = ik.view(ik.load_robot('hexapod'), port=0)  # doctest: +SKIP
+
     """
     robot = as_robot(robot)
     need_viser()

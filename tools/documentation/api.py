@@ -10,7 +10,7 @@ import ik_node as ik
 # Every name of `ik_node.__all__` is in one group; a test compares. Names with a dot are classes of
 # objects that methods return.
 GROUPS: Mapping[str, Sequence[str]] = {
-    'Robots': ('load_robot', 'from_dh', 'Robot', 'view'),
+    'Robots': ('load_robot', 'from_dh', 'combine', 'Robot', 'check', 'view'),
     'Solving': (
         'Solver',
         'SolverOptions',

@@ -52,6 +52,13 @@ class Mobility(int):
         Singular values of the closures' Jacobian, rows in [m] and [rad], values in [rad or m];
         descending.
 
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> mobility = ik.load_robot('fivebar').mobility
+    >>> int(mobility)
+    2
+
     """
 
     free: int

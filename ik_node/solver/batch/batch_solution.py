@@ -40,6 +40,14 @@ class PoseErrors(NamedTuple):
     orientation : ndarray, shape (N,)
         Norms of its orientation rows [rad].
 
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> robot = ik.load_robot('arm6')
+    >>> goals = {'tool_link': ([(0.5, 0, 0.5)], [(0, 0, 0, 1)])}
+    >>> ik.Solver(robot).solve_batch(goals).goal_errors['tool_link'].position.shape
+    (1,)
+
     """
 
     position: Array
@@ -63,6 +71,14 @@ class BatchSolution:
         Number of iterations and of starts, of the chain with the most.
     solve_time : float
         Time of the whole batch [s].
+
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> robot = ik.load_robot('arm6')
+    >>> goals = {'tool_link': ([(0.5, 0, 0.5), (9, 0, 0)], [(0, 0, 0, 1)] * 2)}
+    >>> ik.Solver(robot).solve_batch(goals).converged.tolist()
+    [True, False]
 
     """
 

@@ -53,6 +53,14 @@ class PathSolution(BatchSolution):
     solve_time : float
         Time of the whole path [s].
 
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> robot = ik.load_robot('arm6')
+    >>> goals = {'tool_link': ([(0.5, 0, 0.5), (0.5, 0.01, 0.5)], [(0, 0, 0, 1)] * 2)}
+    >>> ik.Solver(robot).solve_path(goals, dt=0.5).times.tolist()
+    [0.0, 0.5]
+
     """
 
     def __init__(
