@@ -84,6 +84,7 @@ from ik_node.kernels.start import (
     read_poses,
     remember_best,
     set_tightness,
+    share_gaps,
     start_solve,
 )
 from ik_node.kernels.unchecked_array import table
@@ -274,7 +275,9 @@ def write_answer(s: Solve) -> None:
 
     A value that did not move keeps its bits, and a value at a bound is exactly that bound.
     """
-    keep_couplings(s, COUPLED)
+    if s.nt > 0:
+        keep_couplings(s, COUPLED)
+        share_gaps(s, COUPLED)
     for j in range(s.n):
         v, g = s.i[s.var + j], s.i[s.column_q + j]
         if v < 0:

@@ -47,7 +47,7 @@ from ik_node.kernels.options import (
 )
 from ik_node.kernels.redundant import store_grouped_rows
 from ik_node.kernels.rotation import euler_difference
-from ik_node.kernels.rows import coupling_gap, norm, residuals
+from ik_node.kernels.rows import coupling_gap, norm, residuals, term_of
 from ik_node.kernels.solve_state import (
     BEST_COST,
     CANDIDATES,
@@ -89,6 +89,8 @@ FRESH_STARTS, LEAST_REDRAWN = 12, 2
 WIDEST = 1e4
 # The gap of a coupling that is the rounding of its sum, relative to the value.
 ROUNDING = 1e-15
+# Passes over all couplings, and the least squared slope of one that takes a part of a gap.
+SWEEPS, LEAST_SLOPE = 3, 1e-12
 
 
 @kernel
@@ -485,6 +487,33 @@ def keep_couplings(s: Solve, most: float) -> None:
             if ROUNDING * max(1.0, abs(s.w[s.x + v])) < abs(gap) < most:
                 x = s.w[s.x + v] - gap
                 s.w[s.x + v] = min(max(x, s.w[s.lower + v]), s.w[s.upper + v])
+
+
+@kernel
+def share_gaps(s: Solve, most: float) -> None:
+    """
+    Move all values of couplings whose followers cannot take the rest of a gap, being at a bound.
+
+    Each coupling takes the shortest step that closes it (Kaczmarz 1937); couplings share masters.
+    """
+    for _ in range(SWEEPS):
+        for c in range(s.nc):
+            if s.i[s.kind + c] == KIND_COUPLING:
+                column_values(s, s.x)
+                gap, total = coupling_gap(s, c), 0.0
+                for e in range(s.i[s.entry0 + c], s.i[s.entry0 + c + 1]):
+                    j = s.i[s.entry_column + e]
+                    v, slope = s.i[s.var + j], term_of(s, c, e)[1] * s.w[s.rate + j]
+                    total += slope * slope if s.w[s.lower + v] < s.w[s.upper + v] else 0.0
+                own = abs(s.w[s.x + s.i[s.slot_var + s.i[s.slot0 + c]]])
+                if not ROUNDING * max(1.0, own) < abs(gap) < most or total < LEAST_SLOPE:
+                    continue
+                for e in range(s.i[s.entry0 + c], s.i[s.entry0 + c + 1]):
+                    j = s.i[s.entry_column + e]
+                    v, slope = s.i[s.var + j], term_of(s, c, e)[1] * s.w[s.rate + j]
+                    x = s.w[s.x + v] - gap * slope / total
+                    s.w[s.x + v] = min(max(x, s.w[s.lower + v]), s.w[s.upper + v])
+        column_values(s, s.x)
 
 
 @kernel
