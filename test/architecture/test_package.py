@@ -119,8 +119,8 @@ def test_every_extra_that_texts_name_exists(repository, setup_arguments):
 def test_readme_names_every_extra(repository, setup_arguments):
     """The list of extras below "Installation" is complete, except for those of developers."""
     section = (repository / 'README.md').read_text().split('## Installation')[1].split('\n## ')[0]
-    (line,) = re.findall(r'other extras: (.*)', section)
-    named = {'viewer', *re.split(r', ', line.strip())}
+    (listed,) = re.findall(r'adds an extra: ([^.]*)\.', section)
+    named = {*re.split(r',\s+|\s+or\s+', listed)}
     assert named == set(setup_arguments['extras_require']) - {'build', 'test'}
 
 
