@@ -72,11 +72,13 @@ from ik_node.kernels.solve_state import (
 from ik_node.kernels.start import (
     all_within_tolerance,
     copy_variables,
+    excess_share,
     perturb,
     restart,
     row_tolerance,
     row_weight,
     set_tightness,
+    tolerates,
 )
 
 # Cost of a residual of 0.001 L or 1 mrad.
@@ -103,6 +105,8 @@ SAME_COST, SAME_REACH = 1e-3, 1e-2
 AGREEMENT, PROVEN, AGREEMENT_LOOPS, PROVEN_LOOPS, OPEN_AGREEMENT = 10, 5, 8, 2, 24
 # A start whose cost is so many times the largest one within tolerances may lead into them.
 WITHIN_REACH = 10.0
+# Tolerances above this [L or rad] count in the levels; others would only cost time.
+WIDE = 1e-4
 # Damping of a restart, relative to that of the first start.
 LATER_DAMPING = 4.0
 # Damping of the first step of a level, relative to its cost.
@@ -327,6 +331,17 @@ def hold_goals(s: Solve) -> None:
 
 
 @kernel
+def has_wide_goal(s: Solve) -> bool:
+    """Return True if a goal has a tolerance that matters beside an error of usual size."""
+    found = False
+    for c in range(s.nc):
+        if constraint_value(s, c, CON_LEVEL) > 0.0:
+            for r in range(6 * c, s.i[s.row_end + c]):
+                found = found or row_tolerance(s, r) > WIDE
+    return bool(found)
+
+
+@kernel
 def tolerated_cost(s: Solve) -> float:
     """Return the largest cost of the goals' rows within their tolerances."""
     cost = 0.0
@@ -367,6 +382,8 @@ def begin_efforts(s: Solve) -> None:
     """Set the status with which REACH ended, and begin with the effort near the start."""
     if begin_tolerant_start(s):
         return
+    if has_wide_goal(s):
+        s.k[TOLERANT], s.k[FRAMES] = 1, 0
     s.k[STATUS] = STATUS_STALLED
     if not steps_left(s):
         s.k[STATUS] = STATUS_TIMEOUT
@@ -567,12 +584,14 @@ def finish_level(s: Solve) -> None:
             met = all_within_tolerance(s, -1 - c)
             all_met = all_met and met
             for r in range(6 * c, 6 * c + 6):
-                exact = met and (level == 0 or s.k[TOLERANT] == 0)
-                s.w[s.hold + r] = 0.0 if exact else s.w[s.residual + r]
+                left = excess_share(s, s.residual, r) if tolerates(s, c) else 1.0
+                s.w[s.hold + r] = 0.0 if met else left * s.w[s.residual + r]
     s.w[s.level_cost + level] = 0.0 if all_met else s.w[COST]
     if level < s.k[LAST_LEVEL]:
         enter_phase(s, PHASE_LEVEL, level + 1)
     elif effort == EFFORT_KEPT or not another_effort(s):
         if s.k[OUT_OF_ITERATIONS] == 1 and s.k[STATUS] == STATUS_STALLED:
             s.k[STATUS] = STATUS_TIMEOUT
+        if s.k[TOLERANT] == 1:
+            hold_goals(s)
         enter_settling(s, PREFERS_NOTHING)

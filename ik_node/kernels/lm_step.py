@@ -12,7 +12,6 @@ from ik_node.kernels.layout import (
     CON_LEVEL,
     CON_ROW_TOLERANCE,
     constraint_value,
-    KIND_CONE,
     PREFERS_TARGET,
     Solve,
 )
@@ -172,8 +171,8 @@ def set_rows(s: Solve) -> None:
     Set softness M and right-hand side of every row for the system of eq. (7).
 
     Rows of the phase: M = 1 / weight, rhs = residual. Rows of finished levels: M =
-    `HELD_SOFTNESS`, rhs = residual - hold. All other rows: M = 1e12, rhs = 0, so that they have no
-    effect.
+    `HELD_SOFTNESS`, rhs = residual - hold. Of both, only the excess counts where tolerances do.
+    All other rows: M = 1e12, rhs = 0, so that they have no effect.
     """
     phase, level = s.k[PHASE], s.k[LEVEL]
     for c in range(s.nc):
@@ -191,9 +190,8 @@ def set_rows(s: Solve) -> None:
             elif phase == PHASE_SETTLE or own < level:
                 s.w[s.softness + r] = s.w[HELD_SOFTNESS]
                 s.w[s.rhs + r] = s.w[s.residual + r] - s.w[s.hold + r]
-                inside = s.i[s.kind + c] == KIND_CONE and excess_share(s, s.trial, r) == 0.0
-                if inside:
-                    s.w[s.softness + r] = IGNORED_SOFTNESS
+                if tolerates(s, c):
+                    set_tolerant_row(s, r)
             else:
                 s.w[s.softness + r] = IGNORED_SOFTNESS
                 s.w[s.rhs + r] = 0.0

@@ -184,7 +184,8 @@ def excess_share(s: Solve, rows: int, r: int) -> float:
 def tolerates(s: Solve, c: int) -> bool:
     """Return True if the phase counts only what exceeds the tolerances, or limit, of c."""
     goal = constraint_value(s, c, CON_LEVEL) > 0.0
-    return bool((s.k[TOLERANT] == 1 and goal) or s.i[s.kind + c] == KIND_CONE)
+    counts = s.k[TOLERANT] == 1 and goal and s.k[PHASE] != PHASE_SETTLE
+    return bool(counts or s.i[s.kind + c] == KIND_CONE)
 
 
 @kernel

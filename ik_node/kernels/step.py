@@ -10,13 +10,12 @@ from ik_node.kernels.layout import (
     CON_ROTATION_TOLERANCE,
     CON_TRANSLATION_TOLERANCE,
     constraint_value,
-    KIND_CONE,
     Solve,
 )
 from ik_node.kernels.redundant import reduce_rows, store_grouped_rows
 from ik_node.kernels.rotation import principal_euler, turn_euler
 from ik_node.kernels.rows import residuals
-from ik_node.kernels.start import copy_variables
+from ik_node.kernels.start import copy_variables, excess_share, INNER, row_tolerance, tolerates
 from ik_node.kernels.vectors import dot, less, put, six
 
 QUICK_ROUNDS, EXACT_ROUNDS = 8, 60
@@ -264,10 +263,14 @@ def restore_held_rows(s: Solve, level: int, share: float, attempts: int, most: f
             near = max(share * min(near, CLOSED), ROUNDING)
             for r in range(6 * c, 6 * c + 6):
                 s.w[s.load + r] = s.w[s.trial + r] - s.w[s.hold + r] if held else 0.0
-                if s.i[s.kind + c] == KIND_CONE:
-                    s.w[s.load + r] = max(s.w[s.load + r], 0.0)
+                within = near
+                if held and tolerates(s, c):
+                    excess = excess_share(s, s.trial, r) * s.w[s.trial + r]
+                    s.w[s.load + r] = excess - s.w[s.hold + r] if excess != 0.0 else 0.0
+                    if constraint_value(s, c, CON_LEVEL) > 0.0:
+                        within = max(near, 0.5 * (1.0 - INNER) * row_tolerance(s, r))
                 worst = max(worst, abs(s.w[s.load + r]))
-                done = done and abs(s.w[s.load + r]) <= near
+                done = done and abs(s.w[s.load + r]) <= within
         if done:
             return True
         if attempt == attempts or not worst < 1e3:

@@ -198,3 +198,23 @@ def test_tolerance_of_closure_by_axis_is_read_and_written(repository):
     assert again.closures[name].tolerance == kept
     by_yaml = ik.load_robot(robot.to_urdf(loops=False), closures=robot.to_closures())
     assert by_yaml.closures[name].tolerance == kept
+
+
+@pytest.mark.parametrize('restarts', [0, 20])
+@pytest.mark.parametrize('most', [(0.001, 0.3), (0.001, 0.001, 0.001, 0.3, 0.3, 0.3), (0.05, 0.3)])
+def test_first_goal_stays_within_tolerance_and_second_uses_what_it_leaves(most, restarts):
+    """The elbow's goal is out of reach; it comes nearer than with the hand held exactly."""
+    robot = arm(most)
+    robot.add_goal('link3', name='elbow', dof='X Y Z', priority=1)
+    solver = ik.Solver(robot, SolverOptions(restarts=restarts))
+    pose = pose_of(robot, BENT, turn=TURNED)
+    goals = {'hand': pose, 'elbow': ((2.0, 0.0, 2.0), (0, 0, 0, 1))}
+    solution = solver.solve_pose(goals)
+    assert not solution.converged
+    residual = off(robot, solution.q, pose)
+    if len(most) == 2:
+        residual = np.linalg.norm(residual.reshape(2, 3), axis=1)
+    assert (np.abs(residual) <= np.array(most) * (1 + 1e-9)).all()
+    robot.goals['hand'].tolerance = None
+    held = solver.solve_pose(goals)
+    assert solution.goal_errors['elbow'].position < held.goal_errors['elbow'].position - 0.01
