@@ -177,20 +177,22 @@ def set_rows(s: Solve) -> None:
     phase, level = s.k[PHASE], s.k[LEVEL]
     for c in range(s.nc):
         own = constraint_value(s, c, CON_LEVEL)
+        loose = tolerates(s, c)
         for r in range(6 * c, 6 * c + 6):
-            s.w[s.relief + r] = 0.0
+            if s.k[TOLERANT] == 1:
+                s.w[s.relief + r] = 0.0
             if s.k[s.implied + r] == 1:
                 s.w[s.softness + r] = IGNORED_SOFTNESS
                 s.w[s.rhs + r] = 0.0
             elif phase == PHASE_REACH or (phase == PHASE_LEVEL and own == level):
                 s.w[s.softness + r] = 1.0 / row_weight(s, r)
                 s.w[s.rhs + r] = s.w[s.residual + r]
-                if tolerates(s, c):
+                if loose:
                     set_tolerant_row(s, r)
             elif phase == PHASE_SETTLE or own < level:
                 s.w[s.softness + r] = s.w[HELD_SOFTNESS]
                 s.w[s.rhs + r] = s.w[s.residual + r] - s.w[s.hold + r]
-                if tolerates(s, c):
+                if loose:
                     set_tolerant_row(s, r)
             else:
                 s.w[s.softness + r] = IGNORED_SOFTNESS
@@ -333,7 +335,7 @@ def lm_step(s: Solve) -> None:
     walks = phase == PHASE_LEVEL and s.k[EFFORT] == EFFORT_WALKED
     tolerant = s.k[TOLERANT] == 1 and (phase == PHASE_REACH or s.k[LEVEL] > 0)
     tolerant = (tolerant and phase != PHASE_SETTLE) or s.k[CONES] > 0
-    for v in range(s.nv):
+    for v in range(s.nv if tolerant else 0):
         s.w[s.step + v] = 0.0
     for _ in range(TOLERANT_ROUNDS if tolerant else 1):
         if tolerant:

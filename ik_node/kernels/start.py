@@ -286,9 +286,10 @@ def cost_of(s: Solve, x: int) -> float:
             total += s.options[SMOOTHING] * s.w[s.preferred_step + v] ** 2
     for c in range(s.nc):
         if phase == PHASE_REACH or constraint_value(s, c, CON_LEVEL) == level:
+            loose = tolerates(s, c)
             for r in range(6 * c, 6 * c + 6):
                 value = s.w[s.trial + r]
-                if tolerates(s, c):
+                if loose:
                     value *= excess_share(s, s.trial, r)
                 total += row_weight(s, r) * value * value
     return 0.5 * total
@@ -600,6 +601,7 @@ def start_solve(s: Solve) -> bool:
     # Rows that a constraint does not have are never written.
     for r in range(s.nr):
         s.w[s.trial + r] = 0.0
+        s.w[s.relief + r] = 0.0
         s.k[s.implied + r] = 0
     for k in range(s.vector, s.vector + 18 * s.nc):
         s.w[k] = 0.0

@@ -261,10 +261,11 @@ def restore_held_rows(s: Solve, level: int, share: float, attempts: int, most: f
             near = constraint_value(s, c, CON_TRANSLATION_TOLERANCE) / s.f[s.length]
             near = min(near, constraint_value(s, c, CON_ROTATION_TOLERANCE))
             near = max(share * min(near, CLOSED), ROUNDING)
+            loose = held and tolerates(s, c)
             for r in range(6 * c, 6 * c + 6):
                 s.w[s.load + r] = s.w[s.trial + r] - s.w[s.hold + r] if held else 0.0
                 within = near
-                if held and tolerates(s, c):
+                if loose:
                     excess = excess_share(s, s.trial, r) * s.w[s.trial + r]
                     s.w[s.load + r] = excess - s.w[s.hold + r] if excess != 0.0 else 0.0
                     if constraint_value(s, c, CON_LEVEL) > 0.0:
