@@ -701,7 +701,8 @@ class Robot:
         link : str
             Its name.
         cell : float
-            Side of the cells [m]. A cell is reached if the link's origin reaches its middle.
+            Side of the cells [m]. A cell is reached if the link's origin reaches a position in it,
+            with an orientation one at most half a cell from its middle.
         extent : array_like, shape (3, 2), optional
             MIN and MAX of the middles of the cells along x, y and z [m], root frame; None = all
             reachable positions.

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
-CELL, RESTARTS = 0.025, 20
+CELL, RESTARTS, AGREEING_STARTS = 0.025, 20, 8
 # Number of random configurations from which the search starts.
 SAMPLES = 5000
 # Largest size of the arrays of a map [bytes], and their bytes per pose besides the joint values.
@@ -53,7 +53,9 @@ class ReachSearch:
         self._robot, self._link, self._cell = robot, link, float(cell)
         self._quats, self._dof = orientations_of(orientations)
         box = None if extent is None else _box(extent)
-        options, self._threads = SolverOptions(restarts=restarts), threads
+        # A cell that a few agreeing starts give up is mostly found from its neighbour.
+        options = SolverOptions(restarts=restarts, agreeing_starts=AGREEING_STARTS)
+        self._threads = threads
         closing = Solver(robot, options)
         held = _poses(closing, goals or {})
         start = closing.solve_pose(held)
@@ -68,7 +70,10 @@ class ReachSearch:
         grid = self._grid(low, high, len(quats), margin=box is None)
         # Without a goal in the graph, a solver would not know its name.
         self._name = f'reach of {link}'
-        robot.add_goal(link, name=self._name, dof=self._dof, axes='goal')
+        goal = robot.add_goal(link, name=self._name, dof=self._dof, axes='goal')
+        # Without an orientation the goal's axes are those of the cells.
+        half, turn = 0.5 * self._cell, options.rotation_converge_threshold
+        inside = (half, turn) if self._quats is not None else (*3 * (half,), *3 * (turn,))
         solver = Solver(robot, options)
         try:
             self._spread = Spread(
@@ -81,6 +86,7 @@ class ReachSearch:
                 threads=threads,
                 executor=executor,
                 thorough=False,
+                near=(goal, inside, self._cell),
                 dtype=np.float32,
             )
         except BaseException:

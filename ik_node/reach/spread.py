@@ -8,6 +8,7 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any
 
+from ik_node.model.goal import Goal
 from ik_node.reach.grid import Grid
 from ik_node.solver import Solver, Status
 from ik_node.solver.analysis.conditioning import Held, repeated
@@ -60,14 +61,17 @@ class Spread:
         True to try every point from many starts, so that the results of points that are not
         reached are the nearest ones. With False, only a share of the points is tried, which
         becomes smaller with the distance to reached points, see `NEAR`.
+    near : (Goal, tuple of float, float), optional
+        The object of the goal, a tolerance for it, and a distance [m]: a point that is not
+        reached exactly, but up to this distance, also counts as reached within that tolerance.
     dtype : type
         Type of the stored joint values; single precision halves the memory.
 
     Attributes
     ----------
     q : ndarray, shape (K * N, nq)
-        Configuration [rad or m] at which the link is at the point, or nearest to it; orientation
-        by orientation.
+        Configuration [rad or m] at which the link is at the point, within the tolerance of
+        `near`, or nearest to it; orientation by orientation.
     status : ndarray, shape (K * N,)
         `Status`, -1 = not tried.
     position_error, orientation_error : ndarray, shape (K * N,)
@@ -89,11 +93,12 @@ class Spread:
         threads: int | None = None,
         executor: Executor | None = None,
         thorough: bool = True,
+        near: tuple[Goal, tuple[float, ...], float] | None = None,
         dtype: type = np.float64,
     ) -> None:
         self._solver, self._goal, self._grid = solver, goal, grid
         self._quats, self._home = quats_xyzw, home
-        self._held, self._thorough = dict(held or {}), thorough
+        self._held, self._thorough, self._near = dict(held or {}), thorough, near
         self._threads, self._executor = threads, executor
         self._searching, self._following = solver.options, replace(solver.options, restarts=0)
         count = len(quats_xyzw) * grid.count
@@ -253,16 +258,30 @@ class Spread:
             positions, quats = self._grid.points(points), self._quats[k]
             batch = self._solve(positions, quats, begin, options, progress)
             error = batch.goal_errors[self._goal]
-            before = self.position_error[some] + self.orientation_error[some]
-            better = batch.converged | (error.position + error.orientation < before)
-            self.starts[some] += batch.starts.astype(np.int32)
-            some, kept = some[better], batch.q[better]
-            self.q[some] = kept
-            self.position_error[some] = error.position[better]
-            self.orientation_error[some] = error.orientation[better]
-            self.status[some] = batch.status[better]
-            fresh.append(some[batch.converged[better]])
+            self._keep(some, batch, error.position + error.orientation)
+            if self._near is not None:
+                goal, tolerance, most = self._near
+                goal.tolerance = tolerance
+                left = ~batch.converged & (error.position <= most)
+                given = positions[left], quats[left], batch.q[left]
+                inside = self._solve(*given, self._following) if left.any() else None
+                goal.tolerance = None
+                if inside is not None:
+                    self._keep(some[left], inside, np.inf)
+            fresh.append(some[self.status[some] == Status.CONVERGED])
         return np.concatenate(fresh)
+
+    def _keep(self, rows: Ints, batch: BatchSolution, error: Array | float) -> None:
+        """Keep the results of some poses that converged, or whose error is less than before."""
+        found = batch.goal_errors[self._goal]
+        before = self.position_error[rows] + self.orientation_error[rows]
+        better = batch.converged | (error < before)
+        self.starts[rows] += batch.starts.astype(np.int32)
+        rows = rows[better]
+        self.q[rows] = batch.q[better]
+        self.position_error[rows] = found.position[better]
+        self.orientation_error[rows] = found.orientation[better]
+        self.status[rows] = batch.status[better]
 
     def follow_points(self, positions: Array, starts: Array) -> BatchSolution:
         """Solve for positions (n, 3) from starts (n, nq), without restarts, first orientation."""

@@ -29,7 +29,8 @@ class ReachVolume:
     A map of what a link reaches: cells of space, each with none, one or several orientations.
 
     `Robot.reach` returns one, and `ReachVolume.load` reads one from a file. A cell counts as
-    reached if the link reaches its middle, with closed loops and within the limits.
+    reached if the link reaches a position in it, with closed loops and within the limits; with an
+    orientation, a position at most half a cell from its middle.
 
     Parameters
     ----------
@@ -179,7 +180,8 @@ class ReachVolume:
         """
         Return a configuration at which the link is in the cell of a point; None if not reached.
 
-        It brings the link to the middle of the cell up to single precision, so it is a start for
+        It brings the link to the middle of the cell up to single precision, or to another position
+        in the cell if the link does not reach the middle, so it is a start for
         a solve.
 
         Parameters

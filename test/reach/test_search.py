@@ -31,10 +31,9 @@ def middles(found, cells):
     return found.origin + found.cell * cells
 
 
-def test_sampled_positions_of_the_arm_are_in_or_beside_reached_cells(arm_map):
-    """Random joint values, many of them at limits, come to no cell that is wrong."""
-    beside = check_border(arm_map, poses(samples(300_000))[:, :3, 3])
-    assert 0 < beside < 0.03 * 300_000
+def test_sampled_positions_of_the_arm_are_in_reached_cells(arm_map):
+    """Random joint values, many of them at limits, come to no other cell."""
+    assert check_border(arm_map, poses(samples(300_000))[:, :3, 3]) <= 30
 
 
 def test_every_reached_cell_has_joint_values_that_lead_there(arm_map):
@@ -42,7 +41,9 @@ def test_every_reached_cell_has_joint_values_that_lead_there(arm_map):
     cells = np.argwhere(arm_map.reached)
     assert len(cells) > 10_000
     q = np.array([arm_map.q_at(point) for point in middles(arm_map, cells)])
-    np.testing.assert_allclose(poses(q)[:, :3, 3], middles(arm_map, cells), atol=ROUNDED)
+    off = np.abs(poses(q)[:, :3, 3] - middles(arm_map, cells)).max(axis=1)
+    assert off.max() <= 0.5 * arm_map.cell + ROUNDED
+    assert np.mean(off <= ROUNDED) > 0.8
     assert (q > LIMITS[:, 0] - ROUNDED).all()
     assert (q < LIMITS[:, 1] + ROUNDED).all()
 
@@ -106,7 +107,8 @@ def test_orientations_agree_with_solves_of_single_cells(arm_directions, kind):
     batch = solver.solve_batch({'hand': (middles(found, cells), found.quats_xyzw[k])})
     there = found.reached[(*cells.T, k)]
     assert 100 < np.count_nonzero(there) < 500
-    assert not (there & ~batch.converged).any()
+    reached = batch.converged | (batch.goal_errors['hand'].position <= 2.0 * found.cell)
+    assert not (there & ~reached).any()
     for cell, at in zip(cells[batch.converged & ~there], k[batch.converged & ~there], strict=True):
         assert binary_dilation(found.reached[..., at], EVERY)[tuple(cell)]
 
@@ -122,7 +124,7 @@ def test_stored_values_have_the_wanted_direction(arm_directions):
         assert (q is not None) == there
         if q is not None:
             (pose,) = poses(q[None])
-            np.testing.assert_allclose(pose[:3, 3], cell, atol=ROUNDED)
+            np.testing.assert_allclose(pose[:3, 3], cell, atol=0.5 * arm_directions.cell)
             np.testing.assert_allclose(pose[:3, 2], z_axes(quat[None])[0], atol=1e-5)
             seen += 1
     assert seen > 3
@@ -179,7 +181,7 @@ def test_held_goal_limits_the_reach():
         q = found.q_at(middles(found, cell))
         np.testing.assert_allclose(robot.forward(q, 'link4')[:3, 3], elbow, atol=1e-5)
         np.testing.assert_allclose(
-            robot.forward(q, 'link7')[:3, 3], middles(found, cell), atol=1e-5
+            robot.forward(q, 'link7')[:3, 3], middles(found, cell), atol=0.025 + ROUNDED
         )
 
 
@@ -231,3 +233,33 @@ def test_wrong_argument_is_refused(given, error, text):
     with pytest.raises(error, match=text):
         robot.reach(**{'link': 'link7', 'cell': 0.2, **given})
     assert not robot.goals
+
+
+@pytest.mark.parametrize('axes', ['zy', 'zx', 'yx'])
+def test_thin_shell_is_on_the_map(axes):
+    """A link on two axes and a slider of 4 mm reaches a shell much thinner than a cell."""
+    joints, parent = '', 'base'
+    for at, axis in enumerate(axes):
+        xyz = ' '.join(str(float(axis == letter)) for letter in 'xyz')
+        joints += (
+            f'<link name="l{at}"/><joint name="j{at}" type="continuous"><parent link="{parent}"/>'
+            f'<child link="l{at}"/><origin xyz="{0.11 * at} 0 0"/><axis xyz="{xyz}"/></joint>'
+        )
+        parent = f'l{at}'
+    robot = ik.load_robot(
+        f'<robot name="thin"><link name="base"/>{joints}<link name="tip"/><joint name="slide" '
+        f'type="prismatic"><parent link="{parent}"/><child link="tip"/>'
+        '<origin xyz="0.31 0.02 0.07"/><axis xyz="1 0 0"/><limit lower="-0.002" upper="0.002" '
+        'effort="1" velocity="1"/></joint></robot>'
+    )
+    found = robot.reach('tip', cell=0.05)
+    rng = np.random.default_rng(4)
+    drawn = rng.uniform((-pi, -pi, -0.002), (pi, pi, 0.002), (200, 3))
+    points = [robot.forward(q, 'tip')[:3, 3] for q in drawn]
+    assert np.count_nonzero(~found.contains(np.array(points))) <= 2
+    assert found.reached.mean() < 0.4
+    for point in points[:20]:
+        q = found.q_at(point)
+        if q is not None:
+            middle = middles(found, found.cells(point)[0])
+            assert np.abs(robot.forward(q, 'tip')[:3, 3] - middle).max() <= 0.025 + ROUNDED
