@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import cos, sin
+from math import cos, pi, sin
 from typing import NamedTuple
 
 from ik_node.errors import OptionError
@@ -54,7 +54,7 @@ class CyclicCoordinateDescent:
     """
 
     def __init__(self, here: Iterate) -> None:
-        self._here = here
+        self._here, self._start = here, here.x.copy()
         self.pending, self.extra, self.near = False, 0.0, False
         goals = [GoalView(here, c) for c in range(here.errors.shape[0])]
         self._motions = [_hinge_of(here, v, goals) for v in reversed(range(here.variable_count))]
@@ -71,9 +71,19 @@ class CyclicCoordinateDescent:
                 most = max(most, self._move_linearly(variable, low, high))
             else:
                 step = np.zeros(here.variable_count)
-                step[variable] = best_turn(self._costs(hinge), low, high)
-                most = max(most, here.move(step))
+                turn = best_turn(self._costs(hinge), low, high)
+                most = max(most, abs(turn))
+                step[variable] = turn + self._full_turns(variable, turn)
+                here.move(step)
         progress.record(most)
+
+    def _full_turns(self, variable: int, turn: float) -> float:
+        """Return the full turns [rad] after which a turn ends nearest to the start, in bounds."""
+        here = self._here
+        value = here.x[variable] + turn
+        back = -2.0 * pi * round(float(value - self._start[variable]) / (2.0 * pi))
+        allowed = here.turns[variable] and here.lower[variable] <= value + back
+        return back if allowed and value + back <= here.upper[variable] else 0.0
 
     def _move_linearly(self, variable: int, low: float, high: float) -> float:
         """Take the optimal step of the linear model, halved until it helps; return its size."""

@@ -27,10 +27,11 @@ class DampedLeastSquares:
     The method of the step Delta x = -J^T (J J^T + lambda^2 I)^-1 r; J and r have weights W^(1/2).
 
     With the option `use_svd` it is computed as Delta x = -V diag(sigma / (sigma^2 + lambda^2))
-    U^T r. With `adaptive_damping` lambda^2 = mu f(x) (Sugihara 2011), and mu follows the gain
-    ratio rho, theory.md, eq. (8) (Levenberg-Marquardt). Without it lambda = `damping_factor`, and
-    every step is accepted until the cost f grows by more than `diverge_threshold`. When all goals
-    are met, the steps follow in the null space, see `NullSpace`.
+    U^T r; if that fails, by the inverse. With `adaptive_damping` lambda^2 = mu f(x) (Sugihara
+    2011), and mu follows the gain ratio rho, theory.md, eq. (8) (Levenberg-Marquardt). Without it
+    lambda = `damping_factor`, and every step is accepted until the cost f grows by more than
+    `diverge_threshold`. When all goals are met, the steps follow in the null space, see
+    `NullSpace`.
 
     Parameters
     ----------
@@ -99,11 +100,21 @@ class DampedLeastSquares:
 
 
 def _damped(jacobian: Array, shortfall: Array, damping: float, *, by_svd: bool) -> Array:
-    if not by_svd:
-        system = jacobian @ jacobian.T
-        system[np.diag_indices_from(system)] += damping
-        # If rounding hides the damping, the system is singular; the SVD below works in that case.
+    # The SVD may not converge, and if rounding hides the damping the system is singular: the other
+    # form then mostly works, and otherwise the transpose.
+    forms = (_damped_by_svd, _damped_by_inverse)
+    for form in forms if by_svd else forms[::-1]:
         with suppress(np.linalg.LinAlgError):
-            return np.asarray(jacobian.T @ np.linalg.solve(system, shortfall))
+            return form(jacobian, shortfall, damping)
+    return np.asarray(jacobian.T @ shortfall / (np.sum(jacobian**2) + damping))
+
+
+def _damped_by_svd(jacobian: Array, shortfall: Array, damping: float) -> Array:
     u, sigma, vt = np.linalg.svd(jacobian, full_matrices=False)
     return np.asarray(vt.T @ (sigma / (sigma * sigma + damping) * (u.T @ shortfall)))
+
+
+def _damped_by_inverse(jacobian: Array, shortfall: Array, damping: float) -> Array:
+    system = jacobian @ jacobian.T
+    system[np.diag_indices_from(system)] += damping
+    return np.asarray(jacobian.T @ np.linalg.solve(system, shortfall))

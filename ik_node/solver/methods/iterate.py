@@ -13,6 +13,7 @@ from ik_node.kernels.layout import (
     CON_ROTATION_TOLERANCE,
     CON_ROW_TOLERANCE,
     CON_TRANSLATION_TOLERANCE,
+    JOINT_TURNS,
     JOINT_WINDOW,
     SIZES,
 )
@@ -160,8 +161,8 @@ class Iterate:
     preferred_step, gain, pull : ndarray, shape (nv,)
         x* - x for the preferences chosen by `settle_on` [rad or L], the share g of it to take in
         a step, and its weight, see theory.md, eq. (9).
-    prismatic : ndarray of bool, shape (nv,)
-        True for variables in [L].
+    prismatic, turns : ndarray of bool, shape (nv,)
+        True for variables in [L], and for angles of which full turns do not count.
     blocks : tuple of Block
         The rows by constraint and unit.
     is_closure : ndarray of bool, shape (nr,)
@@ -211,6 +212,7 @@ class Iterate:
             for name in ('free_ball', 'preference')
         )
         self.prismatic = _prismatic(ints, sizes)
+        self.turns = joints[JOINT_TURNS, chain.flat.var_q] > 0.0
         self.blocks = blocks_of(ints)
         self.is_closure = np.zeros(self.row_count, dtype=bool)
         for block in self.blocks:

@@ -184,3 +184,16 @@ def test_planar_pose_goal_is_met():
     assert found.solution.status is Status.CONVERGED
     assert cos(found.solution.q.sum()) == pytest.approx(cos(1.9), abs=1e-5)
     assert sin(found.solution.q.sum()) == pytest.approx(sin(1.9), abs=1e-5)
+
+
+@pytest.mark.parametrize('method', ['ccd'])
+def test_answer_has_no_full_turn_more_than_needed(method):
+    """Of equivalent angles within the limits, each is the nearest one to the start."""
+    m = pygame_arm(limit=7.0)
+    rng, most = np.random.default_rng(3), 0.0
+    for _ in range(20):
+        q0 = rng.uniform(-3.0, 3.0, 4)
+        pose = ((*rng.uniform(-2.0, 2.0, 2), 0.0), UNIT)
+        found = solve(m, {'pointer': pose}, q0, max_iterations=200).solution
+        most = max(most, np.abs(found.q - q0).max())
+    assert most <= np.pi + 1e-9

@@ -134,3 +134,25 @@ def test_rest_pose_of_free_ball_is_approached_on_so3():
     best = m.solver(SolverOptions(restarts=0)).solve_pose(goals)
     assert found.status is Status.CONVERGED
     np.testing.assert_allclose(found.q, best.q, atol=5e-3)
+
+
+@pytest.mark.parametrize('use_svd', [False, True])
+def test_step_is_the_other_form_or_the_transpose_where_a_decomposition_fails(monkeypatch, use_svd):
+    """LAPACK's SVD may not converge, and its LU may find a zero pivot."""
+    m = MECHANISMS['arm6']()
+    goal = {'hand_goal': ((0.4, 0.3, 0.6), UNIT)}
+    options = {'method': 'dls', 'jacobian': 'numeric', 'use_svd': use_svd}
+
+    def fail(*_, **__):
+        raise np.linalg.LinAlgError('did not converge')
+
+    wanted = m.solver(SolverOptions(**options)).solve_pose(goal)
+    monkeypatch.setattr(np.linalg, 'svd' if use_svd else 'solve', fail)
+    found = m.solver(SolverOptions(**options)).solve_pose(goal)
+    np.testing.assert_allclose(found.q, wanted.q, atol=1e-6)
+    monkeypatch.setattr(np.linalg, 'solve', fail)
+    monkeypatch.setattr(np.linalg, 'svd', fail)
+    slow = m.solver(SolverOptions(**options)).solve_pose(goal)
+    here = m.pose_of('hand', m.solver().joint_names, m.solver().q)[0]
+    far = float(np.linalg.norm(here - goal['hand_goal'][0]))
+    assert slow.goal_errors['hand_goal'].position < 0.5 * far
