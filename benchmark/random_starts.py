@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import pi
 import sys
 
@@ -18,10 +19,11 @@ import numpy as np
 from tasks.arms import irb2400, panda, ur5, within_limits
 from tasks.fourbar import assembled, fourbar
 from tasks.judge import angles_between, Array, errors, forward, limit_excess, quaternions
-from tasks.mechanism import Loop, Mechanism
+from tasks.mechanism import Loop, Mechanism, Triple
 from tasks.platforms import answers, floating, reachable
 
 TOLERANCE = 1e-6
+Z1, Z3 = (0.0, 0.0, 0.1), (0.0, 0.0, 0.3)
 
 
 @dataclass
@@ -80,6 +82,67 @@ def arm(m: Mechanism, count: int, rng: np.random.Generator) -> Problems:
     return Problems(m, 'tool', 'X Y Z EX EY EZ', within_limits(m, count, rng))
 
 
+# Arms of 4 to 6 axes, mostly without a wrist: axes from the base on, the offset before each and of
+# the tool [m], and half the travel of each [rad or m].
+ARMS: dict[str, tuple[str, tuple[Triple, ...], tuple[float, ...]]] = {
+    'yppp': ('zyyy', (Z1, Z1, Z3, Z3, Z1), 4 * (2.9,)),
+    'ypppr': ('zyyyz', (Z1, Z1, Z3, Z3, Z1, Z1), (3.1, 1.6, 2.4, 1.9, 3.1)),
+    'ypppr_side': ('zyyyz', (Z1, (0.03, 0.0, 0.02), Z3, Z3, Z1, Z1), (2.9, 1.2, 2.5, 1.8, 2.9)),
+    'ypprp': ('zyyzy', (Z1, Z1, Z3, Z1, Z1, Z1), 5 * (2.9,)),
+    'yppyr': ('zyyxz', (Z1, (0.05, 0.0, 0.1), Z3, Z3, (0.06, 0.0, 0.0), Z1), 5 * (2.9,)),
+    'rypyp': (
+        'xzyzy',
+        (
+            Z1,
+            (0.1, 0.0, 0.1),
+            (0.1, 0.05, 0.2),
+            (0.0, 0.1, 0.2),
+            (0.05, 0.0, 0.1),
+            (0.1, 0.0, 0.0),
+        ),
+        5 * (2.9,),
+    ),
+    'skew5': (
+        'zxyxz',
+        (
+            Z1,
+            (0.2, 0.0, 0.1),
+            (0.1, 0.1, 0.2),
+            (0.15, 0.0, 0.1),
+            (0.0, 0.12, 0.1),
+            (0.05, 0.0, 0.1),
+        ),
+        5 * (2.8,),
+    ),
+    'scara': ('zzZz', (Z3, (0.3, 0.0, 0.0), (0.25, 0.0, 0.0), Z1, Z1), (2.3, 2.6, 0.15, 3.1)),
+    'side_wrist': (
+        'zyyzyz',
+        (Z3, (0.0, 0.15, 0.2), (0.0, -0.1, 0.4), (0.02, 0.0, 0.2), Z3, Z1, Z1),
+        6 * (2.9,),
+    ),
+    'no_wrist': (
+        'zyyzyx',
+        (Z3, (0.1, 0.0, 0.1), Z3, (0.1, 0.0, 0.2), (0.05, 0.0, 0.2), (0.0, 0.08, 0.0), Z1),
+        6 * (2.9,),
+    ),
+}
+
+
+def other_arm(name: str) -> Mechanism:
+    """Return one of `ARMS`."""
+    axes, offsets, travels = ARMS[name]
+    m, link = Mechanism(name), 'base'
+    for at, (axis, travel) in enumerate(zip(axes, travels, strict=True)):
+        link = m.add(f'j{at}', link, axis, offsets[at], limits=(-travel, travel))
+    m.add('tool_fixed', link, '-', offsets[-1], child='tool')
+    return m
+
+
+def arm_kind(name: str, count: int, rng: np.random.Generator) -> Problems:
+    """Return one of `ARMS` with poses of random values within its limits."""
+    return arm(other_arm(name), count, rng)
+
+
 def stewart(count: int, rng: np.random.Generator) -> Problems:
     """Return a platform on six legs."""
     m = floating(6)
@@ -102,11 +165,18 @@ KINDS: dict[str, tuple[int, Callable[[int, np.random.Generator], Problems]]] = {
     'panda': (100000, lambda count, rng: arm(panda(), count, rng)),
     'fourbar': (20000, crank),
     'stewart': (5000, stewart),
+    **{name: (10000, partial(arm_kind, name)) for name in ARMS},
 }
 
 
-def solve(problems: Problems, seed: int, **options: float) -> tuple[ik.BatchSolution, Array]:
-    """Solve all from random starts; return the answers, and their q in the mechanism's order."""
+def solve(
+    problems: Problems, seed: int, *, home: bool = False, **options: float
+) -> tuple[ik.BatchSolution, Array]:
+    """
+    Solve all from random starts, or from home.
+
+    Return the answers, and their q in the mechanism's order.
+    """
     m = problems.mechanism
     robot = ik.load_robot(m.urdf(), closures=m.closures(), assemble=False)
     robot.add_goal(problems.link, name='goal', dof=problems.dof)
@@ -116,6 +186,8 @@ def solve(problems: Problems, seed: int, **options: float) -> tuple[ik.BatchSolu
     goals = (poses[:, :3, 3].copy(), quaternions(poses[:, :3, :3]))
     starts = np.zeros_like(problems.witness)
     starts[:, order] = within_limits(m, len(starts), np.random.default_rng((seed, 1)))
+    if home:
+        starts[:, order] = m.home_q
     found = solver.solve_batch({'goal': goals}, starts)
     return found, found.q[:, order]
 
@@ -139,9 +211,9 @@ def _wrong(problems: Problems, solved: Array, q: Array) -> Array:
     return np.asarray(solved & missed)
 
 
-def table_row(problems: Problems, seed: int, **options: float) -> str:
+def table_row(problems: Problems, seed: int, *, home: bool = False, **options: float) -> str:
     """Solve all and return their row."""
-    found, q = solve(problems, seed, **options)
+    found, q = solve(problems, seed, home=home, **options)
     solved = found.converged
     wrong = int(_wrong(problems, solved, q).sum())
     steps, starts = found.iterations[solved], found.starts[solved]
@@ -161,7 +233,8 @@ def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(prog='bench starts', description=about)
     parser.add_argument('names', nargs='*', metavar='ROBOT', help=', '.join(KINDS))
     parser.add_argument('--share', type=float, default=1.0, help='of the usual number of goals')
-    parser.add_argument('--restarts', type=int, default=100, help='of every solve (100)')
+    parser.add_argument('--restarts', type=int, help='of every solve (the default)')
+    parser.add_argument('--home', action='store_true', help='start at home')
     parser.add_argument('--seed', type=int, default=0, help='of the goals and starts (0)')
     args = parser.parse_args(words)
     print(HEADER)
@@ -169,7 +242,8 @@ def main(words: list[str]) -> int:
         if not args.names or name in args.names:
             count = max(1, int(args.share * usual))
             problems = make(count, np.random.default_rng((args.seed, 0)))
-            print(table_row(problems, args.seed, restarts=args.restarts), flush=True)
+            options = {} if args.restarts is None else {'restarts': args.restarts}
+            print(table_row(problems, args.seed, home=args.home, **options), flush=True)
     return 0
 
 

@@ -25,12 +25,14 @@ from ik_node.kernels.options import AGREEING_STARTS, DAMPING_FACTOR, MAX_ITERATI
 from ik_node.kernels.out_of_reach import has_other_assemblies, out_of_reach
 from ik_node.kernels.solve_state import (
     AGREED,
+    ASSEMBLIES,
     BEST_COST,
     CANDIDATES,
     CLOSED_AT_START,
     CLOSING,
     COST,
     DAMPING_SCALE,
+    DRAWN,
     EFFORT,
     EFFORT_DRAWN,
     EFFORT_FAR,
@@ -38,6 +40,11 @@ from ik_node.kernels.solve_state import (
     EFFORT_NEAR,
     EFFORT_PUSHED,
     EFFORT_WALKED,
+    ENDED,
+    ENDED_AGREED,
+    ENDED_PROVEN,
+    ENDED_SMALL,
+    ENDED_SPENT,
     ENOUGH,
     FALLBACKS,
     FRAMES,
@@ -45,6 +52,7 @@ from ik_node.kernels.solve_state import (
     INTERRUPTED,
     ITERATIONS,
     LAST_LEVEL,
+    LEFT_DAMPING,
     LEVEL,
     LEVEL_DONE,
     LOOPS,
@@ -74,6 +82,7 @@ from ik_node.kernels.start import (
     copy_variables,
     excess_share,
     perturb,
+    release_bounds,
     restart,
     row_tolerance,
     row_weight,
@@ -99,10 +108,14 @@ FAR_AWAY = 0.5
 # Relative difference of costs below which two starts ended in the same minimum: with closed loops,
 # and before the loops were closed.
 SAME_COST, SAME_REACH = 1e-3, 1e-2
-# So many starts that agree on the best cost end the restarts; fewer if the goal is out of reach by
-# the lengths of the links. Where the orientation of a goal's link is left open, or loops have
-# elbows, they may close in several assemblies, and *reach*, which opens them, shows only one.
-AGREEMENT, PROVEN, AGREEMENT_LOOPS, PROVEN_LOOPS, OPEN_AGREEMENT = 10, 5, 8, 2, 24
+# So many independent starts that agree on the best cost end the restarts; fewer if the goal is out
+# of reach by the lengths of the links. Where the orientation of a goal's link is left open, or
+# loops have elbows, they may close in several assemblies, and *reach*, which opens them, shows
+# only one.
+AGREEMENT, PROVEN, AGREEMENT_LOOPS, PROVEN_LOOPS, OPEN_AGREEMENT = 25, 5, 12, 2, 32
+NEVER = 1 << 40
+# A restart so near to a candidate [rad or L], with a cost below this multiple, ends there as well.
+SAME_BASIN, SAME_BASIN_COST = 0.5, 1.5
 # A start whose cost is so many times the largest one within tolerances may lead into them.
 WITHIN_REACH = 10.0
 # Tolerances above this [L or rad] count in the levels; others would only cost time.
@@ -254,28 +267,60 @@ def closed_cost(s: Solve) -> float:
 
 @kernel
 def count_agreement(s: Solve, cost: float) -> None:
-    """Count the starts that ended with the cost of the best one."""
+    """Count the independent starts that ended with the cost of the best one."""
     best = best_candidate(s)
     least = s.w[s.candidate_cost + best] if best >= 0 else NO_COST
     if cost < EQUAL * least:
         s.k[AGREED] = 1
     elif EQUAL * cost <= least:
-        s.k[AGREED] += 1
+        s.k[AGREED] += 1 if s.k[ENDED] == ENDED_PROVEN else s.k[DRAWN]
 
 
 @kernel
 def starts_agree(s: Solve) -> bool:
-    """Return True if so many starts ended with the same cost that no other would be better."""
+    """
+    Return True if so many independent starts ended alike that no other would be better.
+
+    A start near a candidate, or near the first start, says nothing about other minima.
+    """
     if s.k[ENOUGH] == 0:
-        s.k[ENOUGH] = int(s.options[AGREEING_STARTS])
-    if s.k[ENOUGH] == 0:
-        if s.k[LOOPS] > 0 and has_other_assemblies(s):
+        loops, asked = s.k[LOOPS] > 0, s.options[AGREEING_STARTS]
+        s.k[ASSEMBLIES] = 1 if loops and has_other_assemblies(s) else 0
+        s.k[ENDED] = ENDED_PROVEN if out_of_reach(s) else ENDED_AGREED
+        if asked > 0.0:
+            s.k[ENOUGH] = int(asked)
+        elif asked < 0.0 and s.k[ENDED] != ENDED_PROVEN:
+            s.k[ENOUGH] = NEVER
+        elif s.k[ASSEMBLIES] == 1:
             s.k[ENOUGH] = OPEN_AGREEMENT
-        elif out_of_reach(s):
-            s.k[ENOUGH] = PROVEN_LOOPS if s.k[LOOPS] > 0 else PROVEN
+        elif s.k[ENDED] == ENDED_PROVEN:
+            s.k[ENOUGH] = PROVEN_LOOPS if loops else PROVEN
         else:
-            s.k[ENOUGH] = AGREEMENT_LOOPS if s.k[LOOPS] > 0 else AGREEMENT
+            s.k[ENOUGH] = AGREEMENT_LOOPS if loops else AGREEMENT
     return bool(s.k[AGREED] >= s.k[ENOUGH])
+
+
+@kernel
+def known_end(s: Solve) -> int:
+    """
+    Return the candidate at which the start will end as well, -1 if there is none.
+
+    That is a candidate near x of a similar, smaller cost: x is in its basin (as in the multi-level
+    single linkage of Rinnooy Kan & Timmer 1987).
+    """
+    if s.k[STARTS] == 1 or s.k[LOOPS] > 0 or s.k[TOLERANT] == 1:
+        return -1
+    for c in range(s.k[CANDIDATES]):
+        cost = s.w[s.candidate_cost + c]
+        same = cost <= s.w[COST] < SAME_BASIN_COST * cost
+        for v in range(s.nv if same else 0):
+            way = s.w[s.x + v] - s.w[s.candidate + c * s.nv + v]
+            if s.k[s.wraps + v] == 1:
+                way -= 2.0 * pi * round(way / (2.0 * pi))
+            same = same and abs(way) < SAME_BASIN
+        if same:
+            return c
+    return -1
 
 
 @kernel
@@ -306,7 +351,8 @@ def collect_candidate(s: Solve, cost: float) -> None:
 def next_start(s: Solve) -> None:
     """Draw the next start; after the last one begin with the best effort."""
     more = s.k[STARTS] <= s.options[RESTARTS] and s.k[INTERRUPTED] == 0
-    if more and not starts_agree(s):
+    ended = more and starts_agree(s)
+    if more and not ended:
         s.k[STARTS] += 1
         s.k[PERTURBED] = 1
         s.k[OUT_OF_ITERATIONS] = 0
@@ -317,7 +363,10 @@ def next_start(s: Solve) -> None:
             enter_phase(s, PHASE_LEVEL, 0)
         else:
             enter_reach(s)
+            release_bounds(s)
     else:
+        if not ended and s.k[ENDED] != ENDED_PROVEN:
+            s.k[ENDED] = ENDED_SMALL if s.k[INTERRUPTED] == 2 else ENDED_SPENT
         begin_efforts(s)
 
 
@@ -385,28 +434,30 @@ def begin_efforts(s: Solve) -> None:
     if has_wide_goal(s):
         s.k[TOLERANT], s.k[FRAMES] = 1, 0
     s.k[STATUS] = STATUS_STALLED
-    if not steps_left(s):
+    searched = steps_left(s)
+    if not searched and s.k[INTERRUPTED] != 2:
         s.k[STATUS] = STATUS_TIMEOUT
     if s.k[GREW] == 1:
         s.k[STATUS] = STATUS_DIVERGED
+        searched = False
     best = best_candidate(s)
     if best >= 0 and s.w[s.candidate_cost + best] < OPEN_COST:
         s.k[FALLBACKS] = -1
     away = (
         s.options[RESTARTS] > 0.0
         and s.k[FALLBACKS] == -1
-        and s.k[ENOUGH] != OPEN_AGREEMENT
+        and s.k[ASSEMBLIES] == 0
         and distance(s, s.x_kept, s.x_start) > FAR_AWAY
     )
-    if away and s.k[STATUS] == STATUS_STALLED:
+    if away and searched:
         best = nearest_of_the_best(s, s.w[s.candidate_cost + best])
         for level in range(s.k[LAST_LEVEL] + 1):
             s.w[s.kept_cost + level] = NO_COST
         s.w[s.candidate_cost + best] = NO_COST
         enter_effort(s, EFFORT_FAR, s.candidate + best * s.nv)
-    elif s.k[CLOSED_AT_START] == 1 and s.k[STATUS] == STATUS_STALLED:
+    elif s.k[CLOSED_AT_START] == 1 and searched:
         enter_effort(s, EFFORT_NEAR, s.x_start)
-    elif s.k[STATUS] == STATUS_STALLED and s.k[FALLBACKS] < 0:
+    elif searched and s.k[FALLBACKS] < 0:
         enter_effort(s, EFFORT_NEAR, s.x_kept)
     elif best >= 0:
         enter_effort(s, EFFORT_KEPT, s.candidate + best * s.nv)
@@ -439,6 +490,8 @@ def finish_start(s: Solve) -> None:
         enter_phase(s, PHASE_LEVEL, 0)
         return
     s.w[REACH_COST] = s.w[BEST_COST]
+    if s.k[STARTS] == 1:
+        s.w[LEFT_DAMPING] = s.w[DAMPING_SCALE]
     if s.options[RESTARTS] == 0.0 or s.k[INTERRUPTED] == 1:
         next_start(s)
     elif s.k[LOOPS] == 0:
@@ -466,7 +519,7 @@ def fall_back(s: Solve) -> bool:
         s.w[BEST_COST] = s.w[COST]
         copy_variables(s, s.x, s.x_best)
     # A gap of rounding in the description does not close from another start either.
-    hopeless = s.w[BEST_COST] < ROUNDING_COST or s.k[INTERRUPTED] == 1
+    hopeless = s.w[BEST_COST] < ROUNDING_COST or s.k[INTERRUPTED] > 0
     if s.k[FALLBACKS] == 0:
         copy_variables(s, s.x_start, s.x)
     elif s.k[FALLBACKS] <= s.options[RESTARTS] and not hopeless:
@@ -511,7 +564,7 @@ def next_candidate(s: Solve) -> int:
             return -1
         # The starts of one level have ended at its minimum, or near it if loops were drawn
         # together.
-        ended = s.k[LAST_LEVEL] == 1 and s.k[ENOUGH] != OPEN_AGREEMENT
+        ended = s.k[LAST_LEVEL] == 1 and s.k[ASSEMBLIES] == 0
         if ended and cost > (NEARLY if s.k[LOOPS] > 0 else EQUAL) * total:
             return -1
         if distance(s, at, s.x_kept) > NEXT_TO * NEXT_TO:

@@ -270,10 +270,10 @@ class Solve(NamedTuple):
 
 # Rows that a constraint has room for, and unknowns in a block.
 BLOCK = 6
-# The record of a solve: status; steps towards goals; starts; steps that only closed loops.
-# Residual norms and the constraint table follow.
-RECORD_STATUS, RECORD_STEPS, RECORD_STARTS, RECORD_CLOSING = range(4)
-RECORD = 4
+# The record of a solve: status; steps towards goals; starts; steps that only closed loops; why no
+# further start was made, ENDED_*. Residual norms and the constraint table follow.
+RECORD_STATUS, RECORD_STEPS, RECORD_STARTS, RECORD_CLOSING, RECORD_ENDED = range(5)
+RECORD = 5
 # Largest number of q and poses [rad or m], so that squares stay finite; least |quaternion|.
 LARGEST, SMALLEST_QUATERNION = 1e40, 1e-9
 # Rounding error of a sum of squares that is 1.

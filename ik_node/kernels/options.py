@@ -15,6 +15,7 @@
     SEED,  # of the random numbers
     COMPROMISE,  # 1 = goals conflict: only the nearest answer near the start is asked for
     SMOOTHING,  # weight of the way from the start [dimensionless]
-    AGREEING_STARTS,  # so many starts with the same least residual are the last; 0 = by the robot
+    AGREEING_STARTS,  # independent starts with one least residual that end the search; 0 = by the
+    # robot, negative = none unless the goal is proven out of reach
 ) = range(15)
 OPTION_COUNT = 15

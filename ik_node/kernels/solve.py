@@ -12,6 +12,7 @@ from ik_node.kernels.best_effort import (
     finish_level,
     finish_start,
     hold_goals,
+    known_end,
     remove_full_turns,
     steps_left,
 )
@@ -26,6 +27,7 @@ from ik_node.kernels.layout import (
     open_solve,
     PREFERS_NOTHING,
     RECORD_CLOSING,
+    RECORD_ENDED,
     RECORD_STARTS,
     RECORD_STATUS,
     RECORD_STEPS,
@@ -33,9 +35,10 @@ from ik_node.kernels.layout import (
     unit_of_column,
 )
 from ik_node.kernels.lm_step import lm_step
-from ik_node.kernels.options import COMPROMISE, DAMPING_FACTOR, MAX_ITERATIONS, STALL_THRESHOLD
+from ik_node.kernels.options import COMPROMISE, MAX_ITERATIONS, STALL_THRESHOLD
 from ik_node.kernels.redundant import choose_independent_rows, reduce_rows
 from ik_node.kernels.solve_state import (
+    BEST_COST,
     CLOSED_AT_START,
     CLOSING,
     COST,
@@ -45,6 +48,8 @@ from ik_node.kernels.solve_state import (
     EFFORT_FAR,
     EFFORT_KEPT,
     EFFORT_WALKED,
+    ENDED,
+    ENDED_INTERRUPTED,
     GREW,
     INTERRUPTED,
     ITERATIONS,
@@ -73,16 +78,21 @@ from ik_node.kernels.solve_state import (
     STEP_SIZE,
     TIGHT,
     TOLERANT,
+    UNBOUNDED,
     WEAK,
 )
 from ik_node.kernels.start import (
     all_within_tolerance,
+    continue_start,
+    copy_variables,
     cost_of,
     evaluate,
+    INFINITE,
     keep_couplings,
     perturb,
     read_poses,
     remember_best,
+    restore_bounds,
     set_tightness,
     share_gaps,
     start_solve,
@@ -124,19 +134,19 @@ def end_start(s: Solve) -> None:
     """
     End a start that did not reach the goals.
 
-    A stationary first start is perturbed once and continued, because it may be a saddle point.
+    A stationary first start is perturbed once and continued, because it may be a saddle point. A
+    start that ignored limits goes on within them.
     """
+    if s.k[UNBOUNDED] == 1 and restore_bounds(s):
+        s.w[BEST_COST] = INFINITE
+        return
     pushed = s.k[PERTURBED] == 1 and s.k[STARTS] == 1
     remember_best(s, WORTH_A_START if pushed else 1.0)
     stationary = s.k[OUT_OF_ITERATIONS] == 0 and s.k[GREW] == 0 and s.k[TIGHT] == 0
     if s.k[PERTURBED] == 0 and stationary:
         s.k[PERTURBED] = 1
         perturb(s)
-        s.k[WEAK] = 0
-        s.k[STALE] = 1
-        s.w[STEP_SIZE] = 1e300
-        s.w[PREDICTED] = 1e300
-        s.w[DAMPING_SCALE] = s.options[DAMPING_FACTOR]
+        continue_start(s)
     else:
         finish_start(s)
 
@@ -152,6 +162,9 @@ def reach_step_is_due(s: Solve) -> bool:
     if s.k[ITERATIONS] == 0:
         s.k[CLOSED_AT_START] = 1 if s.k[LOOPS] > 0 and all_within_tolerance(s, 0) else 0
     if all_within_tolerance(s, s.k[LAST_LEVEL]):
+        if s.k[UNBOUNDED] == 1:
+            restore_bounds(s)
+            return False
         s.k[STATUS] = STATUS_CONVERGED
         set_tightness(s, 0)
         if s.k[TOLERANT] == 1:
@@ -162,20 +175,33 @@ def reach_step_is_due(s: Solve) -> bool:
         return False
     most = DRAWN_STEPS if s.k[TIGHT] == 1 else s.options[MAX_ITERATIONS]
     promise = LATER_PROMISE if s.k[STARTS] > 1 else REACH_PROMISE
+    known = known_end(s) if s.k[START_ITERATIONS] > 0 else -1
+    if known >= 0:
+        if s.k[UNBOUNDED] == 1:
+            restore_bounds(s)
+        s.w[BEST_COST] = s.w[s.candidate_cost + known]
+        copy_variables(s, s.candidate + known * s.nv, s.x_best)
+        finish_start(s)
+        return False
     spent = s.k[TOLERANT] == 1 and not steps_left(s)
-    if s.k[START_ITERATIONS] >= most or s.k[INTERRUPTED] == 1 or spent:
+    if s.k[START_ITERATIONS] >= most or s.k[INTERRUPTED] > 0 or spent:
         s.k[OUT_OF_ITERATIONS] = 1
         end_start(s)
         return False
     # A push away from a saddle point is small at first.
     pushed = s.k[PERTURBED] == 1 and s.k[STARTS] == 1 and s.k[TIGHT] == 0
+    small = s.w[STEP_SIZE] <= s.options[STALL_THRESHOLD]
     if s.k[START_ITERATIONS] > 0 and (
         s.k[WEAK] >= REACH_PATIENCE
         or (0.0 <= s.w[PREDICTED] <= promise * s.w[COST] and not pushed)
         or s.k[GREW] == 1
-        or s.w[STEP_SIZE] <= s.options[STALL_THRESHOLD]
+        or small
         or s.w[DAMPING_SCALE] > MOST_DAMPING
     ):
+        if small and s.w[PREDICTED] > promise * s.w[COST]:
+            # Further steps would gain, but they are too small to be worth while.
+            s.k[INTERRUPTED] = 2
+            s.k[OUT_OF_ITERATIONS] = 1
         end_start(s)
         return False
     return True
@@ -220,13 +246,13 @@ def level_step_is_due(s: Solve) -> bool:
         if not (walked or s.k[STATUS] == STATUS_STALLED) or not steps_left(s):
             most = 0.0
     if s.k[START_ITERATIONS] >= most:
-        if level > 0 and not done and s.k[STATUS] == STATUS_STALLED:
+        if level > 0 and not done and s.k[STATUS] == STATUS_STALLED and s.k[INTERRUPTED] != 2:
             s.k[OUT_OF_ITERATIONS] = 1
         done = True
     elif s.k[START_ITERATIONS] > 0:
         done = done or (
             s.w[PREDICTED] <= promise * s.w[COST]
-            or s.w[STEP_SIZE] <= 1e-12
+            or s.w[STEP_SIZE] <= (s.options[STALL_THRESHOLD] if level > 0 else 1e-12)
             or (s.w[STEP_SIZE] <= SMALL_STEP and s.w[PREDICTED] <= SMALL_PROMISE * s.w[COST])
             or s.k[WEAK] >= patience
         )
@@ -311,6 +337,8 @@ def write_result(s: Solve) -> None:
     s.w[s.record + RECORD_STEPS] = s.k[ITERATIONS] - s.k[CLOSING]
     s.w[s.record + RECORD_STARTS] = s.k[STARTS]
     s.w[s.record + RECORD_CLOSING] = s.k[CLOSING]
+    interrupted = s.k[INTERRUPTED] == 1
+    s.w[s.record + RECORD_ENDED] = ENDED_INTERRUPTED if interrupted else s.k[ENDED]
 
 
 @entry(INTS, FLOATS, INTS, *6 * [FLOATS], INT, INT)

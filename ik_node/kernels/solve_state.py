@@ -10,8 +10,9 @@
     STEP_BEFORE,  # cost before the last step [L^2, rad^2]
     HELD_SOFTNESS,  # M of the rows of finished levels [dimensionless]
     REACH_COST,  # cost with which REACH ended, before its loops were drawn together [L^2, rad^2]
-) = range(8)
-NUMBERS = 8
+    LEFT_DAMPING,  # mu with which REACH of the first start ended [1 / (L^2, rad^2)]
+) = range(9)
+NUMBERS = 9
 
 # Places of the first integers in k.
 (
@@ -29,7 +30,7 @@ NUMBERS = 8
     LAST_LEVEL,  # the largest level of any constraint
     GREW,  # 1 = the cost grew beyond the divergence threshold
     LOOPS,  # number of closures
-    INTERRUPTED,  # 1 = set from outside: close the loops and come to an end
+    INTERRUPTED,  # 1 = set from outside, 2 = by a small step: close the loops and come to an end
     STALE,  # 1 = x has moved: frames, residuals, Jacobian and cost are outdated
     LEVEL_DONE,  # 1 = the level has come to its end
     FALLBACKS,  # how often closing the loops was begun again; -1 = not any more
@@ -39,14 +40,22 @@ NUMBERS = 8
     CANDIDATES,  # number of kept ends of failed starts
     TRACKS,  # 1 = the best effort near the start ended next to the start
     TIGHT,  # 1 = rows of closures weigh more: REACH ends with loops that are nearly closed
-    AGREED,  # how many starts ended with the cost of the best one
+    AGREED,  # how many independent starts ended with the cost of the best one
     ENOUGH,  # as many agreeing starts are the last; 0 = not yet decided
     FRAMES,  # 1 = frames and residual are those of x_frames
     TOLERANT,  # 1 = a residual of a goal costs only what exceeds its tolerance
     TRIED,  # candidates from which a TOLERANT start was made
     CONES,  # number of limits of rotations
-) = range(30)
-COUNTS = 30
+    DRAWN,  # 1 = the start was drawn independently of earlier ones
+    UNBOUNDED,  # 1 = the start ignores the limits of angles
+    ASSEMBLIES,  # 1 = loops may close in several ways
+    ENDED,  # ENDED_*: why no further start was made
+    GOES_ON,  # 1 = set from outside: the next solve goes on with LEFT_DAMPING and RANDOM
+) = range(35)
+COUNTS = 35
+# Why a search ended: all its starts or steps were made; independent starts agree; the goal is
+# proven to be out of reach; it was interrupted; a step was too small; the distance is small.
+ENDED_SPENT, ENDED_AGREED, ENDED_PROVEN, ENDED_INTERRUPTED, ENDED_SMALL, ENDED_NEAR = range(6)
 
 # Where an effort, a pass through all levels, begins. DRAWN: the end of a start, whose loops are
 # only closed. NEAR: the start of the solve, or the end of the first start. PUSHED: a perturbation

@@ -36,6 +36,7 @@ from ik_node.kernels.layout import (
     unit_of_column,
 )
 from ik_node.kernels.options import (
+    ADAPTIVE_DAMPING,
     COMPROMISE,
     DAMPING_FACTOR,
     REST_POSE_FACTOR,
@@ -55,25 +56,32 @@ from ik_node.kernels.solve_state import (
     COST,
     COUNTS,
     DAMPING_SCALE,
+    DRAWN,
     EFFORT,
     EFFORT_NEAR,
     FRAMES,
+    GOES_ON,
     JACOBIAN_DUE,
     LAST_LEVEL,
+    LEFT_DAMPING,
     LEVEL,
     LOOPS,
     PHASE,
     PHASE_LEVEL,
     PHASE_REACH,
     PHASE_SETTLE,
+    PREDICTED,
     RANDOM,
     STALE,
     STARTS,
     STATUS,
     STATUS_RUNNING,
     STATUS_STALLED,
+    STEP_SIZE,
     TIGHT,
     TOLERANT,
+    UNBOUNDED,
+    WEAK,
 )
 
 # Least squared weight of a row, relative to the heaviest of its level: in REACH, and otherwise.
@@ -87,6 +95,7 @@ INNER = 0.999
 FRESH_STARTS, LEAST_REDRAWN = 12, 2
 # Limits farther apart than this [rad or L] count as infinite when a start is drawn.
 WIDEST = 1e4
+INFINITE = 1e300
 # The gap of a coupling that is the rounding of its sum, relative to the value.
 ROUNDING = 1e-15
 # Passes over all couplings, and the least squared slope of one that takes a part of a gap.
@@ -377,7 +386,8 @@ def restart(s: Solve, best: int) -> bool:
     """
     Draw a new start within the limits, or redraw a part of a candidate.
 
-    `best` is the best candidate, -1 if there is none.
+    `best` is the best candidate, -1 if there is none. With a single goal and no loop every start
+    is drawn whole.
 
     In a robot with loops, draws near the first start and near the middle of the limits come first,
     by turns, because a draw of all joints at once mostly lies in another assembly. Return True if
@@ -385,12 +395,15 @@ def restart(s: Solve, best: int) -> bool:
     so that the goals cannot pull it out of its assembly.
     """
     number, walks = s.k[STARTS], False
-    if number > FRESH_STARTS:
+    s.k[DRAWN] = 1
+    if number > FRESH_STARTS and s.nc > 1:
         if best >= 0 and number % 3 > 0:
             at = best
             if number % 3 == 2 and random_number(s) < 0.5:
                 at = int(s.k[CANDIDATES] * random_number(s))
             redraw_some_variables(s, s.candidate + at * s.nv)
+            # With loops it often leads to another assembly.
+            s.k[DRAWN] = 1 if s.k[LOOPS] > 0 else 0
             return False
         number = FRESH_STARTS + (number - FRESH_STARTS) // 3
         walks = best >= 0 and s.k[LOOPS] > 0
@@ -399,6 +412,7 @@ def restart(s: Solve, best: int) -> bool:
         around_middle = number % 2 == 1
         turn = (number // 2) % 4
         share = 0.15 if turn == 1 else (0.35 if turn == 2 else (0.7 if turn == 3 else 1.0))
+        s.k[DRAWN] = 1 if share > 0.5 else 0
     for v in range(s.nv):
         least, most = s.w[s.lower + v], s.w[s.upper + v]
         start = s.w[s.x_start + v]
@@ -410,6 +424,57 @@ def restart(s: Solve, best: int) -> bool:
         drawn = least + (most - least) * random_number(s)
         s.w[s.x + v] = centre + share * (drawn - centre)
     return walks
+
+
+@kernel
+def release_bounds(s: Solve) -> None:
+    """
+    Let angles pass their limits until the start ends, if full turns of them do not count.
+
+    A limit in the way of an angle ends many starts that lead to a solution within the limits, a
+    full turn farther on. (With constant damping, the best iterate may be one of those on the way.)
+    """
+    s.k[UNBOUNDED] = 1 if s.options[ADAPTIVE_DAMPING] != 0.0 else 0
+    for v in range(s.nv):
+        if s.k[UNBOUNDED] == 1 and s.k[s.wraps + v] == 1:
+            s.w[s.lower + v], s.w[s.upper + v] = -INFINITE, INFINITE
+
+
+@kernel
+def restore_bounds(s: Solve) -> bool:
+    """
+    Bring x back within the limits that `release_bounds` lifted, and let the start go on.
+
+    Angles are shifted by full turns, those that do not fit then to the nearer limit. Return True
+    if there was one of these.
+    """
+    s.k[UNBOUNDED], moved = 0, False
+    for v in range(s.nv):
+        if s.k[s.wraps + v] == 1:
+            g = s.i[s.var_q + v]
+            value, start = s.w[s.x + v], s.w[s.x_start + v]
+            least = min(s.joints[JOINT_LOWER, g], start)
+            most = max(s.joints[JOINT_UPPER, g], start)
+            value -= 2.0 * pi * round((value - start) / (2.0 * pi))
+            if value > most and least - (value - 2.0 * pi) < value - most:
+                value -= 2.0 * pi
+            elif value < least and value + 2.0 * pi - most < least - value:
+                value += 2.0 * pi
+            s.w[s.lower + v], s.w[s.upper + v] = least, most
+            s.w[s.x + v] = min(max(value, least), most)
+            moved = moved or not least <= value <= most
+    continue_start(s)
+    return moved
+
+
+@kernel
+def continue_start(s: Solve) -> None:
+    """Let REACH go on from x, which was changed, with the steps that are left of the start."""
+    s.k[WEAK] = 0
+    s.k[STALE] = 1
+    s.w[STEP_SIZE] = INFINITE
+    s.w[PREDICTED] = INFINITE
+    s.w[DAMPING_SCALE] = s.options[DAMPING_FACTOR]
 
 
 @kernel
@@ -596,6 +661,7 @@ def start_solve(s: Solve) -> bool:
     """
     if not check_inputs(s):
         return False
+    goes_on, random = s.k[GOES_ON], s.k[RANDOM]
     for k in range(COUNTS):
         s.k[k] = 0
     # Rows that a constraint does not have are never written.
@@ -619,9 +685,11 @@ def start_solve(s: Solve) -> bool:
     if s.options[COMPROMISE] > 0.0:
         s.k[PHASE], s.k[EFFORT], s.k[STATUS] = PHASE_LEVEL, EFFORT_NEAR, STATUS_STALLED
     s.k[STARTS] = 1
-    s.k[RANDOM] = 1 + int(s.options[SEED]) % 2147483646
+    s.k[RANDOM] = random if goes_on == 1 else 1 + int(s.options[SEED]) % 2147483646
     place_b_frames(s)
     s.w[DAMPING_SCALE] = s.options[DAMPING_FACTOR] if s.k[PHASE] == PHASE_REACH else 1e-2
+    if s.k[PHASE] == PHASE_REACH and goes_on == 1:
+        s.w[DAMPING_SCALE] = s.w[LEFT_DAMPING]
     s.w[BEST_COST] = 1e300
     for c in range(s.nc):
         relative = constraint_value(s, c, CON_WEIGHT) / largest_weight_in_level(s, c)

@@ -34,6 +34,13 @@ _INF = math.inf
 LEAST_FACTOR = 1e-6
 
 
+class _Usual(int):
+    """The default of a number, which is told from the same number set by the user."""
+
+
+_USUAL_RESTARTS = _Usual(300)
+
+
 def _option(default: Any, unit: str, low: float, high: float, doc: str) -> Any:
     return field(default=default, metadata=_metadata(unit, (low, high), doc))
 
@@ -153,15 +160,22 @@ class SolverOptions:
         _INF, 'rad', 1e-9, _INF, 'a larger orientation residual is scaled down to this in a step'
     )
     restarts: int = _option(
-        100, '1', 0, 1e6, 'further starts if one fails; 0 = stay near the start'
+        _USUAL_RESTARTS,
+        '1',
+        0,
+        1e6,
+        'further starts if one fails; 0 = stay near the start. A number that is set is made, '
+        'unless a start succeeds, the time is up or the goal is proven out of reach; the default '
+        'also ends when independent starts agree',
     )
     agreeing_starts: int = _option(
         0,
         '1',
         0,
         1e6,
-        'so many starts that end with the same least residual end the restarts of a goal that is '
-        'not reached; 0 = 2 to 24, by what is known about the robot and the goal',
+        'so many independent starts that end with the same least residual end the restarts of a '
+        'goal that is not reached; 0 = 2 to 24, by what is known about the robot and the goal, if '
+        'restarts has its default, and no such end otherwise',
     )
     compromise: bool = _option(
         False,
@@ -297,6 +311,8 @@ class SolverOptions:
         packed[index.RESTARTS] = self.restarts
         packed[index.SEED] = self.seed
         packed[index.AGREEING_STARTS] = self.agreeing_starts
+        if self.agreeing_starts == 0 and not isinstance(self.restarts, _Usual):
+            packed[index.AGREEING_STARTS] = -1.0
         packed[index.COMPROMISE] = self.compromise
         packed[index.SMOOTHING] = self.smoothing if self.compromise else 0.0
         return packed

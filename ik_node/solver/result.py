@@ -22,9 +22,17 @@ from ik_node.kernels.layout import (
     JOINT_UPPER,
     RECORD,
     RECORD_CLOSING,
+    RECORD_ENDED,
     RECORD_STARTS,
     RECORD_STATUS,
     RECORD_STEPS,
+)
+from ik_node.kernels.solve_state import (
+    ENDED_AGREED,
+    ENDED_INTERRUPTED,
+    ENDED_NEAR,
+    ENDED_PROVEN,
+    ENDED_SMALL,
 )
 from ik_node.model.by_name import ByName
 from ik_node.solver.status import Status
@@ -129,6 +137,7 @@ class SolveResult:
     _condition: Callable[[], float] | None = field(default=None, repr=False, compare=False)
     # Goal -> what may be wrong with it.
     _doubts: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+    _ended: int = field(default=0, repr=False)
 
     __dir__ = public_names
 
@@ -192,7 +201,8 @@ class SolveResult:
             starts = f' and {self.starts} starts' if self.starts > 1 else ''
             text = f'CONVERGED after {counted(self.iterations, "step")}{starts}'
             return text + explained(self.rounding_gaps)
-        text = f'{self.status.name}: {_WHY[self.status]}'
+        why = _ENDED.get((self.status, self._ended), _WHY[self.status])
+        text = f'{self.status.name}: {why}'
         # An open loop is named before a goal, because goals are meaningless while a loop is open.
         of_kind = (('closure', self.closure_errors), ('goal', self.goal_errors))
         named = [(kind, self._worst_of(errors), errors) for kind, errors in of_kind]
@@ -204,6 +214,9 @@ class SolveResult:
                 text += self._doubts.get(name, '') if kind == 'goal' else ''
         if self.active_limits:
             text += f'; at limits: {listed(self.active_limits)}'
+        if self.starts > 1:
+            no_more = _NO_MORE_STARTS.get(self._ended, 'all that were allowed')
+            text += f'; the search ended after {self.starts} starts, {no_more}'
         return text
 
 
@@ -237,7 +250,16 @@ def gap_text(name: str, error: PoseError) -> str:
 _WHY = {
     Status.STALLED: 'no further step reduces the error',
     Status.DIVERGED: 'the error grew; raise damping_factor or use adaptive_damping',
-    Status.TIMEOUT: 'the iterations or the time budget are spent',
+    Status.TIMEOUT: 'the iterations are spent',
+}
+_ENDED = {
+    (Status.STALLED, ENDED_SMALL): 'a step moved no joint by more than stall_threshold',
+    (Status.STALLED, ENDED_NEAR): 'the distance is below distance_threshold',
+    (Status.TIMEOUT, ENDED_INTERRUPTED): 'the time budget is spent',
+}
+_NO_MORE_STARTS = {
+    ENDED_AGREED: 'because independent starts agree; restarts=N makes N more starts',
+    ENDED_PROVEN: 'because the lengths of the links prove that the goals are out of reach',
 }
 
 
@@ -652,6 +674,7 @@ class ChainAnswer(NamedTuple):
                 q, self.joints, self.table, self.packed
             ),
             _doubts={} if self.status is Status.CONVERGED else self._doubts(),
+            _ended=int(self.record[RECORD_ENDED]),
         )
 
     def _doubts(self) -> dict[str, str]:

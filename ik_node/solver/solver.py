@@ -434,7 +434,7 @@ class Solver:
                 if moves and start is None:
                     driven = drive(loops, table, before.copy(), moves, self._graph.packed[1])
                     q = driven.q if driven.status is Status.CONVERGED else q
-                return self._run(problem, table, q, rows, window, stop, loops)
+                return self._run(problem, table, q, rows, window, stop, loops, goes_on=True)
 
         return solve
 
@@ -1037,8 +1037,14 @@ class Solver:
         window: Array | None = None,
         stop: Sequence[bool] = (),
         loops: Problem | None = None,
+        *,
+        goes_on: bool = False,
     ) -> Solution:
-        """Solve from q, which is overwritten, within the limits and the window around q."""
+        """
+        Solve from q, which is overwritten, within the limits and the window around q.
+
+        `goes_on` is that of `Problem.run`.
+        """
         started = perf_counter()
         if not problem.chains:  # otherwise the kernel checks q
             refuse_q(problem.tree.names, q)
@@ -1053,7 +1059,7 @@ class Solver:
             table.move_to_targets(problem.moved, rows, q)
         options, packed = self._graph.packed
         if options.in_kernel:
-            answers = problem.run(q, rows, packed, options.time_budget, stop)
+            answers = problem.run(q, rows, packed, options.time_budget, stop, goes_on=goes_on)
         else:
             rows = table.with_start(rows, q)
             loops = self._graph.problem(()) if loops is None else loops

@@ -112,7 +112,7 @@ class Stepping:
                 status = Status.TIMEOUT
             answer = chain.answer(joints, packed)
             steps = ints[ITERATIONS] - ints[CLOSING]
-            answer.record[:RECORD] = status, steps, ints[STARTS], ints[CLOSING]
+            answer.record[:RECORD] = status, steps, ints[STARTS], ints[CLOSING], 0
             answer.table[:] = chain.table
             answers.append(answer.at(chain.linearise(q, joints, packed)[2]))
         return answers

@@ -6,6 +6,7 @@ import math
 from math import inf, sqrt
 
 from ik_node.errors import OptionError
+from ik_node.kernels.solve_state import ENDED_NEAR
 from ik_node.solver.methods.iterate import away_from_bounds, Iterate
 from ik_node.solver.methods.progress import Progress
 from ik_node.solver.status import Status
@@ -125,7 +126,7 @@ class GradientDescent:
         progress.record(moved, pending=self.pending, extra=self.extra, near=self.near)
         if reached or (not self.pending and here.options.early_stop and self.near):
             # The distance is below `distance_threshold`, even if a tolerance is not met.
-            progress.end(Status.STALLED)
+            progress.end(Status.STALLED, ENDED_NEAR)
 
     @property
     def _distance(self) -> float:

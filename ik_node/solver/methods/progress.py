@@ -7,6 +7,7 @@ import math
 from time import perf_counter
 
 from ik_node.kernels.layout import RECORD
+from ik_node.kernels.solve_state import ENDED_INTERRUPTED, ENDED_SPENT
 from ik_node.solver.methods.iterate import Iterate
 from ik_node.solver.result import ChainAnswer
 from ik_node.solver.status import Status
@@ -60,7 +61,7 @@ class Progress:
         self._here, self.limit = here, limit
         self._stop, self._ends, self._watch = stop, ends, watch
         self.status: Status | None = None
-        self.iterations = 0
+        self.iterations, self._ended = 0, ENDED_SPENT
         self._best = here.x.copy()
         self._best_score = (3.0, math.inf)
         self._hopeless = _BEYOND * max(here.cost, 1.0)
@@ -108,11 +109,9 @@ class Progress:
             self.status = Status.DIVERGED
         elif moved <= here.options.stall_threshold:
             self.status = Status.STALLED
-        elif (
-            self.iterations >= self.limit
-            or (self._stop and self._stop[0])
-            or perf_counter() >= self._ends
-        ):
+        elif (self._stop and self._stop[0]) or perf_counter() >= self._ends:
+            self.end(Status.TIMEOUT, ENDED_INTERRUPTED)
+        elif self.iterations >= self.limit:
             self.status = Status.TIMEOUT
 
     def forget(self) -> None:
@@ -124,10 +123,10 @@ class Progress:
         """Return the number of iterations that are left."""
         return self.limit - self.iterations
 
-    def end(self, status: Status) -> None:
-        """End the solve with a status, unless it has ended already."""
+    def end(self, status: Status, ended: int = ENDED_SPENT) -> None:
+        """End the solve with a status and its reason, ENDED_*, unless it has ended already."""
         if self.status is None:
-            self.status = status
+            self.status, self._ended = status, ended
 
     def answer(self, joints: Array) -> ChainAnswer:
         """Go to the best iterate and return its result; CONVERGED depends on its residuals."""
@@ -139,7 +138,7 @@ class Progress:
         elif status is Status.CONVERGED:
             status = Status.STALLED
         answer = here.chain.answer(joints, here.packed)
-        answer.record[:RECORD] = status, self.iterations, 1, 0
+        answer.record[:RECORD] = status, self.iterations, 1, 0, self._ended
         return answer
 
     def _keep_best(self, extra: float, *, near: bool) -> None:

@@ -209,7 +209,7 @@ class SteppedRun:
             answer = progress.answer(self._joints)
         else:
             answer = here.chain.answer(self._joints, here.packed)
-            answer.record[:RECORD] = Status.TIMEOUT, self._count, 1, 0
+            answer.record[:RECORD] = Status.TIMEOUT, self._count, 1, 0, 0
         places = here.chain.flat.var_q
         q[places] = here.q[places]
         here.go_to(reached)

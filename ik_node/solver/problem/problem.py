@@ -18,7 +18,15 @@ from ik_node.kernels.layout import (
     CON_TRANSLATION_TOLERANCE,
     CON_WEIGHT,
 )
-from ik_node.kernels.solve_state import INTERRUPTED, STATUS_REFUSED, STATUS_RUNNING
+from ik_node.kernels.solve_state import (
+    GOES_ON,
+    INTERRUPTED,
+    LEFT_DAMPING,
+    RANDOM,
+    STATUS_REFUSED,
+    STATUS_RUNNING,
+    STATUS_TIMEOUT,
+)
 from ik_node.model.chains import find_chains, support_of
 from ik_node.model.constraint import Constraint, norms_of
 from ik_node.model.dof import DOF
@@ -87,6 +95,8 @@ class Problem:
         self.tree = tree
         self.requests = tuple(requests)
         self.length = length
+        # Values of a chain's last solve that goes on -> damping and random number it ended with.
+        self._left: dict[int, tuple[bytes, float, int]] = {}
         supports = [support_of(tree, request) for request in requests]
         self.chains: list[ChainProblem] = []
         # Goals only, because a closure may have the same name as the link of a goal.
@@ -170,7 +180,14 @@ class Problem:
                     row[CON_TRANSLATION_MISFIT], row[CON_ROTATION_MISFIT] = most
 
     def run(
-        self, q: Array, joints: Array, packed: Array, time_budget: float, stop: Sequence[bool] = ()
+        self,
+        q: Array,
+        joints: Array,
+        packed: Array,
+        time_budget: float,
+        stop: Sequence[bool] = (),
+        *,
+        goes_on: bool = False,
     ) -> list[ChainAnswer]:
         """
         Solve every chain.
@@ -187,6 +204,9 @@ class Problem:
             Longest time [s]; 0 = no limit.
         stop : sequence of bool
             Checked between slices if it is not empty; the solve ends when stop[0] is true.
+        goes_on : bool
+            True: a chain that starts with the values with which the last such call ended as
+            TIMEOUT also starts with its damping and its random numbers.
 
         Returns
         -------
@@ -201,7 +221,11 @@ class Problem:
         """
         ends = perf_counter() + time_budget if time_budget > 0.0 else 0.0
         answers = []
-        for chain in self.chains:
+        for at, chain in enumerate(self.chains):
+            places, ints, floats = chain.flat.var_q, chain.work_ints, chain.work_floats
+            left = self._left.pop(at, None) if goes_on else None
+            if left is not None and left[0] == q[places].tobytes():
+                ints[GOES_ON], floats[LEFT_DAMPING], ints[RANDOM] = 1, *left[1:]
             steps = SLICE if ends or stop else chain.slice_steps
             # A negative number of steps starts a new solve, even if an exception such as Ctrl-C
             # interrupted the one before.
@@ -212,5 +236,8 @@ class Problem:
                 status = chain.go_on(q, joints, packed, steps)
             if status == STATUS_REFUSED:
                 chain.refuse(q, TABLE_POSES)
+            if goes_on and status == STATUS_TIMEOUT:
+                damping, random = float(floats[LEFT_DAMPING]), int(ints[RANDOM])
+                self._left[at] = (q[places].tobytes(), damping, random)
             answers.append(chain.answer(joints, packed))
         return answers

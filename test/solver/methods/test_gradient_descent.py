@@ -180,3 +180,12 @@ def test_comfort_gets_copy_of_q():
         for function in (comfort, meddle)
     ]
     assert same[0].tolist() == same[1].tolist()
+
+
+def test_message_names_distance_threshold_that_ended_the_descent():
+    """A better answer was possible, but not asked for."""
+    m = desk_arm()
+    options = {'learning_rate': 0.02, 'distance_threshold': 0.02, 'max_iterations': 500}
+    found = solve(m, {'target': (TARGET, UNIT)}, **options).solution
+    assert found.status is Status.STALLED
+    assert 'the distance is below distance_threshold' in found.message
