@@ -112,7 +112,7 @@ SAME_COST, SAME_REACH = 1e-3, 1e-2
 # of reach by the lengths of the links. Where the orientation of a goal's link is left open, or
 # loops have elbows, they may close in several assemblies, and *reach*, which opens them, shows
 # only one.
-AGREEMENT, PROVEN, AGREEMENT_LOOPS, PROVEN_LOOPS, OPEN_AGREEMENT = 25, 5, 12, 2, 32
+AGREEMENT, PROVEN, AGREEMENT_LOOPS, PROVEN_LOOPS, OPEN_AGREEMENT = 30, 5, 12, 2, 32
 NEVER = 1 << 40
 # A restart so near to a candidate [rad or L], with a cost below this multiple, ends there as well.
 SAME_BASIN, SAME_BASIN_COST = 0.5, 1.5

@@ -396,7 +396,7 @@ static int are_safe_tables(int64_t nq, const double *joints, const double *optio
         if (isnan(joints[k]))
             return 0;
     for (int k = 0; k < OPTION_COUNT; k++)
-        if (!(options[k] >= 0.0))
+        if (!(options[k] >= (k == AGREEING_STARTS ? -1.0 : 0.0)))
             return 0;
     return options[MAX_ITERATIONS] <= 1e6 && options[RESTARTS] <= 1e6 && options[SEED] <= INT32_MAX;
 }

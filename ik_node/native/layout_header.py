@@ -30,7 +30,7 @@ _NUMBERS = {
         'VARIABLE_LOCKED',
         'RESULT_PIVOT',
     ),
-    options: ('OPTION_COUNT', 'MAX_ITERATIONS', 'RESTARTS', 'SEED'),
+    options: ('OPTION_COUNT', 'MAX_ITERATIONS', 'RESTARTS', 'SEED', 'AGREEING_STARTS'),
     solve_state: (
         'NUMBERS',
         'COUNTS',
