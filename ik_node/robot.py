@@ -97,6 +97,22 @@ class Robot:
     >>> '<robot name="pointer">' in robot.to_urdf()
     True
 
+    Properties of a robot that was loaded:
+
+    >>> gripper = ik.load_robot('gripper')
+    >>> gripper.name, gripper.actuated, int(gripper.mobility), list(gripper.closures)
+    ('gripper', ['left_crank'], 1, ['left_pin', 'right_pin'])
+    >>> len(gripper.links), len(gripper.joints), gripper.joint_order[0].name, gripper.root.name
+    (9, 8, 'left_crank', 'base_link')
+    >>> gripper.roots, gripper.goals, gripper.dialect, round(gripper.mass, 3)
+    ([Link('base_link', 0.3 kg)], 0 goals, 'URDF + loop_joint', 0.48)
+    >>> (gripper.lower <= gripper.upper).all().item(), gripper.start.tolist() == gripper.q.tolist()
+    (True, True)
+    >>> gripper.max_velocity.shape, gripper.max_effort.shape
+    ((6,), (6,))
+    >>> gripper.notes, gripper.redundancies, gripper.rounding
+    ([], (), 0.0)
+
     """
 
     def __init__(self, source: Description | Frame | Iterable[Frame], name: str = 'robot') -> None:
@@ -204,6 +220,13 @@ class Robot:
             If the axes are not three-dimensional.
         ShapeError, UnknownFrameError
             If q cannot be used.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('arm6')
+        >>> robot.plot().name  # its figure: robot.plot().figure.savefig('arm6.png')
+        '3d'
 
         """
         from ik_node.scene.plot import draw_shapes

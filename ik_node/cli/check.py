@@ -60,7 +60,17 @@ def run(args: argparse.Namespace) -> int:
 
 
 class Check(dict[str, Any]):
-    """The facts about a robot by name, as `ik_node check --json`; its text is that of `check`."""
+    """
+    The facts about a robot by name, as `ik_node check --json`; its text is that of `check`.
+
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> report = ik.check(ik.load_robot('fivebar'))
+    >>> report.ok, report['loops_closed']
+    (True, True)
+
+    """
 
     def __init__(self, facts: dict[str, Any], mobility: str) -> None:
         super().__init__(facts)

@@ -55,10 +55,13 @@ class Closure(Constraint):
     >>> pin = ik.Closure('pin', 'hinge')
     >>> coupler.add_child(pin)
     >>> pin.make_closure(rocker)
+    >>> pin.get_residual().tolist(), pin.axes
+    ([0.0, 0.0, 0.0, 0.0, 0.0], 'goal')
 
     """
 
     rounding: Sequence[float] | None = None
+    _internal = (*Constraint._internal, 'rows_of_type', 'rounding')
 
     def __init__(self, name: str = '', type_name: str = 'weld') -> None:
         kind, dofs = self.rows_of_type(type_name)

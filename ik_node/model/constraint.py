@@ -44,6 +44,16 @@ class Constraint(Connector):
         of mass of the link and of all links below it in the tree, and A's axes are those of the
         root frame.
 
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> goal = ik.load_robot('arm6').add_goal('tool_link', weight=2.0)
+    >>> goal.tolerance = 0.001, 0.01  # [m] and [rad]
+    >>> goal.kind, goal.axes, goal.enabled, goal.weight, goal.tolerance, goal.distance
+    ('frame', 'world', True, 2.0, (0.001, 0.01), 0.0)
+    >>> goal.offset_position.tolist(), goal.offset_quaternion.tolist(), goal.offset_matrix.shape
+    ([0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0], (4, 4))
+
     """
 
     offset_position: Array = open_array(
@@ -58,6 +68,7 @@ class Constraint(Connector):
     )
 
     _default_axes = 'goal'
+    _internal: tuple[str, ...] = (*Connector._internal, 'add_child', 'attach_child')
 
     def __init__(self, name: str = '', kind: str = 'frame') -> None:
         super().__init__(name)
@@ -79,7 +90,22 @@ class Constraint(Connector):
         return facts + ['disabled'] * (not self.enabled)
 
     def set_dof(self, *dofs: int | str) -> None:
-        """Choose the constrained axes: any of X Y Z EX EY EZ, in any order, or none."""
+        """
+        Choose the constrained axes: any of X Y Z EX EY EZ, in any order, or none.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> goal = ik.load_robot('arm6').add_goal('tool_link')
+        >>> goal.set_dof('X', 'Y', 'Z')
+        >>> goal
+        Goal('tool_link', 'tool_link', X Y Z, at (0.5805, 0.05, 0.5978) m, turned (0, 0, 0, 1))
+        >>> goal.dof_flags.tolist()
+        [True, True, True, False, False, False]
+        >>> goal.dof
+        [<DOF.X: 0>, <DOF.Y: 1>, <DOF.Z: 2>]
+
+        """
         self._choose(parse_dofs(dofs))
 
     @property
@@ -184,6 +210,14 @@ class Constraint(Connector):
         ------
         ShapeError
             If a shape is wrong, a number is not finite or the quaternion is zero.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> goal = ik.load_robot('arm6').add_goal('tool_link')
+        >>> goal.set_offset((0.0, 0.0, 0.1))  # the tip of a tool
+        >>> goal.offset_position.tolist(), round(goal.get_residual()[2].item(), 4)
+        ([0.0, 0.0, 0.1], 0.1)
 
         """
         place = self._finite('offset position', self._vector('offset position', position, 3))

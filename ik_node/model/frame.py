@@ -53,6 +53,8 @@ class Frame:
     >>> frame.set_position(0.1, 0.0, 0.2)
     >>> frame.matrix[:3, 3].tolist()
     [0.1, 0.0, 0.2]
+    >>> frame.matrix_world.shape, frame.name, frame.parent
+    ((4, 4), 'camera', None)
 
     """
 
@@ -81,6 +83,10 @@ class Frame:
         self.matrix_world_needs_update = False
         self._pose_checked = True
 
+    _internal: tuple[str, ...] = (
+        *('compute_matrix_world', 'matrix_needs_update', 'matrix_world_needs_update', 'partners'),
+        *('revision', 'set_matrix_needs_update', 'set_matrix_world_needs_update', 'update_matrix'),
+    )
     __dir__ = public_names
 
     def __repr__(self) -> str:
@@ -128,6 +134,14 @@ class Frame:
         ShapeError
             If the pose has none of these forms, or as `set_position` and `set_quaternion`.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> frame = ik.Frame('camera')
+        >>> frame.set_pose(((0.1, 0.0, 0.2), (0, 0, 0, 1)))
+        >>> frame.position.tolist()
+        [0.1, 0.0, 0.2]
+
         """
         position, quat_xyzw = position_and_quat(f'pose of {shown(self.name)}', pose)
         position = self._finite('position', position)
@@ -135,7 +149,18 @@ class Frame:
         self.set_position(*position)
 
     def set_position(self, x: float, y: float, z: float) -> None:
-        """Place the origin at (x, y, z) [m], parent frame."""
+        """
+        Place the origin at (x, y, z) [m], parent frame.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> frame = ik.Frame('camera')
+        >>> frame.set_position(0.1, 0.0, 0.2)
+        >>> frame.position.tolist()
+        [0.1, 0.0, 0.2]
+
+        """
         self._position[:] = self._finite('position', (x, y, z))
         self.set_matrix_needs_update()
 
@@ -148,18 +173,48 @@ class Frame:
         ShapeError
             If a component is not finite or all components are zero.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> frame = ik.Frame('camera')
+        >>> frame.set_quaternion(0, 0, 1, 1)  # a quarter turn about z
+        >>> frame.quaternion.round(4).tolist()
+        [0.0, 0.0, 0.7071, 0.7071]
+
         """
         self._quaternion[:] = self._unit('quaternion', (x, y, z, w))
         self.set_matrix_needs_update()
 
     def set_euler(self, x: float, y: float, z: float) -> None:
-        """Orient the frame by Rz(z) Ry(y) Rx(x) [rad], parent frame."""
+        """
+        Orient the frame by Rz(z) Ry(y) Rx(x) [rad], parent frame.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> frame = ik.Frame('camera')
+        >>> frame.set_euler(0.0, 0.0, 0.5)
+        >>> frame.quaternion.round(4).tolist()
+        [0.0, 0.0, 0.2474, 0.9689]
+
+        """
         self.set_quaternion(*quat_from_euler(*self._finite('euler angles', (x, y, z)).tolist()))
 
     # -- pose in the root frame
 
     def set_world_position(self, x: float, y: float, z: float) -> None:
-        """Place the origin at (x, y, z) [m], root frame."""
+        """
+        Place the origin at (x, y, z) [m], root frame.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> tool = ik.load_robot('arm6').links['tool_link']
+        >>> tool.set_world_position(0.5, 0.0, 0.5)
+        >>> tool.get_world_position().round(6).tolist()
+        [0.5, 0.0, 0.5]
+
+        """
         wanted = self._finite('world position', (x, y, z))
         if self.parent is not None:
             parent = self.parent.matrix_world
@@ -167,14 +222,36 @@ class Frame:
         self.set_position(*wanted)
 
     def set_world_quaternion(self, x: float, y: float, z: float, w: float) -> None:
-        """Orient the frame by a quaternion, root frame; its local position is unchanged."""
+        """
+        Orient the frame by a quaternion, root frame; its local position is unchanged.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> tool = ik.load_robot('arm6').links['tool_link']
+        >>> tool.set_world_quaternion(1, 1, 1, 1)  # it is normalised
+        >>> tool.get_world_quaternion().round(4).tolist()
+        [0.5, 0.5, 0.5, 0.5]
+
+        """
         wanted = self._finite('world quaternion', (x, y, z, w))
         if self.parent is not None:
             wanted = quat_multiply(quat_conjugate(self.parent.get_world_quaternion()), wanted)
         self.set_quaternion(*wanted)
 
     def set_world_euler(self, x: float, y: float, z: float) -> None:
-        """Orient the frame by Rz(z) Ry(y) Rx(x) [rad], root frame."""
+        """
+        Orient the frame by Rz(z) Ry(y) Rx(x) [rad], root frame.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> tool = ik.load_robot('arm6').links['tool_link']
+        >>> tool.set_world_euler(0.1, 0.2, 0.3)
+        >>> tool.get_world_quaternion().round(4).tolist()
+        [0.0343, 0.106, 0.1436, 0.9833]
+
+        """
         angles = self._finite('world euler angles', (x, y, z))
         self.set_world_quaternion(*quat_from_euler(*angles.tolist()))
 
@@ -236,6 +313,15 @@ class Frame:
         update_children : bool
             True: all frames below are updated as well.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> mast, camera = ik.Frame('mast'), ik.Frame('camera')
+        >>> mast.add_child(camera)
+        >>> mast.update_matrix_world(update_children=True)
+        >>> camera.matrix_world_needs_update
+        False
+
         """
         if self.revision.lent:
             self.revision.look()
@@ -281,6 +367,14 @@ class Frame:
         TopologyError
             If the frame has a parent, is this frame, or is an ancestor of this frame.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> mast, camera = ik.Frame('mast'), ik.Frame('camera')
+        >>> mast.add_child(camera)
+        >>> camera.parent
+        Frame('mast')
+
         """
         if frame_of(child) is self:
             raise TopologyError(f'{shown(self.name)} cannot be its own child')
@@ -309,6 +403,15 @@ class Frame:
         TopologyError
             If the frame is not a child of this frame.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> mast, camera = ik.Frame('mast'), ik.Frame('camera')
+        >>> mast.add_child(camera)
+        >>> mast.remove_child(camera)
+        >>> mast.children
+        []
+
         """
         if frame_of(child).parent is not self:
             raise TopologyError(f'{shown(child.name)} is not a child of {shown(self.name)}')
@@ -319,13 +422,38 @@ class Frame:
         self._count_graph_edit()
 
     def attach_child(self, child: Frame) -> None:
-        """Make a frame a child of this one; its pose in the root frame is unchanged."""
+        """
+        Make a frame a child of this one; its pose in the root frame is unchanged.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> mast, camera = ik.Frame('mast'), ik.Frame('camera')
+        >>> mast.set_position(0.0, 0.0, 1.0)
+        >>> mast.attach_child(camera)
+        >>> camera.position.tolist()
+        [0.0, 0.0, -1.0]
+
+        """
         world = frame_of(child).matrix_world
         self.add_child(child)
         child._set_world_matrix(world)
 
     def detach_child(self, child: Frame) -> None:
-        """Remove a child; its pose in the root frame is unchanged."""
+        """
+        Remove a child; its pose in the root frame is unchanged.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> mast, camera = ik.Frame('mast'), ik.Frame('camera')
+        >>> mast.set_position(0.0, 0.0, 1.0)
+        >>> mast.add_child(camera)
+        >>> mast.detach_child(camera)
+        >>> camera.position.tolist()
+        [0.0, 0.0, 1.0]
+
+        """
         world = frame_of(child).matrix_world
         self.remove_child(child)
         child._set_world_matrix(world)
@@ -335,6 +463,15 @@ class Frame:
         Call a function for this frame and all frames below it, breadth first.
 
         If the function returns True, the frames below the one it was called for are left out.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> names = []
+        >>> ik.load_robot('gripper').root.traverse(lambda frame: names.append(frame.name))
+        >>> names[:3]
+        ['base_link', 'left_crank', 'left_rocker']
+
         """
         queue = deque([self])
         while queue:
@@ -343,13 +480,35 @@ class Frame:
                 queue.extend(frame.children)
 
     def traverse_parents(self, callback: Callable[[Frame], object]) -> None:
-        """Call a function for each ancestor, parent first, until it returns True."""
+        """
+        Call a function for each ancestor, parent first, until it returns True.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> names = []
+        >>> link = ik.load_robot('arm6').links['j2_link']
+        >>> link.traverse_parents(lambda frame: names.append(frame.name))
+        >>> names
+        ['j2', 'j1_link', 'j1', 'base_link']
+
+        """
         for frame in self._ancestors():
             if frame is not self and callback(frame):
                 return
 
     def find(self, callback: Callable[[Frame], object]) -> Frame | None:
-        """Return the first frame, breadth first from this one, for which the callback is true."""
+        """
+        Return the first frame, breadth first from this one, for which the callback is true.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> root = ik.load_robot('arm6').root
+        >>> root.find(lambda frame: frame.name == 'tool_link').parent.name
+        'tool'
+
+        """
         return next((frame for frame in self._walk() if callback(frame)), None)
 
     def _walk(self) -> Iterator[Frame]:

@@ -29,6 +29,8 @@ class Goal(Constraint):
     >>> goal.set_goal_dof('X', 'Y', 'Z')
     >>> goal.set_position(0.4, 0.0, 0.3)
     >>> goal.make_closure(tip)
+    >>> goal.get_residual().tolist(), goal.priority
+    ([-0.4, 0.0, -0.3], 0)
 
     """
 
@@ -63,6 +65,17 @@ class Goal(Constraint):
         self.set_dof(*dofs)
 
     def set_free_dof(self, *dofs: int | str) -> None:
-        """Choose the free axes: any subset of X Y Z EX EY EZ; all others are constrained."""
+        """
+        Choose the free axes: any subset of X Y Z EX EY EZ; all others are constrained.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> goal = ik.Goal('pen')
+        >>> goal.set_free_dof('EZ')
+        >>> [dof.name for dof in goal.dof]
+        ['X', 'Y', 'Z', 'EX', 'EY']
+
+        """
         free = parse_dofs(dofs)
         self.set_dof(*(dof for dof in DOF if dof not in free))

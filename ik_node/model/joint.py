@@ -113,6 +113,47 @@ class Joint(Connector):
     >>> joint.set_dof_values(0.3)
     False
     >>> joint.lock()
+    >>> joint.unlock()
+
+    Target and rest pose, which the solver draws the joint to, and limits:
+
+    >>> joint.set_target_values(0.5), joint.set_rest_pose_values(0.2), joint.set_max_limits(1.0)
+    (False, False, False)
+    >>> joint.set_max_limit('EZ', 2.0), joint.get_max_limit('EZ'), joint.get_min_limit('EZ')
+    (False, 2.0, -2.0)
+    >>> joint.get_dof_value('EZ'), joint.get_target_value('EZ'), joint.get_rest_pose_value('EZ')
+    (0.3, 0.5, 0.2)
+    >>> joint.target_set, joint.rest_pose_set
+    (True, True)
+    >>> joint.track_joint_wrap = True  # full turns of targets count
+
+    Arrays for all six axes may be written to as well:
+
+    >>> joint.dof_values[5] = 0.4
+    >>> joint.dof_target[5], joint.dof_rest_pose[5] = 0.6, 0.1
+    >>> joint.min_dof_limit[5], joint.max_dof_limit[5] = -1.0, 1.5
+    >>> joint.max_velocity[5], joint.max_effort[5] = 3.0, 20.0
+
+    The same numbers as positions, Euler angles and quaternions:
+
+    >>> joint.get_dof_euler().tolist(), joint.get_dof_position().tolist(), joint.matrix_dof.shape
+    ([0.0, 0.0, 0.4], [0.0, 0.0, 0.0], (4, 4))
+    >>> joint.get_target_euler().tolist(), joint.get_target_position().tolist()
+    ([0.0, 0.0, 0.6], [0.0, 0.0, 0.0])
+    >>> joint.get_rest_pose_euler().tolist(), joint.get_rest_pose_position().tolist()
+    ([0.0, 0.0, 0.1], [0.0, 0.0, 0.0])
+    >>> joint.get_dof_quaternion().round(4).tolist(), joint.get_target_quaternion().shape
+    ([0.0, 0.0, 0.1987, 0.9801], (4,))
+    >>> joint.get_rest_pose_quaternion().round(4).tolist()
+    [0.0, 0.0, 0.05, 0.9988]
+
+    Its axes, the largest angles of a ball joint, and a rigid joint:
+
+    >>> joint.dof, joint.dof_flags[5].item(), joint.rotation_dof_count, joint.translation_dof_count
+    ([<DOF.EZ: 5>], True, 1, 0)
+    >>> joint.max_turn, joint.max_swing
+    (inf, inf)
+    >>> joint.clear_dof()
 
     """
 
@@ -166,6 +207,10 @@ class Joint(Connector):
     couplings: dict[DOF, Coupling] = fixed(
         'couplings', 'couple and uncouple', 'Axes that follow another joint, as DOF: Coupling.'
     )
+    _internal = (
+        *(*Connector._internal, 'describe_value', 'matrix_dof_needs_update'),
+        *('set_matrix_dof_needs_update', 'update_dof_matrix', 'value_name'),
+    )
 
     def __init__(self, name: str = '') -> None:
         super().__init__(name)
@@ -214,6 +259,14 @@ class Joint(Connector):
         OptionError
             If the axes are not in the order X Y Z EX EY EZ, or one occurs twice.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> joint = ik.Joint('leg')
+        >>> joint.set_dof('X', 'EZ')
+        >>> joint.value_names
+        ('leg.X', 'leg.EZ')
+
         """
         parsed = parse_dofs(dofs)
         given = [_axis(dof) for dof in dofs]
@@ -257,7 +310,18 @@ class Joint(Connector):
         return self.name if len(self.dof) == 1 else f'{self.name}.{DOF_NAMES[dof]}'
 
     def lock(self, dof: int | str | None = None) -> None:
-        """Lock an axis (None = all axes), so that the solver does not move it."""
+        """
+        Lock an axis (None = all axes), so that the solver does not move it.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> joint = ik.load_robot('arm6').joints['j1']
+        >>> joint.lock()  # or joint.lock('EZ')
+        >>> joint.locked.tolist()
+        [False, False, False, False, False, True]
+
+        """
         self._set_locked(dof, True)
 
     def unlock(self, dof: int | str | None = None) -> None:
@@ -272,11 +336,33 @@ class Joint(Connector):
     # -- values, [m] for X Y Z and [rad] for EX EY EZ
 
     def set_dof_values(self, *values: float) -> bool:
-        """Set all values, one per DoF in order; return True if one was clamped to its limits."""
+        """
+        Set all values, one per DoF in order; return True if one was clamped to its limits.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> joint = ik.load_robot('arm6').joints['j1']
+        >>> joint.set_dof_values(0.5), joint.set_dof_values(9.0)
+        (False, True)
+
+        """
         return self._set_all(self._dof_values, 'values', values)
 
     def set_dof_value(self, dof: int | str, value: float) -> bool:
-        """Set one value; return True if it was clamped to its limits."""
+        """
+        Set one value; return True if it was clamped to its limits.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> joint = ik.load_robot('arm6').joints['j1']
+        >>> joint.set_dof_value('EZ', 0.5)
+        False
+        >>> joint.get_dof_value('EZ')
+        0.5
+
+        """
         return self._set_one(self._dof_values, 'value', self._own(dof), value)
 
     def get_dof_value(self, dof: int | str) -> float:
@@ -290,7 +376,19 @@ class Joint(Connector):
         return clamped
 
     def set_target_value(self, dof: int | str, value: float) -> bool:
-        """Set the target of one axis, and return True if it was clamped to its limits."""
+        """
+        Set the target of one axis, and return True if it was clamped to its limits.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> joint = ik.load_robot('arm6').joints['j1']
+        >>> joint.set_target_value('EZ', 0.5)
+        False
+        >>> joint.get_target_value('EZ')
+        0.5
+
+        """
         clamped = self._set_one(self._dof_target, 'target value', self._own(dof), value)
         self.target_set = True
         return clamped
@@ -306,7 +404,19 @@ class Joint(Connector):
         return clamped
 
     def set_rest_pose_value(self, dof: int | str, value: float) -> bool:
-        """Set one value of the rest pose; return True if it was clamped to its limits."""
+        """
+        Set one value of the rest pose; return True if it was clamped to its limits.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> joint = ik.load_robot('arm6').joints['j1']
+        >>> joint.set_rest_pose_value('EZ', 0.5)
+        False
+        >>> joint.get_rest_pose_value('EZ')
+        0.5
+
+        """
         clamped = self._set_one(self._dof_rest_pose, 'rest pose value', self._own(dof), value)
         self.rest_pose_set = True
         return clamped
@@ -347,6 +457,16 @@ class Joint(Connector):
         ------
         OptionError
             If the joint does not have all of EX EY EZ.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> joint = ik.Joint('ball')
+        >>> joint.set_dof('EX', 'EY', 'EZ')
+        >>> joint.set_dof_quaternion(0, 0, 1, 1)
+        False
+        >>> joint.get_dof_euler().round(4).tolist()
+        [0.0, 0.0, 1.5708]
 
         """
         axes = [self._own(dof) for dof in (DOF.EX, DOF.EY, DOF.EZ)]
@@ -409,6 +529,17 @@ class Joint(Connector):
         ShapeError
             If the values are not six finite numbers.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> joint = ik.Joint('wheel')
+        >>> joint.set_dof('EZ')
+        >>> joint.nearest_values([0, 0, 0, 0, 0, 6.0]).round(4).tolist()  # 6 - 2 pi
+        [0.0, 0.0, 0.0, 0.0, 0.0, -0.2832]
+        >>> joint.set_target_value('EZ', 6.0)
+        False
+        >>> joint.try_minimize_euler_angles()  # of target and rest pose
+
         """
         nearest = self._six('values', values)
         now = self._dof_values if present is None else self._six('present values', present)
@@ -444,7 +575,19 @@ class Joint(Connector):
         return any(clamped)
 
     def set_min_limit(self, dof: int | str, value: float) -> bool:
-        """Set one lower limit (inf = none); return True if the value was clamped to it."""
+        """
+        Set one lower limit (inf = none); return True if the value was clamped to it.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> joint = ik.load_robot('arm6').joints['j1']
+        >>> joint.set_min_limit('EZ', 0.2)  # its value was 0
+        True
+        >>> joint.get_dof_value('EZ')
+        0.2
+
+        """
         return self.set_limits(dof, value, self._max_dof_limit[_axis(dof)])
 
     def set_max_limit(self, dof: int | str, value: float) -> bool:
@@ -472,6 +615,15 @@ class Joint(Connector):
         ------
         OptionError
             If lower is above upper, or both are the same infinity.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> joint = ik.load_robot('arm6').joints['j1']
+        >>> joint.set_limits('EZ', -0.5, 0.5)
+        False
+        >>> joint.get_min_limit('EZ'), joint.get_max_limit('EZ')
+        (-0.5, 0.5)
 
         """
         axis = self._own(dof)
@@ -574,13 +726,14 @@ class Joint(Connector):
 
         Examples
         --------
-        >>> motor = Joint('left motor')
+        >>> import ik_node as ik
+        >>> motor = ik.Joint('left motor')
         >>> motor.set_dof('EZ')
-        >>> pitch, roll = Joint('pitch'), Joint('roll')
+        >>> pitch, roll = ik.Joint('pitch'), ik.Joint('roll')
         >>> pitch.set_dof('EY'), roll.set_dof('EX')
         (None, None)
         >>> motor.couple_sum('EZ', [(pitch, 'EY', 1.0), (roll, 'EX', -1.0)])
-        >>> motor.couplings[DOF.EZ].value(0.5, 0.2)
+        >>> motor.couplings[ik.DOF.EZ].value(0.5, 0.2)
         0.3
 
         """
@@ -626,7 +779,21 @@ class Joint(Connector):
             seen.add((joint, at))
 
     def uncouple(self, dof: int | str) -> None:
-        """Remove the coupling of an axis."""
+        """
+        Remove the coupling of an axis.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> master, finger = ik.Joint('master'), ik.Joint('finger')
+        >>> master.set_dof('EZ')
+        >>> finger.set_dof('EZ')
+        >>> finger.couple('EZ', master, 'EZ', [0.0, -1.0])
+        >>> finger.uncouple('EZ')
+        >>> finger.couplings
+        {}
+
+        """
         dict.pop(self._couplings, parse_dofs([dof])[0], None)
         self.revision.count_setting()
         self._count_graph_edit()
@@ -641,6 +808,14 @@ class Joint(Connector):
         ------
         TopologyError
             If the child is not a link, or the joint already carries or closes on a link.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> hinge, arm = ik.Joint('hinge'), ik.Link('arm')
+        >>> hinge.add_child(arm)
+        >>> hinge.child
+        Link('arm', on 'hinge')
 
         """
         link = self._possible_child(child)
@@ -714,6 +889,15 @@ class Joint(Connector):
         inverted : bool
             True if `delta` was negated: it would have crossed a limit, and the other limit is
             farther away.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> joint = ik.Joint('slider')
+        >>> joint.set_dof('X')
+        >>> matrix, inverted = joint.get_delta_world_matrix('X', 0.1)
+        >>> matrix[:3, 3].tolist(), inverted
+        ([0.1, 0.0, 0.0], False)
 
         """
         axis = self._own(dof)

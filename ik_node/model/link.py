@@ -79,6 +79,16 @@ class Connector(Frame):
         TopologyError
             If `link` is not a Link, or this joint already carries or closes on a link.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> pin, rocker = ik.Closure('pin', 'hinge'), ik.Link('rocker')
+        >>> pin.make_closure(rocker)
+        >>> pin.child, pin.is_closure, rocker.closure_joints == [pin]
+        (Link('rocker'), True, True)
+        >>> [gap.tolist() for gap in pin.get_closure_error()]
+        [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+
         """
         self._child = self._possible_child(link)
         self._is_closure = True
@@ -94,6 +104,15 @@ class Connector(Frame):
         ------
         TopologyError
             If this joint neither carries nor closes on the link.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> pin, rocker = ik.Closure('pin', 'hinge'), ik.Link('rocker')
+        >>> pin.make_closure(rocker)
+        >>> pin.remove_child(rocker)
+        >>> rocker.closure_joints
+        []
 
         """
         if self.child is None or self.child is not child:
@@ -169,6 +188,9 @@ class Link(Frame):
     >>> joint.add_child(arm)
     >>> base.links_below() == [base, arm]
     True
+    >>> arm.mass, arm.centre_of_mass = 2.0, (0.1, 0.0, 0.0)
+    >>> base.get_centre_of_mass_below().tolist(), base.closure_joints
+    ([0.1, 0.0, 0.0], [])
 
     """
 
@@ -246,6 +268,14 @@ class Link(Frame):
         ------
         TopologyError
             If the child is none of these, or as in `Frame.add_child`.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> base, hinge = ik.Link('base'), ik.Joint('hinge')
+        >>> base.add_child(hinge)
+        >>> hinge.parent
+        Link('base')
 
         """
         if not frame_of(child).is_joint:

@@ -89,6 +89,17 @@ class BasePlacement:
 
         Among equally good ones, those in the middle of good ones come first: those with the
         largest sum of targets over themselves and their neighbours.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('fivebar')
+        >>> volume = robot.reach('tool_link', cell=0.1, restarts=2)
+        >>> placement = volume.base_placement([(1.0, 0.3, 0.012), (1.1, 0.3, 0.012)])
+        >>> x, y, yaw, count = placement.best(1)[0]
+        >>> int(count)
+        2
+
         """
         from scipy.ndimage import uniform_filter
 

@@ -62,6 +62,8 @@ class ReachVolume:
     >>> volume = robot.reach('tool_link', cell=0.1, restarts=2)
     >>> isinstance(volume, ik.ReachVolume)
     True
+    >>> volume.reached.shape, [len(axis) for axis in volume.centres], volume.describe()
+    ((7, 5, 1), [7, 5, 1], '20 of 35 cells of 0.1 m reached, 0.02 m^3')
 
     """
 
@@ -147,6 +149,14 @@ class ReachVolume:
         ShapeError
             If the points have another shape.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('fivebar')
+        >>> volume = robot.reach('tool_link', cell=0.1, restarts=2)
+        >>> volume.contains([(0.0, 0.3, 0.012), (0.0, 3.0, 0.012)]).tolist()
+        [True, False]
+
         """
         return self.capability(points) > 0.0
 
@@ -168,6 +178,14 @@ class ReachVolume:
         ------
         ShapeError
             If the points have another shape.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('fivebar')
+        >>> volume = robot.reach('tool_link', cell=0.1, restarts=2)
+        >>> volume.capability([(0.0, 0.3, 0.012), (0.0, 3.0, 0.012)]).tolist()
+        [1.0, 0.0]
 
         """
         if isinstance(points, tuple) and [type(each) for each in points] == [float] * 3:
@@ -201,6 +219,15 @@ class ReachVolume:
         ShapeError
             If the point or the quaternion has another shape.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('fivebar')
+        >>> volume = robot.reach('tool_link', cell=0.1, restarts=2)
+        >>> start = volume.q_at((0.0, 0.3, 0.012))
+        >>> abs(robot.forward(start, 'tool_link')[1, 3] - 0.3).item() < 0.051
+        True
+
         """
         given = numbers('point', point)
         at, inside = self.cells(given)
@@ -231,6 +258,15 @@ class ReachVolume:
         angles : ndarray, shape (n,)
             [rad]; 0 for a map in which any orientation counts.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('fivebar')
+        >>> volume = robot.reach('tool_link', cell=0.2, orientations=[(0, 0, 0, 1), (0, 0, 1, 0)])
+        >>> numbers, angles = volume.nearest([(0, 0, 0.1, 0.99)])
+        >>> numbers.tolist(), angles.round(1).tolist()
+        ([0], [0.3])
+
         """
         if self.quats_xyzw is None:
             return np.zeros(len(quats_xyzw), dtype=np.int64), np.zeros(len(quats_xyzw))
@@ -251,6 +287,15 @@ class ReachVolume:
         index : ndarray, shape (..., 3)
             0 for points outside.
         inside : ndarray of bool, shape (...)
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('fivebar')
+        >>> volume = robot.reach('tool_link', cell=0.1, restarts=2)
+        >>> index, inside = volume.cells((0.0, 0.3, 0.012))
+        >>> index.tolist(), volume.share[tuple(index)].item()
+        ([3, 2, 0], 1.0)
 
         """
         given = numbers('points', points)
@@ -286,6 +331,14 @@ class ReachVolume:
         ndarray, shape (n, m)
             Along the two other axes, in the order x, y, z; all 0 outside the map.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('fivebar')
+        >>> volume = robot.reach('tool_link', cell=0.1, restarts=2)
+        >>> volume.layer('z', 0.012).shape  # one picture of the plane
+        (7, 5)
+
         """
         along = 'xyz'.index(one_of('axis', axis, ('x', 'y', 'z')))
         if not is_number(at):
@@ -311,6 +364,15 @@ class ReachVolume:
             [m], root frame. Each is less than a cell away from the border between cells.
         faces : ndarray, shape (m, 3)
             Vertices of the triangles, counterclockwise from outside. The surface is closed.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('fivebar')
+        >>> volume = robot.reach('tool_link', cell=0.1, restarts=2)
+        >>> vertices, faces = volume.surface()
+        >>> vertices.shape[1], faces.shape[1]
+        (3, 3)
 
         """
         if not (is_number(level) and 0.0 < level < 1.0):
@@ -361,6 +423,15 @@ class ReachVolume:
         OptionError
             If a number is not allowed, or there are more than 10^8 poses of the base.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('fivebar')
+        >>> volume = robot.reach('tool_link', cell=0.1, restarts=2)
+        >>> placement = volume.base_placement([(1.0, 0.3, 0.012), (1.1, 0.3, 0.012)])
+        >>> placement.total, placement.counts.max().item()
+        (2, 2)
+
         """
         return base_placement(
             self, targets, extent=extent, step=step, yaws=yaws, height=height, within=within
@@ -383,6 +454,16 @@ class ReachVolume:
             If the ending is another one, or the file cannot be written.
         IkError
             If h5py is needed and missing.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> import tempfile
+        >>> volume = ik.load_robot('fivebar').reach('tool_link', cell=0.1, restarts=2)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     volume.save(f'{folder}/reach.npz')
+        ...     print(ik.ReachVolume.load(f'{folder}/reach.npz').shape == volume.shape)
+        True
 
         """
         quats = np.zeros((0, 4)) if self.quats_xyzw is None else self.quats_xyzw
@@ -415,6 +496,16 @@ class ReachVolume:
             If there is no such file, or it is no map of this version.
         IkError
             If h5py is needed and missing.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> import tempfile
+        >>> volume = ik.load_robot('fivebar').reach('tool_link', cell=0.1, restarts=2)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     volume.save(f'{folder}/reach.npz')
+        ...     print(ik.ReachVolume.load(f'{folder}/reach.npz').link)
+        tool_link
 
         """
         arrays = read_arrays(Path(path))

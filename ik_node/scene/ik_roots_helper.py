@@ -46,6 +46,18 @@ class IKRootsHelper:
         Returns the visuals of links (`Visual`) for the layer 'visuals'. Called when that layer is
         first drawn.
 
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> helper = ik.scene.IKRootsHelper(ik.load_robot('arm6'))
+    >>> helper.roots, sorted(helper.layers)[:2], helper.joint_names[:2]
+    ([Link('base_link', 40 kg)], ['axes', 'closures'], ['j1', 'j2'])
+    >>> len(helper.shapes()) > 0
+    True
+    >>> shapes = helper.set_layers('axes').set_color('#ff0000').set_joint_scale(0.05).shapes()
+    >>> shapes[0].rgba[:3]
+    (1.0, 0.0, 0.0)
+
     """
 
     def __init__(

@@ -88,6 +88,8 @@ class SolverOptions:
     >>> solver.options = replace(solver.options, seed=3)
     >>> solver.options
     SolverOptions(restarts=10, seed=3)
+    >>> ik.SolverOptions(restarts=5).changes
+    'restarts=5'
 
     """
 
@@ -279,6 +281,7 @@ class SolverOptions:
                 'comfort', self.comfort, f'with method {" or ".join(COST_METHODS)} only'
             )
 
+    _internal = ('in_kernel', 'packed')
     __dir__ = public_names
 
     def __repr__(self) -> str:

@@ -92,6 +92,14 @@ class PreparedSolve:
     joints : tuple of str, optional
         Joints that may move; None = all that are not locked.
 
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> robot = ik.load_robot('arm6')
+    >>> call = ik.Solver(robot).prepare(['tool_link'])
+    >>> call((0.5, 0.2, 0.5), (0, 0, 0, 1)).converged
+    True
+
     """
 
     __slots__ = ('_call', '_edits', '_joints', '_lock', '_names', '_revision', '_solver')

@@ -120,6 +120,10 @@ class SolveResult:
     >>> (result,) = ik.Solver(robot).solve()  # without goals, the loops are closed
     >>> result.converged, len(result.closure_errors)
     (True, 6)
+    >>> result.success, result.open_closures, result.message.split()[0]
+    (True, {}, 'CONVERGED')
+    >>> result.worst in result.closure_errors, result.condition_number > 1.0
+    (True, True)
 
     """
 
@@ -308,8 +312,18 @@ class Solution:
     >>> solution = ik.Solver(robot).solve_pose({'tool_link': ((0.5, 0.2, 0.5), (0, 0, 0, 1))})
     >>> if solution:
     ...     robot.q = solution.q
-    >>> solution['j1'] == robot.q[0]
-    np.True_
+    >>> bool(solution['j1'] == robot.q[0])
+    True
+    >>> solution.converged, solution.success, solution.status.name, solution.worst
+    (True, True, 'CONVERGED', 'tool_link')
+    >>> solution.active_limits, solution.closure_errors, solution.rounding_gaps
+    ((), {}, {})
+    >>> solution.iterations < 50, solution.closing_iterations, solution.starts
+    (True, 0, 1)
+    >>> list(solution.as_dict())[:2], list(solution.goal_errors), solution.condition_number > 1.0
+    (['j1', 'j2'], ['tool_link'], True)
+    >>> solution.message.split()[0], len(solution.chains)
+    ('CONVERGED', 1)
 
     """
 

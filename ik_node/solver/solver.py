@@ -94,6 +94,12 @@ class Solver:
     >>> solution = solver.solve_pose({'tool_link': robot.forward(robot.q, 'tool_link')})
     >>> solution.converged
     True
+    >>> solver.warm()  # compile or load the kernels before the first solve
+    >>> solver.options, solver.joint_names == robot.joint_names, solver.q.shape, solver.roots
+    (SolverOptions(), True, (6,), [Link('base_link', 40 kg)])
+    >>> solver.chains, solver.non_chain_joints[:2], solver.has_preferences, solver.redundancies
+    ([], ['j1', 'j2'], False, ())
+    >>> solver.update_structure()  # forget the last result
 
     """
 
@@ -792,8 +798,8 @@ class Solver:
         >>> solver = ik.Solver(robot)
         >>> line = [(0.5, 0.01 * k, 0.5) for k in range(5)]
         >>> path = solver.solve_path({'tool_link': (line, [(0, 0, 0, 1)] * 5)}, dt=0.1)
-        >>> path.converged.all()
-        np.True_
+        >>> bool(path.converged.all())
+        True
 
         """
         return self.solve_paths(

@@ -74,6 +74,10 @@ class VelocitySolution:
     >>> found = ik.Solver(robot).velocity({'tool_link': ((0.1, 0, 0), (0, 0, 0))})
     >>> robot.q + 0.01 * found.velocity is not None
     True
+    >>> found.converged, found.status.name, found.message, list(found.as_dict())[:2]
+    (True, 'CONVERGED', 'CONVERGED: every goal has its twist', ['j1', 'j2'])
+    >>> found.active_limits, list(found.goal_errors)
+    ((), ['tool_link'])
 
     """
 

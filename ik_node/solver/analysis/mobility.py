@@ -58,6 +58,12 @@ class Mobility(int):
     >>> mobility = ik.load_robot('fivebar').mobility
     >>> int(mobility)
     2
+    >>> mobility.rank, mobility.gruebler, mobility.redundant_rows, mobility.redundant_closures
+    (2, -1, 3, {'pin': 3})
+    >>> mobility.implied_rows, mobility.frozen, mobility.condition > 1.0, len(mobility.facts())
+    ({'pin': (2, 3, 4)}, [], True, 10)
+    >>> mobility.report().splitlines()[0]
+    'mobility 2: 4 free values, 5 closure rows of rank 2'
 
     """
 
@@ -82,6 +88,7 @@ class Mobility(int):
         self._loops = kept
         return self
 
+    _internal = tuple(name for name in dir(int) if name[0] != '_')
     __dir__ = public_names
     __str__ = int.__repr__
 

@@ -133,6 +133,13 @@ class AsyncSolver:
             As `Solver.solve`, if the objects cannot be read; the running solve is cancelled
             nevertheless.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> with ik.AsyncSolver(ik.load_robot('hexapod')) as solver:
+        ...     print(solver.solve().result(timeout=60.0)[0].converged)
+        True
+
         """
         if until_done not in (True, False):
             allowed = 'True or False; poses are given to goals: goal.set_position(x, y, z)'
@@ -182,6 +189,18 @@ class AsyncSolver:
         IkError
             As `solve`; the running solve is cancelled then.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('arm6')
+        >>> goal = robot.add_goal('tool_link', dof='X Y Z')
+        >>> with ik.AsyncSolver(robot) as solver:
+        ...     print(solver.update_frame_state(goal), solver.running, solver.future)
+        ...     print(solver.update_structure(), solver.q.shape, solver.joint_names[0])
+        ...     solver.stop()  # no solve is running
+        False False None
+        False (6,) j1
+
         """
         with self._commands:
             self._check()
@@ -225,6 +244,14 @@ class AsyncSolver:
         ------
         OptionError
             If an option does not exist or its value is not allowed; no option is changed then.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> with ik.AsyncSolver(ik.load_robot('arm6')) as solver:
+        ...     solver.update_solver_settings(max_iterations=50)
+        ...     print(solver.options)
+        SolverOptions(max_iterations=50)
 
         """
         with self._commands:

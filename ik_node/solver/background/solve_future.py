@@ -25,6 +25,15 @@ class SolveFuture(Future[list[SolveResult]]):
     drop : callable
         Function of this future that ends its solve.
 
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> with ik.AsyncSolver(ik.load_robot('hexapod')) as solver:
+    ...     future = solver.solve()
+    ...     results = future.result(timeout=60.0)
+    >>> future.done(), future.cancel(), results[0].converged
+    (True, False, True)
+
     """
 
     def __init__(self, take: Callable[[], None], drop: Callable[[SolveFuture], None]) -> None:
@@ -62,6 +71,13 @@ class SolveFuture(Future[list[SolveResult]]):
             If the solve was replaced or cancelled (`concurrent.futures.CancelledError`).
         Exception
             The exception that the solve raised.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> with ik.AsyncSolver(ik.load_robot('fivebar')) as solver:
+        ...     print(solver.solve().result(timeout=60.0)[0].status.name)
+        CONVERGED
 
         """
         results = super().result(timeout)

@@ -79,6 +79,11 @@ class BatchSolution:
     >>> goals = {'tool_link': ([(0.5, 0, 0.5), (9, 0, 0)], [(0, 0, 0, 1)] * 2)}
     >>> ik.Solver(robot).solve_batch(goals).converged.tolist()
     [True, False]
+    >>> batch = ik.Solver(robot).solve_batch(goals)
+    >>> batch.message.split(';')[0], batch.as_dict()['j1'].shape, batch['j1'].shape
+    ('1 CONVERGED, 1 STALLED', (2,), (2,))
+    >>> batch.goal_errors['tool_link'].position.shape, batch.closure_errors, batch.rounding_gaps
+    ((2,), {}, {})
 
     """
 
@@ -191,6 +196,7 @@ class BatchSolution:
         first = int(left[0])
         return f'{counts}; first {first}: {self[first].message}'
 
+    _internal = ('records',)
     __dir__ = public_names
 
     def __repr__(self) -> str:

@@ -132,7 +132,21 @@ class PathSolution(BatchSolution):
         return text + (f'; {slowed} steps take longer than requested' if slowed else '')
 
     def why(self, point: int) -> str:
-        """Return the reason why a point was not solved."""
+        """
+        Return the reason why a point was not solved.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('arm6')
+        >>> goals = {'tool_link': ([(0.5, 0, 0.5), (9, 0, 0)], [(0, 0, 0, 1)] * 2)}
+        >>> path = ik.Solver(robot).solve_path(goals)
+        >>> path.failures, path.why(1).split(':')[0]
+        ([(1, 1)], 'STALLED')
+        >>> path.solved.tolist()
+        [True, False]
+
+        """
         why = self[point].message
         if self.torn[point]:
             return f'{why}; from this point on joints would have to jump'
@@ -153,6 +167,15 @@ class PathsSolution(Sequence[PathSolution]):
         First frame of each path, and T.
     solve_time : float
         Time of all paths [s].
+
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> robot = ik.load_robot('arm6')
+    >>> path = {'tool_link': ([(0.5, 0, 0.5), (0.5, 0.01, 0.5)], [(0, 0, 0, 1)] * 2)}
+    >>> paths = ik.Solver(robot).solve_paths([path, path])
+    >>> paths.failures, paths.message
+    ([], 'all 2 paths of 4 frames solved')
 
     """
 

@@ -33,6 +33,15 @@ class PreparedTransmission:
     inverse : bool
         True: from the joint space to the actuators.
 
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> robot = ik.load_robot('ankle')
+    >>> transmission = robot.transmission(joints=['ankle_pitch', 'ankle_roll'])
+    >>> call = transmission.prepare_to_joints()
+    >>> call([0.3, 0.1]).joint_position.round(3).tolist()
+    [0.219, 0.134]
+
     """
 
     __slots__ = (
@@ -94,6 +103,16 @@ class PreparedTransmission:
         ----------
         q : array_like, shape (nq,), or mapping of str to float, optional
             Joint values with closed loops [rad or m]; None = the present values of the joints.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('ankle')
+        >>> transmission = robot.transmission(joints=['ankle_pitch', 'ankle_roll'])
+        >>> call = transmission.prepare_to_joints()
+        >>> call.start(robot.q)  # not from the last result
+        >>> call([0.3, 0.1]).converged
+        True
 
         """
         solver = self._reading.solver

@@ -40,6 +40,23 @@ class TransmissionState:
         CONVERGED, or STALLED if the position that was given cannot be had: the values are then
         those of the nearest configuration that was found.
 
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> robot = ik.load_robot('ankle')
+    >>> transmission = robot.transmission(joints=['ankle_pitch', 'ankle_roll'])
+    >>> state = transmission.to_joints([0.3, 0.1], [1, 0], [5, 5], [0, 0])
+    >>> state.converged, state.message, state.joint_position.round(3).tolist()
+    (True, '', [0.219, 0.134])
+    >>> state.actuator_position.tolist(), state.actuator_velocity.tolist()
+    ([0.3, 0.1], [1.0, 0.0])
+    >>> state.joint_velocity.round(2).tolist(), state.velocity.shape, state.acceleration.shape
+    ([0.51, 0.67], (8,), (8,))
+    >>> state.actuator_effort.tolist(), state.joint_effort.round(1).tolist()
+    ([5.0, 5.0], [9.3, 0.5])
+    >>> state.actuator_acceleration.tolist(), state.joint_acceleration.shape, len(state.as_dict())
+    ([0.0, 0.0], (2,), 13)
+
     """
 
     __slots__ = ('_accelerations', '_gives', '_numbers', '_places', '_said', 'q', 'status')
@@ -61,6 +78,7 @@ class TransmissionState:
         self._said = said
         self._accelerations: tuple[Array, Array, Array] | None = None
 
+    _internal = ('add_accelerations',)
     __dir__ = public_names
 
     def _part(self, name: str) -> Array:
@@ -204,6 +222,15 @@ class Singularity:
     ----------
     Gosselin & Angeles, Singularity analysis of closed-loop kinematic chains, 1990.
 
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> robot = ik.load_robot('ankle')
+    >>> transmission = robot.transmission(joints=['ankle_pitch', 'ankle_roll'])
+    >>> found = transmission.singularity(robot.q)
+    >>> found.nearness > 0.1, found.condition < 10.0
+    (True, True)
+
     """
 
     type_1: tuple[float, float]
@@ -238,6 +265,15 @@ class Singularity:
             Least nearness to each type of singularity without a warning.
         names, rows : sequence of str
             Names of the joint values, and of the rows of the joint space.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('ankle')
+        >>> transmission = robot.transmission(joints=['ankle_pitch', 'ankle_roll'])
+        >>> found = transmission.singularity(robot.q)
+        >>> found.warning(0.01, robot.joint_names, transmission.joints)  # it is far from one
+        ''
 
         """
         found = []
@@ -282,6 +318,17 @@ class Polytope:
         A box inside: lower and upper bounds, (n,), that may be used one by one. It is the
         polytope's box shrunk about zero.
 
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> robot = ik.load_robot('ankle')
+    >>> transmission = robot.transmission(joints=['ankle_pitch', 'ankle_roll'])
+    >>> speeds = transmission.joint_bounds(robot.q).velocity
+    >>> speeds.upper.round(2).tolist(), speeds.alone.round(2).tolist()
+    ([22.86, 26.67], [22.86, 26.67])
+    >>> speeds.contains([0.1, 0.1])
+    True
+
     """
 
     lower: Array
@@ -317,6 +364,15 @@ class JointBounds:
         Velocities [rad/s or m/s].
     effort : Polytope
         Efforts [N m or N], without gravity.
+
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> robot = ik.load_robot('ankle')
+    >>> transmission = robot.transmission(joints=['ankle_pitch', 'ankle_roll'])
+    >>> bounds = transmission.joint_bounds(robot.q)
+    >>> len(bounds.velocity.vertices), bounds.effort.upper.shape
+    (4, (2,))
 
     """
 

@@ -63,6 +63,20 @@ class Transmission:
     -----
     docs/transmission.md explains the theory, the signs and redundancy.
 
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> robot = ik.load_robot('ankle')
+    >>> transmission = robot.transmission(joints=['ankle_pitch', 'ankle_roll'])
+    >>> transmission.actuators, transmission.joints
+    (['motor_left', 'motor_right'], ['ankle_pitch', 'ankle_roll'])
+    >>> transmission.to_joints([0.3, 0.1]).joint_position.round(3).tolist()
+    [0.219, 0.134]
+    >>> to_joints = transmission.prepare_to_joints()
+    >>> to_motors = transmission.prepare_to_actuators()
+    >>> to_motors(to_joints([0.3, 0.1]).joint_position).actuator_position.round(6).tolist()
+    [0.3, 0.1]
+
     """
 
     def __init__(
@@ -74,6 +88,7 @@ class Transmission:
     ) -> None:
         self._reading = Reading(solver, actuators, joints, weights)
 
+    _internal = ('direction', 'solver')
     __dir__ = public_names
 
     def __repr__(self) -> str:
@@ -113,6 +128,14 @@ class Transmission:
         ----------
         names : iterable of str
             Joints and links; those that do not exist are left out.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('ankle')
+        >>> transmission = robot.transmission(joints=['ankle_pitch', 'ankle_roll'])
+        >>> transmission.actuators_of(['foot_link'])
+        ['motor_left', 'motor_right']
 
         """
         wanted = set(names)
@@ -157,6 +180,14 @@ class Transmission:
         OptionError
             If a loop is open at q.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('ankle')
+        >>> transmission = robot.transmission(joints=['ankle_pitch', 'ankle_roll'])
+        >>> transmission.jacobian(robot.q).round(2).tolist()
+        [[0.57, 0.57], [0.67, -0.67]]
+
         """
         with self._reading.solver.lock:
             return self._reading.ratio(self._at(q))
@@ -167,6 +198,15 @@ class Transmission:
 
         Parameters and errors are those of `jacobian`. Joints that the actuators do not determine
         have the part of least norm.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('ankle')
+        >>> transmission = robot.transmission(joints=['ankle_pitch', 'ankle_roll'])
+        >>> transmission.motion(robot.q).shape  # all joint values by motors
+        (8, 2)
+
         """
         with self._reading.solver.lock:
             return self._reading.motions(self._at(q))
@@ -179,6 +219,14 @@ class Transmission:
         ----------
         q : array_like, shape (nq,), or mapping of str to float
             Joint values, whose loops may be open [rad or m].
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('ankle')
+        >>> transmission = robot.transmission(joints=['ankle_pitch', 'ankle_roll'])
+        >>> transmission.loop_error(robot.q) < 1e-6
+        True
 
         """
         with self._reading.solver.lock:
@@ -203,6 +251,14 @@ class Transmission:
         ndarray, shape (n_actuators,)
             tau_u = J^T tau_y [N m or N]; the least of all with more actuators than needed.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('ankle')
+        >>> transmission = robot.transmission(joints=['ankle_pitch', 'ankle_roll'])
+        >>> transmission.actuator_effort(robot.q, [10.0, 0.0]).round(1).tolist()
+        [5.7, 5.7]
+
         """
         effort = finite('joint_effort', joint_effort, len(self.joints))
         return self.jacobian(q).T @ effort
@@ -222,6 +278,14 @@ class Transmission:
         -------
         ndarray, shape (n_joints,)
             The least tau_y with J^T tau_y = tau_u [N m or N]; if there is none, the nearest.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('ankle')
+        >>> transmission = robot.transmission(joints=['ankle_pitch', 'ankle_roll'])
+        >>> transmission.joint_effort(robot.q, [6.0, 4.0]).round(2).tolist()
+        [8.75, 1.5]
 
         """
         count = len(self._reading.space.actuators)
@@ -249,6 +313,14 @@ class Transmission:
         the joint space's. Motions that no actuator ever determines do not count. The ratios are
         the largest norm of a row of N (S N)^+, the speed of a passive joint for unit speed of
         the actuators, and of a row of S N (Y N)^+, without actuators in the joint space.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('ankle')
+        >>> transmission = robot.transmission(joints=['ankle_pitch', 'ankle_roll'])
+        >>> transmission.singularity(robot.q).nearness > 0.1
+        True
 
         """
         with self._reading.solver.lock:
@@ -306,6 +378,14 @@ class Transmission:
         JointBounds
             Of `Joint.max_velocity` and `Joint.max_effort` of the actuators.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('ankle')
+        >>> transmission = robot.transmission(joints=['ankle_pitch', 'ankle_roll'])
+        >>> transmission.joint_bounds(robot.q).velocity.upper.round(2).tolist()
+        [22.86, 26.67]
+
         """
         ratio = self.jacobian(q)
         owner = self._reading.forward.problem.tree.owner
@@ -338,6 +418,15 @@ class Transmission:
         stiffness, damping : ndarray, shape (n_actuators, n_actuators)
             J^T K J - sum_k tau_0k H_k and J^T D J, with the second derivatives H_k of y_k by the
             actuators.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('ankle')
+        >>> transmission = robot.transmission(joints=['ankle_pitch', 'ankle_roll'])
+        >>> stiffness, damping = transmission.gains_to_actuators(robot.q, [100, 100], [1, 1])
+        >>> stiffness.shape, damping.shape
+        ((2, 2), (2, 2))
 
         """
         size = len(self.joints)
@@ -422,6 +511,15 @@ class Transmission:
         ShapeError
             If an argument has the wrong shape or is not finite.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('ankle')
+        >>> transmission = robot.transmission(joints=['ankle_pitch', 'ankle_roll'])
+        >>> state = transmission.to_joints([0.3, 0.1], velocity=[1.0, 0.0])
+        >>> state.joint_position.round(3).tolist(), state.joint_velocity.round(3).tolist()
+        ([0.219, 0.134], [0.505, 0.672])
+
         """
         return self._carry(False, position, velocity, effort, acceleration, q0)
 
@@ -456,6 +554,15 @@ class Transmission:
         ------
         ShapeError
             If an argument has the wrong shape or is not finite.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('ankle')
+        >>> transmission = robot.transmission(joints=['ankle_pitch', 'ankle_roll'])
+        >>> state = transmission.to_actuators([0.1, 0.05], effort=[10.0, 2.0])
+        >>> state.actuator_position.round(3).tolist(), state.actuator_effort.round(2).tolist()
+        ([0.126, 0.052], [6.79, 4.34])
 
         """
         return self._carry(True, position, velocity, effort, acceleration, q0)
