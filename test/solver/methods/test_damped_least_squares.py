@@ -138,7 +138,7 @@ def test_rest_pose_of_free_ball_is_approached_on_so3():
 
 @pytest.mark.parametrize('use_svd', [False, True])
 def test_step_is_the_other_form_or_the_transpose_where_a_decomposition_fails(monkeypatch, use_svd):
-    """LAPACK's SVD may not converge, and its LU may find a zero pivot."""
+    """The SVD of LAPACK may not converge, and its LU may find a zero pivot."""
     m = MECHANISMS['arm6']()
     goal = {'hand_goal': ((0.4, 0.3, 0.6), UNIT)}
     options = {'method': 'dls', 'jacobian': 'numeric', 'use_svd': use_svd}
