@@ -2,7 +2,7 @@
 Count reachable goals that are solved from random starts; `bench starts`.
 
 Scissor lifts are the difficult ones: each stage may fold over, and all must be upright for the
-platform to reach its goal.
+platform to reach its goal. `random` counts goals of random mechanisms, also from home.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from tasks.fourbar import assembled, fourbar
 from tasks.judge import angles_between, Array, errors, forward, limit_excess, quaternions
 from tasks.mechanism import Loop, Mechanism, Triple
 from tasks.platforms import answers, floating, reachable
+from tasks.random_mechanisms import closed_values, MAKERS
 
 TOLERANCE = 1e-6
 Z1, Z3 = (0.0, 0.0, 0.1), (0.0, 0.0, 0.3)
@@ -227,23 +228,62 @@ def table_row(problems: Problems, seed: int, *, home: bool = False, **options: f
 HEADER = 'robot        goals unsolved    solved  wrong    steps     mean  starts    mean   most'
 
 
+RANDOM_HEADER = 'random mechanisms  robots   goals  from     unsolved    solved  wrong'
+
+
+def random_problems(name: str, number: int, goals: int, seed: int) -> Problems:
+    """Return a random mechanism of a kind of `MAKERS` with goals that it reaches."""
+    rng = np.random.default_rng((seed, list(MAKERS).index(name), number))
+    m, link, dof = MAKERS[name](rng)
+    return Problems(m, link, dof, closed_values(m, goals, rng))
+
+
+def random_rows(name: str, robots: int, goals: int, seed: int, **options: float) -> list[str]:
+    """Solve the goals of random mechanisms of a kind; return rows from home and random starts."""
+    total, unsolved, wrong = 0, {'home': 0, 'random': 0}, {'home': 0, 'random': 0}
+    for number in range(robots):
+        problems = random_problems(name, number, goals, seed)
+        total += len(problems.witness)
+        for start in unsolved:
+            found, q = solve(problems, seed, home=start == 'home', **options)
+            unsolved[start] += int((~found.converged).sum())
+            wrong[start] += int(_wrong(problems, found.converged, q).sum())
+            if not found.converged.all():
+                print(f'# {name} {number} {start}: {np.flatnonzero(~found.converged).tolist()}')
+    return [
+        f'{name:18} {robots:6} {total:7}  {start:6} {unsolved[start]:10}'
+        f' {1 - unsolved[start] / total:9.3%} {wrong[start]:6}'
+        for start in unsolved
+    ]
+
+
 def main(words: list[str]) -> int:
     """Print the table."""
     about = __doc__.strip().split('\n')[0]
     parser = argparse.ArgumentParser(prog='bench starts', description=about)
-    parser.add_argument('names', nargs='*', metavar='ROBOT', help=', '.join(KINDS))
+    parser.add_argument('names', nargs='*', metavar='ROBOT', help=', '.join([*KINDS, 'random']))
     parser.add_argument('--share', type=float, default=1.0, help='of the usual number of goals')
     parser.add_argument('--restarts', type=int, help='of every solve (the default)')
     parser.add_argument('--home', action='store_true', help='start at home')
     parser.add_argument('--seed', type=int, default=0, help='of the goals and starts (0)')
+    parser.add_argument('--robots', type=int, default=200, help='of random (200)')
+    parser.add_argument('--goals', type=int, default=50, help='of each robot of random (50)')
     args = parser.parse_args(words)
-    print(HEADER)
-    for name, (usual, make) in KINDS.items():
-        if not args.names or name in args.names:
-            count = max(1, int(args.share * usual))
-            problems = make(count, np.random.default_rng((args.seed, 0)))
-            options = {} if args.restarts is None else {'restarts': args.restarts}
-            print(table_row(problems, args.seed, home=args.home, **options), flush=True)
+    options = {} if args.restarts is None else {'restarts': args.restarts}
+    kinds = [name for name in KINDS if not args.names or name in args.names]
+    if kinds:
+        print(HEADER)
+    for name in kinds:
+        usual, make = KINDS[name]
+        count = max(1, int(args.share * usual))
+        problems = make(count, np.random.default_rng((args.seed, 0)))
+        print(table_row(problems, args.seed, home=args.home, **options), flush=True)
+    if not args.names or 'random' in args.names:
+        print(RANDOM_HEADER)
+        each = max(1, args.robots // len(MAKERS))
+        for name in MAKERS:
+            for row in random_rows(name, each, args.goals, args.seed, **options):
+                print(row, flush=True)
     return 0
 
 

@@ -3,8 +3,9 @@
 from ik_node.native import is_compiled
 import numpy as np
 import pytest
-from random_starts import KINDS, solved_and_wrong
+from random_starts import KINDS, random_problems, random_rows, solved_and_wrong
 from tasks.judge import errors, forward, limit_excess
+from tasks.random_mechanisms import MAKERS
 
 
 @pytest.mark.parametrize('name', KINDS)
@@ -25,3 +26,16 @@ def test_folded_chains_reach_most_goals(name, least):
     solved, wrong = solved_and_wrong(problems, 1)
     assert solved.sum() >= least
     assert not wrong.any()
+
+
+@pytest.mark.parametrize('name', MAKERS)
+def test_random_mechanisms_have_reachable_goals_and_two_rows(name):
+    """Their loops are closed within the limits, and most of their goals are found."""
+    problems = random_problems(name, 3, 20, 1)
+    assert len(problems.witness) > 10
+    nothing = np.zeros((len(problems.witness), 0, 7))
+    assert errors(problems.mechanism, [], nothing, problems.witness).max() < 1e-9
+    assert limit_excess(problems.mechanism, problems.witness).max() == 0.0
+    rows = random_rows(name, 2, 5, 1)
+    assert [row.split()[3] for row in rows] == ['home', 'random']
+    assert all(row.split()[5] == '100.000%' for row in rows)
