@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
-from math import atan2, hypot, inf, nextafter, pi
+from math import atan2, hypot, inf, nextafter, pi, remainder
 
 from ik_node.description.angles import exact_angle
 from ik_node.model.rotation import quat_from_euler, quat_multiply, quat_to_matrix, unit
@@ -69,10 +69,13 @@ def rpy_of(quat_xyzw: ArrayLike) -> Array:
         half_difference = -half_sum
     angles = [half_sum + half_difference, 2.0 * atan2(down, up) - 0.5 * pi]
     angles.append(half_sum - half_difference)
-    angles = [angle - 2.0 * pi * round(angle / (2.0 * pi)) for angle in angles]
+    angles = [remainder(angle, 2.0 * pi) for angle in angles]
     exact = np.array((x, y, z, w))
     for digits in DIGITS:
         short = [round(angle, digits) + 0.0 for angle in angles]
+        if max(map(abs, short)) > pi:
+            # Near a pitch of 90 degrees roll and yaw may be rounded together, even beyond pi.
+            continue
         found = quat_from_euler(*short)
         if min(np.max(np.abs(found - exact)), np.max(np.abs(found + exact))) <= ROUNDING:
             return np.array([_as_read(angle) for angle in short])

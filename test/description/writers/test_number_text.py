@@ -1,6 +1,6 @@
 """Numbers as text: exact, short where that is the same, right near a pitch of 90 degrees."""
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from ik_node.description.angles import exact_angle
 from ik_node.description.writers.number_text import (
@@ -26,6 +26,8 @@ def test_every_bit_is_kept(number):
 
 
 @given(ANGLES, NEAR_UP, ANGLES)
+@example(np.pi, 1.570796, np.pi)
+@example(-np.pi, -1.570796, np.pi)
 def test_angles_give_the_same_rotation(x, y, z):
     """To a rounding, at and near a pitch of 90 degrees as anywhere."""
     quat = quat_from_euler(x, y, z)
