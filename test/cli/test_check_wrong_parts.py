@@ -6,6 +6,7 @@ from ik_node.cli.main import main
 import pytest
 
 AXIS = '<axis xyz="0 0 1"/>'
+LIMIT = '<limit lower="-0.1" upper="0.1" effort="1" velocity="1"/>'
 
 
 def joint(name, parent, child, place='0 0 0', yaw=0.0, inside=AXIS):
@@ -23,6 +24,12 @@ def loop(name, first, second, frames=('', ''), axis='0 0 1'):
         for at, link, frame in zip('12', (first, second), frames, strict=True)
     )
     return f'<loop_joint name="{name}" type="revolute">{ends}<axis xyz="{axis}"/></loop_joint>'
+
+
+def coupling(follower, **terms):
+    """Return a coupling with several masters."""
+    inside = ''.join(f'<term of="{of}" coefficients="{each}"/>' for of, each in terms.items())
+    return f'<joint_coupling joint="{follower}">{inside}</joint_coupling>'
 
 
 # A parallelogram of sides 1 and 2, closed at q = 0, and a five-bar.
@@ -76,6 +83,26 @@ CASES = {
         },
         1,
         'the coupling j3 = 2 j1 contradicts loop pin: without it the mobility would be 1',
+    ),
+    'a sum against the loop': (
+        FOUR | {'sum': coupling('j3', j1='0.5 1', j2='0 1')},
+        1,
+        'the coupling j3 = 0.5 + j1 + j2 contradicts loop pin: without it the mobility would be 1',
+    ),
+    'a sum outside of the loop': (
+        FOUR
+        | {'k': joint('k', 'g', 'arm'), 'sum': coupling('k', j1='0 1', j2='0 2')}
+        | {'other': coupling('j3', k='0 1', j1='0 3')},
+        1,
+        'the coupling k = j1 + 2 j2 contradicts loop pin: without it the mobility would be 1',
+    ),
+    'a sum that keeps the loop open': (
+        FOUR
+        | {'j1': FOUR['j1'].replace('continuous', 'revolute').replace(AXIS, AXIS + LIMIT)}
+        | {'sum': coupling('j3', j1='1 0.1', j2='0 0.1')},
+        1,
+        'the coupling j3 = 1 + 0.1 j1 + 0.1 j2 contradicts loop pin: without it the mobility '
+        'would be 1',
     ),
     'one loop of two forgotten': (
         FOUR

@@ -204,7 +204,9 @@ def wrong_axes(robot: Robot, result: Assembly) -> list[dict[str, Any]]:
 
     """
     if result.status is not Status.CONVERGED:
-        names = [name for name in result.open_loops if turns_about_one(robot, name)]
+        # Sums of joints may stay off as well, but have no axis.
+        loops = [name for name in robot.closures if name in result.open_loops]
+        names = [name for name in loops if turns_about_one(robot, name)]
         return [{**entry, 'frozen': True} for entry in _other_axes(robot, names)]
     mobility = robot.mobility
     frozen = [name for chain in mobility.frozen for name in chain]

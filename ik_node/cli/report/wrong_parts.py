@@ -53,8 +53,10 @@ def wrong_parts(robot: Robot, result: Assembly, held: dict[str, str]) -> list[di
     """
     closed = result.status is Status.CONVERGED
     stuck = {name for chain in robot.mobility.frozen for name in chain} if closed else set()
-    trouble = stuck if closed else set(result.open_loops)
     loops = {name: each for name, each in robot.closures.items() if name in result.closure_errors}
+    # Sums of joints are in trouble with the loops of their joints.
+    rows = stuck if closed else set(result.open_loops)
+    trouble = rows & loops.keys() or (set(loops) if rows else set())
     trials = _Trials(robot, int(robot.mobility) if closed else -1)
     if not trouble and 'loops' not in held.values():
         return []
@@ -82,7 +84,8 @@ def wrong_parts(robot: Robot, result: Assembly, held: dict[str, str]) -> list[di
     for name in sorted(trouble):
         joints = {each.name for branch in loop_branches(loops[name]) for each in branch}
         for follower in robot.joint_order:
-            if follower.name in joints and follower.couplings:
+            terms = [term for each in follower.couplings.values() for term in each.terms]
+            if terms and joints & {follower.name, *(term.master.name for term in terms)}:
                 trials.run('coupling', [follower.name], name, {name}, None, _uncouple)
     return trials.found
 
