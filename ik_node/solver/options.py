@@ -176,7 +176,7 @@ class SolverOptions:
         0,
         1e6,
         'so many independent starts that end with the same least residual end the restarts of a '
-        'goal that is not reached; 0 = 2 to 24, by what is known about the robot and the goal, if '
+        'goal that is not reached; 0 = 2 to 32, by what is known about the robot and the goal, if '
         'restarts has its default, and no such end otherwise',
     )
     compromise: bool = _option(
