@@ -659,8 +659,8 @@ class Robot:
         --------
         >>> import ik_node as ik
         >>> robot = ik.load_robot('arm6')
-        >>> robot.forward(robot.q, 'tool_link').shape
-        (4, 4)
+        >>> robot.forward(robot.q, 'tool_link')[:3, 3].round(2).tolist()  # its position
+        [0.58, 0.05, 0.6]
         >>> robot.forward([robot.q, robot.lower], 'tool_link').shape
         (2, 4, 4)
 
@@ -695,8 +695,8 @@ class Robot:
         --------
         >>> import ik_node as ik
         >>> robot = ik.load_robot('arm6')
-        >>> robot.jacobian(robot.q, 'tool_link').shape
-        (6, 6)
+        >>> robot.jacobian(robot.q, 'tool_link')[:2, 0].round(2).tolist()  # by joint 1
+        [-0.05, 0.58]
 
         """
         return self._kinematics().jacobian(self._solver.checked_q(q), self._goals.link(link))
@@ -866,8 +866,8 @@ class Robot:
         --------
         >>> import ik_node as ik
         >>> robot = ik.load_robot('fivebar')
-        >>> robot.velocity(robot.q, [0.1, 0.0]).shape == robot.q.shape
-        True
+        >>> robot.velocity(robot.q, [0.1, 0.2]).round(3).tolist()
+        [0.1, 0.025, 0.2, -0.167]
 
         """
         motion = self._motors(actuators).motion(q)
@@ -900,8 +900,8 @@ class Robot:
         --------
         >>> import ik_node as ik
         >>> robot = ik.load_robot('fivebar')
-        >>> robot.link_jacobian(robot.q, 'tool_link').shape
-        (6, 2)
+        >>> robot.link_jacobian(robot.q, 'tool_link')[:2].round(3).tolist()  # vx and vy by motors
+        [[-0.123, -0.123], [-0.123, 0.123]]
 
         """
         jacobian = self.jacobian(q, link)
@@ -933,8 +933,8 @@ class Robot:
         --------
         >>> import ik_node as ik
         >>> robot = ik.load_robot('fivebar')
-        >>> robot.wrench_to_actuators(robot.q, 'tool_link', (1, 0, 0, 0, 0, 0)).shape
-        (2,)
+        >>> robot.wrench_to_actuators(robot.q, 'tool_link', (1, 2, 0, 0, 0, 0)).round(3).tolist()
+        [0.369, -0.124]
 
         """
         given = finite('wrench', np.ravel(numbers('wrench', wrench)), 6)
@@ -974,8 +974,8 @@ class Robot:
         --------
         >>> import ik_node as ik
         >>> robot = ik.load_robot('arm6')
-        >>> robot.gravity_effort(robot.q, actuators=robot.joint_names).shape
-        (6,)
+        >>> robot.gravity_effort(robot.q, actuators=robot.joint_names)[1:3].round(1).tolist()
+        [-56.6, -21.9]
 
         """
         fall = finite('gravity', gravity, 3)
@@ -1024,8 +1024,8 @@ class Robot:
         --------
         >>> import ik_node as ik
         >>> robot = ik.load_robot('arm6')
-        >>> robot.centre_of_mass(robot.q).shape
-        (3,)
+        >>> robot.centre_of_mass(robot.q).round(3).tolist()
+        [0.08, 0.013, 0.412]
 
         """
         kinematics, checked = self._kinematics(), self._solver.checked_q(q)

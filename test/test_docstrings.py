@@ -13,8 +13,8 @@ from tools.documentation.api import GROUPS
 
 # Errors that need a ROS plan or an executor.
 WITHOUT = {'PlanError', 'EngineError'}
-# Classes without a page in the reference of Python names.
-MORE = ('cli.check.Check', 'scene.IKRootsHelper')
+# Names without a page in the reference.
+MORE = ('cli.check.Check', 'scene.IKRootsHelper', 'scene.mesh_of', 'scene.plot_shapes')
 
 
 def thing_of(name):

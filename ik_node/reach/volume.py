@@ -60,7 +60,7 @@ class ReachVolume:
     >>> import ik_node as ik
     >>> robot = ik.load_robot('fivebar')
     >>> volume = robot.reach('tool_link', cell=0.1, restarts=2)
-    >>> isinstance(volume, ik.ReachVolume)
+    >>> volume.contains((0.0, 0.3, 0.012))
     True
     >>> volume.reached.shape, [len(axis) for axis in volume.centres], volume.describe()
     ((7, 5, 1), [7, 5, 1], '20 of 35 cells of 0.1 m reached, 0.02 m^3')

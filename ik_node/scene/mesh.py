@@ -48,6 +48,14 @@ def mesh_of(shape: Shape) -> tuple[Array, Array]:
     rgba : ndarray, shape (n, 4)
         Colour of every triangle.
 
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> link = ik.scene.IKRootsHelper(ik.load_robot('arm6'), layers='links').shapes()[0]
+    >>> triangles, rgba = ik.scene.mesh_of(link)
+    >>> triangles.shape[1:], rgba.shape[1:]
+    ((3, 3), (4,))
+
     """
     parts = _parts(shape)
     turn = quat_to_matrix(shape.quat_xyzw)

@@ -119,6 +119,15 @@ def plot_shapes(
     OptionError
         If matplotlib is missing, does not support the format, or cannot write the file.
 
+    Examples
+    --------
+    >>> import ik_node as ik, os, tempfile
+    >>> helper = ik.scene.IKRootsHelper(ik.load_robot('arm6'), resolution=6)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ik.scene.plot_shapes(helper.shapes(), f'{folder}/arm6.svg', title='arm6')
+    ...     print(os.listdir(folder))
+    ['arm6.svg']
+
     """
     figure = picture_maker('plot', path)(figsize=size)
     axes = figure.add_axes(_PLACE, projection='3d', proj_type='ortho')

@@ -72,8 +72,9 @@ class VelocitySolution:
     >>> import ik_node as ik
     >>> robot = ik.load_robot('arm6')
     >>> found = ik.Solver(robot).velocity({'tool_link': ((0.1, 0, 0), (0, 0, 0))})
-    >>> robot.q + 0.01 * found.velocity is not None
-    True
+    >>> q_next = robot.q + 0.01 * found.velocity  # after 10 ms
+    >>> round(found['j2'], 3)
+    0.214
     >>> found.converged, found.status.name, found.message, list(found.as_dict())[:2]
     (True, 'CONVERGED', 'CONVERGED: every goal has its twist', ['j1', 'j2'])
     >>> found.active_limits, list(found.goal_errors)
