@@ -4,24 +4,8 @@ from ik_node.errors import DescriptionError
 from ik_node.robot import load_robot
 import numpy as np
 import pytest
+from support.wrist import ELEMENTS, wrist
 import yaml
-
-LIMIT = '<limit lower="-2" upper="2" effort="1" velocity="1"/>'
-
-
-def urdf(more='', motors=True):
-    """Return a wrist of pitch and roll; with two motors on its carrier."""
-    names = [('pitch', 'base', 'arm', '0 1 0'), ('roll', 'arm', 'hand', '1 0 0')]
-    if motors:
-        names += [('left', 'base', 'l', '0 1 0'), ('right', 'base', 'r', '0 1 0')]
-    links = ''.join(f'<link name="{n}"/>' for n in ('base', *(child for _, _, child, _ in names)))
-    joints = ''.join(
-        f'<joint name="{name}" type="revolute"><parent link="{parent}"/><child link="{child}"/>'
-        f'<axis xyz="{axis}"/>{LIMIT}</joint>'
-        for name, parent, child, axis in names
-    )
-    return f'<robot name="wrist">{links}{joints}{more}</robot>'
-
 
 ANNOTATIONS = """
 couplings:
@@ -30,11 +14,6 @@ couplings:
   offset: 0.1
 - {joint: right, of: {pitch: 2, roll: [0.0, -1.0]}}
 """
-ELEMENTS = """
-<joint_coupling joint="left"><term of="pitch" coefficients="0.1 2"/>
-<term of="roll" coefficients="0 1"/></joint_coupling>
-<joint_coupling joint="right"><term of="pitch" coefficients="0 2"/>
-<term of="roll" coefficients="0 -1"/></joint_coupling>"""
 TRANSMISSION = """
 <transmission name="t"><type>transmission_interface/DifferentialTransmission</type>
 <actuator name="right"><role>actuator2</role>
@@ -67,12 +46,12 @@ HALVES = [[0.25, 0.25], [0.5, -0.5]]
 @pytest.mark.parametrize(
     ('text', 'closures', 'offsets', 'ratio'),
     [
-        (urdf(), yaml.safe_load(ANNOTATIONS), (0.1, 0.0), HALVES),
-        (urdf(ELEMENTS), None, (0.1, 0.0), HALVES),
-        (urdf(TRANSMISSION), None, (-0.2, -0.2), HALVES),
-        (urdf(TRANSMISSION, motors=False), None, (-0.2, -0.2), HALVES),
-        (urdf(CONTROL, motors=False), None, (0.0, 0.0), HALVES),
-        (urdf(FOUR_BAR, motors=False), None, (0.0, 0.0), [[0.5, 0.0], [-0.5, 1.0]]),
+        (wrist(), yaml.safe_load(ANNOTATIONS), (0.1, 0.0), HALVES),
+        (wrist(ELEMENTS), None, (0.1, 0.0), HALVES),
+        (wrist(TRANSMISSION), None, (-0.2, -0.2), HALVES),
+        (wrist(TRANSMISSION, motors=False), None, (-0.2, -0.2), HALVES),
+        (wrist(CONTROL, motors=False), None, (0.0, 0.0), HALVES),
+        (wrist(FOUR_BAR, motors=False), None, (0.0, 0.0), [[0.5, 0.0], [-0.5, 1.0]]),
         (MJCF, None, (0.1 - 0.1, 0.1), HALVES),
     ],
 )
@@ -98,7 +77,7 @@ def test_motor_is_never_a_follower():
     robot = load_robot(MJCF)
     assert robot.actuated == ['left', 'right']
     assert set(robot.joints['pitch'].couplings) | set(robot.joints['roll'].couplings)
-    assert load_robot(urdf(TRANSMISSION, motors=False)).actuated == ['pitch', 'roll']
+    assert load_robot(wrist(TRANSMISSION, motors=False)).actuated == ['pitch', 'roll']
 
 
 def test_tendons_hold_as_in_mujoco():
@@ -164,5 +143,5 @@ def test_sdf_gears_turn_over_a_moving_carrier(reference, planet):
 def test_sum_that_cannot_be_read_is_refused(coupling, message):
     """The error names the coupling."""
     with pytest.raises(DescriptionError, match=message) as error:
-        load_robot(urdf(), closures={'couplings': [coupling]})
+        load_robot(wrist(), closures={'couplings': [coupling]})
     assert 'coupling' in str(error.value)

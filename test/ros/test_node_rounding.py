@@ -1,10 +1,14 @@
 # flake8: noqa: E402, I100
-"""A robot whose description rounds its angles, on a running node."""
+"""Loops with rounded angles, and joints with several masters, on a running node."""
 
 import pytest
 from support.fourbar_urdf import TURNED
+from support.wrist import ELEMENTS, wrist
 
 pytest.importorskip('rclpy')
+
+from ik_node.model.rotation import quat_from_euler, quat_multiply
+from std_msgs.msg import Float64MultiArray
 
 pytestmark = pytest.mark.ros
 
@@ -22,3 +26,45 @@ def test_a_loop_that_closes_only_up_to_rounding_follows_its_motor(graph):
         graph.measure(crank=value)
         graph.wait(lambda: graph.value('crank') == pytest.approx(value, abs=1e-9), 'the crank')  # noqa: B023
         graph.says('CONVERGED')
+
+
+@pytest.mark.parametrize('source', ['solution', 'actuated'])
+def test_differential_wrist_follows_goals_or_measured_motors(graph, source):
+    """The couplings of both motors with pitch and roll are exact in every joint state."""
+    graph.knows(wrist(ELEMENTS))
+    graph.start_node(
+        *('-p', f'state_source:={source}', '-p', 'actuated_joints:=[left, right]'),
+        *('-p', 'goal_names:=[hand]', '-p', 'goals.hand.link:=hand', '-p', 'rate:=50.0'),
+        *('-p', 'output.type:=commands'),
+    )
+    commands = []
+    graph.client.create_subscription(
+        Float64MultiArray, 'ik_node/commands', lambda message: commands.append([*message.data]), 10
+    )
+    graph.describe(wrist(ELEMENTS))
+    graph.wait(lambda: graph.joint_states, 'the first joint state')
+    graph.measure(left=0.1, right=0.0)
+    for pitch, roll in ((0.3, 0.2), (-0.4, -0.1), (0.2, -0.5)):
+        motors = {'left': 0.1 + 2.0 * pitch + roll, 'right': 2.0 * pitch - roll}
+        if source == 'actuated':
+            graph.measure(**motors)
+        else:
+            graph.send_goal(
+                'hand',
+                (0, 0, 0),
+                quat_multiply(*(quat_from_euler(*each) for each in ((0, pitch, 0), (roll, 0, 0)))),
+            )
+        graph.wait(lambda: abs(graph.value('pitch') - pitch) < 1e-6, 'the pitch')  # noqa: B023
+        graph.says('CONVERGED')
+        assert {name: graph.value(name) for name in (*motors, 'roll')} == pytest.approx(
+            {**motors, 'roll': roll}, abs=1e-6
+        )
+        if source == 'solution':
+            graph.wait(
+                lambda: commands and commands[-1] == pytest.approx([*motors.values()], abs=1e-6),  # noqa: B023
+                'the commands of both motors',
+            )
+    for message in graph.joint_states:
+        at = dict(zip(message.name, message.position, strict=True))
+        assert at['left'] == pytest.approx(0.1 + 2.0 * at['pitch'] + at['roll'], abs=1e-12)
+        assert at['right'] == pytest.approx(2.0 * at['pitch'] - at['roll'], abs=1e-12)

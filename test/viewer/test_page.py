@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from support.ports import own_port
 from support.waiting import PATIENCE, wait_until
+from support.wrist import ELEMENTS, wrist
 
 pytest.importorskip('viser')
 
@@ -323,3 +324,30 @@ def test_robot_without_motors_says_that_it_has_no_efforts():
         assert page._controls._state._singularity.content == ''
     finally:
         page.close()
+
+
+@pytest.mark.parametrize('motors', [[], ['left', 'right']])
+def test_sliders_of_a_differential_wrist_keep_its_couplings(motors):
+    """left = 0.1 + 2 pitch + roll and right = 2 pitch - roll; every slider leads, motors hold."""
+    robot = load_robot(wrist(ELEMENTS))
+    robot.actuated = motors
+    page = Page(LibrarySession(robot), port=own_port(50))
+    try:
+        page.ask(lambda session: session.set_forward(True))
+        names = page.ask(lambda session: session.robot.joint_names)
+        sliders = page._controls._joints._sliders
+        for name, value in (('left', 0.5), ('right', -0.3), ('pitch', 0.2), ('roll', -0.1)):
+            page.ask(lambda session: session.set_joint(name, value))  # noqa: B023
+            at = wait_until(
+                lambda: {names[slider.place]: slider._handle.value for slider in sliders},
+                f'the slider of {name}',
+                ready=lambda at: at[name] == pytest.approx(value, abs=1e-6),  # noqa: B023
+            )
+            q = page.ask(lambda session: dict(zip(names, session.q.tolist(), strict=True)))
+            assert q['left'] == pytest.approx(0.1 + 2.0 * q['pitch'] + q['roll'], abs=1e-12)
+            assert q['right'] == pytest.approx(2.0 * q['pitch'] - q['roll'], abs=1e-12)
+            assert at == pytest.approx(q, abs=2e-6)
+            assert not any(slider._handle.disabled for slider in sliders)
+    finally:
+        page.close()
+        page.wait()
