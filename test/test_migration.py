@@ -160,6 +160,6 @@ def test_service_plugin_has_the_same_settings_as_on_moveit_page():
         text = (REPOSITORY / 'docs' / page).read_text()
         found = re.findall(r'^```yaml\n(.*?)^```', text, flags=re.DOTALL | re.MULTILINE)
         blocks.append([next(iter(yaml.safe_load(block).values())) for block in found])
-    theirs, (ours,) = blocks
+    theirs, (ours, *_) = blocks
     assert len(theirs) == 4
     assert theirs[-1] == ours

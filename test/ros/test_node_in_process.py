@@ -206,8 +206,9 @@ def test_parameters_are_declared_with_descriptions(context):
         descriptor = node.describe_parameter(spec.name)
         assert descriptor.description.startswith(spec.doc)
         ranges = [*descriptor.floating_point_range, *descriptor.integer_range]
-        assert len(ranges) == (0 if spec.low is None else 1)
-        limited = bool(spec.choices) or isinstance(spec.default, tuple)
+        listed = isinstance(spec.default, tuple)  # ROS has no range for the numbers of a list
+        assert len(ranges) == (0 if spec.low is None or listed else 1)
+        limited = bool(spec.choices) or listed
         assert descriptor.additional_constraints == (spec.allowed if limited else '')
     node.destroy_node()
 

@@ -304,7 +304,7 @@ def test_commands_of_senders_with_best_effort_are_received(graph, urdf):
 
     graph.knows(urdf('fivebar'))
     goal = ('-p', 'goal_names:=[pen]', '-p', 'goals.pen.link:=tool_link')
-    graph.start_node(*goal)
+    graph.start_node(*goal, '-p', "goals.pen.dof:='X Y'")
     graph.describe(urdf('fivebar'))
     graph.wait(lambda: graph.joint_states, 'joint states')
     for topic in ('goals/pen/twist', 'joint_command'):

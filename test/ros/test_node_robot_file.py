@@ -155,7 +155,7 @@ def test_commands_of_bring_your_robot_start_the_node(graph, tmp_path, repository
     for name, language, number in (
         ('rocker.urdf', 'xml', 0),
         ('rocker.closures.yaml', 'yaml', 0),
-        ('rocker.yaml', 'yaml', 1),
+        ('rocker.yaml', 'yaml', 2),
     ):
         found = re.findall(rf'^```{language}\n(.*?)^```', text, flags=re.DOTALL | re.MULTILINE)
         (tmp_path / name).write_text(found[number])

@@ -96,11 +96,11 @@ def test_shapes_contain_no_arrays():
 
 
 def test_frames_of_same_name_get_different_shape_names():
-    """Frames may be named alike, or not at all: their shapes are not."""
+    """Links may be named alike in a picture, and frames not at all."""
     base = Link('same')
     parent = base
-    for name in ('same', 'same', '', ''):
-        joint, link = Joint(name), Link(name)
+    for name, link_name in (('a', 'same'), ('b', 'same'), ('', ''), ('', '')):
+        joint, link = Joint(name), Link(link_name)
         joint.set_dof('X', 'EZ')
         joint.set_limits('EZ', -1, 1)
         joint.set_position(0.3, 0, 0)
@@ -109,7 +109,7 @@ def test_frames_of_same_name_get_different_shape_names():
         parent = link
     found = names(IKRootsHelper(base, layers=LAYERS))
     assert len(set(found)) == len(found)
-    assert {'axes/same.X', 'axes/same.X#2', 'axes/.X', 'axes/.X#2'} <= set(found)
+    assert {'frames/same', 'frames/same#2', 'axes/joint.X', 'axes/joint_2.X'} <= set(found)
 
 
 @pytest.mark.parametrize('name', ['hexapod', 'mixed', 'two_arms'])

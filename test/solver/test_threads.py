@@ -67,8 +67,8 @@ def test_concurrent_edits_cause_no_wrong_answer():
             base.set_position(*rng.choice([0.0, 0.5], 3))
             m.joints['j2'].set_limits('EY', -float(rng.uniform(1, 3)), 3.0)
             pin = Closure('pin', 'point')
-            base.add_child(pin)
             pin.make_closure(m.links['j2_link'])
+            base.add_child(pin)
             base.remove_child(pin)
             pin.remove_child(m.links['j2_link'])
 

@@ -311,7 +311,7 @@ def test_state_panel_has_the_distance_to_the_nearest_singularity(open_page):
     """In percent, for robots with loops."""
     state = open_page('fivebar')._controls._state
     wait_until(lambda: 'distance to singularity' in state._singularity.content, 'the distance')
-    assert '51 %' in state._singularity.content
+    assert '58 %' in state._singularity.content
 
 
 def test_robot_without_motors_says_that_it_has_no_efforts():

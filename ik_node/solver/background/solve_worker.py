@@ -94,6 +94,8 @@ class SolveJob:
         """
         found = None if self.before is None else self.before.found
         if found is not None:
+            # New limits of a joint clamp its value; that of the job before is to agree with it.
+            found = np.clip(found, *self.solver.limits())
             self.start = np.where(self.locked, self.read, found)
         self.before = None
         solution = self.task(self.stop, self.start)

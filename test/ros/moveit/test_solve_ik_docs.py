@@ -48,7 +48,7 @@ def fill(message, values):
 
 def test_kinematics_yaml_names_group_and_service(text, srdf):
     """The group is that of the SRDF, the service that of the node."""
-    (block,) = re.findall(r'^```yaml\n(.*?)^```', text, flags=re.DOTALL | re.MULTILINE)
+    block, *_ = re.findall(r'^```yaml\n(.*?)^```', text, flags=re.DOTALL | re.MULTILINE)
     ((group, entries),) = yaml.safe_load(block).items()
     assert group == srdf.find('group').get('name')
     assert entries == {
