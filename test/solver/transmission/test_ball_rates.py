@@ -19,7 +19,7 @@ def robot_of(kind, loop):
         '<joint name="swing" type="continuous"><parent link="a"/><child link="b"/>'
         '<axis xyz="0 1 0"/></joint>'
         '<joint name="rod" type="prismatic"><parent link="b"/><child link="c"/>'
-        '<axis xyz="0 0 1"/><limit lower="0" upper="2" effort="1" velocity="1"/></joint>'
+        '<axis xyz="0 0 1"/><limit lower="-2" upper="2" effort="1" velocity="1"/></joint>'
     )
     links = ''.join(f'<link name="{n}">{INERTIA}</link>' for n in ('plate', 'a', 'b', 'c'))
     closures = [
