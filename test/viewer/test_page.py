@@ -328,7 +328,7 @@ def test_robot_without_motors_says_that_it_has_no_efforts():
 
 @pytest.mark.parametrize('motors', [[], ['left', 'right']])
 def test_sliders_of_a_differential_wrist_keep_its_couplings(motors):
-    """Left = 0.1 + 2 pitch + roll and right = 2 pitch - roll; every slider leads, motors hold."""
+    """Every slider leads, motors hold: left = 0.1 + 2 pitch + roll, right = 2 pitch - roll."""
     robot = load_robot(wrist(ELEMENTS))
     robot.actuated = motors
     page = Page(LibrarySession(robot), port=own_port(50))
