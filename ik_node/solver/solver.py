@@ -373,6 +373,10 @@ class Solver:
         drives them there in small steps with the loops closed, as `drive` does, so that the loops
         stay in their assembly branch.
 
+        A chain whose iterations were spent (TIMEOUT) and whose values have not been set since goes
+        on with the damping and the random numbers of the last solve, also to another pose of a
+        goal. `update_structure` makes the solver forget them.
+
         Examples
         --------
         >>> import ik_node as ik
