@@ -289,8 +289,9 @@ def starts_agree(s: Solve) -> bool:
         s.k[ENDED] = ENDED_PROVEN if out_of_reach(s) else ENDED_AGREED
         if asked > 0.0:
             s.k[ENOUGH] = int(asked)
-        elif asked < 0.0 and s.k[ENDED] != ENDED_PROVEN:
-            s.k[ENOUGH] = NEVER
+        elif asked < 0.0 and (s.k[ENDED] != ENDED_PROVEN or s.k[ASSEMBLIES] == 1):
+            # Another assembly may be nearer, however far the goal is.
+            s.k[ENOUGH], s.k[ENDED] = NEVER, ENDED_SPENT
         elif s.k[ASSEMBLIES] == 1:
             s.k[ENOUGH] = OPEN_AGREEMENT
         elif s.k[ENDED] == ENDED_PROVEN:

@@ -36,7 +36,7 @@ def test_turned_assembly_of_3upu_is_found():
     plain = case.mechanism
     robot = ik.load_robot(plain.urdf(), closures=plain.closures(), assemble=False)
     robot.add_goal(case.link, name='goal', dof=case.dof)
-    solver = ik.Solver(robot)
+    solver = ik.Solver(robot, ik.SolverOptions(restarts=300))
     order = [solver.joint_names.index(joint) for joint in plain.names]
     start, position = np.zeros(len(order)), np.array((0.2, 0.2, 0.9))
     start[order] = case.home
