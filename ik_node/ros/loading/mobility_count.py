@@ -40,8 +40,10 @@ def loop_limits(robot: Robot) -> dict[str, float]:
     loose = {name: each.allowance(name) for each in robot.redundancies for name in each.misfit}
     limits = {}
     for name, residual in result.closure_errors.items():
-        tolerance = max(robot.closures[name].tolerance or (LOOP_TOLERANCE,))
-        limits[name] = max(LOOP_TOLERANCE, tolerance)
+        # A sum of joints has a row, but no closure.
+        closure = robot.closures.get(name)
+        stated = None if closure is None else closure.tolerance
+        limits[name] = max([LOOP_TOLERANCE, *(stated or ())])
         left = max(residual)
         if name in loose:
             if left > limits[name]:
@@ -52,7 +54,7 @@ def loop_limits(robot: Robot) -> dict[str, float]:
             limits[name] = max(limits[name], LOOP_TOLERANCE + max(loose[name]))
         if left <= limits[name]:
             continue
-        if not left <= LARGEST_ROUNDING or robot.closures[name].tolerance is not None:
+        if not left <= LARGEST_ROUNDING or stated is not None:
             raise TopologyError(
                 f'the loops of robot {shown(robot.name)} cannot be closed: '
                 f'{shown(result.worst)} stays '

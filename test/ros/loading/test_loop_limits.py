@@ -56,3 +56,15 @@ def test_a_robot_with_rounded_loops_ticks(shared):
     assert not report.held
     assert max(e.position for e in report.solution.closure_errors.values()) < 3e-5
     assert report.converged
+
+
+def test_robot_with_loop_and_sum_of_joints_is_loaded(urdf):
+    """The row of the sum has the tolerance of the node, too."""
+    tool = urdf('fivebar').replace(
+        '</robot>',
+        '<link name="dial"/><joint name="dial" type="continuous"><parent link="base_link"/>'
+        '<child link="dial"/></joint><joint_coupling joint="dial"><term of="left_shoulder" '
+        'coefficients="0 1"/><term of="right_shoulder" coefficients="0 1"/></joint_coupling>'
+        '</robot>',
+    )
+    assert loop_limits(load_robot(tool)) == {'pin': 1e-6, 'coupling of dial': 1e-6}
