@@ -95,9 +95,9 @@ Lookup = Callable[[str, str], Array]
 
 # Time budget of a request with timeout 0 [s], which MoveIt's plugin always sends.
 TIME_BUDGET = 0.1
-# Restarts if the solve from the seed fails. At some 20 microseconds each on a usual arm, an
-# unreachable pose is detected well before the budget is spent.
-RESTARTS = 100
+# Restarts if the solve from the seed fails and the node's parameter sets none: they end when
+# independent starts agree, so that an unreachable pose is detected before the budget is spent.
+RESTARTS = SolverOptions().restarts
 
 
 def read_request(
@@ -239,6 +239,6 @@ def _options(options: SolverOptions, timeout: Any) -> SolverOptions:
         use_svd=False,
         comfort=None,
         max_joint_step=math.inf,
-        restarts=max(options.restarts, RESTARTS),
+        restarts=options.restarts or RESTARTS,
         time_budget=seconds if seconds > 0.0 else TIME_BUDGET,
     )

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip('rclpy')
 
 from builtin_interfaces.msg import Duration
-from ik_node.ros.moveit.solve_ik import RESTARTS, TIME_BUDGET
+from ik_node.ros.moveit.solve_ik import TIME_BUDGET
 import numpy as np
 from support.ik_asking import arm_text, Asking, moved, parts, settings_of
 from support.moveit_messages import GetPositionIK, OldErrorCodes, request_for, stamped, state_of
@@ -374,7 +374,7 @@ def test_request_uses_the_tolerances_of_the_node(arm, near):
     assert response.error_code.val == SUCCESS
     options = arm.question.options
     assert options.translation_converge_threshold == 1e-4
-    assert (options.method, options.restarts) == ('dls', RESTARTS)
+    assert (options.method, options.restarts) == ('dls', 3)
     assert options.max_joint_step == math.inf
 
 
