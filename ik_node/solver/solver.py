@@ -431,7 +431,7 @@ class Solver:
             rows = table.rows.copy()
             window = None if joints is None else table.window_of(joints)
             self._forget_earlier_graph()
-            read_q, before = self._graph.values(), self._last_q.copy()
+            read_q, before = self._values_within(rows), self._last_q.copy()
             moves = {} if joints is not None else self._moves_of_locked(before, read_q, rows)
             loops = problem
             if moves or not self.options.in_kernel:
@@ -477,7 +477,7 @@ class Solver:
             if self._stepping is None or self._stepping.problem is not problem:
                 self._stepping = Stepping(problem)
             started = perf_counter()
-            q = self._graph.values()
+            q = self._values_within(table.rows)
             answers = self._stepping.step(q, table, *self._graph.packed)
             solution = Solution(q, answers, perf_counter() - started, problem.tree.names)
             self.accept(solution)
@@ -1029,6 +1029,15 @@ class Solver:
         problem = self._graph.problem(read.wanted)
         problem.refresh(self.options)
         return problem
+
+    def _values_within(self, rows: Array) -> Array:
+        """
+        Return the joints' values as the start of a solve that writes to the joints.
+
+        Joints are within their own limits, but a follower cannot be where a master takes it
+        beyond them, so masters start within the limits of their followers, too.
+        """
+        return self._graph.values().clip(rows[JOINT_LOWER], rows[JOINT_UPPER])
 
     def _moves_of_locked(self, before: Array, q: Array, rows: Array) -> dict[int, float]:
         """Return index and value of each changed locked joint; {} if another joint has changed."""

@@ -119,3 +119,18 @@ def test_follower_goes_outside_with_its_master():
     assert solution.q == pytest.approx(q, abs=1e-15)
     inside = Solver(robot).solve_pose(goal_at(robot, np.array([0.7, -1.4]), 'right'), q0=q)
     assert inside.q == pytest.approx([0.7, -1.4], abs=1e-6)
+
+
+def test_solve_leaves_a_follower_where_its_master_takes_it():
+    """Joints hold no value outside their limits, so that the master starts within them, too."""
+    robot = load_robot(GRIPPER)
+    robot.joints['b'].set_limits('EZ', -1, 1)
+    goal = robot.add_goal('right', dof='X Y')
+    goal.set_position(*robot.forward(np.array([0.8, -1.6]), 'right')[:3, 3])
+    solver = Solver(robot)
+    for solve in (solver.solve, solver.step):
+        robot.q = {'a': 0.8}
+        (result,) = solve()
+        assert robot.q[1] == pytest.approx(-2.0 * robot.q[0], abs=1e-15)
+        off = robot.forward(robot.q, 'right')[:3, 3] - goal.position
+        assert result.goal_errors['right'].position == pytest.approx(np.linalg.norm(off))

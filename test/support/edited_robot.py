@@ -268,7 +268,7 @@ class EditedRobot(EditedGraph):
         errors = {**solution.goal_errors, **solution.closure_errors}
         assert set(errors) == closures | set(asked)
         self.judge_errors(there, errors, asked)
-        assert there.limit_excess() <= 0.0
+        assert there.limit_excess(start) <= 0.0
         # Every coupling on the way to the free master rounds a product and a sum by half a unit in
         # the last place each; the solver composes them first. This allows 16 of them in a row.
         assert there.coupling_gap(rounded=16.0 * np.finfo(float).eps) <= 1e-12

@@ -159,16 +159,16 @@ class Naive:
         """Return the largest value of a joint [rad or m], 0 of none."""
         return max((float(np.abs(six).max()) for six in self.values.values()), default=0.0)
 
-    def limit_excess(self):
-        """Return the largest limit violation."""
-        return max(
-            (
-                max(joint.min_dof_limit[dof] - six[dof], six[dof] - joint.max_dof_limit[dof])
-                for joint, six in self.values.items()
-                for dof in joint.dof
-            ),
-            default=0.0,
-        )
+    def limit_excess(self, start=None):
+        """Return the largest violation of a limit, or of the value in `start` if farther out."""
+        found = [0.0]
+        for joint, six in self.values.items():
+            for dof in joint.dof:
+                before = [] if start is None else [start.values[joint][dof]]
+                low = min([joint.min_dof_limit[dof], *before])
+                high = max([joint.max_dof_limit[dof], *before])
+                found += [low - six[dof], six[dof] - high]
+        return max(found)
 
     def coupling_gap(self, rounded=0.0):
         """
