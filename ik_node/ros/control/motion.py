@@ -237,7 +237,11 @@ class Motion:
             report.effort = self.joint_space.effort(report.q)
         command = hardware.command(leader, wanted or report, outputs, settings, now, first)
         hardware.note = hardware.note or self.twist_note
-        stale = (wanted or report).stale or hardware.is_stale(outputs, settings, now)
+        rests = hardware.is_stale(outputs, settings, now)
+        if commanded and rests and hardware.q is not None:
+            # When the robot is measured again, a velocity goes on from where the drives rest.
+            leader.jump(hardware.q)
+        stale = (wanted or report).stale or rests
         return report, self._with_efforts(command, settings, stale) if command else None
 
     def _yields_to_plan(self, has_goals: bool, now: float) -> bool:

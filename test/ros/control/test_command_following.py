@@ -228,3 +228,21 @@ def test_singularities_are_named_before_and_bound_all_commands(
     assert f'singularity of {type_name}' in warnings[least]
     assert warnings[0] == ''
     assert warnings[least - 1] != ''
+
+
+@pytest.mark.parametrize('source', ['solution', 'actuated'])
+def test_velocity_goes_on_without_a_jump_when_the_motors_are_measured_again(moving, source):
+    """What a sender asked for while nobody knew where the robot was is not made up for."""
+    robot = make(moving, state_source=source, joint_state_timeout=0.1, goal_timeout=100.0)
+    robot.command(velocities={'ankle_pitch': 0.06})
+    follow(robot, 50)
+    for _ in range(400):
+        _, command = robot.tick()
+    before = last = commanded(robot)[0]
+    assert before == pytest.approx(0.06 * 0.59, abs=0.003)
+    robot.measure(**dict(zip(command.names, command.positions.tolist(), strict=True)))
+    for _ in range(20):
+        follow(robot, 1)
+        assert abs(commanded(robot)[0] - last) <= 1.2 * 0.06 * 0.01
+        last = commanded(robot)[0]
+    assert last > before
