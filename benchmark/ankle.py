@@ -21,10 +21,10 @@ from typing import Any
 
 import hand_written_ankle as by_hand
 from ik_node.description.own_robots import description_path
+from ik_node.export import export_robot
 from ik_node.native.library import library as kernel_library
 from ik_node.robot import load_robot
 from ik_node.solver import Solver
-from ik_node.solver.export import export_robot
 from machine import machine
 import numpy as np
 from numpy.typing import NDArray

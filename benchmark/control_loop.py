@@ -18,7 +18,7 @@ import tempfile
 import time
 
 import ik_node as ik
-from ik_node.solver.export import export_robot
+from ik_node.export import export_robot
 from machine import machine
 import numpy as np
 from numpy.typing import NDArray

@@ -27,11 +27,11 @@ from typing import Any
 
 from human_motion import Clip, clips, RATE
 import ik_node as ik
-from ik_node.cli.clips.motion_file import MotionFile
-from ik_node.cli.clips.motion_map import MotionMap, read_map
-from ik_node.cli.tables.goal_table import LinkPoses
 from ik_node.description.own_robots import description_path
 from ik_node.model.kinematics import TreePoses
+from ik_node.motion.mapping import MotionMap, read_map
+from ik_node.motion.pose_table import LinkPoses
+from ik_node.motion.read import MotionFile
 from machine import machine
 import numpy as np
 from numpy.typing import NDArray

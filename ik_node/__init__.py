@@ -11,6 +11,9 @@ from importlib import import_module
 from typing import Any, TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ik_node.analysis.mobility import Mobility
+    from ik_node.analysis.reach.base_placement import BasePlacement
+    from ik_node.analysis.reach.volume import ReachVolume
     from ik_node.cli.check import check
     from ik_node.conversions import robot_to_ik_root, set_ik_from_urdf, set_urdf_from_ik
     from ik_node.errors import (
@@ -30,10 +33,7 @@ if TYPE_CHECKING:
     from ik_node.model.goal import Goal
     from ik_node.model.joint import Joint, save_rest_pose
     from ik_node.model.link import Link
-    from ik_node.reach.base_placement import BasePlacement
-    from ik_node.reach.volume import ReachVolume
     from ik_node.robot import combine, from_dh, load_robot, Robot
-    from ik_node.solver.analysis.mobility import Mobility
     from ik_node.solver.background.async_solver import AsyncSolver
     from ik_node.solver.batch.batch_solution import BatchSolution, PoseErrors
     from ik_node.solver.batch.path_solution import PathSolution
@@ -66,12 +66,12 @@ _WHERE = {
     'model.goal': ('Goal',),
     'model.joint': ('Joint', 'save_rest_pose'),
     'model.link': ('Link',),
-    'reach.base_placement': ('BasePlacement',),
-    'reach.volume': ('ReachVolume',),
+    'analysis.reach.base_placement': ('BasePlacement',),
+    'analysis.reach.volume': ('ReachVolume',),
     'robot': ('Robot', 'combine', 'from_dh', 'load_robot'),
     'solver.background.async_solver': ('AsyncSolver',),
     'solver.batch.batch_solution': ('BatchSolution', 'PoseErrors'),
-    'solver.analysis.mobility': ('Mobility',),
+    'analysis.mobility': ('Mobility',),
     'solver.options': ('SolverOptions',),
     'solver.batch.path_solution': ('PathSolution',),
     'solver.result': ('PoseError', 'Solution', 'SolveResult'),

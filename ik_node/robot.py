@@ -7,6 +7,8 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
+from ik_node.analysis.assembly import Assembly, close_loops
+from ik_node.analysis.file_pose import FileGap, FilePose, gap_notes
 from ik_node.description.description import Description, WORLD
 from ik_node.description.read import read_description
 from ik_node.description.xacro_source import XACRO_SECONDS
@@ -34,8 +36,6 @@ from ik_node.model.link import Link
 from ik_node.model.link_goals import LinkGoals
 from ik_node.model.redundancy import Redundancy
 from ik_node.model.rotation import pose_inverse
-from ik_node.solver.analysis.assembly import Assembly, close_loops
-from ik_node.solver.analysis.file_pose import FileGap, FilePose, gap_notes
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import names_in, Values
 from ik_node.solver.solver import Solver
@@ -45,10 +45,10 @@ from numpy.typing import ArrayLike, NDArray
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from ik_node.reach.volume import ReachVolume
+    from ik_node.analysis.mobility import Mobility
+    from ik_node.analysis.reach.volume import ReachVolume
     from ik_node.scene.shapes import Shape
-    from ik_node.solver.analysis.mobility import Mobility
-    from ik_node.solver.transmission.transmission import Transmission
+    from ik_node.transmission.transmission import Transmission
 
 Array = NDArray[np.float64]
 
@@ -766,7 +766,7 @@ class Robot:
         True
 
         """
-        from ik_node.reach.search import reach
+        from ik_node.analysis.reach.search import reach
 
         return reach(
             self,
@@ -821,7 +821,7 @@ class Robot:
         2
 
         """
-        from ik_node.solver.transmission.transmission import Transmission
+        from ik_node.transmission.transmission import Transmission
 
         motors = self.actuated if actuators is None else actuators
         if actuators is None and motors and joints is not None:
@@ -1069,7 +1069,7 @@ class Robot:
         It is the number of free values minus the rank of the closures' Jacobian; locked and
         coupled values are not free. The result is an int with details, see `Mobility`.
         """
-        from ik_node.solver.analysis.mobility import mobility_of
+        from ik_node.analysis.mobility import mobility_of
 
         return mobility_of(self._solver, self.closures)
 

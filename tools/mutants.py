@@ -34,6 +34,9 @@ TESTS = {
         'test/solver/test_limits.py',
         'test/solver/test_partial_goals.py',
     ],
+    'analysis': ['test/analysis', 'test/cli/test_check_wrong_parts.py'],
+    'transmission': ['test/transmission'],
+    'motion': ['test/motion', 'test/cli/test_motion.py'],
     'solver': [
         'test/solver',
         '--ignore=test/solver/test_edits.py',
@@ -54,10 +57,13 @@ MORE_TESTS = {
     'kernels/path.py': ['test/solver/batch/test_path.py', 'test/solver/batch/test_paths.py'],
     'kernels/redundant.py': ['test/solver/test_rounding.py', 'test/solver/problem'],
     'kernels/start.py': ['test/solver/test_traps.py', 'test/solver/test_joint_wrap.py'],
-    'kernels/transmit.py': ['test/solver/transmission'],
+    'kernels/transmit.py': ['test/transmission'],
     'kernels/velocity.py': ['test/solver/test_velocity.py'],
     'kernels': ['test/solver/test_goal_kinds.py', 'test/solver/test_closed_form.py'],
-    'solver': ['test/cli', 'test/reach', 'test/gallery', 'test/test_robot.py'],
+    'solver': ['test/cli', 'test/analysis', 'test/gallery', 'test/test_robot.py'],
+    'analysis': ['test/cli/test_check.py', 'test/test_robot.py'],
+    'motion': ['test/benchmark/test_human_motion.py'],
+    'transmission': ['test/cli/test_transmission.py', 'test/ros/plans'],
     'ros': ['test/ros'],
 }
 # Lines that no test is to notice: types and what is said to people.

@@ -17,7 +17,7 @@ from pathlib import Path
 import sys
 from typing import Any
 
-from ik_node.cli.report.facts import facts_of
+from ik_node.analysis.facts import facts_of
 from ik_node.cli.report.plot import graph_plot
 from ik_node.cli.report.words import as_text, ascii_tree
 from ik_node.cli.robot_arguments import add_robot_arguments, check_outputs, robot_of

@@ -13,8 +13,8 @@ from typing import Any
 
 from ik_node.cli.robot_arguments import add_robot_arguments, check_outputs, robot_of
 from ik_node.errors import counted, listed, MOST_TEXT, OptionError, plain
+from ik_node.export import export_robot
 from ik_node.solver import Solver, SolverOptions
-from ik_node.solver.export import export_robot
 from ik_node.whole_file import whole_file
 
 ALL_AXES = 'X Y Z EX EY EZ'

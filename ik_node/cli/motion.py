@@ -26,16 +26,16 @@ import sys
 from time import perf_counter
 from typing import Any
 
-from ik_node.cli.clips.motion_file import MotionFile, read_motion, SUFFIXES
-from ik_node.cli.clips.motion_map import read_map, same_names, template
-from ik_node.cli.clips.motion_output import free_output, write_bag, write_npz
-from ik_node.cli.clips.preview import check_preview, write_preview
 from ik_node.cli.engine_arguments import add_engine_arguments, engine_of
 from ik_node.cli.robot_arguments import add_robot_arguments, check_outputs, robot_of
 from ik_node.cli.tables.answer_table import answer_header, answer_rows, AnswerTable
 from ik_node.cli.tables.shard import read_shard
 from ik_node.errors import DescriptionError, OptionError, plain
+from ik_node.motion.mapping import read_map, same_names, template
+from ik_node.motion.read import MotionFile, read_motion, SUFFIXES
+from ik_node.motion.write import free_output, write_bag, write_npz
 from ik_node.robot import Robot
+from ik_node.scene.preview import check_preview, write_preview
 from ik_node.solver import Solver, SolverOptions
 from ik_node.solver.batch.path_solution import PathSolution
 from ik_node.whole_file import whole_file

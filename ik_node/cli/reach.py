@@ -26,6 +26,11 @@ import re
 import sys
 from time import perf_counter
 
+from ik_node.analysis.conditioning import conditioning
+from ik_node.analysis.reach.files import is_map
+from ik_node.analysis.reach.find import PLANES, ReachFinder
+from ik_node.analysis.reach.map import ReachMap, Slice
+from ik_node.analysis.reach.outline import Outline
 from ik_node.cli.engine_arguments import add_engine_arguments
 from ik_node.cli.goal_arguments import parse_goal_arguments
 from ik_node.cli.robot_arguments import (
@@ -34,18 +39,13 @@ from ik_node.cli.robot_arguments import (
     check_writable,
     robot_of,
 )
-from ik_node.cli.workspace.map import ReachMap, Slice
-from ik_node.cli.workspace.outline import Outline
 from ik_node.cli.workspace.plot import reach_plot
 from ik_node.cli.workspace.volume import add_volume_arguments, compute_volume, query_volume
 from ik_node.description.unknown_name import unknown
 from ik_node.errors import DescriptionError, listed, OptionError
 from ik_node.model.dof import DOF, parse_dofs
-from ik_node.reach.files import is_map
-from ik_node.reach.find import PLANES, ReachFinder
 from ik_node.robot import Robot
 from ik_node.solver import Solver, SolverOptions, Status
-from ik_node.solver.analysis.conditioning import conditioning
 from ik_node.solver.batch.batch_run import thread_count
 from ik_node.whole_file import whole_file
 import numpy as np

@@ -8,15 +8,15 @@ from math import isfinite
 from typing import Any
 
 from ik_node.cli.goal_arguments import joint_value
-from ik_node.cli.ratio.plot import ratio_plot
-from ik_node.cli.ratio.sweep import Sweep
+from ik_node.cli.ratio_plot import ratio_plot
 from ik_node.cli.robot_arguments import add_robot_arguments, check_outputs, robot_of
 from ik_node.display import table
 from ik_node.errors import listed, MOST_TEXT, plain
 from ik_node.robot import Robot
 from ik_node.solver import Solver
 from ik_node.solver.status import Status
-from ik_node.solver.transmission.transmission import Transmission
+from ik_node.transmission.sweep import Sweep
+from ik_node.transmission.transmission import Transmission
 import numpy as np
 from numpy.typing import NDArray
 

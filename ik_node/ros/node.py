@@ -7,6 +7,7 @@ from contextlib import contextmanager, ExitStack
 import time
 from typing import Any
 
+from ik_node.analysis.file_pose import WARNING
 from ik_node.errors import counted, listed, OptionError, plain
 from ik_node.ros.control.motion import Motion
 from ik_node.ros.inputs.inputs import Inputs
@@ -51,7 +52,6 @@ from ik_node.ros.process.node_counts import NodeCounts
 from ik_node.ros.process.paused_clock import PausedClock
 from ik_node.ros.process.rotating_callbacks import RotatingCallbacks
 from ik_node.ros.services.services import Services
-from ik_node.solver.analysis.file_pose import WARNING
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 

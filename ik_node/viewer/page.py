@@ -10,8 +10,8 @@ import threading
 import time
 from typing import Any
 
+from ik_node.analysis.reach.volume import ReachVolume
 from ik_node.errors import IkError, shown
-from ik_node.reach.volume import ReachVolume
 from ik_node.viewer.access import Access, guarded
 from ik_node.viewer.panels.controls import Controls
 from ik_node.viewer.panels.joint_panel import LEFT_ALONE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ik_node.reach.volume import ReachVolume
+from ik_node.analysis.reach.volume import ReachVolume
 from ik_node.robot import as_robot
 from ik_node.viewer.viser_needed import need_viser
 

@@ -1,7 +1,7 @@
 """Generated motions of people are smooth, have limbs of fixed length, and stand on the ground."""
 
 from human_motion import ANKLE, bvh, clips, KEY_POINTS, KINDS, main, RATE, SKELETON
-from ik_node.cli.clips.motion_file import read_motion
+from ik_node.motion.read import read_motion
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation

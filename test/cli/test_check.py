@@ -6,8 +6,8 @@ import json
 import struct
 import sys
 
+from ik_node.analysis.facts import facts_of
 from ik_node.cli.main import main
-from ik_node.cli.report.facts import facts_of
 from ik_node.cli.report.layout import GraphLayout
 from ik_node.cli.report.words import branches
 from ik_node.robot import load_robot

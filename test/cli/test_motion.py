@@ -4,10 +4,10 @@ import csv
 import sys
 
 from ik_node import load_robot
-from ik_node.cli.clips.motion_file import read_motion
-from ik_node.cli.clips.motion_map import read_map
 from ik_node.cli.main import main
 from ik_node.description.own_robots import description_path
+from ik_node.motion.mapping import read_map
+from ik_node.motion.read import read_motion
 import numpy as np
 import pytest
 from support.command_line import refusal

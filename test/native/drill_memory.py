@@ -7,7 +7,7 @@ Not collected by itself; `pytest -s test/native/drill_memory.py` takes some minu
 import shutil
 import subprocess
 
-from ik_node.solver.export import export_robot
+from ik_node.export import export_robot
 import pytest
 from support.c_programs import compile_c
 from support.mechanisms import heavy_arm, MECHANISMS

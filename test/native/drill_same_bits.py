@@ -12,10 +12,10 @@ import subprocess
 import sys
 
 from ik_node import SolverOptions, Status
+from ik_node.export import export_robot
 from ik_node.native import build as native_build
 from ik_node.native import places
 from ik_node.native.levels import LEVELS, own_level
-from ik_node.solver.export import export_robot
 from ik_node.solver.problem.joint_table import JointTable
 import numpy as np
 import pytest

@@ -3,7 +3,7 @@
 
 import ctypes
 
-from ik_node.solver.export import export_robot
+from ik_node.export import export_robot
 import numpy as np
 import pytest
 from support import c_programs

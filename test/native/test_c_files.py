@@ -5,7 +5,7 @@ from ik_node.cli.export import parse_options
 from ik_node.cli.main import main
 from ik_node.description.own_robots import description_path
 from ik_node.errors import OptionError, UnknownFrameError
-from ik_node.solver.export import export_robot
+from ik_node.export import export_robot
 import pytest
 from support.c_programs import CLOSURES, compile_c, CRobot, GOALS, interface_source, run
 from support.command_line import refusal

@@ -2,13 +2,13 @@
 
 from ik_node import gallery, load_robot, Solver
 from ik_node.description.own_robots import description_path
+from ik_node.export import export_robot
 from ik_node.kernels import links as kernels
 from ik_node.kernels.layout import make_workspace
 from ik_node.model.flatten import flatten_links
 from ik_node.model.kinematics import TreePoses
 from ik_node.model.link import Link
 from ik_node.native.library import library
-from ik_node.solver.export import export_robot
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation

@@ -3,7 +3,7 @@
 
 from ik_node import gallery, load_robot, Solver, SolverOptions
 from ik_node.description.own_robots import description_path
-from ik_node.solver.export import export_robot
+from ik_node.export import export_robot
 import numpy as np
 import pytest
 from support.c_programs import CHAINS, CLOSURES, compile_c, CRobot, GOALS, INPUT, run, RUNNING

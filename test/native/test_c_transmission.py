@@ -4,7 +4,7 @@ import ctypes
 
 from ik_node import load_robot, Solver
 from ik_node.description.own_robots import description_path
-from ik_node.solver.export import export_robot
+from ik_node.export import export_robot
 import numpy as np
 import pytest
 from support.c_programs import (

@@ -2,9 +2,9 @@
 
 from math import cos, pi, sin
 
+from ik_node.analysis.mobility import mobility_of
 from ik_node.errors import IkError, ShapeError
 from ik_node.model.joint import Joint
-from ik_node.solver.analysis.mobility import mobility_of
 from ik_node.solver.options import METHODS, SolverOptions
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status

@@ -111,7 +111,7 @@ def test_driven_joint_stops_at_the_limit_of_what_follows_it():
 )
 def test_transmission_has_the_matrix_of_the_couplings(mechanism, motors, joints, ratio):
     """Positions, velocities and efforts, the last by virtual work."""
-    from ik_node.solver.transmission.transmission import Transmission
+    from ik_node.transmission.transmission import Transmission
 
     m = mechanism()
     solver = m.solver()
@@ -135,7 +135,7 @@ def test_transmission_has_the_matrix_of_the_couplings(mechanism, motors, joints,
 )
 def test_mobility_counts_masters_alone(mechanism, free):
     """Each coupling takes one degree of freedom."""
-    from ik_node.solver.analysis.mobility import mobility_of
+    from ik_node.analysis.mobility import mobility_of
 
     assert mobility_of(mechanism().solver()) == free
 

@@ -1,6 +1,6 @@
 """Planar loops of three bars, and their mobility."""
 
-from ik_node.solver.analysis.mobility import mobility_of
+from ik_node.analysis.mobility import mobility_of
 import numpy as np
 from support.building import Mechanism
 

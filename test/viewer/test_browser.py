@@ -3,10 +3,10 @@
 from functools import partial
 
 from ik_node.gallery import NAMES
+from ik_node.transmission.motor_load import MotorStatics
 from ik_node.viewer.panels.controls import configuration_yaml
 from ik_node.viewer.panels.effort_html import quantity
 from ik_node.viewer.sessions.library_session import gallery_session
-from ik_node.viewer.sessions.motor_load import MotorStatics
 import numpy as np
 import pytest
 from support.waiting import wait_until

@@ -12,10 +12,10 @@ from pathlib import Path
 import sys
 
 from ik_node import load_robot, Solver, SolverOptions
-from ik_node.cli.clips.motion_file import read_motion
-from ik_node.cli.clips.motion_map import read_map
 from ik_node.description.own_robots import description_path
 from ik_node.model.rotation import pose_matrix
+from ik_node.motion.mapping import read_map
+from ik_node.motion.read import read_motion
 import numpy as np
 from PIL import Image
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ik_node.analysis.file_pose import WARNING
 from ik_node.errors import counted, MOST_TEXT, plain
-from ik_node.solver.analysis.file_pose import WARNING
 
 # Longer lists of names are shortened to this number and a count.
 MOST_NAMES = 12

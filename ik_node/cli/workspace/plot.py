@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ik_node.cli.workspace.map import ReachMap, Slice
-from ik_node.cli.workspace.outline import Outline
+from ik_node.analysis.reach.map import ReachMap, Slice
+from ik_node.analysis.reach.outline import Outline
 from ik_node.model.closure import Closure
 from ik_node.model.joint import Joint
 from ik_node.model.tree import build_tree

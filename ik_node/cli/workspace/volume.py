@@ -10,15 +10,15 @@ import sys
 from time import perf_counter
 from typing import Any
 
+from ik_node.analysis.reach.files import check_suffix
+from ik_node.analysis.reach.search import CELL, ReachSearch
+from ik_node.analysis.reach.volume import ReachVolume
 from ik_node.cli.engine_arguments import engine_of
 from ik_node.cli.goal_arguments import parse_goal_arguments
 from ik_node.cli.robot_arguments import check_files, check_writable, robot_of
-from ik_node.cli.tables.goal_table import read_goal_table
 from ik_node.cli.workspace.volume_plot import volume_plot
 from ik_node.errors import DescriptionError, OptionError
-from ik_node.reach.files import check_suffix
-from ik_node.reach.search import CELL, ReachSearch
-from ik_node.reach.volume import ReachVolume
+from ik_node.motion.pose_table import read_goal_table
 from ik_node.whole_file import whole_file
 import numpy as np
 from numpy.typing import NDArray

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ik_node.reach.volume import ReachVolume
+from ik_node.analysis.reach.volume import ReachVolume
 from ik_node.scene.plot import picture_maker, save_picture
 import numpy as np
 

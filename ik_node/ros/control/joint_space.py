@@ -8,8 +8,8 @@ from ik_node.errors import IkError, plain
 from ik_node.ros.inputs.measured_state import MeasuredState
 from ik_node.ros.loading.joint_roles import JointRoles
 from ik_node.ros.loading.loaded_model import LoadedModel
-from ik_node.solver.transmission.state import Singularity
-from ik_node.solver.transmission.transmission import Transmission
+from ik_node.transmission.state import Singularity
+from ik_node.transmission.transmission import Transmission
 import numpy as np
 from numpy.typing import NDArray
 

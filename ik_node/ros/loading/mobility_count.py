@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 
+from ik_node.analysis.mobility import mobility_of
 from ik_node.errors import shown, TopologyError
 from ik_node.robot import Robot
 from ik_node.solver import Solver
-from ik_node.solver.analysis.mobility import mobility_of
 import numpy as np
 from numpy.typing import NDArray
 

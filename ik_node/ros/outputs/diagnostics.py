@@ -10,7 +10,7 @@ from ik_node.ros.messages.status_row import ERROR, OK, StatusRow, WARN
 from ik_node.ros.outputs.tick_report import TickReport
 from ik_node.ros.process.node_counts import NodeCounts
 from ik_node.solver import Solution, SolveResult
-from ik_node.solver.transmission.state import Singularity
+from ik_node.transmission.state import Singularity
 
 _LEVELS = {'CONVERGED': OK, 'STALLED': WARN, 'TIMEOUT': WARN, 'DIVERGED': ERROR}
 

@@ -15,7 +15,7 @@ from ik_node.ros.messages.refusals import RefusedInputError
 from ik_node.ros.outputs.command_publishers import CommandPublishers, part_of
 from ik_node.ros.parameters.output_settings import Outlet, split
 from ik_node.ros.plans.plan_conversion import ConvertedPlan, PlanConversion
-from ik_node.solver.transmission.prepared import PreparedTransmission
+from ik_node.transmission.prepared import PreparedTransmission
 import numpy as np
 from rclpy.action import ActionClient, ActionServer, CancelResponse
 from rclpy.callback_groups import ReentrantCallbackGroup

@@ -13,8 +13,8 @@ from ik_node.ros.messages.refusals import RefusedInputError
 from ik_node.ros.parameters.settings import Settings
 from ik_node.ros.plans.plan_messages import JointPlan, read_plan, trajectory_of
 from ik_node.ros.process.background_work import BackgroundWork
-from ik_node.solver.transmission.plan import actuator_plan, ActuatorPlan, START_TOLERANCE
-from ik_node.solver.transmission.transmission import Transmission
+from ik_node.transmission.plan import actuator_plan, ActuatorPlan, START_TOLERANCE
+from ik_node.transmission.transmission import Transmission
 import numpy as np
 from numpy.typing import NDArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint

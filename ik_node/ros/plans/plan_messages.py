@@ -10,7 +10,7 @@ from typing import Any
 from ik_node.errors import listed
 from ik_node.ros.messages.convert import seconds_from_stamp
 from ik_node.ros.messages.refusals import RefusedInputError
-from ik_node.solver.transmission.plan import ActuatorPlan
+from ik_node.transmission.plan import ActuatorPlan
 import numpy as np
 from numpy.typing import NDArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint

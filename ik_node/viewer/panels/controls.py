@@ -8,6 +8,7 @@ import re
 from typing import Any, NamedTuple
 
 from ik_node.robot import Robot
+from ik_node.transmission.motor_load import MotorStatics
 from ik_node.viewer.panels.browser_html import (
     browser_html,
     DARK_KEY,
@@ -27,7 +28,6 @@ from ik_node.viewer.panels.session_queue import by_hand, SessionQueue
 from ik_node.viewer.panels.state_panel import StatePanel
 from ik_node.viewer.panels.status_html import notes_html, status_html
 from ik_node.viewer.panels.view_panel import Eyes, ViewPanel
-from ik_node.viewer.sessions.motor_load import MotorStatics
 from ik_node.viewer.sessions.session import Session
 
 

@@ -7,8 +7,8 @@ from html import escape
 from math import floor, inf, isfinite, log10, sqrt
 
 from ik_node.errors import MOST_TEXT, plain
-from ik_node.solver.transmission.state import UNITS
-from ik_node.viewer.sessions.motor_load import MotorEffort, NEAR
+from ik_node.transmission.motor_load import MotorEffort, NEAR
+from ik_node.transmission.state import UNITS
 
 # A palette for the colour-blind (Okabe & Ito 2008); the state is also shown as a word.
 HELD, MUCH, OVER = '#009E73', '#E69F00', '#D55E00'

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from ik_node.errors import IkError, plain
 from ik_node.robot import Robot
+from ik_node.transmission.motor_load import Load, MotorStatics, statement
 from ik_node.viewer.panels.effort_html import efforts_html, note_html, quantity
 from ik_node.viewer.panels.session_queue import by_hand, SessionQueue
-from ik_node.viewer.sessions.motor_load import Load, MotorStatics, statement
 from ik_node.viewer.sessions.session import Array, Session
 import numpy as np
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ik_node.reach.volume import ReachVolume
+from ik_node.analysis.reach.volume import ReachVolume
 from ik_node.viewer.panels.session_queue import by_hand
 import numpy as np
 from numpy.typing import NDArray

@@ -9,9 +9,9 @@ from typing import Any
 from ik_node.errors import IkError, plain
 from ik_node.model.rotation import matrix_to_euler
 from ik_node.robot import Robot
+from ik_node.transmission.motor_load import MotorStatics, statement
 from ik_node.viewer.panels.effort_html import singularity_html
 from ik_node.viewer.panels.session_queue import by_hand
-from ik_node.viewer.sessions.motor_load import MotorStatics, statement
 from ik_node.viewer.sessions.session import Array
 import numpy as np
 

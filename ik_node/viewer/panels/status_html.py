@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from ik_node.analysis.file_pose import WARNING
 from ik_node.errors import MOST_TEXT, plain
 from ik_node.scene.chain_report import ChainReport
-from ik_node.solver.analysis.file_pose import WARNING
 from ik_node.solver.result import PoseError
 
 # A palette for the colour-blind (Okabe & Ito 2008); the status is also shown as a word.

@@ -116,7 +116,7 @@ def test_ctrl_c_without_results_ends_with_130(arm, run, monkeypatch):
     def interrupted(self, *args, **chosen):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr('ik_node.reach.spread.Spread.fill', interrupted)
+    monkeypatch.setattr('ik_node.analysis.reach.spread.Spread.fill', interrupted)
     code, out, _, rows = run(arm, '--link', 'tip')
     assert (code, out, rows) == (130, '', [])
     assert not run.out.exists()

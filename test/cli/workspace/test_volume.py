@@ -4,8 +4,8 @@ import csv
 import re
 import signal
 
+from ik_node.analysis.reach.volume import ReachVolume
 from ik_node.cli.main import main
-from ik_node.reach.volume import ReachVolume
 from ik_node.robot import load_robot
 from ik_node.solver.solver import Solver
 import numpy as np

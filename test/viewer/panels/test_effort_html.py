@@ -2,6 +2,7 @@
 
 from math import inf
 
+from ik_node.transmission.motor_load import MotorEffort
 from ik_node.viewer.panels.effort_html import (
     efforts_html,
     HELD,
@@ -11,7 +12,6 @@ from ik_node.viewer.panels.effort_html import (
     quantity,
     singularity_html,
 )
-from ik_node.viewer.sessions.motor_load import MotorEffort
 
 
 def test_quantities_have_three_digits_and_a_unit():

@@ -1,6 +1,6 @@
 """Slice and surface of a map as nodes of the page."""
 
-from ik_node.reach.volume import ReachVolume
+from ik_node.analysis.reach.volume import ReachVolume
 from ik_node.viewer.panels.reach_panel import Wanted
 from ik_node.viewer.stage.reach_marks import colours_of, ReachMarks, slice_cells
 import numpy as np

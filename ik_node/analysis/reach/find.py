@@ -1,0 +1,253 @@
+"""Choice of the plane and extent of a map of reachable points."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from ik_node.analysis.conditioning import closed_samples, conditioning, Held, repeated
+from ik_node.errors import OptionError
+from ik_node.model.dof import DOF, parse_dofs
+from ik_node.model.goal import Goal
+from ik_node.solver import Solver, SolverOptions
+from ik_node.solver.graph_reader import RobotLike
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+PLANES = ('xy', 'xz', 'yz')
+SAMPLES = 300
+# Number of configurations at which the mobility of the link is tested, and its smallest value.
+_LOOKED_AT, _STUCK = 20, 1e-6
+# Number of samples from which each end of the reach is searched.
+_STARTS = 40
+# Motions below this share of the longest one count as zero, because loops are closed to 1e-6 only.
+_STILL = 1e-4
+# Margin around the reach, as a share of its longer side.
+_MARGIN = 0.06
+# Points closer to the plane count as in the plane [m].
+_IN_PLANE = 1e-5
+_SLICE, _FAR = 'reach: in the plane', 'reach: far away'
+_NO_TURN = (0.0, 0.0, 0.0, 1.0)
+
+
+class ReachRobot(RobotLike, Protocol):
+    """The part of `Robot` that maps use."""
+
+    @property
+    def name(self) -> str:
+        """Return the name of the robot."""
+
+    @property
+    def joint_names(self) -> list[str]:
+        """Return the names of the joint values, in the order of q."""
+
+    @property
+    def q(self) -> Array:
+        """Return all joint values [rad or m]."""
+
+    def forward(self, q: Any, link: str) -> Array:
+        """Return the pose of a link in the root frame, shape (4, 4)."""
+
+    def add_goal(
+        self, link: str, *, name: str, dof: str, axes: str = 'world', priority: int = 0
+    ) -> Goal:
+        """Add a goal for a link."""
+
+    def remove_goal(self, name: str) -> None:
+        """Remove a goal."""
+
+
+class ReachFinder:
+    """
+    A search for the reach of a link.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot. Goals are added to it and removed again.
+    link : str
+    home : ndarray, shape (nq,)
+        The start with closed loops [rad or m].
+    held : mapping of str to (position, quat_xyzw), optional
+        Further goals and their poses, which are met at the start.
+    count : int
+        Number of random configurations.
+
+    Attributes
+    ----------
+    home : ndarray, shape (3,)
+        Position of the link at the start [m].
+    moves : str
+        Axes along which the link can move, as in 'xy'.
+    samples : ndarray, shape (n, nq)
+        Configurations with closed loops [rad or m]; the start comes first.
+    poses : ndarray, shape (n, 4, 4)
+        Poses of the link at these configurations.
+
+    """
+
+    def __init__(
+        self,
+        robot: ReachRobot,
+        link: str,
+        home: Array,
+        held: Held | None = None,
+        count: int = SAMPLES,
+    ) -> None:
+        self._robot, self._link, self._held = robot, link, dict(held or {})
+        self.samples: Array = np.vstack((home, closed_samples(robot, count, goals=self._held)))
+        self.poses: Array = np.array([robot.forward(q, link) for q in self.samples])
+        self._places = self.poses[:, :3, 3]
+        self.home: Array = self._places[0]
+        ways = np.ptp(self._places, axis=0)
+        still = max(_STILL * float(ways.max()), 1e-5)
+        self.moves = ''.join(axis for axis, way in zip('xyz', ways, strict=True) if way > still)
+
+    def plane(self, wanted: str | None) -> str:
+        """
+        Return the wanted plane, or the only possible one, or a vertical one through the link.
+
+        Raises
+        ------
+        OptionError
+            If the link does not move in the plane.
+
+        """
+        possible = [plane for plane in PLANES if set(plane) <= set(self.moves)]
+        if not possible:
+            way = f'moves along {self.moves} only' if self.moves else 'does not move'
+            raise OptionError(
+                '--link', self._link, f'a link that moves in a plane; this one {way}'
+            )
+        if wanted is not None:
+            if wanted not in possible:
+                raise OptionError(
+                    '--plane', wanted, f'{" or ".join(possible)}: {self._link} moves in no other'
+                )
+            return wanted
+        if len(possible) == 1:
+            return possible[0]
+        # Of the vertical planes, choose the one closer to the middle of the reach.
+        middle = 0.5 * (self._places.min(axis=0) + self._places.max(axis=0))
+        off = np.abs(self.home - middle)
+        return 'xz' if off[1] <= off[0] + 1e-3 * float(np.ptp(self._places)) else 'yz'
+
+    def at(self, plane: str, wanted: float | None) -> float:
+        """
+        Return the third coordinate of the plane [m]: the wanted one, or that of the link.
+
+        Raises
+        ------
+        OptionError
+            If the link cannot reach the plane.
+
+        """
+        (third,) = set('xyz') - set(plane)
+        here = float(self.home['xyz'.index(third)])
+        if wanted is None:
+            return here
+        if not np.isfinite(wanted):
+            raise OptionError('--at', wanted, 'a finite number [m]')
+        if third not in self.moves and abs(wanted - here) > 1e-6:
+            raise OptionError('--at', wanted, f'{here:.6g}: {self._link} moves in that plane only')
+        return wanted
+
+    def extent(self, plane: str, at: float | None) -> tuple[float, float, float, float]:
+        """
+        Return the extent of the reach along both axes of a plane [m], with a margin.
+
+        Parameters
+        ----------
+        plane : str
+            One of `PLANES`.
+        at : float or None
+            Third coordinate [m]; None = any.
+
+        """
+        (third,) = set('xyz') - set(plane)
+        robot, link = self._robot, self._link
+        # Staying in the plane has priority over approaching a distant goal.
+        if at is not None:
+            robot.add_goal(link, name=_SLICE, dof=third)
+        ends: list[float] = []
+        for axis in plane:
+            robot.add_goal(link, name=_FAR, dof=axis, priority=1)
+            ends += self._ends('xyz'.index(axis), 'xyz'.index(third), at)
+            robot.remove_goal(_FAR)
+        if at is not None:
+            robot.remove_goal(_SLICE)
+        room = _MARGIN * max(ends[1] - ends[0], ends[3] - ends[2], 1e-3)
+        return ends[0] - room, ends[1] + room, ends[2] - room, ends[3] + room
+
+    def box(self) -> tuple[Array, Array]:
+        """Return the least and the largest coordinates of the reach, shape (3,) each [m]."""
+        ends = []
+        for at, axis in enumerate('xyz'):
+            if axis not in self.moves:
+                ends.append((float(self.home[at]),) * 2)
+                continue
+            self._robot.add_goal(self._link, name=_FAR, dof=axis, priority=1)
+            try:
+                # The third axis is free, so any other one serves.
+                ends.append(self._ends(at, (at + 1) % 3, None))
+            finally:
+                self._robot.remove_goal(_FAR)
+        low, high = np.array(ends).T
+        return low, high
+
+    def check_moves(self, dof: str) -> None:
+        """
+        Check that the link can move independently along some axes.
+
+        Raises
+        ------
+        OptionError
+            If it moves on a curve or a surface only.
+
+        """
+        axes = parse_dofs(dof)
+        goal = self._robot.add_goal(self._link, name=_FAR, dof=dof)
+        try:
+            solver = Solver(self._robot)
+            ease = conditioning(
+                solver, goal.name, self.samples[:_LOOKED_AT], axes, self.counted(axes)
+            )
+        finally:
+            self._robot.remove_goal(_FAR)
+        if ease.max() < _STUCK:
+            free = f'a link that can move independently along {dof}; this one moves on a curve'
+            raise OptionError('link', self._link, f'{free} or a surface')
+
+    def counted(self, axes: tuple[DOF, ...]) -> list[DOF]:
+        """Return the translations among some axes along which the link moves."""
+        return [dof for dof in axes if not dof.is_rotation and dof.name.lower() in self.moves]
+
+    def _ends(self, axis: int, third: int, at: float | None) -> tuple[float, float]:
+        """Return the least and the largest coordinate along an axis, in the plane."""
+        solver = Solver(self._robot, SolverOptions(restarts=2))
+        here = self.home.copy()
+        here[third] = here[third] if at is None else at
+        starts = np.argsort(np.abs(self._places[:, third] - here[third]), kind='stable')[:_STARTS]
+        size = 10.0 * max(float(np.ptp(self._places)), float(np.abs(self.home).max()))
+        ends = []
+        for sign in (-1.0, 1.0):
+            far = here.copy()
+            far[axis] += sign * size
+            batch = solver.solve_batch(
+                {
+                    name: (np.tile(goal, (len(starts), 1)), np.tile(_NO_TURN, (len(starts), 1)))
+                    for name, goal in ((_SLICE, here), (_FAR, far))
+                    if at is not None or name == _FAR
+                }
+                | repeated(self._held, len(starts)),
+                self.samples[starts],
+            )
+            off = batch.goal_errors[_SLICE].position if at is not None else np.zeros(len(starts))
+            places = [
+                float(self._robot.forward(q, self._link)[axis, 3])
+                for q in batch.q[off < _IN_PLANE]
+            ]
+            # If no sample reaches the plane, use the samples outside it.
+            ends.append(sign * max(sign * np.array(places or self._places[:, axis])))
+        return ends[0], ends[1]

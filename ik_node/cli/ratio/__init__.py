@@ -1,1 +1,0 @@
-"""The ranges of a transmission, and their picture."""

@@ -1,0 +1,171 @@
+"""
+A robot with its loops and goals as a file for the C interface, `native/ik_node.c`.
+
+The file is little endian. After the head (magic, format, digest of the library) come numbers of
+eight bytes and then the names, each ended by a zero byte, in the order in which `take_robot` of
+`ik_node.c` reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ik_node.errors import listed, OptionError
+from ik_node.kernels.layout import JOINT_TARGET_WEIGHT
+from ik_node.model.flatten import flatten_links
+from ik_node.model.link import Link
+from ik_node.native.places import digest
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.problem.chain_problem import ChainProblem
+from ik_node.solver.problem.joint_table import JointTable
+from ik_node.solver.solver import Solver
+from ik_node.transmission.direction import Direction
+from ik_node.transmission.transmission import Transmission
+import numpy as np
+from numpy.typing import ArrayLike
+
+MAGIC, FORMAT = b'ik_robot', 2
+
+
+def export_robot(
+    solver: Solver,
+    goals: Iterable[str],
+    name: str = 'robot',
+    actuated: Sequence[str] = (),
+    transmission: Transmission | None = None,
+) -> bytes:
+    """
+    Return the file of a robot, for solves of some goals with the solver's options.
+
+    Joints, closures, goals and options are those of the moment. The file is for the library that
+    is built from the present sources.
+
+    Parameters
+    ----------
+    solver : Solver
+        Solver of the robot; the present joint values are the start.
+    goals : iterable of str
+        Goals or links as in `Solver.solve_pose`, in the order in which programs give their poses;
+        none = only the loops are closed.
+    name : str
+        Name of the robot.
+    actuated : sequence of str
+        Joints or joint values with a motor.
+    transmission : Transmission, optional
+        The transmission of the robot that programs use; None = none.
+
+    Raises
+    ------
+    UnknownFrameError
+        If a goal, link or joint does not exist.
+    OptionError
+        If the library alone cannot do such solves, or a name occurs twice or contains a zero byte.
+
+    """
+    keys = tuple(goals)
+    if len(set(keys)) < len(keys):
+        raise OptionError('goals', ' '.join(keys), 'each goal once')
+    with solver.lock:
+        problem, table, packed = solver.arrays_for(keys)
+        tree = problem.tree
+        _refuse_what_needs_python(solver.options, table, tree.names)
+        links = [frame for frame in tree.carrier if isinstance(frame, Link)]
+        closures = [n for chain in problem.chains for _, n in chain.names.closures]
+        names = [tree.names, [link.name for link in links], keys, closures, [], []]
+        if transmission is not None:
+            names[-2:] = transmission.actuators, transmission.joints
+        motors = np.zeros(len(tree.names), dtype=np.int64)
+        motors[table.places(actuated)] = 1
+        counts = [*map(len, names), len(table.followers)]
+        counts[4:4] = [len(problem.chains)]
+        parts = [MAGIC, _ints([FORMAT]), digest().encode(), _ints(counts)]
+        parts += [_floats(limits) for limits in solver.limits()]
+        parts += [_floats(solver.q), _floats(table.rows), _ints(motors), _floats(packed)]
+        for chain in problem.chains:
+            parts += _chain(chain, keys, closures)
+        for follower, master, polynomial in table.followers:
+            parts += [_ints([follower, master, len(polynomial)]), _floats(polynomial)]
+        parts += _model(*flatten_links(tree, links))
+        if transmission is not None:
+            for inverse in (False, True):
+                parts += _direction(transmission.direction(inverse))
+    return b''.join([*parts, _text([name, *(each for of_kind in names for each in of_kind)])])
+
+
+def _refuse_what_needs_python(
+    options: SolverOptions, table: JointTable, names: Sequence[str]
+) -> None:
+    """
+    Raise an error if a solve is more than calls of the kernel, one for each chain.
+
+    Raises
+    ------
+    OptionError
+        The message names what Python does.
+
+    """
+    why = 'for a file; Python does this around the compiled solver'
+    for name, only in (('method', 'dls'), ('jacobian', 'analytic'), ('use_svd', False)):
+        if getattr(options, name) != only:
+            raise OptionError(name, getattr(options, name), f'{only} {why}')
+    if options.time_budget > 0.0:
+        raise OptionError(
+            'time_budget', options.time_budget, '0 for a file; programs give a budget of steps'
+        )
+    if options.max_joint_step < np.inf:
+        raise OptionError('max_joint_step', options.max_joint_step, f'infinite {why}')
+    targets = [names[at] for at in np.flatnonzero(table.rows[JOINT_TARGET_WEIGHT]).tolist()]
+    if targets:
+        raise OptionError('joint targets', listed(targets), f'none {why}')
+    if table.balls_with_preferences:
+        named = listed([joint.name for joint, _ in table.balls_with_preferences])
+        raise OptionError('rest poses of ball joints', named, f'none {why}')
+
+
+def _chain(chain: ChainProblem, goals: tuple[str, ...], closures: list[str]) -> list[bytes]:
+    """Return a chain: its model, its constraint table, and which goal or closure each row is."""
+    named = zip(chain.names.constraints, chain.names.are_goals, strict=True)
+    places = [goals.index(n) if is_goal else -1 - closures.index(n) for n, is_goal in named]
+    return [*_model(chain.flat.ints, chain.flat.floats), _floats(chain.table), _ints(places)]
+
+
+def _direction(direction: Direction) -> list[bytes]:
+    """Return one direction of a transmission."""
+    chain = direction.chain
+    return [
+        *_model(chain.flat.ints, chain.flat.floats),
+        _floats(chain.table),
+        _floats(direction.moving),
+        _floats(direction.packed),
+        _ints([direction.plan.size, direction.data.size]),
+        _ints(direction.plan),
+        _floats(direction.settings()),
+    ]
+
+
+def _model(ints: ArrayLike, floats: ArrayLike) -> list[bytes]:
+    return [_ints([np.size(ints), np.size(floats)]), _ints(ints), _floats(floats)]
+
+
+def _ints(values: ArrayLike) -> bytes:
+    return np.ascontiguousarray(values, dtype='<i8').tobytes()
+
+
+def _floats(values: ArrayLike) -> bytes:
+    return np.ascontiguousarray(values, dtype='<f8').tobytes()
+
+
+def _text(names: Sequence[str]) -> bytes:
+    """
+    Return names in UTF-8, each ended by a zero byte.
+
+    Raises
+    ------
+    OptionError
+        If a name contains one.
+
+    """
+    for name in names:
+        if '\0' in name:
+            raise OptionError('name', name, 'names without a zero byte')
+    return b''.join(name.encode('utf-8', 'replace') + b'\0' for name in names)

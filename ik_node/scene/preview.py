@@ -1,0 +1,137 @@
+"""A moving picture of a solved motion, as GIF or MP4."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from shutil import which
+from typing import Any, TYPE_CHECKING
+
+from ik_node.errors import OptionError
+from ik_node.scene.ik_roots_helper import IKRootsHelper
+from ik_node.scene.plot import draw_shapes, picture_maker
+from ik_node.solver.batch.path_solution import PathSolution
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from ik_node.robot import Robot
+
+Array = NDArray[np.float64]
+
+# Pictures per second, about.
+RATES = {'.gif': 15.0, '.mp4': 30.0}
+SIDE, DPI = 4.8, 100  # [inch], [1/inch]
+# Half the width of the picture, as a share of the height of the robot and its goals.
+HALF = 0.55
+GOAL = '#DB1F3D'
+
+
+def check_preview(path: Path) -> None:
+    """
+    Check that a moving picture can be written, before anything is solved.
+
+    Raises
+    ------
+    OptionError
+        If the ending is not .gif or .mp4, or a package or program for it is missing.
+
+    """
+    kind = path.suffix.lower()
+    if kind not in RATES:
+        raise OptionError('--preview', str(path), f'a file that ends in {" or ".join(RATES)}')
+    picture_maker('--preview', 'picture.png')
+    if find_spec('PIL') is None:
+        raise OptionError('--preview', str(path), 'only with Pillow: `pip install pillow`')
+    if kind == '.mp4' and not _ffmpeg():
+        allowed = 'a .gif, or .mp4 with ffmpeg (apt install ffmpeg, or pip install imageio-ffmpeg)'
+        raise OptionError('--preview', str(path), allowed)
+
+
+def write_preview(
+    path: Path,
+    robot: Robot,
+    solved: PathSolution,
+    goals: Mapping[str, Array],
+    progress: Callable[[int, int], object] | None = None,
+) -> None:
+    """
+    Draw the links of the robot and its goals, with a camera that follows them.
+
+    Parameters
+    ----------
+    path : Path
+        A file that `check_preview` has accepted.
+    robot : Robot
+        The robot.
+    solved : PathSolution
+        Its motion.
+    goals : mapping of str to ndarray, shape (N, 3)
+        Positions of the goals, root frame [m].
+    progress : callable, optional
+        Function of the number of drawn pictures and of their total number.
+
+    """
+    kind = path.suffix.lower()
+    span = float(solved.times[-1] - solved.times[0])
+    frames = max(1.0, (len(solved) - 1) / span) if span else 1.0  # per second
+    step = max(1, round(frames / RATES[kind]))
+    rows = np.arange(0, len(solved), step)
+    places = np.stack(list(goals.values()), axis=1)
+    writer = _writer(kind, max(1, round(frames / step)))
+    figure = picture_maker('--preview', 'picture.png')(figsize=(SIDE, SIDE))
+    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0), projection='3d', proj_type='ortho')
+    axes.view_init(elev=12.0, azim=-50.0)
+    helper = IKRootsHelper(robot, layers=('links', 'closures'), resolution=6)
+    low, high = _heights(places)
+    half = HALF * (high - low)
+    with writer.saving(figure, str(path), DPI):
+        for done, row in enumerate(rows.tolist()):
+            axes.clear()
+            draw_shapes(helper.shapes(solved.q[row]), axes)
+            axes.scatter(*places[row].T, color=GOAL, s=14, depthshade=False, zorder=20)
+            middle = 0.5 * (places[row].min(axis=0) + places[row].max(axis=0))
+            axes.set(
+                xlim=(middle[0] - half, middle[0] + half),
+                ylim=(middle[1] - half, middle[1] + half),
+                zlim=(low, high),
+            )
+            axes.set_box_aspect((2.0 * half, 2.0 * half, high - low))
+            writer.grab_frame()
+            if progress is not None:
+                progress(done + 1, len(rows))
+
+
+def _heights(places: Array) -> tuple[float, float]:
+    """Return the lowest and highest place, with a margin [m]."""
+    low, high = float(places[..., 2].min()), float(places[..., 2].max())
+    size = max(high - low, float(np.ptp(places, axis=1).max()), 0.1)
+    return low - 0.1 * size, low + 1.1 * size
+
+
+def _writer(kind: str, rate: int) -> Any:
+    from matplotlib import rcParams
+    from matplotlib.animation import FFMpegWriter, PillowWriter
+
+    if kind == '.gif':
+        return PillowWriter(fps=rate)
+    rcParams['animation.ffmpeg_path'] = _ffmpeg()
+    return FFMpegWriter(fps=rate)
+
+
+def _ffmpeg() -> str:
+    """Return the program ffmpeg; '' if there is none."""
+    return which('ffmpeg') or _bundled_ffmpeg()
+
+
+def _bundled_ffmpeg() -> str:
+    """Return the ffmpeg of the package imageio-ffmpeg; '' if it is not installed."""
+    if find_spec('imageio_ffmpeg') is None:
+        return ''
+    from imageio_ffmpeg import get_ffmpeg_exe
+
+    try:
+        return str(get_ffmpeg_exe())
+    except RuntimeError:
+        return ''

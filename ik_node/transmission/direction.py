@@ -1,0 +1,346 @@
+# flake8: noqa: E203
+"""The packed arrays of one direction of a transmission, and the calls of its kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from typing import NamedTuple
+
+from ik_node.errors import OptionError, shown, TopologyError
+from ik_node.kernels.layout import (
+    begin_of,
+    CON_ROTATION_MISFIT,
+    CON_ROTATION_TOLERANCE,
+    CON_TRANSLATION_MISFIT,
+    CON_TRANSLATION_TOLERANCE,
+    JOINT_LOWER,
+    JOINT_REST_ON,
+    JOINT_TARGET_WEIGHT,
+    JOINT_UPPER,
+    JOINT_WINDOW,
+    LARGEST,
+    lay_out,
+)
+from ik_node.kernels.solve_state import STATUS_REFUSED
+from ik_node.kernels.transmit import (
+    CLOSED,
+    FIELDS,
+    RESULTS,
+    SIZES,
+    VARIABLE_LOCKED,
+    VARIABLE_PASSIVE,
+)
+from ik_node.model.chains import ancestors
+from ik_node.model.flatten import frame12
+from ik_node.model.link import Link
+from ik_node.model.request import pose_request
+from ik_node.model.tree import Tree
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.problem.joint_table import JointTable
+from ik_node.solver.problem.problem import Problem
+from ik_node.solver.solver import Solver
+from ik_node.transmission.state import FIRST, LAST
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+# The kinds of a variable that is locked, and of one that is not.
+LOCK = (VARIABLE_LOCKED, VARIABLE_PASSIVE)
+# Options of the solves that close the loops after a part of the way.
+OPTIONS = SolverOptions(restarts=0, max_iterations=30, stall_threshold=1e-14)
+# Loops that are open by more than this [rad or characteristic lengths] are not evaluated.
+OPEN = 1e-3
+
+
+class Space(NamedTuple):
+    """
+    What a transmission connects: places in q of actuators and joint values, and links.
+
+    Attributes
+    ----------
+    actuators, joints : tuple of int
+        Places in q.
+    links : tuple of Link
+        Their six rows follow those of the joints.
+    roots : ndarray, shape (n_actuators,)
+        Roots of the weights of the efforts.
+
+    """
+
+    actuators: tuple[int, ...]
+    joints: tuple[int, ...]
+    links: tuple[Link, ...]
+    roots: Array
+
+    @property
+    def row_count(self) -> int:
+        """Return the number of rows of the joint space."""
+        return len(self.joints) + 6 * len(self.links)
+
+
+class Direction:
+    """
+    One direction of a transmission: the chain of its loops, and the arrays of its kernel.
+
+    Parameters
+    ----------
+    solver : Solver
+        Solver of the robot, whose lock the caller holds.
+    space : Space
+        Actuators and joint space.
+    inverse : bool
+        True: the joint space is given, and the actuators follow.
+    given : sequence of int
+        Indices of the actuators, or of the joints of the space, whose values are set.
+    idle : int
+        Number of motions of passive joints that no actuator determines.
+
+    Attributes
+    ----------
+    problem : Problem
+        The closures, and if poses of links are given also these, as one chain.
+    plan, data : ndarray
+        Fields of `kernels.transmit.Transmit`.
+    moving, free : ndarray, shape (8, nq)
+        Tables of joints: with limits, and without limits and locks.
+
+    """
+
+    def __init__(
+        self, solver: Solver, space: Space, inverse: bool, given: Sequence[int], idle: int = 0
+    ) -> None:
+        loops, table, _ = solver.arrays_for(())
+        tree = loops.tree
+        self.space, self.inverse = space, inverse
+        masters = _masters(tree, space)
+        moved = {tree.q_of_column[column] for column in masters}
+        requests = [
+            request
+            for chain in loops.chains
+            if not moved.isdisjoint(chain.flat.var_q.tolist())
+            for request in chain.requests
+            if request.kind != 'cone'
+        ]
+        if inverse:
+            requests += [pose_request(link.name, link) for link in space.links]
+        self.problem = Problem(
+            tree, requests, None, loops.length, solver.redundancies, sorted(masters)
+        )
+        self.problem.refresh(solver.options)
+        (self.chain,) = self.problem.chains
+        rows = self.chain.table
+        columns = [CON_TRANSLATION_TOLERANCE, CON_ROTATION_TOLERANCE]
+        loose = np.ravel(rows[:, columns])
+        rows[:, columns] = np.minimum(rows[:, columns], (CLOSED * self.chain.flat.length, CLOSED))
+        places = space.joints if inverse else space.actuators
+        set_masters = [table.masters.get(places[at], places[at]) for at in given]
+        followers = {follower: (master, tuple(c)) for follower, master, c in table.followers}
+        self._set_tables(table, [*set_masters, *space.actuators])
+        self.moving[JOINT_WINDOW, set_masters] = 0.0
+        locked = table.rows[JOINT_WINDOW] == 0.0
+        own = {table.masters.get(at, at): a for a, at in enumerate(space.actuators)}
+        if len(own) < len(space.actuators):
+            raise TopologyError('two actuators move the same joint value, through a coupling')
+        locked[[*own, *set_masters]] = False
+        affine = [_affine(tree.names, places[at], followers) for at in given]
+        local = {int(place): at for at, place in enumerate(self._column_places())}
+        link_columns, link_frames = self._links(local, tree)
+        nv, na, ny = self.chain.flat.var_q.size, len(space.actuators), space.row_count
+        self.sizes = {
+            'na': na,
+            'ny': ny,
+            'nl': len(space.links),
+            'ng': len(given),
+            'nx': max(na, ny),
+            'nt': min(na, ny),
+            'ni': idle,
+            'na2': na * na,
+            'nt2': min(na, ny) ** 2,
+            'nq': len(tree.names),
+            'nv': nv,
+            'nc': len(requests),
+            'nr': 6 * len(requests),
+            'inverse': int(inverse),
+        }
+        var_q = self.chain.flat.var_q
+        kinds = np.where(locked[var_q], *LOCK)
+        for place, a in own.items():
+            kinds[var_q == place] = a
+        fields: dict[str, ArrayLike] = {
+            'act_column': [local[place] for place in space.actuators],
+            'variable': kinds,
+            'closing': np.where(np.isin(var_q, set_masters) | (kinds == VARIABLE_LOCKED), *LOCK),
+            'row_place': [*space.joints, *[-1] * (6 * len(space.links))],
+            'link_column': link_columns,
+            'given_row': list(given),
+            'given_place': set_masters,
+            'given_offset': [offset for offset, _ in affine],
+            'given_scale': [scale for _, scale in affine],
+            'given_unit': self.problem.units[set_masters],
+            'root': space.roots,
+            'loose': loose,
+            'link_offset': link_frames,
+        }
+        self._pack(fields)
+        self.packed = OPTIONS.packed()
+
+    def _set_tables(self, table: JointTable, unlocked: Sequence[int]) -> None:
+        self.moving = table.rows.copy()
+        self.moving[[JOINT_TARGET_WEIGHT, JOINT_REST_ON]] = 0.0
+        self.free = self.moving.copy()
+        self.free[JOINT_LOWER], self.free[JOINT_UPPER] = -np.inf, np.inf
+        self.free[JOINT_WINDOW] = np.inf
+        self.moving[JOINT_WINDOW, list(unlocked)] = np.inf
+        # The motors of a ball joint turn its Euler angles, of which it is the rates that count.
+        acting = set(self.space.actuators)
+        driven = [at for three in table.triples if not acting.isdisjoint(three) for at in three]
+        for rows in (self.moving, self.free):
+            by_angles(rows, driven)
+
+    def _column_places(self) -> Ints:
+        """Return the place in q of each column of the chain."""
+        ints = self.chain.flat.ints
+        at, end = begin_of(ints, 'column_q'), begin_of(ints, 'var')
+        return ints[at:end]
+
+    def _links(self, local: dict[int, int], tree: Tree) -> tuple[list[int], Array]:
+        """Return the column of the chain that carries each link, and the link's frame in it."""
+        columns, frames = [], [np.zeros(0)]
+        for link in self.space.links:
+            column, pose = tree.carrier[link]
+            columns.append(local[tree.q_of_column[column]] if column >= 0 else -1)
+            frame = frame12(pose)
+            frame[9:] /= self.chain.flat.length
+            frames.append(frame)
+        return columns, np.concatenate(frames)
+
+    def _pack(self, fields: dict[str, ArrayLike]) -> None:
+        named = {**self.sizes, 'RESULTS': RESULTS}
+        begins, totals = lay_out(named, FIELDS, len(SIZES) + len(FIELDS))
+        self.plan = np.zeros(totals['p'], dtype=np.int64)
+        self.data = np.zeros(totals['d'])
+        named |= {f'{array}_size': size for array, size in totals.items()}
+        head = [named[name] for name in SIZES] + [begins[name] for name in FIELDS]
+        self.plan[: len(head)] = head
+        self.begins = begins
+        # The result of a call, and its parts, counted from its first field.
+        self.results = self.data[begins[FIRST] : begins[LAST] + self.sizes['ny']]
+        lengths = {'nq': self.sizes['nq'], 'na': self.sizes['na'], 'ny': self.sizes['ny']}
+        self.places = {
+            name: (begins[name] - begins[FIRST], begins[name] - begins[FIRST] + lengths[length])
+            for name, (_, length, _) in FIELDS.items()
+            if length in lengths and begins[FIRST] < begins[name] <= begins[LAST]
+        }
+        for name, values in fields.items():
+            into = self.plan if FIELDS[name][0] == 'p' else self.data
+            array = np.ravel(values)
+            into[begins[name] : begins[name] + array.size] = array
+
+    def copied(self) -> Direction:
+        """Return the same direction with arrays of its own, for a caller of its own."""
+        made = copy(self)
+        made.chain = self.chain.with_own_workspace()
+        made.plan, made.data = self.plan.copy(), self.data.copy()
+        first = self.begins[FIRST]
+        made.results = made.data[first : first + self.results.size]
+        return made
+
+    @property
+    def poses(self) -> bool:
+        """Return True if a call gives poses of links."""
+        return self.inverse and bool(self.space.links)
+
+    def field_ints(self, name: str, count: int) -> Ints:
+        """Return a view of a field of `plan`."""
+        return self.plan[self.begins[name] : self.begins[name] + count]
+
+    def settings(self) -> Array:
+        """Return `data` as it was before the first call."""
+        kept = self.data.copy()
+        kept[self.begins['value_in'] :] = 0.0
+        return kept
+
+    def field(self, name: str, *shape: int) -> Array:
+        """Return a view of a field of `data` with the given shape."""
+        at, count = self.begins[name], int(np.prod(shape))
+        return self.data[at : at + count].reshape(shape)
+
+    def call(self, q: Array, joints: Array, gives: int) -> int:
+        """Call `kernels.transmit.transmit`; q is overwritten with the result."""
+        return self.chain.kernels.transmit(q, joints, self.packed, self.plan, self.data, gives)
+
+    def evaluate(self, q: Array, gives: int = 0) -> None:
+        """
+        Write motion and ratio at q, and what follows from the velocities and efforts in `data`.
+
+        Raises
+        ------
+        OptionError
+            If a loop is open at q.
+
+        """
+        if self.call(q.copy(), self.free, gives) == STATUS_REFUSED:
+            self.chain.refuse(q, (np.zeros((0, 3)), np.zeros((0, 4))))
+        errors = self.chain.errors.reshape(-1, 2)
+        for request, error, row, loose in zip(
+            self.chain.requests,
+            errors,
+            self.chain.table,
+            self.field('loose', len(errors), 2),
+            strict=True,
+        ):
+            if request.is_goal:
+                continue
+            misfit = row[[CON_TRANSLATION_MISFIT, CON_ROTATION_MISFIT]]
+            allowed = np.maximum(10.0 * (misfit + loose), (OPEN * self.chain.flat.length, OPEN))
+            if not (error <= allowed).all():
+                raise OptionError(
+                    'q',
+                    f'values with which {shown(request.name)} is open by {error[0]:.3g} m, '
+                    f'{error[1]:.3g} rad',
+                    'values with closed loops: solver.solve_pose({}, q0=q).q has them',
+                )
+
+
+def by_angles(rows: Array, places: Sequence[int] | slice = slice(None)) -> None:
+    """
+    Make the kernels move values of ball joints as Euler angles, not as turns about their axes.
+
+    A ball joint with a finite window, however wide, is no free one.
+    """
+    rows[JOINT_WINDOW, places] = np.minimum(rows[JOINT_WINDOW, places], LARGEST)
+
+
+def _masters(tree: Tree, space: Space) -> set[int]:
+    """Return the columns with free values that move actuators, joints and links."""
+    columns = [tree.q_of_column.index(at) for at in (*space.actuators, *space.joints)]
+    for link in space.links:
+        columns += ancestors(tree, tree.carrier[link][0])
+    return {tree.columns[column].master for column in columns}
+
+
+def _affine(
+    names: Sequence[str], place: int, followers: dict[int, tuple[int, tuple[float, ...]]]
+) -> tuple[float, float]:
+    """
+    Return offset and scale of a value that follows another one; 0 and 1 for one that does not.
+
+    Raises
+    ------
+    TopologyError
+        If the coupling is not linear, so that the other value does not follow from this one.
+
+    """
+    if place not in followers:
+        return 0.0, 1.0
+    master, polynomial = followers[place]
+    offset, scale, *curved = (*polynomial, 0.0, 0.0)[: max(2, len(polynomial))]
+    if scale == 0.0 or any(curved):
+        raise TopologyError(
+            f'{shown(names[place])} follows {shown(names[master])} by a polynomial: name '
+            f'{shown(names[master])} in place of it'
+        )
+    return offset, scale

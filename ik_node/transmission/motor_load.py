@@ -1,0 +1,291 @@
+"""The efforts with which motors hold a load, and the distance to singularities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import floor, inf, isfinite, log10
+from typing import NamedTuple, TYPE_CHECKING
+
+from ik_node.errors import IkError, TopologyError
+from ik_node.transmission.transmission import Transmission
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from ik_node.robot import Robot
+
+Array = NDArray[np.float64]
+
+# Below this nearness, a configuration counts as near a singularity.
+NEAR = 0.05
+# The share of its limit that the first load takes of the motor that it loads most.
+TAKEN = 0.5
+# Motors without limits: the first load is as large as the weight of the robot, or this force [N].
+ALONE = 10.0
+# Acceleration of free fall [m/s^2].
+FALL = 9.81
+# Lever arms shorter than this share of the largest count as zero.
+NO_ARM = 1e-6
+NO_MOTORS = 'the description names no motors'
+
+
+@dataclass(frozen=True)
+class Load:
+    """
+    A force on a link.
+
+    Attributes
+    ----------
+    link : str
+        Name of the link.
+    point : tuple of float
+        Point of application in the frame of the link [m].
+    force : tuple of float
+        Force on the link, root axes [N].
+    gravity : bool
+        Whether the weight of the robot acts as well.
+
+    """
+
+    link: str
+    point: tuple[float, float, float]
+    force: tuple[float, float, float]
+    gravity: bool
+
+    def start(self, robot: Robot) -> Array:
+        """Return the point of application at the robot's present values, root frame [m]."""
+        pose = robot.links[self.link].matrix_world
+        found: Array = pose[:3, :3] @ self.point + pose[:3, 3]
+        return found
+
+    def moved(self, robot: Robot, start: Array) -> Load:
+        """Return the same force at another point, root frame [m]."""
+        pose = robot.links[self.link].matrix_world
+        x, y, z = (pose[:3, :3].T @ (start - pose[:3, 3])).round(4).tolist()
+        return replace(self, point=(x, y, z))
+
+    def with_force(self, force: Array) -> Load:
+        """Return a load with another force [N], rounded to three digits of its size."""
+        x, y, z = rounded(force).tolist()
+        return replace(self, force=(x, y, z))
+
+
+class MotorEffort(NamedTuple):
+    """
+    The effort of a motor.
+
+    Attributes
+    ----------
+    name : str
+        Name of its value.
+    effort : float
+        What the motor exerts on the mechanism, positive in the direction of the value.
+    limit : float
+        Its largest effort; infinite = no limit is known.
+    unit : str
+        'N m' of a rotation, 'N' of a translation.
+
+    """
+
+    name: str
+    effort: float
+    limit: float
+    unit: str
+
+    @property
+    def share(self) -> float:
+        """Return the effort as a share of the limit, from 0; 0 without a limit."""
+        if self.limit > 0.0:
+            return abs(self.effort) / self.limit
+        return inf if self.effort else 0.0
+
+    @property
+    def is_over(self) -> bool:
+        """Return True if the effort is beyond the limit."""
+        return self.share > 1.0
+
+
+class MotorStatics:
+    """
+    The statics of the motors of a robot.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot. Nothing is computed before the first question.
+
+    """
+
+    def __init__(self, robot: Robot) -> None:
+        self.robot = robot
+        self._refused = ''
+
+    @cached_property
+    def _transmission(self) -> Transmission | None:
+        if not self.robot.actuated:
+            self._refused = NO_MOTORS
+            return None
+        try:
+            return self.robot.transmission()
+        except TopologyError as error:
+            self._refused = str(error)
+            return None
+
+    @property
+    def refusal(self) -> str:
+        """Return why there are no efforts, such as for a robot without motors; '' = there are."""
+        return self._refused if self._transmission is None else ''
+
+    @property
+    def has_weight(self) -> bool:
+        """Return True if the robot has masses."""
+        return self.robot.mass > 0.0
+
+    def first_load(self, q: Array, link: str, length: float) -> Load:
+        """
+        Return a load for the start, which the motors can hold.
+
+        It points downwards, or upwards if its arrow would else end below all links, or along x or
+        y if no motor feels a vertical force.
+
+        It acts on the origin of the link, or on its centre of mass if no motor feels a force on
+        the origin. In its worst direction it takes half of the limit of some motor.
+
+        Parameters
+        ----------
+        q : ndarray, shape (nq,)
+            Joint values with closed loops [rad or m].
+        link : str
+            Name of the link.
+        length : float
+            Length of its arrow [m].
+
+        """
+        point: Array = np.zeros(3)
+        arms: Array = np.zeros((3, 0))
+        if not self.refusal:
+            jacobian = self.robot.link_jacobian(q, link)
+            arms = jacobian[:3]
+            body = self.robot.links[link]
+            if body.mass > 0.0 and np.abs(arms).max() < NO_ARM * np.abs(jacobian).max(initial=0.0):
+                point = np.asarray(body.centre_of_mass, dtype=np.float64)
+                offset = self.robot.forward(q, link)[:3, :3] @ point
+                arms = arms + np.cross(jacobian[3:].T, offset).T
+        x, y, z = point.tolist()
+        size = self._force_for(np.sqrt(np.sum(arms * arms, axis=0)))
+        load = Load(link, (x, y, z), (0.0, 0.0, -size), self.has_weight)
+        felt = np.sqrt(np.sum(arms * arms, axis=1))
+        if felt[2] < NO_ARM * felt.max():
+            along_x = felt[0] >= felt[1]
+            return replace(load, force=(size, 0.0, 0.0) if along_x else (0.0, size, 0.0))
+        lowest = min(each.matrix_world[2, 3] for each in self.robot.links.values())
+        if load.start(self.robot)[2] - length < lowest:
+            return replace(load, force=(0.0, 0.0, size))
+        return load
+
+    def _force_for(self, arms: Array) -> float:
+        """Return a round force [N] for the effort of each motor per force [m or 1]."""
+        limits = np.array([limit for _, limit, _ in self._motors])
+        felt = arms > NO_ARM * arms.max(initial=0.0)
+        forces = [
+            TAKEN * limit / arm
+            for limit, arm in zip(limits[felt].tolist(), arms[felt].tolist(), strict=True)
+            if isfinite(limit) and limit > 0.0
+        ]
+        weight = FALL * self.robot.mass
+        return round_number(min(forces) if forces else (weight or ALONE))
+
+    @cached_property
+    def _motors(self) -> list[tuple[str, float, str]]:
+        """Return name, limit and unit of each motor."""
+        if self._transmission is None:
+            return []
+        turns = [dof.is_rotation for joint in self.robot.joint_order for dof in joint.dof]
+        names, limits = self.robot.joint_names, self.robot.max_effort.tolist()
+        rows = {
+            name: (name, limit, 'N m' if turn else 'N')
+            for name, limit, turn in zip(names, limits, turns, strict=True)
+        }
+        return [rows[name] for name in self._transmission.actuators]
+
+    def efforts(self, q: Array, load: Load) -> list[MotorEffort]:
+        """
+        Return the efforts that hold a load, -J^T w, and the weight of the robot if that acts.
+
+        Parameters
+        ----------
+        q : ndarray, shape (nq,)
+            Joint values with closed loops [rad or m].
+        load : Load
+            The load.
+
+        Returns
+        -------
+        list of MotorEffort
+            Empty if there is a refusal.
+
+        Raises
+        ------
+        IkError
+            If a loop is open at q.
+
+        """
+        if self.refusal:
+            return []
+        arm = self.robot.forward(q, load.link)[:3, :3] @ load.point
+        wrench = np.concatenate((load.force, np.cross(arm, load.force)))
+        held = self.robot.wrench_to_actuators(q, load.link, wrench)
+        if load.gravity and self.has_weight:
+            held = held + self.robot.gravity_effort(q, (0.0, 0.0, -FALL))
+        return [
+            MotorEffort(name, effort, limit, unit)
+            for (name, limit, unit), effort in zip(self._motors, held.tolist(), strict=True)
+        ]
+
+    def singularity(self, q: Array) -> tuple[float, str] | None:
+        """
+        Return how far a robot with loops is from a singularity.
+
+        Parameters
+        ----------
+        q : ndarray, shape (nq,)
+            Joint values with closed loops [rad or m].
+
+        Returns
+        -------
+        nearness : float
+            From 0, in a singularity, to 1: the reciprocal of the largest ratio of speeds between
+            motors and joints [rad or characteristic lengths].
+        warning : str
+            A sentence about what is lost; '' if the singularity is not near.
+
+        None for a robot without loops, without motors, or with a refusal. Raises IkError if a loop
+        is open at q.
+
+        """
+        if not self.robot.closures or self._transmission is None:
+            return None
+        found = self._transmission.singularity(q)
+        rows = self._transmission.joints
+        return found.nearness, found.warning(NEAR, self.robot.joint_names, rows)
+
+
+def statement(error: IkError) -> str:
+    """Return the first line of an error."""
+    return str(error).splitlines()[0]
+
+
+def round_number(value: float) -> float:
+    """Return the largest of 1, 2, 5, 10, ... that is not above a positive value."""
+    power = 10.0 ** floor(log10(value))
+    first = next(digit for digit in (5.0, 2.0, 1.0) if digit * power <= value * (1.0 + 1e-9))
+    return float(f'{first * power:.3g}')
+
+
+def rounded(vector: Array) -> Array:
+    """Return a vector with three digits of its largest component."""
+    size = float(np.abs(vector).max(initial=0.0))
+    if not 0.0 < size < inf:
+        return np.zeros(3)
+    return np.asarray(vector.round(2 - floor(log10(size))) + 0.0, dtype=np.float64)

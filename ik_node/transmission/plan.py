@@ -1,0 +1,457 @@
+# flake8: noqa: E203
+"""A plan in the joint space as a plan of the actuators, with loops closed between its points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ik_node.errors import IkError, plain, PlanError, ShapeError
+from ik_node.model.dof import DOF
+from ik_node.model.given import numbers
+from ik_node.model.joint import Joint
+from ik_node.solver.pose import Values
+from ik_node.solver.status import Status
+from ik_node.transmission.state import TransmissionState
+from ik_node.transmission.transmission import Transmission
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+# Largest distance between the start and a first point at time 0 [rad or m], as in MoveIt.
+START_TOLERANCE = 0.01
+# Points that are nearer in time than this are not divided any further [s].
+SHORTEST = 1e-4
+# Shares of the way between two points at which the loops are examined, unless they are open in the
+# middle by at most this share of the tolerance: they open by a parabola.
+BETWEEN, CLEARLY = (0.25, 0.75), 0.25
+# Step of the differences of velocities that give accelerations [s], and as a share of the time to
+# the next point.
+DIFFERENCE, SHARE_OF_SPAN = 1e-3, 0.2
+# A whole turn, and the rounding of half of one [rad], as in joint_trajectory_controller.
+TURN, HALF_TURN = 2.0 * np.pi, 1e-9
+MOST_POINTS = 20_000
+# Allowed excess over a limit, for rounding.
+SLACK = 1e-6
+
+
+@dataclass(frozen=True)
+class ActuatorPlan:
+    """
+    A plan of the actuators, made by `actuator_plan`.
+
+    Attributes
+    ----------
+    actuators : tuple of str
+        Names of the actuators' values.
+    times : ndarray, shape (n,)
+        Times from the start [s].
+    position, velocity, acceleration : ndarray, shape (n, n_actuators)
+        [rad or m] and their time derivatives.
+    effort : ndarray, shape (n, n_actuators), or None
+        [N m or N]; None if the plan has no efforts.
+    q : ndarray, shape (n, nq)
+        All joint values, loops closed [rad or m].
+    given : ndarray of bool, shape (n,)
+        True for the points of the plan, False for those that were added.
+
+    """
+
+    actuators: tuple[str, ...]
+    times: Array
+    position: Array
+    velocity: Array
+    acceleration: Array
+    effort: Array | None
+    q: Array
+    given: NDArray[np.bool_]
+
+
+@dataclass
+class _Point:
+    time: float
+    q: Array
+    position: Array
+    velocity: Array
+    acceleration: Array
+    effort: Array | None
+
+
+def actuator_plan(
+    transmission: Transmission,
+    times: ArrayLike,
+    position: ArrayLike,
+    velocity: ArrayLike | None = None,
+    acceleration: ArrayLike | None = None,
+    effort: ArrayLike | None = None,
+    *,
+    q0: Values,
+    tolerance: float = 1e-4,
+    effort_scale: float = 1.0,
+    is_replaced: Callable[[], bool] = bool,
+) -> ActuatorPlan:
+    """
+    Return the plan of the actuators for a plan in the joint space, after all limits are checked.
+
+    Between points the plan is what a joint_trajectory_controller makes of it: cubic by positions
+    and velocities, quintic if there are accelerations. Missing velocities are those of a monotone
+    cubic (Fritsch & Carlson 1980) that is at rest at both ends. Points are added until straight
+    interpolation of all joints, passive ones included, opens no loop by more than the tolerance.
+
+    Parameters
+    ----------
+    transmission : Transmission
+        Its joint space consists of joints, without links.
+    times : array_like, shape (n,)
+        Times from the start, increasing [s].
+    position : array_like, shape (n, n_joints)
+        Joint values in the order of `Transmission.joints` [rad or m].
+    velocity, acceleration, effort : array_like, shape (n, n_joints), optional
+        [rad/s or m/s], [rad/s^2 or m/s^2], [N m or N]. A velocity that is NaN is missing. If some
+        are missing, accelerations do not count.
+    q0 : array_like, shape (nq,), or mapping of str to float
+        Configuration at time 0, at rest, with closed loops [rad or m]; it decides the assembly. If
+        an angle has no limits, the plan is shifted by whole turns to the one nearest to q0.
+    tolerance : float
+        Largest opening of a loop between points [m or rad].
+    effort_scale : float
+        Share of the actuators' effort limits that may be used.
+    is_replaced : callable
+        Called between points; once it returns True, the plan is given up.
+
+    Returns
+    -------
+    ActuatorPlan
+        Its points include all given ones, with their times.
+
+    Raises
+    ------
+    PlanError
+        If a point cannot be reached or exceeds a limit; the message gives its time and the joint.
+        Also if the plan is given up.
+    ShapeError
+        If an argument has the wrong shape or is not finite.
+
+    References
+    ----------
+    Fritsch & Carlson, Monotone piecewise cubic interpolation, 1980.
+
+    """
+    count = len(transmission.joints)
+    at = numbers('times', times)
+    if at.ndim != 1 or not len(at) or not np.isfinite(at).all():
+        raise ShapeError('times', 'shape (n,) with n > 0, finite', f'shape {at.shape}')
+    if at[0] < 0.0 or (np.diff(at) <= 0.0).any():
+        raise PlanError('times must begin at 0 or later, and increase')
+    shape = (len(at), count)
+    planner = _Planner(transmission, q0, tolerance, effort_scale, is_replaced)
+    return planner.plan(
+        at,
+        _matrix('position', position, shape),
+        None if velocity is None else _matrix('velocity', velocity, shape, known=False),
+        None if acceleration is None else _matrix('acceleration', acceleration, shape),
+        None if effort is None else _matrix('effort', effort, shape),
+    )
+
+
+def _matrix(name: str, given: Any, shape: tuple[int, int], known: bool = True) -> Array:
+    values = numbers(name, given)
+    finite = np.isfinite(values) if known else ~np.isinf(values)
+    if values.shape != shape or not finite.all():
+        raise ShapeError(name, f'shape {shape}, finite', f'shape {values.shape}')
+    return values
+
+
+class _Planner:
+    """The transmission, start and limits of one plan."""
+
+    def __init__(
+        self,
+        transmission: Transmission,
+        q0: Values,
+        tolerance: float,
+        effort_scale: float,
+        is_replaced: Callable[[], bool],
+    ) -> None:
+        self._transmission = transmission
+        self._prepared = transmission.prepare_to_actuators()
+        self._is_replaced = is_replaced
+        solver = transmission.solver
+        self._names: Sequence[str] = solver.joint_names
+        self._q0 = solver.checked_q(q0)
+        places = [self._names.index(name) for name in transmission.joints]
+        self._start = self._q0[places]
+        self._turning = np.array([_turns(*solver.tree.owner[place]) for place in places])
+        self._tolerance = max(tolerance, 2.0 * transmission.loop_error(self._q0))
+        motors = [self._names.index(name) for name in transmission.actuators]
+        axes = [solver.tree.owner[place] for place in motors]
+        self._max_velocity = np.array([joint.max_velocity[dof] for joint, dof in axes])
+        self._max_effort = effort_scale * np.array([joint.max_effort[dof] for joint, dof in axes])
+        self._curve = _Curve(np.zeros(1), self._start[None], None, None)
+        self._times = np.zeros(0)
+        self._efforts: Array | None = None
+
+    def plan(
+        self,
+        times: Array,
+        position: Array,
+        velocity: Array | None,
+        acceleration: Array | None,
+        effort: Array | None,
+    ) -> ActuatorPlan:
+        """Return the plan of the actuators."""
+        self._times, self._efforts = times, effort
+        position = position + self._whole_turns(position[0])
+        if times[0] == 0.0:
+            far = np.abs(position[0] - self._start)
+            worst = int(far.argmax())
+            if far[worst] > START_TOLERANCE:
+                name = self._transmission.joints[worst]
+                raise PlanError(
+                    f'the first point is at time 0, but {plain(name)} is {far[worst]:.3g} from it'
+                )
+            at = times
+        else:
+            at = np.append(0.0, times)
+            position = np.vstack([self._start, position])
+            rest = np.zeros((1, position.shape[1]))
+            velocity = None if velocity is None else np.vstack([rest, velocity])
+            acceleration = None if acceleration is None else np.vstack([rest, acceleration])
+        self._curve = _Curve(at, position, velocity, acceleration)
+        self._prepared.start(self._q0)
+        points: list[_Point] = []
+        for end in self._points(at, self._q0):
+            if points:
+                self._divide(points, end)
+            else:
+                points.append(end)
+        points = points[1:] if at is not times else points
+        moments = np.array([point.time for point in points])
+        return ActuatorPlan(
+            tuple(self._transmission.actuators),
+            moments,
+            np.array([point.position for point in points]),
+            np.array([point.velocity for point in points]),
+            np.array([point.acceleration for point in points]),
+            None if effort is None else np.array([point.effort for point in points]),
+            np.array([point.q for point in points]),
+            np.isin(moments, times),
+        )
+
+    def _whole_turns(self, first: Array) -> Array:
+        """Return the whole turns that bring a plan nearest to the start, (n_joints,) [rad]."""
+        away = first - self._start
+        turns = np.round(away / TURN)
+        # At half a turn the direction is that of the plan.
+        rest = away - turns * TURN
+        half = np.abs(np.abs(rest) - 0.5 * TURN) < HALF_TURN
+        turns += np.where(half & (rest * away < 0.0), -np.sign(away), 0.0)
+        return np.where(self._turning, -turns * TURN, 0.0)
+
+    def _divide(self, points: list[_Point], end: _Point) -> None:
+        """Append points up to `end`, close enough to each other for straight interpolation."""
+        waiting = [end]
+        while waiting:
+            before, after = points[-1], waiting[-1]
+            span = after.time - before.time
+            if self._is_straight(before.q, after.q):
+                self._check_speed(before, after)
+                points.append(waiting.pop())
+            elif span <= SHORTEST:
+                raise PlanError(
+                    f'at {before.time:.4g} s the joints jump: no points between keep the loops '
+                    f'closed to {self._tolerance:.3g}'
+                )
+            elif len(points) + len(waiting) >= MOST_POINTS:
+                raise PlanError(f'the plan needs more than {MOST_POINTS} points')
+            else:
+                self._prepared.start(before.q)
+                between = np.array([before.time + 0.5 * span])
+                waiting.extend(self._points(between, before.q, span))
+                self._prepared.start(after.q)
+
+    def _is_straight(self, before: Array, after: Array) -> bool:
+        way = after - before
+        middle = self._transmission.loop_error(before + 0.5 * way)
+        if middle <= CLEARLY * self._tolerance:
+            return True
+        return middle <= self._tolerance and all(
+            self._transmission.loop_error(before + share * way) <= self._tolerance
+            for share in BETWEEN
+        )
+
+    def _points(self, times: Array, q: Array, span: float = np.inf) -> Iterator[_Point]:
+        """
+        Yield the states of the actuators at successive times, within their limits.
+
+        Parameters
+        ----------
+        times : ndarray, shape (n,)
+            [s]
+        q : ndarray, shape (nq,)
+            Configuration before the first time [rad or m].
+        span : float
+            Distance in time of the first time from its neighbours [s]; infinite = in `times`.
+
+        """
+        spans = np.minimum(span, np.diff(times, prepend=-np.inf))
+        spans = np.minimum(spans, np.diff(times, append=np.inf))
+        steps = np.minimum(DIFFERENCE, SHARE_OF_SPAN * spans)
+        # Velocities around a point are differentiated, on one side of it at the ends.
+        ends = self._curve.times[[0, -1]]
+        sides = np.where(times <= ends[0], 1.0, np.where(times >= ends[1], -1.0, 0.0))
+        around = times + steps * np.where(sides, sides, -1.0)
+        beyond = times + steps * np.where(sides, 2.0 * sides, 1.0)
+        stencils = np.stack([times, around, beyond], axis=1)
+        wanted, rates = (self._curve(stencils, order) for order in range(2))
+        moves = [bool(each.any()) for each in rates]
+        joint_efforts = None
+        if self._efforts is not None:
+            rows = [np.interp(times, self._times, row) for row in self._efforts.T]
+            joint_efforts = np.stack(rows, axis=1)
+        for at, time in enumerate(times.tolist()):
+            if self._is_replaced():
+                raise PlanError('a newer plan has arrived in the meantime')
+            effort = None if joint_efforts is None else joint_efforts[at]
+            state = self._prepared(wanted[at, 0], rates[at, 0], effort)
+            if state.status is not Status.CONVERGED:
+                state = self._nearest(time, wanted[at, 0], rates[at, 0], effort, q)
+            q = state.q
+            velocity = _known(state.actuator_velocity)
+            point = _Point(
+                time,
+                q,
+                state.actuator_position.copy(),
+                velocity,
+                np.zeros_like(velocity),
+                None if effort is None else _known(state.actuator_effort),
+            )
+            self._check('velocity', time, point.velocity, self._max_velocity)
+            if point.effort is not None:
+                self._check('effort', time, point.effort, self._max_effort)
+            if moves[at]:
+                first, second = (
+                    _known(self._prepared(wanted[at, k], rates[at, k]).actuator_velocity)
+                    for k in (1, 2)
+                )
+                side, step = sides[at], steps[at]
+                change = 4.0 * first - second - 3.0 * velocity if side else second - first
+                point.acceleration = (side or 1.0) * change / (2.0 * step)
+            yield point
+
+    def _nearest(
+        self, time: float, wanted: Array, rates: Array, effort: Array | None, q0: Array
+    ) -> TransmissionState:
+        """Return the state at a time from another start; raise an error if there is none."""
+        try:
+            state = self._transmission.to_actuators(wanted, rates, effort, q0=q0)
+        except IkError as error:
+            raise PlanError(f'at {time:.4g} s: {error}') from error
+        if state.status is not Status.CONVERGED:
+            far = np.abs(state.joint_position - wanted)
+            worst = int(far.argmax())
+            name = plain(self._transmission.joints[worst])
+            raise PlanError(
+                f'at {time:.4g} s {name} cannot be at {wanted[worst]:.6g}, only at '
+                f'{state.joint_position[worst]:.6g}: {state.message or "the motors end there"}'
+            )
+        self._prepared.start(state.q)
+        return state
+
+    def _check(self, what: str, time: float, values: Array, limits: Array) -> None:
+        """Refuse a state that is not finite or beyond a limit of an actuator."""
+        within = np.abs(values) <= (1.0 + SLACK) * limits
+        if not within.all():
+            worst = int(within.argmin())
+            name = plain(self._transmission.actuators[worst])
+            raise PlanError(
+                f'at {time:.4g} s the {what} of {name} is {values[worst]:.4g}, and its limit is '
+                f'{limits[worst]:.4g}'
+            )
+
+    def _check_speed(self, before: _Point, after: _Point) -> None:
+        span = after.time - before.time
+        speed = (after.position - before.position) / span
+        self._check('mean velocity', before.time, speed, self._max_velocity)
+
+
+def _known(values: Array | None) -> Array:
+    """Return values that were given and so are known."""
+    return np.zeros(0) if values is None else values.copy()
+
+
+def _turns(joint: Joint, dof: DOF) -> bool:
+    """Return True for an angle without limits, which whole turns do not change."""
+    limits = joint.min_dof_limit[dof], joint.max_dof_limit[dof]
+    return dof.is_rotation and bool(np.isinf(limits).all())
+
+
+def _monotone_velocity(times: Array, position: Array) -> Array:
+    """Return velocities of a monotone cubic, weighted harmonic means, that rests at both ends."""
+    h = np.diff(times)[:, None]
+    slope = np.diff(position, axis=0) / h
+    before, after = slope[:-1], slope[1:]
+    least, most = 2.0 * h[1:] + h[:-1], h[1:] + 2.0 * h[:-1]
+    monotone = before * after > 0.0
+    with np.errstate(divide='ignore', invalid='ignore'):
+        means = (least + most) / (least / before + most / after)
+    velocity = np.zeros_like(position)
+    velocity[1:-1] = np.where(monotone, means, 0.0)
+    return velocity
+
+
+class _Curve:
+    """
+    The joint values over time: cubic by positions and velocities, quintic with accelerations.
+
+    Parameters
+    ----------
+    times : ndarray, shape (n,)
+        [s]
+    position : ndarray, shape (n, n_joints)
+        [rad or m]
+    velocity, acceleration : ndarray, shape (n, n_joints), or None
+        A velocity that is NaN is that of a monotone cubic.
+
+    """
+
+    def __init__(
+        self, times: Array, position: Array, velocity: Array | None, acceleration: Array | None
+    ) -> None:
+        self.times = times
+        rest = np.zeros_like(position)
+        if len(times) == 1:
+            velocity = rest if velocity is None else np.nan_to_num(velocity)
+            self._rows = np.stack([position, velocity])
+            return
+        if velocity is None or np.isnan(velocity).any():
+            found = _monotone_velocity(times, position)
+            velocity = found if velocity is None else np.where(np.isnan(velocity), found, velocity)
+            acceleration = None
+        h = np.diff(times)[:, None]
+        p, q, v, w = position[:-1], position[1:], velocity[:-1], velocity[1:]
+        if acceleration is None:
+            rows = [p, v, (3 * (q - p) / h - 2 * v - w) / h, (2 * (p - q) / h + v + w) / h**2]
+        else:
+            a, b = acceleration[:-1], acceleration[1:]
+            rows = [
+                p,
+                v,
+                0.5 * a,
+                (20 * (q - p) / h - 12 * v - 8 * w + (b - 3 * a) * h) / (2 * h**2),
+                (30 * (p - q) / h + 16 * v + 14 * w + (3 * a - 2 * b) * h) / (2 * h**3),
+                (12 * (q - p) / h - 6 * v - 6 * w + (b - a) * h) / (2 * h**4),
+            ]
+        self._rows = np.stack(rows)
+
+    def __call__(self, times: Array, order: int) -> Array:
+        """Return values (order 0) or velocities (order 1) at times, (..., n_joints)."""
+        at = np.searchsorted(self.times[1:-1], times, side='right')
+        elapsed = (times - self.times[at])[..., None]
+        value = np.zeros((*times.shape, self._rows.shape[2]))
+        for power in range(len(self._rows) - 1, order - 1, -1):
+            factor = power if order else 1
+            value = value * elapsed + factor * self._rows[power, at]
+        return value
