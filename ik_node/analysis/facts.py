@@ -7,9 +7,15 @@ import math
 from typing import Any, TYPE_CHECKING
 
 from ik_node.analysis.file_pose import FileGap, gap_notes, WARNING
-from ik_node.analysis.loop_axes import blocking_followers, fixed_values, still_links, wrong_axes
 from ik_node.analysis.mobility import Mobility
-from ik_node.analysis.wrong_parts import loose_joints, wrong_parts
+from ik_node.analysis.wrong_parts import (
+    blocking_followers,
+    fixed_values,
+    loose_joints,
+    still_links,
+    wrong_axes,
+    wrong_parts,
+)
 from ik_node.description.writers.closure_type import (
     closure_type,
     joint_type,
