@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ik_node.model.joint import Joint, save_rest_pose
     from ik_node.model.link import Link
     from ik_node.robot import combine, from_dh, load_robot, Robot
+    from ik_node.scene.plot import plot
     from ik_node.solver.background.async_solver import AsyncSolver
     from ik_node.solver.batch.batch_solution import BatchSolution, PoseErrors
     from ik_node.solver.batch.path_solution import PathSolution
@@ -69,6 +70,7 @@ _WHERE = {
     'analysis.reach.base_placement': ('BasePlacement',),
     'analysis.reach.volume': ('ReachVolume',),
     'robot': ('Robot', 'combine', 'from_dh', 'load_robot'),
+    'scene.plot': ('plot',),
     'solver.background.async_solver': ('AsyncSolver',),
     'solver.batch.batch_solution': ('BatchSolution', 'PoseErrors'),
     'analysis.mobility': ('Mobility',),
@@ -123,6 +125,7 @@ __all__ = [
     'find_roots',
     'from_dh',
     'load_robot',
+    'plot',
     'robot_to_ik_root',
     'save_rest_pose',
     'set_ik_from_urdf',

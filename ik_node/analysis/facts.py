@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 import math
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
+from ik_node.analysis.analysed_robot import AnalysedRobot
 from ik_node.analysis.file_pose import FileGap, gap_notes, WARNING
 from ik_node.analysis.mobility import Mobility
 from ik_node.analysis.wrong_parts import (
@@ -27,11 +28,8 @@ from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 
-if TYPE_CHECKING:
-    from ik_node.robot import Robot
 
-
-def facts_of(robot: Robot) -> dict[str, Any]:
+def facts_of(robot: AnalysedRobot) -> dict[str, Any]:
     """Close the loops of a robot and return the facts about it in types that JSON supports."""
     result = robot.assemble()
     mobility = robot.mobility

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator
 from copy import deepcopy
 from math import dist
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
+from ik_node.analysis.analysed_robot import AnalysedRobot
 from ik_node.analysis.assembly import Assembly
 from ik_node.analysis.file_pose import loop_branches
 from ik_node.description.tree import joints_above
@@ -33,9 +34,6 @@ from ik_node.solver.problem.redundancy import without_rounding
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from ik_node.robot import Robot
-
 Array = NDArray[np.float64]
 
 # Smaller components of a motion of length one count as zero.
@@ -50,7 +48,7 @@ SAME_POINT = 1e-6
 MOST_TRIALS = 24
 
 
-def fixed_values(robot: Robot) -> dict[str, str]:
+def fixed_values(robot: AnalysedRobot) -> dict[str, str]:
     """
     Return the joint values that cannot change at the present configuration, and why.
 
@@ -90,7 +88,7 @@ def fixed_values(robot: Robot) -> dict[str, str]:
     return held
 
 
-def _held_by_loops(robot: Robot, table: JointTable, fixed: list[int]) -> dict[int, str]:
+def _held_by_loops(robot: AnalysedRobot, table: JointTable, fixed: list[int]) -> dict[int, str]:
     """Return the indices in q that no motion in the null space of the loops moves, and why."""
     solver = Solver(robot, SolverOptions())
     tree, options = solver.tree, solver.options
@@ -145,7 +143,7 @@ def _all_turns(ball: Joint, tree: Tree, held: Container[int]) -> bool:
     return all(turn in held for turn in turns)
 
 
-def blocking_followers(robot: Robot, held: dict[str, str]) -> list[dict[str, Any]]:
+def blocking_followers(robot: AnalysedRobot, held: dict[str, str]) -> list[dict[str, Any]]:
     """
     Return the followers whose limits leave a master one value.
 
@@ -176,7 +174,7 @@ def blocking_followers(robot: Robot, held: dict[str, str]) -> list[dict[str, Any
     return found
 
 
-def still_links(robot: Robot, held: dict[str, str]) -> list[str]:
+def still_links(robot: AnalysedRobot, held: dict[str, str]) -> list[str]:
     """Return the links that do not move, because no joint above them can move."""
     found = []
     for name, link in robot.links.items():
@@ -185,7 +183,7 @@ def still_links(robot: Robot, held: dict[str, str]) -> list[str]:
     return found
 
 
-def wrong_axes(robot: Robot, result: Assembly) -> list[dict[str, Any]]:
+def wrong_axes(robot: AnalysedRobot, result: Assembly) -> list[dict[str, Any]]:
     """
     Find loops that cannot close, or cannot move, because their rotation axis is wrong.
 
@@ -233,14 +231,14 @@ def is_like_no_joint(closure: Closure) -> bool:
     return not any(_parallel(axis, other) for other in axes)
 
 
-def turns_about_one(robot: Robot, name: str) -> bool:
+def turns_about_one(robot: AnalysedRobot, name: str) -> bool:
     """Return True if a closure leaves one rotation axis free."""
     closure = robot.closures[name]
     turns = [dof for dof in closure.dof if dof.is_rotation]
     return closure.kind == 'frame' and len(turns) == 2
 
 
-def _other_axes(robot: Robot, names: list[str]) -> list[dict[str, Any]]:
+def _other_axes(robot: AnalysedRobot, names: list[str]) -> list[dict[str, Any]]:
     """
     Find joint axes with which all named loops close and move; return [] if there are none.
 
@@ -256,7 +254,7 @@ def _other_axes(robot: Robot, names: list[str]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for name, dofs in kept.items():
         free = next(dof for dof in (DOF.EX, DOF.EY, DOF.EZ) if dof not in dofs)
-        best: tuple[int, Robot, list[dict[str, Any]]] | None = None
+        best: tuple[int, AnalysedRobot, list[dict[str, Any]]] | None = None
         # The present axis of a single loop is known to be wrong.
         present: list[tuple[str, Array | None]] = [('', None)] if len(names) > 1 else []
         for joint, axis in [*present, *_axes(loose.closures[name])]:
@@ -350,7 +348,9 @@ def _turn_frames(closure: Closure, axis: Array, free: DOF) -> None:
             place(*local)
 
 
-def wrong_parts(robot: Robot, result: Assembly, held: dict[str, str]) -> list[dict[str, Any]]:
+def wrong_parts(
+    robot: AnalysedRobot, result: Assembly, held: dict[str, str]
+) -> list[dict[str, Any]]:
     """
     Find changes of joints or couplings with which loops in trouble close and move.
 
@@ -416,7 +416,7 @@ def wrong_parts(robot: Robot, result: Assembly, held: dict[str, str]) -> list[di
 class _Trials:
     """Changes of copies of a robot; those after which the loops close and move are kept."""
 
-    def __init__(self, robot: Robot, mobility: int) -> None:
+    def __init__(self, robot: AnalysedRobot, mobility: int) -> None:
         self.found: list[dict[str, Any]] = []
         self._robot = robot
         self._mobility = mobility
@@ -459,7 +459,7 @@ class _Trials:
             )
 
 
-def _odd_joints(drawn: Robot, name: str) -> list[tuple[str, Array, Array]]:
+def _odd_joints(drawn: AnalysedRobot, name: str) -> list[tuple[str, Array, Array]]:
     """
     Return the hinge of a loop whose axis differs from all its other axes, which are parallel.
 
@@ -548,7 +548,7 @@ def _uncouple(joint: Joint) -> None:
         joint.uncouple(dof)
 
 
-def loose_joints(robot: Robot) -> list[dict[str, str]]:
+def loose_joints(robot: AnalysedRobot) -> list[dict[str, str]]:
     """
     Return the joints of a robot with loops that no loop, motor or coupling holds.
 

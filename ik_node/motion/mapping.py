@@ -7,21 +7,19 @@ from dataclasses import dataclass
 import json
 from pathlib import Path
 import re
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 from ik_node.description.angles import exact_angle
 from ik_node.description.unknown_name import unknown
 from ik_node.description.yaml_document import Checked, line_of, parse_yaml, WORDS
 from ik_node.errors import DescriptionError, IkError, listed, shown
+from ik_node.mechanism import Mechanism
 from ik_node.model.dof import parse_dofs
 from ik_node.model.rotation import quat_from_euler
 from ik_node.motion.read import MotionFile
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
-
-if TYPE_CHECKING:
-    from ik_node.robot import Robot
 
 Array = NDArray[np.float64]
 
@@ -95,7 +93,7 @@ class MotionMap:
     root: str
     links: tuple[MappedLink, ...]
 
-    def add_goals(self, robot: Robot) -> None:
+    def add_goals(self, robot: Mechanism) -> None:
         """
         Add a goal with weight and axes for each link; its name is the link's.
 
@@ -238,7 +236,7 @@ def _axis(name: str) -> Array:
     return -axis if name[0] == '-' else axis
 
 
-def guessed_links(motion: MotionFile, robot: Robot) -> dict[str, str]:
+def guessed_links(motion: MotionFile, robot: Mechanism) -> dict[str, str]:
     """Return the key point of each link whose name is the same but for case and separators."""
     by_word: dict[str, str] = {}
     for name in motion.points:
@@ -251,7 +249,7 @@ def guessed_links(motion: MotionFile, robot: Robot) -> dict[str, str]:
     return found
 
 
-def same_names(motion: MotionFile, robot: Robot) -> MotionMap:
+def same_names(motion: MotionFile, robot: Mechanism) -> MotionMap:
     """
     Return the mapping of key points to links with the same names, without scales or offsets.
 
@@ -276,7 +274,7 @@ def same_names(motion: MotionFile, robot: Robot) -> MotionMap:
     return MotionMap(str(motion.path), none, 1.0, still, '', links)
 
 
-def template(motion: MotionFile, robot: Robot) -> str:
+def template(motion: MotionFile, robot: Mechanism) -> str:
     """Return a mapping file to complete: guessed links, all other links and all key points."""
     guessed = guessed_links(motion, robot)
     is_bvh = motion.path.suffix.lower() == '.bvh'

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 import shutil
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 from ik_node.errors import DescriptionError, OptionError
+from ik_node.mechanism import Mechanism
 from ik_node.solver.batch.path_solution import PathSolution
 from ik_node.whole_file import part_of
 import numpy as np
-
-if TYPE_CHECKING:
-    from ik_node.robot import Robot
 
 JOINT_STATES, DESCRIPTION = '/joint_states', '/robot_description'
 # Version of the bag's metadata: the one that ROS 2 Jazzy and later write.
@@ -47,7 +45,7 @@ def free_output(option: str, path: Path, *, overwrite: bool) -> None:
         raise OptionError(option, str(path), 'a path that does not exist, or --overwrite')
 
 
-def write_npz(path: Path, robot: Robot, solved: PathSolution) -> None:
+def write_npz(path: Path, robot: Mechanism, solved: PathSolution) -> None:
     """
     Write a solved motion as arrays.
 
@@ -69,7 +67,7 @@ def write_npz(path: Path, robot: Robot, solved: PathSolution) -> None:
     )
 
 
-def write_bag(path: Path, robot: Robot, solved: PathSolution) -> None:
+def write_bag(path: Path, robot: Mechanism, solved: PathSolution) -> None:
     """
     Write a solved motion as a bag of ROS 2 in MCAP format.
 

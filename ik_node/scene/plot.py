@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping
 from io import BytesIO
 from pathlib import Path
@@ -9,8 +10,12 @@ from typing import Any
 import warnings
 
 from ik_node.errors import IkError, OptionError
+from ik_node.mechanism import Mechanism
+from ik_node.scene.ik_roots_helper import IKRootsHelper
 from ik_node.scene.mesh import mesh_of
 from ik_node.scene.shapes import Rgba, Shape, Text
+from ik_node.solver.pose import Values
+from ik_node.solver.solver import Solver
 from ik_node.whole_file import whole_file
 import numpy as np
 from numpy.typing import NDArray
@@ -138,6 +143,53 @@ def plot_shapes(
         save_picture(figure, path, dpi=_DPI)
     except OSError as error:
         raise OptionError('plot', str(path), f'a file that can be written ({error})') from None
+
+
+def plot(robot: Mechanism, axes: Any = None, *, q: Values | None = None) -> Any:
+    """
+    Draw links, joints, limits, closures and goals of a robot with matplotlib.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    axes : matplotlib Axes3D, optional
+        Axes to draw on, with projection='3d'; None = those of a new figure.
+    q : array_like, shape (nq,), or mapping of str to float, optional
+        Joint values [rad or m], as in `Robot.forward`; None = the present ones.
+
+    Returns
+    -------
+    Axes3D
+        The axes, with the same scale in all directions.
+
+    Raises
+    ------
+    IkError
+        If matplotlib is not installed.
+    OptionError
+        If the axes are not three-dimensional.
+    ShapeError, UnknownFrameError
+        If q cannot be used.
+
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> ik.plot(ik.load_robot('arm6'), q={'j1': 0.5}).name
+    '3d'
+
+    """
+    values = None if q is None else Solver(robot).checked_q(q)
+    return draw_shapes(IKRootsHelper(robot, resolution=8).shapes(values), axes)
+
+
+def html_picture(robot: Mechanism) -> str:
+    """Return a picture of a robot for a notebook; '' without matplotlib."""
+    try:
+        picture = b64encode(png_of(IKRootsHelper(robot, resolution=8).shapes())).decode()
+    except IkError:
+        return ''
+    return f'<img src="data:image/png;base64,{picture}" width="480">'
 
 
 def png_of(shapes: Iterable[Shape]) -> bytes:

@@ -6,17 +6,15 @@ from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 from ik_node.errors import OptionError
+from ik_node.mechanism import Mechanism
 from ik_node.scene.ik_roots_helper import IKRootsHelper
 from ik_node.scene.plot import draw_shapes, picture_maker
 from ik_node.solver.batch.path_solution import PathSolution
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from ik_node.robot import Robot
 
 Array = NDArray[np.float64]
 
@@ -51,7 +49,7 @@ def check_preview(path: Path) -> None:
 
 def write_preview(
     path: Path,
-    robot: Robot,
+    robot: Mechanism,
     solved: PathSolution,
     goals: Mapping[str, Array],
     progress: Callable[[int, int], object] | None = None,

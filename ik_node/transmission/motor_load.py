@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import floor, inf, isfinite, log10
-from typing import NamedTuple, TYPE_CHECKING
+from typing import NamedTuple
 
 from ik_node.errors import IkError, TopologyError
+from ik_node.transmission.actuated_robot import ActuatedRobot
 from ik_node.transmission.transmission import Transmission
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from ik_node.robot import Robot
 
 Array = NDArray[np.float64]
 
@@ -53,13 +51,13 @@ class Load:
     force: tuple[float, float, float]
     gravity: bool
 
-    def start(self, robot: Robot) -> Array:
+    def start(self, robot: ActuatedRobot) -> Array:
         """Return the point of application at the robot's present values, root frame [m]."""
         pose = robot.links[self.link].matrix_world
         found: Array = pose[:3, :3] @ self.point + pose[:3, 3]
         return found
 
-    def moved(self, robot: Robot, start: Array) -> Load:
+    def moved(self, robot: ActuatedRobot, start: Array) -> Load:
         """Return the same force at another point, root frame [m]."""
         pose = robot.links[self.link].matrix_world
         x, y, z = (pose[:3, :3].T @ (start - pose[:3, 3])).round(4).tolist()
@@ -117,7 +115,7 @@ class MotorStatics:
 
     """
 
-    def __init__(self, robot: Robot) -> None:
+    def __init__(self, robot: ActuatedRobot) -> None:
         self.robot = robot
         self._refused = ''
 

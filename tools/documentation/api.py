@@ -10,7 +10,7 @@ import ik_node as ik
 # Every name of `ik_node.__all__` is in one group; a test compares. Names with a dot are classes of
 # objects that methods return.
 GROUPS: Mapping[str, Sequence[str]] = {
-    'Robots': ('load_robot', 'from_dh', 'combine', 'Robot', 'check', 'view'),
+    'Robots': ('load_robot', 'from_dh', 'combine', 'Robot', 'check', 'plot', 'view'),
     'Solving': (
         'Solver',
         'SolverOptions',
@@ -101,7 +101,14 @@ def directive(name: str) -> list[str]:
     value = getattr(ik, name)
     if inspect.isclass(value):
         lines = [f'.. autoclass:: {full}']
-        return lines if value.__bases__ == (object,) else [*lines, '   :show-inheritance:']
+        if value.__bases__ == (object,):
+            return lines
+        # Robot consists of classes without a page of their own.
+        inner = any(
+            base.__module__.startswith('ik_node') and not hasattr(ik, base.__name__)
+            for base in value.__bases__
+        )
+        return [*lines, '   :inherited-members:' if inner else '   :show-inheritance:']
     if callable(value):
         return [f'.. autofunction:: {full}']
     values = ', '.join(f'``{each}``' for each in value)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
-
 from ik_node.analysis.conditioning import closed_samples, conditioning, Held, repeated
 from ik_node.errors import OptionError
+from ik_node.mechanism import Mechanism
 from ik_node.model.dof import DOF, parse_dofs
-from ik_node.model.goal import Goal
 from ik_node.solver import Solver, SolverOptions
-from ik_node.solver.graph_reader import RobotLike
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,33 +26,6 @@ _MARGIN = 0.06
 _IN_PLANE = 1e-5
 _SLICE, _FAR = 'reach: in the plane', 'reach: far away'
 _NO_TURN = (0.0, 0.0, 0.0, 1.0)
-
-
-class ReachRobot(RobotLike, Protocol):
-    """The part of `Robot` that maps use."""
-
-    @property
-    def name(self) -> str:
-        """Return the name of the robot."""
-
-    @property
-    def joint_names(self) -> list[str]:
-        """Return the names of the joint values, in the order of q."""
-
-    @property
-    def q(self) -> Array:
-        """Return all joint values [rad or m]."""
-
-    def forward(self, q: Any, link: str) -> Array:
-        """Return the pose of a link in the root frame, shape (4, 4)."""
-
-    def add_goal(
-        self, link: str, *, name: str, dof: str, axes: str = 'world', priority: int = 0
-    ) -> Goal:
-        """Add a goal for a link."""
-
-    def remove_goal(self, name: str) -> None:
-        """Remove a goal."""
 
 
 class ReachFinder:
@@ -89,7 +59,7 @@ class ReachFinder:
 
     def __init__(
         self,
-        robot: ReachRobot,
+        robot: Mechanism,
         link: str,
         home: Array,
         held: Held | None = None,

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from concurrent.futures import Executor
 from typing import Any
 
-from ik_node.analysis.reach.find import ReachFinder, ReachRobot
+from ik_node.analysis.reach.find import ReachFinder
 from ik_node.analysis.reach.grid import Grid
 from ik_node.analysis.reach.orientations import angles_between, orientations_of, UNTURNED
 from ik_node.analysis.reach.spread import Show, Spread
 from ik_node.analysis.reach.volume import ReachVolume
 from ik_node.errors import OptionError, ShapeError, shown
+from ik_node.mechanism import Mechanism
 from ik_node.model.given import is_number, numbers
 from ik_node.model.pose_forms import position_and_quat
 from ik_node.model.rotation import matrix_to_quat
@@ -37,7 +38,7 @@ class ReachSearch:
 
     def __init__(
         self,
-        robot: ReachRobot,
+        robot: Mechanism,
         link: str,
         *,
         cell: float = CELL,
@@ -152,7 +153,7 @@ class ReachSearch:
         self._robot.remove_goal(self._name)
 
 
-def reach(robot: ReachRobot, link: str, progress: Show | None = None, **given: Any) -> ReachVolume:
+def reach(robot: Mechanism, link: str, progress: Show | None = None, **given: Any) -> ReachVolume:
     """Return the map of a link; see `Robot.reach`."""
     search = ReachSearch(robot, link, **given)
     try:

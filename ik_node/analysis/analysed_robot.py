@@ -1,0 +1,139 @@
+"""What the mechanism of a robot can do: closed loops, mobility and reach."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TYPE_CHECKING
+
+from ik_node.analysis.assembly import Assembly, close_loops
+from ik_node.analysis.file_pose import FileGap
+from ik_node.description.description import Description
+from ik_node.mechanism import Mechanism
+from ik_node.model.frame import Frame
+from numpy.typing import ArrayLike
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from ik_node.analysis.mobility import Mobility
+    from ik_node.analysis.reach.volume import ReachVolume
+
+
+class AnalysedRobot(Mechanism):
+    """The analysis of a `Robot`."""
+
+    def __init__(self, source: Description | Frame | Iterable[Frame], name: str = 'robot') -> None:
+        self.assembly: Assembly | None = None
+        self.file_gaps: Mapping[str, FileGap] = {}
+        super().__init__(source, name)
+
+    def assemble(self) -> Assembly:
+        """
+        Close all loops, starting from the present values, within limits, and keep the result.
+
+        Returns
+        -------
+        Assembly
+            Result for all loops; `message` names every open loop and the reason.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> ik.load_robot('hexapod', assemble=False).assemble().converged
+        True
+
+        """
+        self.assembly = close_loops(self._solver)
+        return self.assembly
+
+    @property
+    def mobility(self) -> Mobility:
+        """
+        Return the degrees of freedom at the present configuration with closed loops.
+
+        It is the number of free values minus the rank of the closures' Jacobian; locked and
+        coupled values are not free. The result is an int with details, see `Mobility`.
+        """
+        from ik_node.analysis.mobility import mobility_of
+
+        return mobility_of(self._solver, self.closures)
+
+    def reach(
+        self,
+        link: str,
+        *,
+        cell: float = 0.025,
+        extent: ArrayLike | None = None,
+        orientations: int | ArrayLike | None = None,
+        goals: Mapping[str, Any] | None = None,
+        restarts: int = 20,
+        threads: int | None = None,
+        executor: Executor | None = None,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> ReachVolume:
+        """
+        Return a map of the positions that a link reaches, in any or in several orientations.
+
+        The search starts at the present configuration and at random ones, see docs/reach.md.
+
+        Parameters
+        ----------
+        link : str
+            Its name.
+        cell : float
+            Side of the cells [m]. A cell is reached if the link's origin reaches a position in it,
+            with an orientation one at most half a cell from its middle.
+        extent : array_like, shape (3, 2), optional
+            MIN and MAX of the middles of the cells along x, y and z [m], root frame; None = all
+            reachable positions.
+        orientations : int or array_like, shape (K, 4), optional
+            None: any orientation of the link counts. K quaternions xyzw: the link has each of
+            these orientations in the root frame. An integer K: the z axis of the link has each of
+            K directions, which are evenly spread; the rotation about it is free.
+        goals : mapping of str to pose, optional
+            Names of further goals or links, and poses that they keep, as in `Solver.solve_pose`.
+        restarts : int
+            Number of random starts for each position that is searched.
+        threads, executor : optional
+            As in `Solver.solve_batch`. The results do not depend on them.
+        progress : callable, optional
+            Called with the number of decided poses and their total number. An exception that it
+            raises ends the search, as Ctrl-C does.
+
+        Returns
+        -------
+        ReachVolume
+
+        Raises
+        ------
+        UnknownFrameError
+            If there is no such link or goal.
+        OptionError
+            If an argument is not allowed, the link cannot move, the goals cannot be met, or the
+            map would be larger than 4 GB.
+        ShapeError
+            If an array has the wrong shape or is not finite.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('fivebar')
+        >>> volume = robot.reach('tool_link', cell=0.1, restarts=2)
+        >>> bool(volume.reached.any())
+        True
+
+        """
+        from ik_node.analysis.reach.search import reach
+
+        return reach(
+            self,
+            link,
+            progress,
+            cell=cell,
+            extent=extent,
+            orientations=orientations,
+            goals=goals,
+            restarts=restarts,
+            threads=threads,
+            executor=executor,
+        )
