@@ -9,7 +9,7 @@ from typing import Any
 from ik_node.description.description import Description
 from ik_node.description.tree import trim_unused as trim_branches
 from ik_node.description.tree import WORLD_JOINT
-from ik_node.errors import OptionError, ShapeError, shown, TopologyError, UnknownFrameError
+from ik_node.errors import OptionError, ShapeError, TopologyError, UnknownFrameError
 from ik_node.kernels.layout import JOINT_LOWER, JOINT_UPPER
 from ik_node.model.dof import DOF
 from ik_node.model.frame import find_roots, Frame
@@ -75,7 +75,7 @@ def robot_to_ik_root(robot: Robot, trim_unused: bool = False) -> Joint:
         if len(roots) > 1 or not isinstance(roots[0], Joint):
             names = ', '.join(repr(root.name) for root in roots)
             raise TopologyError(
-                f'a robot with the roots {names} cannot have one {shown(WORLD_JOINT)}: load it '
+                f'a robot with the roots {names} cannot have one {WORLD_JOINT!r}: load it '
                 "with root='fixed'"
             )
         return roots[0]
@@ -206,7 +206,7 @@ def _free(ik_root: Frame) -> Joint:
     if isinstance(ik_root, Joint) and _is_free(ik_root):
         return ik_root
     raise TopologyError(
-        f'{shown(ik_root.name)} is not a joint with all six axes, so its pose cannot be set; '
+        f'{ik_root.name!r} is not a joint with all six axes, so its pose cannot be set; '
         'robot_to_ik_root returns such a joint'
     )
 

@@ -1,8 +1,11 @@
-"""What a Python prompt and a notebook show of an object."""
+"""Text for people: representations at a prompt or in a notebook, and lines of output."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import TextIO
+
+from ik_node.errors import MOST_NAME, MOST_TEXT, plain
 
 # Most rows of a table in a representation.
 MOST_ROWS = 12
@@ -34,7 +37,7 @@ def table(rows: Rows, most: int = MOST_ROWS) -> list[str]:
         Most rows below the heading. The last line gives the number of those that are left out.
 
     """
-    kept = rows[: most + 1]
+    kept = [[*map(plain, row)] for row in rows[: most + 1]]
     widths = [max(map(len, column)) for column in zip(*kept, strict=True)]
     lines = [
         '  ' + '  '.join(map(str.ljust, row, widths)).rstrip()  # one line per row
@@ -54,14 +57,29 @@ def html_table(rows: Rows, most: int = 100) -> str:
 
 def html_text(text: str) -> str:
     """Return one or several lines of text as HTML."""
-    return f'<pre>{_escaped(text)}</pre>'
+    return f'<pre>{_escape(printable(text.splitlines()))}</pre>'
 
 
 def _html_row(cells: Sequence[str], tag: str) -> str:
-    return f'<tr>{"".join(f"<{tag}>{_escaped(cell)}</{tag}>" for cell in cells)}</tr>'
+    return f'<tr>{"".join(f"<{tag}>{escaped(cell)}</{tag}>" for cell in cells)}</tr>'
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str, most: int = MOST_NAME) -> str:
+    """Return a name or a message as one printable line of HTML; see `plain`."""
+    return _escape(plain(text, most))
+
+
+def printable(lines: Iterable[str]) -> str:
+    """Return lines as one text without control characters and of moderate length."""
+    return '\n'.join(plain(line, MOST_TEXT) for line in lines)
+
+
+def say(*lines: str, file: TextIO | None = None) -> None:
+    """Print lines that may contain names from files: on the standard output, or to a file."""
+    print(printable(lines), file=file)
+
+
+def _escape(text: str) -> str:
     from html import escape  # here, because its table of entities takes a millisecond to import
 
     return escape(text)

@@ -24,10 +24,9 @@ _REPR.maxstring = _REPR.maxother = _REPR.maxlong = MOST_NAME
 
 def shown(value: object) -> str:
     """
-    Return the representation of a value for a message: quoted, escaped and shortened.
+    Return the representation of a value of any type for a message, shortened.
 
-    Names come from robot descriptions, which are not trusted. A name with line breaks, terminal
-    control sequences or thousands of characters must not disturb a log, a terminal or a page.
+    A message quotes a name as `f'{name!r}'`, which escapes control characters.
     """
     return _REPR.repr(value)
 
@@ -35,6 +34,11 @@ def shown(value: object) -> str:
 def plain(text: str, most: int = MOST_NAME) -> str:
     """
     Return a text as one printable line; a text that already is one is returned unchanged.
+
+    Names come from robot descriptions, which are not trusted. A name with line breaks, terminal
+    control sequences or thousands of characters must not disturb a log, a terminal or a page.
+    Errors, notes, log lines, printed lines, tables and the page are made with it, so that code
+    which writes a message need not.
 
     Parameters
     ----------
@@ -87,10 +91,10 @@ def merge_alike(notes: list[str]) -> None:
     """
     Replace many notes that differ only in names and numbers by the first and a count, in place.
 
-    Such notes are about the same fault of many joints or links.
+    Such notes are about the same fault of many joints or links. Each is one printable line then.
     """
     kinds: dict[str, list[str]] = {}
-    for note in dict.fromkeys(notes):
+    for note in dict.fromkeys(plain(note, MOST_TEXT) for note in notes):
         kinds.setdefault(_VARIES.sub('*', note), []).append(note)
     found: list[str] = []
     for alike in kinds.values():

@@ -8,7 +8,7 @@ from typing import Any
 
 from ik_node.description.description import Description, WORLD
 from ik_node.display import public_names
-from ik_node.errors import merge_alike, OptionError, shown, TopologyError
+from ik_node.errors import merge_alike, OptionError, TopologyError
 from ik_node.model.attributes import fixed_array
 from ik_node.model.closure import Closure
 from ik_node.model.dof import parse_dofs
@@ -56,8 +56,8 @@ class Mechanism:
         except OptionError as error:  # a coupling that the limits do not allow
             raise description.located(error) from None
         notes += [
-            f'joint {shown(name)} has a motor in the description and follows '
-            f'{shown(self._master_of(name))}: it does not count as actuated'
+            f'joint {name!r} has a motor in the description and follows '
+            f'{self._master_of(name)!r}: it does not count as actuated'
             for name in description.actuated
             if self._master_of(name) is not None
         ]
@@ -105,7 +105,7 @@ class Mechanism:
         for name in wanted:
             master = self._master_of(name)
             if master is not None:
-                allowed = f'a joint that follows no other, such as {shown(master)}, its master'
+                allowed = f'a joint that follows no other, such as {master!r}, its master'
                 raise OptionError('actuated', name, allowed)
         self.description.actuated = list(dict.fromkeys(wanted))
 
@@ -395,7 +395,7 @@ class Mechanism:
 
         """
         if link_a == link_b:
-            raise OptionError('link_b', link_b, f'another link than {shown(link_a)}')
+            raise OptionError('link_b', link_b, f'another link than {link_a!r}')
         closure = Closure(f'{link_a}_{link_b}' if name is None else name, type)
         if closure.name in self.closures or closure.name in self.goals:
             raise OptionError('name', closure.name, 'a name that no goal or closure has')
@@ -579,7 +579,7 @@ class Mechanism:
         bodies = [body for body in links if body.mass > 0.0]
         if not bodies:
             raise TopologyError(
-                f'{shown(link or self.name)} has no mass, so no centre of mass: give the '
+                f'{link or self.name!r} has no mass, so no centre of mass: give the '
                 f'links of the '
                 'description an <inertial>, or set Link.mass'
             )

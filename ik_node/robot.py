@@ -13,7 +13,7 @@ from ik_node.description.read import read_description
 from ik_node.description.xacro_source import XACRO_SECONDS
 from ik_node.description.xml_document import MAX_BYTES
 from ik_node.display import html_table, html_text, public_names, Rows, table
-from ik_node.errors import counted, IkError, listed, OptionError, plain, shown, TopologyError
+from ik_node.errors import counted, IkError, listed, OptionError, TopologyError
 from ik_node.model.frame import Frame
 from ik_node.model.goal import Goal
 from ik_node.model.rotation import pose_inverse
@@ -102,7 +102,7 @@ class Robot(AnalysedRobot, ActuatedRobot):
         return html_text(self._headline()) + html_picture(self) + html_table(self._rows())
 
     def _headline(self) -> str:
-        lines = [f'Robot {shown(self.name)} ({plain(self.dialect)})']
+        lines = [f'Robot {self.name!r} ({self.dialect})']
         lines.append(
             f'{counted(len(self.links), "link")}, '
             f'{counted(len(self.joint_order), "movable joint")}'
@@ -121,7 +121,7 @@ class Robot(AnalysedRobot, ActuatedRobot):
             values = zip(self.joint_names, self._solver.tree.owner, strict=True)
             for name, (joint, dof) in values:
                 motor = 'motor' if joint.name in self.actuated else ''
-                rows.append((plain(name), joint.describe_value(dof), motor))
+                rows.append((name, joint.describe_value(dof), motor))
         except IkError:  # the headline gives the reason
             return []
         return rows

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from hypothesis import given
 from hypothesis import strategies as st
 from ik_node.cli.main import main
+from ik_node.display import printable
 from ik_node.errors import IkError, listed, OptionError, plain, shown, UnknownFrameError
 from ik_node.robot import load_robot
 from ik_node.solver.solver import Solver
@@ -68,16 +69,18 @@ def test_long_list_of_names_shows_first_twelve():
 
 @pytest.mark.parametrize('name', HOSTILE)
 def test_robot_messages_contain_no_raw_name(name):
-    """Notes, results, mobility and loop reports are printable and short."""
+    """Notes, results, mobility and loop reports are printable; notes are short."""
     robot = load_robot(robot_text(name, name + '2', name, name))
     assert robot.assembly.status.name != 'CONVERGED'
     solution = Solver(robot).solve_pose(
         {in_xml(name).replace('&#10;', '\n'): ((9, 9, 9), (0, 0, 0, 1))}
     )
-    lines = [*robot.notes, robot.assembly.message, solution.message]
+    assert all(map(is_tame, robot.notes))
+    lines = [robot.assembly.message, solution.message]
     lines += [chain.message for chain in solution.chains]
     lines += robot.mobility.report().split('\n')
-    assert all(map(is_tame, lines))
+    assert ''.join(lines).isprintable()
+    assert all(map(is_tame, printable(lines).split('\n')))
 
 
 @pytest.mark.parametrize('name', HOSTILE)
@@ -125,3 +128,23 @@ def test_diagnostics_escape_names(name):
     assert all(map(is_tame, [status.name, status.message, *pairs]))
     assert released_of(message, robot.closures) == set()
     assert released_of(SimpleNamespace(status=[]), robot.closures) is None
+
+
+@pytest.mark.parametrize('name', HOSTILE)
+def test_logger_of_node_escapes_names(monkeypatch, name):
+    """A log line is printable and short, whatever its writer put into it."""
+    pytest.importorskip('rclpy')
+    from ik_node.ros.process.printable_logger import PrintableLogger, rcutils_logger
+
+    lines = []
+
+    def write(severity, logger, message, function, file, line):
+        lines.append((message, file))
+
+    monkeypatch.setattr(rcutils_logger._rclpy, 'rclpy_logging_rcutils_log', write)
+    logger = PrintableLogger('test')
+    for _ in range(2):
+        logger.warning(f'goal {name}', once=True)
+    logger.error(f'robot {name}')
+    assert [file for _, file in lines] == [__file__, __file__]
+    assert all(is_tame(text) for text, _ in lines)

@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import dist
 from typing import NamedTuple
 
-from ik_node.errors import merge_alike, shown
+from ik_node.errors import merge_alike
 from ik_node.model.closure import Closure
 from ik_node.model.dof import DOF
 from ik_node.model.frame import Frame
@@ -145,11 +145,11 @@ def gap_notes(gaps: Mapping[str, FileGap]) -> list[str]:
         if max(gap[:2]) <= CLOSED:
             continue
         text = (
-            f'loop {shown(name)} is {gap.position:.3g} m, {gap.orientation:.3g} rad open in the '
+            f'loop {name!r} is {gap.position:.3g} m, {gap.orientation:.3g} rad open in the '
             f"file's own pose, {100.0 * gap.share:.2g} % of its length"
         )
         if gap.joint:
-            text += f'; closing it moved joint {shown(gap.joint)} by {gap.motion:.3g} {gap.unit}'
+            text += f'; closing it moved joint {gap.joint!r} by {gap.motion:.3g} {gap.unit}'
         if gap.is_large:
             text = (
                 f'{WARNING}{text}. If the file was made with the loop closed, a length, a sign or '

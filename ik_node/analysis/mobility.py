@@ -7,8 +7,8 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from ik_node.display import public_names
-from ik_node.errors import counted, plain
+from ik_node.display import printable, public_names
+from ik_node.errors import counted, listed
 from ik_node.kernels.layout import JOINT_LOWER, JOINT_UPPER, JOINT_WINDOW
 from ik_node.model.request import closure_requests
 from ik_node.solver.options import SolverOptions
@@ -187,9 +187,7 @@ class Mobility(int):
             f'{counted(self.closure_rows, "closure row")} of rank {self.rank}'
         ]
         if self.redundant_rows:
-            shares = ', '.join(
-                f'{plain(name)} {rows}' for name, rows in self.redundant_closures.items()
-            )
+            shares = listed(f'{name} {rows}' for name, rows in self.redundant_closures.items())
             are = 'row is' if self.redundant_rows == 1 else 'rows are'
             lines.append(
                 f'the Gruebler count is {self.gruebler}: {self.redundant_rows} {are} redundant '
@@ -200,8 +198,8 @@ class Mobility(int):
                 f'singular values {self.singular_values[0]:.3g} to '
                 f'{self.singular_values[self.rank - 1]:.3g}, condition {self.condition:.3g}'
             )
-        lines += [f'chain of {len(chain)}: {" ".join(map(plain, chain))}' for chain in self.chains]
-        return '\n'.join(lines)
+        lines += [f'chain of {len(chain)}: {" ".join(chain)}' for chain in self.chains]
+        return printable(lines)
 
 
 def mobility_of(

@@ -25,7 +25,6 @@ from ik_node.description.mesh_path import mesh_path
 from ik_node.description.sidecars.find import sidecar_name
 from ik_node.description.visuals import visuals_of
 from ik_node.display import public_names
-from ik_node.errors import shown
 from ik_node.model.frame import Frame
 from ik_node.robot import as_robot, Robot
 from ik_node.solver.solver import Solver
@@ -136,7 +135,7 @@ def _notes(robot: Robot, *, closures_given: bool) -> list[str]:
     missing = sorted(file for file, beside in meshes if mesh_path(file, beside) is None)
     if missing:
         found.append(
-            f'{len(missing)} of {len(meshes)} meshes are not found, such as {shown(missing[0])}: '
+            f'{len(missing)} of {len(meshes)} meshes are not found, such as {missing[0]!r}: '
             'links are drawn as rods instead, and solved for all the same; package:// is searched '
             'in the folders above the description and in sourced ROS 2 workspaces'
         )

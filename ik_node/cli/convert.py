@@ -16,7 +16,8 @@ import sys
 from tempfile import TemporaryDirectory
 
 from ik_node.cli.robot_arguments import add_robot_arguments, check_outputs, robot_of
-from ik_node.errors import counted, IkError, MOST_TEXT, OptionError, plain, shown
+from ik_node.display import say
+from ik_node.errors import counted, IkError, OptionError
 from ik_node.model.closure import Closure
 from ik_node.model.rotation import pose_matrix
 from ik_node.robot import load_robot, Robot
@@ -54,7 +55,7 @@ def differences(robot: Robot, other: Robot) -> list[str]:
         if link.mass != other_link.mass or not np.array_equal(
             link.centre_of_mass, other_link.centre_of_mass
         ):
-            found.append(f'mass of link {shown(name)}')
+            found.append(f'mass of link {name!r}')
     found += _of_closures(robot, other)
     random = np.random.default_rng(0)
     lower, upper = np.maximum(robot.lower, -3.0), np.minimum(robot.upper, 3.0)
@@ -70,7 +71,7 @@ def differences(robot: Robot, other: Robot) -> list[str]:
 def _of_names(robot: Robot, other: Robot) -> list[str]:
     found = []
     if robot.name != other.name:
-        found.append(f'name: {shown(robot.name)}, {shown(other.name)}')
+        found.append(f'name: {robot.name!r}, {other.name!r}')
     links = [name for name in other.links if name in robot.links]
     if links != list(robot.links):
         found.append('links')
@@ -89,7 +90,7 @@ def _first(names: list[str], others: list[str]) -> str:
     for at in range(max(len(names), len(others))):
         pair = [each[at] if at < len(each) else None for each in (names, others)]
         if pair[0] != pair[1]:
-            return f'{shown(pair[0])}, {shown(pair[1])}'
+            return f'{pair[0]!r}, {pair[1]!r}'
     return ''
 
 
@@ -113,11 +114,11 @@ def _of_closures(robot: Robot, other: Robot) -> list[str]:
         other_closure = other.closures[name]
         for what in ('kind', 'dof', 'distance', 'tolerance', 'weight', 'enabled'):
             if getattr(closure, what) != getattr(other_closure, what):
-                found.append(f'{what} of closure {shown(name)}')
+                found.append(f'{what} of closure {name!r}')
         for end in ('child', 'parent'):
             ends = [getattr(getattr(each, end), 'name', None) for each in (closure, other_closure)]
             if ends[0] != ends[1]:
-                found.append(f'links of closure {shown(name)}')
+                found.append(f'links of closure {name!r}')
     return found
 
 
@@ -130,12 +131,12 @@ def _at(robot: Robot, other: Robot, q: Array) -> list[str]:
         pose, other_pose = robot.forward(q, name), other.forward(q, name)
         size = max(size, float(np.max(np.abs(pose))))
         if not np.allclose(pose, other_pose, rtol=0.0, atol=TOLERANCE * size):
-            found.append(f'pose of link {shown(name)}')
+            found.append(f'pose of link {name!r}')
     for name, closure in robot.closures.items():
         # Residuals of equal frames can differ: the rotation vector of half a turn has two signs.
         frames, other_frames = _frames(closure), _frames(other.closures[name])
         if not np.allclose(frames, other_frames, rtol=0.0, atol=10.0 * TOLERANCE * size):
-            found.append(f'frames of closure {shown(name)}')
+            found.append(f'frames of closure {name!r}')
     following = [_following(each) for each in (robot, other)]
     if following[0].keys() != following[1].keys() or not all(
         np.isclose(value, following[1][name], rtol=TOLERANCE, atol=TOLERANCE)
@@ -201,9 +202,9 @@ def run(args: argparse.Namespace) -> int:
     """Convert, compare, report on stderr and return the exit code."""
     paths = _checked_paths(args)
     robot = robot_of(args, assemble=False)
-    _say(_summary(args.robot, robot))
+    say(_summary(args.robot, robot), file=sys.stderr)
     for note in robot.notes:
-        _say(f'note: {note}')
+        say(f'note: {note}', file=sys.stderr)
     apart = args.closures_out is not None
     urdf = robot.to_urdf(loops=not apart)
     annotations = robot.to_closures() if apart else None
@@ -211,10 +212,10 @@ def run(args: argparse.Namespace) -> int:
     if not reason:
         reason = _write(args, paths, robot, urdf, annotations)
     if reason:
-        _say(f'not written: the robot that is read back differs: {reason}')
+        say(f'not written: the robot that is read back differs: {reason}', file=sys.stderr)
         return 1
     written = ' and '.join(str(path) for path in paths) or 'stdout'
-    _say(f'{written}: written, read back and compared: the same robot')
+    say(f'{written}: written, read back and compared: the same robot', file=sys.stderr)
     return 0
 
 
@@ -284,7 +285,3 @@ def _summary(source: str, robot: Robot) -> str:
         f'{counted(len(robot.closures), "loop")}, {counted(coupled, "coupling")}, '
         f'{counted(len(robot.actuated), "motor")}'
     )
-
-
-def _say(line: str) -> None:
-    print(plain(line, MOST_TEXT), file=sys.stderr)

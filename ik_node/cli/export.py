@@ -12,7 +12,8 @@ from dataclasses import fields, replace
 from typing import Any
 
 from ik_node.cli.robot_arguments import add_robot_arguments, check_outputs, robot_of
-from ik_node.errors import counted, listed, MOST_TEXT, OptionError, plain
+from ik_node.display import say
+from ik_node.errors import counted, listed, OptionError
 from ik_node.export import export_robot
 from ik_node.solver import Solver, SolverOptions
 from ik_node.whole_file import whole_file
@@ -87,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
     if transmission is not None:
         summary += f'; transmission: {listed(transmission.actuators)} to '
         summary += listed(transmission.joints)
-    print(plain(summary, MOST_TEXT))
+    say(summary)
     return 0
 
 

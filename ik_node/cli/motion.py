@@ -30,7 +30,8 @@ from ik_node.cli.engine_arguments import add_engine_arguments, engine_of
 from ik_node.cli.robot_arguments import add_robot_arguments, check_outputs, robot_of
 from ik_node.cli.tables.answer_table import answer_header, answer_rows, AnswerTable
 from ik_node.cli.tables.shard import read_shard
-from ik_node.errors import DescriptionError, OptionError, plain
+from ik_node.display import say
+from ik_node.errors import DescriptionError, OptionError
 from ik_node.motion.mapping import read_map, same_names, template
 from ik_node.motion.read import MotionFile, read_motion, SUFFIXES
 from ik_node.motion.write import free_output, write_bag, write_npz
@@ -361,7 +362,7 @@ def _show(bar: Any, before: int, done: int, _: int) -> None:
 
 def _report(failures: Sequence[str]) -> None:
     for line in failures[:MOST_FAILURES]:
-        print(plain(line, 500), file=sys.stderr)
+        say(line, file=sys.stderr)
     more = len(failures) - MOST_FAILURES
     if more > 0:
         print(f'and {more} more stretches of frames', file=sys.stderr)

@@ -10,7 +10,8 @@ from typing import Any
 
 from ik_node.cli.goal_arguments import add_goal_arguments, parse_goal_arguments
 from ik_node.cli.robot_arguments import add_robot_arguments, check_outputs, robot_of
-from ik_node.errors import MOST_TEXT, OptionError, plain
+from ik_node.display import printable
+from ik_node.errors import OptionError
 from ik_node.robot import Robot
 from ik_node.scene import IKRootsHelper, plot_shapes, Shape
 from ik_node.scene.look import AT_LIMIT, COLOURS, OPEN, UNMET
@@ -100,7 +101,7 @@ def legend_of(shapes: Sequence[Shape]) -> dict[str, Rgba]:
 
 def title_of(name: str, solution: Solution) -> str:
     """Return the name and the status, and the largest residuals of goals and loops."""
-    parts = [f'{plain(name)}: {solution.status.name} after {solution.iterations} iterations']
+    parts = [f'{name}: {solution.status.name} after {solution.iterations} iterations']
     for kind, errors in (('goals', solution.goal_errors), ('loops', solution.closure_errors)):
         if errors:
             position, orientation = largest_error(errors)
@@ -154,15 +155,15 @@ def in_json(robot: Robot, solution: Solution) -> dict[str, Any]:
 def as_text(robot: Robot, solution: Solution) -> str:
     """Return the solution as text."""
     lines = [f'{solution.message} ({1e3 * solution.solve_time:.3f} ms)']
-    width = max((len(plain(name)) for name in robot.joint_names), default=0)
+    width = max((len(name) for name in robot.joint_names), default=0)
     units = ['rad' if dof.is_rotation else 'm' for joint in robot.joint_order for dof in joint.dof]
     lines += [
-        f'  {plain(name):<{width}}  {value: .9g} {unit}'
+        f'  {name:<{width}}  {value: .9g} {unit}'
         for name, value, unit in zip(robot.joint_names, solution.q.tolist(), units, strict=True)
     ]
     for kind, found in (('goal', solution.goal_errors), ('loop', solution.closure_errors)):
         lines += [
-            f'  {kind} {plain(name)}: {error.position:.1e} m, {error.orientation:.1e} rad off'
+            f'  {kind} {name}: {error.position:.1e} m, {error.orientation:.1e} rad off'
             for name, error in found.items()
         ]
-    return '\n'.join(plain(line, MOST_TEXT) for line in lines)
+    return printable(lines)

@@ -10,8 +10,8 @@ from typing import Any
 from ik_node.cli.goal_arguments import joint_value
 from ik_node.cli.ratio_plot import ratio_plot
 from ik_node.cli.robot_arguments import add_robot_arguments, check_outputs, robot_of
-from ik_node.display import table
-from ik_node.errors import listed, MOST_TEXT, plain
+from ik_node.display import say, table
+from ik_node.errors import listed
 from ik_node.robot import Robot
 from ik_node.solver import Solver
 from ik_node.solver.status import Status
@@ -73,13 +73,13 @@ def run(args: argparse.Namespace) -> int:
     code = 0
     if robot.assembly is not None and robot.assembly.status is not Status.CONVERGED:
         why = f'the loops do not close: {robot.assembly.message}; `ik_node check` says more'
-        print(plain(why, MOST_TEXT))
+        say(why)
         return 1
     if wanted:
         solution = Solver(robot).drive(wanted)
         robot.q = solution.q
         if not solution.converged:
-            print(plain(f'--at: {solution.message}', MOST_TEXT))
+            say(f'--at: {solution.message}')
             code = 1
     joints = args.joints or _moved(robot, args.actuators)
     transmission = robot.transmission(args.actuators, joints)
@@ -88,10 +88,10 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(found))
     else:
-        print('\n'.join(_lines(found)))
+        say(*_lines(found))
     if draw is not None:
         draw(robot, transmission, sweep)
-        print(plain(f'drawn to {args.plot}', MOST_TEXT))
+        say(f'drawn to {args.plot}')
     return code
 
 
@@ -144,7 +144,7 @@ def _lines(found: dict[str, Any]) -> list[str]:
     """Return the report as text."""
     motors, rows = list(found['actuators']), list(found['joints'])
     lines = [
-        plain(f'{found["robot"]}: {listed(motors)} move {listed(rows)}', MOST_TEXT),
+        f'{found["robot"]}: {listed(motors)} move {listed(rows)}',
         '',
         'positions [rad or m]',
         *table([('', 'position'), *_cells(found['actuators']), *_cells(found['joints'])], 60),
@@ -176,7 +176,7 @@ def _lines(found: dict[str, Any]) -> list[str]:
         'motors {:.3g} to {:.3g} (type II)'.format(*singular['type_1'], *singular['type_2']),
     ]
     if singular['warning']:
-        lines.append(plain(singular['warning'], MOST_TEXT))
+        lines.append(singular['warning'])
     if swept['reached']:
         lines += [
             '',
@@ -194,17 +194,14 @@ def _lines(found: dict[str, Any]) -> list[str]:
                 ],
                 60,
             ),
-            plain(
-                f'nearest to a singularity: {swept["least_nearness"]:.3g} of 1 at '
-                + ', '.join(f'{n} = {v:.4g}' for n, v in swept['nearest'].items()),
-                MOST_TEXT,
-            ),
+            f'nearest to a singularity: {swept["least_nearness"]:.3g} of 1 at '
+            + ', '.join(f'{n} = {v:.4g}' for n, v in swept['nearest'].items()),
         ]
     return lines
 
 
 def _cells(values: dict[str, float | None]) -> list[tuple[str, str]]:
-    return [(plain(name), _text(value)) for name, value in values.items()]
+    return [(name, _text(value)) for name, value in values.items()]
 
 
 def _text(value: float | None) -> str:

@@ -11,7 +11,6 @@ from ik_node.description.description import Description, Loop, LoopFrame, LoopSe
 from ik_node.description.joint_spec import JointSpec
 from ik_node.description.tree import hang_tree
 from ik_node.description.unknown_name import free_name
-from ik_node.errors import shown
 from ik_node.model.frame import Frame
 from ik_node.model.link import Link
 
@@ -80,9 +79,7 @@ def add_joint(description: Description, spec: JointSpec) -> Loop | None:
     loop = None
     if child.parent is None and top is not child:
         _carry(description, child, top)
-        description.notes.append(
-            f'joint {shown(spec.name)} carries the tree of link {shown(spec.child)}'
-        )
+        description.notes.append(f'joint {spec.name!r} carries the tree of link {spec.child!r}')
     else:
         loop, kept = _close(description, spec)
         if kept is None:
@@ -91,7 +88,7 @@ def add_joint(description: Description, spec: JointSpec) -> Loop | None:
     name, spec.name = spec.name, free_name(spec.name, description.joints)
     if spec.name != name:
         description.notes.append(
-            f'joint: the name {shown(name)} is taken, it is renamed to {shown(spec.name)}'
+            f'joint: the name {name!r} is taken, it is renamed to {spec.name!r}'
         )
     _hang(description, spec)
     description.joints[spec.name].add_child(description.links[spec.child])
@@ -123,7 +120,7 @@ def _close(description: Description, spec: JointSpec) -> tuple[Loop, JointSpec |
 
     If the value of the joint is needed, also return a joint to keep in the tree.
     """
-    where = f'joint {shown(spec.name)} closes a loop: {shown(spec.child)} is already in the tree'
+    where = f'joint {spec.name!r} closes a loop: {spec.child!r} is already in the tree'
     if not spec.has_value:
         description.notes.append(f'{where}; it is a closure of type {spec.type_name}')
         return spec.loop(), None
@@ -131,7 +128,7 @@ def _close(description: Description, spec: JointSpec) -> tuple[Loop, JointSpec |
     description.links[end_link] = Link(end_link)
     description.notes.append(
         f'{where}; as its value has limits or is needed, it stays a joint and its end '
-        f'{shown(end_link)} is welded to the link'
+        f'{end_link!r} is welded to the link'
     )
     loop = Loop(spec.name, LoopFrame(end_link), LoopFrame(spec.child), 'weld', line=spec.line)
     return loop, replace(spec, child=end_link)

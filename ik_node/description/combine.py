@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ik_node.description.description import Description
 from ik_node.description.unknown_name import free_name
-from ik_node.errors import shown, TopologyError
+from ik_node.errors import TopologyError
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 import numpy as np
@@ -68,7 +68,7 @@ def refuse_equal(kind: str, name: str, first: str, second: str, equal: bool = Tr
     """Raise TopologyError if two robots have a thing of the same name."""
     if equal:
         raise TopologyError(
-            f'the robots {shown(first)} and {shown(second)} both have a {kind} {shown(name)}; '
+            f'the robots {first!r} and {second!r} both have a {kind} {name!r}; '
             "load one of them with load_robot(..., prefix='left_')"
         )
 
@@ -111,6 +111,6 @@ def poses_of(
     names = [{each.name, *(root.name for root in each.roots)} for each in descriptions]
     for name in poses:
         if sum(name in own for own in names) != 1:
-            known = ', '.join(shown(each) for own in names for each in sorted(own))
-            raise TopologyError(f'poses: {shown(name)} is not one robot or root; known: {known}')
+            known = ', '.join(repr(each) for own in names for each in sorted(own))
+            raise TopologyError(f'poses: {name!r} is not one robot or root; known: {known}')
     return [next((poses[name] for name in own if name in poses), None) for own in names]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from ik_node.description.unknown_name import unknown
-from ik_node.errors import DescriptionError, IkError, OptionError, plain, shown
+from ik_node.errors import DescriptionError, IkError, OptionError
 from ik_node.model.by_name import ByName
 from ik_node.model.closure import Closure
 from ik_node.model.dof import DOF, parse_dofs
@@ -184,7 +184,7 @@ def apply_loops(loop_set: LoopSet, description: Description) -> None:
 
 
 def _add_closure(loop: Loop, description: Description, fail: Fail) -> None:
-    what = f'closure {shown(loop.name)}'
+    what = f'closure {loop.name!r}'
     if loop.name in description.closures:
         raise fail(f'{what}: that name is taken by another closure', loop.line)
     if WORLD in loop.ends and WORLD not in description.links:
@@ -199,7 +199,7 @@ def _add_closure(loop: Loop, description: Description, fail: Fail) -> None:
             raise fail(f'{what}: {end}: {message}', loop.line)
     if loop.frame_a.link == loop.frame_b.link:
         raise fail(
-            f'{what}: frame_a and frame_b are both on the link {shown(loop.frame_a.link)}; '
+            f'{what}: frame_a and frame_b are both on the link {loop.frame_a.link!r}; '
             'a closure connects two links',
             loop.line,
         )
@@ -226,12 +226,12 @@ def _add_coupling(rule: CouplingRule, description: Description, fail: Fail) -> N
         for name, coefficients in rule.terms
     ]
     if dof in joint.couplings:
-        description.notes.append(f'the coupling of {shown(rule.joint)} replaces its mimic')
+        description.notes.append(f'the coupling of {rule.joint!r} replaces its mimic')
         joint.uncouple(dof)
     try:
         joint.couple_sum(dof, terms)
     except IkError as error:
-        raise fail(f'couplings: joint {shown(rule.joint)}: {error}', rule.line) from None
+        raise fail(f'couplings: joint {rule.joint!r}: {error}', rule.line) from None
 
 
 def _movable(
@@ -245,14 +245,14 @@ def _movable(
         message = unknown('joint', name, [joint.name for joint in description.joint_order])
         raise fail(f'{where}: {message}', line)
     if not joint.dof:
-        raise fail(f'{where}: the joint {shown(name)} is fixed; a movable one is needed', line)
+        raise fail(f'{where}: the joint {name!r} is fixed; a movable one is needed', line)
     if axis:
         try:
             return joint, parse_dofs([axis])[0]
         except IkError as error:
-            raise fail(f'{where}: {shown(name)}: {error}', line) from None
+            raise fail(f'{where}: {name!r}: {error}', line) from None
     if len(joint.dof) > 1 and where != 'actuated':
-        raise fail(f'{where}: {shown(name)} has several DoF; name one: {joint.value_names}', line)
+        raise fail(f'{where}: {name!r} has several DoF; name one: {joint.value_names}', line)
     return joint, joint.dof[0]
 
 
@@ -344,12 +344,12 @@ class Description:
     rounding: tuple[float, float] | None = None
 
     def __repr__(self) -> str:
-        return f'Description({shown(self.name)}, {plain(self.dialect)})'
+        return f'Description({self.name!r}, {self.dialect})'
 
     def located(self, error: OptionError) -> IkError:
         """Return an error about the limits of a coupled value with the file and line, if known."""
         for name, (source, line) in self.coupled_at.items():
-            if error.name == f'limits of {shown(name)}':
+            if error.name == f'limits of {name!r}':
                 return DescriptionError(str(error), source=source, line=line)
         return error
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ik_node.description.description import Description
 from ik_node.description.tree import hang_tree
-from ik_node.errors import OptionError, ShapeError, shown
+from ik_node.errors import OptionError, ShapeError
 from ik_node.model.dof import DOF
 from ik_node.model.given import numbers
 from ik_node.model.joint import Joint, NO_LIMIT
@@ -79,7 +79,7 @@ def read_dh(
         beyond = [f'{limit:g}' for limit in bound if NO_LIMIT <= abs(limit) < np.inf]
         if beyond:
             description.notes.append(
-                f'joint {shown(joint.name)}: {", ".join(beyond)}: taken as no limit, as it is '
+                f'joint {joint.name!r}: {", ".join(beyond)}: taken as no limit, as it is '
                 'beyond 1e12'
             )
         _place(joint, link, row, convention == 'standard')

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from ik_node.description.description import Description
 from ik_node.description.unknown_name import free_name
-from ik_node.errors import shown, TopologyError
+from ik_node.errors import TopologyError
 from ik_node.model.closure import Closure
 from ik_node.model.frame import find_roots, Frame
 from ik_node.model.goal import Goal
@@ -47,7 +47,7 @@ def from_objects(frames: Frame | Iterable[Frame], name: str) -> tuple[Descriptio
         if isinstance(root, (Link, Joint)):
             found.roots.append(root)
         elif not isinstance(root, Goal):
-            raise TopologyError(f'{shown(root.name)} is at the root: only links and joints can be')
+            raise TopologyError(f'{root.name!r} is at the root: only links and joints can be')
     if not found.roots:
         raise TopologyError('there is no link or joint')
     return found, goals

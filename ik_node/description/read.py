@@ -40,7 +40,7 @@ from ik_node.description.xacro_source import (
     XACRO_SECONDS,
 )
 from ik_node.description.xml_document import MAX_BYTES, parse_xml, XmlDocument
-from ik_node.errors import DescriptionError, shown, UnsupportedElementError
+from ik_node.errors import DescriptionError, UnsupportedElementError
 from ik_node.model.given import one_of
 
 # Closing frames come after all declared loops, because they are guesses.
@@ -208,7 +208,7 @@ def text_alone(source: str) -> str:
     """
     if not is_text(source):
         start = source.strip()[:40]
-        raise DescriptionError(f'a robot description begins with <, this one with {shown(start)}')
+        raise DescriptionError(f'a robot description begins with <, this one with {start!r}')
     return source
 
 
@@ -219,8 +219,8 @@ def _check_value_names(description: Description) -> None:
         for name in joint.value_names:
             if name in owners:
                 raise DescriptionError(
-                    f'the joints {shown(owners[name])} and {shown(joint.name)} both have a value '
-                    f'{shown(name)}; rename one of them',
+                    f'the joints {owners[name]!r} and {joint.name!r} both have a value '
+                    f'{name!r}; rename one of them',
                     source=description.source,
                 )
             owners[name] = joint.name

@@ -7,7 +7,7 @@ import re
 
 from ik_node.description.angles import looks_like_degrees
 from ik_node.description.description import Description
-from ik_node.errors import listed, shown
+from ik_node.errors import listed
 
 # Rotation limits above this are rather degrees: 15 rad are more than two turns.
 _LEAST_DEGREES = 15.0
@@ -39,7 +39,7 @@ def _degrees(description: Description) -> str:
     name, limits_text = next(iter(found.items()))
     return (
         f'limits of {listed(found)} look like degrees, but count as rad: {limits_text} of '
-        f'{shown(name)} allows many turns; write 3.14159 for 180 degrees'
+        f'{name!r} allows many turns; write 3.14159 for 180 degrees'
     )
 
 
@@ -52,7 +52,7 @@ def _millimetres(description: Description) -> str:
     if distance <= _FAR:
         return ''
     return (
-        f'{shown(name)} is {distance:.4g} m from its parent: lengths count as metres; if '
+        f'{name!r} is {distance:.4g} m from its parent: lengths count as metres; if '
         'they are millimetres, divide them by 1000'
     )
 

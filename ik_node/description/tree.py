@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ik_node.description.description import Description, WORLD
 from ik_node.description.xml_document import XmlDocument
-from ik_node.errors import shown, TopologyError
+from ik_node.errors import TopologyError
 from ik_node.model.by_name import ByName
 from ik_node.model.dof import DOF
 from ik_node.model.frame import Frame
@@ -37,14 +37,12 @@ def read_masses(document: XmlDocument, description: Description) -> None:
         link = description.links[element.attrib['name']]
         mass = inertial.find('mass')
         if mass is None or mass.get('value') is None:
-            description.notes.append(
-                f'link {shown(link.name)}: <inertial> without a mass, taken as 0'
-            )
+            description.notes.append(f'link {link.name!r}: <inertial> without a mass, taken as 0')
             continue
         link.mass = document.numbers(mass, 'value', (0.0,))[0]
         if link.mass < 0.0:
             raise document.error(
-                mass, f'value="{link.mass:g}": the mass of link {shown(link.name)} is below 0 kg'
+                mass, f'value="{link.mass:g}": the mass of link {link.name!r} is below 0 kg'
             )
         xyz = document.numbers(inertial.find('origin'), 'xyz', (0.0, 0.0, 0.0))
         link.centre_of_mass = np.array(xyz)
@@ -137,7 +135,7 @@ def float_roots(description: Description) -> None:
         floating[name] = joint
     for name in floating:
         if name in description.joints:
-            raise TopologyError(f'{description.source}: the joint name {shown(name)} is taken')
+            raise TopologyError(f'{description.source}: the joint name {name!r} is taken')
     description.joints = ByName('joint', {**floating, **description.joints})
     description.roots = [*floating.values(), *still]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Container
 from itertools import islice
 
-from ik_node.errors import listed, shown, similar
+from ik_node.errors import listed, similar
 
 
 def free_name(name: str, taken: Container[str]) -> str:
@@ -24,5 +24,5 @@ def unknown(kind: str, name: str, known: list[str]) -> str:
     """Return the message for an unknown name, with similar or known names."""
     near = similar(name, known)
     if near:
-        return f'there is no {kind} {shown(name)}; did you mean {near}?'
-    return f'there is no {kind} {shown(name)}; known: {listed(known)}'
+        return f'there is no {kind} {name!r}; did you mean {near}?'
+    return f'there is no {kind} {name!r}; known: {listed(known)}'

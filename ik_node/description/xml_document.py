@@ -10,7 +10,7 @@ from typing import NoReturn
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
-from ik_node.errors import DescriptionError, shown
+from ik_node.errors import DescriptionError
 
 
 def is_true(text: str | None) -> bool:
@@ -137,12 +137,12 @@ class XmlDocument:
         except ValueError:
             value = float('nan')
         if '_' in text or isnan(value):
-            raise self.error(element, f'{name}: {shown(_short(text))} is not a number')
+            raise self.error(element, f'{name}: {_short(text)!r} is not a number')
         if infinite and abs(value) >= MAX_NUMBER:
             return copysign(inf, value)
         if not isfinite(value) or abs(value) > MAX_NUMBER:
             raise self.error(
-                element, f'{name}: {shown(_short(text))} is out of range (up to {MAX_NUMBER:g})'
+                element, f'{name}: {_short(text)!r} is out of range (up to {MAX_NUMBER:g})'
             )
         return value
 

@@ -153,7 +153,7 @@ def parse_yaml(data: bytes | str, source: str) -> Any:
     odd = NOT_TEXT.search(text)
     if odd is not None:
         raise DescriptionError(
-            f'not valid YAML: the character {shown(odd.group())} is not allowed',
+            f'not valid YAML: the character {odd.group()!r} is not allowed',
             source=source,
             line=text.count('\n', 0, odd.start()) + 1,
         )
@@ -230,7 +230,7 @@ class _Builder:
     def _start(self, event: Any, value: _Mapping | _Sequence) -> None:
         allowed = ('map',) if isinstance(value, _Mapping) else ('seq', 'python/tuple')
         if event.tag not in (None, '!', *(CORE + name for name in allowed)):
-            raise self._fail(f'the tag {shown(event.tag[:60])} is not read; leave it out')
+            raise self._fail(f'the tag {event.tag[:60]!r} is not read; leave it out')
         if len(self._open) >= MAX_DEPTH:
             raise self._fail(f'nested more than {MAX_DEPTH} deep')
         value.line = self._line
@@ -251,7 +251,7 @@ class _Builder:
             if isinstance(value, dict | list):
                 raise self._fail('a mapping or list cannot be a key; expected a name')
             if value in holder:
-                raise self._fail(f'the key {shown(str(value)[:60])} occurs twice')
+                raise self._fail(f'the key {str(value)[:60]!r} occurs twice')
             holder.lines[value] = self._line
             keys.append(value)
 
@@ -260,7 +260,7 @@ class _Builder:
         if event.tag not in (None, '!'):
             name = event.tag.removeprefix(CORE)
             if name not in ('str', 'int', 'float', 'bool', 'null'):
-                raise self._fail(f'the tag {shown(event.tag[:60])} is not read; leave it out')
+                raise self._fail(f'the tag {event.tag[:60]!r} is not read; leave it out')
             plain = name != 'str'
         if not plain:
             return text

@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import Any, Protocol, SupportsIndex
 from weakref import ref
 
-from ik_node.errors import OptionError, ShapeError, shown
+from ik_node.errors import OptionError, ShapeError
 from ik_node.model.given import numbers
 from ik_node.model.revision import Revision
 import numpy as np
@@ -94,7 +94,7 @@ def open_array(
 
     def put(frame: Counted, values: Any) -> None:
         array: NDArray[Any] = getattr(frame, kept)
-        what = f'{name} of {shown(frame.name)}'
+        what = f'{name} of {frame.name!r}'
         given = numbers(what, values, array.shape)
         if given.shape != array.shape:
             raise ShapeError(what, f'shape {array.shape}', f'shape {given.shape}')
@@ -121,7 +121,7 @@ def fixed(name: str, methods: str, doc: str) -> Any:
     """Return a property that cannot be assigned; the error names the methods that change it."""
 
     def refuse(frame: Counted, value: Any) -> None:
-        raise OptionError(f'{name} of {shown(frame.name)}', value, f'changes by {methods} only')
+        raise OptionError(f'{name} of {frame.name!r}', value, f'changes by {methods} only')
 
     return property(attrgetter(f'_{name}'), refuse, doc=doc)
 

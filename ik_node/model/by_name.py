@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
-from ik_node.display import MOST_ROWS, public_names
-from ik_node.errors import plain, UnknownFrameError
+from ik_node.display import MOST_ROWS, printable, public_names
+from ik_node.errors import UnknownFrameError
 
 Value = TypeVar('Value')
 
@@ -39,6 +39,6 @@ class ByName(dict[str, Value]):
     __dir__ = public_names
 
     def __repr__(self) -> str:
-        lines = [f'  {plain(name)}: {value!r}' for name, value in [*self.items()][:MOST_ROWS]]
+        lines = [f'  {name}: {value!r}' for name, value in [*self.items()][:MOST_ROWS]]
         lines += [f'  ... {len(self) - MOST_ROWS} more'] if len(self) > MOST_ROWS else []
-        return '\n'.join([f'{len(self)} {self._kind}{"s" * (len(self) != 1)}', *lines])
+        return printable([f'{len(self)} {self._kind}{"s" * (len(self) != 1)}', *lines])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ik_node.errors import shown, TopologyError
+from ik_node.errors import TopologyError
 from ik_node.model.link import Link
 from ik_node.model.request import Request
 from ik_node.model.tree import Tree
@@ -55,7 +55,7 @@ def carried_mass(tree: Tree, link: Link) -> CarriedMass:
             total += body.mass
     if total == 0.0:
         raise TopologyError(
-            f'{shown(link.name)} and the links below it have no mass, so no centre of mass: set '
+            f'{link.name!r} and the links below it have no mass, so no centre of mass: set '
             f'Link.mass, or give the links of the description an <inertial>'
         )
     return CarriedMass(total, by_column)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ik_node.errors import OptionError, shown
+from ik_node.errors import OptionError
 from ik_node.model.constraint import Constraint
 from ik_node.model.dof import DOF, parse_dofs
 from ik_node.model.given import one_of
@@ -90,4 +90,4 @@ class Closure(Constraint):
     @axes.setter
     def axes(self, value: str) -> None:
         if value != 'goal':
-            raise OptionError(f'axes of closure {shown(self.name)}', value, 'goal (frame B) only')
+            raise OptionError(f'axes of closure {self.name!r}', value, 'goal (frame B) only')

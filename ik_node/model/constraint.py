@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 import math
 
-from ik_node.errors import OptionError, ShapeError, shown, TopologyError
+from ik_node.errors import OptionError, ShapeError, TopologyError
 from ik_node.model.attributes import open_array
 from ik_node.model.dof import DOF, parse_dofs
 from ik_node.model.frame import Frame, frame_of
@@ -84,7 +84,7 @@ class Constraint(Connector):
 
     def _facts(self) -> list[str]:
         ends = [frame for frame in (self.child, self.parent) if frame is not None]
-        facts = [' to '.join(shown(frame.name) for frame in ends)] if ends else []
+        facts = [' to '.join(repr(frame.name) for frame in ends)] if ends else []
         facts += [self.kind] * (self.kind != 'frame')
         facts += [' '.join(dof.name for dof in self.dof)] * bool(self.dof)
         return facts + ['disabled'] * (not self.enabled)
@@ -115,7 +115,7 @@ class Constraint(Connector):
 
     @kind.setter
     def kind(self, value: str) -> None:
-        self._kind = one_of(f'kind of {shown(self.name)}', value, KINDS)
+        self._kind = one_of(f'kind of {self.name!r}', value, KINDS)
         self._count_graph_edit()
 
     @property
@@ -125,7 +125,7 @@ class Constraint(Connector):
 
     @axes.setter
     def axes(self, value: str) -> None:
-        self._axes = one_of(f'axes of {shown(self.name)}', value, AXES)
+        self._axes = one_of(f'axes of {self.name!r}', value, AXES)
         self._count_graph_edit()
 
     @property
@@ -145,7 +145,7 @@ class Constraint(Connector):
 
     @weight.setter
     def weight(self, value: float) -> None:
-        self._weight = _at_least_zero(f'weight of {shown(self.name)}', value)
+        self._weight = _at_least_zero(f'weight of {self.name!r}', value)
         self.revision.count_constraint()
 
     @property
@@ -165,7 +165,7 @@ class Constraint(Connector):
 
     @tolerance.setter
     def tolerance(self, value: float | Sequence[float] | None) -> None:
-        name = f'tolerance of {shown(self.name)}'
+        name = f'tolerance of {self.name!r}'
         if value is None:
             self._tolerance = None
         else:
@@ -190,7 +190,7 @@ class Constraint(Connector):
 
     @distance.setter
     def distance(self, value: float) -> None:
-        self._distance = _at_least_zero(f'distance of {shown(self.name)}', value)
+        self._distance = _at_least_zero(f'distance of {self.name!r}', value)
         self.revision.count_constraint()
 
     def set_offset(
@@ -237,8 +237,8 @@ class Constraint(Connector):
     def add_child(self, child: Frame) -> None:
         """Raise a TopologyError: goals and closures have no children."""
         raise TopologyError(
-            f'{shown(self.name)} is a {type(self).__name__.lower()}, it takes no child '
-            f'({shown(frame_of(child).name)}): choose the link that it acts on with '
+            f'{self.name!r} is a {type(self).__name__.lower()}, it takes no child '
+            f'({frame_of(child).name!r}): choose the link that it acts on with '
             'make_closure(link)'
         )
 

@@ -90,7 +90,7 @@ class Frame:
     __dir__ = public_names
 
     def __repr__(self) -> str:
-        return f'{type(self).__name__}({", ".join([shown(self.name), *self._facts()])})'
+        return f'{type(self).__name__}({", ".join([repr(self.name), *self._facts()])})'
 
     def _facts(self) -> list[str]:
         """Return the parts of the representation that follow the name."""
@@ -112,7 +112,7 @@ class Frame:
     )
 
     def _vector(self, what: str, values: ArrayLike, count: int) -> list[float]:
-        return vector(f'{what} of {shown(self.name)}', values, count)
+        return vector(f'{what} of {self.name!r}', values, count)
 
     def _pose_written(self) -> None:
         """Count a write to the elements of `position` or `quaternion`, to be checked when read."""
@@ -143,7 +143,7 @@ class Frame:
         [0.1, 0.0, 0.2]
 
         """
-        position, quat_xyzw = position_and_quat(f'pose of {shown(self.name)}', pose)
+        position, quat_xyzw = position_and_quat(f'pose of {self.name!r}', pose)
         position = self._finite('position', position)
         self.set_quaternion(*quat_xyzw)
         self.set_position(*position)
@@ -377,16 +377,15 @@ class Frame:
 
         """
         if frame_of(child) is self:
-            raise TopologyError(f'{shown(self.name)} cannot be its own child')
+            raise TopologyError(f'{self.name!r} cannot be its own child')
         if child.parent is not None:
             raise TopologyError(
-                f'{shown(child.name)} cannot become a child of {shown(self.name)}: its parent is '
-                f'{shown(child.parent.name)}; remove it there first'
+                f'{child.name!r} cannot become a child of {self.name!r}: its parent is '
+                f'{child.parent.name!r}; remove it there first'
             )
         if any(frame is child for frame in self._ancestors()):
             raise TopologyError(
-                f'{shown(child.name)} cannot become a child of {shown(self.name)}: it is '
-                f'an ancestor of it'
+                f'{child.name!r} cannot become a child of {self.name!r}: it is an ancestor of it'
             )
         child._parent = self
         list.append(self._children, child)
@@ -414,7 +413,7 @@ class Frame:
 
         """
         if frame_of(child).parent is not self:
-            raise TopologyError(f'{shown(child.name)} is not a child of {shown(self.name)}')
+            raise TopologyError(f'{child.name!r} is not a child of {self.name!r}')
         list.remove(self._children, child)
         child._parent = None
         child.set_matrix_world_needs_update()
@@ -549,19 +548,17 @@ class Frame:
         try:
             array = np.array([float(value) for value in values])
         except (TypeError, ValueError, OverflowError):
-            name = f'{what} of {shown(self.name)}'
+            name = f'{what} of {self.name!r}'
             raise ShapeError(name, 'finite numbers', shown(values)) from None
         if not np.isfinite(array).all():
-            raise ShapeError(
-                f'{what} of {shown(self.name)}', 'finite numbers', str(array.tolist())
-            )
+            raise ShapeError(f'{what} of {self.name!r}', 'finite numbers', str(array.tolist()))
         return array
 
     def _unit(self, what: str, quat_xyzw: Iterable[float]) -> Array:
         quat = self._finite(what, quat_xyzw)
         largest = float(np.max(np.abs(quat)))
         if largest < 1e-150:
-            raise ShapeError(f'{what} of {shown(self.name)}', 'a length above zero', str(quat))
+            raise ShapeError(f'{what} of {self.name!r}', 'a length above zero', str(quat))
         norm = float(np.sqrt(quat @ quat)) if largest < 1e150 else np.inf
         if abs(norm - 1.0) > 1e-15:  # a unit quaternion stays unchanged to the last bit
             quat = quat / largest

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ik_node.errors import shown
 from ik_node.model.constraint import Constraint
 from ik_node.model.dof import DOF, parse_dofs
 from ik_node.model.given import whole_number
@@ -54,7 +53,7 @@ class Goal(Constraint):
 
     @priority.setter
     def priority(self, value: int) -> None:
-        self._priority = whole_number(f'priority of {shown(self.name)}', value)
+        self._priority = whole_number(f'priority of {self.name!r}', value)
         self.revision.count_constraint()
 
     def _count_move(self) -> None:

@@ -8,7 +8,7 @@ from itertools import zip_longest
 import math
 from typing import Any
 
-from ik_node.errors import OptionError, ShapeError, shown, TopologyError
+from ik_node.errors import OptionError, ShapeError, TopologyError
 from ik_node.model.attributes import counted, fixed, FixedDict, open_array
 from ik_node.model.dof import DOF, DOF_NAMES, parse_dofs
 from ik_node.model.euler import nearest_euler, nearest_turn
@@ -233,7 +233,7 @@ class Joint(Connector):
         self.matrix_dof_needs_update = False
 
     def _facts(self) -> list[str]:
-        facts = [] if self.child is None else [f'to {shown(self.child.name)}']
+        facts = [] if self.child is None else [f'to {self.child.name!r}']
         return facts + [self.describe_value(dof) for dof in self.dof]
 
     def describe_value(self, dof: DOF) -> str:
@@ -244,7 +244,7 @@ class Joint(Connector):
         if np.isfinite((lower, upper)).any():
             text += f' in [{lower:.4g}, {upper:.4g}]'
         if dof in self._couplings:
-            names = [shown(term.master.name) for term in self._couplings[dof].terms]
+            names = [repr(term.master.name) for term in self._couplings[dof].terms]
             text += f', follows {", ".join(names)}'
         return f'{text}, locked' if self._locked[dof] else text
 
@@ -629,10 +629,10 @@ class Joint(Connector):
         axis = self._own(dof)
         bounds = lower, upper = number(lower), number(upper)
         if np.isnan(bounds).any():
-            raise ShapeError(f'limits of {shown(self.name)}', 'numbers', str(list(bounds)))
+            raise ShapeError(f'limits of {self.name!r}', 'numbers', str(list(bounds)))
         if lower == upper and np.isinf(lower):
             raise OptionError(
-                f'limits of {shown(self.name)} on {axis.name}',
+                f'limits of {self.name!r} on {axis.name}',
                 (lower, upper),
                 'a number in between; -inf and inf for none',
             )
@@ -640,7 +640,7 @@ class Joint(Connector):
         upper = np.inf if abs(upper) >= NO_LIMIT else upper
         if lower > upper:
             raise OptionError(
-                f'limits of {shown(self.name)} on {axis.name}',
+                f'limits of {self.name!r} on {axis.name}',
                 (lower, upper),
                 'lower <= upper (set_limits changes both at once)',
             )
@@ -737,12 +737,12 @@ class Joint(Connector):
         0.3
 
         """
-        what = f'coefficients of the coupling of {shown(self.name)}'
+        what = f'coefficients of the coupling of {self.name!r}'
         axis = self._own(dof)
         found: dict[tuple[Joint, DOF], list[float]] = {}
         for master, master_dof, coefficients in terms:
             if not isinstance(master, Joint):
-                raise OptionError(f'master of {shown(self.name)}', master, 'a joint')
+                raise OptionError(f'master of {self.name!r}', master, 'a joint')
             key = master, master._own(master_dof)
             given = numbers(what, coefficients)
             if given.ndim == 0:
@@ -752,7 +752,7 @@ class Joint(Connector):
             both = zip_longest(found.get(key, ()), given.tolist(), fillvalue=0.0)
             found[key] = [sum(pair) for pair in both]
         if not found:
-            raise ShapeError(f'masters of {shown(self.name)}', 'one or more joints', 'none')
+            raise ShapeError(f'masters of {self.name!r}', 'one or more joints', 'none')
         next(iter(found.values()))[0] += float(self._finite('offset', (offset,))[0])
         for master, master_axis in found:
             # A joint that no joint follows cannot close a circle. Without this shortcut building a
@@ -771,7 +771,7 @@ class Joint(Connector):
         while waiting:
             joint, at, path = waiting.pop()
             if joint is self and at == axis:
-                names = [f'{shown(each.name)}' for each in path]
+                names = [f'{each.name!r}' for each in path]
                 raise TopologyError('coupling in a circle: ' + ' follows '.join(names))
             following = joint._couplings.get(at)
             if following is not None and (joint, at) not in seen:
@@ -916,7 +916,7 @@ class Joint(Connector):
         axis = _axis(dof)
         if not self._dof_flags[axis]:
             raise OptionError(
-                f'dof of {shown(self.name)}',
+                f'dof of {self.name!r}',
                 axis.name,
                 ' '.join(DOF_NAMES[d] for d in self.dof) or 'none: it is rigid',
             )
@@ -926,7 +926,7 @@ class Joint(Connector):
         if len(values) != len(self.dof):
             names = ' '.join(DOF_NAMES[dof] for dof in self.dof) or 'none'
             raise ShapeError(
-                f'{what} of {shown(self.name)}', f'{len(self.dof)} ({names})', f'{len(values)}'
+                f'{what} of {self.name!r}', f'{len(self.dof)} ({names})', f'{len(values)}'
             )
 
     def _set_all(self, array: Array, what: str, values: Sequence[float]) -> bool:
@@ -949,7 +949,7 @@ class Joint(Connector):
         return bool(allowed != wanted)
 
     def _six(self, what: str, values: ArrayLike) -> Array:
-        return self._finite(what, vector(f'{what} of {shown(self.name)}', values, 6))
+        return self._finite(what, vector(f'{what} of {self.name!r}', values, 6))
 
 
 def _axis(dof: int | str) -> DOF:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ik_node.errors import shown, TopologyError
+from ik_node.errors import TopologyError
 from ik_node.model.attributes import counted, fixed, fixed_array, FixedList, open_array
 from ik_node.model.dof import DOF
 from ik_node.model.frame import Frame, frame_of
@@ -117,7 +117,7 @@ class Connector(Frame):
         """
         if self.child is None or self.child is not child:
             raise TopologyError(
-                f'{shown(frame_of(child).name)} is not the child of joint {shown(self.name)}'
+                f'{frame_of(child).name!r} is not the child of joint {self.name!r}'
             )
         if self.is_closure:
             list.remove(self.child.closure_joints, self)
@@ -130,14 +130,13 @@ class Connector(Frame):
     def _possible_child(self, child: Frame) -> Link:
         if not isinstance(child, Link):
             raise TopologyError(
-                f'{shown(frame_of(child).name)} cannot become the child of joint '
-                f'{shown(self.name)}: only links can'
+                f'{frame_of(child).name!r} cannot become the child of joint '
+                f'{self.name!r}: only links can'
             )
         if self.child is not None:
             verb = 'closes on' if self.is_closure else 'carries'
             raise TopologyError(
-                f'joint {shown(self.name)} cannot take {shown(child.name)}: it {verb} '
-                f'{shown(self.child.name)}'
+                f'joint {self.name!r} cannot take {child.name!r}: it {verb} {self.child.name!r}'
             )
         return child
 
@@ -165,9 +164,7 @@ class Connector(Frame):
     def _closing_frames(self) -> tuple[Array, Array]:
         """Return the poses, shape (4, 4), root frame, of the joint's and of the link's frame."""
         if not self.is_closure or self.child is None:
-            raise TopologyError(
-                f'joint {shown(self.name)} is not a closure: make_closure(link) first'
-            )
+            raise TopologyError(f'joint {self.name!r} is not a closure: make_closure(link) first')
         return self.matrix_world, self.child.matrix_world
 
 
@@ -213,7 +210,7 @@ class Link(Frame):
         self._centre_of_mass = np.zeros(3)
 
     def _facts(self) -> list[str]:
-        facts = [] if self.parent is None else [f'on {shown(self.parent.name)}']
+        facts = [] if self.parent is None else [f'on {self.parent.name!r}']
         return facts + [f'{self.mass:.4g} kg'] * (self.mass > 0.0)
 
     def partners(self) -> list[Connector]:
@@ -249,7 +246,7 @@ class Link(Frame):
         bodies = [body for body in self.links_below() if body.mass > 0.0]
         if not bodies:
             raise TopologyError(
-                f'{shown(self.name)} and the links below it have no mass, so no centre of mass: '
+                f'{self.name!r} and the links below it have no mass, so no centre of mass: '
                 f'set Link.mass, or give the links of the description an <inertial>'
             )
         places = [
@@ -280,7 +277,6 @@ class Link(Frame):
         """
         if not frame_of(child).is_joint:
             raise TopologyError(
-                f'{shown(child.name)} cannot become a child of link {shown(self.name)}: '
-                f'only joints can'
+                f'{child.name!r} cannot become a child of link {self.name!r}: only joints can'
             )
         super().add_child(child)

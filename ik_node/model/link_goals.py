@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ik_node.errors import OptionError, ShapeError, shown
+from ik_node.errors import OptionError, ShapeError
 from ik_node.model.by_name import ByName
 from ik_node.model.closure import Closure
 from ik_node.model.dof import parse_dofs
@@ -70,9 +70,7 @@ class LinkGoals:
         if goal.name in self.by_name or goal.name in self._closures:
             raise OptionError('name', goal.name, 'a name that no goal or closure has')
         if carrier is moved:
-            raise OptionError(
-                'base', base, f'another link than {shown(link)}, which the goal is for'
-            )
+            raise OptionError('base', base, f'another link than {link!r}, which the goal is for')
         self._check_kind(kind, dof, offset, axis, distance)
         if kind == 'centre_of_mass' and axes == 'link':
             raise OptionError('axes', axes, 'world goal, for kind centre_of_mass')

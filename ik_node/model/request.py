@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ik_node.errors import shown, TopologyError
+from ik_node.errors import TopologyError
 from ik_node.model.constraint import Constraint
 from ik_node.model.frame import Frame
 from ik_node.model.goal import Goal
@@ -128,7 +128,7 @@ def request_of(joint: Connector) -> Request:
 
     """
     if joint.child is None:
-        raise TopologyError(f'{shown(joint.name)} closes on no link: make_closure(link) first')
+        raise TopologyError(f'{joint.name!r} closes on no link: make_closure(link) first')
     if not isinstance(joint, Constraint):
         return Request(
             joint.name, joint.child, np.eye(4), joint, 'frame', 'goal', 63, False, joint

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from ik_node.errors import shown, TopologyError
+from ik_node.errors import TopologyError
 from ik_node.model.dof import DOF
 from ik_node.model.frame import Frame
 from ik_node.model.joint import Joint
@@ -253,7 +253,7 @@ def refuse_equal_names(kind: str, named: Iterable[tuple[str, Frame]]) -> None:
         if first is not frame:
             both = ' and '.join(f'{each!r} {_place(each)}' for each in (first, frame))
             raise TopologyError(
-                f'two {kind} are named {shown(name)}: {both}; rename one, or load one of two '
+                f'two {kind} are named {name!r}: {both}; rename one, or load one of two '
                 "robots with load_robot(..., prefix='left_')"
             )
 
@@ -264,7 +264,7 @@ def _place(frame: Frame) -> str:
         top = top.parent
     if top is frame:
         return 'at the root'
-    return f'under {shown(frame.parent and frame.parent.name)} of the root {shown(top.name)}'
+    return f'under {frame.parent and frame.parent.name!r} of the root {top.name!r}'
 
 
 def _resolve(
@@ -295,9 +295,7 @@ def _resolve(
         path: dict[tuple[int, DOF], tuple[Joint, DOF]] = {}
         while (id(joint), dof) not in found:
             if (id(joint), dof) in path:
-                raise TopologyError(
-                    f'the couplings of joint {shown(joint.name)} go round in a circle'
-                )
+                raise TopologyError(f'the couplings of joint {joint.name!r} go round in a circle')
             path[id(joint), dof] = joint, dof
             coupling = joint.couplings.get(dof)
             if coupling is None:
@@ -308,7 +306,7 @@ def _resolve(
             polynomial = _compose(joint.couplings[dof].coefficients, polynomial)
             if len(polynomial) > MOST_POWERS or not np.isfinite(polynomial).all():
                 raise TopologyError(
-                    f'the couplings that joint {shown(joint.name)} follows amount to a polynomial '
+                    f'the couplings that joint {joint.name!r} follows amount to a polynomial '
                     f'of degree {len(polynomial) - 1}, or with infinite coefficients; the largest '
                     f'degree allowed is {MOST_POWERS - 1}'
                 )
@@ -318,7 +316,7 @@ def _resolve(
 
 def _no_master(joint: Joint, dof: DOF) -> TopologyError:
     return TopologyError(
-        f'joint {shown(joint.name)} drives a coupled joint but is not in the same graph or has no '
+        f'joint {joint.name!r} drives a coupled joint but is not in the same graph or has no '
         f'{dof.name} axis'
     )
 
@@ -355,7 +353,7 @@ def _sums(
             if not any(columns[column].master in waiting for column, _ in each.terms)
         ]
         if not ready:
-            names = ', '.join(shown(columns[at].joint.name) for at in waiting)
+            names = ', '.join(repr(columns[at].joint.name) for at in waiting)
             raise TopologyError(f'the couplings of joints {names} go round in a circle')
         for each in ready:
             ordered.append(waiting.pop(each.column))

@@ -12,7 +12,7 @@ from typing import Any
 from ik_node.description.angles import exact_angle
 from ik_node.description.unknown_name import unknown
 from ik_node.description.yaml_document import Checked, line_of, parse_yaml, WORDS
-from ik_node.errors import DescriptionError, IkError, listed, shown
+from ik_node.errors import DescriptionError, IkError, listed
 from ik_node.mechanism import Mechanism
 from ik_node.model.dof import parse_dofs
 from ik_node.model.rotation import quat_from_euler
@@ -128,7 +128,7 @@ class MotionMap:
             place = self._place(motion, entry, entry.point)
             point = motion.points[entry.point]
             if not point.turned and any('E' in axis for axis in entry.dof.split()):
-                needs = f'dof {entry.dof} needs an orientation, which {shown(entry.point)} has not'
+                needs = f'dof {entry.dof} needs an orientation, which {entry.point!r} has not'
                 raise self._fault(entry, f'{needs} in {motion.path}; allowed: {POSITION}')
             turns = self.axes * Rotation.from_quat(point.quats_xyzw) * self.axes.inv()
             place = root + entry.scale * (place - root) + turns.apply(entry.position)
@@ -186,7 +186,7 @@ class _Reader(Checked):
         for key, axis in (('up', up), ('forward', forward)):
             if axis not in SIGNED_AXES:
                 self.line = line_of(top, key) or self.line
-                raise self.fail(f'{key}: {shown(axis)}; allowed: {" ".join(SIGNED_AXES)}')
+                raise self.fail(f'{key}: {axis!r}; allowed: {" ".join(SIGNED_AXES)}')
         if up[-1] == forward[-1]:
             raise self.fail(f'up: {up} and forward: {forward} are the same axis')
         ahead, upright = _axis(forward), _axis(up)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 import warnings
 
-from ik_node.errors import DescriptionError, shown
+from ik_node.errors import DescriptionError
 import numpy as np
 from numpy.typing import NDArray
 
@@ -130,7 +130,7 @@ def _fault(path: Path, reason: str) -> DescriptionError:
             if len(words) != width:
                 reason = f'{len(words)} columns, but {width} in the lines before'
             elif bad:
-                reason = f'{shown(bad[0])} is not a finite number'
+                reason = f'{bad[0]!r} is not a finite number'
             else:
                 continue
             return DescriptionError(reason, source=str(path), line=number)
@@ -146,7 +146,7 @@ def _check_quaternions(path: Path, poses: dict[str, LinkPoses]) -> None:
         if zero.size:
             number, _ = next(islice(rows_of(path), int(zero[0]), None))
             raise DescriptionError(
-                f'the quaternion of {shown(link)} is zero; expected a rotation qx qy qz qw',
+                f'the quaternion of {link!r} is zero; expected a rotation qx qy qz qw',
                 source=str(path),
                 line=number,
             )
@@ -201,7 +201,7 @@ def poses_by_name(
             why = (
                 'no link; use --link' if column in COLUMNS and not link else f'allowed: {ALLOWED}'
             )
-            raise DescriptionError(f'column {shown(name)}: {why}', source=str(path), line=1)
+            raise DescriptionError(f'column {name!r}: {why}', source=str(path), line=1)
         own[column] = at
     poses = {link: _poses(path, link, own, table) for link, own in columns.items()}
     if path.suffix != '.npy':
@@ -213,7 +213,7 @@ def _poses(path: Path, link: str, columns: dict[str, int], table: Array) -> Link
     turned = len(columns) > len(AXES)
     missing = [name for name in (COLUMNS if turned else AXES) if name not in columns]
     if missing:
-        found = f'link {shown(link)} has no column {" ".join(missing)}'
+        found = f'link {link!r} has no column {" ".join(missing)}'
         raise DescriptionError(f'{found}; allowed: {ALLOWED}', source=str(path), line=1)
     positions = _columns(table, [columns[name] for name in AXES])
     quats = np.broadcast_to((0.0, 0.0, 0.0, 1.0), (len(table), 4))

@@ -8,7 +8,7 @@ from typing import Any
 import warnings
 from zipfile import BadZipFile
 
-from ik_node.errors import DescriptionError, OptionError, shown
+from ik_node.errors import DescriptionError, OptionError
 from ik_node.motion.pose_table import LinkPoses, poses_by_name, read_csv, rows_of
 import numpy as np
 from numpy.typing import NDArray
@@ -108,7 +108,7 @@ def _of_npz(path: Path) -> MotionFile:
     given = arrays.pop('times', None)
     points, count = {}, -1
     for name, array in arrays.items():
-        what = f'the array {shown(name)}'
+        what = f'the array {name!r}'
         width = array.shape[1] if array.ndim == 2 else 0
         if width not in WIDTHS or array.dtype.kind not in 'fiu':
             found = f'{array.dtype} of shape {array.shape}'
@@ -125,7 +125,7 @@ def _of_npz(path: Path) -> MotionFile:
         quats = np.tile((0.0, 0.0, 0.0, 1.0), (count, 1)) if width == 3 else values[:, 3:]
         zero = np.flatnonzero(np.abs(quats).max(axis=1, initial=0.0) < 1e-9)
         if zero.size:
-            found = f'the quaternion of {shown(name)} is zero in row {zero[0]}'
+            found = f'the quaternion of {name!r} is zero in row {zero[0]}'
             raise DescriptionError(found, source=str(path))
         points[name] = LinkPoses(values[:, :3], quats, width == 7)
     times = None

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, ExitStack
+from functools import cached_property
 import time
 from typing import Any
 
 from ik_node.analysis.file_pose import WARNING
-from ik_node.errors import counted, listed, OptionError, plain
+from ik_node.errors import counted, listed, OptionError
 from ik_node.ros.control.motion import Motion
 from ik_node.ros.inputs.inputs import Inputs
 from ik_node.ros.loading.joint_roles import check_joint_targets, unknown_joint_targets
@@ -50,6 +51,7 @@ from ik_node.ros.process.duplicate_nodes import DuplicateNodes
 from ik_node.ros.process.named_entities import NamedEntities, set_names
 from ik_node.ros.process.node_counts import NodeCounts
 from ik_node.ros.process.paused_clock import PausedClock
+from ik_node.ros.process.printable_logger import PrintableLogger
 from ik_node.ros.process.rotating_callbacks import RotatingCallbacks
 from ik_node.ros.services.services import Services
 from rclpy.clock import Clock, ClockType
@@ -161,7 +163,7 @@ class IkNode(Node):
         if settings.robot_file:
             # A fault in a file that was named at the start ends the node, like other parameters.
             read_robot(ModelRequest.of('', settings))
-            self.get_logger().info(f'robot_file {plain(settings.robot_file)}: building its model')
+            self.get_logger().info(f'robot_file {settings.robot_file}: building its model')
             self._supply.describe('', settings)
         elif settings.robot_description:
             self._request_model(settings.robot_description, settings)
@@ -175,6 +177,14 @@ class IkNode(Node):
         typed = [each for each in parameters if len(each) < 2 or each[1] is not None]
         declared: list[Any] = super().declare_parameters(namespace, typed, ignore_override)
         return declared
+
+    @cached_property
+    def _printable_logger(self) -> PrintableLogger:
+        return PrintableLogger(super().get_logger().name)
+
+    def get_logger(self) -> PrintableLogger:
+        """Return the logger, which escapes control characters."""
+        return self._printable_logger
 
     def destroy_node(self) -> None:
         """Stop the drives, cancel a plan under way, and destroy markers and node."""
@@ -326,7 +336,7 @@ class IkNode(Node):
         self._supply.take(lambda model: adopted.append(self._adopt(motion, model, settings)))
         if self._supply.refusals != self._descriptions_refused:
             self._descriptions_refused = self._supply.refusals
-            kept = plain(motion.model.robot.name) if motion.model else 'no robot'
+            kept = motion.model.robot.name if motion.model else 'no robot'
             self.get_logger().error(
                 f'robot_description refused: {self._supply.refused}; keeping {kept}'
             )
@@ -391,22 +401,22 @@ class IkNode(Node):
     def _log_ready(self, model: LoadedModel, settings: Settings, other_robot: bool) -> None:
         robot = model.robot
         self.get_logger().info(
-            f'ready: robot {plain(robot.name)}, {counted(len(model.joint_names), "joint")}, '
+            f'ready: robot {robot.name}, {counted(len(model.joint_names), "joint")}, '
             f'{counted(len(robot.closures), "loop")}, mobility {model.mobility}, '
             f'goals: {listed(robot.goals)}'
             + ('' if robot.goals or settings.state_source == 'actuated' else _NO_GOALS)
         )
         for parameter, names in unknown_joint_targets(robot, settings.joints).items():
             self.get_logger().warning(
-                f'{parameter}: robot {plain(robot.name)} has no joint {listed(names)}; the other '
+                f'{parameter}: robot {robot.name} has no joint {listed(names)}; the other '
                 'joints are used'
             )
         # The notes about the robot do not change with its goals.
         for note in robot.notes if other_robot else ():
             if note.startswith(WARNING):
-                self.get_logger().warning(f'{plain(robot.name)}: {note.removeprefix(WARNING)}')
+                self.get_logger().warning(f'{robot.name}: {note.removeprefix(WARNING)}')
             else:
-                self.get_logger().info(f'{plain(robot.name)}: {note}')
+                self.get_logger().info(f'{robot.name}: {note}')
 
     def _apply(self, motion: Motion, settings: Settings) -> None:
         """Apply parameters that changed since the last tick."""

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 import math
 from typing import Any
 
-from ik_node.errors import plain
+from ik_node.errors import MOST_TEXT, plain
 from ik_node.scene.chain_report import ChainReport
 from ik_node.solver.result import PoseError
 
@@ -64,7 +64,9 @@ def released_of(message: Any, closures: Collection[str]) -> set[str] | None:
         keys = {pair.key for pair in status.values}
         if 'iterations' not in keys and not status.message.startswith(_NOTHING_TO_DO):
             return None
-        held.update(name for name in closures if f'closure.{plain(name)}.position' in keys)
+        held.update(
+            name for name in closures if plain(f'closure.{name}.position', MOST_TEXT) in keys
+        )
     return set(closures) - held if message.status else None
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from time import perf_counter
 
-from ik_node.errors import listed, shown
+from ik_node.errors import listed
 from ik_node.kernels.layout import (
     CON_ROTATION_TOLERANCE,
     CON_TRANSLATION_TOLERANCE,
@@ -162,7 +162,7 @@ def drive(
     table.follow(q)
     rows[JOINT_WINDOW, places] = locked
     short = ', '.join(
-        f'{shown(problem.tree.names[at])} stopped at '
+        f'{problem.tree.names[at]!r} stopped at '
         f'{_apart(float(q[at]), value, _own_limits(problem, at, value))}'
         for at, value in wanted.items()
         if abs(q[at] - value) > (ROUNDING * max(1.0, abs(value)) if near else NEAR * units[at])
@@ -218,7 +218,7 @@ def _obstacle(
     for answer in answers:
         for name, error in answer.result(q, 0.0).open_closures.items():
             off = f'{error.position:.3g} m, {error.orientation:.3g} rad'
-            return f'the loops do not close: closure {shown(name)} is {off} off'
+            return f'the loops do not close: closure {name!r} is {off} off'
     limits = _limits(problem, table, q, places, answers)
     for chain in problem.chains:
         limits += chain.active_cones(q, rows, packed)

@@ -7,7 +7,7 @@ from pathlib import Path
 from threading import RLock
 from typing import Protocol
 
-from ik_node.errors import OptionError, ShapeError, shown
+from ik_node.errors import OptionError, ShapeError
 from ik_node.model.frame import Frame
 from ik_node.model.given import numbers
 from ik_node.model.joint import Joint
@@ -226,7 +226,7 @@ class GraphReader:
     def _named(self, values: Mapping[str, ArrayLike]) -> Array:
         table, array = self.structure.table, self.values()
         for name, value in values.items():
-            places, what = table.places([name]), f'q of {shown(name)}'
+            places, what = table.places([name]), f'q of {name!r}'
             given = numbers(what, value)
             if given.ndim > 1 or given.size != len(places):
                 raise ShapeError(what, f'{len(places)} numbers', f'shape {given.shape}')

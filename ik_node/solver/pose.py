@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import math
 from typing import Any
 
-from ik_node.errors import OptionError, ShapeError, shown
+from ik_node.errors import OptionError, ShapeError
 from ik_node.kernels.layout import LARGEST, NORMALISED
 from ik_node.model.given import elements
 from ik_node.model.pose_forms import position_and_quat
@@ -56,17 +56,17 @@ def unit_pose(
     except (TypeError, ValueError, OverflowError):
         turns = request is None or request.uses_orientation
         try:
-            pair = position_and_quat(f'pose of {shown(name)}', pose, turns=turns)
+            pair = position_and_quat(f'pose of {name!r}', pose, turns=turns)
         except ShapeError as refusal:
             raise refusal from None
         return unit_pose(name, pair)
     if not (near and norm < math.inf):
         large = norm < math.inf and all(abs(value) < math.inf for value in (x, y, z))
         wanted = f'a position within {LARGEST:g} m' if large else 'finite numbers'
-        raise ShapeError(f'pose of {shown(name)}', wanted, f'{p} and {r}')
+        raise ShapeError(f'pose of {name!r}', wanted, f'{p} and {r}')
     if not 1e-9 <= norm <= MOST_NORM:
         got = f'{r}, ' + (f'of length {norm:.3g}' if norm > 1.0 else 'which is zero')
-        raise ShapeError(f'quaternion of {shown(name)}', A_ROTATION, got)
+        raise ShapeError(f'quaternion of {name!r}', A_ROTATION, got)
     if abs(square - 1.0) <= NORMALISED:
         return x, y, z, a, b, c, d
     return x, y, z, a / norm, b / norm, c / norm, d / norm

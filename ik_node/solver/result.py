@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
 from ik_node.display import html_table, html_text, public_names, Rows, table
-from ik_node.errors import counted, listed, plain, shown
+from ik_node.errors import counted, listed
 from ik_node.kernels.layout import (
     CON_COLUMNS,
     CON_POSE,
@@ -214,7 +214,7 @@ class SolveResult:
         for kind, name, errors in off or [each for each in named if each[1] == self.worst][:1]:
             if name:
                 position, orientation = errors[name]
-                text += f'; {kind} {shown(name)} is {position:.3g} m, {orientation:.3g} rad off'
+                text += f'; {kind} {name!r} is {position:.3g} m, {orientation:.3g} rad off'
                 text += self._doubts.get(name, '') if kind == 'goal' else ''
         if self.active_limits:
             text += f'; at limits: {listed(self.active_limits)}'
@@ -229,7 +229,7 @@ def _residuals(
 ) -> list[str]:
     """Return the residuals of the goals and the largest ones of the closures, as text."""
     found = [
-        f'goal {shown(name)} {error.position:.2g} m, {error.orientation:.2g} rad off'
+        f'goal {name!r} {error.position:.2g} m, {error.orientation:.2g} rad off'
         for name, error in islice(goals.items(), most)
     ]
     found += [f'{len(goals) - most} more goals'] if len(goals) > most else []
@@ -248,7 +248,7 @@ def explained(gaps: Mapping[str, PoseError]) -> str:
 
 def gap_text(name: str, error: PoseError) -> str:
     """Return the name of a closure and its residuals as text."""
-    return f'{shown(name)} {error.position:.3g} m, {error.orientation:.3g} rad'
+    return f'{name!r} {error.position:.3g} m, {error.orientation:.3g} rad'
 
 
 _WHY = {
@@ -365,7 +365,7 @@ class Solution:
         return [
             ('joint', 'value [rad or m]', ''),
             *(
-                (plain(name), f'{value:.6g}', 'at a limit' if name in at_limits else '')
+                (name, f'{value:.6g}', 'at a limit' if name in at_limits else '')
                 for name, value in self.as_dict().items()
             ),
         ]

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from ik_node.display import html_table, html_text, public_names, Rows, table
-from ik_node.errors import listed, OptionError, plain, ShapeError, shown
+from ik_node.errors import listed, OptionError, ShapeError, shown
 from ik_node.kernels.layout import CON_POSE, LARGEST
 from ik_node.kernels.solve_state import STATUS_REFUSED
 from ik_node.kernels.velocity import BOUND_NONE, BOUND_POSITION, BOUND_VELOCITY
@@ -113,7 +113,7 @@ class VelocitySolution:
         named = zip(self.as_dict().items(), self._bounds.tolist(), strict=True)
         return [
             ('joint', 'velocity [rad/s or m/s]', ''),
-            *((plain(name), f'{value:.6g}', marks[bound]) for (name, value), bound in named),
+            *((name, f'{value:.6g}', marks[bound]) for (name, value), bound in named),
         ]
 
     def as_dict(self) -> dict[str, float]:
@@ -161,7 +161,7 @@ class VelocitySolution:
         stalled = {name for names, status, _ in self._answers if status for _, name in names.goals}
         off = {name: error for name, error in self.goal_errors.items() if name in stalled}
         name, worst = max(off.items(), key=lambda item: max(item[1]))
-        text = f'STALLED: goal {shown(name)} is {worst.linear:.3g} m/s, '
+        text = f'STALLED: goal {name!r} is {worst.linear:.3g} m/s, '
         text += f'{worst.angular:.3g} rad/s off'
         for what, names in (
             ('velocity', self._at(BOUND_VELOCITY)),
@@ -275,7 +275,7 @@ def unit_twist(
             return x, y, z, a, b, c
     except (TypeError, ValueError, OverflowError):
         pass
-    what = f'twist of {shown(name)}'
+    what = f'twist of {name!r}'
     array = numbers(what, twist)
     turns = request.row_count > request.translation_row_count
     if array.shape == (3,) and not turns:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ik_node.description.description import Description
-from ik_node.errors import shown, TopologyError
+from ik_node.errors import TopologyError
 from ik_node.mechanism import Mechanism
 from ik_node.model.frame import Frame
 from ik_node.model.given import finite, numbers
@@ -226,7 +226,7 @@ class ActuatedRobot(Mechanism):
         bodies = [link for link in self.links.values() if link.mass > 0.0]
         if not bodies:
             raise TopologyError(
-                f'{shown(self.name)} has no mass: give the links of the description an '
+                f'{self.name!r} has no mass: give the links of the description an '
                 '<inertial>, or set Link.mass'
             )
         motion = self._motors(actuators).motion(q)

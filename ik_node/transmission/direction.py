@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from copy import copy
 from typing import NamedTuple
 
-from ik_node.errors import OptionError, shown, TopologyError
+from ik_node.errors import OptionError, TopologyError
 from ik_node.kernels.layout import (
     begin_of,
     CON_ROTATION_MISFIT,
@@ -299,7 +299,7 @@ class Direction:
             if not (error <= allowed).all():
                 raise OptionError(
                     'q',
-                    f'values with which {shown(request.name)} is open by {error[0]:.3g} m, '
+                    f'values with which {request.name!r} is open by {error[0]:.3g} m, '
                     f'{error[1]:.3g} rad',
                     'values with closed loops: solver.solve_pose({}, q0=q).q has them',
                 )
@@ -340,7 +340,7 @@ def _affine(
     offset, scale, *curved = (*polynomial, 0.0, 0.0)[: max(2, len(polynomial))]
     if scale == 0.0 or any(curved):
         raise TopologyError(
-            f'{shown(names[place])} follows {shown(names[master])} by a polynomial: name '
-            f'{shown(names[master])} in place of it'
+            f'{names[place]!r} follows {names[master]!r} by a polynomial: name '
+            f'{names[master]!r} in place of it'
         )
     return offset, scale

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ik_node.errors import IkError, plain, PlanError, ShapeError
+from ik_node.errors import IkError, PlanError, ShapeError
 from ik_node.model.dof import DOF
 from ik_node.model.given import numbers
 from ik_node.model.joint import Joint
@@ -210,7 +210,7 @@ class _Planner:
             if far[worst] > START_TOLERANCE:
                 name = self._transmission.joints[worst]
                 raise PlanError(
-                    f'the first point is at time 0, but {plain(name)} is {far[worst]:.3g} from it'
+                    f'the first point is at time 0, but {name} is {far[worst]:.3g} from it'
                 )
             at = times
         else:
@@ -352,7 +352,7 @@ class _Planner:
         if state.status is not Status.CONVERGED:
             far = np.abs(state.joint_position - wanted)
             worst = int(far.argmax())
-            name = plain(self._transmission.joints[worst])
+            name = self._transmission.joints[worst]
             raise PlanError(
                 f'at {time:.4g} s {name} cannot be at {wanted[worst]:.6g}, only at '
                 f'{state.joint_position[worst]:.6g}: {state.message or "the motors end there"}'
@@ -365,7 +365,7 @@ class _Planner:
         within = np.abs(values) <= (1.0 + SLACK) * limits
         if not within.all():
             worst = int(within.argmin())
-            name = plain(self._transmission.actuators[worst])
+            name = self._transmission.actuators[worst]
             raise PlanError(
                 f'at {time:.4g} s the {what} of {name} is {values[worst]:.4g}, and its limit is '
                 f'{limits[worst]:.4g}'

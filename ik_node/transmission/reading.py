@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ik_node.errors import listed, ShapeError, shown, TopologyError, UnknownFrameError
+from ik_node.errors import listed, ShapeError, TopologyError, UnknownFrameError
 from ik_node.kernels.layout import JOINT_LOWER, JOINT_REST_ON, JOINT_TARGET_WEIGHT, JOINT_UPPER
 from ik_node.kernels.transmit import (
     GIVES_EFFORT,
@@ -235,12 +235,12 @@ class Reading:
             first += count
             if idle[part].max() > IDLE:
                 raise TopologyError(
-                    f'the actuators {listed(names)} do not determine {shown(name)}: it moves '
+                    f'the actuators {listed(names)} do not determine {name!r}: it moves '
                     f'while they stand still'
                 )
             if moved[part].max() < NOTHING:
                 raise TopologyError(
-                    f'{shown(name)} does not move with the actuators {listed(names)}: it is in no '
+                    f'{name!r} does not move with the actuators {listed(names)}: it is in no '
                     f'loop with them'
                 )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ik_node.display import html_table, html_text, public_names, Rows, table
-from ik_node.errors import plain
+from ik_node.errors import listed
 from ik_node.kernels.transmit import GIVES_EFFORT, GIVES_VELOCITY, RESULT_MISFIT
 from ik_node.solver.status import Status
 import numpy as np
@@ -175,7 +175,7 @@ class TransmissionState:
         )
 
     def _repr_html_(self) -> str:
-        text = f'{self.status.name} {plain(self.message, 1000)}'
+        text = f'{self.status.name} {self.message}'
         return html_text(text) + html_table(self._rows())
 
     def as_dict(self) -> dict[str, Any]:
@@ -298,7 +298,7 @@ def _largest(direction: Array, names: Sequence[str]) -> str:
     """Return the names of the largest parts of a direction."""
     size = np.abs(direction)
     chosen = np.flatnonzero(size > 0.3 * size.max(initial=0.0))[:4]
-    return ', '.join(plain(names[at]) for at in chosen.tolist())
+    return listed(names[at] for at in chosen.tolist())
 
 
 @dataclass(frozen=True)

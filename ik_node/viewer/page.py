@@ -11,7 +11,7 @@ import time
 from typing import Any
 
 from ik_node.analysis.reach.volume import ReachVolume
-from ik_node.errors import IkError, shown
+from ik_node.errors import IkError
 from ik_node.viewer.access import Access, guarded
 from ik_node.viewer.panels.controls import Controls
 from ik_node.viewer.panels.joint_panel import LEFT_ALONE
@@ -145,7 +145,7 @@ class Page:
 
     def __repr__(self) -> str:
         state = 'closed' if self._ended.is_set() else f'open {self.url}; close() stops it'
-        return f'Page({shown(self.session.title)}: {state})'
+        return f'Page({self.session.title!r}: {state})'
 
     @property
     def gizmo_size(self) -> float:

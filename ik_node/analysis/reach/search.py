@@ -11,7 +11,7 @@ from ik_node.analysis.reach.grid import Grid
 from ik_node.analysis.reach.orientations import angles_between, orientations_of, UNTURNED
 from ik_node.analysis.reach.spread import Show, Spread
 from ik_node.analysis.reach.volume import ReachVolume
-from ik_node.errors import OptionError, ShapeError, shown
+from ik_node.errors import OptionError, ShapeError
 from ik_node.mechanism import Mechanism
 from ik_node.model.given import is_number, numbers
 from ik_node.model.pose_forms import position_and_quat
@@ -168,7 +168,7 @@ def _poses(solver: Solver, goals: Mapping[str, Any]) -> dict[str, tuple[Array, A
     problem = solver.problem_for(tuple(goals))
     return {
         name: position_and_quat(
-            f'pose of {shown(name)}', pose, turns=problem.request_of_goal(name).uses_orientation
+            f'pose of {name!r}', pose, turns=problem.request_of_goal(name).uses_orientation
         )
         for name, pose in goals.items()
     }

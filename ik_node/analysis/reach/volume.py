@@ -12,7 +12,7 @@ from ik_node.analysis.reach.files import read_arrays, write_arrays
 from ik_node.analysis.reach.orientations import angles_between
 from ik_node.analysis.reach.surface import surface_nets
 from ik_node.display import public_names
-from ik_node.errors import DescriptionError, OptionError, ShapeError, shown
+from ik_node.errors import DescriptionError, OptionError, ShapeError
 from ik_node.model.given import finite, is_number, numbers, one_of
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -94,7 +94,7 @@ class ReachVolume:
     __dir__ = public_names
 
     def __repr__(self) -> str:
-        return f'<{type(self).__name__} of {shown(self.link)}: {self.describe()}>'
+        return f'<{type(self).__name__} of {self.link!r}: {self.describe()}>'
 
     def describe(self) -> str:
         """Return the number of cells, the share of reached ones, and their volume."""

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ik_node.analysis.file_pose import WARNING
-from ik_node.errors import counted, MOST_TEXT, plain
+from ik_node.display import printable
+from ik_node.errors import counted
 
 # Longer lists of names are shortened to this number and a count.
 MOST_NAMES = 12
@@ -56,7 +57,7 @@ def as_text(found: dict[str, Any], mobility: str) -> str:
         elif found['loops_closed'] and any(loop['disagreement'] for loop in found['closures']):
             state = 'close up to rounding'
         lines.append(f'the loops {state}: {found["message"]}')
-    return '\n'.join(plain(line, MOST_TEXT) for line in lines)
+    return printable(lines)
 
 
 def counts(found: dict[str, Any]) -> str:
@@ -190,9 +191,9 @@ def _remarks(found: dict[str, Any]) -> Iterator[str]:
         axis, other = (' '.join(f'{x:g}' for x in entry[key]) for key in ('axis', 'freeing_axis'))
         opposite = entry['axis'] == [0.0 - x for x in entry['freeing_axis']]
         yield (
-            f'loop {plain(entry["name"])} turns about {axis} in {plain(entry["link"])}, '
+            f'loop {entry["name"]} turns about {axis} in {entry["link"]}, '
             + ('opposite to its other side: ' if opposite else 'but its joints do not: ')
-            + f'about {other}, the axis of {plain(entry["joint"])}, the mobility would be '
+            + f'about {other}, the axis of {entry["joint"]}, the mobility would be '
             f'{entry["mobility"]}'
         )
     for why, text in HELD.items():
@@ -202,8 +203,8 @@ def _remarks(found: dict[str, Any]) -> Iterator[str]:
     for entry in found['blocking_followers']:
         follower, master = values[entry['name']], values[entry['master']]
         yield (
-            f'{plain(entry["master"])} {_range(master)} stays at {master["value"]:.4g}: '
-            f'{plain(entry["name"])} = {polynomial(follower["follows"])} is within its limits '
+            f'{entry["master"]} {_range(master)} stays at {master["value"]:.4g}: '
+            f'{entry["name"]} = {polynomial(follower["follows"])} is within its limits '
             f'{_range(follower)} only there'
             + ('; with the opposite sign it could move' if entry['opposite_sign'] else '')
         )
@@ -217,7 +218,7 @@ def _remarks(found: dict[str, Any]) -> Iterator[str]:
 
 def _wrong_part(entry: dict[str, Any], values: dict[str, dict[str, Any]]) -> str:
     """Return a change of joints or of a coupling with which a loop would close and move."""
-    names, loop = _listed(entry['joints']), plain(entry['loop'])
+    names, loop = _listed(entry['joints']), entry['loop']
     axis = ' '.join(f'{x:g}' for x in entry['axis'] or ())
     after = f'the mobility would be {entry["mobility"]}'
     if entry['kind'] == 'no_axis':

@@ -15,7 +15,6 @@ from ik_node.description.description import Description, Loop, LoopFrame, LoopSe
 from ik_node.description.loops.loop_frames import turn_frame
 from ik_node.description.tree import poses_at_zero
 from ik_node.description.xml_document import XmlDocument
-from ik_node.errors import shown
 import numpy as np
 
 DIALECT = 'closing frames'
@@ -45,8 +44,7 @@ def read_closing_frames(document: XmlDocument, description: Description) -> Loop
         other = f'{base}_{3 - int(number)}'
         if other not in links:
             description.notes.append(
-                f'link {shown(name)} looks like a frame that closes a loop, but there is '
-                f'no {shown(other)}'
+                f'link {name!r} looks like a frame that closes a loop, but there is no {other!r}'
             )
             continue
         if number == '2' or frozenset((name, other)) in tied:
@@ -61,9 +59,9 @@ def read_closing_frames(document: XmlDocument, description: Description) -> Loop
                     turn_frame(frame, poses[frame.link][:3, :3].T @ way)
         else:
             description.notes.append(
-                f'{shown(base)}: a URDF does not contain the kind of this mate; it is taken '
+                f'{base!r}: a URDF does not contain the kind of this mate; it is taken '
                 'as a point. For another kind, give a closures file with frame_a and frame_b '
-                f'at {shown(name)} and {shown(other)}'
+                f'at {name!r} and {other!r}'
             )
         found.loops.append(loop)
     if found.loops:

@@ -26,7 +26,6 @@ from ik_node.description.loops.loop_frames import (
 )
 from ik_node.description.loops.urdf_plus import is_constraint
 from ik_node.description.xml_document import XmlDocument
-from ik_node.errors import shown
 
 TYPES = {
     'revolute': 'revolute',
@@ -71,7 +70,7 @@ def _read_loop(
     if kind not in ('weld', 'spherical'):
         parent_axis, child_axis = element.find('parent_axis'), element.find('child_axis')
         if parent_axis is None:
-            description.notes.append(f'constraint {shown(name)}: no <parent_axis>, taken as 1 0 0')
+            description.notes.append(f'constraint {name!r}: no <parent_axis>, taken as 1 0 0')
         axis_b = read_axis(document, parent_axis, element, X)
         if kind == 'universal' and child_axis is None:  # there it is not the parent's
             raise document.error(element, 'the element <child_axis> is missing')

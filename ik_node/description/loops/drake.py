@@ -14,7 +14,6 @@ from ik_node.description.description import CouplingRule, Description, Loop, Loo
 from ik_node.description.loops.loop_frames import LoopNames, read_frame
 from ik_node.description.unknown_name import unknown
 from ik_node.description.xml_document import XmlDocument
-from ik_node.errors import shown
 from ik_node.model.dof import DOF
 
 
@@ -131,12 +130,10 @@ class _DrakeReader:
         rigid = stiff_axes(self._document, element, self._numbers)
         notes = self._description.notes
         if not rigid:
-            notes.append(f'bushing {shown(name)} is not used: all its stiffnesses are 0')
+            notes.append(f'bushing {name!r} is not used: all its stiffnesses are 0')
             return
         axes = ' '.join(dof.name for dof in rigid)
-        notes.append(
-            f'bushing {shown(name)} is taken as rigid along its axes of stiffness: {axes}'
-        )
+        notes.append(f'bushing {name!r} is taken as rigid along its axes of stiffness: {axes}')
         loop = Loop(name, frames[0], frames[1], line=self._document.line(element))
         loop.dofs = None if len(rigid) == len(DOF) else rigid
         self._found.loops.append(loop)
@@ -172,7 +169,7 @@ class _DrakeReader:
             return  # URDF's own <mimic> takes precedence
         if leader is None or len(leader.dof) != 1 or len(follower.dof) != 1:
             self._description.notes.append(
-                f'joint {shown(joint.get("name"))}: its <drake:mimic> is not read: it names '
+                f'joint {joint.get("name")!r}: its <drake:mimic> is not read: it names '
                 'no joint of one DoF'
             )
             return

@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element
 from ik_node.description.description import Description, LoopFrame
 from ik_node.description.origin import read_origin
 from ik_node.description.xml_document import XmlDocument
-from ik_node.errors import shown, UnsupportedElementError
+from ik_node.errors import UnsupportedElementError
 from ik_node.model.rotation import quat_between, quat_multiply, unit
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -57,7 +57,7 @@ class LoopNames:
         tag = str(element.tag).rpartition(':')[2]
         made = self.new(tag)
         if noted:
-            self._notes.append(f'<{element.tag}> without a name is called {shown(made)}')
+            self._notes.append(f'<{element.tag}> without a name is called {made!r}')
         return made
 
     def new(self, base: str) -> str:
@@ -104,7 +104,7 @@ def note_limit(element: Element, name: str, notes: list[str]) -> None:
     """Note that the <limit> of a loop element is not used, because a closure has no value."""
     if element.find('limit') is not None:
         notes.append(
-            f'{element.tag} {shown(name)}: its <limit> is not used, as a loop closure has no '
+            f'{element.tag} {name!r}: its <limit> is not used, as a loop closure has no '
             'value; limit the joints of the loop'
         )
 

@@ -38,7 +38,7 @@ from ik_node.description.loops.loop_frames import (
 )
 from ik_node.description.tree import joints_above, poses_at_zero
 from ik_node.description.xml_document import XmlDocument
-from ik_node.errors import IkError, shown
+from ik_node.errors import IkError
 from ik_node.model.closure import Closure, CLOSURE_TYPES
 from ik_node.model.dof import DOF, parse_dofs
 from ik_node.model.rotation import matrix_to_quat, pose_matrix, quat_multiply, quat_to_matrix
@@ -147,11 +147,9 @@ def _read_loop(
         for frame in frames:
             turn_frame(frame, np.eye(3)[axis])
         if axis != 2 or along is None:
-            reason = (
-                'no joint of the loop is parallel' if along is None else f'like {shown(along)}'
-            )
+            reason = 'no joint of the loop is parallel' if along is None else f'like {along!r}'
             description.notes.append(
-                f'loop_joint {shown(name)}: no <axis>, taken as the {"xyz"[axis]} of its frames, '
+                f'loop_joint {name!r}: no <axis>, taken as the {"xyz"[axis]} of its frames, '
                 f'{reason}; to choose it, add <axis xyz="..."/>'
             )
     note_limit(element, name, description.notes)

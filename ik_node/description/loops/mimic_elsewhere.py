@@ -25,7 +25,6 @@ from ik_node.description.loops.loop_frames import LOOP_ELEMENTS
 from ik_node.description.sums import leads
 from ik_node.description.unknown_name import quoted
 from ik_node.description.xml_document import XmlDocument
-from ik_node.errors import shown
 
 WORDS = ('loop', 'closure', 'constraint', 'coupling', 'equality')
 OLD_NAMES = re.compile(r'.*(fermeture|closed_?loop).*', re.IGNORECASE)
@@ -85,9 +84,7 @@ def read_mimic_elsewhere(document: XmlDocument, description: Description) -> Loo
             found.couplings.append(rule)
             following[rule.joint] = {rule.master}
         elif reason:
-            description.notes.append(
-                f'the mimic rule of {shown(rule.joint)} is not read: {reason}'
-            )
+            description.notes.append(f'the mimic rule of {rule.joint!r} is not read: {reason}')
     if found.couplings:
         found.dialect = 'mimic rules for simulators'
     return found
@@ -103,7 +100,7 @@ def _of_plugins(document: XmlDocument, description: Description) -> Iterator[Cou
             yield CouplingRule(follower, leader, offset + multiplier, document.line(plugin))
         elif 'closed_loop' in plugin.get('filename', ''):
             description.notes.append(
-                f'gazebo plugin {shown(plugin.get("filename"))} closes a loop and is not read; '
+                f'gazebo plugin {plugin.get("filename")!r} closes a loop and is not read; '
                 'declare the loop with <loop_joint> or in a closures file'
             )
 
@@ -135,7 +132,7 @@ def _reason_for_refusal(
     for name in (rule.master, rule.joint):
         joint = description.joints.get(name)
         if joint is None or len(joint.dof) != 1:
-            return f'there is no joint {shown(name)} of one DoF'
+            return f'there is no joint {name!r} of one DoF'
     if leads(rule.joint, rule.master, following):
-        return f'{shown(rule.master)} follows that joint'
+        return f'{rule.master!r} follows that joint'
     return None

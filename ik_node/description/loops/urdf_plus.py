@@ -36,7 +36,6 @@ from ik_node.description.sums import rule_of_sum
 from ik_node.description.tree import joints_above
 from ik_node.description.unknown_name import unknown
 from ik_node.description.xml_document import XmlDocument
-from ik_node.errors import shown
 from ik_node.model.joint import Joint
 
 MAX_STEPS = 1_000_000
@@ -92,12 +91,12 @@ class LinkCoupling:
         for joint in first + second:
             if len(joint.dof) != 1:
                 raise document.error(
-                    element, f'the joint {shown(joint.name)} between its links must have one DoF'
+                    element, f'the joint {joint.name!r} between its links must have one DoF'
                 )
         line = document.line(element)
         if not first or not second or ratio == 0.0:
             self._description.notes.append(
-                f'coupling {shown(name)} is not used: no joint moves one of its links against the '
+                f'coupling {name!r} is not used: no joint moves one of its links against the '
                 'other, or its ratio is 0'
             )
         elif len(first) == len(second) == 1:
@@ -139,7 +138,7 @@ class LinkCoupling:
         rule = rule_of_sum(equation, [*mimics, *self._found.couplings], leading, line)
         if rule is None:
             self._description.notes.append(
-                f'coupling {shown(name)} is not used: its joints follow others already'
+                f'coupling {name!r} is not used: its joints follow others already'
             )
         else:
             self._found.couplings.append(rule)

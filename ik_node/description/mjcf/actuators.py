@@ -7,7 +7,6 @@ from xml.etree.ElementTree import Element
 from ik_node.description.mjcf.defaults import ACTUATOR, Defaults, Settings
 from ik_node.description.mjcf.document import MjcfDocument
 from ik_node.description.mjcf.model import Mjcf, MjcfCoupling, Range, UNLIMITED
-from ik_node.errors import shown
 
 # The attributes of <general> with which the force is gainprm[0] times the control input, and
 # their defaults.
@@ -57,10 +56,10 @@ def read_actuators(
         if name in known:
             driven.setdefault(name, []).append(efforts)
         elif name is not None:
-            notes.append(f'{_shown(element)}: there is no joint {shown(name)}')
+            notes.append(f'{_shown(element)}: there is no joint {name!r}')
         elif tendon is not None:
             pulls = ' '.join(tendons.get(tendon, ()))
-            through = f'the tendon {shown(tendon)}' + (f' of {pulls}' if pulls else '')
+            through = f'the tendon {tendon!r}' + (f' of {pulls}' if pulls else '')
             notes.append(f'{_shown(element)} pulls {through}; no joint counts as driven by it')
         else:
             others[element.tag] = others.get(element.tag, 0) + 1
@@ -114,4 +113,4 @@ def _sum_within(ranges: list[Range], outer: Range) -> Range:
 
 def _shown(element: Element) -> str:
     name = element.get('name')
-    return f'actuator <{element.tag}>' if name is None else f'actuator {shown(name)}'
+    return f'actuator <{element.tag}>' if name is None else f'actuator {name!r}'

@@ -20,7 +20,7 @@ from ik_node.description.mjcf.model import (
 )
 from ik_node.description.unknown_name import quoted, unknown
 from ik_node.description.xml_document import MAX_NUMBER
-from ik_node.errors import shown, UnsupportedElementError
+from ik_node.errors import UnsupportedElementError
 from ik_node.model.rotation import quat_conjugate, quat_multiply
 import numpy as np
 from numpy.typing import ArrayLike
@@ -92,7 +92,7 @@ def _attach(
     _select(document, element, inner)
     said: list[str] = []
     model = read(inner, said)
-    notes += [f'attached {shown(name)}: {note}' for note in said]
+    notes += [f'attached {name!r}: {note}' for note in said]
     document.spend(element, len(model.bodies) + len(model.joints) + len(model.equalities))
     writer = _Writer(document, element, prefix, settings)
     constraints = [each for each in model.equalities if isinstance(each, MjcfConstraint)]
@@ -101,7 +101,7 @@ def _attach(
     to_world = [constraint for constraint in constraints if 0 in constraint.bodies]
     if to_world:
         notes.append(
-            f'attached {shown(name)}: equalities with its world are not read: '
+            f'attached {name!r}: equalities with its world are not read: '
             f'{quoted([constraint.name for constraint in to_world])}'
         )
     kept = [
@@ -128,7 +128,7 @@ def _select(document: MjcfDocument, element: Element, inner: MjcfDocument) -> No
         if found is not None:
             break
     if found is None:
-        raise document.error(element, f'there is no {tag} {shown(name)} in {inner.source!r}')
+        raise document.error(element, f'there is no {tag} {name!r} in {inner.source!r}')
     if childclass is not None and not found.get('childclass'):
         found.set('childclass', childclass)
     worlds[0][:] = [found]

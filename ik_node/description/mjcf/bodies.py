@@ -11,7 +11,6 @@ from ik_node.description.mjcf.document import MjcfDocument
 from ik_node.description.mjcf.model import MjcfBody, MjcfJoint, MjcfSite
 from ik_node.description.mjcf.orientation import no_direction, quat_of_z, read_quat, SMALLEST
 from ik_node.description.unknown_name import quoted
-from ik_node.errors import shown
 from ik_node.model.rotation import quat_identity, quat_multiply, quat_to_matrix, unit
 import numpy as np
 from numpy.typing import NDArray
@@ -171,7 +170,7 @@ class BodyReader:
                 self.soft = True
                 name = child.get('prefix') or child.get('name') or ''
                 self._notes.append(
-                    f'<{tag} {shown(name)}> on line {document.line(child)}: the bodies of a soft '
+                    f'<{tag} {name!r}> on line {document.line(child)}: the bodies of a soft '
                     'object are not read'
                 )
             elif tag not in SILENT:

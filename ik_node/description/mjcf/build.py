@@ -18,7 +18,6 @@ from ik_node.description.mjcf.model import (
 )
 from ik_node.description.sums import rule_of_sum
 from ik_node.description.unknown_name import quoted
-from ik_node.errors import shown
 from ik_node.model.link import Link
 from ik_node.model.rotation import quat_identity
 import numpy as np
@@ -47,7 +46,7 @@ def build(model: Mjcf, description: Description) -> None:
             name = links.unique(site.name if links.is_free(site.name) else f'{site.name}_site')
             if name != site.name:
                 description.notes.append(
-                    f'the name of site {shown(site.name)} is taken; it is renamed to {shown(name)}'
+                    f'the name of site {site.name!r} is taken; it is renamed to {name!r}'
                 )
             description.links[name] = Link(name)
             spec = JointSpec(joints.unique(f'{name}_fixed'), 'fixed', body.name, name)
@@ -75,7 +74,7 @@ def _add_body(
         specs.append(spec)
         if body.mocap:
             description.notes.append(
-                f'body {shown(body.name)} is a mocap body, which programs move; it is fixed here'
+                f'body {body.name!r} is a mocap body, which programs move; it is fixed here'
             )
     for joint in body.joints:
         is_last = joint is body.joints[-1]
@@ -138,7 +137,7 @@ def _loops(model: Mjcf, description: Description) -> LoopSet:
         elif each.enabled:
             follows.append(each)
         else:
-            joint = shown(next(iter(each.terms)))
+            joint = repr(next(iter(each.terms)))
             description.notes.append(f'the equality of joint {joint} is inactive; it is not read')
     loops.couplings = _couplings(follows, model, description)
     if not loops.loops and not loops.couplings:
@@ -152,7 +151,7 @@ def _add_constraint(
     bodies = [model.bodies[index] for index in constraint.bodies]
     if bodies[0] is bodies[1]:
         description.notes.append(
-            f'equality {shown(constraint.name)} connects body {shown(bodies[0].name)} to itself'
+            f'equality {constraint.name!r} connects body {bodies[0].name!r} to itself'
         )
         return
     frames = [
@@ -173,8 +172,8 @@ def _add_constraint(
         if body.mocap and loop.enabled:
             loop.enabled = False
             description.notes.append(
-                f'equality {shown(constraint.name)} drags the robot with the mocap body '
-                f'{shown(body.name)}; it is a disabled closure'
+                f'equality {constraint.name!r} drags the robot with the mocap body '
+                f'{body.name!r}; it is a disabled closure'
             )
     loops.loops.append(loop)
 
@@ -193,14 +192,14 @@ def _couplings(
             stays = -sum(polynomial[0] for polynomial in terms.values()) / terms[name][1]
             moved = description.joints[name]
             moved.set_limits(moved.dof[0], stays, stays)
-            description.notes.append(f'joint {shown(name)} is held at {stays:g} by an equality')
+            description.notes.append(f'joint {name!r} is held at {stays:g} by an equality')
             continue
         driven = model.actuated if isinstance(each, MjcfSum) else ()
         rule = rule_of_sum(terms, rules, driven, each.line)
         if rule is None:
             description.notes.append(
                 f'the equality of joints {quoted(terms)} is not used: other equalities already '
-                f'determine {shown(next(iter(terms)))}'
+                f'determine {next(iter(terms))!r}'
             )
             continue
         rules.append(rule)

@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element
 
 from ik_node.description.mjcf.document import FALSE_TRUE, MjcfDocument
 from ik_node.description.unknown_name import unknown
-from ik_node.errors import shown, UnsupportedElementError
+from ik_node.errors import UnsupportedElementError
 
 
 @dataclass
@@ -126,11 +126,9 @@ class Defaults:
         for element in document.sections('default'):
             name = element.get('class') or MAIN
             if name != MAIN:  # allowed before MuJoCo 3
-                notes.append(
-                    f'the outermost <default> is named {shown(name)}, which MuJoCo refuses'
-                )
+                notes.append(f'the outermost <default> is named {name!r}, which MuJoCo refuses')
                 if self._classes.setdefault(name, self._classes[MAIN]) is not self._classes[MAIN]:
-                    raise document.error(element, f'the class {shown(name)} is declared twice')
+                    raise document.error(element, f'the class {name!r} is declared twice')
             self._fill(element, MAIN)
 
     def fill_up(self, element: Element, childclass: str | None, tag: str | None = None) -> Element:
@@ -176,7 +174,7 @@ class Defaults:
         for child in element.findall('default'):
             inner = self._document.attribute(child, 'class')
             if inner in self._classes:
-                raise self._document.error(child, f'the class {shown(inner)} is declared twice')
+                raise self._document.error(child, f'the class {inner!r} is declared twice')
             self._classes[inner] = {tag: dict(found) for tag, found in attributes.items()}
             self._fill(child, inner)
 

@@ -15,7 +15,7 @@ from ik_node.description.xml_document import (
     parse_xml,
     XmlDocument,
 )
-from ik_node.errors import DescriptionError, shown
+from ik_node.errors import DescriptionError
 
 MAX_INCLUDES = 200
 # Limit on the elements that replicas and attached models add.
@@ -134,7 +134,7 @@ class MjcfDocument(XmlDocument):
             )
         counts = limited == 'true' or (limited == 'auto' and lower < upper)
         if notes is not None:
-            what = f'<{element.tag}> {shown(element.get("name", ""))}: {name}="{text}"'
+            what = f'<{element.tag}> {element.get("name", "")!r}: {name}="{text}"'
             if limited == 'auto' and lower >= upper and (lower or upper):
                 why = 'reversed' if lower > upper else 'empty'
                 notes.append(f'{what} is {why}; as in MuJoCo it does not limit')
@@ -199,7 +199,7 @@ class MjcfDocument(XmlDocument):
         part = self._open(element, folder)
         path = abspath(part.source)
         if path in chain:
-            raise self.error(element, f'the file {shown(element.get("file"))} includes itself')
+            raise self.error(element, f'the file {element.get("file")!r} includes itself')
         if path in self._included:
             self.repeated.add(part.source)
         self._included.append(path)

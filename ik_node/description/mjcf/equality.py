@@ -12,7 +12,7 @@ from ik_node.description.mjcf.document import MjcfDocument
 from ik_node.description.mjcf.model import MjcfConstraint, MjcfCoupling, MjcfSum
 from ik_node.description.mjcf.orientation import SMALLEST
 from ik_node.description.unknown_name import unknown
-from ik_node.errors import shown, UnsupportedElementError
+from ik_node.errors import UnsupportedElementError
 from ik_node.model.rotation import quat_conjugate, quat_identity, quat_to_matrix, unit
 import numpy as np
 
@@ -120,7 +120,7 @@ class EqualityReader:
             raise self._document.error(element, unknown('joint', name, list(self._joints)))
         if self._joints[name].kind not in ('hinge', 'slide'):
             raise self._document.error(
-                element, f'the joint {shown(name)} is neither a hinge nor a slide'
+                element, f'the joint {name!r} is neither a hinge nor a slide'
             )
         return True
 
@@ -154,7 +154,7 @@ class EqualityReader:
         if name not in self._tendons:
             raise self._document.error(element, unknown('tendon', name, list(self._tendons)))
         if self._tendons[name].tag != 'fixed':
-            self._note(element, f'connects the spatial tendon {shown(name)}')
+            self._note(element, f'connects the spatial tendon {name!r}')
             return None
         found: dict[str, float] = {}
         for each in self._tendons[name].findall('joint'):

@@ -14,7 +14,6 @@ from ik_node.description.sdf.joint import SdfJoint
 from ik_node.description.sums import rule_of_sum
 from ik_node.description.unknown_name import unknown
 from ik_node.description.xml_document import MAX_NUMBER, XmlDocument
-from ik_node.errors import shown
 import numpy as np
 from numpy.typing import NDArray
 
@@ -71,7 +70,7 @@ def _mimics(
         specs = [joint.spec_of(tag), leader.spec_of(mimic.get('axis', 'axis').strip() or 'axis')]
         follower, ahead = specs
         if follower is None or ahead is None:
-            message = f'{shown(joint.name)} and {shown(leader.name)} must have one value each'
+            message = f'{joint.name!r} and {leader.name!r} must have one value each'
             raise document.error(joint.frame.element, f'<{mimic.tag}>: {message}')
         factor, offset, reference = (
             _mimic_number(document, mimic, what, default)
@@ -99,7 +98,7 @@ def _pitch(document: XmlDocument, element: Element, notes: list[str]) -> float:
     old = element.find('thread_pitch')
     if old is None:
         notes.append(
-            f'joint {shown(element.get("name"))}: no <screw_thread_pitch>, taken as 1 m per turn'
+            f'joint {element.get("name")!r}: no <screw_thread_pitch>, taken as 1 m per turn'
         )
         return 1.0
     turn = document.text_numbers(old, (1.0,))[0]  # [rad/m], above 0 for a left-handed thread
@@ -129,9 +128,7 @@ def _gears(
     ratio = document.text_numbers(element.find('gearbox_ratio'), (1.0,))[0]
     name = element.findtext('gearbox_reference_body', '').strip()
     if not name:
-        notes.append(
-            f'joint {shown(joint.name)}: no <gearbox_reference_body>, its gears are not read'
-        )
+        notes.append(f'joint {joint.name!r}: no <gearbox_reference_body>, its gears are not read')
         return []
     base = graph.link(joint.frame.scope.need(name, element, '<gearbox_reference_body>'))
     terms: dict[str, list[float]] = {}
@@ -142,8 +139,8 @@ def _gears(
         found = _angle_between(graph, (base.link_name, link.link_name), axis, hinges)
         if found is None:
             notes.append(
-                f'joint {shown(joint.name)}: its gears are not read, as no revolute joint '
-                f'connects {shown(link.link_name)} with {shown(base.link_name)} about the '
+                f'joint {joint.name!r}: its gears are not read, as no revolute joint '
+                f'connects {link.link_name!r} with {base.link_name!r} about the '
                 f"gearbox's <{tag}>"
             )
             return []
@@ -153,9 +150,7 @@ def _gears(
             terms[spec.name] = [0.0, before + factor * sign]
     rule = rule_of_sum(terms, rules)
     if rule is None:
-        notes.append(
-            f'joint {shown(joint.name)}: its gears are not used, as its joints follow others'
-        )
+        notes.append(f'joint {joint.name!r}: its gears are not used, as its joints follow others')
         return []
     for each in terms:
         specs[each].needed = True

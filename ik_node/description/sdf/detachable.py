@@ -24,7 +24,6 @@ from ik_node.description.sdf.scope import SdfFrame, SdfScope
 from ik_node.description.tree import poses_at_zero
 from ik_node.description.unknown_name import unknown
 from ik_node.description.xml_document import XmlDocument
-from ik_node.errors import shown
 from ik_node.model.rotation import pose_inverse, pose_parts
 import numpy as np
 from numpy.typing import NDArray
@@ -122,7 +121,7 @@ class _Reader:
         if parent is None or child is None:
             return
         if parent == child:
-            self._note(plugin, f'it connects the link {shown(parent)} to itself')
+            self._note(plugin, f'it connects the link {parent!r} to itself')
             return
         pose = pose_parts(pose_inverse(poses[parent]) @ poses[child])
         loop = Loop(
@@ -132,7 +131,7 @@ class _Reader:
         loop.enabled = plugin.findtext('initial_attach', 'true').strip().lower() in ('true', '1')
         if not loop.enabled:
             self._description.notes.append(
-                f'DetachableJoint {shown(loop.name)} is not attached at the start; it is a '
+                f'DetachableJoint {loop.name!r} is not attached at the start; it is a '
                 'disabled closure'
             )
         self.found.loops.append(loop)
@@ -143,7 +142,7 @@ class _Reader:
         model = plugin.findtext('child_model', '').strip()
         self._note(
             plugin,
-            f'its child_model {shown(model)} is not part of this robot; for a loop of the robot '
+            f'its child_model {model!r} is not part of this robot; for a loop of the robot '
             f'itself write {OWN_MODEL}',
         )
 

@@ -17,7 +17,6 @@ from ik_node.description.loops.loop_frames import LoopNames
 from ik_node.description.sdf.frame_graph import FrameGraph
 from ik_node.description.sdf.scope import SdfFrame, SdfScope
 from ik_node.description.xml_document import XmlDocument
-from ik_node.errors import shown
 from ik_node.model.dof import DOF
 from ik_node.model.rotation import pose_inverse, pose_parts
 
@@ -113,7 +112,7 @@ class DrakeLoops:
         loop.dofs = None if len(rigid) == len(DOF) else rigid
         axes = ' '.join(dof.name for dof in rigid)
         self._notes.append(
-            f'bushing {shown(loop.name)} is taken as rigid along its axes of stiffness: {axes}'
+            f'bushing {loop.name!r} is taken as rigid along its axes of stiffness: {axes}'
         )
 
     def _numbers(self, element: Element, default: Sequence[float]) -> list[float]:
@@ -142,8 +141,8 @@ class DrakeLoops:
             self._guessed.loops.append(loop)
             self._guessed.dialect = CLOSING_FRAMES
             self._notes.append(
-                f'the frames {shown(first.name)} and {shown(ready[partner].name)} are taken '
-                f"as the ends of a bushing that Drake's user adds in code: closure {shown(name)}, "
+                f'the frames {first.name!r} and {ready[partner].name!r} are taken '
+                f"as the ends of a bushing that Drake's user adds in code: closure {name!r}, "
                 'free along and about their z; closures given beside the description replace it'
             )
 

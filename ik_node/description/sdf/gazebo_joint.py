@@ -18,7 +18,7 @@ from ik_node.description.sdf.joint import TWO_AXES
 from ik_node.description.tree import poses_at_zero
 from ik_node.description.unknown_name import unknown
 from ik_node.description.xml_document import is_true, XmlDocument
-from ik_node.errors import shown, UnsupportedElementError
+from ik_node.errors import UnsupportedElementError
 from ik_node.model.link import Link
 from ik_node.model.rotation import pose_inverse, unit
 import numpy as np
@@ -66,7 +66,7 @@ class _JointReader:
         if type_name == 'gearbox':
             ratio = element.findtext('gearbox_ratio', '1').strip()
             description.notes.append(
-                f'gazebo joint {shown(element.get("name", ""))}: a gearbox (ratio {ratio[:30]}) '
+                f'gazebo joint {element.get("name", "")!r}: a gearbox (ratio {ratio[:30]}) '
                 'is not read; declare it in a closures file: couplings: [{joint: ..., of: ..., '
                 'coefficients: [0, -ratio]}]'
             )
@@ -76,7 +76,7 @@ class _JointReader:
         if parent == WORLD and WORLD not in description.links:
             if description.links[child] in description.roots and type_name == 'fixed':
                 description.notes.append(
-                    f'gazebo joint {shown(name)} fixes the root link to the world, where it is '
+                    f'gazebo joint {name!r} fixes the root link to the world, where it is '
                     'fixed already'
                 )
                 return
@@ -84,9 +84,7 @@ class _JointReader:
             description.roots.append(description.links[WORLD])
             self._poses = None
         if parent == child:
-            raise document.error(
-                element, f'its parent and its child are the same link {shown(child)}'
-            )
+            raise document.error(element, f'its parent and its child are the same link {child!r}')
         pose = self._pose(element, child)
         self.found.dialect = 'gazebo joint'
         spec = JointSpec(name, type_name, parent, child, line=document.line(element))
@@ -94,8 +92,7 @@ class _JointReader:
         spec.place(pose_inverse(zero[parent]) @ pose, pose_inverse(pose) @ zero[child])
         if type_name in ('ball', *TWO_AXES) and element.find('*/limit') is not None:
             description.notes.append(
-                f'gazebo joint {shown(name)}: it is of type {type_name}, so its <limit> is not '
-                'used'
+                f'gazebo joint {name!r}: it is of type {type_name}, so its <limit> is not used'
             )
         if type_name in TWO_AXES:
             self.found.loops.append(self._two_axes(element, spec, pose))
@@ -144,7 +141,7 @@ class _JointReader:
         axis = element.find('axis')
         if axis is None:
             self._description.notes.append(
-                f'gazebo joint {shown(spec.name)}: no <axis>, taken as 0 0 1'
+                f'gazebo joint {spec.name!r}: no <axis>, taken as 0 0 1'
             )
             spec.axis = np.array((0.0, 0.0, 1.0))
             return
@@ -153,7 +150,7 @@ class _JointReader:
             self._document,
             element,
             axis.find('limit'),
-            f'gazebo joint {shown(spec.name)}',
+            f'gazebo joint {spec.name!r}',
             self._description.notes,
             turns_freely=spec.type_name == 'continuous',
         )

@@ -10,7 +10,7 @@ from ik_node.description.limits import read_limits
 from ik_node.description.sdf.frame_graph import FrameGraph
 from ik_node.description.sdf.scope import SdfFrame
 from ik_node.description.xml_document import is_true, XmlDocument
-from ik_node.errors import shown, UnsupportedElementError
+from ik_node.errors import UnsupportedElementError
 from ik_node.model.rotation import pose_inverse, unit
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +59,7 @@ class SdfAxis:
         notes: list[str],
     ) -> None:
         self.element = joint.element.find(tag)
-        what = f'joint {shown(joint.name)}'
+        what = f'joint {joint.name!r}'
         if self.element is None:
             notes.append(f'{what}: no <{tag}>, taken as 0 0 1')
         xyz = None if self.element is None else self.element.find('xyz')
@@ -95,7 +95,7 @@ class SdfAxis:
         if version >= (1, 7):
             if in_model:
                 notes.append(
-                    f'joint {shown(joint.name)}: <use_parent_model_frame> ended with SDFormat 1.6 '
+                    f'joint {joint.name!r}: <use_parent_model_frame> ended with SDFormat 1.6 '
                     'and is ignored; use expressed_in="__model__"'
                 )
             return None
@@ -174,7 +174,7 @@ def read_joint(
             joint.axes[tag] = SdfAxis(document, graph, version, frame, tag, notes)
     elif element.find('axis/limit') is not None and type_name != 'fixed':
         notes.append(
-            f'joint {shown(frame.name)}: it is of type {type_name}, so its <limit> is not used'
+            f'joint {frame.name!r}: it is of type {type_name}, so its <limit> is not used'
         )
     if type_name != 'gearbox':
         _divide(document, graph, joint, notes)
@@ -186,13 +186,13 @@ def _divide(document: XmlDocument, graph: FrameGraph, joint: SdfJoint, notes: li
     held = graph.end(joint.frame, 'parent')
     parent, child = (graph.link(each) for each in (held, graph.end(joint.frame, 'child')))
     if parent is child:
-        message = f'its parent and its child are the same link {shown(child.link_name)}'
+        message = f'its parent and its child are the same link {child.link_name!r}'
         raise document.error(joint.frame.element, message)
     here = graph.pose(joint.frame)
     away = float(np.max(np.abs(graph.pose(held)[:3, 3] - here[:3, 3])))
     if held.kind == 'frame' and away > APART:
         notes.append(
-            f'joint {shown(joint.name)}: its parent frame {shown(held.name)} is {away:.3g} m away '
+            f'joint {joint.name!r}: its parent frame {held.name!r} is {away:.3g} m away '
             'from it at the poses in the file; as SDFormat requires, the links keep these poses'
         )
     first = JointSpec(joint.name, joint.type_name, parent.link_name, child.link_name)

@@ -15,7 +15,7 @@ from ik_node.description.sdf.frame_graph import FrameGraph, read_pose
 from ik_node.description.sdf.joint import read_joint, SdfJoint
 from ik_node.description.sdf.scope import choose_model, include_hint, SdfFrame, SdfScope
 from ik_node.description.xml_document import is_true, XmlDocument
-from ik_node.errors import DescriptionError, shown
+from ik_node.errors import DescriptionError
 from ik_node.model.link import Link
 from ik_node.model.rotation import pose_inverse, pose_parts
 
@@ -75,7 +75,7 @@ def read_inertials(
         mass = None if inertial is None else inertial.find('mass')
         link.mass = document.text_numbers(mass, (1.0,))[0]
         if link.mass < 0.0:
-            message = f'{link.mass:g}: the mass of link {shown(link.name)} is below 0 kg'
+            message = f'{link.mass:g}: the mass of link {link.name!r} is below 0 kg'
             raise document.error(frame.element, message)
         if inertial is not None:
             link.centre_of_mass = read_pose(document, inertial.find('pose'))[:3, 3].copy()
@@ -88,7 +88,7 @@ def read_inertials(
     ):
         if names:
             more = f' and {len(names) - 6} more' if len(names) > 6 else ''
-            listed = ', '.join(map(shown, names[:6]))
+            listed = ', '.join(map(repr, names[:6]))
             description.notes.append(f'links {listed}{more}: {why}, taken as 1 kg')
 
 
@@ -139,9 +139,7 @@ class _SdfReader:
             if self._carries_include(frame):
                 continue
             if frame.name in self._joints:
-                raise document.error(
-                    frame.element, f'a second joint of the name {shown(frame.name)}'
-                )
+                raise document.error(frame.element, f'a second joint of the name {frame.name!r}')
             joint = read_joint(document, self._graph, self._version, frame, description.notes)
             self._joints[frame.name] = joint
         rules = read_couplings(document, self._graph, self._joints, description.notes)
@@ -177,7 +175,7 @@ class _SdfReader:
         links = list(world.every('link'))
         for frame in links:
             if frame.name in self._description.links:
-                message = f'a second link of the name {shown(frame.name)}'
+                message = f'a second link of the name {frame.name!r}'
                 raise self._document.error(frame.element, message)
             self._description.links[frame.name] = Link(frame.name)
             self._links[frame.name] = frame
@@ -193,8 +191,7 @@ class _SdfReader:
         if not joint.scope.is_included(child):
             return False
         self._description.notes.append(
-            f'joint {shown(joint.name)} is not read: its child {shown(child)} is part of '
-            f'an <include>'
+            f'joint {joint.name!r} is not read: its child {child!r} is part of an <include>'
         )
         return True
 
@@ -206,7 +203,7 @@ class _SdfReader:
         for spec in specs:
             if spec.name in names:
                 raise DescriptionError(
-                    f'two joints are named {shown(spec.name)}; the second motion of a joint with '
+                    f'two joints are named {spec.name!r}; the second motion of a joint with '
                     'two motions gets that name',
                     source=self._document.source,
                     line=spec.line,
@@ -230,7 +227,7 @@ class _SdfReader:
             for spec in joint.specs[1:]:
                 if spec.parent in links:
                     message = (
-                        f'a link is named {shown(spec.parent)}; the link between the two motions '
+                        f'a link is named {spec.parent!r}; the link between the two motions '
                         'of this joint gets that name'
                     )
                     raise self._document.error(joint.frame.element, message)
@@ -252,9 +249,7 @@ class _SdfReader:
             elif carrier.link_name not in description.links:
                 why = 'it is attached to the world, to which no joint connects the robot'
             if why:
-                description.notes.append(
-                    f'frame {shown(frame.name)} does not become a link: {why}'
-                )
+                description.notes.append(f'frame {frame.name!r} does not become a link: {why}')
                 continue
             description.links[frame.name] = Link(frame.name)
             pose = pose_inverse(self._graph.pose(carrier)) @ self._graph.pose(frame)
@@ -272,9 +267,7 @@ class _SdfReader:
                 if scope.frame.is_world and self._has_one_model:
                     continue  # ground, light and other surroundings
                 uri = include.findtext('uri', '').strip()
-                notes.append(
-                    f'<include> of {shown(uri[:80])} is not read; `gz sdf -p FILE` expands it'
-                )
+                notes.append(f'<include> of {uri[:80]!r} is not read; `gz sdf -p FILE` expands it')
             if is_true(element.findtext('static')) and self._joints:
                 name = element.get('name', '')
-                notes.append(f'model {shown(name)} is static; its joints are read as movable')
+                notes.append(f'model {name!r} is static; its joints are read as movable')

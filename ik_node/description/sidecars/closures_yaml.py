@@ -81,7 +81,7 @@ class _Reader(Checked):
         fields = self.mapping(entry, what, LOOP_KEYS)
         line = self.line
         name = self.text(fields['name'], f'{what}: name') if 'name' in fields else f'loop{index}'
-        what = f'closure {shown(name)}'
+        what = f'closure {name!r}'
         for end in ('frame_a', 'frame_b'):
             if end not in fields:
                 raise self.fail(f'{what}: {end} is missing; write {end}: {{link: NAME}}')
@@ -118,7 +118,7 @@ class _Reader(Checked):
             loop.type_name = self.text(fields['type'], f'{what}: type')
             if loop.type_name not in CLOSURE_TYPES:
                 raise self.fail(
-                    f'{what}: type {shown(loop.type_name)} is not known; '
+                    f'{what}: type {loop.type_name!r} is not known; '
                     f'allowed: {" ".join(CLOSURE_TYPES)}'
                 )
         if 'dof' in fields:
@@ -173,7 +173,7 @@ class _Reader(Checked):
         offset = self.numbers([fields.get('offset', 0.0)], 1, f'{what}: offset')[0]
         terms = []
         for name, factor in fields['of'].items():
-            where = f'{what}: of: {shown(name)}'
+            where = f'{what}: of: {name!r}'
             given = factor if isinstance(factor, list | tuple) else [0.0, factor]
             terms.append((self.text(name, f'{what}: of'), self._polynomial(given, where)))
         if not terms:

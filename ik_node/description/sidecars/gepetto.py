@@ -75,7 +75,7 @@ class _Reader(LoopFile):
         for index, (name, type_name) in enumerate(zip(joints, types, strict=True)):
             joint = self.text(name, f'joint_name[{index}]')
             if joint in self._types:
-                raise self.fail(f'joint_name: {shown(joint)} occurs twice')
+                raise self.fail(f'joint_name: {joint!r} occurs twice')
             self._types[joint] = self._joint_type(type_name, index)
 
     def _joint_type(self, value: object, index: int) -> str:
@@ -112,7 +112,7 @@ class _Reader(LoopFile):
             kind = str(type_name).strip().lower()[:20]
             if kind not in ('3d', '6d'):
                 self.notes.append(
-                    f'{self.source}: type[{index}]: {shown(type_name)} is neither 3d nor 6d; '
+                    f'{self.source}: type[{index}]: {type_name!r} is neither 3d nor 6d; '
                     'taken as 6d'
                 )
             loop = Loop(f'{name_a}__{name_b}', LoopFrame(name_a), LoopFrame(name_b))
@@ -146,8 +146,8 @@ class _Reader(LoopFile):
         if name in description.links:
             if child not in (None, name):
                 self.notes.append(
-                    f'{self.source}: closed_loop: {shown(name)} is both a link and a joint above '
-                    f'{shown(child)}; taken as the link'
+                    f'{self.source}: closed_loop: {name!r} is both a link and a joint above '
+                    f'{child!r}; taken as the link'
                 )
             return name
         if child is None and name != WORLD:

@@ -167,6 +167,6 @@ class _Reader(LoopFile):
             for dof in list(joint.couplings):
                 joint.uncouple(dof)
             description.notes.append(
-                f'{self.source}: joint {shown(name)}: its <mimic> is removed, as `dependent` '
+                f'{self.source}: joint {name!r}: its <mimic> is removed, as `dependent` '
                 'states that the loops move it'
             )

@@ -150,5 +150,5 @@ class LoopFile(Checked, ABC):
         if joint is not None and joint.dof:
             return True
         why = 'there is no such joint' if joint is None else 'it is fixed'
-        description.notes.append(f'{self.source}: {key}: {shown(name)} has no motor, as {why}')
+        description.notes.append(f'{self.source}: {key}: {name!r} has no motor, as {why}')
         return False

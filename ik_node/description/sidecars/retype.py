@@ -7,7 +7,6 @@ from xml.etree.ElementTree import Element, SubElement
 
 from ik_node.description.unknown_name import unknown
 from ik_node.description.xml_document import XmlDocument
-from ik_node.errors import shown
 
 AXES = {'X': '1 0 0', 'Y': '0 1 0', 'Z': '0 0 1'}
 LOST = ('axis', 'limit', 'calibration', 'safety_controller')
@@ -80,8 +79,7 @@ class Retype:
         taken = [each for each in new if ('joint', each) in self._names]
         if taken:
             return (
-                f'{self._what}: {shown(name)} becomes {shown(new[0])} and {shown(new[1])}; '
-                f'{shown(taken[0])} is taken'
+                f'{self._what}: {name!r} becomes {new[0]!r} and {new[1]!r}; {taken[0]!r} is taken'
             )
         between = new[0]
         while ('link', between) in self._names:
@@ -103,7 +101,7 @@ class Retype:
         for name, joint in self._joints.items():
             mimic = joint.find('mimic')
             if mimic is not None and mimic.get('joint') in self._retyped:
-                self._lose_mimic(name, joint, f'the type of {shown(mimic.get("joint"))}')
+                self._lose_mimic(name, joint, f'the type of {mimic.get("joint")!r}')
         root = self._document.root
         if self._after:
             root[:] = [new for each in root for new in (each, *self._after.pop(each, ()))]
@@ -117,14 +115,14 @@ class Retype:
         taken = [each for tag in LOST for each in _taken(joint, tag)]
         if any(each.tag == 'limit' and {'lower', 'upper'} & set(each.keys()) for each in taken):
             self.notes.append(
-                f'joint {shown(name)}: its limits are removed, as {self._what} changes its type'
+                f'joint {name!r}: its limits are removed, as {self._what} changes its type'
             )
         return joint
 
     def _lose_mimic(self, name: str, joint: Element, what: str) -> None:
         _taken(joint, 'mimic')
         self.notes.append(
-            f'joint {shown(name)}: its <mimic> is removed, as {self._what} changes {what}'
+            f'joint {name!r}: its <mimic> is removed, as {self._what} changes {what}'
         )
 
 

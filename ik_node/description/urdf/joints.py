@@ -9,7 +9,7 @@ from ik_node.description.joint_spec import AXIS_TYPES, BALL_TYPES, JointSpec, LI
 from ik_node.description.limits import limit_text, NAMES, read_limits
 from ik_node.description.origin import read_origin
 from ik_node.description.xml_document import XmlDocument
-from ik_node.errors import shown, UnsupportedElementError
+from ik_node.errors import UnsupportedElementError
 from ik_node.model.rotation import unit
 import numpy as np
 from numpy.typing import NDArray
@@ -73,7 +73,7 @@ def read_joint(document: XmlDocument, element: Element, notes: list[str]) -> Joi
     if type_name in AXIS_TYPES:
         spec.axis = _axis(document, element, notes)
     elif type_name == 'fixed' and element.find('mimic') is not None:
-        notes.append(f'joint {shown(name)}: it is fixed, its <mimic> is ignored')
+        notes.append(f'joint {name!r}: it is fixed, its <mimic> is ignored')
     if type_name != 'fixed':
         _read_limit(document, element, spec, notes)
     return spec
@@ -85,7 +85,7 @@ def _axis(document: XmlDocument, element: Element, notes: list[str]) -> NDArray[
     default = (0.0, 0.0, 1.0) if drake_plane else (1.0, 0.0, 0.0)
     xyz = document.numbers(axis, 'xyz', default)
     if axis is None and not drake_plane:
-        notes.append(f'joint {shown(element.get("name"))}: no <axis>, taken as 1 0 0')
+        notes.append(f'joint {element.get("name")!r}: no <axis>, taken as 1 0 0')
     elif axis is not None and max(map(abs, xyz)) < 1e-12:
         raise document.error(
             element, f'the axis xyz="{axis.get("xyz")}" has no direction; a joint needs one'
@@ -96,7 +96,7 @@ def _axis(document: XmlDocument, element: Element, notes: list[str]) -> NDArray[
 def _read_limit(
     document: XmlDocument, element: Element, spec: JointSpec, notes: list[str]
 ) -> None:
-    limit, what = element.find('limit'), f'joint {shown(spec.name)}'
+    limit, what = element.find('limit'), f'joint {spec.name!r}'
     only_upper = limit_text(limit, 'lower') is None and limit_text(limit, 'upper') is not None
     if spec.type_name in BALL_TYPES and only_upper:
         upper = read_limits(document, element, limit, what, notes).upper

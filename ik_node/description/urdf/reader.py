@@ -13,7 +13,7 @@ from ik_node.description.urdf.joint_elements import driven_joints
 from ik_node.description.urdf.joints import joint_elements, link_names, read_joint
 from ik_node.description.urdf.transmissions import read_transmissions
 from ik_node.description.xml_document import XmlDocument
-from ik_node.errors import counted, IkError, shown
+from ik_node.errors import counted, IkError
 from ik_node.model.link import Link
 
 
@@ -87,7 +87,7 @@ def _check_ends(
             message = unknown('link', name, list(description.links))
             raise document.error(element, f'<{tag}>: {message}')
     if spec.parent == spec.child:
-        message = f'its parent and its child are the same link {shown(spec.child)}'
+        message = f'its parent and its child are the same link {spec.child!r}'
         raise document.error(element, message)
 
 
@@ -119,7 +119,7 @@ def _couple(
         raise document.error(element, f'<mimic>: {message}')
     if len(joint.dof) != 1 or len(master.dof) != 1:
         raise document.error(
-            element, f'<mimic>: {shown(joint.name)} and {shown(name)} must have one DoF each'
+            element, f'<mimic>: {joint.name!r} and {name!r} must have one DoF each'
         )
     description.coupled_at[follower] = document.source, document.line(mimic)
     try:

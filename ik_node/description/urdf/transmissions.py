@@ -9,7 +9,6 @@ from ik_node.description.description import CouplingRule
 from ik_node.description.joint_spec import JointSpec, LIMITED_TYPES
 from ik_node.description.unknown_name import quoted
 from ik_node.description.xml_document import XmlDocument
-from ik_node.errors import shown
 
 DIFFERENTIAL, FOUR_BAR = 'DifferentialTransmission', 'FourBarLinkageTransmission'
 # Spellings in ros_control and in ros2_control.
@@ -50,7 +49,7 @@ def read_transmissions(
         specs_by_name = {spec.name: spec for spec in specs}
         single = {spec.name for spec in specs if spec.type_name in ('continuous', *LIMITED_TYPES)}
         unread = [name for name in joints if name not in single]
-        title = shown(element.get('name'))
+        title = repr(element.get('name'))
         if len(motors) != 2 or len(joints) != 2 or unread:
             notes.append(
                 f'transmission {title} is not read: a {kind} has two actuators and two joints'

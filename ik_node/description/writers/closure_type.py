@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ik_node.errors import shown, TopologyError
+from ik_node.errors import TopologyError
 from ik_node.model.closure import Closure, CLOSURE_TYPES
 from ik_node.model.dof import DOF, DOF_NAMES, parse_dofs
 from ik_node.model.joint import Joint
@@ -69,10 +69,10 @@ def ends_of(closure: Closure) -> tuple[Link, Link]:
 
     """
     if not isinstance(closure.child, Link) or not isinstance(closure.parent, Link):
-        raise TopologyError(f'the closure {shown(closure.name)} does not connect two links')
+        raise TopologyError(f'the closure {closure.name!r} does not connect two links')
     if closure.kind not in ('frame', 'universal', 'distance'):
         raise TopologyError(
-            f'the closure {shown(closure.name)} is of kind {shown(closure.kind)}, which cannot be '
+            f'the closure {closure.name!r} is of kind {closure.kind!r}, which cannot be '
             'written to a file'
         )
     return closure.child, closure.parent

@@ -10,7 +10,6 @@ from ik_node.description.writers.closure_type import closure_type, ends_of, OWN_
 from ik_node.description.writers.couplings import couplings_of, motors_of
 from ik_node.description.writers.number_text import LEAST_ROUNDING, rpy_of
 from ik_node.description.writers.plain_tree import plain_tree
-from ik_node.errors import shown
 from ik_node.model.closure import Closure
 from ik_node.model.link import Link
 import numpy as np
@@ -35,7 +34,7 @@ def to_closures(description: Description) -> str:
     _, others = couplings_of(description, tree)
     closures = [_closure(closure) for closure in description.closures.values()]
     couplings = [_coupling(rule) for rule in others]
-    lines = [f'# Loops of {shown(description.name)}; the numbers are in metres and radians.']
+    lines = [f'# Loops of {description.name!r}; the numbers are in metres and radians.']
     lines += _section('closures', closures)
     if couplings:
         lines += _section('couplings', couplings)

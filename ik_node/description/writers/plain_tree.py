@@ -8,7 +8,7 @@ from ik_node.description.description import Description, WORLD
 from ik_node.description.unknown_name import free_name
 from ik_node.description.writers.closure_type import SEVERAL_TYPES, value_type
 from ik_node.description.writers.number_text import axis_of, composed, same_turn
-from ik_node.errors import shown, TopologyError
+from ik_node.errors import TopologyError
 from ik_node.model.dof import DOF, DOF_NAMES
 from ik_node.model.frame import Frame
 from ik_node.model.joint import Joint
@@ -126,7 +126,7 @@ class _Writer:
     def _write(self, joint: Joint) -> None:
         if joint.child is None or joint.is_closure:
             raise TopologyError(
-                f'the joint {shown(joint.name)} carries no link; URDF cannot express that'
+                f'the joint {joint.name!r} carries no link; URDF cannot express that'
             )
         start, child = _pose_of(joint), joint.child
         parent = self._world() if joint.parent is None else joint.parent.name

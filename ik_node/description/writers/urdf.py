@@ -13,7 +13,7 @@ from ik_node.description.writers.closure_type import closure_type, ends_of, URDF
 from ik_node.description.writers.couplings import couplings_of, motors_of
 from ik_node.description.writers.number_text import LEAST_ROUNDING, number_text, rpy_of, written
 from ik_node.description.writers.plain_tree import plain_tree, PlainJoint, Pose
-from ik_node.errors import shown, TopologyError
+from ik_node.errors import TopologyError
 from ik_node.model.closure import Closure
 from ik_node.model.link import Link
 import numpy as np
@@ -250,9 +250,7 @@ def _check_names(names: dict[str, list[str]]) -> None:
     for kind, of_kind in names.items():
         for name in of_kind:
             if not name.strip() or not all(map(_allowed, name)):
-                raise TopologyError(
-                    f'{kind} {shown(name)}: XML does not allow this name; rename it'
-                )
+                raise TopologyError(f'{kind} {name!r}: XML does not allow this name; rename it')
 
 
 def _allowed(character: str) -> bool:

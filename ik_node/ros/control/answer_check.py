@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ik_node.errors import plain
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.loading.mobility_count import LOOP_TOLERANCE
 from ik_node.solver import Solution, SolverOptions
@@ -37,8 +36,5 @@ def objection(
         position = max(limit, options.translation_converge_threshold)
         orientation = max(limit, options.rotation_converge_threshold)
         if not (error.position <= position and error.orientation <= orientation):
-            return (
-                f'loop {plain(name)} is open by {error.position:.3g} m, '
-                f'{error.orientation:.3g} rad'
-            )
+            return f'loop {name} is open by {error.position:.3g} m, {error.orientation:.3g} rad'
     return ''

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ik_node.errors import IkError, plain
+from ik_node.errors import IkError
 from ik_node.ros.control.answer_check import objection
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.solver import SolverOptions
@@ -55,7 +55,7 @@ def approach(
     barred = (window <= 0.0) & (change != 0.0)
     if barred.any():
         name = model.joint_names[int(np.flatnonzero(barred)[0])]
-        return q, f'joint {plain(name)} cannot move: its velocity limit or the elapsed time is 0'
+        return q, f'joint {name} cannot move: its velocity limit or the elapsed time is 0'
     steps = steps_to(change, window)
     share = (1.0 - _ROUNDING) / steps
     reason = ''

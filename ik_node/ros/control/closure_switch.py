@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ik_node.errors import IkError, listed, plain
+from ik_node.errors import IkError, listed
 from ik_node.ros.control.answer_check import objection
 from ik_node.ros.control.tracker import Tracker
 from ik_node.ros.loading.loaded_model import LoadedModel
@@ -143,10 +143,7 @@ class ClosureSwitch:
         if not reason and solution.status is Status.CONVERGED:
             return ''
         gap = '' if error is None else f' by {error.position:.3g} m, {error.orientation:.3g} rad'
-        return (
-            f'closure {plain(name)} stays open{gap} from the present configuration: '
-            f'{solution.message}'
-        )
+        return f'closure {name} stays open{gap} from the present configuration: {solution.message}'
 
     def _apply(self, model: LoadedModel, made: set[str] | None = None) -> None:
         released = self.released - (made or set())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ik_node.errors import plain
 from ik_node.ros.control.joint_space import JointSpace
 from ik_node.ros.control.tracker import Tracker
 from ik_node.ros.inputs.joint_commands import JointCommands
@@ -81,7 +80,7 @@ class CommandFollowing:
             reached = float(report.q[place])
             if abs(reached - targets[name]) <= _REACHED or report.under_way:
                 continue
-            report.notes += (f'{plain(name)} is at {reached:.6g} instead of {targets[name]:.6g}',)
+            report.notes += (f'{name} is at {reached:.6g} instead of {targets[name]:.6g}',)
             if name in command.velocities:
                 # A joint that cannot move on shall turn round as soon as its velocity does.
                 self._targets[name] = reached

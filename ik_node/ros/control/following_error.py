@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ik_node.errors import plain
 from ik_node.ros.inputs.measured_state import MeasuredState
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.parameters.settings import Settings
@@ -232,13 +231,13 @@ class FollowingError:
         self._caution = _MOVED_CAUTION if at_rest else _CAUTIOUS_SHARE
         if at_rest:
             self.note = (
-                f'joint {plain(self._names[self._suspect])} was moved by something else, by '
+                f'joint {self._names[self._suspect]} was moved by something else, by '
                 f'{error[self._suspect]:.3g} {self._unit(model, self._suspect)}, while its '
                 f'command was at rest. Commands start again at the measured configuration'
             )
             return True
         self.note = (
-            f'joint {plain(self._names[worst])} does not follow: it was measured '
+            f'joint {self._names[worst]} does not follow: it was measured '
             f'{error[worst]:.3g} {self._unit(model, worst)} from its command. Commands start '
             f'again at the measured configuration and continue when it moves'
         )
@@ -279,7 +278,7 @@ class FollowingError:
             return ''
         worst = int(np.where(too_far, error / limit, 0.0).argmax())
         return (
-            f'waiting for joint {plain(self._names[worst])}, which is measured '
+            f'waiting for joint {self._names[worst]}, which is measured '
             f'{self._error(q)[worst]:.3g} {self._unit(model, worst)} from its command; the limit '
             f'is {limit[worst]:.3g} (output.max_following_error)'
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ik_node.errors import IkError, listed, plain
+from ik_node.errors import IkError, listed
 from ik_node.ros.control.answer_check import objection
 from ik_node.ros.control.approach import approach
 from ik_node.ros.control.following_error import FollowingError
@@ -401,7 +401,7 @@ class HardwareOutput:
             allowed = min(max(_LEAST_FIRST_STEP, step), _MOST_FIRST_STEP)
             if not reason and not abs(solution.q[at] - value) <= allowed:
                 reason = (
-                    f'joint {plain(name)} is measured at {value:.6g}, which loops and limits do '
+                    f'joint {name} is measured at {value:.6g}, which loops and limits do '
                     f'not allow; the nearest possible value is {solution.q[at]:.6g} '
                     f'(limit_tolerance says how far a value may be outside its limits)'
                 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ik_node.errors import IkError, plain
+from ik_node.errors import IkError
 from ik_node.ros.inputs.measured_state import MeasuredState
 from ik_node.ros.loading.joint_roles import JointRoles
 from ik_node.ros.loading.loaded_model import LoadedModel
@@ -165,10 +165,10 @@ class JointSpace:
             return None, str(error)
         for name in outputs:
             if name not in motors:
-                return None, f'{plain(name)} is not among the motors of the joint space'
+                return None, f'{name} is not among the motors of the joint space'
         for name, limit in zip(motors, limits.tolist(), strict=True):
             if not np.isfinite(limit):
-                return None, f'{plain(name)} has no effort limit in the description'
+                return None, f'{name} has no effort limit in the description'
         found = found * _share(found, scale * limits)
         return found[[motors.index(name) for name in outputs]], ''
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ik_node.errors import listed, plain
+from ik_node.errors import listed
 from ik_node.ros.control.answer_check import objection
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.parameters.settings import Settings
@@ -100,7 +100,7 @@ class MeasuredDrive:
         if abs(wanted - reached) > _MOST_MISFIT or refused:
             return solution
         self.note = (
-            f'the motors contradict each other: {plain(name)} is measured at {wanted:.6g}, but '
+            f'the motors contradict each other: {name} is measured at {wanted:.6g}, but '
             f'the solver uses {reached:.6g}'
         )
         return nearest
@@ -110,7 +110,7 @@ class MeasuredDrive:
         if self.note:
             return ''
         name, reached = self._worst(solution)
-        reason = f'{plain(name)} stopped at {reached:.6g} on the way to {self._wanted[name]:.6g}'
+        reason = f'{name} stopped at {reached:.6g} on the way to {self._wanted[name]:.6g}'
         if reached == self._wanted[name]:
             # The values are reached, so a loop must be open by more than its limit.
             reason = objection(self._model, solution, self._options, self._start)

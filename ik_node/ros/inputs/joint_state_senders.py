@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-from ik_node.errors import listed, plain
+from ik_node.errors import listed
 from ik_node.ros.messages.status_row import status_name, StatusRow, WARN
 from rclpy.node import Node
 
@@ -90,7 +90,7 @@ class JointStateSenders:
         """Return the full names of the nodes that publish joint states, by identifier."""
         topic = self._node.resolve_topic_name('joint_states')
         return {
-            bytes(each.endpoint_gid): plain(f'{each.node_namespace.rstrip("/")}/{each.node_name}')
+            bytes(each.endpoint_gid): f'{each.node_namespace.rstrip("/")}/{each.node_name}'
             for each in self._node.get_publishers_info_by_topic(topic)
         }
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from ik_node.errors import shown
 from ik_node.model.rotation import pose_matrix
 from ik_node.ros.messages.convert import seconds_from_stamp
 import numpy as np
@@ -130,7 +129,7 @@ class TransformLookup:
         The first stamped pose in a frame starts the subscription, so transforms of its time were
         not received.
         """
-        reason = f'no transform from {shown(target)}: {error}'
+        reason = f'no transform from {target!r}: {error}'
         if wanted <= 0.0:
             raise LookupError(reason) from None
         try:

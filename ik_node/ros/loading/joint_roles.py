@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ik_node.errors import OptionError, shown, UnknownFrameError
+from ik_node.errors import OptionError, UnknownFrameError
 from ik_node.model.joint import Joint
 from ik_node.robot import Robot
 from ik_node.ros.parameters.joint_settings import JointSettings
@@ -139,13 +139,13 @@ class _Names:
             values = self._values.get(name)
             if values is None:
                 known = str(UnknownFrameError(name, self._values, kind='movable joint'))
-                raise OptionError(parameter, name, f'joints of {shown(self._robot.name)}: {known}')
+                raise OptionError(parameter, name, f'joints of {self._robot.name!r}: {known}')
             for value in values:
                 if leading and value in self._followers:
                     raise OptionError(
                         parameter,
                         name,
-                        f'joints that follow no other; it follows {shown(self._followers[value])}',
+                        f'joints that follow no other; it follows {self._followers[value]!r}',
                     )
                 if leading and value in found:
                     raise OptionError(parameter, name, 'every joint once')

@@ -9,7 +9,7 @@ import re
 from urllib.parse import unquote
 
 from ik_node.description.read import text_alone
-from ik_node.errors import DescriptionError, OptionError, shown, UnknownFrameError
+from ik_node.errors import DescriptionError, OptionError, UnknownFrameError
 from ik_node.model.rotation import matrix_to_quat
 from ik_node.robot import load_robot, Robot
 from ik_node.ros.loading.joint_roles import JointRoles
@@ -114,7 +114,7 @@ def read_robot(request: ModelRequest) -> Robot:
     check_loops(robot)
     if not robot.joint_names:
         raise DescriptionError(
-            f'robot {shown(robot.name)} has no movable joint: there is nothing to solve'
+            f'robot {robot.name!r} has no movable joint: there is nothing to solve'
         )
     topic_parts(robot.closures, 'closure')
     check_goal_links(request.goals, robot)
@@ -205,7 +205,7 @@ def check_goal_links(goals: tuple[GoalSettings, ...], robot: Robot) -> None:
         if goal.link not in robot.links:
             known = str(UnknownFrameError(goal.link, robot.links, kind='link'))
             raise OptionError(
-                f'goals.{goal.name}.link', goal.link, f'a link of {shown(robot.name)}: {known}'
+                f'goals.{goal.name}.link', goal.link, f'a link of {robot.name!r}: {known}'
             )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 from ik_node.analysis.mobility import mobility_of
-from ik_node.errors import shown, TopologyError
+from ik_node.errors import TopologyError
 from ik_node.robot import Robot
 from ik_node.solver import Solver
 import numpy as np
@@ -56,14 +56,14 @@ def loop_limits(robot: Robot) -> dict[str, float]:
             continue
         if not left <= LARGEST_ROUNDING or stated is not None:
             raise TopologyError(
-                f'the loops of robot {shown(robot.name)} cannot be closed: '
-                f'{shown(result.worst)} stays '
+                f'the loops of robot {robot.name!r} cannot be closed: '
+                f'{result.worst!r} stays '
                 f'{max(result.closure_errors[result.worst]):.3g} open [m or rad] '
                 f'({result.message})'
             )
         limits[name] = 2.0 * left
         robot.notes.append(
-            f'loop {shown(name)} stays {left:.3g} open [m or rad], more than the digits of the '
+            f'loop {name!r} stays {left:.3g} open [m or rad], more than the digits of the '
             'description explain: the node moves the robot, but no answer is CONVERGED before the '
             'loop has a `tolerance`'
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 import re
 
-from ik_node.errors import OptionError, shown
+from ik_node.errors import OptionError
 
 _OUTSIDE = re.compile(r'[^A-Za-z0-9_]')
 
@@ -38,7 +38,7 @@ def topic_parts(names: Iterable[str], kind: str) -> dict[str, str]:
             raise OptionError(
                 f'{kind} names',
                 [other, name],
-                f'names that give different topic names; both become {shown(part)}',
+                f'names that give different topic names; both become {part!r}',
             )
         owners[part] = name
     return {name: part for part, name in owners.items()}

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-from ik_node.errors import shown
 from ik_node.model.dof import DOF
 from ik_node.model.euler import nearest_euler
 from ik_node.model.joint import Joint
@@ -156,7 +155,7 @@ def read_seed(state: Any, model: LoadedModel, present: Array) -> IkSeed:
     if named and not indices and not multi_dof_joints:
         raise RefusedIkError(
             IkCode.INVALID_ROBOT_STATE,
-            f'robot_state names no joint of robot {shown(model.robot.name)}, but '
+            f'robot_state names no joint of robot {model.robot.name!r}, but '
             f'{", ".join([*names, *multi_dof.joint_names][:5])}: does it belong to another robot?',
         )
     if not named or state.is_diff:
@@ -203,7 +202,7 @@ def _read_multi_dof_joints(multi_dof: Any, model: LoadedModel, q: Array) -> dict
 
 def _values_of(name: str, transform: Any, joint: Joint, present: Array) -> Array:
     """Return the joint values of a geometry_msgs/Transform, nearest to the present ones."""
-    field = f'robot_state.multi_dof_joint_state, transform of {shown(name)}'
+    field = f'robot_state.multi_dof_joint_state, transform of {name!r}'
     pose = SimpleNamespace(position=transform.translation, orientation=transform.rotation)
     try:
         position, quat_xyzw = pose_from_message(field, pose)

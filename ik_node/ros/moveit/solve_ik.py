@@ -11,7 +11,7 @@ import dataclasses
 import math
 from typing import Any
 
-from ik_node.errors import listed, shown
+from ik_node.errors import listed
 from ik_node.model.link import Link
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.convert import Pose, pose_from_message, pose_in_root
@@ -67,7 +67,7 @@ def read_tips(request: Any, model: LoadedModel) -> dict[str, Any]:
         twice = next(link for link in links if links.count(link) > 1)
         raise RefusedIkError(
             IkCode.INVALID_LINK_NAME,
-            f'ik_link_names: {shown(twice)} is named twice; a link can have only one pose',
+            f'ik_link_names: {twice!r} is named twice; a link can have only one pose',
         )
     known = model.robot.links
     for link in tips:
@@ -75,7 +75,7 @@ def read_tips(request: Any, model: LoadedModel) -> dict[str, Any]:
             names = listed(known)
             raise RefusedIkError(
                 IkCode.INVALID_LINK_NAME,
-                f'robot {shown(model.robot.name)} has no link {shown(link)}; it has {names}',
+                f'robot {model.robot.name!r} has no link {link!r}; it has {names}',
             )
     return tips
 
@@ -225,7 +225,7 @@ def _pose_in_root(
         return pose_in_root(pose, lookup(model.frame(world), frame))
     except LookupError as error:
         raise RefusedIkError(
-            IkCode.FRAME_TRANSFORM_FAILURE, f'{field}: frame {shown(frame)}: {error.args[0]}'
+            IkCode.FRAME_TRANSFORM_FAILURE, f'{field}: frame {frame!r}: {error.args[0]}'
         ) from None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from ik_node.errors import listed, plain
+from ik_node.errors import listed
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.status_row import ERROR, OK, StatusRow, WARN
 from ik_node.ros.outputs.tick_report import TickReport
@@ -55,8 +55,8 @@ def _chain_row(node: str, chain: SolveResult, report: TickReport) -> StatusRow:
     }
     for kind, errors in (('goal', chain.goal_errors), ('closure', chain.closure_errors)):
         for name, error in errors.items():
-            values[f'{kind}.{plain(name)}.position'] = f'{error.position:.3g}'
-            values[f'{kind}.{plain(name)}.orientation'] = f'{error.orientation:.3g}'
+            values[f'{kind}.{name}.position'] = f'{error.position:.3g}'
+            values[f'{kind}.{name}.orientation'] = f'{error.orientation:.3g}'
     values['active_limits'] = ' '.join(chain.active_limits)
     label = listed(chain.goal_errors or chain.closure_errors)
     return StatusRow(level, f'{node}: {label}', message, values)
@@ -109,7 +109,7 @@ def model_row(
             return StatusRow(WARN, name, 'building the first model', values)
         return StatusRow(WARN, name, 'waiting for robot_description', values)
     robot = model.robot
-    values['robot'] = plain(robot.name)
+    values['robot'] = robot.name
     values['joints'] = str(len(model.joint_names))
     values['loops'] = str(len(robot.closures))
     values['goals'] = ' '.join(robot.goals)
@@ -117,9 +117,9 @@ def model_row(
     if released:
         values['released'] = ' '.join(sorted(released))
     if refused:
-        message = f'keeping {plain(robot.name)}; the last description was refused: {refused}'
+        message = f'keeping {robot.name}; the last description was refused: {refused}'
         return StatusRow(ERROR, name, message, values)
-    return StatusRow(OK, name, f'robot {plain(robot.name)}', values)
+    return StatusRow(OK, name, f'robot {robot.name}', values)
 
 
 def transmission_row(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ik_node.errors import IkError, listed, plain, PlanError
+from ik_node.errors import IkError, listed, PlanError
 from ik_node.ros.control.motion import Motion
 from ik_node.ros.messages.convert import seconds_from_stamp
 from ik_node.ros.messages.refusals import RefusedInputError
@@ -168,7 +168,7 @@ class PlanConversion:
         worst = int(away.argmax())
         if away[worst] > START_TOLERANCE:
             raise PlanError(
-                f'joint {plain(motion.model.joint_names[worst])} has moved by {away[worst]:.3g} '
+                f'joint {motion.model.joint_names[worst]} has moved by {away[worst]:.3g} '
                 f'while the plan was converted, more than {START_TOLERANCE:g}'
             )
 

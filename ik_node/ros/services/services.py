@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ik_node.errors import plain
+from ik_node.errors import MOST_TEXT, plain
 from ik_node.ros.control.motion import Motion
 from ik_node.ros.parameters.settings import Settings
 from ik_node.ros.process.named_entities import NamedEntities
@@ -84,7 +84,8 @@ class Services:
             return response
         self._motion.reset(tracker)
         response.success = True
-        response.message = f'robot {plain(tracker.model.robot.name)} is at its start configuration'
+        text = f'robot {tracker.model.robot.name} is at its start configuration'
+        response.message = plain(text, MOST_TEXT)
         return response
 
     def _on_save_rest_pose(
@@ -112,21 +113,22 @@ class Services:
     def _on_closure(
         self, name: str, request: SetBool.Request, response: SetBool.Response
     ) -> SetBool.Response:
+        response.success, text = self._set_closure(name, request.data)
+        response.message = plain(text, MOST_TEXT)
+        self._node.get_logger().info(text)
+        return response
+
+    def _set_closure(self, name: str, closed: bool) -> tuple[bool, str]:
         tracker, closures = self._motion.tracker, self._motion.closures
         if tracker is None or name not in tracker.model.robot.closures:
-            response.message = f'the robot has no closure {plain(name)}'
-            return response
-        if request.data:
-            # Parameters that changed since the last tick count as well.
-            settings = self._settings()
-            self._motion.apply(settings)
-            reason = self._motion.make_closure(tracker, name, settings)
-            response.message = reason or f'closure {plain(name)} is closed'
-            if name in closures.closing:
-                response.message = f'closure {plain(name)} is being closed'
-        else:
+            return False, f'the robot has no closure {name}'
+        if not closed:
             closures.release(tracker.model, name)
-            reason, response.message = '', f'closure {plain(name)} is released'
-        response.success = not reason
-        self._node.get_logger().info(response.message)
-        return response
+            return True, f'closure {name} is released'
+        # Parameters that changed since the last tick count as well.
+        settings = self._settings()
+        self._motion.apply(settings)
+        reason = self._motion.make_closure(tracker, name, settings)
+        if name in closures.closing:
+            return not reason, f'closure {name} is being closed'
+        return not reason, reason or f'closure {name} is closed'

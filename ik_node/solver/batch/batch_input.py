@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-from ik_node.errors import ShapeError, shown
+from ik_node.errors import ShapeError
 from ik_node.kernels.layout import NORMALISED
 from ik_node.model.given import numbers
 from ik_node.model.pose_forms import position_and_quat
@@ -48,7 +48,7 @@ def many_poses(
         read[name] = _poses(name, pose, turns, first)
     counts = {name: len(positions) for name, (positions, _) in read.items()}
     if len(set(counts.values())) > 1:
-        got = ', '.join(f'{count} for {shown(name)}' for name, count in counts.items())
+        got = ', '.join(f'{count} for {name!r}' for name, count in counts.items())
         raise ShapeError('goals', 'as many poses for one goal as for the other', got)
     return read
 
@@ -98,7 +98,7 @@ def many_starts(q0: ArrayLike, count: int | None, names: Sequence[str]) -> tuple
 
 def _poses(name: str, pose: Any, turns: bool, first: int) -> tuple[Array, Array]:
     """Return copies of the poses of one goal, see `many_poses`."""
-    at, turned = position_and_quat(f'poses of {shown(name)}', pose, turns=turns, many=True)
+    at, turned = position_and_quat(f'poses of {name!r}', pose, turns=turns, many=True)
     x, y, z, w = turned.T
     # The same order of operations as in `unit_pose`, so that results are equal to the last bit.
     with np.errstate(over='ignore', invalid='ignore'):
@@ -107,13 +107,13 @@ def _poses(name: str, pose: Any, turns: bool, first: int) -> tuple[Array, Array]
         row = _first_bad(np.column_stack((at, norm)))
     if row >= 0:
         got = f'{at[row].tolist()} and {turned[row].tolist()}'
-        raise ShapeError(f'pose of {shown(name)} in row {first + row}', 'finite numbers', got)
+        raise ShapeError(f'pose of {name!r} in row {first + row}', 'finite numbers', got)
     wrong = np.flatnonzero((norm < 1e-9) | (norm > MOST_NORM))
     if wrong.size:
         row = int(wrong[0])
         length = f'of length {norm[row]:.3g}' if norm[row] > 1.0 else 'which is zero'
         got = f'{turned[row].tolist()}, {length}'
-        raise ShapeError(f'quaternion of {shown(name)} in row {first + row}', A_ROTATION, got)
+        raise ShapeError(f'quaternion of {name!r} in row {first + row}', A_ROTATION, got)
     norm[np.abs(square - 1.0) <= NORMALISED] = 1.0
     return at, turned / norm[:, None]
 

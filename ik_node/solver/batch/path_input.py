@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any, NamedTuple
 
-from ik_node.errors import listed, OptionError, ShapeError, shown
+from ik_node.errors import listed, OptionError, ShapeError
 from ik_node.model.given import is_number, numbers
 from ik_node.solver.batch.batch_input import many_poses, ManyPoses
 from ik_node.solver.options import SolverOptions
@@ -179,7 +179,7 @@ def split_paths(
 
 def _numbers_of(name: str, pose: Any) -> Any:
     """Return the poses of a goal as an array, or as a pair of arrays or Rotations."""
-    what = f'poses of {shown(name)}'
+    what = f'poses of {name!r}'
     if isinstance(pose, (tuple, list)) and len(pose) == 2:
         return tuple(part if hasattr(part, 'as_quat') else numbers(what, part) for part in pose)
     return numbers(what, pose)

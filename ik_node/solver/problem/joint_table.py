@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import pairwise
 
-from ik_node.errors import OptionError, ShapeError, shown
+from ik_node.errors import OptionError, ShapeError
 from ik_node.kernels.layout import (
     JOINT_LOWER,
     JOINT_REST,
@@ -145,7 +145,7 @@ class JointTable:
             chosen[:] = self._within(self.window_of(names))
 
     def _unfair(self, at: int) -> OptionError:
-        name = shown(self._tree.names[at])
+        name = repr(self._tree.names[at])
         limits = self._limits(at)
         if not limits[0] <= limits[1] or limits[0] == np.inf or limits[1] == -np.inf:
             return OptionError(
@@ -205,9 +205,9 @@ class JointTable:
     def _no_value_left(self, follower: int, master: int) -> OptionError:
         joint, dof = self._tree.owner[follower]
         return OptionError(
-            f'limits of {shown(self._tree.names[follower])}',
+            f'limits of {self._tree.names[follower]!r}',
             (float(joint._min_dof_limit[dof]), float(joint._max_dof_limit[dof])),
-            f'limits that leave {shown(self._tree.names[master])}, which it follows, a value '
+            f'limits that leave {self._tree.names[master]!r}, which it follows, a value '
             f'within its own',
         )
 
@@ -222,7 +222,7 @@ class JointTable:
             if beyond < TOLD:
                 continue
             found.append(
-                f'joint {shown(names[at])}: its coupling takes it {beyond:.2g} beyond its limits '
+                f'joint {names[at]!r}: its coupling takes it {beyond:.2g} beyond its limits '
                 f'[{limits[0]:.6g}, {limits[1]:.6g}]; the solver takes this as rounding and uses '
                 f'[{low:.6g}, {high:.6g}]'
             )
@@ -230,7 +230,7 @@ class JointTable:
             spans = ', '.join(f'[{low:.6g}, {high:.6g}]' for low, high in stretches)
             low, high = self._limits(at)
             found.append(
-                f'joint {shown(names[at])}: joints that follow it are within their limits only '
+                f'joint {names[at]!r}: joints that follow it are within their limits only '
                 f'in {spans}; it stays in [{low:.6g}, {high:.6g}], where it starts'
             )
         return found
@@ -423,7 +423,7 @@ class JointTable:
                 )
             number = value
             if not (number.__class__ is float and abs(number) <= LARGEST):
-                what = f'value of driven joint {shown(name)}'
+                what = f'value of driven joint {name!r}'
                 (number,) = vector(what, np.ravel(numbers(what, value)), 1)
                 if not abs(number) <= LARGEST:
                     raise ShapeError(what, f'a finite number within {LARGEST:g}', str(number))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ik_node.errors import listed, shown
+from ik_node.errors import listed
 from ik_node.kernels.layout import JOINT_LOWER, JOINT_TARGET_WEIGHT, JOINT_UPPER, JOINT_WINDOW
 from ik_node.kernels.options import RESTARTS
 from ik_node.model.redundancy import MARGIN
@@ -125,7 +125,7 @@ def leave_singular_start(
         return None
     nearest = min(found, key=lambda each: float(np.linalg.norm((each - q) / units)))
     names = [
-        f'{shown(name)} {step:+.3g}'
+        f'{name!r} {step:+.3g}'
         for name, step in zip(problem.tree.names, nearest - q, strict=True)
         if step != 0.0
     ]

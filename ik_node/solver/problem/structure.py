@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from ik_node.errors import shown, TopologyError, UnknownFrameError
+from ik_node.errors import TopologyError, UnknownFrameError
 from ik_node.model.characteristic_length import goes_by_travels
 from ik_node.model.constraint import Constraint
 from ik_node.model.frame import find_roots, Frame
@@ -84,7 +84,7 @@ class Structure:
             if isinstance(frame, Constraint) and frame.enabled and not frame.is_closure:
                 kind = type(frame).__name__.lower()
                 raise TopologyError(
-                    f'{kind} {shown(frame.name)} closes on no link: call its make_closure(link)'
+                    f'{kind} {frame.name!r} closes on no link: call its make_closure(link)'
                 )
         refuse_equal_names('closures or goals', ((each.name, each) for each in self.tree.closers))
         requests = {request.name: request for request in requests_of(self.tree)}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from math import floor, inf, isfinite, log10, sqrt
 
-from ik_node.errors import MOST_TEXT, plain
+from ik_node.display import escaped
+from ik_node.errors import MOST_TEXT
 from ik_node.transmission.motor_load import MotorEffort, NEAR
 from ik_node.transmission.state import UNITS
 
@@ -74,7 +74,7 @@ def _full(effort: MotorEffort, efforts: Sequence[MotorEffort]) -> float:
 
 
 def _bar(effort: MotorEffort, full: float) -> str:
-    limited, name = isfinite(effort.limit), escape(plain(effort.name))
+    limited, name = isfinite(effort.limit), escaped(effort.name)
     colour = OVER if effort.is_over else MUCH if effort.share > HIGH else HELD
     width = 50.0 * min(1.0, abs(effort.effort) / full) if full > 0.0 else 50.0 * effort.is_over
     left = 50.0 if effort.effort >= 0.0 else 50.0 - width
@@ -94,7 +94,7 @@ def _bar(effort: MotorEffort, full: float) -> str:
 
 def note_html(text: str) -> str:
     """Return HTML for a line of text; '' if there is none."""
-    return f'<div {_BOX}>{escape(plain(text, MOST_TEXT))}</div>' if text else ''
+    return f'<div {_BOX}>{escaped(text, MOST_TEXT)}</div>' if text else ''
 
 
 def singularity_html(found: tuple[float, str] | None, problem: str = '') -> str:
@@ -117,7 +117,7 @@ def singularity_html(found: tuple[float, str] | None, problem: str = '') -> str:
     value = f'{100.0 * nearness:.{1 if near else 0}f} %'
     if near:
         value = f'<span style="color:{OVER}"><b>{value}, near</b></span>'
-    more = escape(plain(warning, MOST_TEXT))
+    more = escaped(warning, MOST_TEXT)
     said = f'<div style="color:{OVER}">{more}</div>' if warning else ''
     ratio = sqrt(1.0 / nearness**2 - 1.0) if nearness > 0.0 else inf
     fastest = f' (ratio {ratio:.3g} {UNITS})'

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from html import escape
 from typing import Any
 
-from ik_node.errors import IkError, plain
+from ik_node.display import escaped
+from ik_node.errors import IkError
 from ik_node.model.rotation import matrix_to_euler
 from ik_node.robot import Robot
 from ik_node.transmission.motor_load import MotorStatics, statement
@@ -39,7 +39,7 @@ def state_html(link: str, pose: Array | None, joints: Sequence[tuple[str, float,
     parts = ['<div style="padding:2px 10px 6px;font-size:0.85em;line-height:1.5">']
     if pose is not None:
         angles = np.degrees(matrix_to_euler(pose)).tolist()
-        parts.append(f'<div>link <b>{escape(plain(link))}</b></div>{_TABLE}')
+        parts.append(f'<div>link <b>{escaped(link)}</b></div>{_TABLE}')
         for names, values, digits, unit in (
             ('x y z', pose[:3, 3].tolist(), 4, 'm'),
             ('roll pitch yaw', angles, 2, 'deg'),
@@ -59,7 +59,7 @@ def _row(name: str, value: float, turns: bool) -> str:
     unit = 'rad' if turns else 'm'
     more = f'{_fixed(np.degrees(value), 2)} deg' if turns else f'{_fixed(1e3 * value, 2)} mm'
     return (
-        f'<tr><td {_NAME} title="{escape(plain(name))}">{escape(plain(name))}</td>'
+        f'<tr><td {_NAME} title="{escaped(name)}">{escaped(name)}</td>'
         f'<td {_CELL}>{_fixed(value, 4)} {unit}</td><td {_CELL}>{more}</td></tr>'
     )
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
 from ik_node.analysis.file_pose import WARNING
-from ik_node.errors import MOST_TEXT, plain
+from ik_node.display import escaped
+from ik_node.errors import MOST_TEXT
 from ik_node.scene.chain_report import ChainReport
 from ik_node.solver.result import PoseError
 
@@ -41,9 +41,9 @@ def status_html(title: str, note: str, reports: Sequence[ChainReport]) -> str:
 
     """
     parts = ['<div style="padding:2px 10px 6px;font-size:0.85em;line-height:1.5">']
-    parts.append(f'<b style="font-size:1.1em">{escape(plain(title))}</b>')
+    parts.append(f'<b style="font-size:1.1em">{escaped(title)}</b>')
     if note:
-        parts.append(f'<div style="color:{_ELSE}">{escape(plain(note, MOST_TEXT))}</div>')
+        parts.append(f'<div style="color:{_ELSE}">{escaped(note, MOST_TEXT)}</div>')
     parts += [_chain(report) for report in reports]
     if not reports and not note:
         parts.append('<div>no goal and no loop: click a link to make a goal</div>')
@@ -54,9 +54,9 @@ def notes_html(notes: Sequence[str]) -> str:
     """Return the HTML of the notes on a robot's file: warnings, and the others folded up."""
     loud = [note for note in notes if note.startswith(WARNING)]
     quiet = [note for note in notes if not note.startswith(WARNING)]
-    parts = [f'<div style="color:{_ELSE}">{escape(plain(note, MOST_TEXT))}</div>' for note in loud]
+    parts = [f'<div style="color:{_ELSE}">{escaped(note, MOST_TEXT)}</div>' for note in loud]
     if quiet:
-        lines = ''.join(f'<div>{escape(plain(note, MOST_TEXT))}</div>' for note in quiet)
+        lines = ''.join(f'<div>{escaped(note, MOST_TEXT)}</div>' for note in quiet)
         count = f'{len(quiet)} note{"s" * (len(quiet) > 1)} on the file'
         parts.append(f'<details><summary>{count}</summary>{lines}</details>')
     style = 'padding:0 10px 6px;font-size:0.85em;line-height:1.5'
@@ -65,10 +65,10 @@ def notes_html(notes: Sequence[str]) -> str:
 
 def _chain(report: ChainReport) -> str:
     colour = _COLOURS.get(report.status, _ELSE)
-    message = escape(plain(report.message, MOST_TEXT))
+    message = escaped(report.message, MOST_TEXT)
     line = (
         f'<div title="{message}"><span style="color:{colour}">&#9679;</span> '
-        f'<b>{escape(plain(report.status))}</b> {report.iterations} steps, '
+        f'<b>{escaped(report.status)}</b> {report.iterations} steps, '
         f'{1e3 * report.solve_time:.2f} ms</div>'
     )
     if report.status != 'CONVERGED':
@@ -83,7 +83,7 @@ def _chain(report: ChainReport) -> str:
 
 
 def _rows(rows: Sequence[tuple[str, str, PoseError]]) -> str:
-    named = [(kind, escape(plain(name)), error) for kind, name, error in rows[:MOST]]
+    named = [(kind, escaped(name), error) for kind, name, error in rows[:MOST]]
     lines = [
         f'<tr><td {_CELL}>{kind}</td><td {_NAME} title="{name}">{name}</td>'
         f'<td {_CELL}>{error.position:.1e} m</td><td {_CELL}>{error.orientation:.1e} rad</td></tr>'
