@@ -21,7 +21,7 @@ from ik_node.kernels.layout import (
 )
 from ik_node.kernels.lm_step import SETTLE_STEP
 from ik_node.kernels.options import MAX_ITERATIONS, RESTARTS
-from ik_node.solver.problem.chain_problem import ChainProblem, RANK_TOLERANCE
+from ik_node.solver.problem.chain_problem import RANK_TOLERANCE
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
 from ik_node.solver.problem.singular_start import leave_singular_start
@@ -48,7 +48,8 @@ ROUNDING = 1e-12
 # A loop may be open by its tolerance where driven values are farther on by as many times that
 # [rad or characteristic lengths per rad or characteristic length].
 TOLERANCES = 20.0
-# A drive with more steps, or one that does not arrive, may have begun in a singularity [steps].
+# A drive that takes so many more steps than its way needs, or one that does not arrive, may have
+# begun in a singularity [steps].
 CRAWL = 20
 # Step limit of that last closing [steps]: from within `NEAR` it converges in a few steps.
 CLOSING_STEPS = 20
@@ -100,7 +101,7 @@ def drive(
     started = perf_counter()
     places = np.fromiter(wanted, dtype=np.int64, count=len(wanted))
     values = np.fromiter(wanted.values(), dtype=np.float64, count=len(wanted))
-    rows = table.with_start(table.rows, q)
+    rows = table.rows.copy()
     rows[(JOINT_TARGET_WEIGHT, JOINT_REST_ON, JOINT_TURNS), :] = 0.0
     locked = rows[JOINT_WINDOW, places].copy()
     rows[JOINT_WINDOW, places] = np.inf
@@ -111,41 +112,48 @@ def drive(
     packed[MAX_ITERATIONS] = max(packed[MAX_ITERATIONS], 1000.0) if steps is None else steps
     if steps is not None:
         packed[RESTARTS] = 0.0
-    limited = np.clip(values, rows[JOINT_LOWER, places], rows[JOINT_UPPER, places])
-    ahead = dict(zip(places.tolist(), limited.tolist(), strict=True))
     start = q.copy()
+    lowest = np.minimum(rows[JOINT_LOWER, places], start[places])
+    limited = np.maximum(rows[JOINT_UPPER, places], start[places])
+    np.minimum(np.maximum(values, lowest), limited, out=limited)
     table.move_to_targets(problem.moved, rows, q)
     units = problem.units
     # Nearer targets give the same steps: beside an endless distance no step would count.
-    most = (SETTLE_STEP * packed[MAX_ITERATIONS] + PROBE_STEPS) * units[places]
-    targets = np.clip(values, q[places] - most, q[places] + most)
+    own = units[places]
+    most = (SETTLE_STEP * packed[MAX_ITERATIONS] + PROBE_STEPS) * own
+    targets = np.minimum(np.maximum(values, q[places] - most), q[places] + most)
     rows[JOINT_TARGET, places] = targets
-    departure = None
-    for from_start in (True, False):
-        answers = problem.run(q, rows, packed, 0.0)
-        spent = [answer.iterations for answer in answers]
-        near = bool(np.all(np.abs(q[places] - values) <= NEAR * units[places]))
-        slow = not near if steps is None else not near and np.abs(q - start).max() < NEAR
-        if from_start and (slow or (steps is None and max(spent, default=0) > CRAWL)):
-            departure = leave_singular_start(problem, rows, start, ahead, packed)
-        if departure is None:
-            break
-        if from_start:
-            q[:] = departure.q
-            if steps is not None:
-                break  # the next call goes on from there
+
+    def arrived() -> bool:
+        return bool((np.abs(q[places] - values) <= NEAR * own).all())
+
+    answers = problem.run(q, rows, packed, 0.0)
+    near, departure = arrived(), None
+    if steps is None:
+        slow = not near or _crawled(answers, (limited - start[places]) / own)
+    else:
+        slow = not near and np.abs(q - start).max() < NEAR
+    if slow:
+        ahead = dict(zip(places.tolist(), limited.tolist(), strict=True))
+        widened = table.with_start(rows, start)
+        departure = leave_singular_start(problem, widened, start, ahead, packed)
+    if departure is not None:
+        q[:] = departure.q
+        if steps is None:  # otherwise the next call goes on from there
+            answers = problem.run(q, rows, packed, 0.0)
+            near = arrived()
+    spent = [answer.iterations for answer in answers]
     is_spent = not near and max(spent, default=0) >= packed[MAX_ITERATIONS]
     if is_spent and steps is None:
-        before = float(np.max(np.abs(q[places] - targets) / units[places]))
+        before = float(np.max(np.abs(q[places] - targets) / own))
         packed[[MAX_ITERATIONS, RESTARTS]] = PROBE_STEPS, 0.0
         answers = problem.run(q, rows, packed, 0.0)
-        after = float(np.max(np.abs(q[places] - targets) / units[places]))
+        after = float(np.max(np.abs(q[places] - targets) / own))
         is_spent = before - after > min(PROGRESS * before, 1.0)
         for answer, earlier in zip(answers, spent, strict=True):
             answer.record[RECORD_STEPS] += earlier
     # Loops with large tolerances allow more than a motion that keeps them closed.
-    loose = TOLERANCES * max((_tolerance(chain) for chain in problem.chains), default=0.0)
-    if near or bool(np.all(np.abs(q[places] - limited) <= loose * units[places])):
+    if near or (np.abs(q[places] - limited) <= TOLERANCES * _tolerance(problem) * own).all():
         if steps is not None:
             packed[MAX_ITERATIONS] = min(steps, CLOSING_STEPS)
         tried, held = q.copy(), rows.copy()
@@ -161,11 +169,12 @@ def drive(
                 answer.record[RECORD_STEPS] += before
     table.follow(q)
     rows[JOINT_WINDOW, places] = locked
+    apart = ROUNDING * np.maximum(1.0, np.abs(values)) if near else NEAR * own
+    stopped = places[np.abs(q[places] - values) > apart].tolist()
     short = ', '.join(
         f'{problem.tree.names[at]!r} stopped at '
-        f'{_apart(float(q[at]), value, _own_limits(problem, at, value))}'
-        for at, value in wanted.items()
-        if abs(q[at] - value) > (ROUNDING * max(1.0, abs(value)) if near else NEAR * units[at])
+        f'{_apart(float(q[at]), wanted[at], _own_limits(problem, at, wanted[at]))}'
+        for at in stopped
     )
     reason = f'driven joint {short}' if short else ''
     least = Status.STALLED if reason else Status.CONVERGED
@@ -183,11 +192,20 @@ def drive(
     return Solution(q, answers, perf_counter() - started, problem.tree.names, more)
 
 
-def _tolerance(chain: ChainProblem) -> float:
-    """Return the largest tolerance of a closure of a chain [rad or L]."""
-    units = np.array((chain.flat.length, 1.0))
-    tolerances = chain.table[:, CON_TRANSLATION_TOLERANCE : CON_ROTATION_TOLERANCE + 1]
-    return float(np.min(tolerances / units, axis=1).max(initial=0.0))
+def _crawled(answers: Sequence[ChainAnswer], way: Array) -> bool:
+    """Return True if a drive took many more steps than a way without obstacles [rad or L]."""
+    spent = max((answer.iterations for answer in answers), default=0) - CRAWL
+    return spent > 0 and spent > np.abs(way).max(initial=0.0) / SETTLE_STEP
+
+
+def _tolerance(problem: Problem) -> float:
+    """Return the largest tolerance of a closure [rad or L]."""
+    largest = 0.0
+    for chain in problem.chains:
+        units = np.array((chain.flat.length, 1.0))
+        tolerances = chain.table[:, CON_TRANSLATION_TOLERANCE : CON_ROTATION_TOLERANCE + 1]
+        largest = max(largest, float(np.min(tolerances / units, axis=1).max(initial=0.0)))
+    return largest
 
 
 def _own_limits(problem: Problem, at: int, wanted: float) -> str:

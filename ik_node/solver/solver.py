@@ -1067,8 +1067,9 @@ class Solver:
         started = perf_counter()
         if not problem.chains:  # otherwise the kernel checks q
             refuse_q(problem.tree.names, q)
-        most = self.options.max_joint_step
-        if self.options.start_outside == 'clamp':
+        options, packed = self._graph.packed
+        most = options.max_joint_step
+        if options.start_outside == 'clamp':
             np.clip(q, rows[JOINT_LOWER], rows[JOINT_UPPER], out=q)
         if window is not None or most < np.inf:
             rows = table.narrowed(most if window is None else np.minimum(window, most), q)
@@ -1076,7 +1077,6 @@ class Solver:
             rows = table.nearest(rows, q)
         if table.has_targets:
             table.move_to_targets(problem.moved, rows, q)
-        options, packed = self._graph.packed
         if options.in_kernel:
             answers = problem.run(q, rows, packed, options.time_budget, stop, goes_on=goes_on)
         else:

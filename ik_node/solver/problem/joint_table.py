@@ -431,9 +431,16 @@ class JointTable:
         return wanted
 
     def move_to_targets(self, moved: NDArray[np.int64], rows: Array, q: Array) -> None:
-        """Set joints that affect no closure or goal (not in `moved`) to their targets, in q."""
+        """
+        Set joints that affect no closure or goal (not in `moved`) to their targets, in q.
+
+        As in the kernels, a value outside its limits may stay or move inwards.
+        """
         wanted = rows[JOINT_TARGET_WEIGHT] > 0.0
         wanted[moved] = False
+        if not wanted.any():
+            return
+        rows = self.with_start(rows, q)
         with np.errstate(invalid='ignore'):  # an infinite start is refused later
             low = np.maximum(rows[JOINT_LOWER], q - rows[JOINT_WINDOW])
             high = np.minimum(rows[JOINT_UPPER], q + rows[JOINT_WINDOW])

@@ -222,10 +222,8 @@ class Problem:
         ends = perf_counter() + time_budget if time_budget > 0.0 else 0.0
         answers = []
         for at, chain in enumerate(self.chains):
-            places, ints, floats = chain.flat.var_q, chain.work_ints, chain.work_floats
-            left = self._left.pop(at, None) if goes_on else None
-            if left is not None and left[0] == q[places].tobytes():
-                ints[GOES_ON], floats[LEFT_DAMPING], ints[RANDOM] = 1, *left[1:]
+            if goes_on:
+                self._go_on_from_left(at, q)
             steps = SLICE if ends or stop else chain.slice_steps
             # A negative number of steps starts a new solve, even if an exception such as Ctrl-C
             # interrupted the one before.
@@ -237,7 +235,17 @@ class Problem:
             if status == STATUS_REFUSED:
                 chain.refuse(q, TABLE_POSES)
             if goes_on and status == STATUS_TIMEOUT:
-                damping, random = float(floats[LEFT_DAMPING]), int(ints[RANDOM])
-                self._left[at] = (q[places].tobytes(), damping, random)
+                self._left[at] = (
+                    q[chain.flat.var_q].tobytes(),
+                    float(chain.work_floats[LEFT_DAMPING]),
+                    int(chain.work_ints[RANDOM]),
+                )
             answers.append(chain.answer(joints, packed))
         return answers
+
+    def _go_on_from_left(self, at: int, q: Array) -> None:
+        """Give chain `at` the damping and random number of its last solve if q is its end."""
+        chain, left = self.chains[at], self._left.pop(at, None)
+        if left is not None and left[0] == q[chain.flat.var_q].tobytes():
+            ints, floats = chain.work_ints, chain.work_floats
+            ints[GOES_ON], floats[LEFT_DAMPING], ints[RANDOM] = 1, *left[1:]
