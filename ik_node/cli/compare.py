@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 from ik_node.cli.goal_arguments import add_goal_arguments, parse_goal_arguments
 from ik_node.cli.robot_arguments import add_robot_arguments, check_outputs, robot_of
@@ -21,108 +20,25 @@ from ik_node.errors import OptionError
 from ik_node.model.tree import Tree
 from ik_node.scene.plot import picture_maker, save_picture
 from ik_node.solver import PoseError, Solver, SolverOptions
-from ik_node.solver.methods import Trace, trace, TracePoint
 from ik_node.solver.options import METHODS
 from ik_node.solver.result import largest_error
+from ik_node.solver.stepping import Trace, trace
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# One colour for each method, from a palette for the colour-blind (Okabe & Ito 2008).
+# Colours for the colour-blind (Okabe & Ito 2008). With different dashes, two lines on top of each
+# other are both visible.
 _COLOURS = ('#000000', '#0072B2', '#56B4E9', '#E69F00', '#009E73', '#CC79A7', '#D55E00')
-# With different dashes, two lines on top of each other are both visible.
 _DASHES = ('-', (0, (5, 1.5)))
 # Residuals of zero are drawn at this value.
 _LEAST = 1e-16
-
-
-def residual_plot(path: str) -> Callable[[Sequence[tuple[str, Trace]]], None]:
-    """
-    Return a function that draws the traces of methods to a file.
-
-    Parameters
-    ----------
-    path : str
-        Output file; its ending selects the format.
-
-    Raises
-    ------
-    OptionError
-        If matplotlib is missing or does not support the format.
-
-    """
-    new_figure = picture_maker('--plot', path)
-
-    def save(traces: Sequence[tuple[str, Trace]]) -> None:
-        figure = new_figure(figsize=(10.5, 5.2), layout='constrained')
-        _draw(figure, traces)
-        save_picture(figure, path, dpi=100)
-
-    return save
-
-
-def _draw(figure: Any, traces: Sequence[tuple[str, Trace]]) -> None:
-    left, right = figure.subplots(1, 2, sharey=True)
-    for method, found in traces:
-        if not found.points:
-            continue
-        met = found.solution.status.name == 'CONVERGED'
-        at = METHODS.index(method)
-        dashes = _DASHES[at % len(_DASHES)]
-        label = f'{method} ({found.solution.status.name.lower()})'
-        for axes, (x, y) in ((left, by_iteration(found)), (right, by_time(found))):
-            y = np.maximum(y, _LEAST)
-            axes.plot(x, y, color=_COLOURS[at], lw=1.8, ls=dashes, label=label, zorder=2 + at % 2)
-            axes.plot(x[-1:], y[-1:], 'o' if met else 'X', color=_COLOURS[at], ms=7)
-    left.set_xscale('symlog', linthresh=1.0)
-    left.set_xlim(left=0.0)
-    left.xaxis.set_major_formatter(lambda value, _: f'{value:g}')
-    left.set_xlabel('iteration', fontsize=12)
-    left.set_ylabel('largest residual [m or rad]', fontsize=12)
-    right.set_xscale('log')
-    right.set_xlabel('time [s], dls compiled, the others in Python', fontsize=12)
-    for axes in (left, right):
-        axes.set_yscale('log')
-        axes.grid(True, which='major', alpha=0.3)
-        axes.tick_params(labelsize=11)
-        axes.spines[['top', 'right']].set_visible(False)
-    handles, labels = left.get_legend_handles_labels()
-    if handles:
-        figure.legend(
-            handles, labels, loc='outside upper center', ncols=4, fontsize=10.5, frameon=False
-        )
-
-
-def by_iteration(found: Trace) -> tuple[Array, Array]:
-    """Return iterations, and the largest residual of any chain [m or rad] after each of them."""
-    chains = [[_size(p) for p in group] for _, group in groupby(found.points, lambda p: p.chain)]
-    count = max(len(chain) for chain in chains)
-    held = [chain + chain[-1:] * (count - len(chain)) for chain in chains]
-    return np.arange(count, dtype=np.float64), np.max(held, axis=0)
-
-
-def by_time(found: Trace) -> tuple[Array, Array]:
-    """Return times [s], and the largest residual of any chain [m or rad] at each of them."""
-    latest = {p.chain: _size(p) for p in reversed(found.points)}
-    times, sizes = [], []
-    for point in found.points:
-        latest[point.chain] = _size(point)
-        times.append(max(point.seconds, 1e-7))
-        sizes.append(max(latest.values()))
-    return np.array(times), np.array(sizes)
-
-
-def _size(point: TracePoint) -> float:
-    return max(point.position, point.orientation)
-
-
 _RUNS = 3
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """The result of a method, or the reason why it cannot solve the problem."""
+class Outcome(NamedTuple):
+    """The result of a method and its time [s], or the reason why it cannot solve the problem."""
 
     method: str
     found: Trace | None
@@ -134,15 +50,17 @@ class Outcome:
         if self.found is None:
             return {'method': self.method, 'status': None, 'reason': self.reason}
         solution = self.found.solution
+        goals, closures = (
+            {name: each._asdict() for name, each in errors.items()}
+            for errors in (solution.goal_errors, solution.closure_errors)
+        )
         return {
             'method': self.method,
             'status': solution.status.name,
             'iterations': int(solution.iterations),
             'solve_time': self.seconds,
-            'goal_errors': {name: each._asdict() for name, each in solution.goal_errors.items()},
-            'closure_errors': {
-                name: each._asdict() for name, each in solution.closure_errors.items()
-            },
+            'goal_errors': goals,
+            'closure_errors': closures,
             'q': dict(zip(names, solution.q.tolist(), strict=True)),
             'message': solution.message,
         }
@@ -180,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
         SolverOptions(method=method, max_iterations=args.max_iterations, restarts=0)
         for method in args.method or METHODS
     ]
-    save = residual_plot(args.plot) if args.plot is not None else None
+    new_figure = picture_maker('--plot', args.plot) if args.plot is not None else None
     robot = robot_of(args)
     poses, q = arguments.of(robot)
     tree = Solver(robot).tree
@@ -190,8 +108,8 @@ def run(args: argparse.Namespace) -> int:
         if args.json
         else as_text(outcomes)
     )
-    if save is not None:
-        save([(outcome.method, outcome.found) for outcome in outcomes if outcome.found])
+    if new_figure is not None:
+        _draw(new_figure, outcomes, args.plot)
     converged = [o for o in outcomes if o.found and o.found.solution.status.name == 'CONVERGED']
     return 0 if converged else 1
 
@@ -204,12 +122,8 @@ def compare(
         runs = [trace(tree, q, options, poses, watched=False) for _ in range(_RUNS)]
     except OptionError as error:
         return Outcome(options.method, None, 0.0, str(error))
-    watched = [trace(tree, q, options, poses) for _ in range(_RUNS)]
-    return Outcome(options.method, _fastest(watched), _fastest(runs).solution.solve_time, '')
-
-
-def _fastest(runs: list[Trace]) -> Trace:
-    return min(runs, key=lambda run: run.solution.solve_time)
+    seconds = min(run.solution.solve_time for run in runs)
+    return Outcome(options.method, trace(tree, q, options, poses), seconds, '')
 
 
 def as_text(outcomes: list[Outcome]) -> str:
@@ -241,3 +155,50 @@ def as_text(outcomes: list[Outcome]) -> str:
 def _open(errors: Mapping[str, PoseError]) -> str:
     position, orientation = largest_error(errors)
     return f'{position:.1e} m, {orientation:.1e} rad'
+
+
+def _draw(new_figure: Callable[..., Any], outcomes: Sequence[Outcome], path: str) -> None:
+    """Draw the residuals over iterations and over time, the mean of an iteration for each."""
+    figure = new_figure(figsize=(10.5, 5.2), layout='constrained')
+    left, right = figure.subplots(1, 2, sharey=True)
+    for outcome in outcomes:
+        if outcome.found is None or not outcome.found.points:
+            continue
+        status, at = outcome.found.solution.status.name, METHODS.index(outcome.method)
+        style = {'color': _COLOURS[at], 'lw': 1.8, 'ls': _DASHES[at % 2], 'zorder': 2 + at % 2}
+        sizes = np.maximum(residuals(outcome.found), _LEAST)
+        counts = np.arange(sizes.size)
+        mark = 'o' if status == 'CONVERGED' else 'X'
+        mean = outcome.seconds / max(sizes.size - 1, 1)
+        for axes, unit, least in ((left, 1.0, 0.0), (right, mean, 1e-7)):
+            label = f'{outcome.method} ({status.lower()})'
+            x = np.maximum(unit * counts, least)
+            axes.plot(x, sizes, label=label, **style)
+            axes.plot(x[-1:], sizes[-1:], mark, color=_COLOURS[at], ms=7)
+    left.set_xscale('symlog', linthresh=1.0)
+    left.set_xlim(left=0.0)
+    left.xaxis.set_major_formatter(lambda value, _: f'{value:g}')
+    left.set_xlabel('iteration', fontsize=12)
+    left.set_ylabel('largest residual [m or rad]', fontsize=12)
+    right.set_xscale('log')
+    right.set_xlabel('time [s], dls compiled, the others in Python', fontsize=12)
+    for axes in (left, right):
+        axes.set_yscale('log')
+        axes.grid(True, which='major', alpha=0.3)
+        axes.tick_params(labelsize=11)
+        axes.spines[['top', 'right']].set_visible(False)
+    handles, labels = left.get_legend_handles_labels()
+    if handles:
+        place = {'loc': 'outside upper center', 'ncols': 4, 'fontsize': 10.5, 'frameon': False}
+        figure.legend(handles, labels, **place)
+    save_picture(figure, path, dpi=100)
+
+
+def residuals(found: Trace) -> Array:
+    """Return the largest residual of any chain [m or rad] after each iteration."""
+    chains = [
+        [max(point.position, point.orientation) for point in group]
+        for _, group in groupby(found.points, lambda point: point.chain)
+    ]
+    count = max(map(len, chains))
+    return np.max([chain + chain[-1:] * (count - len(chain)) for chain in chains], axis=0)

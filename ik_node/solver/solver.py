@@ -27,7 +27,6 @@ from ik_node.model.tree import Tree
 from ik_node.native.library import library
 from ik_node.solver.drive import drive
 from ik_node.solver.graph_reader import GraphReader, RobotLike
-from ik_node.solver.method_dispatch import run_method_closed
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import check_mapping, names_in, refuse_q, unit_pose, Values
 from ik_node.solver.prepared import PreparedCall, PreparedSolve
@@ -478,7 +477,7 @@ class Solver:
                 self._stepping = Stepping(problem)
             started = perf_counter()
             q = self._values_within(table.rows)
-            answers = self._stepping.step(q, table, *self._graph.packed)
+            answers = self._stepping.step(q, table, self._graph.packed[0])
             solution = Solution(q, answers, perf_counter() - started, problem.tree.names)
             self.accept(solution)
             return list(solution.chains)
@@ -1080,9 +1079,11 @@ class Solver:
         if options.in_kernel:
             answers = problem.run(q, rows, packed, options.time_budget, stop, goes_on=goes_on)
         else:
+            from ik_node.solver.methods.run import run_closed
+
             rows = table.with_start(rows, q)
             loops = self._graph.problem(()) if loops is None else loops
-            answers = run_method_closed(problem, loops, q, rows, options, packed, stop)
+            answers = run_closed(problem, loops, q, rows, options, packed, stop)
         if table.followers:
             table.follow(q)
         return Solution(q, answers, perf_counter() - started, problem.tree.names)

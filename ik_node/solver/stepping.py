@@ -1,11 +1,13 @@
-# flake8: noqa: E203
-"""The solve in single iterations, for `Solver.step`."""
+"""The solve in single iterations, for `Solver.step` and for the traces of `compare`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from time import perf_counter
+from typing import NamedTuple, Protocol
 
-from ik_node.kernels.layout import begin_of, RECORD
+from ik_node.errors import UnknownFrameError
+from ik_node.kernels.layout import begin_of, CON_POSE, RECORD
 from ik_node.kernels.options import RESTARTS
 from ik_node.kernels.solve_state import (
     CLOSING,
@@ -15,120 +17,192 @@ from ik_node.kernels.solve_state import (
     STARTS,
     STATUS_RUNNING,
 )
-from ik_node.native import bind
+from ik_node.model.request import requests_of
+from ik_node.model.tree import Tree
 from ik_node.solver.options import SolverOptions
-from ik_node.solver.problem.chain_problem import TABLE_POSES
+from ik_node.solver.pose import unit_pose
+from ik_node.solver.problem.chain_problem import ChainProblem, TABLE_POSES
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
-from ik_node.solver.result import ChainAnswer
+from ik_node.solver.result import ChainAnswer, Solution
 from ik_node.solver.status import Status
 import numpy as np
-from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from ik_node.solver.methods.run import SteppedRun
+from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
 
+class Steps(Protocol):
+    """A solve of one chain, one iteration per call, in a workspace of its own."""
+
+    @property
+    def done(self) -> bool:
+        """Return True if the solve has ended."""
+
+    def step(self, q: Array) -> ChainAnswer:
+        """Do an iteration and write its values to q [rad or m]; the first call gives the start."""
+
+    def end(self, q: Array) -> ChainAnswer:
+        """Write the answer to q [rad or m] and return it."""
+
+
+class _KernelSteps:
+    def __init__(self, chain: ChainProblem, joints: Array, options: SolverOptions) -> None:
+        self._chain, self._joints = chain.with_own_workspace(), joints.copy()
+        self._packed = options.packed()
+        self._packed[RESTARTS] = 0.0
+        self._chain.work_ints[PHASE] = PHASE_DONE
+        self._slice, self.done = 0, False
+
+    def step(self, q: Array) -> ChainAnswer:
+        chain, joints, packed = self._chain, self._joints, self._packed
+        ints, flat = chain.work_ints, chain.flat
+        status = chain.kernels.advance(q, joints, packed, *TABLE_POSES, 0, self._slice)
+        self._slice = 1
+        if status == STATUS_RUNNING:
+            at, status = begin_of(flat.ints, 'x'), Status.TIMEOUT
+            q[flat.var_q] = chain.q_of(chain.work_floats[at : at + flat.var_q.size])
+        else:
+            self.done = True
+        answer = chain.answer(joints, packed)
+        count = ints[ITERATIONS] - ints[CLOSING]
+        answer.record[:RECORD] = status, count, ints[STARTS], ints[CLOSING], 0
+        self._answer = answer.at(chain.linearise(q, joints, packed)[2])
+        return self._answer
+
+    def end(self, q: Array) -> ChainAnswer:
+        return self._answer
+
+
+def steps_of(chain: ChainProblem, q: Array, joints: Array, options: SolverOptions) -> Steps:
+    """Return a solve of a chain from q in single iterations; `options.restarts` is ignored."""
+    if options.in_kernel:
+        return _KernelSteps(chain, joints, options)
+    from ik_node.solver.methods.run import SteppedRun
+
+    return SteppedRun(chain, q, joints, options)
+
+
 class Stepping:
-    """
-    The state of a solve between two of its iterations.
-
-    Parameters
-    ----------
-    problem : Problem
-        Closures and goals.
-
-    """
+    """The solve of a problem between two calls of `Solver.step`."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self._left: list[Array] = []
-        self._state: list[tuple[NDArray[np.int64], Array]] = []
         self._options: SolverOptions | None = None
-        self._runs: list[SteppedRun] = []
+        self._runs: dict[int, Steps] = {}
 
-    def step(
-        self, q: Array, table: JointTable, options: SolverOptions, packed: Array
-    ) -> list[ChainAnswer]:
+    def step(self, q: Array, table: JointTable, options: SolverOptions) -> list[ChainAnswer]:
         """
-        Do one iteration of every chain.
+        Do one iteration of every chain from q [rad or m], and write the new values to q.
 
         The solve begins again if q, joints, options or constraints differ from those that the
-        last call left.
-
-        Parameters
-        ----------
-        q : ndarray, shape (nq,)
-            Present configuration; overwritten with the next one [rad or m].
-        table : JointTable
-            Limits, locks, preferences and couplings.
-        options : SolverOptions
-            Options of the solver; `restarts` is ignored.
-        packed : ndarray
-            The same options packed for the kernels.
-
-        Returns
-        -------
-        list of ChainAnswer
-            One per chain; TIMEOUT if the chain is not finished.
-
+        last call left. Returns an answer for each chain; TIMEOUT if it is not finished.
         """
-        joints = table.rows
-        inputs = [q, joints, packed, *(chain.table for chain in self.problem.chains)]
-        goes_on = self._options is options and len(inputs) == len(self._left)
-        goes_on = goes_on and all(
-            np.array_equal(*pair) for pair in zip(inputs, self._left, strict=True)
-        )
-        self._options = options
-        answers = (
-            self._kernel_step(q, joints, packed, goes_on)
-            if options.in_kernel
-            else self._method_step(q, joints, options, goes_on)
-        )
-        table.follow(q)
-        self._left = [q.copy(), *(array.copy() for array in inputs[1:])]
-        return answers
-
-    def _kernel_step(
-        self, q: Array, joints: Array, packed: Array, goes_on: bool
-    ) -> list[ChainAnswer]:
-        packed = packed.copy()
-        packed[RESTARTS] = 0.0
+        inputs = [q, table.rows, *(chain.table for chain in self.problem.chains)]
+        goes_on = self._options is options and all(map(np.array_equal, inputs, self._left))
         if not goes_on:
-            self._state = [
-                (chain.work_ints.copy(), chain.work_floats.copy()) for chain in self.problem.chains
-            ]
-            for ints, _ in self._state:
-                ints[PHASE] = PHASE_DONE
-        answers = []
-        for chain, (ints, floats) in zip(self.problem.chains, self._state, strict=True):
-            kernels = bind(chain.flat.ints, chain.flat.floats, ints, floats)
-            status = kernels.advance(q, joints, packed, *TABLE_POSES, 0, 1)
-            if status == STATUS_RUNNING:
-                at = begin_of(chain.flat.ints, 'x')
-                q[chain.flat.var_q] = chain.q_of(floats[at : at + len(chain.flat.var_q)])
-                status = Status.TIMEOUT
-            answer = chain.answer(joints, packed)
-            steps = ints[ITERATIONS] - ints[CLOSING]
-            answer.record[:RECORD] = status, steps, ints[STARTS], ints[CLOSING], 0
-            answer.table[:] = chain.table
-            answers.append(answer.at(chain.linearise(q, joints, packed)[2]))
-        return answers
-
-    def _method_step(
-        self, q: Array, joints: Array, options: SolverOptions, goes_on: bool
-    ) -> list[ChainAnswer]:
-        from ik_node.solver.methods.run import SteppedRun
-
-        if not goes_on or len(self._runs) != len(self.problem.chains):
-            self._runs = []
+            self._runs = {}
         start, answers = q.copy(), []
         for at, chain in enumerate(self.problem.chains):
-            if at == len(self._runs):
-                self._runs.append(SteppedRun(chain, start, joints, options))
-            elif self._runs[at].done:
-                self._runs[at] = SteppedRun(chain, start, joints, options)
-            answers.append(self._runs[at].step(q))
+            if at not in self._runs or self._runs[at].done:
+                self._runs[at] = steps_of(chain, start, table.rows, options)
+                self._runs[at].step(q)
+            run = self._runs[at]
+            answer = run.end(q) if run.done else run.step(q)
+            answers.append(run.end(q) if run.done else answer)
+        table.follow(q)
+        self._options, self._left = options, [array.copy() for array in inputs]
         return answers
+
+
+class TracePoint(NamedTuple):
+    """
+    The state of a chain after an iteration.
+
+    Attributes
+    ----------
+    chain, iteration : int
+        Index of the chain, and number of the iteration; 0 = the start.
+    q : ndarray, shape (nq,)
+        Joint values [rad or m].
+    position, orientation : float
+        Largest residuals of any closure or goal of the chain [m], [rad].
+
+    """
+
+    chain: int
+    iteration: int
+    q: Array
+    position: float
+    orientation: float
+
+
+class Trace(NamedTuple):
+    """A solution and the iterations that led to it, chain by chain."""
+
+    solution: Solution
+    points: tuple[TracePoint, ...]
+
+
+def trace(
+    tree: Tree,
+    q0: ArrayLike,
+    options: SolverOptions,
+    goals: Mapping[str, tuple[ArrayLike, ArrayLike]] | None = None,
+    *,
+    watched: bool = True,
+) -> Trace:
+    """
+    Solve all enabled closures and goals of a tree from one start, and record every iteration.
+
+    Parameters
+    ----------
+    tree : Tree
+        Tree of the graph, `Solver.tree`.
+    q0 : array_like, shape (nq,)
+        Start [rad or m].
+    options : SolverOptions
+        Options of the solve. Where `options.in_kernel` is true, the compiled solver is used.
+    goals : mapping of str to (position, quat_xyzw), optional
+        Name of a goal -> position [m] and orientation that replace its own.
+    watched : bool
+        False: record no points, which saves time.
+
+    Raises
+    ------
+    UnknownFrameError
+        If a goal does not exist.
+    ShapeError
+        If a pose cannot be used.
+    OptionError
+        As for `run_method`.
+
+    """
+    from ik_node.solver.methods.run import run_method
+
+    chosen = [request for request in requests_of(tree) if request.takes_part]
+    problem = Problem(tree, chosen, length=options.characteristic_length)
+    problem.refresh(options)
+    for name, pose in (goals or {}).items():
+        known = [request.name for request in problem.requests if request.is_goal]
+        if name not in known:
+            raise UnknownFrameError(name, known, 'goal')
+        chain, at = problem.place_of_goal[name]
+        chain.table[at, CON_POSE : CON_POSE + 7] = unit_pose(name, pose, chain.requests[at])
+    table, q = JointTable(tree), np.array(q0, dtype=np.float64)
+    points, answers, started = list[TracePoint](), list[ChainAnswer](), perf_counter()
+    if watched:
+        for number, chain in enumerate(problem.chains):
+            run = steps_of(chain, q, table.rows, options)
+            while not run.done:
+                answer = run.step(q)
+                worst = answer.errors.max(axis=0, initial=0.0).tolist()
+                points.append(TracePoint(number, answer.iterations, q.copy(), *worst))
+            answers.append(run.end(q))
+    elif options.in_kernel:
+        answers = problem.run(q, table.rows, options.packed(), options.time_budget)
+    else:
+        answers = run_method(problem, q, table.rows, options)
+    table.follow(q)
+    return Trace(Solution(q, answers, perf_counter() - started, tree.names), tuple(points))

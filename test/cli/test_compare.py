@@ -8,10 +8,10 @@ import struct
 import subprocess
 import sys
 
-from ik_node.cli.compare import by_iteration, by_time
+from ik_node.cli.compare import residuals
 from ik_node.cli.main import main
-from ik_node.solver.methods import Trace, TracePoint
 from ik_node.solver.options import METHODS
+from ik_node.solver.stepping import Trace, TracePoint
 import numpy as np
 import pytest
 from support.command_line import refusal
@@ -166,24 +166,17 @@ def test_a_picture_that_cannot_be_written(arm, tmp_path, capsys):
     assert 'nowhere' in capsys.readouterr().err
 
 
-def point(chain, iteration, seconds, position, orientation=0.0):
-    """Return a point of a trace."""
-    return TracePoint(chain, iteration, seconds, np.zeros(1), position, orientation)
+def test_largest_residual_of_any_chain_is_drawn():
+    """A chain that has ended keeps its last residual."""
 
+    def point(chain, iteration, position, orientation=0.0):
+        return TracePoint(chain, iteration, np.zeros(1), position, orientation)
 
-def test_chains_are_drawn_together():
-    """The largest residual of any chain counts, also of one that has not begun, or has ended."""
     points = (
-        *(point(0, 0, 0.0, 1.0), point(0, 1, 0.1, 0.2)),
-        *(point(1, 0, 0.1, 0.5), point(1, 1, 0.2, 0.1, 0.4), point(1, 2, 0.3, 0.01)),
+        *(point(0, 0, 1.0), point(0, 1, 0.2)),
+        *(point(1, 0, 0.5), point(1, 1, 0.1, 0.4), point(1, 2, 0.01)),
     )
-    found = Trace(None, points)
-    iterations, sizes = by_iteration(found)
-    assert iterations.tolist() == [0, 1, 2]
-    assert sizes.tolist() == [1.0, 0.4, 0.2]
-    times, sizes = by_time(found)
-    assert times.tolist() == [1e-7, 0.1, 0.1, 0.2, 0.3]
-    assert sizes.tolist() == [1.0, 0.5, 0.5, 0.4, 0.2]
+    assert residuals(Trace(None, points)).tolist() == [1.0, 0.4, 0.2]
 
 
 def test_tables_of_methods_page_equal_printed_tables(repository, capsys, monkeypatch):

@@ -1,8 +1,10 @@
 """`Solver.step` makes one iteration of a solve."""
 
-from ik_node.solver.methods.progress import Progress
-from ik_node.solver.methods.trace import trace
+from ik_node.model.request import request_of
+from ik_node.solver.methods.run import Run, run_method
 from ik_node.solver.options import METHODS, SolverOptions
+from ik_node.solver.problem.joint_table import JointTable
+from ik_node.solver.problem.problem import Problem
 from ik_node.solver.status import Status
 import numpy as np
 import pytest
@@ -138,22 +140,28 @@ def test_steps_of_method_equal_iterates_of_its_solve(method, monkeypatch):
     place(m)
     goal.set_position(*np.add(goal.position, (-0.2, 0.3, 0.0)))
     options = SolverOptions(method=method, max_iterations=30)
+    records, report = [], Run.report
+
+    def record(run, *arguments, **named):
+        records.append(run.here.q.copy())
+        report(run, *arguments, **named)
+
+    monkeypatch.setattr(Run, 'report', record)
     solver = m.solver(options)
-    whole = trace(solver.tree, solver.q, options)
-    records, record = [], Progress.record
-    monkeypatch.setattr(
-        Progress, 'record', lambda *a, **k: (records.append(1), record(*a, **k))[1]
-    )
-    points = whole.points[1:]
-    assert len(points) > 2
-    for count, point in enumerate(points[:-1], 1):
+    problem = Problem(solver.tree, [request_of(closer) for closer in solver.tree.closers])
+    problem.refresh(options)
+    q = solver.q
+    (whole,) = run_method(problem, q, JointTable(solver.tree).rows, options)
+    iterates, records[:] = records[1:], []
+    assert len(iterates) > 2
+    for count, iterate in enumerate(iterates[:-1], 1):
         (result,) = solver.step()
         assert (result.status, result.iterations) == (Status.TIMEOUT, count)
-        np.testing.assert_allclose(solver.q, point.q, atol=1e-12)
+        np.testing.assert_allclose(solver.q, iterate, atol=1e-12)
     (last,) = solver.step()
-    assert (last.status, last.iterations) == (whole.solution.status, whole.solution.iterations)
-    np.testing.assert_allclose(solver.q, whole.solution.q, atol=1e-12)
-    assert len(records) == len(points)
+    assert (last.status, last.iterations) == (whole.status, whole.iterations)
+    np.testing.assert_allclose(solver.q, q, atol=1e-12)
+    assert len(records) == 1 + len(iterates)
 
 
 def test_solve_between_steps_does_not_change_steps():

@@ -1,22 +1,23 @@
-"""The outer loop that all methods share, chain by chain."""
+"""The loop that all methods share, chain by chain: stopping criteria and the best iterate."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 import math
 from time import perf_counter
-from typing import Protocol
 
-from ik_node.kernels.layout import RECORD
-from ik_node.solver.methods.ccd import CyclicCoordinateDescent, refuse_closures
-from ik_node.solver.methods.damped_least_squares import DampedLeastSquares
-from ik_node.solver.methods.gradient_descent import GradientDescent
+from ik_node.kernels.layout import (
+    JOINT_LOWER,
+    JOINT_REST_ON,
+    JOINT_TARGET_WEIGHT,
+    JOINT_UPPER,
+    JOINT_WINDOW,
+    RECORD,
+)
+from ik_node.kernels.solve_state import ENDED_INTERRUPTED, ENDED_SPENT
+from ik_node.solver.methods import ccd, descent, linear
 from ik_node.solver.methods.iterate import Iterate
-from ik_node.solver.methods.progress import Observe, Progress
-from ik_node.solver.methods.pseudo_inverse import JacobianTranspose, PseudoInverse
-from ik_node.solver.methods.selectively_damped import SelectivelyDamped
-from ik_node.solver.methods.slsqp import Slsqp
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.chain_problem import ChainProblem
 from ik_node.solver.problem.problem import Problem
@@ -27,83 +28,185 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+# A method is a generator. It reports the start and then each iteration with `Run.report`, and
+# yields whenever it can be interrupted.
+Method = Callable[['Run'], Iterator[None]]
 
-class Method(Protocol):
-    """
-    A method that computes the steps of one chain.
-
-    Attributes
-    ----------
-    pending : bool
-        True if there is more to do than to meet closures and goals.
-    extra : float
-        Cost of the present iterate besides closures and goals.
-    near : bool
-        True if the present iterate is judged by `extra`, even if a tolerance is not met.
-
-    """
-
-    @property
-    def pending(self) -> bool:
-        """Return True if there is more to do than to meet closures and goals."""
-
-    @property
-    def extra(self) -> float:
-        """Return the cost besides closures and goals."""
-
-    @property
-    def near(self) -> bool:
-        """Return True if the iterate is judged by `extra`, even if a tolerance is not met."""
-
-    def step(self, progress: Progress) -> None:
-        """Do at least one iteration, and report each one with `progress.record`."""
-
-
-_METHODS: dict[str, Callable[[Iterate], Method]] = {
-    'dls': DampedLeastSquares,
-    'sdls': SelectivelyDamped,
-    'pseudo_inverse': PseudoInverse,
-    'jacobian_transpose': JacobianTranspose,
-    'ccd': CyclicCoordinateDescent,
-    'gradient_descent': GradientDescent,
-    'slsqp': Slsqp,
+METHODS: dict[str, Method] = {
+    'dls': linear.damped_least_squares,
+    'sdls': linear.selectively_damped,
+    'pseudo_inverse': linear.pseudo_inverse,
+    'jacobian_transpose': linear.jacobian_transpose,
+    'ccd': ccd.cyclic_coordinate_descent,
+    'gradient_descent': descent.gradient_descent,
+    'slsqp': descent.slsqp,
 }
 # The methods whose variables must be independent numbers: they step a ball by its Euler angles.
 _BY_ANGLES = ('ccd', 'gradient_descent', 'slsqp')
+# A solve has diverged if its cost exceeds the first one, or 1, by this factor.
+_BEYOND = 1e9
+
+
+class Run:
+    """
+    A solve of one chain: it counts iterations, keeps the best iterate and decides the end.
+
+    Takes the workspace of the chain, and the arguments of `run_method`; the solve ends at the time
+    `ends` [s] on the clock of `perf_counter`. `watch` is called after each report.
+    """
+
+    def __init__(
+        self,
+        chain: ChainProblem,
+        q: Array,
+        joints: Array,
+        options: SolverOptions,
+        stop: Sequence[bool] = (),
+        ends: float = math.inf,
+        watch: Callable[[Iterate], None] | None = None,
+    ) -> None:
+        here = Iterate(chain, q, joints, options, euler=options.method in _BY_ANGLES)
+        self.here, self.options, self._joints = here, options, joints
+        self._stop, self._ends, self._watch = stop, ends, watch
+        self.status: Status | None = None
+        self.iterations, self._reason = -1, ENDED_SPENT
+        self._best = here.x.copy()
+        self._best_score = (3.0, math.inf)
+        self._hopeless = _BEYOND * max(here.cost, 1.0)
+        self._steps = METHODS[options.method](self)
+        self.step()
+
+    def step(self) -> None:
+        """Do at least one iteration; the first call reports the start."""
+        next(self._steps)
+
+    def report(
+        self,
+        moved: float = math.inf,
+        *,
+        pending: bool = False,
+        extra: float = 0.0,
+        near: bool = False,
+    ) -> None:
+        """
+        Record the start or an iteration, and end the solve if a stopping criterion holds.
+
+        The largest change of a variable that was tried is `moved` [rad or L]. The method has more
+        to do than to meet closures and goals if it is `pending`. Iterates that meet them are
+        judged by `extra`, the cost of comfort or preferences; others too if they are `near`.
+        """
+        here = self.here
+        self.iterations += 1
+        met = here.within_tolerance
+        score = (0.0, extra) if met else (1.0, extra) if near else (2.0, here.cost)
+        # In this form a NaN is never better than a number.
+        best = self._best_score
+        if score[0] < best[0] or (score[0] == best[0] and score[1] < best[1]):
+            self._best_score, self._best = score, here.x.copy()
+        if self._watch is not None:
+            self._watch(here)
+        if met and not pending:
+            self.status = Status.CONVERGED
+        elif self.iterations == 0:
+            return
+        elif not here.cost < self._hopeless:
+            self.status = Status.DIVERGED
+        elif moved <= self.options.stall_threshold:
+            self.status = Status.STALLED
+        elif (self._stop and self._stop[0]) or perf_counter() >= self._ends:
+            self.end(Status.TIMEOUT, ENDED_INTERRUPTED)
+        elif self.iterations >= self.options.max_iterations:
+            self.status = Status.TIMEOUT
+
+    def forget(self) -> None:
+        """Forget the best iterate so far."""
+        self._best_score = (3.0, math.inf)
+
+    def end(self, status: Status, reason: int = ENDED_SPENT) -> None:
+        """End the solve with a status and its reason, ENDED_*, unless it has ended already."""
+        if self.status is None:
+            self.status, self._reason = status, reason
+
+    def answer(self) -> ChainAnswer:
+        """Go to the best iterate and return its result; CONVERGED depends on its residuals."""
+        here = self.here
+        here.go_to(self._best)
+        status = Status.STALLED if self.status is None else self.status
+        if here.within_tolerance:
+            status = Status.CONVERGED
+        elif status is Status.CONVERGED:
+            status = Status.STALLED
+        return self.answer_of(status, self.iterations, self._reason)
+
+    def answer_of(self, status: Status, iterations: int, reason: int = 0) -> ChainAnswer:
+        """Return the result of the present iterate."""
+        answer = self.here.chain.answer(self._joints, self.here.packed)
+        answer.record[:RECORD] = status, iterations, 1, 0, reason
+        return answer
+
+
+class SteppedRun:
+    """
+    A `Run` that does one iteration per call, in copies of the workspace and of the values.
+
+    SLSQP does many iterations in one step and cannot be interrupted. The iterates of such a step
+    are kept, and each call returns one of them.
+    """
+
+    def __init__(
+        self, chain: ChainProblem, q: Array, joints: Array, options: SolverOptions
+    ) -> None:
+        self._left: deque[Array] = deque()
+        chain, self._count = chain.with_own_workspace(), -1
+        self._run = Run(chain, q.copy(), joints.copy(), options, watch=self._keep)
+
+    def _keep(self, here: Iterate) -> None:
+        self._left.append(here.x.copy())
+
+    @property
+    def done(self) -> bool:
+        """Return True if the solve has ended and its last iteration has been returned."""
+        return not self._left and self._run.status is not None
+
+    def step(self, q: Array) -> ChainAnswer:
+        """Do one iteration, and write it to q [rad or m]; the first call returns the start."""
+        run, here = self._run, self._run.here
+        if not self._left:
+            run.step()
+        reached, x = here.x.copy(), self._left.popleft()
+        self._count += 1
+        # To set a ball changes its last digits.
+        moves = not np.array_equal(x, reached)
+        if moves:
+            here.go_to(x)
+        self._write(q)
+        answer = run.answer_of(Status.TIMEOUT, self._count)
+        if moves:
+            here.go_to(reached)
+        return answer
+
+    def end(self, q: Array) -> ChainAnswer:
+        """Write the best iterate to q [rad or m] and return the result."""
+        answer = self._run.answer()
+        self._write(q)
+        return answer
+
+    def _write(self, q: Array) -> None:
+        here = self._run.here
+        places = here.chain.flat.var_q
+        q[places] = here.q[places]
 
 
 def run_method(
-    problem: Problem,
-    q: Array,
-    joints: Array,
-    options: SolverOptions,
-    stop: Sequence[bool] = (),
-    observe: Observe | None = None,
+    problem: Problem, q: Array, joints: Array, options: SolverOptions, stop: Sequence[bool] = ()
 ) -> list[ChainAnswer]:
     """
     Solve every chain by the method of the options, from one start.
 
-    Parameters
-    ----------
-    problem : Problem
-        Closures and goals.
-    q : ndarray, shape (nq,)
-        Start; overwritten with the result [rad or m].
-    joints : ndarray, shape (8, nq)
-        Limits, locks and preferences, see `JointTable.rows`.
-    options : SolverOptions
-        The method and its options.
-    stop : sequence of bool
-        Checked after each iteration if it is not empty; the solve ends when stop[0] is true.
-    observe : callable, optional
-        Function of chain, iteration, time since the start [s], q [rad or m], and the largest
-        position [m] and orientation residual [rad]; called at the start and after each iteration.
-
-    Returns
-    -------
-    list of ChainAnswer
-        One per chain, for its best iterate. CONVERGED means that its residuals are within all
-        tolerances; otherwise closures may be open.
+    q is the start, shape (nq,) [rad or m], and becomes the result. `joints` are limits, locks and
+    preferences, see `JointTable.rows`. If `stop` is not empty, the solve ends after the iteration
+    in which stop[0] becomes true. The answers are those of the best iterates: CONVERGED means that
+    all residuals are within their tolerances; otherwise closures may be open.
 
     Raises
     ------
@@ -115,102 +218,48 @@ def run_method(
     started = perf_counter()
     ends = started + options.time_budget if options.time_budget > 0.0 else math.inf
     answers = []
-    for number, chain in enumerate(problem.chains):
-
-        def watch(iteration: int, here: Iterate, number: int = number) -> None:
-            if observe is not None:
-                observe(number, iteration, perf_counter() - started, here.q.copy(), *here.worst)
-
-        run = MethodRun(chain, q, joints, options, stop, ends, None if observe is None else watch)
-        while run.progress.status is None:
-            run.method.step(run.progress)
-        answers.append(run.progress.answer(joints))
+    for chain in problem.chains:
+        run = Run(chain, q, joints, options, stop, ends)
+        while run.status is None:
+            run.step()
+        answers.append(run.answer())
     return answers
 
 
-class MethodRun:
+def run_closed(
+    problem: Problem,
+    loops: Problem,
+    q: Array,
+    joints: Array,
+    options: SolverOptions,
+    packed: Array,
+    stop: Sequence[bool] = (),
+) -> list[ChainAnswer]:
     """
-    A solve of one chain by the method of the options.
+    Solve as `run_method`, and close the loops that the method left open.
 
-    Parameters
-    ----------
-    chain : ChainProblem
-        The chain, whose workspace is used.
-    q, joints, options, stop
-        As for `run_method`.
-    ends : float
-        Time at which the solve ends [s], on the clock of `perf_counter`; inf = no limit.
-    watch : callable, optional
-        As for `Progress`.
-
+    Most methods treat closures as rows like those of goals. The result of a solve must have closed
+    loops, so the compiled solver closes them from the configuration at which the method ended.
+    `loops` are the closures alone, and `packed` the options packed for the kernels.
     """
-
-    def __init__(
-        self,
-        chain: ChainProblem,
-        q: Array,
-        joints: Array,
-        options: SolverOptions,
-        stop: Sequence[bool] = (),
-        ends: float = math.inf,
-        watch: Callable[[int, Iterate], None] | None = None,
-    ) -> None:
-        if options.method == 'ccd':
-            refuse_closures(chain)
-        self.here = Iterate(chain, q, joints, options, euler=options.method in _BY_ANGLES)
-        self.progress = Progress(self.here, options.max_iterations, stop, ends, watch)
-        self.method = _METHODS[options.method](self.here)
-        method = self.method
-        self.progress.begin(pending=method.pending, extra=method.extra, near=method.near)
+    start = q.copy()
+    answers = run_method(problem, q, joints, options, stop=stop)
+    if all(_closed(answer) for answer in answers):
+        return answers
+    rows = joints.copy()
+    rows[(JOINT_TARGET_WEIGHT, JOINT_REST_ON), :] = 0.0
+    # The window is around the start of the method, not around its end.
+    window = rows[JOINT_WINDOW]
+    rows[JOINT_LOWER] = np.maximum(rows[JOINT_LOWER], start - window)
+    rows[JOINT_UPPER] = np.minimum(rows[JOINT_UPPER], start + window)
+    rows[JOINT_WINDOW, window > 0.0] = np.inf
+    loops.run(q, rows, packed, 0.0)
+    return [
+        answer.at(chain.linearise(q, joints, packed)[2])
+        for chain, answer in zip(problem.chains, answers, strict=True)
+    ]
 
 
-class SteppedRun:
-    """
-    A `MethodRun` that does one iteration per call.
-
-    SLSQP does many iterations in one step and cannot be interrupted. The iterates of such a step
-    are kept, and each call returns one of them.
-
-    Parameters
-    ----------
-    chain, q, joints, options
-        As for `MethodRun`; the run uses copies of the workspace and of the values.
-
-    """
-
-    def __init__(
-        self, chain: ChainProblem, q: Array, joints: Array, options: SolverOptions
-    ) -> None:
-        self._joints = joints.copy()
-        self._left: deque[Array] = deque()
-        chain = chain.with_own_workspace()
-        self._run = MethodRun(chain, q.copy(), self._joints, options, watch=self._keep)
-        self._count = 0
-
-    def _keep(self, iteration: int, here: Iterate) -> None:
-        if iteration > 0:
-            self._left.append(here.x.copy())
-
-    @property
-    def done(self) -> bool:
-        """Return True if the solve has ended and its last iteration has been returned."""
-        return not self._left and self._run.progress.status is not None
-
-    def step(self, q: Array) -> ChainAnswer:
-        """Do one iteration, write the chain's values to q [rad or m], and return the result."""
-        here, progress = self._run.here, self._run.progress
-        if not self._left and progress.status is None:
-            self._run.method.step(progress)
-        reached = here.x.copy()
-        if self._left:
-            self._count += 1
-            here.go_to(self._left.popleft())
-        if self.done:
-            answer = progress.answer(self._joints)
-        else:
-            answer = here.chain.answer(self._joints, here.packed)
-            answer.record[:RECORD] = Status.TIMEOUT, self._count, 1, 0, 0
-        places = here.chain.flat.var_q
-        q[places] = here.q[places]
-        here.go_to(reached)
-        return answer
+def _closed(answer: ChainAnswer) -> bool:
+    within = answer.errors <= answer.tolerances
+    return bool(within[~np.array(answer.chain.names.are_goals, dtype=bool)].all())

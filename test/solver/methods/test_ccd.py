@@ -81,9 +81,7 @@ def least_cost(mechanism, names, q, at, cost, low, high):
 
 
 @pytest.mark.parametrize('axes', AXES)
-@pytest.mark.parametrize(
-    'dof', ['X Y Z', 'X Z', 'Y', 'EX EY EZ', 'X Y Z EX EY EZ', 'EX EY', 'Z EY EZ', 'EX EZ']
-)
+@pytest.mark.parametrize('dof', ['X Y Z', 'Y', 'X Y Z EX EY EZ', 'Z EY EZ'])
 def test_turn_has_least_cost_of_all_turns(dof, axes):
     """No turn of the joint makes the weighted sum of its goal's errors smaller."""
     m = held(axes, dof.split())

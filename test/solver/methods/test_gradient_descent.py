@@ -151,12 +151,12 @@ def test_comfort_without_freedom_changes_nothing(method):
 
 
 @pytest.mark.parametrize('method', COST_METHODS)
-@pytest.mark.parametrize('bad', [nan, float('inf'), None, 'low', (1.0, 2.0)])
-def test_comfort_that_returns_no_number_is_refused(method, bad):
+def test_comfort_that_returns_no_number_is_refused(method):
     """At the first call, by name."""
     m = MECHANISMS['planar']()
-    with pytest.raises(IkError, match=r'comfort.*a function that returns a finite number'):
-        solve(m, GOAL, method=method, comfort=lambda _: bad)
+    for bad in (nan, float('inf'), None, 'low', (1.0, 2.0)):
+        with pytest.raises(IkError, match='comfort'):
+            solve(m, GOAL, method=method, comfort=lambda _, bad=bad: bad)
 
 
 def test_methods_without_cost_refuse_comfort():

@@ -3,7 +3,7 @@
 from math import pi, radians
 from types import SimpleNamespace
 
-from ik_node.solver.methods.linear_rows import step_within_bounds
+from ik_node.solver.methods.linear import Rows, step_within_bounds
 from ik_node.solver.status import Status
 import numpy as np
 import pytest
@@ -179,8 +179,9 @@ def test_joint_at_bound_is_fixed_and_the_other_does_its_part(at, wanted, step):
         variable_count=2,
     )
 
-    def shortest(columns, free):
-        return np.linalg.pinv(columns) @ [wanted]
+    def shortest(rows, _):
+        return np.linalg.pinv(rows.jacobian) @ rows.shortfall
 
-    found = step_within_bounds(here, np.array([[1.0, 1.0]]), shortest)
+    rows = Rows(np.array([wanted]), np.array([[1.0, 1.0]]), ())
+    found = step_within_bounds(here, rows, shortest)
     np.testing.assert_allclose(found, step, atol=1e-15)
