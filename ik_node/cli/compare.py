@@ -201,4 +201,5 @@ def residuals(found: Trace) -> Array:
         for _, group in groupby(found.points, lambda point: point.chain)
     ]
     count = max(map(len, chains))
-    return np.max([chain + chain[-1:] * (count - len(chain)) for chain in chains], axis=0)
+    held = [chain + chain[-1:] * (count - len(chain)) for chain in chains]
+    return np.asarray(np.max(held, axis=0))

@@ -1,3 +1,4 @@
+# flake8: noqa: E203
 """The solve in single iterations, for `Solver.step` and for the traces of `compare`."""
 
 from __future__ import annotations
@@ -78,9 +79,10 @@ def steps_of(chain: ChainProblem, q: Array, joints: Array, options: SolverOption
     """Return a solve of a chain from q in single iterations; `options.restarts` is ignored."""
     if options.in_kernel:
         return _KernelSteps(chain, joints, options)
-    from ik_node.solver.methods.run import SteppedRun
+    from ik_node.solver.methods.loop import SteppedRun
+    from ik_node.solver.methods.run import METHODS
 
-    return SteppedRun(chain, q, joints, options)
+    return SteppedRun(METHODS[options.method], chain, q, joints, options)
 
 
 class Stepping:

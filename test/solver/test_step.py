@@ -1,7 +1,8 @@
 """`Solver.step` makes one iteration of a solve."""
 
 from ik_node.model.request import request_of
-from ik_node.solver.methods.run import Run, run_method
+from ik_node.solver.methods.loop import Run
+from ik_node.solver.methods.run import run_method
 from ik_node.solver.options import METHODS, SolverOptions
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem

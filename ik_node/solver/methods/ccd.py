@@ -5,17 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import cos, pi, sin
-from typing import TYPE_CHECKING
 
 from ik_node.errors import OptionError
 from ik_node.kernels.layout import AXES_A, AXES_B, AXES_WORLD, BLOCK, KIND_FRAME
 from ik_node.solver.methods.iterate import Iterate
+from ik_node.solver.methods.loop import Run
 from ik_node.solver.options import METHODS
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from ik_node.solver.methods.run import Run
 
 Array = NDArray[np.float64]
 # A goal that a hinge moves, and True if it turns frame A, frame B.

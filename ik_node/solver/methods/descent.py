@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf, isfinite, nan, sqrt
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 from ik_node.errors import OptionError
 from ik_node.kernels.solve_state import ENDED_NEAR
 from ik_node.solver.methods.iterate import Iterate
+from ik_node.solver.methods.loop import Run
 from ik_node.solver.status import Status
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from ik_node.solver.methods.run import Run
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]

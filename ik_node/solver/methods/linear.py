@@ -16,16 +16,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from math import inf, pi
-from typing import NamedTuple, TYPE_CHECKING
+from typing import NamedTuple
 
 from ik_node.kernels.layout import PREFERS_NOTHING
 from ik_node.solver.methods.iterate import Block, Iterate
+from ik_node.solver.methods.loop import Run
 from ik_node.solver.status import Status
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from ik_node.solver.methods.run import Run
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -134,7 +132,7 @@ def selectively_damped(run: Run) -> Iterator[None]:
         kept = sigma > _ZERO * max(float(sigma.max(initial=0.0)), 1e-300)
         u, sigma, vt = u[:, kept], sigma[kept], vt[kept]
         wanted, reach = np.zeros(sigma.size), np.zeros(vt.shape[1])
-        for _, first, last, _ in rows.blocks:
+        for _constraint, first, last, _rotation in rows.blocks:
             wanted += np.linalg.norm(u[first:last], axis=0)
             reach += np.linalg.norm(rows.jacobian[first:last], axis=0)
         possible = (np.abs(vt) @ reach) / sigma

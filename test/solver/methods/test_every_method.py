@@ -5,7 +5,9 @@ from itertools import product
 
 from ik_node.errors import OptionError
 from ik_node.model.request import request_of
-from ik_node.solver.methods.run import run_method, SteppedRun
+from ik_node.solver.methods.loop import SteppedRun
+from ik_node.solver.methods.run import METHODS as TABLE
+from ik_node.solver.methods.run import run_method
 from ik_node.solver.options import METHODS, SolverOptions
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
@@ -185,7 +187,7 @@ def test_stepped_method_makes_one_iteration_per_call(variant):
     options = VARIANTS[variant]
     problem, q, rows = parts(m, options)
     before = q.copy()
-    run = SteppedRun(problem.chains[0], q, rows, options)
+    run = SteppedRun(TABLE[options.method], problem.chains[0], q, rows, options)
     assert run.step(q).iterations == 0
     assert q.tolist() == before.tolist()
     answer = run.step(q)
