@@ -20,7 +20,7 @@ from time import perf_counter
 from typing import Any
 
 import hand_written_ankle as by_hand
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 from ik_node.export import export_robot
 from ik_node.native.library import library as kernel_library
 from ik_node.robot import load_robot

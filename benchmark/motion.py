@@ -27,7 +27,7 @@ from typing import Any
 
 from human_motion import Clip, clips, RATE
 import ik_node as ik
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 from ik_node.model.kinematics import TreePoses
 from ik_node.motion.mapping import MotionMap, read_map
 from ik_node.motion.pose_table import LinkPoses

@@ -17,7 +17,7 @@ import tempfile
 from time import perf_counter, process_time
 
 import ik_node as ik
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 from machine import machine
 import numpy as np
 from scipy.ndimage import binary_dilation

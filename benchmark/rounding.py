@@ -18,7 +18,7 @@ from pathlib import Path
 import sys
 
 import ik_node as ik
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 import numpy as np
 from tasks.cut_loops import can_be_cut, CUTS, LINKAGES, urdf_of
 from tasks.rounded import rounded_urdf, tilted_urdf

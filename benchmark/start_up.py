@@ -17,7 +17,7 @@ PROGRAMS = {
     'import ik_node': 'import ik_node',
     'first solution': """
 import ik_node
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 robot = ik_node.load_robot(description_path('hexapod.urdf'))
 ik_node.Solver(robot).solve_pose({'platform_link': ((0.0, 0.0, 0.09), (0.0, 0.0, 0.0, 1.0))})
 """,

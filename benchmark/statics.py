@@ -25,7 +25,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import ik_node as ik
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 from machine import machine
 import numpy as np
 from numpy.typing import NDArray

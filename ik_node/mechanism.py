@@ -43,7 +43,7 @@ class Mechanism:
         elif isinstance(source, (str, bytes, Path)):
             raise OptionError('source', source, 'frames; load_robot(source) reads a description')
         else:
-            from ik_node.description.from_objects import from_objects
+            from ik_node.description.combine import from_objects
 
             description, goals = from_objects(source, name)
         self.description = description

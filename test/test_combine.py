@@ -3,7 +3,7 @@
 import copy
 
 import ik_node as ik
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 from ik_node.errors import TopologyError, UnknownFrameError
 from ik_node.robot import combine, load_robot
 from ik_node.solver import Solver

@@ -1,6 +1,6 @@
 """A robot combines description, model and solver."""
 
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 from ik_node.errors import DescriptionError, OptionError, ShapeError, UnknownFrameError
 from ik_node.robot import load_robot, Robot
 from ik_node.solver.solver import Solver

@@ -1,6 +1,6 @@
 """Goals of a robot by link name: all kinds, relative goals, and refused ones."""
 
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 from ik_node.errors import OptionError, ShapeError, TopologyError, UnknownFrameError
 from ik_node.model.goal import Goal
 from ik_node.robot import from_dh, load_robot

@@ -1,7 +1,7 @@
 """A robot as a separate free graph: copies, motion and trimming."""
 
 from ik_node.conversions import robot_to_ik_root, set_ik_from_urdf
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 from ik_node.errors import TopologyError
 from ik_node.model.dof import DOF
 from ik_node.model.goal import Goal

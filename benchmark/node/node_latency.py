@@ -17,7 +17,7 @@ from collections.abc import Callable
 import os
 from pathlib import Path
 
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 from ik_node.robot import load_robot, Robot
 from machine import machine
 from node.node_client import Client, GOALS_PER_SECOND, Run

@@ -17,7 +17,7 @@ from pathlib import Path
 import sys
 import time
 
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 from ik_node.robot import load_robot
 from machine import machine
 from node.node_client import Client, Run

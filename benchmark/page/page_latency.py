@@ -29,7 +29,7 @@ import time
 from typing import Any
 from urllib.parse import quote
 
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 from ik_node.gallery import gallery_item
 from ik_node.robot import load_robot
 import msgspec

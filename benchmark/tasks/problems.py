@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 
 import ik_node as ik
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 import numpy as np
 from numpy.typing import NDArray
 

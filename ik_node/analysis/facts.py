@@ -17,12 +17,7 @@ from ik_node.analysis.wrong_parts import (
     wrong_axes,
     wrong_parts,
 )
-from ik_node.description.writers.closure_type import (
-    closure_type,
-    joint_type,
-    OWN_TYPES,
-    value_type,
-)
+from ik_node.description.writers.plain_tree import closure_type, joint_type, OWN_TYPES, value_type
 from ik_node.model.closure import Closure
 from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint

@@ -41,7 +41,7 @@ from ik_node.cli.robot_arguments import (
 )
 from ik_node.cli.workspace.plot import reach_plot
 from ik_node.cli.workspace.volume import add_volume_arguments, compute_volume, query_volume
-from ik_node.description.unknown_name import unknown
+from ik_node.description.description import unknown
 from ik_node.errors import DescriptionError, listed, OptionError
 from ik_node.model.dof import DOF, parse_dofs
 from ik_node.robot import Robot

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import os
 from pathlib import Path
 
-from ik_node.description.own_robots import found_by_name, similar_file
+from ik_node.description.files import found_by_name, similar_file
 from ik_node.description.xacro_source import XACRO_SECONDS
 from ik_node.errors import DescriptionError, OptionError
 from ik_node.robot import load_robot, Robot

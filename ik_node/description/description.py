@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Container, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 
-from ik_node.description.unknown_name import unknown
-from ik_node.errors import DescriptionError, IkError, OptionError
+from ik_node.errors import DescriptionError, IkError, listed, OptionError, similar
 from ik_node.model.by_name import ByName
 from ik_node.model.closure import Closure
 from ik_node.model.dof import DOF, parse_dofs
@@ -16,6 +16,27 @@ from ik_node.model.link import Link
 from ik_node.model.rotation import quat_identity
 import numpy as np
 from numpy.typing import NDArray
+
+
+def free_name(name: str, taken: Container[str]) -> str:
+    """Return a name with underscores appended until it is not taken."""
+    while name in taken:
+        name += '_'
+    return name
+
+
+def quoted(names: Collection[str], most: int = 8) -> str:
+    """Return the first names in quotation marks, separated by commas."""
+    return ', '.join(map(repr, islice(names, most))) + (', ...' if len(names) > most else '')
+
+
+def unknown(kind: str, name: str, known: list[str]) -> str:
+    """Return the message for an unknown name, with similar or known names."""
+    near = similar(name, known)
+    if near:
+        return f'there is no {kind} {name!r}; did you mean {near}?'
+    return f'there is no {kind} {name!r}; known: {listed(known)}'
+
 
 MOST_COEFFICIENTS = 10  # per coupling
 

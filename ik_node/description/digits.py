@@ -1,9 +1,19 @@
-"""The rounding errors of the numbers with which a description places its frames."""
+"""What the digits of a description reveal: rounding errors, rounded angles, wrong units."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import suppress
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+import math
+from math import isfinite, pi, radians, remainder
+import re
 from xml.etree.ElementTree import Element
 
+from ik_node.description.description import Description, quoted
+from ik_node.description.xml_document import is_true, XmlDocument
+from ik_node.errors import listed
 from ik_node.model.redundancy import rounding_error
 
 # Fewest decimals of a rounded angle: 1.57 is one, while a length of 0.57 is exact.
@@ -34,3 +44,231 @@ def rounding_of(root: Element) -> tuple[float, float]:
     lengths, angles = (' '.join(each).split() for each in texts)
     places, rotations = (sum(map(bool, each)) for each in texts)
     return rounding_error(lengths, places), rounding_error(angles, rotations, ANGLE_DECIMALS)
+
+
+# (n, decimals, significant digits): how many digits a number needs to count as a rounded multiple
+# of pi / n. Finer multiples need more digits, or other numbers would match by chance.
+_MULTIPLES = ((12, 3, 4), (180, 5, 5))
+# Relative rounding error of double precision.
+_ONE_BIT = 2.3e-16
+# Smaller changes than this are ignored [rad].
+_LEAST = 1e-9
+# Larger |angles| are ignored [rad].
+_LARGEST = 1e3
+# Larger numbers than this are no degrees either: they stand for "unlimited".
+_MOST_DEGREES = 720.0
+# An angle this near to a multiple of pi is one [rad].
+_HALF_TURN = 0.02
+# No pose is turned by more than a whole turn [rad].
+_WHOLE_TURN = 6.4
+
+
+def fraction_of_pi(text: str) -> Fraction | None:
+    """
+    Return the fraction of pi whose correct rounding is the given number.
+
+    Parameters
+    ----------
+    text : str
+        The number [rad] as written in the file; trailing zeros count as digits.
+
+    Returns
+    -------
+    Fraction or None
+        A multiple of 1/12 (for example for 1.571, 1.5708 or 3.1416) or of 1/180 (0.17453). None
+        for any other number, for 0, and if the number has too few digits.
+
+    """
+    try:
+        number = Decimal(text.strip())
+    except InvalidOperation:
+        return None
+    _, digits, exponent = number.as_tuple()
+    if '_' in text or not isinstance(exponent, int) or abs(number) > _LARGEST:
+        return None
+    value = float(number)
+    half_a_digit = 0.5 * 10.0 ** min(exponent, 0)
+    for parts, decimals, significant in _MULTIPLES:
+        count = round(value * parts / pi)
+        if count == 0 or -exponent < decimals or len(digits) < significant:
+            continue
+        if abs(value - count * pi / parts) <= half_a_digit + _ONE_BIT * abs(value):
+            return Fraction(count, parts)
+    return None
+
+
+def exact_angle(value: float) -> float:
+    """Return the exact multiple of pi that an angle [rad] rounds, or the angle itself."""
+    found = fraction_of_pi(repr(float(value))) if isfinite(value) else None
+    return value if found is None else float(found) * pi
+
+
+def looks_like_degrees(angle: float, least: float) -> bool:
+    """Return True for an angle [rad] above `least` that is no multiple of half a turn."""
+    in_range = least <= abs(angle) <= _MOST_DEGREES
+    return in_range and abs(remainder(angle, pi)) > _HALF_TURN
+
+
+def note_degrees(angles: Iterable[float]) -> list[str]:
+    """Return a note on the angles of poses [rad] that look like degrees; [] if none does."""
+    found = [angle for angle in angles if looks_like_degrees(angle, _WHOLE_TURN)]
+    if not found:
+        return []
+    said = quoted([f'{angle:g}' for angle in dict.fromkeys(found)])
+    return [
+        f'angles of poses look like degrees, but count as rad: {said}; '
+        f'write {radians(found[0]):.8g} for {found[0]:g} degrees'
+    ]
+
+
+class AngleReader:
+    """
+    A reader that finds rounded angles, and degrees, in the poses of a description.
+
+    Parameters
+    ----------
+    replaces : bool
+        True to replace rounded angles by exact ones, False to count them only.
+
+    Attributes
+    ----------
+    found : dict of str to Fraction
+        The fraction of pi of every rounded angle, by its text in the file.
+    count : int
+        Number of rounded angles found.
+
+    """
+
+    def __init__(self, replaces: bool) -> None:
+        self._replaces = replaces
+        self.found: dict[str, Fraction] = {}
+        self.count = 0
+        self._angles: list[float] = []
+
+    def read(self, document: XmlDocument) -> None:
+        """Read rpy attributes of a URDF, poses of an SDFormat file or rotations of an MJCF."""
+        root = document.root
+        if root.tag == 'robot':
+            self._read_attribute(root.iter(), 'rpy', 0)
+        elif root.tag == 'sdf':
+            self._read_poses(root.iter('pose'))
+        elif any(element.get('angle') == 'radian' for element in root.iter('compiler')):
+            self._read_attribute(root.iter(), 'euler', 0)
+            self._read_attribute(root.iter(), 'axisangle', 3)
+
+    def _read_attribute(self, elements: Iterable[Element], name: str, first: int) -> None:
+        for element in elements:
+            text = element.get(name)
+            if text is not None:
+                element.set(name, self._exact(text, first))
+
+    def _read_poses(self, elements: Iterable[Element]) -> None:
+        for element in elements:
+            plain = element.get('rotation_format', 'euler_rpy') == 'euler_rpy'
+            if element.text and plain and not is_true(element.get('degrees')):
+                element.text = self._exact(element.text, 3)
+
+    def _exact(self, text: str, first: int) -> str:
+        """Return a list of numbers with rounded angles replaced, from index `first` on."""
+        parts = text.split()
+        for at, part in enumerate(parts[first:], first):
+            with suppress(ValueError):  # The reader of the format says what is wrong.
+                self._angles.append(float(part))
+            found = fraction_of_pi(part)
+            if found is not None and abs(float(part) - float(found) * pi) > _LEAST:
+                parts[at] = repr(float(found) * pi)
+                self.found[part] = found
+                self.count += 1
+        return ' '.join(parts) if self._replaces else text
+
+    @property
+    def notes(self) -> list[str]:
+        """Return notes on the replaced angles, and on those that look like degrees."""
+        return self._replaced() + note_degrees(self._angles)
+
+    def _replaced(self) -> list[str]:
+        if not (self.count and self._replaces):
+            return []
+        said = quoted([f'{text} = {_in_words(part)}' for text, part in self.found.items()])
+        if self.count == 1:
+            return [f'1 rounded angle is read as the fraction of pi that it stands for: {said}']
+        return [
+            f'{self.count} rounded angles are read as the fractions of pi they stand for: {said}'
+        ]
+
+
+def _in_words(part: Fraction) -> str:
+    over = '' if part.denominator == 1 else f'/{part.denominator}'
+    times = {1: '', -1: '-'}.get(part.numerator, f'{part.numerator} ')
+    return f'{times}pi{over}'
+
+
+# Rotation limits above this are rather degrees: 15 rad are more than two turns.
+_LEAST_DEGREES = 15.0
+# No part of a robot is that far from the next one [m]; ten millimetres are usual.
+_FAR = 10.0
+# Names of frames that close a loop begin like this, in other writings than closing_NAME_1.
+_CLOSING = re.compile(r'(^|[-_. ])clos(ing|ure)([-_. \d]|$)', re.IGNORECASE)
+_FRAMES = re.compile(r'closing_.+_[12](_z)?')
+
+
+def note_suspicious_values(description: Description) -> None:
+    """Add a note for limits in degrees, for millimetres, and for misnamed closing frames."""
+    for note in (_degrees(description), _millimetres(description), _closing_frames(description)):
+        if note:
+            description.notes.append(note)
+
+
+def _degrees(description: Description) -> str:
+    found = {}
+    for joint in description.joint_order:
+        for name, dof in zip(joint.value_names, joint.dof, strict=True):
+            limits = joint.min_dof_limit[dof], joint.max_dof_limit[dof]
+            if dof.is_rotation and any(
+                looks_like_degrees(limit, _LEAST_DEGREES) for limit in limits
+            ):
+                found[name] = f'[{limits[0]:g}, {limits[1]:g}]'
+    if not found:
+        return ''
+    name, limits_text = next(iter(found.items()))
+    return (
+        f'limits of {listed(found)} look like degrees, but count as rad: {limits_text} of '
+        f'{name!r} allows many turns; write 3.14159 for 180 degrees'
+    )
+
+
+def _millimetres(description: Description) -> str:
+    loops = description.closures.values()
+    frames = [*description.joints.values(), *description.links.values(), *loops]
+    distances = [(math.hypot(*frame.position), frame.name) for frame in frames]
+    distances += [(math.hypot(*loop.offset_position), loop.name) for loop in loops]
+    distance, name = max(distances, default=(0.0, ''))
+    if distance <= _FAR:
+        return ''
+    return (
+        f'{name!r} is {distance:.4g} m from its parent: lengths count as metres; if '
+        'they are millimetres, divide them by 1000'
+    )
+
+
+def _closing_frames(description: Description) -> str:
+    connected = {
+        end.name
+        for closure in description.closures.values()
+        for end in (closure.child, closure.parent)
+        if end is not None
+    }
+    names = [
+        name
+        for name, link in description.links.items()
+        if _CLOSING.search(name)
+        and not _FRAMES.fullmatch(name)
+        and name not in connected
+        and not link.children
+    ]
+    if not names:
+        return ''
+    return (
+        f'links {listed(names)}: they are named almost like frames that close a loop, which are '
+        'pairs closing_NAME_1 and closing_NAME_2; no loop is made of them'
+    )

@@ -6,32 +6,27 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ik_node.description.angles import AngleReader
 from ik_node.description.description import apply_loops, Description, LoopSet
-from ik_node.description.digits import rounding_of
-from ik_node.description.file_kind import kind_of_file, robots_in_folder
+from ik_node.description.digits import AngleReader, note_suspicious_values, rounding_of
+from ik_node.description.files import found_by_name, kind_of_file, robots_in_folder, similar_file
 from ik_node.description.loops.closing_frames import drop_guesses, read_closing_frames
-from ik_node.description.loops.constraint import read_constraints
-from ik_node.description.loops.drake import read_drake
-from ik_node.description.loops.loop_joint import read_loop_joints
-from ik_node.description.loops.mimic_elsewhere import (
+from ik_node.description.loops.couplings import (
     note_unnamed_pairs,
     note_unread,
     read_mimic_elsewhere,
 )
-from ik_node.description.loops.urdf_plus import read_urdf_plus
-from ik_node.description.own_robots import found_by_name, similar_file
-from ik_node.description.sdf.detachable import read_detachable_joints
-from ik_node.description.sdf.gazebo_joint import read_gazebo_joints
+from ik_node.description.loops.drake import read_drake
+from ik_node.description.loops.loop_joint import read_loop_joints
+from ik_node.description.loops.urdf_plus import read_constraints, read_urdf_plus
+from ik_node.description.sdf.gazebo import read_detachable_joints, read_gazebo_joints
 from ik_node.description.sidecars.find import (
     note_annotations_beside,
     read_annotations,
     sidecars_beside,
 )
-from ik_node.description.suspicious_values import note_suspicious_values
 from ik_node.description.tree import float_roots
 from ik_node.description.tree import trim_unused as trim_branches
-from ik_node.description.urdf.joint_elements import read_joint_elements
+from ik_node.description.urdf.motors import read_joint_elements
 from ik_node.description.urdf.reader import read_urdf
 from ik_node.description.xacro_source import (
     expand_xacro,
@@ -197,15 +192,7 @@ def is_text(source: str) -> bool:
 
 
 def text_alone(source: str) -> str:
-    """
-    Check that a description from a topic or parameter is a text and not a path, and return it.
-
-    Raises
-    ------
-    DescriptionError
-        If it does not begin with '<'.
-
-    """
+    """Check that a description from a topic or parameter is a text and not a path, and return it."""
     if not is_text(source):
         start = source.strip()[:40]
         raise DescriptionError(f'a robot description begins with <, this one with {start!r}')

@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """XML parser with line numbers and size limits, without entities or external references."""
 
 from __future__ import annotations
@@ -11,6 +10,9 @@ from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from ik_node.errors import DescriptionError
+from ik_node.model.rotation import quat_from_euler, unit
+import numpy as np
+from numpy.typing import NDArray
 
 
 def is_true(text: str | None) -> bool:
@@ -99,11 +101,6 @@ class XmlDocument:
         infinite : bool
             Whether inf and -inf are allowed; numbers of 1e12 or more then become infinite.
 
-        Raises
-        ------
-        DescriptionError
-            If the count is wrong, or a number is not valid, not finite or beyond 1e12.
-
         """
         text = None if element is None else element.get(name)
         if element is None or text is None:
@@ -159,11 +156,6 @@ def parse_xml(data: bytes | str, source: str, *, max_bytes: int = MAX_BYTES) -> 
         Name of the file, for messages.
     max_bytes : int
         Larger input raises DescriptionError.
-
-    Raises
-    ------
-    DescriptionError
-        If it is too large, too deep, not well-formed, or declares entities.
 
     """
     if len(data) > max_bytes:
@@ -265,3 +257,41 @@ def _mended(data: bytes) -> bytes | None:
 
 def _short(text: str) -> str:
     return text if len(text) <= 60 else text[:57] + '...'
+
+
+Array = NDArray[np.float64]
+
+
+def read_origin(document: XmlDocument, element: Element | None) -> tuple[Array, Array]:
+    """
+    Return the pose in the attributes xyz, and quat_xyzw or rpy, of an element.
+
+    Parameters
+    ----------
+    document : XmlDocument
+        The document, for error messages.
+    element : Element or None
+        None, or an element without these attributes, stands for the identity.
+
+    Returns
+    -------
+    position : ndarray, shape (3,)
+        [m]
+    quat_xyzw : ndarray, shape (4,)
+
+    """
+    position = np.array(document.numbers(element, 'xyz', (0.0, 0.0, 0.0)))
+    quat_xyzw = read_quaternion(document, element)
+    if quat_xyzw is None:
+        quat_xyzw = quat_from_euler(*document.numbers(element, 'rpy', (0.0, 0.0, 0.0)))
+    return position, quat_xyzw
+
+
+def read_quaternion(document: XmlDocument, element: Element | None) -> Array | None:
+    """Return the rotation in the attribute quat_xyzw (URDF 1.1), None if it is missing."""
+    if element is None or element.get('quat_xyzw') is None:
+        return None
+    quat = document.numbers(element, 'quat_xyzw', (0.0, 0.0, 0.0, 1.0))
+    if max(map(abs, quat)) < 1e-9:
+        raise document.error(element, 'quat_xyzw="0 0 0 0" is no rotation')
+    return unit(quat)

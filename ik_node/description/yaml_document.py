@@ -135,16 +135,7 @@ def line_of(value: object, key: object = None) -> int | None:
 
 
 def parse_yaml(data: bytes | str, source: str) -> Any:
-    """
-    Parse one YAML document; dates stay text.
-
-    Raises
-    ------
-    DescriptionError
-        With the line, if it is too large, too deep or not valid YAML, if its references expand too
-        much, or if it has a duplicate key, a merge key or a tag.
-
-    """
+    """Parse one YAML document; dates stay text."""
     if len(data) > MAX_BYTES:
         raise DescriptionError(
             f'{len(data)} bytes; the largest YAML read is {MAX_BYTES} bytes', source=source

@@ -8,7 +8,7 @@ from pathlib import Path
 import tempfile
 from typing import Any
 
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 from ik_node.gallery import gallery_item
 from ik_node.gallery.gallery_item import GalleryItem
 

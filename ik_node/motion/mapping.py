@@ -9,8 +9,8 @@ from pathlib import Path
 import re
 from typing import Any
 
-from ik_node.description.angles import exact_angle
-from ik_node.description.unknown_name import unknown
+from ik_node.description.description import unknown
+from ik_node.description.digits import exact_angle
 from ik_node.description.yaml_document import Checked, line_of, parse_yaml, WORDS
 from ik_node.errors import DescriptionError, IkError, listed
 from ik_node.mechanism import Mechanism

@@ -5,7 +5,7 @@ import json
 import pickle
 
 from ik_node.analysis.mobility import Mobility, mobility_of
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 from ik_node.model.dof import DOF
 from ik_node.robot import load_robot
 from ik_node.solver.solver import Solver

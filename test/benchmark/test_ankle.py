@@ -5,7 +5,7 @@ import ctypes
 import ankle as bench
 import hand_written_ankle as by_hand
 from ik_node import load_robot, Solver, SolverOptions
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 import numpy as np
 import pytest
 

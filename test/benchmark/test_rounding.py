@@ -3,7 +3,7 @@
 import re
 
 import ik_node as ik
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 import pytest
 from rounding import MOST_ERROR, MOST_GAP, rows
 from tasks.cut_loops import LINKAGES, urdf_of

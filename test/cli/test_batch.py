@@ -6,7 +6,7 @@ import signal
 import sys
 
 from ik_node.cli.main import main
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 from ik_node.gallery import gallery_item
 from ik_node.robot import load_robot
 from ik_node.solver.batch import batch_parts

@@ -6,7 +6,7 @@ import sys
 import time
 
 from ik_node.cli.main import main
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 from ik_node.gallery import gallery_item
 from ik_node.native import is_compiled
 from ik_node.robot import load_robot

@@ -5,7 +5,7 @@ import sys
 
 from ik_node import load_robot
 from ik_node.cli.main import main
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 from ik_node.motion.mapping import read_map
 from ik_node.motion.read import read_motion
 import numpy as np

@@ -5,7 +5,7 @@ from pathlib import Path
 import re
 
 from ik_node.cli.main import main
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 from ik_node.robot import load_robot
 import pytest
 

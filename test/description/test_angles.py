@@ -3,7 +3,7 @@
 from fractions import Fraction
 from math import pi
 
-from ik_node.description.angles import exact_angle, fraction_of_pi
+from ik_node.description.digits import exact_angle, fraction_of_pi
 from ik_node.description.read import read_description
 import numpy as np
 import pytest

@@ -1,9 +1,9 @@
 """Joints that are too many for a tree become loops, in a way that loses nothing."""
 
 import ik_node as ik
-from ik_node.description.build_tree import hang_joints
 from ik_node.description.joint_spec import JointSpec
 from ik_node.description.read import read_description
+from ik_node.description.tree import hang_joints
 from ik_node.errors import DescriptionError
 import numpy as np
 import pytest

@@ -4,8 +4,8 @@ from pathlib import Path
 import shutil
 import tempfile
 
-from ik_node.description import own_robots as place
-from ik_node.description.own_robots import description_path
+from ik_node.description import files as place
+from ik_node.description.files import description_path
 from ik_node.errors import DescriptionError, UnknownFrameError
 from ik_node.gallery import gallery_item, NAMES
 from ik_node.gallery.launch_item import parameter_file

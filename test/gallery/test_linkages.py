@@ -4,7 +4,7 @@ from math import acos, asin, atan2, cos, hypot, sin, sqrt
 from xml.etree import ElementTree
 
 from ik_node import Solver, SolverOptions
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 from ik_node.gallery.rocker_bogie import BALL, BUMPS, ground, WHEEL, WHEELS
 import numpy as np
 import pytest

@@ -4,7 +4,7 @@ from math import atan2, cos, hypot, pi, sin
 from xml.etree import ElementTree
 
 from ik_node import DOF, Solver
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 from ik_node.description.read import read_description
 from ik_node.gallery import gallery_item, NAMES
 import numpy as np

@@ -1,7 +1,7 @@
 """The mapping file: key points become goals of links, and errors name the line."""
 
 from ik_node import load_robot
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 from ik_node.errors import DescriptionError
 from ik_node.gallery import gallery_item
 from ik_node.motion.mapping import guessed_links, read_map, same_names, template

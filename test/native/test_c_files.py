@@ -3,7 +3,7 @@
 from ik_node import load_robot, Solver, SolverOptions
 from ik_node.cli.export import parse_options
 from ik_node.cli.main import main
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 from ik_node.errors import OptionError, UnknownFrameError
 from ik_node.export import export_robot
 import pytest

@@ -1,7 +1,7 @@
 """Forward kinematics and Jacobians of the C interface, and of the plain kernels behind it."""
 
 from ik_node import gallery, load_robot, Solver
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 from ik_node.export import export_robot
 from ik_node.kernels import links as kernels
 from ik_node.kernels.layout import make_workspace

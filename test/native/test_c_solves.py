@@ -2,7 +2,7 @@
 """Solves through the C interface are those of Python, to the bit."""
 
 from ik_node import gallery, load_robot, Solver, SolverOptions
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 from ik_node.export import export_robot
 import numpy as np
 import pytest

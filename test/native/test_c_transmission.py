@@ -3,7 +3,7 @@
 import ctypes
 
 from ik_node import load_robot, Solver
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 from ik_node.export import export_robot
 import numpy as np
 import pytest

@@ -3,7 +3,7 @@
 import dataclasses
 
 from ik_node import Joint, Link, load_robot, Solver
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 from ik_node.errors import ShapeError, TopologyError
 from ik_node.scene import IKRootsHelper, LAYERS
 import numpy as np

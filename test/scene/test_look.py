@@ -1,8 +1,8 @@
 """How a scene looks: layers, scale, colours, opacity, resolution, labels."""
 
 from ik_node import DOF, Joint, load_robot
+from ik_node.description.files import description_path
 from ik_node.description.mesh_path import Visual
-from ik_node.description.own_robots import description_path
 from ik_node.errors import OptionError
 from ik_node.scene import IKRootsHelper, LAYERS, Shape, Text, Triad
 from ik_node.scene.look import COLOURS, PLAIN_LAYERS

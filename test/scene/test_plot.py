@@ -4,7 +4,7 @@
 import sys
 
 from ik_node import load_robot
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 from ik_node.errors import OptionError
 from ik_node.scene import IKRootsHelper, plot_shapes
 from ik_node.scene.look import AT_LIMIT, COLOURS, OPEN

@@ -1,7 +1,7 @@
 """Links as their description draws them."""
 
+from ik_node.description.files import description_path
 from ik_node.description.mesh_path import Visual
-from ik_node.description.own_robots import description_path
 from ik_node.description.visuals import read_visuals
 from ik_node.robot import load_robot
 from ik_node.scene import Capsule, Cylinder, IKRootsHelper, Solid, Sphere

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from math import cos, hypot, pi, sin, sqrt
 
 from ik_node import load_robot
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 from ik_node.robot import Robot
 import numpy as np
 

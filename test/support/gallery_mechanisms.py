@@ -1,6 +1,6 @@
 """Gallery robots with loops, as mechanisms with one goal each."""
 
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 from ik_node.robot import load_robot
 from support.building import mechanism_of
 

@@ -1,7 +1,7 @@
 """Gallery robots along their motions, solved step by step."""
 
 from ik_node import load_robot, Solver, SolverOptions
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 from ik_node.gallery import gallery_item
 from ik_node.model.rotation import matrix_to_quat
 

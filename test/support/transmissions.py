@@ -1,6 +1,6 @@
 """What tests of transmissions share: rates of change along motions with closed loops."""
 
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 from ik_node.robot import load_robot
 from ik_node.solver.status import Status
 import numpy as np

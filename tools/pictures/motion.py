@@ -12,7 +12,7 @@ from pathlib import Path
 import sys
 
 from ik_node import load_robot, Solver, SolverOptions
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 from ik_node.model.rotation import pose_matrix
 from ik_node.motion.mapping import read_map
 from ik_node.motion.read import read_motion

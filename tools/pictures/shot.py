@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from ik_node import load_robot, Robot, Solver, SolverOptions
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 from ik_node.gallery.gallery_item import GalleryItem
 from ik_node.model.rotation import matrix_to_quat, pose_inverse, pose_matrix
 import numpy as np

@@ -10,9 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from xml.etree.ElementTree import Element
 
-from ik_node.description.description import CouplingRule, Description, Loop, LoopFrame, LoopSet
+from ik_node.description.description import (
+    CouplingRule,
+    Description,
+    Loop,
+    LoopFrame,
+    LoopSet,
+    unknown,
+)
 from ik_node.description.loops.loop_frames import LoopNames, read_frame
-from ik_node.description.unknown_name import unknown
 from ik_node.description.xml_document import XmlDocument
 from ik_node.model.dof import DOF
 
@@ -35,11 +41,6 @@ def stiff_axes(
         Returns the numbers of an element, as many as its second argument has. URDF and SDFormat
         write them in different places.
 
-    Raises
-    ------
-    DescriptionError
-        If a stiffness is missing, not a number, or below 0.
-
     """
     stiff: list[DOF] = []
     for what, first in (('force', DOF.X), ('torque', DOF.EX)):
@@ -60,12 +61,6 @@ def read_drake(document: XmlDocument, description: Description) -> LoopSet:
     Read Drake's constraints, bushings and mimic rules.
 
     The axes of a bushing with stiffness zero are free, all others are rigid.
-
-    Raises
-    ------
-    DescriptionError
-        With the line of the element.
-
     """
     found = LoopSet(document.source)
     reader = _DrakeReader(document, description, found)

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
 from ik_node.description.description import Description, LoopFrame
-from ik_node.description.origin import read_origin
-from ik_node.description.xml_document import XmlDocument
+from ik_node.description.xml_document import read_origin, XmlDocument
 from ik_node.errors import UnsupportedElementError
 from ik_node.model.rotation import quat_between, quat_multiply, unit
 import numpy as np

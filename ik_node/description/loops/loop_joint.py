@@ -111,12 +111,6 @@ def read_loop_joints(document: XmlDocument, description: Description) -> LoopSet
 
     <link1> or <parent> is frame_a, <link2> or <child> is frame_b. An <axis>, which Isaac ignores,
     becomes the z axis of both frames.
-
-    Raises
-    ------
-    DescriptionError
-        With the line of the element.
-
     """
     elements = document.root.findall('loop_joint')
     names = LoopNames(document, description)

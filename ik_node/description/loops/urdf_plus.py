@@ -16,25 +16,34 @@ The exporter of URDF+ writes both as <constraint>. Before 2024 it wrote <constra
 type="position"> and <constraint type="rolling">, with the origins in separate elements. An
 exporter of Fusion writes `name` for `link`, and <sucessor>. A joint with independent="false" has
 no motor.
+
+The reader of the <constraint> proposed for urdfdom (ros/urdfdom#264) is here as well::
+
+    <constraint name="c" type="revolute">
+      <parent link="a"/> <parent_origin xyz="0 0 0" rpy="0 0 0"/> <parent_axis xyz="0 0 1"/>
+      <child link="b"/> <child_origin xyz="0 0 0" rpy="0 0 0"/> <child_axis xyz="0 0 1"/>
+    </constraint>
 """
 
 from __future__ import annotations
 
 from xml.etree.ElementTree import Element
 
-from ik_node.description.description import CouplingRule, Description, Loop, LoopSet
+from ik_node.description.description import CouplingRule, Description, Loop, LoopSet, unknown
+from ik_node.description.loops.couplings import rule_of_sum
 from ik_node.description.loops.loop_frames import (
     LoopNames,
     note_limit,
     read_axis,
+    read_end,
     read_frame,
     read_type,
     turn_frame,
     X,
+    Y,
+    Z,
 )
-from ik_node.description.sums import rule_of_sum
 from ik_node.description.tree import joints_above
-from ik_node.description.unknown_name import unknown
 from ik_node.description.xml_document import XmlDocument
 from ik_node.model.joint import Joint
 
@@ -75,15 +84,7 @@ class LinkCoupling:
         document: XmlDocument,
         element: Element,
     ) -> None:
-        """
-        Couple a predecessor link and a successor link.
-
-        Raises
-        ------
-        DescriptionError
-            If a link is unknown, or the joints between them cannot be coupled.
-
-        """
+        """Couple a predecessor link and a successor link."""
         for link in links:
             if link not in self._description.links:
                 raise document.error(element, unknown('link', link, [*self._description.links]))
@@ -155,12 +156,6 @@ def read_urdf_plus(document: XmlDocument, description: Description) -> LoopSet:
     Read <loop>, <coupling>, the exporter's <constraint>, and which joints have motors.
 
     The predecessor is frame_b, the successor is frame_a.
-
-    Raises
-    ------
-    DescriptionError
-        With the line of the element.
-
     """
     found = LoopSet(document.source)
     names = LoopNames(document, description)
@@ -238,3 +233,50 @@ def _link(document: XmlDocument, end: Element) -> str:
     if end.get('link') is None and end.get('name'):
         return document.attribute(end, 'name')
     return document.attribute(end, 'link')
+
+
+TYPES = {
+    'revolute': 'revolute',
+    'continuous': 'revolute',
+    'prismatic': 'prismatic',
+    'universal': 'universal',
+    'spherical': 'spherical',
+    'ball': 'spherical',
+    'link': 'weld',
+    'fixed': 'weld',
+    'planar': 'planar',
+}
+
+
+def read_constraints(document: XmlDocument, description: Description) -> LoopSet:
+    """
+    Read every <constraint> below the root element that is not one of URDF+.
+
+    The child's frame is frame_a, the parent's frame is frame_b. Axes are given in these frames.
+    """
+    names = LoopNames(document, description)
+    loops = [
+        _read_constraint(document, element, description, names)
+        for element in document.root.findall('constraint')
+        if not is_constraint(element)
+    ]
+    return LoopSet(document.source, 'constraint' if loops else '', loops)
+
+
+def _read_constraint(
+    document: XmlDocument, element: Element, description: Description, names: LoopNames
+) -> Loop:
+    written = read_type(document, element, tuple(TYPES))
+    name, kind = names.of(element), TYPES[written]
+    frame_a, frame_b = (read_end(document, element, tag) for tag in ('child', 'parent'))
+    if kind not in ('weld', 'spherical'):
+        parent_axis, child_axis = element.find('parent_axis'), element.find('child_axis')
+        if parent_axis is None:
+            description.notes.append(f'constraint {name!r}: no <parent_axis>, taken as 1 0 0')
+        axis_b = read_axis(document, parent_axis, element, X)
+        if kind == 'universal' and child_axis is None:  # there it is not the parent's
+            raise document.error(element, 'the element <child_axis> is missing')
+        axis_a = read_axis(document, child_axis, element, axis_b.tolist())
+        turn_frame(frame_b, axis_b, X if kind == 'universal' else Z)
+        turn_frame(frame_a, axis_a, Y if kind == 'universal' else Z)
+    return Loop(name, frame_a, frame_b, kind, line=document.line(element))

@@ -1,21 +1,208 @@
-"""Readers of the bodies, joints and sites of an MJCF."""
+"""The kinematics of an MJCF, and the reader of its bodies, joints, sites and masses."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
+from math import isnan, nan, pi
 from xml.etree.ElementTree import Element
 
-from ik_node.description.description import WORLD
-from ik_node.description.mjcf.defaults import Defaults, Settings
-from ik_node.description.mjcf.document import MjcfDocument
-from ik_node.description.mjcf.model import MjcfBody, MjcfJoint, MjcfSite
-from ik_node.description.mjcf.orientation import no_direction, quat_of_z, read_quat, SMALLEST
-from ik_node.description.unknown_name import quoted
+from ik_node.description.description import quoted, WORLD
+from ik_node.description.mjcf.document import (
+    Defaults,
+    MjcfDocument,
+    no_direction,
+    quat_of_z,
+    read_quat,
+    Settings,
+    SMALLEST,
+)
 from ik_node.model.rotation import quat_identity, quat_multiply, quat_to_matrix, unit
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+
+Range = tuple[float, float]
+UNLIMITED = (-np.inf, np.inf)
+
+
+@dataclass
+class MjcfJoint:
+    """
+    A joint of a body.
+
+    Attributes
+    ----------
+    name, kind : str
+        The kind is hinge, slide, ball or free.
+    position, axis : ndarray, shape (3,)
+        In the body's frame [m]; the axis is a unit vector.
+    ref : float
+        Joint value of the pose in the file [rad or m].
+    lower, upper : float
+        Limits [rad or m]; infinite = no limit. Upper of a ball: its largest angle.
+    efforts : (float, float)
+        Range of the total effort of the actuators of a hinge [N m] or slide [N].
+    is_named : bool
+        Whether the name is in the file.
+
+    """
+
+    name: str
+    kind: str
+    position: Array = field(default_factory=lambda: np.zeros(3))
+    axis: Array = field(default_factory=lambda: np.array((0.0, 0.0, 1.0)))
+    ref: float = 0.0
+    lower: float = -np.inf
+    upper: float = np.inf
+    efforts: Range = UNLIMITED
+    is_named: bool = True
+
+
+@dataclass
+class MjcfSite:
+    """A named frame in a body, with its position [m] and orientation in the body."""
+
+    name: str
+    position: Array
+    quat_xyzw: Array
+
+
+@dataclass
+class MjcfBody:
+    """
+    A body; the first body is the world.
+
+    Attributes
+    ----------
+    name : str
+    parent : int
+        Index of the parent in the list of bodies; 0 for the world itself.
+    position, quat_xyzw : ndarray
+        Pose in the file, in the parent's frame [m].
+    mass : float
+        Mass [kg]; nan = not known.
+    centre_of_mass : ndarray, shape (3,)
+        In the body's frame [m].
+    is_named : bool
+        Whether the name is in the file.
+
+    """
+
+    name: str
+    parent: int = 0
+    position: Array = field(default_factory=lambda: np.zeros(3))
+    quat_xyzw: Array = field(default_factory=quat_identity)
+    joints: list[MjcfJoint] = field(default_factory=list)
+    sites: list[MjcfSite] = field(default_factory=list)
+    mocap: bool = False
+    mass: float = 0.0
+    centre_of_mass: Array = field(default_factory=lambda: np.zeros(3))
+    is_named: bool = True
+
+
+@dataclass
+class MjcfConstraint:
+    """
+    A connect or weld equality: a frame in one body coincides with a frame in another.
+
+    Attributes
+    ----------
+    name, kind : str
+        The kind is weld, or point (origins only).
+    bodies : tuple of int
+        Indices in the list of bodies.
+    positions, quats_xyzw : list of ndarray
+        One per body.
+    enabled : bool
+    line : int or None
+
+    """
+
+    name: str
+    kind: str
+    bodies: tuple[int, int]
+    positions: list[Array]
+    quats_xyzw: list[Array]
+    enabled: bool = True
+    line: int | None = None
+
+
+@dataclass
+class MjcfCoupling:
+    """
+    A joint equality, q - ref = sum over i of c_i (q_master - ref_master)**i.
+
+    Attributes
+    ----------
+    joint : str
+    master : str or None
+        None = the joint stays at ref + c_0.
+    coefficients : list of float
+    enabled : bool
+    line : int or None
+
+    """
+
+    joint: str
+    master: str | None
+    coefficients: list[float]
+    enabled: bool = True
+    line: int | None = None
+
+    @property
+    def terms(self) -> dict[str, list[float]]:
+        """Return the equality as terms p_k whose sum is 0, see `MjcfSum`."""
+        if self.master is None:
+            return {self.joint: [-self.coefficients[0], 1.0]}
+        return {self.joint: [0.0, 1.0], self.master: [-c for c in self.coefficients]}
+
+
+@dataclass
+class MjcfSum:
+    """
+    An equality of fixed tendons, sum over k of p_k(q_k - ref_k) = 0.
+
+    Attributes
+    ----------
+    terms : dict of str to list of float
+        Joint -> coefficients of its polynomial p_k.
+    enabled : bool
+    line : int or None
+
+    """
+
+    terms: dict[str, list[float]]
+    enabled: bool = True
+    line: int | None = None
+
+
+@dataclass
+class Mjcf:
+    """
+    The kinematics of an MJCF.
+
+    Attributes
+    ----------
+    bodies : list of MjcfBody
+        Parents before children, depth first, as MuJoCo counts them.
+    equalities : list of MjcfConstraint, MjcfCoupling or MjcfSum
+        In the file's order.
+    actuated : list of str
+        Joints with an actuator.
+
+    """
+
+    bodies: list[MjcfBody]
+    equalities: list[MjcfConstraint | MjcfCoupling | MjcfSum] = field(default_factory=list)
+    actuated: list[str] = field(default_factory=list)
+
+    @property
+    def joints(self) -> list[MjcfJoint]:
+        """Return the joints of all bodies, in order."""
+        return [joint for body in self.bodies for joint in body.joints]
+
 
 KINDS = ('hinge', 'slide', 'ball', 'free')
 
@@ -23,15 +210,7 @@ KINDS = ('hinge', 'slide', 'ball', 'free')
 def read_joint(
     document: MjcfDocument, element: Element, settings: Settings, notes: list[str]
 ) -> MjcfJoint:
-    """
-    Read a <joint> whose attributes include those of its class.
-
-    Raises
-    ------
-    DescriptionError
-        If its axis has no direction, or its range is not valid.
-
-    """
+    """Read a <joint> whose attributes include those of its class."""
     kind = document.word(element, 'type', 'hinge', KINDS)
     joint = MjcfJoint(element.get('name', ''), kind)
     if kind == 'free':
@@ -256,3 +435,148 @@ def compose(outer: Pose, inner: Pose) -> Pose:
     """Return the product of two poses: that of the inner frame in the outer frame's parent."""
     position = outer[0] + quat_to_matrix(outer[1]) @ inner[0]
     return position, unit(quat_multiply(outer[1], inner[1]))
+
+
+# Number of sizes of each shape.
+SIZES = {'sphere': 1, 'capsule': 2, 'cylinder': 2, 'ellipsoid': 3, 'box': 3}
+
+
+def geom_pose(
+    document: MjcfDocument, element: Element, settings: Settings
+) -> tuple[Pose, float | None]:
+    """Return the pose of a geom in its body or <frame>, and half its length [m] if it has `fromto`."""
+    if element.get('fromto') is None:
+        place = np.array(document.numbers(element, 'pos', (0.0, 0.0, 0.0)))
+        return (place, read_quat(document, element, settings)), None
+    ends = np.array(document.numbers(element, 'fromto', (0.0,) * 6)).reshape(2, 3)
+    along = ends[0] - ends[1]
+    length = float(np.linalg.norm(along))
+    if length == 0.0:
+        raise document.error(element, 'fromto: its two points are one')
+    return (ends.mean(axis=0), quat_of_z(unit(along))), 0.5 * length
+
+
+def geom_size(document: MjcfDocument, element: Element, half: float | None) -> list[float]:
+    """
+    Return the sizes of a geom [m] in MJCF's order; an empty list if some are missing.
+
+    Parameters
+    ----------
+    document : MjcfDocument
+        The document, for error messages.
+    element : Element
+        The geom, with the attributes of its class.
+    half : float or None
+        Half its length if it has `fromto`.
+
+    """
+    count = SIZES[element.get('type', 'sphere')]
+    sizes = document.some_numbers(element, 'size', 3)
+    if half is not None and sizes:
+        radius = sizes[:1]
+        sizes = radius + radius + [half] if count == 3 else [*radius, half]
+    if len(sizes) < count or min(sizes[:count]) <= 0.0:
+        return []
+    return sizes[:count]
+
+
+MASSLESS = ('plane', 'hfield')
+
+
+def read_masses(
+    document: MjcfDocument, reader: BodyReader, settings: Settings, notes: list[str]
+) -> None:
+    """
+    Set the mass [kg] and centre of mass [m] of every body.
+
+    Without <inertial>, they come from the geoms, as in MuJoCo. The mass of a mesh is unknown.
+    """
+    unknown = []
+    for body, element, geoms in zip(reader.bodies, reader.elements, reader.geoms, strict=True):
+        inertial = _inertial(element) if body is not reader.bodies[0] else None
+        if inertial is not None and settings.from_geoms != 'true':
+            body.mass = document.numbers(inertial, 'mass', (0.0,))[0]
+            if body.mass < 0.0:
+                raise document.error(inertial, f'mass="{body.mass:g}" is below 0 kg')
+            centre = document.numbers(inertial, 'pos', (0.0, 0.0, 0.0))
+            body.centre_of_mass = np.array(centre)
+        elif body is not reader.bodies[0] and settings.from_geoms != 'false':
+            _of_geoms(document, body, geoms, settings)
+        if isnan(body.mass):
+            unknown.append(body.name)
+            body.mass = 0.0
+    if unknown:
+        notes.append(
+            f'the masses of {len(unknown)} bodies come from meshes, which are not read; taken as '
+            f'0 kg: {quoted(unknown)}'
+        )
+    total = sum(body.mass for body in reader.bodies)
+    if settings.total_mass > 0.0 and total > 0.0:
+        if unknown:
+            notes.append('settotalmass is not used, as some masses are not known')
+            return
+        for body in reader.bodies:
+            body.mass *= settings.total_mass / total
+
+
+def _inertial(element: Element) -> Element | None:
+    """Return the <inertial> of a body, also if it is inside a <frame>."""
+    found = element.find('inertial')
+    for frame in element.findall('frame') if found is None else []:
+        found = found if found is not None else _inertial(frame)
+    return found
+
+
+def _of_geoms(
+    document: MjcfDocument, body: MjcfBody, geoms: list[tuple[Element, Pose]], settings: Settings
+) -> None:
+    masses, places = [], []
+    for geom, (position, quat_xyzw) in geoms:
+        group = document.numbers(geom, 'group', (0.0,))[0]
+        if settings.groups[0] <= group <= settings.groups[1]:
+            mass, place = _geom(document, geom)
+            masses.append(mass)
+            places.append(position + quat_to_matrix(quat_xyzw) @ place)
+    body.mass = float(sum(masses))
+    if body.mass > 0.0:
+        body.centre_of_mass = np.average(places, axis=0, weights=masses)
+
+
+def _geom(document: MjcfDocument, element: Element) -> tuple[float, Array]:
+    """Return the mass and centre of a geom in its frame; the mass of a mesh is nan."""
+    place = np.array(document.numbers(element, 'pos', (0.0, 0.0, 0.0)))
+    given = document.numbers(element, 'mass', (nan,))[0]
+    density = document.numbers(element, 'density', (1000.0,))[0]
+    shape = element.get('type', 'sphere')
+    if given == 0.0 or (isnan(given) and density == 0.0) or shape in MASSLESS:
+        return 0.0, place
+    if element.get('mesh') is not None or shape not in SIZES:
+        return nan, place
+    sizes = document.some_numbers(element, 'size', 3)
+    if element.get('fromto') is not None:
+        ends = np.array(document.numbers(element, 'fromto', (0.0,) * 6)).reshape(2, 3)
+        half = 0.5 * float(np.linalg.norm(ends[1] - ends[0]))
+        place = ends.mean(axis=0)
+        radius = sizes[:1]
+        sizes = radius + radius + [half] if SIZES[shape] == 3 else [*radius, half]
+    if given < 0.0 or density < 0.0:
+        raise document.error(element, 'its mass or density is below 0')
+    if not isnan(given):
+        return given, place
+    if len(sizes) < SIZES[shape] or element.get('shellinertia') == 'true':
+        return nan, place
+    if min(sizes[: SIZES[shape]]) <= 0.0:
+        raise document.error(element, f'size="{element.get("size")}": sizes are above 0')
+    return density * _volume(shape, sizes), place
+
+
+def _volume(shape: str, sizes: list[float]) -> float:
+    if shape == 'box':
+        return 8.0 * sizes[0] * sizes[1] * sizes[2]
+    if shape == 'ellipsoid':
+        return 4.0 / 3.0 * pi * sizes[0] * sizes[1] * sizes[2]
+    ball = 4.0 / 3.0 * pi * sizes[0] ** 3
+    if shape == 'sphere':
+        return ball
+    cylinder = 2.0 * pi * sizes[0] ** 2 * sizes[1]
+    return cylinder + (ball if shape == 'capsule' else 0.0)

@@ -7,13 +7,10 @@ from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from ik_node.description.mesh_path import Rgba, Visual
-from ik_node.description.mjcf.attach import expand_attaches
-from ik_node.description.mjcf.bodies import BodyReader, compose, Pose
-from ik_node.description.mjcf.defaults import Defaults, read_settings, Settings
-from ik_node.description.mjcf.document import MjcfDocument
-from ik_node.description.mjcf.masses import geom_pose, geom_size, SIZES
+from ik_node.description.mjcf.bodies import BodyReader, compose, geom_pose, geom_size, Pose, SIZES
+from ik_node.description.mjcf.document import Defaults, MjcfDocument, read_settings, Settings
+from ik_node.description.mjcf.expand import expand_attaches, expand_replicates
 from ik_node.description.mjcf.reader import read_model
-from ik_node.description.mjcf.replicate import expand_replicates
 from ik_node.description.xml_document import XmlDocument
 from ik_node.errors import DescriptionError
 from ik_node.model.rotation import quat_conjugate, quat_to_matrix, unit
@@ -66,15 +63,7 @@ class MeshAssets:
                 self._elements[name] = defaults.fill_up(element, None)
 
     def find(self, geom: Element) -> MeshAsset | None:
-        """
-        Return the mesh of a geom; None if it has no file.
-
-        Raises
-        ------
-        DescriptionError
-            If its numbers cannot be read.
-
-        """
+        """Return the mesh of a geom; None if it has no file."""
         document, element = self._document, self._elements.get(geom.get('mesh', ''))
         file = None if element is None else element.get('file')
         if element is None or not file:
@@ -104,11 +93,6 @@ def read_mjcf_visuals(document: XmlDocument) -> list[Visual]:
     ----------
     document : XmlDocument
         The document; it is modified as by `read_mjcf`.
-
-    Raises
-    ------
-    DescriptionError
-        If its bodies cannot be read.
 
     """
     whole = MjcfDocument(document)

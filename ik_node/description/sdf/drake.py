@@ -14,8 +14,7 @@ from ik_node.description.description import Description, Loop, LoopFrame, LoopSe
 from ik_node.description.loops.closing_frames import DIALECT as CLOSING_FRAMES
 from ik_node.description.loops.drake import PREFIX, stiff_axes
 from ik_node.description.loops.loop_frames import LoopNames
-from ik_node.description.sdf.frame_graph import FrameGraph
-from ik_node.description.sdf.scope import SdfFrame, SdfScope
+from ik_node.description.sdf.frames import FrameGraph, SdfFrame, SdfScope
 from ik_node.description.xml_document import XmlDocument
 from ik_node.model.dof import DOF
 from ik_node.model.rotation import pose_inverse, pose_parts
@@ -53,15 +52,7 @@ class DrakeLoops:
         self._names = LoopNames(document, description)
 
     def read(self, scope: SdfScope) -> None:
-        """
-        Read Drake's elements in one model.
-
-        Raises
-        ------
-        DescriptionError
-            With the line of the element.
-
-        """
+        """Read Drake's elements in one model."""
         bushings = 0
         for element in scope.frame.element:
             tag = str(element.tag)

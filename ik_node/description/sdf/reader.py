@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 import re
 
-from ik_node.description.build_tree import hang_joints
 from ik_node.description.description import Description, LoopSet, WORLD
 from ik_node.description.joint_spec import JointSpec, note_efforts
-from ik_node.description.sdf.couplings import read_couplings
-from ik_node.description.sdf.detachable import read_detachable_joints_of_models
 from ik_node.description.sdf.drake import DrakeLoops
-from ik_node.description.sdf.frame_graph import FrameGraph, read_pose
-from ik_node.description.sdf.joint import read_joint, SdfJoint
-from ik_node.description.sdf.scope import choose_model, include_hint, SdfFrame, SdfScope
+from ik_node.description.sdf.frames import (
+    choose_model,
+    FrameGraph,
+    include_hint,
+    read_pose,
+    SdfFrame,
+    SdfScope,
+)
+from ik_node.description.sdf.gazebo import read_detachable_joints_of_models
+from ik_node.description.sdf.joints import read_couplings, read_joint, SdfJoint
+from ik_node.description.tree import hang_joints
 from ik_node.description.xml_document import is_true, XmlDocument
 from ik_node.errors import DescriptionError
 from ik_node.model.link import Link
@@ -61,12 +66,6 @@ def read_inertials(
 
     Without <inertial> or <mass> the mass is 1 kg, as the format defines. The inertia tensor is not
     read.
-
-    Raises
-    ------
-    DescriptionError
-        With line, if a mass is negative, or a number is not valid or not finite.
-
     """
     bare: list[str] = []
     computed: list[str] = []
@@ -102,12 +101,6 @@ def read_sdf(document: XmlDocument) -> Description:
     At q = 0 every link has the pose that its <pose> gives it in the file's world. Joints outside
     the spanning tree close loops. Each <frame> becomes a link, fixed to the link it is attached
     to.
-
-    Raises
-    ------
-    DescriptionError
-        With file, line and element.
-
     """
     return _SdfReader(document).read()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ik_node.description.angles import exact_angle, note_degrees
 from ik_node.description.description import (
     CouplingRule,
     Loop,
@@ -13,7 +12,7 @@ from ik_node.description.description import (
     LoopSet,
     MOST_COEFFICIENTS,
 )
-from ik_node.description.digits import ANGLE_DECIMALS
+from ik_node.description.digits import ANGLE_DECIMALS, exact_angle, note_degrees
 from ik_node.description.yaml_document import Checked
 from ik_node.errors import IkError, shown
 from ik_node.model.closure import CLOSURE_TYPES
@@ -41,11 +40,6 @@ def read_closures(content: object, source: str) -> LoopSet:
         The parsed YAML.
     source : str
         Name of the file, for messages.
-
-    Raises
-    ------
-    DescriptionError
-        With file and line, what was found and what is allowed.
 
     """
     return _Reader(source).read(content)

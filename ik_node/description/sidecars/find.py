@@ -61,11 +61,6 @@ def read_annotations(closures: str | Path | Mapping[str, Any]) -> Sidecar:
         A path, the YAML text itself (more than one line, or beginning with a top-level key), or
         the parsed content.
 
-    Raises
-    ------
-    DescriptionError
-        With file and line, what was found and what is allowed.
-
     """
     if isinstance(closures, Mapping):
         return recognise(closures, '<dict>')
@@ -106,12 +101,6 @@ def sidecars_beside(path: Path) -> list[Sidecar]:
     Read the first sidecar file that exists for a description.
 
     Return a list of one sidecar, or an empty list if the description has none.
-
-    Raises
-    ------
-    DescriptionError
-        If the sidecar file has a fault; with its name and line.
-
     """
     stem = _stem(path)
     for name in dict.fromkeys((path.stem, stem)):

@@ -18,10 +18,8 @@ from collections.abc import Mapping
 import re
 from typing import Any
 
-from ik_node.description.description import Description, Loop, LoopFrame, WORLD
-from ik_node.description.sidecars.loop_file import LoopFile, Sidecar
-from ik_node.description.sidecars.retype import Retype
-from ik_node.description.unknown_name import unknown
+from ik_node.description.description import Description, Loop, LoopFrame, unknown, WORLD
+from ik_node.description.sidecars.loop_file import LoopFile, Retype, Sidecar
 from ik_node.description.yaml_document import line_of
 from ik_node.errors import shown
 
@@ -38,15 +36,7 @@ def is_gepetto(content: object) -> bool:
 
 
 def read_gepetto(content: object, source: str) -> Sidecar:
-    """
-    Read the content of a robot.yaml.
-
-    Raises
-    ------
-    DescriptionError
-        With file and line, what was found and what is allowed.
-
-    """
+    """Read the content of a robot.yaml."""
     return _Reader(source).read(content)
 
 

@@ -24,8 +24,7 @@ from typing import Any
 
 from ik_node.description.description import Description, Loop, LoopFrame, WORLD
 from ik_node.description.loops.loop_frames import Z
-from ik_node.description.sidecars.loop_file import LoopFile, Sidecar
-from ik_node.description.sidecars.retype import Retype
+from ik_node.description.sidecars.loop_file import LoopFile, Retype, Sidecar
 from ik_node.description.tree import poses_at_zero
 from ik_node.errors import shown
 from ik_node.model.rotation import pose_inverse, pose_matrix, pose_parts, quat_between, unit
@@ -53,15 +52,7 @@ def is_loop_closures(content: object) -> bool:
 
 
 def read_loop_closures(content: object, source: str) -> Sidecar:
-    """
-    Read the content of a loop_closures.yaml.
-
-    Raises
-    ------
-    DescriptionError
-        With file and line, what was found and what is allowed.
-
-    """
+    """Read the content of a loop_closures.yaml."""
     return _Reader(source).read(content)
 
 

@@ -6,10 +6,16 @@ from collections.abc import Iterable
 from typing import Any
 
 from ik_node.description.description import CouplingRule, Description
-from ik_node.description.writers.closure_type import closure_type, ends_of, OWN_TYPES
-from ik_node.description.writers.couplings import couplings_of, motors_of
-from ik_node.description.writers.number_text import LEAST_ROUNDING, rpy_of
-from ik_node.description.writers.plain_tree import plain_tree
+from ik_node.description.writers.plain_tree import (
+    closure_type,
+    couplings_of,
+    ends_of,
+    LEAST_ROUNDING,
+    motors_of,
+    OWN_TYPES,
+    plain_tree,
+    rpy_of,
+)
 from ik_node.model.closure import Closure
 from ik_node.model.link import Link
 import numpy as np

@@ -1,15 +1,17 @@
-"""Conversion of a model graph to links and joints that URDF can express."""
+"""A model graph in URDF's terms: one joint for each axis, types, numbers and couplings."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
+from math import atan2, hypot, inf, nextafter, pi, remainder
 
-from ik_node.description.description import Description, WORLD
-from ik_node.description.unknown_name import free_name
-from ik_node.description.writers.closure_type import SEVERAL_TYPES, value_type
-from ik_node.description.writers.number_text import axis_of, composed, same_turn
+from ik_node.description.description import CouplingRule, Description, free_name, WORLD
+from ik_node.description.digits import exact_angle
 from ik_node.errors import TopologyError
-from ik_node.model.dof import DOF, DOF_NAMES
+from ik_node.model.closure import Closure, CLOSURE_TYPES
+from ik_node.model.dof import DOF, DOF_NAMES, parse_dofs
 from ik_node.model.frame import Frame
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
@@ -17,14 +19,177 @@ from ik_node.model.rotation import (
     cross,
     quat_between,
     quat_conjugate,
+    quat_from_euler,
     quat_identity,
+    quat_multiply,
     quat_to_matrix,
+    unit,
 )
 from ik_node.model.tree import MOTION_ORDER
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
+
+# Two rounding errors of double precision, which composed poses add to a number.
+ROUNDING = 4.5e-16
+DIGITS = (3, 6, 9, 12, 15)
+# Smaller rounding errors of a description are not written: all digits were [m], [rad].
+LEAST_ROUNDING = 1e-12
+
+
+def written(numbers: Iterable[float]) -> str:
+    """Return exact numbers separated by spaces, integers without a decimal point."""
+    return ' '.join(number_text(float(number)) for number in numbers)
+
+
+def number_text(number: float) -> str:
+    """Return the shortest text that reads back to the same number."""
+    text = repr(float(number) + 0.0)  # no minus zero
+    return text[:-2] if text.endswith('.0') else text
+
+
+def shortened(numbers: ArrayLike) -> Array:
+    """Return numbers rounded to fewer digits if that changes them by rounding errors only."""
+    array = np.asarray(numbers, dtype=float)
+    for digits in DIGITS:
+        short = np.round(array, digits)
+        if np.all(np.abs(short - array) <= ROUNDING * np.maximum(1.0, np.abs(array))):
+            return np.asarray(short + 0.0, dtype=np.float64)
+    return array + 0.0
+
+
+def axis_of(direction: ArrayLike) -> Array:
+    """Return a unit vector, exactly along X, Y or Z if it is so up to rounding."""
+    return shortened(unit(direction))
+
+
+def rpy_of(quat_xyzw: ArrayLike) -> Array:
+    """
+    Return roll, pitch and yaw [rad] of a unit quaternion, also accurate near 90 degrees pitch.
+
+    No angle is a number that the reader would mistake for a rounded fraction of pi.
+
+    Notes
+    -----
+    The sum and the difference of roll and yaw are each computed from two components that depend on
+    no other angle (Bernardes and Viollet 2022). If one of them is undefined, the rotation does not
+    depend on it.
+
+    """
+    x, y, z, w = np.asarray(quat_xyzw, dtype=float).tolist()
+    up, down = hypot(x + z, w - y), hypot(x - z, w + y)
+    half_sum = atan2(x + z, w - y)
+    half_difference = atan2(x - z, w + y)
+    if up < 1e-15:
+        half_sum = -half_difference
+    elif down < 1e-15:
+        half_difference = -half_sum
+    angles = [half_sum + half_difference, 2.0 * atan2(down, up) - 0.5 * pi]
+    angles.append(half_sum - half_difference)
+    angles = [remainder(angle, 2.0 * pi) for angle in angles]
+    exact = np.array((x, y, z, w))
+    for digits in DIGITS:
+        short = [round(angle, digits) + 0.0 for angle in angles]
+        if max(map(abs, short)) > pi:
+            # Near a pitch of 90 degrees roll and yaw may be rounded together, even beyond pi.
+            continue
+        found = quat_from_euler(*short)
+        if min(np.max(np.abs(found - exact)), np.max(np.abs(found + exact))) <= ROUNDING:
+            return np.array([_as_read(angle) for angle in short])
+    return np.array([_as_read(angle + 0.0) for angle in angles])
+
+
+def _as_read(angle: float) -> float:
+    """Return an angle, changed in its last bit if the reader would mistake it for another."""
+    rounded = abs(exact_angle(angle) - angle) > ROUNDING * abs(angle)
+    return nextafter(angle, inf) if rounded else angle
+
+
+def same_turn(quat_a: ArrayLike, quat_b: ArrayLike) -> bool:
+    """Return True if two unit quaternions are the same rotation up to rounding."""
+    a, b = np.asarray(quat_a, dtype=float), np.asarray(quat_b, dtype=float)
+    return bool(min(np.max(np.abs(a - b)), np.max(np.abs(a + b))) <= ROUNDING)
+
+
+def composed(*poses: tuple[Array, Array]) -> tuple[Array, Array]:
+    """Return the position [m] and quaternion (xyzw) of a product of poses."""
+    position, quat = poses[0]
+    for _, (step, turn) in pairwise(poses):
+        if np.any(step):
+            position = shortened(position + quat_to_matrix(quat) @ step)
+        quat = quat_multiply(quat, turn)
+    return position, unit(quat)
+
+
+# URDF's type by axes. The plane of a planar joint is normal to its rotation axis.
+SEVERAL_TYPES: dict[tuple[DOF, ...], str] = {
+    tuple(DOF): 'floating',
+    (DOF.EX, DOF.EY, DOF.EZ): 'spherical',
+    (DOF.X, DOF.Y, DOF.EZ): 'planar',
+    (DOF.X, DOF.Z, DOF.EY): 'planar',
+    (DOF.Y, DOF.Z, DOF.EX): 'planar',
+}
+
+
+def joint_type(joint: Joint) -> str:
+    """
+    Return fixed, revolute, continuous, prismatic, spherical, planar or floating.
+
+    A joint with other axes has the axes as its type: 'X EZ'.
+    """
+    if len(joint.dof) == 1:
+        return value_type(joint, joint.dof[0])
+    if not joint.dof:
+        return 'fixed'
+    return SEVERAL_TYPES.get(tuple(joint.dof)) or ' '.join(DOF_NAMES[dof] for dof in joint.dof)
+
+
+def value_type(joint: Joint, dof: DOF) -> str:
+    """Return the type of a joint that has only this axis."""
+    if not dof.is_rotation:
+        return 'prismatic'
+    limits = joint.min_dof_limit[dof], joint.max_dof_limit[dof]
+    return 'continuous' if np.isinf(limits).all() else 'revolute'
+
+
+# The type names that other tools read, if there are several for one set of axes.
+URDF_TYPES = (
+    *('fixed', 'spherical', 'revolute', 'prismatic'),
+    *('planar', 'floating', 'universal', 'distance'),
+)
+# The type names in ik_node's closure annotations.
+OWN_TYPES = ('weld', 'point', 'hinge', 'slider', 'planar', 'universal', 'distance')
+
+
+def closure_type(closure: Closure, names: tuple[str, ...]) -> str | None:
+    """Return the type of a closure among some names; None if only its axes describe it."""
+    for name in names:
+        kind, dofs = CLOSURE_TYPES[name]
+        if closure.kind == kind and (kind != 'frame' or parse_dofs(dofs) == tuple(closure.dof)):
+            return name
+    return None
+
+
+def ends_of(closure: Closure) -> tuple[Link, Link]:
+    """
+    Return the links of frame_a and frame_b.
+
+    Raises
+    ------
+    TopologyError
+        If it does not connect two links, or is of a kind that cannot be written.
+
+    """
+    if not isinstance(closure.child, Link) or not isinstance(closure.parent, Link):
+        raise TopologyError(f'the closure {closure.name!r} does not connect two links')
+    if closure.kind not in ('frame', 'universal', 'distance'):
+        raise TopologyError(
+            f'the closure {closure.name!r} is of kind {closure.kind!r}, which cannot be '
+            'written to a file'
+        )
+    return closure.child, closure.parent
+
 
 Pose = tuple[Array, Array]
 
@@ -254,3 +419,73 @@ def _is_limited(joint: Joint) -> bool:
     """Return True if a value has limits, which URDF does not support on several axes."""
     arrays = (joint.min_dof_limit, joint.max_dof_limit, joint.max_velocity, joint.max_effort)
     return bool(np.isfinite([array[joint.dof] for array in arrays]).any())
+
+
+def couplings_of(
+    description: Description, tree: PlainTree
+) -> tuple[dict[str, CouplingRule], list[CouplingRule]]:
+    """
+    Sort the couplings of a robot by whether URDF can express them.
+
+    Parameters
+    ----------
+    description : Description
+        The robot.
+    tree : PlainTree
+        The same robot in URDF's terms.
+
+    Returns
+    -------
+    mimics : dict of str to CouplingRule
+        Linear couplings between joints with one value each, by the name of the follower.
+    others : list of CouplingRule
+        Nonlinear couplings, couplings of joints with several values, and those with several
+        masters.
+
+    """
+    single = {
+        (plain.made_from.name, plain.dof): plain.name
+        for plain in tree.joints
+        if plain.made_from is not None and plain.dof is not None
+    }
+    mimics: dict[str, CouplingRule] = {}
+    others: list[CouplingRule] = []
+    for joint in description.joints.values():
+        for dof, coupling in joint.couplings.items():
+            name = single.get((joint.name, dof))
+            (master, coefficients), *more = (
+                (
+                    single.get((term.master.name, term.master_dof))
+                    or term.master.value_name(term.master_dof),
+                    _without_zeros(term.coefficients),
+                )
+                for term in coupling.terms
+            )
+            rule = CouplingRule(name or joint.value_name(dof), master, coefficients, others=more)
+            follows_one = (coupling.master.name, coupling.master_dof) in single and not more
+            if name and follows_one and len(coefficients) <= 2:
+                mimics[name] = rule
+            else:
+                others.append(rule)
+    return mimics, others
+
+
+def motors_of(description: Description, tree: PlainTree) -> list[str]:
+    """Return the names of the actuated joints in the tree."""
+    names: list[str] = []
+    for motor in description.actuated:
+        single = [
+            plain.name
+            for plain in tree.joints
+            if plain.made_from is not None and plain.made_from.name == motor
+        ]
+        names += single or [motor]
+    return names
+
+
+def _without_zeros(coefficients: Sequence[float]) -> list[float]:
+    """Return a polynomial without its highest coefficients that are zero."""
+    kept = list(coefficients)
+    while len(kept) > 1 and kept[-1] == 0.0:
+        kept.pop()
+    return kept

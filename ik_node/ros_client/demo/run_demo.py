@@ -12,7 +12,7 @@ from types import TracebackType
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 from ik_node.errors import IkError
 from ik_node.gallery.gallery_item import GalleryItem
 from ik_node.robot import load_robot, Robot

@@ -7,7 +7,7 @@ import dataclasses
 import time
 from typing import Any, NamedTuple
 
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 from ik_node.errors import OptionError, UnknownFrameError
 from ik_node.gallery import gallery_item
 from ik_node.model.dof import parse_dofs

@@ -2,14 +2,8 @@
 
 from hypothesis import example, given
 from hypothesis import strategies as st
-from ik_node.description.angles import exact_angle
-from ik_node.description.writers.number_text import (
-    axis_of,
-    number_text,
-    rpy_of,
-    shortened,
-    written,
-)
+from ik_node.description.digits import exact_angle
+from ik_node.description.writers.plain_tree import axis_of, number_text, rpy_of, shortened, written
 from ik_node.model.rotation import quat_from_euler, quat_to_matrix, unit
 import numpy as np
 import pytest

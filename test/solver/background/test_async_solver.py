@@ -3,7 +3,7 @@
 from concurrent.futures import CancelledError, Future, wait
 import threading
 
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 from ik_node.gallery import gallery_item
 from ik_node.native import is_compiled
 from ik_node.robot import load_robot

@@ -2,7 +2,7 @@
 
 from concurrent.futures import wait
 
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 from ik_node.errors import TopologyError, UnknownFrameError
 from ik_node.model.goal import Goal
 from ik_node.model.link import Link

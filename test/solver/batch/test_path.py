@@ -1,7 +1,7 @@
 # flake8: noqa: E203
 """`solve_path` solves each point from the one before, without jumps, within velocity limits."""
 
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 from ik_node.errors import OptionError, ShapeError
 from ik_node.gallery import gallery_item
 from ik_node.robot import load_robot

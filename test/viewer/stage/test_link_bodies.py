@@ -4,7 +4,7 @@ import asyncio
 import io
 from types import SimpleNamespace
 
-from ik_node.description.own_robots import description_path
+from ik_node.description.files import description_path
 from ik_node.robot import load_robot
 from ik_node.viewer.stage.link_bodies import LinkBodies
 from ik_node.viewer.stage.view_ray import ViewRay

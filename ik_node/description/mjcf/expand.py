@@ -1,16 +1,14 @@
-# flake8: noqa: E203
-"""Expansion of <attach>, which inserts models from other files."""
+"""Expansion of <replicate>, and of <attach>, which inserts models from other files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import zip_longest
 from math import degrees
 from xml.etree.ElementTree import Element
 
-from ik_node.description.mjcf.defaults import Settings
-from ik_node.description.mjcf.document import MjcfDocument
-from ik_node.description.mjcf.model import (
+from ik_node.description.description import quoted, unknown
+from ik_node.description.mjcf.bodies import (
     Mjcf,
     MjcfBody,
     MjcfConstraint,
@@ -18,16 +16,133 @@ from ik_node.description.mjcf.model import (
     MjcfJoint,
     MjcfSum,
 )
-from ik_node.description.unknown_name import quoted, unknown
+from ik_node.description.mjcf.document import MjcfDocument, rotation, Settings
 from ik_node.description.xml_document import MAX_NUMBER
 from ik_node.errors import UnsupportedElementError
-from ik_node.model.rotation import quat_conjugate, quat_multiply
+from ik_node.model.rotation import quat_conjugate, quat_multiply, quat_to_matrix
 import numpy as np
 from numpy.typing import ArrayLike
 
+# Sections whose elements are replicated with the elements that these attributes refer to.
+REFERENCES = {
+    'equality': ('body1', 'body2', 'site1', 'site2', 'joint1', 'joint2'),
+    'tendon': (),
+    'actuator': ('joint', 'jointinparent', 'tendon', 'site', 'refsite', 'cranksite', 'slidersite'),
+}
+KINDS = {'freejoint': 'joint', 'body1': 'body', 'body2': 'body', 'jointinparent': 'joint'}
+KINDS |= {'joint1': 'joint', 'joint2': 'joint', 'site1': 'site', 'site2': 'site'}
+KINDS |= dict.fromkeys(('refsite', 'cranksite', 'slidersite'), 'site')
+
+Replicated = set[tuple[str, str]]  # kind and name of the elements inside a <replicate>
+
+
+def expand_replicates(document: MjcfDocument, settings: Settings) -> None:
+    """
+    Replace every <replicate> by one <frame> per replica, innermost first.
+
+    The names of replicas end in their number. Equalities, tendons and actuators that refer to them
+    are replicated with them, and their names end in the same number.
+    """
+    _Expander(document, settings).expand()
+
+
+class _Expander:
+    """Replacement of the <replicate> elements of one document."""
+
+    def __init__(self, document: MjcfDocument, settings: Settings) -> None:
+        self._document = document
+        self._settings = settings
+
+    def expand(self) -> None:
+        for section in self._document.sections('worldbody'):
+            self._below(section)
+
+    def _below(self, parent: Element) -> None:
+        children: list[Element] = []
+        for child in parent:
+            self._below(child)
+            children += self._frames(child) if child.tag == 'replicate' else [child]
+        parent[:] = children
+
+    def _frames(self, element: Element) -> list[Element]:
+        """Return the frames that replace a <replicate>."""
+        document = self._document
+        count = document.numbers(element, 'count', (0.0,))[0]
+        if not (count >= 1.0 and count == int(count)):
+            raise document.error(element, f'count="{element.get("count")}": expected 1 or more')
+        names: Replicated = {
+            (KINDS.get(each.tag, each.tag), each.attrib['name'])
+            for each in element.iter()
+            if each is not element and each.get('name')
+        }
+        self._document.spend(element, count * sum(1 for _ in element.iter()))
+        width = len(str(int(count)))
+        suffixes = [element.get('sep', '') + str(i).zfill(width) for i in range(int(count))]
+        offset = np.array(document.numbers(element, 'offset', (0.0, 0.0, 0.0)))
+        euler = np.array(document.numbers(element, 'euler', (0.0, 0.0, 0.0)))
+        frames = []
+        position = np.zeros(3)
+        for i, suffix in enumerate(suffixes):
+            angles = (i * euler).tolist()  # more exact than a running sum
+            quat = rotation(document, element, 'euler', angles, self._settings)
+            frame = document.stand_in(
+                element,
+                'frame',
+                {
+                    'pos': ' '.join(map(repr, position.tolist())),
+                    'quat': ' '.join(map(repr, quat[[3, 0, 1, 2]].tolist())),
+                },
+            )
+            if element.get('childclass'):
+                frame.set('childclass', element.attrib['childclass'])
+            frame.extend(self._copy(child, suffix) for child in element)
+            frames.append(frame)
+            position = position + quat_to_matrix(quat) @ offset
+            if np.max(np.abs(position)) > MAX_NUMBER:
+                raise document.error(element, 'its replicas reach beyond 1e12 m')
+        for tag, attributes in REFERENCES.items():
+            for section in document.sections(tag):
+                section[:] = [
+                    each
+                    for child in section
+                    for each in self._replicas(child, attributes, names, suffixes)
+                ]
+        return frames
+
+    def _copy(self, element: Element, suffix: str) -> Element:
+        made = self._document.stand_in(element, element.tag, dict(element.attrib))
+        if made.get('name'):
+            made.set('name', made.attrib['name'] + suffix)
+        made.extend(self._copy(child, suffix) for child in element)
+        return made
+
+    def _replicas(
+        self, element: Element, attributes: tuple[str, ...], names: Replicated, suffixes: list[str]
+    ) -> Iterator[Element]:
+        """Yield the element itself, or one copy for each replica that it refers to."""
+        refers = {
+            (KINDS.get(key, key), each.get(key, ''))
+            for each in element.iter()
+            for key in (attributes if each is element else ('joint', 'site'))
+        } & names
+        if not refers:
+            yield element
+            return
+        if element.get('name') and element.tag in ('fixed', 'spatial'):
+            names.add(('tendon', element.attrib['name']))
+        self._document.spend(element, len(suffixes) * (1 + len(element)))
+        for suffix in suffixes:
+            made = self._copy(element, suffix)
+            for each in made.iter():
+                for key in attributes if each is made else ('joint', 'site'):
+                    if (KINDS.get(key, key), each.get(key, '')) in refers:
+                        each.set(key, each.attrib[key] + suffix)
+            yield made
+
+
 # The reader of whole models is passed in, because it imports this module itself.
 Reader = Callable[[MjcfDocument, list[str]], Mjcf]
-REFERENCES = (
+REFERENCES_ATTACH = (
     *('body1', 'body2', 'site1', 'site2', 'joint1', 'joint2', 'joint', 'jointinparent'),
     *('tendon1', 'tendon2'),
 )
@@ -42,12 +157,6 @@ def expand_attaches(
     The other file is read with its own settings and classes. The inserted elements have all values
     written out, and their names begin with the prefix. Equalities and motors are inserted if they
     refer only to attached elements.
-
-    Raises
-    ------
-    DescriptionError
-        If there is no such model or body, or the other file cannot be used.
-
     """
     models = {
         each.get('name') or '': each
@@ -145,7 +254,7 @@ def _select(document: MjcfDocument, element: Element, inner: MjcfDocument) -> No
         section[:] = [
             each
             for each in section
-            if all(each.get(key) in names for key in REFERENCES if each.get(key))
+            if all(each.get(key) in names for key in REFERENCES_ATTACH if each.get(key))
         ]
 
 
