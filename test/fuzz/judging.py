@@ -14,10 +14,11 @@ LONGEST = 1.0  # [s] an input may take
 LARGEST = 200 * 2**10  # [KiB] that an input may make the process grow by
 # What the files of loops are read beside.
 ROBOT = (
-    '<robot name="r"><link name="a"/><link name="b"/><link name="c"/>'
-    '<joint name="j" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>'
+    '<robot name="r"><link name="a"/><link name="b"/><link name="c"/><link name="d"/>'
+    '<joint name="j" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 1 1"/>'
     '</joint><joint name="k" type="continuous"><parent link="b"/><child link="c"/>'
-    '<origin xyz="1 0 0"/><axis xyz="0 0 1"/></joint></robot>'
+    '<origin xyz="1 2 3" rpy="0 1 0"/><axis xyz="0 1 1"/></joint>'
+    '<joint name="f" type="fixed"><parent link="a"/><child link="d"/></joint></robot>'
 )
 
 
