@@ -192,7 +192,7 @@ def is_text(source: str) -> bool:
 
 
 def text_alone(source: str) -> str:
-    """Check that a description from a topic or parameter is a text and not a path, and return it."""
+    """Return a description from a topic or parameter if it is a text; a path is an error."""
     if not is_text(source):
         start = source.strip()[:40]
         raise DescriptionError(f'a robot description begins with <, this one with {start!r}')

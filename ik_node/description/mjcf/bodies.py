@@ -444,7 +444,7 @@ SIZES = {'sphere': 1, 'capsule': 2, 'cylinder': 2, 'ellipsoid': 3, 'box': 3}
 def geom_pose(
     document: MjcfDocument, element: Element, settings: Settings
 ) -> tuple[Pose, float | None]:
-    """Return the pose of a geom in its body or <frame>, and half its length [m] if it has `fromto`."""
+    """Return the pose of a geom in its body or <frame>, and half its length [m] for `fromto`."""
     if element.get('fromto') is None:
         place = np.array(document.numbers(element, 'pos', (0.0, 0.0, 0.0)))
         return (place, read_quat(document, element, settings)), None
