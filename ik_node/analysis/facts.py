@@ -12,6 +12,7 @@ from ik_node.analysis.mobility import Mobility
 from ik_node.analysis.wrong_parts import (
     blocking_followers,
     fixed_values,
+    freeing_tolerances,
     loose_joints,
     still_links,
     wrong_axes,
@@ -70,6 +71,7 @@ def facts_of(robot: AnalysedRobot) -> dict[str, Any]:
         'at_limits': list(result.active_limits),
         'held': held,
         'blocking_followers': blocking_followers(robot, held),
+        'freeing_tolerances': freeing_tolerances(robot, held),
         'still_links': still_links(robot, held),
         # The gaps in the file's own pose are in the facts of the loops.
         'notes': [each for each in robot.notes if each not in gaps or each.startswith(WARNING)],

@@ -120,7 +120,7 @@ class FilePose:
         for name, closure in self._closures.items():
             rows, count = closure.get_residual(), request_of(closure).metre_row_count
             position, orientation = (float(np.linalg.norm(x)) for x in np.split(rows, [count]))
-            found[name] = FileGap(position, orientation, _length(closure))
+            found[name] = FileGap(position, orientation, loop_length(closure))
         return found
 
     def _motion(self, joint: Joint) -> tuple[float, str]:
@@ -179,7 +179,7 @@ def loop_branches(closure: Closure) -> list[list[Joint]]:
     return [[joint for joint in joints if id(joint) not in shared] for joints in above]
 
 
-def _length(closure: Closure) -> float:
+def loop_length(closure: Closure) -> float:
     """Return the length of a loop through its ends and the origins of its joints [m]."""
     ends = [closure.matrix_world[:3, 3]]
     if closure.child is not None:

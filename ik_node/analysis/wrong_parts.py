@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator
 from copy import deepcopy
-from math import dist
+from math import ceil, dist, floor, log10
 from typing import Any
 
 from ik_node.analysis.analysed_robot import AnalysedRobot
 from ik_node.analysis.assembly import Assembly
-from ik_node.analysis.file_pose import loop_branches
+from ik_node.analysis.file_pose import loop_branches, loop_length
 from ik_node.description.tree import joints_above
 from ik_node.kernels.layout import JOINT_LOWER, JOINT_UPPER
 from ik_node.model.closure import Closure
@@ -46,6 +46,8 @@ SAME = 1e-3
 SAME_POINT = 1e-6
 # Most changes that are tried, each with an assembly of the robot.
 MOST_TRIALS = 24
+# Largest tolerance that is tried to let loops move [rad, and share of the size of the loop].
+MOST_TOLERANCE = 0.05
 
 
 def fixed_values(robot: AnalysedRobot) -> dict[str, str]:
@@ -411,6 +413,56 @@ def wrong_parts(
             if terms and joints & {follower.name, *(term.master.name for term in terms)}:
                 trials.run('coupling', [follower.name], name, {name}, None, _uncouple)
     return trials.found
+
+
+def freeing_tolerances(robot: AnalysedRobot, held: dict[str, str]) -> dict[str, Any] | None:
+    """
+    Return the smallest tolerances of closures with which loops that hold joints let them move.
+
+    Parts that were measured or rounded leave gaps which grow and shrink along the motion. Loops
+    with such gaps hold their joints until their closures have a tolerance.
+
+    Returns
+    -------
+    dict or None
+        `loops`: the tolerances [m], [rad] by the name of the closure; `mobility` of the robot
+        then. None if no tolerance below `MOST_TOLERANCE` lets a joint move.
+
+    """
+    names = {name for name, why in held.items() if why == 'loops'}
+    if not names:
+        return None
+    mobility = robot.mobility
+    stuck = {each for chain in mobility.chains if names & {*chain} for each in chain}
+    copy = type(robot)(deepcopy(robot.description))
+    copy.q = robot.q
+    tried = {
+        name: closure
+        for name, closure in copy.closures.items()
+        if closure.enabled
+        and closure.tolerance is None
+        and stuck & {each.name for branch in loop_branches(closure) for each in branch}
+    }
+    for closure in tried.values():
+        closure.tolerance = MOST_TOLERANCE * loop_length(closure), MOST_TOLERANCE
+    found = {
+        name: [_rounded_up(each) for each in pair]
+        for chain in copy.redundancies
+        for name, pair in chain.misfit.items()
+        if name in tried
+    }
+    for name, closure in tried.items():
+        closure.tolerance = found.get(name)
+    after = int(copy.mobility) if found else 0
+    return {'loops': found, 'mobility': after} if after > int(mobility) else None
+
+
+def _rounded_up(gap: float) -> float:
+    """Return the next number above a gap with two digits; 0 for a gap of floating-point errors."""
+    if gap < NO_ROOM:
+        return 0.0
+    unit = 10.0 ** (floor(log10(gap)) - 1)
+    return float(f'{ceil(gap / unit + 0.01) * unit:.3g}')
 
 
 class _Trials:

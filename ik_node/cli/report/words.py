@@ -200,6 +200,13 @@ def _remarks(found: dict[str, Any]) -> Iterator[str]:
         names = [name for name, by in found['held'].items() if by == why]
         if names:
             yield f'cannot move, as {text}: {_listed(names)}'
+    freeing = found['freeing_tolerances']
+    if freeing is not None:
+        loops = [f'{_gap(pair)} for loop {name}' for name, pair in freeing['loops'].items()]
+        yield (
+            f'joints can move with a tolerance of at least {_listed(loops)}; then the '
+            f'mobility would be {freeing["mobility"]}'
+        )
     for entry in found['blocking_followers']:
         follower, master = values[entry['name']], values[entry['master']]
         yield (
@@ -240,6 +247,11 @@ def _wrong_part(entry: dict[str, Any], values: dict[str, dict[str, Any]]) -> str
 def _listed(names: list[str]) -> str:
     rest = len(names) - MOST_NAMES
     return ', '.join(names[:MOST_NAMES]) + (f' and {rest} more' if rest > 0 else '')
+
+
+def _gap(pair: list[float]) -> str:
+    parts = [f'{gap:g} {unit}' for gap, unit in zip(pair, ('m', 'rad'), strict=True) if gap]
+    return ' and '.join(parts)
 
 
 def _range(value: dict[str, Any]) -> str:
