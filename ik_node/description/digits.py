@@ -20,30 +20,46 @@ from ik_node.model.redundancy import rounding_error
 ANGLE_DECIMALS = 2
 # Attributes with a position [m], and with a rotation or direction.
 _POSITIONS = ('xyz', 'pos', 'anchor')
-_ROTATIONS = ('rpy', 'quat', 'euler', 'axisangle', 'xyaxes', 'zaxis', 'axis')
+_ROTATIONS = ('rpy', 'quat', 'xyaxes', 'zaxis', 'axis')
 # Elements that place no frame of the mechanism.
 _OTHERS = {'visual', 'collision', 'inertial', 'geom', 'light', 'camera', 'sensor', 'asset', 'gui'}
 
 
 def rounding_of(root: Element) -> tuple[float, float]:
     """Return the root mean square of the rounding errors of all positions [m], rotations [rad]."""
-    texts: tuple[list[str], list[str]] = ([], [])
+    # Positions [m], rotations and directions [rad], and rotations in degrees.
+    texts: tuple[list[str], list[str], list[str]] = ([], [], [])
+    axes: list[str] = []  # of rotations in degrees
+    degrees = root.tag == 'mujoco' and all(
+        each.get('angle', 'degree') == 'degree' for each in root.iter('compiler')
+    )
     waiting = [root]
     while waiting:
         element = waiting.pop()
         waiting += [child for child in element if child.tag not in _OTHERS]
         numbers = (element.text or '').split()
         if element.tag == 'pose':
+            in_degrees = is_true(element.get('degrees'))
             texts[0].append(' '.join(numbers[:3]))
-            texts[1].append(' '.join(numbers[3:]))
+            texts[1 + in_degrees].append(' '.join(numbers[3:]))
         elif element.tag == 'xyz':
             texts[1].append(' '.join(numbers))
         for name in _POSITIONS:
             texts[element.tag == 'axis'].append(element.get(name, ''))
         texts[1].extend(element.get(name, '') for name in _ROTATIONS)
-    lengths, angles = (' '.join(each).split() for each in texts)
-    places, rotations = (sum(map(bool, each)) for each in texts)
-    return rounding_error(lengths, places), rounding_error(angles, rotations, ANGLE_DECIMALS)
+        texts[1 + degrees].append(element.get('euler', ''))
+        axis_angle = element.get('axisangle', '').split()
+        first = 3 if degrees else 0
+        axes += axis_angle[:first]
+        texts[1 + degrees].append(' '.join(axis_angle[first:]))
+    lengths, angles, turns = (' '.join(each).split() for each in texts)
+    places, rotations, turned = (sum(map(bool, each)) for each in texts)
+    rotations = max(1, rotations + turned)
+    errors = (
+        rounding_error(angles + axes, rotations, ANGLE_DECIMALS),
+        radians(rounding_error(turns, rotations)),
+    )
+    return rounding_error(lengths, places), math.hypot(*errors)
 
 
 # (n, decimals, significant digits): how many digits a number needs to count as a rounded multiple

@@ -1,6 +1,10 @@
 """Notes on robots that can be read, but are probably not what their authors meant."""
 
+from xml.etree.ElementTree import fromstring
+
+from ik_node.description.digits import rounding_of
 from ik_node.description.read import read_description
+import numpy as np
 import pytest
 
 
@@ -106,3 +110,23 @@ def test_other_yaml_files_are_not_noted(tmp_path, text):
     (tmp_path / 'arm.urdf').write_text(arm())
     (tmp_path / 'other.yaml').write_text(text)
     assert read_description(tmp_path / 'arm.urdf').notes == []
+
+
+@pytest.mark.parametrize(
+    ('text', 'degrees'),
+    [
+        ('<mujoco><body euler="0 0 44.127"/></mujoco>', True),
+        ('<mujoco><compiler angle="degree"/><body euler="0 0 44.127"/></mujoco>', True),
+        ('<mujoco><body axisangle="0 0 1 44.127"/></mujoco>', True),
+        ('<sdf><pose degrees="true">0 0 0 0 0 44.127</pose></sdf>', True),
+        ('<mujoco><compiler angle="radian"/><body euler="0 0 0.771"/></mujoco>', False),
+        ('<robot><origin rpy="0 0 0.771"/></robot>', False),
+        ('<mujoco><body quat="0.924 0 0 0.383"/></mujoco>', False),
+    ],
+)
+def test_rounding_error_of_degrees_is_in_radians(text, degrees):
+    """Half a unit of the third decimal: of a degree, or of a radian."""
+    length, angle = rounding_of(fromstring(text))
+    assert length == 0.0
+    unit = np.pi / 180 if degrees else 1.0
+    assert 0.9 * 0.0005 * unit < angle < 1.5 * 0.0005 * unit
