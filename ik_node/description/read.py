@@ -136,7 +136,7 @@ def read_description(
     if from_xacro:
         if path is None:
             raise refuse_xacro_text(name)
-        data = expand_xacro(path, seconds=xacro_seconds, max_bytes=max_bytes, notes=notes)
+        data = expand_xacro(path, seconds=xacro_seconds, notes=notes)
         document = parse_xml(data, f'{name}, expanded', max_bytes=max_bytes)
     if closures is not None:
         sidecars = [read_annotations(closures)]

@@ -7,25 +7,19 @@ files that the user names are expanded, see docs/trusted_inputs.md.
 
 from __future__ import annotations
 
-from contextlib import suppress
+from importlib.util import find_spec
 import os
 from pathlib import Path
 import re
-import signal
 import subprocess
 import sys
-import tempfile
 
-from ik_node.description.xml_document import MAX_BYTES, XmlDocument
+from ik_node.description.xml_document import XmlDocument
 from ik_node.errors import DescriptionError, OptionError
 
 XACRO_SECONDS = 10.0
 # Longest time limit [s], a day; the system has no limit for much longer times.
 MOST_SECONDS = 86400.0
-MAX_MEMORY = 4 * 2**30
-# Environment variables that the process keeps: the paths of Python, xacro and ROS packages.
-KEPT_VARIABLES = ('PYTHONPATH', 'LD_LIBRARY_PATH', 'AMENT_PREFIX_PATH')
-CHILD_FLAGS: tuple[str, ...] = ()
 PROGRAM = Path(__file__).with_name('xacro_child.py')
 COLOURS = re.compile(r'\x1b\[[0-9;]*m')
 NAMESPACE = re.compile(r'https?://(www\.)?ros\.org/.*xacro')
@@ -52,27 +46,17 @@ def refuse_xacro_text(source: str) -> DescriptionError:
 
 
 def expand_xacro(
-    path: Path,
-    *,
-    seconds: float = XACRO_SECONDS,
-    max_bytes: int = MAX_BYTES,
-    notes: list[str] | None = None,
+    path: Path, *, seconds: float = XACRO_SECONDS, notes: list[str] | None = None
 ) -> bytes:
     """
     Expand a xacro file with the package xacro, in a separate process.
 
-    Included files are searched beside the file. `$(find PACKAGE)` finds packages of a sourced ROS
-    2 workspace, the file's own package and its neighbours. The process has only the environment
-    variables `KEPT_VARIABLES`, so `$(env NAME)` finds no others.
-
     Parameters
     ----------
     path : Path
-        The file.
+        The file. Included files are searched beside it.
     seconds : float
         Time limit of the process [s].
-    max_bytes : int
-        The largest result [bytes].
     notes : list of str, optional
         xacro's warnings are appended.
 
@@ -87,50 +71,34 @@ def expand_xacro(
     if not 0.0 < seconds <= MOST_SECONDS:
         allowed = f'a positive number, up to {MOST_SECONDS:g} [s]'
         raise OptionError('xacro_seconds', seconds, allowed)
-    limits = (str(MAX_MEMORY), str(seconds), str(max_bytes))
-    command = [sys.executable, *CHILD_FLAGS, str(PROGRAM), str(path.absolute()), *limits]
-    kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
-    # Files instead of pipes, so that the output can neither fill this process's memory nor block
-    # it.
-    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+    why = 'the package xacro is not installed: `pip install xacro`'
+    if find_spec('xacro') is not None:
         try:
-            process = subprocess.Popen(
-                command,
+            done = subprocess.run(
+                [sys.executable, str(PROGRAM), str(path.absolute())],
                 stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=errors,
-                env={**kept, 'PYTHONUTF8': '1', 'PYTHONDONTWRITEBYTECODE': '1'},
-                start_new_session=True,
+                capture_output=True,
+                check=False,
+                timeout=seconds,
+                env={**os.environ, 'PYTHONUTF8': '1'},
             )
-        except OSError as error:
-            raise DescriptionError(
-                f'{NOT_YET}, and it cannot be started: {error}; {BY_HAND}', source=str(path)
-            ) from None
-        try:
-            code = process.wait(seconds)
+            said = ' '.join(COLOURS.sub('', done.stderr.decode('utf-8', 'replace')).split())
+            if done.returncode == 0:
+                if said and notes is not None:
+                    notes.append(f'xacro says: {said[:300]}')
+                return done.stdout
+            why = said[-600:] or f'its process ended with code {done.returncode}'
         except subprocess.TimeoutExpired:
-            raise DescriptionError(
-                f'{NOT_YET}, and cannot be expanded: not finished after {seconds:g} s '
-                f'(xacro_seconds); {BY_HAND}',
-                source=str(path),
-            ) from None
-        finally:
-            if process.poll() is None:
-                _end(process)
-        errors.seek(0)
-        said = COLOURS.sub('', errors.read(4096).decode('utf-8', 'replace')).strip()
-        if code == 3:
-            raise DescriptionError(
-                f'{NOT_YET}, and the package xacro is not installed: '
-                f'`pip install xacro`, or {BY_HAND}',
-                source=str(path),
-            )
-        if code != 0:
-            raise DescriptionError(_message(said, code), source=str(path))
-        if said and notes is not None:
-            notes.append('xacro says: ' + ' '.join(said.split())[:300])
-        output.seek(0)
-        return output.read()
+            why = f'not finished after {seconds:g} s (xacro_seconds)'
+        except OSError as error:
+            why = f'it cannot be started: {error}'
+    hint = BY_HAND
+    if 'unbound prefix' in why:
+        hint = 'declare it: <robot xmlns:xacro="http://www.ros.org/wiki/xacro">'
+    elif 'the package' in why and 'xacro is not' not in why:
+        hint = f'source the workspace that contains the package, or {BY_HAND}'
+    message = f'{NOT_YET}, and cannot be expanded: {why}; {hint}'
+    raise DescriptionError(message, source=str(path))
 
 
 def _xacro_tag(document: XmlDocument) -> str | None:
@@ -144,25 +112,3 @@ def _xacro_tag(document: XmlDocument) -> str | None:
         if colon and prefix in prefixes:
             return str(element.tag)
     return None
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill the process and its children."""
-    with suppress(OSError):  # all of them have ended already
-        if hasattr(os, 'killpg'):
-            os.killpg(process.pid, signal.SIGKILL)
-        else:
-            process.kill()
-    process.wait()
-
-
-def _message(said: str, code: int) -> str:
-    reason = ' '.join(said.split())[:600] or f'its process ended with code {code}'
-    hint = BY_HAND
-    if 'unbound prefix' in reason:
-        hint = 'declare it: <robot xmlns:xacro="http://www.ros.org/wiki/xacro">'
-    elif 'environment variable' in reason:
-        hint = f'only {" ".join(KEPT_VARIABLES)} are passed on; {BY_HAND}'
-    elif 'ament_index' in reason or 'package' in reason.lower():
-        hint = f'source the workspace that contains the package, or {BY_HAND}'
-    return f'{NOT_YET}, and cannot be expanded: {reason}; {hint}'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from math import isfinite
 import re
 from typing import Any
@@ -102,12 +102,6 @@ class Checked:
 MAX_BYTES = 2**20
 MAX_NODES = 50_000
 MAX_DEPTH = 50
-CORE = 'tag:yaml.org,2002:'
-WORDS = {
-    **dict.fromkeys(('yes', 'on', 'true'), True),
-    **dict.fromkeys(('no', 'off', 'false'), False),
-    **dict.fromkeys(('', '~', 'null'), None),
-}
 NOT_TEXT = re.compile('[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]')
 
 
@@ -135,7 +129,18 @@ def line_of(value: object, key: object = None) -> int | None:
 
 
 def parse_yaml(data: bytes | str, source: str) -> Any:
-    """Parse one YAML document; dates stay text."""
+    """
+    Parse one YAML document; dates stay text.
+
+    Raises
+    ------
+    DescriptionError
+        With the line, if it is too large, too deep or not valid YAML, if its references expand too
+        much, or if it has a duplicate key, a merge key or a tag.
+
+    """
+    import yaml  # imported only if needed
+
     if len(data) > MAX_BYTES:
         raise DescriptionError(
             f'{len(data)} bytes; the largest YAML read is {MAX_BYTES} bytes', source=source
@@ -143,12 +148,26 @@ def parse_yaml(data: bytes | str, source: str) -> Any:
     text = data if isinstance(data, str) else _decoded(data, source)
     odd = NOT_TEXT.search(text)
     if odd is not None:
-        raise DescriptionError(
-            f'not valid YAML: the character {odd.group()!r} is not allowed',
-            source=source,
-            line=text.count('\n', 0, odd.start()) + 1,
+        raise _fault(
+            f'the character {odd.group()!r} is not allowed',
+            source,
+            text.count('\n', 0, odd.start()) + 1,
         )
-    return _Builder(source).build(text)
+    try:
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = None if mark is None else mark.line + 1
+        raise _fault(str(error.problem), source, line) from None
+    except (yaml.YAMLError, ValueError) as error:
+        raise _fault(str(error).partition('\n')[0], source, None) from None
+    except RecursionError:
+        raise _fault(f'nested more than {MAX_DEPTH} deep', source, None) from None
+    return None if root is None else _Builder(source).value(root, MAX_DEPTH)
+
+
+def _fault(message: str, source: str, line: int | None) -> DescriptionError:
+    return DescriptionError(f'not valid YAML: {message}', source=source, line=line)
 
 
 def _decoded(data: bytes, source: str) -> str:
@@ -157,143 +176,78 @@ def _decoded(data: bytes, source: str) -> str:
         return data.decode('utf-16' if utf_16 else 'utf-8')
     except UnicodeDecodeError as error:
         line = data.count(b'\n', 0, error.start) + 1
-        message = f'not valid YAML: not {"UTF-16" if utf_16 else "UTF-8"} text ({error.reason})'
-        raise DescriptionError(message, source=source, line=line) from None
+        message = f'not {"UTF-16" if utf_16 else "UTF-8"} text ({error.reason})'
+        raise _fault(message, source, line) from None
 
 
 class _Builder:
-    """A builder of values from the parser's events, which counts nodes."""
+    """A builder of values from the nodes of PyYAML, which counts them."""
 
     def __init__(self, source: str) -> None:
         self._source = source
-        self._line = 1
         self._nodes = 0
-        self._documents = 0
-        # Open values with their anchors and the node counts before them, and keys without a value
-        # yet.
-        self._open: list[tuple[Any, str | None, int]] = []
-        self._keys: list[list[Any]] = []
-        self._anchors: dict[str, tuple[Any, int]] = {}
-        self._result: Any = None
 
-    def build(self, text: str) -> Any:
-        for event in self._events(text):
-            self._line = event.start_mark.line + 1
-            kind = type(event).__name__
-            if kind == 'ScalarEvent':
-                self._count(1)
-                value = self._scalar(event)
-                self._keep(event.anchor, value, 1)
-                self._place(value)
-            elif kind == 'AliasEvent':
-                if event.anchor not in self._anchors:
-                    raise self._fail(f'*{event.anchor[:60]} refers to no anchor above it')
-                value, size = self._anchors[event.anchor]
-                self._count(size)
-                self._place(value)
-            elif kind in ('MappingStartEvent', 'SequenceStartEvent'):
-                self._start(event, _Mapping() if kind[0] == 'M' else _Sequence())
-            elif kind in ('MappingEndEvent', 'SequenceEndEvent'):
-                value, anchor, before = self._open.pop()
-                self._keys.pop()
-                self._keep(anchor, value, self._nodes - before)
-                self._line = value.line
-                self._place(value)
-            elif kind == 'DocumentStartEvent':
-                self._documents += 1
-                if self._documents > 1:
-                    raise self._fail('a second document begins; only one is allowed')
-        return self._result
-
-    def _events(self, text: str) -> Iterator[Any]:
-        import yaml  # imported only if needed
-
-        try:
-            yield from yaml.parse(text, Loader=getattr(yaml, 'CSafeLoader', yaml.SafeLoader))
-        except yaml.MarkedYAMLError as error:
-            mark = error.problem_mark or error.context_mark
-            self._line = self._line if mark is None else mark.line + 1
-            raise self._fail(str(error.problem)) from None
-        except (yaml.YAMLError, ValueError, RecursionError) as error:
-            first = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise self._fail(first) from None
-
-    def _start(self, event: Any, value: _Mapping | _Sequence) -> None:
-        allowed = ('map',) if isinstance(value, _Mapping) else ('seq', 'python/tuple')
-        if event.tag not in (None, '!', *(CORE + name for name in allowed)):
-            raise self._fail(f'the tag {event.tag[:60]!r} is not read; leave it out')
-        if len(self._open) >= MAX_DEPTH:
-            raise self._fail(f'nested more than {MAX_DEPTH} deep')
-        value.line = self._line
-        self._open.append((value, event.anchor, self._nodes))
-        self._keys.append([])
-        self._count(1)
-
-    def _place(self, value: Any) -> None:
-        if not self._open:
-            self._result = value
-            return
-        holder, keys = self._open[-1][0], self._keys[-1]
-        if isinstance(holder, _Sequence):
-            holder.append(value)
-        elif keys:
-            holder[keys.pop()] = value
-        else:
-            if isinstance(value, dict | list):
-                raise self._fail('a mapping or list cannot be a key; expected a name')
-            if value in holder:
-                raise self._fail(f'the key {str(value)[:60]!r} occurs twice')
-            holder.lines[value] = self._line
-            keys.append(value)
-
-    def _scalar(self, event: Any) -> Any:
-        text, plain = event.value, event.implicit[0]
-        if event.tag not in (None, '!'):
-            name = event.tag.removeprefix(CORE)
-            if name not in ('str', 'int', 'float', 'bool', 'null'):
-                raise self._fail(f'the tag {event.tag[:60]!r} is not read; leave it out')
-            plain = name != 'str'
-        if not plain:
-            return text
-        if text == '<<' and isinstance(self._open[-1][0] if self._open else None, _Mapping):
-            raise self._fail('the merge key << is not supported; write the keys themselves')
-        return _plain(text)
-
-    def _keep(self, anchor: str | None, value: Any, size: int) -> None:
-        if anchor is not None:
-            self._anchors[anchor] = (value, size)
-
-    def _count(self, size: int) -> None:
-        self._nodes += size
+    def value(self, node: Any, depth: int) -> Any:
+        """Return the value of a node; a node that references repeat is expanded again."""
+        self._nodes += 1
         if self._nodes > MAX_NODES:
-            raise self._fail(f'more than {MAX_NODES} values after expansion of references')
+            message = f'more than {MAX_NODES} values after expansion of references'
+            raise self._fail(node, message)
+        if depth == 0:
+            raise self._fail(node, f'nested more than {MAX_DEPTH} deep')
+        kind = node.tag.removeprefix('tag:yaml.org,2002:')
+        if kind == 'merge':
+            message = 'the merge key << is not supported; write the keys themselves'
+            raise self._fail(node, message)
+        if kind not in KINDS[node.id]:
+            raise self._fail(node, f'the tag {node.tag[:60]!r} is not read; leave it out')
+        if node.id == 'scalar':
+            return _scalar(kind, node.value)
+        if node.id == 'sequence':
+            items = _Sequence(self.value(each, depth - 1) for each in node.value)
+            items.line = node.start_mark.line + 1
+            return items
+        found = _Mapping()
+        found.line = node.start_mark.line + 1
+        for named, each in node.value:
+            if named.id != 'scalar':
+                message = 'a mapping or list cannot be a key; expected a name'
+                raise self._fail(named, message)
+            key = self.value(named, depth - 1)
+            if key in found:
+                raise self._fail(named, f'the key {str(key)[:60]!r} occurs twice')
+            found[key] = self.value(each, depth - 1)
+            found.lines[key] = named.start_mark.line + 1
+        return found
 
-    def _fail(self, message: str) -> DescriptionError:
-        return DescriptionError(f'not valid YAML: {message}', source=self._source, line=self._line)
+    def _fail(self, node: Any, message: str) -> DescriptionError:
+        return _fault(message, self._source, node.start_mark.line + 1)
 
 
-def _plain(text: str) -> Any:
-    """Return the value of unquoted text as in YAML 1.1, except that dates and times stay text."""
-    from yaml.resolver import Resolver
-
-    for tag, pattern in Resolver.yaml_implicit_resolvers.get(text[:1], ()):
-        if len(text) > 1000 or not pattern.match(text):
-            continue
-        if tag in (CORE + 'bool', CORE + 'null'):
-            return WORDS[text.lower()]
-        if tag in (CORE + 'int', CORE + 'float'):
-            return _number(text)
-    return text
+# The tags that PyYAML gives to plain values, by kind of node.
+KINDS = {
+    'scalar': ('str', 'int', 'float', 'bool', 'null', 'timestamp', 'value'),
+    'sequence': ('seq', 'python/tuple'),
+    'mapping': ('map',),
+}
+WORDS = {
+    **dict.fromkeys(('yes', 'on', 'true'), True),
+    **dict.fromkeys(('no', 'off', 'false'), False),
+}
 
 
-def _number(text: str) -> int | float | str:
-    """Return a decimal number; a number in another base stays text."""
-    digits = text.lower().replace('_', '').replace('.inf', 'inf').replace('.nan', 'nan')
-    try:
-        return int(digits) if len(digits) < 16 else float(digits)
-    except ValueError:
-        pass
-    try:
-        return float(digits)
-    except ValueError:
+def _scalar(kind: str, text: str) -> Any:
+    """Return a plain value; dates, and numbers in another base, stay text."""
+    if kind == 'null':
+        return None
+    if kind == 'bool':
+        return WORDS.get(text.lower(), text)
+    if kind not in ('int', 'float') or len(text) > 1000:
         return text
+    digits = text.lower().replace('_', '').replace('.inf', 'inf').replace('.nan', 'nan')
+    for number in (int, float) if len(digits) < 16 else (float,):
+        try:
+            return number(digits)
+        except ValueError:
+            continue
+    return text

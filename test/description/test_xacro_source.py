@@ -1,7 +1,5 @@
 """xacro in a file is expanded within limits; in a text it is refused."""
 
-import sys
-
 from ik_node.description import xacro_source
 from ik_node.description.read import read_description
 from ik_node.errors import DescriptionError, OptionError
@@ -67,17 +65,6 @@ def test_file_runs_the_code_in_it(tmp_path, read_file):
     text = ROBOT.replace('name="l0"', f'name="l0" a="{ATTACK.format(tmp_path / "ran")}"')
     read_file(text)
     assert (tmp_path / 'ran').exists()
-
-
-def test_xacro_sees_no_secret_variable(read_file, monkeypatch):
-    """Only variables that xacro needs are in its environment, so none can get into a name."""
-    monkeypatch.setenv('SECRET', 'hush')
-    with pytest.raises(DescriptionError, match=r'SECRET.*only PYTHONPATH LD_LIBRARY_PATH AMENT_P'):
-        read_file(ROBOT.replace('name="l0"', 'name="$(env SECRET)"'))
-    environ = ATTACK.replace("['system']('touch {}')", "['environ'].copy()").format()
-    text = read_file(ROBOT.replace('name="l0"', f'name="l0" a="{environ}"')).text
-    assert b"'PYTHONUTF8': '1'" in text
-    assert b'hush' not in text
 
 
 def test_xacro_file_is_expanded(read_file):
@@ -147,10 +134,7 @@ def test_file_without_xacro_is_read_directly(tmp_path):
         ('<link name="${what}"/><xacro:property name="x" value="1"/>', "name 'what' is not def"),
         ('<link name="${1/0}"/><xacro:property name="x" value="1"/>', 'division by zero'),
         ('<xacro:include filename="not_there.xacro"/>', 'not_there.xacro'),
-        (
-            '<xacro:macro name="m"><xacro:m/></xacro:macro><xacro:m/>',
-            'its macros call one another endlessly',
-        ),
+        ('<xacro:macro name="m"><xacro:m/></xacro:macro><xacro:m/>', 'recursion'),
         ('<link name="$(arg a)"/><xacro:property name="x" value="1"/>', 'argument.*expand it fir'),
         (
             '<xacro:property name="x" value="1"/>',
@@ -172,35 +156,16 @@ def test_undeclared_prefix_is_refused(read_file):
 
 def test_missing_xacro_is_reported(read_file, monkeypatch):
     """How to install it, and how to do without."""
-    monkeypatch.setattr(xacro_source, 'CHILD_FLAGS', ('-S', '-E'))  # no site-packages
-    with pytest.raises(DescriptionError, match='xacro is not installed: `pip install xacro`, or'):
-        read_file(ROBOT)
-    monkeypatch.setattr(sys, 'executable', '/nowhere')
-    with pytest.raises(
-        DescriptionError, match='this is xacro, not yet a URDF, and it cannot be started'
-    ):
+    monkeypatch.setattr(xacro_source, 'find_spec', lambda name: None)
+    with pytest.raises(DescriptionError, match='pip install xacro'):
         read_file(ROBOT)
 
 
-DOUBLING = ''.join(
-    f'<xacro:macro name="m{i}"><xacro:m{i + 1}/><xacro:m{i + 1}/></xacro:macro>' for i in range(40)
-)
-
-
-@pytest.mark.parametrize(
-    'inside',
-    [
-        f'{DOUBLING}<xacro:macro name="m40"><a/></xacro:macro><xacro:m0/>',
-        '<link name="${9**9**9}"/><xacro:arg name="x"/>',
-    ],
-    ids=['macros', 'power'],
-)
-def test_time_is_limited(read_file, inside):
-    """Macros that double what they call, or one expression, could go on for ever."""
-    with pytest.raises(
-        DescriptionError, match=r'not finished after 1 s .xacro_seconds.; expand it fi'
-    ):
-        read_file(f'<robot {SPACE}>{inside}</robot>', xacro_seconds=1.0)
+def test_time_is_limited(read_file):
+    """An expression could go on for ever."""
+    text = f'<robot {SPACE}><link name="${{9**9**9}}"/><xacro:arg name="x"/></robot>'
+    with pytest.raises(DescriptionError, match='xacro_seconds'):
+        read_file(text, xacro_seconds=1.0)
 
 
 @pytest.mark.parametrize('seconds', [0.0, -1.0, float('nan'), float('inf'), 86401.0, 1e308])
@@ -208,17 +173,3 @@ def test_time_limit_is_positive_and_at_most_a_day(read_file, seconds):
     """No time at all, or one without end, is refused, before the system's own limits."""
     with pytest.raises(OptionError, match=r'xacro_seconds.*a positive number, up to 86400'):
         read_file(ROBOT, xacro_seconds=seconds)
-
-
-@pytest.mark.skipif(sys.platform != 'linux', reason='the limits are those of POSIX')
-@pytest.mark.parametrize(
-    ('expression', 'message'),
-    [
-        ('len(list(range(10**10)))', r'too much memory|cannot be expanded'),
-        ("'x' * 10**8", 'it expands to 1000[0-9]* bytes, more than'),
-    ],
-)
-def test_memory_is_limited(read_file, expression, message):
-    """An expression that would fill any memory fails, here or there."""
-    with pytest.raises(DescriptionError, match=message):
-        read_file(f'<robot {SPACE}><link name="${{{expression}}}"/></robot>')
