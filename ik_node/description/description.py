@@ -43,62 +43,31 @@ MOST_COEFFICIENTS = 10  # per coupling
 
 @dataclass
 class LoopFrame:
-    """
-    A frame fixed in a link.
-
-    Attributes
-    ----------
-    link : str
-    position : ndarray, shape (3,)
-        [m], in the link's frame.
-    quat_xyzw : ndarray, shape (4,)
-
-    """
+    """A frame fixed in a link."""
 
     link: str
+    # [m], in the link's frame
     position: NDArray[np.float64] = field(default_factory=lambda: np.zeros(3))
     quat_xyzw: NDArray[np.float64] = field(default_factory=quat_identity)
 
 
 @dataclass
 class Loop:
-    """
-    A loop closure: the components of frame_a's pose in frame_b that must vanish.
-
-    Attributes
-    ----------
-    name : str
-    frame_a, frame_b : LoopFrame
-    type_name : str
-        A key of `ik_node.model.closure.CLOSURE_TYPES`.
-    dofs : tuple of DOF or None
-        The constrained axes; None = those of the type.
-    distance : float
-        [m], for the type 'distance'.
-    tolerance : list of float or None
-        Tolerances [m] and [rad], or of each axis; None = those of the solver.
-    weight : float
-        Weight of its rows relative to other closures, 0 or more.
-    enabled : bool
-    rounding : sequence of float
-        Rounding errors [m], [rad], see `Closure.rounding`, if larger than those of the
-        description.
-    line : int or None
-        Line of its declaration.
-
-    """
+    """A loop closure: the components of frame_a's pose in frame_b that must vanish."""
 
     name: str
     frame_a: LoopFrame
     frame_b: LoopFrame
-    type_name: str = 'weld'
-    dofs: tuple[DOF, ...] | None = None
-    distance: float = 0.0
+    type_name: str = 'weld'  # A key of `ik_node.model.closure.CLOSURE_TYPES`
+    dofs: tuple[DOF, ...] | None = None  # The constrained axes; None = those of the type
+    distance: float = 0.0  # [m], for the type 'distance'
+    # Tolerances [m] and [rad], or of each axis; None = those of the solver
     tolerance: list[float] | None = None
-    weight: float = 1.0
+    weight: float = 1.0  # Weight of its rows relative to other closures, 0 or more
     enabled: bool = True
+    # Rounding errors [m], [rad], see `Closure.rounding`, if larger than those of the description
     rounding: Sequence[float] = (0.0, 0.0)
-    line: int | None = None
+    line: int | None = None  # Line of its declaration
 
     @property
     def tolerance_counts(self) -> tuple[int, ...]:
@@ -115,25 +84,14 @@ class Loop:
 
 @dataclass
 class CouplingRule:
-    """
-    A joint value as a polynomial of another one, or as a sum of such polynomials, by names.
+    """A joint value as a polynomial of another one, or as a sum of such polynomials, by names."""
 
-    Attributes
-    ----------
-    joint, master : str
-        A joint's name, or NAME.EZ if it has several DoF.
-    coefficients : list of float
-        c_0, c_1, ... of q = sum over i of c_i q_master**i.
-    line : int or None
-    others : list of (str, list of float)
-        Further masters, and the coefficients of their polynomials.
-
-    """
-
+    # joint, master: A joint's name, or NAME.EZ if it has several DoF
     joint: str
     master: str
-    coefficients: list[float]
+    coefficients: list[float]  # c_0, c_1, ... of q = sum over i of c_i q_master**i.
     line: int | None = None
+    # Further masters, and the coefficients of their polynomials
     others: list[tuple[str, list[float]]] = field(default_factory=list)
 
     @property
@@ -144,30 +102,14 @@ class CouplingRule:
 
 @dataclass
 class LoopSet:
-    """
-    The loops, couplings and motors that one source declares.
+    """The loops, couplings and motors that one source declares."""
 
-    Attributes
-    ----------
-    source : str
-        File name, or '<text>'.
-    dialect : str
-        Name of the notation, for the log; '' if the source declares nothing.
-    loops : list of Loop
-    couplings : list of CouplingRule
-    actuated : list of str or None
-        Joints with a motor; None = not declared.
-    notes : list of str
-        Notes to add to the description.
-
-    """
-
-    source: str
-    dialect: str = ''
+    source: str  # File name, or '<text>'
+    dialect: str = ''  # Name of the notation, for the log; '' if the source declares nothing
     loops: list[Loop] = field(default_factory=list)
     couplings: list[CouplingRule] = field(default_factory=list)
-    actuated: list[str] | None = None
-    notes: list[str] = field(default_factory=list)
+    actuated: list[str] | None = None  # Joints with a motor; None = not declared
+    notes: list[str] = field(default_factory=list)  # Notes to add to the description
 
 
 Fail = Callable[[str, int | None], DescriptionError]
@@ -279,23 +221,11 @@ def _movable(
 
 @dataclass(frozen=True)
 class Source:
-    """
-    A text that (a part of) a description was read from.
+    """A text that (a part of) a description was read from."""
 
-    Attributes
-    ----------
-    text : bytes or str
-        The text, with xacro expanded.
-    name : str
-        File name, or '<text>'.
-    prefix : str
-        What the names of its links and joints have in front.
-
-    """
-
-    text: bytes | str
-    name: str
-    prefix: str = ''
+    text: bytes | str  # The text, with xacro expanded
+    name: str  # File name, or '<text>'
+    prefix: str = ''  # What the names of its links and joints have in front
 
 
 # The fixed link. A closure may use it without a declaration, also if the base floats.
@@ -304,64 +234,33 @@ WORLD = 'world'
 
 @dataclass(repr=False)
 class Description:
-    """
-    The model graph of a robot description, with its names.
+    """The model graph of a robot description, with its names."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the robot.
-    source : str
-        File name, or '<text>'.
-    text : bytes or str
-        The description as it was given.
-    dialect : str
-        The recognised formats and notations, for the log.
-    roots : list of Link or Joint
-        One per tree; with a floating base, the 6-DoF joint above the tree's first link.
-    links : dict of str to Link
-        In the description's order, like the following mappings.
-    joints : dict of str to Joint
-        Movable and fixed ones.
-    closures : dict of str to Closure
-    loops : list of LoopSet
-        All loops that the description itself declares; `closures` holds those in use.
-    actuated : list of str
-        Joints with a motor; empty = not known.
-    notes : list of str
-        What was guessed, left out or corrected while reading.
-    rounded_angles : int
-        Number of pose angles that are rounded fractions of pi.
-    no_axis : list of str
-        Joints of a URDF without <axis>.
-    coupled_at : dict of str to (str, int or None)
-        File and line that declare the coupling of a joint value, by its name.
-    parts : list of Source
-        The texts of a description that is combined from several; else empty.
-    prefix : str
-        What all names have in front that the text does not have.
-    rounding : tuple of float or None
-        Root mean square of the rounding errors that the digits of all positions [m] and rotations
-        [rad] allow; None = it was not read from a text.
-
-    """
-
-    name: str
-    source: str = '<text>'
-    text: bytes | str = ''
-    dialect: str = ''
+    name: str  # Name of the robot
+    source: str = '<text>'  # File name, or '<text>'
+    text: bytes | str = ''  # The description as it was given
+    dialect: str = ''  # The recognised formats and notations, for the log
+    # One per tree; with a floating base, the 6-DoF joint above the tree's first link
     roots: list[Link | Joint] = field(default_factory=list)
+    # In the description's order, like the following mappings
     links: dict[str, Link] = field(default_factory=partial(ByName, 'link'))
+    # Movable and fixed ones
     joints: dict[str, Joint] = field(default_factory=partial(ByName, 'joint'))
     closures: dict[str, Closure] = field(default_factory=partial(ByName, 'closure'))
+    # All loops that the description itself declares; `closures` holds those in use
     loops: list[LoopSet] = field(default_factory=list)
-    actuated: list[str] = field(default_factory=list)
+    actuated: list[str] = field(default_factory=list)  # Joints with a motor; empty = not known
+    # What was guessed, left out or corrected while reading
     notes: list[str] = field(default_factory=list)
-    rounded_angles: int = 0
-    no_axis: list[str] = field(default_factory=list)
+    rounded_angles: int = 0  # Number of pose angles that are rounded fractions of pi
+    no_axis: list[str] = field(default_factory=list)  # Joints of a URDF without <axis>
+    # File and line that declare the coupling of a joint value, by its name
     coupled_at: dict[str, tuple[str, int | None]] = field(default_factory=dict)
+    # The texts of a description that is combined from several; else empty
     parts: list[Source] = field(default_factory=list)
-    prefix: str = ''
+    prefix: str = ''  # What all names have in front that the text does not have
+    # Root mean square of the rounding errors that the digits of all positions [m] and rotations
+    # [rad] allow; None = it was not read from a text
     rounding: tuple[float, float] | None = None
 
     def __repr__(self) -> str:

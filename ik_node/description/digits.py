@@ -141,11 +141,6 @@ class AngleReader:
     """
     A reader that finds rounded angles, and degrees, in the poses of a description.
 
-    Parameters
-    ----------
-    replaces : bool
-        True to replace rounded angles by exact ones, False to count them only.
-
     Attributes
     ----------
     found : dict of str to Fraction

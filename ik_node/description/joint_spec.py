@@ -29,24 +29,13 @@ NAMES = ('lower', 'upper', 'velocity', 'effort')
 
 @dataclass
 class Limits:
-    """
-    The limits of a joint value.
+    """The limits of a joint value."""
 
-    Attributes
-    ----------
-    lower, upper : float
-        [rad or m]
-    velocity : float
-        [rad/s or m/s]
-    effort : float
-        [N m or N]; what 0 and negative numbers mean depends on the format.
-
-    """
-
+    # lower, upper: [rad or m]
     lower: float = -inf
     upper: float = inf
-    velocity: float = inf
-    effort: float = inf
+    velocity: float = inf  # [rad/s or m/s]
+    effort: float = inf  # [N m or N]; what 0 and negative numbers mean depends on the format
 
 
 def read_limits(
@@ -137,52 +126,33 @@ AXIS_TYPES = ('revolute', 'continuous', 'prismatic', 'planar')
 
 @dataclass
 class JointSpec:
-    """
-    A joint between two links, X_child = X_parent X_origin motion(q) X_child_pose.
+    """A joint between two links, X_child = X_parent X_origin motion(q) X_child_pose."""
 
-    Attributes
-    ----------
-    name, type_name, parent, child : str
-        The type is one of URDF's types, or spherical, or ball.
-    position, quat_xyzw : ndarray
-        Pose of the joint frame in the parent link [m].
-    axis : ndarray, shape (3,)
-        Unit vector in the joint frame.
-    lower, upper : float
-        Limits of revolute and prismatic joints [rad or m]; infinite = no limit. Upper of a ball
-        joint: its largest angle, `Joint.max_turn`.
-    velocity : float
-        Velocity limit [rad/s or m/s]; infinite = no limit.
-    effort : float
-        Effort limit [N m or N]; infinite, zero or negative = no limit.
-    child_position, child_quat_xyzw : ndarray
-        Pose of the child link in the moved joint frame [m]; the identity in a URDF.
-    needed : bool
-        Whether its value is needed, for a motor or a mimic. Such a joint stays a joint if it
-        closes a loop.
-    must_close : bool
-        Whether a loop through this joint is cut here rather than elsewhere.
-    line : int or None
-        Line of its declaration.
-
-    """
-
+    # name, type_name, parent, child: The type is one of URDF's types, or spherical, or ball
     name: str
     type_name: str
     parent: str
     child: str
+    # position, quat_xyzw: Pose of the joint frame in the parent link [m]
     position: Array = field(default_factory=lambda: np.zeros(3))
     quat_xyzw: Array = field(default_factory=quat_identity)
+    # Unit vector in the joint frame
     axis: Array = field(default_factory=lambda: np.array((1.0, 0.0, 0.0)))
+    # lower, upper: Limits of revolute and prismatic joints [rad or m]; infinite = no limit.
+    # Upper of a ball joint: its largest angle, `Joint.max_turn`.
     lower: float = -np.inf
     upper: float = np.inf
-    velocity: float = np.inf
-    effort: float = np.inf
+    velocity: float = np.inf  # Velocity limit [rad/s or m/s]; infinite = no limit
+    effort: float = np.inf  # Effort limit [N m or N]; infinite, zero or negative = no limit
+    # child_position, child_quat_xyzw: Pose of the child link in the moved joint frame [m]; the
+    # identity in a URDF
     child_position: Array = field(default_factory=lambda: np.zeros(3))
     child_quat_xyzw: Array = field(default_factory=quat_identity)
+    # Whether its value is needed, for a motor or a mimic. Such a joint stays a joint if it
+    # closes a loop.
     needed: bool = False
-    must_close: bool = False
-    line: int | None = None
+    must_close: bool = False  # Whether a loop through this joint is cut here rather than elsewhere
+    line: int | None = None  # Line of its declaration
 
     @property
     def has_value(self) -> bool:
@@ -196,17 +166,7 @@ class JointSpec:
         return self.effort if 0.0 < self.effort <= MAX_NUMBER else np.inf
 
     def place(self, origin: Array | None = None, child: Array | None = None) -> None:
-        """
-        Set the pose of the joint frame, of the child link, or of both.
-
-        Parameters
-        ----------
-        origin : ndarray, shape (4, 4), optional
-            Pose of the joint frame in the parent link.
-        child : ndarray, shape (4, 4), optional
-            Pose of the child link in the moved joint frame.
-
-        """
+        """Set the pose of the joint frame, of the child link, or of both."""
         if origin is not None:
             self.position, self.quat_xyzw = pose_parts(origin)
         if child is not None:

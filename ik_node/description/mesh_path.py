@@ -15,41 +15,19 @@ Rgba = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Visual:
-    """
-    A visual of a link.
+    """A visual of a link."""
 
-    Attributes
-    ----------
-    link : str
-        Name of the link.
-    position : tuple of float
-        In the link's frame [m].
-    quat_xyzw : tuple of float
-        In the link's frame.
-    kind : {'box', 'cylinder', 'sphere', 'capsule', 'ellipsoid', 'plane', 'mesh', 'unread'}
-        unread: a visual of the description that cannot be drawn.
-    size : tuple of float
-        Edges of a box; radius and length of a cylinder along z, and of a capsule without its
-        half balls; radius of a sphere; half axes of an ellipsoid; edges of a plane along x and y,
-        all [m]; factors along x, y, z of a mesh.
-    file : str
-        Of a mesh: its path or URL as written. Of an unread visual: what it is.
-    rgba : tuple of float or None
-        Each from 0 to 1; None = not given.
-
-    source : str
-        File of the description, beside which meshes are searched.
-
-    """
-
-    link: str
-    position: tuple[float, ...]
-    quat_xyzw: tuple[float, ...]
-    kind: str
+    link: str  # Name of the link
+    position: tuple[float, ...]  # In the link's frame [m]
+    quat_xyzw: tuple[float, ...]  # In the link's frame
+    kind: str  # unread: a visual of the description that cannot be drawn
+    # Edges of a box; radius and length of a cylinder along z, and of a capsule without its half
+    # balls; radius of a sphere; half axes of an ellipsoid; edges of a plane along x and y, all
+    # [m]; factors along x, y, z of a mesh
     size: tuple[float, ...]
-    file: str = ''
-    rgba: Rgba | None = None
-    source: str = '<text>'
+    file: str = ''  # Of a mesh: its path or URL as written. Of an unread visual: what it is.
+    rgba: Rgba | None = None  # Each from 0 to 1; None = not given
+    source: str = '<text>'  # File of the description, beside which meshes are searched
 
     @classmethod
     def unread(cls, link: str, what: str) -> Visual:

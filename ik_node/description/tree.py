@@ -60,18 +60,7 @@ WORLD_JOINT = '__world_joint__'
 
 
 def hang_tree(description: Description, ends: dict[str, tuple[str, str]]) -> None:
-    """
-    Connect joints and links to trees and set the roots.
-
-    Parameters
-    ----------
-    description : Description
-        The links and joints, not yet connected; this function sets `roots`.
-    ends : dict of str to (str, str)
-        Names of the parent and child link by joint name. No link is the child of two joints, and
-        the joints form no ring.
-
-    """
+    """Connect joints and links to trees and set the roots."""
     children = {child for _, child in ends.values()}
     below: dict[str, list[str]] = {name: [] for name in description.links}
     for joint, (parent, _) in ends.items():

@@ -145,19 +145,7 @@ class XmlDocument:
 
 
 def parse_xml(data: bytes | str, source: str, *, max_bytes: int = MAX_BYTES) -> XmlDocument:
-    """
-    Parse XML into elements.
-
-    Parameters
-    ----------
-    data : bytes or str
-        bytes are decoded according to the XML declaration, else as UTF-8.
-    source : str
-        Name of the file, for messages.
-    max_bytes : int
-        Larger input raises DescriptionError.
-
-    """
+    """Parse XML into elements."""
     if len(data) > max_bytes:
         raise DescriptionError(
             f'{len(data)} bytes; the largest description read is {max_bytes} bytes', source=source
@@ -265,13 +253,6 @@ Array = NDArray[np.float64]
 def read_origin(document: XmlDocument, element: Element | None) -> tuple[Array, Array]:
     """
     Return the pose in the attributes xyz, and quat_xyzw or rpy, of an element.
-
-    Parameters
-    ----------
-    document : XmlDocument
-        The document, for error messages.
-    element : Element or None
-        None, or an element without these attributes, stands for the identity.
 
     Returns
     -------

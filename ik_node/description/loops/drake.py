@@ -1,13 +1,15 @@
 """
-Reader of Drake's loop elements in a URDF, with or without a declared prefix.
+Reader of Drake's loop elements, with or without a declared prefix.
 
-<drake:ball_constraint>, <drake:distance_constraint>, <drake:linear_bushing_rpy> between frames
-that <frame name="..." link="..." xyz="..." rpy="..."/> declares, and <drake:mimic> in a joint.
+<drake:ball_constraint>, <drake:distance_constraint> and <drake:linear_bushing_rpy> in a URDF or
+SDFormat file, <drake:weld_constraint> in SDFormat; in a URDF also <drake:mimic> in a joint, and
+<frame name="..." link="..." xyz="..." rpy="..."/>, which declares the frames of bushings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
 from ik_node.description.description import (
@@ -22,124 +24,111 @@ from ik_node.description.loops.loop_frames import LoopNames, read_frame
 from ik_node.description.xml_document import XmlDocument
 from ik_node.model.dof import DOF
 
-
-def stiff_axes(
-    document: XmlDocument,
-    bushing: Element,
-    numbers: Callable[[Element, Sequence[float]], list[float]],
-) -> tuple[DOF, ...]:
-    """
-    Return the axes of a <drake:linear_bushing_rpy> whose stiffness is not zero.
-
-    Parameters
-    ----------
-    document : XmlDocument
-        The document, for error messages.
-    bushing : Element
-        An element of the document.
-    numbers : callable
-        Returns the numbers of an element, as many as its second argument has. URDF and SDFormat
-        write them in different places.
-
-    """
-    stiff: list[DOF] = []
-    for what, first in (('force', DOF.X), ('torque', DOF.EX)):
-        child = document.child(bushing, f'drake:bushing_{what}_stiffness')
-        values = numbers(child, (0.0, 0.0, 0.0))
-        if min(values) < 0.0:
-            raise document.error(child, 'a stiffness is below 0')
-        stiff += [DOF(first + axis) for axis in range(3) if values[axis] > 0.0]
-    return tuple(stiff)
-
-
 PREFIX = 'drake:'
-SILENT = ('drake:collision_filter_group', 'drake:acceleration', 'drake:joint')
+# Elements that do not constrain poses, or that are read elsewhere.
+SILENT = (
+    *('collision_filter_group', 'acceleration', 'joint', 'mimic'),
+    *('linear_spring_damper', 'prismatic_spring'),
+)
 
 
-def read_drake(document: XmlDocument, description: Description) -> LoopSet:
+class DrakeReader(ABC):
     """
-    Read Drake's constraints, bushings and mimic rules.
+    A reader of constraints and bushings; formats differ in how they write numbers and frames.
 
     The axes of a bushing with stiffness zero are free, all others are rigid.
     """
-    found = LoopSet(document.source)
-    reader = _DrakeReader(document, description, found)
-    for element in document.root:
-        tag = str(element.tag)
-        if tag == 'drake:ball_constraint':
-            reader.read_ball(element)
-        elif tag == 'drake:distance_constraint':
-            reader.read_distance(element)
-        elif tag == 'drake:linear_bushing_rpy':
-            reader.read_bushing(element)
-        elif tag == 'joint' and element.find('drake:mimic') is not None:
-            reader.read_mimic(element)
-        elif tag.startswith(PREFIX) and tag not in SILENT:
-            description.notes.append(f'<{tag}> is not read')
-    if found.loops or found.couplings:
-        found.dialect = 'Drake'
-    return found
 
+    names_are_usual = False  # an element without a name is noted
 
-class _DrakeReader:
-    """A reader that adds elements to a LoopSet."""
-
-    def __init__(self, document: XmlDocument, description: Description, found: LoopSet) -> None:
+    def __init__(self, document: XmlDocument, description: Description) -> None:
+        self.found = LoopSet(document.source)
         self._document = document
-        self._description = description
-        self._found = found
+        self._notes = description.notes
         self._names = LoopNames(document, description)
-        self._frames: dict[str, LoopFrame] | None = None
 
-    def read_ball(self, element: Element) -> None:
-        """Read two points that must coincide."""
-        self._found.loops.append(self._between_points(element, 'point'))
+    @abstractmethod
+    def numbers(self, element: Element, default: Sequence[float]) -> list[float]:
+        """Return the numbers of an element, as many as the default has."""
 
-    def read_distance(self, element: Element) -> None:
-        """Read two points at a fixed distance."""
-        loop = self._between_points(element, 'distance')
-        child = self._document.child(element, f'{element.tag}_distance')
-        loop.distance = self._numbers(child, (0.0,))[0]
-        if loop.distance < 0.0:
-            raise self._document.error(element, f'the distance {loop.distance:g} is below 0 m')
-        self._found.loops.append(loop)
+    @abstractmethod
+    def frame(self, element: Element, tag: str) -> LoopFrame:
+        """Return the link or frame that a child element names."""
 
-    def _between_points(self, element: Element, kind: str) -> Loop:
+    def read(self, element: Element) -> str:
+        """Read an element if it is one of Drake's that constrain poses; return its kind."""
+        tag = str(element.tag)
+        kind = tag.removeprefix(PREFIX)
+        if kind == tag or kind in SILENT:
+            return ''
+        if kind in ('ball_constraint', 'distance_constraint'):
+            self._between_points(element, tag)
+        elif kind == 'linear_bushing_rpy':
+            self._bushing(element)
+        elif kind == 'weld_constraint':
+            self._add(element, [self.frame(element, which) for which in ('child', 'parent')])
+        else:
+            self._notes.append(f'<{tag}> is not read')
+        return kind
+
+    def _add(self, element: Element, frames: list[LoopFrame], type_name: str = 'weld') -> Loop:
+        name = self._names.of(element, noted=self.names_are_usual)
+        loop = Loop(name, frames[0], frames[1], type_name, line=self._document.line(element))
+        self.found.loops.append(loop)
+        self.found.dialect = 'Drake'
+        return loop
+
+    def _between_points(self, element: Element, tag: str) -> None:
         ends = []
         for body, point in (('body_A', 'p_AP'), ('body_B', 'p_BQ')):
-            link = self._document.child(element, f'{element.tag}_{body}')
-            frame = LoopFrame(self._document.attribute(link, 'name'))
-            place = self._document.child(element, f'{element.tag}_{point}')
-            frame.position[:] = self._numbers(place, (0.0, 0.0, 0.0))
+            frame = self.frame(element, f'{tag}_{body}')
+            place = self._document.child(element, f'{tag}_{point}')
+            frame.position[:] = self.numbers(place, (0.0, 0.0, 0.0))
             ends.append(frame)
-        line = self._document.line(element)
-        return Loop(self._names.of(element, noted=False), ends[0], ends[1], kind, line=line)
-
-    def read_bushing(self, element: Element) -> None:
-        """Read a bushing as a closure of its stiff axes."""
-        name = self._names.of(element, noted=False)
-        frames = []
-        for tag in ('drake:bushing_frameC', 'drake:bushing_frameA'):
-            child = self._document.child(element, tag)
-            frames.append(self._frame(self._document.attribute(child, 'name'), child))
-        rigid = stiff_axes(self._document, element, self._numbers)
-        notes = self._description.notes
-        if not rigid:
-            notes.append(f'bushing {name!r} is not used: all its stiffnesses are 0')
+        if tag == f'{PREFIX}ball_constraint':
+            self._add(element, ends, 'point')
             return
-        axes = ' '.join(dof.name for dof in rigid)
-        notes.append(f'bushing {name!r} is taken as rigid along its axes of stiffness: {axes}')
-        loop = Loop(name, frames[0], frames[1], line=self._document.line(element))
-        loop.dofs = None if len(rigid) == len(DOF) else rigid
-        self._found.loops.append(loop)
+        child = self._document.child(element, f'{tag}_distance')
+        distance = self.numbers(child, (0.0,))[0]
+        if distance < 0.0:
+            raise self._document.error(child, f'the distance {distance:g} is below 0 m')
+        self._add(element, ends, 'distance').distance = distance
 
-    def _numbers(self, element: Element, default: Sequence[float]) -> list[float]:
+    def _bushing(self, element: Element) -> None:
+        frames = [self.frame(element, f'{PREFIX}bushing_frame{end}') for end in 'CA']
+        rigid: list[DOF] = []
+        for what, first in (('force', DOF.X), ('torque', DOF.EX)):
+            child = self._document.child(element, f'{PREFIX}bushing_{what}_stiffness')
+            values = self.numbers(child, (0.0, 0.0, 0.0))
+            if min(values) < 0.0:
+                raise self._document.error(child, 'a stiffness is below 0')
+            rigid += [DOF(first + axis) for axis in range(3) if values[axis] > 0.0]
+        if not rigid:
+            self._notes.append(f'<{element.tag}> is not used: all its stiffnesses are 0')
+            return
+        loop = self._add(element, frames)
+        loop.dofs = None if len(rigid) == len(DOF) else tuple(rigid)
+        axes = ' '.join(dof.name for dof in rigid)
+        self._notes.append(
+            f'bushing {loop.name!r} is taken as rigid along its axes of stiffness: {axes}'
+        )
+
+
+class _OfUrdf(DrakeReader):
+    def __init__(self, document: XmlDocument, description: Description) -> None:
+        super().__init__(document, description)
+        self._description = description
+        self._frames: dict[str, LoopFrame] | None = None
+
+    def numbers(self, element: Element, default: Sequence[float]) -> list[float]:
         self._document.attribute(element, 'value')
         return self._document.numbers(element, 'value', default)
 
-    def _frame(self, name: str, element: Element) -> LoopFrame:
-        """Return a copy of a declared frame, or the frame of a link."""
-        document = self._document
+    def frame(self, element: Element, tag: str) -> LoopFrame:
+        document, child = self._document, self._document.child(element, tag)
+        name = document.attribute(child, 'name')
+        if '_body_' in tag:
+            return LoopFrame(name)
         if self._frames is None:
             self._frames = {
                 document.attribute(each, 'name'): read_frame(
@@ -152,24 +141,36 @@ class _DrakeReader:
             return LoopFrame(known.link, known.position.copy(), known.quat_xyzw.copy())
         if name not in self._description.links:
             message = unknown('frame', name, [*self._frames, *self._description.links])
-            raise document.error(element, message)
+            raise document.error(child, message)
         return LoopFrame(name)
 
-    def read_mimic(self, joint: Element) -> None:
+    def read_mimic(self, joint: Element, mimic: Element) -> None:
         """Read a <drake:mimic> of a joint without <mimic>."""
-        mimic = self._document.child(joint, 'drake:mimic')
         follower = self._description.joints.get(joint.get('name', ''))
         leader = self._description.joints.get(mimic.get('joint', ''))
         if follower is None or follower.couplings:
             return  # URDF's own <mimic> takes precedence
         if leader is None or len(leader.dof) != 1 or len(follower.dof) != 1:
-            self._description.notes.append(
+            self._notes.append(
                 f'joint {joint.get("name")!r}: its <drake:mimic> is not read: it names '
                 'no joint of one DoF'
             )
             return
         multiplier = self._document.numbers(mimic, 'multiplier', (1.0,))
         offset = self._document.numbers(mimic, 'offset', (0.0,))
-        line = self._document.line(mimic)
-        rule = CouplingRule(follower.name, leader.name, offset + multiplier, line)
-        self._found.couplings.append(rule)
+        rule = CouplingRule(
+            follower.name, leader.name, offset + multiplier, self._document.line(mimic)
+        )
+        self.found.couplings.append(rule)
+        self.found.dialect = 'Drake'
+
+
+def read_drake(document: XmlDocument, description: Description) -> LoopSet:
+    """Read Drake's constraints, bushings and mimic rules in a URDF."""
+    reader = _OfUrdf(document, description)
+    for element in document.root:
+        mimic = element.find('drake:mimic') if element.tag == 'joint' else None
+        if mimic is not None:
+            reader.read_mimic(element, mimic)
+        reader.read(element)
+    return reader.found

@@ -21,16 +21,7 @@ LOOP_ELEMENTS = ('loop_joint', 'loop', 'coupling', 'constraint', 'joint_coupling
 
 
 class LoopNames:
-    """
-    A source of unique names for loop elements.
-
-    Parameters
-    ----------
-    document : XmlDocument
-    description : Description
-        Generated names are added to its notes.
-
-    """
+    """A source of unique names for loop elements."""
 
     def __init__(self, document: XmlDocument, description: Description) -> None:
         self._taken = {element.get('name') for element in document.root.iter()}
@@ -39,17 +30,7 @@ class LoopNames:
         self._counts: dict[str, int] = {}
 
     def of(self, element: Element, *, noted: bool = True) -> str:
-        """
-        Return the element's own name, or a new name made of its tag and a number.
-
-        Parameters
-        ----------
-        element : Element
-            An element of the description.
-        noted : bool
-            Whether to note a missing name; False for notations without names.
-
-        """
+        """Return the element's own name, or a new name made of its tag and a number."""
         name = element.get('name')
         if name is not None and name.strip():
             return name

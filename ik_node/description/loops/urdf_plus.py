@@ -54,14 +54,6 @@ class LinkCoupling:
     """
     A converter of couplings between links to couplings between joints.
 
-    Parameters
-    ----------
-    description : Description
-    found : LoopSet
-        The couplings are appended to it.
-    dependent : set of str
-        Joints without a motor, which follow rather than lead.
-
     Notes
     -----
     Starting from the last link that both branches share, the sum of the joint values down to the

@@ -29,35 +29,21 @@ UNLIMITED = (-np.inf, np.inf)
 
 @dataclass
 class MjcfJoint:
-    """
-    A joint of a body.
+    """A joint of a body."""
 
-    Attributes
-    ----------
-    name, kind : str
-        The kind is hinge, slide, ball or free.
-    position, axis : ndarray, shape (3,)
-        In the body's frame [m]; the axis is a unit vector.
-    ref : float
-        Joint value of the pose in the file [rad or m].
-    lower, upper : float
-        Limits [rad or m]; infinite = no limit. Upper of a ball: its largest angle.
-    efforts : (float, float)
-        Range of the total effort of the actuators of a hinge [N m] or slide [N].
-    is_named : bool
-        Whether the name is in the file.
-
-    """
-
+    # name, kind: The kind is hinge, slide, ball or free
     name: str
     kind: str
+    # position, axis: In the body's frame [m]; the axis is a unit vector
     position: Array = field(default_factory=lambda: np.zeros(3))
     axis: Array = field(default_factory=lambda: np.array((0.0, 0.0, 1.0)))
-    ref: float = 0.0
+    ref: float = 0.0  # Joint value of the pose in the file [rad or m]
+    # lower, upper: Limits [rad or m]; infinite = no limit. Upper of a ball: its largest angle.
     lower: float = -np.inf
     upper: float = np.inf
+    # Range of the total effort of the actuators of a hinge [N m] or slide [N]
     efforts: Range = UNLIMITED
-    is_named: bool = True
+    is_named: bool = True  # Whether the name is in the file
 
 
 @dataclass
@@ -71,58 +57,30 @@ class MjcfSite:
 
 @dataclass
 class MjcfBody:
-    """
-    A body; the first body is the world.
-
-    Attributes
-    ----------
-    name : str
-    parent : int
-        Index of the parent in the list of bodies; 0 for the world itself.
-    position, quat_xyzw : ndarray
-        Pose in the file, in the parent's frame [m].
-    mass : float
-        Mass [kg]; nan = not known.
-    centre_of_mass : ndarray, shape (3,)
-        In the body's frame [m].
-    is_named : bool
-        Whether the name is in the file.
-
-    """
+    """A body; the first body is the world."""
 
     name: str
-    parent: int = 0
+    parent: int = 0  # Index of the parent in the list of bodies; 0 for the world itself
+    # position, quat_xyzw: Pose in the file, in the parent's frame [m]
     position: Array = field(default_factory=lambda: np.zeros(3))
     quat_xyzw: Array = field(default_factory=quat_identity)
     joints: list[MjcfJoint] = field(default_factory=list)
     sites: list[MjcfSite] = field(default_factory=list)
     mocap: bool = False
-    mass: float = 0.0
-    centre_of_mass: Array = field(default_factory=lambda: np.zeros(3))
-    is_named: bool = True
+    mass: float = 0.0  # Mass [kg]; nan = not known
+    centre_of_mass: Array = field(default_factory=lambda: np.zeros(3))  # In the body's frame [m]
+    is_named: bool = True  # Whether the name is in the file
 
 
 @dataclass
 class MjcfConstraint:
-    """
-    A connect or weld equality: a frame in one body coincides with a frame in another.
+    """A connect or weld equality: a frame in one body coincides with a frame in another."""
 
-    Attributes
-    ----------
-    name, kind : str
-        The kind is weld, or point (origins only).
-    bodies : tuple of int
-        Indices in the list of bodies.
-    positions, quats_xyzw : list of ndarray
-        One per body.
-    enabled : bool
-    line : int or None
-
-    """
-
+    # name, kind: The kind is weld, or point (origins only)
     name: str
     kind: str
-    bodies: tuple[int, int]
+    bodies: tuple[int, int]  # Indices in the list of bodies
+    # positions, quats_xyzw: One per body
     positions: list[Array]
     quats_xyzw: list[Array]
     enabled: bool = True
@@ -131,22 +89,10 @@ class MjcfConstraint:
 
 @dataclass
 class MjcfCoupling:
-    """
-    A joint equality, q - ref = sum over i of c_i (q_master - ref_master)**i.
-
-    Attributes
-    ----------
-    joint : str
-    master : str or None
-        None = the joint stays at ref + c_0.
-    coefficients : list of float
-    enabled : bool
-    line : int or None
-
-    """
+    """A joint equality, q - ref = sum over i of c_i (q_master - ref_master)**i."""
 
     joint: str
-    master: str | None
+    master: str | None  # None = the joint stays at ref + c_0
     coefficients: list[float]
     enabled: bool = True
     line: int | None = None
@@ -161,42 +107,21 @@ class MjcfCoupling:
 
 @dataclass
 class MjcfSum:
-    """
-    An equality of fixed tendons, sum over k of p_k(q_k - ref_k) = 0.
+    """An equality of fixed tendons, sum over k of p_k(q_k - ref_k) = 0."""
 
-    Attributes
-    ----------
-    terms : dict of str to list of float
-        Joint -> coefficients of its polynomial p_k.
-    enabled : bool
-    line : int or None
-
-    """
-
-    terms: dict[str, list[float]]
+    terms: dict[str, list[float]]  # Joint -> coefficients of its polynomial p_k
     enabled: bool = True
     line: int | None = None
 
 
 @dataclass
 class Mjcf:
-    """
-    The kinematics of an MJCF.
+    """The kinematics of an MJCF."""
 
-    Attributes
-    ----------
-    bodies : list of MjcfBody
-        Parents before children, depth first, as MuJoCo counts them.
-    equalities : list of MjcfConstraint, MjcfCoupling or MjcfSum
-        In the file's order.
-    actuated : list of str
-        Joints with an actuator.
-
-    """
-
-    bodies: list[MjcfBody]
+    bodies: list[MjcfBody]  # Parents before children, depth first, as MuJoCo counts them
+    # In the file's order
     equalities: list[MjcfConstraint | MjcfCoupling | MjcfSum] = field(default_factory=list)
-    actuated: list[str] = field(default_factory=list)
+    actuated: list[str] = field(default_factory=list)  # Joints with an actuator
 
     @property
     def joints(self) -> list[MjcfJoint]:
@@ -242,15 +167,7 @@ def read_free_joint(element: Element) -> MjcfJoint:
 
 
 class Names:
-    """
-    A source of unique names.
-
-    Parameters
-    ----------
-    taken : iterable of str
-        Names in the file.
-
-    """
+    """A source of unique names."""
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
         self._taken = set(taken)
@@ -281,13 +198,6 @@ SOFT = ('composite', 'flexcomp')
 class BodyReader:
     """
     A reader of <worldbody> that resolves frames and fills in classes.
-
-    Parameters
-    ----------
-    document, settings, defaults
-        The file, its settings and its classes.
-    notes : list of str
-        Elements that are not read are appended.
 
     Attributes
     ----------
@@ -457,19 +367,7 @@ def geom_pose(
 
 
 def geom_size(document: MjcfDocument, element: Element, half: float | None) -> list[float]:
-    """
-    Return the sizes of a geom [m] in MJCF's order; an empty list if some are missing.
-
-    Parameters
-    ----------
-    document : MjcfDocument
-        The document, for error messages.
-    element : Element
-        The geom, with the attributes of its class.
-    half : float or None
-        Half its length if it has `fromto`.
-
-    """
+    """Return the sizes of a geom [m] in MJCF's order; an empty list if some are missing."""
     count = SIZES[element.get('type', 'sphere')]
     sizes = document.some_numbers(element, 'size', 3)
     if half is not None and sizes:

@@ -32,13 +32,6 @@ class MjcfDocument(XmlDocument):
     """
     An XML document made of several files, with the source file of every element.
 
-    Parameters
-    ----------
-    document : XmlDocument
-        The main file. Its elements are modified, not copied.
-    outer : MjcfDocument, optional
-        The model that this one is attached to.
-
     Attributes
     ----------
     repeated : set of str
@@ -240,32 +233,15 @@ class MjcfDocument(XmlDocument):
 
 @dataclass
 class Settings:
-    """
-    The settings in <compiler>.
+    """The settings in <compiler>."""
 
-    Attributes
-    ----------
-    degree : bool
-        Whether angles are in degrees.
-    eulerseq : str
-        Axes of Euler angles; lower case axes move with the frame, upper case axes are fixed.
-    autolimits : bool
-        Whether a range is enough to limit a joint.
-    from_geoms : str
-        Whether masses come from geoms: 'false', 'true' or 'auto'.
-    groups : tuple of int
-        First and last group of geoms with mass.
-    total_mass : float
-        Total mass [kg] to which masses are scaled; 0 or less = no scaling.
-
-    """
-
-    degree: bool = True
+    degree: bool = True  # Whether angles are in degrees
+    # Axes of Euler angles; lower case axes move with the frame, upper case axes are fixed
     eulerseq: str = 'xyz'
-    autolimits: bool = True
-    from_geoms: str = 'auto'
-    groups: tuple[int, int] = (0, 5)
-    total_mass: float = -1.0
+    autolimits: bool = True  # Whether a range is enough to limit a joint
+    from_geoms: str = 'auto'  # Whether masses come from geoms: 'false', 'true' or 'auto'
+    groups: tuple[int, int] = (0, 5)  # First and last group of geoms with mass
+    total_mass: float = -1.0  # Total mass [kg] to which masses are scaled; 0 or less = no scaling
 
     def angle(self, value: float) -> float:
         """Convert an angle in the file's unit to [rad]."""
@@ -325,13 +301,6 @@ class Defaults:
     The default classes, which supply attributes that elements do not have.
 
     A class starts as a copy of its parent class, in the state in which the class begins.
-
-    Parameters
-    ----------
-    document : MjcfDocument
-    notes : list of str
-        Deviations from MJCF are appended.
-
     """
 
     def __init__(self, document: MjcfDocument, notes: list[str]) -> None:
@@ -346,19 +315,7 @@ class Defaults:
             self._fill(element, MAIN)
 
     def fill_up(self, element: Element, childclass: str | None, tag: str | None = None) -> Element:
-        """
-        Return an element with the attributes of its class added.
-
-        Parameters
-        ----------
-        element : Element
-            The element; it is not changed.
-        childclass : str or None
-            The class inherited from its ancestors, for an element without its own class.
-        tag : str, optional
-            Tag to look up in the class; None = its own tag.
-
-        """
+        """Return an element with the attributes of its class added."""
         name = element.get('class') or childclass or MAIN
         self.check(element, name)
         attributes = self._classes[name][tag or ALIASES.get(element.tag, element.tag)]

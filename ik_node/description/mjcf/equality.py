@@ -30,15 +30,6 @@ class EqualityReader:
     """
     A reader of connect, weld, joint and tendon equalities; it removes unread ones.
 
-    Parameters
-    ----------
-    document : MjcfDocument
-    reader : BodyReader
-        The reader that has read the bodies.
-    defaults : Defaults
-    notes : list of str
-        Equalities that are not read are appended.
-
     Attributes
     ----------
     found : list of MjcfConstraint, MjcfCoupling or MjcfSum

@@ -264,15 +264,7 @@ def note_the_rest(document: MjcfDocument, notes: list[str]) -> None:
 
 
 def read_mjcf(document: XmlDocument) -> Description:
-    """
-    Read the links, joints, loops and couplings of an MJCF.
-
-    Parameters
-    ----------
-    document : XmlDocument
-        The document; includes and replicas are expanded in place.
-
-    """
+    """Read the links, joints, loops and couplings of an MJCF."""
     whole = MjcfDocument(document)
     name = whole.root.get('model')
     description = Description(name or 'robot', document.source, dialect='MJCF')

@@ -38,16 +38,7 @@ class MeshAsset(NamedTuple):
 
 
 class MeshAssets:
-    """
-    The meshes in <asset>, with the settings in <compiler>.
-
-    Parameters
-    ----------
-    document : MjcfDocument
-    defaults : Defaults
-        Its classes can scale meshes.
-
-    """
+    """The meshes in <asset>, with the settings in <compiler>."""
 
     def __init__(self, document: MjcfDocument, defaults: Defaults) -> None:
         self._document = document
@@ -86,15 +77,7 @@ WHITE: Rgba = (1.0, 1.0, 1.0, 1.0)
 
 
 def read_mjcf_visuals(document: XmlDocument) -> list[Visual]:
-    """
-    Return the visible geoms of an MJCF, which are those of groups 0 to 2.
-
-    Parameters
-    ----------
-    document : XmlDocument
-        The document; it is modified as by `read_mjcf`.
-
-    """
+    """Return the visible geoms of an MJCF, which are those of groups 0 to 2."""
     whole = MjcfDocument(document)
     settings = read_settings(whole)
     own = _body_names(whole)

@@ -55,25 +55,12 @@ def _names(models: Sequence[tuple[Element, Element]]) -> str:
 
 @dataclass(eq=False)
 class SdfFrame:
-    """
-    A link, joint, frame or model, or the world, which other elements can name.
+    """A link, joint, frame or model, or the world, which other elements can name."""
 
-    Attributes
-    ----------
-    name : str
-        Name with those of the models around it: 'arm::tip'.
-    element : Element
-    scope : SdfScope
-        The model that contains it; for the world, its own scope.
-    inner : SdfScope or None
-        Its own scope, for a model and for the world.
-
-    """
-
-    name: str
+    name: str  # Name with those of the models around it: 'arm::tip'
     element: Element
-    scope: SdfScope
-    inner: SdfScope | None = None
+    scope: SdfScope  # The model that contains it; for the world, its own scope
+    inner: SdfScope | None = None  # Its own scope, for a model and for the world
 
     @property
     def kind(self) -> str:
@@ -252,16 +239,7 @@ def read_pose(document: XmlDocument, element: Element | None) -> NDArray[np.floa
 
 
 class FrameGraph:
-    """
-    The frames that `relative_to`, `attached_to`, `placement_frame` and `canonical_link` connect.
-
-    Parameters
-    ----------
-    document : XmlDocument
-    version : tuple of int
-        Version of the format, such as (1, 7).
-
-    """
+    """Frames that `relative_to`, `attached_to`, `placement_frame`, `canonical_link` connect."""
 
     def __init__(self, document: XmlDocument, version: tuple[int, ...]) -> None:
         self._document = document

@@ -25,18 +25,6 @@ class SdfAxis:
     """
     The axis of a joint, with its limits.
 
-    Parameters
-    ----------
-    document : XmlDocument
-    graph : FrameGraph
-    version : tuple of int
-        Up to version 1.4 the direction is given in the model's frame, from 1.5 on in the joint's.
-    joint : SdfFrame
-    tag : str
-        'axis' or 'axis2'.
-    notes : list of str
-        Guesses are appended.
-
     Attributes
     ----------
     element : Element or None
@@ -110,26 +98,15 @@ DRAKE_TYPES = ('planar',)
 
 @dataclass
 class SdfJoint:
-    """
-    A joint of the file, and the joints made from it.
-
-    Attributes
-    ----------
-    frame : SdfFrame
-    type_name : str
-    specs : list of JointSpec
-        One joint, or two in series: for a universal or revolute2 joint, NAME about <axis> and
-        NAME_axis2 about <axis2>; for a screw, NAME, which turns, and NAME_slide, which follows it.
-        A gearbox has none, because it only couples two others.
-    axes : dict of str to SdfAxis
-        The axes by tag, 'axis' and 'axis2'.
-
-    """
+    """A joint of the file, and the joints made from it."""
 
     frame: SdfFrame
     type_name: str
+    # One joint, or two in series: for a universal or revolute2 joint, NAME about <axis> and
+    # NAME_axis2 about <axis2>; for a screw, NAME, which turns, and NAME_slide, which follows it.
+    # A gearbox has none, because it only couples two others.
     specs: list[JointSpec] = field(default_factory=list)
-    axes: dict[str, SdfAxis] = field(default_factory=dict)
+    axes: dict[str, SdfAxis] = field(default_factory=dict)  # The axes by tag, 'axis' and 'axis2'
 
     @property
     def name(self) -> str:

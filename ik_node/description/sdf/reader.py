@@ -141,8 +141,12 @@ class _SdfReader:
         self._hang_joints(world, set(motors))
         drake = DrakeLoops(document, self._graph, description)
         for scope in scopes:
-            drake.read(scope)
-        description.loops += [*drake.found, LoopSet(document.source, couplings=rules)]
+            drake.read_model(scope)
+        description.loops += [
+            drake.found,
+            drake.guessed,
+            LoopSet(document.source, couplings=rules),
+        ]
         description.loops.append(
             read_detachable_joints_of_models(document, self._graph, scopes, description)
         )

@@ -31,17 +31,7 @@ COUPLING_KEYS = ('joint', 'of', 'coefficients', 'offset')
 
 
 def read_closures(content: object, source: str) -> LoopSet:
-    """
-    Read closure annotations of ik_node.
-
-    Parameters
-    ----------
-    content : object
-        The parsed YAML.
-    source : str
-        Name of the file, for messages.
-
-    """
+    """Read closure annotations of ik_node."""
     return _Reader(source).read(content)
 
 

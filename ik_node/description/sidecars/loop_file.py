@@ -21,12 +21,6 @@ class Retype:
     """
     A document whose joints get other types; their origins and links stay.
 
-    Parameters
-    ----------
-    document : XmlDocument
-    what : str
-        Source of the joint names, for messages.
-
     Attributes
     ----------
     notes : list of str
@@ -145,22 +139,13 @@ def _as_it_is(document: XmlDocument) -> None:
 
 @dataclass
 class Sidecar:
-    """
-    The content of a loop file.
+    """The content of a loop file."""
 
-    Attributes
-    ----------
-    loop_set : callable
-        Returns the declared loops, given a description whose links and joints are read.
-    rewrite : callable
-        Changes the parsed description before it is read, if the file changes joint types.
-    ends : tuple of (str, str)
-        The two names that each loop connects; in some formats they are names of joints.
-
-    """
-
+    # Returns the declared loops, given a description whose links and joints are read
     loop_set: Callable[[Description], LoopSet]
+    # Changes the parsed description before it is read, if the file changes joint types
     rewrite: Callable[[XmlDocument], None] = _as_it_is
+    # The two names that each loop connects; in some formats they are names of joints
     ends: tuple[tuple[str, str], ...] = ()
 
 

@@ -24,15 +24,7 @@ TRANSMITTED = ('joint', 'leftjoint', 'rightjoint', 'flexjoint', 'rolljoint', 'ga
 
 
 def driven_joints(elements: Sequence[Element]) -> list[str]:
-    """
-    Return the unique names of joints that <ros2_control> or else <transmission> drives.
-
-    Parameters
-    ----------
-    elements : sequence of Element
-        Children of the root element of a URDF.
-
-    """
+    """Return the unique names of joints that <ros2_control> or else <transmission> drives."""
     return commanded_joints(elements) or _names(
         child
         for element in elements
@@ -172,16 +164,6 @@ def read_transmissions(
     motors, the motor positions are those of ROS's `transmission_interface`: differential
     a_1 (r_1 j_1 + r_2 j_2) and a_2 (r_1 j_1 - r_2 j_2), four-bar a_1 r_1 j_1 and
     a_2 (j_1 + r_2 j_2). A motor turns on the parent link of the first joint.
-
-    Parameters
-    ----------
-    document : XmlDocument
-        The URDF.
-    specs : list of JointSpec
-        The joints; motors are appended that are not among them.
-    notes : list of str
-        Transmissions that are read, or cannot be, are appended.
-
     """
     rules: list[CouplingRule] = []
     # Our own writer has written these couplings as such.

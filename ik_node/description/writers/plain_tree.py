@@ -196,31 +196,17 @@ Pose = tuple[Array, Array]
 
 @dataclass
 class PlainJoint:
-    """
-    A joint in URDF's terms: its moved frame is the frame of its child link.
-
-    Attributes
-    ----------
-    name, type_name, parent, child : str
-    pose : (ndarray, ndarray)
-        Pose of the joint in its parent link: position [m] and quaternion (xyzw).
-    axis : ndarray or None
-        Unit vector in the joint frame.
-    made_from : Joint or None
-        The joint of the model; None for a joint that was added for a pose.
-    dof : DOF or None
-        The axis of the model's joint; None for all axes, or none.
-
-    """
+    """A joint in URDF's terms: its moved frame is the frame of its child link."""
 
     name: str
     type_name: str
     parent: str
     child: str
-    pose: Pose
-    axis: Array | None = None
+    pose: Pose  # Pose of the joint in its parent link: position [m] and quaternion (xyzw)
+    axis: Array | None = None  # Unit vector in the joint frame
+    # The joint of the model; None for a joint that was added for a pose
     made_from: Joint | None = None
-    dof: DOF | None = None
+    dof: DOF | None = None  # The axis of the model's joint; None for all axes, or none
 
 
 # A link's origin closer than this to the axis [m] counts as on the axis.
@@ -230,17 +216,9 @@ Z_AXIS = (0.0, 0.0, 1.0)
 
 @dataclass
 class PlainTree:
-    """
-    The links and joints of a URDF in the order in which they are written.
+    """The links and joints of a URDF in the order in which they are written."""
 
-    Attributes
-    ----------
-    links : list of str
-        Added links come just before the link that they carry.
-    joints : list of PlainJoint
-
-    """
-
+    # Added links come just before the link that they carry
     links: list[str] = field(default_factory=list)
     joints: list[PlainJoint] = field(default_factory=list)
 
@@ -426,13 +404,6 @@ def couplings_of(
 ) -> tuple[dict[str, CouplingRule], list[CouplingRule]]:
     """
     Sort the couplings of a robot by whether URDF can express them.
-
-    Parameters
-    ----------
-    description : Description
-        The robot.
-    tree : PlainTree
-        The same robot in URDF's terms.
 
     Returns
     -------

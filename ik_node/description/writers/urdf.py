@@ -44,10 +44,6 @@ class Carried:
 
     It is empty for a robot that was not read from a URDF.
 
-    Parameters
-    ----------
-    description : Description
-
     Attributes
     ----------
     attributes : dict of str to str
