@@ -23,7 +23,7 @@ def numbers(what: str, values: ArrayLike, shape: tuple[int, ...] | None = None) 
     what : str
         Name of the array in messages.
     values : array_like
-        The numbers; masked elements become NaN.
+        The numbers, in any form of which numpy makes an array of numbers.
     shape : tuple of int, optional
         The expected shape, for the message only; it is not checked.
 
@@ -36,23 +36,13 @@ def numbers(what: str, values: ArrayLike, shape: tuple[int, ...] | None = None) 
     if values.__class__ is np.ndarray and values.dtype is FLOAT:
         return values.copy()
     try:
-        array = np.array(_without_masks(values), order='C', ndmin=0)
+        array = np.array(values, order='C', ndmin=0)
         if array.dtype.kind in 'biufO':
             return array.astype(np.float64, order='C', copy=False)
     except (TypeError, ValueError, OverflowError, RecursionError):
         pass
     wanted = 'an array of numbers' if shape is None else f'numbers of shape {shape}'
     raise ShapeError(what, wanted, shown(values))
-
-
-def _without_masks(values: Any) -> Any:
-    """Return an array, or sequences with arrays, with NaN for masked elements."""
-    if isinstance(values, np.ma.MaskedArray):
-        return np.ma.filled(values.astype(np.float64), np.nan)
-    if isinstance(values, (list, tuple)):
-        # The test of the type saves a call for each number of a long list.
-        return [v if v.__class__ is float else _without_masks(v) for v in values]
-    return values
 
 
 def elements(values: Any) -> Any:
@@ -62,8 +52,7 @@ def elements(values: Any) -> Any:
     Raises
     ------
     TypeError
-        For other types. Some of them, such as bytes and sets, can be iterated over, but their
-        elements are no numbers or have no order; `numbers` decides about them.
+        For other types, about which `numbers` decides.
 
     """
     if isinstance(values, np.ndarray):

@@ -94,7 +94,6 @@ REFUSED = {
     'texts': ['0.1', '0.2', '0.3'],
     'an empty list': [],
     'nothing': None,
-    'something hidden': np.ma.masked_array(np.zeros(7), [0, 0, 1, 0, 0, 0, 0]),
     'NaN': np.full(7, np.nan),
     'complex numbers': np.zeros(7, complex),
     'a huge whole number': [10**400] * 7,

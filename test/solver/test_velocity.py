@@ -531,8 +531,6 @@ def test_result_names_its_values_and_survives_pickling():
         ({'hand_goal': (b'abc', ANGULAR)}, ShapeError, "twist of 'hand_goal'"),
         ({'hand_goal': (LINEAR, {0.1, 0.2, 0.3})}, ShapeError, "twist of 'hand_goal'"),
         ({'hand_goal': {(0.1, 0.2, 0.3), (0.3, 0.1, 0.2)}}, ShapeError, "twist of 'hand_goal'"),
-        ({'hand_goal': (np.ma.array(LINEAR, mask=[0, 1, 0]), ANGULAR)}, ShapeError, 'finite'),
-        ({'hand_goal': (LINEAR, np.ma.array([1, 2, 3], mask=[0, 1, 0]))}, ShapeError, 'finite'),
         ([('hand_goal', np.zeros(6))], OptionError, 'a mapping'),
     ],
 )

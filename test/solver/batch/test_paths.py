@@ -212,25 +212,6 @@ def test_bad_arguments_of_paths_are_refused(words, error, name):
 
 
 @pytest.mark.parametrize(
-    'form',
-    [
-        lambda masked: masked,
-        lambda masked: [*masked],
-        lambda masked: (masked, np.tile(UNIT, (3, 4, 1))),
-    ],
-    ids=['array', 'list of arrays', 'pair'],
-)
-def test_masked_values_of_paths_are_refused(form):
-    """The number that a mask hides is not used."""
-    case = Case('arm7')
-    case.goal.set_goal_dof('X', 'Y', 'Z')
-    positions = np.ma.array(np.zeros((3, 4, 3)))
-    positions[1, 2, 0] = np.ma.masked
-    with pytest.raises(ShapeError, match=r'in row 6.*finite numbers'):
-        Solver(case.roots).solve_paths({case.name: form(positions)})
-
-
-@pytest.mark.parametrize(
     'pose',
     [
         np.zeros((0, 0, 0)),
