@@ -21,7 +21,7 @@ from ik_node.cli.rclpy_needed import need_rclpy
 from ik_node.cli.robot_arguments import add_reading_options, robot_file, ROBOT_HELP, robot_of
 from ik_node.errors import OptionError, UnknownFrameError
 from ik_node.gallery import gallery_item, NAMES
-from ik_node.viewer.viser_needed import need_viser
+from ik_node.viewer.view import need_viser
 
 if TYPE_CHECKING:
     from ik_node.viewer.sessions.session import Session

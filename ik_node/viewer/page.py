@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 import contextlib
 import io
+import itertools
 import math
 import threading
 import time
 from typing import Any
 
 from ik_node.analysis.reach.volume import ReachVolume
-from ik_node.errors import IkError
+from ik_node.errors import IkError, OptionError
 from ik_node.viewer.access import Access, guarded
 from ik_node.viewer.panels.controls import Controls
 from ik_node.viewer.panels.joint_panel import LEFT_ALONE
-from ik_node.viewer.panels.plot_panel import History
+from ik_node.viewer.panels.solver_panel import History
 from ik_node.viewer.panels.view_panel import Eyes
 from ik_node.viewer.sessions.goal_memory import Undo
 from ik_node.viewer.sessions.session import Array, Session
 from ik_node.viewer.stage.stage import Stage
 from ik_node.viewer.stage.view_ray import ViewRay
-from ik_node.viewer.work_queue import PictureDue, WorkQueue
 import viser
 
 # Longest wait for work, and period of panel updates [s].
@@ -37,6 +37,74 @@ THEME: dict[str, Any] = {
     'show_logo': False,
     'brand_color': (41, 107, 230),
 }
+
+
+class PictureDue:
+    """
+    A timer that delays a picture until the response to a command, so that one picture shows both.
+
+    After a goal is sent to a node, the robot moves a moment later. A picture before that would
+    only delay the picture with the result. `patience` is the longest wait for a response [s].
+    """
+
+    def __init__(self, patience: float) -> None:
+        self._patience = patience
+        self._asked = math.inf
+
+    def at(self, now: float, *, asked: bool, moved: bool) -> bool:
+        """
+        Return True if a picture is due at a time [s].
+
+        `asked` tells whether a command was executed since the last call, and `moved` whether
+        something visible has changed.
+        """
+        if asked:
+            self._asked = min(self._asked, now)
+        if not moved and now - self._asked < self._patience:
+            return False
+        self._asked = math.inf
+        return True
+
+
+Work = Callable[[], None]
+
+
+class WorkQueue:
+    """
+    A queue of work from any thread for one thread.
+
+    Pointer events can arrive faster than a large robot is drawn. New work replaces waiting work
+    with the same key and moves to the end of the queue.
+    """
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._waiting: dict[object, Work] = {}
+        self._numbers = itertools.count()
+        self._woken = False
+
+    def put(self, work: Work, key: object = None) -> None:
+        """Add work; with a key, it replaces waiting work with the same key."""
+        with self._changed:
+            key = ('unique', next(self._numbers)) if key is None else key
+            self._waiting.pop(key, None)
+            self._waiting[key] = work
+            self._changed.notify()
+
+    def wake(self) -> None:
+        """End the waiting of `take`."""
+        with self._changed:
+            self._woken = True
+            self._changed.notify()
+
+    def take(self, timeout: float) -> list[Work]:
+        """Return all waiting work in order; wait for it at most for `timeout` [s]."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._woken or bool(self._waiting), timeout)
+            self._woken = False
+            taken = list(self._waiting.values())
+            self._waiting.clear()
+            return taken
 
 
 class _Server(viser.ViserServer):
@@ -131,7 +199,7 @@ class Page:
         self._stage = Stage(
             self.server,
             controls.view,
-            controls.handles,
+            controls.goals,
             controls.load,
             controls.reach,
             self._clicked,
@@ -258,8 +326,7 @@ class Page:
                 self._stage.read(self.session)
                 self._controls.rebuild(self.session, self._stage.gizmo_size)
                 solved = True
-            moved = self._stage.settle(now) or solved
-            if due.at(now, asked=bool(work), moved=moved):
+            if due.at(now, asked=bool(work), moved=solved):
                 self._stage.draw(self.session)
                 drawn = now
             if told < drawn + AFTERWARDS and now - told >= PANELS:
@@ -289,11 +356,11 @@ class Page:
 
     def _clicked(self, link: str, ray: ViewRay) -> None:
         goals = self._controls.goals
-        if not goals.by_click:
-            return
         dof, there = goals.new_dof, goals.where_clicked
 
         def make(session: Session) -> None:
+            if self._stage.is_fixed(link):
+                raise OptionError('link', link, 'a link that some joint moves: this one is fixed')
             at = self._stage.hit(session, link, ray) if there else None
             old = self._goal_on(session, link)
             if old:
@@ -321,7 +388,7 @@ class Page:
             self.do(lambda _: None, undo=True)
         else:
             self.do(lambda s: s.move_goal(name, position, quat_xyzw), key=('goal', name))
-            if phase == 'end' and self._controls.handles.returns:
+            if phase == 'end' and self._controls.goals.returns:
                 self.do(lambda s: s.release_goal(name))
 
     def _loaded(self, part: str, place: Array) -> None:

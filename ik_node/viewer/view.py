@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 from typing import TYPE_CHECKING
 
 from ik_node.analysis.reach.volume import ReachVolume
+from ik_node.errors import IkError
 from ik_node.robot import as_robot
-from ik_node.viewer.viser_needed import need_viser
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,6 +16,22 @@ if TYPE_CHECKING:
     from ik_node.robot import Robot
     from ik_node.solver.solver import Solver
     from ik_node.viewer.page import Page
+
+
+def need_viser() -> None:
+    """
+    Check that viser can be imported.
+
+    Raises
+    ------
+    IkError
+        If it is not installed; the message describes the installation.
+
+    """
+    if importlib.util.find_spec('viser') is None:
+        raise IkError(
+            "viser is not installed: `pip install 'ik_node[viewer]'`, or `pip install viser`"
+        )
 
 
 def view(

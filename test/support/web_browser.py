@@ -248,7 +248,7 @@ class Window:
     def ready(self) -> None:
         """Wait until it is drawn."""
         # On a phone, the sheet with the panels is closed.
-        wait_until(lambda: 'ik_node' in self.browser.text(), 'the panel')
+        wait_until(lambda: self.browser.text().strip(), 'the panel')
         # The scene fades in.
         wait_until(lambda: self.colours() > 200, 'a scene that is not blank')
 

@@ -88,3 +88,8 @@ def browser_html() -> str:
         f'<img alt="" src="data:," style="display:none" onerror="{escape(script)}">'
         f'<div style="display:none;padding:4px 10px 0;font-size:0.8em;opacity:0.8">{SLOW}</div>'
     )
+
+
+def label_style(colour: str) -> str:
+    """Return HTML with a style that colours the title of the panel."""
+    return f'<style>#root {{--state:{colour or "inherit"}}}</style>'

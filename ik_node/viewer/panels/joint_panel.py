@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import isfinite, pi
+import re
 import time
 from typing import Any
 
@@ -12,26 +14,55 @@ from ik_node.robot import Robot
 from ik_node.viewer.panels.session_queue import by_hand, SessionQueue
 from ik_node.viewer.sessions.session import Array
 
+# Names that are text in YAML 1.1, except the words below. Others need quotes: 1e3, 0x1f, ~.
+_PLAIN = re.compile(r'[A-Za-z_][A-Za-z0-9_./-]*')
+_WORDS = {'y', 'n', 'yes', 'no', 'on', 'off', 'true', 'false', 'null'}
+
+
+def configuration_yaml(names: Iterable[str], values: Iterable[float]) -> str:
+    """
+    Return joint values as a YAML mapping, with one joint per line.
+
+    The parameters `rest_pose` and `joint_targets` of the node accept this format.
+    """
+    lines = [f'{_key(name)}: {_number(value)}' for name, value in zip(names, values, strict=True)]
+    return '\n'.join(lines) + '\n' if lines else '{}\n'
+
+
+def _key(name: str) -> str:
+    if _PLAIN.fullmatch(name) and name.lower() not in _WORDS:
+        return name
+    doubled = name.replace("'", "''")
+    return f"'{doubled}'"
+
+
+def _number(value: float) -> str:
+    # YAML 1.1 reads 1e-07 as text.
+    text = f'{value + 0.0:.9f}'.rstrip('0')
+    text = f'{text}0' if text.endswith('.') else text
+    return '0.0' if text == '-0.0' else text
+
+
 # After the user has moved a slider, the page does not change it for this time [s].
 LEFT_ALONE = 0.4
 
 
 class JointPanel:
-    """
-    Sliders that show the joint values, and set them in forward mode.
-
-    Parameters
-    ----------
-    gui : viser.GuiApi
-    queue : SessionQueue
-
-    """
+    """Sliders that show the joint values and set them in forward mode, and the values as YAML."""
 
     def __init__(self, gui: Any, queue: SessionQueue) -> None:
         self._gui = gui
         self._queue = queue
         self._folders: list[Any] = []
         self._sliders: list[_Slider] = []
+        self._names: list[str] = []
+        self._hint = gui.add_markdown('Goals lead: choose **solve from joints** to move joints.')
+        rest = gui.add_button(
+            'Save rest pose', color='gray', hint='joints drift to where they are now'
+        )
+        by_hand(rest, lambda _: queue.do(lambda s: s.save_rest_pose()))
+        # Below all joints.
+        self._yaml = gui.add_text('as YAML', '', multiline=True, order=1e9)
 
     def rebuild(self, robot: Robot) -> None:
         """Add a slider for every joint value, actuated ones first."""
@@ -43,6 +74,7 @@ class JointPanel:
             if joint.name in robot.actuated
             for value in joint.value_names
         }
+        self._names = robot.joint_names
         followers = _followers(robot.joint_order)
         self._sliders, self._folders = [], []
         limits = zip(robot.joint_names, robot.lower.tolist(), robot.upper.tolist(), strict=True)
@@ -67,6 +99,8 @@ class JointPanel:
         now = time.monotonic()
         for slider in self._sliders:
             slider.refresh(float(q[slider.place]), now, forward)
+        self._hint.visible = not forward
+        self._yaml.value = configuration_yaml(self._names, q.tolist())
 
 
 class _Slider:

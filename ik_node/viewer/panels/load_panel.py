@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import floor, isfinite, log10
 from typing import Any, NamedTuple
 
 from ik_node.errors import IkError, plain
 from ik_node.robot import Robot
-from ik_node.transmission.motor_load import Load, MotorStatics, statement
-from ik_node.viewer.panels.effort_html import efforts_html, note_html, quantity
+from ik_node.transmission.motor_load import Load, MotorEffort, MotorStatics, NEAR, statement
 from ik_node.viewer.panels.session_queue import by_hand, SessionQueue
+from ik_node.viewer.panels.text_html import box, line, ORANGE, RED, table
 from ik_node.viewer.sessions.session import Array, Session
 import numpy as np
 
@@ -18,6 +19,8 @@ import numpy as np
 ARROW = 1.5
 # Largest number of digits of the inputs: of forces [N], and of positions [m].
 FORCE_STEP, POINT_STEP = 1e-3, 1e-4
+# Share of the limit above which an effort is marked as high, and number of listed motors.
+HIGH, MOST = 0.8, 40
 SHOW, LINK = 'show a load', 'on link'
 HINT = (
     'Drag the ball at the tip of the arrow to change the force, and the ball on its shaft to move '
@@ -25,20 +28,49 @@ HINT = (
 )
 
 
+def quantity(value: float, unit: str) -> str:
+    """Return a number with three digits and its unit, in thousands if it is large."""
+    scale, prefix = (1e-3, 'k') if abs(value) >= 999.5 else (1.0, '')
+    # Rounding to three digits can add a digit before the point.
+    shown = float(f'{value * scale:.3g}')
+    digits = max(0, 2 - floor(log10(abs(shown)))) if abs(shown) >= 0.1 else 3
+    text = f'{shown:.{digits}f}'
+    return f'{text if text.strip("-0.") else 0} {prefix}{unit}'
+
+
+def efforts_html(efforts: Sequence[MotorEffort]) -> str:
+    """Return a row for each motor with its effort and its share of the limit, red beyond it."""
+    rows = []
+    for effort in efforts:
+        share = f'{100.0 * min(effort.share, 9.99):.0f} %' if isfinite(effort.limit) else ''
+        colour = RED if effort.is_over else ORANGE if effort.share > HIGH else ''
+        rows.append((effort.name, (quantity(effort.effort, effort.unit), share), colour))
+    over = sum(effort.is_over for effort in efforts)
+    return box(
+        line('efforts of the motors', bold=True),
+        line(f'{over} over the limit', RED) if over else '',
+        table(rows, MOST),
+    )
+
+
+def singularity_html(statics: MotorStatics, q: Array) -> str:
+    """Return a line with the distance to the nearest singularity; '' if the robot has none."""
+    if not (statics.robot.closures and statics.robot.actuated):
+        return ''
+    try:
+        found = statics.singularity(q)
+    except IkError as error:
+        return box(line(f'distance to singularity: {statement(error)}'))
+    if found is None:
+        return ''
+    nearness, warning = found
+    near = nearness < NEAR
+    text = f'distance to singularity: {100.0 * nearness:.{1 if near else 0}f} %'
+    return box(line(text + ', near' * near, RED * near), line(warning, RED))
+
+
 class LoadArrow(NamedTuple):
-    """
-    The arrow of a load.
-
-    Attributes
-    ----------
-    link : str
-        The link on which the load acts.
-    start, end : ndarray, shape (3,)
-        Point of application and tip of the arrow, root frame [m].
-    text : str
-        The size of the force with its unit.
-
-    """
+    """The arrow of a load on a link: from start to end (3,), root frame [m], and its text."""
 
     link: str
     start: Array
@@ -47,17 +79,7 @@ class LoadArrow(NamedTuple):
 
 
 class LoadPanel:
-    """
-    A panel with a load, and with the efforts of the motors that hold it.
-
-    Parameters
-    ----------
-    gui : viser.GuiApi
-    queue : SessionQueue
-    statics : callable
-        Returns the statics of a robot.
-
-    """
+    """A load, and the efforts of the motors that hold it; `statics` returns those of a robot."""
 
     def __init__(
         self, gui: Any, queue: SessionQueue, statics: Callable[[Robot], MotorStatics]
@@ -70,17 +92,13 @@ class LoadPanel:
         self._show = gui.add_checkbox(
             SHOW, False, hint='a force on a link, which the motors hold at rest'
         )
-        self._hint = gui.add_html('')
+        self._hint = gui.add_markdown(HINT, visible=False)
         self._link = gui.add_dropdown(LINK, ('',), visible=False)
         self._force = gui.add_vector3(
             'force [N]', (0.0, 0.0, 0.0), step=FORCE_STEP, visible=False, hint='axes of the world'
         )
         self._point = gui.add_vector3(
-            'acts at [m]',
-            (0.0, 0.0, 0.0),
-            step=POINT_STEP,
-            visible=False,
-            hint="in the link's frame",
+            'acts at [m]', (0.0, 0.0, 0.0), step=POINT_STEP, visible=False, hint='in the link'
         )
         self._scale = gui.add_number(
             'arrow [N/m]', 100.0, min=1e-6, step=1e-6, visible=False, hint='force per length'
@@ -114,19 +132,7 @@ class LoadPanel:
         return LoadArrow(load.link, start, start + force / self._newtons, size)
 
     def pull(self, robot: Robot, part: str, place: Array) -> None:
-        """
-        Move an end of the arrow.
-
-        Parameters
-        ----------
-        robot : Robot
-            The robot.
-        part : str
-            'force' for the tip of the arrow, 'point' for the point of application.
-        place : ndarray, shape (3,)
-            Where it is dragged to, root frame [m].
-
-        """
+        """Move the tip of the arrow ('force') or its start ('point') to a place (3,) [m]."""
         load = self._load
         if load is None or robot is not self._robot:
             return
@@ -137,17 +143,7 @@ class LoadPanel:
         self._write(self._load)
 
     def rebuild(self, robot: Robot, size: float) -> None:
-        """
-        Prepare the panel for a robot or for other goals.
-
-        Parameters
-        ----------
-        robot : Robot
-            The robot.
-        size : float
-            Length of a gizmo's arrows [m].
-
-        """
+        """Prepare the panel for a robot whose gizmos have arrows of a length [m]."""
         if robot is self._robot:
             return
         self._robot, self._load, self._first_length = robot, None, ARROW * size
@@ -164,7 +160,7 @@ class LoadPanel:
         statics = self._statics(robot)
         if statics.refusal:
             self._show.disabled = True
-            self._text.content = note_html(f'no efforts: {statics.refusal}')
+            self._text.content = box(line(f'no efforts: {statics.refusal}'))
             return
         self._show.disabled = False
         if self._load is None:
@@ -173,7 +169,7 @@ class LoadPanel:
         try:
             self._text.content = efforts_html(statics.efforts(q, self._load))
         except IkError as error:
-            self._text.content = note_html(f'no efforts: {statement(error)}')
+            self._text.content = box(line(f'no efforts: {statement(error)}'))
 
     @property
     def _newtons(self) -> float:
@@ -223,8 +219,7 @@ class LoadPanel:
 
     def _reveal(self) -> None:
         """Show the inputs if there is a load."""
-        for handle in (self._link, self._force, self._point, self._scale):
+        for handle in (self._hint, self._link, self._force, self._point, self._scale):
             handle.visible = self.shown
         weighs = self._robot is not None and self._robot.mass > 0.0
         self._gravity.visible = self.shown and weighs
-        self._hint.content = note_html(HINT) if self.shown else ''

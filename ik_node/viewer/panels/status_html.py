@@ -1,94 +1,73 @@
-"""The status of the solver as HTML."""
+"""The state of goals and loops in words, and its details."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import degrees
 
 from ik_node.analysis.file_pose import WARNING
-from ik_node.display import escaped
-from ik_node.errors import MOST_TEXT
 from ik_node.scene.chain_report import ChainReport
 from ik_node.solver.result import PoseError
+from ik_node.viewer.panels.text_html import box, GREEN, line, ORANGE, RED, table
 
-# A palette for the colour-blind (Okabe & Ito 2008); the status is also shown as a word.
-_COLOURS = {'CONVERGED': '#009E73', 'STALLED': '#E69F00', 'TIMEOUT': '#E69F00'}
-_ELSE = '#D55E00'
-# Largest number of goals, and of open loops, that are listed.
-MOST = 8
-# Loops with a larger residual [m or rad] are listed.
+# Largest number of chains, and of goals and loops, that are listed.
+MOST_CHAINS, MOST = 8, 12
+# In a chain that has not converged, what has a larger residual [m or rad] is unmet or open.
 OPEN = 1e-5
-_CELL = 'style="padding:0 7px 0 0;text-align:left;white-space:nowrap"'
-# The name has the width that the numbers leave. What is cut off is in its tooltip.
-_NAME = (
-    'style="padding:0 7px 0 0;text-align:left;white-space:nowrap;width:100%;max-width:0;'
-    'overflow:hidden;text-overflow:ellipsis"'
-)
-_TABLE = '<table style="border-collapse:collapse;width:100%">'
 
 
-def status_html(title: str, note: str, reports: Sequence[ChainReport]) -> str:
+def state_of(reports: Sequence[ChainReport], note: str = '') -> tuple[str, str]:
     """
-    Return the HTML of the status above the panels.
+    Return the state in words, such as '14 goals met, 6 loops closed', and its colour.
 
-    Parameters
-    ----------
-    title : str
-        Name of the robot.
-    note : str
-        Problem that prevents solving; '' = none.
-    reports : sequence of ChainReport
-        One per chain.
-
+    `note` is the problem that prevents solving; '' = none.
     """
-    parts = ['<div style="padding:2px 10px 6px;font-size:0.85em;line-height:1.5">']
-    parts.append(f'<b style="font-size:1.1em">{escaped(title)}</b>')
     if note:
-        parts.append(f'<div style="color:{_ELSE}">{escaped(note, MOST_TEXT)}</div>')
-    parts += [_chain(report) for report in reports]
-    if not reports and not note:
-        parts.append('<div>no goal and no loop: click a link to make a goal</div>')
-    return ''.join([*parts, '</div>'])
+        return note, RED
+    goals = [_is_open(r, error) for r in reports for error in r.goal_errors.values()]
+    loops = [_is_open(r, error) for r in reports for error in r.closure_errors.values()]
+    words = [
+        *_counted(goals, 'goal', 'met', 'not met'),
+        *_counted(loops, 'loop', 'closed', 'open'),
+    ]
+    colour = RED if any(loops) else ORANGE if any(goals) else GREEN
+    return (', '.join(words), colour) if words else ('no goal and no loop', '')
 
 
-def notes_html(notes: Sequence[str]) -> str:
-    """Return the HTML of the notes on a robot's file: warnings, and the others folded up."""
-    loud = [note for note in notes if note.startswith(WARNING)]
-    quiet = [note for note in notes if not note.startswith(WARNING)]
-    parts = [f'<div style="color:{_ELSE}">{escaped(note, MOST_TEXT)}</div>' for note in loud]
-    if quiet:
-        lines = ''.join(f'<div>{escaped(note, MOST_TEXT)}</div>' for note in quiet)
-        count = f'{len(quiet)} note{"s" * (len(quiet) > 1)} on the file'
-        parts.append(f'<details><summary>{count}</summary>{lines}</details>')
-    style = 'padding:0 10px 6px;font-size:0.85em;line-height:1.5'
-    return f'<div style="{style}">{"".join(parts)}</div>' if parts else ''
+def details_html(reports: Sequence[ChainReport]) -> str:
+    """Return the residuals, worst first, in mm and degrees, and status and time of each chain."""
+    rows = []
+    for report in reports:
+        for kind, errors in (('', report.goal_errors), ('loop ', report.closure_errors)):
+            for name, error in errors.items():
+                values = f'{1e3 * error.position:.3g} mm', f'{degrees(error.orientation):.3g}°'
+                colour = RED if _is_open(report, error) else ''
+                rows.append((max(error), (kind + name, values, colour)))
+    rows.sort(key=lambda row: row[0], reverse=True)
+    chains = [_chain(report) for report in reports[:MOST_CHAINS]]
+    return box(table([row for _, row in rows], MOST), *chains)
+
+
+def notes_html(title: str, notes: Sequence[str]) -> str:
+    """Return the name of a robot and the warnings about its file."""
+    warnings = [line(note, RED) for note in notes if note.startswith(WARNING)]
+    return box(line(title, bold=True), *warnings)
+
+
+def _is_open(report: ChainReport, error: PoseError) -> bool:
+    return report.status != 'CONVERGED' and max(error) > OPEN
+
+
+def _counted(flags: Sequence[bool], kind: str, good: str, bad: str) -> list[str]:
+    """Return how many goals or loops there are in words, or how many are unmet or open."""
+    count = f'{len(flags)} {kind}{"s" * (len(flags) > 1)}'
+    if any(flags):
+        return [f'{sum(flags)} of {count} {bad}' if len(flags) > 1 else f'{count} {bad}']
+    return [f'{count} {good}'] if flags else []
 
 
 def _chain(report: ChainReport) -> str:
-    colour = _COLOURS.get(report.status, _ELSE)
-    message = escaped(report.message, MOST_TEXT)
-    line = (
-        f'<div title="{message}"><span style="color:{colour}">&#9679;</span> '
-        f'<b>{escaped(report.status)}</b> {report.iterations} steps, '
-        f'{1e3 * report.solve_time:.2f} ms</div>'
-    )
-    if report.status != 'CONVERGED':
-        line += f'<div style="color:{colour}">{message}</div>'
-    loops = sorted(report.closure_errors.items(), key=lambda row: max(row[1]), reverse=True)
-    shown = [('loop', *row) for row in loops if max(row[1]) > OPEN][:MOST]
-    if loops and not shown:
-        many = f'{len(loops)} loops' if len(loops) > 1 else 'loop'
-        shown = [(many, *loops[0])]
-    goals = [('goal', *row) for row in report.goal_errors.items()]
-    return f'{line}{_TABLE}{_rows(goals)}{_rows(shown)}</table>'
-
-
-def _rows(rows: Sequence[tuple[str, str, PoseError]]) -> str:
-    named = [(kind, escaped(name), error) for kind, name, error in rows[:MOST]]
-    lines = [
-        f'<tr><td {_CELL}>{kind}</td><td {_NAME} title="{name}">{name}</td>'
-        f'<td {_CELL}>{error.position:.1e} m</td><td {_CELL}>{error.orientation:.1e} rad</td></tr>'
-        for kind, name, error in named
-    ]
-    if len(rows) > MOST:
-        lines.append(f'<tr><td {_CELL} colspan="4">and {len(rows) - MOST} more</td></tr>')
-    return ''.join(lines)
+    text = f'{report.status}, {report.iterations} steps, {1e3 * report.solve_time:.2f} ms'
+    if report.status == 'CONVERGED':
+        return line(text, GREEN)
+    return line(text, ORANGE) + line(report.message, ORANGE)

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from math import cos, radians, sin, tan
+from typing import Any, NamedTuple
 
-from ik_node.viewer.stage.camera_fit import Camera, fitted, View, view_of
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+# Vertical angle of view [deg]: small, so that parallel lines look parallel. In 2-D, the camera is
+# so far away that the picture is orthographic to a pixel.
+FOV, FLAT_FOV = 30.0, 1.0
+# Free margins as shares of half the view: at the sides, above and below.
+MARGINS = (0.1, 0.1, 0.1)
+# Direction of the camera from the robot [deg]: about z from x, and above the ground. Flat robots
+# are seen from higher up.
+AZIMUTH, ELEVATION, HIGH = -55.0, 22.0, 48.0
+# Robots are flat if their height is below this share of their width.
+FLAT = 0.2
 # Width divided by height of a view that no browser has reported yet.
 ASPECT = 1.2
-# Nearest and farthest visible point, as multiples of the distance of the camera.
-NEAR, FAR = 0.02, 6.0
-# How far a user can move away, as a multiple of the distance at first.
-AWAY = 4.0
+# Nearest and farthest visible point, and how far a user can move away, as multiples of the first
+# distance of the camera.
+NEAR, FAR, AWAY = 0.02, 6.0, 4.0
 # Number of sent cameras that are remembered for each browser.
 KEPT = 6
 # A camera within this share of its distance from a fitted one has not been moved by a user.
@@ -24,17 +33,79 @@ UNMOVED = 1e-3
 APPLIED = 1e-5
 
 
+class View(NamedTuple):
+    """A direction of the camera: unit vectors to the camera and upwards, angle of view [rad]."""
+
+    back: Array
+    up: Array
+    fov: float
+
+
+class Camera(NamedTuple):
+    """A position of the camera and the point it looks at [m], and the distance between them."""
+
+    eye: Array
+    look_at: Array
+    distance: float
+
+
+def view_of(points: Array) -> View:
+    """Return the direction from which a robot, given by points (n, 3), is seen at first."""
+    x, y, z = np.ptp(points, axis=0)
+    up, around = radians(HIGH if z < FLAT * max(x, y) else ELEVATION), radians(AZIMUTH)
+    back = np.array((cos(up) * cos(around), cos(up) * sin(around), sin(up)))
+    return View(back, np.array((0.0, 0.0, 1.0)), radians(FOV))
+
+
+def plane_view(plane: Array) -> View:
+    """Return the nearly orthographic view onto a plane, given by two unit vectors (3, 2)."""
+    back = np.cross(plane[:, 0], plane[:, 1])
+    # A horizontal plane is seen from above, an upright one from the side of the usual view.
+    usual = view_of(np.zeros((1, 3))).back
+    back *= np.sign(back @ (usual if abs(back[2]) < 0.9 else (0.0, 0.0, 1.0))) or 1.0
+    above = np.array((0.0, 1.0, 0.0) if abs(back[2]) > 0.9 else (0.0, 0.0, 1.0))
+    up = above - (above @ back) * back
+    return View(back, up / np.linalg.norm(up), radians(FLAT_FOV))
+
+
+def fitted(points: Array, view: View, aspect: float) -> Camera:
+    """
+    Return the nearest camera that sees all points (n, 3) within the margins.
+
+    A point with the coordinates x, y, z along right, up and back of the camera is seen within a
+    margin if its distance from the axis is at most t (z_eye - z), where t is the tangent of the
+    angle of that margin. The largest of these bounds define the eye. `aspect` is the width of the
+    picture divided by its height.
+    """
+    right = np.cross(view.up, view.back)
+    right /= np.linalg.norm(right)
+    axes = np.column_stack((right, np.cross(view.back, right), view.back))
+    x, y, z = (points @ axes).T
+    side, above, below = MARGINS
+    high = tan(0.5 * view.fov)
+    wide = high * aspect * (1.0 - side)
+    spans = []
+    for along, low_slope, high_slope in (
+        (x, wide, wide),
+        (y, high * (1.0 - below), high * (1.0 - above)),
+    ):
+        upper = float((along + high_slope * z).max())
+        lower = float((-along + low_slope * z).max())
+        spans.append((upper, lower, high_slope, low_slope))
+    depth = max((upper + lower) / (up + down) for upper, lower, up, down in spans)
+    at = [0.5 * (upper - up * depth + down * depth - lower) for upper, lower, up, down in spans]
+    middle = 0.5 * float(z.max() + z.min())
+    eye = axes @ np.array((*at, depth))
+    distance = max(depth - middle, 1e-6)
+    return Camera(eye, eye - distance * view.back, distance)
+
+
 class Cameras:
     """
-    The cameras of all browsers.
+    The cameras of all browsers of a viser server.
 
     A camera is fitted when its browser connects, when another robot is shown, and when the size of
     its view changes before the user moves it.
-
-    Parameters
-    ----------
-    server : viser.ViserServer
-
     """
 
     def __init__(self, server: Any) -> None:
@@ -46,11 +117,6 @@ class Cameras:
         self._views: dict[int, View] = {}
         self._initial = fitted(self._points, self._view, ASPECT)
         server.on_client_connect(self._connected)
-
-    @property
-    def view(self) -> View:
-        """Return the direction of all cameras at first."""
-        return self._view
 
     def show(self, points: Array, view: View) -> None:
         """Look at a robot, given by points (n, 3) in the root frame [m], from a direction."""

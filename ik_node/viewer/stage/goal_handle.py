@@ -1,61 +1,120 @@
-"""The handle of a goal: gizmos and a ball."""
+"""Handles for dragging the goals: gizmos and balls."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-import time
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from ik_node.model.goal import Goal
-from ik_node.model.rotation import matrix_to_quat, pose_matrix
-from ik_node.scene.shapes import Quat
-from ik_node.viewer.panels.handle_panel import HandleStyle
-from ik_node.viewer.stage.gizmo_axes import Axes, constrained_axes, Gizmo, gizmos_for, handle_axes
+from ik_node.model.rotation import matrix_to_quat, pose_from_matrix, pose_matrix
+from ik_node.robot import Robot
+from ik_node.viewer.panels.goal_panel import HandleStyle
 from ik_node.viewer.stage.scene_nodes import wxyz_of
+from ik_node.viewer.stage.view_ray import pointer_translation
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
+Axes = tuple[bool, bool, bool]
 
-# At flatter viewing angles than about this [rad], dragging in a plane is too sensitive.
-_FLAT = 0.05
+_ALL: Axes = (True, True, True)
+_NONE: Axes = (False, False, False)
+# Number of random configurations, and largest joint values in them [rad or m].
+TRIES, FAR = 12, 1.0
+# Deviations from the plane below this share of the motion count as zero.
+FLAT = 1e-9
 
 
-def pointer_translation(eye: Array, held: Array, pointer: Array, axes: Array) -> Array | None:
+class Gizmo(NamedTuple):
     """
-    Return the translation (3,) of a drag [m].
+    A viser gizmo; a goal may need several of them.
+
+    A gizmo has an arrow along each of its axes x, y, z, a square between any two of them, and a
+    ring about each axis whose two other axes it has. `moves` and `turns` tell whether it has
+    arrows and squares, and whether it has rings.
+    """
+
+    axes: Axes
+    moves: bool
+    turns: bool
+
+
+def gizmos_for(move: Axes, turn: Axes) -> list[Gizmo]:
+    """Return gizmos for translation along some axes and rotation about some axes."""
+    parts = [Gizmo(move, True, False)] if any(move) else []
+    x, y, z = move
+    if turn == (y and z, x and z, x and y) and any(turn):
+        return [Gizmo(move, True, True)]
+    if all(turn):
+        return [*parts, Gizmo(_ALL, False, True)]
+    for axis in range(3):
+        if turn[axis]:
+            parts.append(Gizmo((axis != 0, axis != 1, axis != 2), False, True))
+    return parts
+
+
+def constrained_axes(goal: Goal) -> tuple[Axes, Axes]:
+    """Return which translations and which rotations of a goal are constrained."""
+    if goal.kind in ('look_at', 'distance'):
+        return _ALL, _NONE
+    x, y, z, roll, pitch, yaw = (bool(flag) for flag in goal.dof_flags)
+    return (x, y, z), (roll, pitch, yaw) if goal.kind == 'frame' else _NONE
+
+
+def handle_axes(goal: Goal, style: HandleStyle) -> Array:
+    """Return the axes (3, 3) along which a goal is dragged, root frame."""
+    move, turn = constrained_axes(goal)
+    own: Array = goal.matrix_world[:3, :3].copy()
+    if any(move) == all(move) and any(turn) == all(turn):
+        return own if style.local else np.eye(3)
+    # If some axes are free, the handle must use the axes in which the goal is constrained.
+    if goal.axes == 'link' and goal.child is not None:
+        held: Array = (goal.child.matrix_world @ goal.offset_matrix)[:3, :3]
+        return held
+    return own if goal.axes == 'goal' else np.eye(3)
+
+
+def plane_of(robot: Robot, goal: Goal) -> Array | None:
+    """Return the plane in which the link of a goal moves, see `plane_of_point`."""
+    if goal.child is None or goal.parent is not None or goal.kind != 'frame':
+        return None
+    return plane_of_point(robot, goal.child.name, goal.offset_position)
+
+
+def plane_of_point(robot: Robot, link: str, point: ArrayLike) -> Array | None:
+    """
+    Return the plane in which a point of a link moves.
+
+    Loops are ignored: a motion that is planar with open loops is planar with closed loops.
 
     Parameters
     ----------
-    eye : ndarray, shape (3,)
-        Position of the camera.
-    held : ndarray, shape (3,)
-        Point at which the drag started.
-    pointer : ndarray, shape (3,)
-        A point under the pointer; with three axes, the end of the drag.
-    axes : ndarray, shape (3, n)
-        Unit vectors along which the drag is possible, n from 1 to 3.
+    robot : Robot
+        The robot.
+    link : str
+        Name of the link.
+    point : array_like, shape (3,)
+        The point in the frame of the link [m].
 
     Returns
     -------
-    ndarray or None
-        None = the axes are parallel to the view, or the pointer is above the horizon.
+    ndarray, shape (3, 2), or None
+        Two unit vectors, root frame; None = the motion is spatial, or along a line.
 
     """
-    if axes.shape[1] == 3:
-        return pointer - held
-    ray = pointer - eye
-    ray = ray / np.sqrt(ray @ ray)
-    # Solve eye + t ray = held + axes s in the least-squares sense.
-    columns = np.column_stack((axes, -ray))
-    if np.linalg.svd(columns, compute_uv=False)[-1] < _FLAT:
+    rng = np.random.default_rng(0)
+    lower, upper = np.maximum(robot.lower, -FAR), np.minimum(robot.upper, FAR)
+    offset = np.append(point, 1.0)
+    places = []
+    for _ in range(TRIES):
+        q = lower + rng.random(len(lower)) * np.maximum(0.0, upper - lower)
+        places.append((robot.forward(q, link) @ offset)[:3])
+    *_, sizes, directions = np.linalg.svd(places - np.mean(places, axis=0))
+    if sizes[1] <= FLAT * max(sizes[0], 1e-300) or sizes[2] > FLAT * sizes[0]:
         return None
-    *along, ahead = np.linalg.lstsq(columns, eye - held, rcond=None)[0]
-    if ahead <= 0.0:
-        return None
-    way: Array = axes @ np.array(along)
-    return way
+    plane: Array = directions[:2].T
+    return plane
 
 
 # Called with the goal's name, its position [m] and quaternion (xyzw) in the root frame, and the
@@ -64,10 +123,7 @@ OnDrag = Callable[[str, Array, Array, str], None]
 
 # Radius of the ball, as a share of the gizmo's size, and its scale without gizmos.
 BALL, SMALL = 0.13, 0.6
-COLOUR = (41, 107, 230)
-OPACITY = 0.7
-# A gizmo on a grid without an event for this time [s] is at rest or has been released.
-REST = 0.4
+COLOUR, OPACITY = (41, 107, 230), 0.7
 
 
 class GoalHandle:
@@ -96,7 +152,7 @@ class GoalHandle:
         size: float,
         plane: Array | None,
         on_drag: OnDrag,
-        on_select: Callable[[str], None] = lambda _: None,
+        on_select: Callable[[str], None],
     ) -> None:
         self._scene = scene
         self._name = name
@@ -106,11 +162,8 @@ class GoalHandle:
         self._on_select = on_select
         self._style = HandleStyle()
         self._parts: dict[Gizmo, Any] = {}
-        # During a drag on a grid: the hidden gizmo, and its visible copy on the grid.
-        self._snapped: tuple[Any, Any] | None = None
-        self._heard = 0.0
         self._ball: Any = None
-        self._move: Axes = (False, False, False)
+        self._move = _NONE
         # The goal's pose and the axes of its gizmos, as last drawn.
         self._pose: Array = np.eye(4)
         self._axes: Array = np.eye(3)
@@ -120,41 +173,26 @@ class GoalHandle:
         self._start = (self._pose, self._axes)
         self._grip: Array = np.zeros(3)
 
-    def draw(self, goal: Goal, style: HandleStyle, *, visible: bool, whole: bool = True) -> None:
-        """
-        Move the handle to the goal, except for a gizmo that is being dragged.
-
-        Parameters
-        ----------
-        goal, style
-            The goal, and the settings for dragging it.
-        visible : bool
-            Whether anything is shown.
-        whole : bool
-            Whether the gizmos are shown; else there is only a small ball.
-
-        """
+    def draw(self, goal: Goal, style: HandleStyle, *, visible: bool, whole: bool) -> None:
+        """Move the handle to the goal, except a dragged gizmo; without `whole`, only a ball."""
         self._style = style
         move, turn = constrained_axes(goal)
-        nothing = (False, False, False)
-        self._move = move = move if style.move else nothing
-        self._choose(gizmos_for(move, turn if style.turn else nothing))
+        self._move = move = move if style.move else _NONE
+        self._choose(gizmos_for(move, turn if style.turn else _NONE))
         visible = visible and goal.enabled
+        self._pose, self._axes = goal.matrix_world.copy(), handle_axes(goal, style)
+        place = tuple(self._pose[:3, 3].tolist())
+        turned = np.eye(4)
+        turned[:3, :3] = self._axes
+        wxyz = wxyz_of(pose_from_matrix(turned)[1])
         for gizmo in self._parts.values():
             gizmo.visible = visible and (whole or gizmo is self._held)
-        self._show_ball(visible)
-        if self._ball is not None:
-            self._ball.scale = 1.0 if whole else SMALL
-        if not visible:
-            self._end_snapped()
-            return
-        self._pose, self._axes = goal.matrix_world.copy(), handle_axes(goal, style)
-        place, wxyz = tuple(self._pose[:3, 3].tolist()), wxyz_of(_quat(self._axes))
-        for gizmo in self._parts.values():
-            if gizmo is not self._held:
+            if visible and gizmo is not self._held:
                 gizmo.position, gizmo.wxyz = place, wxyz
-        self._show_snapped(place, wxyz)
+        if self._ball is None and visible:
+            self._ball = self._new_ball()
         if self._ball is not None:
+            self._ball.visible, self._ball.scale = visible, 1.0 if whole else SMALL
             self._ball.position = place
 
     def pull(self, event: Any) -> None:
@@ -164,44 +202,19 @@ class GoalHandle:
         if event.phase == 'start':
             self._on_select(self._name)
             self._grip = np.array(event.start_position, dtype=np.float64)
-            self._tell(start, 'start')
-        if event.phase != 'update' or not any(self._move):
-            return
-        along = axes[:, list(self._move)]
-        if all(self._move) and self._plane is not None:
-            along = self._plane
-        way = pointer_translation(
-            np.array(event.client.camera.position, dtype=np.float64),
-            self._grip,
-            np.array(event.end_position, dtype=np.float64),
-            along,
-        )
-        if way is not None:
-            dragged = start.copy()
-            dragged[:3, 3] += way
-            self._tell(dragged, 'update')
-
-    def settle(self, now: float) -> bool:
-        """
-        Release a gizmo on a grid if it has sent no event for some time.
-
-        viser's client sends no event when an invisible gizmo is released.
-
-        Parameters
-        ----------
-        now : float
-            Time [s], of `time.monotonic`.
-
-        Returns
-        -------
-        bool
-            True if the handle must be redrawn.
-
-        """
-        if self._snapped is None or now - self._heard < REST:
-            return False
-        self._holder = self._held = None
-        return True
+        dragged = start.copy()
+        if event.phase == 'update':
+            if not any(self._move):
+                return
+            along = axes[:, list(self._move)]
+            if all(self._move) and self._plane is not None:
+                along = self._plane
+            delta = pointer_translation(event, self._grip, along)
+            if delta is None:
+                return
+            dragged[:3, 3] += delta
+        if event.phase != 'end':
+            self._tell(dragged, event.phase)
 
     def release(self, client: Any) -> None:
         """Release the handle if a disconnected browser was dragging it."""
@@ -210,7 +223,6 @@ class GoalHandle:
 
     def remove(self) -> None:
         """Remove the handle from the page."""
-        self._end_snapped()
         self._choose([])
         if self._ball is not None:
             self._ball.remove()
@@ -221,34 +233,16 @@ class GoalHandle:
             gizmo = self._parts.pop(part)
             if gizmo is self._held:
                 self._holder = self._held = None
-                self._end_snapped()
             gizmo.remove()
         for part in parts:
             if part not in self._parts:
                 self._parts[part] = self._new(part)
 
     def _new(self, part: Gizmo) -> Any:
-        at = f'/gizmos/{quote(self._name, safe="")}'
+        name = f'/gizmos/{quote(self._name, safe="")}'
         if self._parts:
-            at += ':' + ''.join('01'[flag] for flag in (*part.axes, part.moves, part.turns))
-        gizmo = self._add(at, part)
-
-        async def moved(event: Any) -> None:
-            self._track(event)
-            if event.phase == 'update' and self._held is None:
-                self._holder, self._held = event.client_id, gizmo  # it was only at rest
-            self._heard = time.monotonic()
-            w, x, y, z = event.target.wxyz
-            dragged = pose_matrix(event.target.position, (x, y, z, w))
-            start, axes = self._start
-            dragged[:3, :3] = dragged[:3, :3] @ axes.T @ start[:3, :3]
-            self._tell(dragged, event.phase)
-
-        gizmo.on_update(moved)
-        return gizmo
-
-    def _add(self, name: str, part: Gizmo) -> Any:
-        return self._scene.add_transform_controls(
+            name += ':' + ''.join('01'[flag] for flag in (*part.axes, part.moves, part.turns))
+        gizmo = self._scene.add_transform_controls(
             name,
             scale=self._size,
             line_width=3.0,
@@ -259,51 +253,36 @@ class GoalHandle:
             depth_test=False,
         )
 
-    def _show_snapped(self, place: tuple[float, ...], wxyz: tuple[float, ...]) -> None:
-        """
-        Show a copy on the grid of a gizmo that is being dragged.
+        async def moved(event: Any) -> None:
+            self._track(event)
+            w, x, y, z = event.target.wxyz
+            dragged = pose_matrix(event.target.position, (x, y, z, w))
+            start, axes = self._start
+            dragged[:3, :3] = dragged[:3, :3] @ axes.T @ start[:3, :3]
+            self._tell(dragged, event.phase)
 
-        The browser keeps the dragged gizmo under the pointer and ignores its pose on the grid, so
-        it is hidden meanwhile.
-        """
-        part = next((part for part, gizmo in self._parts.items() if gizmo is self._held), None)
-        if part is None or not self._style.snaps:
-            self._end_snapped()
-            return
-        if self._snapped is None:
-            self._held.opacity = 0.0
-            copy = self._add(f'/gizmos/{quote(self._name, safe="")}:snapped', part)
-            self._snapped = (self._held, copy)
-        self._snapped[1].position, self._snapped[1].wxyz = place, wxyz
+        gizmo.on_update(moved)
+        return gizmo
 
-    def _end_snapped(self) -> None:
-        if self._snapped is not None:
-            hidden, copy = self._snapped
-            self._snapped = None
-            hidden.opacity = 1.0
-            copy.remove()
+    def _new_ball(self) -> Any:
+        ball = self._scene.add_icosphere(
+            f'/balls/{quote(self._name, safe="")}',
+            BALL * self._size,
+            color=COLOUR,
+            opacity=OPACITY,
+            cast_shadow=False,
+            receive_shadow=False,
+        )
 
-    def _show_ball(self, visible: bool) -> None:
-        if self._ball is None and visible:
-            self._ball = self._scene.add_icosphere(
-                f'/balls/{quote(self._name, safe="")}',
-                BALL * self._size,
-                color=COLOUR,
-                opacity=OPACITY,
-                cast_shadow=False,
-                receive_shadow=False,
-            )
+        async def pulled(event: Any) -> None:
+            self.pull(event)
 
-            async def pulled(event: Any) -> None:
-                self.pull(event)
+        async def clicked(_: object) -> None:
+            self._on_select(self._name)
 
-            async def clicked(_: object) -> None:
-                self._on_select(self._name)
-
-            self._ball.on_drag(pulled)
-            self._ball.on_click(clicked)
-        if self._ball is not None:
-            self._ball.visible = visible
+        ball.on_drag(pulled)
+        ball.on_click(clicked)
+        return ball
 
     def _track(self, event: Any) -> None:
         """Record which client drags which object, from pointer-down to pointer-up."""
@@ -314,12 +293,78 @@ class GoalHandle:
             self._holder = self._held = None
 
     def _tell(self, pose: Array, phase: str) -> None:
-        start, axes = self._start
         if phase != 'start':
-            pose = self._style.snapped(start, pose, axes)
+            pose = self._style.snapped(*self._start, pose)
         self._on_drag(self._name, pose[:3, 3].copy(), matrix_to_quat(pose), phase)
 
 
-def _quat(turn: Array) -> Quat:
-    x, y, z, w = matrix_to_quat(turn).tolist()
-    return x, y, z, w
+class GoalGizmos:
+    """The handles of all goals, which follow the goals unless they are dragged."""
+
+    def __init__(
+        self, scene: Any, on_drag: OnDrag, on_select: Callable[[str], None] = lambda _: None
+    ) -> None:
+        self._scene = scene
+        self._on_drag = on_drag
+        self._on_select = on_select
+        self._handles: dict[str, GoalHandle] = {}
+        self._by_link: dict[str, GoalHandle] = {}
+
+    def clear(self) -> None:
+        """Remove all handles."""
+        for handle in self._handles.values():
+            handle.remove()
+        self._handles.clear()
+        self._by_link.clear()
+
+    def draw(
+        self, robot: Robot, size: float, style: HandleStyle, shown: str, selected: str = ''
+    ) -> None:
+        """
+        Show a ball for every enabled goal, and the gizmos of the selected one or of all.
+
+        Parameters
+        ----------
+        robot : Robot
+            The robot with its goals.
+        size : float
+            Length of the arrows of a gizmo [m].
+        style : HandleStyle
+            Settings for dragging goals.
+        shown : str
+            'selected', 'all' or 'none'.
+        selected : str
+            Name of the selected goal.
+
+        """
+        for name in [name for name in self._handles if name not in robot.goals]:
+            self._handles.pop(name).remove()
+        for name, goal in robot.goals.items():
+            if name not in self._handles:
+                plane = plane_of(robot, goal)
+                self._handles[name] = GoalHandle(
+                    self._scene, name, size, plane, self._on_drag, self._on_select
+                )
+            self._handles[name].draw(
+                goal, style, visible=shown != 'none', whole=shown == 'all' or name == selected
+            )
+        self._by_link = {
+            goal.child.name: self._handles[name]
+            for name, goal in reversed([*robot.goals.items()])
+            if goal.child is not None and goal.enabled and style.move
+        }
+
+    @property
+    def links(self) -> set[str]:
+        """Return the links with a goal, which can be dragged directly."""
+        return set(self._by_link)
+
+    def pull(self, link: str, event: Any) -> None:
+        """Move the first goal of a link with the pointer."""
+        if link in self._by_link:
+            self._by_link[link].pull(event)
+
+    def release(self, client: int) -> None:
+        """Release the handles that a disconnected browser was dragging."""
+        for handle in list(self._handles.values()):
+            handle.release(client)

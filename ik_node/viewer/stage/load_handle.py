@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ik_node.viewer.panels.load_panel import LoadArrow
-from ik_node.viewer.stage.goal_handle import pointer_translation
+from ik_node.viewer.stage.view_ray import pointer_translation
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,20 +19,11 @@ OnLoad = Callable[[str, Array], None]
 BALLS = {'force': 0.09, 'point': 0.07}
 # Where on the arrow the ball on the shaft is: beyond the gizmo of a goal at the same point.
 SHAFT = 0.72
-COLOUR = (10, 140, 148)
-OPACITY = 0.75
+COLOUR, OPACITY = (10, 140, 148), 0.75
 
 
 class LoadHandle:
-    """
-    A ball at the tip of the arrow of a load, and one on its shaft, which moves the whole load.
-
-    Parameters
-    ----------
-    scene : viser.SceneApi
-    on_drag : callable
-
-    """
+    """A ball at the tip of the arrow of a load, and one on its shaft, which moves the load."""
 
     def __init__(self, scene: Any, on_drag: OnLoad) -> None:
         self._scene = scene
@@ -47,24 +38,16 @@ class LoadHandle:
 
     def draw(self, arrow: LoadArrow | None, size: float, plane: Array | None) -> None:
         """
-        Place the balls on an arrow.
+        Place the balls on an arrow, if there is one.
 
-        Parameters
-        ----------
-        arrow : LoadArrow or None
-            The arrow; None = there is no load.
-        size : float
-            Length of a gizmo's arrows [m].
-        plane : ndarray, shape (3, 2), or None
-            The plane in which the balls are dragged; None = across the view.
-
+        `size` is the length of a gizmo's arrows [m]; the balls are dragged in `plane` (3, 2), or
+        across the view if that is None.
         """
+        if arrow is None or size != self._size:
+            self.clear()
         if arrow is None:
-            self.clear()
             return
-        if size != self._size:
-            self.clear()
-            self._size = size
+        self._size = size
         self._axes = np.eye(3) if plane is None else plane
         self._places = {'force': arrow.end, 'point': arrow.start}
         shaft = arrow.start + SHAFT * (arrow.end - arrow.start)
@@ -94,14 +77,9 @@ class LoadHandle:
                 self._start = self._places[part]
                 self._grip = np.array(event.start_position, dtype=np.float64)
             elif event.phase == 'update':
-                way = pointer_translation(
-                    np.array(event.client.camera.position, dtype=np.float64),
-                    self._grip,
-                    np.array(event.end_position, dtype=np.float64),
-                    self._axes,
-                )
-                if way is not None:
-                    self._on_drag(part, self._start + way)
+                delta = pointer_translation(event, self._grip, self._axes)
+                if delta is not None:
+                    self._on_drag(part, self._start + delta)
 
         ball.on_drag(dragged)
         return ball

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ik_node.viewer.panels.reach_panel import Wanted
+from ik_node.viewer.panels.view_panel import Wanted
 from ik_node.viewer.stage.scene_nodes import bytes_of
 import numpy as np
 from numpy.typing import NDArray
@@ -28,14 +28,7 @@ DRAWN = 0.94
 
 
 class ReachMarks:
-    """
-    The nodes of a map, which are sent again only when something has changed.
-
-    Parameters
-    ----------
-    scene : viser.SceneApi
-
-    """
+    """The nodes of a map, which are sent again only when something has changed."""
 
     def __init__(self, scene: Any) -> None:
         self._scene = scene
@@ -44,34 +37,26 @@ class ReachMarks:
 
     def draw(self, wanted: Wanted | None) -> None:
         """Show a part of a map, or nothing."""
-        if wanted == self._drawn:
-            return
         old, self._drawn = self._drawn, wanted
-        if wanted is None:
-            self._remove('surface')
-            self._remove('slice')
-            return
-        other = old is None or old.found is not wanted.found
-        if other or old is None or old.level != wanted.level:
-            self._remove('surface')
-            if wanted.level is not None:
-                self._add_surface(wanted, wanted.level)
-        if other or old is None or old[2:] != wanted[2:]:
-            self._remove('slice')
-            if wanted.axis:
-                self._add_slice(wanted)
+        parts = {'surface': self._add_surface, 'slice': self._add_slice}
+        for name, add in parts.items():
+            before, now = (None if each is None else _part(each, name) for each in (old, wanted))
+            if before == now:
+                continue
+            node = self._nodes.pop(name, None)
+            if node is not None:
+                node.remove()
+            if wanted is not None:
+                add(wanted)
 
     def clear(self) -> None:
         """Remove everything."""
         self.draw(None)
 
-    def _remove(self, name: str) -> None:
-        node = self._nodes.pop(name, None)
-        if node is not None:
-            node.remove()
-
-    def _add_surface(self, wanted: Wanted, level: float) -> None:
-        vertices, faces = wanted.found.surface(level)
+    def _add_surface(self, wanted: Wanted) -> None:
+        if wanted.level is None:
+            return
+        vertices, faces = wanted.found.surface(wanted.level)
         if len(faces):
             self._nodes['surface'] = self._scene.add_mesh_simple(
                 '/reach/surface',
@@ -85,6 +70,8 @@ class ReachMarks:
             )
 
     def _add_slice(self, wanted: Wanted) -> None:
+        if not wanted.axis:
+            return
         positions, shares = slice_cells(wanted)
         if not len(positions):
             return
@@ -104,6 +91,12 @@ class ReachMarks:
             cast_shadow=False,
             receive_shadow=False,
         )
+
+
+def _part(wanted: Wanted, name: str) -> tuple[object, ...]:
+    """Return what a node depends on."""
+    chosen = (wanted.level,) if name == 'surface' else (wanted.axis, wanted.at)
+    return (id(wanted.found), *chosen)
 
 
 def slice_cells(wanted: Wanted) -> tuple[Array, Array]:

@@ -14,21 +14,18 @@ from ik_node.scene import AXIS_COLOURS, IKRootsHelper, mesh_of
 from ik_node.scene.load_marks import load_shapes
 from ik_node.scene.look import COLOURS, FREE, Look, PASSIVE
 from ik_node.scene.shapes import Sector, Shape
-from ik_node.viewer.panels.handle_panel import HandlePanel
+from ik_node.viewer.panels.goal_panel import GoalPanel
 from ik_node.viewer.panels.load_panel import LoadArrow, LoadPanel
-from ik_node.viewer.panels.reach_panel import ReachPanel
-from ik_node.viewer.panels.view_panel import ViewPanel
+from ik_node.viewer.panels.view_panel import ReachPanel, ViewPanel
 from ik_node.viewer.sessions.session import Ground as SessionGround
 from ik_node.viewer.sessions.session import Session
-from ik_node.viewer.stage.camera_fit import plane_view, view_of
-from ik_node.viewer.stage.cameras import Cameras
-from ik_node.viewer.stage.goal_gizmos import GoalGizmos, plane_of, plane_of_point
-from ik_node.viewer.stage.goal_handle import OnDrag
+from ik_node.viewer.stage.cameras import Cameras, plane_view, view_of
+from ik_node.viewer.stage.goal_handle import GoalGizmos, OnDrag, plane_of, plane_of_point
 from ik_node.viewer.stage.link_bodies import LinkBodies
 from ik_node.viewer.stage.load_handle import LoadHandle, OnLoad
 from ik_node.viewer.stage.reach_marks import ReachMarks
 from ik_node.viewer.stage.scene_nodes import SceneNodes
-from ik_node.viewer.stage.surroundings import add_terrain, Ground, Lights
+from ik_node.viewer.stage.surroundings import add_lights, add_terrain, place_ground
 from ik_node.viewer.stage.view_ray import OnClick, ViewRay
 import numpy as np
 from numpy.typing import NDArray
@@ -54,14 +51,8 @@ class Stage:
     Parameters
     ----------
     server : viser.ViserServer
-    view : ViewPanel
-        Settings of the view.
-    handles : HandlePanel
-        Settings for dragging goals.
-    load : LoadPanel
-        The load on a link.
-    reach : ReachPanel
-        The map of a link's reach.
+    view, goals, load, reach
+        The panels with the settings.
     on_click : callable
         Called with the name of a clicked link and the `ViewRay` of the click.
     on_drag : callable
@@ -83,7 +74,7 @@ class Stage:
         self,
         server: Any,
         view: ViewPanel,
-        handles: HandlePanel,
+        goals: GoalPanel,
         load: LoadPanel,
         reach: ReachPanel,
         on_click: OnClick,
@@ -93,7 +84,7 @@ class Stage:
     ) -> None:
         self._server = server
         self._view = view
-        self._handles = handles
+        self._goals = goals
         self._load = load
         self._reach = reach
         self._on_click = on_click
@@ -101,8 +92,8 @@ class Stage:
         self._gizmos = GoalGizmos(server.scene, on_drag, on_select)
         self._load_handle = LoadHandle(server.scene, on_load)
         self._reach_marks = ReachMarks(server.scene)
-        self._lights = Lights(server.scene)
-        self._ground = Ground(server.scene)
+        self._shadows: bool | None = None
+        add_lights(server.scene)
         self._cameras = Cameras(server)
         self._helper: IKRootsHelper | None = None
         self._bodies: LinkBodies | None = None
@@ -152,7 +143,10 @@ class Stage:
         helper, robot, view = self._helper, self._robot, self._view
         if helper is None or robot is None or self._bodies is None:
             return
-        self._lights.set_shadows(view.shadows)
+        if view.shadows != self._shadows:
+            self._shadows = view.shadows
+            scene = self._server.scene
+            scene.configure_default_lights(enabled=True, cast_shadow=view.shadows)
         self._show_terrain(session)
         self._reach_marks.draw(self._reach.wanted)
         helper.set_layers(view.layers)
@@ -161,11 +155,11 @@ class Stage:
         with self._server.atomic():
             self._bodies.draw(session.q, visible=view.bodies)
             self._gizmos.draw(
-                robot, self.gizmo_size, self._handles.style, view.gizmos, self.selected
+                robot, self.gizmo_size, self._goals.style, view.gizmos, self.selected
             )
             arrow = self._load.arrow(robot)
             self._load_handle.draw(arrow, self.gizmo_size, self._load_plane(robot, arrow))
-            self._bodies.let_pull(self._gizmos.links if self._handles.links else set())
+            self._bodies.let_pull(self._gizmos.links)
         self._server.flush()
         shapes: Iterable[Shape] = helper.shapes(session.q)
         with self._server.atomic():
@@ -198,9 +192,9 @@ class Stage:
         self._loaded = ('', None)
         self.selected = ''
 
-    def settle(self, now: float) -> bool:
-        """Return True if handles came to rest before a time [s] and must be redrawn."""
-        return self._gizmos.settle(now)
+    def is_fixed(self, link: str) -> bool:
+        """Return True if no joint moves a link."""
+        return self._bodies is not None and self._bodies.is_fixed(link)
 
     def release(self, client: int) -> None:
         """Release the handles and the camera of a disconnected browser."""
@@ -244,7 +238,7 @@ class Stage:
         """Return False for a link with a body, a free body's joints, and what a handle shows."""
         if shape.layer == 'goals' and self._view.gizmos != 'none':
             if shape.rgba in AXIS_COLOURS:
-                style = self._handles.style
+                style = self._goals.style
                 return shape.of == self.selected and not (
                     style.turn if isinstance(shape, Sector) else style.move
                 )
@@ -285,7 +279,7 @@ class Stage:
                 (np.eye(3), -0.2 * np.eye(3))
             )
         middle = 0.5 * (robot_points.min(axis=0) + robot_points.max(axis=0))
-        self._ground.place(size, height, (float(middle[0]), float(middle[1])))
+        place_ground(self._server.scene, size, height, (float(middle[0]), float(middle[1])))
         self._points = np.concatenate([robot_points, handle, self._reach.corners])
         self._cameras.show(self._points, view_of(robot_points))
         self._around = (float(middle[0]), float(middle[1]), TERRAIN * size)

@@ -24,69 +24,37 @@ PIECES, EVERY, SOIL, RELIEF = 96, 3, (108, 103, 96), (80, 76, 70)
 CELLS, PER_SECTION = 10.0, 5
 
 
-class Ground:
+def place_ground(scene: Any, size: float, height: float, middle: tuple[float, float]) -> None:
     """
-    A soft grid below the robot, which receives its shadow.
+    Place a soft grid below a robot, which receives its shadow.
 
-    Parameters
-    ----------
-    scene : viser.SceneApi
-
+    The grid has cells of 1, 10, 100 mm, ... for the robot's size [m] and fades out around x and y
+    of the robot's middle [m].
     """
-
-    def __init__(self, scene: Any) -> None:
-        self._scene = scene
-
-    def place(self, size: float, height: float, middle: tuple[float, float]) -> None:
-        """
-        Place the ground for a robot.
-
-        Parameters
-        ----------
-        size : float
-            Size of the robot [m]; the grid has cells of 1, 10, 100 mm, ...
-        height : float
-            Height of the ground [m].
-        middle : (float, float)
-            x and y of the robot's middle, around which the ground fades out [m].
-
-        """
-        cell = 10.0 ** round(log10(size / CELLS))
-        # The middle of the grid is on a line, so that the lines are at round coordinates.
-        x, y = (cell * PER_SECTION * round(at / (cell * PER_SECTION)) for at in middle)
-        self._scene.add_grid(
-            '/floor',
-            width=2.0 * FADE * size,
-            height=2.0 * FADE * size,
-            cell_size=cell,
-            cell_color=LINES,
-            cell_thickness=THIN,
-            section_size=PER_SECTION * cell,
-            section_color=SECTIONS,
-            section_thickness=WIDE,
-            fade_distance=FADE * size,
-            fade_from='origin',
-            shadow_opacity=SHADOW,
-            position=(x, y, height),
-        )
+    cell = 10.0 ** round(log10(size / CELLS))
+    # The middle of the grid is on a line, so that the lines are at round coordinates.
+    x, y = (cell * PER_SECTION * round(at / (cell * PER_SECTION)) for at in middle)
+    scene.add_grid(
+        '/floor',
+        width=2.0 * FADE * size,
+        height=2.0 * FADE * size,
+        cell_size=cell,
+        cell_color=LINES,
+        cell_thickness=THIN,
+        section_size=PER_SECTION * cell,
+        section_color=SECTIONS,
+        section_thickness=WIDE,
+        fade_distance=FADE * size,
+        fade_from='origin',
+        shadow_opacity=SHADOW,
+        position=(x, y, height),
+    )
 
 
 def add_terrain(
     scene: Any, height: Callable[[float, float], float], x: float, y: float, half: float
 ) -> Any:
-    """
-    Add a surface of the height of uneven ground around a point.
-
-    Parameters
-    ----------
-    scene : viser.SceneApi
-        The scene.
-    height : callable
-        Returns the height [m] at x, y [m].
-    x, y, half : float
-        Middle and half the width of the surface [m].
-
-    """
+    """Add a surface with a height [m] at x, y [m]: a square around x, y, half its width [m]."""
     at = np.linspace(-half, half, PIECES + 1)
     xs, ys = np.meshgrid(x + at, y + at, indexing='ij')
     zs = np.array([height(*place) for place in zip(xs.flat, ys.flat, strict=True)])
@@ -114,28 +82,11 @@ def add_terrain(
     return surface
 
 
-class Lights:
-    """
-    Sun, sky and a light from the back, as in the pictures of the gallery.
-
-    Parameters
-    ----------
-    scene : viser.SceneApi
-
-    """
-
-    def __init__(self, scene: Any) -> None:
-        self._scene = scene
-        self._shadows: bool | None = None
-        scene.configure_environment_map(None)
-        scene.add_light_hemisphere(
-            '/lights/sky', sky_color=(232, 240, 255), ground_color=(160, 156, 150), intensity=1.9
-        )
-        scene.add_light_directional('/lights/sun', intensity=1.1, position=(2.1, -2.5, 4.7))
-        scene.add_light_directional('/lights/back', intensity=0.5, position=(-4.0, 5.0, 1.0))
-
-    def set_shadows(self, shadows: bool) -> None:
-        """Choose whether the light from above casts shadows."""
-        if shadows != self._shadows:
-            self._shadows = shadows
-            self._scene.configure_default_lights(enabled=True, cast_shadow=shadows)
+def add_lights(scene: Any) -> None:
+    """Add a sky, a sun and a light from the back, as in the pictures of the gallery."""
+    scene.configure_environment_map(None)
+    scene.add_light_hemisphere(
+        '/lights/sky', sky_color=(232, 240, 255), ground_color=(160, 156, 150), intensity=1.9
+    )
+    scene.add_light_directional('/lights/sun', intensity=1.1, position=(2.1, -2.5, 4.7))
+    scene.add_light_directional('/lights/back', intensity=0.5, position=(-4.0, 5.0, 1.0))

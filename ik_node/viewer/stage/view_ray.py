@@ -1,4 +1,4 @@
-"""The viewing ray through a clicked pixel."""
+"""The viewing ray through a clicked pixel, and the translation of a drag."""
 
 from __future__ import annotations
 
@@ -10,19 +10,13 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 # Triangles that are seen edge-on, with a smaller share of their area, are not hit.
-_FLAT = 1e-12
+_THIN = 1e-12
+# At flatter viewing angles than about this [rad], dragging in a plane is too sensitive.
+_FLAT = 0.05
 
 
 class ViewRay(NamedTuple):
-    """
-    A viewing ray.
-
-    Attributes
-    ----------
-    eye, along : ndarray, shape (3,)
-        Origin and direction of the ray, root frame [m].
-
-    """
+    """A viewing ray: origin and direction (3,), root frame [m]."""
 
     eye: Array
     along: Array
@@ -33,20 +27,12 @@ class ViewRay(NamedTuple):
         return cls(np.array(event.ray_origin), np.array(event.ray_direction))
 
     def hit(self, triangles: Array) -> Array | None:
-        """
-        Return the nearest point (3,) where the ray hits triangles [m]; None if it misses all.
-
-        Parameters
-        ----------
-        triangles : ndarray, shape (n, 3, 3)
-            Corners of the triangles, root frame [m].
-
-        """
+        """Return the nearest point (3,) where the ray hits triangles (n, 3, 3) [m]; else None."""
         first = triangles[:, 0]
         one, two = triangles[:, 1] - first, triangles[:, 2] - first
         across = np.cross(self.along, two)
         area = np.einsum('ni,ni->n', one, across)
-        seen = np.abs(area) > _FLAT * np.abs(area).max(initial=0.0)
+        seen = np.abs(area) > _THIN * np.abs(area).max(initial=0.0)
         one, two, across, away = one[seen], two[seen], across[seen], self.eye - first[seen]
         turned = np.cross(away, one)
         u = np.einsum('ni,ni->n', away, across) / area[seen]
@@ -61,3 +47,35 @@ class ViewRay(NamedTuple):
 
 # Called with the name of a clicked link and the viewing ray of the click.
 OnClick = Callable[[str, ViewRay], None]
+
+
+def pointer_translation(event: Any, held: Array, axes: Array) -> Array | None:
+    """
+    Return the translation (3,) of a drag [m].
+
+    Parameters
+    ----------
+    event : viser.SceneNodeDragEvent
+        The drag. Its end position is under the pointer; with three axes, the drag ends there.
+    held : ndarray, shape (3,)
+        Point at which the drag started.
+    axes : ndarray, shape (3, n)
+        Unit vectors along which the drag is possible, n from 1 to 3.
+
+    Returns
+    -------
+    ndarray or None
+        None = the axes are parallel to the view, or the pointer is above the horizon.
+
+    """
+    pointer = np.array(event.end_position, dtype=np.float64)
+    if axes.shape[1] == 3:
+        return np.asarray(pointer - held)
+    eye = np.array(event.client.camera.position, dtype=np.float64)
+    ray = (pointer - eye) / np.linalg.norm(pointer - eye)
+    # Solve eye + t ray = held + axes s in the least-squares sense.
+    columns = np.column_stack((axes, -ray))
+    if np.linalg.svd(columns, compute_uv=False)[-1] < _FLAT:
+        return None
+    *along, ahead = np.linalg.lstsq(columns, eye - held, rcond=None)[0]
+    return np.asarray(axes @ np.array(along)) if ahead > 0.0 else None

@@ -1,0 +1,224 @@
+"""The panels of solver options, and of plots of residuals and solve times."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import Field, fields
+from math import log10
+from typing import Any
+
+from ik_node.errors import IkError, OptionError
+from ik_node.scene.chain_report import ChainReport
+from ik_node.solver.options import SolverOptions
+from ik_node.viewer.panels.session_queue import by_hand, SessionQueue
+from ik_node.viewer.panels.text_html import box, line, RED
+from ik_node.viewer.sessions.session import Session
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+class OptionPanel:
+    """An input for every solver option, and a message for values that are not allowed."""
+
+    def __init__(self, gui: Any, queue: SessionQueue) -> None:
+        self._gui = gui
+        self._queue = queue
+        self._shown: SolverOptions | None = None
+        self._defaults = SolverOptions()
+        solve = gui.add_checkbox('solve', True, hint='off: goals move, the robot waits')
+        strict = gui.add_checkbox(
+            'converged only', False, hint='a robot that cannot reach its goals stays in place'
+        )
+        by_hand(solve, lambda value: queue.do(lambda s: s.set_solving(value)))
+        by_hand(strict, lambda value: queue.do(lambda s: s.set_strict(value)))
+        self._switches = solve, strict
+        self._said = gui.add_html('')
+        reset = gui.add_button('Defaults', color='gray', hint='as they were when the page opened')
+        self._inputs = {
+            field.name: self._input(field)
+            for field in fields(SolverOptions)
+            if field.metadata['parameter']
+        }
+        by_hand(reset, lambda _: queue.do(self._reset))
+
+    def refresh(self, session: Session) -> None:
+        """Show the present options."""
+        solve, strict = self._switches
+        solve.visible = strict.visible = session.solves
+        solve.value, strict.value = session.solving, session.strict
+        options = session.options
+        if options == self._shown:
+            return
+        if self._shown is None:
+            self._defaults = options
+        self._shown = options
+        for name, (handle, written) in self._inputs.items():
+            handle.value = written(getattr(options, name))
+
+    def forget(self) -> None:
+        """Use the next options that are shown as the defaults."""
+        self._shown = None
+
+    def _input(self, field: Field[Any]) -> tuple[Any, Callable[[Any], Any]]:
+        about, unit = field.metadata['doc'], field.metadata['unit']
+        hint = f'{about} [{unit}]' if unit not in ('', '1') else about
+        name, default, gui = field.name, field.default, self._gui
+        read: Callable[[Any], Any] = _same
+        written: Callable[[Any], Any] = _same
+        if isinstance(default, bool):
+            handle = gui.add_checkbox(name, default, hint=hint)
+        elif isinstance(default, str):
+            handle = gui.add_dropdown(
+                name, field.metadata['allowed'], initial_value=default, hint=hint
+            )
+        else:
+            # A text input, because an input for numbers does not accept inf or 1e-6.
+            handle = gui.add_text(name, f'{default:g}', hint=hint)
+            read, written = (_whole if type(default) is int else _number), _text
+        by_hand(handle, lambda value: self._queue.do(lambda s: self._set(s, name, read, value)))
+        return handle, written
+
+    def _set(self, session: Session, name: str, read: Callable[[Any], Any], value: Any) -> None:
+        try:
+            session.set_option(name, read(value))
+        except ValueError:
+            self._say(str(OptionError(name, value, 'a number')))
+        except IkError as error:
+            self._say(str(error))
+        else:
+            self._say('')
+            # Keep the text as the user typed it.
+            self._shown = session.options
+
+    def _reset(self, session: Session) -> None:
+        for name in self._inputs:
+            wanted = getattr(self._defaults, name)
+            if getattr(session.options, name) != wanted:
+                session.set_option(name, wanted)
+        self._say('')
+
+    def _say(self, text: str) -> None:
+        self._said.content = box(line(text, RED))
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _number(text: str) -> float:
+    return float(text)
+
+
+def _whole(text: str) -> float:
+    number = float(text)
+    # SolverOptions refuses numbers that are not integers.
+    return int(number) if number.is_integer() else number
+
+
+def _text(value: object) -> str:
+    return f'{value:g}' if isinstance(value, float) else str(value)
+
+
+# Time span [s] and largest number of rows.
+SPAN = 30.0
+LENGTH = 600
+# Residuals of zero are drawn at this value, because of the logarithmic scale.
+LEAST = 1e-16
+
+
+class History:
+    """Residuals and solve times of every chain over time."""
+
+    def __init__(self) -> None:
+        self.names: tuple[str, ...] = ()
+        self._rows: deque[tuple[float, tuple[float, ...], tuple[float, ...]]] = deque(
+            maxlen=LENGTH
+        )
+
+    def add(self, now: float, reports: Sequence[ChainReport]) -> None:
+        """Add the reports at a time [s]; if the chains have changed, start a new history."""
+        names = tuple(report.name for report in reports)
+        if names != self.names:
+            self.names = names
+            self._rows.clear()
+        if names:
+            residuals = tuple(max(report.residual, LEAST) for report in reports)
+            times = tuple(1e3 * report.solve_time for report in reports)
+            self._rows.append((now, residuals, times))
+        while self._rows and now - self._rows[0][0] > SPAN:
+            self._rows.popleft()
+
+    def residuals(self) -> tuple[Array, ...]:
+        """Return times relative to the last one [s], and log10 of the residual of every chain."""
+        times, *residuals = self._columns(1)
+        return times, *map(np.log10, residuals)
+
+    def solve_times(self) -> tuple[Array, ...]:
+        """Return times relative to the last one [s], and the solve time of every chain [ms]."""
+        return self._columns(2)
+
+    def _columns(self, which: int) -> tuple[Array, ...]:
+        if not self._rows:
+            return tuple(np.zeros(0) for _ in range(1 + len(self.names)))
+        last = self._rows[-1][0]
+        times = np.array([row[0] - last for row in self._rows])
+        values = np.array([row[which] for row in self._rows], dtype=np.float64)
+        return times, *values.T.copy()
+
+
+# A palette for the colour-blind (Okabe & Ito 2008).
+COLOURS = ('#0072B2', '#E69F00', '#009E73', '#CC79A7', '#D55E00', '#56B4E9', '#000000')
+MOST = len(COLOURS)
+HEIGHT = 200
+# Range of the residual's axis [log10 of m or rad].
+RESIDUALS = (log10(LEAST), 1.0)
+
+
+class PlotPanel:
+    """Plots of residuals and solve times over time."""
+
+    def __init__(self, gui: Any) -> None:
+        self._gui = gui
+        self._names: tuple[str, ...] | None = None
+        self._plots: list[Any] = []
+
+    def refresh(self, history: History) -> None:
+        """Show a history."""
+        if history.names != self._names:
+            self._rebuild(history.names)
+        if self._plots:
+            self._plots[0].data = history.residuals()[: 1 + MOST]
+            self._plots[1].data = history.solve_times()[: 1 + MOST]
+
+    def _rebuild(self, names: tuple[str, ...]) -> None:
+        for plot in self._plots:
+            plot.remove()
+        self._plots, self._names = [], names
+        if not names:
+            return
+        series = (
+            {'label': 't [s]'},
+            *(
+                {'label': name[:24] or 'chain', 'stroke': colour, 'width': 2}
+                for name, colour in zip(names, COLOURS, strict=False)
+            ),
+        )
+        nothing = tuple(np.zeros(0) for _ in series)
+        for title, unit, scale in (
+            ('residual', 'log10 of m, rad', {'range': RESIDUALS}),
+            ('solve time', 'ms', {}),
+        ):
+            self._plots.append(
+                self._gui.add_uplot(
+                    data=nothing,
+                    series=series,
+                    title=f'{title} [{unit}]',
+                    scales={'x': {'time': False, 'range': (-SPAN, 0.0)}, 'y': scale},
+                    axes=({'label': 'time [s]', 'labelSize': 20, 'size': 32}, {'size': 52}),
+                    height=HEIGHT,
+                    legend={'show': len(names) > 1},
+                )
+            )
