@@ -94,7 +94,7 @@ def test_browser_page_and_node_can_end_and_return(graph, urdf, open_browser):
         graph.wait(lambda: re.search(pattern, browser.text()), f'{pattern!r} shown')
 
     def shows_the_robot():
-        shows(r'hexapod on /ik_node\s*\n.*CONVERGED')
+        shows(r'6 loops closed[\s\S]*hexapod on /ik_node')
 
     try:
         graph.wait(lambda: graph.joint_states, 'joint states')

@@ -130,13 +130,6 @@ class Browser:
         self.before_each_page(SELDOM)
         self._call('POST', '/url', {'url': url})
 
-    def clipboard(self) -> str:
-        """Return the text on the clipboard."""
-        allowed = ['clipboardReadWrite', 'clipboardSanitizedWrite']
-        self._devtools('Browser.grantPermissions', permissions=allowed)
-        script = 'navigator.clipboard.readText().then(arguments[0],arguments[0])'
-        return str(self._call('POST', '/execute/async', {'script': script, 'args': []}))
-
     def run(self, script: str) -> Any:
         """Run JavaScript on the page; return what it returns."""
         return self._call('POST', '/execute/sync', {'script': script, 'args': []})
@@ -256,12 +249,6 @@ class Window:
         """Return how many colours there are left of the panel."""
         picture = self.browser.picture()[:, : WIDTH - 360]
         return len(np.unique((255 * picture).astype(int) @ (1 << 16, 1 << 8, 1)))
-
-    def open_state(self) -> None:
-        """Open the window State, which is a folded bar in each new browser."""
-        bar = 'document.querySelector("[aria-label=\'Expand panel\']")?.click();'
-        opened = 'return document.querySelector("[aria-label=\'Minimize panel\']")!==null'
-        wait_until(lambda: self.browser.run(bar + opened), 'the window State to be open')
 
     def free_view(self) -> tuple[float, float]:
         """Return width and height [px] of the view that no docked panel or sheet covers."""

@@ -66,9 +66,9 @@ class Scene:
         """Add triangles."""
         return self._add(name, 'mesh', vertices=vertices, faces=faces, **about)
 
-    def add_glb(self, name: str, glb_data: bytes, **about: Any) -> Node:
+    def add_mesh_trimesh(self, name: str, mesh: Any, **about: Any) -> Node:
         """Keep a mesh in colours of its own."""
-        return self._add(name, 'glb', glb=glb_data, **about)
+        return self._add(name, 'trimesh', mesh=mesh, **about)
 
     def add_batched_meshes_simple(
         self, name: str, vertices: Any, faces: Any, **about: Any

@@ -3,6 +3,7 @@
 
 from functools import partial
 import socket
+import threading
 import urllib.request
 
 import numpy as np
@@ -14,9 +15,8 @@ from support.wrist import ELEMENTS, wrist
 pytest.importorskip('viser')
 
 from ik_node.errors import IkError
-from ik_node.gallery import NAMES
 from ik_node.robot import load_robot
-from ik_node.viewer.page import Page
+from ik_node.viewer.page import Page, PictureDue, WorkQueue
 from ik_node.viewer.panels.goal_panel import FRAME
 from ik_node.viewer.sessions.library_session import gallery_session, LibrarySession
 from ik_node.viewer.stage.view_ray import ViewRay
@@ -90,10 +90,11 @@ def test_click_makes_a_goal(open_page):
     """A clicked link has a goal, where it was clicked; undo takes it away."""
     page = open_page()
     ray = ViewRay(np.array((0.0, 0.05, 1.0)), np.array((0.0, 0.0, -1.0)))
-    page._clicked('base_link', ray)
-    where = page.ask(lambda session: session.robot.goals['base_link'].matrix_world[:3, 3])
-    assert where == pytest.approx((0.0, 0.05, 0.0), abs=1e-9)
-    assert page.ask(lambda _: page._stage.selected) == 'base_link'
+    rod = page.ask(lambda session: session.robot.links['leg0_rod_link'].matrix_world.copy())
+    page._clicked('leg0_rod_link', ViewRay(rod[:3, 3] + (0.0, -1.0, 0.0), np.array((0, 1.0, 0))))
+    where = page.ask(lambda session: session.robot.goals['leg0_rod_link'].matrix_world[:3, 3])
+    assert where[[0, 2]] == pytest.approx(rod[[0, 2], 3], abs=1e-9)
+    assert page.ask(lambda _: page._stage.selected) == 'leg0_rod_link'
     page.undo()
     page._controls.goals._where.value = FRAME
     page._clicked('leg0_rod_link', ray)
@@ -103,6 +104,17 @@ def test_click_makes_a_goal(open_page):
     assert page.ask(lambda session: list(session.robot.goals)) == ['platform', 'leg0_rod_link']
     page.undo()
     assert page.ask(lambda session: list(session.robot.goals)) == ['platform']
+
+
+def test_click_on_a_fixed_link_makes_no_goal(open_page):
+    """No joint moves the base, so that its goal could never be met; the page says so."""
+    page = open_page()
+    said = []
+    page._complain = said.append
+    page._clicked('base_link', ViewRay(np.array((0.0, 0.05, 1.0)), np.array((0.0, 0.0, -1.0))))
+    assert page.ask(lambda session: list(session.robot.goals)) == ['platform']
+    assert 'base_link' in said[0]
+    assert 'fixed' in said[0]
 
 
 def test_second_click_on_a_link_moves_its_goal(open_page):
@@ -171,7 +183,7 @@ def test_released_goal_returns_to_its_link_if_wanted(open_page):
     lift(page, 0.1)
     height_of(page)
     assert apart() > 0.05
-    page._controls.handles._return.value = True
+    page._controls.goals._return.value = True
     lift(page, 0.1)
     assert apart() < 1e-9
 
@@ -197,12 +209,14 @@ def test_choosing_another_robot_shows_it(open_page):
     assert not any('leg0' in name for name in names)
 
 
-@pytest.mark.parametrize('name', NAMES)
-def test_page_draws_every_gallery_robot(open_page, name):
+def test_page_draws_one_gallery_robot_after_another(open_page):
     """Without a warning, which would end the page here; terrains and knobs belong to it."""
-    page = open_page(name)
-    page.ask(lambda session: session.update(0.0))
-    assert page.ask(lambda session: len(session.reports)) > 0
+    names = ('rocker_bogie', 'humanoid', 'hexapod_tilt', 'chain100', 'dh_arm')
+    page = open_page(robots={name: partial(gallery_session, name) for name in names})
+    for name in names:
+        page.choose(name)
+        page.ask(lambda session: session.update(0.0))
+        assert page.ask(lambda session: session.reports)
 
 
 def test_unavailable_robot_keeps_the_previous_one(open_page):
@@ -307,11 +321,10 @@ def test_load_ends_with_its_robot(open_page):
     assert panel.load.link == 'tool_link'
 
 
-def test_state_panel_has_the_distance_to_the_nearest_singularity(open_page):
+def test_details_have_the_distance_to_the_nearest_singularity(open_page):
     """In percent, for robots with loops."""
-    state = open_page('fivebar')._controls._state
-    wait_until(lambda: 'distance to singularity' in state._singularity.content, 'the distance')
-    assert '58 %' in state._singularity.content
+    text = open_page('fivebar')._controls._singularity
+    wait_until(lambda: 'distance to singularity: 58 %' in text.content, 'the distance')
 
 
 def test_robot_without_motors_says_that_it_has_no_efforts():
@@ -321,7 +334,7 @@ def test_robot_without_motors_says_that_it_has_no_efforts():
         panel = page._controls.load
         wait_until(lambda: 'names no motors' in panel._text.content, 'the reason')
         assert panel._show.disabled
-        assert page._controls._state._singularity.content == ''
+        assert page._controls._singularity.content == ''
     finally:
         page.close()
 
@@ -351,3 +364,69 @@ def test_sliders_of_a_differential_wrist_keep_its_couplings(motors):
     finally:
         page.close()
         page.wait()
+
+
+# -- its queue and its pictures
+
+
+def test_work_is_taken_in_order():
+    """What was put first is taken first."""
+    queue, done = WorkQueue(), []
+    for number in range(3):
+        queue.put(lambda number=number: done.append(number))
+    for work in queue.take(0.0):
+        work()
+    assert done == [0, 1, 2]
+    assert queue.take(0.0) == []
+
+
+def test_newer_work_of_same_key_replaces_older():
+    """A newer wish for the same thing replaces the older one, and comes after the others."""
+    queue, done = WorkQueue(), []
+    queue.put(lambda: done.append('old'), key='goal')
+    queue.put(lambda: done.append('other'))
+    queue.put(lambda: done.append('new'), key='goal')
+    for work in queue.take(0.0):
+        work()
+    assert done == ['other', 'new']
+
+
+def test_take_waits_until_there_is_work():
+    """It returns as soon as something is put, long before its patience is over."""
+    queue = WorkQueue()
+    timer = threading.Timer(0.05, lambda: queue.put(lambda: None))
+    timer.start()
+    assert len(queue.take(PATIENCE)) == 1
+    timer.join()
+
+
+def test_wake_ends_the_wait():
+    """Nothing to do is a reason to return when it was asked to."""
+    queue = WorkQueue()
+    timer = threading.Timer(0.05, queue.wake)
+    timer.start()
+    assert queue.take(PATIENCE) == []
+    timer.join()
+
+
+def test_moved_robot_is_drawn_at_once():
+    """An answer ends the wait."""
+    due = PictureDue(0.02)
+    assert due.at(1.0, asked=False, moved=True)
+    assert not due.at(2.0, asked=True, moved=False)
+    assert due.at(2.005, asked=False, moved=True)
+    assert not due.at(2.03, asked=False, moved=False)
+
+
+def test_pending_requests_do_not_delay_drawing_forever():
+    """Asking again and again does not put it off."""
+    tick = 2.0**-10
+    due = PictureDue(20 * tick)
+    found = [due.at(tick * number, asked=True, moved=False) for number in range(64)]
+    assert [number for number, each in enumerate(found) if each] == [20, 41, 62]
+
+
+def test_nothing_is_drawn_without_request():
+    """It rests."""
+    due = PictureDue(0.02)
+    assert not any(due.at(float(number), asked=False, moved=False) for number in range(5))

@@ -60,7 +60,7 @@ if(matchMedia('(max-width: 36em)').matches){
     window.ikNodeSheet=true;
     const handle=[...sheet.querySelectorAll('div')].find(
       e=>e.style.cursor==='pointer'&&e.style.height==='3.5em');
-    sheet.style.width='100%';
+    sheet.style.width='100%';sheet.style.maxHeight='36%';
     if(handle){handle.parentElement.style.width='100vw';handle.click();}
   }
 }
@@ -91,5 +91,6 @@ def browser_html() -> str:
 
 
 def label_style(colour: str) -> str:
-    """Return HTML with a style that colours the title of the panel."""
-    return f'<style>#root {{--state:{colour or "inherit"}}}</style>'
+    """Return HTML with a style that puts a dot of a colour before the title of the panel."""
+    title = '#root [style*="letter-spacing"][style*="ellipsis"]::before'
+    return f'<style>{title}{{content:"\\25cf  ";color:{colour}}}</style>' if colour else ''

@@ -192,7 +192,8 @@ class Controls:
         self._knobs.refresh(session)
         self.view.show_legend(load=self.load.shown)
         robot = session.robot
-        self._notes.content = notes_html(session.title, [] if robot is None else robot.notes)
+        notes = [] if robot is None else robot.notes
+        self._notes.content = notes_html(session.title, session.note, notes)
         if robot is None:
             return
         self._details.content = details_html(session.reports)

@@ -48,10 +48,10 @@ def details_html(reports: Sequence[ChainReport]) -> str:
     return box(table([row for _, row in rows], MOST), *chains)
 
 
-def notes_html(title: str, notes: Sequence[str]) -> str:
-    """Return the name of a robot and the warnings about its file."""
-    warnings = [line(note, RED) for note in notes if note.startswith(WARNING)]
-    return box(line(title, bold=True), *warnings)
+def notes_html(title: str, note: str, notes: Sequence[str]) -> str:
+    """Return the name of a robot, what prevents solving, and the warnings about its file."""
+    warnings = [note, *(each for each in notes if each.startswith(WARNING))]
+    return box(line(title, bold=True), *(line(each, RED) for each in warnings))
 
 
 def _is_open(report: ChainReport, error: PoseError) -> bool:

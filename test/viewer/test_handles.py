@@ -1,17 +1,88 @@
-"""Handles of goals: where the goals are, but for the one that is held."""
+# flake8: noqa: E203
+"""Handles of goals and of a load: where they are, and what a drag of them tells."""
 
 import asyncio
 from dataclasses import replace
-import time
+from itertools import product
 from types import SimpleNamespace
 
 from ik_node.robot import from_dh
-from ik_node.viewer.panels.handle_panel import HandleStyle
+from ik_node.viewer.panels.goal_panel import HandleStyle
+from ik_node.viewer.panels.load_panel import LoadArrow
 from ik_node.viewer.sessions.library_session import gallery_session
-from ik_node.viewer.stage.goal_gizmos import GoalGizmos
-from ik_node.viewer.stage.goal_handle import REST
+from ik_node.viewer.stage.goal_handle import (
+    constrained_axes,
+    gizmos_for,
+    GoalGizmos,
+    handle_axes,
+    plane_of,
+)
+from ik_node.viewer.stage.load_handle import LoadHandle, SHAFT
 import numpy as np
 import pytest
+
+FLAGS = list(product((False, True), repeat=3))
+
+
+def test_gizmos_have_exactly_the_requested_axes():
+    """The arrows and rings of all parts together, as viser draws them, are what is asked for."""
+    for move, turn in product(FLAGS, FLAGS):
+        arrows, rings = [], []
+        for part in gizmos_for(move, turn):
+            arrows += [at for at in range(3) if part.moves and part.axes[at]]
+            others = [part.axes[:at] + part.axes[at + 1 :] for at in range(3)]
+            rings += [at for at in range(3) if part.turns and all(others[at])]
+            assert part.moves or part.turns
+        assert sorted(arrows) == [at for at in range(3) if move[at]]
+        assert sorted(rings) == [at for at in range(3) if turn[at]]
+
+
+def test_usual_goals_need_one_gizmo():
+    """A whole pose, a place, a place in a plane with its angle."""
+    everything, nothing = (True,) * 3, (False,) * 3
+    assert len(gizmos_for(everything, everything)) == 1
+    assert len(gizmos_for(everything, nothing)) == 1
+    assert len(gizmos_for((True, True, False), (False, False, True))) == 1
+    assert gizmos_for(nothing, nothing) == []
+
+
+@pytest.fixture
+def arm():
+    """Return an arm that is turned about all axes."""
+    return from_dh([(0.1, 0.4, 0.5, 0.3), (0.2, 0.4, -0.7, 0.3), (0, 0.4, 0.2, 0.3)])
+
+
+@pytest.mark.parametrize(
+    ('kind', 'how', 'asked'),
+    [
+        ('frame', {'dof': 'X EY'}, ((True, False, False), (False, True, False))),
+        ('look_at', {}, ((True,) * 3, (False,) * 3)),
+        ('distance', {}, ((True,) * 3, (False,) * 3)),
+    ],
+)
+def test_gizmo_axes_follow_the_constrained_axes_of_goal(arm, kind, how, asked):
+    """Of a line of sight, or a distance, only the place counts."""
+    assert constrained_axes(arm.add_goal('link3', kind=kind, **how)) == asked
+
+
+@pytest.mark.parametrize(('axes', 'local'), [('world', True), ('goal', False), ('link', False)])
+def test_partial_goal_uses_the_axes_of_its_constraint(arm, axes, local):
+    """Where some are left free, taste does not count."""
+    goal = arm.add_goal('link3', dof='X Y', axes=axes)
+    goal.set_quaternion(0.0, 0.6, 0.0, 0.8)
+    wanted = {'world': np.eye(4), 'goal': goal.matrix_world, 'link': goal.child.matrix_world}
+    found = handle_axes(goal, HandleStyle(local=local))
+    np.testing.assert_allclose(found, wanted[axes][:3, :3], atol=1e-12)
+
+
+def test_axes_of_a_whole_pose_are_chosen(arm):
+    """The world's, or its own."""
+    goal = arm.add_goal('link3')
+    np.testing.assert_array_equal(handle_axes(goal, HandleStyle()), np.eye(3))
+    own = handle_axes(goal, HandleStyle(local=True))
+    np.testing.assert_allclose(own, goal.matrix_world[:3, :3])
+    assert abs(own - np.eye(3)).max() > 0.1
+
 
 STYLE = HandleStyle()
 HALF = np.sqrt(0.5)
@@ -158,69 +229,6 @@ def test_goal_ball_follows_the_pointer(scene, gizmos):
     assert gizmos.told[-1][3] == 'start'
 
 
-def test_second_gizmo_shows_grid_position_during_drag(scene, gizmos, robot):
-    """While it is dragged another one, on the grid, stands for it; at rest it is there itself."""
-    style = HandleStyle(step=0.01)
-    goal = robot.goals['platform']
-    gizmos.draw(robot, 0.05, style, shown='all')
-    (node,), _ = parts(scene)
-    start = tuple(goal.matrix_world[:3, 3])
-    before = time.monotonic()
-    moved(node, 'start', start)
-    moved(node, 'update', (0.0138, 0.0, start[2]))
-    name, position, _, _ = gizmos.told[-1]
-    assert (name, position[0]) == ('platform', pytest.approx(0.01))
-    goal.set_position(*position)
-    gizmos.draw(robot, 0.05, style, shown='all')
-    held, copy = parts(scene)[0]
-    assert held is node
-    assert (held.opacity, held.position[0]) == (0.0, 0.0138)
-    assert copy.position[0] == pytest.approx(0.01)
-    assert not gizmos.settle(before)
-    assert gizmos.settle(time.monotonic() + 2.0 * REST)
-    gizmos.draw(robot, 0.05, style, shown='all')
-    assert parts(scene)[0] == [node]
-    assert (node.opacity, node.position[0]) == (1.0, pytest.approx(0.01))
-    assert not gizmos.settle(time.monotonic() + 2.0 * REST)
-    moved(node, 'update', (0.0262, 0.0, start[2]))  # it had only rested
-    goal.set_position(*gizmos.told[-1][1])
-    gizmos.draw(robot, 0.05, style, shown='all')
-    assert parts(scene)[0][1].position[0] == pytest.approx(0.03)
-    moved(node, 'end', (0.0262, 0.0, start[2]))
-    gizmos.draw(robot, 0.05, style, shown='all')
-    assert parts(scene)[0] == [node]
-
-
-@pytest.mark.parametrize('how', ['hidden', 'removed', 'other'])
-def test_grid_gizmo_disappears_with_goal_or_changed_axes(scene, gizmos, robot, how):
-    """Hidden, removed or of other axes: nothing is left of it, and nothing is invisible."""
-    style = HandleStyle(angle=0.1)
-    gizmos.draw(robot, 0.05, style, shown='all')
-    (node,), _ = parts(scene)
-    moved(node, 'start', node.position)
-    gizmos.draw(robot, 0.05, style, shown='all')
-    assert len(parts(scene)[0]) == 2
-    if how == 'hidden':
-        gizmos.draw(robot, 0.05, style, shown='none')
-        assert parts(scene)[0] == [node]
-        assert node.opacity == 1.0
-    elif how == 'removed':
-        gizmos.clear()
-        assert parts(scene) == [[], []]
-    else:
-        gizmos.draw(robot, 0.05, replace(style, turn=False), shown='all')
-        assert len(parts(scene)[0]) == 1
-
-
-def test_drag_without_grid_has_one_gizmo(scene, gizmos, robot):
-    """A plain drag has one gizmo."""
-    gizmos.draw(robot, 0.05, STYLE, shown='all')
-    (node,), _ = parts(scene)
-    moved(node, 'start', node.position)
-    gizmos.draw(robot, 0.05, STYLE, shown='all')
-    assert parts(scene)[0] == [node]
-
-
 def test_unselected_goal_has_a_ball_that_selects_it(scene, robot):
     """A click on the small ball, or a drag of it, selects its goal; then it has gizmos."""
     chosen = []
@@ -238,3 +246,82 @@ def test_unselected_goal_has_a_ball_that_selects_it(scene, robot):
     assert chosen == ['rod', 'rod']
     gizmos.draw(robot, 0.05, STYLE, 'selected', 'rod')
     assert scene.nodes['/gizmos/rod'].visible
+
+
+@pytest.mark.parametrize(
+    ('name', 'goal', 'normal'),
+    [
+        ('fivebar', 'tool', 2),
+        ('ccd_arm', 'tip', 2),
+        ('gripper', 'grip', 1),
+        ('hexapod', 'platform', None),
+    ],
+)
+def test_plane_of_planar_robots_is_found(name, goal, normal):
+    """Planar ones are known without being told, loops or not."""
+    robot = gallery_session(name).robot
+    plane = plane_of(robot, robot.goals[goal])
+    if normal is None:
+        assert plane is None
+        return
+    np.testing.assert_allclose(plane.T @ plane, np.eye(2), atol=1e-12)
+    np.testing.assert_allclose(plane[normal], 0.0, atol=1e-9)
+
+
+def test_goal_on_line_or_moving_link_has_no_plane():
+    """What slides along a line, or is counted in a link that moves, is dragged in space."""
+    arm = from_dh([(0, 0.4, 0, 0.3), (0, 0.4, 0, 0.3)])
+    assert plane_of(arm, arm.add_goal('link2', name='a')) is not None
+    assert plane_of(arm, arm.add_goal('link2', name='b', base='link1')) is None
+    assert plane_of(arm, arm.add_goal('link2', name='c', kind='look_at')) is None
+    alone = gallery_session('scissor_lift').robot
+    still = alone.add_goal(alone.description.root.name, name='still')
+    assert plane_of(alone, still) is None
+
+
+LEVEL = (0.0, -9.0, 0.0)
+ARROW = LoadArrow('tool', np.zeros(3), np.array((0.0, 0.0, 1.0)), '1 N')
+
+
+@pytest.fixture
+def handle(scene):
+    """Return the handle of a load that remembers what was dragged."""
+    told = []
+    handle = LoadHandle(scene, lambda *what: told.append(what))
+    handle.told = told
+    return handle
+
+
+def test_balls_are_on_the_arrow(scene, handle):
+    """They come, follow and go with the load."""
+    handle.draw(ARROW, 0.2, None)
+    tip, shaft = scene.nodes['/load_handles/force'], scene.nodes['/load_handles/point']
+    assert tip.position == (0.0, 0.0, 1.0)
+    assert shaft.position == (0.0, 0.0, SHAFT)
+    handle.draw(ARROW._replace(end=np.array((0.5, 0.0, 0.0))), 0.2, None)
+    assert tip.position == (0.5, 0.0, 0.0)
+    assert scene.made == 2
+    handle.draw(None, 0.2, None)
+    assert not scene.nodes
+
+
+@pytest.mark.parametrize(('part', 'end'), [('force', (0.0, 0.0, 1.0)), ('point', (0.0, 0.0, 0.0))])
+def test_end_of_the_arrow_follows_the_pointer(scene, handle, part, end):
+    """As far as the pointer moves, wherever on the ball it began."""
+    handle.draw(ARROW, 0.2, None)
+    ball = scene.nodes[f'/load_handles/{part}']
+    pulled(ball, 'start', (0.01, 0.0, 0.5), None, LEVEL)
+    pulled(ball, 'update', None, (0.31, 0.0, 0.4), LEVEL)
+    ((told, place),) = handle.told
+    assert told == part
+    np.testing.assert_allclose(place, np.add(end, (0.3, 0.0, -0.1)))
+
+
+def test_load_of_a_planar_link_stays_in_its_plane(scene, handle):
+    """Seen from an angle, the pointer's ray meets the plane of the link."""
+    handle.draw(ARROW, 0.2, np.eye(3)[:, :2])
+    ball = scene.nodes['/load_handles/force']
+    pulled(ball, 'start', (0.0, 0.0, 1.0), None, (0.0, -4.0, 5.0))
+    pulled(ball, 'update', None, (0.2, 0.0, 1.0), (0.0, -4.0, 5.0))
+    ((_, place),) = handle.told
+    np.testing.assert_allclose(place, (0.2, 0.0, 1.0), atol=1e-12)

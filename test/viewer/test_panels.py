@@ -1,0 +1,267 @@
+"""Texts and settings of the panels."""
+
+from math import inf, radians
+from types import SimpleNamespace
+
+from hypothesis import given
+from hypothesis import strategies as st
+from ik_node.ros.parameters.joint_settings import parse_joint_values
+from ik_node.scene.chain_report import ChainReport
+from ik_node.scene.look import COLOURS, PASSIVE
+from ik_node.solver.result import PoseError
+from ik_node.transmission.motor_load import MotorEffort
+from ik_node.viewer.panels.goal_panel import HandleStyle
+from ik_node.viewer.panels.joint_panel import configuration_yaml
+from ik_node.viewer.panels.load_panel import efforts_html, quantity
+from ik_node.viewer.panels.solver_panel import History, LEAST, LENGTH, PlotPanel, SPAN
+from ik_node.viewer.panels.status_html import details_html, MOST, notes_html, state_of
+from ik_node.viewer.panels.text_html import GREEN, ORANGE, RED
+from ik_node.viewer.panels.view_panel import legend_html
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+
+def report(status='CONVERGED', goals=None, loops=None, message='why it is so'):
+    """Return a report."""
+    return ChainReport('x', status, message, 7, 0.00123, goals or {}, loops or {})
+
+
+NONE, SMALL, LARGE = PoseError(0.0, 0.0), PoseError(1e-9, 0.0), PoseError(0.02, 0.5)
+
+
+@pytest.mark.parametrize(
+    ('reports', 'words', 'colour'),
+    [
+        ([], 'no goal and no loop', ''),
+        ([report(goals={'hand': NONE})], '1 goal met', GREEN),
+        (
+            [report(goals={'a': NONE, 'b': NONE}, loops={'l': SMALL}), report(loops={'m': SMALL})],
+            '2 goals met, 2 loops closed',
+            GREEN,
+        ),
+        (
+            [report('STALLED', {'a': LARGE, 'b': NONE}, {'l': SMALL})],
+            '1 of 2 goals not met, 1 loop closed',
+            ORANGE,
+        ),
+        (
+            [report('DIVERGED', {'a': LARGE}, {'l': LARGE, 'm': NONE})],
+            '1 goal not met, 1 of 2 loops open',
+            RED,
+        ),
+    ],
+)
+def test_state_counts_goals_and_loops_in_words(reports, words, colour):
+    """What a chain that has converged leaves is within its tolerances."""
+    assert state_of(reports) == (words, colour)
+
+
+def test_note_replaces_the_state():
+    """Without a robot there is nothing else to say."""
+    assert state_of([report(goals={'hand': NONE})], 'waiting') == ('waiting', RED)
+
+
+def test_details_show_the_worst_residual_first_in_mm_and_degrees():
+    """Long lists are cut and counted; the reason of an unmet goal is shown."""
+    goals = {f'goal_{number:02}': PoseError(1e-9 * number, 0.0) for number in range(MOST + 2)}
+    text = details_html([report('STALLED', {**goals, 'wide': LARGE})])
+    assert text.index('wide') < text.index(f'goal_{MOST + 1:02}') < text.index(f'goal_{MOST:02}')
+    for words in ('20 mm', '28.6°', 'and 3 more', 'STALLED, 7 steps, 1.23 ms', 'why it is so'):
+        assert words in text
+    assert 'goal_00' not in text
+    assert 'why it is so' not in details_html([report(goals=goals)])
+
+
+def test_warnings_on_the_file_are_shown():
+    """Other notes are for `check`."""
+    text = notes_html('robot', 'no node', ['warning: <pin> is open', 'no <axis>'])
+    assert '>warning: &lt;pin&gt; is open<' in text
+    assert 'no node' in text
+    assert 'axis' not in text
+
+
+def test_names_never_become_markup():
+    """A name out of a description is text."""
+    bad = '<img src=x onerror=alert(1)>"'
+    error = {bad: LARGE}
+    texts = (
+        details_html([report(bad, error, error, bad)]),
+        notes_html(bad, bad, [f'warning: {bad}']),
+        efforts_html([MotorEffort(bad, 1.0, 2.0, 'N')]),
+    )
+    for text in texts:
+        assert '<img' not in text
+        assert '"' not in text.split('&lt;img', 1)[1].split('&gt;')[0]
+
+
+def test_quantities_have_three_digits_and_a_unit():
+    """Thousands have a prefix; zero has no sign."""
+    found = [quantity(value, 'N') for value in (-1234.0, 999.6, 99.96, -1.234, 0.0123, -1e-9)]
+    assert found == ['-1.23 kN', '1.00 kN', '100 N', '-1.23 N', '0.012 N', '0 N']
+
+
+def test_efforts_are_marked_beyond_their_limits():
+    """Motors without a limit have no percentage."""
+    efforts = [
+        MotorEffort('low', 10.0, 40.0, 'N m'),
+        MotorEffort('high', -36.0, 40.0, 'N m'),
+        MotorEffort('over', -90.0, 60.0, 'N'),
+        MotorEffort('free', 5.0, inf, 'N'),
+    ]
+    text = efforts_html(efforts)
+    rows = {name: text.split(f'title="{name}"')[0].rsplit('<tr', 1)[1] for name in ('low', 'high')}
+    assert (ORANGE in rows['high'], ORANGE in rows['low']) == (True, False)
+    for words in ('10.0 N m', '25 %', '150 %', '1 over the limit'):
+        assert words in text
+    assert text.count(' %<') == 3
+    assert 'over the limit' not in efforts_html(efforts[:2])
+
+
+def test_each_joint_has_a_line():
+    """Joint, colon, value."""
+    text = configuration_yaml(['hip', 'knee'], [0.5, -1.25])
+    assert text == 'hip: 0.5\nknee: -1.25\n'
+
+
+@pytest.mark.parametrize(
+    'name', ['y', 'No', 'true', '1e3', '0x1f', 'a: b', "it's", '-', '#1', 'é']
+)
+def test_yaml_keywords_as_joint_names_are_read_back(name):
+    """Whatever a joint is called, the node reads its name back."""
+    assert parse_joint_values('rest_pose', configuration_yaml([name], [0.5])) == {name: 0.5}
+
+
+@given(st.floats(-1e6, 1e6))
+def test_yaml_values_are_read_back_unchanged(value):
+    """To a billionth, small ones too, which YAML 1.1 would else read as text."""
+    found = parse_joint_values('rest_pose', configuration_yaml(['hip'], [value]))
+    assert found['hip'] == pytest.approx(value, abs=1e-9)
+
+
+def test_robot_without_joints_gives_an_empty_mapping():
+    """A robot without joints has an empty mapping."""
+    assert parse_joint_values('rest_pose', configuration_yaml([], [])) == {}
+
+
+def pose(place, turn=(0.0, 0.0, 0.0)):
+    """Return a pose of a place [m] and a rotation vector [rad]."""
+    matrix = np.eye(4)
+    matrix[:3, :3] = Rotation.from_rotvec(turn).as_matrix()
+    matrix[:3, 3] = place
+    return matrix
+
+
+START = pose((0.013, 0.027, 0.1), (0.3, -0.2, 0.5))
+
+
+def test_drag_without_grid_is_unchanged():
+    """Nothing is changed."""
+    dragged = pose((0.2, 0.1, 0.3), (0.1, 0.2, 0.3))
+    np.testing.assert_array_equal(HandleStyle().snapped(START, np.eye(3), dragged), dragged)
+
+
+def test_grid_drag_in_world_axes_ends_on_multiples():
+    """What is not moved stays where it was, off the grid."""
+    dragged = START.copy()
+    dragged[:2, 3] = (0.0961, -0.0449)
+    found = HandleStyle(step=0.05).snapped(START, np.eye(3), dragged)
+    np.testing.assert_allclose(found[:3, 3], (0.1, -0.05, 0.1), atol=1e-12)
+    dragged[1, 3] = START[1, 3]
+    found = HandleStyle(step=0.05).snapped(START, np.eye(3), dragged)
+    np.testing.assert_allclose(found[:3, 3], (0.1, 0.027, 0.1), atol=1e-12)
+    np.testing.assert_array_equal(found[:3, :3], START[:3, :3])
+
+
+def test_grid_drag_in_other_axes_moves_by_multiples():
+    """Counted from where it was."""
+    axes = START[:3, :3]
+    dragged = START.copy()
+    dragged[:3, 3] += axes @ (0.069, 0.0, -0.12)
+    found = HandleStyle(step=0.05).snapped(START, axes, dragged)
+    np.testing.assert_allclose(axes.T @ (found - START)[:3, 3], (0.05, 0.0, -0.1), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ('angle', 'wanted'), [(40.0, 45.0), (-22.0, -15.0), (172.0, 165.0), (7, 0)]
+)
+def test_grid_rotation_is_a_multiple_of_the_step(angle, wanted):
+    """About the axis that it is turned about."""
+    axis = np.array((2.0, -1.0, 2.0)) / 3.0
+    dragged, expected = START.copy(), START.copy()
+    for matrix, degrees in ((dragged, angle), (expected, wanted)):
+        turn = Rotation.from_rotvec(radians(degrees) * axis).as_matrix()
+        matrix[:3, :3] = turn @ START[:3, :3]
+    found = HandleStyle(angle=radians(15.0)).snapped(START, np.eye(3), dragged)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def goal_report(name, residual, solve_time=0.001):
+    """Return a report with one goal."""
+    errors = {name: PoseError(residual, 0.5 * residual)}
+    return ChainReport(name, 'CONVERGED', 'CONVERGED', 3, solve_time, errors, {})
+
+
+def test_history_has_time_column_and_one_per_chain():
+    """Times count back from the last one; residuals are powers of ten, solve times in ms."""
+    history = History()
+    history.add(10.0, [goal_report('a', 1e-3), goal_report('b', 1e-7, 0.002)])
+    history.add(10.5, [goal_report('a', 1e-4), goal_report('b', 0.0)])
+    times, a, b = history.residuals()
+    np.testing.assert_allclose(times, (-0.5, 0.0))
+    np.testing.assert_allclose(a, (-3.0, -4.0))
+    np.testing.assert_allclose(b, (-7.0, np.log10(LEAST)))
+    np.testing.assert_allclose(history.solve_times()[2], (2.0, 1.0))
+
+
+def test_other_chains_start_a_new_history():
+    """A goal that comes or goes makes other chains."""
+    history = History()
+    history.add(0.0, [goal_report('a', 1e-3)])
+    history.add(1.0, [goal_report('a', 1e-3), goal_report('b', 1e-3)])
+    assert history.names == ('a', 'b')
+    assert [len(column) for column in history.residuals()] == [1, 1, 1]
+    history.add(2.0, [])
+    assert [len(column) for column in history.residuals()] == [0]
+
+
+def test_old_rows_are_dropped():
+    """Rows older than its span are dropped, and there are never too many."""
+    history = History()
+    for number in range(3 * LENGTH):
+        history.add(0.001 * number, [goal_report('a', 1e-3)])
+    assert len(history.residuals()[0]) == LENGTH
+    history.add(1000.0, [goal_report('a', 1e-3)])
+    assert len(history.residuals()[0]) == 1
+    history.add(1000.0 + 0.9 * SPAN, [goal_report('a', 1e-3)])
+    assert len(history.residuals()[0]) == 2
+
+
+def test_legend_explains_the_colours_of_visible_layers():
+    """Each colour once, with its meaning; hidden layers are left out."""
+    html = legend_html(['axes', 'links', 'goals'])
+    for rgba, meaning in (
+        (COLOURS['axes'], 'motor'),
+        (PASSIVE, 'passive joint'),
+        (COLOURS['goals'], 'goal'),
+    ):
+        colour = '#' + ''.join(f'{round(255 * part):02x}' for part in rgba[:3])
+        assert f'{colour}"></span>{meaning}<' in html
+    assert 'loop' not in html
+    assert 'joint range' not in html
+
+
+def test_plots_have_units():
+    """Titles have units, and the time axis has a label."""
+    made = []
+
+    def add_uplot(**about):
+        made.append(about)
+        return SimpleNamespace(data=None, remove=lambda: None)
+
+    history = History()
+    history.add(0.0, [ChainReport('arm', 'CONVERGED', '', 1, 1e-3, {}, {})])
+    PlotPanel(SimpleNamespace(add_uplot=add_uplot)).refresh(history)
+    titles = [plot['title'] for plot in made]
+    assert titles == ['residual [log10 of m, rad]', 'solve time [ms]']
+    assert all(plot['axes'][0]['label'] == 'time [s]' for plot in made)

@@ -1,0 +1,472 @@
+"""The 3D view: link bodies, shapes as nodes, and the map of a reach."""
+
+import asyncio
+from dataclasses import replace
+from types import SimpleNamespace
+
+from ik_node.analysis.reach.volume import ReachVolume
+from ik_node.description.files import description_path
+from ik_node.description.visuals import read_visuals
+from ik_node.model.dof import DOF
+from ik_node.model.joint import Joint
+from ik_node.model.link import Link
+from ik_node.robot import load_robot
+from ik_node.scene import IKRootsHelper, LAYERS, mesh_of
+from ik_node.scene.shapes import Sector, Segment, Sphere, Text
+from ik_node.viewer.panels.view_panel import Wanted
+from ik_node.viewer.sessions.library_session import gallery_session
+from ik_node.viewer.stage import link_bodies
+from ik_node.viewer.stage.link_bodies import LinkBodies
+from ik_node.viewer.stage.reach_marks import colours_of, ReachMarks, slice_cells
+from ik_node.viewer.stage.scene_nodes import form_of, meshes_of, SceneNodes, SEAM, settled
+from ik_node.viewer.stage.stage import _motors, _virtual
+from ik_node.viewer.stage.view_ray import ViewRay
+import numpy as np
+import pytest
+
+CUBE = """solid c
+facet normal 0 0 1
+outer loop
+vertex 0 0 0
+vertex 1 0 0
+vertex 0 1 0
+endloop
+endfacet
+endsolid c
+"""
+ROBOT = """
+<robot name="r">
+  <link name="base"><visual><geometry><box size="0.1 0.2 0.3"/></geometry></visual></link>
+  <link name="arm">
+    <visual><geometry><mesh filename="{mesh}" scale="2 2 2"/></geometry></visual>
+  </link>
+  <joint name="hip" type="continuous"><parent link="base"/><child link="arm"/>
+    <origin xyz="0 0 1"/><axis xyz="0 0 1"/></joint>
+</robot>
+"""
+
+
+def bodies_of(scene, text, clicked=None):
+    """Return the robot of a text and its bodies."""
+    robot = load_robot(text)
+    told = [] if clicked is None else clicked
+    return robot, LinkBodies(
+        scene,
+        robot,
+        lambda link, ray: told.append((link, ray)),
+        lambda link, event: told.append((link, event)),
+    )
+
+
+def test_bodies_follow_their_links(scene):
+    """Every body is where its link is."""
+    robot = load_robot(description_path('hexapod.urdf'))
+    bodies = LinkBodies(scene, robot, lambda link, ray: None, lambda link, event: None)
+    q = robot.q + 0.003
+    bodies.draw(q, visible=True)
+    assert len(bodies.drawn) > 10
+    for link in bodies.drawn:
+        node = scene.nodes[f'/bodies/{link}']
+        np.testing.assert_allclose(node.position, robot.forward(q, link)[:3, 3], atol=1e-12)
+    bodies.remove()
+    assert scene.nodes == {}
+
+
+def test_moving_bodies_cast_shadows_on_fixed_ones(scene):
+    """The base is shaded by the platform, and nothing by itself."""
+    robot = load_robot(description_path('hexapod.urdf'))
+    LinkBodies(scene, robot, lambda link, ray: None, lambda link, event: None)
+    base, platform = (
+        next(node for at, node in scene.nodes.items() if at.startswith(f'/bodies/{name}_link/'))
+        for name in ('base', 'platform')
+    )
+    assert (base.cast_shadow, base.receive_shadow) == (False, True)
+    assert (platform.cast_shadow, platform.receive_shadow) == (True, False)
+
+
+def test_extent_leaves_out_the_ground(scene):
+    """The walker's plate is much larger than the walker, and not above the floor."""
+    robot = load_robot(description_path('walker.urdf'))
+    bodies = LinkBodies(scene, robot, lambda link, ray: None, lambda link, event: None)
+    points, height = bodies.extent(robot.q)
+    assert np.ptp(points, axis=0).max() < 1.5
+    assert height <= points[:, 2].min()
+
+
+def test_mesh_is_read_and_scaled(scene, tmp_path):
+    """A mesh that is found is shown in its size."""
+    (tmp_path / 'c.stl').write_text(CUBE)
+    _, bodies = bodies_of(scene, ROBOT.format(mesh=tmp_path / 'c.stl'))
+    (mesh,) = (node for node in scene.nodes.values() if node.kind == 'trimesh')
+    assert np.ptp(mesh.mesh.vertices, axis=0) == pytest.approx((2.0, 2.0, 0.0))
+    assert bodies.drawn == {'base', 'arm'}
+    assert bodies.missing == []
+
+
+@pytest.mark.parametrize('content', [None, 'no mesh', ''])
+def test_unreadable_mesh_is_named_and_link_drawn_as_rod(scene, tmp_path, content):
+    """It is named, and its link is to be drawn as a rod."""
+    if content is not None:
+        (tmp_path / 'c.stl').write_text(content)
+    _, bodies = bodies_of(scene, ROBOT.format(mesh=tmp_path / 'c.stl'))
+    assert bodies.missing == [str(tmp_path / 'c.stl')]
+    assert bodies.bare == {'arm'}
+    assert bodies.drawn == {'base'}
+
+
+def test_bodies_are_hidden_and_clicked(scene, tmp_path):
+    """Hidden ones stay where they are; a click says whose body it is."""
+    clicked = []
+    robot, bodies = bodies_of(scene, ROBOT.format(mesh='none.stl'), clicked)
+    bodies.draw(robot.q, visible=False)
+    assert not scene.nodes['/bodies/base'].visible
+    bodies.draw(robot.q, visible=True)
+    assert scene.nodes['/bodies/base'].visible
+    event = SimpleNamespace(ray_origin=(0.01, 0.02, 5.0), ray_direction=(0.0, 0.0, -1.0))
+    asyncio.run(scene.nodes['/bodies/base/0'].clicks[0](event))
+    ((link, ray),) = clicked
+    assert link == 'base'
+    assert bodies.hit(robot.q, link, ray) == pytest.approx((0.01, 0.02, 0.15))
+    assert bodies.hit(robot.q, 'arm', ray) is None
+
+
+SDF = """
+<sdf version="1.9"><model name="m">
+  <link name="a">
+    <visual name="c">
+      <geometry><capsule><radius>0.1</radius><length>0.4</length></capsule></geometry>
+      <material><diffuse>1 0 0 0.5</diffuse></material></visual>
+    <visual name="e">
+      <geometry><ellipsoid><radii>0.1 0.2 0.3</radii></ellipsoid></geometry></visual>
+    <visual name="p"><geometry><plane><size>2 1</size></plane></geometry></visual>
+  </link>
+  <link name="b"><pose>0 0 1 0 0 0</pose>
+    <visual name="h"><geometry><heightmap/></geometry></visual></link>
+  <link name="c"><pose>0 0 2 0 0 0</pose></link>
+  <link name="d"><pose>0 0 3 0 0 0</pose></link>
+  <joint name="j" type="revolute"><parent>a</parent><child>b</child>
+    <axis><xyz>0 1 0</xyz></axis></joint>
+  <joint name="k" type="revolute"><parent>b</parent><child>c</child>
+    <axis><xyz>0 1 0</xyz></axis></joint>
+  <joint name="f" type="fixed"><parent>a</parent><child>d</child></joint>
+</model></sdf>
+"""
+
+
+def test_shapes_of_other_description_formats_are_drawn(scene):
+    """Round ones are triangles of their size; what is bare, but for what a body carries, a rod."""
+    robot, bodies = bodies_of(scene, SDF)
+    capsule, ellipsoid, plane = (scene.nodes[f'/bodies/a/{at}'] for at in range(3))
+    for node, size in ((capsule, (0.2, 0.2, 0.6)), (ellipsoid, (0.2, 0.4, 0.6))):
+        assert np.ptp(node.vertices, axis=0) == pytest.approx(size, rel=0.03)
+    assert np.ptp(plane.vertices, axis=0) == pytest.approx((2.0, 1.0, 0.0))
+    assert capsule.opacity == 0.5
+    assert (bodies.drawn, bodies.bare) == ({'a'}, {'b', 'c'})
+    assert bodies.missing == ['<heightmap> of b']
+    ray = ViewRay(np.array((0.05, 0.0, 9.0)), np.array((0.0, 0.0, -1.0)))
+    assert bodies.hit(robot.q, 'a', ray)[2] == pytest.approx(0.3, abs=0.05)
+
+
+def test_only_draggable_links_accept_drags(scene):
+    """Those that may be say so; dragging the others turns the view."""
+    told = []
+    _, bodies = bodies_of(scene, ROBOT.format(mesh='none.stl'), told)
+    node = scene.nodes['/bodies/base/0']
+    assert node.drags == []
+    for _ in range(2):
+        bodies.let_pull({'base', 'arm', 'nobody'})
+        (drag,) = node.drags
+        asyncio.run(drag('event'))
+    assert told == [('base', 'event')] * 2
+    bodies.let_pull(set())
+    assert node.drags == []
+
+
+def test_large_mesh_files_are_not_read(scene, tmp_path, monkeypatch):
+    """Neither one that is too large, nor more than the limit of a robot."""
+    path = tmp_path / 'c.stl'
+    path.write_text(CUBE)
+    for limit in ('MAX_BYTES', 'MAX_ROBOT_BYTES'):
+        with monkeypatch.context() as patch:
+            patch.setattr(link_bodies, limit, len(CUBE) - 1)
+            _, bodies = bodies_of(scene, ROBOT.format(mesh=path))
+        assert bodies.missing == [str(path)]
+        bodies.remove()
+
+
+PLACE = ((1.0, 2.0, 3.0), (0.0, 0.0, 0.0, 1.0))
+RED = (1.0, 0.0, 0.0, 1.0)
+SECTOR = Sector('limits/hip', 'limits', 'hip', *PLACE, RED, 0.0, 0.5, 0.0, -1.0, 1.0, 0.3, 24)
+LINE = Segment('goals/way', 'goals', 'hand', *PLACE, RED, 0.0, 2.0, 0.1)
+BALL = Sphere('links/a/b', 'links', 'arm', *PLACE, RED, 0.0, 0.1, 12)
+TEXT = Text('closures/gap', 'closures', 'loop', *PLACE, RED, 0.0, '3 mm', 0.1)
+
+
+def revolute(lower, upper):
+    """Return a hinge with limits that carries a link."""
+    joint = Joint('hinge')
+    joint.set_dof('EZ')
+    joint.min_dof_limit[DOF.EZ], joint.max_dof_limit[DOF.EZ] = lower, upper
+    joint.add_child(Link('arm'))
+    return joint
+
+
+def corners(node):
+    """Return the corners of every triangle of a batch in the root frame, (k, 3)."""
+    found = []
+    scales = node.batched_scales
+    scales = np.ones((len(node.batched_positions), 3)) if scales is None else scales
+    for (w, x, y, z), place, scale in zip(
+        node.batched_wxyzs, node.batched_positions, scales, strict=True
+    ):
+        turn = np.array(
+            (
+                (1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
+                (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
+                (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
+            )
+        )
+        found.append((node.vertices[node.faces.ravel()] * scale) @ turn.T + place)
+    return np.concatenate(found)
+
+
+def all_corners(scene):
+    """Return the corners of all that is visible but lines, in an order made the same for all."""
+    shown = [
+        node
+        for node in scene.nodes.values()
+        if node.kind == 'batch' and node.visible and node.batched_scales is None
+    ]
+    return in_order(np.concatenate([np.zeros((0, 3)), *map(corners, shown)]))
+
+
+def in_order(points):
+    """Return points sorted by where they are, as coarse as single precision."""
+    rounded = np.round(points, 5) + 0.0
+    return rounded[np.lexsort(rounded.T)]
+
+
+@pytest.mark.parametrize('name', ['gripper', 'rocker_bogie', 'two_arms_one_box'])
+def test_page_shows_all_triangles_of_the_scene(scene, name):
+    """All triangles are those of `mesh_of`, wherever the robot goes, and no node is made anew."""
+    session = gallery_session(name)
+    session.update(0.0)
+    helper = IKRootsHelper(session.source, layers=LAYERS)
+    nodes = SceneNodes(scene, lambda link, ray: None)
+    session.play(True)
+    moments = []
+    for step in range(4):
+        session.update(0.4 * step)
+        moments.append(helper.shapes(session.q))
+        nodes.draw(moments[-1])
+    drawn = [settled(shape) for shape in moments[-1]]
+    # Lines are stretched, see below: `mesh_of` divides them by their length.
+    wanted = [mesh_of(shape)[0] for shape in drawn if not isinstance(shape, Segment)]
+    wanted = in_order(np.concatenate(wanted).reshape(-1, 3))
+    found = all_corners(scene)
+    assert found.shape == wanted.shape
+    # Rounding may swap neighbours: sums over the whole do not mind.
+    np.testing.assert_allclose(found.sum(axis=0), wanted.sum(axis=0), atol=1e-5 * len(found))
+    np.testing.assert_allclose(np.sort(found, axis=0), np.sort(wanted, axis=0), atol=3e-5)
+    labels = [node for node in scene.nodes.values() if node.kind == 'label']
+    assert len(labels) == sum(isinstance(shape, Text) for shape in drawn)
+    assert len(scene.nodes) - len(labels) < 0.6 * len(drawn)
+    batches = [node for node in scene.nodes.values() if node.kind == 'batch']
+    for shapes in moments:
+        nodes.draw(shapes)
+    assert [node for node in scene.nodes.values() if node.kind == 'batch'] == batches
+
+
+@pytest.mark.parametrize('limits', [(-2 * np.pi, 2 * np.pi), (-3.1416, 3.1416), (-9.0, np.inf)])
+def test_limits_beyond_a_turn_need_few_meshes(scene, limits):
+    """What follows the hand goes in steps; a limit stays where it is, to the last bit."""
+    joint = revolute(*limits)
+    helper = IKRootsHelper([joint], layers=['limits'])
+    nodes = SceneNodes(scene, lambda link, ray: None)
+    for value in np.linspace(-6.2, 6.2, 997).clip(*limits):
+        joint.set_dof_values(float(value))
+        (shape,) = helper.shapes()
+        drawn = settled(shape)
+        for now, then, limit in zip(
+            (drawn.lower, drawn.upper), (shape.lower, shape.upper), limits, strict=True
+        ):
+            if then == limit:
+                assert now == limit or drawn.upper - drawn.lower == pytest.approx(2 * np.pi)
+        assert drawn.upper - drawn.lower <= 2 * np.pi + SEAM
+        nodes.draw([shape])
+    assert scene.made < 40
+
+
+def test_hand_of_a_limit_turns(scene):
+    """A joint that moves turns its hand; neither face nor hand is made anew."""
+    nodes = SceneNodes(scene, lambda link, ray: None)
+    for value in (0.3, -0.8):
+        nodes.draw([replace(SECTOR, value=value)])
+        face, hand = (corners(node) for node in scene.nodes.values())
+        tip = hand.mean(axis=0) - PLACE[0]
+        assert np.arctan2(tip[1], tip[0]) == pytest.approx(value)
+        assert np.abs(face - PLACE[0]).max() == pytest.approx(0.5)
+    assert scene.made == 2
+
+
+def test_line_that_grows_is_stretched(scene):
+    """The way to a goal changes with every move; it is one node all the time."""
+    nodes = SceneNodes(scene, lambda link, ray: None)
+    nodes.draw([LINE])
+    nodes.draw([replace(LINE, length=0.5), replace(LINE, length=3.0)])
+    (node,) = scene.nodes.values()
+    assert scene.made == 1
+    assert np.ptp(corners(node)[:, 2]) == pytest.approx(3.0)
+    assert len(node.batched_positions) == 2
+
+
+def test_balls_of_one_size_share_a_node_unless_transparent(scene):
+    """Balls of one size share a node whatever their colour, but not with those seen through."""
+    nodes = SceneNodes(scene, lambda link, ray: None)
+    # Half of full green is 0.214 of its light.
+    blue, green = (0.0, 0.5, 1.0, 1.0), (0.0, 1.0, 0.0, 0.5)
+    nodes.draw([BALL, replace(BALL, rgba=blue), replace(BALL, rgba=green)])
+    opaque, clear = scene.nodes.values()
+    assert opaque.batched_colors.tolist() == [[255, 0, 0], [0, 55, 255]]
+    assert (opaque.opacity, clear.opacity) == (None, 0.5)
+
+
+def test_removed_shapes_are_hidden_and_shown_again(scene):
+    """Nothing is drawn twice or left behind; `clear` takes all of it away."""
+    nodes = SceneNodes(scene, lambda link, ray: None)
+    nodes.draw([BALL, SECTOR, TEXT])
+    nodes.draw([TEXT])
+    assert len(all_corners(scene)) == 0
+    nodes.draw([BALL, replace(TEXT, text='4 mm')])
+    assert len(all_corners(scene)) == 3 * len(mesh_of(BALL)[0])
+    assert scene.made == 4
+    (label,) = (node for node in scene.nodes.values() if node.kind == 'label')
+    assert label.text == '4 mm'
+    nodes.draw([BALL])
+    assert 'label' not in {node.kind for node in scene.nodes.values()}
+    nodes.clear()
+    assert scene.nodes == {}
+
+
+def test_click_returns_the_link_that_was_hit(scene):
+    """Of all links in one node, the one that was hit; marks are not clicked."""
+    clicked = []
+    nodes = SceneNodes(scene, lambda link, ray: clicked.append((link, ray.eye[2])))
+    nodes.draw([BALL, replace(BALL, of='hand'), SECTOR])
+    for node in scene.nodes.values():
+        for work in node.clicks:
+            for hit in (1, 0, 7, None):
+                ray = {'ray_origin': (0.0, 0.0, 9.0), 'ray_direction': (0.0, 0.0, -1.0)}
+                asyncio.run(work(SimpleNamespace(instance_index=hit, **ray)))
+    assert clicked == [('hand', 9.0), ('arm', 9.0)]
+
+
+def test_only_size_and_colour_need_another_mesh():
+    """Place, name, text, hand and a line's length need no other mesh; size and colour do."""
+    assert form_of(SECTOR) == form_of(replace(SECTOR, value=0.0, position=(0, 0, 0), name='x'))
+    assert form_of(SECTOR) != form_of(replace(SECTOR, upper=2.0))
+    assert form_of(LINE) == form_of(replace(LINE, length=9.0))
+    assert form_of(TEXT) == form_of(replace(TEXT, text='x'))
+    assert form_of(BALL) != form_of(replace(BALL, rgba=(0, 0, 0, 1)))
+    assert form_of(BALL) != form_of(LINE)
+    assert meshes_of(TEXT) == []
+
+
+@pytest.mark.parametrize(
+    ('name', 'motors', 'free'),
+    [
+        ('hexapod', 6, 'platform'),
+        ('rocker_bogie', None, 'chassis'),
+        ('arm6', 6, ''),
+        ('walker', 12, 'body'),
+    ],
+)
+def test_joints_of_free_bodies_are_not_drawn(name, motors, free):
+    """Six joints of a body that is free to move; none of an arm."""
+    robot = gallery_session(name).robot
+    drawn = {seen.link for seen in read_visuals(robot.description.text, robot.description.source)}
+    moved = _motors(robot)
+    assert motors is None or len(moved) == motors
+    names = (
+        {f'{free}_{axis}' for axis in ('x', 'y', 'z', 'yaw', 'pitch', 'roll')} if free else set()
+    )
+    assert _virtual(robot, drawn, moved) == names
+    assert _virtual(robot, set(), moved) == set()
+
+
+@pytest.fixture
+def ball():
+    """Return the map of a ball of 0.5 m around (1, 0, 0), half of whose cells have two turns."""
+    at = np.stack(np.meshgrid(*[np.arange(11)] * 3, indexing='ij'), axis=-1) - 5.0
+    one = np.linalg.norm(at, axis=-1) <= 5.0
+    reached = np.stack((one, one & (at[..., 0] < 0.0))).ravel()
+    return ReachVolume(
+        robot='r',
+        link='hand',
+        joint_names=['a'],
+        cell=0.1,
+        origin=np.array((0.5, -0.5, -0.5)),
+        shape=(11, 11, 11),
+        quats_xyzw=np.array(((0.0, 0.0, 0.0, 1.0), (1.0, 0.0, 0.0, 0.0))),
+        roll=True,
+        reached=reached,
+        q=np.zeros((np.count_nonzero(reached), 1)),
+        complete=True,
+    )
+
+
+def test_surface_and_slice_are_drawn_and_removed(scene, ball):
+    """Each is a node, which goes when it is not wanted."""
+    marks = ReachMarks(scene)
+    marks.draw(Wanted(ball, 0.3, '', 0.0))
+    assert [*scene.nodes] == ['/reach/surface']
+    radii = np.linalg.norm(scene.nodes['/reach/surface'].vertices - (1.0, 0.0, 0.0), axis=1)
+    assert 0.4 < radii.min() < radii.max() < 0.6
+    marks.draw(Wanted(ball, None, 'y', 0.0))
+    assert [*scene.nodes] == ['/reach/slice']
+    marks.draw(Wanted(ball, 0.3, 'y', 0.0))
+    assert {*scene.nodes} == {'/reach/slice', '/reach/surface'}
+    marks.clear()
+    assert not scene.nodes
+
+
+def test_nothing_is_sent_again_while_nothing_changes(scene, ball):
+    """A slice that moves leaves the surface as it is."""
+    marks = ReachMarks(scene)
+    marks.draw(Wanted(ball, 0.3, 'y', 0.0))
+    made, surface = scene.made, scene.nodes['/reach/surface']
+    marks.draw(Wanted(ball, 0.3, 'y', 0.0))
+    assert scene.made == made
+    marks.draw(Wanted(ball, 0.3, 'y', 0.1))
+    assert scene.made == made + 1
+    assert scene.nodes['/reach/surface'] is surface
+
+
+def test_higher_share_has_a_smaller_surface(scene, ball):
+    """With both orientations only half of the ball is left."""
+    marks = ReachMarks(scene)
+    marks.draw(Wanted(ball, 0.8, '', 0.0))
+    assert scene.nodes['/reach/surface'].vertices[:, 0].max() < 1.1
+
+
+@pytest.mark.parametrize('axis', ['x', 'z'])
+def test_slice_has_a_square_for_each_reached_cell(scene, ball, axis):
+    """At its middle, perpendicular to the axis, with the colour of its share."""
+    along, at = 'xyz'.index(axis), ball.origin['xyz'.index(axis)] + 0.3
+    wanted = Wanted(ball, None, axis, float(at))
+    ReachMarks(scene).draw(wanted)
+    node = scene.nodes['/reach/slice']
+    layer = np.take(ball.share, 3, axis=along)
+    assert len(node.batched_positions) == np.count_nonzero(layer)
+    np.testing.assert_allclose(node.batched_positions[:, along], at)
+    assert ball.contains(node.batched_positions).all()
+    assert (node.vertices[:, along] == 0.0).all()
+    positions, shares = slice_cells(wanted)
+    np.testing.assert_allclose(shares, ball.capability(positions))
+    assert len(np.unique(node.batched_colors, axis=0)) == len(np.unique(shares))
+
+
+def test_colours_go_from_dark_to_bright():
+    """A larger share is brighter."""
+    bright = colours_of(np.linspace(0.0, 1.0, 20)).sum(axis=1)
+    assert (np.diff(bright) > 0.0).all()
