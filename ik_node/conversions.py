@@ -10,7 +10,6 @@ from ik_node.description.description import Description
 from ik_node.description.tree import trim_unused as trim_branches
 from ik_node.description.tree import WORLD_JOINT
 from ik_node.errors import OptionError, ShapeError, TopologyError, UnknownFrameError
-from ik_node.kernels.layout import JOINT_LOWER, JOINT_UPPER
 from ik_node.model.dof import DOF
 from ik_node.model.frame import find_roots, Frame
 from ik_node.model.joint import Joint
@@ -139,7 +138,7 @@ def set_ik_from_urdf(ik_root: Frame, values: Mapping[str, Any]) -> None:
         else:
             raise UnknownFrameError(name, [*places, ROOT], 'movable joint')
     table = JointTable(tree)
-    q = np.clip(q, table.rows[JOINT_LOWER], table.rows[JOINT_UPPER])
+    q = np.clip(q, table.lower, table.upper)
     table.follow(q)
     for number, (joint, dof) in zip(q.tolist(), tree.owner, strict=True):
         joint.set_dof_value(dof, number)

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ik_node.errors import listed, OptionError
-from ik_node.kernels.layout import JOINT_TARGET_WEIGHT
 from ik_node.model.flatten import flatten_links
 from ik_node.model.link import Link
 from ik_node.native.places import digest
@@ -114,7 +113,7 @@ def _refuse_what_needs_python(
         )
     if options.max_joint_step < np.inf:
         raise OptionError('max_joint_step', options.max_joint_step, f'infinite {why}')
-    targets = [names[at] for at in np.flatnonzero(table.rows[JOINT_TARGET_WEIGHT]).tolist()]
+    targets = [names[at] for at in table.targeted]
     if targets:
         raise OptionError('joint targets', listed(targets), f'none {why}')
     if table.balls_with_preferences:

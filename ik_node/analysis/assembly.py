@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import ceil, floor, log10
 
-from ik_node.kernels.layout import JOINT_LOWER, JOINT_REST_ON, JOINT_TARGET_WEIGHT, JOINT_UPPER
 from ik_node.model.euler import nearest_turn
 from ik_node.model.request import closure_requests
 from ik_node.solver.options import SolverOptions
@@ -152,9 +151,7 @@ def _without_limits(solver: Solver, q: Array) -> tuple[Solution, dict[str, float
     problem = Problem(tree, closure_requests(tree))
     problem.refresh(solver.options)
     table = JointTable(tree)
-    rows = table.rows.copy()
-    rows[JOINT_LOWER], rows[JOINT_UPPER] = -np.inf, np.inf
-    rows[[JOINT_TARGET_WEIGHT, JOINT_REST_ON]] = 0.0
+    rows = table.without_preferences(table.without_limits())
     free = q.copy()
     answers = problem.run(free, rows, SolverOptions(restarts=20).packed(), 0.0)
     table.follow(free)

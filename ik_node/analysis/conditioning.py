@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from ik_node.kernels.layout import JOINT_LOWER, JOINT_UPPER, JOINT_WINDOW
 from ik_node.model.dof import DOF
 from ik_node.solver.graph_reader import RobotLike
 from ik_node.solver.options import SolverOptions
@@ -49,16 +48,15 @@ def closed_samples(
 
     """
     solver = Solver(source, SolverOptions(restarts=2, seed=seed))
-    here, rows = solver.q, JointTable(solver.tree).rows
+    here, table = solver.q, JointTable(solver.tree)
     widest = _UNLIMITED * solver.problem_for(()).units
-    low = np.maximum(rows[JOINT_LOWER], here - widest)
-    high = np.minimum(rows[JOINT_UPPER], here + widest)
+    low = np.maximum(table.lower, here - widest)
+    high = np.minimum(table.upper, here + widest)
     # If the limits lie far from the present value, the intervals above may be empty.
-    low = np.minimum(low, rows[JOINT_UPPER])
+    low = np.minimum(low, table.upper)
     high = np.maximum(high, low)
     drawn = np.random.default_rng(seed).uniform(low, high, (count, len(here)))
-    locked = rows[JOINT_WINDOW] == 0.0
-    drawn[:, locked] = here[locked]
+    drawn[:, table.locked] = here[table.locked]
     batch = solver.solve_batch(repeated(goals or {}, count), drawn)
     samples: Array = batch.q[batch.converged]
     return samples
@@ -126,7 +124,7 @@ def conditioning(
     chain, at = solver.problem_for((goal,)).place_of_goal[goal]
     table, packed = JointTable(solver.tree), SolverOptions().packed()
     places = chain.flat.var_q.tolist()
-    free = table.rows[JOINT_WINDOW, places] > 0.0
+    free = ~table.locked[places]
     driven = {table.masters.get(place, place) for place in table.places(motors)}
     drives = np.array([place in driven for place in places])[free]
     if not drives.any():

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from ik_node.display import printable, public_names
 from ik_node.errors import counted, listed
-from ik_node.kernels.layout import JOINT_LOWER, JOINT_UPPER, JOINT_WINDOW
 from ik_node.model.request import closure_requests
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.chain_problem import RANK_TOLERANCE
@@ -233,9 +232,7 @@ def mobility_of(
     table = JointTable(tree)
     # Without limits the columns of every unlocked ball joint are rotations about the axes of its
     # turned frame, which are independent even in gimbal lock.
-    rows = table.rows.copy()
-    rows[JOINT_LOWER], rows[JOINT_UPPER] = -np.inf, np.inf
-    free = rows[JOINT_WINDOW] > 0.0
+    rows, free = table.without_limits(), ~table.locked
     free[[follower for follower, _, _ in table.followers]] = False
     if q is None:
         q = np.array([joint._dof_values[dof] for joint, dof in tree.owner])

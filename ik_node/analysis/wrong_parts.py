@@ -11,7 +11,6 @@ from ik_node.analysis.analysed_robot import AnalysedRobot
 from ik_node.analysis.assembly import Assembly
 from ik_node.analysis.file_pose import loop_branches, loop_length
 from ik_node.description.tree import joints_above
-from ik_node.kernels.layout import JOINT_LOWER, JOINT_UPPER
 from ik_node.model.closure import Closure
 from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint
@@ -77,7 +76,7 @@ def fixed_values(robot: AnalysedRobot) -> dict[str, str]:
             held[tree.names[at]] = 'limits'
         elif joint.locked[dof]:
             held[tree.names[at]] = 'locked'
-        elif table.rows[JOINT_UPPER, at] - table.rows[JOINT_LOWER, at] <= NO_ROOM:
+        elif table.upper[at] - table.lower[at] <= NO_ROOM:
             held[tree.names[at]] = 'followers'
     fixed = [tree.names.index(name) for name in held]
     fixed += [table.masters[at] for at in fixed if at in table.masters]
@@ -96,8 +95,7 @@ def _held_by_loops(robot: AnalysedRobot, table: JointTable, fixed: list[int]) ->
     tree, options = solver.tree, solver.options
     problem = Problem(tree, closure_requests(tree))
     problem.refresh(options)
-    rows = table.rows.copy()
-    rows[JOINT_LOWER], rows[JOINT_UPPER] = -np.inf, np.inf
+    rows = table.without_limits()
     redundancies = {frozenset(each.closures): each for each in robot.redundancies}
     held: dict[int, str] = {}
     for chain in problem.chains:
@@ -133,8 +131,8 @@ def _held_by_loops(robot: AnalysedRobot, table: JointTable, fixed: list[int]) ->
 def _leaves_limits(motion: dict[int, float], table: JointTable, q: Array) -> bool:
     """Return True if a motion moves a value that is at a limit farther out."""
     return any(
-        (part > NONE and q[at] >= table.rows[JOINT_UPPER, at] - NO_ROOM)
-        or (part < -NONE and q[at] <= table.rows[JOINT_LOWER, at] + NO_ROOM)
+        (part > NONE and q[at] >= table.upper[at] - NO_ROOM)
+        or (part < -NONE and q[at] <= table.lower[at] + NO_ROOM)
         for at, part in motion.items()
     )
 

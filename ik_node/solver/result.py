@@ -560,6 +560,16 @@ class SolvedChain(NamedTuple):
 Answer = tuple[AnsweredChain, Array, Array, Array]
 
 
+def tolerances_in(table: Array) -> Array:
+    """Return a view of the tolerances in a table of constraints, shape (nc, 2) [m], [rad]."""
+    return table[:, CON_TRANSLATION_TOLERANCE : CON_ROTATION_TOLERANCE + 1]
+
+
+def misfits_in(table: Array) -> Array:
+    """Return a view of what rounding leaves of redundant rows, shape (nc, 2) [m], [rad]."""
+    return table[:, CON_TRANSLATION_MISFIT : CON_ROTATION_MISFIT + 1]
+
+
 class ChainAnswer(NamedTuple):
     """
     The raw result of a kernel for one chain.
@@ -622,8 +632,7 @@ class ChainAnswer(NamedTuple):
 
         For redundant closures this includes the residual that rounding makes unavoidable.
         """
-        own: Array = self.table[:, CON_TRANSLATION_TOLERANCE : CON_ROTATION_TOLERANCE + 1]
-        return own + self.table[:, CON_TRANSLATION_MISFIT : CON_ROTATION_MISFIT + 1]
+        return tolerances_in(self.table) + misfits_in(self.table)
 
     def detached(self, q: Array) -> ChainAnswer:
         """Return a copy for the result q that does not refer to the solver, for pickles."""
@@ -651,7 +660,7 @@ class ChainAnswer(NamedTuple):
     @property
     def rounding_gaps(self) -> dict[str, PoseError]:
         """Return the gaps of closures that only the digits of the description explain."""
-        own = self.table[:, CON_TRANSLATION_TOLERANCE : CON_ROTATION_TOLERANCE + 1]
+        own = tolerances_in(self.table)
         met = np.all(self.errors <= self.tolerances, axis=1) & np.any(self.errors > own, axis=1)
         return self._named(tuple(each for each in self.chain.names.closures if met[each[0]]))
 

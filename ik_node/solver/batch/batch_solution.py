@@ -10,17 +10,10 @@ from typing import NamedTuple, overload
 
 from ik_node.display import public_names
 from ik_node.errors import OptionError
-from ik_node.kernels.layout import (
-    CON_ROTATION_TOLERANCE,
-    CON_TRANSLATION_TOLERANCE,
-    RECORD,
-    RECORD_STARTS,
-    RECORD_STATUS,
-    RECORD_STEPS,
-)
+from ik_node.kernels.layout import RECORD, RECORD_STARTS, RECORD_STATUS, RECORD_STEPS
 from ik_node.model.by_name import ByName
 from ik_node.solver.batch.batch_work import BatchChain
-from ik_node.solver.result import explained, PoseError, Solution
+from ik_node.solver.result import explained, PoseError, Solution, tolerances_in
 from ik_node.solver.status import Status
 import numpy as np
 from numpy.typing import NDArray
@@ -176,7 +169,7 @@ class BatchSolution:
         """Return the largest gap of each closure in `Solution.rounding_gaps` of any problem."""
         found = {}
         for chain in self._chains:
-            own = chain.table[:, CON_TRANSLATION_TOLERANCE : CON_ROTATION_TOLERANCE + 1]
+            own = tolerances_in(chain.table)
             for row, name in chain.chain.names.closures:
                 at = RECORD + 2 * row
                 errors = chain.records[self.converged, at : at + 2]

@@ -6,18 +6,12 @@ from collections.abc import Sequence
 from typing import overload
 
 from ik_node.display import public_names
-from ik_node.kernels.layout import (
-    CON_ROTATION_MISFIT,
-    CON_ROTATION_TOLERANCE,
-    CON_TRANSLATION_MISFIT,
-    CON_TRANSLATION_TOLERANCE,
-    RECORD,
-)
+from ik_node.kernels.layout import RECORD
 from ik_node.kernels.options import COMPROMISE
 from ik_node.kernels.path import BOUNDED, TOO_FAST, TORN
 from ik_node.solver.batch.batch_solution import BatchSolution
 from ik_node.solver.batch.batch_work import BatchChain
-from ik_node.solver.result import explained
+from ik_node.solver.result import explained, misfits_in, tolerances_in
 from ik_node.solver.status import Status
 import numpy as np
 from numpy.typing import NDArray
@@ -100,9 +94,8 @@ class PathSolution(BatchSolution):
         closed = np.ones(len(self), dtype=np.bool_)
         for chain in self._chains:
             for row, _ in chain.chain.names.closures:
-                table, at = chain.table[row], RECORD + 2 * row
-                most = table[[CON_TRANSLATION_TOLERANCE, CON_ROTATION_TOLERANCE]]
-                most = most + table[[CON_TRANSLATION_MISFIT, CON_ROTATION_MISFIT]]
+                at = RECORD + 2 * row
+                most = (tolerances_in(chain.table) + misfits_in(chain.table))[row]
                 closed &= (chain.records[:, [at, at + 1]] <= most).all(axis=1)
         return closed
 

@@ -235,6 +235,39 @@ class JointTable:
             )
         return found
 
+    @property
+    def lower(self) -> Array:
+        """Return a view of the lower limits, shape (nq,) [rad or m]."""
+        return np.asarray(self.rows[JOINT_LOWER])
+
+    @property
+    def upper(self) -> Array:
+        """Return a view of the upper limits, shape (nq,) [rad or m]."""
+        return np.asarray(self.rows[JOINT_UPPER])
+
+    @property
+    def locked(self) -> NDArray[np.bool_]:
+        """Return True for values that are locked, shape (nq,)."""
+        return np.asarray(self.rows[JOINT_WINDOW] == 0.0)
+
+    @property
+    def targeted(self) -> list[int]:
+        """Return the indices in q of values with a target."""
+        return np.flatnonzero(self.rows[JOINT_TARGET_WEIGHT]).tolist()
+
+    def without_limits(self) -> Array:
+        """Return a copy of the rows without limits; locks stay."""
+        rows = self.rows.copy()
+        rows[JOINT_LOWER], rows[JOINT_UPPER] = -np.inf, np.inf
+        return rows
+
+    @staticmethod
+    def without_preferences(rows: Array) -> Array:
+        """Return a copy of rows without targets and rest poses."""
+        rows = rows.copy()
+        rows[[JOINT_TARGET_WEIGHT, JOINT_REST_ON]] = 0.0
+        return rows
+
     def nearest(self, rows: Array, q: Array) -> Array:
         """
         Return the rows with the preferences of balls as the equal Euler angles nearest to q.

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from ik_node.kernels.layout import (
     begin_of,
     BLOCK,
-    CON_ROTATION_TOLERANCE,
-    CON_TRANSLATION_TOLERANCE,
     JOINT_LOWER,
     JOINT_REST_ON,
     JOINT_ROWS,
@@ -27,6 +25,7 @@ from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.chain_problem import ChainProblem
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
+from ik_node.solver.result import tolerances_in
 import numpy as np
 from numpy.typing import NDArray
 
@@ -113,7 +112,7 @@ class _Walker:
         self.usable = self._kernels.linearise(*self._arguments) != STATUS_REFUSED
         self.names = chain.names.constraints
         explained = _explained_gaps(chain)
-        self.most = np.maximum(explained, _tolerances(chain))
+        self.most = np.maximum(explained, tolerances_in(chain.table))
         own = [getattr(each.source, 'tolerance', None) is None for each in chain.requests]
         self.explained = explained * np.array(own)[:, None]
 
@@ -143,11 +142,6 @@ class _Walker:
         """Set the variables, shape (nv,) [rad or L]."""
         self.x[:] = x
         self.move(np.zeros_like(x))
-
-
-def _tolerances(chain: ChainProblem) -> Array:
-    """Return the tolerances of all constraints of a chain, shape (nc, 2) [m], [rad]."""
-    return chain.table[:, CON_TRANSLATION_TOLERANCE : CON_ROTATION_TOLERANCE + 1]
 
 
 def _explained_gaps(chain: ChainProblem) -> Array:
