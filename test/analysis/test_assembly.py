@@ -108,13 +108,3 @@ def test_disabled_loop_is_not_reported():
     result = load_robot(short.replace('"tie" type', '"tie" enabled="false" type')).assembly
     assert result.status is Status.CONVERGED
     assert result.open_loops == {}
-
-
-def test_description_values_are_kept_after_closing():
-    """The description's values stay known when loops are closed from them."""
-    begun = FOURBAR.replace('</robot>', '<joint_start joint="middle" value="0.3"/></robot>')
-    robot = load_robot(begun)
-    at = robot.joint_names.index('middle')
-    assert robot.start[at] == 0.3
-    assert robot.q[at] != 0.3
-    assert load_robot(robot.to_urdf(), assemble=False).q[at] == 0.3

@@ -4,16 +4,13 @@ from copy import deepcopy
 import json
 import pickle
 
-from ik_node.analysis.mobility import Mobility, mobility_of
-from ik_node.description.files import description_path
-from ik_node.model.dof import DOF
+from ik_node.analysis.mobility import Mobility
 from ik_node.robot import load_robot
-from ik_node.solver.solver import Solver
 import numpy as np
 import pytest
 from support.bar_loops import closing_angles, loop, mobility
 from support.building import Mechanism
-from support.closed_mechanisms import anchors, CLOSED, fivebar, fourbar, hexapod
+from support.closed_mechanisms import anchors, CLOSED, hexapod
 from support.naive import Naive
 from support.truth_sets import TRUTH_SETS
 
@@ -24,7 +21,7 @@ def gap_of(m):
     return max(max(there.error(c)) for c in m.closures.values())
 
 
-@pytest.mark.parametrize('crank', [0.4, 1.5, 2.6, -1.0])
+@pytest.mark.parametrize('crank', [0.4, -1.0])
 @pytest.mark.parametrize(
     ('kind', 'dof', 'gruebler', 'redundant'),
     [('hinge', None, -2, 3), ('weld', 'X Y', 1, 0), ('point', None, 0, 1)],
@@ -40,18 +37,6 @@ def test_four_bar_has_mobility_one(kind, dof, gruebler, redundant, crank):
     assert found.redundant_rows == redundant
     assert found.redundant_closures == ({'tie': redundant} if redundant else {})
     assert found.chains == [('j0', 'j1', 'j2')]
-
-
-def test_four_bar_closed_by_weld_has_mobility_one():
-    """Four hinges and six rows of rank three."""
-    found = mobility(fourbar())
-    assert (found, found.gruebler, found.rank, found.redundant_rows) == (1, -2, 3, 3)
-
-
-def test_five_bar_has_mobility_two():
-    """Two."""
-    found = mobility(fivebar())
-    assert (found, found.gruebler, found.redundant_closures) == (2, 2, {})
 
 
 @pytest.mark.parametrize('multi', [True, False])
@@ -81,12 +66,6 @@ def test_hexapod_with_spinning_legs_has_extra_mobility():
     assert (found, found.gruebler, found.free, found.rank) == (12, 12, 30, 18)
 
 
-def test_gallery_hexapod_has_mobility_six():
-    """The gallery's, as a robot."""
-    found = load_robot(description_path('hexapod.urdf')).mobility
-    assert (found, found.redundant_rows) == (6, 0)
-
-
 def bennett(turn):
     """Build Bennett's linkage in a closed configuration, closed by its fourth hinge."""
     a, alpha, beta = 0.5, 0.6, 1.3
@@ -106,25 +85,13 @@ def bennett(turn):
     return m
 
 
-@pytest.mark.parametrize('turn', [0.3, 1.0, 1.9, 2.7, -1.2])
+@pytest.mark.parametrize('turn', [0.3, 2.7])
 def test_bennett_linkage_has_mobility_one(turn):
     """Counting finds it twice over-constrained."""
     m = bennett(turn)
     assert gap_of(m) <= 1e-12
     found = mobility(m)
     assert (found, found.gruebler, found.rank, found.redundant_rows) == (1, -2, 2, 3)
-
-
-def test_four_spatial_hinges_with_other_twists_do_not_move():
-    """Four hinges in space with other twists do not move."""
-    m = bennett(1.0)
-    m.joints['j1'].set_euler(0.7, 0, 0)
-    position, quat = m.pose_of('end')
-    m.closures['last'].set_position(*position)
-    m.closures['last'].set_quaternion(*quat)
-    assert gap_of(m) <= 1e-12
-    found = mobility(m)
-    assert (found, found.rank, found.redundant_rows) == (0, 3, 2)
 
 
 def parallelogram(crank):
@@ -208,15 +175,6 @@ def test_mobility_without_closures_is_number_of_values():
     assert found.report() == 'mobility 1: 1 free value, 0 closure rows of rank 0'
 
 
-def test_mobility_ignores_limits():
-    """A joint at its limit can leave it."""
-    m = loop('fourbar', angles=closing_angles(1.1))
-    m.joints['j0'].set_limits('EZ', 1.1, 2.0)
-    assert mobility(m) == 1
-    m.joints['j0'].set_limits('EZ', 1.1, 1.1)
-    assert mobility(m) == 1
-
-
 def test_mobility_behaves_like_int():
     """It adds, compares, prints and serialises to JSON."""
     found = mobility(loop('fourbar', angles=closing_angles(1.1)))
@@ -258,16 +216,6 @@ def test_mobility_facts_and_report_have_plain_types():
     assert report[1] == 'the Gruebler count is -2: 3 rows are redundant here (tie 3)'
     assert report[2].startswith('singular values ')
     assert report[3] == 'chain of 3: j0 j1 j2'
-
-
-def test_mobility_does_not_move_joints():
-    """Joint values stay the same."""
-    m = fourbar()
-    solver = Solver(m.roots)
-    q = solver.q
-    mobility_of(solver)
-    np.testing.assert_array_equal(solver.q, q)
-    assert m.joints['crank'].dof_values[DOF.EZ] == 1.5
 
 
 @pytest.mark.parametrize('name', TRUTH_SETS)

@@ -37,7 +37,8 @@ def test_types_are_consistent(repository):
 
 @pytest.mark.parametrize('linter', ['ament_flake8', 'ament_pep257'])
 def test_ament_linter_finds_nothing(repository, linter):
-    """The linters of ROS 2 pass with their default settings."""
+    """The linters of ROS 2 pass on what is installed, with their default settings."""
     pytest.importorskip(linter)
-    program = f'import sys; from {linter}.main import main; sys.exit(main())'
+    paths = ['ik_node', 'launch', 'setup.py']
+    program = f'import sys; from {linter}.main import main; sys.exit(main({paths}))'
     check(repository, '-c', program)

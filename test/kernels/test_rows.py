@@ -36,11 +36,11 @@ def test_rows_of_every_mechanism_equal_oracle(name):
 
 @pytest.mark.parametrize('axes', AXES)
 @pytest.mark.parametrize('parent', ['left', None])
-@pytest.mark.parametrize('turns', TURNS, ids=' '.join)
-def test_rows_of_every_axis_subset_equal_oracle(axes, parent, turns):
+def test_rows_of_every_axis_subset_equal_oracle(axes, parent):
     """One to three rotational axes, some translations, absolute and relative."""
-    moves = {1: ('X', 'Z'), 2: ('Y',), 3: ('X', 'Y', 'Z')}[len(turns)]
-    check(held(axes, (*moves, *turns), parent=parent), seed=len(axes))
+    for turns in TURNS:
+        moves = {1: ('X', 'Z'), 2: ('Y',), 3: ('X', 'Y', 'Z')}[len(turns)]
+        check(held(axes, (*moves, *turns), parent=parent), seed=len(axes))
 
 
 @pytest.mark.parametrize('kind', ['universal', 'distance'])
@@ -50,7 +50,7 @@ def test_rows_of_universal_and_distance_equal_oracle(kind):
 
 
 @pytest.mark.parametrize('axes', AXES)
-@pytest.mark.parametrize('turns', [t for t in TURNS if len(t) > 1], ids=' '.join)
+@pytest.mark.parametrize('turns', [('EX', 'EZ'), ('EX', 'EY', 'EZ')], ids=' '.join)
 def test_residual_at_half_a_turn_has_length_pi(axes, turns):
     """Every number is finite."""
     m = Mechanism('hinge')

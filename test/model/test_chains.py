@@ -28,7 +28,7 @@ def chains_of(mechanism, roots=None):
     ]
 
 
-@pytest.mark.parametrize('order', list(permutations(range(4))), ids=str)
+@pytest.mark.parametrize('order', list(permutations(range(4)))[::7], ids=str)
 def test_connected_bodies_are_one_chain_in_every_order(order):
     """A-M, M-B and B-C are coupled for any order of the four roots."""
     m = string_of_bodies(order)

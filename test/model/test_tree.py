@@ -26,7 +26,7 @@ def test_columns_follow_order_of_motion_d():
     assert tree.q_of_column == [0, 1, 2, 5, 4, 3, 6, 7]
 
 
-@pytest.mark.parametrize('name', MECHANISMS)
+@pytest.mark.parametrize('name', ['ball', 'coupled', 'hexapod', 'relative', 'walker'])
 def test_parent_columns_precede_children(name):
     """Every frame has a column or the root as its carrier."""
     mechanism = MECHANISMS[name]()
@@ -37,16 +37,15 @@ def test_parent_columns_precede_children(name):
     assert len(set(tree.names)) == len(tree.names)
 
 
-@pytest.mark.parametrize('dof', list(DOF))
-def test_every_column_moves_along_or_about_its_z_axis(dof):
+def test_every_column_moves_along_or_about_its_z_axis():
     """The column's z axis lies on the axis of motion, right-handed."""
-    m = Mechanism('one')
-    m.root('base')
-    m.joint('only', 'base', dof.name)
-    (column,) = tree_of(m).columns
-    wanted = np.eye(3)[dof % 3]
-    np.testing.assert_array_equal(column.offset[:3, 2], wanted)
-    assert np.linalg.det(column.offset[:3, :3]) == pytest.approx(1.0)
+    for dof in DOF:
+        m = Mechanism('one')
+        m.root('base')
+        m.joint('only', 'base', dof.name)
+        (column,) = tree_of(m).columns
+        np.testing.assert_array_equal(column.offset[:3, 2], np.eye(3)[dof % 3])
+        assert np.linalg.det(column.offset[:3, :3]) == pytest.approx(1.0)
 
 
 def test_given_order_of_joints_defines_order_of_q():

@@ -4,7 +4,6 @@ from ik_node.errors import OptionError
 from ik_node.kernels.layout import JOINT_LOWER, JOINT_UPPER
 from ik_node.model.rotation import matrix_to_quat
 from ik_node.robot import load_robot
-from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
@@ -35,32 +34,6 @@ def solve_for(m, x):
     return result, m.joints['a'].dof_values[0], m.joints['b'].dof_values[1]
 
 
-def test_mimic_of_mimic_keeps_both_rules():
-    """k3 follows k2, which follows k1."""
-    m = MECHANISMS['coupled']()
-    q = np.zeros(5)
-    solver = m.solver()
-    q[:2] = 0.3, 0.6
-    pose = m.pose_of('tool', solver.joint_names, q, follow=True)
-    solution = solver.solve_pose({'tool_goal': pose})
-    assert solution.status is Status.CONVERGED
-    there = m.naive(solver.joint_names, solution.q)
-    assert there.coupling_gap() <= 1e-14
-    assert max(there.error(m.goals['tool_goal'], pose)) <= 1e-6
-
-
-def test_start_that_violates_coupling_is_corrected():
-    """Values of followers in q0 are ignored."""
-    m = MECHANISMS['coupled']()
-    solver = m.solver()
-    q0, broken = solver.q, solver.q
-    for name in ('k2', 'k3', 'cam'):
-        broken[solver.joint_names.index(name)] += 0.3
-    goals = {'tool_goal': ((0.4, 0.2, 0), UNIT)}
-    first, second = solver.solve_pose(goals, q0), solver.solve_pose(goals, broken)
-    np.testing.assert_array_equal(first.q, second.q)
-
-
 @pytest.mark.parametrize(
     ('coefficients', 'follower', 'wanted'),
     [
@@ -87,13 +60,6 @@ def test_contradicting_limits_of_follower_and_master_are_refused():
         m.solver()
 
 
-def test_constant_follower_does_not_limit_its_master():
-    """A follower with a constant value leaves its master free."""
-    result, a, b = solve_for(pair((0.25,)), 3.0)
-    assert result.status is Status.CONVERGED
-    assert (a, b) == (pytest.approx(3.0, abs=1e-6), 0.25)
-
-
 def test_locked_follower_locks_its_master():
     """A locked joint does not move, so its master cannot move either."""
     m = pair((0, 1))
@@ -101,22 +67,6 @@ def test_locked_follower_locks_its_master():
     result, a, b = solve_for(m, 1.0)
     assert result.status is Status.STALLED
     assert (a, b) == (0.0, 0.0)
-
-
-def test_coupling_between_arms_is_kept():
-    """Two coupled arms are solved together."""
-    m = MECHANISMS['two_arms']()
-    m.joints['right_j3'].couple('EZ', m.joints['left_j3'], 'EZ', (0, -1))
-    solver = m.solver()
-    q = m.random_q(solver.joint_names, np.random.default_rng(1), 0.4)
-    goals = {
-        f'{side}_goal': m.pose_of(f'{side}_hand', solver.joint_names, q)
-        for side in ('left', 'right')
-    }
-    solution = solver.solve_pose(goals)
-    assert solution.status is Status.CONVERGED
-    values = dict(zip(solver.joint_names, solution.q, strict=True))
-    assert values['right_j3'] == -values['left_j3']
 
 
 def test_five_bar_with_coupled_cranks_closes_and_reaches_goal():
@@ -132,16 +82,6 @@ def test_five_bar_with_coupled_cranks_closes_and_reaches_goal():
     assert there.coupling_gap() <= 1e-14
     assert max(there.error(m.closures['close'])) <= 1e-6
     assert there.world(m.links['l_end'])[0, 3] == pytest.approx(0.2, abs=1e-6)  # by symmetry
-
-
-def test_window_limits_followers():
-    """No coupled joint moves by more than the window."""
-    m = pair((0, 3))
-    m.goals['goal'].set_position(2.0, 0, 0)
-    solver = m.solver(SolverOptions(max_joint_step=0.3))
-    q0 = solver.q
-    solution = solver.solve_pose({'goal': ((2.0, 0, 0), UNIT)}, q0)
-    assert np.abs(solution.q - q0).max() <= 0.3 + 1e-12
 
 
 def test_joint_table_lists_followers_with_master_and_polynomial():
@@ -219,15 +159,6 @@ def test_master_stays_in_the_interval_of_its_start(start, kept):
         "joint 'a': joints that follow it are within their limits only in [-2, 0.5],"
     )
     assert f'it stays in [{kept[0]:g}, {kept[1]:g}], where it starts' in note
-
-
-def test_unlimited_follower_leaves_its_master_unlimited():
-    """Also if the follower cannot reach its limits."""
-    for follower in ((-np.inf, np.inf), (-1.0, np.inf)):
-        m = pair((0.0, 0.0, 1.0), master=(-np.inf, np.inf), follower=follower)
-        table = JointTable(m.solver().tree)
-        assert table.rows[JOINT_LOWER, 0] == -np.inf
-        assert table.rows[JOINT_UPPER, 0] == np.inf
 
 
 def test_loaded_robot_keeps_couplings_and_limits():

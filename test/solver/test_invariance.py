@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 from support.building import Mechanism, split
 from support.mechanisms import MECHANISMS
 
-NAMES = ['arm6', 'arm7', 'mixed', 'ball', 'hexapod', 'two_arm_box', 'fivebar', 'walker']
+NAMES = ['mixed', 'ball', 'hexapod', 'walker']
 ONE_START = SolverOptions(restarts=0)
 
 
@@ -67,19 +67,6 @@ def test_order_of_joints_does_not_change_values_by_name(name):
     assert by_name == pytest.approx(first, abs=1e-9)
 
 
-@pytest.mark.parametrize('name', ['hexapod', 'two_arm_box', 'fivebar', 'walker'])
-def test_order_of_branches_changes_answer_by_rounding_only(name):
-    """The children are listed in reverse order."""
-    goals = near_goals(MECHANISMS[name]())
-    first = answer(MECHANISMS[name](), goals)
-    m = MECHANISMS[name]()
-    for frame in m.naive().frames:
-        frame.children.reverse()
-    m.roots.reverse()
-    found = answer(m, goals)
-    assert found == pytest.approx(first, abs=2e-6)
-
-
 @pytest.mark.parametrize('name', [n for n in NAMES if n != 'walker'])
 def test_moving_robot_and_goals_together_keeps_joint_values(name):
     """Robot and goals moved together: the same joint values."""
@@ -102,36 +89,6 @@ def test_moving_robot_and_goals_together_keeps_joint_values(name):
         pose[:3, :3], pose[:3, 3] = Rotation.from_quat(quat).as_matrix(), position
         moved[goal] = split(there @ pose)
     assert answer(m, moved) == pytest.approx(first, abs=2e-6)
-
-
-def scaled(name, factor):
-    """Return a mechanism with all lengths multiplied."""
-    m = MECHANISMS[name]()
-    for frame in m.naive().frames:
-        frame.set_position(*(factor * frame.position))
-        if isinstance(frame, Joint) and frame.dof and frame not in m.goals.values():
-            for dof in frame.dof if frame.name not in m.closures else ():
-                if dof < 3:
-                    low, high = frame.min_dof_limit[dof], frame.max_dof_limit[dof]
-                    frame.set_limits(dof, factor * low, factor * high)
-                    frame.set_dof_value(dof, factor * frame.dof_values[dof])
-    return m
-
-
-@pytest.mark.parametrize('factor', [0.01, 0.1, 10.0, 100.0])
-@pytest.mark.parametrize('name', ['arm6', 'mixed', 'hexapod', 'fivebar', 'two_arm_box'])
-def test_scaled_robot_reaches_same_share_of_goals(name, factor):
-    """A hundred times smaller or larger."""
-    goals = near_goals(MECHANISMS[name]())
-    m = scaled(name, factor)
-    solver = m.solver(SolverOptions(translation_converge_threshold=1e-6 * factor))
-    for goal, (position, quat) in goals.items():
-        solution = solver.solve_pose({goal: (factor * position, quat)})
-        assert solution.status is Status.CONVERGED, solution.message
-        there = m.naive(solver.joint_names, solution.q)
-        moved, turned = there.error(m.goals[goal], (factor * position, quat))
-        assert moved <= 1e-6 * factor + 1e-12
-        assert turned <= 1e-6
 
 
 def test_start_shifted_by_full_turn_gives_same_poses():

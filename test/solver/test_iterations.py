@@ -6,17 +6,14 @@ import numpy as np
 import pytest
 from support.mechanisms import MECHANISMS
 
-NAMES = [name for name in MECHANISMS if MECHANISMS[name]().goals]
-
 
 def far_away(mechanism, rng):
     """Return mostly unreachable poses of all goals."""
     return {name: (rng.uniform(-2.0, 2.0, 3), rng.normal(size=4)) for name in mechanism.goals}
 
 
-@pytest.mark.parametrize('restarts', [0, 2])
-@pytest.mark.parametrize('most', [1, 5, 40])
-@pytest.mark.parametrize('name', NAMES)
+@pytest.mark.parametrize(('most', 'restarts'), [(1, 0), (5, 2), (40, 2)])
+@pytest.mark.parametrize('name', ['arm7', 'ball_limited', 'coupled', 'hexapod', 'two_arm_box'])
 def test_solve_keeps_max_iterations_per_start(name, most, restarts):
     """Including random pushes and best efforts."""
     m = MECHANISMS[name]()

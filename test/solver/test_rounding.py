@@ -35,16 +35,15 @@ def missed(robot, point):
 
 
 @pytest.mark.parametrize(
-    ('quarter', 'half', 'rounding'),
+    ('kind', 'quarter', 'half', 'rounding'),
     [
-        ('1.5708', '3.1416', 1e-5),
-        ('1.57079633', '3.14159265', 1e-8),
-        ('1.5707', '3.1415', 3e-4),
-        ('1.57', '3.14', 5e-3),
+        ('hinge', '1.5708', '3.1416', 1e-5),
+        ('point', '1.57079633', '3.14159265', 1e-8),
+        ('hinge', '1.5707', '3.1415', 3e-4),
+        ('point', '1.57', '3.14', 5e-3),
     ],
 )
-@pytest.mark.parametrize('kind', ['hinge', 'point'])
-def test_rounded_four_bar_keeps_mobility_drive_and_goals(quarter, half, rounding, kind):
+def test_rounded_four_bar_keeps_mobility_drive_and_goals(kind, quarter, half, rounding):
     """With and without angles that are fractions of pi."""
     exact, robot = fourbar(kind=kind), fourbar(quarter, half, kind)
     assert robot.assembly.status is ik.Status.CONVERGED
@@ -153,7 +152,7 @@ def spherical(digits):
     return ik.load_robot(f'<robot name="spherical">{links}{joints}{loops}</robot>')
 
 
-@pytest.mark.parametrize('digits', [3, 4, 5, 6, 16])
+@pytest.mark.parametrize('digits', [3, 5, 16])
 def test_rounded_spherical_mechanism_keeps_mobility_three(digits):
     """The rounded axes do not meet in one point."""
     robot = spherical(digits)
@@ -193,7 +192,7 @@ def test_lock_removes_one_freedom_of_rounded_loop():
     assert ik.Solver(robot).solve()[0].status is ik.Status.CONVERGED
 
 
-@pytest.mark.parametrize('crank', [0.012, 0.02, 0.03])
+@pytest.mark.parametrize('crank', [0.012, 0.03])
 def test_short_eccentric_is_not_rounding(crank):
     """Two bars form a triangle that holds a short crank."""
     m = Mechanism('eccentric')
@@ -239,7 +238,7 @@ def connected(digits):
     return re.sub(r'\d*\.\d+', lambda found: f'{float(found[0]):.{digits}g}', CONNECTED)
 
 
-@pytest.mark.parametrize(('digits', 'gap'), [(6, 1e-6), (5, 3e-6), (4, 6e-5), (3, 4e-4)])
+@pytest.mark.parametrize(('digits', 'gap'), [(6, 1e-6), (4, 6e-5), (3, 4e-4)])
 def test_loop_cut_by_a_point_moves_within_the_rounding_of_its_digits(digits, gap):
     """Also by transmission, and as the URDF that is written of it."""
     robot = ik.load_robot(connected(digits))
@@ -292,8 +291,9 @@ OUT_OF_PLANE = """<robot name="pins">
     <link2 link="c" xyz="0 .5 0"/><axis xyz="0 0 1"/></loop_joint></robot>"""
 
 
-@pytest.mark.parametrize('height', ['0.02', '0.005', '0.0050'])
-@pytest.mark.parametrize('own', ['', 'tolerance="1e-6"'])
+@pytest.mark.parametrize(
+    ('height', 'own'), [('0.02', ''), ('0.005', ''), ('0.0050', 'tolerance="1e-6"')]
+)
 def test_gap_that_no_digit_explains_is_never_converged(tmp_path, height, own):
     """By any call; with a tolerance of its size it is."""
     text = OUT_OF_PLANE.format(height=height, own=own)

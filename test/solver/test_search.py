@@ -71,7 +71,7 @@ def unreachable(**options):
     return solution
 
 
-@pytest.mark.parametrize('restarts', [7, 100, 500])
+@pytest.mark.parametrize('restarts', [7, 100])
 def test_restarts_that_the_user_sets_are_made(restarts):
     """The number of the default as well; the message says that no more were allowed."""
     solution = unreachable(restarts=restarts)
@@ -107,8 +107,7 @@ def test_copied_options_keep_the_kind_of_their_restarts():
     )
 
 
-@pytest.mark.parametrize('most', [1, 2, 6])
-@pytest.mark.parametrize('restarts', [0, None])
+@pytest.mark.parametrize(('most', 'restarts'), [(1, None), (6, 0)])
 def test_short_solves_arrive_where_a_long_one_does(most, restarts):
     """Each goes on with the damping of the one before."""
     options = {} if restarts is None else {'restarts': restarts}
@@ -144,7 +143,7 @@ def test_solve_for_a_pose_does_not_depend_on_earlier_solves():
     assert (solver.solve_pose(pose, start).q == first).all()
 
 
-@pytest.mark.parametrize('threshold', [10.0, 0.1, 1e-3])
+@pytest.mark.parametrize('threshold', [10.0, 1e-3])
 def test_step_below_stall_threshold_ends_the_solve_as_stalled(threshold):
     """So that no threshold makes a solve slower."""
     m, rng = MECHANISMS['arm6'](), np.random.default_rng(2)

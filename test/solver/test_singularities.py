@@ -13,7 +13,7 @@ from support.kernel_calls import Rows
 from support.mechanisms import MECHANISMS
 
 ONE_START = SolverOptions(restarts=0)
-COUNT = 20 if is_compiled() else 2
+COUNT = 10 if is_compiled() else 2
 # Where the wrist of arm6 is in line with its elbow.
 ELBOW = -np.arctan2(0.02, 0.4)
 
@@ -77,16 +77,16 @@ def reach_around(m, q, spread, options, count=COUNT):
         assert found.limit_excess() <= 0.0
 
 
-@pytest.mark.parametrize('spread', [0.01, 0.3])
 @pytest.mark.parametrize('case', ARMS)
-def test_arm_leaves_singular_start(case, spread):
+def test_arm_leaves_singular_start(case):
     """To near and distant poses, without restarts."""
     name, values = ARMS[case]
     m = MECHANISMS[name]()
     q = above_the_base(m) if values is None else np.array(values)
     if 'gimbal' not in case:  # that is one of Euler angles, not of the arm
         assert rank_lost(m, q) > 0
-    reach_around(m, q, spread, ONE_START)
+    for spread in (0.01, 0.3):
+        reach_around(m, q, spread, ONE_START)
 
 
 def test_singular_wrist_turns_about_every_axis():
@@ -146,12 +146,12 @@ LOOPS = {
 }
 
 
-@pytest.mark.parametrize('spread', [0.01, 0.3])
 @pytest.mark.parametrize('name', LOOPS)
-def test_loops_leave_singular_start(name, spread):
+def test_loops_leave_singular_start(name):
     """With closed loops at start and goal."""
     m, q = LOOPS[name]()
     there = m.naive(m.solver().joint_names, q)
     assert max(max(there.error(closure)) for closure in m.closures.values()) <= 1e-9
     assert rank_lost(m, q) > 0
-    reach_around(m, q, spread, SolverOptions())
+    for spread in (0.01, 0.3):
+        reach_around(m, q, spread, SolverOptions())

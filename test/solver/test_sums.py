@@ -90,16 +90,6 @@ def test_motors_drive_the_wrist_and_the_wrist_its_motors():
     assert back.q[names.index('left')] == pytest.approx(0.9, abs=1e-14)
 
 
-def test_driven_joint_stops_at_the_limit_of_what_follows_it():
-    """The message names the follower."""
-    m = wrist()
-    m.joints['left'].set_max_limit('EY', 1.0)
-    solution = m.solver().drive({'pitch': 1.0, 'roll': 0.5})
-    assert solution.status is Status.STALLED
-    assert 'left' in solution.message
-    assert solution.q[m.solver().joint_names.index('left')] == 1.0
-
-
 @pytest.mark.parametrize(
     ('mechanism', 'motors', 'joints', 'ratio'),
     [
@@ -130,16 +120,6 @@ def test_transmission_has_the_matrix_of_the_couplings(mechanism, motors, joints,
     np.testing.assert_allclose(back.actuator_position, position, atol=1e-10)
 
 
-@pytest.mark.parametrize(
-    ('mechanism', 'free'), [(wrist, 3), (corexy, 2), (planetary, 2), (chained, 2)]
-)
-def test_mobility_counts_masters_alone(mechanism, free):
-    """Each coupling takes one degree of freedom."""
-    from ik_node.analysis.mobility import mobility_of
-
-    assert mobility_of(mechanism().solver()) == free
-
-
 @pytest.mark.parametrize('mechanism', ALL)
 def test_velocities_keep_couplings(mechanism):
     """Rates of followers are those of finite differences."""
@@ -167,18 +147,6 @@ def test_path_keeps_couplings_and_largest_speeds_of_followers():
     assert max(gap(m, q) for q in path.q) <= 1e-14
     at = solver.joint_names.index('left')
     assert (np.abs(np.diff(path.q[:, at])) <= 0.5 * np.diff(path.times) * (1 + 1e-9)).all()
-
-
-def test_chosen_joints_take_their_followers_along():
-    """Only pitch is named; both motors turn."""
-    m = wrist()
-    solver = m.solver()
-    _, pose = targets(m, 1)[0]
-    solution = solver.solve_pose({'goal': pose}, joints=['pitch'])
-    names = solver.joint_names
-    assert solution.q[names.index('roll')] == solver.q[names.index('roll')]
-    assert abs(solution.q[names.index('left')] - solver.q[names.index('left')]) > 1e-3
-    assert gap(m, solution.q) <= 1e-14
 
 
 def test_start_that_violates_couplings_is_corrected():

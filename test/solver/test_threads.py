@@ -33,8 +33,7 @@ def asked(m, solver, count):
     return found
 
 
-@pytest.mark.parametrize('name', ['arm6', 'hexapod'])
-@pytest.mark.parametrize('prepared', [False, True])
+@pytest.mark.parametrize(('name', 'prepared'), [('hexapod', False), ('arm6', True)])
 def test_concurrent_calls_return_their_own_answers(name, prepared):
     """Thousands of calls from four threads."""
     m = MECHANISMS[name]().go_home()

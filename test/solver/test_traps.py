@@ -26,9 +26,8 @@ def straight(count, limits=None):
     return m
 
 
-@pytest.mark.parametrize('count', [2, 3, 6])
-@pytest.mark.parametrize('share', [0.9, 0.5, 0.1])
-@pytest.mark.parametrize('limits', [None, (-3.1, 3.1)])
+@pytest.mark.parametrize(('count', 'limits'), [(2, None), (3, (-3.1, 3.1)), (6, None)])
+@pytest.mark.parametrize('share', [0.9, 0.1])
 def test_straight_arm_reaches_goal_straight_inwards(count, share, limits):
     """No joint moves the end inwards at first order."""
     m = straight(count, limits)
@@ -36,7 +35,7 @@ def test_straight_arm_reaches_goal_straight_inwards(count, share, limits):
     assert solution.status is Status.CONVERGED, solution.message
 
 
-@pytest.mark.parametrize('share', [0.99, 0.9, 0.6])
+@pytest.mark.parametrize('share', [0.99, 0.6])
 @pytest.mark.parametrize(('name', 'towards'), [('arm7', (0, 0, 0.36)), ('snake', (0, 0, 0))])
 def test_stretched_arm_in_space_reaches_goal_straight_inwards(name, towards, share):
     """The hand keeps its orientation."""
@@ -50,7 +49,7 @@ def test_stretched_arm_in_space_reaches_goal_straight_inwards(name, towards, sha
     assert solution.status is Status.CONVERGED, solution.message
 
 
-@pytest.mark.parametrize('down', [1e-3, 0.02, 0.1, 0.3])
+@pytest.mark.parametrize('down', [1e-3, 0.3])
 def test_straight_legs_reach_lower_body_pose(down):
     """The knees start straight and on their limits."""
     m = MECHANISMS['standing']()
@@ -62,7 +61,7 @@ def test_straight_legs_reach_lower_body_pose(down):
     assert there.limit_excess() <= 0.0
 
 
-@pytest.mark.parametrize(('down', 'restarts'), [(1e-3, 0), (0.05, 0), (0.3, 0), (0.6, 50)])
+@pytest.mark.parametrize(('down', 'restarts'), [(1e-3, 0), (0.6, 50)])
 def test_stretched_five_bar_reaches_goal_on_mirror_line(down, restarts):
     """Both arms straight, the tool pulled along the mirror line."""
     m = MECHANISMS['fivebar']()
@@ -75,14 +74,7 @@ def test_stretched_five_bar_reaches_goal_on_mirror_line(down, restarts):
     assert solution.status is Status.CONVERGED, solution.message
 
 
-def test_folded_arm_reaches_goal_straight_outwards():
-    """The other singularity of two links: folded back onto the base."""
-    m = straight(2)
-    solution = m.solver(ONE_START).solve_pose({'goal': ((1.5, 0, 0), UNIT)}, (0.0, np.pi))
-    assert solution.status is Status.CONVERGED
-
-
-@pytest.mark.parametrize('axis', [(1, 0, 0), (0, 1, 0), (0, 0, 1), (0.6, 0, 0.8)])
+@pytest.mark.parametrize('axis', [(0, 1, 0), (0.6, 0, 0.8)])
 @pytest.mark.parametrize(
     ('name', 'link'), [('ball', 'wrist_link'), ('free_body', 'hand'), ('walker', 'body')]
 )
@@ -100,8 +92,7 @@ def test_orientation_half_a_turn_away_is_reached(name, link, axis):
 
 
 @pytest.mark.parametrize('axes', ['world', 'goal', 'link'])
-@pytest.mark.parametrize('free', ['EX', 'EY', 'EZ'])
-@pytest.mark.parametrize('name', ['ball', 'arm7', 'arm6'])
+@pytest.mark.parametrize(('name', 'free'), [('ball', 'EX'), ('arm7', 'EY'), ('arm6', 'EZ')])
 def test_axis_pointing_opposite_way_is_aligned(name, free, axes):
     """The hand may turn about this axis."""
     m = MECHANISMS[name]()
@@ -126,8 +117,7 @@ def test_axis_pointing_opposite_way_is_aligned(name, free, axes):
     assert there.limit_excess() <= 0.0
 
 
-@pytest.mark.parametrize('bound', ['lower', 'upper'])
-@pytest.mark.parametrize('name', ['arm6', 'arm7', 'mixed', 'universals'])
+@pytest.mark.parametrize(('name', 'bound'), [('arm7', 'lower'), ('mixed', 'upper')])
 def test_start_with_every_joint_on_limit_reaches_goal(name, bound):
     """Every joint has to leave its limit."""
     m = MECHANISMS[name]()
@@ -142,8 +132,10 @@ def test_start_with_every_joint_on_limit_reaches_goal(name, bound):
         assert solution.status is Status.CONVERGED, solution.message
 
 
-@pytest.mark.parametrize('bound', ['lower', 'upper'])
-@pytest.mark.parametrize('name', ['fivebar', 'hexapod', 'two_arm_box', 'gallery_hexapod'])
+@pytest.mark.parametrize(
+    ('name', 'bound'),
+    [('fivebar', 'lower'), ('two_arm_box', 'upper'), ('gallery_hexapod', 'lower')],
+)
 def test_open_loops_with_every_joint_on_limit_close(name, bound):
     """The goal is met."""
     m = {**MECHANISMS, **GALLERY}[name]()
@@ -161,16 +153,6 @@ def test_open_loops_with_every_joint_on_limit_close(name, bound):
         assert solution.status is Status.CONVERGED, solution.message
 
 
-def test_joints_leave_their_bounds_without_restart():
-    """Hinges that start on their bounds leave them as soon as the goal is inside."""
-    m = straight(3, (-1.0, 1.0))
-    for sign in (1, -1):
-        wanted = m.pose_of('end', ['h0', 'h1', 'h2'], sign * np.array((0.2, 0.4, 0.1)))
-        solution = m.solver(ONE_START).solve_pose({'goal': wanted}, np.full(3, sign * 1.0))
-        assert solution.status is Status.CONVERGED
-        assert (np.abs(solution.q) < 1.0).any()
-
-
 def test_joint_follows_goal_into_limit_and_back():
     """A goal path that drives a joint into its limit and out again: it follows both ways."""
     m = straight(2, (-1.2, 1.2))
@@ -186,7 +168,7 @@ def test_joint_follows_goal_into_limit_and_back():
     assert seen[-1][1] == pytest.approx(seen[0][1], abs=1e-5)
 
 
-LOCKED = ['arm6', 'arm7', 'ball', 'coupled', 'fivebar', 'hexapod', 'walker', 'two_arm_box']
+LOCKED = ['ball', 'coupled', 'hexapod']
 
 
 def all_locked(name):
@@ -228,7 +210,7 @@ def test_fully_locked_robot_at_goal_is_converged(name):
     np.testing.assert_array_equal(solution.q, q0)
 
 
-@pytest.mark.parametrize('name', ['fivebar', 'hexapod', 'two_arm_box'])
+@pytest.mark.parametrize('name', ['fivebar', 'hexapod'])
 def test_fully_locked_open_loop_is_named(name):
     """Nothing moves, and the message names the loop."""
     m = all_locked(name)

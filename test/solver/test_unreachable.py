@@ -14,7 +14,6 @@ OUT_OF_REACH = {
     'fivebar': {'tool': ((0.2, 1.5, 0), UNIT)},
     'fourbar': {'pen_goal': ((1.2, 1.4, 0), UNIT)},
     'hexapod': {'pose': ((0.1, 0.0, 1.1), (0.1, 0.05, 0.0, 0.99))},
-    'hexapod_single': {'pose': ((0.1, 0.0, 1.1), (0.1, 0.05, 0.0, 0.99))},
     'two_arm_box': {'box_goal': ((1.3, 0.2, 0.5), (0.1, 0.0, 0.2, 0.97))},
     'universal_and_distance': {'plate_goal': ((0.3, 0.1, 0), UNIT)},
 }
@@ -42,17 +41,19 @@ def test_loops_stay_closed_for_distant_goal(stretched):
     assert there.limit_excess() <= 0.0
 
 
-@pytest.mark.parametrize('start', ['answer', 'home'])
-def test_slsqp_does_not_improve_answer_by_one_percent(stretched, start):
+def test_slsqp_does_not_improve_answer_by_one_percent(stretched):
     """From the answer and from home."""
     m, solver, solution = stretched
     other = OtherOptimiser(m, solution.chains[0].characteristic_length)
-    q, gap = other.improved(solution.q if start == 'answer' else solver.solve_pose({}).q)
-    assert gap <= 1e-6
-    assert other.cost(q) >= 0.99 * other.cost(solution.q)
+    for start in (solution.q, solver.solve_pose({}).q):
+        q, gap = other.improved(start)
+        assert gap <= 1e-6
+        assert other.cost(q) >= 0.99 * other.cost(solution.q)
 
 
-@pytest.mark.parametrize('name', [n for n in MECHANISMS if MECHANISMS[n]().closures])
+@pytest.mark.parametrize(
+    'name', ['fourbar_pinned', 'hexapod_single', 'walker', 'standing', 'string_of_bodies']
+)
 def test_loops_stay_closed_for_random_goals(name):
     """Near and far, with any number of iterations."""
     m = MECHANISMS[name]()

