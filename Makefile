@@ -103,7 +103,7 @@ bench-peers: setup ## Install the peers for `make bench` below .venvs/peers [ARG
 docs: setup ## Build the documentation site in build/docs, and run its notebooks
 	@tools/docs.sh
 
-numbers: setup ## Compare the measured numbers of the pages with the kept runs [KEEP=engines]
+numbers: setup ## Write the kept runs of benchmarks into the pages [KEEP=engines]
 	@$(RUN) python -m tools.measured $(KEEP)
 
 gallery: setup ## Draw docs/gallery/*.png anew [ARGS='delta gripper']

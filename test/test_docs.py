@@ -17,7 +17,6 @@ PAGES = (
     'rviz_and_foxglove',
     'sros2',
     'support',
-    'troubleshooting',
     'trusted_inputs',
     'tuning',
 )
@@ -112,7 +111,7 @@ def test_paths_on_pages_exist(repository, page):
     assert f'docs/{page}.md' in (repository / 'README.md').read_text()
 
 
-@pytest.mark.parametrize('page', [*PAGES, 'tutorials/moveit_rviz'])
+@pytest.mark.parametrize('page', [*PAGES, 'moveit'])
 def test_launch_commands_name_existing_files_and_arguments(repository, page):
     """Each `ros2 launch ik_node` names an existing file and its arguments."""
     commands = re.findall(r'ros2 launch ik_node (\S+)(.*)', page_of(repository, page))
@@ -264,7 +263,7 @@ def test_every_path_on_the_architecture_page_exists(repository):
 @pytest.mark.parametrize(
     'page',
     [
-        *('QUALITY_DECLARATION.md', 'SECURITY.md', 'CONTRIBUTING.md', 'docs/kept_runs.md'),
+        *('QUALITY_DECLARATION.md', 'SECURITY.md', 'CONTRIBUTING.md'),
         *('docs/releasing.md', 'docs/sros2.md', 'docs/support.md'),
     ],
 )

@@ -62,7 +62,7 @@ def test_examples_of_public_name_run(name):
 
 @pytest.mark.parametrize('name', CLASSES)
 def test_examples_show_every_method_and_property(name):
-    """A method with a longer docstring has its own, see docs/conventions.md."""
+    """A method with a longer docstring has its own, see docs/glossary.md."""
     cls = thing_of(name)
     shown = '\n'.join(line.source for each in examples(cls) for line in each.examples)
     missing = set()

@@ -14,6 +14,17 @@ import yaml
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 PAGES = sorted((REPOSITORY / 'docs' / 'migration').glob('*.md'))
+# A page may be for several tools, each with a heading of its own.
+TOOLS = {
+    re.sub(r'\W+', '_', title.lower()): f'# From {title}\n{text}'
+    for page in PAGES
+    for title, text in re.findall(
+        r'^#{1,2} From (.*?)\n(.*?)(?=^#{1,2} From |\Z)',
+        page.read_text(),
+        re.DOTALL | re.MULTILINE,
+    )
+    if '\n### In ' in text or '\n#### In ' in text
+}
 PEER_VENVS = REPOSITORY / '.venvs' / 'peers'
 # Heading of a program -> environment below .venvs/peers, as benchmark/set_up_peers.py names it.
 ENVIRONMENTS = {
@@ -30,13 +41,13 @@ TOLERANCE = 1.01e-4
 OURS = 'ik_node'
 
 
-def programs(page):
-    """Return heading, language, code and output of each program of a page."""
-    pattern = r'^### In (.*?)\n\n```(python|javascript)\n(.*?)^```\n\n```text\n(.*?)^```'
-    return re.findall(pattern, page.read_text(), flags=re.DOTALL | re.MULTILINE)
+def programs(tool):
+    """Return heading, language, code and output of each program for the users of a tool."""
+    pattern = r'^#{3,4} In (.*?)\n\n```(python|javascript)\n(.*?)^```\n\n```text\n(.*?)^```'
+    return re.findall(pattern, TOOLS[tool], flags=re.DOTALL | re.MULTILINE)
 
 
-ALL = [(page, *program) for page in PAGES for program in programs(page)]
+ALL = [(tool, *program) for tool in TOOLS for program in programs(tool)]
 OF_PEERS = [program for program in ALL if program[1] != OURS]
 
 
@@ -91,16 +102,16 @@ def run(command):
 
 
 def name_of(value):
-    """Return the name of a page or a peer in the name of a test."""
-    return value.stem if isinstance(value, Path) else None
+    """Return the name of a tool or a peer in the name of a test."""
+    return value if value in TOOLS or value in ENVIRONMENTS else None
 
 
-@pytest.mark.parametrize('page', PAGES, ids=name_of)
+@pytest.mark.parametrize('page', TOOLS)
 def test_every_program_of_page_is_run(page):
     """Each has an output, and there is one program of ours beside those of the peers."""
-    text = page.read_text()
     peers = [peer for peer, *_ in programs(page)]
-    assert len(peers) == len(re.findall(r'^```(?:python|javascript)$', text, flags=re.MULTILINE))
+    blocks = re.findall(r'^```(?:python|javascript)$', TOOLS[page], flags=re.MULTILINE)
+    assert len(peers) == len(blocks)
     assert len(peers) >= 2
     assert peers.count(OURS) == 1
 

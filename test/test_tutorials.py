@@ -53,11 +53,10 @@ def test_each_step_of_tutorial_prints_what_page_shows(repository, tmp_path, monk
     assert ran >= 4
 
 
-def test_five_tutorials_are_on_the_home_page(repository):
+def test_tutorials_are_on_the_home_page(repository):
     """The home page links to every tutorial, and there is no further one."""
     home = (
         (repository / 'docs' / 'index.md').read_text().split('## Tutorials')[1].split('\n## ')[0]
     )
     linked = re.findall(r'^\* \[.*?\]\(tutorials/(\w+)\.md\)', home, flags=re.MULTILINE)
     assert sorted(linked) == sorted(path.stem for path in TUTORIALS.glob('*.md'))
-    assert len(linked) == 5

@@ -12,7 +12,7 @@ and loops in [m] and [rad]. During the run its rows are in FILE.part; --resume c
 Ctrl-C or a kill, and the file ends the same. A file that exists is replaced with --overwrite only.
 
 --engine processes, dask or ray solves in other processes or on other machines; --shard solves a
-part of the file, as a task of a Slurm array does. See docs/at_scale.md.
+part of the file, as a task of a Slurm array does. See docs/batch.md.
 """
 
 from __future__ import annotations

@@ -279,7 +279,7 @@ def template(motion: MotionFile, robot: Mechanism) -> str:
     guessed = guessed_links(motion, robot)
     is_bvh = motion.path.suffix.lower() == '.bvh'
     lines = [
-        '# Mapping of key points to links for `ik_node motion`; see docs/motion.md.',
+        '# Mapping of key points to links for `ik_node motion`; see docs/batch.md.',
         f'# Robot {robot.name}, motion {motion.path.name}.',
         f'up: {"Y" if is_bvh else "Z"}  # axis of the file that points up',
         f'forward: {"Z" if is_bvh else "X"}  # axis of the file that points forward',

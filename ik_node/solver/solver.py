@@ -707,7 +707,7 @@ class Solver:
         executor : concurrent.futures.Executor, optional
             Solves parts of the batch, in other processes or on other machines, with the same
             results: a `ProcessPoolExecutor`, `distributed.Client.get_executor()`, or an executor
-            of `ik_node.solver.batch.engines.open_engine`; see docs/at_scale.md. It is not shut
+            of `ik_node.solver.batch.engines.open_engine`; see docs/batch.md. It is not shut
             down. None = threads of this process.
         progress : callable, optional
             Called repeatedly by the calling thread with the number of problems that are solved

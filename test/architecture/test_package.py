@@ -89,8 +89,10 @@ def test_changelog_is_read_by_bloom(repository, manifest):
     assert [each for each, _ in found] == [
         section.split()[0] for section in sections if section != 'Forthcoming'
     ]
-    (content,) = read.get_content_of_version(version)
-    assert len(content.bullets) > 10
+    lists = [each for each in read.get_content_of_version(version) if hasattr(each, 'bullets')]
+    assert sum(len(each.bullets) for each in lists) > 10
+    headings = set(re.findall(r'^\*\*(\w+)\*\*$', text, re.MULTILINE))
+    assert headings == {'Added', 'Changed', 'Fixed'}
 
 
 def test_long_description_has_no_relative_link(setup_arguments):
