@@ -87,12 +87,12 @@ def drives(graph, urdf):
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize(('interface', 'parts'), [('velocity', JOG), ('effort', EFFORT)])
 def test_drives_stop_when_the_node_ends(drives, interface, parts, number):
-    """The last message is zeros, and the exit code 0."""
+    """The last messages are zeros, five because some may be lost, and the exit code is 0."""
     drives.start(interface)
     drives.move(parts)
     assert drives.graph.end('node', number) == 0
     drives.graph.read_out(drives.numbers, 20)
-    assert list(drives.numbers[-1].data) == ZEROS
+    assert [list(each.data) for each in drives.numbers[-5:]] == 5 * [ZEROS]
     assert 'Traceback' not in drives.graph.log()
 
 
@@ -103,7 +103,7 @@ def test_trajectory_ends_at_rest_when_the_node_ends(drives):
     drives.graph.wait(lambda: any(drives.trajectories[-1].points[-1].velocities), 'motion')
     drives.graph.end('node')
     drives.graph.read_out(drives.trajectories, 20)
-    before, end = (each.points[-1] for each in drives.trajectories[-2:])
+    before, *_, end = (each.points[-1] for each in drives.trajectories[-6:])
     assert list(end.velocities) == ZEROS
     assert list(end.positions) == list(before.positions)
 
@@ -172,7 +172,7 @@ def test_drives_stop_when_commands_end_while_the_node_runs(drives, urdf, interfa
         }
         assert graph.set_parameters(**values[how]) == ''
     # After them there may be positions, or numbers of fewer motors.
-    graph.wait(lambda: any(list(each.data) == ZEROS for each in drives.numbers), 'zeros')
+    graph.wait(lambda: sum(list(each.data) == ZEROS for each in drives.numbers) >= 5, 'zeros')
 
 
 @pytest.mark.parametrize('how', ['sender gone', 'goal disabled', 'goal removed', 'plan'])

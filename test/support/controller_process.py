@@ -19,6 +19,7 @@ import rclpy
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import MultiThreadedExecutor
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from support.trajectory_controller import objection, spline, State
 from trajectory_msgs.msg import JointTrajectory
@@ -34,7 +35,9 @@ class Controller:
         self.state = State(0.0, np.zeros(len(joints)), np.zeros(len(joints)))
         self.ways, self.goal, self.lock = [], None, threading.Lock()
         group = ReentrantCallbackGroup()
-        node.create_subscription(JointTrajectory, '~/joint_trajectory', self.on_topic, 10)
+        # As the controller itself, without a guarantee of delivery.
+        qos = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+        node.create_subscription(JointTrajectory, '~/joint_trajectory', self.on_topic, qos)
         with contextlib.suppress(ImportError):
             from control_msgs.action import FollowJointTrajectory
 

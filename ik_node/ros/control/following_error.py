@@ -107,12 +107,15 @@ class FollowingError:
     ----------
     note : str
         Which joint does not follow, and by how much; '' while the robot follows.
+    lead : ndarray, shape (nq,), or float
+        Motion to the last command that is still to come [rad or m], because ticks were late.
 
     """
 
     def __init__(self, measured: MeasuredState) -> None:
         self._measured = measured
         self.note = ''
+        self.lead: Array | float = 0.0
         self._outputs: tuple[str, ...] = ()
         # The outputs, and the motors that are not among them.
         self._names: tuple[str, ...] = ()
@@ -138,7 +141,7 @@ class FollowingError:
 
     def forget(self) -> None:
         """Forget everything, because no command is sent."""
-        self.note, self._since, self._suspect = '', None, -1
+        self.note, self.lead, self._since, self._suspect = '', 0.0, None, -1
         self._caution = _CAUTIOUS_SHARE
         self._rest.forget()
         self._waiting_from, self._free_from, self._waits = None, None, False
@@ -171,6 +174,7 @@ class FollowingError:
         if self._since is None:
             self._since = self._measured.arrivals
         self._waiting_from, self._free_from, self._waits = None, None, False
+        self.lead = 0.0
         if self._suspect >= 0:
             name = self._names[self._suspect]
             self._suspect_at = self._measured.values([name]).get(name, 0.0)
@@ -308,7 +312,7 @@ class FollowingError:
         return np.abs(self._signed_error(q))
 
     def _signed_error(self, q: Array) -> Array:
-        error = q[self._at] - self._values
+        error = (q - self.lead)[self._at] - self._values
         error -= np.where(self._turning, 2.0 * np.pi * np.round(error / (2.0 * np.pi)), 0.0)
         return np.where(np.isnan(error), 0.0, error)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+import dataclasses
 
 from ik_node.errors import IkError, listed
 from ik_node.ros.control.answer_check import objection
@@ -35,6 +36,9 @@ _LONGEST_GAP_PERIODS = 5.0
 # A tick that comes sooner after the last one than this share of a period, as after a late one,
 # repeats the last command: the step is too short to divide the solver's tolerance by its time.
 _SOON = 0.5
+# After late ticks a trajectory is this much faster than the motion since the last tick, until it
+# has caught up; it is at most so many periods late.
+_CATCH_UP, _MOST_LATE_PERIODS = 1.03, 8.0
 # Delay after which queued joint states have been read [s].
 _RESUME_DELAY = 0.1
 # Note while there is nothing to follow.
@@ -79,7 +83,9 @@ class HardwareOutput:
         self.q: Array | None = None
         self.note = ''
         self.motors: tuple[str, ...] = ()
+        # Time of the last command, and when a trajectory reaches its positions [s].
         self._time = 0.0
+        self._reached = 0.0
         # Velocity of the last command [rad/s or m/s], and the command.
         self._velocity = np.zeros(0)
         self._last: HardwareCommand | None = None
@@ -162,6 +168,9 @@ class HardwareOutput:
         if reason:
             return False
         model, before = tracker.model, self.q
+        if all(each.kind == 'joint_trajectory' for each in settings.outlets):
+            # Late trajectories have not reached the last command yet.
+            self._following.lead = max(self._reached - now, 0.0) * self._velocity
         follows = before is None or not self._following.update(
             model, outputs, before, settings, now
         )
@@ -174,6 +183,7 @@ class HardwareOutput:
         tracker.jump(q)
         self._following.begin(model, outputs, q, self.motors)
         self.q, self.note, self._time, self._replanning = q, '', now, False
+        self._reached = now + settings.period
         self._velocity, self._last = np.zeros_like(q), None
         return True
 
@@ -227,56 +237,88 @@ class HardwareOutput:
             self.silence(report.held)
         if self.q is None:
             return None
-        before, elapsed = self.q, now - self._time
+        before, last, elapsed = self.q, self._last, now - self._time
         self.note = self._reason_to_repeat(report, outputs, settings, now)
         soon = 0.0 <= elapsed < _SOON * settings.period
-        if soon and self._last is not None and not self.note and self._last.names == outputs:
-            return self._last
-        self._time = now
+        if last is not None and last.names != outputs:
+            last = None
+        if soon and last is not None and not self.note:
+            return last.later(elapsed)
+        begin, end = self._span(now, settings)
         if not first and not self.note and elapsed > 0.0:
             model, following = tracker.model, self._following
-            window = following.window(before, self._window(model, elapsed, settings))
+            window = following.window(before, self._window(model, now, settings))
             q = self._next(tracker, before, report, window, settings)
             waits = following.objection(model, before, q)
             if waits:
                 self.note = waits
             else:
                 self.q = q
+        moves = self.q is not before
+        if not moves:
+            end = max(begin, now + settings.period)
+            begin = end - settings.period
+        self._time, self._reached = now, end
         at = [tracker.model.joint_names.index(name) for name in outputs]
         # Drives have followed the last velocity for as long as this tick took to come.
-        velocity = (self.q - before) / elapsed if elapsed > 0.0 else np.zeros_like(before)
-        begin = stop = None
+        velocity = (self.q - before) / elapsed if moves else np.zeros_like(before)
+        pace = elapsed / (end - begin) if moves else 1.0
+        self._last = HardwareCommand(
+            tuple(outputs), self.q[at], velocity[at], end - now, pace=pace
+        )
         if settings.output_horizon > 0.0:
             horizon = max(settings.output_horizon, 2.0 * settings.period)
-            begin = CommandedState(0.0, before[at], self._velocity[at])
-            rest = self._rest(tracker.model, self.q, velocity, horizon - settings.period, settings)
-            stop = CommandedState(horizon, rest[at], np.zeros(len(at)))
-        self._velocity = velocity
-        self._last = HardwareCommand(
-            tuple(outputs), self.q[at], velocity[at], settings.period, begin, stop
-        )
+            rest = self._rest(
+                tracker.model, self.q, pace * velocity, horizon - settings.period, settings
+            )
+            leave = CommandedState(begin - now, before[at], self._velocity[at])
+            if last is not None and elapsed > last.period:
+                # The robot has gone on towards where it would stop.
+                leave = dataclasses.replace(last.state(elapsed), time=0.0)
+            self._last = dataclasses.replace(
+                self._last,
+                begin=leave,
+                stop=CommandedState(
+                    end - now + horizon - settings.period, rest[at], np.zeros(len(at))
+                ),
+            )
+        self._velocity = pace * velocity
         return self._last
 
-    @staticmethod
-    def _window(model: LoadedModel, elapsed: float, settings: Settings) -> Array:
+    def _span(self, now: float, settings: Settings) -> tuple[float, float]:
+        """
+        Return when a trajectory leaves the last command and reaches the next one [s].
+
+        The motion since the last tick takes as long as it took to come, so a late tick makes the
+        trajectory late, not fast. It catches up slowly.
+        """
+        longest = _MOST_LATE_PERIODS * settings.period
+        begin = min(max(self._reached, now), now + longest - settings.period)
+        end = begin + min(now - self._time, longest) / _CATCH_UP
+        return begin, max(min(end, now + longest), now + settings.period)
+
+    def _window(self, model: LoadedModel, now: float, settings: Settings) -> Array:
         """
         Return the largest step of each value by its velocity limit, (nq,) [rad or m].
 
         A position is reached within a period, also if its tick was late. A velocity is followed
         for as long as the next tick takes, so all the time that passed counts.
         """
-        by_position = settings.output_interface != 'velocity' or any(
-            each.kind == 'joint_trajectory' for each in settings.outlets
-        )
-        longest = settings.period if by_position else longest_gap(settings)
-        window: Array = min(elapsed, longest) * model.max_velocity
+        numbers = any(each.kind == 'commands' for each in settings.outlets)
+        longest = longest_gap(settings)
+        if numbers and settings.output_interface != 'velocity':
+            longest = settings.period
+        elif any(each.kind == 'joint_trajectory' for each in settings.outlets):
+            begin, end = self._span(now, settings)
+            longest = end - begin
+        window: Array = min(now - self._time, longest) * model.max_velocity
         return window
 
     def reach(self, model: LoadedModel, settings: Settings, now: float) -> Array | None:
         """Return the largest step (nq,) of the next command; None while there are none."""
         if self.q is None:
             return None
-        return self._following.window(self.q, self._window(model, now - self._time, settings))
+        return self._following.window(self.q, self._window(model, now, settings))
 
     @staticmethod
     def _rest(

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
+import time
 from typing import Any
 
 from ik_node.ros.parameters.output_settings import Outlet, split
 from ik_node.ros.process.named_entities import add_publisher
 import numpy as np
 from numpy.typing import NDArray
+from rclpy.clock import Clock, ClockType
 from rclpy.duration import Duration
 from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray
@@ -41,27 +44,41 @@ class CommandedState:
         return CommandedState(self.time, self.positions[at], self.velocities[at])
 
 
+def between(before: CommandedState, after: CommandedState, time: float) -> CommandedState:
+    """Return the state at a time between two others, on the cubic that controllers use."""
+    span = after.time - before.time
+    share, change = (time - before.time) / span, after.positions - before.positions
+    # The cubic a s + b s^2 + c s^3, with the velocities of both states, of s = share.
+    a = span * before.velocities
+    b = 3.0 * change - 2.0 * a - span * after.velocities
+    c = a + span * after.velocities - 2.0 * change
+    positions = before.positions + share * (a + share * (b + share * c))
+    return CommandedState(time, positions, (a + share * (2.0 * b + 3.0 * share * c)) / span)
+
+
 @dataclass(frozen=True)
 class HardwareCommand:
     """
-    A command: the joint positions to reach at the end of a period.
+    A command: the joint positions to reach, and when.
 
     Attributes
     ----------
     names : tuple of str
         Names of the joint values.
     positions : ndarray, shape (n,)
-        Positions at the end of the period [rad or m].
+        Positions to reach [rad or m].
     velocities : ndarray, shape (n,)
         Step of this tick divided by the time since the last one [rad/s or m/s].
     period : float
-        Tick period [s].
+        Time from now until the positions are reached [s], at least the tick period.
     begin : CommandedState or None
         State at the start of the period; None without a horizon.
     stop : CommandedState or None
         State in which the joints stop if no further command follows; None without a horizon.
     efforts : ndarray, shape (n,), or None
         Efforts of the motors [N m or N]; None if none are commanded.
+    pace : float
+        Velocity of a trajectory that reaches the positions in time, as a multiple of `velocities`.
 
     """
 
@@ -72,6 +89,31 @@ class HardwareCommand:
     begin: CommandedState | None = None
     stop: CommandedState | None = None
     efforts: NDArray[np.float64] | None = None
+    pace: float = 1.0
+
+    @property
+    def states(self) -> list[CommandedState]:
+        """Return the states of a trajectory: the next one, with a horizon between two others."""
+        next_state = CommandedState(self.period, self.positions, self.pace * self.velocities)
+        return [each for each in (self.begin, next_state, self.stop) if each is not None]
+
+    def state(self, time: float) -> CommandedState:
+        """Return the state of the trajectory `time` [s] after it began, as controllers do."""
+        states = self.states
+        for before, after in pairwise(states):
+            if before.time <= time < after.time:
+                return between(before, after, time)
+        return states[0 if time < states[0].time else -1]
+
+    def later(self, time: float) -> HardwareCommand:
+        """Return the same command as it is `time` [s] later; not after its period."""
+        begin, stop = self.begin, self.stop
+        if begin is not None:
+            begin = self.state(max(time, begin.time))
+            begin = replace(begin, time=begin.time - time)
+        if stop is not None:
+            stop = replace(stop, time=stop.time - time)
+        return replace(self, period=self.period - time, begin=begin, stop=stop)
 
     def of(self, joints: Sequence[str]) -> HardwareCommand:
         """Return the command of some of the joints; without joints, the same command."""
@@ -86,12 +128,16 @@ class HardwareCommand:
             None if self.begin is None else self.begin.of(at),
             None if self.stop is None else self.stop.of(at),
             None if self.efforts is None else self.efforts[at],
+            self.pace,
         )
 
 
 _KINDS: dict[str, type] = {'joint_trajectory': JointTrajectory, 'commands': Float64MultiArray}
 # Longest wait for a controller to acknowledge that its drives stop, before its topic ends [s].
 _LONGEST_WAIT = 0.5
+# The controllers of ros2_control take commands without a guarantee of delivery, and a drive whose
+# last message is lost goes on. So the message that ends commands is sent so often, so far apart.
+_REPEATS, _REPEATED_EVERY = 4, 0.02
 
 
 class CommandPublishers:
@@ -99,7 +145,7 @@ class CommandPublishers:
     The publishers of commands to controllers.
 
     Drives that follow velocities or efforts keep the last number that they get. So whenever
-    commands end, those that move are followed by zeros, once.
+    commands end, those that move are followed by zeros, five times within 80 ms.
 
     Parameters
     ----------
@@ -111,6 +157,11 @@ class CommandPublishers:
         self._node = node
         self._interface = 'position'
         self._outlets: dict[Outlet, _Publisher] = {}
+        # Simulated time may stand still.
+        clock = Clock(clock_type=ClockType.STEADY_TIME)
+        self._timer = node.create_timer(
+            _REPEATED_EVERY, self._repeat, clock=clock, autostart=False
+        )
 
     def set_outlets(self, outlets: Iterable[Outlet], interface: str = 'position') -> None:
         """Create the topics of these outlets for `output.interface`, and remove all others."""
@@ -118,6 +169,7 @@ class CommandPublishers:
         self._end([each for each in self._outlets if each not in wanted])
         if interface != self._interface:
             self.publish(None)
+            _finish(list(self._outlets.values()))
         self._interface = interface
         for outlet in wanted:
             if outlet not in self._outlets:
@@ -128,6 +180,7 @@ class CommandPublishers:
         """Publish one command on every topic; None ends the commands."""
         for publisher in self._outlets.values():
             publisher.publish(command, self._interface)
+        self._repeat_later()
 
     def publish_trajectory(self, message: JointTrajectory) -> str:
         """Publish a whole trajectory; return the reason why there are no topics for it, or ''."""
@@ -141,7 +194,8 @@ class CommandPublishers:
         """Publish the trajectory that ends a plan; `close` waits until controllers have it."""
         if not self.publish_trajectory(message):
             for publisher in self._outlets.values():
-                publisher.ended = True
+                publisher.repeat_plan()
+            self._repeat_later()
 
     def leave_to_plan(self) -> None:
         """Send no more zeros in trajectories, because controllers begin to follow a plan."""
@@ -157,13 +211,42 @@ class CommandPublishers:
         ended = [self._outlets.pop(outlet) for outlet in outlets]
         for publisher in ended:
             publisher.publish(None, self._interface)
+        _finish(ended)
         for publisher in ended:
             publisher.wait()
             self._node.destroy_publisher(publisher.publisher)
 
+    def _repeat_later(self) -> None:
+        if any(each.repeats for each in self._outlets.values()) and self._timer.is_canceled():
+            self._timer.reset()
+
+    def _repeat(self) -> None:
+        for publisher in self._outlets.values():
+            publisher.repeat()
+        if not any(each.repeats for each in self._outlets.values()):
+            self._timer.cancel()
+
+
+def _finish(publishers: Sequence[_Publisher]) -> None:
+    """Repeat the end of the commands of some outlets now, because their topics change."""
+    while any(publisher.repeats for publisher in publishers):
+        time.sleep(_REPEATED_EVERY)
+        for publisher in publishers:
+            publisher.repeat()
+
 
 class _Publisher:
-    """The publisher of one outlet, and the message whose motion must be ended."""
+    """
+    The publisher of one outlet, and the message whose motion must be ended.
+
+    Attributes
+    ----------
+    repeats : int
+        How often the end of the commands is still to be sent.
+    ended : bool
+        True once the end of commands has been sent.
+
+    """
 
     def __init__(self, outlet: Outlet, publisher: Any) -> None:
         self.publisher = publisher
@@ -171,6 +254,9 @@ class _Publisher:
         self._joints: tuple[str, ...] = ()
         # The last command, if drives may move on after it.
         self._last: Any = None
+        # The last message of commands that have ended, or of a plan.
+        self._end_message: Any = None
+        self.repeats = 0
         self.ended = False
 
     def publish(self, command: HardwareCommand | None, interface: str) -> None:
@@ -186,20 +272,35 @@ class _Publisher:
             self._end()
         if message is None or part is None:
             return
-        self._joints = part.names
+        if part.names != self._joints:
+            _finish([self])
+        self._joints, self.repeats = part.names, 0
         moves = self._outlet.kind == 'joint_trajectory' or interface != 'position'
         self._last = message if moves else None
         self.publisher.publish(message)
 
     def publish_plan(self, message: JointTrajectory) -> None:
         """Publish a whole trajectory, which replaces the last command."""
-        self.publisher.publish(part_of(message, self._outlet.joints))
-        self._last = None
+        self._end_message = part_of(message, self._outlet.joints)
+        self.publisher.publish(self._end_message)
+        self._last, self.repeats = None, 0
 
     def leave_to_plan(self) -> None:
         """Send no end of the last command, if a plan replaces it."""
         if self._outlet.kind == 'joint_trajectory':
-            self._last = None
+            self._last, self.repeats = None, 0
+
+    def repeat_plan(self) -> None:
+        """Repeat the plan that was just published, because it ends another one."""
+        if self._outlet.kind == 'joint_trajectory':
+            self.ended, self.repeats = True, _REPEATS
+
+    def repeat(self) -> None:
+        """Send the end of the commands once more, if it is to be repeated."""
+        if self.repeats:
+            self.repeats -= 1
+            self._end_message = sooner(self._end_message, _REPEATED_EVERY)
+            self.publisher.publish(self._end_message)
 
     def wait(self) -> None:
         """Wait until everybody has the end of the commands, but not for ever."""
@@ -212,7 +313,21 @@ class _Publisher:
         message = None if last is None else end_of(last)
         if message is not None:
             self.publisher.publish(message)
-            self.ended = True
+            self._end_message, self.repeats, self.ended = message, _REPEATS, True
+
+
+def sooner(message: Any, seconds: float) -> Any:
+    """Return a message that ends commands, with less time until its points [s], or as it is."""
+    if isinstance(message, Float64MultiArray):
+        return message
+    points = []
+    for point in message.points:
+        span = Duration.from_msg(point.time_from_start).nanoseconds * 1e-9
+        copy = JointTrajectoryPoint(positions=point.positions, velocities=point.velocities)
+        copy.effort = point.effort
+        _set_time(copy, max(span - seconds, min(span, seconds)))
+        points.append(copy)
+    return JointTrajectory(joint_names=message.joint_names, points=points)
 
 
 def end_of(last: Any) -> Any:
@@ -246,14 +361,12 @@ def part_of(message: JointTrajectory, joints: Sequence[str]) -> JointTrajectory:
 
 def trajectory(command: HardwareCommand) -> JointTrajectory:
     """
-    Return a trajectory with the point to reach one period from now; its stamp 0 means now.
+    Return a trajectory with the point to reach at the end of the period; its stamp 0 means now.
 
     With a horizon, a point before it holds the present command, and a point after it the state in
     which the joints stop.
     """
-    next_point = CommandedState(command.period, command.positions, command.velocities)
-    states = (command.begin, next_point, command.stop)
-    points = [_point(state) for state in states if state is not None]
+    points = [_point(state) for state in command.states]
     if command.efforts is not None:
         for point in points:
             point.effort = command.efforts.tolist()
@@ -264,9 +377,13 @@ def _point(state: CommandedState) -> JointTrajectoryPoint:
     point = JointTrajectoryPoint()
     point.positions = state.positions.tolist()
     point.velocities = state.velocities.tolist()
-    seconds, nanoseconds = divmod(round(1e9 * state.time), 1_000_000_000)
-    point.time_from_start.sec, point.time_from_start.nanosec = seconds, nanoseconds
+    _set_time(point, state.time)
     return point
+
+
+def _set_time(point: JointTrajectoryPoint, time: float) -> None:
+    seconds, nanoseconds = divmod(round(1e9 * time), 1_000_000_000)
+    point.time_from_start.sec, point.time_from_start.nanosec = seconds, nanoseconds
 
 
 def numbers(command: HardwareCommand, interface: str = 'position') -> Float64MultiArray | None:

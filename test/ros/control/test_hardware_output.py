@@ -102,7 +102,10 @@ def test_tick_soon_after_the_last_repeats_its_command(hexapod):
     start(hexapod)
     _, command = hexapod.tick()
     before = hexapod.motion.hardware.q
-    assert hexapod.tick(0.004)[1] is command
+    again = hexapod.tick(0.004)[1]
+    assert again.positions is command.positions
+    assert again.velocities is command.velocities
+    assert again.period == pytest.approx(0.006)
     _, command = hexapod.tick(0.006)
     check(hexapod, before, command)
 

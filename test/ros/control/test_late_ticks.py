@@ -1,10 +1,17 @@
-"""Velocities of motors with ticks that are late at random: drives move as far as was asked."""
+# flake8: noqa: E402, I100
+"""Commands of ticks that are late at random: drives move as far as was asked, and no faster."""
 
 from itertools import pairwise
 
 from ik_node.ros.inputs.goal_inputs import Twist
 import numpy as np
 import pytest
+
+pytest.importorskip('rclpy')
+
+from ik_node.ros.outputs.command_publishers import trajectory
+from support.trajectory_controller import PERIOD as UPDATE
+from support.trajectory_controller import TrajectoryController
 
 PERIOD = 0.01
 SPACES = {
@@ -65,10 +72,66 @@ class Drives:
                 return
 
 
+class Controller(Drives):
+    """A joint_trajectory_controller of positions, whose motors follow at once."""
+
+    def run(self, send, from_desired=True):
+        """Send again and again; tick, and update the controller every millisecond."""
+        controller = TrajectoryController(self.at, from_desired)
+        for n, interval in enumerate(self.intervals):
+            if n % 3 == 0:
+                send()
+            # A tick in the middle of an update would count as one at its end.
+            interval = UPDATE * round(interval / UPDATE)
+            while controller.desired.time < self.seconds + interval - 0.5 * UPDATE:
+                before = controller.desired
+                after = controller.update(before.time, before)
+                velocity = (after.position - before.position) / UPDATE
+                self.commands.append((after.time, velocity, after.position))
+            self.seconds += interval
+            positions = controller.desired.position.tolist()
+            self.robot.measure(**dict(zip(self.motors, positions, strict=True)))
+            report, command = self.robot.tick(interval)
+            assert not report.notes
+            assert not self.robot.motion.hardware.note
+            controller.take(trajectory(command))
+            if self.seconds > SECONDS:
+                self.at = controller.desired.position
+                return
+
+
 @pytest.fixture(params=[late_by_up_to_five_periods, late_and_soon])
 def intervals(request):
     """Provide the intervals of late ticks."""
     return request.param(np.random.default_rng(7))
+
+
+@pytest.mark.parametrize('from_desired', [True, False])
+@pytest.mark.parametrize('horizon', [0.0, 0.1])
+def test_trajectories_of_late_ticks_are_late_and_not_fast(
+    moving, intervals, horizon, from_desired
+):
+    """The controller moves at the true speed all the time, once it has left its rest."""
+    motors, asked = SPACES['ankle']
+    robot = moving(
+        'ankle',
+        actuated_joints=motors,
+        transmission__joints=list(asked),
+        output__type='joint_trajectory',
+        output__horizon=horizon,
+    )
+    drives = Controller(robot, motors, intervals)
+    drives.run(lambda: robot.command(velocities=asked), from_desired)
+    transmission = robot.watched.robot.transmission(motors, list(asked))
+    wanted, q = np.array(list(asked.values())), robot.model.q_start
+    (first, _, at), *commands = drives.moving[100:]
+    begin = transmission.to_joints(at.tolist(), q0=q).joint_position
+    for _, velocity, at in commands[::7]:
+        q = transmission.to_joints(at.tolist(), q0=q).q
+        true = np.linalg.pinv(transmission.jacobian(q)) @ wanted
+        assert np.abs(velocity).max() < 1.05 * np.abs(true).max()
+    end = transmission.to_joints(drives.at.tolist(), q0=q).joint_position
+    assert (end - begin) / (commands[-1][0] - first) == pytest.approx(wanted, rel=0.01)
 
 
 @pytest.mark.parametrize('name', SPACES)

@@ -32,9 +32,40 @@ class NodeDouble:
         self.last = topic
         return PublisherDouble(topic, self.topics[topic])
 
+    def create_timer(self, period, callback, *, clock, autostart):
+        """Create a timer that runs when the test calls `repeat`."""
+        assert not autostart
+        self.timer = TimerDouble(callback)
+        return self.timer
+
     def destroy_publisher(self, publisher):
         """Destroy."""
         del self.topics[publisher.topic]
+
+
+class TimerDouble:
+    """Calls its callback when the test says so, unless it is cancelled."""
+
+    def __init__(self, callback):
+        self.callback, self.runs = callback, False
+
+    def is_canceled(self):
+        """Return True if it does not run."""
+        return not self.runs
+
+    def reset(self):
+        """Run."""
+        self.runs = True
+
+    def cancel(self):
+        """Do not run."""
+        self.runs = False
+
+    def elapse(self):
+        """Let time pass for long."""
+        for _ in range(20):
+            if self.runs:
+                self.callback()
 
 
 class PublisherDouble:
@@ -104,7 +135,7 @@ def test_topics_follow_the_output_type(output, topics):
 @pytest.mark.parametrize(
     ('interface', 'values'), [('velocity', [1.0, -1.0]), ('effort', [5.0, 6.0])]
 )
-def test_drives_of_velocities_and_efforts_are_stopped_once(interface, values):
+def test_drives_of_velocities_and_efforts_are_stopped(interface, values):
     """Without further commands they would keep the last numbers; positions need no stop."""
     node = NodeDouble()
     publishers = CommandPublishers(node)
@@ -121,7 +152,7 @@ def test_drives_of_velocities_and_efforts_are_stopped_once(interface, values):
     assert list(node.topics['~/commands'][-1].data) == [0.1, 0.2]
 
 
-def test_trajectory_in_motion_is_stopped_once():
+def test_trajectory_in_motion_is_stopped():
     """The end is where the last point is, at rest, unless a plan replaces the command."""
     node = NodeDouble()
     publishers = CommandPublishers(node)
@@ -143,6 +174,59 @@ def test_trajectory_in_motion_is_stopped_once():
     assert len(sent) == 6
 
 
+def test_end_of_commands_is_repeated_until_the_next_command():
+    """Controllers take commands without a guarantee of delivery."""
+    node = NodeDouble()
+    publishers = CommandPublishers(node)
+    publishers.set_outlets(outlets_of_all('both', ''), 'velocity')
+    numbers, points = node.topics['~/commands'], node.topics['~/joint_trajectory']
+    publishers.publish(COMMAND)
+    node.timer.elapse()
+    assert (len(numbers), len(points)) == (1, 1)
+    publishers.publish(None)
+    node.timer.elapse()
+    assert [list(message.data) for message in numbers[1:]] == 5 * [[0.0, 0.0]]
+    assert points[1:] == 5 * [points[1]]
+    publishers.publish(COMMAND)
+    publishers.publish(None)
+    publishers.publish(COMMAND)
+    node.timer.elapse()
+    assert (len(numbers), len(points)) == (9, 9)
+    # A plan is not ended by what ended the commands before it, but drives of numbers are.
+    publishers.publish(None)
+    plan = trajectory(COMMAND)
+    publishers.publish_trajectory(plan)
+    node.timer.elapse()
+    assert points[10:] == [plan]
+    assert len(numbers) == 14
+
+
+def test_end_of_a_plan_comes_at_the_same_time_however_often_it_is_sent():
+    """Each repetition has less time left."""
+    node = NodeDouble()
+    publishers = CommandPublishers(node)
+    publishers.set_outlets(outlets_of_all('joint_trajectory', ''))
+    publishers.stop_plan(trajectory(dataclasses.replace(COMMAND, period=0.2)))
+    node.timer.elapse()
+    times = [each.points[0].time_from_start for each in node.topics['~/joint_trajectory']]
+    assert [time.nanosec for time in times] == [each * 10**7 for each in (20, 18, 16, 14, 12)]
+
+
+@pytest.mark.parametrize('interface', ['velocity', 'position'])
+def test_end_of_commands_is_repeated_before_their_topic_or_meaning_changes(interface):
+    """Zeros would be positions afterwards."""
+    node = NodeDouble()
+    publishers = CommandPublishers(node)
+    publishers.set_outlets(outlets_of_all('commands', ''), 'velocity')
+    sent = node.topics['~/commands']
+    publishers.publish(COMMAND)
+    outlets = outlets_of_all('none' if interface == 'velocity' else 'commands', '')
+    publishers.set_outlets(outlets, interface)
+    assert [list(message.data) for message in sent[1:]] == 5 * [[0.0, 0.0]]
+    node.timer.elapse()
+    assert len(sent) == 6
+
+
 def test_joints_that_are_no_longer_commanded_are_stopped():
     """Numbers for other joints do not stop the drives of these."""
     node = NodeDouble()
@@ -151,7 +235,7 @@ def test_joints_that_are_no_longer_commanded_are_stopped():
     publishers.publish(COMMAND)
     publishers.publish(COMMAND.of(['a']))
     sent = [list(message.data) for message in node.topics['~/commands']]
-    assert sent == [[1.0, -1.0], [0.0, 0.0], [-1.0]]
+    assert sent == [[1.0, -1.0], *(5 * [[0.0, 0.0]]), [-1.0]]
 
 
 def test_each_group_gets_its_joints_in_its_order():
