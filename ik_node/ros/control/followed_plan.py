@@ -20,9 +20,12 @@ class FollowedPlan:
         False until the controllers have accepted it.
     end : float
         Time at which it ends by itself [s]; infinite = when the controllers say so.
+    behind : callable
+        Returns by how much the motors are behind it [s]; 0 where the controllers watch them.
 
     """
 
     stop: Callable[[str], None]
     accepted: bool = False
     end: float = math.inf
+    behind: Callable[[], float] = float

@@ -12,6 +12,7 @@ from ik_node.ros.control.actuated_following import ActuatedFollowing
 from ik_node.ros.control.closure_switch import ClosureSwitch
 from ik_node.ros.control.command_following import CommandFollowing
 from ik_node.ros.control.followed_plan import FollowedPlan
+from ik_node.ros.control.following_error import PATIENCE
 from ik_node.ros.control.goal_following import GoalFollowing
 from ik_node.ros.control.hardware_output import HardwareOutput, NO_GOAL
 from ik_node.ros.control.joint_space import JointSpace
@@ -222,7 +223,10 @@ class Motion:
         if hardware.note == NO_GOAL and late:
             hardware.note = f'{NO_GOAL}: {late}'
         if self._plans:
+            behind = max(plan.behind() for plan in self._plans)
             hardware.note = 'a joint-space plan is under way'
+            if behind > PATIENCE:
+                hardware.note += f', but the motors are {behind:.1f} s behind it'
         report = wanted = self.closures.report(tracker, settings, now, hardware.q)
         if report is None or wanted is None:
             if commanded and (leader is tracker or hardware.q is not None):
@@ -313,6 +317,10 @@ class Motion:
         if settings.state_source == 'actuated':
             return {}
         return self._goals.goal_poses(tracker, settings)
+
+    def measured(self, names: Sequence[str]) -> dict[str, float]:
+        """Return the last measured value of each of these joints [rad or m], if it has one."""
+        return self._inputs.measured.values(names)
 
     def plan_start(self, settings: Settings, now: float) -> tuple[Array, str]:
         """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,12 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 _EXAMINED = 100
 # Time in which motors come to rest if a plan is stopped [s].
 _BRAKING = 0.2
+# Motors that are farther behind their plan do not follow it [s].
+_LAG = 0.25
+# Motors that are as near as this to two points of a path are at the later one [rad or m].
+_SAME_PLACE = 1e-3
+
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -59,15 +65,50 @@ class ConvertedPlan:
         """Return when it ends, by the node's clock [s]."""
         return self.begin + float(self.made.times[-1])
 
-    def braking(self, now: float) -> JointTrajectory:
-        """Return a trajectory that brings the motors to rest on the way, from `now` on [s]."""
-        made, names = self.made, list(self.trajectory.joint_names)
-        ahead = max(now - self.begin, 0.0) + 0.5 * _BRAKING
-        columns = made.position[:, [made.actuators.index(name) for name in names]].T
-        at = [float(np.interp(ahead, made.times, column)) for column in columns]
-        point = JointTrajectoryPoint(positions=at, velocities=[0.0] * len(at))
+    def braking(self, now: float, measured: Mapping[str, float]) -> JointTrajectory:
+        """
+        Return a trajectory that brings the motors to rest on the path, from `now` on [s].
+
+        It begins where the motors are measured [rad or m]: they lag behind the plan, or do not
+        follow it, because their controller was deactivated.
+        """
+        made, names, elapsed = self.made, list(self.trajectory.joint_names), now - self.begin
+        here, away = self._time_of(now, measured)
+        if away > START_TOLERANCE:
+            positions = [measured[name] for name in names]
+        else:
+            ahead = here + (0.5 * _BRAKING if elapsed - here < _LAG else 0.0)
+            columns = made.position[:, [made.actuators.index(name) for name in names]].T
+            positions = [float(np.interp(ahead, made.times, each)) for each in columns]
+        point = JointTrajectoryPoint(positions=positions, velocities=[0.0] * len(names))
         point.time_from_start.nanosec = round(1e9 * _BRAKING)
         return JointTrajectory(joint_names=names, points=[point])
+
+    def behind(self, now: float, measured: Mapping[str, float]) -> float:
+        """Return by how much the motors are behind the plan [s]."""
+        return max(now - self.begin, 0.0) - self._time_of(now, measured)[0]
+
+    def _time_of(self, now: float, measured: Mapping[str, float]) -> tuple[float, float]:
+        """
+        Return where on the path the motors are measured, as a time since the begin of the plan.
+
+        It is the last time up to now. The second value is their distance from the path
+        [rad or m]. Without measurements of all motors they are where the plan is now.
+        """
+        made, names = self.made, self.trajectory.joint_names
+        latest, times = max(now - self.begin, 0.0), made.times
+        if not measured.keys() >= {*names}:
+            return latest, 0.0
+        path = made.position[:, [made.actuators.index(name) for name in names]]
+        here = np.array([measured[name] for name in names])
+        begun = max(int(np.searchsorted(times, latest)), 1)
+        change, span = np.diff(path, axis=0)[:begun], np.diff(times)[:begun]
+        share = ((here - path[:begun]) * change).sum(axis=1)
+        share /= np.maximum((change**2).sum(axis=1), 1e-30)
+        share = np.clip(share, 0.0, np.minimum((latest - times[:begun]) / span, 1.0))
+        away = np.linalg.norm(path[:begun] + share[:, None] * change - here, axis=1)
+        nearest = int(np.flatnonzero(away <= away.min() + _SAME_PLACE)[-1])
+        return float(times[nearest] + share[nearest] * span[nearest]), float(away[nearest])
 
 
 class PlanConversion:

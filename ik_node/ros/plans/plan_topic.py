@@ -71,10 +71,16 @@ class PlanTopic:
             self._refuse(TOPIC, f'{TOPIC}: {reason}')
             return
 
+        def measured() -> dict[str, float]:
+            return self._motion.measured(plan.trajectory.joint_names)
+
         def stop(reason: str) -> None:
-            self._publishers.stop_plan(plan.braking(self._now()))
+            self._publishers.stop_plan(plan.braking(self._now(), measured()))
             self._node.get_logger().info(f'{TOPIC}: {reason}')
 
-        self._motion.follow_plan(FollowedPlan(stop, True, plan.end))
+        def behind() -> float:
+            return plan.behind(self._now(), measured())
+
+        self._motion.follow_plan(FollowedPlan(stop, True, plan.end, behind))
         log = self._node.get_logger()
         (log.warning if plan.warning else log.info)(f'{TOPIC}: {plan.summary}')

@@ -140,7 +140,7 @@ def serve(moving, monkeypatch, **outputs):
     publishers = CommandPublishers(node)
     made = add_plan_action(node, outlets, conversion, robot.motion, publishers, lambda: robot.now)
     controllers = [client for _, client in made._clients]
-    ((_, check),) = timers
+    _, check = timers[-1]
     return Data(robot=robot, action=made, controllers=controllers, logged=logged, check=check)
 
 

@@ -7,6 +7,7 @@ pytest.importorskip('rclpy')
 
 from ik_node.ros.messages.refusals import RefusedInputError
 from ik_node.ros.plans.plan_conversion import PlanConversion
+import numpy as np
 from rclpy.task import Future
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -143,3 +144,49 @@ def test_points_that_cannot_be_read_are_refused(ankle, field, values, words):
     refused = Conversion(ankle.conversion, message).refused
     assert words in refused
     assert f'.{field}' in refused
+
+
+def line(ankle, motors):
+    """Return a plan of two seconds along which the motors move at constant velocity."""
+    conversion = Conversion(ankle.conversion, plan())
+    ankle.work.waiting[0].set_result(None)
+    conversion.step()
+    made = conversion.plan.made
+    columns = [made.actuators.index(name) for name in motors]
+    return conversion.plan, made.times, made.position[:, columns]
+
+
+@pytest.mark.parametrize(
+    ('behind', 'ahead'),
+    [
+        pytest.param(0.0, 0.1, id='no lag'),
+        pytest.param(0.1, 0.0, id='a lag'),
+        pytest.param(0.7, -0.7, id='a controller that was deactivated'),
+    ],
+)
+def test_plan_is_stopped_where_the_motors_are(ankle, behind, ahead):
+    """On the path, half the time of braking ahead of motors that move."""
+    found, times, path = line(ankle, MOTORS)
+    at = {
+        name: np.interp(1.5 - behind, times, each)
+        for name, each in zip(MOTORS, path.T, strict=True)
+    }
+    (point,) = found.braking(found.begin + 1.5, at).points
+    order = [found.trajectory.joint_names.index(name) for name in MOTORS]
+    wanted = [np.interp(1.5 + ahead, times, each) for each in path.T]
+    assert [point.positions[each] for each in order] == pytest.approx(wanted, abs=1e-3)
+    assert list(point.velocities) == [0.0, 0.0]
+    assert found.behind(found.begin + 1.5, at) == pytest.approx(behind, abs=0.02)
+
+
+def test_plan_is_stopped_where_motors_were_moved_to_by_something_else(ankle):
+    """Away from the path, and without measurements on the path."""
+    found, times, path = line(ankle, MOTORS)
+    at = {MOTORS[0]: 0.4, MOTORS[1]: -0.4}
+    (point,) = found.braking(found.begin + 1.5, at).points
+    names = found.trajectory.joint_names
+    assert dict(zip(names, point.positions, strict=True)) == at
+    (point,) = found.braking(found.begin + 1.5, {}).points
+    order = [names.index(name) for name in MOTORS]
+    wanted = [np.interp(1.6, times, each) for each in path.T]
+    assert [point.positions[each] for each in order] == pytest.approx(wanted)
