@@ -7,37 +7,22 @@ import importlib
 from ik_node.errors import UnknownFrameError
 from ik_node.gallery.gallery_item import GalleryItem
 
-NAMES: tuple[str, ...] = (
-    'hexapod',
-    'delta',
-    'fivebar',
-    'gripper',
-    'walker',
-    'palletizer',
-    'scissor_lift',
-    'strandbeest',
-    'peaucellier',
-    'two_arms_one_box',
-    'knee_leg',
-    'ankle',
-    'excavator',
-    'rocker_bogie',
-    'hexapod_gyrate',
-    'hexapod_rotate',
-    'hexapod_tilt',
-    'partial_goal_arm',
-    'arm6',
-    'rover_arm',
-    'dh_arm',
-    'ccd_arm',
-    'gradient_arm',
-    'chain100',
-    'six_legged_rover',
-    'climber',
-    'biped',
-    'humanoid',
-    'quadruped_arm',
-)
+# The module of each robot.
+_MODULES = {
+    'platforms': ('hexapod', 'hexapod_gyrate', 'hexapod_rotate', 'hexapod_tilt'),
+    'linkages': (
+        *('delta', 'fivebar', 'gripper', 'palletizer', 'scissor_lift', 'strandbeest'),
+        *('peaucellier', 'two_arms_one_box', 'knee_leg', 'ankle', 'excavator'),
+    ),
+    'walkers': ('walker', 'six_legged_rover', 'climber', 'biped', 'quadruped_arm'),
+    'rocker_bogie': ('rocker_bogie',),
+    'humanoid': ('humanoid',),
+    'arms': (
+        *('partial_goal_arm', 'arm6', 'rover_arm', 'dh_arm', 'ccd_arm', 'gradient_arm'),
+        'chain100',
+    ),
+}
+NAMES: tuple[str, ...] = tuple(name for names in _MODULES.values() for name in names)
 
 
 def gallery_item(name: str) -> GalleryItem:
@@ -50,9 +35,8 @@ def gallery_item(name: str) -> GalleryItem:
         If there is no robot with that name.
 
     """
-    if name not in NAMES:
-        raise UnknownFrameError(name, NAMES, kind='gallery item')
-    item = importlib.import_module(f'ik_node.gallery.{name}').ITEM
-    if not isinstance(item, GalleryItem):
-        raise TypeError(f'ik_node.gallery.{name}.ITEM is a {type(item).__name__}')
-    return item
+    for module, names in _MODULES.items():
+        if name in names:
+            items: tuple[GalleryItem, ...] = importlib.import_module(f'{__name__}.{module}').ITEMS
+            return next(item for item in items if item.name == name)
+    raise UnknownFrameError(name, NAMES, kind='gallery item')

@@ -1,19 +1,111 @@
-"""A robot of the gallery with its goals and motion."""
+"""A robot of the gallery with its goals, and the motions that several robots share."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from math import cos, pi, sin
 from typing import Any
 
-from ik_node.model.rotation import pose_matrix
+from ik_node.model.rotation import pose_matrix, quat_from_euler
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
 # Position [m] and quaternion xyzw.
-Pose = tuple[tuple[float, float, float], tuple[float, float, float, float]]
+Vector = tuple[float, float, float]
+Pose = tuple[Vector, tuple[float, float, float, float]]
+# Returns the pose of a goal, and of all goals by name, at a time [s].
+PoseAt = Callable[[float], Pose]
+Motion = Callable[[float], dict[str, Pose]]
+
+RAMP = 1.0  # time until full amplitude [s]
+
+
+def ramp(time: float) -> float:
+    """
+    Return the amplitude of a motion at a time [s], as a share of its full amplitude.
+
+    It rises from 0 to 1 with zero speed at both ends, so that the first goal is the robot's start.
+    """
+    share = min(max(time / RAMP, 0.0), 1.0)
+    return share * share * (3.0 - 2.0 * share)
+
+
+def ramped(time: float) -> float:
+    """
+    Return the integral of `ramp` from 0 to a time [s].
+
+    A motion with this phase starts smoothly and is uniform after the ramp.
+    """
+    share = min(max(time / RAMP, 0.0), 1.0)
+    return RAMP * share**3 * (1.0 - 0.5 * share) + max(time - RAMP, 0.0)
+
+
+def moving(**poses: PoseAt) -> Motion:
+    """Return the motion of goals, given by name."""
+    return lambda time: {goal: pose(time) for goal, pose in poses.items()}
+
+
+def _still(_: float) -> Vector:
+    return 0.0, 0.0, 0.0
+
+
+def cycle(
+    period: float,
+    position: Callable[[float], Vector] = _still,
+    angles: Callable[[float], Vector] = _still,
+    *,
+    slower: float = 1.0,
+) -> PoseAt:
+    """
+    Return a periodic motion of a goal, which grows from its start.
+
+    Parameters
+    ----------
+    period : float
+        Period [s].
+    position, angles : callable
+        Return x, y, z [m], and roll, pitch, yaw [rad], at a phase [rad].
+    slower : float
+        Factor of the time until full amplitude.
+
+    """
+
+    def pose(time: float) -> Pose:
+        phase, size = 2.0 * pi * time / period, ramp(time / slower)
+        x, y, z = position(phase)
+        roll, pitch, yaw = angles(phase)
+        quat = quat_from_euler(size * roll, size * pitch, size * yaw).tolist()
+        return (size * x, size * y, size * z), (quat[0], quat[1], quat[2], quat[3])
+
+    return pose
+
+
+def sway(
+    period: float, *, radius: float, lift: float, tilt: float, turn: float, turns: float = 1.0
+) -> PoseAt:
+    """
+    Return the motion of a body on legs: on a circle, up and down, leaning and turning.
+
+    Parameters
+    ----------
+    period : float
+        Period of one circle [s].
+    radius, lift : float
+        Radius of the horizontal circle, and amplitude up and down, twice per circle [m].
+    tilt, turn : float
+        Largest lean to a side, and largest turn about the vertical [rad].
+    turns : float
+        Number of turns back and forth per circle.
+
+    """
+    return cycle(
+        period,
+        lambda p: (radius * cos(p), radius * sin(p), lift * sin(2.0 * p)),
+        lambda p: (tilt * sin(p), tilt * cos(p), turn * sin(turns * p)),
+    )
 
 
 @dataclass(frozen=True)
@@ -63,7 +155,7 @@ class GalleryItem:
     name: str
     description: str
     goals: Mapping[str, str]
-    motion: Callable[[float], dict[str, Pose]]
+    motion: Motion
     dof: Mapping[str, str] = field(default_factory=dict)
     weights: Mapping[str, float] = field(default_factory=dict)
     about: str = ''

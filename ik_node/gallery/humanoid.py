@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from math import cos, pi, sin
 
-from ik_node.gallery.gallery_item import GalleryItem, Pose
-from ik_node.gallery.sway import ramp
+from ik_node.gallery.gallery_item import GalleryItem, Pose, ramp
 from ik_node.model.rotation import matrix_to_quat, quat_from_euler, quat_to_matrix
 import numpy as np
 from numpy.typing import NDArray
@@ -107,3 +106,4 @@ ITEM = GalleryItem(
     about='31 motors, loops at knees and ankles, fourteen goals that conflict',
     reachable=False,
 )
+ITEMS = (ITEM,)

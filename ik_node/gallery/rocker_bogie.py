@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from math import atan2, cos, hypot, sin
 
-from ik_node.gallery.gallery_item import GalleryItem, Pose
-from ik_node.gallery.sway import ramp, ramped
+from ik_node.gallery.gallery_item import GalleryItem, Pose, ramp, ramped
 
 SPEED = 0.7  # of the chassis [m/s]
 RADIUS = 3.0  # of the circle that it drives, to the left [m]
@@ -81,3 +80,4 @@ ITEM = GalleryItem(
     standing=dict.fromkeys(WHEELS, WHEEL),
     joint_targets=joint_targets,
 )
+ITEMS = (ITEM,)

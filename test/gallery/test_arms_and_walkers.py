@@ -39,7 +39,7 @@ def distance(robot, q, link, goal, length=1.0):
     return float(np.sum((pose[:3, 3] - goal[0]) ** 2) / length**2 + turn.magnitude() ** 2)
 
 
-@pytest.mark.parametrize('seed', range(4))
+@pytest.mark.parametrize('seed', range(2))
 def test_dh_arm_agrees_with_its_table(seed):
     """Wherever the joints are, the tool is where the table has it, in a base turned upright."""
     arm = loaded('dh_arm')
@@ -56,7 +56,7 @@ def test_dh_arm_agrees_with_its_table(seed):
     np.testing.assert_allclose(found[:3, :3] @ home, wanted[:3, :3], atol=1e-12)
 
 
-@pytest.mark.parametrize('seed', range(4))
+@pytest.mark.parametrize('seed', range(2))
 def test_arm6_link_lengths_are_as_stated(seed):
     """The wrist is where shoulder and elbow, 0.425 m and 0.425 m, put it."""
     arm = loaded('arm6')
@@ -214,7 +214,7 @@ def test_hexapods_have_stated_motion_ranges():
     np.testing.assert_allclose(lean.magnitude(), 0.3, atol=1e-12)
 
 
-@pytest.mark.parametrize('time', [0.7, 1.0, 1.7, 3.1])
+@pytest.mark.parametrize('time', [0.7, 3.1])
 def test_platform_stays_level_on_leaning_base(time):
     """Seen from beside, the platform does not move."""
     item, robot = gallery_item('hexapod_tilt'), loaded('hexapod_tilt')
@@ -226,7 +226,7 @@ def test_platform_stays_level_on_leaning_base(time):
     np.testing.assert_allclose(base.apply(home[:3, 3] + position), home[:3, 3], atol=1e-9)
 
 
-@pytest.mark.parametrize('squat', [0.0, 0.08, 0.15])
+@pytest.mark.parametrize('squat', [0.0, 0.15])
 def test_squatting_biped_bends_knees_and_keeps_soles_flat(squat):
     """The pelvis sinks, the soles stay flat, and the knees bend as two bones have to."""
     robot = loaded('biped')
