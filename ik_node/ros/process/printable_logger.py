@@ -16,7 +16,7 @@ rcutils_logger._internal_callers.append(os.path.realpath(__file__))
 class PrintableLogger(rcutils_logger.RcutilsLogger):
     """A logger that escapes control characters in every message and shortens long ones."""
 
-    def log(self, message: Any, severity: Any, name: str | None = None, **filters: Any) -> bool:
-        """Log one printable line."""
-        done: bool = super().log(plain(str(message), MOST_TEXT), severity, name, **filters)
+    def log(self, message: Any, severity: Any, *name: Any, **filters: Any) -> bool:
+        """Log one printable line; only since ROS 2 Kilted rclpy gives the name of the logger."""
+        done: bool = super().log(plain(str(message), MOST_TEXT), severity, *name, **filters)
         return done
