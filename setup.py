@@ -111,7 +111,6 @@ setup(
         'xacro': ['xacro'],
         # Batches on several machines.
         'dask': ['distributed'],
-        'ray': ['ray'],
         # The shell completes commands and options of `ik_node`.
         'completion': ['argcomplete'],
         'test': ['pytest', 'pytest-timeout', 'hypothesis', 'urdf_parser_py'],

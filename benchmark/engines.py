@@ -1,11 +1,10 @@
 # flake8: noqa: E203
 """
-A million poses of a 7R arm by `ik_node batch` on threads, processes and Dask, and after kills.
+A million poses of a 7R arm by `ik_node batch` on threads, processes and Dask, and after a kill.
 
-Each run is a command of its own. All files must be equal, byte for byte: those of all engines, of
-a run with a worker that is killed half-way, of a job that is killed half-way and resumed, and of
-two merged parts. Poses come from forward kinematics of random configurations. The CPU time of a
-killed job is that of its main process only.
+Each run is a command of its own. All files must be equal, byte for byte: those of all engines, and
+of a job that is killed half-way and resumed. Poses come from forward kinematics of random
+configurations. The CPU time of a killed job is that of its main process only.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from contextlib import suppress
 from filecmp import cmp
 import os
 from pathlib import Path
-import signal
 import subprocess
 import sys
 import tempfile
@@ -40,9 +38,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument('--workers', type=int, default=2, help='(default 2)')
     parser.add_argument('--restarts', type=int, default=500, help='at most (default 500)')
     parser.add_argument('--seed', type=int, default=0, help='of the poses (default 0)')
-    parser.add_argument(
-        '--engines', nargs='+', default=['threads', 'processes', 'dask'], help='also ray'
-    )
+    parser.add_argument('--engines', nargs='+', default=['threads', 'processes', 'dask'])
     args = parser.parse_args(words)
     print(machine())
     names = ('run', 'workers', 's', 'poses/s', 'CPU s', 'poses/CPU s', 'MB main', 'MB in all')
@@ -90,16 +86,8 @@ class Drill:
                 more = ['--engine', engine, option, str(number)]
                 outs.append(self._once(f'{engine}', number, more))
         processes = ['--engine', 'processes', '--workers', str(workers)]
-        outs.append(self._once('worker killed', workers, processes, kill_worker))
         outs.append(self._once('job killed', workers, processes, kill_job))
         outs[-1] = self._once('and resumed', workers, [*processes, '--resume'], out=outs[-1])
-        parts = [
-            self._once(f'part {n} of 2', workers, [*processes, '--shard', f'{n}/2'])
-            for n in (1, 2)
-        ]
-        outs.append(self._folder / 'merged.csv')
-        merge = [sys.executable, '-m', 'ik_node', 'merge', str(outs[-1]), *map(str, parts)]
-        subprocess.run(merge, check=True)
         different = [out.name for out in outs if not cmp(outs[0], out, shallow=False)]
         print(
             f'{outs[0].stat().st_size / 1e6:.1f} MB each; compared with the first of {len(outs)}'
@@ -127,12 +115,6 @@ class Drill:
         figures = f'{spent:18.2f} {done / spent:18.0f} {work:18.2f} {done / work:18.0f}'
         print(f'{name:>18s} {workers:18d} {figures} {memory.ended()}', flush=True)
         return out
-
-
-def kill_worker(job: subprocess.Popen, out: Path, count: int) -> None:
-    """Kill one of the processes that the job started, half-way."""
-    wait_for_half(job, out, count)
-    os.kill(max(children(job.pid)), signal.SIGKILL)
 
 
 def kill_job(job: subprocess.Popen, out: Path, count: int) -> None:

@@ -11,8 +11,8 @@ Output: a CSV file with the joint values, the status, the iterations, and the re
 and loops in [m] and [rad]. During the run its rows are in FILE.part; --resume continues after
 Ctrl-C or a kill, and the file ends the same. A file that exists is replaced with --overwrite only.
 
---engine processes, dask or ray solves in other processes or on other machines; --shard solves a
-part of the file, as a task of a Slurm array does. See docs/batch.md.
+--engine processes solves in other processes, --engine dask also on other machines. See
+docs/batch.md.
 """
 
 from __future__ import annotations
@@ -20,24 +20,20 @@ from __future__ import annotations
 import argparse
 from contextlib import closing
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 import sys
 from time import perf_counter
 
-from ik_node import __version__
 from ik_node.cli.engine_arguments import add_engine_arguments, engine_of
 from ik_node.cli.goal_arguments import parse_goal_arguments
 from ik_node.cli.robot_arguments import add_robot_arguments, check_outputs, robot_of
 from ik_node.cli.tables.answer_table import answer_header, answer_rows, AnswerTable
-from ik_node.cli.tables.shard import read_shard, Shard
 from ik_node.errors import DescriptionError
 from ik_node.motion.pose_table import read_goal_table
 from ik_node.robot import Robot
 from ik_node.solver import Solver, SolverOptions
 from ik_node.solver.batch.batch_input import many_poses
 from ik_node.solver.batch.batch_parts import part_of, run_parts, solve_part
-from ik_node.solver.batch.batch_work import BatchWork
 import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
@@ -74,11 +70,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f'random restarts; default {usual}',
     )
     add_engine_arguments(parser, chunk=True)
-    parser.add_argument(
-        '--shard',
-        metavar='I/N',
-        help='solve part I of N equal parts, from 1; `ik_node merge` joins their files',
-    )
     existing = parser.add_mutually_exclusive_group()
     existing.add_argument('--resume', action='store_true', help='continue an output file')
     existing.add_argument('--overwrite', action='store_true', help='replace an output file')
@@ -88,23 +79,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Solve the problems part by part and return the exit code."""
     arguments, options = parse_goal_arguments(args), SolverOptions(restarts=args.restarts)
-    shard = None if args.shard is None else read_shard(args.shard)
     check_outputs(args, [('-o', args.out)], [args.goals])
     robot = robot_of(args)
     q0, poses = arguments.of(robot)[1], _poses_of(args, robot)
-    rows, line = range(len(next(iter(poses.values()))[0])), ''
+    rows = range(len(next(iter(poses.values()))[0]))
     solver = Solver(robot, options)
     work = solver.batch_work(poses)
-    if shard is not None:
-        part = Shard(*shard, len(rows), _job(work, q0, Path(args.goals), args.link))
-        rows, line = part.rows, part.line
     finish = partial(answer_rows, goals=tuple(poses))
     solver.warm()
     with engine_of(args) as (executor, threads, most):
         answers = AnswerTable(
             Path(args.out),
             answer_header(robot, poses),
-            line,
             resume=args.resume,
             overwrite=args.overwrite,
         )
@@ -157,15 +143,6 @@ def _poses_of(args: argparse.Namespace, robot: Robot) -> dict[str, tuple[Array, 
         block = slice(first, first + BLOCK)
         many_poses({link: (p[block], r[block]) for link, (p, r) in poses.items()}, first=first)
     return poses
-
-
-def _job(work: BatchWork, q0: Array, goals: Path, links: list[str]) -> str:
-    """Return a digest of everything that the answers depend on."""
-    digest = sha256(f'{__version__} {work.digest} {q0.tolist()} {links}'.encode())
-    with goals.open('rb') as file:
-        while data := file.read(1 << 20):
-            digest.update(data)
-    return digest.hexdigest()
 
 
 def _in_words(answers: AnswerTable, fresh: int, spent: float) -> str:

@@ -17,14 +17,12 @@ def add_engine_arguments(parser: argparse.ArgumentParser, *, chunk: bool = False
         '--engine',
         choices=ENGINES,
         default='threads',
-        help='what solves the problems; dask and ray also on other machines; default threads',
+        help='what solves the problems; dask also on other machines; default threads',
     )
     parser.add_argument(
         '--workers', type=int, metavar='N', help='worker processes; default: one per core'
     )
-    parser.add_argument(
-        '--address', metavar='HOST:PORT', help='address of a running Dask or Ray cluster'
-    )
+    parser.add_argument('--address', metavar='HOST:PORT', help='address of a running Dask cluster')
     parser.add_argument(
         '--threads',
         type=int,
@@ -38,14 +36,14 @@ def add_engine_arguments(parser: argparse.ArgumentParser, *, chunk: bool = False
 
 
 @contextmanager
-def engine_of(args: argparse.Namespace) -> Iterator[tuple[Executor, int, int | None]]:
+def engine_of(args: argparse.Namespace) -> Iterator[tuple[Executor | None, int, int | None]]:
     """
     Open the engine that the arguments name.
 
     Yields
     ------
-    executor : Executor
-        The engine.
+    executor : Executor or None
+        The engine; None = the threads of this process.
     threads : int
         Number of threads per worker.
     most : int or None

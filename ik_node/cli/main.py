@@ -26,7 +26,6 @@ COMMANDS: dict[str, str] = {
     'convert': 'convert a robot description of any format to a URDF with its loops',
     'solve': 'solve once for the poses of some links',
     'batch': 'solve for many poses in a file',
-    'merge': 'join the files of the parts of a batch',
     'motion': 'follow the motion of key points, such as motion capture, to a file or a bag',
     'reach': 'compute a slice of the workspace of a link',
     'compare': 'solve a problem with every method, as a table and a plot',

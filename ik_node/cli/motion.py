@@ -29,7 +29,6 @@ from typing import Any
 from ik_node.cli.engine_arguments import add_engine_arguments, engine_of
 from ik_node.cli.robot_arguments import add_robot_arguments, check_outputs, robot_of
 from ik_node.cli.tables.answer_table import answer_header, answer_rows, AnswerTable
-from ik_node.cli.tables.shard import read_shard
 from ik_node.display import say
 from ik_node.errors import DescriptionError, OptionError
 from ik_node.motion.mapping import read_map, same_names, template
@@ -119,9 +118,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_engine_arguments(parser)
     parser.add_argument(
-        '--shard', metavar='I/N', help='follow the I-th of N parts of the motions only'
-    )
-    parser.add_argument(
         '--resume', action='store_true', help='leave out motions whose outputs exist'
     )
     parser.add_argument('--overwrite', action='store_true', help='replace existing outputs')
@@ -131,11 +127,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Solve the motions and return the exit code."""
     paths = _motion_paths(args.motion)
-    if args.shard is not None:
-        number, count = read_shard(args.shard)
-        paths = [path for at, path in enumerate(paths) if at % count == number - 1]
-        if not paths:
-            raise OptionError('--shard', args.shard, 'no more parts than motions')
     robot = robot_of(args)
     if args.map and args.map[0] == NEW:
         return _write_template(args, paths[0], robot)
@@ -168,7 +159,7 @@ def run(args: argparse.Namespace) -> int:
                     times=group.times,
                     smoothing=smoothing,
                     threads=threads,
-                    executor=None if args.engine == 'threads' else executor,
+                    executor=executor,
                     progress=partial(_show, bar, bar.n),
                 )
                 spent += perf_counter() - began

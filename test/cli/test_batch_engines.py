@@ -1,4 +1,4 @@
-"""`batch` on engines, in parts, and after a kill: always the same file, byte for byte."""
+"""`batch` on engines, and after a kill: always the same file, byte for byte."""
 
 from pathlib import Path
 import subprocess
@@ -47,11 +47,11 @@ def same(folder, out):
     assert (folder / out).read_bytes() == (folder / 'whole.csv').read_bytes()
 
 
-@pytest.mark.parametrize('engine', ['processes', 'dask', 'ray'])
+@pytest.mark.parametrize('engine', ['processes', 'dask'])
 def test_engine_writes_the_same_file(folder, engine, capfd):
     """With two workers; standard error stays empty."""
     if engine != 'processes':
-        pytest.importorskip({'dask': 'distributed', 'ray': 'ray'}[engine])
+        pytest.importorskip('distributed')
     assert main(words(folder, f'{engine}.csv', '--engine', engine, '--workers', '2')) == 1
     same(folder, f'{engine}.csv')
     out, err = capfd.readouterr()
@@ -134,90 +134,14 @@ def test_interrupted_job_ends_with_one_line(folder):
     wait_until(lambda: not any(alive(worker) for worker in workers))
 
 
-def test_merged_parts_are_the_same_file(folder, capsys):
-    """More parts than engines, of which one is resumed; the parts may come in any order."""
-    parts = []
-    for number in (3, 1, 2):
-        name = f'part{number}.csv'
-        more = ('--shard', f'{number}/3', '--overwrite')
-        code = main(words(folder, name, *more))
-        assert code == 1
-        parts.append(str(folder / name))
-    path = folder / 'part2.csv'
-    complete = path.read_bytes()
-    path.write_bytes(complete[:-30_000] if is_compiled() else complete[:-300])
-    merged = str(folder / 'merged.csv')
-    rows = path.read_bytes().count(b'\n') - 2
-    capsys.readouterr()
-    assert main(['merge', merged, *parts]) == 2
-    first, last = COUNT // 3 + rows, 2 * COUNT // 3 - 1
-    assert f'part2.csv: incomplete: rows {first} to {last} are missing' in capsys.readouterr().err
-    assert not Path(merged).exists()
-    assert main(words(folder, 'part2.csv', '--shard', '2/3', '--resume')) == 1
-    assert path.read_bytes() == complete
-    assert main(['merge', merged, *parts]) == 0
-    assert capsys.readouterr().out.endswith(f'3 parts, {COUNT} rows; {merged}\n')
-    same(folder, 'merged.csv')
-    assert main(['merge', merged, *parts]) == 2, 'nothing is overwritten silently'
-    assert main(['merge', merged, *parts, '--overwrite']) == 0
-
-
-def test_more_parts_than_poses_can_be_merged(tmp_path, folder):
-    """Some parts are empty."""
-    np.save(tmp_path / 'two.npy', np.load(folder / 'poses.npy')[1:3])
-    for number in range(1, 6):
-        more = ('--shard', f'{number}/5')
-        assert main(words(tmp_path, f'{number}.csv', *more, goals='two.npy')) == 0
-    parts = [str(path) for path in tmp_path.glob('?.csv')]
-    assert main(['merge', str(tmp_path / 'all.csv'), *parts]) == 0
-    assert main(words(tmp_path, 'whole.csv', goals='two.npy')) == 0
-    same(tmp_path, 'all.csv')
-
-
-def test_merge_refuses_parts_that_do_not_fit(tmp_path, folder, capsys):
-    """Missing ones, doubled ones, of other options, and other files."""
-    np.save(tmp_path / 'few.npy', np.load(folder / 'poses.npy')[1:13])
-    paths = [str(tmp_path / f'{number}.csv') for number in (1, 2, 3)]
-    for number in (1, 2, 3):
-        more = ('--shard', f'{number}/3')
-        assert main(words(tmp_path, f'{number}.csv', *more, goals='few.npy')) == 0
-    other = words(tmp_path, 'other.csv', '--shard', '2/3', goals='few.npy')
-    assert main([*other, '--restarts', '9']) == 0
-    assert main(words(tmp_path, 'whole.csv', goals='few.npy')) == 0
-    long = tmp_path / 'long.csv'
-    long.write_bytes(Path(paths[2]).read_bytes() + b'1,2\n')
-    out = str(tmp_path / 'out.csv')
-    capsys.readouterr()
-    for given, message in (
-        ([paths[0], paths[2]], 'part 2 of 3 is missing (rows 4 to 7)'),
-        (paths[2:], 'part 1 of 3 is missing (rows 0 to 3), and 1 more parts'),
-        ([*paths, paths[1]], 'part 2 of 3 is also in'),
-        ([paths[0], str(tmp_path / 'other.csv'), paths[2]], 'other.csv: is of another robot'),
-        ([str(tmp_path / 'whole.csv')], 'whole.csv:1: not a file of'),
-        ([*paths[:2], str(long)], 'long.csv: 5 rows instead of 4'),
-        ([*paths, 'nowhere.csv'], 'nowhere.csv: no such file'),
-    ):
-        assert main(['merge', out, *given]) == 2
-        err = capsys.readouterr().err
-        assert message in err
-        assert err.count('\n') == 1, err
-    assert list(tmp_path.glob('out.csv*')) == []
-    assert main([*other, '--resume']) == 2, 'the file is a part of another job'
-    assert 'or it is another part' in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ('more', 'message'),
     [
-        (['--shard', '0/3'], "--shard: '0/3' is not allowed"),
-        (['--shard', '4/3'], "--shard: '4/3' is not allowed"),
-        (['--shard', 'a'], '--shard: '),
         (['--engine', 'processes', '--address', 'a:1'], 'address: '),
         (['--workers', '2'], 'workers: 2 is not allowed; allowed: none with the engine threads'),
         (['--engine', 'processes', '--workers', '0'], 'workers: 0'),
         (['--chunk', '0'], 'chunk: 0'),
         (['--engine', 'dask'], "distributed is not installed; run: pip install 'ik_node[dask]'"),
-        (['--engine', 'ray'], "ray is not installed; run: pip install 'ik_node[ray]'"),
     ],
 )
 def test_unusable_arguments_end_with_2(folder, more, message, monkeypatch, capsys):

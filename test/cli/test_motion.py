@@ -211,12 +211,11 @@ def solved_in(folder):
     return {path.name: np.load(path)['q'] for path in sorted(folder.iterdir())}
 
 
-def test_parts_and_resumed_runs_give_the_same_files(run, clips, tmp_path):
-    """Every motion is in one part, and a motion that is done is not solved again."""
+def test_resumed_run_gives_the_same_files(run, clips, tmp_path):
+    """A motion that is done is not solved again."""
     whole, parts = tmp_path / 'whole', tmp_path / 'parts'
     assert run('--motion', clips, '-o', whole)[0] == 0
-    for part in ('1/2', '2/2'):
-        assert run('--motion', clips, '-o', parts, '--shard', part)[0] == 0
+    assert run('--motion', clips, '-o', parts)[0] == 0
     wanted = solved_in(whole)
     assert [*solved_in(parts)] == [*wanted] == [f'clip{number}.npz' for number in range(5)]
     (parts / 'clip2.npz').unlink()
@@ -239,14 +238,7 @@ def test_workers_follow_motions_as_threads_do(run, clips, tmp_path):
         np.testing.assert_array_equal(q, wanted[name])
 
 
-@pytest.mark.parametrize(
-    ('words', 'reason'),
-    [
-        (('--shard', '3/2'), '--shard'),
-        (('--shard', '9/9'), 'no more parts than motions'),
-        (('--resume',), 'with -o'),
-    ],
-)
+@pytest.mark.parametrize(('words', 'reason'), [(('--resume',), 'with -o')])
 def test_wrong_parts_are_refused(run, clips, words, reason):
     """In one line."""
     code, _, told = run('--motion', clips, *words)

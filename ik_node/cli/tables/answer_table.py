@@ -67,8 +67,6 @@ class AnswerTable:
         The file.
     header : sequence of str
         Names of the columns.
-    first : str
-        A line before the header, with its line end; '' = none.
     resume : bool
         True to append to the rows in the part, or in the file, if there is one.
     overwrite : bool
@@ -90,12 +88,12 @@ class AnswerTable:
     """
 
     def __init__(
-        self, path: Path, header: Sequence[str], first: str = '', *, resume: bool, overwrite: bool
+        self, path: Path, header: Sequence[str], *, resume: bool, overwrite: bool
     ) -> None:
         self.path, self.part = path, path.with_name(f'{path.name}.part')
         text = io.StringIO()
         csv.writer(text, lineterminator='\n').writerow(header)
-        self._begin = (first + text.getvalue()).encode()
+        self._begin = text.getvalue().encode()
         self._status = list(header).index('status')
         self.counts: Counter[str] = Counter()
         self.last = b''
@@ -143,11 +141,11 @@ class AnswerTable:
             if file.read(len(self._begin)) != self._begin:
                 raise DescriptionError(
                     'cannot be continued: its columns are not those of this robot and these '
-                    'goals, or it is another part; --overwrite replaces it',
+                    'goals; --overwrite replaces it',
                     source=str(path),
                     line=1,
                 )
-            size = end_of_rows(file)
+            size = _end_of_rows(file)
             self._before = path, size
             file.seek(len(self._begin))
             while file.tell() < size:
@@ -156,7 +154,7 @@ class AnswerTable:
                 self.last = line
 
 
-def end_of_rows(file: BinaryIO) -> int:
+def _end_of_rows(file: BinaryIO) -> int:
     """Return the size of a file without an incomplete last line [bytes]."""
     end = file.seek(0, os.SEEK_END)
     while end > 0:

@@ -86,7 +86,7 @@ def compute_volume(args: argparse.Namespace) -> int:
             goals=poses,
             restarts=args.restarts,
             threads=threads,
-            executor=None if args.engine == 'threads' else executor,
+            executor=executor,
         )
         try:
             # The bar is shown only if standard error is a terminal, and removed at the end.

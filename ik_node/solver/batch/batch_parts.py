@@ -12,7 +12,7 @@ from ik_node.solver.batch.batch_input import many_poses, many_starts, ManyPoses
 from ik_node.solver.batch.batch_run import BatchRun, Progress, thread_count
 from ik_node.solver.batch.batch_solution import BatchSolution
 from ik_node.solver.batch.batch_work import batch_chains, BatchWork
-from ik_node.solver.batch.on_executor import Chunk, part_size, run_chunks
+from ik_node.solver.batch.engines import Chunk, part_size, run_chunks
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -50,7 +50,7 @@ def run_parts(
     starts: Array,
     rows: range,
     finish: Callable[[BatchSolution], Result],
-    executor: Executor,
+    executor: Executor | None,
     *,
     threads: int | None = None,
     most: int | None = None,

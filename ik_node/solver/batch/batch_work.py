@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from hashlib import sha256
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 from ik_node.errors import OptionError
 from ik_node.kernels.layout import (
@@ -177,19 +176,6 @@ class BatchWork:
         """Return True if the table of joints depends on the start of a solve."""
         table = self._table
         return bool(table.balls_with_preferences) or (self._narrowed and bool(table.followers))
-
-    @property
-    def digest(self) -> str:
-        """Return a digest of all numbers and names on which results depend, beside the poses."""
-        numbers: list[NDArray[Any]] = [self._table.rows, self.packed, self._window]
-        for chain in self.problem.chains:
-            numbers += [chain.flat.ints, chain.flat.floats, chain.table]
-        digest = sha256(repr((self.names, self._table.followers)).encode())
-        for chain in self.problem.chains:
-            digest.update(repr(chain.names).encode())
-        for array in numbers:
-            digest.update(array.tobytes())
-        return digest.hexdigest()
 
     def rows(self, q: Array, window: Array | float = np.inf) -> Array:
         """

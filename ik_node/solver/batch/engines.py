@@ -1,24 +1,38 @@
-"""The engines of the command line: executors of threads, processes, Dask and Ray."""
+"""
+Work in chunks on executors, and the engines of the command line: threads, processes, Dask.
+
+An executor has the interface of `concurrent.futures.Executor`: a pool of threads or processes, or
+`distributed.Client.get_executor()`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent import futures
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from importlib.util import find_spec
+from itertools import islice
 import logging
 from multiprocessing import get_context, parent_process
 import os
+import pickle
 import signal
-import socket
 from threading import Thread
-from typing import Any
+from typing import Any, NamedTuple
 
-from ik_node.errors import EngineError, OptionError
-from ik_node.solver.batch.batch_run import cores, thread_count
+from ik_node.errors import EngineError, IkError, OptionError
+from ik_node.solver.batch.batch_run import thread_count
 
-ENGINES = ('threads', 'processes', 'dask', 'ray')
+ENGINES = ('threads', 'processes', 'dask')
+# Most problems per part and thread of a worker: enough that an engine's time per part, a few
+# milliseconds, is small against that of the solves. With few problems, so many parts per worker
+# that all of them finish at about the same time.
+MOST_ROWS, PARTS = 5000, 4
+# Chunks that are sent or finished but not yet yielded, per worker: enough to keep every worker
+# busy while one chunk takes longer than the others.
+PER_WORKER = 4
 # Longest time to connect to a cluster [s].
 CONNECT_SECONDS = 10.0
 # Dask keeps its last 1000 messages for a post-mortem, and with them that many parts; and its
@@ -31,10 +45,138 @@ DASK_CONFIG = {
 LEAVE_INTERRUPTS = 'import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n'
 
 
+class Chunk(NamedTuple):
+    """A part of the work: its problems, and the argument of the function, which is pickled."""
+
+    rows: range
+    data: Any
+
+
+def run_chunks(
+    executor: Executor | None,
+    function: Callable[[Any, Any], Any],
+    shared: object,
+    chunks: Iterable[Chunk],
+    progress: Callable[[int], object] | None = None,
+) -> Generator[Any, None, None]:
+    """
+    Yield function(shared, chunk.data) for every chunk, in the order of the chunks.
+
+    A limited number of chunks is in memory at a time, so that the number of chunks may be
+    unlimited. If the generator is closed, or raises, all chunks that have not begun are cancelled.
+
+    Parameters
+    ----------
+    executor : Executor or None
+        Runs the chunks; None = this thread does.
+    function : callable
+        Function of `shared` and the data of a chunk, which workers can import.
+    shared : object
+        Data of all chunks. Each worker unpickles it once.
+    chunks : iterable of Chunk
+        The work.
+    progress : callable, optional
+        Called by the calling thread with the number of problems that are solved.
+
+    Raises
+    ------
+    OptionError
+        If the executor is something else.
+    EngineError
+        If a chunk fails with another error than an `IkError`, or a worker is killed; the message
+        names the rows. Or if the executor takes no work, for example after its shutdown.
+
+    """
+    solved = 0
+    for rows, result in _results(executor, function, shared, iter(chunks)):
+        solved += len(rows)
+        if progress is not None:
+            progress(solved)
+        yield result
+
+
+def _results(
+    executor: Executor | None,
+    function: Callable[[Any, Any], Any],
+    shared: object,
+    chunks: Iterator[Chunk],
+) -> Iterator[tuple[range, Any]]:
+    if executor is None:
+        yield from ((chunk.rows, function(shared, chunk.data)) for chunk in chunks)
+        return
+    if isinstance(executor, type) or not callable(getattr(executor, 'submit', None)):
+        raise OptionError('executor', executor, 'an object as of concurrent.futures, or None')
+    packed = pickle.dumps(shared, pickle.HIGHEST_PROTOCOL)
+    waiting: deque[tuple[range, Future[Any]]] = deque()
+    try:
+        while True:
+            room = PER_WORKER * worker_count(executor) - len(waiting)
+            for chunk in islice(chunks, max(room, 0)):
+                waiting.append((chunk.rows, _submitted(executor, chunk, function, packed)))
+            if not waiting:
+                return
+            rows, future = waiting[0]
+            result = _result(future, rows)
+            waiting.popleft()
+            yield rows, result
+    finally:
+        for _, future in waiting:
+            future.cancel()
+
+
+def _submitted(
+    executor: Executor, chunk: Chunk, function: Callable[[Any, Any], Any], packed: bytes
+) -> Future[Any]:
+    try:
+        future = executor.submit(_call, function, packed, chunk.data)
+    except BrokenExecutor as error:
+        raise EngineError(f'a worker was killed ({error})', chunk.rows) from error
+    except RuntimeError as error:  # after a shutdown
+        raise EngineError(f'the executor takes no work: {error}') from error
+    if not callable(getattr(future, 'add_done_callback', None)):
+        kind = type(future).__name__
+        raise OptionError('executor', executor, f'one whose submit returns a Future, not {kind}')
+    return future
+
+
+def _result(future: Future[Any], rows: range) -> Any:
+    try:
+        return future.result()
+    except IkError:
+        raise
+    except BrokenExecutor as error:
+        raise EngineError(f'a worker was killed ({error})', rows) from error
+    except Exception as error:
+        raise EngineError(f'{type(error).__name__}: {error}', rows) from error
+
+
+def _call(function: Callable[[Any, Any], Any], packed: bytes, data: object) -> Any:
+    """Call a function in a worker, which keeps the last shared objects."""
+    return function(_unpickled(packed), data)
+
+
+_unpickled = lru_cache(maxsize=4)(pickle.loads)
+
+
+def worker_count(executor: Executor) -> int:
+    """Return the number of workers of an executor; of an unknown one, the number of cores."""
+    client: Any = getattr(executor, '_client', None)  # of `distributed`
+    if hasattr(client, 'nthreads'):
+        return max(1, sum(map(int, client.nthreads().values())))
+    count = getattr(executor, '_max_workers', None)
+    return max(1, count) if isinstance(count, int) else os.cpu_count() or 1
+
+
+def part_size(rows: int, executor: Executor | None, threads: int) -> int:
+    """Return the number of rows of a part, for workers with so many threads each."""
+    workers = 1 if executor is None else worker_count(executor)
+    return max(1, min(MOST_ROWS * threads, rows // (PARTS * workers)))
+
+
 @contextmanager
 def open_engine(
     name: str, workers: int | None = None, address: str | None = None
-) -> Iterator[Executor]:
+) -> Iterator[Executor | None]:
     """
     Open an executor for `run_chunks`, and close it at the end of the `with` block.
 
@@ -43,109 +185,77 @@ def open_engine(
     Parameters
     ----------
     name : str
-        'threads' (each part is solved by the threads of this process), 'processes' (of this
-        machine, started with spawn), 'dask' or 'ray'.
+        'threads' (None is opened: the threads of this process solve), 'processes' (of this
+        machine, started with spawn) or 'dask'.
     workers : int, optional
         Number of workers to start; None = one per core of this machine.
     address : str, optional
-        Address of the scheduler of a running Dask cluster, or of a Ray cluster; None = workers
-        on this machine.
+        Address of the scheduler of a running Dask cluster; None = workers on this machine.
 
     Raises
     ------
     OptionError
         If there is no such engine, or the arguments do not fit it.
     EngineError
-        If the engine is not installed, or does not answer.
+        If Dask is not installed, or the cluster does not answer.
 
     """
     if name not in ENGINES:
         raise OptionError('engine', name, ', '.join(ENGINES))
     if workers is not None and name == 'threads':
         raise OptionError('workers', workers, 'none with the engine threads; set threads')
-    if address is not None and name not in ('dask', 'ray'):
+    if address is not None and name != 'dask':
         raise OptionError('address', address, f'none with the engine {name}')
     if address is not None and workers is not None:
         raise OptionError('workers', workers, 'none with an address: the cluster has its own')
     count = thread_count(workers, 'workers')
-    opened = {'threads': _threads, 'processes': _processes, 'dask': _dask, 'ray': _ray}[name]
-    with opened(count, address) as executor:
+    if name == 'threads':
+        yield None
+        return
+    with _dask(count, address) if name == 'dask' else _processes(count) as executor:
         yield executor
 
 
 @contextmanager
-def _threads(_workers: int, _address: str | None) -> Iterator[Executor]:
-    yield Inline()
-
-
-class Inline(Executor):
-    """Calls in the calling thread, so that Ctrl-C ends a part that is being solved."""
-
-    workers = most_in_flight = 1
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Call a function and return its result as a finished future; exceptions are raised."""
-        future: Future[Any] = Future()
-        future.set_result(fn(*args, **kwargs))
-        return future
-
-
-@contextmanager
-def _processes(workers: int, _address: str | None) -> Iterator[Executor]:
-    pool = Processes(workers)
+def _processes(workers: int) -> Iterator[Executor]:
+    pool = _Processes(workers, get_context('spawn'), _begin_worker)
     try:
         yield pool
-    except BaseException:
+        pool.wait()
+    finally:
+        # Also idle processes are killed: if one was killed from outside while it held the lock of
+        # the queue, the others would wait for that lock for ever, and `shutdown` for them.
         pool.kill()
-        raise
-    pool.shutdown()
 
 
-class Processes(Executor):
-    """
-    A pool of processes that starts new processes when one was killed.
-
-    Parameters
-    ----------
-    workers : int
-        Number of processes.
-
-    """
-
-    def __init__(self, workers: int) -> None:
-        self.workers = workers
-        self._pool = self._open()
-        self._futures: set[Future[Any]] = set()
-
-    def _open(self) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(self.workers, get_context('spawn'), begin_worker)
+class _Processes(ProcessPoolExecutor):
+    """A pool that leaves Ctrl-C to this process, and whose processes can be ended at once."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Schedule a call; see `concurrent.futures.Executor.submit`."""
-        # A new process leaves Ctrl-C to its parent only after its imports. Until then the signal
-        # is blocked, which a process inherits from the thread that starts it.
+        # A new process ignores Ctrl-C only after its imports. Until then the signal is blocked,
+        # which a process inherits from the thread that starts it.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
         try:
-            future = self._pool.submit(fn, *args, **kwargs)
+            return super().submit(fn, *args, **kwargs)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        _forget_cancelled_calls(self._pool)
-        self._futures.add(future)
-        future.add_done_callback(self._futures.discard)
-        return future
 
-    def renew(self) -> None:
-        """Replace all processes."""
-        self.kill()
-        self._pool = self._open()
+    def wait(self) -> None:
+        """Wait until all calls have ended."""
+        manager: Any = self._executor_manager_thread
+        if manager is not None:
+            wait([item.future for item in list(manager.pending_work_items.values())])
 
     def kill(self) -> None:
         """End all processes at once."""
-        pool: Any = self._pool
-        processes = list((pool._processes or {}).values())
-        calls, results = pool._call_queue, pool._result_queue
-        manager = pool._executor_manager_thread
-        pool.shutdown(wait=False, cancel_futures=True)
+        own: Any = self
+        processes, manager = list((own._processes or {}).values()), own._executor_manager_thread
+        calls, results = own._call_queue, own._result_queue
+        if manager is not None:
+            # In Python 3.10 and 3.11 the thread would raise an error for cancelled calls.
+            manager.pending_work_items.clear()
+        self.shutdown(wait=False, cancel_futures=True)
         for process in processes:
             process.kill()
         if manager is not None:
@@ -157,44 +267,8 @@ class Processes(Executor):
                 os.dup2(nothing.fileno(), results._writer.fileno())
             manager.join()
 
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """
-        End the processes when they are idle; see `concurrent.futures.Executor.shutdown`.
 
-        Idle processes are killed: if one was killed from outside while it held the lock of the
-        queue, the others would wait for that lock for ever, and the pool for them.
-        """
-        if not wait:
-            self._pool.shutdown(wait=False, cancel_futures=cancel_futures)
-            return
-        if cancel_futures:
-            for future in list(self._futures):
-                future.cancel()
-        futures.wait(set(self._futures))
-        self.kill()
-
-
-def _forget_cancelled_calls(pool: Any) -> None:
-    """
-    Have the thread that manages a pool forget its cancelled calls if a process is killed.
-
-    In Python 3.10 and 3.11 it would end with an InvalidStateError, as it sets an error for them.
-    """
-    manager = pool._executor_manager_thread
-    if 'terminate_broken' in vars(manager):
-        return
-    terminate = manager.terminate_broken
-
-    def without_cancelled(cause: object) -> None:
-        pending = manager.pending_work_items
-        for number in [number for number, item in pending.items() if item.future.cancelled()]:
-            del pending[number]
-        terminate(cause)
-
-    manager.terminate_broken = without_cancelled
-
-
-def begin_worker() -> None:
+def _begin_worker() -> None:
     """Leave Ctrl-C to the parent process, and end this process when the parent ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_end_with_parent, daemon=True).start()
@@ -209,7 +283,8 @@ def _end_with_parent() -> None:
 
 @contextmanager
 def _dask(workers: int, address: str | None) -> Iterator[Executor]:
-    _require('dask', 'distributed')
+    if find_spec('distributed') is None:
+        raise EngineError("distributed is not installed; run: pip install 'ik_node[dask]'")
     import dask
     from distributed import Client, LocalCluster
 
@@ -235,6 +310,7 @@ def _dask(workers: int, address: str | None) -> Iterator[Executor]:
             raise EngineError(f'Dask cluster {address}: {error}') from None
         with client:
             # Chunks have a name of their own: to hash them for one would take as long as to send.
+            # Dask solves the chunk of a killed worker again by itself.
             yield client.get_executor(pure=False)
     finally:
         if cluster is not None:
@@ -244,63 +320,3 @@ def _dask(workers: int, address: str | None) -> Iterator[Executor]:
 def _is_no_late_result(record: logging.LogRecord) -> bool:
     """Return False for the report of a result that comes after its chunk was cancelled."""
     return '_discard_future_result' not in record.getMessage()
-
-
-@contextmanager
-def _ray(workers: int, address: str | None) -> Iterator[Executor]:
-    _require('ray', 'ray')
-    import ray
-
-    options: dict[str, Any] = {'num_cpus': workers, 'include_dashboard': False}
-    try:
-        if address is not None:
-            options = {'address': address}
-            _connect(address)
-        ray.init(**options, logging_level=logging.ERROR, log_to_driver=False)
-    except (OSError, RuntimeError, ValueError) as error:
-        raise EngineError(f'Ray cluster {address}: {error}') from None
-    try:
-        yield RayExecutor(ray)
-    finally:
-        ray.shutdown()
-
-
-def _connect(address: str) -> None:
-    """Raise OSError if nothing listens at HOST:PORT; Ray itself would wait for minutes."""
-    host, _, port = address.rpartition('://')[2].rpartition(':')
-    if port.isdigit():
-        socket.create_connection((host, int(port)), CONNECT_SECONDS).close()
-
-
-class RayExecutor(Executor):
-    """
-    Calls as tasks of Ray, one core each.
-
-    Parameters
-    ----------
-    ray : module
-        The module `ray`, after `ray.init`.
-
-    """
-
-    def __init__(self, ray: Any) -> None:
-        self._ray, self._remote = ray, ray.remote(_apply)
-
-    @property
-    def workers(self) -> int:
-        """Return the number of cores of the cluster."""
-        return int(self._ray.cluster_resources().get('CPU', 0)) or cores()
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Schedule a call; Ray repeats it up to three times if its worker is killed."""
-        future: Future[Any] = self._remote.remote(fn, args, kwargs).future()
-        return future
-
-
-def _apply(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    return fn(*args, **kwargs)
-
-
-def _require(engine: str, module: str) -> None:
-    if find_spec(module) is None:
-        raise EngineError(f"{module} is not installed; run: pip install 'ik_node[{engine}]'")

@@ -15,7 +15,7 @@ from ik_node.kernels.path import CURSOR, GIVEN_RESTARTS
 from ik_node.solver.batch.batch_input import many_starts
 from ik_node.solver.batch.batch_run import Progress, thread_count, ThreadedRun
 from ik_node.solver.batch.batch_work import batch_chains, BatchChain, BatchWork, Workspace
-from ik_node.solver.batch.on_executor import Chunk, part_size, run_chunks
+from ik_node.solver.batch.engines import Chunk, part_size, run_chunks
 from ik_node.solver.batch.path_input import (
     all_times,
     check_request,

@@ -1,4 +1,4 @@
-"""`run_chunks`: order, bounded memory, killed workers, errors, and Ctrl-C."""
+"""`run_chunks`: order, bounded memory, a killed worker, errors, and Ctrl-C."""
 
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
@@ -7,8 +7,7 @@ from pathlib import Path
 import threading
 
 from ik_node.errors import EngineError, ShapeError
-from ik_node.solver.batch.engines import open_engine, Processes
-from ik_node.solver.batch.on_executor import Chunk, PER_WORKER, run_chunks, worker_count
+from ik_node.solver.batch.engines import Chunk, open_engine, PER_WORKER, run_chunks, worker_count
 import pytest
 from support import chunk_functions as work
 
@@ -59,8 +58,8 @@ def test_number_of_chunks_in_memory_is_bounded():
     assert most <= 2 * PER_WORKER
 
 
-def test_shared_object_travels_once_to_each_worker(tmp_path):
-    """A worker that has it gets the digest only; one without it says so."""
+def test_shared_object_is_unpickled_once_by_each_worker(tmp_path):
+    """A worker keeps it for later chunks."""
     path = str(tmp_path / 'count')
     with ProcessPoolExecutor(2, get_context('spawn')) as executor:
         found = list(run_chunks(executor, work.same_process, work.Counted(path), chunks(40)))
@@ -69,40 +68,8 @@ def test_shared_object_travels_once_to_each_worker(tmp_path):
     assert len(Path(path).read_text()) == len(processes) <= 2
 
 
-def test_worker_without_shared_object_gets_it(monkeypatch):
-    """As after the replacement of a worker: nothing is known there."""
-    sent = []
-
-    class Forgetful(ThreadPoolExecutor):
-        def submit(self, fn, function, digest, shared, data):
-            sent.append(shared is not None)
-            return super().submit(fn, function, f'{digest}{data}', shared, data)
-
-    with Forgetful(1) as executor:
-        assert list(run_chunks(executor, work.add, 100, chunks(6))) == list(range(100, 106))
-    assert sent.count(True) == 6
-    assert sent.count(False) == 5, 'only the first one brings it along'
-
-
-def test_killed_workers_cost_their_chunks_only(pool, tmp_path):
-    """Two chunks kill their workers once; all results come, and most chunks run once."""
-    assert list(run_chunks(pool, work.die_once, str(tmp_path), chunks(40))) == list(range(40))
-    runs = [len(list(tmp_path.glob(f'{n}.*'))) for n in range(40)]
-    assert min(runs) == 1
-    assert sum(runs) <= 40 + 2 * PER_WORKER * 2
-
-
-def test_chunk_that_kills_three_workers_is_named(pool):
-    """Exactly that one, although others were running with it."""
-    done = []
-    with pytest.raises(EngineError, match='rows 70 to 79: their worker was killed 3') as found:
-        done.extend(run_chunks(pool, work.die_always, 0, chunks(20)))
-    assert found.value.rows == range(70, 80)
-    assert list(run_chunks(pool, work.add, 0, chunks(5))) == list(range(5)), 'still usable'
-
-
-def test_broken_pool_of_the_caller_is_an_error():
-    """It cannot be renewed here, so the error names the first rows that are not solved."""
+def test_killed_worker_is_an_error():
+    """The error names the first rows that are not solved."""
     with ProcessPoolExecutor(1, get_context('spawn')) as executor:
         run = run_chunks(executor, work.die_always, 0, chunks(20))
         with pytest.raises(EngineError, match=r'rows \d0 to \d9: a worker was killed'):
@@ -116,32 +83,7 @@ def test_errors_of_a_chunk_arrive(pool):
         list(run)
     with pytest.raises(EngineError, match='rows 40 to 49: ZeroDivisionError: no more') as found:
         list(run_chunks(pool, work.refuse, 0, chunks(5)[4:]))
-    assert 'in refuse' in str(found.value.__cause__)
-
-
-@pytest.mark.parametrize('losses', [2, 3])
-def test_chunk_whose_result_the_engine_loses_is_sent_again(losses):
-    """Twice; the third time the error of the engine arrives, with the rows."""
-    left = [losses]
-
-    class Losing(ThreadPoolExecutor):
-        def submit(self, fn, function, digest, shared, data):
-            def lost(*args):
-                answer = fn(*args)
-                if data == 4 and left[0]:
-                    left[0] -= 1
-                    raise ValueError('not enough values to unpack')
-                return answer
-
-            return super().submit(lost, function, digest, shared, data)
-
-    with Losing(2) as executor:
-        run = run_chunks(executor, work.add, 0, chunks(6))
-        if losses < 3:
-            assert list(run) == list(range(6))
-        else:
-            with pytest.raises(EngineError, match='rows 40 to 49: ValueError: not enough'):
-                list(run)
+    assert 'in refuse' in str(found.value.__cause__.__cause__)
 
 
 def test_end_of_run_cancels_waiting_chunks():
@@ -197,6 +139,5 @@ def test_number_of_workers_is_read_from_the_executor():
             self.__dict__ = values
 
     assert worker_count(ThreadPoolExecutor(3)) == 3
-    assert worker_count(Processes(2)) == 2
     assert worker_count(Executor(_client=Client())) == 5
     assert worker_count(Executor()) == os.cpu_count()
