@@ -183,8 +183,7 @@ def test_tables_of_methods_page_equal_printed_tables(repository, capsys, monkeyp
     """The tables of docs/methods.md are those that its commands print, but for the times."""
     monkeypatch.chdir(repository)
     text = (repository / 'docs' / 'methods.md').read_text()
-    pattern = r'\nik_node (compare .*)\n```\n\n```\n((?:.*\n)*?)```'
-    blocks = re.findall(pattern, text.replace('\\\n', ''))
+    blocks = re.findall(r'`ik_node (compare [^`]*)`,.*\n\n```text\n((?:.*\n)*?)```', text)
     assert len(blocks) == 3
     for command, printed in blocks:
         words = command.split()
