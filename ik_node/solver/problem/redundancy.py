@@ -47,48 +47,22 @@ NEARLY_SINGULAR = 0.2
 STEP, STEPS, WALKS = 0.15, 12, 3
 # If closing the loops moves a variable farther than this, it led elsewhere [rad or L].
 NEAR = 0.5
-# Most steps to close the loops after a step of a walk, and from the start [steps].
+# Most steps to close the loops after a step of a walk, and from where the solver left them.
 CORRECTIONS, CLOSINGS = 8, 60
-# Largest random offsets from the start that are tried if the loops do not close [rad or L].
-KICKS = (0.1, 0.3, 0.5, 0.7, 1.0, 1.5)
-# Chains with more rows times variables are first closed by the solver, whose steps use the
-# sparsity of the chain, while the dense steps here would be slow.
-LARGE = 20_000
+# Random starts with which the solver closes the loops before the search.
+CLOSING_STARTS = 6
 # Stands for a chain whose loops do not close.
 OPEN = Redundancy(-1, 0.0, {}, {})
 
 
 class _Walker:
     """
-    A configuration of a chain that can be moved without regard to limits and locks.
+    A configuration of a chain of closures that can be moved without regard to limits and locks.
 
-    Parameters
-    ----------
-    chain : ChainProblem
-        A chain of closures only.
-    q : ndarray, shape (nq,)
-        Start [rad or m].
-    packed : ndarray
-        Packed options.
-
-    Attributes
-    ----------
-    x : ndarray, shape (nv,)
-        Variables [rad or L].
-    residual : ndarray, shape (nr,)
-        Residual of all closures [rad or L].
-    jacobian : ndarray, shape (nr, nv)
-        Its derivatives by the variables.
-    usable : bool
-        False if the kernel refused q.
-    names : tuple of str
-        Names of the closures.
-    explained : ndarray, shape (nc, 2)
-        As in `Redundancy.explained`.
-    most : ndarray, shape (nc, 2)
-        Largest residual norms with which a motion is free: the tolerances, or what the digits of
-        the description explain [m], [rad].
-
+    `x` (nv,) are its variables [rad or L], `residual` (nr,) and `jacobian` (nr, nv) those of all
+    closures; `usable` is False if the kernel refused the start. For each closure, `explained`
+    (nc, 2) is as in `Redundancy.explained`, and `most` has the largest residual norms with which a
+    motion is free: the tolerances, or what the digits of the description explain [m], [rad].
     """
 
     def __init__(self, chain: ChainProblem, q: Array, packed: Array) -> None:
@@ -177,19 +151,10 @@ def find_redundancies(loops: Problem, table: JointTable, q: Array) -> tuple[Redu
     """
     Return the chains of closures whose rows are redundant up to rounding.
 
-    Parameters
-    ----------
-    loops : Problem
-        All closures that take part, without goals.
-    table : JointTable
-        Couplings, for the solver, which closes loops that the search itself cannot close.
-    q : ndarray, shape (nq,)
-        Configuration from which the loops can be closed [rad or m]; it is used only if they do
-        not close from the joints' zero without limits, so that the result depends on the frames,
-        closures and couplings alone.
-
+    The loops are closed from the joints' zero without limits, so that the result depends on the
+    frames, closures and couplings alone, or else from the configuration q (nq,) [rad or m].
     """
-    packed = SolverOptions(restarts=20).packed()
+    options = SolverOptions(restarts=CLOSING_STARTS)
     rows = table.rows.copy()
     rows[[JOINT_TARGET_WEIGHT, JOINT_REST_ON]] = 0.0
     rows[JOINT_LOWER], rows[[JOINT_UPPER, JOINT_WINDOW]] = -np.inf, np.inf
@@ -198,69 +163,41 @@ def find_redundancies(loops: Problem, table: JointTable, q: Array) -> tuple[Redu
         table.follow(start)
         for solved in (False, True):
             if solved and any(each is OPEN for each in found):
-                loops.run(start, rows, packed, 0.0)
+                loops.run(start, rows, options.packed(), 0.0)
             found = [
-                find_redundancy(chain, start, packed)
-                if each is OPEN and (solved or _size(chain) <= LARGE)
-                else each
+                find_redundancy(chain, start, options.packed()) if each is OPEN else each
                 for chain, each in zip(loops.chains, found, strict=True)
             ]
     return tuple(each for each in found if each is not None and each is not OPEN)
 
 
-def _size(chain: ChainProblem) -> int:
-    return sum(chain.flat.row_counts) * len(chain.flat.var_q)
-
-
 def find_redundancy(chain: ChainProblem, q: Array, packed: Array) -> Redundancy | None:
     """
-    Return the redundancy of a chain's closures up to rounding.
+    Return the redundancy of a chain's closures up to rounding, near a configuration q (nq,).
 
-    Parameters
-    ----------
-    chain : ChainProblem
-        One independent chain of closures only.
-    q : ndarray, shape (nq,)
-        Configuration from which its loops can be closed [rad or m].
-    packed : ndarray
-        Packed options of the solver.
+    The result is None if the rows are independent, or redundant without any deviation, and OPEN if
+    the loops are open at q.
 
-    Returns
-    -------
-    Redundancy or None
-        None if the rows are independent, or redundant without any deviation; OPEN if the loops do
-        not close from q.
-
-    Notes
-    -----
     At a single configuration rounding cannot be told from a stiff direction or a singular pose:
     all of them give a small singular value. Therefore the mechanism is moved along the candidate
     directions while the other rows are kept closed. If the small singular value is due to
     rounding, all closures stay closed up to rounding for any distance. Otherwise they open in
     proportion to the distance or its square, and the direction is not a degree of freedom.
-
     """
     if not sum(chain.flat.row_counts) or not len(chain.flat.var_q):
         return None
     walker = _Walker(chain, q, packed)
     if not walker.usable:
         return None
-    random, start = np.random.default_rng(0), walker.x.copy()
-    closed = _close(walker)
-    for share in KICKS:
-        if not closed:
-            # From a singular start, such as a stretched arm, or from behind another local
-            # minimum the loops do not close; from a random offset they may.
-            walker.go_to(start + share * random.uniform(-1.0, 1.0, len(start)))
-            closed = _close(walker)
-    if not closed:
+    random = np.random.default_rng(0)
+    _correct(walker, _rank(walker), CLOSINGS)
+    if np.any(walker.errors > walker.most) and np.abs(walker.residual).max() > COARSE:
         return OPEN
     before = walker.x.copy()
     everything = min(len(walker.residual), len(walker.x))
     if not _correct(walker, everything) or np.abs(walker.x - before).max() > NEAR:
         walker.go_to(before)  # closing the stiff directions as well led to another configuration
-    values = np.linalg.svd(walker.jacobian, compute_uv=False)
-    rank = int(np.sum(values > STIFF))
+    rank = _rank(walker)
     if rank == len(walker.residual) or rank == len(walker.x):
         return None
     if _is_exact(walker, rank):
@@ -278,47 +215,16 @@ def find_redundancy(chain: ChainProblem, q: Array, packed: Array) -> Redundancy 
     return None
 
 
+def _rank(walker: _Walker) -> int:
+    return int(np.sum(np.linalg.svd(walker.jacobian, compute_uv=False) > STIFF))
+
+
 def _is_exact(walker: _Walker, rank: int) -> bool:
     """Return True if redundant rows agree to the last digits, in value and in derivative."""
     left, values, _ = np.linalg.svd(walker.jacobian)
     rest = left[:, rank:].T @ walker.residual
     stiff = values[rank:].max(initial=0.0)
     return bool(stiff <= LEAST and np.abs(rest).max(initial=0.0) <= LEAST)
-
-
-def _close(walker: _Walker) -> bool:
-    """
-    Close the loops in the directions that are not stiff.
-
-    Return True if the residual that remains is small enough to be rounding. The steps are damped
-    least squares on the singular values above `STIFF`, with the damping of Madsen et al. (2004).
-    """
-    damping = 1e-3
-    cost = float(walker.residual @ walker.residual)
-    for _ in range(CLOSINGS):
-        left, values, right = np.linalg.svd(walker.jacobian, full_matrices=False)
-        load = left.T @ walker.residual
-        scaled = np.where(
-            values > STIFF, values / np.maximum(values**2 + damping * min(cost, 1.0), 1e-300), 0.0
-        )
-        step = -right.T @ (scaled * load)
-        if np.abs(step).max(initial=0.0) <= 1e-11:
-            break
-        size = np.abs(step).max()
-        before = walker.x.copy()
-        walker.move(step * min(1.0, 0.5 / size))
-        after = float(walker.residual @ walker.residual)
-        if after < cost:
-            damping, cost = max(0.2 * damping, 1e-6), after
-        elif size < 1e-8:
-            break
-        else:
-            damping *= 8.0
-            walker.go_to(before)
-            if damping > 1e8:
-                break
-    explained = np.all(walker.errors <= walker.most)
-    return bool(explained or np.abs(walker.residual).max(initial=0.0) <= COARSE)
 
 
 def _correct(walker: _Walker, rank: int, most: int = CORRECTIONS) -> bool:
@@ -416,22 +322,10 @@ def without_rounding(
     jacobian: Array, free: NDArray[np.bool_], redundancy: Redundancy | None
 ) -> Array:
     """
-    Return the columns of free values of a Jacobian whose rank is not raised by rounding.
+    Return the columns of free values of a chain's Jacobian whose rank is not raised by rounding.
 
-    Parameters
-    ----------
-    jacobian : ndarray, shape (nr, nv)
-        Jacobian of the closures of a chain.
-    free : ndarray of bool, shape (nv,)
-        True for each value that may move.
-    redundancy : Redundancy or None
-        Redundancy of that chain.
-
-    Returns
-    -------
-    ndarray, shape (nr, number of free values)
-        The columns, with the singular values that rounding causes set to zero.
-
+    `jacobian` (nr, nv) is that of the closures; `free` (nv,) is True for each value that may move.
+    The singular values that rounding causes are zero in the result.
     """
     if redundancy is None:
         return jacobian[:, free]
