@@ -3,74 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Protocol
+from typing import Any
 
 from ik_node.model.constraint import Constraint
 from ik_node.model.frame import Frame
 from ik_node.model.goal import Goal
 from ik_node.model.link import Link
 from ik_node.model.rotation import pose_matrix
-from ik_node.scene.look import Look
-from ik_node.scene.plain_pose import z_along
-from ik_node.scene.shape_factory import UniqueNames
-from ik_node.scene.shapes import Capsule, Cylinder, Rgba, Segment, Shape, Solid, Sphere, Triad
-from ik_node.scene.skeleton import Skeleton, Snapshot
+from ik_node.scene.look import Look, UniqueNames
+from ik_node.scene.shapes import Capsule, Cylinder, Segment, Shape, Solid, Sphere, Triad
+from ik_node.scene.skeleton import Skeleton, Snapshot, z_along
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
 
-class VisualLike(Protocol):
-    """A visual of a link; see `ik_node.description.mesh_path.Visual`."""
-
-    @property
-    def link(self) -> str:
-        """Return the name of the link."""
-
-    @property
-    def position(self) -> tuple[float, ...]:
-        """Return the position in the link [m]."""
-
-    @property
-    def quat_xyzw(self) -> tuple[float, ...]:
-        """Return the orientation in the link."""
-
-    @property
-    def kind(self) -> str:
-        """Return the kind of the visual."""
-
-    @property
-    def size(self) -> tuple[float, ...]:
-        """Return the dimensions [m]."""
-
-    @property
-    def file(self) -> str:
-        """Return the path or URL of a mesh."""
-
-    @property
-    def rgba(self) -> Rgba | None:
-        """Return the colour; None = not given."""
-
-
 class Solids:
-    """
-    The visuals of links.
+    """The visuals of links, except of unknown links and of kind 'unread'."""
 
-    Parameters
-    ----------
-    skeleton : Skeleton
-    seen : iterable of VisualLike
-        Visuals of unknown links and visuals of kind 'unread' are ignored.
-
-    """
-
-    def __init__(self, skeleton: Skeleton, seen: Iterable[VisualLike]) -> None:
+    def __init__(self, skeleton: Skeleton, seen: Iterable[Any]) -> None:
         carriers = {
             f.name: skeleton.carrier(f) for f in skeleton.tree.carrier if isinstance(f, Link)
         }
         names = UniqueNames()
-        self._all: list[tuple[str, VisualLike, int]] = []
+        self._all: list[tuple[str, Any, int]] = []
         for each in seen:
             if each.link in carriers and each.kind != 'unread':
                 column, pose = carriers[each.link]
@@ -110,17 +67,7 @@ class Bodies:
     """
     Rods between adjacent frames, and the frames themselves.
 
-    Parameters
-    ----------
-    skeleton : Skeleton
-
-    Attributes
-    ----------
-    rod_lengths : ndarray, shape (rods,)
-        [m]
-    reach : float
-        Longest path along rods from a root to a tip [m], in any configuration.
-
+    `reach` is the longest path along rods from a root to a tip in any configuration [m].
     """
 
     def __init__(self, skeleton: Skeleton) -> None:

@@ -11,22 +11,9 @@ from ik_node.solver.result import PoseError, SolveResult
 @dataclass(frozen=True)
 class ChainReport:
     """
-    The outcome of the last solve of a chain.
+    The outcome of the last solve of a chain: residuals in [m] and [rad], the time in [s].
 
-    Attributes
-    ----------
-    name : str
-        Names of its goals, or of its closures if it has no goal.
-    status : str
-        CONVERGED, STALLED, DIVERGED, TIMEOUT, or another word.
-    message : str
-        The reason as a sentence.
-    iterations : int
-    solve_time : float
-        [s]
-    goal_errors, closure_errors : mapping of str to PoseError
-        Residuals, [m] and [rad].
-
+    `name` has the names of its goals, or of its closures if it has no goal.
     """
 
     name: str

@@ -5,19 +5,106 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import inf
+from typing import Any
 
 from ik_node.display import public_names
-from ik_node.errors import listed, OptionError
-from ik_node.model.frame import Frame
+from ik_node.errors import listed, OptionError, ShapeError
+from ik_node.model.frame import find_roots, Frame
 from ik_node.model.given import is_number
-from ik_node.scene.bodies import VisualLike
-from ik_node.scene.drawing import Drawing
-from ik_node.scene.goal_marks import Poses
+from ik_node.model.joint import Joint
+from ik_node.model.tree import build_tree
+from ik_node.scene.bodies import Bodies, Solids
+from ik_node.scene.constraint_marks import GoalMarks, LoopClosures, Poses
+from ik_node.scene.joint_axes import JointAxes, JointLimits, NameTags
 from ik_node.scene.look import checked_layers, coloured, COLOURS, Look, PLAIN_LAYERS
 from ik_node.scene.shapes import Shape
+from ik_node.scene.skeleton import Skeleton, Snapshot
 from ik_node.solver.graph_reader import RobotLike
+from ik_node.solver.options import SolverOptions
 from ik_node.solver.solver import Solver
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+# Largest length of a joint axis, as shares of the robot's reach and of its median link.
+_OF_REACH, _OF_LINK = 0.1, 0.6
+# Length of a joint axis of a robot without size [m].
+_ALONE = 0.1
+# Default thresholds for closed loops, if there is no solver.
+_OPTIONS = SolverOptions()
+
+
+class _Drawing:
+    """All shapes of a robot; `scale` is the default length of a joint axis [m]."""
+
+    def __init__(
+        self,
+        source: RobotLike | Solver | Frame | Iterable[Frame],
+        seen: Callable[[], Iterable[Any]] | None = None,
+    ) -> None:
+        self._seen = seen
+        self._solids: Solids | None = None
+        self._solver = source if isinstance(source, Solver) else None
+        order: list[Joint] = []
+        if isinstance(source, Frame):
+            frames = [source]
+        elif isinstance(source, Solver):
+            frames = source.roots
+            order = list(dict.fromkeys(joint for joint, _ in source.tree.owner))
+        elif isinstance(source, Iterable):
+            frames = list(source)
+        else:
+            frames, order = source.roots, source.joint_order
+        self.roots = find_roots(frames)
+        skeleton = Skeleton(build_tree(self.roots, order))
+        self.joint_names: list[str] = list(skeleton.tree.names)
+        self._skeleton = skeleton
+        self._bodies = Bodies(skeleton)
+        self._axes = JointAxes(skeleton)
+        self._limits = JointLimits(skeleton)
+        self._closures = LoopClosures(skeleton)
+        self._goals = GoalMarks(skeleton)
+        self._labels = NameTags(skeleton)
+        self.scale = _ALONE
+        if self._bodies.reach > 0.0:
+            link = float(np.median(self._bodies.rod_lengths))
+            self.scale = min(_OF_REACH * self._bodies.reach, _OF_LINK * link)
+
+    def layers(
+        self, look: Look, q: ArrayLike | None, goals: Poses | None
+    ) -> Iterator[tuple[str, list[Shape]]]:
+        """Yield the name and the shapes of each chosen layer, see `IKRootsHelper.layer_shapes`."""
+        if 'visuals' in look.layers and self._solids is None:
+            self._solids = Solids(self._skeleton, () if self._seen is None else self._seen())
+        snapshot = self._skeleton.at(None if q is None else self._checked(q))
+        options = _OPTIONS if self._solver is None else self._solver.options
+        for layer, draw in (
+            ('frames', self._bodies.frames),
+            ('links', self._bodies.links),
+            ('visuals', self._visuals),
+            ('axes', self._axes.axes),
+            ('limits', self._limits.limits),
+            ('labels', self._labels.labels),
+        ):
+            if layer in look.layers:
+                yield layer, draw(snapshot, look)
+        if 'closures' in look.layers:
+            yield 'closures', self._closures.closures(snapshot, look, options)
+        if 'goals' in look.layers:
+            yield 'goals', self._goals.goals(snapshot, look, options, goals)
+
+    def _visuals(self, snapshot: Snapshot, look: Look) -> list[Shape]:
+        return [] if self._solids is None else self._solids.visuals(snapshot, look)
+
+    def _checked(self, q: ArrayLike) -> NDArray[np.float64]:
+        values = np.asarray(q, dtype=np.float64)
+        if values.shape != (len(self.joint_names),):
+            raise ShapeError('q', f'shape ({len(self.joint_names)},)', f'shape {values.shape}')
+        if not np.isfinite(values).all():
+            pairs = zip(self.joint_names, values.tolist(), strict=True)
+            bad = ', '.join(name for name, value in pairs if not np.isfinite(value))
+            raise ShapeError('q', 'finite numbers', f'NaN or infinity for {bad}')
+        return values
+
 
 # Opacity of hidden shapes for draw_through=True.
 THROUGH = 0.1
@@ -26,6 +113,8 @@ THROUGH = 0.1
 class IKRootsHelper:
     """
     Shapes of frames, links, axes, limits, closures and goals.
+
+    Its setters return the object itself, so that calls can be chained.
 
     Parameters
     ----------
@@ -69,12 +158,12 @@ class IKRootsHelper:
         color: str | int | Sequence[float] | None = None,
         draw_through: bool | float = False,
         resolution: int = 24,
-        seen: Callable[[], Iterable[VisualLike]] | None = None,
+        seen: Callable[[], Iterable[Any]] | None = None,
     ) -> None:
         self._seen = seen
         self._source = list(source) if isinstance(source, Iterator) else source
         self._look = Look()
-        self._drawing: Drawing | None = None
+        self._drawing: _Drawing | None = None
         self._scale: float | None = None
         self.update_structure()
         self.set_layers(layers)
@@ -101,7 +190,7 @@ class IKRootsHelper:
             If the graph is not valid; the previous structure stays in use.
 
         """
-        self._drawing = Drawing(self._source, self._seen)
+        self._drawing = _Drawing(self._source, self._seen)
         self.set_joint_scale(self._scale)
 
     def dispose(self) -> None:
@@ -135,11 +224,6 @@ class IKRootsHelper:
             Some of frames, links, axes, limits, closures, goals, labels, visuals, as in 'axes
             limits'; None = all except labels and visuals.
 
-        Returns
-        -------
-        IKRootsHelper
-            This object, so that calls can be chained.
-
         Raises
         ------
         OptionError
@@ -163,11 +247,6 @@ class IKRootsHelper:
         ----------
         scale : float, optional
             Length of a joint axis [m]; None = depends on the robot's size.
-
-        Returns
-        -------
-        IKRootsHelper
-            This object, so that calls can be chained.
 
         Raises
         ------
@@ -201,11 +280,6 @@ class IKRootsHelper:
             The layers; None = all except closures and goals. Colours with a meaning, such as red
             for open loops, do not change.
 
-        Returns
-        -------
-        IKRootsHelper
-            This object, so that calls can be chained.
-
         Raises
         ------
         OptionError
@@ -229,11 +303,6 @@ class IKRootsHelper:
         draw_through : bool or float
             Opacity of hidden shapes, from 0 to 1; True = 0.1.
 
-        Returns
-        -------
-        IKRootsHelper
-            This object, so that calls can be chained.
-
         Raises
         ------
         OptionError
@@ -256,11 +325,6 @@ class IKRootsHelper:
         ----------
         resolution : int
             3 or more.
-
-        Returns
-        -------
-        IKRootsHelper
-            This object, so that calls can be chained.
 
         Raises
         ------

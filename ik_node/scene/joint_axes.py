@@ -1,19 +1,18 @@
-"""Shapes of joint axes and joint limits."""
+"""Shapes of joint axes, joint limits and joint names."""
 
 from __future__ import annotations
 
 from math import inf, isfinite, pi
 from typing import NamedTuple
 
+from ik_node.errors import plain
 from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint
 from ik_node.model.kinematics import motions
 from ik_node.model.rotation import pose_from_matrix
-from ik_node.scene.look import AT_LIMIT, LOCKED, Look
-from ik_node.scene.plain_pose import along
-from ik_node.scene.shape_factory import ShapeFactory, UniqueNames
-from ik_node.scene.shapes import Cylinder, Rgba, Sector, Segment, Shape, Sphere
-from ik_node.scene.skeleton import Skeleton, Snapshot
+from ik_node.scene.look import AT_LIMIT, LOCKED, Look, ShapeFactory, UniqueNames
+from ik_node.scene.shapes import Cylinder, Rgba, Sector, Segment, Shape, Sphere, Text
+from ik_node.scene.skeleton import along, Skeleton, Snapshot
 import numpy as np
 from numpy.typing import NDArray
 
@@ -33,16 +32,7 @@ ON_AXIS = 1e-6
 
 
 class JointLimits:
-    """
-    The shapes of joint limits.
-
-    Limited rotations are sectors with a hand, limited translations are stops and a mark.
-
-    Parameters
-    ----------
-    skeleton : Skeleton
-
-    """
+    """The shapes of joint limits: sectors with a hand for rotations, else stops and a mark."""
 
     def __init__(self, skeleton: Skeleton) -> None:
         names = UniqueNames()
@@ -147,14 +137,7 @@ LONGEST = 20.0
 
 
 class JointAxes:
-    """
-    The shapes of joint axes: cylinders, lines for prismatic joints, spheres for ball joints.
-
-    Parameters
-    ----------
-    skeleton : Skeleton
-
-    """
+    """Joint axes: cylinders, lines for prismatic joints, spheres for ball joints."""
 
     def __init__(self, skeleton: Skeleton) -> None:
         names = UniqueNames()
@@ -217,3 +200,39 @@ def _range(joint: Joint, dof: DOF, value: float, scale: float) -> tuple[float, f
     if not isfinite(high):
         high = max(value, 0.0) + 0.5 * scale
     return max(low, value - LONGEST * scale), min(high, value + LONGEST * scale)
+
+
+# Dimensions as shares of the scale.
+HEIGHT = 0.3
+RAISED = 0.35
+ROW = 0.36
+
+UPRIGHT = (0.0, 0.0, 0.0, 1.0)
+
+
+class NameTags:
+    """The names of joint values, stacked for joints at the same position."""
+
+    def __init__(self, skeleton: Skeleton) -> None:
+        names = UniqueNames()
+        self._tags: list[tuple[str, str, int, int]] = []  # name, value's name, place, line
+        lines: list[int] = []
+        for at, column in enumerate(skeleton.tree.columns):
+            here = column.parent >= 0 and not column.offset[:3, 3].any()
+            lines.append(lines[column.parent] + 1 if here else 0)
+            of = skeleton.owner[at]
+            self._tags.append(
+                (names.new(f'labels/{of}'), of, skeleton.attach_before(at), lines[at])
+            )
+
+    def labels(self, snapshot: Snapshot, look: Look) -> list[Shape]:
+        """Return a text for every joint value."""
+        rgba, through, height = look.rgba['labels'], look.draw_through, HEIGHT * look.scale
+        shapes: list[Shape] = []
+        for name, of, at, line in self._tags:
+            (x, y, z), _ = snapshot.poses[at]
+            raised = z + (RAISED + ROW * line) * look.scale
+            shapes.append(
+                Text(name, 'labels', of, (x, y, raised), UPRIGHT, rgba, through, plain(of), height)
+            )
+        return shapes

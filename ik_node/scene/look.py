@@ -1,4 +1,4 @@
-"""Appearance of a scene: layers, sizes and colours."""
+"""Appearance of a scene: layers, sizes and colours; and shapes with a common appearance."""
 
 from __future__ import annotations
 
@@ -8,7 +8,24 @@ import re
 from types import MappingProxyType
 
 from ik_node.errors import OptionError
-from ik_node.scene.shapes import Rgba
+from ik_node.model.rotation import pose_from_matrix
+from ik_node.scene.shapes import (
+    Arrow,
+    Cylinder,
+    Point,
+    Quat,
+    Rgba,
+    Sector,
+    Segment,
+    Sphere,
+    Text,
+    Triad,
+)
+from ik_node.scene.skeleton import PlainPose, z_along
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
 
 LAYERS = ('frames', 'links', 'axes', 'limits', 'closures', 'goals', 'labels', 'visuals')
 DEFAULT_LAYERS = frozenset(LAYERS) - {'labels', 'visuals'}
@@ -47,19 +64,8 @@ class Look:
     """
     The settings of a scene's appearance.
 
-    Attributes
-    ----------
-    scale : float
-        Length of a joint axis [m], to which other sizes are relative.
-    layers : frozenset of str
-        The drawn layers, some of `LAYERS`.
-    rgba : mapping of str to tuple of float
-        Colour of every layer.
-    draw_through : float
-        Opacity of hidden shapes.
-    segments : int
-        Number of sides of round shapes.
-
+    `scale` is the length of a joint axis [m], to which other sizes are relative, `draw_through`
+    the opacity of hidden shapes, and `segments` the number of sides of round shapes.
     """
 
     scale: float = 0.1
@@ -70,15 +76,7 @@ class Look:
 
 
 def checked_layers(layers: str | Iterable[str]) -> frozenset[str]:
-    """
-    Return the layers in a text such as 'axes limits', or in a list.
-
-    Raises
-    ------
-    OptionError
-        If there is no such layer.
-
-    """
+    """Return the layers in a text such as 'axes limits', or in a list; raise OptionError."""
     named = layers.replace(',', ' ').split() if isinstance(layers, str) else list(layers)
     if not set(named) <= set(LAYERS):
         raise OptionError('layers', layers, 'some of ' + ' '.join(LAYERS))
@@ -88,25 +86,7 @@ def checked_layers(layers: str | Iterable[str]) -> frozenset[str]:
 def coloured(
     rgba: Mapping[str, Rgba], color: str | int | Sequence[float], layers: Iterable[str]
 ) -> dict[str, Rgba]:
-    """
-    Return the colours with that of some layers replaced.
-
-    Parameters
-    ----------
-    rgba : mapping of str to tuple of float
-        The present colours.
-    color : str, int or sequence of float
-        '#rrggbb' or '#rrggbbaa', 0xrrggbb, or three or four numbers from 0 to 1. Without an
-        opacity, each layer keeps its own.
-    layers : iterable of str
-        The layers.
-
-    Raises
-    ------
-    OptionError
-        If the colour is not valid.
-
-    """
+    """Return the colours with that of some layers replaced, see `IKRootsHelper.set_color`."""
     parts = _parts(color)
     made = dict(rgba)
     for layer in layers:
@@ -134,3 +114,81 @@ def _parts(color: str | int | Sequence[float]) -> tuple[float, ...]:
             'color', color, "'#rrggbb', '#rrggbbaa', 0xrrggbb, or 3 or 4 numbers from 0 to 1"
         )
     return parts
+
+
+class UniqueNames:
+    """A source of unique names."""
+
+    def __init__(self) -> None:
+        self._given: set[str] = set()
+
+    def new(self, name: str) -> str:
+        """Return the name, or `name#2` and so on if it is already in use."""
+        count, found = 1, name
+        while found in self._given:
+            count += 1
+            found = f'{name}#{count}'
+        self._given.add(found)
+        return found
+
+
+Size = tuple[float, float]
+
+_NO_TURN: Quat = (0.0, 0.0, 0.0, 1.0)
+
+
+class ShapeFactory:
+    """A factory of shapes of one object, whose sizes are shares of the scale."""
+
+    def __init__(self, layer: str, name: str, of: str, look: Look) -> None:
+        self._layer, self._name, self._of, self._look = layer, name, of, look
+        self.scale = look.scale
+
+    def ball(self, part: str, place: Point, radius: float, rgba: Rgba) -> Sphere:
+        """Return a sphere at a position [m]; its radius is `radius` times `scale`."""
+        return Sphere(
+            *self._same(part, (place, _NO_TURN), rgba), radius * self.scale, self._look.segments
+        )
+
+    def line(self, part: str, start: Array, end: Array, width: float, rgba: Rgba) -> Segment:
+        """Return a line from one point (3,) to another [m]."""
+        way = end - start
+        pose = pose_from_matrix(z_along(0.5 * (start + end), way))
+        length = float(np.sqrt(way @ way))
+        return Segment(*self._same(part, pose, rgba), length, width * self.scale)
+
+    def arrow(self, part: str, pose: PlainPose, size: Size, rgba: Rgba) -> Arrow:
+        """Return an arrow along a pose's z axis; size = (length, radius)."""
+        length, radius = size
+        same = self._same(part, pose, rgba)
+        return Arrow(*same, length * self.scale, radius * self.scale, self._look.segments)
+
+    def rod(self, part: str, pose: PlainPose, size: Size, rgba: Rgba) -> Cylinder:
+        """Return a cylinder along a pose's z axis, centred; size = (length, radius)."""
+        length, radius = size
+        same = self._same(part, pose, rgba)
+        return Cylinder(*same, radius * self.scale, length * self.scale, self._look.segments)
+
+    def ring(self, part: str, pose: PlainPose, size: Size, rgba: Rgba) -> Sector:
+        """Return a ring about a pose's z axis; size = (outer radius, inner radius)."""
+        outer, inner = (share * self.scale for share in size)
+        same = self._same(part, pose, rgba)
+        return Sector(*same, outer, inner, -np.pi, np.pi, None, self._look.segments)
+
+    def triad(self, part: str, pose: PlainPose, size: Size) -> Triad:
+        """Return a triad; size = (length, width) of its lines."""
+        length, width = size
+        white = (1.0, 1.0, 1.0, 1.0)
+        return Triad(*self._same(part, pose, white), length * self.scale, width * self.scale)
+
+    def text(self, part: str, place: Point, text: str, height: float, rgba: Rgba) -> Text:
+        """Return a text at a position [m]."""
+        same = self._same(part, (place, _NO_TURN), rgba)
+        return Text(*same, text, height * self.scale)
+
+    def _same(
+        self, part: str, pose: PlainPose, rgba: Rgba
+    ) -> tuple[str, str, str, Point, Quat, Rgba, float]:
+        """Return the attributes that all shapes have."""
+        name = f'{self._layer}/{self._name}/{part}'
+        return name, self._layer, self._of, *pose, rgba, self._look.draw_through

@@ -7,7 +7,6 @@ from math import ceil, pi
 
 from ik_node.model.rotation import quat_to_matrix
 from ik_node.scene.look import AXIS_COLOURS
-from ik_node.scene.plain_pose import z_onto
 from ik_node.scene.shapes import (
     Arrow,
     Capsule,
@@ -19,6 +18,7 @@ from ik_node.scene.shapes import (
     Sphere,
     Triad,
 )
+from ik_node.scene.skeleton import z_onto
 import numpy as np
 from numpy.typing import NDArray
 

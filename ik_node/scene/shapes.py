@@ -53,15 +53,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Segment(Shape):
-    """
-    A line along z, centred on the origin.
-
-    Attributes
-    ----------
-    length, width : float
-        [m]
-
-    """
+    """A line along z of a length and width [m], centred on the origin."""
 
     length: float
     width: float
@@ -79,19 +71,7 @@ class Segment(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Arrow(Shape):
-    """
-    An arrow from the origin along z.
-
-    Attributes
-    ----------
-    length : float
-        Length including the head [m].
-    radius : float
-        Radius of the shaft [m].
-    segments : int
-        Number of sides.
-
-    """
+    """An arrow from the origin along z: length with head, radius of shaft [m], sides."""
 
     length: float
     radius: float
@@ -115,17 +95,7 @@ class Arrow(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Cylinder(Shape):
-    """
-    A cylinder along z, centred on the origin.
-
-    Attributes
-    ----------
-    radius, length : float
-        [m]
-    segments : int
-        Number of sides.
-
-    """
+    """A cylinder along z, centred on the origin: radius, length [m], number of sides."""
 
     radius: float
     length: float
@@ -134,19 +104,7 @@ class Cylinder(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Capsule(Shape):
-    """
-    A cylinder along z with half spheres at both ends, centred on the origin.
-
-    Attributes
-    ----------
-    radius : float
-        [m]
-    length : float
-        Distance between the centres of the half spheres [m].
-    segments : int
-        Number of sides.
-
-    """
+    """A cylinder along z, centred, with half spheres at both ends of its length [m]."""
 
     radius: float
     length: float
@@ -155,17 +113,7 @@ class Capsule(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Sphere(Shape):
-    """
-    A sphere.
-
-    Attributes
-    ----------
-    radius : float
-        [m]
-    segments : int
-        Number of sides.
-
-    """
+    """A sphere: radius [m], number of sides."""
 
     radius: float
     segments: int
@@ -233,15 +181,7 @@ class Sector(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Triad(Shape):
-    """
-    A frame with x red, y green and z blue; only the opacity of `rgba` has an effect.
-
-    Attributes
-    ----------
-    length, width : float
-        Dimensions of its lines [m].
-
-    """
+    """A frame with x red, y green and z blue, whose lines have a length and width [m]."""
 
     length: float
     width: float
@@ -249,16 +189,7 @@ class Triad(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Text(Shape):
-    """
-    A text that faces the viewer, centred on the origin.
-
-    Attributes
-    ----------
-    text : str
-    height : float
-        Height of a capital letter [m].
-
-    """
+    """A text that faces the viewer, with the height of a capital letter [m]."""
 
     text: str
     height: float

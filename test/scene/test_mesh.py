@@ -1,7 +1,8 @@
-"""Triangles of shapes: closed surfaces of the right size, where the shape is."""
+"""Shapes, their triangles and their poses as plain numbers."""
 
 from math import pi
 
+from ik_node.model.rotation import pose_from_matrix
 from ik_node.scene import (
     Arrow,
     AXIS_COLOURS,
@@ -14,6 +15,7 @@ from ik_node.scene import (
     Text,
     Triad,
 )
+from ik_node.scene.skeleton import along, plain_poses, quats_of, z_along, z_onto
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -136,10 +138,105 @@ def test_text_shape_has_no_triangles():
     assert rgba.shape == (0, 4)
 
 
-@pytest.mark.parametrize('segments', [3, 4, 5, 24])
+@pytest.mark.parametrize('segments', [3, 24])
 def test_shapes_have_the_given_number_of_sides(segments):
     """A cylinder of n sides has n different directions around it, a disc n corners."""
     found = own(mesh_of(Cylinder(*common(), 0.1, 1.0, segments))[0]).reshape(-1, 3)
     rim = found[np.hypot(found[:, 0], found[:, 1]) > 0.05]
     assert len({tuple(point) for point in np.round(rim[:, :2], 9) + 0.0}) == segments
     assert len(mesh_of(Sector(*common(), 0.5, 0.0, -pi, pi, None, segments))[0]) == segments
+
+
+def placed(point):
+    """Return a point of the shape's frame in the root frame."""
+    return TURN.apply(point) + PLACE
+
+
+def test_a_segment_has_its_middle_at_its_origin():
+    """It goes along z from -length / 2 to length / 2."""
+    segment = Segment(*common(), length=0.6, width=0.01)
+    np.testing.assert_allclose(segment.start, placed((0, 0, -0.3)), atol=1e-15)
+    np.testing.assert_allclose(segment.end, placed((0, 0, 0.3)), atol=1e-15)
+
+
+def test_an_arrow_begins_at_its_origin():
+    """Its tip is a length away along z, its head a part of it and wider."""
+    arrow = Arrow(*common(), length=0.6, radius=0.01, segments=8)
+    np.testing.assert_allclose(arrow.end, placed((0, 0, 0.6)), atol=1e-15)
+    assert arrow.head_length == pytest.approx(0.18)
+    assert arrow.head_radius == pytest.approx(0.024)
+
+
+@pytest.mark.parametrize('value', [-2.0, 0.7])
+def test_hand_of_a_sector_ends_on_its_rim(value):
+    """It points to its value, counted from x about z."""
+    sector = Sector(*common(), 0.2, 0.0, -2.5, 1.0, value, 24)
+    point = 0.2 * np.array((np.cos(value), np.sin(value), 0.0))
+    np.testing.assert_allclose(sector.hand, placed(point), atol=1e-15)
+    assert Sector(*common(), 0.2, 0.0, -2.5, 1.0, None, 24).hand is None
+
+
+def rotations():
+    """Return rotations at random, and half turns, quarter turns and none about every axis."""
+    vectors = [
+        turn * np.eye(3)[i] for i in range(3) for turn in (0, 1e-9, np.pi / 2, np.pi, -np.pi)
+    ]
+    near = [np.array(axis) / np.linalg.norm(axis) for axis in [(1, 2, 3), (-1, 0, 1), (0, -2, 1)]]
+    vectors += [(np.pi - 1e-9) * axis for axis in near]
+    some = Rotation.random(200, random_state=np.random.default_rng(30))
+    return Rotation.concatenate([some, Rotation.from_rotvec(vectors)])
+
+
+def test_quaternions_of_many_rotations_are_exact():
+    """To the last digits, w >= 0."""
+    given = rotations()
+    found = quats_of(given.as_matrix())
+    assert (found[:, 3] >= 0.0).all()
+    assert (given.inv() * Rotation.from_quat(found)).magnitude().max() < 1e-14
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1.0, atol=1e-15)
+
+
+def test_pose_conversion_gives_same_values_for_one_and_many_frames():
+    """Positions and quaternions of one pose are those of many."""
+    frames = np.tile(np.eye(4), (len(rotations()), 1, 1))
+    frames[:, :3, :3] = rotations().as_matrix()
+    frames[:, :3, 3] = np.random.default_rng(31).normal(size=(len(frames), 3))
+    many = plain_poses(frames)
+    for frame, (position, quat) in zip(frames, many, strict=True):
+        assert position == pose_from_matrix(frame)[0] == tuple(frame[:3, 3])
+        same = min(
+            np.abs(np.subtract(quat, pose_from_matrix(frame)[1])).max(),
+            np.abs(np.add(quat, pose_from_matrix(frame)[1])).max(),
+        )
+        assert same < 1e-14
+        assert {type(part) for part in (*position, *quat)} == {float}
+    assert plain_poses(np.zeros((0, 4, 4))) == []
+
+
+@pytest.mark.parametrize('axis', [0, 1])
+def test_z_axis_is_rotated_onto_another_axis(axis):
+    """A right-handed frame in the same place, whose z axis is the other's x, y or z."""
+    frame = np.eye(4)
+    frame[:3, :3] = Rotation.from_euler('xyz', (0.1, 0.5, 2.0)).as_matrix()
+    frame[:3, 3] = (1, 2, 3)
+    laid = z_onto(frame, axis)
+    np.testing.assert_array_equal(laid[:3, 2], frame[:3, axis])
+    np.testing.assert_array_equal(laid[:, 3], frame[:, 3])
+    assert np.linalg.det(laid[:3, :3]) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize('way', [(0, 0, -2), (1e-9, 0, 0), (3, -1, 2)])
+def test_z_axis_points_along_direction(way):
+    """A right-handed frame at the place, whichever way it is."""
+    place, way = np.array((0.1, 0.2, 0.3)), np.array(way, dtype=float)
+    pose = z_along(place, way)
+    np.testing.assert_allclose(pose[:3, 2], way / np.linalg.norm(way), atol=1e-15)
+    np.testing.assert_allclose(pose[:3, :3] @ pose[:3, :3].T, np.eye(3), atol=1e-15)
+    assert np.linalg.det(pose[:3, :3]) == pytest.approx(1.0)
+    np.testing.assert_allclose(along(pose, 2.0), place + 2.0 * pose[:3, 2], atol=1e-15)
+
+
+def test_zero_direction_gives_no_rotation():
+    """Between a place and itself there is no direction."""
+    pose = z_along(np.ones(3), np.zeros(3))
+    np.testing.assert_array_equal(pose[:3, :3], np.eye(3))

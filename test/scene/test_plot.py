@@ -13,7 +13,7 @@ import pytest
 from support.mechanisms import MECHANISMS
 
 pytest.importorskip('matplotlib')
-from ik_node.scene.plot import _equal
+from ik_node.scene.plot import _equal, picture_maker, save_picture
 from matplotlib.figure import Figure
 from matplotlib.image import imread
 
@@ -126,3 +126,22 @@ def test_file_ending_selects_picture_format(tmp_path):
     shapes = IKRootsHelper(MECHANISMS['arm6']().roots, layers='axes labels', resolution=5).shapes()
     plot_shapes(shapes, str(tmp_path / 'scene.svg'), size=(3, 3))
     assert '<svg' in (tmp_path / 'scene.svg').read_text()
+
+
+def test_a_figure_is_saved(tmp_path):
+    """Of the size that is asked for, with letters that no font has."""
+    from matplotlib.image import imread
+
+    path = tmp_path / 'a.PNG'
+    figure = picture_maker('--plot', path)(figsize=(2.0, 1.0))
+    figure.text(0.1, 0.1, '\U0001f9be')
+    save_picture(figure, path, dpi=50)
+    assert imread(path).shape[:2] == (50, 100)
+
+
+@pytest.mark.parametrize('path', ['a.guess', 'png'])
+def test_unknown_picture_formats_are_refused(path):
+    """By the ending alone, before anything is drawn; those that are known are listed."""
+    with pytest.raises(OptionError, match=r'^--plot: .*a file that ends in \..*\.png') as caught:
+        picture_maker('--plot', path)
+    assert caught.value.name == '--plot'

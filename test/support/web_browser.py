@@ -45,10 +45,11 @@ SELDOM = (
 
 
 def with_text(label: str) -> str:
-    """Return JavaScript that returns the button, tab, option or input of that text, or null."""
+    """Return JavaScript that returns the button, tab, folder or input of that text, or null."""
+    folder = '.mantine-Paper-root>.mantine-Paper-root'
     return (
         f'const w={json.dumps(label)};'
-        'const q="button,[role=tab],[role=option],input,label";'
+        f'const q="button,[role=tab],[role=option],input,label,{folder}";'
         'const is=e=>e.textContent.trim()===w||e.type==="text"&&e.value===w;'
         'const all=[...document.querySelectorAll(q)];'
         'return all.find(e=>is(e)&&e.getBoundingClientRect().width>0)'

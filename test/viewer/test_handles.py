@@ -7,6 +7,8 @@ from itertools import product
 from types import SimpleNamespace
 
 from ik_node.robot import from_dh
+from ik_node.scene import Arrow, Segment, Text
+from ik_node.scene.look import Look
 from ik_node.viewer.panels.goal_panel import HandleStyle
 from ik_node.viewer.panels.load_panel import LoadArrow
 from ik_node.viewer.sessions.library_session import gallery_session
@@ -17,7 +19,7 @@ from ik_node.viewer.stage.goal_handle import (
     handle_axes,
     plane_of,
 )
-from ik_node.viewer.stage.load_handle import LoadHandle, SHAFT
+from ik_node.viewer.stage.load_handle import load_shapes, LoadHandle, SHAFT
 import numpy as np
 import pytest
 
@@ -325,3 +327,38 @@ def test_load_of_a_planar_link_stays_in_its_plane(scene, handle):
     pulled(ball, 'update', None, (0.2, 0.0, 1.0), (0.0, -4.0, 5.0))
     ((_, place),) = handle.told
     np.testing.assert_allclose(place, (0.2, 0.0, 1.0), atol=1e-12)
+
+
+LOOK = Look(scale=0.4)
+POINT = np.array((0.1, -0.2, 0.3))
+TOWARDS = np.array((2.0, -1.0, 2.0)) / 3.0
+
+
+def test_arrow_leads_from_the_point_of_application_to_its_handle():
+    """Its tip is just before the end, where the handle is; the text is beyond."""
+    end = POINT + 0.7 * TOWARDS
+    shaft, head, text = load_shapes(LoadArrow('tool', POINT, end, '70 N'), LOOK)
+    assert (type(shaft), type(head), type(text)) == (Segment, Arrow, Text)
+    assert {shape.of for shape in (shaft, head, text)} == {'tool'}
+    np.testing.assert_allclose(shaft.start, POINT, atol=1e-12)
+    assert (end - head.end) @ TOWARDS == pytest.approx(0.06 * 0.4)
+    assert (shaft.end - np.array(head.position)) @ TOWARDS > 0.0
+    assert (text.position - end) @ TOWARDS > 0.0
+    assert text.text == '70 N'
+
+
+def test_arrows_of_all_lengths_have_few_meshes():
+    """Heads of short arrows are halved; a head never begins before the arrow."""
+    heads = set()
+    for length in np.linspace(0.02, 5.0, 300):
+        for shape in load_shapes(LoadArrow('tool', POINT, POINT + length * TOWARDS, ''), LOOK):
+            if isinstance(shape, Arrow):
+                heads.add((shape.length, shape.radius))
+                assert (shape.position - POINT) @ TOWARDS > -1e-9
+    assert 1 < len(heads) <= 6
+
+
+def test_force_of_zero_has_no_arrow():
+    """Nor has one that is shorter than its handle."""
+    assert load_shapes(LoadArrow('tool', POINT, POINT, '0 N'), LOOK) == []
+    assert load_shapes(LoadArrow('tool', POINT, POINT + 0.02 * TOWARDS, '1 N'), LOOK) == []

@@ -1,10 +1,15 @@
-"""The two balls with which a load is dragged: at the tip of its arrow and on its shaft."""
+"""A load on a link: its arrow with the size of the force, and the two balls that drag it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import floor, log2
 from typing import Any
 
+from ik_node.model.rotation import pose_from_matrix
+from ik_node.scene.look import LOAD, Look, ShapeFactory
+from ik_node.scene.shapes import Shape
+from ik_node.scene.skeleton import point, z_along
 from ik_node.viewer.panels.load_panel import LoadArrow
 from ik_node.viewer.stage.view_ray import pointer_translation
 import numpy as np
@@ -83,3 +88,34 @@ class LoadHandle:
 
         ball.on_drag(dragged)
         return ball
+
+
+# Shares of the scale: length and radius of the head's arrow, and the distance of its tip from the
+# end of the force, where the handle is.
+HEAD, THICK, BEFORE = 0.7, 0.035, 0.06
+# Height of the text, and its distance from the end of the force.
+TEXT, GAP = 0.09, 0.22
+# A short arrow has a smaller head: halved so often at most, so that there are few meshes.
+HALVED = 5
+
+
+def load_shapes(arrow: LoadArrow, look: Look) -> list[Shape]:
+    """Return the shapes of a load; its `scale` is the length of an ordinary arrow [m]."""
+    start, end, of = arrow.start, arrow.end, arrow.link
+    way = end - start
+    length = float(np.sqrt(way @ way))
+    share = length / look.scale - BEFORE
+    halved = max(0, -floor(log2(share / HEAD))) if share > 0.0 else HALVED + 1
+    if halved > HALVED:
+        return []
+    ahead = look.scale / length * way
+    tip = end - BEFORE * ahead
+    make = ShapeFactory('load', of, of, look)
+    head, thick = HEAD * 0.5**halved, THICK * 0.5**halved
+    pose = pose_from_matrix(z_along(tip - head * ahead, way))
+    # The head is an arrow of its own, because an arrow of another length needs another mesh.
+    return [
+        make.line('shaft', start, tip - 0.5 * head * ahead, 2.0 * thick, LOAD),
+        make.arrow('head', pose, (head, thick), LOAD),
+        make.text('size', point(end + GAP * ahead), arrow.text, TEXT, LOAD),
+    ]

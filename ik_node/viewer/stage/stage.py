@@ -11,7 +11,6 @@ from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 from ik_node.robot import Robot
 from ik_node.scene import AXIS_COLOURS, IKRootsHelper, mesh_of
-from ik_node.scene.load_marks import load_shapes
 from ik_node.scene.look import COLOURS, FREE, Look, PASSIVE
 from ik_node.scene.shapes import Sector, Shape
 from ik_node.viewer.panels.goal_panel import GoalPanel
@@ -22,7 +21,7 @@ from ik_node.viewer.sessions.session import Session
 from ik_node.viewer.stage.cameras import Cameras, plane_view, view_of
 from ik_node.viewer.stage.goal_handle import GoalGizmos, OnDrag, plane_of, plane_of_point
 from ik_node.viewer.stage.link_bodies import LinkBodies
-from ik_node.viewer.stage.load_handle import LoadHandle, OnLoad
+from ik_node.viewer.stage.load_handle import load_shapes, LoadHandle, OnLoad
 from ik_node.viewer.stage.reach_marks import ReachMarks
 from ik_node.viewer.stage.scene_nodes import SceneNodes
 from ik_node.viewer.stage.surroundings import add_lights, add_terrain, place_ground
@@ -214,7 +213,7 @@ class Stage:
         if arrow is None:
             return []
         look = Look(scale=self.gizmo_size * self._view.size, segments=SIDES)
-        return load_shapes(arrow.start, arrow.end, arrow.text, look, arrow.link)
+        return load_shapes(arrow, look)
 
     def _load_plane(self, robot: Robot, arrow: LoadArrow | None) -> Array | None:
         """Return the plane in which the origin of the loaded link moves; None = in space."""

@@ -1,0 +1,505 @@
+"""Goals and loop closures of a scene: where they are, and how far from met."""
+
+import itertools
+
+from ik_node.errors import OptionError, ShapeError, UnknownFrameError
+from ik_node.model.closure import Closure
+from ik_node.model.dof import DOF_NAMES
+from ik_node.model.request import request_of
+from ik_node.model.tree import build_tree
+from ik_node.scene import Arrow, Cylinder, IKRootsHelper, Sector, Segment, Sphere, Text, Triad
+from ik_node.scene.constraint_marks import ConstraintFrames, gap_of, LINE, OPEN_LINE
+from ik_node.scene.look import AXIS_COLOURS, COLOURS, FREE, OPEN, UNMET, UNUSED
+from ik_node.scene.skeleton import Skeleton
+from ik_node.solver.options import SolverOptions
+from ik_node.solver.solver import Solver
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+from support.mechanisms import AXES, held, MECHANISMS, TURNS
+from support.open_mechanisms import arm6, two_arms
+
+
+def parts_of(shapes, name):
+    """Return the shapes of a goal by their parts."""
+    return {shape.name.rpartition('/')[2]: shape for shape in shapes if shape.of == name}
+
+
+def turn_of(shape):
+    """Return the orientation of a shape, (3, 3)."""
+    return Rotation.from_quat(shape.quat_xyzw).as_matrix()
+
+
+@pytest.mark.parametrize(
+    ('axes', 'dof'), [('world', 'X Y'), ('goal', 'Z EX EY'), ('link', 'X Y Z EX EY EZ')]
+)
+def test_constrained_axes_of_goal_are_coloured(axes, dof):
+    """Arrows and rings lie in the axes that count, coloured where they are asked for."""
+    m = held(axes, dof.split())
+    helper = IKRootsHelper(m.roots, layers='goals')
+    q = m.random_q(helper.joint_names, np.random.default_rng(11))
+    a, b = m.naive(helper.joint_names, q).ends(m.goals['goal'])
+    counted = {'world': np.eye(3), 'goal': b[:3, :3], 'link': a[:3, :3]}[axes]
+    parts = parts_of(helper.shapes(q), 'goal')
+    for at, name in enumerate(DOF_NAMES):
+        shape = parts[name]
+        assert isinstance(shape, Sector if at >= 3 else Arrow)
+        np.testing.assert_allclose(turn_of(shape)[:, 2], counted[:, at % 3], atol=1e-12)
+        np.testing.assert_allclose(shape.position, b[:3, 3], atol=1e-12)
+        assert shape.rgba == (AXIS_COLOURS[at % 3] if name in dof.split() else FREE)
+        if at >= 3:
+            assert shape.upper - shape.lower == pytest.approx(2 * np.pi)
+            assert 0 < shape.inner_radius < shape.radius
+
+
+@pytest.mark.parametrize(
+    'name', ['ball', 'mixed', 'fourbar_pinned', 'hexapod', 'two_arms']
+)
+def test_line_connects_goal_handle_with_link(name):
+    """The handle is at frame B; from there a way leads to frame A where they differ."""
+    m = MECHANISMS[name]()
+    helper = IKRootsHelper(m.roots, layers='goals')
+    q = m.random_q(helper.joint_names, np.random.default_rng(12))
+    naive = m.naive(helper.joint_names, q)
+    shapes = helper.shapes(q)
+    for goal in m.goals.values():
+        a, b = naive.ends(goal)
+        parts = parts_of(shapes, goal.name)
+        np.testing.assert_allclose(parts['handle'].position, b[:3, 3], atol=1e-12)
+        assert parts['handle'].rgba == COLOURS['goals']
+        assert max(naive.error(goal)) > 1e-6
+        np.testing.assert_allclose(parts['reached'].position, a[:3, 3], atol=1e-12)
+        np.testing.assert_allclose(parts['way'].start, b[:3, 3], atol=1e-12)
+        np.testing.assert_allclose(parts['way'].end, a[:3, 3], atol=1e-12)
+        assert parts['way'].rgba == parts['reached'].rgba == UNMET
+
+
+def test_met_goal_has_no_line():
+    """It has no way to go, and is where it is asked for without any new structure."""
+    m = arm6()
+    goal = m.goals['hand_goal']
+    helper = IKRootsHelper(m.roots, layers='goals')
+    position, quat = m.pose_of('hand')
+    goal.set_position(*position)
+    goal.set_quaternion(*quat)
+    parts = parts_of(helper.shapes(), 'hand_goal')
+    assert set(parts) == {'handle', *DOF_NAMES}
+    np.testing.assert_allclose(parts['handle'].position, position, atol=1e-12)
+    goal.set_goal_dof('X', 'Y')
+    helper.update_structure()
+    goal.set_position(*np.add(position, (0, 0, 0.5)))
+    assert set(parts_of(helper.shapes(), 'hand_goal')) == {'handle', *DOF_NAMES}
+    goal.set_position(*np.add(position, (0, 0.5, 0)))
+    assert 'way' in parts_of(helper.shapes(), 'hand_goal')
+
+
+def test_goal_poses_of_call_replace_those_of_goals():
+    """As in solve_pose: only these goals, a goal's name before a link's, no object is touched."""
+    m = two_arms()
+    helper = IKRootsHelper(m.roots, layers='goals')
+    before = m.goals['left_goal'].position.copy()
+    quat = Rotation.from_euler('xyz', (0.3, 0.2, 0.1)).as_quat()
+    shapes = helper.shapes(goals={'left_goal': ((0.1, 0.2, 0.3), 2 * quat)})
+    assert {shape.of for shape in shapes} == {'left_goal'}
+    assert parts_of(shapes, 'left_goal')['handle'].position == (0.1, 0.2, 0.3)
+    np.testing.assert_array_equal(m.goals['left_goal'].position, before)
+    shapes = helper.shapes(goals={'left_j4_link': ((0.1, 0.2, 0.3), quat)})
+    parts = parts_of(shapes, 'left_j4_link')
+    hand, _ = m.pose_of('left_j4_link')
+    np.testing.assert_allclose(parts['way'].end, hand, atol=1e-12)
+    for at in range(6):
+        assert parts[DOF_NAMES[at]].rgba == AXIS_COLOURS[at % 3]
+    assert helper.shapes(goals={}) == ()
+    assert {shape.of for shape in helper.shapes()} == {'left_goal', 'right_goal'}
+    again = helper.shapes(goals={'left_j4_link': ((0.5, 0.2, 0.3), quat)})
+    assert [shape.name for shape in again] == [shape.name for shape in shapes]
+
+
+def test_goal_pose_is_relative_to_parent_of_goal():
+    """The pose of a goal that hangs under a link is one in that link."""
+    m = held('goal', ('X',))
+    helper = IKRootsHelper(m.roots, layers='goals')
+    q = m.random_q(helper.joint_names, np.random.default_rng(13))
+    wanted = (np.array((0.3, 0.2, 0.1)), Rotation.from_euler('xyz', (0.5, 0.2, 0.1)).as_quat())
+    _, b = m.naive(helper.joint_names, q).ends(m.goals['goal'], wanted)
+    parts = parts_of(helper.shapes(q, {'goal': wanted}), 'goal')
+    np.testing.assert_allclose(parts['handle'].position, b[:3, 3], atol=1e-12)
+    np.testing.assert_allclose(turn_of(parts['Z']), b[:3, :3], atol=1e-12)
+
+
+def test_invalid_goal_poses_are_refused():
+    """Names and numbers are checked, and said."""
+    m = arm6()
+    helper = IKRootsHelper(m.roots)
+    with pytest.raises(UnknownFrameError, match=r"goal or link named 'elbow'.*hand_goal"):
+        helper.shapes(goals={'elbow': ((0, 0, 0), (0, 0, 0, 1))})
+    with pytest.raises(ShapeError, match="pose of 'hand'"):
+        helper.shapes(goals={'hand': ((0, 0), (0, 0, 0, 1))})
+    m.links['base'].name = 'hand'
+    helper.update_structure()
+    with pytest.raises(OptionError, match=r"link: 'hand' is not allowed.*only one link"):
+        helper.shapes(goals={'hand': ((0, 0, 0), (0, 0, 0, 1))})
+
+
+def test_disabled_goal_is_grey_handle():
+    """It is a grey handle, until it is enabled again; a pose given for it makes it count."""
+    m = arm6()
+    goal = m.goals['hand_goal']
+    goal.enabled = False
+    helper = IKRootsHelper(m.roots, layers='goals')
+    (handle,) = helper.shapes()
+    assert (handle.name, handle.rgba) == ('goals/hand_goal/handle', UNUSED)
+    assert len(helper.shapes(goals={'hand_goal': ((0, 0, 0), (0, 0, 0, 1))})) > 1
+    goal.enabled, goal.weight = True, 0.0
+    assert len(helper.shapes()) == 1
+    goal.weight = 1.0
+    assert len(helper.shapes()) > 1
+
+
+def test_distance_goal_is_drawn_as_ball():
+    """Its radius is the distance, whatever the scale; it can be seen through."""
+    m = arm6()
+    goal = m.goals['hand_goal']
+    goal.kind, goal.distance = 'distance', 0.7
+    helper = IKRootsHelper(m.roots, layers='goals', joint_scale=0.02)
+    goal.set_position(0.3, 0.1, 0.2)
+    shape = parts_of(helper.shapes(), 'hand_goal')['distance']
+    assert isinstance(shape, Sphere)
+    assert shape.radius == pytest.approx(0.7)
+    assert shape.position == (0.3, 0.1, 0.2)
+    assert shape.rgba[3] < 0.5
+
+
+def test_line_of_sight_is_drawn_as_arrow():
+    """An arrow on the link points where it looks."""
+    m = arm6()
+    m.goals['hand_goal'].kind = 'look_at'
+    shape = parts_of(IKRootsHelper(m.roots, layers='goals').shapes(), 'hand_goal')['sight']
+    hand = m.naive().world(m.links['hand'])
+    assert isinstance(shape, Arrow)
+    np.testing.assert_allclose(shape.position, hand[:3, 3], atol=1e-12)
+    np.testing.assert_allclose(turn_of(shape)[:, 2], hand[:3, 2], atol=1e-12)
+
+
+def test_line_leads_to_centre_of_mass():
+    """The way leads to the centre of mass; turns are not spoken of."""
+    m = arm6()
+    for number, link in enumerate(m.links.values()):
+        link.mass, link.centre_of_mass = 1.0 + number, np.array((0.01 * number, 0.1, 0.0))
+    goal = m.goals['hand_goal']
+    goal.remove_child(m.links['hand'])
+    goal.make_closure(m.links['base'])
+    goal.kind = 'centre_of_mass'
+    helper = IKRootsHelper(m.roots, layers='goals')
+    q = m.random_q(helper.joint_names, np.random.default_rng(14))
+    parts = parts_of(helper.shapes(q), 'hand_goal')
+    centre = m.naive(helper.joint_names, q).centre_of_mass(m.links['base'])
+    np.testing.assert_allclose(parts['reached'].position, centre, atol=1e-12)
+    assert set(parts) == {'handle', 'X', 'Y', 'Z', 'reached', 'way'}
+
+
+WITH_LOOPS = ['mixed', 'fourbar_pinned', 'hexapod', 'walker']
+GREEN = COLOURS['closures']
+
+
+def drawn(source, name=None, **options):
+    """Return the shapes of closures, or of one of them by their parts."""
+    shapes = IKRootsHelper(source, layers='closures', **options).shapes()
+    if name is None:
+        return shapes
+    return {shape.name.rpartition('/')[2]: shape for shape in shapes if shape.of == name}
+
+
+def two_points(type_name, offset=(0, 0, 0), turn=(0, 0, 0)):
+    """Return two bodies tied by a closure, the first away from the second by a pose."""
+    m = held('goal', (), kind=type_name if type_name in ('universal', 'distance') else 'distance')
+    closure = next(c for c in m.links['left'].children if c.is_closure)
+    if type_name not in ('universal', 'distance'):
+        closure.kind, dofs = Closure.rows_of_type(type_name)
+        closure.set_dof(*dofs)
+    link = m.naive().world(closure.child)
+    wanted = np.eye(4)
+    wanted[:3, :3] = Rotation.from_euler('xyz', turn).as_matrix()
+    wanted[:3, 3] = offset
+    # Frame A is to be at this pose in frame B.
+    b = m.naive().world(closure)
+    offset_in_link = np.linalg.inv(link) @ b @ wanted
+    closure.set_offset(
+        offset_in_link[:3, 3], Rotation.from_matrix(offset_in_link[:3, :3]).as_quat()
+    )
+    return m, closure
+
+
+@pytest.mark.parametrize('name', WITH_LOOPS)
+def test_both_frames_are_where_the_oracle_has_them(name):
+    """Balls at frames A and B at random values, a red line between them where it is open."""
+    m = MECHANISMS[name]()
+    helper = IKRootsHelper(m.roots, layers='closures')
+    q = m.random_q(helper.joint_names, np.random.default_rng(10))
+    naive = m.naive(helper.joint_names, q)
+    shapes = {shape.name: shape for shape in helper.shapes(q)}
+    for closer in m.closures.values():
+        a, b = naive.ends(closer)
+        at = f'closures/{closer.name}/'
+        np.testing.assert_allclose(shapes[f'{at}b'].position, b[:3, 3], atol=1e-12)
+        is_open = max(naive.error(closer)) > 1e-6
+        assert shapes[f'{at}b'].rgba == (OPEN if is_open else GREEN)
+        if np.linalg.norm(a[:3, 3] - b[:3, 3]) > 1e-3:
+            np.testing.assert_allclose(shapes[f'{at}a'].position, a[:3, 3], atol=1e-12)
+            line = shapes[f'{at}line']
+            np.testing.assert_allclose(line.start, b[:3, 3], atol=1e-12)
+            np.testing.assert_allclose(line.end, a[:3, 3], atol=1e-12)
+            assert line.width == (OPEN_LINE if is_open else LINE) * helper.joint_scale
+
+
+@pytest.mark.parametrize('name', ['fourbar', 'hexapod'])
+def test_a_closed_loop_is_one_green_ball(name):
+    """Where both frames coincide there is one ball, no line and no text."""
+    m = MECHANISMS[name]()
+    for closer in m.closures:
+        parts = drawn(m.roots, closer)
+        shapes = [shape for shape in parts.values() if not isinstance(shape, Triad)]
+        assert {shape.rgba for shape in shapes} == {GREEN}
+        assert [part for part, shape in parts.items() if isinstance(shape, Sphere)] == ['b']
+        assert not {'a', 'line', 'gap', 'frame_a'} & set(parts)
+
+
+def test_a_loop_that_opens_turns_red():
+    """Moving one motor opens its loops, and only those; solving turns all green again."""
+    m = MECHANISMS['hexapod']()
+    helper = IKRootsHelper(m.roots, layers='closures')
+
+    def red():
+        return {shape.of for shape in helper.shapes() if shape.rgba == OPEN}
+
+    assert red() == set()
+    m.joints['p3'].set_dof_values(0.05)
+    assert red() == {'leg3'}
+    (text,) = [shape for shape in helper.shapes() if isinstance(shape, Text)]
+    assert (text.of, text.text) == ('leg3', '50 mm')
+    m.joints['float'].set_dof_value('Z', 0.01)
+    assert red() == {f'leg{k}' for k in range(6)}
+    m.joints['float'].set_dof_value('Z', 0.0)
+    m.joints['p3'].set_dof_values(0.0)
+    assert red() == set()
+
+
+def test_gap_text_is_above_the_gap():
+    """It stands over the middle, above both ends, and says millimetres and degrees."""
+    m, closure = two_points('weld', (0.02, 0.0, 0.0), (0, 0, np.radians(3)))
+    parts = drawn(m.roots, 'closure')
+    a, b = m.naive().ends(closure)
+    np.testing.assert_allclose(parts['gap'].position[:2], 0.5 * (a[:2, 3] + b[:2, 3]), atol=1e-12)
+    assert parts['gap'].position[2] > max(a[2, 3], b[2, 3])
+    assert parts['gap'].text == '20 mm, 3 deg'
+    assert parts['gap'].rgba == OPEN
+
+
+@pytest.mark.parametrize(
+    ('type_name', 'free'),
+    [
+        ('weld', {'frame_b': Triad}),
+        ('point', {}),
+        ('hinge', {'EZ': Cylinder}),
+        ('slider', {'Z': Segment, 'frame_b': Triad}),
+        ('planar', {'X': Segment, 'Y': Segment, 'EZ': Cylinder}),
+        ('universal', {'EX': Cylinder, 'EY': Cylinder}),
+    ],
+)
+def test_free_axes_of_closure_are_drawn(type_name, free):
+    """The axes that it does not hold are drawn; where no turn is free, its frame."""
+    # A universal joint is closed however it is turned about its first axis.
+    turn = (0.5, 0, 0) if type_name == 'universal' else (0, 0, 0)
+    m, closure = two_points(type_name, turn=turn)
+    parts = drawn(m.roots, 'closure')
+    assert {part: type(shape) for part, shape in parts.items()} == {'b': Sphere, **free}
+    a, b = m.naive().ends(closure)
+    for part, kind in free.items():
+        shape = parts[part]
+        turn = Rotation.from_quat(shape.quat_xyzw).as_matrix()
+        if kind is Triad:
+            np.testing.assert_allclose(turn, b[:3, :3], atol=1e-12)
+            continue
+        frame = a if (type_name, part) == ('universal', 'EY') else b
+        np.testing.assert_allclose(turn[:, 2], frame[:3, 'XYZ'.index(part[-1])], atol=1e-12)
+        np.testing.assert_allclose(shape.position, b[:3, 3], atol=1e-12)
+        assert shape.rgba == GREEN
+
+
+def test_closure_displaced_along_free_axis_is_closed():
+    """Frames may be apart along what is free: a thin green line, no text."""
+    m, _ = two_points('slider', (0, 0, 0.3))
+    parts = drawn(m.roots, 'closure')
+    assert set(parts) == {'a', 'b', 'line', 'Z', 'frame_b'}
+    assert parts['line'].rgba == GREEN
+    assert parts['line'].length == pytest.approx(0.3)
+
+
+def test_a_turned_weld_shows_both_frames():
+    """Open by a turn alone: two frames in one place, one ball, the angle as text."""
+    m, closure = two_points('weld', turn=(0.5, 0, 0))
+    parts = drawn(m.roots, 'closure')
+    assert set(parts) == {'b', 'frame_a', 'frame_b', 'gap'}
+    a, b = m.naive().ends(closure)
+    for part, frame in (('frame_a', a), ('frame_b', b)):
+        turn = Rotation.from_quat(parts[part].quat_xyzw).as_matrix()
+        np.testing.assert_allclose(turn, frame[:3, :3], atol=1e-12)
+    assert parts['gap'].text == '28.6 deg'
+
+
+def test_rod_closure_shows_its_length_or_difference():
+    """A distance that is kept is a green line of that length, else the text has the difference."""
+    m, closure = two_points('distance', (0.3, 0, 0))
+    closure.distance = 0.3
+    parts = drawn(m.roots, 'closure')
+    assert set(parts) == {'a', 'b', 'line'}
+    assert parts['line'].length == pytest.approx(0.3)
+    assert {shape.rgba for shape in parts.values()} == {GREEN}
+    closure.distance = 0.28
+    parts = drawn(m.roots, 'closure')
+    assert parts['gap'].text == '20 mm'
+    assert {shape.rgba for shape in parts.values()} == {OPEN}
+
+
+@pytest.mark.parametrize('gap', [5e-7, 1.5e-6])
+def test_gap_beyond_tolerance_is_red(gap):
+    """A loop is red from the tolerance on; the thick line is there even where nobody sees it."""
+    m, closure = two_points('point', (gap, 0, 0))
+    parts = drawn(m.roots, 'closure')
+    assert parts['b'].rgba == (OPEN if gap > 1e-6 else GREEN)
+    assert ('line' in parts) == ('gap' in parts) == (gap > 1e-6)
+    closure.tolerance = 2.0 * gap
+    assert drawn(m.roots, 'closure')['b'].rgba == GREEN
+
+
+def test_thresholds_of_solver_decide_what_is_closed():
+    """Its thresholds are asked at every call."""
+    m, _ = two_points('point', (1e-4, 0, 0))
+    solver = Solver(m.roots)
+    helper = IKRootsHelper(solver, layers='closures')
+    assert helper.shapes()[0].rgba == OPEN
+    solver.options = SolverOptions(translation_converge_threshold=1e-3)
+    assert helper.shapes()[0].rgba == GREEN
+
+
+def test_disabled_closure_is_grey():
+    """It complains of nothing but says how far it is open; it joins in again when enabled."""
+    m, closure = two_points('weld', (0.1, 0, 0))
+    closure.enabled = False
+    parts = drawn(m.roots, 'closure')
+    assert set(parts) == {'a', 'b', 'line', 'gap'}
+    assert parts['gap'].text == '100 mm'
+    assert {shape.rgba for shape in parts.values()} == {UNUSED}
+    helper = IKRootsHelper(m.roots)
+    assert parts['line'].width == LINE * helper.joint_scale
+    closure.enabled = True
+    assert drawn(m.roots, 'closure')['b'].rgba == OPEN
+    closure.weight = 0.0
+    assert drawn(m.roots, 'closure')['b'].rgba == UNUSED
+
+
+def test_released_closure_that_is_closed_has_no_gap():
+    """As long as its frames coincide there is no gap to speak of."""
+    m, closure = two_points('weld')
+    closure.enabled = False
+    assert set(drawn(m.roots, 'closure')) == {'b'}
+
+
+def test_colour_of_closed_loops_can_be_chosen():
+    """The colour of closed loops can be chosen; open ones stay red."""
+    m, _ = two_points('point')
+    helper = IKRootsHelper(m.roots, layers='closures')
+    helper.set_color('#0000ff', 'closures')
+    assert helper.shapes()[0].rgba == (0.0, 0.0, 1.0, 1.0)
+    m, _ = two_points('point', (1, 0, 0))
+    helper = IKRootsHelper(m.roots, layers='closures')
+    helper.set_color('#0000ff', 'closures')
+    assert {shape.rgba for shape in helper.shapes()} == {OPEN}
+
+
+def compare(m, closer, seed):
+    """Hold the gap at random values against the oracle's and the object's residual."""
+    tree = build_tree(m.roots)
+    q = m.random_q(tree.names, np.random.default_rng(seed))
+    skeleton = Skeleton(tree)
+    frames = ConstraintFrames(skeleton, request_of(closer))
+    snapshot = skeleton.at(q)
+    a, b = frames.frame_a(snapshot), frames.frame_b(snapshot)
+    naive = m.naive(tree.names, q)
+    for found, wanted in zip((a, b), naive.ends(closer), strict=True):
+        np.testing.assert_allclose(found, wanted, atol=1e-12)
+    gap = gap_of(frames.request, a, b)
+    np.testing.assert_allclose(gap, naive.error(closer), atol=1e-9)
+    for name, value in zip(tree.names, q, strict=True):
+        joint = m.joints[name.partition('.')[0]]
+        joint.set_dof_value(name.partition('.')[2] or joint.dof[0], value)
+    if hasattr(closer, 'get_residual'):
+        assert np.hypot(*gap) == pytest.approx(np.linalg.norm(closer.get_residual()), abs=1e-9)
+
+
+def test_gap_equals_residual_for_every_choice_of_axes():
+    """Any turns, with and without translations, counted in anybody's axes."""
+    for axes, turns in itertools.product(AXES, TURNS):
+        for dof in (turns, ('X', 'Z', *turns)):
+            m = held(axes, dof)
+            compare(m, m.goals['goal'], seed=6)
+
+
+@pytest.mark.parametrize('kind', ['universal', 'distance'])
+def test_gap_equals_residual_for_universal_and_distance_closures(kind):
+    """Rows that are no components of a pose."""
+    m = held('goal', (), kind=kind)
+    compare(m, next(c for c in m.links['left'].children if c.is_closure), seed=7)
+
+
+@pytest.mark.parametrize('name', WITH_LOOPS)
+def test_frames_and_gaps_of_every_mechanism_are_right(name):
+    """Pins, welds, points, rods, and goals."""
+    m = MECHANISMS[name]()
+    for seed, closer in enumerate([*m.closures.values(), *m.goals.values()]):
+        compare(m, closer, seed)
+
+
+def test_gap_of_look_at_goal_equals_residual():
+    """The angle between the line of sight and the goal."""
+    m = held('world', DOF_NAMES)
+    m.goals['goal'].kind = 'look_at'
+    compare(m, m.goals['goal'], seed=8)
+
+
+def test_frame_a_of_mass_goal_is_at_centre_of_mass():
+    """Frame A is at the centre of all masses that the link carries."""
+    m = held('world', ('X', 'Y'))
+    for seed, name in enumerate(('right', 'left')):
+        link = m.links[name]
+        link.mass, link.centre_of_mass = 2.0 + seed, np.array((0.1, 0.2, -0.3))
+    m.goals['goal'].kind = 'centre_of_mass'
+    m.goals['goal'].remove_child(m.links['right'])
+    m.goals['goal'].make_closure(m.links['trunk_link'])
+    compare(m, m.goals['goal'], seed=9)
+
+
+@pytest.mark.parametrize(
+    ('tolerance', 'options', 'met', 'text'),
+    [
+        (None, {}, False, '5 mm, 2 deg'),
+        (None, {'translation_converge_threshold': 0.01}, False, '2 deg'),
+        (None, {'rotation_converge_threshold': 0.1}, False, '5 mm'),
+        ((0.01, 0.1), {}, True, ''),
+        ((0.001, 0.1), {'translation_converge_threshold': 1.0}, False, '5 mm'),
+    ],
+)
+def test_tolerance_of_constraint_decides_if_it_is_met(tolerance, options, met, text):
+    """The tolerance of its own, else the solver's; the text names what is beyond."""
+    m = MECHANISMS['arm6']()
+    goal = m.goals['hand_goal']
+    position, quat = m.pose_of('hand')
+    goal.set_position(*np.add(position, (0, 0.003, 0.004)))
+    goal.set_quaternion(*quat)
+    turn = np.radians(2.0)
+    goal.set_offset((0, 0, 0), (0, 0, np.sin(turn / 2), np.cos(turn / 2)))
+    goal.tolerance = tolerance
+    skeleton = Skeleton(build_tree(m.roots))
+    frames, snapshot = ConstraintFrames(skeleton, request_of(goal)), skeleton.at(None)
+    gap = frames.gap(frames.frame_a(snapshot), frames.frame_b(snapshot), SolverOptions(**options))
+    assert (gap.met, gap.text) == (met, text)
