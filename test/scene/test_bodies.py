@@ -53,9 +53,7 @@ def same_pair(one, other):
     )
 
 
-@pytest.mark.parametrize(
-    'name', ['ball', 'mixed', 'fourbar_pinned', 'hexapod', 'two_arms']
-)
+@pytest.mark.parametrize('name', ['ball', 'mixed', 'fourbar_pinned', 'hexapod', 'two_arms'])
 def test_every_link_is_drawn_once(name):
     """Capsules lie where the oracle says that something is rigid, one for each."""
     m, helper, q, naive = moved(name, seed=1)
@@ -71,9 +69,7 @@ def test_every_link_is_drawn_once(name):
     assert {shape.of for shape in drawn} <= {f.name for f in naive.frames if isinstance(f, Link)}
 
 
-@pytest.mark.parametrize(
-    'name', ['ball', 'mixed', 'fourbar_pinned', 'hexapod', 'two_arms']
-)
+@pytest.mark.parametrize('name', ['ball', 'mixed', 'fourbar_pinned', 'hexapod', 'two_arms'])
 def test_every_link_has_its_frame(name):
     """The oracle's pose of every link is that of one triad, and there are no other places."""
     _, helper, q, naive = moved(name, seed=2)

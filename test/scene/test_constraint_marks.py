@@ -52,9 +52,7 @@ def test_constrained_axes_of_goal_are_coloured(axes, dof):
             assert 0 < shape.inner_radius < shape.radius
 
 
-@pytest.mark.parametrize(
-    'name', ['ball', 'mixed', 'fourbar_pinned', 'hexapod', 'two_arms']
-)
+@pytest.mark.parametrize('name', ['ball', 'mixed', 'fourbar_pinned', 'hexapod', 'two_arms'])
 def test_line_connects_goal_handle_with_link(name):
     """The handle is at frame B; from there a way leads to frame A where they differ."""
     m = MECHANISMS[name]()

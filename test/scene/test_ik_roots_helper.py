@@ -35,9 +35,7 @@ def close(one, other):
     return words_a == words_b and np.allclose(numbers_a, numbers_b, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    'name', ['ball', 'mixed', 'fourbar_pinned', 'hexapod', 'two_arms']
-)
+@pytest.mark.parametrize('name', ['ball', 'mixed', 'fourbar_pinned', 'hexapod', 'two_arms'])
 def test_shape_names_are_unique_and_constant(name):
     """No two shapes share a name, and a name keeps its kind and layer wherever the robot goes."""
     m = MECHANISMS[name]()
@@ -55,9 +53,7 @@ def test_shape_names_are_unique_and_constant(name):
     assert names(IKRootsHelper(m.roots, layers=LAYERS)) == names(helper)
 
 
-@pytest.mark.parametrize(
-    'name', ['ball', 'mixed', 'fourbar_pinned', 'hexapod', 'two_arms']
-)
+@pytest.mark.parametrize('name', ['ball', 'mixed', 'fourbar_pinned', 'hexapod', 'two_arms'])
 def test_nothing_is_drawn_twice(name):
     """No two shapes of a layer differ in their names alone, however often a root is given."""
     m = MECHANISMS[name]()
@@ -73,9 +69,7 @@ def test_nothing_is_drawn_twice(name):
     assert sorted(names(twice)) == sorted(names(helper))
 
 
-@pytest.mark.parametrize(
-    'name', ['ball', 'mixed', 'fourbar_pinned', 'hexapod', 'two_arms']
-)
+@pytest.mark.parametrize('name', ['ball', 'mixed', 'fourbar_pinned', 'hexapod', 'two_arms'])
 def test_shapes_at_q_equal_shapes_of_set_joints(name):
     """The shapes at a q are those after the joints have been set to it."""
     m = MECHANISMS[name]()

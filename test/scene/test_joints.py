@@ -27,9 +27,7 @@ def screw(m, names, q, name, step=0.3):
     return m.naive(names, more).world(joint) @ np.linalg.inv(m.naive(names, q).world(joint))
 
 
-@pytest.mark.parametrize(
-    'name', ['ball', 'mixed', 'fourbar_pinned', 'hexapod', 'two_arms']
-)
+@pytest.mark.parametrize('name', ['ball', 'mixed', 'fourbar_pinned', 'hexapod', 'two_arms'])
 def test_axes_are_where_joints_move(name):
     """A step of any value turns about its cylinder, slides along its line, or turns its ball."""
     m = MECHANISMS[name]()
@@ -143,9 +141,7 @@ def hinge(lower, upper, value=0.0, offset=(0.0, 0.3, 0.2)):
     return m, sectors[0] if sectors else None
 
 
-@pytest.mark.parametrize(
-    'name', ['ball', 'mixed', 'fourbar_pinned', 'hexapod', 'two_arms']
-)
+@pytest.mark.parametrize('name', ['ball', 'mixed', 'fourbar_pinned', 'hexapod', 'two_arms'])
 def test_a_joint_brought_to_its_limit_ends_at_the_edge(name):
     """What is at the hand now is at the sector's edge when the joint is at its limit."""
     m = MECHANISMS[name]()
