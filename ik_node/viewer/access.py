@@ -37,25 +37,7 @@ class Access:
     (`localhost`, 127.0.0.1, ::1), which prevents DNS rebinding by other sites. If other machines
     can connect, or if `token` is True, every request must carry a token instead: in its address,
     or later in a cookie. In both cases, requests from pages of other sites are refused by their
-    Origin.
-
-    Parameters
-    ----------
-    host : str
-        Address or name that the server listens on.
-    token : bool
-        True to require the token on this machine as well; other machines always need it.
-
-    Attributes
-    ----------
-    token : str
-        The token; '' if none is required.
-
-    Raises
-    ------
-    OSError
-        If the name cannot be resolved.
-
+    Origin. Raises OSError if the name of the host cannot be resolved.
     """
 
     def __init__(self, host: str, *, token: bool = False) -> None:
@@ -74,17 +56,7 @@ class Access:
         return f'http://{host}:{port}' + (f'/?token={self.token}' if self.token else '')
 
     def refusal(self, path: str, headers: Any) -> str:
-        """
-        Return the reason why a request is refused, or '' if it is served.
-
-        Parameters
-        ----------
-        path : str
-            Path of the request, with its query.
-        headers : websockets.datastructures.Headers
-            Headers of the request.
-
-        """
+        """Return why a request (its path with query, and headers) is refused, or ''."""
         hosts, origins = headers.get_all('Host'), headers.get_all('Origin')
         host = hosts[0].lower() if len(hosts) == 1 else ''
         found = _HOST.fullmatch(host)
@@ -143,25 +115,9 @@ def guarded(access: Access, host: str) -> Iterator[str]:
     Make the websockets server that is started in this context check every request.
 
     viser has no parameter for such a check. In this context, a wrapper replaces the function that
-    starts the server and adds the check before viser's own `process_request`.
-
-    Parameters
-    ----------
-    access : Access
-        The rules.
-    host : str
-        Address to listen on.
-
-    Yields
-    ------
-    str
-        The same address. Only a server that is started with this string object is checked.
-
-    Raises
-    ------
-    IkError
-        If no server was started this way, so that the page would have no access control.
-
+    starts the server and adds the check before viser's own `process_request`. Only a server that
+    is started with the yielded string object is checked. Raises IkError if there was none, so that
+    the page would have no access control.
     """
     address = _Address(host)
     serve = websockets.asyncio.server.serve

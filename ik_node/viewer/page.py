@@ -116,20 +116,16 @@ class _Server(viser.ViserServer):
 
 class Page:
     """
-    The browser page of a session.
+    The browser page of a session, which only the page's thread uses.
 
     Parameters
     ----------
     session : Session
-        It belongs to the page, and only the page's thread uses it.
-    host : str
-        Address to listen on.
-    port : int
-        If the port is in use, the next free one is taken.
-    robots : mapping of str to callable, optional
-        Other sessions that users can choose, as functions that create them.
-    about : mapping of str to str, optional
-        One line of description for each of them.
+        It belongs to the page.
+    host, port
+        Address to listen on; if the port is in use, the next free one is taken.
+    robots, about
+        Functions that create other sessions, and one line of description for each, by name.
     token : bool
         True if browsers on this machine need the token as well, see `Access`.
     reach : ReachVolume, optional
@@ -139,11 +135,6 @@ class Page:
     ----------
     url : str
         Address of the page, with the token if there is one.
-
-    Raises
-    ------
-    IkError
-        If the installed version of viser does not support access control.
 
     """
 

@@ -19,15 +19,7 @@ if TYPE_CHECKING:
 
 
 def need_viser() -> None:
-    """
-    Check that viser can be imported.
-
-    Raises
-    ------
-    IkError
-        If it is not installed; the message describes the installation.
-
-    """
+    """Raise an IkError that describes the installation if viser is not installed."""
     if importlib.util.find_spec('viser') is None:
         raise IkError(
             "viser is not installed: `pip install 'ik_node[viewer]'`, or `pip install viser`"

@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import replace
 from types import SimpleNamespace
 
+from ik_node.analysis.link_motion import free_body_values, motor_values
 from ik_node.analysis.reach.volume import ReachVolume
 from ik_node.description.files import description_path
 from ik_node.description.visuals import read_visuals
@@ -19,7 +20,6 @@ from ik_node.viewer.stage import link_bodies
 from ik_node.viewer.stage.link_bodies import LinkBodies
 from ik_node.viewer.stage.reach_marks import colours_of, ReachMarks, slice_cells
 from ik_node.viewer.stage.scene_nodes import form_of, meshes_of, SceneNodes, SEAM, settled
-from ik_node.viewer.stage.stage import _motors, _virtual
 from ik_node.viewer.stage.view_ray import ViewRay
 import numpy as np
 import pytest
@@ -385,13 +385,13 @@ def test_joints_of_free_bodies_are_not_drawn(name, motors, free):
     """Six joints of a body that is free to move; none of an arm."""
     robot = gallery_session(name).robot
     drawn = {seen.link for seen in read_visuals(robot.description.text, robot.description.source)}
-    moved = _motors(robot)
+    moved = motor_values(robot)
     assert motors is None or len(moved) == motors
     names = (
         {f'{free}_{axis}' for axis in ('x', 'y', 'z', 'yaw', 'pitch', 'roll')} if free else set()
     )
-    assert _virtual(robot, drawn, moved) == names
-    assert _virtual(robot, set(), moved) == set()
+    assert free_body_values(robot, drawn) == names
+    assert free_body_values(robot, set()) == set()
 
 
 @pytest.fixture

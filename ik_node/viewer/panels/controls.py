@@ -69,23 +69,8 @@ class Controls:
     """
     The main panel of the page.
 
-    Parameters
-    ----------
-    gui : viser.GuiApi
-    queue : SessionQueue
-    undo : callable
-        Undoes the last change.
-    redraw : callable
-        Called when the scene must be redrawn.
-    choices : mapping of str to str
-        Names and descriptions of the robots that users can choose.
-    choose : callable
-        Called with the name of the chosen robot.
-    eyes : Eyes
-        What each browser can choose for itself.
-    delete : callable
-        Deletes the selected goal.
-
+    `undo`, `redraw` and `delete` are called to undo the last change, to draw the scene, and to
+    delete the selected goal. `choices` has names and descriptions of robots for `choose`.
     """
 
     def __init__(

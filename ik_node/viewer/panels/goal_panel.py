@@ -25,15 +25,8 @@ class HandleStyle:
     """
     Settings for dragging goals.
 
-    Attributes
-    ----------
-    move, turn : bool
-        Whether goals can be translated, and rotated.
-    local : bool
-        True if handles are parallel to the goal's axes, False if to the root frame's axes.
-    step, angle : float
-        Grid size of positions [m] and of rotations [rad]; 0 = no grid.
-
+    Goals can be translated (`move`) and rotated (`turn`) along their own axes (`local`) or those
+    of the root frame, on a grid of a `step` [m] and an `angle` [rad]; 0 = no grid.
     """
 
     move: bool = True
@@ -44,20 +37,11 @@ class HandleStyle:
 
     def snapped(self, start: Array, axes: Array, pose: Array) -> Array:
         """
-        Return a dragged pose rounded to the grid.
+        Return a dragged pose (4, 4), root frame, rounded to the grid.
 
-        Along the root frame's axes, the position is rounded to a multiple of the step; along other
-        axes, the translation is. Coordinates that are not dragged stay unchanged.
-
-        Parameters
-        ----------
-        start : ndarray, shape (4, 4)
-            Pose of the goal before the drag, root frame.
-        axes : ndarray, shape (3, 3)
-            Axes of the handle before the drag, root frame.
-        pose : ndarray, shape (4, 4)
-            Pose of the goal now, root frame.
-
+        `start` is the pose before the drag, and `axes` (3, 3) are those of the handle. Along the
+        root frame's axes, the position is rounded to a multiple of the step; along other axes, the
+        translation is. Coordinates that are not dragged stay unchanged.
         """
         target = pose.copy()
         if self.step > 0.0:

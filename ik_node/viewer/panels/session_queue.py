@@ -19,18 +19,10 @@ class SessionQueue(Protocol):
         self, work: Callable[[Session], object], *, key: object = None, undo: bool = False
     ) -> None:
         """
-        Queue work on the session.
+        Queue work, which is called with the session.
 
-        Parameters
-        ----------
-        work : callable
-            Called with the session.
-        key : object, optional
-            Replaces waiting work with the same key.
-        undo : bool
-            Whether undo reverts this work. Work with the same key in quick succession counts as
-            one step.
-
+        It replaces waiting work with the same key. With `undo` it can be reverted; work with the
+        same key in quick succession counts as one step.
         """
 
 

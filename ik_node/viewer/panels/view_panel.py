@@ -37,15 +37,8 @@ class Eyes(NamedTuple):
     """
     What each browser can choose for itself, as functions of the browser's id.
 
-    Attributes
-    ----------
-    look : callable
-        Look at the whole robot.
-    flatten : callable
-        With True, look onto the plane of the goal's link in 2-D; with False, in 3-D.
-    dark : callable
-        With True, use dark colours; with False, light ones.
-
+    They look at the whole robot; look in 2-D onto the plane of the goal's link, or in 3-D; and use
+    dark colours, or light ones.
     """
 
     look: Callable[[int], None]

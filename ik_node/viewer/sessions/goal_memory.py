@@ -16,17 +16,7 @@ DEPTH = 200
 
 
 class Undo:
-    """
-    A history of states for undo.
-
-    Parameters
-    ----------
-    remember : callable
-        Returns the present state.
-    restore : callable
-        Restores such a state.
-
-    """
+    """A history of states, which `remember` returns and `restore` restores."""
 
     def __init__(self, remember: Callable[[], object], restore: Callable[[object], None]) -> None:
         self._remember = remember
@@ -41,15 +31,9 @@ class Undo:
 
     def mark(self, key: object = None, now: float = 0.0) -> None:
         """
-        Save the present state before a change.
+        Save the state before a change at a time [s].
 
-        Parameters
-        ----------
-        key : object, optional
-            Changes with the same key in quick succession are one step.
-        now : float
-            Time [s].
-
+        Changes with the same key in quick succession are one step.
         """
         before, self._last = self._last, (key, now)
         if key is not None and before[0] == key and now - before[1] < TOGETHER:
@@ -71,19 +55,7 @@ class Undo:
 
 @dataclass(frozen=True)
 class GoalMemory:
-    """
-    A saved goal.
-
-    Attributes
-    ----------
-    name : str
-    arguments : dict
-        Arguments of `Robot.add_goal`.
-    position, quat_xyzw : tuple of float
-        Pose of the goal in its parent [m].
-    enabled : bool
-
-    """
+    """A saved goal: arguments of `Robot.add_goal`, and its pose in its parent [m]."""
 
     name: str
     arguments: dict[str, Any]

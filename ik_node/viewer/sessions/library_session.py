@@ -32,15 +32,7 @@ Array = NDArray[np.float64]
 
 
 def gallery_session(name: str) -> LibrarySession:
-    """
-    Return a session for a robot of the gallery, with its goals and its motion.
-
-    Raises
-    ------
-    UnknownFrameError
-        If there is no such robot.
-
-    """
+    """Return a session for a robot of the gallery, with its goals and its motion."""
     item = gallery_item(name)
     robot = load_robot(description_path(item.description))
     for goal, link in item.goals.items():
@@ -88,15 +80,8 @@ class Terrain(NamedTuple):
     """
     The ground of a robot with links that stand on it.
 
-    Attributes
-    ----------
-    shape : callable
-        Returns the height of the ground [m] at x, y [m].
-    standing : mapping of str to float
-        Height of links above the ground [m], by the goal's name.
-    scale : float
-        Factor of the height.
-
+    `shape` returns its height [m] at x, y [m]; `standing` has the heights of links above it [m],
+    by the goal's name.
     """
 
     shape: Ground
@@ -133,19 +118,6 @@ class LibrarySession:
     terrain : Terrain, optional
         The ground on which links stand.
     base : Frame, optional
-        The root link, if users can tilt it.
-
-    Attributes
-    ----------
-    playing : bool
-        Whether goals follow the motion.
-    solving : bool
-        Whether the robot follows its goals.
-    strict : bool
-        Whether only converged configurations are shown.
-    terrain : Terrain or None
-        The ground on which links stand.
-    base : Frame or None
         The root link, if users can tilt it.
 
     """
@@ -334,15 +306,7 @@ class LibrarySession:
         return knobs
 
     def set_knob(self, name: str, value: float) -> None:
-        """
-        Change a number of the scene.
-
-        Raises
-        ------
-        OptionError
-            If there is no such number.
-
-        """
+        """Change a number of the scene; raise OptionError if there is none of that name."""
         if name == TERRAIN and self.terrain is not None:
             self.terrain = self.terrain._replace(scale=value)
         elif name == TILT and self.base is not None:

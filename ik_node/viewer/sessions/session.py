@@ -17,19 +17,7 @@ Array = NDArray[np.float64]
 
 
 class Knob(NamedTuple):
-    """
-    A number of the scene that users can change with a slider.
-
-    Attributes
-    ----------
-    name : str
-        Its name and unit.
-    low, high, step, value : float
-        Its range, its step and its present value.
-    hint : str
-        One line of description.
-
-    """
+    """A number of the scene, in a range and with a step, that users can change with a slider."""
 
     name: str
     low: float

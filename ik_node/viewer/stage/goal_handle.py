@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from ik_node.analysis.link_motion import plane_of_point
 from ik_node.model.goal import Goal
 from ik_node.model.rotation import matrix_to_quat, pose_from_matrix, pose_matrix
 from ik_node.robot import Robot
@@ -13,17 +14,13 @@ from ik_node.viewer.panels.goal_panel import HandleStyle
 from ik_node.viewer.stage.scene_nodes import wxyz_of
 from ik_node.viewer.stage.view_ray import pointer_translation
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Axes = tuple[bool, bool, bool]
 
 _ALL: Axes = (True, True, True)
 _NONE: Axes = (False, False, False)
-# Number of random configurations, and largest joint values in them [rad or m].
-TRIES, FAR = 12, 1.0
-# Deviations from the plane below this share of the motion count as zero.
-FLAT = 1e-9
 
 
 class Gizmo(NamedTuple):
@@ -82,41 +79,6 @@ def plane_of(robot: Robot, goal: Goal) -> Array | None:
     return plane_of_point(robot, goal.child.name, goal.offset_position)
 
 
-def plane_of_point(robot: Robot, link: str, point: ArrayLike) -> Array | None:
-    """
-    Return the plane in which a point of a link moves.
-
-    Loops are ignored: a motion that is planar with open loops is planar with closed loops.
-
-    Parameters
-    ----------
-    robot : Robot
-        The robot.
-    link : str
-        Name of the link.
-    point : array_like, shape (3,)
-        The point in the frame of the link [m].
-
-    Returns
-    -------
-    ndarray, shape (3, 2), or None
-        Two unit vectors, root frame; None = the motion is spatial, or along a line.
-
-    """
-    rng = np.random.default_rng(0)
-    lower, upper = np.maximum(robot.lower, -FAR), np.minimum(robot.upper, FAR)
-    offset = np.append(point, 1.0)
-    places = []
-    for _ in range(TRIES):
-        q = lower + rng.random(len(lower)) * np.maximum(0.0, upper - lower)
-        places.append((robot.forward(q, link) @ offset)[:3])
-    *_, sizes, directions = np.linalg.svd(places - np.mean(places, axis=0))
-    if sizes[1] <= FLAT * max(sizes[0], 1e-300) or sizes[2] > FLAT * sizes[0]:
-        return None
-    plane: Array = directions[:2].T
-    return plane
-
-
 # Called with the goal's name, its position [m] and quaternion (xyzw) in the root frame, and the
 # phase of the drag: start, update or end.
 OnDrag = Callable[[str, Array, Array, str], None]
@@ -130,19 +92,7 @@ class GoalHandle:
     """
     The gizmos of a goal, and the ball that can be dragged and selects the goal.
 
-    Parameters
-    ----------
-    scene : viser.SceneApi
-    name : str
-        Name of the goal.
-    size : float
-        Size of its gizmos [m].
-    plane : ndarray, shape (3, 2), or None
-        Plane in which the link moves, and in which the ball is dragged; None = not planar.
-    on_drag : callable
-    on_select : callable
-        Called with the name of the goal when its ball is clicked or dragged.
-
+    The ball is dragged in `plane` (3, 2), in which the link moves, or in space if that is None.
     """
 
     def __init__(
@@ -323,19 +273,7 @@ class GoalGizmos:
         """
         Show a ball for every enabled goal, and the gizmos of the selected one or of all.
 
-        Parameters
-        ----------
-        robot : Robot
-            The robot with its goals.
-        size : float
-            Length of the arrows of a gizmo [m].
-        style : HandleStyle
-            Settings for dragging goals.
-        shown : str
-            'selected', 'all' or 'none'.
-        selected : str
-            Name of the selected goal.
-
+        Gizmos have arrows of `size` [m]; `shown` is 'selected', 'all' or 'none'.
         """
         for name in [name for name in self._handles if name not in robot.goals]:
             self._handles.pop(name).remove()

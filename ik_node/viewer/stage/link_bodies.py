@@ -62,29 +62,12 @@ def solid_of(visual: Visual, mesh: Any) -> Any:
 
 class LinkBodies:
     """
-    The link bodies of a robot on the page.
+    The link bodies of a robot on the page, except of `hidden` links.
 
-    Parameters
-    ----------
-    scene : viser.SceneApi
-    robot : Robot
-    on_click : callable
-        Called with the name of a clicked link and the `ViewRay` of the click.
-    on_pull : callable
-        Called with the name of a dragged link and the event.
-    hidden : collection of str
-        Links that are not drawn.
-
-    Attributes
-    ----------
-    drawn : set of str
-        Links that have a body.
-    bare : set of str
-        Links that are drawn as rods, because their meshes were not found, or because neither they
-        nor links fixed to them have a body.
-    missing : list of str
-        Meshes that were not found or could not be read, and other visuals that are not drawn.
-
+    A click calls `on_click` with the link's name and the `ViewRay`, a drag `on_pull` with the name
+    and the event. Links that are `drawn` have a body. Links that are `bare` are drawn as rods,
+    because their meshes were not found, or because neither they nor links fixed to them have a
+    body. `missing` has the visuals that cannot be drawn.
     """
 
     def __init__(
@@ -151,24 +134,10 @@ class LinkBodies:
 
     def extent(self, q: Array, rods: Sequence[Array] = ()) -> tuple[Array, float]:
         """
-        Return the points of the robot without its ground, and the height of the ground.
+        Return the points (n, 3) of the robot without its ground, and the height of the ground [m].
 
         Bodies that are fixed to the root and much larger than the rest of the robot are ground.
-
-        Parameters
-        ----------
-        q : ndarray, shape (nq,)
-            The configuration.
-        rods : sequence of ndarray, shape (n, 3)
-            Points of links that are drawn as rods, root frame [m].
-
-        Returns
-        -------
-        points : ndarray, shape (n, 3)
-            Root frame [m].
-        height : float
-            Height of the ground [m].
-
+        `rods` has points of links that are drawn as rods, root frame [m].
         """
         frames = self._skeleton.at(q).frames
         own, fixed, plates = [*rods], list[Array](), list[Array]()

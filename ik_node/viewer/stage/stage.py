@@ -7,8 +7,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-from ik_node.model.joint import Joint
-from ik_node.model.link import Link
+from ik_node.analysis.link_motion import free_body_values, motor_values, plane_of_point
 from ik_node.robot import Robot
 from ik_node.scene import AXIS_COLOURS, IKRootsHelper, mesh_of
 from ik_node.scene.look import COLOURS, FREE, Look, PASSIVE
@@ -19,7 +18,7 @@ from ik_node.viewer.panels.view_panel import ReachPanel, ViewPanel
 from ik_node.viewer.sessions.session import Ground as SessionGround
 from ik_node.viewer.sessions.session import Session
 from ik_node.viewer.stage.cameras import Cameras, plane_view, view_of
-from ik_node.viewer.stage.goal_handle import GoalGizmos, OnDrag, plane_of, plane_of_point
+from ik_node.viewer.stage.goal_handle import GoalGizmos, OnDrag, plane_of
 from ik_node.viewer.stage.link_bodies import LinkBodies
 from ik_node.viewer.stage.load_handle import load_shapes, LoadHandle, OnLoad
 from ik_node.viewer.stage.reach_marks import ReachMarks
@@ -37,28 +36,13 @@ GIZMO = 0.2
 GROUND = 'ground_link'
 # Half the width of a shown terrain, as a multiple of the size of the robot.
 TERRAIN = 3.5
-# A freely moving body has at least so many joints: three in a plane.
-FREE_JOINTS = 3
 # Number of sides of round marks, which is low because a browser draws hundreds of them.
 SIDES = 16
 
 
 class Stage:
     """
-    The 3D view.
-
-    Parameters
-    ----------
-    server : viser.ViserServer
-    view, goals, load, reach
-        The panels with the settings.
-    on_click : callable
-        Called with the name of a clicked link and the `ViewRay` of the click.
-    on_drag : callable
-    on_select : callable
-        Called with the name of a goal whose ball a user presses.
-    on_load : callable
-        Called with an end of the load's arrow and the place to which it is dragged.
+    The 3D view, with the settings of its panels.
 
     Attributes
     ----------
@@ -128,8 +112,8 @@ class Stage:
                 hidden={GROUND} if session.ground is not None else set(),
             )
             self._view.show_missing(self._bodies.missing)
-            self._motors = _motors(robot)
-            self._virtual = _virtual(robot, self._bodies.drawn, self._motors)
+            self._motors = motor_values(robot)
+            self._virtual = free_body_values(robot, self._bodies.drawn)
         self._helper = IKRootsHelper(session.source, resolution=SIDES)
         self._size = self._helper.joint_scale
         if self.selected not in robot.goals:
@@ -282,29 +266,3 @@ class Stage:
         self._points = np.concatenate([robot_points, handle, self._reach.corners])
         self._cameras.show(self._points, view_of(robot_points))
         self._around = (float(middle[0]), float(middle[1]), TERRAIN * size)
-
-
-def _virtual(robot: Robot, drawn: set[str], motors: frozenset[str]) -> frozenset[str]:
-    """
-    Return the names of values whose joints only describe a freely moving body.
-
-    These are passive joints in a row without bodies between them, at least one of which slides.
-    """
-    rows: dict[Joint, list[Joint]] = {}
-    for joint in robot.joint_order:
-        above = joint.parent
-        before = above.parent if isinstance(above, Link) and above.name not in drawn else None
-        row = rows.get(before, []) if isinstance(before, Joint) else []
-        if drawn and not motors.intersection(joint.value_names):
-            row.append(joint)
-            rows[joint] = row
-    found = [row for row in rows.values() if len(row) >= FREE_JOINTS]
-    sliding = [row for row in found if any(not j.dof[0].is_rotation for j in row)]
-    return frozenset(name for row in sliding for joint in row for name in joint.value_names)
-
-
-def _motors(robot: Robot) -> frozenset[str]:
-    """Return the names of the actuated values; all of them if the description names none."""
-    named = set(robot.actuated)
-    joints = [joint for joint in robot.joint_order if not named or joint.name in named]
-    return frozenset(name for joint in joints for name in joint.value_names)

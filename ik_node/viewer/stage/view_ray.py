@@ -51,22 +51,11 @@ OnClick = Callable[[str, ViewRay], None]
 
 def pointer_translation(event: Any, held: Array, axes: Array) -> Array | None:
     """
-    Return the translation (3,) of a drag [m].
+    Return the translation (3,) of a drag that started at a point (3,) [m].
 
-    Parameters
-    ----------
-    event : viser.SceneNodeDragEvent
-        The drag. Its end position is under the pointer; with three axes, the drag ends there.
-    held : ndarray, shape (3,)
-        Point at which the drag started.
-    axes : ndarray, shape (3, n)
-        Unit vectors along which the drag is possible, n from 1 to 3.
-
-    Returns
-    -------
-    ndarray or None
-        None = the axes are parallel to the view, or the pointer is above the horizon.
-
+    `axes` (3, n) are unit vectors along which the drag is possible. With three axes it ends at the
+    end position of the event, else where the axes meet the ray under the pointer. Return None if
+    they are parallel to the view, or if the pointer is above the horizon.
     """
     pointer = np.array(event.end_position, dtype=np.float64)
     if axes.shape[1] == 3:

@@ -1,0 +1,86 @@
+"""How links move: in a plane, freely, or by motors."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from ik_node.mechanism import Mechanism
+from ik_node.model.joint import Joint
+from ik_node.model.link import Link
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+# Number of random configurations, and largest joint values in them [rad or m].
+TRIES, FAR = 12, 1.0
+# Deviations from the plane below this share of the motion count as zero.
+FLAT = 1e-9
+# A freely moving body has at least so many values: three in a plane.
+FREE_VALUES = 3
+
+
+def plane_of_point(robot: Mechanism, link: str, point: ArrayLike) -> Array | None:
+    """
+    Return the plane in which a point of a link moves.
+
+    Loops are ignored: a motion that is planar with open loops is planar with closed loops.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    link : str
+        Name of the link.
+    point : array_like, shape (3,)
+        The point in the frame of the link [m].
+
+    Returns
+    -------
+    ndarray, shape (3, 2), or None
+        Two unit vectors, root frame; None = the motion is spatial, or along a line.
+
+    """
+    rng = np.random.default_rng(0)
+    lower, upper = np.maximum(robot.lower, -FAR), np.minimum(robot.upper, FAR)
+    offset = np.append(point, 1.0)
+    places = []
+    for _ in range(TRIES):
+        q = lower + rng.random(len(lower)) * np.maximum(0.0, upper - lower)
+        places.append((robot.forward(q, link) @ offset)[:3])
+    *_, sizes, directions = np.linalg.svd(places - np.mean(places, axis=0))
+    if sizes[1] <= FLAT * max(sizes[0], 1e-300) or sizes[2] > FLAT * sizes[0]:
+        return None
+    plane: Array = directions[:2].T
+    return plane
+
+
+def free_body_values(robot: Mechanism, bodies: Collection[str]) -> frozenset[str]:
+    """
+    Return the names of values whose joints only describe a freely moving body.
+
+    These are passive joints in a row without links of `bodies` between them, with three values or
+    more, at least one of which slides.
+    """
+    rows: dict[Joint, list[Joint]] = {}
+    motors = motor_values(robot)
+    for joint in robot.joint_order:
+        above = joint.parent
+        before = above.parent if isinstance(above, Link) and above.name not in bodies else None
+        row = rows.get(before, []) if isinstance(before, Joint) else []
+        if bodies and not motors.intersection(joint.value_names):
+            row.append(joint)
+            rows[joint] = row
+    found: set[str] = set()
+    for row in rows.values():
+        dofs = [dof for joint in row for dof in joint.dof]
+        if len(dofs) >= FREE_VALUES and not all(dof.is_rotation for dof in dofs):
+            found.update(name for joint in row for name in joint.value_names)
+    return frozenset(found)
+
+
+def motor_values(robot: Mechanism) -> frozenset[str]:
+    """Return the names of the actuated values; all of them if the description names none."""
+    named = set(robot.actuated)
+    joints = [joint for joint in robot.joint_order if not named or joint.name in named]
+    return frozenset(name for joint in joints for name in joint.value_names)
