@@ -52,7 +52,6 @@ from ik_node.ros.process.named_entities import NamedEntities, set_names
 from ik_node.ros.process.node_counts import NodeCounts
 from ik_node.ros.process.paused_clock import PausedClock
 from ik_node.ros.process.printable_logger import PrintableLogger
-from ik_node.ros.process.rotating_callbacks import RotatingCallbacks
 from ik_node.ros.services.services import Services
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
@@ -127,15 +126,10 @@ class IkNode(Node):
         self._commands = CommandPublishers(self)
         self._transforms = TransformOutput(self)
         self._description = DescriptionOutput(self)
-        self._goal_callbacks = RotatingCallbacks(self.default_callback_group)
-        self._inputs = Inputs(
-            self, self._counts, self._on_description, self._on_measurement, self._goal_callbacks
-        )
+        self._inputs = Inputs(self, self._counts, self._on_description, self._on_measurement)
         self._scene = SceneOutput(self, self._inputs.goal_inputs.take_goal)
         self._motion = motion = Motion(self._inputs)
-        self._node_services = Services(
-            self, motion, lambda: self._settings_server.settings, self._goal_callbacks
-        )
+        self._node_services = Services(self, motion, lambda: self._settings_server.settings)
         add_ik_service(
             self, NodeAccess(motion, lambda: self._settings_server.settings, self._inputs.lookup)
         )
@@ -197,23 +191,6 @@ class IkNode(Node):
             self._scene.close()
         super().destroy_node()
 
-    # The executor waits for what these properties return.
-
-    @property
-    def subscriptions(self) -> Iterator[Any]:
-        """Return the subscriptions that the next wait set shall contain."""
-        yield from self._goal_callbacks.selected(super().subscriptions)
-
-    @property
-    def services(self) -> Iterator[Any]:
-        """Return the services that the next wait set shall contain."""
-        yield from self._goal_callbacks.selected(super().services)
-
-    @property
-    def waitables(self) -> Iterator[Any]:
-        """Return the waitables that the next wait set shall contain."""
-        yield from self._goal_callbacks.selected(super().waitables)
-
     @property
     def is_building(self) -> bool:
         """Return True if a model is being built in the background."""
@@ -251,7 +228,6 @@ class IkNode(Node):
 
     def _tick(self, motion: Motion) -> None:
         begin = time.perf_counter()
-        self._goal_callbacks.tick(begin)
         settings = self._apply_changes(motion)
         tracker = motion.tracker
         if tracker is None:
@@ -485,7 +461,6 @@ class IkNode(Node):
     # -- once a second
 
     def _diagnose(self, motion: Motion) -> None:
-        self._goal_callbacks.check_ticks()
         self._inputs.lookup.stop_if_idle()
         # No tick does this while simulated time is paused.
         settings = self._apply_changes(motion)

@@ -23,7 +23,6 @@ from ik_node.ros.messages.frame_names import frame_in_root
 from ik_node.ros.messages.refusals import RefusedInputError
 from ik_node.ros.process.named_entities import NamedEntities
 from ik_node.ros.process.node_counts import NodeCounts
-from ik_node.ros.process.rotating_callbacks import RotatingCallbacks
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.event_handler import SubscriptionEventCallbacks
@@ -177,8 +176,6 @@ class GoalInputs:
         Source of frames that do not belong to the robot.
     refuse : callable
         Counts and logs a refused message: (topic, reason) -> None.
-    callbacks : RotatingCallbacks
-        Callback group of the subscriptions.
 
     Attributes
     ----------
@@ -195,10 +192,8 @@ class GoalInputs:
         counts: NodeCounts,
         lookup: TransformLookup,
         refuse: Callable[[str, str], None],
-        callbacks: RotatingCallbacks,
     ) -> None:
         self.inbox = GoalInbox()
-        self._callbacks = callbacks
         self._node = node
         self._counts = counts
         self._lookup = lookup
@@ -216,11 +211,7 @@ class GoalInputs:
             '~/goals/{}/twist',
             node.resolve_topic_name,
             lambda name, topic: node.create_subscription(
-                TwistStamped,
-                topic,
-                partial(self.take_twist, name),
-                NEWEST,
-                callback_group=callbacks,
+                TwistStamped, topic, partial(self.take_twist, name), NEWEST
             ),
             node.destroy_subscription,
         )
@@ -236,19 +227,16 @@ class GoalInputs:
         """Subscribe reliably, or with best effort if a sender offers only that."""
         reliable = name not in self._best_effort
         kind = ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT
-        subscription = self._node.create_subscription(
+        return self._node.create_subscription(
             PoseStamped,
             topic,
             partial(self.take_goal, name),
             QoSProfile(depth=1, reliability=kind),
-            callback_group=self._callbacks,
             event_callbacks=SubscriptionEventCallbacks(
                 incompatible_qos=partial(self._on_incompatible_qos, name, topic)
             ),
             qos_overriding_options=OVERRIDABLE_QOS if reliable else None,
         )
-        self._callbacks.take(*subscription.event_handlers)
-        return subscription
 
     def _on_incompatible_qos(self, name: str, topic: str, event: Any) -> None:
         """Subscribe again with best effort, which receives from reliable senders as well."""

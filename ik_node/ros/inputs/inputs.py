@@ -25,7 +25,6 @@ from ik_node.ros.messages.convert import (
 from ik_node.ros.messages.refusals import Refusals, RefusedInputError
 from ik_node.ros.process.named_entities import LATCHED
 from ik_node.ros.process.node_counts import NodeCounts
-from ik_node.ros.process.rotating_callbacks import RotatingCallbacks
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.node import Node
@@ -49,8 +48,6 @@ class Inputs:
         Called with the joint names and the stamp (builtin_interfaces.msg.Time) of each joint
         state, after its values are in `measured`. For a message without a stamp, the stamp is
         the node's time.
-    goal_callbacks : RotatingCallbacks
-        Callback group of the goal subscriptions.
 
     Attributes
     ----------
@@ -79,7 +76,6 @@ class Inputs:
         counts: NodeCounts,
         on_description: Callable[[str], None],
         on_measurement: Callable[[Sequence[str], Any], None],
-        goal_callbacks: RotatingCallbacks,
     ) -> None:
         self.measured = MeasuredState()
         self.targets = JointTargets()
@@ -87,7 +83,7 @@ class Inputs:
         self.refusals = Refusals()
         self.senders = JointStateSenders(node)
         self.lookup = TransformLookup(node)
-        self.goal_inputs = GoalInputs(node, counts, self.lookup, self.refuse, goal_callbacks)
+        self.goal_inputs = GoalInputs(node, counts, self.lookup, self.refuse)
         self.goals = self.goal_inputs.inbox
         self._node = node
         self._on_measurement = on_measurement

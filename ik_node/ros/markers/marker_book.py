@@ -8,9 +8,7 @@ from itertools import count
 from typing import Any
 
 from ik_node.ros.markers.shape_markers import appearance, markers_of, numbers, put
-from ik_node.ros.messages.marker_bytes import blank_stamp, MarkerBytes, NUMBER
 from ik_node.scene import Shape
-import numpy as np
 from std_msgs.msg import Header
 from visualization_msgs.msg import Marker, MarkerArray
 
@@ -45,7 +43,6 @@ class MarkerBook:
         self._ids: dict[str, int] = {}
         self._next_id = count(0, _PARTS)
         self._header = Header()
-        self._bytes: MarkerBytes | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -56,9 +53,8 @@ class MarkerBook:
         """Forget the pending deletions, after viewers were told to delete everything."""
         self._deletions.clear()
         self._ids = {name: self._ids[name] for name in self._markers if name in self._ids}
-        self._bytes = None
 
-    def message(self, shapes: Sequence[Shape], frame: str, stamp: Any) -> MarkerArray | bytes:
+    def message(self, shapes: Sequence[Shape], frame: str, stamp: Any) -> MarkerArray:
         """
         Return a message with all present markers and the deletion of all former ones.
 
@@ -73,19 +69,13 @@ class MarkerBook:
 
         Returns
         -------
-        visualization_msgs.msg.MarkerArray or bytes
-            Bytes if only numbers have changed. The caller must send the message before the next
-            call, because its objects are reused.
+        visualization_msgs.msg.MarkerArray
+            The caller must send the message before the next call, because its objects are reused.
 
         """
         present = [(shape.name, appearance(shape)) for shape in shapes]
         if present != self._appearances or frame != self._header.frame_id:
             return self._changed(shapes, present, frame, stamp)
-        if self._bytes is None:
-            self._bytes = self._serialised(shapes)
-        if self._bytes.usable:
-            values = [number for shape in shapes for number in numbers(shape)]
-            return self._bytes.filled(np.array(values), stamp)
         return self._array(shapes, stamp)
 
     def _changed(
@@ -94,7 +84,7 @@ class MarkerBook:
         """Return a message that replaces the shown shapes by these."""
         self._header.frame_id = frame
         before, kept = dict(self._appearances), self._markers
-        self._markers, self._appearances, self._bytes = {}, [], None
+        self._markers, self._appearances = {}, []
         shown: list[Shape] = []
         made = 0
         for shape, (name, new) in zip(shapes, present, strict=True):
@@ -121,16 +111,6 @@ class MarkerBook:
             put(markers, numbers(shape))
             array.markers += markers
         return array
-
-    def _serialised(self, shapes: Iterable[Shape]) -> MarkerBytes:
-        self._header.stamp = blank_stamp()
-        array, blanks = MarkerArray(markers=list(self._deletions.values())), 0
-        for shape in shapes:
-            markers, own = self._markers[shape.name], len(numbers(shape))
-            put(markers, [NUMBER] * own)
-            array.markers += markers
-            blanks += own
-        return MarkerBytes(array, blanks)
 
     def _new(self, shape: Shape) -> list[Marker]:
         if shape.name not in self._ids:

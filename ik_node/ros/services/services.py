@@ -10,7 +10,6 @@ from ik_node.errors import MOST_TEXT, plain
 from ik_node.ros.control.motion import Motion
 from ik_node.ros.parameters.settings import Settings
 from ik_node.ros.process.named_entities import NamedEntities
-from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_srvs.srv import SetBool, Trigger
@@ -27,8 +26,6 @@ class Services:
         The control step that the services change.
     settings : callable
         Returns the present parameters.
-    goal_callbacks : rclpy.callback_groups.CallbackGroup
-        Group of the services of goals.
 
     Attributes
     ----------
@@ -37,29 +34,19 @@ class Services:
 
     """
 
-    def __init__(
-        self,
-        node: Node,
-        motion: Motion,
-        settings: Callable[[], Settings],
-        goal_callbacks: CallbackGroup,
-    ) -> None:
+    def __init__(self, node: Node, motion: Motion, settings: Callable[[], Settings]) -> None:
         self._node = node
         self._motion = motion
         self._settings = settings
-        self.goals = self._switches('goal', self._on_goal, goal_callbacks)
-        self.closures = self._switches('closure', self._on_closure, None)
+        self.goals = self._switches('goal', self._on_goal)
+        self.closures = self._switches('closure', self._on_closure)
         node.create_service(SetBool, '~/enable', self._on_enable)
         node.create_service(Trigger, '~/reset', self._on_reset)
         node.create_service(Trigger, '~/save_rest_pose', self._on_save_rest_pose)
 
-    def _switches(
-        self, kind: str, answer: Callable[..., Any], callbacks: CallbackGroup | None
-    ) -> NamedEntities:
+    def _switches(self, kind: str, answer: Callable[..., Any]) -> NamedEntities:
         def create(name: str, service: str) -> Any:
-            return self._node.create_service(
-                SetBool, service, partial(answer, name), callback_group=callbacks
-            )
+            return self._node.create_service(SetBool, service, partial(answer, name))
 
         return NamedEntities(
             kind,

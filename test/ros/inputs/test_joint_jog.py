@@ -11,7 +11,6 @@ pytest.importorskip('rclpy')
 from ik_node.ros.inputs.inputs import Inputs
 from ik_node.ros.loading.joint_roles import JointRoles
 from ik_node.ros.process.node_counts import NodeCounts
-from ik_node.ros.process.rotating_callbacks import RotatingCallbacks
 import rclpy
 from support.control_messages import JointJog
 
@@ -35,8 +34,7 @@ def jog(monkeypatch, moving):
         return subscribe(kind, topic, callback, *words, **named)
 
     monkeypatch.setattr(node, 'create_subscription', create_subscription)
-    callbacks = RotatingCallbacks(node.default_callback_group)
-    inputs = Inputs(node, NodeCounts(), lambda text: None, lambda names, stamp: None, callbacks)
+    inputs = Inputs(node, NodeCounts(), lambda text: None, lambda names, stamp: None)
     tracker = moving('fivebar').tracker
     inputs.set_robot(tracker.model, lambda: tracker.q)
     roles = JointRoles(joint_space=('left_elbow', 'right_elbow'))

@@ -14,7 +14,6 @@ from ik_node.ros.inputs import transform_lookup
 from ik_node.ros.inputs.inputs import Inputs
 from ik_node.ros.inputs.transform_lookup import TransformLookup
 from ik_node.ros.process.node_counts import NodeCounts
-from ik_node.ros.process.rotating_callbacks import RotatingCallbacks
 import numpy as np
 import rclpy
 from rclpy.time import Time
@@ -125,8 +124,7 @@ def inputs(tf2, moving):
     context = rclpy.Context()
     rclpy.init(context=context)
     node = rclpy.create_node('inputs', context=context)
-    callbacks = RotatingCallbacks(node.default_callback_group)
-    inputs = Inputs(node, NodeCounts(), lambda text: None, lambda names, stamp: None, callbacks)
+    inputs = Inputs(node, NodeCounts(), lambda text: None, lambda names, stamp: None)
     inputs.goal_inputs.set_goals(['tool'], '')
     tracker = moving('fivebar').tracker
     inputs.set_robot(tracker.model, lambda: tracker.q)

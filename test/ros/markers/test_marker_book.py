@@ -3,7 +3,6 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 pytest.importorskip('rclpy')
@@ -11,11 +10,10 @@ pytest.importorskip('rclpy')
 from builtin_interfaces.msg import Time
 from ik_node.ros.markers.marker_book import AT_ONCE, MarkerBook
 from ik_node.ros.markers.shape_markers import markers_of
-from ik_node.ros.messages.marker_bytes import blank_stamp, MarkerBytes, NUMBER
 from ik_node.scene import Capsule, Sector, Segment, Sphere, Text
 from rclpy.serialization import deserialize_message, serialize_message
-from support.marker_cloud import pose_of, Viewer
-from visualization_msgs.msg import Marker, MarkerArray
+from support.marker_cloud import Viewer
+from visualization_msgs.msg import Marker
 
 RGBA = (0.25, 0.5, 0.75, 0.5)
 TURN = (0.0, 0.6, 0.0, 0.8)
@@ -55,10 +53,8 @@ class Sent:
         """Send shapes; return the message as a viewer gets it."""
         message = self.book.message(shapes, frame, Time(sec=second, nanosec=8))
         self.messages.append(message)
-        raw = isinstance(message, bytes)
-        array = deserialize_message(message, MarkerArray) if raw else message
-        self.viewer.take(array)
-        return array
+        self.viewer.take(message)
+        return message
 
     def shows(self, shapes):
         """Tell whether the viewer has exactly these shapes."""
@@ -94,26 +90,15 @@ def test_first_message_has_all_markers(sent):
     assert sent.shows(scene(1.0))
 
 
-def test_motion_is_sent_as_bytes(sent):
+def test_motion_is_sent(sent):
     """A viewer reads the same markers at other poses with another stamp."""
     for step in range(5):
         shapes = scene(1.0 + 0.1 * step)
         array = sent.send(shapes, second=-step)
-        assert isinstance(sent.messages[-1], bytes) == (step > 0)
         assert sent.shows(shapes)
         assert {marker.header.stamp.sec for marker in array.markers} == {-step}
         assert {marker.header.stamp.nanosec for marker in array.markers} == {8}
     assert not [marker for marker in array.markers if marker.action != Marker.ADD]
-
-
-def test_motion_is_sent_as_messages_if_bytes_are_unusable(sent, monkeypatch):
-    """The middleware may serialise differently."""
-    monkeypatch.setattr(MarkerBytes, 'usable', False, raising=False)
-    monkeypatch.setattr(MarkerBytes, '__init__', lambda self, array, count: None)
-    for step in range(4):
-        sent.send(scene(1.0 + 0.1 * step))
-        assert isinstance(sent.messages[-1], MarkerArray)
-        assert sent.shows(scene(1.0 + 0.1 * step))
 
 
 def test_removed_shape_is_deleted(sent):
@@ -138,7 +123,6 @@ def test_later_message_repeats_deletions(sent):
     fewer = [each for each in scene(1.1) if each.layer != 'links']
     sent.send(fewer)
     slow.take(sent.send(fewer))
-    assert isinstance(sent.messages[-1], bytes)
     assert slow.markers.keys() == sent.viewer.markers.keys()
     sent.book.clear_deletions()
     sent.send(spheres(3))
@@ -168,7 +152,6 @@ def test_changed_appearance_replaces_a_marker(sent):
     sent.send(shapes)
     assert sent.shows(shapes)
     sent.send(shapes)
-    assert isinstance(sent.messages[-1], bytes)
     assert sent.shows(shapes)
 
 
@@ -179,7 +162,6 @@ def test_changed_frame_is_in_every_marker(sent):
     sent.send(scene(1.0), frame='world')
     array = sent.send(scene(1.0), frame='world')
     assert {marker.header.frame_id for marker in array.markers} == {'world'}
-    assert isinstance(sent.messages[-1], bytes)
 
 
 def test_cleared_deletions_are_not_sent(sent):
@@ -221,32 +203,3 @@ def test_empty_scene_deletes_all_markers(sent):
     assert sent.viewer.markers == {}
     assert {marker.action for marker in sent.send([]).markers} == {Marker.DELETE}
     assert Sent().send([]).markers == []
-
-
-def test_numbers_that_are_not_found_make_bytes_unusable():
-    """More or fewer placeholders than written make the bytes unusable."""
-    marker = Marker()
-    marker.header.stamp = blank_stamp()
-    marker.pose.position.x = NUMBER
-    assert MarkerBytes(MarkerArray(markers=[marker]), 1).usable
-    assert not MarkerBytes(MarkerArray(markers=[marker]), 2).usable
-    assert not MarkerBytes(MarkerArray(markers=[marker, Marker()]), 1).usable
-
-
-def test_bytes_do_not_depend_on_names():
-    """Numbers are found and written whatever the lengths of the texts before them."""
-    for length in range(9):
-        marker = markers_of(shape(Sphere, 'axes/a', 1.0, 0.1, 12))[0]
-        marker.header.frame_id, marker.ns = 'f' * length, 'n' * (2 * length)
-        marker.header.stamp = blank_stamp()
-        for part in (marker.pose.position, marker.pose.orientation):
-            for field in part.get_fields_and_field_types():
-                setattr(part, field, NUMBER)
-        found = MarkerBytes(MarkerArray(markers=[marker]), 7)
-        assert found.usable
-        raw = found.filled(np.arange(7.0), Time(sec=1))
-        read = deserialize_message(raw, MarkerArray).markers[0]
-        assert read.ns == 'n' * (2 * length)
-        assert read.pose.position.z == 2.0
-        assert read.pose.orientation.w == 6.0
-        assert pose_of(read).shape == (4, 4)
