@@ -169,7 +169,7 @@ def test_launch_file_remaps_both_command_topics(repository):
     (text,) = blocks(repository, 'drive_hardware', 'python')
     compile(text, 'drive_hardware.launch.py', 'exec')
     from ik_node.ros.outputs.command_publishers import CommandPublishers
-    from ik_node.ros.parameters.output_settings import outlets_of_all
+    from ik_node.ros.parameters.settings import outlets_of_all
 
     node = Mock()
     CommandPublishers(node).set_outlets(outlets_of_all('both', ''))

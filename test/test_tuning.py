@@ -77,9 +77,8 @@ def test_max_joint_velocity_limits_motion_towards_distant_goal(repository, fiveb
     """The status reports that the robot is under way."""
     from ik_node.ros.control.tracker import Tracker
     from ik_node.ros.loading.load_model import load_model
-    from ik_node.ros.loading.model_request import ModelRequest
-    from ik_node.ros.parameters.goal_settings import GoalSettings
-    from ik_node.ros.parameters.settings import Settings
+    from ik_node.ros.loading.loaded_model import ModelRequest
+    from ik_node.ros.parameters.settings import GoalSettings, Settings
 
     given = {'goal_names': ['tool'], 'goals.tool.link': 'tool_link', 'goals.tool.dof': 'X Y'}
     settings = Settings.from_values({**given, 'max_joint_velocity': 0.5})

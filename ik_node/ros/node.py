@@ -20,16 +20,13 @@ from ik_node.ros.loading.load_model import (
     load_model,
     read_robot,
 )
-from ik_node.ros.loading.loaded_model import LoadedModel
-from ik_node.ros.loading.model_request import ModelRequest
+from ik_node.ros.loading.loaded_model import LoadedModel, ModelRequest
 from ik_node.ros.loading.model_supply import as_refusal, ModelSupply
 from ik_node.ros.markers.scene_output import SceneOutput
 from ik_node.ros.messages.convert import seconds_from_stamp
 from ik_node.ros.messages.status_row import status_name, StatusRow
-from ik_node.ros.moveit.ik_service import add_ik_service
-from ik_node.ros.moveit.node_access import NodeAccess
+from ik_node.ros.moveit.ik_service import add_ik_service, NodeAccess
 from ik_node.ros.outputs.command_publishers import CommandPublishers
-from ik_node.ros.outputs.description_output import DescriptionOutput
 from ik_node.ros.outputs.diagnostics import (
     input_row,
     model_row,
@@ -38,7 +35,7 @@ from ik_node.ros.outputs.diagnostics import (
     transmission_row,
     twist_row,
 )
-from ik_node.ros.outputs.node_outputs import NodeOutputs
+from ik_node.ros.outputs.node_outputs import DescriptionOutput, NodeOutputs
 from ik_node.ros.outputs.tick_report import TickReport
 from ik_node.ros.outputs.transform_output import TransformOutput
 from ik_node.ros.parameters.parameter_server import ParameterServer
@@ -47,10 +44,8 @@ from ik_node.ros.plans.plan_action import add_plan_action
 from ik_node.ros.plans.plan_conversion import PlanConversion
 from ik_node.ros.plans.plan_topic import PlanTopic
 from ik_node.ros.process.background_work import BackgroundWork
-from ik_node.ros.process.duplicate_nodes import DuplicateNodes
 from ik_node.ros.process.named_entities import NamedEntities, set_names
-from ik_node.ros.process.node_counts import NodeCounts
-from ik_node.ros.process.paused_clock import PausedClock
+from ik_node.ros.process.node_health import DuplicateNodes, NodeCounts, PausedClock
 from ik_node.ros.process.printable_logger import PrintableLogger
 from ik_node.ros.services.services import Services
 from rclpy.clock import Clock, ClockType

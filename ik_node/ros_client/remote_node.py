@@ -13,7 +13,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped
 from ik_node.errors import IkError
 from ik_node.ros.messages.convert import fill_pose
-from ik_node.ros.messages.topic_names import topic_parts
+from ik_node.ros.messages.names import topic_parts
 from ik_node.ros.parameters.settings import Settings
 from ik_node.ros.process.named_entities import LATCHED
 import numpy as np

@@ -12,12 +12,9 @@ from ik_node.model.rotation import matrix_to_euler, matrix_to_quat, pose_matrix
 from ik_node.robot import load_robot, Robot
 from ik_node.ros.loading.joint_roles import JointRoles
 from ik_node.ros.loading.load_model import path_of_url
-from ik_node.ros.messages.convert import pose_from_message, quat_xyzw_from_rpy
-from ik_node.ros.messages.frame_names import frame_in_root, root_frame
-from ik_node.ros.messages.refusals import RefusedInputError
-from ik_node.ros.messages.topic_names import topic_part
-from ik_node.ros.parameters.goal_settings import GoalSettings
-from ik_node.ros.parameters.settings import Settings
+from ik_node.ros.messages.convert import pose_from_message, quat_xyzw_from_rpy, RefusedInputError
+from ik_node.ros.messages.names import frame_in_root, root_frame, topic_part
+from ik_node.ros.parameters.settings import GoalSettings, Settings
 from ik_node.ros_client.remote_node import RemoteNode
 from ik_node.ros_client.status_reports import released_of, reports_of
 from ik_node.scene.chain_report import ChainReport

@@ -172,7 +172,7 @@ def test_an_error_of_the_middleware_is_one_line(graph, tmp_path):
 WATCHED = """
 import gc, sys
 from ik_node.ros.main import main
-from ik_node.ros.process.end_signals import EndSignals
+from ik_node.ros.process.signals import EndSignals
 whole = EndSignals.spin
 def spin(self, executor):
     print('the node spins', flush=True)

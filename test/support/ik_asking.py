@@ -3,10 +3,9 @@
 from types import SimpleNamespace
 
 from ik_node.robot import load_robot
-from ik_node.ros.loading.loaded_model import LoadedModel
-from ik_node.ros.loading.model_request import ModelRequest
-from ik_node.ros.moveit.ik_answer import IkAnswer, RefusedIkError
+from ik_node.ros.loading.loaded_model import LoadedModel, ModelRequest
 from ik_node.ros.moveit.ik_copy import IkCopy
+from ik_node.ros.moveit.ik_seed import IkAnswer, RefusedIkError
 from ik_node.ros.moveit.solve_ik import fill_response, read_request
 from ik_node.ros.parameters.settings import Settings
 import numpy as np

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 from hypothesis import given
 from hypothesis import strategies as st
-from ik_node.ros.parameters.joint_settings import parse_joint_values
+from ik_node.ros.parameters.settings import parse_joint_values
 from ik_node.scene.chain_report import ChainReport
 from ik_node.scene.look import COLOURS, PASSIVE
 from ik_node.solver.result import PoseError

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ik_node.ros.parameters.parameter_spec import ParameterSpec
-from ik_node.ros.parameters.parameter_table import parameter_table
+from ik_node.ros.parameters.parameter_table import parameter_table, ParameterSpec
 
 HEAD = """# Parameters of the node
 

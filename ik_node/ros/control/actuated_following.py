@@ -7,8 +7,7 @@ import dataclasses
 
 from ik_node.errors import listed
 from ik_node.ros.control.joint_space import JointSpace
-from ik_node.ros.control.measured_drive import MOST_STEPS
-from ik_node.ros.control.tracker import Tracker
+from ik_node.ros.control.tracker import MOST_STEPS, Tracker
 from ik_node.ros.inputs.measured_state import MeasuredState
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.outputs.tick_report import TickReport

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ik_node.errors import IkError, listed
-from ik_node.ros.control.answer_check import objection
+from ik_node.ros.control.approach import objection
 from ik_node.ros.control.tracker import Tracker
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.outputs.tick_report import TickReport

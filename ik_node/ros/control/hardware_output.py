@@ -6,8 +6,7 @@ from collections.abc import Sequence
 import dataclasses
 
 from ik_node.errors import IkError, listed
-from ik_node.ros.control.answer_check import objection
-from ik_node.ros.control.approach import approach
+from ik_node.ros.control.approach import approach, objection
 from ik_node.ros.control.following_error import FollowingError
 from ik_node.ros.control.tracker import Tracker
 from ik_node.ros.inputs.measured_state import MeasuredState

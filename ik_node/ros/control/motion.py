@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 import dataclasses
+from dataclasses import dataclass
 import math
 
 from ik_node.model.joint import Joint
 from ik_node.robot import Robot
 from ik_node.ros.control.actuated_following import ActuatedFollowing
 from ik_node.ros.control.closure_switch import ClosureSwitch
-from ik_node.ros.control.command_following import CommandFollowing
-from ik_node.ros.control.followed_plan import FollowedPlan
 from ik_node.ros.control.following_error import PATIENCE
 from ik_node.ros.control.goal_following import GoalFollowing
 from ik_node.ros.control.hardware_output import HardwareOutput, NO_GOAL
-from ik_node.ros.control.joint_space import JointSpace
+from ik_node.ros.control.joint_space import CommandFollowing, JointSpace
 from ik_node.ros.control.tracker import Tracker
 from ik_node.ros.inputs.inputs import Inputs
-from ik_node.ros.inputs.joint_targets import apply_joint_values
+from ik_node.ros.inputs.joint_commands import apply_joint_values
 from ik_node.ros.loading.joint_roles import JointRoles
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.convert import Pose
@@ -27,6 +26,31 @@ from ik_node.ros.outputs.tick_report import TickReport
 from ik_node.ros.parameters.settings import Settings
 import numpy as np
 from numpy.typing import NDArray
+
+
+@dataclass(eq=False)
+class FollowedPlan:
+    """
+    A joint-space plan that was given to the controllers.
+
+    Attributes
+    ----------
+    stop : callable
+        Has the controllers stop, for a reason: (str) -> None.
+    accepted : bool
+        False until the controllers have accepted it.
+    end : float
+        Time at which it ends by itself [s]; infinite = when the controllers say so.
+    behind : callable
+        Returns by how much the motors are behind it [s]; 0 where the controllers watch them.
+
+    """
+
+    stop: Callable[[str], None]
+    accepted: bool = False
+    end: float = math.inf
+    behind: Callable[[], float] = float
+
 
 Array = NDArray[np.float64]
 

@@ -16,13 +16,13 @@ from ik_node.ros.messages.convert import (
     Pose,
     pose_from_message,
     pose_in_root,
+    RefusedInputError,
     seconds_from_stamp,
     twist_from_message,
 )
-from ik_node.ros.messages.frame_names import frame_in_root
-from ik_node.ros.messages.refusals import RefusedInputError
+from ik_node.ros.messages.names import frame_in_root
 from ik_node.ros.process.named_entities import NamedEntities
-from ik_node.ros.process.node_counts import NodeCounts
+from ik_node.ros.process.node_health import NodeCounts
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.event_handler import SubscriptionEventCallbacks

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ik_node.errors import OptionError, UnknownFrameError
 from ik_node.model.joint import Joint
 from ik_node.robot import Robot
-from ik_node.ros.parameters.joint_settings import JointSettings
+from ik_node.ros.parameters.settings import JointSettings
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,9 @@ from ik_node.errors import DescriptionError, OptionError, UnknownFrameError
 from ik_node.model.rotation import matrix_to_quat
 from ik_node.robot import load_robot, Robot
 from ik_node.ros.loading.joint_roles import JointRoles
-from ik_node.ros.loading.loaded_model import LoadedModel, offset_matrices
-from ik_node.ros.loading.model_request import ModelRequest
-from ik_node.ros.messages.topic_names import topic_parts
-from ik_node.ros.parameters.goal_settings import GoalSettings
-from ik_node.ros.parameters.settings import Settings
+from ik_node.ros.loading.loaded_model import LoadedModel, ModelRequest, offset_matrices
+from ik_node.ros.messages.names import topic_parts
+from ik_node.ros.parameters.settings import GoalSettings, Settings
 
 # Reading takes about a millisecond per link, ten seconds in all, while the robot keeps running.
 MOST_LINKS = 10_000

@@ -3,22 +3,223 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+import dataclasses
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+import threading
 
+from ik_node.analysis.mobility import mobility_of
 from ik_node.description.mesh_path import mesh_path, Visual
 from ik_node.description.visuals import visuals_of
+from ik_node.errors import TopologyError
 from ik_node.model.rotation import pose_matrix
 from ik_node.robot import Robot
-from ik_node.ros.loading.mobility_count import loop_limits, MobilityCount
-from ik_node.ros.loading.model_request import ModelRequest
 from ik_node.ros.messages.convert import quat_xyzw_from_rpy
-from ik_node.ros.messages.frame_names import frame_name, own_name, prefix_of, root_frame
+from ik_node.ros.messages.names import frame_name, own_name, prefix_of, root_frame
+from ik_node.ros.parameters.settings import GoalSettings, JointSettings, Settings
 from ik_node.scene import IKRootsHelper
-from ik_node.solver import Solver
+from ik_node.solver import Solver, SolverOptions
 from ik_node.solver.problem.joint_table import LIMIT_SLACK
 import numpy as np
 from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class ModelRequest:
+    """
+    A description and all settings that its solver depends on.
+
+    Attributes
+    ----------
+    text : str
+        The robot description; '' if there is a file.
+    closures : str
+        Closure annotations, a path or text; '' = those in the description.
+    goals : tuple of GoalSettings
+        The goals that have a link.
+    options : SolverOptions
+        Solver options of the first solves; they may change later without a new model.
+    root : str
+        'fixed' or 'floating'.
+    joints : JointSettings
+        Joint names that the robot must have; they may change later without a new model.
+    base_frame, frame_prefix : str
+        Parameters that determine the names of frames.
+    file : str
+        File with the robot description; '' = there is a text.
+
+    """
+
+    text: str
+    closures: str
+    goals: tuple[GoalSettings, ...]
+    options: SolverOptions
+    root: str = 'fixed'
+    joints: JointSettings = field(default_factory=JointSettings)
+    base_frame: str = ''
+    frame_prefix: str = ''
+    file: str = ''
+
+    @classmethod
+    def of(cls, text: str, settings: Settings) -> ModelRequest:
+        """Return the request for a description under these settings."""
+        return cls(
+            text,
+            settings.closures,
+            settings.active_goals,
+            settings.tick_options,
+            settings.root,
+            settings.joints,
+            settings.base_frame,
+            settings.frame_prefix,
+            settings.robot_file,
+        )
+
+    def changed(self, settings: Settings) -> ModelRequest:
+        """Return the request for the same description and closures under other settings."""
+        return dataclasses.replace(ModelRequest.of(self.text, settings), closures=self.closures)
+
+    def builds_same(self, other: ModelRequest | None) -> bool:
+        """Return True if both requests build the same model."""
+        return (
+            other is not None
+            and self.builds_same_robot(other)
+            and self.goal_structure == other.goal_structure
+            and (self.base_frame, self.frame_prefix) == (other.base_frame, other.frame_prefix)
+        )
+
+    def builds_same_robot(self, other: ModelRequest) -> bool:
+        """Return True if both requests build the same robot and loops, whatever the goals."""
+        mine, others = (
+            (request.text, request.closures, request.root) for request in (self, other)
+        )
+        return mine == others
+
+    @property
+    def goal_structure(self) -> tuple[object, ...]:
+        """Return those settings of the goals that need a new solver when they change."""
+        return tuple(goal.structure for goal in self.goals)
+
+
+Array = NDArray[np.float64]
+
+# Published configurations close their loops at least this well [m or rad].
+LOOP_TOLERANCE = 1e-6
+# A robot whose loops are open by more than this is refused [m or rad]; careless numbers in a
+# description open them by less.
+LARGEST_ROUNDING = 1e-3
+
+
+def loop_limits(robot: Robot) -> dict[str, float]:
+    """
+    Return the residual [m or rad] up to which each loop of an assembled robot counts as closed.
+
+    Rounded numbers in a description leave redundant loops open. The limit of such a loop is the
+    effect of the rounding, or twice the residual after assembly; `robot.notes` says so. A
+    tolerance of a closure is its limit.
+
+    Raises
+    ------
+    TopologyError
+        If a loop is open by more than that; the message names the worst loop.
+
+    """
+    result = robot.assembly
+    if result is None:
+        return {}
+    loose = {name: each.allowance(name) for each in robot.redundancies for name in each.misfit}
+    limits = {}
+    for name, residual in result.closure_errors.items():
+        # A sum of joints has a row, but no closure.
+        closure = robot.closures.get(name)
+        stated = None if closure is None else closure.tolerance
+        limits[name] = max([LOOP_TOLERANCE, *(stated or ())])
+        left = max(residual)
+        if name in loose:
+            if left > limits[name]:
+                robot.notes.append(
+                    f'loop {name!r} stays {left:.3g} open [m or rad]: its redundant rows disagree '
+                    'by the rounding of the description; the solver meets them as well as possible'
+                )
+            limits[name] = max(limits[name], LOOP_TOLERANCE + max(loose[name]))
+        if left <= limits[name]:
+            continue
+        if not left <= LARGEST_ROUNDING or stated is not None:
+            raise TopologyError(
+                f'the loops of robot {robot.name!r} cannot be closed: '
+                f'{result.worst!r} stays '
+                f'{max(result.closure_errors[result.worst]):.3g} open [m or rad] '
+                f'({result.message})'
+            )
+        limits[name] = 2.0 * left
+        robot.notes.append(
+            f'loop {name!r} stays {left:.3g} open [m or rad], more than the digits of the '
+            'description explain: the node moves the robot, but no answer is CONVERGED before the '
+            'loop has a `tolerance`'
+        )
+    return limits
+
+
+class MobilityCount:
+    """
+    A counter of degrees of freedom, which counts once for each set of closures and locks.
+
+    Counting takes a millisecond with six loops and a tenth of a second with a hundred. The number
+    is the same in nearly every configuration.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot; its present closures and locks count.
+    solver : Solver
+        The solver of the robot.
+
+    Attributes
+    ----------
+    last : int
+        The last counted number.
+
+    """
+
+    def __init__(self, robot: Robot, solver: Solver) -> None:
+        self._robot = robot
+        self._solver = solver
+        self._known: dict[object, int] = {}
+        self.last = 0
+        self._thread: threading.Thread | None = None
+
+    def at(self, q: Array) -> int:
+        """Return the number, counted at `q` (loops closed, [rad or m]) unless it is known."""
+        held = self._held()
+        count = self._known.get(held)
+        if count is None:
+            count = int(mobility_of(self._solver, self._robot.closures, q))
+            if self._held() == held:
+                self._known[held] = count
+        self.last = count
+        return count
+
+    def refresh(self, q: Array) -> None:
+        """Update `last`, in a background thread if it must be counted."""
+        if self._held() in self._known:
+            self.at(q)
+        elif self._thread is None or not self._thread.is_alive():
+            self._thread = threading.Thread(
+                target=self.at, args=(q.copy(),), name='mobility count', daemon=True
+            )
+            self._thread.start()
+
+    def _held(self) -> object:
+        robot = self._robot
+        return (
+            frozenset(name for name, closure in robot.closures.items() if closure.enabled),
+            frozenset(
+                name
+                for joint in robot.joint_order
+                for name, dof in zip(joint.value_names, joint.dof, strict=True)
+                if joint.locked[dof]
+            ),
+        )
 
 
 def link_visuals(robot: Robot) -> list[Visual]:

@@ -7,8 +7,7 @@ from collections.abc import Callable
 import threading
 
 from ik_node.errors import IkError
-from ik_node.ros.loading.loaded_model import LoadedModel
-from ik_node.ros.loading.model_request import ModelRequest
+from ik_node.ros.loading.loaded_model import LoadedModel, ModelRequest
 from ik_node.ros.parameters.settings import Settings
 
 

@@ -10,9 +10,8 @@ from geometry_msgs.msg import PoseStamped
 from ik_node.model.dof import DOF, parse_dofs
 from ik_node.model.rotation import pose_from_matrix
 from ik_node.ros.loading.loaded_model import LoadedModel
-from ik_node.ros.messages.convert import Pose, pose_from_message
-from ik_node.ros.messages.refusals import RefusedInputError
-from ik_node.ros.parameters.goal_settings import GoalSettings
+from ik_node.ros.messages.convert import Pose, pose_from_message, RefusedInputError
+from ik_node.ros.parameters.settings import GoalSettings
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.node import Node

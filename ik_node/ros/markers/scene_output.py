@@ -12,7 +12,7 @@ from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.markers.goal_markers import GoalMarkers
 from ik_node.ros.markers.marker_book import MarkerBook
 from ik_node.ros.messages.convert import Pose
-from ik_node.ros.parameters.marker_settings import MarkerSettings
+from ik_node.ros.parameters.settings import MarkerSettings
 from ik_node.ros.process.named_entities import add_publisher
 from ik_node.scene import LAYERS, Shape
 import numpy as np

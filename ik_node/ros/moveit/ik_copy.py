@@ -11,12 +11,11 @@ from ik_node.errors import IkError
 from ik_node.model.goal import Goal
 from ik_node.model.rotation import matrix_to_quat, pose_from_matrix, pose_matrix
 from ik_node.robot import Robot
-from ik_node.ros.control.answer_check import objection
+from ik_node.ros.control.approach import objection
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.convert import Pose
-from ik_node.ros.moveit.ik_answer import IkAnswer, IkCode
-from ik_node.ros.moveit.ik_seed import IkRequest
-from ik_node.ros.parameters.goal_settings import GoalSettings
+from ik_node.ros.moveit.ik_seed import IkAnswer, IkCode, IkRequest
+from ik_node.ros.parameters.settings import GoalSettings
 from ik_node.solver import Solution, Solver, Status
 import numpy as np
 from numpy.typing import NDArray

@@ -2,25 +2,187 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import IntEnum
 from types import SimpleNamespace
 from typing import Any
 
+from ik_node.errors import IkError
 from ik_node.model.dof import DOF
 from ik_node.model.euler import nearest_euler
+from ik_node.model.frame import Frame
 from ik_node.model.joint import Joint
+from ik_node.model.link import Link
 from ik_node.model.rotation import matrix_to_euler, motion_matrix, pose_matrix, quat_from_euler
 from ik_node.model.tree import Tree
+from ik_node.robot import Robot
 from ik_node.ros.loading.loaded_model import LoadedModel
-from ik_node.ros.messages.convert import Pose, pose_from_message, positions_from_message
-from ik_node.ros.messages.frame_names import root_frame
-from ik_node.ros.messages.refusals import RefusedInputError
-from ik_node.ros.moveit.ik_answer import IkCode, RefusedIkError
-from ik_node.ros.parameters.goal_settings import GoalSettings
+from ik_node.ros.messages.convert import (
+    Pose,
+    pose_from_message,
+    positions_from_message,
+    RefusedInputError,
+)
+from ik_node.ros.messages.names import root_frame
+from ik_node.ros.parameters.settings import GoalSettings
 from ik_node.solver import SolverOptions
 import numpy as np
 from numpy.typing import NDArray
+
+
+class RefusedIkError(IkError):
+    """
+    A request that is answered with an error code and without a solve.
+
+    Attributes
+    ----------
+    code : IkCode
+        The error code of the answer.
+
+    """
+
+    def __init__(self, code: IkCode, message: str) -> None:
+        self.code = code
+        super().__init__(message)
+
+
+class IkCode(IntEnum):
+    """The values of moveit_msgs/MoveItErrorCodes that this node returns."""
+
+    SUCCESS = 1
+    TIMED_OUT = -6
+    INVALID_GOAL_CONSTRAINTS = -16
+    INVALID_ROBOT_STATE = -17
+    INVALID_LINK_NAME = -18
+    FRAME_TRANSFORM_FAILURE = -21
+    NO_IK_SOLUTION = -31
+    FAILURE = 99999
+
+
+@dataclass(frozen=True)
+class IkAnswer:
+    """
+    A configuration, or the reason why there is none.
+
+    Attributes
+    ----------
+    code : IkCode
+        Result code.
+    message : str
+        Description of the result.
+    q : ndarray, shape (nq,), or None
+        Configuration [rad or m]; None unless the code is SUCCESS.
+
+    """
+
+    code: IkCode
+    message: str
+    q: NDArray[np.float64] | None = None
+
+
+Axis = tuple[Joint, DOF]
+
+
+def carries(base: Link, tip: Link) -> bool:
+    """
+    Return True if `base` moves, is above `tip`, and has a movable joint below it on that path.
+
+    A pose of `tip` in the frame of such a link is relative to the moving link.
+    """
+    above = list(_path(tip))
+    if base not in above:
+        return False
+    at = above.index(base)
+    return any(map(_moves, above[:at])) and any(map(_moves, above[at:]))
+
+
+def staying_values(
+    robot: Robot, tree: Tree, missing: Iterable[str], actuated: Collection[str]
+) -> tuple[str, ...]:
+    """
+    Return those values, not named by a request, that keep the node's values.
+
+    The answer does not contain them, so a solution that moved them would be wrong. Passive joints
+    of loops and coupled joints move nevertheless.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot, with or without loops.
+    tree : Tree
+        Tree of the robot.
+    missing : iterable of str
+        Values that the request does not name.
+    actuated : collection of str
+        Joints or values with a motor. If it is empty, all values of a robot with loops count as
+        passive, and no value of a robot without loops.
+
+    """
+    loops = any(closure.enabled for closure in robot.closures.values())
+    unnamed, motors = set(missing), set(actuated)
+    return tuple(
+        name
+        for name, (joint, dof) in zip(tree.names, tree.owner, strict=True)
+        if name in unnamed
+        and dof not in joint.couplings
+        and (not loops or {name, joint.name} & motors or joint.parent is None)
+    )
+
+
+def movable_values(
+    tree: Tree, bases: Iterable[Link], staying: Iterable[str] = ()
+) -> tuple[str, ...] | None:
+    """
+    Return the names of the values that may change; None = all values.
+
+    Locked values, values that move one of `bases`, and `staying` do not change. A coupled value
+    moves with its master; if it must not move, its master must not move either.
+
+    Parameters
+    ----------
+    tree : Tree
+        Tree of the robot with its present locks.
+    bases : iterable of Link
+        Links that must not move.
+    staying : iterable of str
+        Further values that must not change.
+
+    """
+    carriers = {frame for base in bases for frame in _path(base)}
+    held = {
+        _master((joint, dof))
+        for joint, dof in tree.owner
+        if joint.locked[dof] or joint in carriers
+    }
+    further = set(staying)
+    held.update(axis for name, axis in zip(tree.names, tree.owner, strict=True) if name in further)
+    if not held:
+        return None
+    return tuple(
+        name
+        for name, axis in zip(tree.names, tree.owner, strict=True)
+        if _master(axis) == axis and axis not in held
+    )
+
+
+def _master(axis: Axis) -> Axis:
+    joint, dof = axis
+    while (coupling := joint.couplings.get(dof)) is not None and not coupling.others:
+        joint, dof = coupling.master, coupling.master_dof
+    return joint, dof
+
+
+def _path(frame: Frame | None) -> Iterator[Frame]:
+    """Yield a frame and all of its ancestors."""
+    while frame is not None:
+        yield frame
+        frame = frame.parent
+
+
+def _moves(frame: Frame) -> bool:
+    return isinstance(frame, Joint) and bool(frame.dof)
+
 
 Array = NDArray[np.float64]
 
@@ -61,8 +223,6 @@ class IkRequest:
     options: SolverOptions
     checks_collisions: bool = False
 
-
-Axis = tuple[Joint, DOF]
 
 # Largest difference between a transform and the nearest one that the joint allows [m or rad].
 _SLACK = 1e-6

@@ -14,14 +14,20 @@ from typing import Any
 from ik_node.errors import listed
 from ik_node.model.link import Link
 from ik_node.ros.loading.loaded_model import LoadedModel
-from ik_node.ros.messages.convert import Pose, pose_from_message, pose_in_root
-from ik_node.ros.messages.frame_names import root_frame
-from ik_node.ros.messages.refusals import RefusedInputError
-from ik_node.ros.moveit.ik_answer import IkAnswer, IkCode, RefusedIkError
-from ik_node.ros.moveit.ik_seed import IkRequest, IkSeed, read_seed
-from ik_node.ros.moveit.movable_joints import carries, movable_values, staying_values
-from ik_node.ros.parameters.goal_settings import GoalSettings
-from ik_node.ros.parameters.settings import Settings
+from ik_node.ros.messages.convert import Pose, pose_from_message, pose_in_root, RefusedInputError
+from ik_node.ros.messages.names import root_frame
+from ik_node.ros.moveit.ik_seed import (
+    carries,
+    IkAnswer,
+    IkCode,
+    IkRequest,
+    IkSeed,
+    movable_values,
+    read_seed,
+    RefusedIkError,
+    staying_values,
+)
+from ik_node.ros.parameters.settings import GoalSettings, Settings
 from ik_node.solver import SolverOptions
 import numpy as np
 from numpy.typing import NDArray

@@ -8,7 +8,7 @@ from itertools import pairwise
 import time
 from typing import Any
 
-from ik_node.ros.parameters.output_settings import Outlet, split
+from ik_node.ros.parameters.settings import Outlet, split
 from ik_node.ros.process.named_entities import add_publisher
 import numpy as np
 from numpy.typing import NDArray

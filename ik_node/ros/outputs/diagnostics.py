@@ -8,7 +8,7 @@ from ik_node.errors import listed
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.status_row import ERROR, OK, StatusRow, WARN
 from ik_node.ros.outputs.tick_report import TickReport
-from ik_node.ros.process.node_counts import NodeCounts
+from ik_node.ros.process.node_health import NodeCounts
 from ik_node.solver import Solution, SolveResult
 from ik_node.transmission.state import Singularity
 

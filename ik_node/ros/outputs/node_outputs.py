@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """Publishers of joint states, reached poses, solve status and diagnostics."""
 
 from __future__ import annotations
@@ -8,16 +7,115 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped
+from ik_node.errors import IkError
+from ik_node.robot import Robot
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.convert import fill_joint_state, fill_pose
-from ik_node.ros.messages.status_row import fill_diagnostics, StatusRow
-from ik_node.ros.outputs.status_output import ResidualOutput, StatusOutput
+from ik_node.ros.messages.status_row import fill_diagnostics, status_name, StatusRow
+from ik_node.ros.outputs.diagnostics import residual_labels, residual_numbers, solve_rows
 from ik_node.ros.outputs.tick_report import TickReport
-from ik_node.ros.process.named_entities import add_publisher, NamedEntities
+from ik_node.ros.process.named_entities import add_publisher, LATCHED, NamedEntities
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, MultiArrayDimension, String
+
+
+class ResidualOutput:
+    """
+    The publisher of residuals as plain numbers, with the names of goals and closures as labels.
+
+    Parameters
+    ----------
+    node : rclpy.node.Node
+
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._publisher = add_publisher(node, Float64MultiArray, '~/residuals')
+        self._message = Float64MultiArray()
+        self._labels: tuple[str, ...] | None = None
+
+    def publish(self, report: TickReport, model: LoadedModel, stamp: Any) -> None:
+        """Publish one tick as `NodeOutputs.publish_status` does; without a solve, nothing."""
+        solution = report.solution
+        if solution is None or not self._publisher.get_subscription_count():
+            return
+        labels = residual_labels(solution)
+        if labels != self._labels:
+            self._labels = labels
+            self._message.layout.dim = [
+                MultiArrayDimension(
+                    label=','.join(labels), size=len(labels), stride=2 * len(labels)
+                ),
+                MultiArrayDimension(label='position [m],orientation [rad]', size=2, stride=2),
+            ]
+        self._message.data = residual_numbers(solution)
+        self._publisher.publish(self._message)
+
+
+class StatusOutput:
+    """
+    The publisher of the solver's status of each chain.
+
+    Parameters
+    ----------
+    node : rclpy.node.Node
+
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._name = status_name(node)
+        self._publisher = add_publisher(node, DiagnosticArray, '~/solve_status')
+        self._message = DiagnosticArray()
+        self._last_content: tuple[object, ...] = ()
+
+    def publish(self, report: TickReport, model: LoadedModel, stamp: Any) -> None:
+        """Publish one tick, see `NodeOutputs.publish_status`."""
+        if not self._publisher.get_subscription_count():
+            return
+        content = (report.solution, report.held, report.notes, report.under_way, model.robot.name)
+        if content == self._last_content:
+            self._message.header.stamp = stamp
+        else:
+            self._last_content = content
+            rows = solve_rows(self._name, report)
+            fill_diagnostics(self._message, rows, stamp, model.robot.name)
+        self._publisher.publish(self._message)
+
+
+class DescriptionOutput:
+    """
+    Publisher of the robot as URDF with its loops, for RViz and the browser page.
+
+    Parameters
+    ----------
+    node : rclpy.node.Node
+
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._publisher: Publisher | None = None
+        self._text = ''
+
+    def publish(self, robot: Robot) -> None:
+        """Publish a robot, latched."""
+        try:
+            self._text = robot.to_urdf()
+        except IkError as error:
+            self._node.get_logger().warning(f'robot_description is not published: {error}')
+            return
+        if self._publisher is None:
+            self._publisher = self._node.create_publisher(String, 'robot_description', LATCHED)
+        self._publisher.publish(String(data=self._text))
+
+    def is_own(self, text: str) -> bool:
+        """Return True if a description is the published one."""
+        return text == self._text
+
 
 Array = NDArray[np.float64]
 

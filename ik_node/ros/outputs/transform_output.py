@@ -10,7 +10,7 @@ from ik_node.model.rotation import pose_from_matrix, pose_inverse
 from ik_node.robot import Robot
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.convert import Pose
-from ik_node.ros.messages.frame_names import base_poses, frame_name, root_frame
+from ik_node.ros.messages.names import base_poses, frame_name, root_frame
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.node import Node

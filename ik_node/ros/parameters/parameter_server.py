@@ -8,17 +8,15 @@ import difflib
 from typing import Any, cast
 
 from ik_node.errors import OptionError
-from ik_node.ros.parameters.goal_settings import GoalSettings
-from ik_node.ros.parameters.joint_settings import JOINT_VALUES
-from ik_node.ros.parameters.output_settings import group_names
-from ik_node.ros.parameters.parameter_spec import ParameterSpec, Value
 from ik_node.ros.parameters.parameter_table import (
     goal_parameters,
     group_parameters,
     NODE_PARAMETERS,
+    ParameterSpec,
     solver_parameters,
+    Value,
 )
-from ik_node.ros.parameters.settings import Settings
+from ik_node.ros.parameters.settings import GoalSettings, group_names, JOINT_VALUES, Settings
 from rcl_interfaces.msg import (
     FloatingPointRange,
     IntegerRange,

@@ -12,11 +12,12 @@ from typing import Any
 
 from ik_node.description.yaml_document import parse_yaml
 from ik_node.errors import DescriptionError, listed
-from ik_node.ros.parameters.parameter_spec import ParameterSpec, Value
 from ik_node.ros.parameters.parameter_table import (
     NODE_PARAMETERS,
     parameter_table,
+    ParameterSpec,
     solver_parameters,
+    Value,
 )
 
 _YAML_HEAD = """\

@@ -2,21 +2,402 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any
+import math
+from typing import Any, cast
 
-from ik_node.errors import OptionError
-from ik_node.ros.messages.topic_names import check_goal_name, topic_parts
-from ik_node.ros.parameters.goal_settings import GoalSettings
-from ik_node.ros.parameters.joint_settings import JointSettings
-from ik_node.ros.parameters.marker_settings import MarkerSettings
-from ik_node.ros.parameters.output_settings import Outlet, read_outlets
-from ik_node.ros.parameters.parameter_spec import Value
-from ik_node.ros.parameters.parameter_table import NODE_PARAMETERS, solver_parameters
+from ik_node.description.yaml_document import parse_yaml
+from ik_node.errors import DescriptionError, listed, OptionError
+from ik_node.model.dof import DOF, parse_dofs
+from ik_node.ros.messages.names import check_goal_name, check_parameter_part, topic_parts
+from ik_node.ros.parameters.parameter_table import (
+    goal_parameters,
+    group_parameters,
+    NODE_PARAMETERS,
+    solver_parameters,
+    Value,
+)
+from ik_node.scene import IKRootsHelper
+from ik_node.scene.look import checked_layers, coloured, COLOURS
 from ik_node.solver import SolverOptions
+
+
+@dataclass(frozen=True)
+class GoalSettings:
+    """
+    The checked parameters of one goal.
+
+    Attributes
+    ----------
+    name : str
+        Name of the goal in topics, parameters and results.
+    link : str
+        Link that the goal moves; '' = inactive.
+    dof : str
+        Constrained axes.
+    axes : str
+        Frame of these axes: world, goal or link.
+    offset : tuple of float
+        Pose of the goal's frame in the link: x y z [m], roll pitch yaw [rad].
+    weight : float
+        Weight among goals of one priority.
+    priority : int
+        Level; lower numbers come first.
+    enabled : bool
+        True if the goal is enabled.
+    tolerance : tuple of float
+        Tolerances [m, rad] as for `Goal.tolerance`; all 0 = the solver's thresholds.
+
+    """
+
+    name: str
+    link: str
+    dof: str
+    axes: str
+    offset: tuple[float, ...]
+    weight: float
+    priority: int
+    enabled: bool
+    tolerance: tuple[float, ...] = (0.0,)
+
+    @classmethod
+    def from_values(cls, name: str, values: Mapping[str, Value]) -> GoalSettings:
+        """
+        Read the goal's parameters from all values; a missing one has its default.
+
+        Raises
+        ------
+        OptionError
+            If a value is not allowed.
+
+        """
+        fields: dict[str, Any] = {}
+        for spec in goal_parameters(name):
+            fields[spec.name.rsplit('.', 1)[1]] = spec.check(values.get(spec.name, spec.default))
+        axes = parse_dofs(fields['dof'], f'goals.{name}.dof')
+        if len(fields['tolerance']) not in (1, 2, len(axes), len(DOF)):
+            raise OptionError(
+                f'goals.{name}.tolerance',
+                list(fields['tolerance']),
+                f'1 number, 2 ([m] and [rad]), or {len(axes)}, one for each axis in its dof',
+            )
+        return cls(name=name, **fields)
+
+    def to_values(self) -> dict[str, Any]:
+        """Return the goal's parameters by their full names, with types that ROS accepts."""
+        fields = asdict(self)
+        name = fields.pop('name')
+        fields['offset'], fields['tolerance'] = list(self.offset), list(self.tolerance)
+        return {f'goals.{name}.{field}': value for field, value in fields.items()}
+
+    @property
+    def takes_part(self) -> bool:
+        """Return True if the goal is solved for once it has a pose."""
+        return self.enabled and self.weight > 0.0
+
+    @property
+    def goal_tolerance(self) -> tuple[float, ...] | None:
+        """Return the tolerance of the `Goal`; None = the solver's thresholds."""
+        return self.tolerance if any(self.tolerance) else None
+
+    @property
+    def structure(self) -> tuple[str, str, str, str, tuple[float, ...]]:
+        """Return the settings whose change needs a new solver."""
+        return (self.name, self.link, self.dof, self.axes, self.offset)
+
+
+# The parameters that are mappings of joints to values.
+JOINT_VALUES = ('rest_pose', 'joint_targets')
+_ALLOWED = "a YAML mapping of joints to finite numbers, '{elbow: 0.5, wrist: -1.0}'"
+
+
+def parse_joint_values(parameter: str, text: str) -> dict[str, float]:
+    """
+    Read a mapping of joints to values [rad or m] from a parameter's text; '' = no joints.
+
+    Raises
+    ------
+    OptionError
+        If the text is not a YAML mapping, or a value is not a finite number.
+
+    """
+    if not text.strip():
+        return {}
+    try:
+        found = parse_yaml(text, parameter)
+    except DescriptionError as error:
+        raise OptionError(parameter, text[:80], f'{_ALLOWED} ({error})') from None
+    if not isinstance(found, dict):
+        raise OptionError(parameter, text[:80], _ALLOWED)
+    values = {}
+    for joint, value in found.items():
+        if not isinstance(joint, str):
+            raise OptionError(parameter, joint, f'{_ALLOWED}; joint names must be text')
+        number = _number(value)
+        if not math.isfinite(number):
+            raise OptionError(parameter, {joint: value}, _ALLOWED)
+        values[joint] = number
+    return values
+
+
+def _number(value: object) -> float:
+    """Return a value as a number; NaN if it is not a number."""
+    if isinstance(value, bool):
+        return math.nan
+    try:
+        # YAML 1.1 reads 1e-3 as text.
+        return float(value) if isinstance(value, (int, float, str)) else math.nan
+    except (ValueError, OverflowError):
+        return math.nan
+
+
+@dataclass(frozen=True)
+class JointSettings:
+    """
+    The checked parameters that name joints; `JointRoles` checks them against a robot.
+
+    Attributes
+    ----------
+    locked : tuple of str
+        Joints that the solver does not change.
+    actuated : tuple of str
+        Joints with a motor; empty = as the description says.
+    outputs : tuple of str
+        Order of the hardware outputs; empty = the actuated joints.
+    rest_pose, targets : mapping of str to float
+        Values by joint [rad or m].
+    transmission_actuators : tuple of str
+        Motors of the transmission; empty = the actuated joints.
+    transmission_joints : tuple of str
+        Joint space of the transmission; empty = none.
+    groups : mapping of str to tuple of str
+        Joints of each output group, by the name of their parameter; empty = without groups.
+
+    """
+
+    locked: tuple[str, ...] = ()
+    actuated: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    rest_pose: Mapping[str, float] = field(default_factory=dict)
+    targets: Mapping[str, float] = field(default_factory=dict)
+    transmission_actuators: tuple[str, ...] = ()
+    transmission_joints: tuple[str, ...] = ()
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def from_values(
+        cls, values: Mapping[str, Any], groups: Mapping[str, tuple[str, ...]] | None = None
+    ) -> JointSettings:
+        """
+        Read the parameters that name joints from checked values, beside the joints of groups.
+
+        Raises
+        ------
+        OptionError
+            If a mapping of joints to values cannot be read.
+
+        """
+        return cls(
+            locked=_names(values['locked_joints']),
+            actuated=_names(values['actuated_joints']),
+            outputs=_names(values['output.joints']),
+            groups=groups or {},
+            rest_pose=parse_joint_values('rest_pose', values['rest_pose']),
+            targets=parse_joint_values('joint_targets', values['joint_targets']),
+            transmission_actuators=_names(values['transmission.actuators']),
+            transmission_joints=_names(values['transmission.joints']),
+        )
+
+
+def _names(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in names if name)
+
+
+@dataclass(frozen=True)
+class MarkerSettings:
+    """
+    The checked parameters `markers.*`; the fields have the same names.
+
+    Attributes
+    ----------
+    rate : float
+        Drawing rate [Hz].
+    layers : str
+        Names of the drawn layers.
+    scale : float
+        Length of a joint's axis [m]; 0 = from the robot's size.
+    color : str
+        '#rrggbb' or '#rrggbbaa'; '' = the own colour of each layer.
+    draw_through : float
+        Opacity of shapes hidden by links.
+    interactive : bool
+        True if goals can be dragged.
+
+    """
+
+    rate: float
+    layers: str
+    scale: float
+    color: str
+    draw_through: float
+    interactive: bool
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any]) -> MarkerSettings:
+        """
+        Read the parameters `markers.*` from checked values.
+
+        Raises
+        ------
+        OptionError
+            If a layer does not exist, or the colour is not valid.
+
+        """
+        fields = {name: values[f'markers.{name}'] for name in cls.__dataclass_fields__}
+        try:
+            checked_layers(fields['layers'])
+        except OptionError as error:
+            raise OptionError('markers.layers', error.value, error.allowed) from None
+        color = fields['color']
+        if color:
+            try:
+                coloured(COLOURS, color, COLOURS)
+            except OptionError:
+                raise OptionError(
+                    'markers.color', color, "'#rrggbb', '#rrggbbaa', or '' for each layer's own"
+                ) from None
+        return cls(**fields)
+
+    @property
+    def period(self) -> float:
+        """Return the time between two drawings [s]."""
+        return 1.0 / self.rate
+
+    def apply(self, helper: IKRootsHelper) -> None:
+        """Apply the settings to the helper that computes the shapes."""
+        helper.set_layers(self.layers)
+        helper.set_joint_scale(self.scale or None)
+        helper.set_color(self.color or None)
+        helper.set_draw_through(self.draw_through)
+
+
+@dataclass(frozen=True)
+class Outlet:
+    """
+    A controller that takes commands or plans.
+
+    Attributes
+    ----------
+    kind : str
+        What its topic takes: joint_trajectory or commands; none = it has no topic.
+    topic : str
+        Topic of the commands of each tick, and of plans.
+    joints : tuple of str
+        Its joints, in its order; empty = all commanded joints.
+    action : str
+        Action for plans; empty = none.
+    group : str
+        Name in `output.groups`; empty = without groups.
+
+    """
+
+    kind: str
+    topic: str
+    joints: tuple[str, ...] = ()
+    action: str = ''
+    group: str = ''
+
+
+def outlets_of_all(output_type: str, action: str) -> tuple[Outlet, ...]:
+    """Return the outlets without groups: topics by `output.type` and an action, for all joints."""
+    kinds = [each for each in ('joint_trajectory', 'commands') if output_type in (each, 'both')]
+    return (*(Outlet(each, f'~/{each}') for each in kinds), Outlet('none', '', (), action))
+
+
+def group_names(values: Mapping[str, Any]) -> list[str]:
+    """
+    Return the names in `output.groups`.
+
+    Raises
+    ------
+    OptionError
+        If a name cannot be part of a parameter's name, or is that of another parameter.
+
+    """
+    names = [name for name in cast('Iterable[str]', values.get('output.groups', ())) if name]
+    for name in names:
+        check_parameter_part('output.groups', name)
+        if f'output.{name}' in {spec.name for spec in NODE_PARAMETERS}:
+            raise OptionError('output.groups', name, f'other names; output.{name} is a parameter')
+    return names
+
+
+def read_outlets(values: Mapping[str, Value]) -> tuple[Outlet, ...]:
+    """
+    Return the outlets of all checked parameters.
+
+    Raises
+    ------
+    OptionError
+        If groups share a joint, a topic or an action, or have no joints, or if parameters for all
+        joints are set beside them.
+
+    """
+    names = group_names(values)
+    if not names:
+        return outlets_of_all(str(values['output.type']), str(values['output.action']))
+    for name, free in (('type', 'none'), ('action', ''), ('joints', ('',))):
+        value = values[f'output.{name}']
+        if value != free:
+            reason = f'{free!r} while output.groups is set; each group has its own'
+            raise OptionError(f'output.{name}', value, reason)
+    parts, outlets, taken = topic_parts(names, 'group'), [], set[str]()
+    for group in names:
+        kind, joints, topic, action = _of_group(group, values)
+        outlet = Outlet(kind, topic or f'~/{parts[group]}/{kind}', joints, action, group)
+        if not joints:
+            raise OptionError(f'output.{group}.joints', list(joints), 'the joints of the group')
+        own = [*joints, action] if kind == 'none' else [*joints, outlet.topic, action]
+        for each in filter(None, own):
+            if each in taken:
+                reason = 'every joint, topic and action in one group, once'
+                raise OptionError(f'output.{group}', each, reason)
+            taken.add(each)
+        outlets.append(outlet)
+    return tuple(outlets)
+
+
+def _of_group(group: str, values: Mapping[str, Value]) -> tuple[str, tuple[str, ...], str, str]:
+    """Return type, joints, topic and action of a group."""
+    fields: dict[str, Any] = {
+        spec.name.rpartition('.')[2]: spec.check(values.get(spec.name, spec.default))
+        for spec in group_parameters(group)
+    }
+    joints = tuple(name for name in fields['joints'] if name)
+    return fields['type'], joints, fields['topic'], fields['action']
+
+
+def split(outlets: Sequence[Outlet], motors: Collection[str]) -> tuple[list[Outlet], str]:
+    """
+    Return the outlets that take their parts of a plan for some motors.
+
+    The second value is the reason why the plan cannot be split; '' if it can be.
+    """
+    takers = [each for each in outlets if not each.joints or {*each.joints} & {*motors}]
+    for each in takers:
+        others = [name for name in each.joints if name not in motors]
+        if others:
+            return [], f'the controller of group {each.group} also moves {listed(others)}'
+    if all(each.joints for each in takers):
+        covered = {name for each in takers for name in each.joints}
+        missing = [name for name in motors if name not in covered]
+        if missing:
+            return [], f'no controller takes plans for {listed(missing)}'
+    return takers, ''
+
 
 # Share of the period after which a solve of a tick ends with the best result so far. The deadline
 # is not shorter than LEAST_DEADLINE [s], as the processor may be taken away for milliseconds.

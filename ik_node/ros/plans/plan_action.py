@@ -8,12 +8,10 @@ from typing import Any
 
 from action_msgs.msg import GoalStatus
 from ik_node.errors import IkError, listed
-from ik_node.ros.control.followed_plan import FollowedPlan
-from ik_node.ros.control.motion import Motion
-from ik_node.ros.messages.convert import seconds_from_stamp
-from ik_node.ros.messages.refusals import RefusedInputError
+from ik_node.ros.control.motion import FollowedPlan, Motion
+from ik_node.ros.messages.convert import RefusedInputError, seconds_from_stamp
 from ik_node.ros.outputs.command_publishers import CommandPublishers, part_of
-from ik_node.ros.parameters.output_settings import Outlet, split
+from ik_node.ros.parameters.settings import Outlet, split
 from ik_node.ros.plans.plan_conversion import ConvertedPlan, PlanConversion
 from ik_node.transmission.prepared import PreparedTransmission
 import numpy as np

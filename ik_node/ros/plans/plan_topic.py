@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ik_node.errors import IkError
-from ik_node.ros.control.followed_plan import FollowedPlan
-from ik_node.ros.control.motion import Motion
+from ik_node.ros.control.motion import FollowedPlan, Motion
 from ik_node.ros.outputs.command_publishers import CommandPublishers
 from ik_node.ros.plans.plan_conversion import PlanConversion
 from rclpy.callback_groups import ReentrantCallbackGroup

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from ik_node.errors import OptionError
-from ik_node.ros.messages.topic_names import topic_parts
+from ik_node.ros.messages.names import topic_parts
 from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.exceptions import NameValidationException
 from rclpy.node import Node

@@ -1,7 +1,7 @@
 """Measured motors, solved passive joints: the forward kinematics of parallel robots."""
 
 from ik_node.ros.control.actuated_following import QUIET
-from ik_node.ros.control.measured_drive import drive_steps, MOST_STEPS, STEP_TIME
+from ik_node.ros.control.tracker import drive_steps, MOST_STEPS, STEP_TIME
 import numpy as np
 import pytest
 from support.fourbar_urdf import FOURBAR

@@ -5,8 +5,7 @@ from types import SimpleNamespace as Data
 from ik_node.errors import ShapeError
 from ik_node.model.revision import Revision
 from ik_node.ros.control.tracker import Tracker
-from ik_node.ros.loading.loaded_model import LoadedModel
-from ik_node.ros.loading.model_request import ModelRequest
+from ik_node.ros.loading.loaded_model import LoadedModel, ModelRequest
 from ik_node.ros.parameters.settings import Settings
 from ik_node.solver import Status
 import numpy as np

@@ -10,7 +10,7 @@ pytest.importorskip('rclpy')
 
 from ik_node.ros.inputs.inputs import Inputs
 from ik_node.ros.loading.joint_roles import JointRoles
-from ik_node.ros.process.node_counts import NodeCounts
+from ik_node.ros.process.node_health import NodeCounts
 import rclpy
 from support.control_messages import JointJog
 

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from ik_node.ros.inputs.joint_state_senders import JointStateSenders
+from ik_node.ros.inputs.inputs import JointStateSenders
 import pytest
 
 

@@ -13,7 +13,7 @@ from geometry_msgs.msg import PoseStamped, TransformStamped
 from ik_node.ros.inputs import transform_lookup
 from ik_node.ros.inputs.inputs import Inputs
 from ik_node.ros.inputs.transform_lookup import TransformLookup
-from ik_node.ros.process.node_counts import NodeCounts
+from ik_node.ros.process.node_health import NodeCounts
 import numpy as np
 import rclpy
 from rclpy.time import Time

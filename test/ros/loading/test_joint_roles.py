@@ -3,7 +3,7 @@
 from ik_node.errors import OptionError
 from ik_node.robot import load_robot
 from ik_node.ros.loading.joint_roles import check_joint_targets, JointRoles, unknown_joint_targets
-from ik_node.ros.parameters.joint_settings import JointSettings
+from ik_node.ros.parameters.settings import JointSettings
 import pytest
 from support.fourbar_urdf import FOURBAR
 

@@ -3,7 +3,7 @@
 from ik_node.errors import DescriptionError, IkError, OptionError, TopologyError
 from ik_node.ros.loading import load_model as size_limits
 from ik_node.ros.loading.load_model import check_settings, load_model
-from ik_node.ros.loading.model_request import ModelRequest
+from ik_node.ros.loading.loaded_model import ModelRequest
 from ik_node.ros.parameters.settings import Settings
 import numpy as np
 import pytest

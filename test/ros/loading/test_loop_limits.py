@@ -4,8 +4,7 @@ from ik_node.errors import TopologyError
 from ik_node.robot import load_robot
 from ik_node.ros.control.tracker import Tracker
 from ik_node.ros.loading.load_model import load_model
-from ik_node.ros.loading.mobility_count import loop_limits
-from ik_node.ros.loading.model_request import ModelRequest
+from ik_node.ros.loading.loaded_model import loop_limits, ModelRequest
 from ik_node.ros.parameters.settings import Settings
 import pytest
 

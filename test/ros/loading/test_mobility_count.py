@@ -1,8 +1,8 @@
 """The mobility is counted once for each set of closures and locks."""
 
 from ik_node.robot import load_robot
-from ik_node.ros.loading import mobility_count
-from ik_node.ros.loading.mobility_count import MobilityCount
+from ik_node.ros.loading import loaded_model
+from ik_node.ros.loading.loaded_model import MobilityCount
 from ik_node.solver import Solver
 import pytest
 from support.waiting import wait_until
@@ -17,9 +17,9 @@ def robot(urdf):
 @pytest.fixture
 def counted(monkeypatch):
     """Provide a list that grows with each count."""
-    calls, count = [], mobility_count.mobility_of
+    calls, count = [], loaded_model.mobility_of
     monkeypatch.setattr(
-        mobility_count, 'mobility_of', lambda *words: calls.append(words) or count(*words)
+        loaded_model, 'mobility_of', lambda *words: calls.append(words) or count(*words)
     )
     return calls
 
@@ -58,14 +58,14 @@ def test_refresh_counts_in_the_background(robot, counted):
 def test_count_during_a_change_is_not_kept(robot, monkeypatch):
     """A closure that is closed during the count makes its result invalid."""
     count, closure = MobilityCount(robot, Solver(robot)), robot.closures['pin']
-    counting = mobility_count.mobility_of
+    counting = loaded_model.mobility_of
 
     def made_meanwhile(*words):
         closure.enabled = True
         return counting(*words)
 
     closure.enabled = False
-    monkeypatch.setattr(mobility_count, 'mobility_of', made_meanwhile)
+    monkeypatch.setattr(loaded_model, 'mobility_of', made_meanwhile)
     count.at(robot.q)
     monkeypatch.undo()
     closure.enabled = False

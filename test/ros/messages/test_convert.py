@@ -14,10 +14,10 @@ from ik_node.ros.messages.convert import (
     pose_from_message,
     pose_in_root,
     positions_from_message,
+    RefusedInputError,
     seconds_from_stamp,
     twist_from_message,
 )
-from ik_node.ros.messages.refusals import RefusedInputError
 import numpy as np
 import pytest
 

@@ -2,7 +2,7 @@
 
 from ik_node.model.rotation import quat_from_euler
 from ik_node.robot import load_robot
-from ik_node.ros.messages.frame_names import base_poses, root_frame
+from ik_node.ros.messages.names import base_poses, root_frame
 import numpy as np
 import pytest
 

@@ -4,7 +4,7 @@ from types import SimpleNamespace as Data
 
 from ik_node.model.link import Link
 from ik_node.model.rotation import pose_matrix
-from ik_node.ros.messages.frame_names import frame_in_root, frame_name, own_name, prefix_of
+from ik_node.ros.messages.names import frame_in_root, frame_name, own_name, prefix_of
 import numpy as np
 import pytest
 

@@ -1,7 +1,7 @@
 """Counting refused input without flooding the log."""
 
-from ik_node.ros.messages.refusals import Refusals
-from ik_node.ros.process.node_counts import NodeCounts
+from ik_node.ros.messages.convert import Refusals
+from ik_node.ros.process.node_health import NodeCounts
 
 
 def test_many_refusals_are_logged_once_per_pause():

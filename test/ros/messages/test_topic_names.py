@@ -1,7 +1,7 @@
 """Names that become parts of topics."""
 
 from ik_node.errors import OptionError
-from ik_node.ros.messages.topic_names import topic_part, topic_parts
+from ik_node.ros.messages.names import topic_part, topic_parts
 import pytest
 
 

@@ -8,8 +8,8 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from ik_node.ros.moveit.ik_answer import IkCode
 from ik_node.ros.moveit.ik_copy import FURTHER_SOLVES
+from ik_node.ros.moveit.ik_seed import IkCode
 from ik_node.ros.moveit.ik_service import SERVICE
 from ik_node.ros.moveit.solve_ik import RESTARTS, TIME_BUDGET
 from support.ik_asking import Asking

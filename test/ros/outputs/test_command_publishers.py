@@ -15,7 +15,7 @@ from ik_node.ros.outputs.command_publishers import (
     numbers,
     trajectory,
 )
-from ik_node.ros.parameters.output_settings import Outlet, outlets_of_all
+from ik_node.ros.parameters.settings import Outlet, outlets_of_all
 
 COMMAND = HardwareCommand(('b', 'a'), np.array([0.1, 0.2]), np.array([1.0, -1.0]), 0.01)
 

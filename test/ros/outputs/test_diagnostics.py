@@ -15,7 +15,7 @@ from ik_node.ros.outputs.diagnostics import (
     solve_rows,
 )
 from ik_node.ros.outputs.tick_report import TickReport
-from ik_node.ros.process.node_counts import NodeCounts
+from ik_node.ros.process.node_health import NodeCounts
 from ik_node.solver import Status
 import numpy as np
 import pytest

@@ -11,8 +11,7 @@ pytest.importorskip('rclpy')
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray
 from ik_node.ros.outputs import node_outputs, status_output
-from ik_node.ros.outputs.node_outputs import JointStateOutput
-from ik_node.ros.outputs.status_output import StatusOutput
+from ik_node.ros.outputs.node_outputs import JointStateOutput, StatusOutput
 from ik_node.ros.outputs.tick_report import TickReport
 import numpy as np
 from rclpy.serialization import deserialize_message, serialize_message

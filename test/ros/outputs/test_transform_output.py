@@ -11,7 +11,7 @@ pytest.importorskip('rclpy')
 
 from builtin_interfaces.msg import Time
 from ik_node.robot import load_robot
-from ik_node.ros.messages.frame_names import root_frame
+from ik_node.ros.messages.names import root_frame
 from ik_node.ros.outputs.transform_output import transform_message, TransformOutput
 
 ARM = """<robot name="arm"><link name="base"/><link name="tip"/>

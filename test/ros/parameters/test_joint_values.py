@@ -1,7 +1,7 @@
 """Mappings of joints to values in the text of a parameter."""
 
 from ik_node.errors import OptionError
-from ik_node.ros.parameters.joint_settings import parse_joint_values
+from ik_node.ros.parameters.settings import parse_joint_values
 import pytest
 
 

@@ -1,8 +1,7 @@
 """Groups of joints that have a controller each."""
 
 from ik_node.errors import OptionError
-from ik_node.ros.parameters.output_settings import Outlet, split
-from ik_node.ros.parameters.settings import Settings
+from ik_node.ros.parameters.settings import Outlet, Settings, split
 import pytest
 
 GROUPS = {

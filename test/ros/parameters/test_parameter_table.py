@@ -6,11 +6,13 @@ import re
 
 from ik_node.errors import OptionError
 from ik_node.model.link import Link
-from ik_node.ros.parameters.joint_settings import JointSettings
-from ik_node.ros.parameters.parameter_spec import ParameterSpec
-from ik_node.ros.parameters.parameter_table import parameter_table, solver_parameters
+from ik_node.ros.parameters.parameter_table import (
+    parameter_table,
+    ParameterSpec,
+    solver_parameters,
+)
 from ik_node.ros.parameters.parameter_text import help_text, yaml_text, yaml_value
-from ik_node.ros.parameters.settings import Settings
+from ik_node.ros.parameters.settings import JointSettings, Settings
 from ik_node.scene import IKRootsHelper
 from ik_node.solver import SolverOptions
 import pytest

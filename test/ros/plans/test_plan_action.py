@@ -10,9 +10,9 @@ import pytest
 pytest.importorskip('rclpy')
 
 from action_msgs.msg import GoalStatus
-from ik_node.ros.control.followed_plan import FollowedPlan
+from ik_node.ros.control.motion import FollowedPlan
 from ik_node.ros.outputs.command_publishers import CommandPublishers
-from ik_node.ros.parameters.output_settings import outlets_of_all
+from ik_node.ros.parameters.settings import outlets_of_all
 from ik_node.ros.plans import plan_action
 from ik_node.ros.plans.plan_action import add_plan_action
 from ik_node.ros.plans.plan_conversion import PlanConversion

@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from ik_node.ros.messages.refusals import RefusedInputError
+from ik_node.ros.messages.convert import RefusedInputError
 from ik_node.ros.plans.plan_conversion import PlanConversion
 import numpy as np
 from rclpy.task import Future

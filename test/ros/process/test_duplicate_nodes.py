@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from ik_node.ros.process.duplicate_nodes import DuplicateNodes
+from ik_node.ros.process.node_health import DuplicateNodes
 
 
 class Graph:

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from ik_node.ros.process.paused_clock import PausedClock
+from ik_node.ros.process.node_health import PausedClock
 
 
 class Simulation:
