@@ -10,7 +10,7 @@ pytest.importorskip('rclpy')
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray
-from ik_node.ros.outputs import node_outputs, status_output
+from ik_node.ros.outputs import node_outputs
 from ik_node.ros.outputs.node_outputs import JointStateOutput, StatusOutput
 from ik_node.ros.outputs.tick_report import TickReport
 import numpy as np
@@ -38,17 +38,16 @@ class Listener:
         self.messages.append(deserialize_message(serialize_message(message), self.kind))
 
 
-def listen(monkeypatch, module):
-    """Return who hears all that the outputs of a module publish."""
-    kind = {node_outputs: JointState, status_output: DiagnosticArray}[module]
+def listen(monkeypatch, kind):
+    """Return who hears all that outputs publish."""
     listener = Listener(kind)
-    monkeypatch.setattr(module, 'add_publisher', lambda *arguments: listener)
+    monkeypatch.setattr(node_outputs, 'add_publisher', lambda *arguments: listener)
     return listener
 
 
 def test_joint_state_keeps_names_and_changes_numbers(monkeypatch):
     """Numbers and stamp are those of the tick."""
-    listener = listen(monkeypatch, node_outputs)
+    listener = listen(monkeypatch, JointState)
     output = JointStateOutput(NODE)
     for names in (('a', 'b'), ('left_elbow', 'x', 'y')):
         output.set_model(Data(joint_names=names))
@@ -65,7 +64,7 @@ def test_joint_state_keeps_names_and_changes_numbers(monkeypatch):
 
 def test_repeated_status_changes_only_its_stamp(monkeypatch):
     """Any other change is in the next message."""
-    listener = listen(monkeypatch, status_output)
+    listener = listen(monkeypatch, DiagnosticArray)
     output = StatusOutput(NODE)
     model = Data(robot=Data(name='arm'))
     report = TickReport(np.zeros(1), np.zeros(1), Data(chains=()))
