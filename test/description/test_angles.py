@@ -1,9 +1,8 @@
 """Angles that are written rounded."""
 
 from fractions import Fraction
-from math import pi
 
-from ik_node.description.digits import exact_angle, fraction_of_pi
+from ik_node.description.digits import fraction_of_pi
 from ik_node.description.read import read_description
 import numpy as np
 import pytest
@@ -77,15 +76,6 @@ def test_other_numbers_are_left_alone(text):
     assert fraction_of_pi(text) is None
 
 
-def test_angle_with_all_digits_is_kept():
-    """A number with all its digits is changed by no more than its last one."""
-    for count in range(-48, 49):
-        angle = count * pi / 24
-        assert exact_angle(angle) == pytest.approx(angle, abs=1e-15)
-    values = np.random.default_rng(0).uniform(-7, 7, 2000)
-    assert [exact_angle(value) for value in values] == values.tolist()
-
-
 def turn(text, exact=True):
     """Return the orientation of the only joint or link that stands turned, and the notes."""
     found = read_description(text, exact_angles=exact)
@@ -112,21 +102,6 @@ def test_rounded_angles_of_poses_are_exact_and_noted(text):
     assert noted == [
         "1 rounded angle is read as the fraction of pi that it stands for: '1.5708 = pi/2'"
     ]
-
-
-@pytest.mark.parametrize(
-    'text',
-    [
-        SDF.format(' degrees="true"', '0 0 0 1.5708 0 0'),
-        SDF.format(' rotation_format="quat_xyzw"', '0 0 0 0.7854 0 0 0.619'),
-        MJCF.format('degree', '1.5708 0 0'),
-        URDF.format('1.57079632679489661923 0 0'),
-        URDF.format('1.57 0 0'),
-    ],
-)
-def test_unrounded_angles_are_not_noted(text):
-    """Degrees, quaternions, angles with all or too few digits."""
-    assert not any('angle' in note for note in turn(text)[1])
 
 
 def test_rounded_angles_are_kept_and_counted_by_default():

@@ -4,7 +4,6 @@ import ik_node as ik
 from ik_node.description.joint_spec import JointSpec
 from ik_node.description.read import read_description
 from ik_node.description.tree import hang_joints
-from ik_node.errors import DescriptionError
 import numpy as np
 import pytest
 
@@ -82,12 +81,6 @@ def test_link_with_two_root_parents_closes_a_loop():
     description = read_description(robot('ax', 'bx'))
     assert [root.name for root in description.roots] == ['a', 'b']
     assert list(description.closures) == ['j1']
-
-
-def test_joint_on_one_link_is_refused():
-    """A joint joins two links."""
-    with pytest.raises(DescriptionError, match="its parent and its child are the same link 'a'"):
-        read_description(robot('aa'))
 
 
 def test_undirected_joints_are_reversed():

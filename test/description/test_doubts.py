@@ -32,11 +32,6 @@ def test_usual_limits_are_not_noted(limit):
     assert read_description(arm('lower="{}" upper="{}"'.format(*limit))).notes == []
 
 
-def test_limits_of_a_slide_are_not_noted():
-    """They are lengths."""
-    assert read_description(arm('lower="0" upper="90"', kind='prismatic')).notes == []
-
-
 def test_lengths_in_millimetres_are_noted():
     """The note names the part that is farthest from its parent."""
     (note,) = read_description(arm(xyz='0 0 425')).notes
@@ -57,14 +52,6 @@ def test_poses_in_degrees_are_noted():
     closures = CLOSURES.replace('link: tip', 'link: tip, rpy: [0, 0, 30]')
     (note,) = read_description(arm(), closures=closures).notes
     assert note.startswith("<text>: angles of poses look like degrees, but count as rad: '30'")
-
-
-def test_millimetres_of_a_loop_are_noted():
-    """On both sides of the loop."""
-    for end in ('tip', 'base'):
-        closures = CLOSURES.replace(f'link: {end}', f'link: {end}, xyz: [0, 85, 0]')
-        (note,) = read_description(arm(), closures=closures).notes
-        assert note.startswith("'pin' is 85 m from its parent")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from xml.etree import ElementTree
 
 from ik_node.description.read import read_description
-from ik_node.errors import DescriptionError, ShapeError, TopologyError, UnknownFrameError
+from ik_node.errors import ShapeError, TopologyError, UnknownFrameError
 from ik_node.robot import load_robot
 import numpy as np
 import pytest
@@ -99,29 +99,6 @@ def test_centre_without_mass_is_refused(crane):
         bare.centre_of_mass([])
 
 
-@pytest.mark.parametrize(
-    ('inside', 'line', 'reason'),
-    [
-        ('<mass value="-1"/>', 3, "the mass of link 'b' is below 0 kg"),
-        ('<mass value="nan"/>', 3, "value: 'nan' is not a number"),
-        ('<mass value="heavy"/>', 3, "value: 'heavy' is not a number"),
-        ('<mass value="inf"/>', 3, 'out of range'),
-        ('<mass value="1 2"/>', 3, 'expected 1 number'),
-        ('<mass value="1"/>\n<origin xyz="0 nan 0"/>', 4, "xyz: 'nan' is not a number"),
-        ('<mass value="1"/>\n<origin xyz="0 0"/>', 4, 'expected 3 numbers'),
-    ],
-)
-def test_bad_values_are_refused(inside, line, reason):
-    """The line of the element is named."""
-    text = (
-        f'<robot name="r"><link name="a"/>\n<link name="b"><inertial>\n{inside}</inertial></link>'
-    )
-    text += '<joint name="j" type="fixed"><parent link="a"/><child link="b"/></joint></robot>'
-    with pytest.raises(DescriptionError, match=reason) as raised:
-        read_description(text)
-    assert raised.value.line == line
-
-
 def test_inertial_without_mass_is_noted():
     """It has none, and that is noted."""
     text = '<robot name="r"><link name="a"><inertial>{}</inertial></link></robot>'
@@ -163,9 +140,3 @@ def test_models_have_their_published_mass(shared, model, total):
     if total is not None:
         assert robot.mass == pytest.approx(total, abs=1e-6)
     np.testing.assert_allclose(robot.centre_of_mass(q), sums[:3] / sums[3], atol=1e-12)
-
-
-def test_model_without_masses_has_mass_0(shared):
-    """The hexapod of PI has none."""
-    robot = load_robot(shared / 'models/pi_hexapod_h811/pi_hexapod_legs.urdf', assemble=False)
-    assert robot.mass == 0.0

@@ -141,14 +141,6 @@ def test_closures_on_the_world_are_read(root, declared):
     assert any(note.startswith(noted) for note in description.notes) == (not declared)
 
 
-def test_a_robot_whose_only_root_is_called_world_floats():
-    """There is nothing else that could."""
-    text = ARM.replace('"a"', '"world"').replace('</robot>', f'{PIN}</robot>')
-    description = read_description(text, root='floating')
-    assert [root.name for root in description.roots] == ['__world_joint__']
-    assert description.root.child is description.links['world']
-
-
 def test_taken_world_joint_name_is_refused():
     """A robot that has a joint of that name cannot float."""
     text = robot('ab', joint('__world_joint__', 'a', 'b'))

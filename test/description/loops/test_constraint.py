@@ -1,7 +1,6 @@
 """The <constraint> proposed for urdfdom."""
 
 from ik_node.description.read import read_description
-from ik_node.errors import DescriptionError, UnsupportedElementError
 from ik_node.model.rotation import quat_to_matrix
 import numpy as np
 import pytest
@@ -70,25 +69,6 @@ def test_defaults_are_noted():
         "<constraint> without a name is called 'constraint_1'",
         "constraint 'constraint_1': no <parent_axis>, taken as 1 0 0",
     ]
-
-
-@pytest.mark.parametrize(
-    ('attributes', 'inside', 'message'),
-    [
-        ('name="c" type="gear"', ENDS, 'type="gear" is not known; allowed: revolute'),
-        ('name="c"', ENDS, 'the attribute type="..." is missing'),
-        ('name="c" type="link"', '<parent link="a"/>', 'the element <child> is missing'),
-        ('name="c" type="universal"', ENDS, 'the element <child_axis> is missing'),
-        ('name="c" type="revolute"', ENDS + '<parent_axis xyz="0 0 0"/>', 'has no direction'),
-        ('name="c" type="link"', ENDS.replace('"b"', '"bb"'), "there is no link 'bb'; did you"),
-    ],
-)
-def test_faulty_constraint_is_refused_with_its_line(attributes, inside, message):
-    """Each fault is told with its line."""
-    with pytest.raises(DescriptionError, match=message) as caught:
-        read(attributes, inside)
-    assert caught.value.line == 2
-    assert isinstance(caught.value, UnsupportedElementError) == ('gear' in attributes)
 
 
 def test_new_names_of_two_dialects():

@@ -1,9 +1,7 @@
 """Drake's elements in a URDF."""
 
-import ik_node as ik
 from ik_node.description.read import read_description
-from ik_node.errors import DescriptionError, UnsupportedElementError
-import numpy as np
+from ik_node.errors import UnsupportedElementError
 import pytest
 
 
@@ -125,35 +123,3 @@ def test_unread_drake_tendon_is_noted():
     """A tendon has limits, not a row."""
     description = read_description(robot('<drake:tendon_constraint/>'))
     assert description.notes == ['<drake:tendon_constraint> is not read']
-
-
-@pytest.mark.parametrize(
-    ('element', 'message'),
-    [
-        (between('ball_constraint', first='AA'), "there is no link 'AA'; did you mean 'A'"),
-        (between('ball_constraint', p_BQ=''), '<drake:ball_constraint_p_BQ> is missing'),
-        (between('ball_constraint', p_BQ='<drake:TAG_p_BQ/>'), 'value="..." is missing'),
-        (between('distance_constraint'), '<drake:distance_constraint_distance> is missing'),
-        (
-            between('distance_constraint', '<drake:TAG_distance value="-1"/>'),
-            'the distance -1 is below 0 m',
-        ),
-        (bushing('1 1 1', '1 1 1', 'F'), "there is no frame 'F'; did you mean 'Fc' or 'Fa'"),
-        (bushing('1 1 -1', '1 1 1'), 'a stiffness is below 0'),
-        (bushing('1 1', '1 1 1'), 'value="1 1": expected 3 numbers'),
-    ],
-)
-def test_faulty_element_is_refused_with_its_line(element, message):
-    """Each fault is told with its line."""
-    with pytest.raises(DescriptionError, match=message) as caught:
-        read_description(robot(element))
-    assert caught.value.line == 3
-
-
-def test_a_ball_closes():
-    """Found on load: the tip of two bars is brought to a point of the first link."""
-    element = between('ball_constraint').replace('4 5 6', '1 0 0').replace('1 2 3', '1 1 0')
-    loaded = ik.load_robot(robot(element))
-    assert loaded.assembly.status is ik.Status.CONVERGED
-    tip = loaded.forward(loaded.q, 'C') @ (1, 0, 0, 1)
-    np.testing.assert_allclose(tip, (1, 1, 0, 1), atol=1e-6)

@@ -1,7 +1,6 @@
 """Isaac's <loop_joint>: both spellings, all types, our optional attributes, and its faults."""
 
 from ik_node.description.read import read_description
-from ik_node.errors import DescriptionError, UnsupportedElementError
 from ik_node.model.closure import Closure, CLOSURE_TYPES
 from ik_node.model.dof import DOF
 from ik_node.model.rotation import quat_from_euler, quat_to_matrix
@@ -79,57 +78,6 @@ def test_an_axis_becomes_z():
     assert ball.quaternion.tolist() == [0, 0, 0, 1]
 
 
-FAULTS = {
-    'no type': ('name="c"', ENDS, '<loop_joint name="c">: the attribute type="..." is missing'),
-    'one link': ('name="c" type="fixed"', '<link1 link="left"/>', 'expected <link1 link="..."/>'),
-    'no link': ('name="c" type="fixed"', '<link1/><link2/>', '<link1>: .*link="..." is missing'),
-    'unknown link': (
-        'name="c" type="fixed"',
-        '<link1 link="lift"/><link2 link="right"/>',
-        "closure 'c': frame_a: there is no link 'lift'; did you mean 'left'",
-    ),
-    'same link': (
-        'name="c" type="fixed"',
-        '<link1 link="left"/><link2 link="left"/>',
-        "both on the link 'left'",
-    ),
-    'xyz': (
-        'name="c" type="fixed"',
-        '<link1 link="left" xyz="0 0"/><link2 link="right"/>',
-        'xyz="0 0": expected 3 numbers',
-    ),
-    'dof': ('name="c" type="fixed" dof="W"', ENDS, 'some of X Y Z EX EY EZ'),
-    'dof of a distance': (
-        'name="c" type="distance" dof="X"',
-        ENDS,
-        'dof="X" cannot go with type="distance"',
-    ),
-    'no distance': ('name="c" type="distance"', ENDS, 'needs the attribute distance="..."'),
-    'distance': ('name="c" type="distance" distance="-1"', ENDS, 'must be 0 or more'),
-    'tolerance': ('name="c" type="fixed" tolerance="-1"', ENDS, 'must be 0 or more'),
-    'tolerances': ('name="c" type="fixed" tolerance="1 2 3"', ENDS, 'expected one number, or two'),
-    'no tolerance': ('name="c" type="fixed" tolerance=""', ENDS, 'expected one number, or two'),
-    'weight': ('name="c" type="fixed" weight="-1"', ENDS, 'weight must be 0 or more'),
-    'enabled': ('name="c" type="fixed" enabled="maybe"', ENDS, 'expected true or false'),
-    'axis': ('name="c" type="hinge"', ENDS + '<axis xyz="0 0 0"/>', 'the axis 0 0 0 has no dir'),
-}
-
-
-@pytest.mark.parametrize('fault', FAULTS)
-def test_faulty_loop_joint_is_refused_with_its_line(fault):
-    """Each fault is told with the line of the element."""
-    attributes, inside, message = FAULTS[fault]
-    with pytest.raises(DescriptionError, match=message) as caught:
-        read(attributes, inside)
-    assert caught.value.line == 2
-
-
-def test_unknown_type_is_refused():
-    """An unknown type is unsupported; the known ones are listed."""
-    with pytest.raises(UnsupportedElementError, match='type="screw" is not known; allowed: weld'):
-        read('name="c" type="screw"')
-
-
 ROBOT = (
     '<robot name="r"><link name="left"/><link name="right"/>'
     '<joint name="j" type="fixed"><parent link="left"/><child link="right"/>'
@@ -144,11 +92,6 @@ def test_loop_joint_without_name_gets_one():
     description = read_description(text)
     assert list(description.closures) == ['loop_joint_2', 'loop_joint_3']
     assert description.notes[0] == "<loop_joint> without a name is called 'loop_joint_2'"
-
-
-def test_loop_joint_types_are_case_insensitive():
-    """Revolute is revolute."""
-    assert closure('name="c" type="Spherical"').dof == [DOF.X, DOF.Y, DOF.Z]
 
 
 @pytest.mark.parametrize(
@@ -212,14 +155,6 @@ def test_fusion_notation_is_read(frame, wanted):
         np.testing.assert_allclose(axis, wanted, atol=1e-12)
         np.testing.assert_allclose(point, place, atol=1e-12)
     assert len(description.closures['c'].dof) == 5
-
-
-def test_faulty_fusion_notation_is_refused():
-    """Both links are needed, and known."""
-    with pytest.raises(DescriptionError, match='<loop_joint name="c">: the element <child> is m'):
-        read('name="c" type="fixed"', '<parent link="left"/>')
-    with pytest.raises(DescriptionError, match="there is no link 'lift'; did you mean 'left'"):
-        read('name="c" type="fixed"', FUSION.replace('"left"', '"lift"'))
 
 
 def test_limit_of_a_loop_joint_is_noted():

@@ -1,7 +1,6 @@
 """Mimic rules for simulators: plugins of Gazebo and parameters of ros2_control."""
 
 from ik_node.description.read import read_description
-from ik_node.errors import DescriptionError
 import pytest
 
 
@@ -90,9 +89,3 @@ def test_a_plugin_that_closes_a_loop_is_noted():
         "'libx_closed_loop_plugin.so' closes a loop and is not read"
         in read_description(robot(extra)).notes[0]
     )
-
-
-def test_a_number_that_is_none():
-    """It is refused."""
-    with pytest.raises(DescriptionError, match="<multiplier>: its text: 'x' is not a number"):
-        read_description(robot(plugin('a', 'b', '<multiplier>x</multiplier>')))

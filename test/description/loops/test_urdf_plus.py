@@ -2,7 +2,6 @@
 
 import ik_node as ik
 from ik_node.description.read import read_description
-from ik_node.errors import DescriptionError, UnsupportedElementError
 from ik_node.model.rotation import quat_to_matrix
 import numpy as np
 import pytest
@@ -145,40 +144,3 @@ def test_dependent_joints_have_no_motor():
     assert read_description(robot('')).actuated == []
     transmission = '<transmission name="t"><joint name="jc"/></transmission>'
     assert read_description(robot(transmission, dependent='c')).actuated == ['jc']
-
-
-FAULTS = {
-    'type': ('<loop name="l" type="gear">' + ENDS + '</loop>', 'type="gear" is not known; allow'),
-    'successor': (
-        '<loop name="l" type="fixed"><predecessor link="b"/></loop>',
-        '<loop name="l">: the element <successor> is missing',
-    ),
-    'predecessor': (
-        '<loop name="l" type="fixed"><successor link="b"/></loop>',
-        'the element <predecessor> is missing',
-    ),
-    'link': ('<loop name="l" type="fixed"><predecessor/><successor/></loop>', 'link="..." is mis'),
-    'axis': (
-        '<loop name="l" type="revolute">' + ENDS + '<axis xyz="0 0 0"/></loop>',
-        'the axis 0 0 0 has no direction',
-    ),
-    'unknown link': (coupling().replace('"b"', '"bb"'), "there is no link 'bb'; did you mean 'b'"),
-    'ratio': (coupling('x'), "value: 'x' is not a number"),
-}
-
-
-@pytest.mark.parametrize('fault', FAULTS)
-def test_faulty_element_is_refused_with_its_line(fault):
-    """Each fault is told with its line."""
-    element, message = FAULTS[fault]
-    with pytest.raises(DescriptionError, match=message) as caught:
-        read_description(robot(element))
-    assert caught.value.line == 3
-    assert isinstance(caught.value, UnsupportedElementError) == (fault == 'type')
-
-
-def test_coupling_over_a_joint_of_several_dof_is_refused():
-    """It has no one value."""
-    text = robot(coupling()).replace('name="jc" type="continuous"', 'name="jc" type="floating"')
-    with pytest.raises(DescriptionError, match="joint 'jc' between its links must have one DoF"):
-        read_description(text)

@@ -14,111 +14,38 @@ ROBOT = """<mujoco model="r"><compiler {compiler}/><default>{classes}</default><
 <body name="c"><joint name="l" type="ball"/></body></body></body></worldbody>
 <actuator>{actuators}</actuator></mujoco>"""
 # Actuators, attributes of the joint j, classes, and the effort limit of j.
-EFFORTS = {
-    'no limit': ('<motor joint="j"/>', '', '', inf),
-    'no actuator': ('', '', '', inf),
-    'force range': ('<position joint="j" forcerange="-5 5"/>', '', '', 5.0),
-    'force range and gear': ('<motor joint="j" forcerange="-5 5" gear="-3 1"/>', '', '', 15.0),
-    'force range to one side': ('<motor joint="j" forcerange="-2 7"/>', '', '', 7.0),
-    'force range switched off': (
-        '<motor joint="j" forcerange="-5 5" forcelimited="false"/>',
-        '',
-        '',
-        inf,
-    ),
-    'control range of a motor': ('<motor joint="j" ctrlrange="-1 2" gear="10"/>', '', '', 20.0),
-    'control range switched off': (
-        '<motor joint="j" ctrlrange="-1 2" ctrllimited="false"/>',
-        '',
-        '',
-        inf,
-    ),
-    'control range of servos': ('<position joint="j" ctrlrange="-1 1" kp="5"/>', '', '', inf),
-    'control range of a velocity servo': ('<velocity joint="j" ctrlrange="-1 1"/>', '', '', inf),
-    'control range of a damper': ('<damper joint="j" ctrlrange="0 1" kv="2"/>', '', '', inf),
-    'both ranges': ('<motor joint="j" ctrlrange="-4 4" forcerange="-3 9" gear="2"/>', '', '', 8.0),
-    'general actuator like a motor': (
-        '<general joint="j" ctrlrange="-1 2" gainprm="-4"/>',
-        '',
-        '',
-        8.0,
-    ),
-    'general actuator with a bias': (
-        '<general joint="j" ctrlrange="-1 2" biastype="affine" biasprm="0 -1"/>',
-        '',
-        '',
-        inf,
-    ),
-    'general actuator with its own state': (
-        '<general joint="j" ctrlrange="-1 2" dyntype="integrator"/>',
-        '',
-        '',
-        inf,
-    ),
-    'several actuators': (
-        '<motor joint="j" ctrlrange="-1 2"/><motor joint="j" ctrlrange="-5 1" gear="2"/>',
-        '',
-        '',
-        11.0,
-    ),
-    'one of several without a limit': (
-        '<motor joint="j" ctrlrange="-1 2"/><motor joint="j"/>',
-        '',
-        '',
-        inf,
-    ),
-    'range of the joint': ('<motor joint="j"/>', 'actuatorfrcrange="-2 3"', '', 3.0),
-    'range of the joint and of the actuator': (
-        '<motor joint="j" ctrlrange="-2.5 1" gear="2"/>',
-        'actuatorfrcrange="-4 8"',
-        '',
-        4.0,
-    ),
-    'range of the joint switched off': (
-        '<motor joint="j"/>',
-        'actuatorfrcrange="-2 3" actuatorfrclimited="false"',
-        '',
-        inf,
-    ),
-    "parent's axes": ('<motor jointinparent="j" forcerange="-2 2"/>', '', '', 2.0),
-    'class of the joint': ('<motor joint="j"/>', '', '<joint actuatorfrcrange="-6 6"/>', 6.0),
-    'class of another actuator': (
-        '<motor joint="j"/>',
-        '',
-        '<position forcerange="-5 5" gear="2"/>',
-        10.0,
-    ),
-    'class with a gain': (
-        '<general joint="j" ctrlrange="-1 1"/>',
-        '',
-        '<general gainprm="3"/>',
-        3.0,
-    ),
-    'gain of a class does not change a motor': (
-        '<motor joint="j" ctrlrange="-1 1"/>',
-        '',
-        '<general gainprm="3" biastype="affine"/>',
-        1.0,
-    ),
-    'general actuator in the class of a servo': (
-        '<general joint="j" ctrlrange="-1 1"/>',
-        '',
-        '<position kp="3"/>',
-        inf,
-    ),
-    'general actuator in the class of a motor': (
-        '<general joint="j"/>',
-        '',
-        '<motor ctrlrange="-1 1" gear="7"/>',
-        7.0,
-    ),
-    'named class in a class': (
-        '<motor joint="j" class="strong"/>',
-        '',
-        '<motor ctrlrange="-1 1"/><default class="strong"><motor gear="50"/></default>',
-        50.0,
-    ),
-}
+EFFORTS = [
+    row.split(' | ')
+    for row in """\
+no limit | <motor joint="j"/> |  |  | inf
+no actuator |  |  |  | inf
+force range | <position joint="j" forcerange="-5 5"/> |  |  | 5
+force range and gear | <motor joint="j" forcerange="-5 5" gear="-3 1"/> |  |  | 15
+force range to one side | <motor joint="j" forcerange="-2 7"/> |  |  | 7
+force range switched off | <motor joint="j" forcerange="-5 5" forcelimited="false"/> |  |  | inf
+control range of a motor | <motor joint="j" ctrlrange="-1 2" gear="10"/> |  |  | 20
+control range switched off | <motor joint="j" ctrlrange="-1 2" ctrllimited="false"/> |  |  | inf
+control range of servos | <position joint="j" ctrlrange="-1 1" kp="5"/> |  |  | inf
+control range of a velocity servo | <velocity joint="j" ctrlrange="-1 1"/> |  |  | inf
+control range of a damper | <damper joint="j" ctrlrange="0 1" kv="2"/> |  |  | inf
+both ranges | <motor joint="j" ctrlrange="-4 4" forcerange="-3 9" gear="2"/> |  |  | 8
+general actuator like a motor | <general joint="j" ctrlrange="-1 2" gainprm="-4"/> |  |  | 8
+general actuator with a bias | <general joint="j" ctrlrange="-1 2" biastype="affine" biasprm="0 -1"/> |  |  | inf
+general actuator with its own state | <general joint="j" ctrlrange="-1 2" dyntype="integrator"/> |  |  | inf
+several actuators | <motor joint="j" ctrlrange="-1 2"/><motor joint="j" ctrlrange="-5 1" gear="2"/> |  |  | 11
+one of several without a limit | <motor joint="j" ctrlrange="-1 2"/><motor joint="j"/> |  |  | inf
+range of the joint | <motor joint="j"/> | actuatorfrcrange="-2 3" |  | 3
+range of the joint and of the actuator | <motor joint="j" ctrlrange="-2.5 1" gear="2"/> | actuatorfrcrange="-4 8" |  | 4
+range of the joint switched off | <motor joint="j"/> | actuatorfrcrange="-2 3" actuatorfrclimited="false" |  | inf
+parent's axes | <motor jointinparent="j" forcerange="-2 2"/> |  |  | 2
+class of the joint | <motor joint="j"/> |  | <joint actuatorfrcrange="-6 6"/> | 6
+class of another actuator | <motor joint="j"/> |  | <position forcerange="-5 5" gear="2"/> | 10
+class with a gain | <general joint="j" ctrlrange="-1 1"/> |  | <general gainprm="3"/> | 3
+gain of a class does not change a motor | <motor joint="j" ctrlrange="-1 1"/> |  | <general gainprm="3" biastype="affine"/> | 1
+general actuator in the class of a servo | <general joint="j" ctrlrange="-1 1"/> |  | <position kp="3"/> | inf
+general actuator in the class of a motor | <general joint="j"/> |  | <motor ctrlrange="-1 1" gear="7"/> | 7
+named class in a class | <motor joint="j" class="strong"/> |  | <motor ctrlrange="-1 1"/><default class="strong"><motor gear="50"/></default> | 50""".splitlines()  # noqa: E501
+]
 
 
 def read(actuators='', joint='', classes='', compiler='angle="radian"'):
@@ -133,22 +60,19 @@ def limit_of(description, name='j'):
     return joint.max_effort[joint.dof[0]]
 
 
-@pytest.mark.parametrize(
-    ('actuators', 'joint', 'classes', 'effort'), EFFORTS.values(), ids=EFFORTS
-)
-def test_effort_limit_is_read(actuators, joint, classes, effort):
+def test_effort_limit_is_read():
     """The largest effort that all actuators of a joint can apply together."""
-    description = read(actuators, joint, classes)
-    assert limit_of(description) == effort
-    assert description.notes[1:] == []
+    for case, actuators, joint, classes, effort in EFFORTS:
+        description = read(actuators, joint, classes)
+        assert limit_of(description) == float(effort), case
+        assert description.notes[1:] == []
 
 
-@pytest.mark.parametrize(
-    ('actuators', 'joint', 'classes', 'effort'), EFFORTS.values(), ids=EFFORTS
-)
-def test_effort_limit_is_that_of_mujoco(actuators, joint, classes, effort):
+@pytest.mark.parametrize('row', EFFORTS, ids=[case for case, *_ in EFFORTS])
+def test_effort_limit_is_that_of_mujoco(row):
     """With any control input, MuJoCo's actuators apply no more than the limit, and reach it."""
     mujoco = pytest.importorskip('mujoco')
+    _, actuators, joint, classes, effort = (*row[:4], float(row[4]))
     text = ROBOT.format(
         actuators=actuators, joint=joint, classes=classes, compiler='angle="radian"'
     )

@@ -4,7 +4,6 @@ from ik_node.description.description import apply_loops
 from ik_node.description.mjcf.reader import read_mjcf
 from ik_node.description.read import read_description
 from ik_node.description.xml_document import parse_xml
-from ik_node.robot import load_robot
 import numpy as np
 import pytest
 
@@ -14,12 +13,6 @@ BARS = """<mujoco model="m"><compiler angle="radian"/><worldbody>
 <body name="c" pos="0 0 1"><joint name="l"/><site name="t" pos="1 0 0" quat="1 0 0 1"/></body>
 <body name="hand" mocap="true"/>
 </worldbody><equality>EQUALITY</equality></mujoco>"""
-FOURBAR = """<mujoco model="fourbar"><worldbody>
-<body name="crank"><joint name="j1" axis="0 1 0"/><body name="coupler" pos="0 0 1">
-<joint name="j2" axis="0 1 0"/></body></body>
-<body name="rocker" pos="2 0 0"><joint name="j3" axis="0 1 0"/></body></worldbody>
-<equality><connect body1="coupler" body2="rocker" anchor="2 0 0"/>
-<connect body1="coupler" body2="rocker" anchor="2 0.1 0"/></equality></mujoco>"""
 
 
 def read(equality):
@@ -142,21 +135,3 @@ def test_second_rule_for_a_joint_is_not_used():
     np.testing.assert_allclose(coefficients, (0.0, 0.5))
     assert len([note for note in description.notes if 'is not used' in note]) == 2
     assert not description.joints['l'].couplings
-
-
-def test_two_connects_act_as_a_hinge():
-    """That is how MuJoCo writes one: a four-bar linkage has one degree of freedom."""
-    robot = load_robot(FOURBAR)
-    for closure in robot.closures.values():
-        np.testing.assert_allclose(closure.get_residual(), 0.0, atol=1e-9)
-    assert robot.mobility == 1
-    assert list(robot.closures) == ['coupler_rocker_connect', 'coupler_rocker_connect_2']
-
-
-def test_annotations_replace_equalities():
-    """Couplings stay."""
-    text = BARS.replace('EQUALITY', '<weld body1="b" body2="c"/><joint joint1="j" joint2="k"/>')
-    description = read_description(text, closures={})
-    assert len(description.closures) == 0
-    assert len(description.joints['j'].couplings) == 1
-    assert description.dialect.endswith('+ equality')

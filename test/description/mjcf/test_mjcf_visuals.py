@@ -1,11 +1,8 @@
 """What the bodies of an MJCF look like."""
 
-from ik_node.description.mjcf.reader import read_mjcf
 from ik_node.description.visuals import read_visuals
-from ik_node.description.xml_document import parse_xml
 import pytest
 
-HALF = 0.5**0.5
 FRAME = """
 <mujoco>
   <compiler meshdir="assets" angle="radian" {compiler}/>
@@ -122,17 +119,6 @@ def test_unreadable_geom_is_a_visual_of_kind_unread(attributes, what):
     unread, ball = visuals(f'<geom {attributes}/><geom size="1"/>')
     assert (unread.link, unread.kind, ball.kind) == ('a', 'unread', 'sphere')
     assert what in unread.file
-
-
-def test_replicas_and_unnamed_bodies_have_visuals():
-    """Visuals belong to links that the robot has."""
-    text = """<mujoco><worldbody>
-      <body><geom size="1"/><body name="b"><geom size="1"/></body></body>
-      <replicate count="2" offset="1 0 0"><body name="r"><geom size="1"/></body></replicate>
-      </worldbody></mujoco>"""
-    links = [found.link for found in read_visuals(text)]
-    assert len(links) == 4
-    assert set(links) <= set(read_mjcf(parse_xml(text, '<text>')).links)
 
 
 def test_visuals_of_attached_models_are_marked_unread(tmp_path):

@@ -188,16 +188,6 @@ def test_the_outermost_class_may_have_another_name():
     assert description.notes == ["the outermost <default> is named 'old', which MuJoCo refuses"]
 
 
-def test_settings_of_all_compilers_are_used():
-    """The last word on each."""
-    description = read(
-        '<mujoco><compiler angle="radian" eulerseq="zyx"/><compiler angle="degree"/><worldbody>'
-        '<body name="a" euler="90 90 0"/></worldbody></mujoco>'
-    )
-    pose = description.links['a'].matrix_world[:3, :3]  # Rz(90) Ry(90)
-    np.testing.assert_allclose(pose, [(0, -1, 0), (0, 0, 1), (-1, 0, 0)], atol=1e-15)
-
-
 def test_ranges_that_mean_no_limit_are_unlimited_with_a_note():
     """The numbers that programs write for none, and ranges that MuJoCo does not use."""
     for huge in ('1e16', '3.4028235e+38', '1.8e308'):

@@ -210,15 +210,6 @@ def test_effort_limit_is_read(text, effort):
     assert found.joints['j_axis2'].max_effort[DOF.EX] == effort
 
 
-def test_a_continuous_joint_has_no_limits():
-    """Whatever is written, and a note says so."""
-    found = read_description(sdf(joint('continuous', axis(inner=limits('-1', '1')))))
-    assert np.isinf(found.joints['j'].max_dof_limit[DOF.EZ])
-    assert any('lower -1 and upper 1 do not count' in note for note in found.notes)
-    ball = read_description(sdf(joint('ball', axis(inner=limits('-1', '1')))))
-    assert "joint 'j': it is of type ball, so its <limit> is not used" in ball.notes
-
-
 def test_joint_without_axis_is_about_z():
     """The format's default, and a note."""
     description = read_description(sdf(joint('revolute')))

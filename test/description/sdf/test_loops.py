@@ -167,14 +167,6 @@ def test_drake_ball_constraint_is_read():
     np.testing.assert_allclose(np.linalg.norm(closure.get_residual()), np.sqrt(2), atol=1e-12)
 
 
-def test_drake_distance_constraint_is_read():
-    """Two points stay a way apart."""
-    length = '<drake:distance_constraint_distance>0.5</drake:distance_constraint_distance>'
-    description = read_description(sdf(TWO + BALLS.format(kind='distance', more=length)))
-    (closure,) = description.closures.values()
-    assert (closure.kind, closure.distance) == ('distance', 0.5)
-
-
 def test_drake_weld_constraint_is_read():
     """Two frames coincide."""
     frames = ''.join(
@@ -199,24 +191,6 @@ def bushing(force, torque):
     )
 
 
-@pytest.mark.parametrize(
-    ('force', 'torque', 'dofs'),
-    [
-        ('9 9 9', '9 9 0', ['X', 'Y', 'Z', 'EX', 'EY']),
-        ('9 9 0', '0 0 0', ['X', 'Y']),
-        ('1 1 1', '1 1 1', ['X', 'Y', 'Z', 'EX', 'EY', 'EZ']),
-        ('0 0 0', '0 0 0', None),
-    ],
-)
-def test_drake_bushing_constrains_stiff_axes(force, torque, dofs):
-    """Where a bushing has no stiffness it is free; all else is rigid."""
-    frames = '<frame name="fa" attached_to="a"/><frame name="fb" attached_to="b"/>'
-    description = read_description(sdf(TWO + frames + bushing(force, torque)))
-    found = [[dof.name for dof in each.dof] for each in description.closures.values()]
-    assert found == ([dofs] if dofs else [])
-    assert any('stiff' in note for note in description.notes)
-
-
 def test_frames_named_for_a_bushing_become_a_closure():
     """Pairs named for one another close a loop, unless the file or another one says more."""
     frames = '<frame name="Ab_bushing" attached_to="a"/><frame name="Ba_bushing" attached_to="b"/>'
@@ -232,9 +206,3 @@ def test_frames_named_for_a_bushing_become_a_closure():
     )
     (closure,) = read_description(sdf(TWO + frames + declared)).closures.values()
     assert [dof.name for dof in closure.dof] == ['X', 'Y', 'Z']
-
-
-def test_unread_drake_tendon_in_sdf_is_noted():
-    """It is named."""
-    description = read_description(sdf(TWO + '<drake:tendon_constraint/>'))
-    assert '<drake:tendon_constraint> is not read' in description.notes

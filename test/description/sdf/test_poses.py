@@ -248,18 +248,6 @@ def test_a_world_with_joints_is_one_robot():
     assert list(read_description(single + '</world></sdf>').links) == ['a', 'world']
 
 
-def test_a_floating_base_begins_where_it_stands():
-    """The values of the base's joint are the pose of the root link, as it is written."""
-    text = sdf('<link name="a"><pose>1 2 3 0.1 0.2 0.3</pose></link>')
-    description = read_description(text, root='floating')
-    values = description.joints['__world_joint__'].dof_values
-    np.testing.assert_allclose(values, [1, 2, 3, 0.1, 0.2, 0.3], atol=1e-12)
-    turn = rotation(2, 0.3) @ rotation(1, 0.2) @ rotation(0, 0.1)
-    np.testing.assert_allclose(where(description, 'a'), shift(1, 2, 3) @ turn, atol=1e-12)
-    description.joints['__world_joint__'].set_dof_values(0, 0, 0, 0, 0, 0)
-    np.testing.assert_allclose(where(description, 'a'), np.eye(4), atol=1e-12)
-
-
 def test_root_keeps_its_pose():
     """The world where a joint names it, else the first link without a parent."""
     links = '<link name="a"/><link name="b"/><link name="c"/>'

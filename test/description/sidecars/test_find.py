@@ -202,10 +202,3 @@ def test_one_line_texts_are_recognised():
         'name_mot: [l]',
     ):
         read_description(ROBOT, closures=text)
-
-
-def test_retyping_needs_a_urdf():
-    """Joint types are changed in a URDF only."""
-    types = {'name_mot': [], 'joint_name': ['l'], 'joint_type': ['SPHERICAL']}
-    with pytest.raises(DescriptionError, match='joint_name is for the joints of a URDF <robot>'):
-        read_description('<model name="m"/>', closures=types)

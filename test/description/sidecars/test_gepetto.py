@@ -1,12 +1,7 @@
 """Gepetto's robot.yaml: what it says to the model, real robots against truth, and its faults."""
 
-import json
-
-from ik_node import load_robot, Solver
 from ik_node.description.read import read_description
-from ik_node.errors import DescriptionError
 from ik_node.model.dof import DOF
-from ik_node.model.rotation import pose_matrix
 import numpy as np
 import pytest
 
@@ -164,70 +159,6 @@ def test_name_of_a_link_takes_precedence_over_a_joint():
     )
 
 
-FAULTS = {
-    'list': ('closed_loop: []\nname_mot: 3', 2, 'name_mot: expected a list, got 3'),
-    'pair': (
-        'closed_loop:\n- [left, tip]\n- [left]\ntype: [6d, 6d]',
-        3,
-        'expected a pair of names',
-    ),
-    'text': (
-        'closed_loop:\n- lt\ntype: [6d]',
-        1,
-        "closed_loop[0]: expected a pair of names, got 'lt'",
-    ),
-    'name': ('closed_loop:\n- [left, 3]\ntype: [6d]', 2, 'expected a name, got 3 (quote it'),
-    'short': (
-        'type: [6d]\nclosed_loop: [[left, tip], [left, rod]]',
-        2,
-        'closed_loop has 2 pairs, type 1 types; write one type per pair',
-    ),
-    'types': ('closed_loop: [[left, tip]]\ntype: 6d', 2, "type: expected a list, got '6d'"),
-    'frame': (
-        'type: [3d]\nclosed_loop:\n- [left, tp]',
-        3,
-        "closed_loop: there is no link or joint 'tp'; did you mean 'tip'",
-    ),
-    'one link': ('closed_loop: [[left, motor]]\ntype: [3d]', 1, "are both on the link 'left'"),
-    'counts': (
-        'name_mot: []\njoint_name: [free]\njoint_type: []',
-        3,
-        'joint_name has 1 names, joint_type 0 types',
-    ),
-    'joint type': (
-        'name_mot: []\njoint_name: [free]\njoint_type: [HINGE]',
-        3,
-        "joint_type[0]: 'HINGE' is not known; allowed: SPHERICAL FIXED UJOINT_XY",
-    ),
-    'same axes': ('name_mot: []\njoint_name: [free]\njoint_type: [UJOINT_XX]', 3, 'is not known'),
-    'twice': (
-        'name_mot: []\njoint_name: [free, free]\njoint_type: [FIXED, FIXED]',
-        3,
-        "joint_name: 'free' occurs twice",
-    ),
-}
-
-
-@pytest.mark.parametrize('fault', FAULTS)
-def test_faults_are_refused_with_their_line(fault):
-    """The message has the line and what is allowed."""
-    text, line, message = FAULTS[fault]
-    with pytest.raises(DescriptionError) as caught:
-        read(text)
-    assert message in str(caught.value)
-    assert caught.value.line == line
-
-
-def test_split_joint_with_taken_name_is_refused():
-    """A joint that cannot become two, as the name of one is taken."""
-    text = ROBOT.replace('"free"', '"motor_Y"')
-    types = {'name_mot': [], 'joint_name': ['motor'], 'joint_type': ['UJOINT_XY']}
-    with pytest.raises(
-        DescriptionError, match="'motor' becomes 'motor_X' and 'motor_Y'; 'motor_Y'"
-    ):
-        read_description(text, closures=types)
-
-
 def test_limits_of_a_joint_that_changes_its_type_are_noted():
     """They do not say how a ball is limited."""
     text = (
@@ -236,35 +167,3 @@ def test_limits_of_a_joint_that_changes_its_type_are_noted():
     notes = [note for note in read(text).notes if 'its limits are removed' in note]
     assert len(notes) == 1
     assert "joint 'motor': its limits are removed" in notes[0]
-
-
-REAL = {'gepetto_5bar': (3, 2), 'gepetto_5bar_3d': (2, 2), 'gepetto_digit_leg': (9, 6)}
-
-
-@pytest.mark.parametrize('name', REAL)
-def test_real_robots_are_read(name, shared):
-    """By the robot.yaml beside it, each closes at every truth pose and is solved from home."""
-    truth = json.loads((shared / f'truth/{name}.json').read_text())
-    robot = load_robot(shared / truth['model'])
-    description = robot.description
-    assert description.dialect == 'URDF + Gepetto YAML'
-    assert set(truth['joints']) == set(robot.joint_names)
-    assert len(robot.actuated) == REAL[name][1]
-    order = [truth['joints'].index(joint) for joint in robot.joint_names]
-    solver = Solver(robot)
-    home = np.array(truth['poses'][0]['q'])[order]
-    for entry in truth['poses']:
-        robot.q = np.array(entry['q'])[order]
-        for closure in description.closures.values():
-            np.testing.assert_allclose(closure.get_residual(), 0.0, atol=1e-9)
-        goals = {}
-        for frame in truth['goal_frames']:
-            offset = pose_matrix(frame['xyz'], frame['quat_xyzw'])
-            assert (offset == np.eye(4)).all()
-            pose = entry['frames'][frame['name']]
-            goals[frame['link']] = (pose['xyz'], pose['quat_xyzw'])
-        solution = solver.solve_pose(goals, q0=home)
-        errors = [*solution.goal_errors.values(), *solution.closure_errors.values()]
-        assert max(max(error.position, error.orientation) for error in errors) < 1e-6
-    robot.q = home
-    assert int(robot.mobility) == REAL[name][0]

@@ -2,11 +2,9 @@
 
 from ik_node import load_robot, Solver
 from ik_node.description.read import read_description
-from ik_node.errors import DescriptionError
 from ik_node.model.dof import DOF
 from ik_node.model.rotation import matrix_to_quat, quat_to_matrix
 import numpy as np
-import pytest
 
 
 def joint(name, parent, child, xyz, kind='continuous', inside=''):
@@ -98,14 +96,6 @@ def test_loop_replaces_the_mimic():
         assert abs(solution.q[other]) > 0.01
 
 
-def test_a_mimic_of_another_joint_stays():
-    """Only what the loops move is freed."""
-    description = read_description(
-        ROBOT, closures={'closures': [hinge()], 'dependent': ['rocker']}
-    )
-    assert description.joints['coupler'].couplings[DOF.EY].coefficients == (0.0, -0.7)
-
-
 def test_closure_without_axis_is_a_point():
     """Without an axis it is a point; names are kept, or made and numbered."""
     entries = [hinge(axis=None), hinge(name='n'), hinge(), hinge()]
@@ -174,57 +164,3 @@ def test_motors_that_are_none():
     assert description.actuated == ['crank']
     assert "<dict>: independent: 'mount' has no motor, as it is fixed" in description.notes
     assert "actuated_joints: 'x' has no motor, as there is no such joint" in description.notes[-1]
-
-
-CLOSURE = 'link_a: b, link_b: c, point: [0, 0, 0]'
-PIN = 'parent: b, child: c, parent_xyz: [0, 0, 0], child_xyz: [0, 0, 0]'
-FAULTS = {
-    'list': ('dependent: []\nclosures: 3', 2, 'closures: expected a list, got 3'),
-    'entry': ('dependent: []\nclosures: [3]', 2, 'closures[0]: expected keys name link_a link_b'),
-    'key': (
-        f'closures:\n- {{{CLOSURE}, type: ball}}',
-        2,
-        "closures[0]: the key 'type' is not known; allowed: name link_a link_b point axis",
-    ),
-    'no link': ('closures:\n\n- {link_a: b, point: [0, 0, 0]}', 3, 'link_b is missing'),
-    'no point': ('closures:\n- {link_a: b, link_b: c}', 2, 'point is missing; write point'),
-    'point': (f'closures:\n- {{{CLOSURE[:-9]}[0, 0]}}', 2, 'point [m]: expected 3 finite numbers'),
-    'nan': (f'closures:\n- {{{CLOSURE[:-9]}[0, .nan, 0]}}', 2, 'point [m]: expected 3 finite'),
-    'huge': (f'closures:\n- {{{CLOSURE[:-9]}[0, {"9" * 99}, 0]}}', 2, 'numbers up to 1e+12'),
-    'date': (f'closures:\n- {{{CLOSURE[:-9]}[0, 2001-01-01, 0]}}', 2, '3 finite numbers up to'),
-    'axis': (f'closures:\n- {{{CLOSURE}, axis: z}}', 2, 'axis: expected 3 finite numbers'),
-    'no direction': (
-        f'closures:\n- {{{CLOSURE}, axis: [0, 0, 0]}}',
-        2,
-        'axis: [0, 0, 0] has no direction',
-    ),
-    'link': ('closures:\n- {link_a: 3, link_b: c}', 2, 'link_a: expected a name, got 3'),
-    'unknown link': (
-        'closures:\n- {link_a: bb, link_b: c, point: [0, 0, 0]}',
-        2,
-        "closure 'bb__c': frame_a: there is no link 'bb'; did you mean 'b'",
-    ),
-    'one link': (
-        'closures:\n- {link_a: b, link_b: b, point: [0, 0, 0]}',
-        2,
-        "are both on the link 'b'",
-    ),
-    'pin key': (f'pin_loops:\n- {{{PIN}, rpy: 0}}', 2, "the key 'rpy' is not known"),
-    'ball joint': (
-        'ball_loops: []\nball_upgrades: [rockr]',
-        2,
-        "ball_upgrades: there is no joint 'rockr'; did you mean 'rocker'",
-    ),
-    'dependent': ('dependent: crank', 1, "dependent: expected a list, got 'crank'"),
-    'independent': ('closures: []\nindependent: [1]', 2, 'independent[0]: expected a name'),
-}
-
-
-@pytest.mark.parametrize('fault', FAULTS)
-def test_faults_are_refused_with_their_line(fault):
-    """The message has the line and what is allowed."""
-    text, line, message = FAULTS[fault]
-    with pytest.raises(DescriptionError) as caught:
-        read_description(ROBOT, closures=text + '\n')
-    assert message in str(caught.value)
-    assert caught.value.line == line

@@ -3,7 +3,6 @@
 import ik_node as ik
 from ik_node.description.read import read_description
 from ik_node.errors import DescriptionError
-from ik_node.model.rotation import pose_matrix
 import numpy as np
 import pytest
 
@@ -74,14 +73,6 @@ def test_joint_named_like_a_value_is_refused():
     assert ik.load_robot(other).joint_names[-1] == 'a.W'
 
 
-def test_newline_in_numbers_is_read():
-    """Any white space parts them."""
-    inside = '<origin xyz="\n  1\n\t2 3 "\n rpy=" 0 0\n0.5 "/><axis xyz="  0 0\n 1"/>'
-    pose = read_description(robot(joint('j', 'a', 'b', inside))).links['b'].matrix_world
-    wanted = pose_matrix((1, 2, 3), (0, 0, np.sin(0.25), np.cos(0.25)))
-    np.testing.assert_allclose(pose, wanted, atol=1e-15)
-
-
 @pytest.mark.parametrize(
     ('inside', 'driven'),
     [
@@ -113,28 +104,6 @@ def test_soft_limits_are_noted():
     assert description.notes == ['soft limits (<safety_controller>, 1 joint) are not used']
     assert description.joints['j'].max_dof_limit[5] == 1
     assert not read_description(text.replace('soft_upper_limit', 'k_position')).notes
-
-
-def test_several_trees_are_read():
-    """Each stands in the world; a joint of one does not move the other."""
-    loaded = ik.load_robot(robot(joint('j', 'a', 'b'), joint('k', 'c', 'd')))
-    assert [root.name for root in loaded.description.roots] == ['a', 'c']
-    assert loaded.mobility == 2
-    assert loaded.forward([0.5, 0.0], 'd')[0, 0] == 1.0
-
-
-def test_meshes_are_never_looked_for(capfd):
-    """Nor textures; unknown elements, bad inertias and shapes are passed over in silence."""
-    extra = (
-        '<link name="e"><visual><geometry><mesh filename="package://nowhere/x.dae"/></geometry>'
-        '<material name="m"><texture filename="file:///nowhere"/></material></visual>'
-        '<collision><geometry/></collision><contact><lateral_friction value="1"/></contact>'
-        '</link><sensor name="s"/><joint_properties/><ros2_control/><mujoco><compiler/></mujoco>'
-    )
-    description = read_description(robot(joint('j', 'a', 'e'), links='a', extra=extra))
-    assert list(description.links) == ['a', 'e']
-    assert description.notes == []
-    assert capfd.readouterr() == ('', '')
 
 
 def test_default_namespace_is_ignored():

@@ -1,11 +1,7 @@
 """What our writer adds to a URDF: <joint_coupling>, <joint_start>, `unlimited`, single motors."""
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from ik_node.description.read import read_description
-from ik_node.errors import DescriptionError, IkError
 import numpy as np
-import pytest
 
 ARM = """<robot name="arm">
   <link name="a"/><link name="b"/><link name="c"/><link name="d"/>
@@ -58,71 +54,3 @@ def test_single_values_have_motors():
     """Beside those of whole joints, in the order of the file."""
     motors = ''.join(MOTOR.format(name) for name in ('ball.EZ', 'turn', 'gone', 'ball.X'))
     assert read(f'<ros2_control>{motors}</ros2_control>').actuated == ['ball.EZ', 'turn']
-
-
-@pytest.mark.parametrize(
-    ('more', 'unlimited', 'said'),
-    [
-        ('<joint_coupling of="turn" coefficients="1"/>', '', 'the attribute joint="..." is miss'),
-        ('<joint_coupling joint="turn" coefficients="1"/>', '', 'the attribute of="..." is miss'),
-        ('<joint_coupling joint="turn" of="slide"/>', '', 'coefficients="..." is missing'),
-        (
-            '<joint_coupling joint="turn" of="slide" coefficients="1 x"/>',
-            '',
-            "'x' is not a number",
-        ),
-        (
-            f'<joint_coupling joint="turn" of="slide" coefficients="{"1 " * 11}"/>',
-            '',
-            '11 coefficients; expected 1 to 10 numbers',
-        ),
-        ('<joint_coupling joint="turm" of="slide" coefficients="1"/>', '', "you mean 'turn'"),
-        ('<joint_coupling joint="ball" of="slide" coefficients="1"/>', '', 'several DoF'),
-        ('<joint_start joint="turm" value="1"/>', '', "you mean 'turn'"),
-        ('<joint_start joint="ball" value="1"/>', '', "no joint value 'ball'"),
-        ('<joint_start joint="ball.X" value="1"/>', '', "no joint value 'ball.X'"),
-        ('<joint_start joint="turn"/>', '', 'value="..." is missing'),
-        ('<joint_start joint="turn" value="nan"/>', '', "'nan' is not a number"),
-        ('', 'unlimited="lower jerk"', 'expected some of lower upper velocity effort'),
-    ],
-)
-def test_mistakes_are_refused(more, unlimited, said):
-    """File, line and element, what was found and what is allowed."""
-    with pytest.raises(DescriptionError) as caught:
-        read(more, unlimited)
-    assert said in str(caught.value)
-    assert caught.value.line is not None
-
-
-WORDS = st.sampled_from(
-    [
-        *('joint', 'of', 'value', 'coefficients', 'turn', 'slide', 'ball', 'ball.EX', '.EX', '.'),
-        *('1', '-2', 'nan', 'inf', '1e400', '', ' ', 'ball.EX.EX', 'lower', 'upper', 'é'),
-    ]
-)
-
-
-@settings(max_examples=200, deadline=None)
-@given(
-    st.lists(
-        st.tuples(
-            st.sampled_from(['joint_coupling', 'joint_start', 'loop_joint']),
-            st.dictionaries(
-                st.sampled_from(['joint', 'of', 'value', 'coefficients', 'name']), WORDS
-            ),
-        ),
-        max_size=4,
-    ),
-    st.lists(WORDS, max_size=3),
-)
-def test_any_elements_are_read_or_refused(elements, unlimited):
-    """Any attributes: a description with finite values, or an IkError."""
-    said = ''
-    for tag, attributes in elements:
-        said += f'<{tag} {" ".join(f"{k}={chr(34)}{v}{chr(34)}" for k, v in attributes.items())}/>'
-    try:
-        description = read(said, f'unlimited="{" ".join(unlimited)}"')
-    except IkError:
-        return
-    for joint in description.joints.values():
-        assert np.isfinite(joint.dof_values).all()

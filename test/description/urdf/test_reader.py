@@ -3,7 +3,6 @@
 from math import inf
 
 from ik_node.description.read import read_description
-from ik_node.errors import DescriptionError
 from ik_node.model.dof import DOF
 from ik_node.model.rotation import pose_matrix, quat_from_euler
 import numpy as np
@@ -51,16 +50,6 @@ def test_joint_of_one_axis_is_read(type_name, axis):
     wanted = pose_matrix((1, 2, 3), quat_from_euler(0.1, 0.2, 0.3)) @ motion
     np.testing.assert_allclose(link.matrix_world, wanted, atol=1e-14)
     assert joint.value_names == ('j',)
-
-
-def test_plain_axes_need_no_turn():
-    """An axis along +X, +Y or +Z is that DoF, with the joint frame as URDF has it."""
-    dofs = []
-    for axis in AXES[:3]:
-        description = read_description(one('revolute', f'<axis xyz="{axis}"/><limit/>'))
-        dofs += description.joints['j'].dof
-        assert description.links['b'].quaternion.tolist() == [0, 0, 0, 1]
-    assert dofs == [DOF.EX, DOF.EY, DOF.EZ]
 
 
 @pytest.mark.parametrize(
@@ -195,12 +184,6 @@ def test_effort_limit_is_read(written, effort, is_noted):
         assert description.notes == [note] * is_noted
 
 
-def test_effort_of_several_axes_is_not_limited():
-    """A planar joint has forces and a torque, for which one number cannot be the limit."""
-    joint = read_description(one('planar', '<axis xyz="0 0 1"/><limit effort="3"/>')).joints['j']
-    assert np.isinf(joint.max_effort).all()
-
-
 def test_zero_effort_of_a_passive_joint_is_not_noted():
     """If motors are declared, a note names only those that have an effort limit of 0."""
     limit = '<axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="0"/>'
@@ -217,13 +200,6 @@ def test_zero_effort_of_a_passive_joint_is_not_noted():
     assert read_description(f'{text}{motor}</ros2_control></robot>').notes == [
         "effort limit of 0 or less, taken as unlimited: 'k'"
     ]
-
-
-def test_effort_that_is_not_a_number_is_refused():
-    """The error names the attribute."""
-    for text in ('strong', 'nan', '1 2', ''):
-        with pytest.raises(DescriptionError, match='effort'):
-            limits(f'<limit lower="0" upper="1" effort="{text}"/>')
 
 
 def test_a_start_outside_the_limits_is_clamped():
@@ -321,3 +297,12 @@ def test_ros2_control_gives_the_motors():
     assert read_description(robot(joints, 'a b c', control + transmission)).actuated == ['j']
     assert read_description(robot(joints, 'a b c', transmission)).actuated == ['k']
     assert read_description(robot(joints, 'a b c')).actuated == []
+
+
+def test_mimic_of_a_fixed_joint_is_ignored_with_a_note():
+    """Exporters leave mimic on fixed joints."""
+    text = (
+        '<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="fixed">'
+        '<parent link="a"/><child link="b"/><mimic joint="k"/></joint></robot>'
+    )
+    assert read_description(text).notes == ["joint 'j': it is fixed, its <mimic> is ignored"]

@@ -3,7 +3,6 @@
 from xml.etree import ElementTree
 
 from ik_node.description.description import Description
-from ik_node.description.read import read_description
 from ik_node.description.tree import hang_tree
 from ik_node.description.writers.urdf import to_urdf
 from ik_node.errors import TopologyError
@@ -12,11 +11,10 @@ from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 from ik_node.model.rotation import quat_between, quat_conjugate, unit
-from ik_node.robot import from_dh, load_robot, Robot
+from ik_node.robot import load_robot, Robot
 import numpy as np
 import pytest
 from support.fourbar_urdf import FOURBAR
-from urdf_parser_py.urdf import URDF
 
 DRESSED = """<robot name="dressed" version="1.0" xmlns:drake="http://drake.mit.edu">
   <material name="grey"><color rgba="0.5 0.5 0.5 1"/></material>
@@ -92,16 +90,6 @@ def test_shapes_are_carried_over():
     assert 'Left out: <drake:ball_constraint>.' in text
 
 
-def test_a_mass_that_was_changed_is_written():
-    """Inertia of the source is no longer right then; that it is not known is said."""
-    robot = load_robot(DRESSED, closures='closures: []')
-    robot.links['base'].mass = 3.0
-    inertial = written(robot).find('link/inertial')
-    assert inertial.find('mass').get('value') == '3'
-    assert inertial.find('inertia').get('ixx') == '0'
-    assert 'are unknown' in robot.to_urdf()
-
-
 def test_effort_that_was_changed_is_written():
     """The value of the joint counts, not the text of the source; other attributes are kept."""
     robot = load_robot(
@@ -114,16 +102,6 @@ def test_effort_that_was_changed_is_written():
     joint.max_effort[joint.dof] = np.inf
     limit = written(robot).find('joint/limit').attrib
     assert (limit['effort'], limit['unlimited']) == ('1000000000', 'effort')
-
-
-def test_effort_of_a_joint_without_other_limits_is_written():
-    """A continuous joint has a <limit> if its effort is limited."""
-    description = one_joint('EZ')
-    description.joints['joint'].max_effort[DOF.EZ] = 4.0
-    text = to_urdf(description)
-    limit = ElementTree.fromstring(text).find('joint/limit')
-    assert limit.attrib == {'velocity': '1000000000', 'effort': '4', 'unlimited': 'velocity'}
-    assert read_description(text).joints['joint'].max_effort[DOF.EZ] == 4.0
 
 
 def test_limits_are_written_for_all_tools():
@@ -290,15 +268,6 @@ def test_loop_joints_have_type_names_of_isaac():
     loop = written(robot).find('loop_joint')
     assert (loop.get('type'), loop.get('dof')) == ('floating', 'X EY')
     assert written(robot, loops=False).find('loop_joint') is None
-
-
-def test_plain_urdf_parser_reads_written_tree():
-    """The one for plain URDF finds the same tree; loops and the like do not disturb it."""
-    robot = from_dh([(0.4, 0.1, 90, 10), (0.0, 0.5, 0, 30)], degrees=True)
-    robot.description.actuated = ['joint1']
-    parsed = URDF.from_xml_string(robot.to_urdf())
-    assert [joint.name for joint in parsed.joints if joint.type != 'fixed'] == ['joint1', 'joint2']
-    assert parsed.get_root() == 'link0'
 
 
 def test_the_comment_is_one():
