@@ -20,23 +20,10 @@ Array = NDArray[np.float64]
 
 def combine(descriptions: Sequence[Description], base: str, poses: Sequence[Array]) -> Description:
     """
-    Join descriptions, whose objects become those of the result.
+    Join descriptions, whose objects become those of the result; see `ik_node.combine`.
 
-    Parameters
-    ----------
-    descriptions : sequence of Description
-        Two or more.
-    base : str
-        Link that carries the robots; it is added as a root if none of them has it. A robot that
-        has it stays where it is in the root frame.
-    poses : sequence of ndarray, shape (4, 4)
-        Pose of each robot's root frame in the base.
-
-    Raises
-    ------
-    TopologyError
-        If two robots have a link, joint or closure of the same name.
-
+    `poses` are 4x4, of each robot's root frame in the link `base`, which is added as a root if
+    none of the robots has it. A robot that has it stays where it is in the root frame.
     """
     found = Description('_'.join(each.name for each in descriptions))
     dialects: dict[str, None] = {}
@@ -93,15 +80,7 @@ def _carry(found: Description, base: str, root: Link | Joint, placed: Array) -> 
 def poses_of(
     descriptions: Sequence[Description], poses: Mapping[str, Array] | Sequence[Array | None] | None
 ) -> list[Array | None]:
-    """
-    Return the given poses in the order of the descriptions; None = not given.
-
-    Raises
-    ------
-    TopologyError
-        If there are more or fewer of them than robots, or a name is that of no robot or root.
-
-    """
+    """Return the given poses in the order of the descriptions; None = not given."""
     if poses is None:
         return [None] * len(descriptions)
     if not isinstance(poses, Mapping):
@@ -125,11 +104,6 @@ def from_objects(frames: Frame | Iterable[Frame], name: str) -> tuple[Descriptio
 
     A joint that closes on a link becomes one that carries a link of its own, which a closure with
     the joint's name welds to that link. If it has no axes, the closure replaces it.
-
-    Raises
-    ------
-    TopologyError
-        If the graph cannot be read, or a root is no link or joint.
 
     """
     roots = find_roots(frames)

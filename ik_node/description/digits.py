@@ -81,19 +81,10 @@ _WHOLE_TURN = 6.4
 
 def fraction_of_pi(text: str) -> Fraction | None:
     """
-    Return the fraction of pi whose correct rounding is the given number.
+    Return the fraction of pi whose correct rounding is a number [rad], as written in the file.
 
-    Parameters
-    ----------
-    text : str
-        The number [rad] as written in the file; trailing zeros count as digits.
-
-    Returns
-    -------
-    Fraction or None
-        A multiple of 1/12 (for example for 1.571, 1.5708 or 3.1416) or of 1/180 (0.17453). None
-        for any other number, for 0, and if the number has too few digits.
-
+    It is a multiple of 1/12 (for example for 1.571, 1.5708 or 3.1416) or of 1/180 (0.17453). None
+    for any other number, for 0, and if the number has too few digits; zeros at its end count.
     """
     try:
         number = Decimal(text.strip())

@@ -48,25 +48,11 @@ def read_limits(
     turns_freely: bool = False,
 ) -> Limits:
     """
-    Read the limits of a joint.
+    Read the limits of a joint, from the attributes (URDF) or child elements (SDFormat) of `limit`.
 
-    Numbers of 1e12 or more, which programs write for "no limit", are no limits.
-
-    Parameters
-    ----------
-    document : XmlDocument
-        The document, for error messages.
-    element : Element
-        The joint.
-    limit : Element or None
-        Its <limit>, with the numbers in attributes (URDF) or child elements (SDFormat).
-    what : str
-        The joint in notes, as in "joint 'elbow'".
-    notes : list of str
-        What is assumed is appended.
-    turns_freely : bool
-        True for a continuous joint, whose `lower` and `upper` are not used.
-
+    Numbers of 1e12 or more, which programs write for "no limit", are no limits. `lower` and
+    `upper` of a joint that turns freely are not used. `what` is the joint in notes, as in "joint
+    'elbow'".
     """
     found, beyond = Limits(), []
     for name in NAMES:

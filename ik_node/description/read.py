@@ -92,33 +92,12 @@ def read_description(
     prefix: str = '',
 ) -> Description:
     """
-    Read a robot description and its loops.
+    Read a robot description and its loops; see `load_robot`, which has the same arguments.
 
-    Parameters
-    ----------
-    source : str or Path
-        A path, or the text itself, which begins with '<'. Only files are expanded by xacro,
-        because xacro runs code and a text may come from an untrusted source.
-    closures : str, Path or dict, optional
-        Closure annotations: a path or text in one of the formats of
-        `ik_node.description.sidecars`, or a dict. They replace every loop declared in the
-        description. If None, the declared loops are read and, for a path, also those of a sidecar
-        file beside it.
-    root : {'fixed', 'floating'}
-        floating: a joint with six DoF, `__world_joint__`, carries the robot.
-    trim_unused : bool
-        Whether to remove branches that neither move nor close a loop; their masses are added to
-        the links that carried them.
-    max_bytes : int
-        Larger input raises DescriptionError.
-    xacro_seconds : float
-        Time limit of the expansion of a xacro file [s].
-    exact_angles : bool
-        Whether to read angles of poses that are rounded fractions of pi, such as 1.5708, as the
-        exact fractions; a note lists them. `Description.rounded_angles` counts them in either
-        case.
-    prefix : str
-        Put before the name of every link, joint and closure, last of all.
+    `root` 'floating' adds a joint with six DoF, `__world_joint__`, that carries the robot.
+    `trim_unused` removes branches that neither move nor close a loop; their masses are added to
+    the links that carried them. Only files are expanded by xacro, because xacro runs code and a
+    text may come from an untrusted source.
 
     Raises
     ------

@@ -159,29 +159,16 @@ def hang_joints(
     description: Description, specs: Sequence[JointSpec], *, undirected: bool = False
 ) -> LoopSet:
     """
-    Build the spanning tree of a description; the joints outside it become loops.
+    Build the spanning tree of a description; return one loop for each joint outside it.
 
     If a link is the child of several joints, the joint declared first carries it. In a ring
     without a root, the link declared first becomes the root. A joint that closes a loop becomes a
     closure of its type. If its value is needed (it has limits, a motor or a mimic), it stays a
     joint: it gets an end link of its own, which a closure welds to the child link.
 
-    Parameters
-    ----------
-    description : Description
-        The links are declared. This function fills in the joints and roots.
-    specs : sequence of JointSpec
-        The joints between these links, in the description's order.
-    undirected : bool
-        True to reverse a joint (child above parent) where only that connects two links, so that
-        every connected component is one tree. Its root is the link `world`, else the first link
-        without a parent, else the first link.
-
-    Returns
-    -------
-    LoopSet
-        One loop for each joint outside the tree.
-
+    If `undirected`, a joint is reversed (child above parent) where only that connects two links,
+    so that every connected component is one tree. Its root is the link `world`, else the first
+    link without a parent, else the first link.
     """
     roots, chosen = _choose(description, specs, undirected)
     loops = LoopSet(description.source)

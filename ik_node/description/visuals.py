@@ -181,21 +181,10 @@ def visuals_of(description: Description) -> list[Visual]:
 
 def read_visuals(text: bytes | str, source: str = '<text>') -> list[Visual]:
     """
-    Return the visuals of a URDF, SDFormat file or MJCF.
+    Return the visuals of a URDF, SDFormat file or MJCF, in the description's order.
 
-    Parameters
-    ----------
-    text : bytes or str
-        The description, with xacro expanded; empty for a robot without one, as of `from_dh`.
-    source : str
-        Its file; included files are searched beside it.
-
-    Returns
-    -------
-    list of Visual
-        In the description's order. A visual that cannot be read is left out or has the kind
-        'unread'.
-
+    The text has xacro expanded, and is empty for a robot without one, as of `from_dh`. A visual
+    that cannot be read is left out or has the kind 'unread'.
     """
     if not text:
         return []

@@ -49,16 +49,9 @@ def expand_xacro(
     path: Path, *, seconds: float = XACRO_SECONDS, notes: list[str] | None = None
 ) -> bytes:
     """
-    Expand a xacro file with the package xacro, in a separate process.
+    Expand a xacro file with the package xacro, in a process that may take some seconds.
 
-    Parameters
-    ----------
-    path : Path
-        The file. Included files are searched beside it.
-    seconds : float
-        Time limit of the process [s].
-    notes : list of str, optional
-        xacro's warnings are appended.
+    xacro's warnings are appended to the notes.
 
     Raises
     ------

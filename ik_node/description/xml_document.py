@@ -90,17 +90,8 @@ class XmlDocument:
         """
         Return the numbers of an attribute, which must be as many as the default has.
 
-        Parameters
-        ----------
-        element : Element or None
-            If it or the attribute is missing, the default is returned.
-        name : str
-            The attribute.
-        default : sequence of float
-            Values of a missing attribute.
-        infinite : bool
-            Whether inf and -inf are allowed; numbers of 1e12 or more then become infinite.
-
+        The default counts if the element or the attribute is missing. If `infinite`, inf and -inf
+        are allowed, and numbers of 1e12 or more become infinite.
         """
         text = None if element is None else element.get(name)
         if element is None or text is None:

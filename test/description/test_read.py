@@ -1,6 +1,8 @@
 """Reading: sources, sidecars, roots, trimming."""
 
+import os
 from pathlib import Path
+import sys
 
 from ik_node.description.read import read_description
 from ik_node.errors import DescriptionError, OptionError, TopologyError
@@ -174,3 +176,22 @@ def test_long_chains_are_read():
     joints = [joint(f'j{i}', f'l{i}', f'l{i + 1}') for i in range(count)]
     description = read_description(robot([f'l{i}' for i in range(count + 1)], *joints))
     assert description.links[f'l{count}'].matrix_world[3, 3] == 1.0
+
+
+def test_reading_a_urdf_enters_few_files(repository):
+    """A person can follow how a URDF becomes a description."""
+    source = repository / 'urdf' / 'hexapod.urdf'
+    read_description(source)
+    entered = set()
+
+    def note(frame, event, argument):
+        file = frame.f_code.co_filename
+        if event == 'call' and f'{os.sep}ik_node{os.sep}' in file:
+            entered.add(file)
+
+    sys.setprofile(note)
+    try:
+        read_description(source)
+    finally:
+        sys.setprofile(None)
+    assert len(entered) <= 34

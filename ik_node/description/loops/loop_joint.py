@@ -55,29 +55,11 @@ def guess_axis(
     description: Description, poses: dict[str, Array], frames: list[LoopFrame], slides: bool
 ) -> tuple[int, str | None]:
     """
-    Return the axis x, y or z of a loop's frames that matches a joint of the loop.
+    Return the axis 0 to 2 of a loop's frames that matches a joint of the loop, and that joint.
 
-    The result is z, unless another axis is parallel to a joint between the two links at q = 0 and
-    z is not.
-
-    Parameters
-    ----------
-    description : Description
-        Its tree is complete.
-    poses : dict of str to ndarray, shape (4, 4)
-        Poses of the links at q = 0.
-    frames : list of LoopFrame
-        The two frames of the loop.
-    slides : bool
-        True for a prismatic loop: prismatic joints are compared, else revolute ones.
-
-    Returns
-    -------
-    axis : int
-        0, 1 or 2.
-    joint : str or None
-        A joint parallel to the axis; None = there is none, and z is a guess.
-
+    The axis is z, unless another one is parallel to a joint between the two links at q = 0 and z
+    is not. Prismatic joints are compared if the loop slides, else revolute ones. The joint is None
+    if z is a guess.
     """
     if any(frame.link not in poses for frame in frames):
         return 2, None

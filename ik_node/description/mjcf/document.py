@@ -93,17 +93,8 @@ class MjcfDocument(XmlDocument):
         """
         Return the limits in an attribute; infinite if it does not limit, or from 1e12 on.
 
-        Parameters
-        ----------
-        element : Element
-            An element with the attributes of its class.
-        name, limited_name : str
-            The attribute with the two limits, and the one that states whether they count.
-        autolimits : bool
-            Whether two limits count if nothing is stated.
-        notes : list of str, optional
-            What is assumed is appended.
-
+        The attribute `limited_name` states whether the two numbers count; if it does not, two of
+        them count with `autolimits`. What is assumed is appended to the notes.
         """
         text = element.get(name, '')
         lower, upper = self.numbers(element, name, (0.0, 0.0), infinite=True)

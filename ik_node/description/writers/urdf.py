@@ -160,28 +160,11 @@ def to_urdf(
     description: Description, start: Mapping[str, float] | None = None, *, loops: bool = True
 ) -> str:
     """
-    Write a description as URDF, which reads back to an equal one.
+    Write a description as URDF, which reads back to an equal one; see `Robot.to_urdf`.
 
-    Parameters
-    ----------
-    description : Description
-        The present state of its objects is written, including changed limits and closures.
-    start : mapping of str to float, optional
-        Initial joint values [rad or m] by name; 0 by default.
-    loops : bool
-        Whether to write closures as <loop_joint>, and couplings that <mimic> cannot express as
-        <joint_coupling>. If False, use `to_closures` for both.
-
-    Notes
-    -----
-    Other tools ignore these two elements, <joint_start>, and the attribute `unlimited` of a
-    <limit>.
-
-    Raises
-    ------
-    TopologyError
-        If XML does not allow a name, or a closure or joint has no link.
-
+    The present state of its objects is written, including changed limits and closures, and the
+    initial joint values `start` [rad or m] by name. Other tools ignore <loop_joint>,
+    <joint_coupling>, <joint_start>, and the attribute `unlimited` of a <limit>.
     """
     return _UrdfText(description, start or {}, loops).text
 
