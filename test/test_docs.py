@@ -14,11 +14,11 @@ PAGES = (
     'bring_your_robot',
     'drive_hardware',
     'gallery',
-    'rviz_and_foxglove',
     'sros2',
     'support',
     'trusted_inputs',
     'tuning',
+    'viewer',
 )
 # What makes each line of the table of errors in "Bring your robot": file, text, its replacement;
 # or another name of a file.

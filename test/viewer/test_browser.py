@@ -179,10 +179,10 @@ def test_chooser_rest_pose_and_tabs_work(open_page, open_window):
     wait_until(lambda: 'a pen on two arms' in window.browser.text(), 'what it is')
     page.do(lambda session: session.set_forward(True))
     page.do(lambda session: session.set_joint('left_shoulder', 0.3))
-    q = page.ask(lambda session: session.q)
     window.browser.press('Joints')
     yaml = 'return [...document.querySelectorAll("textarea")].map(e=>e.value).join()'
     wait_until(lambda: 'left_shoulder: 0.3\n' in window.browser.run(yaml), 'the joints as YAML')
+    q = page.ask(lambda session: session.q)
     window.browser.press('Save rest pose')
 
     def rest():

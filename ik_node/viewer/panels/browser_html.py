@@ -92,5 +92,6 @@ def browser_html() -> str:
 
 def label_style(colour: str) -> str:
     """Return HTML with a style that puts a dot of a colour before the title of the panel."""
-    title = '#root [style*="letter-spacing"][style*="ellipsis"]::before'
-    return f'<style>{title}{{content:"\\25cf  ";color:{colour}}}</style>' if colour else ''
+    title = '#root [style*="letter-spacing"][style*="ellipsis"]'
+    dot = f'{title}::before{{content:"\\25cf  ";color:{colour}}}' if colour else ''
+    return f'<style>{title}{{font-size:0.9em}}{dot}</style>'

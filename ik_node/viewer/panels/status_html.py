@@ -40,7 +40,10 @@ def details_html(reports: Sequence[ChainReport]) -> str:
     for report in reports:
         for kind, errors in (('', report.goal_errors), ('loop ', report.closure_errors)):
             for name, error in errors.items():
-                values = f'{1e3 * error.position:.3g} mm', f'{degrees(error.orientation):.3g}°'
+                values = (
+                    f'{_short(1e3 * error.position)} mm',
+                    f'{_short(degrees(error.orientation))}°',
+                )
                 colour = RED if _is_open(report, error) else ''
                 rows.append((max(error), (kind + name, values, colour)))
     rows.sort(key=lambda row: row[0], reverse=True)
@@ -52,6 +55,11 @@ def notes_html(title: str, note: str, notes: Sequence[str]) -> str:
     """Return the name of a robot, what prevents solving, and the warnings about its file."""
     warnings = [note, *(each for each in notes if each.startswith(WARNING))]
     return box(line(title, bold=True), *(line(each, RED) for each in warnings))
+
+
+def _short(value: float) -> str:
+    """Return a number with three digits; what nobody can measure is 0."""
+    return f'{value:.3g}' if value >= 1e-4 else '0'
 
 
 def _is_open(report: ChainReport, error: PoseError) -> bool:
