@@ -30,7 +30,7 @@ def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog='ik_node bench',
         description=__doc__,
-        epilog=f'groups:\n{groups}\n\n`make bench-peers` installs the peers below .venvs/peers.',
+        epilog=f'groups:\n{groups}\n\nbenchmark/set_up_peers.py installs the peers.',
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
@@ -137,7 +137,8 @@ def chosen_peers(parser: argparse.ArgumentParser, names: list[str] | None) -> li
     wanted = known if names is None else names
     missing = [name for name in wanted if command_of(name) is None]
     if missing:
-        print(f'not installed: {", ".join(missing)} (`make bench-peers`)', file=sys.stderr)
+        how = 'tools/run python benchmark/set_up_peers.py'
+        print(f'not installed: {", ".join(missing)} (`{how}`)', file=sys.stderr)
     return [entry for entry in PEERS if entry.solver in wanted and entry.solver not in missing]
 
 

@@ -148,7 +148,7 @@ def mink_run(
     """Return mink's run, or why there is none."""
     python = PEER_VENVS / 'mink' / 'bin' / 'python'
     if mujoco is None or not python.is_file():
-        return 'not installed (`make bench-peers ARGS=mink`, and mujoco)'
+        return 'not installed (`tools/run python benchmark/set_up_peers.py mink`, and mujoco)'
     names = [entry.link for entry in task.map.links]
     turned = [float('EX' in entry.dof) for entry in task.map.links]
     weights = np.array([entry.weight for entry in task.map.links])

@@ -1,5 +1,7 @@
 """
-Install each peer in its own environment below .venvs/peers; `make bench-peers`.
+Install each peer in its own environment below .venvs/peers.
+
+Run it as `tools/run python benchmark/set_up_peers.py`.
 
 What is there already in the right version is left as it is. What cannot be installed on this
 Python is named with the reason; the benchmark does without it.
@@ -37,7 +39,7 @@ MORE_PACKAGES: dict[str, list[str]] = {
 
 def main() -> int:
     """Install the selected peers; return 0 even if some are not available."""
-    parser = argparse.ArgumentParser(prog='make bench-peers', description=__doc__)
+    parser = argparse.ArgumentParser(prog='benchmark/set_up_peers.py', description=__doc__)
     known = {**PACKAGES, **MORE_PACKAGES}
     some = f'of {", ".join(known)}; all of the benchmark: {", ".join(PACKAGES)}'
     parser.add_argument('names', nargs='*', metavar='NAME', help=some)

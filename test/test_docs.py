@@ -285,7 +285,7 @@ def test_evidence_that_a_page_names_exists(repository, page):
 
 
 def test_every_combination_of_the_support_table_is_locked(repository):
-    """`make test-all` knows each combination that the table names."""
+    """`tools/test_all.sh` knows each combination that the table names."""
     named = re.findall(r'((?:kilted|jazzy)-py3\.\d+)', page_of(repository, 'support'))
     assert len(named) == 5
     for combination in named:

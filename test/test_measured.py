@@ -4,7 +4,7 @@ from tools import measured
 
 
 def test_pages_have_the_text_of_the_kept_runs():
-    """`make numbers` changes no page."""
+    """`tools/measured.py` changes no page."""
     for path in measured.pages():
         assert measured.written(path.read_text()) == path.read_text(), path.name
 

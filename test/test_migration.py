@@ -88,7 +88,8 @@ def interpreter(peer):
     else:
         command = folder / 'bin' / 'python' if folder.is_dir() else None
     if command is None:
-        pytest.skip(f"{peer} is not installed: make bench-peers ARGS='{ENVIRONMENTS[peer]}'")
+        how = f'tools/run python benchmark/set_up_peers.py {ENVIRONMENTS[peer]}'
+        pytest.skip(f'{peer} is not installed: {how}')
     return [str(command)]
 
 
@@ -159,7 +160,7 @@ def test_program_of_peer_prints_what_page_shows(page, peer, language, code, show
 
 
 def test_peers_can_be_installed_by_name():
-    """`make bench-peers` knows each environment that a skipped test names."""
+    """`benchmark/set_up_peers.py` knows each environment that a skipped test names."""
     text = (REPOSITORY / 'benchmark' / 'set_up_peers.py').read_text()
     assert [name for name in ENVIRONMENTS.values() if f"'{name}': [" not in text] == []
 

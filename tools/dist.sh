@@ -7,6 +7,7 @@
 # each Python from 3.10 to 3.13 on the PATH. Without a C compiler for a target, ziglang is used.
 set -eu
 cd "$(dirname "$0")/.."
+[ $# -gt 0 ] || set -- x86_64 aarch64
 unset PYTHONPATH
 tools=$PWD/.venvs/dist
 [ -x "$tools/bin/twine" ] || {

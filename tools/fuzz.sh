@@ -1,10 +1,11 @@
 #!/bin/sh
 # Feed the readers of descriptions with what atheris makes of their seeds.
-#   tools/fuzz.sh RUNS [DIALECT ...]      DIALECT: a file of test/fuzz/seeds; none = all
+#   tools/fuzz.sh [RUNS=10000] [DIALECT ...]      DIALECT: a file of test/fuzz/seeds; none = all
 set -eu
 cd "$(dirname "$0")/.."
-runs=$1
-shift
+runs=${1:-10000}
+[ $# -eq 0 ] || shift
+tools/setup.sh
 folder=.venvs/atheris
 if [ ! -d $folder ]; then
     # Beside the environment, not in it: only this target needs it, and not every Python has it.

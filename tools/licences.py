@@ -1,5 +1,7 @@
 """
-Write THIRD_PARTY.md: the licence of every package in the locks; `make licences`.
+Write THIRD_PARTY.md: the licence of every package in the locks.
+
+Run it as `tools/run python tools/licences.py`.
 
 The licence is what the installed package declares: its licence expression, else the classifiers,
 else the field `License`; for packages of ROS 2 the `package.xml` that the wheel installs; else
@@ -28,7 +30,7 @@ INTRODUCTION = """# Licences of dependencies
 The wheel and the sdist contain no code of others. Below are all packages that
 `requirements/*.txt` lock, for the package itself, its extras, its tests, linters, site and
 ROS 2, with the licence that each declares. At run time the package needs numpy, scipy, pyyaml and
-tqdm; numba and llvmlite compile the kernels. `make licences` writes this page.
+tqdm; numba and llvmlite compile the kernels. `tools/licences.py` writes this page.
 
 | package | licence |
 |---|---|

@@ -1,5 +1,7 @@
 """
-Write requirements/kilted.txt, jazzy.txt and docs.txt: exact versions with hashes; `make lock`.
+Write requirements/kilted.txt, jazzy.txt and docs.txt: exact versions with hashes.
+
+Run it as `tools/run python tools/lock.py`.
 
 Each lock pins all packages, transitive ones included, that requirements/python.in and
 requirements/DISTRO.in need, or requirements/docs.in, with the sha256 of every file that may be
@@ -7,7 +9,7 @@ installed. It serves every supported Python: where they need different versions,
 which one is for which Python.
 
 Versions in an existing lock are kept as long as they fit. Arguments go to `uv pip compile`:
-`make lock ARGS=--upgrade` takes the newest versions.
+`tools/run python tools/lock.py --upgrade` takes the newest versions.
 """
 
 import os
@@ -31,6 +33,6 @@ if __name__ == '__main__':
             '--generate-hashes', '--strip-extras', '--no-annotate', *sys.argv[1:],
             '--output-file', f'{name}.txt', *sources,
         ]  # fmt: skip
-        environment = {**os.environ, 'UV_CUSTOM_COMPILE_COMMAND': 'make lock'}
+        environment = {**os.environ, 'UV_CUSTOM_COMPILE_COMMAND': 'tools/lock.py'}
         subprocess.run(command, cwd=REQUIREMENTS, env=environment, check=True)
         print(f'wrote requirements/{name}.txt', flush=True)

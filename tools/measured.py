@@ -1,5 +1,7 @@
 """
-Write the output of kept runs into the pages that name them: `make numbers`.
+Write the output of kept runs into the pages that name them.
+
+Run it as `tools/run python -m tools.measured`.
 
 A kept run is a file in benchmark/results/kept: the lines `command:`, `date:` and `machine:`, an
 empty line, and what the command printed. On a page, `<!-- run: NAME -->` begins the text of a

@@ -1,5 +1,7 @@
 """
-Change the code at random and report changes that no test detects: `make mutants`.
+Change the code at random and report changes that no test detects.
+
+Run it as `tools/run python tools/mutants.py`.
 
 cosmic-ray says what can be changed (operators, comparisons, numbers, conditions, decorators ...);
 a random sample of it is tried in a copy of the checkout, each change against the tests of its

@@ -64,7 +64,8 @@ if [ "$key" != "$made_with" ] || [ ! -x $venv/bin/python ]; then
     start=$(date +%s)
     what="ROS 2 $distro as wheels${ROS_DISTRO:+ (this Python sees no rclpy of $ROS_DISTRO)}"
     [ $ros = wheels ] || what="the sourced ROS 2 $distro"
-    echo "Setting up $venv: Python $minor, $what, from $locks ..."
+    echo "Setting up $venv (once)"
+    echo "1/3 Python $minor and $what, from $locks ..."
     [ ! -e $venv ] || [ -f $venv/pyvenv.cfg ] || die "$venv is in the way and is no environment"
     rm -rf $venv
     mkdir -p "$(dirname $venv)"
@@ -89,12 +90,13 @@ if [ "$key" != "$made_with" ] || [ ! -x $venv/bin/python ]; then
     echo $ros >$venv/ros
     echo "$python" >$venv/made-by
     echo "$key" >$venv/made-with
-    echo "Installed in $(($(date +%s) - start)) s."
+    echo "    installed in $(($(date +%s) - start)) s"
 fi
 
 # The package itself, editable, and its resource index and share folder as colcon would lay them.
 key=$(cat setup.py setup.cfg tools/setup.sh | cksum)
 if [ "$key" != "$(cat $venv/package 2>/dev/null)" ]; then
+    echo '2/3 the package ik_node itself, editable ...'
     log=$venv/package.log
     env -u PYTHONPATH $venv/bin/pip install --no-deps --no-build-isolation --editable . >$log 2>&1 ||
         { cat $log >&2 && die 'installing ik_node itself failed, see above'; }
@@ -106,10 +108,14 @@ if [ "$key" != "$(cat $venv/package 2>/dev/null)" ]; then
     echo "$key" >$venv/package
 fi
 
-# The library of compiled kernels, with a progress bar. Without it all works, but slowly.
+# The library of compiled kernels, with a progress bar, or lines where standard error is a file.
+# Without it all works, but slowly.
 key=$(cat ik_node/kernels/*.py ik_node/kernels/*/*.py ik_node/native/*.[pch]* include/ik_node/* | cksum)
 if [ "$key" != "$(cat $venv/native 2>/dev/null)" ] || [ ! -d ik_node/native/lib ]; then
+    echo '3/3 the library of compiled kernels ...'
+    start=$(date +%s)
     if env -u PYTHONPATH $venv/bin/python -m ik_node warm >/dev/null; then
+        echo "    built in $(($(date +%s) - start)) s"
         echo "$key" >$venv/native
     fi
 fi

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Run the tests for each Python and each ROS 2 that there are wheels for, one after the other.
 #
-#   tools/test_all.sh [DISTRO-pyX.Y ...] [-- pytest's arguments]      make test-all
+#   tools/test_all.sh [DISTRO-pyX.Y ...] [-- pytest's arguments]      tools/test_all.sh
 #
 # Each combination has its environment below .venvs; .venv is left alone. An interpreter is looked
 # for as pythonX.Y on the PATH; what is missing is named and passed over. Exit code 1 when a

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Install what `make dist` left in dist/ as users do, in empty environments, and move the hexapod.
+# Install what `tools/dist.sh` left in dist/ as users do, in empty environments, and move the hexapod.
 #
 #   tools/try_dist.sh [kilted|jazzy]      the Python is $PYTHON, else python3
 #

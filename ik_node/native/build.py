@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 import fcntl
+from importlib import metadata
 import importlib.util
 import os
 from pathlib import Path
@@ -24,7 +25,15 @@ import time
 from ik_node.errors import IkError, OptionError
 from ik_node.native.layout_header import layout_header
 from ik_node.native.levels import Level, LEVELS, own_level, TARGETS
-from ik_node.native.places import call_file, digest, HERE, LIBRARY, roots, why_untrusted
+from ik_node.native.places import (
+    call_file,
+    digest,
+    HERE,
+    kernels_digest,
+    LIBRARY,
+    roots,
+    why_untrusted,
+)
 import numpy as np
 
 Progress = Callable[[str, int, int], None]
@@ -99,8 +108,8 @@ def build(
             if importlib.util.find_spec('numba') is None:
                 raise BuildError('Numba is not installed, and compiles them: pip install numba')
             with TemporaryDirectory(dir=root, prefix='.building-') as made:
-                _compile(chosen, Path(made), progress)
-                _link(compiler, chosen, Path(made))
+                objects = _objects(chosen, root, Path(made), progress)
+                _link(compiler, chosen, objects, Path(made))
                 folder.mkdir(mode=0o755, exist_ok=True)
                 os.chmod(Path(made) / LIBRARY, 0o755)
                 os.replace(Path(made) / LIBRARY, folder / LIBRARY)
@@ -191,6 +200,35 @@ def _remove_others(root: Path, folder: Path) -> None:
         shutil.rmtree(other, ignore_errors=True)
 
 
+def _objects(
+    levels: Sequence[str], root: Path, made: Path, progress: Progress | None
+) -> list[Path]:
+    """
+    Return the object files of all levels; those of the same kernels are made only once.
+
+    They are kept in `objects-DIGEST-NUMBA/LEVEL` beside the libraries, where DIGEST is that of the
+    kernels: an edit of the C sources links the library anew and compiles no kernel. For a library
+    that stands elsewhere, such as in a wheel, no object files are kept.
+    """
+    name = f'objects-{kernels_digest()}-{metadata.version("numba")}'
+    kept = (root if root in roots() else made) / name
+    for other in root.glob('objects-*'):
+        if other != kept:
+            shutil.rmtree(other, ignore_errors=True)
+    trusted = root != roots()[1] or not why_untrusted(kept)
+    missing = [level for level in levels if not (trusted and (kept / level).is_dir())]
+    _compile(missing, made, progress)
+    for level in missing:
+        folder = made / level
+        folder.mkdir()
+        for path in made.glob(f'*.{level}.o'):
+            path.rename(folder / path.name)
+        kept.mkdir(mode=0o755, exist_ok=True)
+        shutil.rmtree(kept / level, ignore_errors=True)
+        folder.rename(kept / level)
+    return sorted(path for level in levels for path in (kept / level).iterdir())
+
+
 def _compile(levels: Sequence[str], folder: Path, progress: Progress | None) -> None:
     """Make the object files of all levels, each in its own process."""
     done = dict.fromkeys(levels, 0)
@@ -216,7 +254,7 @@ def _compile(levels: Sequence[str], folder: Path, progress: Progress | None) -> 
         if process.returncode != 0:
             raise BuildError(f'Numba cannot compile the kernels for {name}: {log.read_text()}')
 
-    with ThreadPoolExecutor(min(len(levels), os.cpu_count() or 1)) as threads:
+    with ThreadPoolExecutor(max(1, min(len(levels), os.cpu_count() or 1))) as threads:
         for ended in [threads.submit(compile_level, name) for name in levels]:
             ended.result()
 
@@ -238,8 +276,10 @@ def _environment(level: Level) -> dict[str, str]:
     return {**kept, **chosen, 'PYTHONPATH': path}
 
 
-def _link(compiler: list[str], levels: Sequence[str], folder: Path) -> None:
-    """Link the object files of a folder and the C sources to a library."""
+def _link(
+    compiler: list[str], levels: Sequence[str], objects: Sequence[Path], folder: Path
+) -> None:
+    """Link object files and the C sources to a library in a folder."""
     listed = ' '.join(f'LEVEL({name})' for name in levels)
     (folder / 'layout.h').write_text(layout_header(), encoding='utf-8')
     _run_compiler(
@@ -251,7 +291,7 @@ def _link(compiler: list[str], levels: Sequence[str], folder: Path) -> None:
             *('-std=c11', '-ffp-contract=off', f'-I{HERE / "include"}', f'-I{folder}'),
             f'-DIK_LEVELS={listed}',
             f'-DIK_DIGEST="{digest()}"',
-            *(str(path) for path in sorted(folder.glob('*.o'))),
+            *map(str, objects),
             *(str(HERE / name) for name in ('kernels.c', 'ik_node.c')),
             *('-lm', '-o', str(folder / LIBRARY)),
         ]
@@ -299,6 +339,8 @@ def _run_compiler(command: list[str]) -> None:
 
 # Share of the time that Numba needs for the entry `advance`, with which it begins [%].
 FIRST_SHARE = 72
+# Time between two lines where standard error is no terminal [s].
+PERIOD = 10.0
 
 
 def build_with_bar(levels: Sequence[str] = (), root: Path | None = None) -> Path:
@@ -327,8 +369,12 @@ def build_with_bar(levels: Sequence[str] = (), root: Path | None = None) -> Path
             bar.update(int(share) - bar.n)
 
         def tick() -> None:
-            while not ended.wait(0.5):
+            began = time.perf_counter()
+            while not ended.wait(0.5 if has_bar else PERIOD):
                 bar.refresh()
+                if not has_bar:
+                    spent = time.perf_counter() - began
+                    print(f'compiling the kernels, {spent:.0f} s ...', file=sys.stderr, flush=True)
 
         clock = Thread(target=tick, daemon=True)
         clock.start()

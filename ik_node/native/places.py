@@ -32,8 +32,19 @@ def sources() -> list[Path]:
 @cache
 def digest() -> str:
     """Return a digest of all sources, and of the setting that compiles bounds checks."""
+    return _digest_of(sources())
+
+
+def kernels_digest() -> str:
+    """Return the same for the sources of the object files alone, without the C sources."""
+    return _digest_of(
+        [each for each in sources() if each.suffix == '.py' and each.name != 'layout_header.py']
+    )
+
+
+def _digest_of(paths: list[Path]) -> str:
     made = hashlib.sha256(os.environ.get('IK_NODE_CHECK_BOUNDS', '').encode())
-    for path in sources():
+    for path in paths:
         made.update(path.relative_to(HERE.parent).as_posix().encode() + path.read_bytes())
     return made.hexdigest()[:16]
 

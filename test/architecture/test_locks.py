@@ -40,7 +40,7 @@ def test_lock_pins_every_requirement_with_hashes(lock):
 @pytest.mark.parametrize('python', [PYTHONS[0], PYTHONS[-1]])
 @pytest.mark.parametrize('lock', LOCKS)
 def test_lock_has_one_version_of_every_requirement(lock, python):
-    """An edit of a .in file requires `make lock`."""
+    """An edit of a .in file requires `tools/lock.py`."""
     pins = {}
     for line in lines_of((FOLDER / f'{lock}.txt').read_text()):
         pin = Requirement(line.partition('--hash')[0])
@@ -78,7 +78,7 @@ def test_line_without_exact_version_or_hash_is_found():
 
 
 def test_page_of_licences_has_every_locked_package(repository):
-    """A new dependency requires `make licences`."""
+    """A new dependency requires `tools/licences.py`."""
     page = (repository / 'THIRD_PARTY.md').read_text()
     rows = dict(re.findall(r'^\| ([a-z0-9-]+) \| (.+) \|$', page, re.MULTILINE))
     texts = [(FOLDER / f'{lock}.txt').read_text() for lock in LOCKS]
@@ -89,7 +89,7 @@ def test_page_of_licences_has_every_locked_package(repository):
 
 @pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason='the page is written with Python 3.11')
 def test_page_of_licences_has_what_installed_packages_declare(repository):
-    """A new version with another licence requires `make licences`."""
+    """A new version with another licence requires `tools/licences.py`."""
     tool = runpy.run_path(str(repository / 'tools' / 'licences.py'))
     rows = tool['written']((repository / 'THIRD_PARTY.md').read_text())
     locks = ''.join((FOLDER / f'{lock}.txt').read_text() for lock in LOCKS)

@@ -1,5 +1,5 @@
 """
-Feed every reader with mutations of its seeds by atheris; `make fuzz` runs it.
+Feed every reader with mutations of its seeds by atheris; `tools/fuzz.sh` runs it.
 
     python test/fuzz/drill_fuzz.py DIALECT RUNS
 

@@ -1,6 +1,6 @@
 # flake8: noqa: E402, I100
 """
-The fault drill for long: one fault after another while the platform moves; `make soak`.
+The fault drill for long: one fault after another while the platform moves; `tools/drill.sh soak`.
 
 Not collected by itself; SOAK_SECONDS says how long.
 """

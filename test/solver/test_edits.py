@@ -2,7 +2,8 @@
 A solver whose robot is edited gives the answers of a new solver, and never fails.
 
 With IK_NODE_FUZZ=1 in the environment the state machine draws new and many more examples. This
-takes hours, so add --timeout=0. `make edits` makes a hundred thousand edits of two hundred robots.
+takes hours, so add --timeout=0. `tools/drill.sh edits` makes a hundred thousand edits of two
+hundred robots.
 """
 
 import os

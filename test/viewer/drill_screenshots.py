@@ -1,8 +1,8 @@
 """
 Take screenshots of ten robots on the page, and join them to one picture per look.
 
-`make screenshots` writes docs/pictures/page_*.webp: two sizes of the window, light and dark. Each
-robot must fill half of the view and be under no panel.
+`tools/drill.sh screenshots` writes docs/pictures/page_*.webp: two sizes of the window, light and
+dark. Each robot must fill half of the view and be under no panel.
 """
 
 import os

@@ -1,5 +1,5 @@
 """
-Draw docs/gallery/NAME.png: `make gallery`, or some with ARGS='delta gripper'.
+Draw docs/gallery/NAME.png: `tools/run python -m tools.pictures`, or some: `... delta gripper`.
 
 Each robot is in the middle of its motion. The path of its goals is red; a dot marks each closure.
 With --moving, draw one cycle of the motion as docs/gallery/NAME.webp.
@@ -32,7 +32,7 @@ STEADY = 1.0
 
 def main() -> int:
     """Draw the named robots, or all."""
-    parser = argparse.ArgumentParser(prog='make gallery', description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('names', nargs='*', metavar='NAME', help='which; none = all')
     parser.add_argument('-o', '--folder', type=Path, default=Path('docs/gallery'))
     parser.add_argument('--moving', action='store_true', help='moving pictures')
