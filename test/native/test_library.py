@@ -292,12 +292,15 @@ def test_library_of_other_sources_is_not_used(repository, tmp_path, source):
     """An edit of any source changes the folder in which the library is looked for."""
     package = copy_of_sources(repository, tmp_path)
     ask = 'from ik_node.native.places import digest; print(digest())'
-    before = printed(tmp_path, ask)
+    ask_kernels = ask.replace('digest', 'kernels_digest')
+    before, kernels = printed(tmp_path, ask), printed(tmp_path, ask_kernels)
     assert printed(tmp_path, ask) == before == places.digest()
     assert printed(tmp_path, ask, IK_NODE_CHECK_BOUNDS='1') != before
     with (package / source).open('a') as file:
         file.write('\n')
     assert printed(tmp_path, ask) != before
+    # After an edit of a C source no kernel is compiled.
+    assert (printed(tmp_path, ask_kernels) == kernels) == source.endswith('.c')
 
 
 @needs_library
@@ -398,7 +401,7 @@ class SlowBuild:
         self.count += 1
         time.sleep(0.2)
 
-    def link(self, compiler, levels, folder):
+    def link(self, compiler, levels, objects, folder):
         """Write a file in place of a library."""
         (folder / places.LIBRARY).write_text(' '.join(levels))
 
@@ -427,6 +430,31 @@ def test_library_is_built_again_only_for_levels_it_lacks(monkeypatch, tmp_path):
     build.build(machine, tmp_path)
     build.build([machine[-1]], tmp_path)
     assert slow.count == 2
+
+
+def test_edit_of_c_sources_compiles_no_kernel(monkeypatch, tmp_path):
+    """Object files of the same kernels are linked again; those of others go."""
+    compiled, linked = [], []
+
+    def compile_levels(levels, folder, progress):
+        compiled.extend(levels)
+        for level in levels:
+            (folder / f'advance.{level}.o').write_text(build.kernels_digest())
+
+    def link(compiler, levels, objects, folder):
+        linked.append([path.read_text() for path in objects])
+        (folder / places.LIBRARY).touch()
+
+    monkeypatch.setattr(build, '_compile', compile_levels)
+    monkeypatch.setattr(build, '_link', link)
+    monkeypatch.setattr(build, 'roots', lambda: (tmp_path, tmp_path / 'user'))
+    for made, kernels in (('one', 'a'), ('two', 'a'), ('three', 'b')):
+        monkeypatch.setattr(build, 'digest', lambda name=made: name)
+        monkeypatch.setattr(build, 'kernels_digest', lambda name=kernels: name)
+        assert build.build((), tmp_path) == tmp_path / made
+    assert len(compiled) == 2
+    assert linked == [['a'], ['a'], ['b']]
+    assert len(list(tmp_path.glob('objects-*'))) == 1
 
 
 def test_targets_stand_for_levels_and_unknown_ones_are_refused():
