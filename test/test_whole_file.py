@@ -66,15 +66,12 @@ COMMANDS = {
     'convert': ('gripper', '-o', 'out.urdf', '--closures-out', 'out.yaml'),
     'export': ('gripper', '-o', 'out.ikr'),
     'motion': ('arm6', '--motion', 'walk.csv', '--map', 'map.yaml', '-o', 'out.npz'),
-    'check': ('gripper', '--plot', 'out.png'),
 }
 
 
 @pytest.mark.parametrize('command', COMMANDS)
 def test_command_interrupted_before_its_end_leaves_no_output(command, tmp_path, monkeypatch):
     """The last moment before an output is complete is the moment before it gets its name."""
-    if command == 'check':
-        pytest.importorskip('matplotlib')
     monkeypatch.chdir(tmp_path)
     (tmp_path / 'poses.csv').write_text('0.4,0.1,0.5\n0.4,0.2,0.5\n')
     (tmp_path / 'walk.csv').write_text('time,hand.x,hand.y,hand.z\n0,0.4,0,0.5\n0.1,0.4,0.1,0.5\n')

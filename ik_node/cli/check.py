@@ -18,13 +18,13 @@ import sys
 from typing import Any
 
 from ik_node.analysis.facts import facts_of
-from ik_node.cli.report.plot import graph_plot
-from ik_node.cli.report.words import as_text, ascii_tree
-from ik_node.cli.robot_arguments import add_robot_arguments, check_outputs, robot_of
+from ik_node.cli.graph_text import as_dot
+from ik_node.cli.report_text import as_text, ascii_tree
+from ik_node.cli.robot_arguments import add_robot_arguments, robot_of
 from ik_node.description.mesh_path import mesh_path
 from ik_node.description.sidecars.find import sidecar_name
 from ik_node.description.visuals import visuals_of
-from ik_node.display import public_names
+from ik_node.display import public_names, say
 from ik_node.model.frame import Frame
 from ik_node.robot import as_robot, Robot
 from ik_node.solver.solver import Solver
@@ -33,19 +33,22 @@ from ik_node.solver.solver import Solver
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the robot and the output options."""
     add_robot_arguments(parser)
-    parser.add_argument('--json', action='store_true', help='print JSON')
-    parser.add_argument(
-        '--plot', metavar='F.png', help='draw the graph of links, joints and loops to a file'
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument('--json', action='store_true', help='print JSON')
+    form.add_argument(
+        '--plot',
+        action='store_true',
+        help='print the graph of links, joints and loops as DOT text: | dot -Tsvg -o graph.svg',
     )
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the description of the robot and return the exit code."""
-    check_outputs(args, [('--plot', args.plot)])
-    save = graph_plot(args.plot) if args.plot is not None else None
     found = check(robot_of(args), closures_given=args.closures is not None)
     if args.json:
         print(json.dumps(found, indent=2))
+    elif args.plot:
+        say(*as_dot(found))
     else:
         text = repr(found)
         try:
@@ -53,8 +56,6 @@ def run(args: argparse.Namespace) -> int:
         except UnicodeEncodeError:
             text = ascii_tree(text)
         print(text)
-    if save is not None:
-        save(found)
     return 0 if found.ok else 1
 
 

@@ -1,15 +1,14 @@
 """What `check` says of a robot: its tree, loops, mobility, and what may be wrong with it."""
 
 import io
-from itertools import pairwise
 import json
-import struct
+import re
 import sys
 
 from ik_node.analysis.facts import facts_of
+from ik_node.cli.graph_text import as_dot
 from ik_node.cli.main import main
-from ik_node.cli.report.layout import GraphLayout
-from ik_node.cli.report.words import branches
+from ik_node.cli.report_text import branches
 from ik_node.robot import load_robot
 import numpy as np
 import pytest
@@ -229,43 +228,30 @@ def test_very_long_chain_is_reported(tmp_path, capsys):
 
 
 @pytest.mark.parametrize('name', ['bars', 'odd'])
-def test_picture_is_written(name, request, tmp_path, capsys):
-    """A picture of the size that the layout has, whatever the names."""
+def test_plot_prints_graph_as_dot_text(name, request, capsys):
+    """Every link is a node, every joint and every loop an edge, whatever the names."""
     robot = request.getfixturevalue(name)
-    path = tmp_path / 'graph.png'
-    assert main(['check', robot if name == 'odd' else robot[0], '--plot', str(path)]) == 0
-    assert 'mobility' in capsys.readouterr().out
-    data = path.read_bytes()
-    assert data.startswith(b'\x89PNG')
-    width, height = struct.unpack('>II', data[16:24])
-    layout = GraphLayout(facts_of(load_robot(robot if name == 'odd' else robot[0])))
-    assert (width, height) == (
-        pytest.approx(110 * layout.width, abs=1),
-        pytest.approx(110 * layout.height, abs=1),
-    )
+    robot = robot if name == 'odd' else robot[0]
+    assert main(['check', robot, '--plot']) == 0
+    text, found = capsys.readouterr().out, facts_of(load_robot(robot))
+    assert text.startswith('digraph robot {')
+    assert text.endswith('}\n')
+    lines = text.splitlines()
+    joints = [row for row in found['tree'] if row['depth'] > 0]
+    assert sum(' -> ' in line for line in lines) == len(joints) + len(found['closures'])
+    assert sum('dashed' in line for line in lines) == len(found['closures'])
+    # Names in quotes have none inside that is not escaped.
+    for line in lines[3:-1]:
+        assert re.fullmatch(r'  ("(\\.|[^"\\])*"|[][\w=,;> -])*', line), line
 
 
-def test_picture_of_unknown_format_is_refused(bars, capsys):
-    """It is refused before the robot is looked at."""
-    assert main(['check', bars[0], '--plot', 'graph.odd']) == 2
-    assert 'a file that ends in .' in capsys.readouterr().err
-
-
-def test_graph_layout_does_not_overlap(repository):
-    """Rows do not meet, loops begin right of their rows, and labels keep their distance."""
-    layout = GraphLayout(facts_of(load_robot(repository / 'urdf' / 'hexapod.urdf')))
-    ys = [row.y for row in layout.rows]
-    assert min(b - a for a, b in pairwise(ys)) > layout.box_height
-    assert all(row.x > row.parent.x for row in layout.rows if row.parent is not None)
-    ends = {row.y: row.end for row in layout.rows}
-    for arc in layout.arcs:
-        for x, y in (arc.points[0], arc.points[-1]):
-            near = min(ends, key=lambda at, y=y: abs(at - y))
-            assert x > ends[near]
-        assert arc.label_x > arc.reach
-    labels = sorted(arc.label_y for arc in layout.arcs)
-    assert min(b - a for a, b in pairwise(labels)) > 0.15
-    assert layout.width > max(row.end for row in layout.rows)
+def test_open_loop_is_red_in_the_graph(bars, capsys):
+    """The label has its gap."""
+    facts = facts_of(load_robot(bars[0]))
+    facts['closures'][0] |= {'open': True, 'position': 0.25, 'orientation': 0.0}
+    (line,) = [line for line in as_dot(facts) if 'dashed' in line]
+    assert 'open 0.25 m, 0 rad' in line
+    assert 'color="red"' in line
 
 
 def test_missing_loops_and_meshes_are_noted(odd, tmp_path, capsys):

@@ -193,7 +193,6 @@ def test_closed_error_output_does_not_disturb_standard_output():
         ('motion', ['--motion', 'goals.csv', '--overwrite', '--preview'], 'robot.png'),
         ('motion', ['--motion', 'goals.csv', '--overwrite', '-o'], 'goals.csv'),
         ('motion', ['--motion', 'goals.csv', '--overwrite', '--map', 'new'], 'goals.csv'),
-        ('check', ['--plot'], 'robot.png'),
         ('solve', ['--plot'], 'robot.png'),
         ('compare', ['--plot'], 'robot.png'),
         ('transmission', ['--plot'], 'robot.png'),
