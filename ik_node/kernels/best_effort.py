@@ -8,7 +8,7 @@ neighbourhood of the start, through all levels. It keeps the best result by leve
 one among equals.
 """
 
-from math import pi
+from math import pi, sqrt
 
 from ik_node.kernels.decorators import kernel
 from ik_node.kernels.layout import (
@@ -22,7 +22,7 @@ from ik_node.kernels.layout import (
     Solve,
 )
 from ik_node.kernels.options import AGREEING_STARTS, DAMPING_FACTOR, MAX_ITERATIONS, RESTARTS
-from ik_node.kernels.out_of_reach import has_other_assemblies, out_of_reach
+from ik_node.kernels.out_of_reach import other_assemblies, out_of_reach
 from ik_node.kernels.solve_state import (
     AGREED,
     ASSEMBLIES,
@@ -108,11 +108,15 @@ FAR_AWAY = 0.5
 # Relative difference of costs below which two starts ended in the same minimum: with closed loops,
 # and before the loops were closed.
 SAME_COST, SAME_REACH = 1e-3, 1e-2
-# So many independent starts that agree on the best cost end the restarts; fewer if the goal is out
-# of reach by the lengths of the links. Where the orientation of a goal's link is left open, or
-# loops have elbows, they may close in several assemblies, and *reach*, which opens them, shows
-# only one.
-AGREEMENT, PROVEN, AGREEMENT_LOOPS, PROVEN_LOOPS, OPEN_AGREEMENT = 30, 5, 12, 2, 32
+# So many independent starts that agree on the best cost end the restarts: without loops, with
+# loops, and with loops that have elbows. The nearer they miss the goal, the more are asked for,
+# see `starts_agree`: NEAR_MISS [L or rad] doubles the number, which grows to MOST_AGREEMENT times.
+AGREEMENT, AGREEMENT_LOOPS, AGREEMENT_ELBOWS = 12, 8, 24
+NEAR_MISS, MOST_AGREEMENT = 0.15, 5.0
+# Fewer are enough if the lengths of the links prove that the goal is out of reach. Loops with
+# elbows close in several assemblies; where the goal's link may turn as well, REACH, which opens
+# the loops, shows only one of them.
+PROVEN, PROVEN_LOOPS, PROVEN_ELBOWS, PROVEN_OPEN = 5, 2, 12, 32
 NEVER = 1 << 40
 # A restart so near to a candidate [rad or L], with a cost below this multiple, ends there as well.
 SAME_BASIN, SAME_BASIN_COST = 0.5, 1.5
@@ -124,6 +128,8 @@ WIDE = 1e-4
 LATER_DAMPING = 4.0
 # Damping of the first step of a level, relative to its cost.
 LEVEL_DAMPING_SCALE = 1e-2
+# A residual that is as good as zero [L or rad].
+SMALLEST_RESIDUAL = 1e-12
 # Costs of candidates with open loops start here; NO_COST marks a candidate that was tried.
 OPEN_COST, NO_COST = 1e100, 1e300
 
@@ -277,28 +283,43 @@ def count_agreement(s: Solve, cost: float) -> None:
 
 
 @kernel
+def decide_enough(s: Solve) -> None:
+    """Decide how many agreeing starts are enough, and why they end the search."""
+    asked, loops = s.options[AGREEING_STARTS], s.k[LOOPS] > 0
+    s.k[ASSEMBLIES] = other_assemblies(s) if loops else 0
+    s.k[ENDED] = ENDED_PROVEN if out_of_reach(s) else ENDED_AGREED
+    proven, elbows = s.k[ENDED] == ENDED_PROVEN, s.k[ASSEMBLIES] > 0
+    if asked > 0.0:
+        s.k[ENOUGH] = int(asked)
+    elif asked < 0.0 and (elbows or not proven):
+        # Another assembly may be nearer, however far the goal is.
+        s.k[ENOUGH], s.k[ENDED] = NEVER, ENDED_SPENT
+    elif proven and elbows:
+        s.k[ENOUGH] = PROVEN_OPEN if s.k[ASSEMBLIES] == 2 else PROVEN_ELBOWS
+    elif proven:
+        s.k[ENOUGH] = PROVEN_LOOPS if loops else PROVEN
+    elif elbows:
+        s.k[ENOUGH] = AGREEMENT_ELBOWS
+    else:
+        s.k[ENOUGH] = AGREEMENT_LOOPS if loops else AGREEMENT
+
+
+@kernel
 def starts_agree(s: Solve) -> bool:
     """
     Return True if so many independent starts ended alike that no other would be better.
 
-    A start near a candidate, or near the first start, says nothing about other minima.
+    With the residual r of the best candidate, n (1 + NEAR_MISS / r) starts are enough, at most
+    n MOST_AGREEMENT: goals that can be reached, but are missed by many starts, are missed by
+    little. A start near a candidate, or near the first start, says nothing about other minima.
     """
     if s.k[ENOUGH] == 0:
-        loops, asked = s.k[LOOPS] > 0, s.options[AGREEING_STARTS]
-        s.k[ASSEMBLIES] = 1 if loops and has_other_assemblies(s) else 0
-        s.k[ENDED] = ENDED_PROVEN if out_of_reach(s) else ENDED_AGREED
-        if asked > 0.0:
-            s.k[ENOUGH] = int(asked)
-        elif asked < 0.0 and (s.k[ENDED] != ENDED_PROVEN or s.k[ASSEMBLIES] == 1):
-            # Another assembly may be nearer, however far the goal is.
-            s.k[ENOUGH], s.k[ENDED] = NEVER, ENDED_SPENT
-        elif s.k[ASSEMBLIES] == 1:
-            s.k[ENOUGH] = OPEN_AGREEMENT
-        elif s.k[ENDED] == ENDED_PROVEN:
-            s.k[ENOUGH] = PROVEN_LOOPS if loops else PROVEN
-        else:
-            s.k[ENOUGH] = AGREEMENT_LOOPS if loops else AGREEMENT
-    return bool(s.k[AGREED] >= s.k[ENOUGH])
+        decide_enough(s)
+    share, best = 1.0, best_candidate(s)
+    if s.options[AGREEING_STARTS] == 0.0 and s.k[ENDED] == ENDED_AGREED and best >= 0:
+        residual = sqrt(2.0 * s.w[s.candidate_cost + best])
+        share = min(1.0 + NEAR_MISS / max(residual, SMALLEST_RESIDUAL), MOST_AGREEMENT)
+    return bool(s.k[AGREED] >= s.k[ENOUGH] * share)
 
 
 @kernel
@@ -306,13 +327,13 @@ def known_end(s: Solve) -> int:
     """
     Return the candidate at which the start will end as well, -1 if there is none.
 
-    That is a candidate near x of a similar, smaller cost: x is in its basin (as in the multi-level
-    single linkage of Rinnooy Kan & Timmer 1987).
+    That is a candidate near x whose cost at the end of REACH was similar, and smaller: x is in its
+    basin (as in the multi-level single linkage of Rinnooy Kan & Timmer 1987).
     """
-    if s.k[STARTS] == 1 or s.k[LOOPS] > 0 or s.k[TOLERANT] == 1:
+    if s.k[STARTS] == 1 or s.k[TIGHT] == 1 or s.k[TOLERANT] == 1:
         return -1
     for c in range(s.k[CANDIDATES]):
-        cost = s.w[s.candidate_cost + c]
+        cost = s.w[s.candidate_reach + c]
         same = cost <= s.w[COST] < SAME_BASIN_COST * cost
         for v in range(s.nv if same else 0):
             way = s.w[s.x + v] - s.w[s.candidate + c * s.nv + v]
@@ -343,7 +364,8 @@ def collect_candidate(s: Solve, cost: float) -> None:
         s.k[CANDIDATES] += 1
     if at >= 0:
         s.w[s.candidate_cost + at] = cost
-        s.w[s.candidate_reach + at] = s.w[REACH_COST]
+        if worst != 0.0 or s.w[REACH_COST] > 0.0:
+            s.w[s.candidate_reach + at] = s.w[REACH_COST]
         copy_variables(s, s.x, s.candidate + at * s.nv)
     next_start(s)
 
@@ -361,6 +383,8 @@ def next_start(s: Solve) -> None:
         s.w[BEST_COST] = NO_COST
         if restart(s, best_candidate(s)):
             s.k[EFFORT] = EFFORT_WALKED
+            # A walk has no end of REACH that another start could be known by.
+            s.w[REACH_COST] = 0.0
             enter_phase(s, PHASE_LEVEL, 0)
         else:
             enter_reach(s)

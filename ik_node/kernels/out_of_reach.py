@@ -10,6 +10,7 @@ from math import sqrt
 
 from ik_node.kernels.decorators import kernel
 from ik_node.kernels.layout import (
+    AXES_A,
     CON_LEVEL,
     CON_ROTATION_TOLERANCE,
     CON_TRANSLATION_MISFIT,
@@ -22,6 +23,7 @@ from ik_node.kernels.layout import (
     Solve,
 )
 from ik_node.kernels.rotation import Vector
+from ik_node.kernels.rows import counting_axis
 
 # Bits of the three components of a position, and of an orientation, in a constraint's mask.
 POSITION, ORIENTATION = 7, 56
@@ -127,23 +129,24 @@ def has_elbow(s: Solve, j: int) -> bool:
 
 
 @kernel
-def has_other_assemblies(s: Solve) -> bool:
+def other_assemblies(s: Solve) -> int:
     """
-    Return True if the loops may close in several ways around the links of the goals.
+    Return in which of several ways the loops may close around the links of the goals.
 
-    That is, if joints turn the link of a goal that leaves its orientation open, or if a closure
-    closes a loop with elbows.
+    2: joints turn the link of a goal that leaves its orientation open. 1: a closure closes a loop
+    with elbows. 0: neither.
     """
+    ways = 0
     for c in range(s.nc):
         asked = s.i[s.kind + c] == KIND_FRAME and s.i[s.mask + c] & ORIENTATION == ORIENTATION
         if s.i[s.kind + c] in (KIND_COUPLING, KIND_CONE):
             continue
         if constraint_value(s, c, CON_LEVEL) == 0.0:
             if has_elbow(s, s.i[s.a_column + c]) or has_elbow(s, s.i[s.b_column + c]):
-                return True
+                ways = max(ways, 1)
         elif not asked and not keeps_orientation(s, s.i[s.a_column + c]):
-            return True
-    return False
+            ways = 2
+    return ways
 
 
 @kernel
@@ -180,6 +183,18 @@ def beside_goal(s: Solve, g: int, px: float, py: float, pz: float) -> Vector:
 
 
 @kernel
+def length_beside(s: Solve, g: int, x: float, y: float, z: float) -> float:
+    """Return the length of the components of a vector in root axes that goal g asks for [L]."""
+    total = 0.0
+    for k in range(3):
+        if s.i[s.mask + g] & (1 << k):
+            a, b = s.a_frame + 12 * g, s.b_frame + 12 * g
+            ex, ey, ez = counting_axis(s.w, s.i[s.axes + g], a, b, k)
+            total += (ex * x + ey * y + ez * z) ** 2
+    return sqrt(total)
+
+
+@kernel
 def goal_is_too_far(s: Solve, g: int) -> bool:
     """
     Return True if the point of goal g is farther from the first joint than the chain is long.
@@ -207,7 +222,7 @@ def goal_is_too_far(s: Solve, g: int) -> bool:
     else:
         most += lever
         lever = 0.0
-    return length_of(wx - ox, wy - oy, wz - oz) > most + tolerance_of(s, g, lever)
+    return length_beside(s, g, wx - ox, wy - oy, wz - oz) > most + tolerance_of(s, g, lever)
 
 
 @kernel
@@ -241,7 +256,7 @@ def loop_is_too_short(s: Solve, g: int, c: int) -> bool:
         most += reach_between(s, far, -1) + length_of(ox, oy, oz)
         ox, oy, oz = origin_of(s, topmost(s, far, -1))
     slack = tolerance_of(s, g, lever) + tolerance_of(s, c, 0.0)
-    return length_of(wx - ox, wy - oy, wz - oz) > most + slack
+    return length_beside(s, g, wx - ox, wy - oy, wz - oz) > most + slack
 
 
 @kernel
@@ -249,14 +264,16 @@ def out_of_reach(s: Solve) -> bool:
     """
     Return True if the lengths of the links prove that not all goals can be met.
 
-    Looks at goals for a whole position in the root frame, each by itself.
+    Looks at goals for a position in the root frame, or for components of it whose axes are
+    known, each by itself.
     """
     for g in range(s.nc):
-        link = s.i[s.a_column + g]
+        link, asked = s.i[s.a_column + g], s.i[s.mask + g] & POSITION
         if (
             constraint_value(s, g, CON_LEVEL) == 0.0
             or s.i[s.kind + g] != KIND_FRAME
-            or s.i[s.mask + g] & POSITION != POSITION
+            or asked == 0
+            or (asked != POSITION and s.i[s.axes + g] == AXES_A)
             or s.i[s.b_column + g] >= 0
             or link < 0
         ):

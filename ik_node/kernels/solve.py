@@ -179,7 +179,7 @@ def reach_step_is_due(s: Solve) -> bool:
     if known >= 0:
         if s.k[UNBOUNDED] == 1:
             restore_bounds(s)
-        s.w[BEST_COST] = s.w[s.candidate_cost + known]
+        s.w[BEST_COST] = s.w[s.candidate_reach + known]
         copy_variables(s, s.candidate + known * s.nv, s.x_best)
         finish_start(s)
         return False

@@ -48,7 +48,7 @@ NUMBERS = 9
     CONES,  # number of limits of rotations
     DRAWN,  # 1 = the start was drawn independently of earlier ones
     UNBOUNDED,  # 1 = the start ignores the limits of angles
-    ASSEMBLIES,  # 1 = loops may close in several ways
+    ASSEMBLIES,  # in which of several ways loops may close, see `other_assemblies`
     ENDED,  # ENDED_*: why no further start was made
     GOES_ON,  # 1 = set from outside: the next solve goes on with LEFT_DAMPING and RANDOM
 ) = range(35)

@@ -176,8 +176,8 @@ class SolverOptions:
         0,
         1e6,
         'so many independent starts that end with the same least residual end the restarts of a '
-        'goal that is not reached; 0 = 2 to 32, by what is known about the robot and the goal, if '
-        'restarts has its default, and no such end otherwise',
+        'goal that is not reached; 0 = 2 to 120, by the robot and by how nearly the goal is '
+        'missed, if restarts has its default, and no such end otherwise',
     )
     compromise: bool = _option(
         False,

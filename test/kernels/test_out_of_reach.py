@@ -99,3 +99,16 @@ def test_known_orientation_shortens_the_chain_by_the_tool():
         free = [way for way in ways if not proven(m, {goal: ((way, 0.0, 0.4), turn)}, solver.q)]
         ends.append(max(free))
     assert max(ends) - min(ends) > 0.01
+
+
+@pytest.mark.parametrize('axis', ['X', 'Y', 'Z'])
+def test_component_of_a_position_is_proven_out_of_reach(axis):
+    """Components that the goal leaves open prove nothing, however large they are."""
+    m = ALL['arm6']()
+    (goal,) = m.goals
+    m.goals[goal].set_goal_dof(axis)
+    solver = m.solver()
+    for component in 'XYZ':
+        far = 30.0 * np.eye(3)['XYZ'.index(component)]
+        pose = {goal: (tuple(far), (0.0, 0.0, 0.0, 1.0))}
+        assert proven(m, pose, solver.q) == (component == axis)

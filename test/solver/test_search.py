@@ -9,6 +9,7 @@ from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 from support.building import Mechanism, split
 from support.mechanisms import MECHANISMS
 
@@ -85,6 +86,21 @@ def test_search_with_default_restarts_ends_when_starts_agree():
     assert 10 < usual.starts < SolverOptions().restarts
     assert f'after {usual.starts} starts, because independent starts agree' in usual.message
     assert unreachable(agreeing_starts=4).starts < usual.starts
+
+
+def test_goal_that_is_missed_by_little_is_searched_for_longer():
+    """Five axes reach a position with some orientations only."""
+    m, rng = ARMS['XZYZY'], np.random.default_rng(2)
+    solver, starts = m.solver(), {0.03: [], 1.5: []}
+    for q in rng.uniform(-1.5, 1.5, (20, 5)):
+        position, quat = split(m.naive(solver.joint_names, q).world(m.links['hand']))
+        for angle, made in starts.items():
+            turned = Rotation.from_quat(quat) * Rotation.from_euler('y', angle)
+            found = solver.solve_pose({'hand_goal': (position, turned.as_quat())}, q)
+            if 'agree' in found.message:
+                made.append(found.starts)
+    few, many = np.median(starts[1.5]), np.median(starts[0.03])
+    assert many > 1.5 * few
 
 
 def test_search_ends_early_where_link_lengths_prove_goal_out_of_reach():
