@@ -32,11 +32,11 @@ from ik_node.ros.outputs.diagnostics import (
     model_row,
     output_row,
     rate_row,
+    TickReport,
     transmission_row,
     twist_row,
 )
 from ik_node.ros.outputs.node_outputs import DescriptionOutput, NodeOutputs
-from ik_node.ros.outputs.tick_report import TickReport
 from ik_node.ros.outputs.transform_output import TransformOutput
 from ik_node.ros.parameters.parameter_server import ParameterServer
 from ik_node.ros.parameters.settings import Settings
@@ -111,6 +111,8 @@ class IkNode(Node):
         self._fault = ''
         self._singularity = ''
         self._answer: TickReport | None = None
+        # True while somebody sees markers; a tick draws nothing otherwise.
+        self._draws = False
         self._diagnosed = (time.monotonic(), 0)
         self._motion: Motion | None = None
         self._goal_entities: tuple[NamedEntities, ...] = ()
@@ -234,15 +236,17 @@ class IkNode(Node):
         if report is not self._answer:
             self._publish_state(report, tracker.model, settings, stamp)
         self._outputs.publish_status(report, tracker.model, stamp)
-        self._commands.publish(command)
-        self._scene.tick(
-            tracker.model,
-            report.q if _is_shown(report, settings) else None,
-            lambda: motion.goal_poses(tracker, settings),
-            settings.markers,
-            stamp,
-            begin + 0.5 * settings.period,
-        )
+        if self._commands.outlets:
+            self._commands.publish(command)
+        if self._draws:
+            self._scene.tick(
+                tracker.model,
+                report.q if _is_shown(report, settings) else None,
+                lambda: motion.goal_poses(tracker, settings),
+                settings.markers,
+                stamp,
+                begin + 0.5 * settings.period,
+            )
         self._counts.add_tick(time.perf_counter() - begin, settings.period, begin)
 
     def _on_measurement(self, names: Sequence[str], stamp: Any) -> None:
@@ -268,7 +272,7 @@ class IkNode(Node):
         """Publish the configuration of a tick or of the answer to a measurement."""
         shown = _is_shown(report, settings)
         self._outputs.publish_state(report, model, stamp, shown)
-        if shown:
+        if shown and model.has_transforms:
             self._transforms.publish(model, report.q, stamp, model.frame_prefix)
         if report.held and report.solution is not None:
             self._counts.last_error = report.held
@@ -277,7 +281,8 @@ class IkNode(Node):
 
     def _apply_changes(self, motion: Motion) -> Settings:
         settings = self._settings_server.settings
-        self._take_model(motion, settings)
+        if self._supply.finished:
+            self._take_model(motion, settings)
         if settings is not self._applied:
             self._apply(motion, settings)
         return settings
@@ -403,6 +408,7 @@ class IkNode(Node):
                 f'topics and services are unchanged: {type(error).__name__}: {error}'
             )
         motion.apply(settings)
+        self._draws = True
         self._warn_of_outputs(motion, settings)
         if settings.robot_description not in ('', before.robot_description):
             self._request_model(settings.robot_description, settings)
@@ -457,6 +463,7 @@ class IkNode(Node):
 
     def _diagnose(self, motion: Motion) -> None:
         self._inputs.lookup.stop_if_idle()
+        self._draws = self._scene.is_seen(self._applied.markers)
         # No tick does this while simulated time is paused.
         settings = self._apply_changes(motion)
         counts, refusals = self._counts, self._inputs.refusals

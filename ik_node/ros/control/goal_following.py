@@ -7,14 +7,13 @@ from typing import NamedTuple
 
 from ik_node.kernels.layout import LARGEST
 from ik_node.model.rotation import pose_from_matrix, pose_matrix, rotation_vector_to_quat
-from ik_node.ros.control.hardware_output import longest_gap
 from ik_node.ros.control.tracker import Tracker
 from ik_node.ros.inputs.goal_inputs import GoalInbox, Twist
 from ik_node.ros.inputs.joint_commands import VELOCITY_TIMEOUT
 from ik_node.ros.inputs.measured_state import MeasuredState
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.convert import Pose
-from ik_node.ros.outputs.tick_report import TickReport
+from ik_node.ros.outputs.diagnostics import TickReport
 from ik_node.ros.parameters.settings import Settings
 import numpy as np
 from numpy.typing import NDArray
@@ -140,7 +139,7 @@ class GoalFollowing:
             Time of the node's clock [s].
 
         """
-        elapsed = min(max(now - self._moved_at, 0.0), longest_gap(settings))
+        elapsed = min(max(now - self._moved_at, 0.0), settings.longest_gap)
         self._moved_at = now
         twists = self._goals.twists(now, settings.goal_timeout or VELOCITY_TIMEOUT)
         before, self._ways = self._ways, {}

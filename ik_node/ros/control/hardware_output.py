@@ -12,7 +12,7 @@ from ik_node.ros.control.tracker import Tracker
 from ik_node.ros.inputs.measured_state import MeasuredState
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.outputs.command_publishers import CommandedState, HardwareCommand
-from ik_node.ros.outputs.tick_report import TickReport
+from ik_node.ros.outputs.diagnostics import TickReport
 from ik_node.ros.parameters.settings import Settings
 from ik_node.solver import Solution, Status
 import numpy as np
@@ -28,10 +28,6 @@ _MOST_FIRST_STEP = 1e-3
 _MOST_STEPS = 200
 # Most iterations that close the loops after a short straight extrapolation.
 _CLOSING_STEPS = 20
-# After so long without a tick the robot may have been moved [s]; at least this time, and at least
-# this many periods.
-LONGEST_GAP = 0.5
-_LONGEST_GAP_PERIODS = 5.0
 # A tick that comes sooner after the last one than this share of a period, as after a late one,
 # repeats the last command: the step is too short to divide the solver's tolerance by its time.
 _SOON = 0.5
@@ -44,11 +40,6 @@ _RESUME_DELAY = 0.1
 NO_GOAL = 'no goal yet'
 # Fewer joint states than this do not count as a continuous stream.
 _STREAM = 10
-
-
-def longest_gap(settings: Settings) -> float:
-    """Return the longest time between two ticks that counts as motion [s]."""
-    return max(LONGEST_GAP, _LONGEST_GAP_PERIODS * settings.period)
 
 
 class HardwareOutput:
@@ -125,7 +116,7 @@ class HardwareOutput:
             Time of the node's clock [s].
 
         """
-        if gap <= longest_gap(settings):
+        if gap <= settings.longest_gap:
             return
         if self._measured.arrivals >= _STREAM:
             self._resume_at, self._resume_arrivals = now + _RESUME_DELAY, -1
@@ -304,7 +295,7 @@ class HardwareOutput:
         for as long as the next tick takes, so all the time that passed counts.
         """
         numbers = any(each.kind == 'commands' for each in settings.outlets)
-        longest = longest_gap(settings)
+        longest = settings.longest_gap
         if numbers and settings.output_interface != 'velocity':
             longest = settings.period
         elif any(each.kind == 'joint_trajectory' for each in settings.outlets):

@@ -11,7 +11,7 @@ from ik_node.ros.inputs.measured_state import MeasuredState
 from ik_node.ros.loading.joint_roles import JointRoles
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.convert import JointCommand
-from ik_node.ros.outputs.tick_report import TickReport
+from ik_node.ros.outputs.diagnostics import TickReport
 from ik_node.ros.parameters.settings import Settings
 from ik_node.transmission.state import Singularity
 from ik_node.transmission.transmission import Transmission

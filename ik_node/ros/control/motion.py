@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 import dataclasses
 from dataclasses import dataclass
 import math
+from typing import cast
 
 from ik_node.model.joint import Joint
 from ik_node.robot import Robot
@@ -22,7 +23,7 @@ from ik_node.ros.loading.joint_roles import JointRoles
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.convert import Pose
 from ik_node.ros.outputs.command_publishers import HardwareCommand
-from ik_node.ros.outputs.tick_report import TickReport
+from ik_node.ros.outputs.diagnostics import TickReport
 from ik_node.ros.parameters.settings import Settings
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +54,50 @@ class FollowedPlan:
 
 
 Array = NDArray[np.float64]
+
+
+@dataclass(slots=True)
+class Tick:
+    """
+    What the stages of one tick have found out so far.
+
+    Attributes
+    ----------
+    tracker, settings, now
+        As for `Motion.tick`.
+    gap : float
+        Time since the last tick [s].
+    leader : Tracker
+        What the hardware follows: the tracker, or that of commands beside measured motors.
+    commanded : bool
+        True if a joint-space command leads.
+    has_goals : bool
+        True if there is something for the hardware to follow.
+    late : str
+        Message about a twist that is too old; '' if there is none.
+    first : bool
+        True if the command to the hardware is the first one.
+    report : TickReport or None
+        What to publish; None until a stage has computed it.
+    wanted : TickReport or None
+        What the hardware follows, if that is not the report.
+    command : HardwareCommand or None
+        Command to the hardware.
+
+    """
+
+    tracker: Tracker
+    settings: Settings
+    now: float
+    gap: float
+    leader: Tracker
+    commanded: bool = False
+    has_goals: bool = False
+    late: str = ''
+    first: bool = False
+    report: TickReport | None = None
+    wanted: TickReport | None = None
+    command: HardwareCommand | None = None
 
 
 class RestPose:
@@ -125,6 +170,9 @@ class Motion:
         self._plans: list[FollowedPlan] = []
         # True from a plan until the next goal or command: the measured robot is published.
         self._plan_leads = False
+        # The stages of a tick, and the features that they were chosen for.
+        self._features: tuple[object, ...] = ()
+        self._chosen: Sequence[Callable[[Tick], None]] = ()
         self.tracker: Tracker | None = None
         self.paused = False
         self.twist_note = ''
@@ -217,83 +265,173 @@ class Motion:
 
         """
         gap = 0.0 if self._time is None else now - self._time
+        self._time = now
         if gap < 0.0:
             self._inputs.rewind(now)
-        self.hardware.resume(gap, settings, now)
-        self._time = now
-        if self.paused:
-            self.hardware.silence('paused')
-            self.end_plan('paused')
-            return tracker.hold(now, 'paused'), None
-        hardware, outputs = self.hardware, self.roles.outputs
-        commanded = self._is_commanded()
-        late = self._goals.late_twist(settings, now)
-        has_goals = commanded or (
-            settings.output_type != 'none'
-            and settings.state_source != 'actuated'
-            and self._goals.has_goals(tracker, settings)
+        tick = Tick(tracker, settings, now, gap, tracker)
+        for stage in self._stages(tracker, settings):
+            stage(tick)
+        return cast('TickReport', tick.report), tick.command
+
+    def _stages(self, tracker: Tracker, settings: Settings) -> Sequence[Callable[[Tick], None]]:
+        """Return the stages of a tick, in order; a feature that is off is absent."""
+        features = (
+            *(tracker.model, settings, self.paused, bool(self.closures.closing)),
+            *(bool(self._plans), self._plan_leads, self._inputs.measured.has_efforts),
         )
-        # Beside measured motors, which lead the published configuration, commands have their own.
-        leader = tracker
-        if commanded and settings.state_source == 'actuated' and self._command_tracker:
-            leader = self._command_tracker
-        has_goals = self._yields_to_plan(has_goals, now)
-        if not self._plans and (commanded or self._goals.has_goals(tracker, settings)):
+        if features != self._features:
+            self._features, self._chosen = features, tuple(self._choose(settings))
+        return self._chosen
+
+    def _choose(self, settings: Settings) -> Iterator[Callable[[Tick], None]]:
+        actuated = settings.state_source == 'actuated'
+        hardware = settings.output_type != 'none'
+        if not hardware:
+            self.hardware.silence('output.type is none')
+        if self.paused:
+            yield self._pause
+            return
+        if self.joint_space.names:
+            yield self._take_command
+        if hardware or self._plans or self._plan_leads:
+            yield self._find_leader
+        if hardware:
+            yield self._begin_commands
+        if not actuated:
+            yield self._move_goals
+        if self.closures.closing:
+            yield self._close_loops
+        if self.joint_space.names:
+            yield self._follow_command
+        yield self._follow_motors if actuated else self._follow_goals
+        if not actuated and self._inputs.measured.has_efforts:
+            yield self._measure_efforts
+        if hardware:
+            yield self._command
+
+    # -- stages of a tick
+
+    def _pause(self, tick: Tick) -> None:
+        """Hold the robot and the hardware."""
+        self.hardware.silence('paused')
+        self.end_plan('paused')
+        tick.report = tick.tracker.hold(tick.now, 'paused')
+
+    def _take_command(self, tick: Tick) -> None:
+        """Let the last joint-space command lead, unless a newer goal ends it."""
+        commands = self._inputs.commands
+        if commands.command is not None and self._inputs.goals.names():
+            commands.clear()
+        tick.commanded = commands.command is not None
+        if tick.commanded and tick.settings.state_source == 'actuated' and self._command_tracker:
+            # Beside measured motors, which lead the published configuration, commands have their
+            # own.
+            tick.leader = self._command_tracker
+
+    def _find_leader(self, tick: Tick) -> None:
+        """Find out whether goals, a command or a plan lead; those that are newer stop a plan."""
+        settings = tick.settings
+        tick.late = self._goals.late_twist(settings, tick.now)
+        has_poses = self._goals.has_goals(tick.tracker, settings)
+        solved = settings.output_type != 'none' and settings.state_source != 'actuated'
+        tick.has_goals = tick.commanded or (solved and has_poses)
+        if self._plans:
+            if not all(plan.accepted for plan in self._plans):
+                tick.has_goals = False
+            else:
+                if tick.has_goals:
+                    self.end_plan('a newer goal or command leads the robot')
+                self._plans = [plan for plan in self._plans if tick.now < plan.end]
+        if not self._plans and (tick.commanded or has_poses):
             self._plan_leads = False
-        first = hardware.begin(leader, outputs, has_goals, settings, now)
-        if settings.state_source != 'actuated':
-            at = tracker.q if hardware.q is None else hardware.q
-            self._goals.move(tracker, at, settings, now)
-        if hardware.note == NO_GOAL and late:
-            hardware.note = f'{NO_GOAL}: {late}'
+
+    def _begin_commands(self, tick: Tick) -> None:
+        """Decide whether there are commands to the hardware, and from where they start."""
+        hardware, settings = self.hardware, tick.settings
+        hardware.resume(tick.gap, settings, tick.now)
+        outputs = self.roles.outputs
+        tick.first = hardware.begin(tick.leader, outputs, tick.has_goals, settings, tick.now)
+        if hardware.note == NO_GOAL and tick.late:
+            hardware.note = f'{NO_GOAL}: {tick.late}'
         if self._plans:
             behind = max(plan.behind() for plan in self._plans)
             hardware.note = 'a joint-space plan is under way'
             if behind > PATIENCE:
                 hardware.note += f', but the motors are {behind:.1f} s behind it'
-        report = wanted = self.closures.report(tracker, settings, now, hardware.q)
-        if report is None or wanted is None:
-            if commanded and (leader is tracker or hardware.q is not None):
-                wanted = self._commands.report(leader, settings, now)
-            report = (
-                wanted if wanted and leader is tracker else self._follow(tracker, settings, now)
-            )
-            self.twist_note = '' if commanded else self._goals.note
-        if settings.state_source != 'actuated' and not self._inputs.measured.is_stale(
-            now, settings.joint_state_timeout
-        ):
-            report.effort = self.joint_space.effort(report.q)
-        command = hardware.command(leader, wanted or report, outputs, settings, now, first)
+
+    def _move_goals(self, tick: Tick) -> None:
+        """Find the motion of the goals that have a twist."""
+        at = tick.tracker.q if self.hardware.q is None else self.hardware.q
+        self._goals.move(tick.tracker, at, tick.settings, tick.now)
+
+    def _close_loops(self, tick: Tick) -> None:
+        """Take a step towards a configuration in which closures close."""
+        tick.report = self.closures.report(tick.tracker, tick.settings, tick.now, self.hardware.q)
+        tick.wanted = tick.report
+
+    def _follow_command(self, tick: Tick) -> None:
+        """Move by the joint-space command."""
+        if not tick.commanded or tick.report is not None:
+            return
+        self.twist_note = ''
+        if tick.leader is tick.tracker or self.hardware.q is not None:
+            tick.wanted = self._commands.report(tick.leader, tick.settings, tick.now)
+            if tick.leader is tick.tracker:
+                tick.report = tick.wanted
+
+    def _follow_motors(self, tick: Tick) -> None:
+        """Solve for the measured motors."""
+        if tick.report is None:
+            motors = self.roles.actuated
+            tick.report = self._actuated.report(tick.tracker, motors, tick.settings, tick.now)
+
+    def _follow_goals(self, tick: Tick) -> None:
+        """Solve for the goals; from a plan until the next goal, for the measured motors."""
+        if tick.report is not None:
+            return
+        settings, tracker, now = tick.settings, tick.tracker, tick.now
+        if self._plan_leads and settings.state_source == 'solution':
+            motors = tuple(self._inputs.measured.values(self.roles.actuated))
+            if motors:
+                tick.report = self._actuated.report(tracker, motors, settings, now)
+                return
+        reach = None
+        if self.hardware.q is not None:
+            reach = self.hardware.reach(tracker.model, settings, now)
+        tick.report = self._goals.report(tracker, settings, now, reach)
+        self.twist_note = self._goals.note
+
+    def _measure_efforts(self, tick: Tick) -> None:
+        """Add the efforts that belong to those of the measured motors."""
+        timeout = tick.settings.joint_state_timeout
+        if tick.report and not self._inputs.measured.is_stale(tick.now, timeout):
+            tick.report.effort = self.joint_space.effort(tick.report.q)
+
+    def _command(self, tick: Tick) -> None:
+        """Command the hardware."""
+        hardware, outputs, settings, now = (
+            self.hardware,
+            self.roles.outputs,
+            tick.settings,
+            tick.now,
+        )
+        wanted = cast('TickReport', tick.wanted or tick.report)
+        command = hardware.command(tick.leader, wanted, outputs, settings, now, tick.first)
         hardware.note = hardware.note or self.twist_note
         rests = hardware.is_stale(outputs, settings, now)
-        if commanded and rests and hardware.q is not None:
+        if tick.commanded and rests and hardware.q is not None:
             # When the robot is measured again, a velocity goes on from where the drives rest.
-            leader.jump(hardware.q)
-        stale = (wanted or report).stale or rests
-        return report, self._with_efforts(command, settings, stale) if command else None
-
-    def _yields_to_plan(self, has_goals: bool, now: float) -> bool:
-        """Return True if goals or commands lead, not a plan; they stop a plan under way."""
-        if self._plans:
-            if not all(plan.accepted for plan in self._plans):
-                return False
-            if has_goals:
-                self.end_plan('a newer goal or command leads the robot')
-            self._plans = [plan for plan in self._plans if now < plan.end]
-        return has_goals
-
-    def _is_commanded(self) -> bool:
-        """Return True if a joint-space command leads the robot; a newer goal ends it."""
-        if self._inputs.goals.names():
-            self._inputs.commands.clear()
-        return self._inputs.commands.command is not None
+            tick.leader.jump(hardware.q)
+        if command is not None and settings.output_interface == 'effort':
+            command = self._with_efforts(command, settings, wanted.stale or rests)
+        tick.command = command
 
     def _with_efforts(
         self, command: HardwareCommand, settings: Settings, stale: bool
     ) -> HardwareCommand:
         """Return a command with the efforts that the interface needs; zeros on stale input."""
         hardware = self.hardware
-        if settings.output_interface != 'effort' or hardware.q is None:
+        if hardware.q is None:
             return command
         efforts = self._commands.efforts(hardware.q, command.names, settings)
         if efforts is not None and stale:
@@ -326,15 +464,6 @@ class Motion:
         if settings.state_source != 'actuated' or self.paused or self.closures.closing:
             return None
         return self._actuated.answer(tracker, self.roles.actuated, names, settings, stamp, now)
-
-    def _follow(self, tracker: Tracker, settings: Settings, now: float) -> TickReport:
-        if settings.state_source == 'actuated':
-            return self._actuated.report(tracker, self.roles.actuated, settings, now)
-        motors = tuple(self._inputs.measured.values(self.roles.actuated))
-        if self._plan_leads and settings.state_source == 'solution' and motors:
-            return self._actuated.report(tracker, motors, settings, now)
-        reach = self.hardware.reach(tracker.model, settings, now)
-        return self._goals.report(tracker, settings, now, reach)
 
     def goal_poses(self, tracker: Tracker, settings: Settings) -> dict[str, Pose | None]:
         """Return the active goals and their poses; None for a goal without a pose."""

@@ -8,7 +8,7 @@ from ik_node.errors import IkError, listed
 from ik_node.ros.control.approach import approach, objection, steps_to
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.convert import Pose
-from ik_node.ros.outputs.tick_report import TickReport
+from ik_node.ros.outputs.diagnostics import TickReport
 from ik_node.ros.parameters.settings import Settings
 from ik_node.solver import Solution, SolverOptions, Status
 import numpy as np

@@ -203,6 +203,8 @@ class GoalInputs:
         self._present_q: Callable[[], NDArray[np.float64]] = lambda: np.zeros(0)
         self._base_frame = ''
         self._frame_prefix = ''
+        # Frames of messages that are the root frame.
+        self._root_frames: set[str] = set()
         # Goals that wait for a robot or for their frame, with the time of their arrival [s],
         # oldest first.
         self._early: dict[str, deque[tuple[PoseStamped, float]]] = {}
@@ -253,6 +255,7 @@ class GoalInputs:
     def set_goals(self, names: Collection[str], base_frame: str, frame_prefix: str = '') -> None:
         """Keep the poses of these goals only; `base_frame` is the frame of goals without one."""
         self._base_frame, self._frame_prefix = base_frame, frame_prefix
+        self._root_frames.clear()
         self.inbox.keep(names)
         self._best_effort.intersection_update(names)
         for name in [name for name in self._early if name not in names]:
@@ -261,6 +264,7 @@ class GoalInputs:
     def set_robot(self, model: LoadedModel, present_q: Callable[[], NDArray[np.float64]]) -> None:
         """Read goals for another robot; `present_q` returns its configuration (nq,) [rad or m]."""
         self._model, self._present_q = model, present_q
+        self._root_frames.clear()
 
     def forget(self) -> None:
         """Drop all goals until they are sent again."""
@@ -356,7 +360,21 @@ class GoalInputs:
         model, header = self._model, message.header
         if model is None:
             return LookupError('')
-        times = [time_of(self._node, message)]
+        times, topic = [time_of(self._node, message)], f'goals/{name}'
+        pose = pose_from_message(topic, message.pose)
+        if header.frame_id not in self._root_frames:
+            try:
+                pose = self._in_root(topic, model, header, pose, times)
+            except LookupError as error:
+                return error
+        self._counts.goals += 1
+        self.inbox.put(name, pose, min(times))
+        return None
+
+    def _in_root(
+        self, topic: str, model: LoadedModel, header: Any, pose: Pose, times: list[float]
+    ) -> Pose:
+        """Return a pose in the root frame; append the time of a transform to `times` [s]."""
 
         def lookup(target: str, source: str) -> Any:
             found, valid_at = self._lookup.pose_at(target, source, header.stamp)
@@ -364,21 +382,15 @@ class GoalInputs:
             times.extend([valid_at] if valid_at > 0.0 else [])
             return found
 
-        robot, q = model.robot, self._present_q()
-        try:
-            frame = frame_in_root(
-                header.frame_id, self._base_frame, robot, q, lookup, self._frame_prefix
-            )
-        except LookupError as error:
-            return error
-        topic = f'goals/{name}'
-        pose = pose_from_message(topic, message.pose)
-        if frame is not None:
-            pose = pose_in_root(pose, frame)
-            check_position(topic, pose[0])
-        self._counts.goals += 1
-        self.inbox.put(name, pose, min(times))
-        return None
+        robot, q, frame_id = model.robot, self._present_q(), header.frame_id
+        frame = frame_in_root(frame_id, self._base_frame, robot, q, lookup, self._frame_prefix)
+        if frame is None:
+            if len(self._root_frames) < _MOST_WAITING:
+                self._root_frames.add(frame_id)
+            return pose
+        pose = pose_in_root(pose, frame)
+        check_position(topic, pose[0])
+        return pose
 
     def _may_wait(self, failure: LookupError, arrival: float) -> bool:
         """Return True if the robot or the transform may still arrive for a goal."""

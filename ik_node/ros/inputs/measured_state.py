@@ -24,12 +24,15 @@ class MeasuredState:
         Time of the last joint state [s]; None before the first one.
     arrivals : int
         Number of joint states so far.
+    has_efforts : bool
+        True if the last joint state had efforts.
 
     """
 
     def __init__(self) -> None:
         self.time: float | None = None
         self.arrivals = 0
+        self.has_efforts = False
         self._joint_names: tuple[str, ...] | None = None
         self._known: frozenset[str] | None = None
         self._values: dict[str, float] = {}
@@ -78,6 +81,7 @@ class MeasuredState:
         """
         self.time = time
         self.arrivals += 1
+        self.has_efforts = bool(efforts)
         known = self._known
         unknown = []
         for name, position in zip(names, positions, strict=True):

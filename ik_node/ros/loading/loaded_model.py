@@ -12,6 +12,7 @@ from ik_node.analysis.mobility import mobility_of
 from ik_node.description.mesh_path import mesh_path, Visual
 from ik_node.description.visuals import visuals_of
 from ik_node.errors import TopologyError
+from ik_node.model.link import Link
 from ik_node.model.rotation import pose_matrix
 from ik_node.robot import Robot
 from ik_node.ros.messages.convert import quat_xyzw_from_rpy
@@ -235,7 +236,7 @@ def link_visuals(robot: Robot) -> list[Visual]:
     return found
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LoadedModel:
     """
     The robot, its solver and constant arrays; replaced as a whole by the next model.
@@ -382,6 +383,11 @@ class LoadedModel:
         return IKRootsHelper(self.robot, seen=lambda: link_visuals(self.robot))
 
     @cached_property
+    def has_transforms(self) -> bool:
+        """Return True if links move in ways that joint states cannot express."""
+        return self.request.root != 'fixed' or bool(multi_dof_joint_links(self.robot))
+
+    @cached_property
     def frame_prefix(self) -> str:
         """Return the prefix of link names in messages and on /tf."""
         request = self.request
@@ -416,6 +422,15 @@ class LoadedModel:
         if self.joint_names != other.joint_names:
             return self.q_start.copy()
         return np.clip(q, self.lower, self.upper)
+
+
+def multi_dof_joint_links(robot: Robot) -> list[tuple[str, str]]:
+    """Return the parent and child links of each joint with several DoF."""
+    return [
+        (joint.parent.name, joint.child.name)
+        for joint in robot.joint_order
+        if len(joint.dof) > 1 and isinstance(joint.parent, Link) and joint.child is not None
+    ]
 
 
 def offset_matrices(request: ModelRequest) -> dict[str, NDArray[np.float64]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 import threading
 
 from ik_node.errors import IkError
@@ -30,7 +30,7 @@ class ModelBuilder:
         self._lock = threading.Lock()
         self._waiting: ModelRequest | None = None
         self._running = False
-        self._outcomes: deque[tuple[ModelRequest, LoadedModel | Exception]] = deque()
+        self.outcomes: deque[tuple[ModelRequest, LoadedModel | Exception]] = deque()
 
     @property
     def busy(self) -> bool:
@@ -51,7 +51,7 @@ class ModelBuilder:
 
     def take(self) -> tuple[ModelRequest, LoadedModel | Exception] | None:
         """Return the oldest result not yet collected: a request with its model or its error."""
-        return self._outcomes.popleft() if self._outcomes else None
+        return self.outcomes.popleft() if self.outcomes else None
 
     def _work(self, first: ModelRequest) -> None:
         request: ModelRequest | None = first
@@ -60,7 +60,7 @@ class ModelBuilder:
             # Both change under one lock, so that no caller sees the last result and a busy
             # builder.
             with self._lock:
-                self._outcomes.append(outcome)
+                self.outcomes.append(outcome)
                 request, self._waiting = self._waiting, None
                 self._running = request is not None
 
@@ -101,6 +101,8 @@ class ModelSupply:
         Why the last description was refused; '' if it was accepted.
     refusals : int
         Number of refused descriptions since the start.
+    finished : collection
+        Models that wait for `take`, or the reasons why there are none.
 
     """
 
@@ -108,6 +110,7 @@ class ModelSupply:
         self.refused = ''
         self.refusals = 0
         self._builder = ModelBuilder(build)
+        self.finished: Collection[object] = self._builder.outcomes
         self._accepted: ModelRequest | None = None
         self._wanted: ModelRequest | None = None
 

@@ -140,6 +140,11 @@ class GoalMarkers:
         self._kinds: dict[str, object] = {}
         self._poses: dict[str, Pose] = {}
 
+    @property
+    def is_open(self) -> bool:
+        """Return True while there are markers, or may be."""
+        return self._server is not None
+
     def update(
         self, model: LoadedModel, q: NDArray[np.float64], goals: Mapping[str, Pose | None]
     ) -> None:

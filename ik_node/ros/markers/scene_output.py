@@ -73,6 +73,11 @@ class MarkerOutput:
         """Return True while layers of the present state are not drawn yet."""
         return self._next is not None
 
+    @property
+    def is_seen(self) -> bool:
+        """Return True if the topic has subscribers, or had some at the last drawing."""
+        return bool(self._publisher.get_subscription_count() or self._subscribers)
+
     def begin(self, state: DrawnState) -> None:
         """Start to draw another state, if there are subscribers."""
         before, self._subscribers = self._subscribers, self._publisher.get_subscription_count()
@@ -127,6 +132,10 @@ class SceneOutput:
         self._model: LoadedModel | None = None
         self._q: NDArray[np.float64] | None = None
         self._due = 0.0
+
+    def is_seen(self, settings: MarkerSettings) -> bool:
+        """Return True if ticks must draw, because somebody sees markers or can drag goals."""
+        return settings.interactive or self._goal_markers.is_open or self._markers.is_seen
 
     def tick(
         self,

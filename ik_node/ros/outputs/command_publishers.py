@@ -151,12 +151,17 @@ class CommandPublishers:
     ----------
     node : rclpy.node.Node
 
+    Attributes
+    ----------
+    outlets : dict of Outlet
+        The outlets that have a topic, each with its publisher.
+
     """
 
     def __init__(self, node: Node) -> None:
         self._node = node
         self._interface = 'position'
-        self._outlets: dict[Outlet, _Publisher] = {}
+        self.outlets: dict[Outlet, _Publisher] = {}
         # Simulated time may stand still.
         clock = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer = node.create_timer(
@@ -166,49 +171,49 @@ class CommandPublishers:
     def set_outlets(self, outlets: Iterable[Outlet], interface: str = 'position') -> None:
         """Create the topics of these outlets for `output.interface`, and remove all others."""
         wanted = [each for each in outlets if each.kind in _KINDS]
-        self._end([each for each in self._outlets if each not in wanted])
+        self._end([each for each in self.outlets if each not in wanted])
         if interface != self._interface:
             self.publish(None)
-            _finish(list(self._outlets.values()))
+            _finish(list(self.outlets.values()))
         self._interface = interface
         for outlet in wanted:
-            if outlet not in self._outlets:
+            if outlet not in self.outlets:
                 made = add_publisher(self._node, _KINDS[outlet.kind], outlet.topic)
-                self._outlets[outlet] = _Publisher(outlet, made)
+                self.outlets[outlet] = _Publisher(outlet, made)
 
     def publish(self, command: HardwareCommand | None) -> None:
         """Publish one command on every topic; None ends the commands."""
-        for publisher in self._outlets.values():
+        for publisher in self.outlets.values():
             publisher.publish(command, self._interface)
         self._repeat_later()
 
     def publish_trajectory(self, message: JointTrajectory) -> str:
         """Publish a whole trajectory; return the reason why there are no topics for it, or ''."""
-        topics = [each for each in self._outlets if each.kind == 'joint_trajectory']
+        topics = [each for each in self.outlets if each.kind == 'joint_trajectory']
         takers, reason = split(topics, list(message.joint_names))
         for outlet in takers:
-            self._outlets[outlet].publish_plan(message)
+            self.outlets[outlet].publish_plan(message)
         return reason
 
     def stop_plan(self, message: JointTrajectory) -> None:
         """Publish the trajectory that ends a plan; `close` waits until controllers have it."""
         if not self.publish_trajectory(message):
-            for publisher in self._outlets.values():
+            for publisher in self.outlets.values():
                 publisher.repeat_plan()
             self._repeat_later()
 
     def leave_to_plan(self) -> None:
         """Send no more zeros in trajectories, because controllers begin to follow a plan."""
-        for publisher in self._outlets.values():
+        for publisher in self.outlets.values():
             publisher.leave_to_plan()
 
     def close(self) -> None:
         """End the commands, wait until controllers know it, and remove all topics."""
-        self._end(list(self._outlets))
+        self._end(list(self.outlets))
 
     def _end(self, outlets: Sequence[Outlet]) -> None:
         """End the commands of some outlets, wait until controllers know it, remove the topics."""
-        ended = [self._outlets.pop(outlet) for outlet in outlets]
+        ended = [self.outlets.pop(outlet) for outlet in outlets]
         for publisher in ended:
             publisher.publish(None, self._interface)
         _finish(ended)
@@ -217,13 +222,13 @@ class CommandPublishers:
             self._node.destroy_publisher(publisher.publisher)
 
     def _repeat_later(self) -> None:
-        if any(each.repeats for each in self._outlets.values()) and self._timer.is_canceled():
+        if any(each.repeats for each in self.outlets.values()) and self._timer.is_canceled():
             self._timer.reset()
 
     def _repeat(self) -> None:
-        for publisher in self._outlets.values():
+        for publisher in self.outlets.values():
             publisher.repeat()
-        if not any(each.repeats for each in self._outlets.values()):
+        if not any(each.repeats for each in self.outlets.values()):
             self._timer.cancel()
 
 

@@ -12,8 +12,12 @@ from ik_node.robot import Robot
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.convert import fill_joint_state, fill_pose
 from ik_node.ros.messages.status_row import fill_diagnostics, status_name, StatusRow
-from ik_node.ros.outputs.diagnostics import residual_labels, residual_numbers, solve_rows
-from ik_node.ros.outputs.tick_report import TickReport
+from ik_node.ros.outputs.diagnostics import (
+    residual_labels,
+    residual_numbers,
+    solve_rows,
+    TickReport,
+)
 from ik_node.ros.process.named_entities import add_publisher, LATCHED, NamedEntities
 import numpy as np
 from numpy.typing import NDArray
@@ -160,7 +164,7 @@ class ReachedOutput:
 
     def _publish(self, name: str, report: TickReport, model: LoadedModel, stamp: Any) -> bool:
         """Publish one goal's pose if its topic has subscribers; return True if it has."""
-        publisher = self.topics.get(name)
+        publisher = self.topics.entities.get(name)
         if publisher is None or name not in model.goal_links:
             return False
         if not publisher.get_subscription_count():

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from geometry_msgs.msg import TransformStamped
-from ik_node.model.link import Link
 from ik_node.model.rotation import pose_from_matrix, pose_inverse
 from ik_node.robot import Robot
-from ik_node.ros.loading.loaded_model import LoadedModel
+from ik_node.ros.loading.loaded_model import LoadedModel, multi_dof_joint_links
 from ik_node.ros.messages.convert import Pose
 from ik_node.ros.messages.names import base_poses, frame_name, root_frame
 import numpy as np
@@ -46,15 +45,6 @@ def multi_dof_joint_poses(robot: Robot, q: NDArray[np.float64]) -> dict[tuple[st
     return poses
 
 
-def multi_dof_joint_links(robot: Robot) -> list[tuple[str, str]]:
-    """Return the parent and child links of each joint with several DoF."""
-    return [
-        (joint.parent.name, joint.child.name)
-        for joint in robot.joint_order
-        if len(joint.dof) > 1 and isinstance(joint.parent, Link) and joint.child is not None
-    ]
-
-
 class TransformOutput:
     """
     The broadcaster of a floating base and of joints with several DoF.
@@ -70,8 +60,6 @@ class TransformOutput:
     def __init__(self, node: Node) -> None:
         self._node = node
         self._broadcaster: Any = None
-        self._model: LoadedModel | None = None
-        self._wanted = False
 
     def publish(
         self, model: LoadedModel, q: NDArray[np.float64], stamp: Any, prefix: str = ''
@@ -91,12 +79,7 @@ class TransformOutput:
             Prefix of link names.
 
         """
-        if model is not self._model:
-            self._model = model
-            self._wanted = model.request.root != 'fixed' or bool(
-                multi_dof_joint_links(model.robot)
-            )
-        if not self._wanted or not self._has_broadcaster():
+        if not model.has_transforms or not self._has_broadcaster():
             return
         poses, links = multi_dof_joint_poses(model.robot, q), model.robot.links
         transforms = []

@@ -399,6 +399,10 @@ def split(outlets: Sequence[Outlet], motors: Collection[str]) -> tuple[list[Outl
     return takers, ''
 
 
+# After so long without a tick the robot may have been moved [s]; at least this time, and at least
+# this many periods.
+LONGEST_GAP = 0.5
+_LONGEST_GAP_PERIODS = 5.0
 # Share of the period after which a solve of a tick ends with the best result so far. The deadline
 # is not shorter than LEAST_DEADLINE [s], as the processor may be taken away for milliseconds.
 TICK_SHARE, LEAST_DEADLINE = 0.8, 0.01
@@ -502,10 +506,15 @@ class Settings:
             options=dataclasses.replace(SolverOptions(), **options),
         )
 
-    @property
+    @cached_property
     def period(self) -> float:
         """Return the time between ticks [s]."""
         return 1.0 / self.rate
+
+    @cached_property
+    def longest_gap(self) -> float:
+        """Return the longest time between two ticks that counts as motion [s]."""
+        return max(LONGEST_GAP, _LONGEST_GAP_PERIODS * self.period)
 
     @cached_property
     def tick_options(self) -> SolverOptions:

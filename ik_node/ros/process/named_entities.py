@@ -51,6 +51,11 @@ class NamedEntities:
     destroy : callable
         (entity) -> None.
 
+    Attributes
+    ----------
+    entities : dict of str to entity
+        The present entity of each name.
+
     """
 
     def __init__(
@@ -66,11 +71,7 @@ class NamedEntities:
         self._resolve = resolve
         self._create = create
         self._destroy = destroy
-        self._entities: dict[str, Any] = {}
-
-    def get(self, name: str) -> Any:
-        """Return the entity of a name; None if there is none."""
-        return self._entities.get(name)
+        self.entities: dict[str, Any] = {}
 
     def check(self, names: Iterable[str]) -> None:
         """
@@ -84,7 +85,7 @@ class NamedEntities:
 
         """
         for name, part in topic_parts(names, self._kind).items():
-            if name in self._entities:
+            if name in self.entities:
                 continue
             topic = self._pattern.format(part)
             try:
@@ -101,25 +102,25 @@ class NamedEntities:
     def add(self, names: Iterable[str], undo: ExitStack) -> None:
         """Create the missing entities of these names; `undo` destroys them again."""
         for name, part in topic_parts(names, self._kind).items():
-            if name not in self._entities:
+            if name not in self.entities:
                 entity = self._create(name, self._pattern.format(part))
-                self._entities[name] = entity
+                self.entities[name] = entity
                 undo.callback(self._remove, name)
 
     def renew(self, name: str) -> None:
         """Replace the entity of a name by a new one."""
         part = topic_parts([name], self._kind)[name]
-        self._destroy(self._entities[name])
-        self._entities[name] = self._create(name, self._pattern.format(part))
+        self._destroy(self.entities[name])
+        self.entities[name] = self._create(name, self._pattern.format(part))
 
     def keep(self, names: Iterable[str]) -> None:
         """Destroy the entities of all other names."""
         kept = set(names)
-        for name in [name for name in self._entities if name not in kept]:
+        for name in [name for name in self.entities if name not in kept]:
             self._remove(name)
 
     def _remove(self, name: str) -> None:
-        self._destroy(self._entities.pop(name))
+        self._destroy(self.entities.pop(name))
 
 
 def set_names(groups: Sequence[NamedEntities], names: Sequence[str]) -> None:

@@ -13,8 +13,8 @@ from ik_node.ros.outputs.diagnostics import (
     residual_labels,
     residual_numbers,
     solve_rows,
+    TickReport,
 )
-from ik_node.ros.outputs.tick_report import TickReport
 from ik_node.ros.process.node_health import NodeCounts
 from ik_node.solver import Status
 import numpy as np

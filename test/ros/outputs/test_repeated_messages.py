@@ -11,8 +11,7 @@ pytest.importorskip('rclpy')
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray
 from ik_node.ros.outputs import node_outputs
-from ik_node.ros.outputs.node_outputs import JointStateOutput, StatusOutput
-from ik_node.ros.outputs.tick_report import TickReport
+from ik_node.ros.outputs.node_outputs import JointStateOutput, StatusOutput, TickReport
 import numpy as np
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState

@@ -11,6 +11,7 @@ pytest.importorskip('rclpy')
 
 from builtin_interfaces.msg import Time
 from ik_node.robot import load_robot
+from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.names import root_frame
 from ik_node.ros.outputs.transform_output import transform_message, TransformOutput
 
@@ -52,7 +53,9 @@ class Log:
 def model(root, text=ARM):
     """Return what the output asks of a model."""
     robot = load_robot(text, root=root)
-    return Data(robot=robot, request=Data(root=root), root_frame=root_frame(robot))
+    made = Data(robot=robot, request=Data(root=root), root_frame=root_frame(robot))
+    made.has_transforms = LoadedModel.has_transforms.func(made)
+    return made
 
 
 @pytest.fixture
