@@ -137,21 +137,6 @@ def test_box_follows_one_arm_after_other_grip_opens():
     assert there.error(robot.closures['right_grip'])[0] > 0.1
 
 
-def test_the_right_arm_mirrors_the_left_one():
-    """Equal values put the hands in mirror places."""
-    robot = loaded('two_arms_one_box')
-    rng = np.random.default_rng(3)
-    values = rng.uniform(-1.0, 1.0, 7)
-    q = robot.q
-    for side in ('left', 'right'):
-        arm = [n for n in robot.joint_names if n.startswith(side)]
-        q[[robot.joint_names.index(name) for name in arm]] = values
-    left, right = (robot.forward(q, f'{side}_hand_link') for side in ('left', 'right'))
-    mirror = np.diag((1.0, -1.0, 1.0))
-    np.testing.assert_allclose(right[:3, 3], mirror @ left[:3, 3], atol=1e-12)
-    np.testing.assert_allclose(right[:3, :3], mirror @ left[:3, :3] @ mirror, atol=1e-12)
-
-
 def test_knee_angle_follows_its_four_bar():
     """By the rod's length alone; faster than the crank, and not in proportion."""
     robot = loaded('knee_leg')
@@ -272,13 +257,3 @@ def test_rovers_differential_keeps_the_mean():
     expected = asin(0.7 * sin(0.1) / 0.2405)
     assert -q['left_rocker'] == pytest.approx(expected, rel=0.05)
     assert q['right_rocker'] == pytest.approx(expected, rel=0.05)
-
-
-@pytest.mark.parametrize('name', ['peaucellier', 'scissor_lift'])
-def test_linkage_returns_to_start_after_whole_rounds(name):
-    """After whole rounds all joints are where they were: no other branch was taken."""
-    robot = loaded(name)
-    period = {'peaucellier': 4.0, 'scissor_lift': 6.0}[name]
-    path = [s.q for _, s in followed(robot, name, np.arange(0.0, 2.0 * period + 0.01, 0.05))]
-    np.testing.assert_allclose(path[-1], path[0], atol=1e-4)
-    assert np.ptp(path, axis=0).min() > 0.1

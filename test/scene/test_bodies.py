@@ -8,7 +8,7 @@ from ik_node.model.goal import Goal
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 from ik_node.robot import load_robot
-from ik_node.scene import Capsule, Cylinder, IKRootsHelper, Segment, Solid, Sphere, Triad
+from ik_node.scene import Capsule, Cylinder, IKRootsHelper, Solid, Sphere, Triad
 from ik_node.scene.bodies import RADIUS, TRIAD
 import numpy as np
 import pytest
@@ -82,21 +82,6 @@ def test_every_link_has_its_frame(name):
     for found in poses:
         assert any(np.allclose(world, found, atol=1e-9) for world in places)
     assert {shape.length for shape in drawn} == {TRIAD[0] * helper.joint_scale}
-
-
-@pytest.mark.parametrize('name', ['arm6', 'hexapod', 'fourbar_pinned'])
-def test_lines_replace_links_when_layer_is_off(name):
-    """Without the layer of links the same spans are lines; with it there is no line."""
-    _, helper, q, _ = moved(name, seed=3)
-    both = helper.shapes(q)
-    assert not any(isinstance(shape, Segment) for shape in both)
-    helper.set_layers('frames')
-    alone = helper.shapes(q)
-    lines = [ends(shape) for shape in alone if isinstance(shape, Segment)]
-    np.testing.assert_allclose(
-        lines, [ends(shape) for shape in both if isinstance(shape, Capsule)], atol=1e-12
-    )
-    assert [s for s in alone if isinstance(s, Triad)] == [s for s in both if isinstance(s, Triad)]
 
 
 def test_link_apart_from_its_joint_gets_a_rod():
@@ -210,15 +195,3 @@ def test_unread_visuals_and_unknown_links_are_left_out(robot):
     seen = [Visual.unread('tool_link', 'x'), Visual('nobody', PLACE, TURN, 'sphere', (1.0,))]
     assert list(drawn(robot, seen)) == []
     assert IKRootsHelper(robot, layers='visuals').shapes() == ()
-
-
-def test_visuals_are_read_once_when_layer_is_drawn(robot):
-    """Nobody reads what nobody looks at; it is read once."""
-    asked = []
-    helper = IKRootsHelper(robot, seen=lambda: asked.append(1) or [])
-    helper.shapes()
-    assert asked == []
-    helper.set_layers('visuals')
-    helper.shapes()
-    helper.shapes()
-    assert asked == [1]

@@ -12,7 +12,6 @@ from ik_node.scene.constraint_marks import ConstraintFrames, gap_of, LINE, OPEN_
 from ik_node.scene.look import AXIS_COLOURS, COLOURS, FREE, OPEN, UNMET, UNUSED
 from ik_node.scene.skeleton import Skeleton
 from ik_node.solver.options import SolverOptions
-from ik_node.solver.solver import Solver
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -111,18 +110,6 @@ def test_goal_poses_of_call_replace_those_of_goals():
     assert {shape.of for shape in helper.shapes()} == {'left_goal', 'right_goal'}
     again = helper.shapes(goals={'left_j4_link': ((0.5, 0.2, 0.3), quat)})
     assert [shape.name for shape in again] == [shape.name for shape in shapes]
-
-
-def test_goal_pose_is_relative_to_parent_of_goal():
-    """The pose of a goal that hangs under a link is one in that link."""
-    m = held('goal', ('X',))
-    helper = IKRootsHelper(m.roots, layers='goals')
-    q = m.random_q(helper.joint_names, np.random.default_rng(13))
-    wanted = (np.array((0.3, 0.2, 0.1)), Rotation.from_euler('xyz', (0.5, 0.2, 0.1)).as_quat())
-    _, b = m.naive(helper.joint_names, q).ends(m.goals['goal'], wanted)
-    parts = parts_of(helper.shapes(q, {'goal': wanted}), 'goal')
-    np.testing.assert_allclose(parts['handle'].position, b[:3, 3], atol=1e-12)
-    np.testing.assert_allclose(turn_of(parts['Z']), b[:3, :3], atol=1e-12)
 
 
 def test_invalid_goal_poses_are_refused():
@@ -324,15 +311,6 @@ def test_free_axes_of_closure_are_drawn(type_name, free):
         assert shape.rgba == GREEN
 
 
-def test_closure_displaced_along_free_axis_is_closed():
-    """Frames may be apart along what is free: a thin green line, no text."""
-    m, _ = two_points('slider', (0, 0, 0.3))
-    parts = drawn(m.roots, 'closure')
-    assert set(parts) == {'a', 'b', 'line', 'Z', 'frame_b'}
-    assert parts['line'].rgba == GREEN
-    assert parts['line'].length == pytest.approx(0.3)
-
-
 def test_a_turned_weld_shows_both_frames():
     """Open by a turn alone: two frames in one place, one ball, the angle as text."""
     m, closure = two_points('weld', turn=(0.5, 0, 0))
@@ -370,16 +348,6 @@ def test_gap_beyond_tolerance_is_red(gap):
     assert drawn(m.roots, 'closure')['b'].rgba == GREEN
 
 
-def test_thresholds_of_solver_decide_what_is_closed():
-    """Its thresholds are asked at every call."""
-    m, _ = two_points('point', (1e-4, 0, 0))
-    solver = Solver(m.roots)
-    helper = IKRootsHelper(solver, layers='closures')
-    assert helper.shapes()[0].rgba == OPEN
-    solver.options = SolverOptions(translation_converge_threshold=1e-3)
-    assert helper.shapes()[0].rgba == GREEN
-
-
 def test_disabled_closure_is_grey():
     """It complains of nothing but says how far it is open; it joins in again when enabled."""
     m, closure = two_points('weld', (0.1, 0, 0))
@@ -394,25 +362,6 @@ def test_disabled_closure_is_grey():
     assert drawn(m.roots, 'closure')['b'].rgba == OPEN
     closure.weight = 0.0
     assert drawn(m.roots, 'closure')['b'].rgba == UNUSED
-
-
-def test_released_closure_that_is_closed_has_no_gap():
-    """As long as its frames coincide there is no gap to speak of."""
-    m, closure = two_points('weld')
-    closure.enabled = False
-    assert set(drawn(m.roots, 'closure')) == {'b'}
-
-
-def test_colour_of_closed_loops_can_be_chosen():
-    """The colour of closed loops can be chosen; open ones stay red."""
-    m, _ = two_points('point')
-    helper = IKRootsHelper(m.roots, layers='closures')
-    helper.set_color('#0000ff', 'closures')
-    assert helper.shapes()[0].rgba == (0.0, 0.0, 1.0, 1.0)
-    m, _ = two_points('point', (1, 0, 0))
-    helper = IKRootsHelper(m.roots, layers='closures')
-    helper.set_color('#0000ff', 'closures')
-    assert {shape.rgba for shape in helper.shapes()} == {OPEN}
 
 
 def compare(m, closer, seed):

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from ik_node import DOF, Joint, Link, load_robot, Solver
+from ik_node import Joint, Link, load_robot, Solver
 from ik_node.description.files import description_path
 from ik_node.description.mesh_path import Visual
 from ik_node.errors import OptionError, ShapeError, TopologyError
@@ -11,7 +11,7 @@ from ik_node.scene.look import COLOURS, PLAIN_LAYERS
 import numpy as np
 import pytest
 from support.mechanisms import MECHANISMS
-from support.open_mechanisms import arm6, snake
+from support.open_mechanisms import arm6
 
 
 def names(helper, **what):
@@ -80,21 +80,6 @@ def test_shapes_at_q_equal_shapes_of_set_joints(name):
         joint, _, dof = value.partition('.')
         m.joints[joint].set_dof_value(dof or m.joints[joint].dof[0], number)
     assert close(given, helper.shapes())
-
-
-def test_shapes_contain_no_arrays():
-    """Messages and JSON take floats, tuples and texts, not arrays."""
-    m = MECHANISMS['walker']()
-    helper = IKRootsHelper(m.roots, layers=LAYERS, draw_through=True)
-    q = m.random_q(helper.joint_names, np.random.default_rng(22))
-    for shape in helper.shapes(q):
-        for field in dataclasses.fields(shape):
-            value = getattr(shape, field.name)
-            for part in value if isinstance(value, tuple) else (value,):
-                assert type(part) in (float, str, int, type(None)), (shape.name, field.name)
-        assert np.linalg.norm(shape.quat_xyzw) == pytest.approx(1.0)
-        with pytest.raises(dataclasses.FrozenInstanceError):
-            shape.name = ''
 
 
 def test_frames_of_same_name_get_different_shape_names():
@@ -188,19 +173,6 @@ def test_removed_joints_disappear_after_update_structure():
     assert set(names(helper)) == {name for name in before if not name.startswith('goals')}
 
 
-def test_new_joints_and_moved_frames_appear_after_update_structure():
-    """Poses of links and joints in their parents count from update_structure on."""
-    m = arm6()
-    helper = IKRootsHelper(m.roots)
-    m.tip('camera', 'j6_link', (0.1, 0.2, 0.3))
-    m.joints['j1'].set_position(0, 0, 1.4)
-    assert 'frames/camera' not in names(helper)
-    helper.update_structure()
-    camera = {shape.name: shape for shape in helper.shapes()}['frames/camera']
-    expected = m.naive().world(m.links['camera'])[:3, 3]
-    np.testing.assert_allclose(camera.position, expected, atol=1e-12)
-
-
 def test_a_graph_that_cannot_be_read_changes_nothing():
     """After a refused structure the one before is still drawn."""
     m = arm6()
@@ -212,20 +184,6 @@ def test_a_graph_that_cannot_be_read_changes_nothing():
     with pytest.raises(TopologyError, match='stranger'):
         helper.update_structure()
     assert names(helper) == before
-
-
-def test_layers_drawn_one_by_one_equal_all_shapes():
-    """Together they are all shapes, of one configuration, however long it takes to ask."""
-    m = MECHANISMS['hexapod']()
-    helper = IKRootsHelper(m.roots, layers='axes closures goals')
-    before = helper.shapes()
-    layers = helper.layer_shapes()
-    found = [next(layers)]
-    m.joints['p0'].set_dof_value('Z', 0.05)
-    found += layers
-    assert [layer for layer, _ in found] == ['axes', 'closures', 'goals']
-    assert [shape for _, shapes in found for shape in shapes] == list(before)
-    assert helper.shapes() != before
 
 
 def test_dispose_can_be_repeated_and_undone():
@@ -309,17 +267,6 @@ def test_default_scale_grows_with_robot_size(factor):
     assert helper.joint_scale == 7.0
     helper.set_joint_scale()
     assert helper.joint_scale == pytest.approx(factor * before)
-
-
-def test_default_scale_is_smaller_than_links():
-    """An axis is shorter than a link and than a tenth of the robot; alone it has some length."""
-    assert IKRootsHelper(snake(30).roots).joint_scale < 0.2
-    assert 0.03 < IKRootsHelper(arm6().roots).joint_scale < 0.15
-    robot = load_robot(description_path('hexapod.urdf'))
-    assert 0.005 < IKRootsHelper(robot).joint_scale < 0.03
-    joint = Joint('alone')
-    joint.set_dof(DOF.EZ)
-    assert IKRootsHelper(joint).joint_scale == 0.1
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,9 @@ from ik_node.scene import (
     Sector,
     Segment,
     Sphere,
-    Text,
     Triad,
 )
-from ik_node.scene.skeleton import along, plain_poses, quats_of, z_along, z_onto
+from ik_node.scene.skeleton import along, plain_poses, quats_of, z_along
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -86,13 +85,6 @@ def test_solids_are_closed(shape, inside, low, high):
     assert (rgba == RGBA).all()
 
 
-def test_a_segment_is_a_thin_tube():
-    """As long and as wide as it says."""
-    found = own(mesh_of(Segment(*common(), 2.0, 0.1))[0])
-    np.testing.assert_allclose(found.min(axis=(0, 1))[[0, 2]], (-0.05, -1), atol=1e-12)
-    np.testing.assert_allclose(found.max(axis=(0, 1))[[0, 2]], (0.05, 1), atol=1e-12)
-
-
 @pytest.mark.parametrize(
     ('lower', 'upper', 'inner'), [(-0.5, 1.2, 0.0), (-pi, pi, 0.3), (2, 3, 0.1)]
 )
@@ -109,17 +101,6 @@ def test_sector_has_face_and_hand(lower, upper, inner):
     assert np.ptp(np.mod(angles - lower + 1e-9, 2 * pi)) <= upper - lower + 1e-6
 
 
-def test_sector_hand_is_opaque_and_darker_than_face():
-    """Two opaque triangles from the middle to the rim, darker than the face."""
-    triangles, rgba = mesh_of(Sector(*common(), 0.5, 0.0, -1.0, 1.0, 0.3, ROUND))
-    solid = rgba[:, 3] == 1.0
-    assert solid.sum() == 2
-    assert (rgba[solid, :3] < np.array(RGBA[:3])).all()
-    tips = own(triangles[solid]).reshape(-1, 3)
-    tip = tips[np.linalg.norm(tips, axis=1) > 0.25].mean(axis=0)
-    assert np.arctan2(tip[1], tip[0]) == pytest.approx(0.3, abs=0.05)
-
-
 def test_triad_has_three_colours():
     """Red along x, green along y, blue along z; the opacity is the shape's."""
     triangles, rgba = mesh_of(Triad(*common(), 0.4, 0.02))
@@ -129,13 +110,6 @@ def test_triad_has_three_colours():
         assert mine[..., axis].min() == pytest.approx(0.0)
         others = np.delete(mine, axis, axis=2)
         assert np.abs(others).max() <= 0.0100001
-
-
-def test_text_shape_has_no_triangles():
-    """Whoever draws it knows letters."""
-    triangles, rgba = mesh_of(Text(*common(), 'text', 0.1))
-    assert triangles.shape == (0, 3, 3)
-    assert rgba.shape == (0, 4)
 
 
 @pytest.mark.parametrize('segments', [3, 24])
@@ -213,18 +187,6 @@ def test_pose_conversion_gives_same_values_for_one_and_many_frames():
     assert plain_poses(np.zeros((0, 4, 4))) == []
 
 
-@pytest.mark.parametrize('axis', [0, 1])
-def test_z_axis_is_rotated_onto_another_axis(axis):
-    """A right-handed frame in the same place, whose z axis is the other's x, y or z."""
-    frame = np.eye(4)
-    frame[:3, :3] = Rotation.from_euler('xyz', (0.1, 0.5, 2.0)).as_matrix()
-    frame[:3, 3] = (1, 2, 3)
-    laid = z_onto(frame, axis)
-    np.testing.assert_array_equal(laid[:3, 2], frame[:3, axis])
-    np.testing.assert_array_equal(laid[:, 3], frame[:, 3])
-    assert np.linalg.det(laid[:3, :3]) == pytest.approx(1.0)
-
-
 @pytest.mark.parametrize('way', [(0, 0, -2), (1e-9, 0, 0), (3, -1, 2)])
 def test_z_axis_points_along_direction(way):
     """A right-handed frame at the place, whichever way it is."""
@@ -234,9 +196,3 @@ def test_z_axis_points_along_direction(way):
     np.testing.assert_allclose(pose[:3, :3] @ pose[:3, :3].T, np.eye(3), atol=1e-15)
     assert np.linalg.det(pose[:3, :3]) == pytest.approx(1.0)
     np.testing.assert_allclose(along(pose, 2.0), place + 2.0 * pose[:3, 2], atol=1e-15)
-
-
-def test_zero_direction_gives_no_rotation():
-    """Between a place and itself there is no direction."""
-    pose = z_along(np.ones(3), np.zeros(3))
-    np.testing.assert_array_equal(pose[:3, :3], np.eye(3))

@@ -7,7 +7,7 @@ from ik_node import load_robot
 from ik_node.description.files import description_path
 from ik_node.errors import OptionError
 from ik_node.scene import IKRootsHelper, plot_shapes
-from ik_node.scene.look import AT_LIMIT, COLOURS, OPEN
+from ik_node.scene.look import COLOURS, OPEN
 import numpy as np
 import pytest
 from support.mechanisms import MECHANISMS
@@ -51,16 +51,6 @@ def test_open_loop_is_drawn_red(picture):
     assert share_of(opened, COLOURS['closures']) > 1e-4
 
 
-def test_slider_at_its_stop_is_drawn_red(picture):
-    """A slider that touches its stop has a red one."""
-    m = MECHANISMS['mixed']()
-    helper = IKRootsHelper(m.roots, layers='limits', joint_scale=0.4)
-    assert share_of(picture(helper.shapes()), COLOURS['limits']) > 1e-4
-    assert share_of(picture(helper.shapes()), AT_LIMIT) == 0.0
-    m.joints['slide'].set_dof_values(0.5)
-    assert share_of(picture(helper.shapes()), AT_LIMIT) > 1e-4
-
-
 def test_draw_through_shows_hidden_shapes(picture):
     """A ball inside a capsule shows with draw_through, and not without."""
     m = MECHANISMS['ball']()
@@ -82,11 +72,6 @@ def test_size_and_title_are_used(picture):
     assert np.abs(picture(shapes, size=(5, 4), title='an arm') - plain).max() > 0.5
     assert np.abs(picture(shapes, size=(5, 4), azimuth=30.0) - plain).max() > 0.5
     assert np.abs(picture(shapes, size=(5, 4), elevation=80.0) - plain).max() > 0.5
-
-
-def test_empty_scene_gives_empty_picture(picture):
-    """An empty scene is an empty picture."""
-    assert picture([], size=(3, 3)).shape == (300, 300, 3)
 
 
 @pytest.mark.parametrize(

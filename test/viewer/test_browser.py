@@ -123,24 +123,6 @@ def test_browser_reconnects_after_dropped_connection(open_page, open_window):
     wait_until(lambda: page.ask(platform)[2, 3] > before[2, 3] + 0.004, 'the platform to rise')
 
 
-def test_two_browsers_see_the_same_robot(open_page, open_window):
-    """What one drags, the other shows; one that leaves disturbs nobody."""
-    page = open_page()
-    one, other = open_window(page), open_window(page)
-    still = other.browser.picture()
-    before = one.lift('platform', 0.008)
-    wait_until(lambda: page.ask(platform)[2, 3] > before[2, 3] + 0.004, 'the platform to rise')
-
-    def shown():
-        return np.mean(np.abs(other.browser.picture() - still).max(axis=2) > 0.1) > 0.002
-
-    wait_until(shown, 'the other browser to show it')
-    one.browser.close()
-    wait_until(lambda: len(page.server.get_clients()) == 1, 'one browser to be gone')
-    middle = other.lift('platform', -0.008)
-    wait_until(lambda: page.ask(platform)[2, 3] < middle[2, 3] - 0.004, 'the platform to sink')
-
-
 def test_planar_arm_follows_the_pointer(open_page, open_window):
     """The five-bar's pen is dragged in its plane by itself and by a square, then on a grid."""
     page = open_page('fivebar')
@@ -248,25 +230,6 @@ def test_residuals_open_on_a_click_within_the_panel(open_page, open_window):
     assert window.browser.run(f'return {cell}.clientWidth') > 60
 
 
-def test_planar_arm_is_seen_in_2d(open_page, open_window):
-    """From straight above, without perspective; 3-D restores the first view."""
-    page = open_page('fivebar')
-    window = open_window(page)
-    window.browser.press('View')
-    window.browser.press('2-D')
-    camera = window.client.camera
-    wait_until(lambda: camera.client.camera.fov < 0.1, 'a narrow view')
-
-    def steep():
-        here = window.client.camera
-        back = here.position - here.look_at
-        return back[2] / np.linalg.norm(back)
-
-    wait_until(lambda: steep() > 0.999, 'a view from above')
-    window.browser.press('3-D')
-    wait_until(lambda: steep() < 0.95, 'the first view')
-
-
 def test_dragged_load_shows_its_efforts(open_page, open_window):
     """The tip of the arrow is pulled to the side; the panel has the efforts that hold it."""
     page = open_page('ankle')
@@ -304,53 +267,3 @@ def test_dragged_load_shows_its_efforts(open_page, open_window):
 
     wait_until(shown, 'the efforts of the dragged force')
     assert panel.load.force[0] != 0.0
-
-
-def test_map_of_reach_is_drawn_and_can_be_hidden(open_page, open_window):
-    """Surface and slice of a map cover a part of the view, unless its panel says none."""
-    robot = gallery_session('delta').robot
-    page = open_page('delta', reach=robot.reach('platform_link', cell=0.02))
-    panel = page._controls.reach
-    assert panel._shown.value == 'surface'
-
-    def show(what):
-        panel._shown.value = what
-        page.do(lambda session: None)
-
-    def seen(what, *others):
-        """Show something; return the view as soon as a part of it differs from other views."""
-        show(what)
-
-        def differs(view):
-            return all(changed(view, other) > 0.01 for other in others)
-
-        return wait_until(window.browser.picture, f'{what} in the view', ready=differs)
-
-    def changed(view, other):
-        return np.mean(np.abs(view - other).max(axis=2) > 0.1)
-
-    # From a view that never had the map: when the surface is first drawn cannot be told.
-    show('none')
-    window = open_window(page)
-
-    def open_panel():
-        window.browser.press('View')
-        panel_of_map = 'reach of platform_link'
-        wait_until(lambda: panel_of_map in window.browser.text(), 'the panel of the map')
-
-    open_panel()
-    bare = window.browser.picture()
-    surface = seen('surface', bare)
-    # Between two maps there may be a view with none.
-    piece = seen('slice', bare, surface)
-    seen('none', surface, piece)
-    # A browser that comes when a map is shown draws it too.
-    show('surface')
-    window.browser.run('location.reload()')
-    window.ready()
-    open_panel()
-    wait_until(
-        window.browser.picture,
-        'the surface after a reload',
-        ready=lambda view: changed(view, surface) < 0.5 * changed(bare, surface),
-    )

@@ -39,15 +39,6 @@ def test_gizmos_have_exactly_the_requested_axes():
         assert sorted(rings) == [at for at in range(3) if turn[at]]
 
 
-def test_usual_goals_need_one_gizmo():
-    """A whole pose, a place, a place in a plane with its angle."""
-    everything, nothing = (True,) * 3, (False,) * 3
-    assert len(gizmos_for(everything, everything)) == 1
-    assert len(gizmos_for(everything, nothing)) == 1
-    assert len(gizmos_for((True, True, False), (False, False, True))) == 1
-    assert gizmos_for(nothing, nothing) == []
-
-
 @pytest.fixture
 def arm():
     """Return an arm that is turned about all axes."""
@@ -319,16 +310,6 @@ def test_end_of_the_arrow_follows_the_pointer(scene, handle, part, end):
     np.testing.assert_allclose(place, np.add(end, (0.3, 0.0, -0.1)))
 
 
-def test_load_of_a_planar_link_stays_in_its_plane(scene, handle):
-    """Seen from an angle, the pointer's ray meets the plane of the link."""
-    handle.draw(ARROW, 0.2, np.eye(3)[:, :2])
-    ball = scene.nodes['/load_handles/force']
-    pulled(ball, 'start', (0.0, 0.0, 1.0), None, (0.0, -4.0, 5.0))
-    pulled(ball, 'update', None, (0.2, 0.0, 1.0), (0.0, -4.0, 5.0))
-    ((_, place),) = handle.told
-    np.testing.assert_allclose(place, (0.2, 0.0, 1.0), atol=1e-12)
-
-
 LOOK = Look(scale=0.4)
 POINT = np.array((0.1, -0.2, 0.3))
 TOWARDS = np.array((2.0, -1.0, 2.0)) / 3.0
@@ -356,9 +337,3 @@ def test_arrows_of_all_lengths_have_few_meshes():
                 heads.add((shape.length, shape.radius))
                 assert (shape.position - POINT) @ TOWARDS > -1e-9
     assert 1 < len(heads) <= 6
-
-
-def test_force_of_zero_has_no_arrow():
-    """Nor has one that is shorter than its handle."""
-    assert load_shapes(LoadArrow('tool', POINT, POINT, '0 N'), LOOK) == []
-    assert load_shapes(LoadArrow('tool', POINT, POINT + 0.02 * TOWARDS, '1 N'), LOOK) == []

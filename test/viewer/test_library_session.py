@@ -106,17 +106,6 @@ def test_goal_is_added_at_its_link_and_removed(hexapod):
         hexapod.remove_goal(first)
 
 
-def test_unconstrained_axes_of_goal_stay_free(hexapod):
-    """With Z alone asked for, the platform's tilt is left as it is."""
-    hexapod.change_goal('platform', dof='Z')
-    lift(hexapod, 'platform', 0.004)
-    hexapod.update(0.0)
-    assert hexapod.robot.links['platform_link'].matrix_world[2, 3] == pytest.approx(
-        hexapod.robot.goals['platform'].matrix_world[2, 3], abs=1e-6
-    )
-    assert set(hexapod.reports[0].goal_errors) == {'platform'}
-
-
 def test_disabled_goal_moves_nothing(hexapod):
     """A goal switched off moves nothing; switched on, it does."""
     hexapod.change_goal('platform', enabled=False)
@@ -163,16 +152,6 @@ def test_undo_restores_goals_of_any_kind(hexapod, kind):
     np.testing.assert_allclose(again.get_residual(), 0.0, atol=1e-9)
 
 
-def test_reset_goes_back_to_the_start(hexapod):
-    """Goals and joints are as they were when the page opened."""
-    q = hexapod.q
-    lift(hexapod, 'platform', 0.006)
-    hexapod.update(0.0)
-    hexapod.reset()
-    hexapod.update(0.0)
-    np.testing.assert_allclose(hexapod.q, q, atol=1e-9)
-
-
 def test_sliders_move_a_motor_with_loops_closed(hexapod):
     """In FK the motor goes where it is told, the other motors hold, and goals come along."""
     names = hexapod.robot.joint_names
@@ -207,17 +186,6 @@ def test_slider_is_refused_outside_fk(hexapod):
     """While goals lead, a joint is not moved by hand."""
     with pytest.raises(OptionError, match='FK'):
         hexapod.set_joint('leg0', 0.004)
-
-
-def test_joints_of_an_open_arm_move_alone():
-    """Without loops each joint is its own."""
-    session = LibrarySession(
-        from_dh([(0.4, 0, 90, 0), (0, 0.5, 0, 0), (0, 0.3, 0, 0)], degrees=True)
-    )
-    session.set_forward(True)
-    session.set_joint('joint2', 0.5)
-    session.update(0.0)
-    np.testing.assert_allclose(session.q, (0.0, 0.5, 0.0), atol=1e-12)
 
 
 def test_released_loop_closes_again(hexapod):
@@ -419,11 +387,6 @@ def test_base_tilts_under_a_platform_that_stays():
     assert gallery_session('hexapod').knobs == []
 
 
-def test_dh_arm_uses_the_jacobian_transpose():
-    """It is the method of the source of this robot."""
-    assert gallery_session('dh_arm').options.method == 'jacobian_transpose'
-
-
 class Thing:
     """Something that changes."""
 
@@ -467,15 +430,6 @@ def test_one_sweep_of_a_slider_is_one_step():
     assert thing.value == 5
     thing.undo.step_back()
     assert thing.value == 0
-
-
-def test_change_after_a_step_back_is_a_new_step():
-    """It does not belong to the sweep before, although its key is the same."""
-    thing = Thing()
-    thing.change(1, key='joint', now=0.0)
-    thing.undo.step_back()
-    thing.change(2, key='joint', now=0.1)
-    assert thing.undo.count == 1
 
 
 def test_clear_removes_all_steps():

@@ -3,7 +3,6 @@
 
 from functools import partial
 import socket
-import threading
 import urllib.request
 
 import numpy as np
@@ -53,11 +52,6 @@ def test_page_is_served_on_this_machine_only(open_page):
         with socket.socket(socket.AF_INET6 if ':' in address else socket.AF_INET) as client:
             client.settimeout(2.0)
             assert client.connect_ex((address, port)) != 0
-
-
-def test_next_port_is_used_if_one_is_taken(open_page):
-    """Two pages have two ports."""
-    assert open_page().url != open_page().url
 
 
 def test_page_closes_although_a_browser_has_a_connection_in_reserve(open_page):
@@ -188,14 +182,6 @@ def test_released_goal_returns_to_its_link_if_wanted(open_page):
     assert apart() < 1e-9
 
 
-def test_page_continues_after_refused_command(open_page):
-    """An objection is shown, and the page goes on."""
-    page = open_page()
-    page.do(lambda session: session.remove_goal('nobody'))
-    lift(page, 0.002)
-    assert height_of(page) > 0.09
-
-
 def test_choosing_another_robot_shows_it(open_page):
     """The gallery's robots take each other's place; steps back end there."""
     page = open_page(robots={'delta': partial(gallery_session, 'delta')})
@@ -235,17 +221,6 @@ def test_unavailable_robot_keeps_the_previous_one(open_page):
     page.choose('fivebar')
     assert page.ask(lambda session: session.title) == 'fivebar'
     assert chooser.value == 'fivebar'
-
-
-def test_missing_meshes_are_listed(open_page):
-    """As text, not all of a hundred; nothing is said where none is missing."""
-    view = open_page()._controls.view
-    assert view._missing.content == ''
-    view.show_missing(['<a>.stl', *(f'{number}.stl' for number in range(99))])
-    assert '&lt;a&gt;.stl' in view._missing.content
-    assert 'and 92 more' in view._missing.content
-    view.show_missing([])
-    assert view._missing.content == ''
 
 
 def test_unexpected_error_ends_the_page_and_is_raised(open_page):
@@ -298,15 +273,6 @@ def test_load_shows_the_efforts_that_hold_it(open_page):
     page.do(panel._begin)
     wait_until(lambda: panel._text.content == '', 'no efforts')
     wait_until(lambda: '/load_handles/force' not in names, 'no handle')
-
-
-def test_efforts_follow_the_robot(open_page):
-    """A dragged goal changes the efforts of the same load."""
-    page = open_page()
-    panel = show_load(page)
-    before = panel._text.content
-    lift(page, 0.005)
-    wait_until(lambda: panel._text.content != before, 'other efforts')
 
 
 def test_load_ends_with_its_robot(open_page):
@@ -391,24 +357,6 @@ def test_newer_work_of_same_key_replaces_older():
     assert done == ['other', 'new']
 
 
-def test_take_waits_until_there_is_work():
-    """It returns as soon as something is put, long before its patience is over."""
-    queue = WorkQueue()
-    timer = threading.Timer(0.05, lambda: queue.put(lambda: None))
-    timer.start()
-    assert len(queue.take(PATIENCE)) == 1
-    timer.join()
-
-
-def test_wake_ends_the_wait():
-    """Nothing to do is a reason to return when it was asked to."""
-    queue = WorkQueue()
-    timer = threading.Timer(0.05, queue.wake)
-    timer.start()
-    assert queue.take(PATIENCE) == []
-    timer.join()
-
-
 def test_moved_robot_is_drawn_at_once():
     """An answer ends the wait."""
     due = PictureDue(0.02)
@@ -424,9 +372,3 @@ def test_pending_requests_do_not_delay_drawing_forever():
     due = PictureDue(20 * tick)
     found = [due.at(tick * number, asked=True, moved=False) for number in range(64)]
     assert [number for number, each in enumerate(found) if each] == [20, 41, 62]
-
-
-def test_nothing_is_drawn_without_request():
-    """It rests."""
-    due = PictureDue(0.02)
-    assert not any(due.at(float(number), asked=False, moved=False) for number in range(5))

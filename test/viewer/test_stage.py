@@ -8,9 +8,6 @@ from ik_node.analysis.link_motion import free_body_values, motor_values
 from ik_node.analysis.reach.volume import ReachVolume
 from ik_node.description.files import description_path
 from ik_node.description.visuals import read_visuals
-from ik_node.model.dof import DOF
-from ik_node.model.joint import Joint
-from ik_node.model.link import Link
 from ik_node.robot import load_robot
 from ik_node.scene import IKRootsHelper, LAYERS, mesh_of
 from ik_node.scene.shapes import Sector, Segment, Sphere, Text
@@ -18,8 +15,8 @@ from ik_node.viewer.panels.view_panel import Wanted
 from ik_node.viewer.sessions.library_session import gallery_session
 from ik_node.viewer.stage import link_bodies
 from ik_node.viewer.stage.link_bodies import LinkBodies
-from ik_node.viewer.stage.reach_marks import colours_of, ReachMarks, slice_cells
-from ik_node.viewer.stage.scene_nodes import form_of, meshes_of, SceneNodes, SEAM, settled
+from ik_node.viewer.stage.reach_marks import ReachMarks, slice_cells
+from ik_node.viewer.stage.scene_nodes import SceneNodes, settled
 from ik_node.viewer.stage.view_ray import ViewRay
 import numpy as np
 import pytest
@@ -70,18 +67,6 @@ def test_bodies_follow_their_links(scene):
         np.testing.assert_allclose(node.position, robot.forward(q, link)[:3, 3], atol=1e-12)
     bodies.remove()
     assert scene.nodes == {}
-
-
-def test_moving_bodies_cast_shadows_on_fixed_ones(scene):
-    """The base is shaded by the platform, and nothing by itself."""
-    robot = load_robot(description_path('hexapod.urdf'))
-    LinkBodies(scene, robot, lambda link, ray: None, lambda link, event: None)
-    base, platform = (
-        next(node for at, node in scene.nodes.items() if at.startswith(f'/bodies/{name}_link/'))
-        for name in ('base', 'platform')
-    )
-    assert (base.cast_shadow, base.receive_shadow) == (False, True)
-    assert (platform.cast_shadow, platform.receive_shadow) == (True, False)
 
 
 def test_extent_leaves_out_the_ground(scene):
@@ -202,15 +187,6 @@ BALL = Sphere('links/a/b', 'links', 'arm', *PLACE, RED, 0.0, 0.1, 12)
 TEXT = Text('closures/gap', 'closures', 'loop', *PLACE, RED, 0.0, '3 mm', 0.1)
 
 
-def revolute(lower, upper):
-    """Return a hinge with limits that carries a link."""
-    joint = Joint('hinge')
-    joint.set_dof('EZ')
-    joint.min_dof_limit[DOF.EZ], joint.max_dof_limit[DOF.EZ] = lower, upper
-    joint.add_child(Link('arm'))
-    return joint
-
-
 def corners(node):
     """Return the corners of every triangle of a batch in the root frame, (k, 3)."""
     found = []
@@ -277,26 +253,6 @@ def test_page_shows_all_triangles_of_the_scene(scene, name):
     assert [node for node in scene.nodes.values() if node.kind == 'batch'] == batches
 
 
-@pytest.mark.parametrize('limits', [(-2 * np.pi, 2 * np.pi), (-3.1416, 3.1416), (-9.0, np.inf)])
-def test_limits_beyond_a_turn_need_few_meshes(scene, limits):
-    """What follows the hand goes in steps; a limit stays where it is, to the last bit."""
-    joint = revolute(*limits)
-    helper = IKRootsHelper([joint], layers=['limits'])
-    nodes = SceneNodes(scene, lambda link, ray: None)
-    for value in np.linspace(-6.2, 6.2, 997).clip(*limits):
-        joint.set_dof_values(float(value))
-        (shape,) = helper.shapes()
-        drawn = settled(shape)
-        for now, then, limit in zip(
-            (drawn.lower, drawn.upper), (shape.lower, shape.upper), limits, strict=True
-        ):
-            if then == limit:
-                assert now == limit or drawn.upper - drawn.lower == pytest.approx(2 * np.pi)
-        assert drawn.upper - drawn.lower <= 2 * np.pi + SEAM
-        nodes.draw([shape])
-    assert scene.made < 40
-
-
 def test_hand_of_a_limit_turns(scene):
     """A joint that moves turns its hand; neither face nor hand is made anew."""
     nodes = SceneNodes(scene, lambda link, ray: None)
@@ -361,17 +317,6 @@ def test_click_returns_the_link_that_was_hit(scene):
     assert clicked == [('hand', 9.0), ('arm', 9.0)]
 
 
-def test_only_size_and_colour_need_another_mesh():
-    """Place, name, text, hand and a line's length need no other mesh; size and colour do."""
-    assert form_of(SECTOR) == form_of(replace(SECTOR, value=0.0, position=(0, 0, 0), name='x'))
-    assert form_of(SECTOR) != form_of(replace(SECTOR, upper=2.0))
-    assert form_of(LINE) == form_of(replace(LINE, length=9.0))
-    assert form_of(TEXT) == form_of(replace(TEXT, text='x'))
-    assert form_of(BALL) != form_of(replace(BALL, rgba=(0, 0, 0, 1)))
-    assert form_of(BALL) != form_of(LINE)
-    assert meshes_of(TEXT) == []
-
-
 @pytest.mark.parametrize(
     ('name', 'motors', 'free'),
     [
@@ -430,25 +375,6 @@ def test_surface_and_slice_are_drawn_and_removed(scene, ball):
     assert not scene.nodes
 
 
-def test_nothing_is_sent_again_while_nothing_changes(scene, ball):
-    """A slice that moves leaves the surface as it is."""
-    marks = ReachMarks(scene)
-    marks.draw(Wanted(ball, 0.3, 'y', 0.0))
-    made, surface = scene.made, scene.nodes['/reach/surface']
-    marks.draw(Wanted(ball, 0.3, 'y', 0.0))
-    assert scene.made == made
-    marks.draw(Wanted(ball, 0.3, 'y', 0.1))
-    assert scene.made == made + 1
-    assert scene.nodes['/reach/surface'] is surface
-
-
-def test_higher_share_has_a_smaller_surface(scene, ball):
-    """With both orientations only half of the ball is left."""
-    marks = ReachMarks(scene)
-    marks.draw(Wanted(ball, 0.8, '', 0.0))
-    assert scene.nodes['/reach/surface'].vertices[:, 0].max() < 1.1
-
-
 @pytest.mark.parametrize('axis', ['x', 'z'])
 def test_slice_has_a_square_for_each_reached_cell(scene, ball, axis):
     """At its middle, perpendicular to the axis, with the colour of its share."""
@@ -464,9 +390,3 @@ def test_slice_has_a_square_for_each_reached_cell(scene, ball, axis):
     positions, shares = slice_cells(wanted)
     np.testing.assert_allclose(shares, ball.capability(positions))
     assert len(np.unique(node.batched_colors, axis=0)) == len(np.unique(shares))
-
-
-def test_colours_go_from_dark_to_bright():
-    """A larger share is brighter."""
-    bright = colours_of(np.linspace(0.0, 1.0, 20)).sum(axis=1)
-    assert (np.diff(bright) > 0.0).all()
