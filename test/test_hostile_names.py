@@ -115,7 +115,7 @@ def test_diagnostics_escape_names(name):
     from diagnostic_msgs.msg import DiagnosticArray
     from ik_node.ros.messages.status_row import fill_diagnostics
     from ik_node.ros.outputs.diagnostics import solve_rows, TickReport
-    from ik_node.ros_client.status_reports import released_of
+    from ik_node.ros_client.session import released_of
 
     robot = load_robot(robot_text(name, name + '2', name, name))
     solution = Solver(robot).solve_pose({})

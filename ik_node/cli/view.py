@@ -119,7 +119,7 @@ def _serve(args: argparse.Namespace, stack: ExitStack) -> None:
     peer = None
     reach = None if args.reach is None else ReachVolume.load(args.reach)
     if args.ros:
-        from ik_node.ros_client.view_node import open_view
+        from ik_node.ros_client.session import open_view
 
         session: Session = (peer := open_view(['ik_node', *args.ros_args], args.node))
     else:

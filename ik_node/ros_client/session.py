@@ -1,13 +1,15 @@
-"""Session of the browser page that shows and controls a running node."""
+"""Session of the browser page that shows and controls a running node, and its start."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 import dataclasses
+import math
+import threading
 from typing import Any, NamedTuple
 
 from ik_node.description.read import text_alone
-from ik_node.errors import IkError, OptionError, UnknownFrameError
+from ik_node.errors import IkError, MOST_TEXT, OptionError, plain, UnknownFrameError
 from ik_node.model.rotation import matrix_to_euler, matrix_to_quat, pose_matrix
 from ik_node.robot import load_robot, Robot
 from ik_node.ros.loading.joint_roles import JointRoles
@@ -16,12 +18,102 @@ from ik_node.ros.messages.convert import pose_from_message, quat_xyzw_from_rpy, 
 from ik_node.ros.messages.names import frame_in_root, root_frame, topic_part
 from ik_node.ros.parameters.settings import GoalSettings, Settings
 from ik_node.ros_client.remote_node import RemoteNode
-from ik_node.ros_client.status_reports import released_of, reports_of
 from ik_node.scene.chain_report import ChainReport
 from ik_node.solver import SolverOptions
 from ik_node.solver.pose import unit_pose
+from ik_node.solver.result import PoseError
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+import rclpy
+from rclpy.exceptions import InvalidTopicNameException
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Future
+from rclpy.validate_topic_name import validate_topic_name
+
+# Message of the status if there is no chain.
+_NOTHING_TO_DO = 'CONVERGED: no goal and no loop'
+
+
+def reports_of(message: Any) -> list[ChainReport]:
+    """
+    Return one report per chain.
+
+    Parameters
+    ----------
+    message : diagnostic_msgs.msg.DiagnosticArray
+        Message of ~/solve_status, or an object with its fields.
+
+    """
+    found = []
+    for status in message.status:
+        values = {pair.key: pair.value for pair in status.values}
+        found.append(
+            ChainReport(
+                name=status.name.partition(': ')[2],
+                status=status.message.split(':')[0].split(';')[0],
+                message=status.message,
+                iterations=int(_number(values.get('iterations', '0'))),
+                solve_time=_number(values.get('solve_time', '0')),
+                goal_errors=_errors('goal.', values),
+                closure_errors=_errors('closure.', values),
+            )
+        )
+    return found
+
+
+def released_of(message: Any, closures: Collection[str]) -> set[str] | None:
+    """
+    Return the released closures, for which no chain has a residual.
+
+    Parameters
+    ----------
+    message : diagnostic_msgs.msg.DiagnosticArray
+        Message of ~/solve_status, or an object with its fields.
+    closures : collection of str
+        Closures of the robot.
+
+    Returns
+    -------
+    set of str or None
+        None = unknown, because nothing was solved.
+
+    """
+    held: set[str] = set()
+    for status in message.status:
+        keys = {pair.key for pair in status.values}
+        if 'iterations' not in keys and not status.message.startswith(_NOTHING_TO_DO):
+            return None
+        held.update(
+            name for name in closures if plain(f'closure.{name}.position', MOST_TEXT) in keys
+        )
+    return set(closures) - held if message.status else None
+
+
+def _errors(prefix: str, values: Mapping[str, str]) -> dict[str, PoseError]:
+    end = '.position'
+    names = [
+        key[len(prefix) : -len(end)]
+        for key in values
+        if key.startswith(prefix) and key.endswith(end)
+    ]
+    return {
+        name: PoseError(
+            _number(values[f'{prefix}{name}.position']),
+            _number(values.get(f'{prefix}{name}.orientation', '0')),
+        )
+        for name in names
+    }
+
+
+def _number(text: str) -> float:
+    """Return a text as a number; 0 if it is not a finite number."""
+    try:
+        number = float(text)
+    except ValueError:
+        return 0.0
+    return number if math.isfinite(number) else 0.0
+
 
 Array = NDArray[np.float64]
 
@@ -468,3 +560,59 @@ class RemoteNodeSession:
 
 def _unknown(target: str, source: str) -> Array:
     raise LookupError(f'{source} in {target}')
+
+
+def open_view(args: Sequence[str], name: str) -> RemoteNodeSession:
+    """
+    Start a node that observes another node, and return a session for the page.
+
+    Parameters
+    ----------
+    args : sequence of str
+        Command line that starts with the program's name; ROS reads it.
+    name : str
+        Name of the other node.
+
+    Returns
+    -------
+    RemoteNodeSession
+        The session. Closing it ends the new node and does not affect the other one.
+
+    Raises
+    ------
+    OptionError
+        If the name is not a valid node name.
+
+    """
+    try:
+        validate_topic_name(name)
+    except InvalidTopicNameException:
+        raise OptionError('--node', name, 'a node name such as /cell/left_ik or ik_node') from None
+    # The page handles Ctrl-C.
+    rclpy.init(args=list(args), signal_handler_options=SignalHandlerOptions.NO)
+    remote = RemoteNode(name)
+    executor = SingleThreadedExecutor()
+    executor.add_node(remote)
+
+    # Shutting an executor down during a callback raises in its thread, so let it finish first.
+    over: Any = Future()
+
+    def spin() -> None:
+        try:
+            executor.spin_until_future_complete(over)
+        except ExternalShutdownException:
+            return
+
+    thread = threading.Thread(target=spin, name='ros', daemon=True)
+    thread.start()
+
+    def end() -> None:
+        if not thread.is_alive():
+            return
+        over.set_result(None)
+        thread.join()
+        executor.shutdown()
+        remote.destroy_node()
+        rclpy.try_shutdown()
+
+    return RemoteNodeSession(remote, end)

@@ -102,7 +102,7 @@ def live(
 ) -> Iterator[LivePage]:
     """Start the hexapod's node, its page and a browser, for all tests of a file."""
     pytest.importorskip('viser')
-    from ik_node.ros_client.view_node import open_view
+    from ik_node.ros_client.session import open_view
     from ik_node.viewer.page import Page
 
     graph = lasting_graph

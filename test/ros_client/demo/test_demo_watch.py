@@ -1,9 +1,13 @@
+# flake8: noqa: E402, I100
 """The demo's line a second, measured and not believed."""
 
 from ik_node import load_robot
-from ik_node.ros_client.demo.demo_watch import DemoWatch
 import numpy as np
 import pytest
+
+pytest.importorskip('rclpy')
+
+from ik_node.ros_client.demo.run_demo import DemoWatch
 
 GOALS = {'platform': 'platform_link'}
 
