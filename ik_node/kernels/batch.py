@@ -7,16 +7,10 @@ single solves find, to the bit.
 
 from __future__ import annotations
 
+from ik_node.kernels import solve_state as now
 from ik_node.kernels.decorators import entry, FLOATS, INT, INTS
 from ik_node.kernels.layout import Floats, Ints, JOINT_ROWS, open_solve, RECORD
 from ik_node.kernels.solve import advance
-from ik_node.kernels.solve_state import (
-    ITERATIONS,
-    PHASE,
-    PHASE_DONE,
-    STATUS_REFUSED,
-    STATUS_RUNNING,
-)
 from ik_node.kernels.unchecked_array import beyond, table
 
 
@@ -70,7 +64,7 @@ def advance_batch(
     kept = RECORD + 2 * s.nc
     made = table(records, count, kept)
     for n in range(first, count):
-        before = 0 if s.k[PHASE] == PHASE_DONE else s.k[ITERATIONS]
+        before = 0 if s.k[now.PHASE] == now.PHASE_DONE else s.k[now.ITERATIONS]
         status = advance(
             i,
             f,
@@ -84,13 +78,13 @@ def advance_batch(
             goals,
             steps,
         )
-        if status == STATUS_RUNNING:
+        if status == now.STATUS_RUNNING:
             return n
-        if status == STATUS_REFUSED:
+        if status == now.STATUS_REFUSED:
             return -1 - n
         for e in range(kept):
-            made[n, e] = s.w[s.record + e]
-        steps -= s.k[ITERATIONS] - before + 1
+            made[n, e] = s.record[e]
+        steps -= s.k[now.ITERATIONS] - before + 1
         if steps <= 0:
             return n + 1
     return count

@@ -1,3 +1,4 @@
+# flake8: noqa: E203
 """
 The nearest answer to goals that cannot be reached; docs/theory.md, section 8, and decision 0016.
 
@@ -10,12 +11,13 @@ one among equals.
 
 from math import pi, sqrt
 
-from ik_node.kernels.decorators import kernel
+from ik_node.kernels import solve_state as now
+from ik_node.kernels.decorators import kernel, rare
 from ik_node.kernels.layout import (
     CANDIDATE_ROOM,
     CON_LEVEL,
     CON_ROW_TOLERANCE,
-    constraint_value,
+    Floats,
     KIND_CONE,
     PREFERS_NOTHING,
     PREFERS_REST_POSE,
@@ -23,60 +25,6 @@ from ik_node.kernels.layout import (
 )
 from ik_node.kernels.options import AGREEING_STARTS, DAMPING_FACTOR, MAX_ITERATIONS, RESTARTS
 from ik_node.kernels.out_of_reach import other_assemblies, out_of_reach
-from ik_node.kernels.solve_state import (
-    AGREED,
-    ASSEMBLIES,
-    BEST_COST,
-    CANDIDATES,
-    CLOSED_AT_START,
-    CLOSING,
-    COST,
-    DAMPING_SCALE,
-    DRAWN,
-    EFFORT,
-    EFFORT_DRAWN,
-    EFFORT_FAR,
-    EFFORT_KEPT,
-    EFFORT_NEAR,
-    EFFORT_PUSHED,
-    EFFORT_WALKED,
-    ENDED,
-    ENDED_AGREED,
-    ENDED_PROVEN,
-    ENDED_SMALL,
-    ENDED_SPENT,
-    ENOUGH,
-    FALLBACKS,
-    FRAMES,
-    GREW,
-    INTERRUPTED,
-    ITERATIONS,
-    LAST_LEVEL,
-    LEFT_DAMPING,
-    LEVEL,
-    LEVEL_DONE,
-    LOOPS,
-    OUT_OF_ITERATIONS,
-    PERTURBED,
-    PHASE,
-    PHASE_DONE,
-    PHASE_LEVEL,
-    PHASE_REACH,
-    PHASE_SETTLE,
-    REACH_COST,
-    STALE,
-    START_ITERATIONS,
-    STARTS,
-    STATUS,
-    STATUS_DIVERGED,
-    STATUS_STALLED,
-    STATUS_TIMEOUT,
-    TIGHT,
-    TOLERANT,
-    TRACKS,
-    TRIED,
-    WEAK,
-)
 from ik_node.kernels.start import (
     all_within_tolerance,
     copy_variables,
@@ -135,25 +83,25 @@ OPEN_COST, NO_COST = 1e100, 1e300
 
 
 @kernel
-def distance(s: Solve, a: int, b: int) -> float:
-    """Return max_v |a_v - b_v| of the variables at s.w[a] and s.w[b] [rad or L]."""
+def distance(s: Solve, a: Floats, b: Floats) -> float:
+    """Return max_v |a_v - b_v| of variables a and b (nv,) [rad or L]."""
     most = 0.0
     for v in range(s.nv):
-        most = max(most, abs(s.w[a + v] - s.w[b + v]))
+        most = max(most, abs(a[v] - b[v]))
     return most
 
 
 @kernel
-def nearer(s: Solve, a: int, b: int) -> bool:
+def nearer(s: Solve, a: Floats, b: Floats) -> bool:
     """
-    Return True if s.w[a] is nearer to the start than s.w[b], by the sum of squares.
+    Return True if a is nearer to the start than b, by the sum of squares; both (nv,).
 
     The largest difference is often that of a variable with the same value in all answers, and
     would not distinguish them.
     """
     difference = 0.0
     for v in range(s.nv):
-        one, other = s.w[a + v] - s.w[s.x_start + v], s.w[b + v] - s.w[s.x_start + v]
+        one, other = a[v] - s.x_start[v], b[v] - s.x_start[v]
         difference += one * one - other * other
     return difference < 0.0
 
@@ -162,50 +110,50 @@ def nearer(s: Solve, a: int, b: int) -> bool:
 def remove_full_turns(s: Solve) -> None:
     """Shift every angle by full turns to the value nearest to its start, within its bounds."""
     for v in range(s.nv):
-        if s.k[s.wraps + v] == 1:
-            turns = round((s.w[s.x_start + v] - s.w[s.x + v]) / (2.0 * pi))
-            value = s.w[s.x + v] + 2.0 * pi * turns
-            if value > s.w[s.upper + v]:
+        if s.wraps[v] == 1:
+            turns = round((s.x_start[v] - s.x[v]) / (2.0 * pi))
+            value = s.x[v] + 2.0 * pi * turns
+            if value > s.upper[v]:
                 value -= 2.0 * pi
-            elif value < s.w[s.lower + v]:
+            elif value < s.lower[v]:
                 value += 2.0 * pi
-            if s.w[s.lower + v] <= value <= s.w[s.upper + v]:
-                s.w[s.x + v] = value
+            if s.lower[v] <= value <= s.upper[v]:
+                s.x[v] = value
 
 
 @kernel
 def steps_left(s: Solve) -> bool:
     """Return True if a step towards goals is left: (1 + restarts) max_iterations in all."""
     most = s.options[MAX_ITERATIONS] * (1.0 + s.options[RESTARTS])
-    return bool(s.k[INTERRUPTED] == 0 and s.k[ITERATIONS] - s.k[CLOSING] < most)
+    return bool(s.k[now.INTERRUPTED] == 0 and s.k[now.ITERATIONS] - s.k[now.CLOSING] < most)
 
 
 @kernel
 def enter_phase(s: Solve, phase: int, level: int) -> None:
     """Enter LEVEL or SETTLE for the rows of a level, with the counters of a new start."""
-    s.k[PHASE], s.k[LEVEL] = phase, level
-    s.k[START_ITERATIONS] = 0
-    s.k[WEAK] = 0
-    s.k[LEVEL_DONE] = 0
-    s.k[STALE] = 1
-    if phase == PHASE_SETTLE:
-        s.w[DAMPING_SCALE] = 1.0
-    elif s.k[EFFORT] == EFFORT_KEPT:
+    s.k[now.PHASE], s.k[now.LEVEL] = phase, level
+    s.k[now.START_ITERATIONS] = 0
+    s.k[now.WEAK] = 0
+    s.k[now.LEVEL_DONE] = 0
+    s.k[now.STALE] = 1
+    if phase == now.PHASE_SETTLE:
+        s.w[now.DAMPING_SCALE] = 1.0
+    elif s.k[now.EFFORT] == now.EFFORT_KEPT:
         # It goes on where another effort ended.
-        s.w[DAMPING_SCALE] = min(max(s.w[DAMPING_SCALE], LEVEL_DAMPING_SCALE), 1.0)
+        s.w[now.DAMPING_SCALE] = min(max(s.w[now.DAMPING_SCALE], LEVEL_DAMPING_SCALE), 1.0)
     else:
-        s.w[DAMPING_SCALE] = LEVEL_DAMPING_SCALE
+        s.w[now.DAMPING_SCALE] = LEVEL_DAMPING_SCALE
 
 
 @kernel
 def enter_reach(s: Solve) -> None:
     """Enter REACH: all rows together are to become zero."""
     for r in range(s.nr):
-        s.w[s.hold + r] = 0.0
-    enter_phase(s, PHASE_REACH, 0)
-    s.w[DAMPING_SCALE] = s.options[DAMPING_FACTOR]
-    if s.k[STARTS] > 1:
-        s.w[DAMPING_SCALE] *= LATER_DAMPING
+        s.hold[r] = 0.0
+    enter_phase(s, now.PHASE_REACH, 0)
+    s.w[now.DAMPING_SCALE] = s.options[DAMPING_FACTOR]
+    if s.k[now.STARTS] > 1:
+        s.w[now.DAMPING_SCALE] *= LATER_DAMPING
 
 
 @kernel
@@ -213,32 +161,31 @@ def enter_settling(s: Solve, granted: int) -> None:
     """Enter SETTLE for the preferences that follow `granted`; end the solve if there are none."""
     following = PREFERS_REST_POSE + 1
     for v in range(s.nv):
-        if s.k[s.preference + v] > granted:
-            following = min(following, s.k[s.preference + v])
+        if s.preference[v] > granted:
+            following = min(following, s.preference[v])
     if following <= PREFERS_REST_POSE:
-        enter_phase(s, PHASE_SETTLE, s.k[LAST_LEVEL] + following)
+        enter_phase(s, now.PHASE_SETTLE, s.k[now.LAST_LEVEL] + following)
     else:
-        s.k[PHASE] = PHASE_DONE
+        s.k[now.PHASE] = now.PHASE_DONE
 
 
-@kernel
-def enter_effort(s: Solve, effort: int, start: int) -> None:
-    """Go through all levels from s.w[start]."""
-    if start != s.x:
-        copy_variables(s, start, s.x)
+@rare
+def enter_effort(s: Solve, effort: int, start: Floats) -> None:
+    """Go through all levels from `start` (nv,)."""
+    copy_variables(s, start, s.x)
     remove_full_turns(s)
-    s.k[EFFORT] = effort
-    s.k[OUT_OF_ITERATIONS] = 0
-    enter_phase(s, PHASE_LEVEL, 0)
+    s.k[now.EFFORT] = effort
+    s.k[now.OUT_OF_ITERATIONS] = 0
+    enter_phase(s, now.PHASE_LEVEL, 0)
 
 
 @kernel
 def best_candidate(s: Solve) -> int:
     """Return the candidate of least cost; -1 if every candidate has been tried."""
     best = -1
-    for c in range(s.k[CANDIDATES]):
-        cost = s.w[s.candidate_cost + c]
-        if cost < NO_COST and (best < 0 or cost < s.w[s.candidate_cost + best]):
+    for c in range(s.k[now.CANDIDATES]):
+        cost = s.candidate_cost[c]
+        if cost < NO_COST and (best < 0 or cost < s.candidate_cost[best]):
             best = c
     return best
 
@@ -247,9 +194,9 @@ def best_candidate(s: Solve) -> int:
 def nearest_of_the_best(s: Solve, least: float) -> int:
     """Return the candidate nearest to the start among those whose costs equal the least one."""
     best = -1
-    for c in range(s.k[CANDIDATES]):
-        if EQUAL * s.w[s.candidate_cost + c] <= least and (
-            best < 0 or nearer(s, s.candidate + c * s.nv, s.candidate + best * s.nv)
+    for c in range(s.k[now.CANDIDATES]):
+        if EQUAL * s.candidate_cost[c] <= least and (
+            best < 0 or nearer(s, s.candidate[c * s.nv :], s.candidate[best * s.nv :])
         ):
             best = c
     return best
@@ -264,10 +211,10 @@ def closed_cost(s: Solve) -> float:
     """
     closed, cost = all_within_tolerance(s, 0), 0.0
     for c in range(s.nc):
-        if (constraint_value(s, c, CON_LEVEL) > 0.0) == closed:
-            for r in range(6 * c, s.i[s.row_end + c]):
-                if s.i[s.kind + c] != KIND_CONE or s.w[s.residual + r] > 0.0:
-                    cost += 0.5 * row_weight(s, r) * s.w[s.residual + r] * s.w[s.residual + r]
+        if (s.constraints[c, CON_LEVEL] > 0.0) == closed:
+            for r in range(6 * c, s.row_end[c]):
+                if s.kind[c] != KIND_CONE or s.residual[r] > 0.0:
+                    cost += 0.5 * row_weight(s, r) * s.residual[r] * s.residual[r]
     return cost if closed else OPEN_COST * (1.0 + cost)
 
 
@@ -275,36 +222,36 @@ def closed_cost(s: Solve) -> float:
 def count_agreement(s: Solve, cost: float) -> None:
     """Count the independent starts that ended with the cost of the best one."""
     best = best_candidate(s)
-    least = s.w[s.candidate_cost + best] if best >= 0 else NO_COST
+    least = s.candidate_cost[best] if best >= 0 else NO_COST
     if cost < EQUAL * least:
-        s.k[AGREED] = 1
+        s.k[now.AGREED] = 1
     elif EQUAL * cost <= least:
-        s.k[AGREED] += 1 if s.k[ENDED] == ENDED_PROVEN else s.k[DRAWN]
+        s.k[now.AGREED] += 1 if s.k[now.ENDED] == now.ENDED_PROVEN else s.k[now.DRAWN]
 
 
-@kernel
+@rare
 def decide_enough(s: Solve) -> None:
     """Decide how many agreeing starts are enough, and why they end the search."""
-    asked, loops = s.options[AGREEING_STARTS], s.k[LOOPS] > 0
-    s.k[ASSEMBLIES] = other_assemblies(s) if loops else 0
-    s.k[ENDED] = ENDED_PROVEN if out_of_reach(s) else ENDED_AGREED
-    proven, elbows = s.k[ENDED] == ENDED_PROVEN, s.k[ASSEMBLIES] > 0
+    asked, loops = s.options[AGREEING_STARTS], s.k[now.LOOPS] > 0
+    s.k[now.ASSEMBLIES] = other_assemblies(s) if loops else 0
+    s.k[now.ENDED] = now.ENDED_PROVEN if out_of_reach(s) else now.ENDED_AGREED
+    proven, elbows = s.k[now.ENDED] == now.ENDED_PROVEN, s.k[now.ASSEMBLIES] > 0
     if asked > 0.0:
-        s.k[ENOUGH] = int(asked)
+        s.k[now.ENOUGH] = int(asked)
     elif asked < 0.0 and (elbows or not proven):
         # Another assembly may be nearer, however far the goal is.
-        s.k[ENOUGH], s.k[ENDED] = NEVER, ENDED_SPENT
+        s.k[now.ENOUGH], s.k[now.ENDED] = NEVER, now.ENDED_SPENT
     elif proven and elbows:
-        s.k[ENOUGH] = PROVEN_OPEN if s.k[ASSEMBLIES] == 2 else PROVEN_ELBOWS
+        s.k[now.ENOUGH] = PROVEN_OPEN if s.k[now.ASSEMBLIES] == 2 else PROVEN_ELBOWS
     elif proven:
-        s.k[ENOUGH] = PROVEN_LOOPS if loops else PROVEN
+        s.k[now.ENOUGH] = PROVEN_LOOPS if loops else PROVEN
     elif elbows:
-        s.k[ENOUGH] = AGREEMENT_ELBOWS
+        s.k[now.ENOUGH] = AGREEMENT_ELBOWS
     else:
-        s.k[ENOUGH] = AGREEMENT_LOOPS if loops else AGREEMENT
+        s.k[now.ENOUGH] = AGREEMENT_LOOPS if loops else AGREEMENT
 
 
-@kernel
+@rare
 def starts_agree(s: Solve) -> bool:
     """
     Return True if so many independent starts ended alike that no other would be better.
@@ -313,16 +260,16 @@ def starts_agree(s: Solve) -> bool:
     n MOST_AGREEMENT: goals that can be reached, but are missed by many starts, are missed by
     little. A start near a candidate, or near the first start, says nothing about other minima.
     """
-    if s.k[ENOUGH] == 0:
+    if s.k[now.ENOUGH] == 0:
         decide_enough(s)
     share, best = 1.0, best_candidate(s)
-    if s.options[AGREEING_STARTS] == 0.0 and s.k[ENDED] == ENDED_AGREED and best >= 0:
-        residual = sqrt(2.0 * s.w[s.candidate_cost + best])
+    if s.options[AGREEING_STARTS] == 0.0 and s.k[now.ENDED] == now.ENDED_AGREED and best >= 0:
+        residual = sqrt(2.0 * s.candidate_cost[best])
         share = min(1.0 + NEAR_MISS / max(residual, SMALLEST_RESIDUAL), MOST_AGREEMENT)
-    return bool(s.k[AGREED] >= s.k[ENOUGH] * share)
+    return bool(s.k[now.AGREED] >= s.k[now.ENOUGH] * share)
 
 
-@kernel
+@rare
 def known_end(s: Solve) -> int:
     """
     Return the candidate at which the start will end as well, -1 if there is none.
@@ -330,14 +277,14 @@ def known_end(s: Solve) -> int:
     That is a candidate near x whose cost at the end of REACH was similar, and smaller: x is in its
     basin (as in the multi-level single linkage of Rinnooy Kan & Timmer 1987).
     """
-    if s.k[STARTS] == 1 or s.k[TIGHT] == 1 or s.k[TOLERANT] == 1:
+    if s.k[now.TIGHT] == 1 or s.k[now.TOLERANT] == 1:
         return -1
-    for c in range(s.k[CANDIDATES]):
-        cost = s.w[s.candidate_reach + c]
-        same = cost <= s.w[COST] < SAME_BASIN_COST * cost
+    for c in range(s.k[now.CANDIDATES]):
+        cost = s.candidate_reach[c]
+        same = cost <= s.w[now.COST] < SAME_BASIN_COST * cost
         for v in range(s.nv if same else 0):
-            way = s.w[s.x + v] - s.w[s.candidate + c * s.nv + v]
-            if s.k[s.wraps + v] == 1:
+            way = s.x[v] - s.candidate[c * s.nv + v]
+            if s.wraps[v] == 1:
                 way -= 2.0 * pi * round(way / (2.0 * pi))
             same = same and abs(way) < SAME_BASIN
         if same:
@@ -345,63 +292,63 @@ def known_end(s: Solve) -> int:
     return -1
 
 
-@kernel
+@rare
 def collect_candidate(s: Solve, cost: float) -> None:
     """Keep x, the end of a start, as a candidate if its cost is among the best."""
-    if s.k[STARTS] == 1:
+    if s.k[now.STARTS] == 1:
         copy_variables(s, s.x, s.x_kept)
     count_agreement(s, cost)
     at, worst = -1, -1.0
-    for c in range(s.k[CANDIDATES]):
-        known = s.w[s.candidate_cost + c]
+    for c in range(s.k[now.CANDIDATES]):
+        known = s.candidate_cost[c]
         if abs(cost - known) <= SAME_COST * known:
-            at, worst = (c if nearer(s, s.x, s.candidate + c * s.nv) else -1), 0.0
+            at, worst = (c if nearer(s, s.x, s.candidate[c * s.nv :]) else -1), 0.0
             break
         if known > max(worst, cost):
             at, worst = c, known
-    if s.k[CANDIDATES] < CANDIDATE_ROOM and worst != 0.0:
-        at = s.k[CANDIDATES]
-        s.k[CANDIDATES] += 1
+    if s.k[now.CANDIDATES] < CANDIDATE_ROOM and worst != 0.0:
+        at = s.k[now.CANDIDATES]
+        s.k[now.CANDIDATES] += 1
     if at >= 0:
-        s.w[s.candidate_cost + at] = cost
-        if worst != 0.0 or s.w[REACH_COST] > 0.0:
-            s.w[s.candidate_reach + at] = s.w[REACH_COST]
-        copy_variables(s, s.x, s.candidate + at * s.nv)
+        s.candidate_cost[at] = cost
+        if worst != 0.0 or s.w[now.REACH_COST] > 0.0:
+            s.candidate_reach[at] = s.w[now.REACH_COST]
+        copy_variables(s, s.x, s.candidate[at * s.nv :])
     next_start(s)
 
 
-@kernel
+@rare
 def next_start(s: Solve) -> None:
     """Draw the next start; after the last one begin with the best effort."""
-    more = s.k[STARTS] <= s.options[RESTARTS] and s.k[INTERRUPTED] == 0
+    more = s.k[now.STARTS] <= s.options[RESTARTS] and s.k[now.INTERRUPTED] == 0
     ended = more and starts_agree(s)
     if more and not ended:
-        s.k[STARTS] += 1
-        s.k[PERTURBED] = 1
-        s.k[OUT_OF_ITERATIONS] = 0
-        s.k[GREW] = 0
-        s.w[BEST_COST] = NO_COST
+        s.k[now.STARTS] += 1
+        s.k[now.PERTURBED] = 1
+        s.k[now.OUT_OF_ITERATIONS] = 0
+        s.k[now.GREW] = 0
+        s.w[now.BEST_COST] = NO_COST
         if restart(s, best_candidate(s)):
-            s.k[EFFORT] = EFFORT_WALKED
+            s.k[now.EFFORT] = now.EFFORT_WALKED
             # A walk has no end of REACH that another start could be known by.
-            s.w[REACH_COST] = 0.0
-            enter_phase(s, PHASE_LEVEL, 0)
+            s.w[now.REACH_COST] = 0.0
+            enter_phase(s, now.PHASE_LEVEL, 0)
         else:
             enter_reach(s)
             release_bounds(s)
     else:
-        if not ended and s.k[ENDED] != ENDED_PROVEN:
-            s.k[ENDED] = ENDED_SMALL if s.k[INTERRUPTED] == 2 else ENDED_SPENT
+        if not ended and s.k[now.ENDED] != now.ENDED_PROVEN:
+            s.k[now.ENDED] = now.ENDED_SMALL if s.k[now.INTERRUPTED] == 2 else now.ENDED_SPENT
         begin_efforts(s)
 
 
-@kernel
+@rare
 def hold_goals(s: Solve) -> None:
     """Hold the rows of goals where they are within their tolerances."""
     for c in range(s.nc):
-        for r in range(6 * c, s.i[s.row_end + c]):
-            if constraint_value(s, c, CON_LEVEL) > 0.0:
-                s.w[s.hold + r] = s.w[s.residual + r]
+        for r in range(6 * c, s.row_end[c]):
+            if s.constraints[c, CON_LEVEL] > 0.0:
+                s.hold[r] = s.residual[r]
 
 
 @kernel
@@ -409,8 +356,8 @@ def has_wide_goal(s: Solve) -> bool:
     """Return True if a goal has a tolerance that matters beside an error of usual size."""
     found = False
     for c in range(s.nc):
-        if constraint_value(s, c, CON_LEVEL) > 0.0:
-            for r in range(6 * c, s.i[s.row_end + c]):
+        if s.constraints[c, CON_LEVEL] > 0.0:
+            for r in range(6 * c, s.row_end[c]):
                 found = found or row_tolerance(s, r) > WIDE
     return bool(found)
 
@@ -420,15 +367,15 @@ def tolerated_cost(s: Solve) -> float:
     """Return the largest cost of the goals' rows within their tolerances."""
     cost = 0.0
     for c in range(s.nc):
-        if constraint_value(s, c, CON_LEVEL) > 0.0:
-            by_axis = constraint_value(s, c, CON_ROW_TOLERANCE) >= 0.0
-            for r in range(6 * c, s.i[s.row_end + c]):
-                if by_axis or r == 6 * c or r == s.i[s.angular + c]:
+        if s.constraints[c, CON_LEVEL] > 0.0:
+            by_axis = s.constraints[c, CON_ROW_TOLERANCE] >= 0.0
+            for r in range(6 * c, s.row_end[c]):
+                if by_axis or r == 6 * c or r == s.angular[c]:
                     cost += 0.5 * row_weight(s, r) * row_tolerance(s, r) ** 2
     return cost
 
 
-@kernel
+@rare
 def begin_tolerant_start(s: Solve) -> bool:
     """
     Enter REACH where only what exceeds the tolerances of goals counts, from the next candidate.
@@ -436,100 +383,102 @@ def begin_tolerant_start(s: Solve) -> bool:
     Return False if no candidate is left that may lead into all tolerances.
     """
     most = WITHIN_REACH * tolerated_cost(s)
-    while s.k[TRIED] < max(s.k[CANDIDATES], 1) and steps_left(s):
-        c = s.k[TRIED]
-        s.k[TRIED] += 1
-        known = s.w[s.candidate_cost + c] if s.k[CANDIDATES] > 0 else s.w[BEST_COST]
+    while s.k[now.TRIED] < max(s.k[now.CANDIDATES], 1) and steps_left(s):
+        c = s.k[now.TRIED]
+        s.k[now.TRIED] += 1
+        known = s.candidate_cost[c] if s.k[now.CANDIDATES] > 0 else s.w[now.BEST_COST]
         if known <= most:
-            copy_variables(s, s.candidate + c * s.nv if s.k[CANDIDATES] > 0 else s.x_best, s.x)
+            copy_variables(
+                s, s.candidate[c * s.nv :] if s.k[now.CANDIDATES] > 0 else s.x_best, s.x
+            )
             # Rows of tolerances by axis have other derivatives.
-            s.k[TOLERANT], s.k[FRAMES] = 1, 0
-            s.k[OUT_OF_ITERATIONS], s.k[GREW] = 0, 0
-            s.w[BEST_COST] = NO_COST
+            s.k[now.TOLERANT], s.k[now.FRAMES] = 1, 0
+            s.k[now.OUT_OF_ITERATIONS], s.k[now.GREW] = 0, 0
+            s.w[now.BEST_COST] = NO_COST
             enter_reach(s)
             return True
     return False
 
 
-@kernel
+@rare
 def begin_efforts(s: Solve) -> None:
     """Set the status with which REACH ended, and begin with the effort near the start."""
     if begin_tolerant_start(s):
         return
     if has_wide_goal(s):
-        s.k[TOLERANT], s.k[FRAMES] = 1, 0
-    s.k[STATUS] = STATUS_STALLED
+        s.k[now.TOLERANT], s.k[now.FRAMES] = 1, 0
+    s.k[now.STATUS] = now.STATUS_STALLED
     searched = steps_left(s)
-    if not searched and s.k[INTERRUPTED] != 2:
-        s.k[STATUS] = STATUS_TIMEOUT
-    if s.k[GREW] == 1:
-        s.k[STATUS] = STATUS_DIVERGED
+    if not searched and s.k[now.INTERRUPTED] != 2:
+        s.k[now.STATUS] = now.STATUS_TIMEOUT
+    if s.k[now.GREW] == 1:
+        s.k[now.STATUS] = now.STATUS_DIVERGED
         searched = False
     best = best_candidate(s)
-    if best >= 0 and s.w[s.candidate_cost + best] < OPEN_COST:
-        s.k[FALLBACKS] = -1
+    if best >= 0 and s.candidate_cost[best] < OPEN_COST:
+        s.k[now.FALLBACKS] = -1
     away = (
         s.options[RESTARTS] > 0.0
-        and s.k[FALLBACKS] == -1
-        and s.k[ASSEMBLIES] == 0
+        and s.k[now.FALLBACKS] == -1
+        and s.k[now.ASSEMBLIES] == 0
         and distance(s, s.x_kept, s.x_start) > FAR_AWAY
     )
     if away and searched:
-        best = nearest_of_the_best(s, s.w[s.candidate_cost + best])
-        for level in range(s.k[LAST_LEVEL] + 1):
-            s.w[s.kept_cost + level] = NO_COST
-        s.w[s.candidate_cost + best] = NO_COST
-        enter_effort(s, EFFORT_FAR, s.candidate + best * s.nv)
-    elif s.k[CLOSED_AT_START] == 1 and searched:
-        enter_effort(s, EFFORT_NEAR, s.x_start)
-    elif searched and s.k[FALLBACKS] < 0:
-        enter_effort(s, EFFORT_NEAR, s.x_kept)
+        best = nearest_of_the_best(s, s.candidate_cost[best])
+        for level in range(s.k[now.LAST_LEVEL] + 1):
+            s.kept_cost[level] = NO_COST
+        s.candidate_cost[best] = NO_COST
+        enter_effort(s, now.EFFORT_FAR, s.candidate[best * s.nv :])
+    elif s.k[now.CLOSED_AT_START] == 1 and searched:
+        enter_effort(s, now.EFFORT_NEAR, s.x_start)
+    elif searched and s.k[now.FALLBACKS] < 0:
+        enter_effort(s, now.EFFORT_NEAR, s.x_kept)
     elif best >= 0:
-        enter_effort(s, EFFORT_KEPT, s.candidate + best * s.nv)
+        enter_effort(s, now.EFFORT_KEPT, s.candidate[best * s.nv :])
     else:
-        enter_effort(s, EFFORT_KEPT, s.x_best)
+        enter_effort(s, now.EFFORT_KEPT, s.x_best)
 
 
 @kernel
 def is_known(s: Solve) -> bool:
     """Return True if an earlier start ended at the same cost of all rows, and count it."""
-    for c in range(s.k[CANDIDATES]):
-        known = s.w[s.candidate_reach + c]
-        if abs(s.w[BEST_COST] - known) <= SAME_REACH * known:
-            count_agreement(s, s.w[s.candidate_cost + c])
+    for c in range(s.k[now.CANDIDATES]):
+        known = s.candidate_reach[c]
+        if abs(s.w[now.BEST_COST] - known) <= SAME_REACH * known:
+            count_agreement(s, s.candidate_cost[c])
             return True
     return False
 
 
-@kernel
+@rare
 def finish_start(s: Solve) -> None:
     """End a failed start at its best iterate; if there are loops, draw them together first."""
-    if s.k[TOLERANT] == 1:
+    if s.k[now.TOLERANT] == 1:
         begin_efforts(s)
         return
     copy_variables(s, s.x_best, s.x)
-    s.k[STALE] = 1
-    if s.k[TIGHT] == 1:
+    s.k[now.STALE] = 1
+    if s.k[now.TIGHT] == 1:
         set_tightness(s, 0)
-        s.k[EFFORT] = EFFORT_DRAWN
-        enter_phase(s, PHASE_LEVEL, 0)
+        s.k[now.EFFORT] = now.EFFORT_DRAWN
+        enter_phase(s, now.PHASE_LEVEL, 0)
         return
-    s.w[REACH_COST] = s.w[BEST_COST]
-    if s.k[STARTS] == 1:
-        s.w[LEFT_DAMPING] = s.w[DAMPING_SCALE]
-    if s.options[RESTARTS] == 0.0 or s.k[INTERRUPTED] == 1:
+    s.w[now.REACH_COST] = s.w[now.BEST_COST]
+    if s.k[now.STARTS] == 1:
+        s.w[now.LEFT_DAMPING] = s.w[now.DAMPING_SCALE]
+    if s.options[RESTARTS] == 0.0 or s.k[now.INTERRUPTED] == 1:
         next_start(s)
-    elif s.k[LOOPS] == 0:
-        collect_candidate(s, s.w[BEST_COST])
-    elif s.k[STARTS] > 1 and is_known(s):
+    elif s.k[now.LOOPS] == 0:
+        collect_candidate(s, s.w[now.BEST_COST])
+    elif s.k[now.STARTS] > 1 and is_known(s):
         next_start(s)
     else:
-        enter_phase(s, PHASE_REACH, 0)
+        enter_phase(s, now.PHASE_REACH, 0)
         set_tightness(s, 1)
-        s.w[BEST_COST] = NO_COST
+        s.w[now.BEST_COST] = NO_COST
 
 
-@kernel
+@rare
 def fall_back(s: Solve) -> bool:
     """
     Try again to close loops that did not close. Return True if an attempt begins.
@@ -538,23 +487,23 @@ def fall_back(s: Solve) -> bool:
     close from the start of the solve or from a restart. If every attempt fails, the best of them
     counts.
     """
-    if s.k[FALLBACKS] < 0 or all_within_tolerance(s, 0):
+    if s.k[now.FALLBACKS] < 0 or all_within_tolerance(s, 0):
         return False
-    if s.k[FALLBACKS] == 0 or s.w[COST] < s.w[BEST_COST]:
-        s.w[BEST_COST] = s.w[COST]
+    if s.k[now.FALLBACKS] == 0 or s.w[now.COST] < s.w[now.BEST_COST]:
+        s.w[now.BEST_COST] = s.w[now.COST]
         copy_variables(s, s.x, s.x_best)
     # A gap of rounding in the description does not close from another start either.
-    hopeless = s.w[BEST_COST] < ROUNDING_COST or s.k[INTERRUPTED] > 0
-    if s.k[FALLBACKS] == 0:
+    hopeless = s.w[now.BEST_COST] < ROUNDING_COST or s.k[now.INTERRUPTED] > 0
+    if s.k[now.FALLBACKS] == 0:
         copy_variables(s, s.x_start, s.x)
-    elif s.k[FALLBACKS] <= s.options[RESTARTS] and not hopeless:
-        s.k[STARTS] += 1
+    elif s.k[now.FALLBACKS] <= s.options[RESTARTS] and not hopeless:
+        s.k[now.STARTS] += 1
         restart(s, -1)
     else:
         copy_variables(s, s.x_best, s.x)
-        s.k[FALLBACKS] = -2
-    s.k[FALLBACKS] += 1
-    enter_phase(s, PHASE_LEVEL, 0)
+        s.k[now.FALLBACKS] = -2
+    s.k[now.FALLBACKS] += 1
+    enter_phase(s, now.PHASE_LEVEL, 0)
     return True
 
 
@@ -566,13 +515,15 @@ def better(s: Solve, margin: float) -> bool:
     The first level whose costs differ by more than `EQUAL` decides; between equal efforts the
     nearer one to the start is better.
     """
-    for level in range(s.k[LAST_LEVEL] + 1):
-        new, old = s.w[s.level_cost + level], s.w[s.kept_cost + level]
+    for level in range(s.k[now.LAST_LEVEL] + 1):
+        new, old = s.level_cost[level], s.kept_cost[level]
         if new < margin * old:
             return True
         if EQUAL * new > old or new < EQUAL * old:
             return False
-    return bool(s.k[EFFORT] == EFFORT_FAR and s.k[TRACKS] == 0 and nearer(s, s.x, s.x_kept))
+    return bool(
+        s.k[now.EFFORT] == now.EFFORT_FAR and s.k[now.TRACKS] == 0 and nearer(s, s.x, s.x_kept)
+    )
 
 
 @kernel
@@ -580,17 +531,17 @@ def next_candidate(s: Solve) -> int:
     """Return the next candidate that is worth an effort; -1 if there is none."""
     best = best_candidate(s)
     while best >= 0:
-        cost, at = s.w[s.candidate_cost + best], s.candidate + best * s.nv
-        s.w[s.candidate_cost + best] = NO_COST
+        cost, at = s.candidate_cost[best], s.candidate[best * s.nv :]
+        s.candidate_cost[best] = NO_COST
         total = 0.0
-        for level in range(1, s.k[LAST_LEVEL] + 1):
-            total += s.w[s.kept_cost + level]
-        if s.k[TRACKS] == 1 and not cost < JUMP * total:
+        for level in range(1, s.k[now.LAST_LEVEL] + 1):
+            total += s.kept_cost[level]
+        if s.k[now.TRACKS] == 1 and not cost < JUMP * total:
             return -1
         # The starts of one level have ended at its minimum, or near it if loops were drawn
         # together.
-        ended = s.k[LAST_LEVEL] == 1 and s.k[ASSEMBLIES] == 0
-        if ended and cost > (NEARLY if s.k[LOOPS] > 0 else EQUAL) * total:
+        ended = s.k[now.LAST_LEVEL] == 1 and s.k[now.ASSEMBLIES] == 0
+        if ended and cost > (NEARLY if s.k[now.LOOPS] > 0 else EQUAL) * total:
             return -1
         if distance(s, at, s.x_kept) > NEXT_TO * NEXT_TO:
             return best
@@ -598,7 +549,7 @@ def next_candidate(s: Solve) -> int:
     return -1
 
 
-@kernel
+@rare
 def another_effort(s: Solve) -> bool:
     """
     Compare the effort just made with the one kept. Return True if another effort begins.
@@ -606,35 +557,37 @@ def another_effort(s: Solve) -> bool:
     While a solver follows a goal out of reach, its answer must not jump to another branch without
     reason: never to a mirror image, and to the end of another start only if that halves the error.
     """
-    effort, kept = s.k[EFFORT], True
-    if effort != EFFORT_NEAR:
-        margin = WORTH_A_PUSH if effort == EFFORT_PUSHED else (JUMP if s.k[TRACKS] else EQUAL)
+    effort, kept = s.k[now.EFFORT], True
+    if effort != now.EFFORT_NEAR:
+        margin = (
+            WORTH_A_PUSH if effort == now.EFFORT_PUSHED else (JUMP if s.k[now.TRACKS] else EQUAL)
+        )
         kept = better(s, margin)
     if kept:
         copy_variables(s, s.x, s.x_kept)
-        for level in range(s.k[LAST_LEVEL] + 1):
-            s.w[s.kept_cost + level] = s.w[s.level_cost + level]
+        for level in range(s.k[now.LAST_LEVEL] + 1):
+            s.kept_cost[level] = s.level_cost[level]
     moved = distance(s, s.x, s.x_start)
-    if effort == EFFORT_NEAR:
-        s.k[TRACKS] = 1 if moved <= NEXT_TO else 0
-    s.k[FALLBACKS] = -1
-    stands = effort == EFFORT_NEAR and s.k[CLOSED_AT_START] == 1 and moved <= STANDS_STILL
+    if effort == now.EFFORT_NEAR:
+        s.k[now.TRACKS] = 1 if moved <= NEXT_TO else 0
+    s.k[now.FALLBACKS] = -1
+    stands = effort == now.EFFORT_NEAR and s.k[now.CLOSED_AT_START] == 1 and moved <= STANDS_STILL
     if stands and steps_left(s):
         # A minimum, or a saddle point that only a perturbation shows.
         perturb(s)
-        enter_effort(s, EFFORT_PUSHED, s.x)
+        enter_effort(s, now.EFFORT_PUSHED, s.x)
         return True
     following = next_candidate(s) if steps_left(s) else -1
     if following >= 0:
-        enter_effort(s, EFFORT_FAR, s.candidate + following * s.nv)
-    elif not kept or effort == EFFORT_FAR:
-        enter_effort(s, EFFORT_KEPT, s.x_kept)
+        enter_effort(s, now.EFFORT_FAR, s.candidate[following * s.nv :])
+    elif not kept or effort == now.EFFORT_FAR:
+        enter_effort(s, now.EFFORT_KEPT, s.x_kept)
     else:
         return False
     return True
 
 
-@kernel
+@rare
 def finish_level(s: Solve) -> None:
     """
     Hold the rows of the finished level, and begin the next level or effort.
@@ -642,34 +595,34 @@ def finish_level(s: Solve) -> None:
     A walk that meets every tolerance has reached its goals. At its last level a walk ends as any
     other start does: it closes its loops to the last digit and leaves a candidate.
     """
-    level, effort = s.k[LEVEL], s.k[EFFORT]
-    walked = effort == EFFORT_WALKED
-    if walked and all_within_tolerance(s, s.k[LAST_LEVEL]):
+    level, effort = s.k[now.LEVEL], s.k[now.EFFORT]
+    walked = effort == now.EFFORT_WALKED
+    if walked and all_within_tolerance(s, s.k[now.LAST_LEVEL]):
         enter_reach(s)
         return
-    if walked and level > 0 and level == s.k[LAST_LEVEL]:
-        s.k[EFFORT] = EFFORT_DRAWN
-        enter_phase(s, PHASE_LEVEL, 0)
+    if walked and level > 0 and level == s.k[now.LAST_LEVEL]:
+        s.k[now.EFFORT] = now.EFFORT_DRAWN
+        enter_phase(s, now.PHASE_LEVEL, 0)
         return
-    if effort == EFFORT_DRAWN or (walked and level == 0 and not all_within_tolerance(s, 0)):
+    if effort == now.EFFORT_DRAWN or (walked and level == 0 and not all_within_tolerance(s, 0)):
         collect_candidate(s, closed_cost(s))
         return
     if level == 0 and not walked and fall_back(s):
         return
     all_met = True
     for c in range(s.nc):
-        if constraint_value(s, c, CON_LEVEL) == level:
+        if s.constraints[c, CON_LEVEL] == level:
             met = all_within_tolerance(s, -1 - c)
             all_met = all_met and met
             for r in range(6 * c, 6 * c + 6):
                 left = excess_share(s, s.residual, r) if tolerates(s, c) else 1.0
-                s.w[s.hold + r] = 0.0 if met else left * s.w[s.residual + r]
-    s.w[s.level_cost + level] = 0.0 if all_met else s.w[COST]
-    if level < s.k[LAST_LEVEL]:
-        enter_phase(s, PHASE_LEVEL, level + 1)
-    elif effort == EFFORT_KEPT or not another_effort(s):
-        if s.k[OUT_OF_ITERATIONS] == 1 and s.k[STATUS] == STATUS_STALLED:
-            s.k[STATUS] = STATUS_TIMEOUT
-        if s.k[TOLERANT] == 1:
+                s.hold[r] = 0.0 if met else left * s.residual[r]
+    s.level_cost[level] = 0.0 if all_met else s.w[now.COST]
+    if level < s.k[now.LAST_LEVEL]:
+        enter_phase(s, now.PHASE_LEVEL, level + 1)
+    elif effort == now.EFFORT_KEPT or not another_effort(s):
+        if s.k[now.OUT_OF_ITERATIONS] == 1 and s.k[now.STATUS] == now.STATUS_STALLED:
+            s.k[now.STATUS] = now.STATUS_TIMEOUT
+        if s.k[now.TOLERANT] == 1:
             hold_goals(s)
         enter_settling(s, PREFERS_NOTHING)

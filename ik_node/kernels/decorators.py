@@ -33,8 +33,26 @@ class Entry(NamedTuple):
 entries: dict[str, Entry] = {}
 
 
+# Names of the functions that are called and not inlined.
+called: set[str] = set()
+
+
 def kernel(function: F) -> F:
     """Mark a function that is called by other kernels only, and inlined into them."""
+    return _compiled(function, inlined=True)
+
+
+def rare(function: F) -> F:
+    """
+    Mark a kernel that few steps need: it is compiled once, and called.
+
+    So it costs the others neither time to compile nor registers, wherever it is called from.
+    """
+    called.add(function.__name__)
+    return _compiled(function, inlined=False)
+
+
+def _compiled(function: F, *, inlined: bool) -> F:
     if not compiling:
         return function
     from numba import njit
@@ -42,7 +60,7 @@ def kernel(function: F) -> F:
     made: F = njit(
         nogil=True,
         error_model='numpy',
-        forceinline=True,
+        forceinline=inlined,
         no_cpython_wrapper=True,
         no_cfunc_wrapper=True,
     )(function)
@@ -59,6 +77,7 @@ def entry(*parameters: str) -> Callable[[F], F]:
 
     def mark(function: F) -> F:
         entries[function.__name__] = Entry(function, parameters)
+        called.add(function.__name__)
         if not compiling:
             return function
         from ik_node.kernels.numba_ext.entry_call import entry_call

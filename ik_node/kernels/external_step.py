@@ -1,9 +1,9 @@
 """Linearisation at a given q, and steps that are chosen outside the kernels."""
 
+from ik_node.kernels import solve_state as now
 from ik_node.kernels.decorators import entry, FLOATS, INTS
 from ik_node.kernels.jacobian import jacobian
 from ik_node.kernels.layout import Floats, Ints, open_solve, unit_of_column
-from ik_node.kernels.solve_state import STATUS_REFUSED
 from ik_node.kernels.start import evaluate, start_solve, write_preferred_step
 from ik_node.kernels.step import apply_step
 
@@ -20,7 +20,7 @@ def linearise(
     """
     s = open_solve(i, f, k, w, q, joints, options)
     if not start_solve(s):
-        return STATUS_REFUSED
+        return now.STATUS_REFUSED
     evaluate(s)
     jacobian(s)
     return 0
@@ -44,8 +44,8 @@ def external_step(
     evaluate(s)
     jacobian(s)
     for j in range(s.n):
-        g, unit = s.i[s.column_q + j], unit_of_column(s, j)
+        g, unit = s.column_q[j], unit_of_column(s, j)
         # What has not moved keeps its last digit.
-        if s.i[s.var + j] >= 0 and s.w[s.value + j] != s.q[g] / unit:
-            s.q[g] = s.w[s.value + j] * unit
+        if s.var[j] >= 0 and s.value[j] != s.q[g] / unit:
+            s.q[g] = s.value[j] * unit
     return 0

@@ -1,3 +1,4 @@
+# flake8: noqa: E203
 """
 Assembly and factorisation of the quasi-definite system of a step, theory.md, eq. (7).
 
@@ -8,9 +9,9 @@ The rest is eliminated in blocks of six, rows of a constraint or variables that 
 constraints share, in the order that `model.elimination` has planned.
 """
 
-from ik_node.kernels.decorators import kernel
+from ik_node.kernels import solve_state as now
+from ik_node.kernels.decorators import kernel, rare
 from ik_node.kernels.layout import Floats, Solve
-from ik_node.kernels.solve_state import TOLERANT
 from ik_node.kernels.vectors import after, before, dot, less, placed, put, Six, six, six_of, times
 
 Block = tuple[Six, Six, Six, Six, Six, Six]
@@ -47,20 +48,18 @@ def scale(a: Six, share: float) -> Six:
     return times(a, six_of(share, share, share, share, share, share))
 
 
-@kernel
+@rare
 def add_relief(s: Solve) -> None:
     """Add g g^T to the blocks -diag(softness), for the rows of each unit; theory.md, eq. (17)."""
     for at in range(s.nb):
-        c = s.i[s.block_constraint + at]
+        c = s.block_constraint[at]
         if c < 0:
             continue
-        angular = s.i[s.angular + c] - 6 * c
+        angular = s.angular[c] - 6 * c
         for k in range(6):
             for j in range(6):
                 if (k < angular) == (j < angular):
-                    s.w[s.matrix + 36 * at + 6 * k + j] += (
-                        s.w[s.relief + 6 * c + k] * s.w[s.relief + 6 * c + j]
-                    )
+                    s.matrix[36 * at + 6 * k + j] += s.relief[6 * c + k] * s.relief[6 * c + j]
 
 
 @kernel
@@ -71,41 +70,40 @@ def assemble(s: Solve) -> None:
     Reads `damping` (nv,) > 0, `softness` (nr,) > 0 and `jac`. A fixed variable gets an empty
     column with 1 on the diagonal.
     """
-    w, i = s.w, s.i
-    for k in range(s.matrix, s.matrix + 36 * s.nm):
-        w[k] = 0.0
+    for k in range(36 * s.nm):
+        s.matrix[k] = 0.0
     for v in range(s.nv):
-        first = i[s.var_place + v] < 0 and s.k[s.fixed + v] == 0
-        w[s.inverse_damping + v] = 1.0 / w[s.damping + v] if first else 0.0
+        first = s.var_place[v] < 0 and s.fixed[v] == 0
+        s.inverse_damping[v] = 1.0 / s.damping[v] if first else 0.0
     for at in range(s.nb):
-        c = i[s.block_constraint + at]
+        c = s.block_constraint[at]
         for k in range(6):
             diagonal = 1.0
-            if k >= i[s.block_size + at]:
+            if k >= s.block_size[at]:
                 pass
             elif c >= 0:
-                diagonal = -w[s.softness + 6 * c + k]
+                diagonal = -s.softness[6 * c + k]
             else:
-                v = i[s.block_var + 6 * at + k]
-                diagonal = w[s.damping + v] if s.k[s.fixed + v] == 0 else 1.0
-            w[s.matrix + 36 * at + 7 * k] = diagonal
-    if s.k[TOLERANT] == 1:
+                v = s.block_var[6 * at + k]
+                diagonal = s.damping[v] if s.fixed[v] == 0 else 1.0
+            s.matrix[36 * at + 7 * k] = diagonal
+    if s.k[now.TOLERANT] == 1:
         add_relief(s)
     for t in range(s.links):
-        slot, at, stride = i[s.link_slot + t], s.matrix + i[s.link_at + t], i[s.link_stride + t]
-        if s.k[s.fixed + i[s.slot_var + slot]] == 0:
+        slot, at, stride = s.link_slot[t], s.link_at[t], s.link_stride[t]
+        if s.fixed[s.slot_var[slot]] == 0:
             for r in range(6):
-                w[at + stride * r] = w[s.jac + 6 * slot + r]
+                s.matrix[at + stride * r] = s.jac[6 * slot + r]
     for p in range(s.pairs):
-        at = s.matrix + 36 * i[s.pair_at + p]
-        a, b, c, d, e, f = rows_of(w, at)
-        for t in range(i[s.part0 + p], i[s.part0 + p + 1]):
-            one, give = s.jac + 6 * i[s.part_a + t], w[s.inverse_damping + i[s.part_var + t]]
-            other = scale(six(w, s.jac + 6 * i[s.part_b + t]), give)
-            a, b = less(a, w[one], other), less(b, w[one + 1], other)
-            c, d = less(c, w[one + 2], other), less(d, w[one + 3], other)
-            e, f = less(e, w[one + 4], other), less(f, w[one + 5], other)
-        put_rows(w, at, (a, b, c, d, e, f))
+        at = 36 * s.pair_at[p]
+        a, b, c, d, e, f = rows_of(s.matrix, at)
+        for t in range(s.part0[p], s.part0[p + 1]):
+            one, give = 6 * s.part_a[t], s.inverse_damping[s.part_var[t]]
+            other = scale(six(s.jac, 6 * s.part_b[t]), give)
+            a, b = less(a, s.jac[one], other), less(b, s.jac[one + 1], other)
+            c, d = less(c, s.jac[one + 2], other), less(d, s.jac[one + 3], other)
+            e, f = less(e, s.jac[one + 4], other), less(f, s.jac[one + 5], other)
+        put_rows(s.matrix, at, (a, b, c, d, e, f))
 
 
 @kernel
@@ -122,12 +120,12 @@ def sweep(rows: Block, lower: Lower) -> Block:
 
 
 @kernel
-def factorise_block(w: Floats, at: int, inverse: int) -> Lower:
+def factorise_block(w: Floats, at: int, inverse: Floats) -> Lower:
     """
     Factorise a diagonal block as L Delta L^T; return the first five columns of L.
 
-    L is written to the place of the block, in both halves, and 1 / Delta to w[inverse]. The loop
-    is written out because the compiler then keeps the block in registers.
+    L is written to the place of the block, in both halves, and 1 / Delta to `inverse[:6]`. The
+    loop is written out because the compiler then keeps the block in registers.
     """
     a, b, c, d, e, f = rows_of(w, at)
     ia = 1.0 / a[0]
@@ -145,7 +143,7 @@ def factorise_block(w: Floats, at: int, inverse: int) -> Lower:
     e, f = less(e, l3[4], d), less(f, l3[5], d)
     ie = 1.0 / e[4]
     l4 = after(scale(e, ie), 4)
-    put(w, inverse, six_of(ia, ib, ic, id_, ie, 1.0 / less(f, l4[5], e)[5]))
+    put(inverse, 0, six_of(ia, ib, ic, id_, ie, 1.0 / less(f, l4[5], e)[5]))
     r2 = placed(placed(l2, 0, l0[2]), 1, l1[2])
     r3 = placed(placed(placed(l3, 0, l0[3]), 1, l1[3]), 2, l2[3])
     r4 = six_of(l0[4], l1[4], l2[4], l3[4], 0.0, l4[5])
@@ -158,26 +156,25 @@ def factorise_block(w: Floats, at: int, inverse: int) -> Lower:
 def factorise(s: Solve) -> None:
     """Factorise the system of eq. (7) block by block, and update the blocks that follow."""
     assemble(s)
-    w, i = s.w, s.i
-    edges, update = s.matrix + 36 * s.nb, 0
+    edges, update = s.matrix[36 * s.nb :], 0
     for b in range(s.nb):
-        first, last, inverse = i[s.edge0 + b], i[s.edge0 + b + 1], s.inverse + 6 * b
-        lower = factorise_block(w, s.matrix + 36 * b, inverse)
+        first, last, inverse = s.edge0[b], s.edge0[b + 1], s.inverse[6 * b :]
+        lower = factorise_block(s.matrix, 36 * b, inverse)
         for e in range(first, last):
-            put_rows(w, edges + 36 * e, sweep(rows_of(w, edges + 36 * e), lower))
+            put_rows(edges, 36 * e, sweep(rows_of(edges, 36 * e), lower))
         for one in range(first, last):
             for p in range(6):
-                row = six(w, edges + 36 * one + 6 * p)
-                put(w, s.scaled + 6 * p, scale(row, w[inverse + p]))
+                row = six(edges, 36 * one + 6 * p)
+                put(s.scaled, 6 * p, scale(row, inverse[p]))
             for other in range(one, last):
-                at = s.matrix + 36 * i[s.update_at + update]
+                at = 36 * s.update_at[update]
                 update += 1
-                o0, o1, o2, o3, o4, o5 = rows_of(w, edges + 36 * other)
+                o0, o1, o2, o3, o4, o5 = rows_of(edges, 36 * other)
                 for r in range(6):
-                    row = less(six(w, at + 6 * r), w[s.scaled + r], o0)
-                    row = less(less(row, w[s.scaled + 6 + r], o1), w[s.scaled + 12 + r], o2)
-                    row = less(less(row, w[s.scaled + 18 + r], o3), w[s.scaled + 24 + r], o4)
-                    put(w, at + 6 * r, less(row, w[s.scaled + 30 + r], o5))
+                    row = less(six(s.matrix, at + 6 * r), s.scaled[r], o0)
+                    row = less(less(row, s.scaled[6 + r], o1), s.scaled[12 + r], o2)
+                    row = less(less(row, s.scaled[18 + r], o3), s.scaled[24 + r], o4)
+                    put(s.matrix, at + 6 * r, less(row, s.scaled[30 + r], o5))
 
 
 @kernel
@@ -209,44 +206,43 @@ def solve_factored(s: Solve) -> None:
     |c|_D^2 + |J c + load|_{M^-1}^2, with 0 for fixed variables, and to `load` the multipliers
     y = M^-1 (J c + load).
     """
-    w, i = s.w, s.i
-    edges = s.matrix + 36 * s.nb
+    edges = s.matrix[36 * s.nb :]
     none = six_of(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for b in range(s.nb):
-        c = i[s.block_constraint + b]
-        put(w, s.y + 6 * b, less(none, 1.0, six(w, s.load + 6 * c)) if c >= 0 else none)
+        c = s.block_constraint[b]
+        put(s.y, 6 * b, less(none, 1.0, six(s.load, 6 * c)) if c >= 0 else none)
     for b in range(s.nb):
-        y = forward_substitute(six(w, s.y + 6 * b), w, s.matrix + 36 * b)
-        y = times(y, six(w, s.inverse + 6 * b))
-        for e in range(i[s.edge0 + b], i[s.edge0 + b + 1]):
-            to, at = s.y + 6 * i[s.edge_to + e], edges + 36 * e
-            row = less(less(six(w, to), y[0], six(w, at)), y[1], six(w, at + 6))
-            row = less(less(row, y[2], six(w, at + 12)), y[3], six(w, at + 18))
-            put(w, to, less(less(row, y[4], six(w, at + 24)), y[5], six(w, at + 30)))
-        put(w, s.y + 6 * b, y)
+        y = forward_substitute(six(s.y, 6 * b), s.matrix, 36 * b)
+        y = times(y, six(s.inverse, 6 * b))
+        for e in range(s.edge0[b], s.edge0[b + 1]):
+            to, at = 6 * s.edge_to[e], 36 * e
+            row = less(less(six(s.y, to), y[0], six(edges, at)), y[1], six(edges, at + 6))
+            row = less(less(row, y[2], six(edges, at + 12)), y[3], six(edges, at + 18))
+            put(s.y, to, less(less(row, y[4], six(edges, at + 24)), y[5], six(edges, at + 30)))
+        put(s.y, 6 * b, y)
     for b in range(s.nb - 1, -1, -1):
-        y = six(w, s.y + 6 * b)
-        for e in range(i[s.edge0 + b], i[s.edge0 + b + 1]):
-            to, at = six(w, s.y + 6 * i[s.edge_to + e]), edges + 36 * e
+        y = six(s.y, 6 * b)
+        for e in range(s.edge0[b], s.edge0[b + 1]):
+            to, at = six(s.y, 6 * s.edge_to[e]), 36 * e
             change = six_of(
-                dot(six(w, at), to),
-                dot(six(w, at + 6), to),
-                dot(six(w, at + 12), to),
-                dot(six(w, at + 18), to),
-                dot(six(w, at + 24), to),
-                dot(six(w, at + 30), to),
+                dot(six(edges, at), to),
+                dot(six(edges, at + 6), to),
+                dot(six(edges, at + 12), to),
+                dot(six(edges, at + 18), to),
+                dot(six(edges, at + 24), to),
+                dot(six(edges, at + 30), to),
             )
-            y = less(y, 1.0, times(change, six(w, s.inverse + 6 * b)))
-        y = back_substitute(y, w, s.matrix + 36 * b)
-        put(w, s.y + 6 * b, y)
-        c = i[s.block_constraint + b]
+            y = less(y, 1.0, times(change, six(s.inverse, 6 * b)))
+        y = back_substitute(y, s.matrix, 36 * b)
+        put(s.y, 6 * b, y)
+        c = s.block_constraint[b]
         if c >= 0:
-            put(w, s.load + 6 * c, y)
+            put(s.load, 6 * c, y)
     for v in range(s.nv):
-        place = i[s.var_place + v]
-        w[s.full + v] = w[s.y + place] if place >= 0 and s.k[s.fixed + v] == 0 else 0.0
+        place = s.var_place[v]
+        s.full[v] = s.y[place] if place >= 0 and s.fixed[v] == 0 else 0.0
     for c in range(s.nc):
-        rows = six(w, s.load + 6 * c)
-        for t in range(i[s.slot0 + c], i[s.slot0 + c + 1]):
-            v = i[s.slot_var + t]
-            w[s.full + v] -= w[s.inverse_damping + v] * dot(six(w, s.jac + 6 * t), rows)
+        rows = six(s.load, 6 * c)
+        for t in range(s.slot0[c], s.slot0[c + 1]):
+            v = s.slot_var[t]
+            s.full[v] -= s.inverse_damping[v] * dot(six(s.jac, 6 * t), rows)

@@ -2,8 +2,8 @@
 
 from math import cos, sin
 
-from ik_node.kernels.decorators import kernel
-from ik_node.kernels.layout import CON_COLUMNS, CON_POSE, Floats, KIND_MASS, Solve
+from ik_node.kernels.decorators import kernel, rare
+from ik_node.kernels.layout import CON_POSE, CON_QUAT, Floats, KIND_MASS, Solve
 from ik_node.kernels.rotation import quaternion_to_matrix
 from ik_node.kernels.sines import MOST, sines_cosines
 from ik_node.kernels.vectors import Four, four, more, pack, plus, put, times
@@ -66,96 +66,90 @@ def place_b_frames(s: Solve) -> None:
     The pose of a goal may change with every call, which is why this is not part of the packed
     model.
     """
-    w = s.w
     for c in range(s.nc):
-        pose = s.constraints + CON_COLUMNS * c + CON_POSE
-        quaternion_to_matrix(w[pose + 3], w[pose + 4], w[pose + 5], w[pose + 6], w, s.scratch)
+        x, y = s.constraints[c, CON_QUAT], s.constraints[c, CON_QUAT + 1]
+        z, real = s.constraints[c, CON_QUAT + 2], s.constraints[c, CON_QUAT + 3]
+        quaternion_to_matrix(x, y, z, real, s.scratch, 0)
         for r in range(3):
-            w[s.scratch + 9 + r] = w[pose + r] / s.f[s.length]
-        placed = compose(s.f, s.b_offset + 12 * c, frame_rows(w, s.scratch))
-        put_frame(placed, w, s.b_local + 12 * c)
+            s.scratch[9 + r] = s.constraints[c, CON_POSE + r] / s.length
+        placed = compose(s.b_offset, 12 * c, frame_rows(s.scratch, 0))
+        put_frame(placed, s.b_local, 12 * c)
 
 
 @kernel
-def column_values(s: Solve, x: int) -> None:
+def column_values(s: Solve, x: Floats) -> None:
     """
     Compute the value v_j = sum_p c_jp x^p of every column and its derivative, by Horner's scheme.
 
-    `x` is the first place of the variables in s.w. Columns of other chains keep their value.
+    `x` (nv,) are the variables. Columns of other chains keep their value.
     """
     for j in range(s.n):
-        v = s.i[s.var + j]
+        v = s.var[j]
         if v < 0:
-            s.w[s.value + j] = s.w[s.held + j]
-            s.w[s.rate + j] = 0.0
+            s.value[j] = s.held[j]
+            s.rate[j] = 0.0
         else:
             total, slope = 0.0, 0.0
-            at = s.coefficients + s.width * j
             for p in range(s.width - 1, -1, -1):
-                slope = slope * s.w[x + v] + total
-                total = total * s.w[x + v] + s.f[at + p]
-            s.w[s.value + j] = total
-            s.w[s.rate + j] = slope
+                slope = slope * x[v] + total
+                total = total * x[v] + s.coefficients[s.width * j + p]
+            s.value[j] = total
+            s.rate[j] = slope
 
 
-@kernel
+@rare
 def place_centre_of_mass(s: Solve, c: int) -> None:
     """
     Put frame A at the centre of mass sum_i m_i p_i / sum_i m_i, in the axes of the root frame.
 
     Also writes mass and moment of everything that each column carries, which eq. (4) needs.
     """
-    w = s.w
-    first, last = s.i[s.entry0 + c], s.i[s.entry0 + c + 1]
+    first, last = s.entry0[c], s.entry0[c + 1]
     for e in range(first, last):
-        own, at = s.entry_moment + 3 * e, s.carried + 4 * e
-        j = s.frame + 12 * s.i[s.entry_column + e]
-        mass = s.f[s.entry_mass + e]
-        w[at] = mass
+        j, mass = 12 * s.entry_column[e], s.entry_mass[e]
+        s.carried[4 * e] = mass
         for r in range(3):
-            w[at + 1 + r] = (
-                w[j + 3 * r] * s.f[own]
-                + w[j + 3 * r + 1] * s.f[own + 1]
-                + w[j + 3 * r + 2] * s.f[own + 2]
-                + w[j + 9 + r] * mass
+            s.carried[4 * e + 1 + r] = (
+                s.frame[j + 3 * r] * s.entry_moment[3 * e]
+                + s.frame[j + 3 * r + 1] * s.entry_moment[3 * e + 1]
+                + s.frame[j + 3 * r + 2] * s.entry_moment[3 * e + 2]
+                + s.frame[j + 9 + r] * mass
             )
-    a = s.a_frame + 12 * c
     for r in range(9):
-        w[a + r] = 1.0 if r % 4 == 0 else 0.0
+        s.a_frame[12 * c + r] = 1.0 if r % 4 == 0 else 0.0
     for r in range(3):
-        w[a + 9 + r] = s.f[s.moment + 3 * c + r]
+        s.a_frame[12 * c + 9 + r] = s.moment[3 * c + r]
     for e in range(last - 1, first - 1, -1):
-        if s.i[s.entry_side + e] > 0:
-            up = s.i[s.entry_up + e]
+        if s.entry_side[e] > 0:
+            up = s.entry_up[e]
             for r in range(4):
                 if up >= 0:
-                    w[s.carried + 4 * up + r] += w[s.carried + 4 * e + r]
+                    s.carried[4 * up + r] += s.carried[4 * e + r]
                 elif r > 0:
-                    w[a + 8 + r] += w[s.carried + 4 * e + r]
+                    s.a_frame[12 * c + 8 + r] += s.carried[4 * e + r]
     for r in range(3):
-        w[a + 9 + r] /= s.f[s.mass + c]
+        s.a_frame[12 * c + 9 + r] /= s.mass[c]
 
 
 @kernel
-def forward(s: Solve, x: int) -> None:
+def forward(s: Solve, x: Floats) -> None:
     """
     Write X_j = X_p(j) O_j M_j(v_j), eq. (3), for every column j.
 
     Then write frames A and B of every constraint in the root frame.
     """
     column_values(s, x)
-    w = s.w
     for j in range(0, s.n, 4):
-        sines_cosines(w, s.value + j, s.sine + j, s.cosine + j)
+        sines_cosines(s.value, s.sine, s.cosine, j)
     for j in range(s.n):
-        b0, b1, b2 = frame_rows(s.f, s.offset + 12 * j)
-        q, p = w[s.value + j], s.i[s.parent + j]
-        if s.i[s.prismatic + j] == 1:
+        b0, b1, b2 = frame_rows(s.offset, 12 * j)
+        q, p = s.value[j], s.parent[j]
+        if s.prismatic[j] == 1:
             b0 = pack(b0[0], b0[1], b0[2], b0[3] + q * b0[2])
             b1 = pack(b1[0], b1[1], b1[2], b1[3] + q * b1[2])
             b2 = pack(b2[0], b2[1], b2[2], b2[3] + q * b2[2])
         else:
-            sine, cosine = w[s.sine + j], w[s.cosine + j]
+            sine, cosine = s.sine[j], s.cosine[j]
             if not abs(q) <= MOST:
                 sine, cosine = sin(q), cos(q)
             b0, b1, b2 = (
@@ -165,18 +159,18 @@ def forward(s: Solve, x: int) -> None:
             )
         placed = (b0, b1, b2)
         if p >= 0:
-            placed = compose(w, s.frame + 12 * p, placed)
-        put_frame(placed, w, s.frame + 12 * j)
+            placed = compose(s.frame, 12 * p, placed)
+        put_frame(placed, s.frame, 12 * j)
     for c in range(s.nc):
-        a, b = s.i[s.a_column + c], s.i[s.b_column + c]
-        if s.i[s.kind + c] == KIND_MASS:
+        a, b = s.a_column[c], s.b_column[c]
+        if s.kind[c] == KIND_MASS:
             place_centre_of_mass(s, c)
         else:
-            placed = frame_rows(s.f, s.a_offset + 12 * c)
+            placed = frame_rows(s.a_offset, 12 * c)
             if a >= 0:
-                placed = compose(w, s.frame + 12 * a, placed)
-            put_frame(placed, w, s.a_frame + 12 * c)
-        placed = frame_rows(w, s.b_local + 12 * c)
+                placed = compose(s.frame, 12 * a, placed)
+            put_frame(placed, s.a_frame, 12 * c)
+        placed = frame_rows(s.b_local, 12 * c)
         if b >= 0:
-            placed = compose(w, s.frame + 12 * b, placed)
-        put_frame(placed, w, s.b_frame + 12 * c)
+            placed = compose(s.frame, 12 * b, placed)
+        put_frame(placed, s.b_frame, 12 * c)

@@ -1,12 +1,11 @@
 # flake8: noqa: E203
 """
-What travels into a kernel: four packed arrays, the tables of a solve, and where everything is.
+What travels into a kernel: four packed arrays, and the tables of a solve.
 
-Passing a hundred arrays to a compiled function, and from kernel to kernel, costs more than the
-arithmetic. Therefore the fields of a model are laid end to end in one
-integer array `i` and one float array `f`, everything a solve writes in `k` (integers) and `w`
-(floats), and `Solve` names the place where each field begins: field x of variable v is s.w[s.x +
-v].
+Passing a hundred arrays to a compiled function costs more than the arithmetic. Therefore the
+fields of a model are laid end to end in one integer array `i` and one float array `f`, and all
+that a solve writes in `k` (integers) and `w` (floats); where each begins stands at the head of
+`i`. `open_solve` returns a `Solve`, with one array for each field: x of variable v is s.x[v].
 
 Indices are int64, -1 = none. A column is one elementary motion of a joint, its frame turned so
 that it moves along or about its own z axis; a variable is a value the solver is free to choose; an
@@ -20,12 +19,12 @@ and goes out (q, joints, options, poses, the constraint table, error) is in [rad
 """
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 from ik_node.kernels.decorators import kernel
+from ik_node.kernels.fields import Fields, length_of, lengths_of, opener
 from ik_node.kernels.options import OPTION_COUNT
 from ik_node.kernels.solve_state import COUNTS, NUMBERS, PHASE, PHASE_DONE
-from ik_node.kernels.unchecked_array import flat, kept, table
 import numpy as np
 from numpy.typing import NDArray
 
@@ -35,15 +34,11 @@ Floats = NDArray[np.float64]
 
 class Solve(NamedTuple):
     """
-    One solve of one chain: its arrays, its sizes, and where each field begins.
+    One solve of one chain: its tables, its sizes and its fields.
 
-    A field is annotated with its array, its length and what it holds.
+    A field is annotated with its packed array, its length and what it holds.
     """
 
-    i: Ints  # packed model
-    f: Floats  # packed model
-    k: Ints  # workspace
-    w: Floats  # workspace
     q: Floats  # (nq,) all joint values [rad or m]; the start, and in the end the answer
     joints: Floats  # (8, nq) rows JOINT_*
     options: Floats  # (OPTION_COUNT,)
@@ -69,203 +64,220 @@ class Solve(NamedTuple):
     groups: int  # groups of closures with rows that are redundant up to rounding
     nd: int  # rows of all closures in groups
     nt: int  # terms of couplings with several masters
-    parent: Annotated[int, 'i', 'n', 'column that carries this one, ascending; -1 = root frame']
-    prismatic: Annotated[int, 'i', 'n', '1 = moves along z, 0 = turns about z']
-    column_q: Annotated[int, 'i', 'n', 'place in q']
-    var: Annotated[int, 'i', 'n', 'variable that moves it; -1 = held in this chain']
-    ball: Annotated[int, 'i', 'n', '1, 2, 3 = column EZ, EY, EX of a ball joint, else 0']
-    var_q: Annotated[int, 'i', 'nv', 'place in q']
-    angle: Annotated[int, 'i', 'nv', '1 = a full turn of it changes nothing']
-    a_column: Annotated[int, 'i', 'nc', 'column that carries frame A; -1 = root frame']
-    b_column: Annotated[int, 'i', 'nc', 'the same for frame B']
-    kind: Annotated[int, 'i', 'nc', 'KIND_*']
-    axes: Annotated[int, 'i', 'nc', 'AXES_*']
-    mask: Annotated[int, 'i', 'nc', 'bit k set = component X Y Z EX EY EZ [k] takes part']
-    row_end: Annotated[int, 'i', 'nc', 'end of the rows that a constraint has']
-    turning: Annotated[int, 'i', 'nc', 'first row that goes by angular velocity']
-    angular: Annotated[int, 'i', 'nc', 'first row that counts in [rad]']
-    slot0: Annotated[int, 'i', 'nc + 1', 'first slot']
-    entry0: Annotated[int, 'i', 'nc + 1', 'first entry']
-    entry_column: Annotated[int, 'i', 'ne', 'column']
-    entry_side: Annotated[int, 'i', 'ne', '1 = moves frame A, -1 = moves frame B']
-    entry_slot: Annotated[int, 'i', 'ne', 'slot, counted within the constraint']
-    entry_up: Annotated[int, 'i', 'ne', 'centre of mass: entry of the column below, -1 = none']
-    slot_var: Annotated[int, 'i', 'ns', 'variable']
-    block_constraint: Annotated[int, 'i', 'nb', 'whose rows a block is; -1 = variables']
-    block_size: Annotated[int, 'i', 'nb', 'how many']
-    block_var: Annotated[int, 'i', '6 * nb', 'its variables, -1 = none']
-    var_place: Annotated[int, 'i', 'nv', 'place in block_var; -1 = eliminated before all blocks']
-    edge0: Annotated[int, 'i', 'nb + 1', 'first edge of a block, to blocks after it']
-    edge_to: Annotated[int, 'i', 'edges', 'block, ascending; edge e is kept at nb + e']
-    update_at: Annotated[int, 'i', 'updates', 'what each two edges of a block change, in order']
-    pair_at: Annotated[int, 'i', 'pairs', 'block of the matrix that variables change directly']
-    part0: Annotated[int, 'i', 'pairs + 1', 'first of them']
-    part_a: Annotated[int, 'i', 'parts', 'slot of the variable in the rows of that block']
-    part_b: Annotated[int, 'i', 'parts', 'slot in its columns']
-    part_var: Annotated[int, 'i', 'parts', 'variable']
-    term0: Annotated[int, 'i', 'nc', 'coupling: its first term']
-    link_at: Annotated[int, 'i', 'links', "where a variable's Jacobian column goes in the matrix"]
-    link_stride: Annotated[int, 'i', 'links', 'and in which steps']
-    link_slot: Annotated[int, 'i', 'links', 'slot']
-    length: Annotated[int, 'f', '1', 'characteristic length [m], 1 L']
+    parent: Annotated[Ints, 'i', 'n', 'column that carries this one, ascending; -1 = root frame']
+    prismatic: Annotated[Ints, 'i', 'n', '1 = moves along z, 0 = turns about z']
+    column_q: Annotated[Ints, 'i', 'n', 'place in q']
+    var: Annotated[Ints, 'i', 'n', 'variable that moves it; -1 = held in this chain']
+    ball: Annotated[Ints, 'i', 'n', '1, 2, 3 = column EZ, EY, EX of a ball joint, else 0']
+    var_q: Annotated[Ints, 'i', 'nv', 'place in q']
+    angle: Annotated[Ints, 'i', 'nv', '1 = a full turn of it changes nothing']
+    a_column: Annotated[Ints, 'i', 'nc', 'column that carries frame A; -1 = root frame']
+    b_column: Annotated[Ints, 'i', 'nc', 'the same for frame B']
+    kind: Annotated[Ints, 'i', 'nc', 'KIND_*']
+    axes: Annotated[Ints, 'i', 'nc', 'AXES_*']
+    mask: Annotated[Ints, 'i', 'nc', 'bit k set = component X Y Z EX EY EZ [k] takes part']
+    row_end: Annotated[Ints, 'i', 'nc', 'end of the rows that a constraint has']
+    turning: Annotated[Ints, 'i', 'nc', 'first row that goes by angular velocity']
+    angular: Annotated[Ints, 'i', 'nc', 'first row that counts in [rad]']
+    slot0: Annotated[Ints, 'i', 'nc + 1', 'first slot']
+    entry0: Annotated[Ints, 'i', 'nc + 1', 'first entry']
+    entry_column: Annotated[Ints, 'i', 'ne', 'column']
+    entry_side: Annotated[Ints, 'i', 'ne', '1 = moves frame A, -1 = moves frame B']
+    entry_slot: Annotated[Ints, 'i', 'ne', 'slot, counted within the constraint']
+    entry_up: Annotated[Ints, 'i', 'ne', 'centre of mass: entry of the column below, -1 = none']
+    slot_var: Annotated[Ints, 'i', 'ns', 'variable']
+    block_constraint: Annotated[Ints, 'i', 'nb', 'whose rows a block is; -1 = variables']
+    block_size: Annotated[Ints, 'i', 'nb', 'how many']
+    block_var: Annotated[Ints, 'i', '6 * nb', 'its variables, -1 = none']
+    var_place: Annotated[Ints, 'i', 'nv', 'place in block_var; -1 = eliminated before all blocks']
+    edge0: Annotated[Ints, 'i', 'nb + 1', 'first edge of a block, to blocks after it']
+    edge_to: Annotated[Ints, 'i', 'edges', 'block, ascending; edge e is kept at nb + e']
+    update_at: Annotated[Ints, 'i', 'updates', 'what each two edges of a block change, in order']
+    pair_at: Annotated[Ints, 'i', 'pairs', 'block of the matrix that variables change directly']
+    part0: Annotated[Ints, 'i', 'pairs + 1', 'first of them']
+    part_a: Annotated[Ints, 'i', 'parts', 'slot of the variable in the rows of that block']
+    part_b: Annotated[Ints, 'i', 'parts', 'slot in its columns']
+    part_var: Annotated[Ints, 'i', 'parts', 'variable']
+    term0: Annotated[Ints, 'i', 'nc', 'coupling: its first term']
+    link_at: Annotated[Ints, 'i', 'links', "where a variable's Jacobian column goes in the matrix"]
+    link_stride: Annotated[Ints, 'i', 'links', 'and in which steps']
+    link_slot: Annotated[Ints, 'i', 'links', 'slot']
+    length: Annotated[float, 'f', '1', 'characteristic length [m], 1 L']
     unit: Annotated[
-        int, 'f', 'nv', '1 L in metres for a variable that slides [m], 1 for an angle [rad]'
+        Floats, 'f', 'nv', '1 L in metres for a variable that slides [m], 1 for an angle [rad]'
     ]
-    group0: Annotated[int, 'i', 'groups + 1', 'first of the rows of a group']
-    group_rank: Annotated[int, 'i', 'groups', 'how many of them are independent']
-    dense_row: Annotated[int, 'i', 'nd', 'which row it is']
+    group0: Annotated[Ints, 'i', 'groups + 1', 'first of the rows of a group']
+    group_rank: Annotated[Ints, 'i', 'groups', 'how many of them are independent']
+    dense_row: Annotated[Ints, 'i', 'nd', 'which row it is']
     group_slack: Annotated[
-        int, 'f', 'groups', 'difference up to which a row counts as implied by others [L or rad]'
+        Floats,
+        'f',
+        'groups',
+        'difference up to which a row counts as implied by others [L or rad]',
     ]
     offset: Annotated[
-        int,
+        Floats,
         'f',
         '12 * n',
         "frame before its motion, in the parent column's frame [dimensionless, L]",
     ]
     coefficients: Annotated[
-        int,
+        Floats,
         'f',
         'width * n',
         'c_p of value = sum over p of c_p variable^p [rad or L per (rad or L)^p]',
     ]
     term: Annotated[
-        int,
+        Floats,
         'f',
         'width * nt',
         'c_p of a row, sum over columns and p of c_p value^p [rad or L per (rad or L)^p]',
     ]
-    a_offset: Annotated[int, 'f', '12 * nc', 'frame A in its column [dimensionless, L]']
-    b_offset: Annotated[int, 'f', '12 * nc', 'parent of frame B in its column [dimensionless, L]']
-    mass: Annotated[int, 'f', 'nc', 'centre of mass: mass of all links that count [kg]']
+    a_offset: Annotated[Floats, 'f', '12 * nc', 'frame A in its column [dimensionless, L]']
+    b_offset: Annotated[
+        Floats, 'f', '12 * nc', 'parent of frame B in its column [dimensionless, L]'
+    ]
+    mass: Annotated[Floats, 'f', 'nc', 'centre of mass: mass of all links that count [kg]']
     moment: Annotated[
-        int, 'f', '3 * nc', 'centre of mass: mass times position of what does not move [kg L]'
+        Floats, 'f', '3 * nc', 'centre of mass: mass times position of what does not move [kg L]'
     ]
     entry_mass: Annotated[
-        int, 'f', 'ne', 'centre of mass: mass that the column itself carries [kg]'
+        Floats, 'f', 'ne', 'centre of mass: mass that the column itself carries [kg]'
     ]
-    entry_moment: Annotated[int, 'f', '3 * ne', 'mass times position, in the column [kg L]']
-    numbers: Annotated[
-        int, 'w', 'NUMBERS', 'scalars, see `solve_state`; always at 0 [units there]'
-    ]
+    entry_moment: Annotated[Floats, 'f', '3 * ne', 'mass times position, in the column [kg L]']
+    w: Annotated[Floats, 'w', 'NUMBERS', 'scalars, see `solve_state`; always at 0 [units there]']
     record: Annotated[
-        int, 'w', 'RECORD', 'RECORD_*; error and constraints follow directly [dimensionless]'
+        Floats, 'w', 'RECORD', 'RECORD_*; error and constraints follow directly [dimensionless]'
     ]
-    error: Annotated[int, 'w', '2 * nc', 'residual norms [m], [rad] of every constraint']
+    error: Annotated[Floats, 'w', '2 * nc', 'residual norms [m], [rad] of every constraint']
     constraints: Annotated[
-        int, 'w', '20 * nc', 'the constraint table, columns CON_* [units there]'
+        Floats, 'w', '20 * nc', 'the constraint table, columns CON_* [units there]'
     ]
-    held: Annotated[int, 'w', 'n', 'values of columns that this chain does not move [rad or L]']
-    value: Annotated[int, 'w', 'n', 'value of every column [rad or L]']
-    rate: Annotated[int, 'w', 'n', 'd value / d variable [rad or L per rad or L]']
+    held: Annotated[Floats, 'w', 'n', 'values of columns that this chain does not move [rad or L]']
+    value: Annotated[Floats, 'w', 'n + 3', 'value of every column, in fours [rad or L]']
+    rate: Annotated[Floats, 'w', 'n', 'd value / d variable [rad or L per rad or L]']
     sine: Annotated[
-        int, 'w', 'n + 3', 'sine of the value of a column that turns, in fours [dimensionless]'
+        Floats, 'w', 'n + 3', 'sine of the value of a column that turns, in fours [dimensionless]'
     ]
-    cosine: Annotated[int, 'w', 'n + 3', 'cosine of it [dimensionless]']
+    cosine: Annotated[Floats, 'w', 'n + 3', 'cosine of it [dimensionless]']
     frame: Annotated[
-        int, 'w', '12 * n', 'frame of every column after its motion, in root [dimensionless, L]'
+        Floats, 'w', '12 * n', 'frame of every column after its motion, in root [dimensionless, L]'
     ]
-    b_local: Annotated[int, 'w', '12 * nc', 'frame B in its column [dimensionless, L]']
-    a_frame: Annotated[int, 'w', '12 * nc', 'frame A in root [dimensionless, L]']
-    b_frame: Annotated[int, 'w', '12 * nc', 'frame B in root [dimensionless, L]']
+    b_local: Annotated[Floats, 'w', '12 * nc', 'frame B in its column [dimensionless, L]']
+    a_frame: Annotated[Floats, 'w', '12 * nc', 'frame A in root [dimensionless, L]']
+    b_frame: Annotated[Floats, 'w', '12 * nc', 'frame B in root [dimensionless, L]']
     carried: Annotated[
-        int,
+        Floats,
         'w',
         '4 * ne',
         'mass, and mass times position, of all links beyond a column [kg, kg L]',
     ]
     lever: Annotated[
-        int, 'w', '6 * nc', "points whose velocity counts, for A's and for B's motion [L]"
+        Floats, 'w', '6 * nc', "points whose velocity counts, for A's and for B's motion [L]"
     ]
     vector: Annotated[
-        int, 'w', '18 * nc', 'row vectors in root axes: six x, six y, six z [dimensionless]'
+        Floats, 'w', '18 * nc', 'row vectors in root axes: six x, six y, six z [dimensionless]'
     ]
-    trial: Annotated[int, 'w', 'nr', 'residual of the last `residuals` [L or rad]']
-    residual: Annotated[int, 'w', 'nr', 'residual at x [L or rad]']
-    weight: Annotated[int, 'w', 'nr', 'squared weight of a row [dimensionless]']
+    trial: Annotated[Floats, 'w', 'nr', 'residual of the last `residuals` [L or rad]']
+    residual: Annotated[Floats, 'w', 'nr', 'residual at x [L or rad]']
+    weight: Annotated[Floats, 'w', 'nr', 'squared weight of a row [dimensionless]']
     softness: Annotated[
-        int, 'w', 'nr', 'M = 1 / weight of a row in the system of a step [dimensionless]'
+        Floats, 'w', 'nr', 'M = 1 / weight of a row in the system of a step [dimensionless]'
     ]
     relief: Annotated[
-        int, 'w', 'nr', 'g of M = diag(softness) - g g^T in a TOLERANT phase [dimensionless]'
+        Floats, 'w', 'nr', 'g of M = diag(softness) - g g^T in a TOLERANT phase [dimensionless]'
     ]
-    hold: Annotated[int, 'w', 'nr', 'value at which a row of a finished level is held [L or rad]']
-    rhs: Annotated[int, 'w', 'nr', 'right-hand side of a row in the system of a step [L or rad]']
+    hold: Annotated[
+        Floats, 'w', 'nr', 'value at which a row of a finished level is held [L or rad]'
+    ]
+    rhs: Annotated[
+        Floats, 'w', 'nr', 'right-hand side of a row in the system of a step [L or rad]'
+    ]
     load: Annotated[
-        int,
+        Floats,
         'w',
         'nr',
         'right-hand side while the system is solved, then the multipliers y [L or rad; y per M]',
     ]
-    jac: Annotated[int, 'w', '6 * ns', 'Jacobian at x, six rows a slot [L or rad per rad or L]']
-    x: Annotated[int, 'w', 'nv', 'variables: the accepted iterate [rad or L]']
-    x_try: Annotated[int, 'w', 'nv', 'the iterate that is tried [rad or L]']
-    x_frames: Annotated[int, 'w', 'nv', 'where frames and residual are known [rad or L]']
-    x_start: Annotated[int, 'w', 'nv', 'the start of the solve [rad or L]']
-    x_best: Annotated[int, 'w', 'nv', 'best iterate of the present start [rad or L]']
-    x_stride: Annotated[int, 'w', 'nv', 'where the last stride of a level ended [rad or L]']
-    x_kept: Annotated[int, 'w', 'nv', 'the best effort so far [rad or L]']
-    candidate: Annotated[int, 'w', '8 * nv', 'ends of starts, the best ones [rad or L]']
-    candidate_cost: Annotated[int, 'w', '8', 'their costs with closed loops [L^2, rad^2]']
+    jac: Annotated[Floats, 'w', '6 * ns', 'Jacobian at x, six rows a slot [L or rad per rad or L]']
+    x: Annotated[Floats, 'w', 'nv', 'variables: the accepted iterate [rad or L]']
+    x_try: Annotated[Floats, 'w', 'nv', 'the iterate that is tried [rad or L]']
+    x_frames: Annotated[Floats, 'w', 'nv', 'where frames and residual are known [rad or L]']
+    x_start: Annotated[Floats, 'w', 'nv', 'the start of the solve [rad or L]']
+    x_best: Annotated[Floats, 'w', 'nv', 'best iterate of the present start [rad or L]']
+    x_stride: Annotated[Floats, 'w', 'nv', 'where the last stride of a level ended [rad or L]']
+    x_kept: Annotated[Floats, 'w', 'nv', 'the best effort so far [rad or L]']
+    candidate: Annotated[Floats, 'w', '8 * nv', 'ends of starts, the best ones [rad or L]']
+    candidate_cost: Annotated[Floats, 'w', '8', 'their costs with closed loops [L^2, rad^2]']
     candidate_reach: Annotated[
-        int, 'w', '8', 'costs of all rows before the loops were closed [L^2, rad^2]'
+        Floats, 'w', '8', 'costs of all rows before the loops were closed [L^2, rad^2]'
     ]
     level_cost: Annotated[
-        int, 'w', 'nc + 2', 'cost of every level at the end of an effort [L^2, rad^2]'
+        Floats, 'w', 'nc + 2', 'cost of every level at the end of an effort [L^2, rad^2]'
     ]
     kept_cost: Annotated[
-        int, 'w', 'nc + 2', 'cost of every level of the best effort so far [L^2, rad^2]'
+        Floats, 'w', 'nc + 2', 'cost of every level of the best effort so far [L^2, rad^2]'
     ]
-    lower: Annotated[int, 'w', 'nv', 'lower bound, from limits and window [rad or L]']
-    upper: Annotated[int, 'w', 'nv', 'upper bound [rad or L]']
+    lower: Annotated[Floats, 'w', 'nv', 'lower bound, from limits and window [rad or L]']
+    upper: Annotated[Floats, 'w', 'nv', 'upper bound [rad or L]']
     target: Annotated[
-        int, 'w', 'nv', 'preferred value x* of a variable: joint target or rest pose [rad or L]'
+        Floats, 'w', 'nv', 'preferred value x* of a variable: joint target or rest pose [rad or L]'
     ]
-    pull: Annotated[int, 'w', 'nv', 'weight of the preference [dimensionless]']
-    gain: Annotated[int, 'w', 'nv', 'share g of the way to x* in one step [dimensionless]']
+    pull: Annotated[Floats, 'w', 'nv', 'weight of the preference [dimensionless]']
+    gain: Annotated[Floats, 'w', 'nv', 'share g of the way to x* in one step [dimensionless]']
     step: Annotated[
-        int, 'w', 'nv', "change of x [rad or L], in the ball's own axes for a free ball"
+        Floats, 'w', 'nv', "change of x [rad or L], in the ball's own axes for a free ball"
     ]
-    full: Annotated[int, 'w', 'nv', 'step without further bounds [rad or L]']
-    preferred_step: Annotated[int, 'w', 'nv', 'g (x* - x), the step without rows [rad or L]']
-    damping: Annotated[int, 'w', 'nv', 'D of the system of a step [dimensionless]']
-    gradient: Annotated[int, 'w', 'nv', "gradient of the phase's cost [L^2, rad^2 per rad or L]"]
+    full: Annotated[Floats, 'w', 'nv', 'step without further bounds [rad or L]']
+    preferred_step: Annotated[Floats, 'w', 'nv', 'g (x* - x), the step without rows [rad or L]']
+    damping: Annotated[Floats, 'w', 'nv', 'D of the system of a step [dimensionless]']
+    gradient: Annotated[
+        Floats, 'w', 'nv', "gradient of the phase's cost [L^2, rad^2 per rad or L]"
+    ]
     inverse_damping: Annotated[
-        int,
+        Floats,
         'w',
         'nv',
         '1 / damping of each variable that is eliminated first; 0 for a fixed one [dimensionless]',
     ]
     matrix: Annotated[
-        int, 'w', '36 * nm', 'blocks of the system, row by row, then their factor [dimensionless]'
+        Floats,
+        'w',
+        '36 * nm',
+        'blocks of the system, row by row, then their factor [dimensionless]',
     ]
-    inverse: Annotated[int, 'w', '6 * nb', '1 / pivot [dimensionless]']
-    scaled: Annotated[int, 'w', '36', 'an edge times the inverses of its pivots [dimensionless]']
+    inverse: Annotated[Floats, 'w', '6 * nb', '1 / pivot [dimensionless]']
+    scaled: Annotated[
+        Floats, 'w', '36', 'an edge times the inverses of its pivots [dimensionless]'
+    ]
     y: Annotated[
-        int, 'w', '6 * nb', 'solution of the system, block by block [rad, L or multipliers]'
+        Floats, 'w', '6 * nb', 'solution of the system, block by block [rad, L or multipliers]'
     ]
-    scratch: Annotated[int, 'w', '12', '[any]']
+    scratch: Annotated[Floats, 'w', '12', '[any]']
     dense: Annotated[
-        int, 'w', 'nd * nv', 'weighted Jacobian of grouped rows, then its basis Q [dimensionless]'
+        Floats,
+        'w',
+        'nd * nv',
+        'weighted Jacobian of grouped rows, then its basis Q [dimensionless]',
     ]
     share: Annotated[
-        int, 'w', 'nd * nd', 'coordinates L of grouped rows in that basis [dimensionless]'
+        Floats, 'w', 'nd * nd', 'coordinates L of grouped rows in that basis [dimensionless]'
     ]
     normal: Annotated[
-        int, 'w', 'nd * nd', 'Cholesky factor of L^T L, group by group [dimensionless]'
+        Floats, 'w', 'nd * nd', 'Cholesky factor of L^T L, group by group [dimensionless]'
     ]
-    raw: Annotated[int, 'w', 'nd', 'unreduced residual of grouped rows [L or rad]']
-    least: Annotated[int, 'w', 'nd', 'least-squares coordinates of raw in the basis [L or rad]']
-    counts: Annotated[int, 'k', 'COUNTS', 'integers, see `solve_state`; always at 0']
-    fixed: Annotated[int, 'k', 'nv', 'state of a variable in a step, see `step`']
-    free_ball: Annotated[int, 'k', 'nv', '1 = one of three variables of a ball without limits']
-    wraps: Annotated[int, 'k', 'nv', '1 = a step past a bound continues at the other bound']
-    preference: Annotated[int, 'k', 'nv', 'PREFERS_*: which preference a variable has']
+    raw: Annotated[Floats, 'w', 'nd', 'unreduced residual of grouped rows [L or rad]']
+    least: Annotated[Floats, 'w', 'nd', 'least-squares coordinates of raw in the basis [L or rad]']
+    k: Annotated[Ints, 'k', 'COUNTS', 'integers, see `solve_state`; always at 0']
+    fixed: Annotated[Ints, 'k', 'nv', 'state of a variable in a step, see `step`']
+    free_ball: Annotated[Ints, 'k', 'nv', '1 = one of three variables of a ball without limits']
+    wraps: Annotated[Ints, 'k', 'nv', '1 = a step past a bound continues at the other bound']
+    preference: Annotated[Ints, 'k', 'nv', 'PREFERS_*: which preference a variable has']
     implied: Annotated[
-        int, 'k', 'nr', '1 = other rows of its group imply this row; it has no effect'
+        Ints, 'k', 'nr', '1 = other rows of its group imply this row; it has no effect'
     ]
-    chosen: Annotated[int, 'k', 'nd', 'independent rows of a group, in the order of their choice']
-    chosen_end: Annotated[int, 'k', 'groups', 'end of them']
+    chosen: Annotated[Ints, 'k', 'nd', 'independent rows of a group, in the order of their choice']
+    chosen_end: Annotated[Ints, 'k', 'groups', 'end of them']
 
 
 # Rows that a constraint has room for, and unknowns in a block.
@@ -280,17 +292,6 @@ LARGEST, SMALLEST_QUATERNION = 1e40, 1e-9
 NORMALISED = 2e-15
 # Number of candidates that are kept.
 CANDIDATE_ROOM = 8
-
-Fields = dict[str, tuple[str, str, str]]
-
-
-def lengths_of(table: type[Any]) -> tuple[tuple[str, ...], Fields]:
-    """Return the sizes of a table such as `Solve`, and array, length and meaning of each field."""
-    hints = table.__annotations__
-    return tuple(name for name, hint in hints.items() if hint is int), {
-        name: hint.__metadata__ for name, hint in hints.items() if hasattr(hint, '__metadata__')
-    }
-
 
 FIXED = {'NUMBERS': NUMBERS, 'COUNTS': COUNTS, 'RECORD': RECORD}
 SIZES, FIELDS = lengths_of(Solve)
@@ -319,7 +320,8 @@ JOINT_ROWS = 8
 
 # Columns of the constraint table.
 (
-    CON_POSE,  # frame B in its parent: xyz [m], quat_xyzw
+    CON_POSE,  # frame B in its parent: xyz [m], then quat_xyzw
+    CON_QUAT,
     CON_WEIGHT,  # weight of the rows, > 0
     CON_TRANSLATION_TOLERANCE,  # [m]
     CON_ROTATION_TOLERANCE,  # [rad]
@@ -328,7 +330,7 @@ JOINT_ROWS = 8
     CON_TRANSLATION_MISFIT,  # up to which a grouped closure may be open beside its tolerance [m]
     CON_ROTATION_MISFIT,  # [rad]
     CON_ROW_TOLERANCE,  # of every row [m or rad]; -1 first = only the norms have tolerances
-) = (0, 7, 8, 9, 10, 11, 12, 13, 14)
+) = (0, 3, 7, 8, 9, 10, 11, 12, 13, 14)
 CON_COLUMNS = 20
 
 
@@ -361,18 +363,8 @@ def lay_out(
     begins = {}
     for name, (array, length, _) in fields.items():
         begins[name] = totals[array]
-        totals[array] += _length(length, names)
+        totals[array] += length_of(length, names)
     return begins, totals
-
-
-def _length(expression: str, names: Mapping[str, int]) -> int:
-    """Work out a length: a name or a number, or two of them times each other or added."""
-    left, sign, right = expression.partition(' ')
-    length = names[left] if left in names else int(left)
-    if not sign:
-        return length
-    other = names[right[2:]] if right[2:] in names else int(right[2:])
-    return length + other if right[0] == '+' else length * other
 
 
 def pack_model(
@@ -395,7 +387,7 @@ def pack_model(
     ints[: len(header)] = header
     for name, (array, length, _) in FIELDS.items():
         if array in 'if':
-            wanted = _length(length, names)
+            wanted = length_of(length, names)
             if fields[name].size != wanted:
                 raise ValueError(f'{name}: {fields[name].size} numbers, not {wanted}')
             into = ints if array == 'i' else floats
@@ -415,38 +407,22 @@ def begin_of(ints: Ints, name: str) -> int:
     return int(ints[len(SIZES) + list(FIELDS).index(name)])
 
 
-# Generated, because a kernel cannot loop over the fields of a tuple.
-_OPEN_SOLVE = """
-def open_solve(i, f, k, w, q, joints, options):
-    head = kept(i, {header})
-    return Solve(
-        kept(i, head[{i_size}]), kept(f, head[{f_size}]),
-        flat(k, head[{k_size}]), flat(w, head[{w_size}]),
-        flat(q, head[{nq}]), table(joints, {rows}, head[{nq}]), flat(options, {options}), {places}
-    )
-""".format(
-    header=len(SIZES) + len(FIELDS),
-    rows=JOINT_ROWS,
-    options=OPTION_COUNT,
-    places=', '.join(f'head[{at}]' for at in range(len(SIZES) + len(FIELDS))),
-    **{name: at for at, name in enumerate(SIZES)},
+# Takes (i, f, k, w, q, joints, options) and returns a `Solve`.
+open_solve: Callable[..., Solve] = opener(
+    Solve,
+    'ifkw',
+    ('q', 'joints', 'options'),
+    {
+        'q': ('nq',),
+        'joints': (str(JOINT_ROWS), 'nq'),
+        'options': (str(OPTION_COUNT),),
+        'constraints': ('nc', str(CON_COLUMNS)),
+    },
+    FIXED,
 )
-_names: dict[str, Any] = {
-    'Solve': Solve, 'kept': kept, 'flat': flat, 'table': table, '__name__': __name__
-}  # fmt: skip
-exec(_OPEN_SOLVE, _names)
-# Takes (i, f, k, w, q, joints, options) and returns a `Solve`: sizes and places stand at the head
-# of i, in the order of its fields.
-open_solve: Callable[..., Solve] = kernel(_names['open_solve'])
-
-
-@kernel
-def constraint_value(s: Solve, c: int, column: int) -> float:
-    """Return an entry of the constraint table for constraint c, CON_*."""
-    return float(s.w[s.constraints + CON_COLUMNS * c + column])
 
 
 @kernel
 def unit_of_column(s: Solve, j: int) -> float:
     """Return the factor from the unit of a column, [rad or L], to [rad or m]."""
-    return float(s.f[s.length]) if s.i[s.prismatic + j] == 1 else 1.0
+    return s.length if s.prismatic[j] == 1 else 1.0

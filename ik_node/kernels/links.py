@@ -1,3 +1,4 @@
+# flake8: noqa: E203
 """Poses and Jacobians of links, at given values of all joints."""
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ def place_links(s: Solve) -> None:
     column takes its value from q, and each of its constraints has a link as frame A.
     """
     for j in range(s.n):
-        s.w[s.held + j] = s.q[s.i[s.column_q + j]] / unit_of_column(s, j)
+        s.held[j] = s.q[s.column_q[j]] / unit_of_column(s, j)
     forward(s, s.x)
 
 
@@ -49,10 +50,9 @@ def link_poses(i: Ints, f: Floats, k: Ints, w: Floats, q: Floats, poses: Floats)
     place_links(s)
     made = flat(poses, 7 * s.nc)
     for c in range(s.nc):
-        a = s.a_frame + 12 * c
-        x, y, z, real = quaternion_at(s.w, a)
+        x, y, z, real = quaternion_at(s.a_frame, 12 * c)
         for r in range(3):
-            made[7 * c + r] = s.w[a + 9 + r] * s.f[s.length]
+            made[7 * c + r] = s.a_frame[12 * c + 9 + r] * s.length
         made[7 * c + 3] = x
         made[7 * c + 4] = y
         made[7 * c + 5] = z
@@ -88,21 +88,21 @@ def link_jacobian(
     for r in range(6):
         for g in range(s.nq):
             made[r, g] = 0.0
-    point = s.a_frame + 12 * link + 9
-    j = s.i[s.a_column + link]
+    point = s.a_frame[12 * link + 9 :]
+    j = s.a_column[link]
     while j >= 0:
-        frame, g = s.frame + 12 * j, s.i[s.column_q + j]
-        ax, ay, az = s.w[frame + 2], s.w[frame + 5], s.w[frame + 8]
-        if s.i[s.prismatic + j] == 1:
+        frame, g = s.frame[12 * j :], s.column_q[j]
+        ax, ay, az = frame[2], frame[5], frame[8]
+        if s.prismatic[j] == 1:
             made[0, g], made[1, g], made[2, g] = ax, ay, az
         else:
-            length = s.f[s.length]
-            lx = length * (s.w[point] - s.w[frame + 9])
-            ly = length * (s.w[point + 1] - s.w[frame + 10])
-            lz = length * (s.w[point + 2] - s.w[frame + 11])
+            length = s.length
+            lx = length * (point[0] - frame[9])
+            ly = length * (point[1] - frame[10])
+            lz = length * (point[2] - frame[11])
             made[0, g] = ay * lz - az * ly
             made[1, g] = az * lx - ax * lz
             made[2, g] = ax * ly - ay * lx
             made[3, g], made[4, g], made[5, g] = ax, ay, az
-        j = s.i[s.parent + j]
+        j = s.parent[j]
     return 0

@@ -7,14 +7,9 @@ acceptance rule.
 
 from math import sqrt
 
-from ik_node.kernels.decorators import kernel
-from ik_node.kernels.layout import (
-    CON_LEVEL,
-    CON_ROW_TOLERANCE,
-    constraint_value,
-    PREFERS_TARGET,
-    Solve,
-)
+from ik_node.kernels import solve_state as now
+from ik_node.kernels.decorators import kernel, rare
+from ik_node.kernels.layout import CON_LEVEL, CON_ROW_TOLERANCE, PREFERS_TARGET, Solve
 from ik_node.kernels.options import (
     ADAPTIVE_DAMPING,
     COMPROMISE,
@@ -23,33 +18,6 @@ from ik_node.kernels.options import (
     ROTATION_ERROR_CLAMP,
     SMOOTHING,
     TRANSLATION_ERROR_CLAMP,
-)
-from ik_node.kernels.solve_state import (
-    CLOSING,
-    CONES,
-    COST,
-    DAMPING_SCALE,
-    EFFORT,
-    EFFORT_WALKED,
-    FRAMES,
-    GREW,
-    HELD_SOFTNESS,
-    ITERATIONS,
-    JACOBIAN_DUE,
-    LAST_LEVEL,
-    LEVEL,
-    PHASE,
-    PHASE_LEVEL,
-    PHASE_REACH,
-    PHASE_SETTLE,
-    PREDICTED,
-    STALE,
-    START_ITERATIONS,
-    STARTS,
-    STEP_SIZE,
-    TIGHT,
-    TOLERANT,
-    WEAK,
 )
 from ik_node.kernels.start import (
     all_within_tolerance,
@@ -74,6 +42,7 @@ from ik_node.kernels.step import (
     largest,
     LOCKED,
     restore_held_rows,
+    try_again,
     try_step,
 )
 
@@ -126,26 +95,26 @@ def clamp_rows(s: Solve, c: int) -> None:
     for part in range(2):
         most = s.options[ROTATION_ERROR_CLAMP]
         if part == 0:
-            most = s.options[TRANSLATION_ERROR_CLAMP] / s.f[s.length]
-        first = 6 * c if part == 0 else s.i[s.angular + c]
-        last = s.i[s.angular + c] if part == 0 else s.i[s.row_end + c]
+            most = s.options[TRANSLATION_ERROR_CLAMP] / s.length
+        first = 6 * c if part == 0 else s.angular[c]
+        last = s.angular[c] if part == 0 else s.row_end[c]
         total = 0.0
         for r in range(first, last):
-            total += s.w[s.rhs + r] * s.w[s.rhs + r]
+            total += s.rhs[r] * s.rhs[r]
         if total > most * most:
             for r in range(first, last):
-                s.w[s.rhs + r] *= most / total**0.5
+                s.rhs[r] *= most / total**0.5
 
 
-@kernel
+@rare
 def write_modelled_rows(s: Solve) -> None:
     """Write the rows r + J dx that the linear model predicts for the step to `trial`."""
     for r in range(s.nr):
-        s.w[s.trial + r] = s.w[s.residual + r]
+        s.trial[r] = s.residual[r]
     add_jacobian_times(s, s.step, s.trial)
 
 
-@kernel
+@rare
 def set_tolerant_row(s: Solve, r: int) -> None:
     """
     Set softness and right-hand side of a row of which only the excess counts; theory.md, eq. (17).
@@ -154,15 +123,15 @@ def set_tolerant_row(s: Solve, r: int) -> None:
     is inside the tolerance, the row has no effect.
     """
     share = excess_share(s, s.trial, r)
-    s.w[s.rhs + r] -= (1.0 - share) * s.w[s.trial + r]
+    s.rhs[r] -= (1.0 - share) * s.trial[r]
     if share == 0.0:
-        s.w[s.softness + r] = IGNORED_SOFTNESS
-    elif share < 1.0 and constraint_value(s, r // 6, CON_ROW_TOLERANCE) < 0.0:
+        s.softness[r] = IGNORED_SOFTNESS
+    elif share < 1.0 and s.constraints[r // 6, CON_ROW_TOLERANCE] < 0.0:
         curvature = max(share, LEAST_CURVATURE)
         size = INNER * row_tolerance(s, r) / (1.0 - share)
-        relief = s.w[s.softness + r] * (1.0 / curvature - 1.0)
-        s.w[s.relief + r] = sqrt(relief) * s.w[s.trial + r] / size
-        s.w[s.softness + r] /= curvature
+        relief = s.softness[r] * (1.0 / curvature - 1.0)
+        s.relief[r] = sqrt(relief) * s.trial[r] / size
+        s.softness[r] /= curvature
 
 
 @kernel
@@ -174,30 +143,30 @@ def set_rows(s: Solve) -> None:
     `HELD_SOFTNESS`, rhs = residual - hold. Of both, only the excess counts where tolerances do.
     All other rows: M = 1e12, rhs = 0, so that they have no effect.
     """
-    phase, level = s.k[PHASE], s.k[LEVEL]
+    phase, level = s.k[now.PHASE], s.k[now.LEVEL]
+    for r in range(s.nr if s.k[now.TOLERANT] == 1 else 0):
+        s.relief[r] = 0.0
     for c in range(s.nc):
-        own = constraint_value(s, c, CON_LEVEL)
+        own = s.constraints[c, CON_LEVEL]
         loose = tolerates(s, c)
         for r in range(6 * c, 6 * c + 6):
-            if s.k[TOLERANT] == 1:
-                s.w[s.relief + r] = 0.0
-            if s.k[s.implied + r] == 1:
-                s.w[s.softness + r] = IGNORED_SOFTNESS
-                s.w[s.rhs + r] = 0.0
-            elif phase == PHASE_REACH or (phase == PHASE_LEVEL and own == level):
-                s.w[s.softness + r] = 1.0 / row_weight(s, r)
-                s.w[s.rhs + r] = s.w[s.residual + r]
+            if s.implied[r] == 1:
+                s.softness[r] = IGNORED_SOFTNESS
+                s.rhs[r] = 0.0
+            elif phase == now.PHASE_REACH or (phase == now.PHASE_LEVEL and own == level):
+                s.softness[r] = 1.0 / row_weight(s, r)
+                s.rhs[r] = s.residual[r]
                 if loose:
                     set_tolerant_row(s, r)
-            elif phase == PHASE_SETTLE or own < level:
-                s.w[s.softness + r] = s.w[HELD_SOFTNESS]
-                s.w[s.rhs + r] = s.w[s.residual + r] - s.w[s.hold + r]
+            elif phase == now.PHASE_SETTLE or own < level:
+                s.softness[r] = s.w[now.HELD_SOFTNESS]
+                s.rhs[r] = s.residual[r] - s.hold[r]
                 if loose:
                     set_tolerant_row(s, r)
             else:
-                s.w[s.softness + r] = IGNORED_SOFTNESS
-                s.w[s.rhs + r] = 0.0
-        if phase == PHASE_REACH:
+                s.softness[r] = IGNORED_SOFTNESS
+                s.rhs[r] = 0.0
+        if phase == now.PHASE_REACH:
             clamp_rows(s, c)
 
 
@@ -210,35 +179,35 @@ def set_variables(s: Solve) -> None:
     the pull to the start, eq. (15). SETTLE: D = pull and
     the preferred step g (x* - x), eq. (9).
     """
-    settling = s.k[PHASE] == PHASE_SETTLE
+    settling = s.k[now.PHASE] == now.PHASE_SETTLE
     damping = s.options[DAMPING_FACTOR] * s.options[DAMPING_FACTOR]
     if s.options[ADAPTIVE_DAMPING] != 0.0:
-        damping = s.w[DAMPING_SCALE] * s.w[COST]
-    least = REACH_DAMPING if s.k[PHASE] == PHASE_REACH else LEVEL_DAMPING
+        damping = s.w[now.DAMPING_SCALE] * s.w[now.COST]
+    least = REACH_DAMPING if s.k[now.PHASE] == now.PHASE_REACH else LEVEL_DAMPING
     damping = max(damping, least)
-    s.w[HELD_SOFTNESS] = SOFTEST
+    s.w[now.HELD_SOFTNESS] = SOFTEST
     if not settling:
-        s.w[HELD_SOFTNESS] = min(max(HELD_PRODUCT / damping, STIFFEST), SOFTEST)
+        s.w[now.HELD_SOFTNESS] = min(max(HELD_PRODUCT / damping, STIFFEST), SOFTEST)
     for v in range(s.nv):
         # A variable that has reached its joint target is not moved to its rest pose.
-        decided = settling and not has_preference(s, v) and s.k[s.preference + v] == PREFERS_TARGET
-        locked = decided or s.w[s.lower + v] == s.w[s.upper + v]
-        s.k[s.fixed + v] = LOCKED if locked else FREE
-        s.w[s.step + v] = 0.0
-        s.w[s.preferred_step + v] = 0.0
-        s.w[s.damping + v] = damping
+        decided = settling and not has_preference(s, v) and s.preference[v] == PREFERS_TARGET
+        locked = decided or s.lower[v] == s.upper[v]
+        s.fixed[v] = LOCKED if locked else FREE
+        s.step[v] = 0.0
+        s.preferred_step[v] = 0.0
+        s.damping[v] = damping
     if smooths(s):
         # The way back to the start, with the weight of smoothing beside the damping.
         write_way_to(s, s.x_start, s.x)
         for v in range(s.nv):
-            s.w[s.damping + v] = damping + s.options[SMOOTHING]
-            s.w[s.preferred_step + v] *= s.options[SMOOTHING] / s.w[s.damping + v]
+            s.damping[v] = damping + s.options[SMOOTHING]
+            s.preferred_step[v] *= s.options[SMOOTHING] / s.damping[v]
     if settling:
         write_preferred_step(s, s.x)
         for v in range(s.nv):
             # A variable without a preference moves freely.
-            s.w[s.damping + v] = s.w[s.pull + v] if has_preference(s, v) else FREE_DAMPING
-            s.w[s.preferred_step + v] *= s.w[s.gain + v] * s.w[DAMPING_SCALE]
+            s.damping[v] = s.pull[v] if has_preference(s, v) else FREE_DAMPING
+            s.preferred_step[v] *= s.gain[v] * s.w[now.DAMPING_SCALE]
 
 
 @kernel
@@ -249,18 +218,18 @@ def predicted_decrease(s: Solve, tolerant: bool) -> float:
     With the multiplier y_r = (J dx + rhs)_r / M_r of row r in `load`, the sum over the rows of the
     phase is 1/2 sum(rhs_r^2 / M_r - y_r^2 M_r).
     """
-    if tolerant and s.k[PHASE] != PHASE_SETTLE:
+    if tolerant and s.k[now.PHASE] != now.PHASE_SETTLE:
         write_modelled_rows(s)
-        return float(s.w[COST] - cost_of(s, s.x))
+        return float(s.w[now.COST] - cost_of(s, s.x))
     total = 0.0
     for r in range(s.nr):
-        soft, left = s.w[s.softness + r], s.w[s.load + r]
-        if soft != IGNORED_SOFTNESS and soft != s.w[HELD_SOFTNESS]:
-            total += s.w[s.rhs + r] * s.w[s.rhs + r] / soft - left * left * soft
+        soft, left = s.softness[r], s.load[r]
+        if soft != IGNORED_SOFTNESS and soft != s.w[now.HELD_SOFTNESS]:
+            total += s.rhs[r] * s.rhs[r] / soft - left * left * soft
     if smooths(s):
         for v in range(s.nv):
-            way = s.w[s.preferred_step + v] * s.w[s.damping + v] / s.options[SMOOTHING]
-            left = way - s.w[s.step + v]
+            way = s.preferred_step[v] * s.damping[v] / s.options[SMOOTHING]
+            left = way - s.step[v]
             total += s.options[SMOOTHING] * (way * way - left * left)
     return 0.5 * total
 
@@ -268,10 +237,10 @@ def predicted_decrease(s: Solve, tolerant: bool) -> float:
 @kernel
 def shorten_step(s: Solve, most: float) -> None:
     """Scale the step so that its largest component is at most `most` [rad or L]."""
-    if s.w[STEP_SIZE] > most:
+    if s.w[now.STEP_SIZE] > most:
         for v in range(s.nv):
-            s.w[s.step + v] *= most / s.w[STEP_SIZE]
-        s.w[STEP_SIZE] = most
+            s.step[v] *= most / s.w[now.STEP_SIZE]
+        s.w[now.STEP_SIZE] = most
 
 
 @kernel
@@ -279,13 +248,13 @@ def accept(s: Solve, cost: float) -> None:
     """Copy x_try and its rows to x."""
     copy_variables(s, s.x_try, s.x)
     for r in range(s.nr):
-        s.w[s.residual + r] = s.w[s.trial + r]
-    s.w[COST] = cost
-    s.k[JACOBIAN_DUE] = 1
+        s.residual[r] = s.trial[r]
+    s.w[now.COST] = cost
+    s.k[now.JACOBIAN_DUE] = 1
     keep_place_of_frames(s)
 
 
-@kernel
+@rare
 def extrapolate(s: Solve) -> None:
     """
     Go the way of the last steps again, and twice as far each time, while the cost decreases.
@@ -297,12 +266,12 @@ def extrapolate(s: Solve) -> None:
     for _ in range(MOST_DOUBLINGS):
         write_way_to(s, s.x, s.x_stride)
         copy_variables(s, s.preferred_step, s.step)
-        try_step(s, s.x)
-        closed = restore_held_rows(s, s.k[LEVEL], HELD_SHARE, HELD_ATTEMPTS, INFINITE_COST)
+        try_again(s, s.x)
+        closed = restore_held_rows(s, s.k[now.LEVEL], HELD_SHARE, HELD_ATTEMPTS, INFINITE_COST)
         cost = cost_of(s, s.x_try)
-        if not (closed and cost < s.w[COST]):
-            s.k[STALE] = 1
-            s.k[FRAMES] = 0
+        if not (closed and cost < s.w[now.COST]):
+            s.k[now.STALE] = 1
+            s.k[now.FRAMES] = 0
             break
         accept(s, cost)
     copy_variables(s, s.x, s.x_stride)
@@ -325,77 +294,88 @@ def lm_step(s: Solve) -> None:
     Madsen, Nielsen & Tingleff (2004), Methods for non-linear least squares problems, section 3.2.
 
     """
-    phase = s.k[PHASE]
-    s.k[ITERATIONS] += 1
-    s.k[START_ITERATIONS] += 1
-    s.k[CLOSING] += 1 if s.k[TIGHT] == 1 or (phase == PHASE_LEVEL and s.k[LEVEL] == 0) else 0
-    if phase == PHASE_REACH and s.options[ADAPTIVE_DAMPING] == 0.0:
+    phase = s.k[now.PHASE]
+    s.k[now.ITERATIONS] += 1
+    s.k[now.START_ITERATIONS] += 1
+    s.k[now.CLOSING] += (
+        1 if s.k[now.TIGHT] == 1 or (phase == now.PHASE_LEVEL and s.k[now.LEVEL] == 0) else 0
+    )
+    if phase == now.PHASE_REACH and s.options[ADAPTIVE_DAMPING] == 0.0:
         # With constant damping a step may increase the cost.
         remember_best(s, 1.0)
-    walks = phase == PHASE_LEVEL and s.k[EFFORT] == EFFORT_WALKED
-    tolerant = s.k[TOLERANT] == 1 and (phase == PHASE_REACH or s.k[LEVEL] > 0)
-    tolerant = (tolerant and phase != PHASE_SETTLE) or s.k[CONES] > 0
+    walks = phase == now.PHASE_LEVEL and s.k[now.EFFORT] == now.EFFORT_WALKED
+    tolerant = s.k[now.TOLERANT] == 1 and (phase == now.PHASE_REACH or s.k[now.LEVEL] > 0)
+    tolerant = (tolerant and phase != now.PHASE_SETTLE) or s.k[now.CONES] > 0
     for v in range(s.nv if tolerant else 0):
-        s.w[s.step + v] = 0.0
+        s.step[v] = 0.0
     for _ in range(TOLERANT_ROUNDS if tolerant else 1):
         if tolerant:
             write_modelled_rows(s)
         set_variables(s)
         set_rows(s)
-        bounded_step(s, not (walks or (phase == PHASE_REACH and s.k[TIGHT] == 0)))
-    s.w[STEP_SIZE] = largest(s, s.step)
-    if phase == PHASE_SETTLE:
+        bounded_step(s, not (walks or (phase == now.PHASE_REACH and s.k[now.TIGHT] == 0)))
+    s.w[now.STEP_SIZE] = largest(s, s.step)
+    if phase == now.PHASE_SETTLE:
         shorten_step(s, SETTLE_STEP)
-    s.w[PREDICTED] = predicted_decrease(s, tolerant)
+    s.w[now.PREDICTED] = predicted_decrease(s, tolerant)
     try_step(s, s.x)
     kept = True
-    level, attempts = s.k[LEVEL], HELD_ATTEMPTS
-    to_target = phase == PHASE_SETTLE and s.k[LEVEL] == s.k[LAST_LEVEL] + PREFERS_TARGET
-    most = RESTORE_SHARE * s.w[STEP_SIZE] if to_target else INFINITE_COST
-    if phase == PHASE_REACH:
+    level, attempts = s.k[now.LEVEL], HELD_ATTEMPTS
+    to_target = (
+        phase == now.PHASE_SETTLE and s.k[now.LEVEL] == s.k[now.LAST_LEVEL] + PREFERS_TARGET
+    )
+    most = RESTORE_SHARE * s.w[now.STEP_SIZE] if to_target else INFINITE_COST
+    if phase == now.PHASE_REACH:
         # Within tolerance one chord step more costs little and gains some digits.
-        level = s.k[LAST_LEVEL] + 1
-        attempts = 1 if not tolerant and all_within_tolerance(s, s.k[LAST_LEVEL]) else 0
+        level = s.k[now.LAST_LEVEL] + 1
+        attempts = 1 if not tolerant and all_within_tolerance(s, s.k[now.LAST_LEVEL]) else 0
     elif walks:
         # The next steps close what stays open, and so does the end of the walk.
         attempts = WALK_ATTEMPTS
     if attempts > 0 and level > 0:
         share = COMPROMISE_SHARE if s.options[COMPROMISE] > 0.0 else HELD_SHARE
         closed = restore_held_rows(s, level, share, attempts, most)
-        kept = closed or walks or phase == PHASE_REACH
-    before = s.w[COST]
+        kept = closed or walks or phase == now.PHASE_REACH
+    before = s.w[now.COST]
     after = cost_of(s, s.x_try)
     if not after < INFINITE_COST:
         kept = False
         after = INFINITE_COST
-    if s.options[ADAPTIVE_DAMPING] == 0.0 and phase == PHASE_REACH:
+    if s.options[ADAPTIVE_DAMPING] == 0.0 and phase == now.PHASE_REACH:
         if after > before + s.options[DIVERGE_THRESHOLD]:
-            s.k[GREW] = 1
+            s.k[now.GREW] = 1
             kept = False
     elif not after < before:
         # An iterate within every tolerance is an answer, even if its last digits got worse.
-        kept = kept and phase == PHASE_REACH and all_within_tolerance(s, s.k[LAST_LEVEL])
-    if phase == PHASE_SETTLE:
-        s.w[DAMPING_SCALE] = (
-            min(SETTLE_GROWTH * s.w[DAMPING_SCALE], 1.0)
+        kept = kept and phase == now.PHASE_REACH and all_within_tolerance(s, s.k[now.LAST_LEVEL])
+    if phase == now.PHASE_SETTLE:
+        s.w[now.DAMPING_SCALE] = (
+            min(SETTLE_GROWTH * s.w[now.DAMPING_SCALE], 1.0)
             if kept
-            else SETTLE_SHRINKAGE * s.w[DAMPING_SCALE]
+            else SETTLE_SHRINKAGE * s.w[now.DAMPING_SCALE]
         )
     elif not kept:
-        s.w[DAMPING_SCALE] = max(DAMPING_AFTER_REJECTION * s.w[DAMPING_SCALE], LEAST_DAMPING_SCALE)
-    elif before - after > GOOD_RATIO * s.w[PREDICTED]:
-        decrease = LATER_DECREASE if s.k[STARTS] > 1 else DAMPING_DECREASE
-        s.w[DAMPING_SCALE] = max(decrease * s.w[DAMPING_SCALE], LEAST_DAMPING_SCALE)
-    elif before - after < POOR_RATIO * s.w[PREDICTED]:
-        s.w[DAMPING_SCALE] *= DAMPING_INCREASE
-    weak = REACH_WEAK if phase == PHASE_REACH else LEVEL_WEAK
-    s.k[WEAK] = 0 if kept and after < (1.0 - weak) * before else s.k[WEAK] + 1
+        s.w[now.DAMPING_SCALE] = max(
+            DAMPING_AFTER_REJECTION * s.w[now.DAMPING_SCALE], LEAST_DAMPING_SCALE
+        )
+    elif before - after > GOOD_RATIO * s.w[now.PREDICTED]:
+        decrease = LATER_DECREASE if s.k[now.STARTS] > 1 else DAMPING_DECREASE
+        s.w[now.DAMPING_SCALE] = max(decrease * s.w[now.DAMPING_SCALE], LEAST_DAMPING_SCALE)
+    elif before - after < POOR_RATIO * s.w[now.PREDICTED]:
+        s.w[now.DAMPING_SCALE] *= DAMPING_INCREASE
+    weak = REACH_WEAK if phase == now.PHASE_REACH else LEVEL_WEAK
+    s.k[now.WEAK] = 0 if kept and after < (1.0 - weak) * before else s.k[now.WEAK] + 1
     if kept:
         accept(s, after)
     else:
-        s.k[FRAMES] = 0
-    if phase == PHASE_LEVEL and s.k[LEVEL] > 0 and not walks and s.options[COMPROMISE] == 0.0:
-        if s.k[START_ITERATIONS] == 1:
+        s.k[now.FRAMES] = 0
+    if (
+        phase == now.PHASE_LEVEL
+        and s.k[now.LEVEL] > 0
+        and not walks
+        and s.options[COMPROMISE] == 0.0
+    ):
+        if s.k[now.START_ITERATIONS] == 1:
             copy_variables(s, s.x, s.x_stride)
-        elif kept and s.k[START_ITERATIONS] % STRIDE == 0:
+        elif kept and s.k[now.START_ITERATIONS] % STRIDE == 0:
             extrapolate(s)

@@ -1,3 +1,4 @@
+# flake8: noqa: E203
 """
 A proof that a goal cannot be reached, by the lengths of the links; docs/theory.md, section 8.
 
@@ -8,14 +9,14 @@ its link through a loop to the root.
 
 from math import sqrt
 
-from ik_node.kernels.decorators import kernel
+from ik_node.kernels.decorators import kernel, rare
 from ik_node.kernels.layout import (
     AXES_A,
     CON_LEVEL,
     CON_ROTATION_TOLERANCE,
     CON_TRANSLATION_MISFIT,
     CON_TRANSLATION_TOLERANCE,
-    constraint_value,
+    Floats,
     KIND_CONE,
     KIND_COUPLING,
     KIND_FRAME,
@@ -40,8 +41,8 @@ def length_of(x: float, y: float, z: float) -> float:
 @kernel
 def origin_of(s: Solve, j: int) -> Vector:
     """Return the origin of column j before its motion, in its parent's frame [L]."""
-    at = s.offset + 12 * j
-    return s.f[at + 9], s.f[at + 10], s.f[at + 11]
+    frame = s.offset[12 * j :]
+    return frame[9], frame[10], frame[11]
 
 
 @kernel
@@ -49,31 +50,31 @@ def end_of(s: Solve, c: int, of_b: bool) -> Vector:
     """Return the origin of frame A or B of constraint c in its column [L]."""
     at = 12 * c + 9
     if of_b:
-        return s.w[s.b_local + at], s.w[s.b_local + at + 1], s.w[s.b_local + at + 2]
-    return s.f[s.a_offset + at], s.f[s.a_offset + at + 1], s.f[s.a_offset + at + 2]
+        return s.b_local[at], s.b_local[at + 1], s.b_local[at + 2]
+    return s.a_offset[at], s.a_offset[at + 1], s.a_offset[at + 2]
 
 
 @kernel
 def travel_of(s: Solve, j: int) -> float:
     """Return the longest way |v| that column j slides [L]; 0 if it turns."""
-    if s.i[s.prismatic + j] == 0:
+    if s.prismatic[j] == 0:
         return 0.0
-    v = s.i[s.var + j]
+    v = s.var[j]
     if v < 0:
-        return float(abs(s.w[s.held + j]))
-    at = s.coefficients + s.width * j
+        return float(abs(s.held[j]))
+    polynomial = s.coefficients[s.width * j :]
     for p in range(2, s.width):
-        if s.f[at + p] != 0.0:
+        if polynomial[p] != 0.0:
             return ENDLESS
-    most = max(abs(s.w[s.lower + v]), abs(s.w[s.upper + v]))
-    return float(abs(s.f[at]) + abs(s.f[at + 1]) * most) if most < ENDLESS else ENDLESS
+    most = max(abs(s.lower[v]), abs(s.upper[v]))
+    return float(abs(polynomial[0]) + abs(polynomial[1]) * most) if most < ENDLESS else ENDLESS
 
 
 @kernel
 def carries(s: Solve, j: int, above: int) -> bool:
     """Return True if column `above` is j or carries it."""
     while j > above:
-        j = s.i[s.parent + j]
+        j = s.parent[j]
     return j == above
 
 
@@ -83,7 +84,7 @@ def topmost(s: Solve, j: int, above: int) -> int:
     top = -1
     while j != above:
         top = j
-        j = s.i[s.parent + j]
+        j = s.parent[j]
     return top
 
 
@@ -94,7 +95,7 @@ def reach_between(s: Solve, j: int, above: int) -> float:
     while j != above:
         total += travel_of(s, j)
         x, y, z = origin_of(s, j)
-        j = s.i[s.parent + j]
+        j = s.parent[j]
         if j != above:
             total += length_of(x, y, z)
     return total
@@ -104,9 +105,9 @@ def reach_between(s: Solve, j: int, above: int) -> float:
 def keeps_orientation(s: Solve, j: int) -> bool:
     """Return True if no joint turns column j."""
     while j >= 0:
-        if s.i[s.prismatic + j] == 0:
+        if s.prismatic[j] == 0:
             return False
-        j = s.i[s.parent + j]
+        j = s.parent[j]
     return True
 
 
@@ -119,8 +120,8 @@ def has_elbow(s: Solve, j: int) -> bool:
     towards a goal that it cannot meet.
     """
     while j >= 0:
-        parent = s.i[s.parent + j]
-        if parent >= 0 and s.i[s.prismatic + j] == 0 and s.i[s.prismatic + parent] == 0:
+        parent = s.parent[j]
+        if parent >= 0 and s.prismatic[j] == 0 and s.prismatic[parent] == 0:
             x, y, z = origin_of(s, j)
             if length_of(x, y, z) > ROUNDING:
                 return True
@@ -128,7 +129,7 @@ def has_elbow(s: Solve, j: int) -> bool:
     return False
 
 
-@kernel
+@rare
 def other_assemblies(s: Solve) -> int:
     """
     Return in which of several ways the loops may close around the links of the goals.
@@ -138,13 +139,13 @@ def other_assemblies(s: Solve) -> int:
     """
     ways = 0
     for c in range(s.nc):
-        asked = s.i[s.kind + c] == KIND_FRAME and s.i[s.mask + c] & ORIENTATION == ORIENTATION
-        if s.i[s.kind + c] in (KIND_COUPLING, KIND_CONE):
+        asked = s.kind[c] == KIND_FRAME and s.mask[c] & ORIENTATION == ORIENTATION
+        if s.kind[c] in (KIND_COUPLING, KIND_CONE):
             continue
-        if constraint_value(s, c, CON_LEVEL) == 0.0:
-            if has_elbow(s, s.i[s.a_column + c]) or has_elbow(s, s.i[s.b_column + c]):
+        if s.constraints[c, CON_LEVEL] == 0.0:
+            if has_elbow(s, s.a_column[c]) or has_elbow(s, s.b_column[c]):
                 ways = max(ways, 1)
-        elif not asked and not keeps_orientation(s, s.i[s.a_column + c]):
+        elif not asked and not keeps_orientation(s, s.a_column[c]):
             ways = 2
     return ways
 
@@ -152,19 +153,19 @@ def other_assemblies(s: Solve) -> int:
 @kernel
 def tolerance_of(s: Solve, c: int, lever: float) -> float:
     """Return how far a point at a lever [L] may be off when constraint c is met [L]."""
-    most = constraint_value(s, c, CON_TRANSLATION_TOLERANCE)
-    most += constraint_value(s, c, CON_TRANSLATION_MISFIT)
-    turned = constraint_value(s, c, CON_ROTATION_TOLERANCE)
-    return float(most / s.f[s.length] + turned * lever + ROUNDING)
+    most = s.constraints[c, CON_TRANSLATION_TOLERANCE]
+    most += s.constraints[c, CON_TRANSLATION_MISFIT]
+    turned = s.constraints[c, CON_ROTATION_TOLERANCE]
+    return float(most / s.length + turned * lever + ROUNDING)
 
 
 @kernel
-def turned(s: Solve, at: int, x: float, y: float, z: float) -> Vector:
-    """Return R p with the rotation R of the frame at s.w[at]."""
+def turned(frame: Floats, x: float, y: float, z: float) -> Vector:
+    """Return R p with the rotation R of a frame."""
     return (
-        s.w[at] * x + s.w[at + 1] * y + s.w[at + 2] * z,
-        s.w[at + 3] * x + s.w[at + 4] * y + s.w[at + 5] * z,
-        s.w[at + 6] * x + s.w[at + 7] * y + s.w[at + 8] * z,
+        frame[0] * x + frame[1] * y + frame[2] * z,
+        frame[3] * x + frame[4] * y + frame[5] * z,
+        frame[6] * x + frame[7] * y + frame[8] * z,
     )
 
 
@@ -175,11 +176,11 @@ def beside_goal(s: Solve, g: int, px: float, py: float, pz: float) -> Vector:
 
     That is R = R_B R_A^T, with the rotations of the goal and of its frame A.
     """
-    a = s.a_offset + 12 * g
-    x = s.f[a] * px + s.f[a + 3] * py + s.f[a + 6] * pz
-    y = s.f[a + 1] * px + s.f[a + 4] * py + s.f[a + 7] * pz
-    z = s.f[a + 2] * px + s.f[a + 5] * py + s.f[a + 8] * pz
-    return turned(s, s.b_local + 12 * g, x, y, z)
+    a = s.a_offset[12 * g :]
+    x = a[0] * px + a[3] * py + a[6] * pz
+    y = a[1] * px + a[4] * py + a[7] * pz
+    z = a[2] * px + a[5] * py + a[8] * pz
+    return turned(s.b_local[12 * g :], x, y, z)
 
 
 @kernel
@@ -187,9 +188,9 @@ def length_beside(s: Solve, g: int, x: float, y: float, z: float) -> float:
     """Return the length of the components of a vector in root axes that goal g asks for [L]."""
     total = 0.0
     for k in range(3):
-        if s.i[s.mask + g] & (1 << k):
-            a, b = s.a_frame + 12 * g, s.b_frame + 12 * g
-            ex, ey, ez = counting_axis(s.w, s.i[s.axes + g], a, b, k)
+        if s.mask[g] & (1 << k):
+            a, b = s.a_frame[12 * g :], s.b_frame[12 * g :]
+            ex, ey, ez = counting_axis(s.axes[g], a, b, k)
             total += (ex * x + ey * y + ez * z) ** 2
     return sqrt(total)
 
@@ -203,18 +204,18 @@ def goal_is_too_far(s: Solve, g: int) -> bool:
     The chain then ends at the point of the axis that is nearest to the joint before: for a wrist
     whose axes intersect, at their intersection.
     """
-    link = s.i[s.a_column + g]
+    link = s.a_column[g]
     wx, wy, wz = end_of(s, g, True)
     ax, ay, az = end_of(s, g, False)
     ox, oy, oz = origin_of(s, topmost(s, link, -1))
     most, lever = reach_between(s, link, -1), length_of(ax, ay, az)
-    whole = s.i[s.mask + g] & ORIENTATION == ORIENTATION
-    if whole and s.i[s.prismatic + link] == 0:
+    whole = s.mask[g] & ORIENTATION == ORIENTATION
+    if whole and s.prismatic[link] == 0:
         along = 0.0
-        if s.i[s.parent + link] >= 0:
+        if s.parent[link] >= 0:
             x, y, z = origin_of(s, link)
-            at = s.offset + 12 * link
-            along = -(x * s.f[at + 2] + y * s.f[at + 5] + z * s.f[at + 8])
+            frame = s.offset[12 * link :]
+            along = -(x * frame[2] + y * frame[5] + z * frame[8])
             most += sqrt(max(x * x + y * y + z * z - along * along, 0.0)) - length_of(x, y, z)
         lever = length_of(ax, ay, az - along)
         x, y, z = beside_goal(s, g, -ax, -ay, along - az)
@@ -228,7 +229,7 @@ def goal_is_too_far(s: Solve, g: int) -> bool:
 @kernel
 def loop_is_too_short(s: Solve, g: int, c: int) -> bool:
     """Return True if closure c cannot close while goal g is met."""
-    link, a, b = s.i[s.a_column + g], s.i[s.a_column + c], s.i[s.b_column + c]
+    link, a, b = s.a_column[g], s.a_column[c], s.b_column[c]
     by_a = carries(s, a, link)
     if by_a == carries(s, b, link):
         return False
@@ -243,10 +244,10 @@ def loop_is_too_short(s: Solve, g: int, c: int) -> bool:
     px, py, pz = px - gx, py - gy, pz - gz
     wx, wy, wz = end_of(s, g, True)
     lever = length_of(px, py, pz)
-    if s.i[s.mask + g] & ORIENTATION == ORIENTATION:
+    if s.mask[g] & ORIENTATION == ORIENTATION:
         px, py, pz = beside_goal(s, g, px, py, pz)
     elif keeps_orientation(s, link):
-        px, py, pz = turned(s, s.frame + 12 * link, px, py, pz)
+        px, py, pz = turned(s.frame[12 * link :], px, py, pz)
     else:
         most += lever
         px, py, pz = 0.0, 0.0, 0.0
@@ -259,7 +260,7 @@ def loop_is_too_short(s: Solve, g: int, c: int) -> bool:
     return length_beside(s, g, wx - ox, wy - oy, wz - oz) > most + slack
 
 
-@kernel
+@rare
 def out_of_reach(s: Solve) -> bool:
     """
     Return True if the lengths of the links prove that not all goals can be met.
@@ -268,13 +269,13 @@ def out_of_reach(s: Solve) -> bool:
     known, each by itself.
     """
     for g in range(s.nc):
-        link, asked = s.i[s.a_column + g], s.i[s.mask + g] & POSITION
+        link, asked = s.a_column[g], s.mask[g] & POSITION
         if (
-            constraint_value(s, g, CON_LEVEL) == 0.0
-            or s.i[s.kind + g] != KIND_FRAME
+            s.constraints[g, CON_LEVEL] == 0.0
+            or s.kind[g] != KIND_FRAME
             or asked == 0
-            or (asked != POSITION and s.i[s.axes + g] == AXES_A)
-            or s.i[s.b_column + g] >= 0
+            or (asked != POSITION and s.axes[g] == AXES_A)
+            or s.b_column[g] >= 0
             or link < 0
         ):
             continue
@@ -282,9 +283,9 @@ def out_of_reach(s: Solve) -> bool:
             return True
         for c in range(s.nc):
             if (
-                constraint_value(s, c, CON_LEVEL) == 0.0
-                and (s.i[s.kind + c] == KIND_FRAME or s.i[s.kind + c] == KIND_UNIVERSAL)
-                and s.i[s.mask + c] & POSITION == POSITION
+                s.constraints[c, CON_LEVEL] == 0.0
+                and (s.kind[c] == KIND_FRAME or s.kind[c] == KIND_UNIVERSAL)
+                and s.mask[c] & POSITION == POSITION
                 and loop_is_too_short(s, g, c)
             ):
                 return True

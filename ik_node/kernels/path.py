@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from math import acos, sin, sqrt
 
+from ik_node.kernels import solve_state as now
 from ik_node.kernels.decorators import entry, FLOATS, INT, INTS, kernel
 from ik_node.kernels.layout import (
     Floats,
@@ -23,14 +24,6 @@ from ik_node.kernels.layout import (
 )
 from ik_node.kernels.options import COMPROMISE, OPTION_COUNT, RESTARTS
 from ik_node.kernels.solve import advance
-from ik_node.kernels.solve_state import (
-    CLOSING,
-    ITERATIONS,
-    STATUS_CONVERGED,
-    STATUS_REFUSED,
-    STATUS_RUNNING,
-    STATUS_STALLED,
-)
 from ik_node.kernels.start import all_within_tolerance
 from ik_node.kernels.unchecked_array import beyond, flat, table
 
@@ -148,7 +141,7 @@ def set_path_bounds(
 def is_held_back(s: Solve, limits: Floats) -> bool:
     """Return True if a variable moved as far as one solve allows."""
     for v in range(s.nv):
-        g = s.i[s.var_q + v]
+        g = s.var_q[v]
         most = limits[PATH_STEP, g]
         if most < 1e300 and abs(s.q[g] - limits[PATH_BEFORE, g]) >= HELD_BACK * most > 0.0:
             return True
@@ -159,7 +152,7 @@ def is_held_back(s: Solve, limits: Floats) -> bool:
 def is_bounded(s: Solve, limits: Floats) -> bool:
     """Return True if a largest speed or acceleration, not a limit, bounds a variable."""
     for v in range(s.nv):
-        g = s.i[s.var_q + v]
+        g = s.var_q[v]
         low, high = s.joints[JOINT_LOWER, g], s.joints[JOINT_UPPER, g]
         if (s.q[g] <= low and low > limits[PATH_LOWER, g]) or (
             s.q[g] >= high and high < limits[PATH_UPPER, g]
@@ -172,8 +165,8 @@ def is_bounded(s: Solve, limits: Floats) -> bool:
 def copy_columns(s: Solve, start: Floats, start_row: int, out: Floats, out_row: int) -> None:
     """Copy the values of this chain from the row of one table to that of another."""
     for j in range(s.n):
-        if s.i[s.var + j] >= 0:
-            g = s.i[s.column_q + j]
+        if s.var[j] >= 0:
+            g = s.column_q[j]
             out[out_row, g] = start[start_row, g]
 
 
@@ -182,7 +175,7 @@ def end_solve(
     s: Solve, status: int, limits: Floats, q: Floats, flags: Floats, cursor: Floats, n: int
 ) -> None:
     """Decide after a solve how frame n goes on; SHARE 1 ends it."""
-    compromises = s.options[COMPROMISE] > 0.0 and status == STATUS_STALLED
+    compromises = s.options[COMPROMISE] > 0.0 and status == now.STATUS_STALLED
     held, torn = is_held_back(s, limits), int(flags[n]) & TORN == TORN
     share = min(1.0, cursor[SHARE] + cursor[NEXT_SHARE])
     if n == 0:
@@ -193,7 +186,7 @@ def end_solve(
         copy_columns(s, limits, PATH_BEFORE, q, n)
     elif compromises and held and cursor[SOLVES] < HALVINGS:
         cursor[NEXT_SHARE] = 1.0
-    elif status == STATUS_CONVERGED or compromises or not held or torn:
+    elif status == now.STATUS_CONVERGED or compromises or not held or torn:
         cursor[SHARE] = share
         cursor[NEXT_SHARE] *= 2.0
         if compromises and held and not torn:
@@ -289,7 +282,7 @@ def advance_path(
                 tuned[RESTARTS] = state[GIVEN_RESTARTS] if n == 0 else 0.0
                 state[SOLVING] = 1.0
                 state[SOLVES] += 1.0
-            before = 0 if begin else s.k[ITERATIONS]
+            before = 0 if begin else s.k[now.ITERATIONS]
             most = max(steps, 1)
             status = advance(
                 i,
@@ -304,16 +297,16 @@ def advance_path(
                 goals,
                 -most if begin else most,
             )
-            if status == STATUS_REFUSED:
+            if status == now.STATUS_REFUSED:
                 return -1 - n
-            steps -= s.k[ITERATIONS] - before + 1
-            if status == STATUS_RUNNING:
+            steps -= s.k[now.ITERATIONS] - before + 1
+            if status == now.STATUS_RUNNING:
                 return n
             state[SOLVING] = 0.0
-            state[STEPS] += s.k[ITERATIONS] - s.k[CLOSING]
+            state[STEPS] += s.k[now.ITERATIONS] - s.k[now.CLOSING]
             end_solve(here, status, bounds, rows, marks, state, n)
         for e in range(size):
-            made[n, e] = s.w[s.record + e]
+            made[n, e] = s.record[e]
         made[n, RECORD_STEPS] = state[STEPS]
         if steps <= 0:
             return n + 1

@@ -7,7 +7,7 @@ angles are those of a joint: R = Rz(ez) Ry(ey) Rx(ex).
 
 from math import atan2, cos, pi, sin, sqrt
 
-from ik_node.kernels.decorators import kernel
+from ik_node.kernels.decorators import kernel, rare
 import numpy as np
 from numpy.typing import NDArray
 
@@ -105,7 +105,7 @@ def log_rotation(
     return x * k, y * k, z * k
 
 
-@kernel
+@rare
 def inverse_left_jacobian(
     px: float, py: float, pz: float, vx: float, vy: float, vz: float
 ) -> Vector:
@@ -135,7 +135,7 @@ def near_turn(angle: float, reference: float) -> float:
     return angle - 2.0 * pi * round((angle - reference) / (2.0 * pi))
 
 
-@kernel
+@rare
 def turn_euler(ex: float, ey: float, ez: float, wx: float, wy: float, wz: float) -> Vector:
     """
     Return the Euler angles of Rz(ez) Ry(ey) Rx(ex) exp(w), nearest to the ones given.
@@ -180,7 +180,7 @@ def turn_euler(ex: float, ey: float, ez: float, wx: float, wy: float, wz: float)
     return x1, y1, z1
 
 
-@kernel
+@rare
 def euler_rates(ex: float, ey: float, wx: float, wy: float, wz: float) -> Vector:
     """
     Return the rates of ex, ey, ez at which Rz(ez) Ry(ey) Rx(ex) turns with angular velocity w.
@@ -196,7 +196,7 @@ def euler_rates(ex: float, ey: float, wx: float, wy: float, wz: float) -> Vector
     return wx + sy * rz, ry, rz
 
 
-@kernel
+@rare
 def principal_euler(ex: float, ey: float, ez: float) -> Vector:
     """Return the Euler angles of the same rotation with |ey| <= pi/2 and |ex|, |ez| <= pi."""
     ey = near_turn(ey, 0.0)
@@ -205,7 +205,7 @@ def principal_euler(ex: float, ey: float, ez: float) -> Vector:
     return near_turn(ex, 0.0), ey, near_turn(ez, 0.0)
 
 
-@kernel
+@rare
 def euler_difference(ex: float, ey: float, ez: float, tx: float, ty: float, tz: float) -> Vector:
     """Return the turn w [rad] with Rz(ez) Ry(ey) Rx(ex) exp(w) = Rz(tz) Ry(ty) Rx(tx)."""
     cx, sx, cy, sy, cz, sz = cos(ex), sin(ex), cos(ey), sin(ey), cos(ez), sin(ez)

@@ -1,3 +1,4 @@
+# flake8: noqa: E203
 """
 Residuals of closures and goals.
 
@@ -12,14 +13,14 @@ rotation rows are exact derivatives of the residual.
 
 from math import atan2, pi, sqrt
 
-from ik_node.kernels.decorators import kernel
+from ik_node.kernels import solve_state as now
+from ik_node.kernels.decorators import kernel, rare
 from ik_node.kernels.layout import (
     AXES_A,
     AXES_B,
     AXES_WORLD,
     CON_DISTANCE,
     CON_ROW_TOLERANCE,
-    constraint_value,
     Floats,
     KIND_CONE,
     KIND_COUPLING,
@@ -29,21 +30,18 @@ from ik_node.kernels.layout import (
     Solve,
 )
 from ik_node.kernels.rotation import inverse_left_jacobian, log_rotation, Vector
-from ik_node.kernels.solve_state import TOLERANT
 
 # Near half a turn some derivatives grow without bound; they are cut here [rad per rad].
 STEEPEST = 25.0
 
 
 @kernel
-def relative_rotation(w: Floats, a: int, b: int, out: int) -> None:
-    """Write R_A R_B^T, the rotation from frame B to A in root axes, to w[out:out + 9]."""
+def relative_rotation(a: Floats, b: Floats, out: Floats) -> None:
+    """Write R_A R_B^T, the rotation from frame B to A in root axes, to `out` (9,)."""
     for r in range(3):
         for k in range(3):
-            w[out + 3 * r + k] = (
-                w[a + 3 * r] * w[b + 3 * k]
-                + w[a + 3 * r + 1] * w[b + 3 * k + 1]
-                + w[a + 3 * r + 2] * w[b + 3 * k + 2]
+            out[3 * r + k] = (
+                a[3 * r] * b[3 * k] + a[3 * r + 1] * b[3 * k + 1] + a[3 * r + 2] * b[3 * k + 2]
             )
 
 
@@ -54,13 +52,13 @@ def unit(k: int) -> Vector:
 
 
 @kernel
-def axis(w: Floats, frame: int, k: int) -> Vector:
-    """Return axis k of the frame at w[frame], in root axes."""
-    return w[frame + k], w[frame + 3 + k], w[frame + 6 + k]
+def axis(frame: Floats, k: int) -> Vector:
+    """Return axis k of a frame, in root axes."""
+    return frame[k], frame[3 + k], frame[6 + k]
 
 
 @kernel
-def counting_axis(w: Floats, axes: int, a: int, b: int, k: int) -> Vector:
+def counting_axis(axes: int, a: Floats, b: Floats, k: int) -> Vector:
     """
     Return axis k of the frame that a constraint measures its residual in, in root axes.
 
@@ -68,15 +66,15 @@ def counting_axis(w: Floats, axes: int, a: int, b: int, k: int) -> Vector:
     """
     if axes == AXES_WORLD:
         return unit(k)
-    return axis(w, b if axes == AXES_B else a, k)
+    return axis(b if axes == AXES_B else a, k)
 
 
-@kernel
+@rare
 def across_of(
-    w: Floats, frame: int, k: int, vx: float, vy: float, vz: float
+    frame: Floats, k: int, vx: float, vy: float, vz: float
 ) -> tuple[float, float, float, float]:
     """Return n - (n . v) v for axis n = k of a frame, and its length."""
-    nx, ny, nz = axis(w, frame, k)
+    nx, ny, nz = axis(frame, k)
     along = nx * vx + ny * vy + nz * vz
     nx, ny, nz = nx - along * vx, ny - along * vy, nz - along * vz
     return nx, ny, nz, sqrt(nx * nx + ny * ny + nz * nz)
@@ -94,38 +92,35 @@ def norm(w: Floats, first: int, last: int) -> float:
 @kernel
 def set_row(s: Solve, row: int, value: float, x: float, y: float, z: float) -> None:
     """Write the residual of a row and its vector w = (x, y, z) in root axes."""
-    s.w[s.trial + row] = value
-    at = s.vector + row + 12 * (row // 6)
-    s.w[at] = x
-    s.w[at + 6] = y
-    s.w[at + 12] = z
+    s.trial[row] = value
+    at = row + 12 * (row // 6)
+    s.vector[at], s.vector[at + 6], s.vector[at + 12] = x, y, z
 
 
 @kernel
-def pointing_rows(s: Solve, axes: int, mask: int, row: int, a: int, b: int) -> None:
+def pointing_rows(s: Solve, axes: int, mask: int, row: int, a: Floats, b: Floats) -> None:
     """
     Write the two rows that align the third axes of frames A and B, free about that axis.
 
     The residual is the shortest turn from axis v to axis u, angle * n [rad], counted along the two
     constrained axes. Half a turn away the turn's axis n is any one at right angles to v.
     """
-    w = s.w
     free = 2 if not mask & 32 else (1 if not mask & 16 else 0)
     if axes == AXES_WORLD:
         vx, vy, vz = unit(free)
-        ux, uy, uz = axis(w, s.scratch, free)
+        ux, uy, uz = axis(s.scratch, free)
     else:
-        vx, vy, vz = axis(w, b, free)
-        ux, uy, uz = axis(w, a, free)
+        vx, vy, vz = axis(b, free)
+        ux, uy, uz = axis(a, free)
     nx, ny, nz = vy * uz - vz * uy, vz * ux - vx * uz, vx * uy - vy * ux
     sine = sqrt(nx * nx + ny * ny + nz * nz)
     cosine = vx * ux + vy * uy + vz * uz
     angle = atan2(sine, cosine)
     length = sine
     if sine < 1e-9:
-        nx, ny, nz, length = across_of(w, b, (free + 1) % 3, vx, vy, vz)
+        nx, ny, nz, length = across_of(b, (free + 1) % 3, vx, vy, vz)
         if length < 0.1:
-            nx, ny, nz, length = across_of(w, b, (free + 2) % 3, vx, vy, vz)
+            nx, ny, nz, length = across_of(b, (free + 2) % 3, vx, vy, vz)
     nx, ny, nz = nx / length, ny / length, nz / length
     # Across n the residual turns with angle / tan(angle), without bound at half a turn: cut there,
     # which leaves the gradient as it is (the residual lies along n).
@@ -141,15 +136,15 @@ def pointing_rows(s: Solve, axes: int, mask: int, row: int, a: int, b: int) -> N
     gx, gy, gz = across * tx + about * px, across * ty + about * py, across * tz + about * pz
     for k in range(3):
         if mask & (8 << k):
-            ex, ey, ez = counting_axis(w, axes, a, b, k)
+            ex, ey, ez = counting_axis(axes, a, b, k)
             en = ex * nx + ey * ny + ez * nz
             et = ex * tx + ey * ty + ez * tz
             set_row(s, row, angle * en, en * nx + et * gx, en * ny + et * gy, en * nz + et * gz)
             row += 1
 
 
-@kernel
-def looking_rows(s: Solve, row: int, a: int, dx: float, dy: float, dz: float) -> None:
+@rare
+def looking_rows(s: Solve, row: int, a: Floats, dx: float, dy: float, dz: float) -> None:
     """
     Write the two rows that turn A's z axis towards the origin of B.
 
@@ -157,10 +152,9 @@ def looking_rows(s: Solve, row: int, a: int, dx: float, dy: float, dz: float) ->
     in A's xy plane in which the origin of B is seen. (dx, dy, dz) is A's origin less B's. All goes
     by where B is seen from A, so the rows are velocities of that point.
     """
-    w = s.w
-    x = -(w[a] * dx + w[a + 3] * dy + w[a + 6] * dz)
-    y = -(w[a + 1] * dx + w[a + 4] * dy + w[a + 7] * dz)
-    z = -(w[a + 2] * dx + w[a + 5] * dy + w[a + 8] * dz)
+    x = -(a[0] * dx + a[3] * dy + a[6] * dz)
+    y = -(a[1] * dx + a[4] * dy + a[7] * dz)
+    z = -(a[2] * dx + a[5] * dy + a[8] * dz)
     aside = sqrt(x * x + y * y)
     square = x * x + y * y + z * z
     if square < 1e-12:
@@ -188,34 +182,32 @@ def looking_rows(s: Solve, row: int, a: int, dx: float, dy: float, dz: float) ->
             s,
             row + k,
             angle * c0,
-            -(w[a] * first + w[a + 1] * second + w[a + 2] * third),
-            -(w[a + 3] * first + w[a + 4] * second + w[a + 5] * third),
-            -(w[a + 6] * first + w[a + 7] * second + w[a + 8] * third),
+            -(a[0] * first + a[1] * second + a[2] * third),
+            -(a[3] * first + a[4] * second + a[5] * third),
+            -(a[6] * first + a[7] * second + a[8] * third),
         )
 
 
 @kernel
-def rotation_rows(s: Solve, c: int, row: int, a: int, b: int) -> None:
+def rotation_rows(s: Solve, c: int, row: int, a: Floats, b: Floats) -> None:
     """
     Write the rotation rows of constraint c; three of them, two or one.
 
     Where only the excess of each row over its tolerance counts, three rows are exact, too.
     """
-    axes, mask = s.i[s.axes + c], s.i[s.mask + c]
-    w, t = s.w, s.scratch
+    axes, mask = s.axes[c], s.mask[c]
+    t = s.scratch
     count = ((mask >> 3) & 1) + ((mask >> 4) & 1) + ((mask >> 5) & 1)
-    relative_rotation(w, a, b, t)
+    relative_rotation(a, b, t)
     if count == 2:
         pointing_rows(s, axes, mask, row, a, b)
         return
-    exact = s.k[TOLERANT] == 1 and constraint_value(s, c, CON_ROW_TOLERANCE) >= 0.0
-    px, py, pz = log_rotation(
-        w[t], w[t + 1], w[t + 2], w[t + 3], w[t + 4], w[t + 5], w[t + 6], w[t + 7], w[t + 8]
-    )
+    exact = s.k[now.TOLERANT] == 1 and s.constraints[c, CON_ROW_TOLERANCE] >= 0.0
+    px, py, pz = log_rotation(t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7], t[8])
     for k in range(3):
         if mask & (8 << k):
             # A turn has the same components in A's and in B's axes.
-            ex, ey, ez = counting_axis(w, AXES_B if axes == AXES_A else axes, a, b, k)
+            ex, ey, ez = counting_axis(AXES_B if axes == AXES_A else axes, a, b, k)
             value = ex * px + ey * py + ez * pz
             if count == 1 or exact:
                 ex, ey, ez = inverse_left_jacobian(-px, -py, -pz, ex, ey, ez)
@@ -223,50 +215,46 @@ def rotation_rows(s: Solve, c: int, row: int, a: int, b: int) -> None:
             row += 1
 
 
-@kernel
-def cone_row(s: Solve, c: int, row: int, a: int, b: int) -> None:
+@rare
+def cone_row(s: Solve, c: int, row: int, a: Floats, b: Floats) -> None:
     """
     Write the row of a limited rotation, its angle less the largest one [rad].
 
     It is the angle of R_A R_B^T, or for the axes EX EY alone that between both z axes.
     """
-    w, t = s.w, s.scratch
-    if s.i[s.mask + c] & 32:
-        relative_rotation(w, a, b, t)
-        x, y, z = log_rotation(
-            w[t], w[t + 1], w[t + 2], w[t + 3], w[t + 4], w[t + 5], w[t + 6], w[t + 7], w[t + 8]
-        )
+    t = s.scratch
+    if s.mask[c] & 32:
+        relative_rotation(a, b, t)
+        x, y, z = log_rotation(t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7], t[8])
         length = sqrt(x * x + y * y + z * z)
         angle = length
     else:
-        ux, uy, uz = axis(w, a, 2)
-        vx, vy, vz = axis(w, b, 2)
+        ux, uy, uz = axis(a, 2)
+        vx, vy, vz = axis(b, 2)
         x, y, z = vy * uz - vz * uy, vz * ux - vx * uz, vx * uy - vy * ux
         length = sqrt(x * x + y * y + z * z)
         angle = atan2(length, vx * ux + vy * uy + vz * uz)
     if length < 1e-9:
         x, y, z, length = 1.0, 0.0, 0.0, 1.0
-    set_row(
-        s, row, angle - constraint_value(s, c, CON_DISTANCE), x / length, y / length, z / length
-    )
+    set_row(s, row, angle - s.constraints[c, CON_DISTANCE], x / length, y / length, z / length)
 
 
 @kernel
 def term_of(s: Solve, c: int, e: int) -> tuple[float, float]:
     """Return the term of entry e in the row of coupling c, and its derivative by the value."""
-    at = s.term + s.width * (s.i[s.term0 + c] + e - s.i[s.entry0 + c])
-    value, total, slope = s.w[s.value + s.i[s.entry_column + e]], 0.0, 0.0
+    at = s.width * (s.term0[c] + e - s.entry0[c])
+    value, total, slope = s.value[s.entry_column[e]], 0.0, 0.0
     for p in range(s.width - 1, -1, -1):
         slope = slope * value + total
-        total = total * value + s.f[at + p]
+        total = total * value + s.term[at + p]
     return total, slope
 
 
-@kernel
+@rare
 def coupling_gap(s: Solve, c: int) -> float:
     """Return the row of coupling c, the value of its follower less the sum over its masters."""
     gap = 0.0
-    for e in range(s.i[s.entry0 + c], s.i[s.entry0 + c + 1]):
+    for e in range(s.entry0[c], s.entry0[c + 1]):
         gap += term_of(s, c, e)[0]
     return gap
 
@@ -279,12 +267,11 @@ def residuals(s: Solve) -> None:
     Reads the frames that `forward` wrote. `trial` (nr,) is signed, in [L or rad]; `error` (nc, 2)
     holds the norms over the translation rows [m] and the rotation rows [rad] of each constraint.
     """
-    w = s.w
     for c in range(s.nc):
-        a, b, lever = s.a_frame + 12 * c, s.b_frame + 12 * c, s.lever + 6 * c
-        axes, kind, mask = s.i[s.axes + c], s.i[s.kind + c], s.i[s.mask + c]
-        row, end = 6 * c, s.i[s.row_end + c]
-        dx, dy, dz = w[a + 9] - w[b + 9], w[a + 10] - w[b + 10], w[a + 11] - w[b + 11]
+        a, b = s.a_frame[12 * c :], s.b_frame[12 * c :]
+        axes, kind, mask = s.axes[c], s.kind[c], s.mask[c]
+        row, end = 6 * c, s.row_end[c]
+        dx, dy, dz = a[9] - b[9], a[10] - b[10], a[11] - b[11]
         # The point each end's motion is taken at: one and the same where the axes turn along.
         first = b if axes == AXES_A else a
         second = a if axes == AXES_B else b
@@ -293,8 +280,8 @@ def residuals(s: Solve) -> None:
         elif kind == KIND_LOOK_AT:
             first, second = b, b
         for k in range(3):
-            w[lever + k] = w[first + 9 + k]
-            w[lever + 3 + k] = w[second + 9 + k]
+            s.lever[6 * c + k] = first[9 + k]
+            s.lever[6 * c + 3 + k] = second[9 + k]
         translation = row
         if kind == KIND_DISTANCE:
             length = sqrt(dx * dx + dy * dy + dz * dz)
@@ -302,12 +289,10 @@ def residuals(s: Solve) -> None:
                 dx, dy, dz = dx / length, dy / length, dz / length
             else:
                 dx, dy, dz = 1.0, 0.0, 0.0
-            set_row(
-                s, row, length - constraint_value(s, c, CON_DISTANCE) / s.f[s.length], dx, dy, dz
-            )
+            set_row(s, row, length - s.constraints[c, CON_DISTANCE] / s.length, dx, dy, dz)
             translation += 1
         elif kind == KIND_COUPLING:
-            w[s.trial + row] = coupling_gap(s, c)
+            s.trial[row] = coupling_gap(s, c)
         elif kind == KIND_CONE:
             cone_row(s, c, row, a, b)
         elif kind == KIND_LOOK_AT:
@@ -315,13 +300,13 @@ def residuals(s: Solve) -> None:
         else:
             for k in range(3):
                 if mask & (1 << k):
-                    ex, ey, ez = counting_axis(w, axes, a, b, k)
+                    ex, ey, ez = counting_axis(axes, a, b, k)
                     set_row(s, translation, ex * dx + ey * dy + ez * dz, ex, ey, ez)
                     translation += 1
             if kind == KIND_UNIVERSAL:
                 # The cross of the joint: A's y axis stays at right angles to B's x axis.
-                ux, uy, uz = axis(w, a, 1)
-                vx, vy, vz = axis(w, b, 0)
+                ux, uy, uz = axis(a, 1)
+                vx, vy, vz = axis(b, 0)
                 set_row(
                     s,
                     translation,
@@ -332,8 +317,8 @@ def residuals(s: Solve) -> None:
                 )
             elif translation < end:
                 rotation_rows(s, c, translation, a, b)
-        angular = s.i[s.angular + c]
-        w[s.error + 2 * c] = s.f[s.length] * norm(w, s.trial + row, s.trial + angular)
-        w[s.error + 2 * c + 1] = norm(w, s.trial + angular, s.trial + end)
+        angular = s.angular[c]
+        s.error[2 * c] = s.length * norm(s.trial, row, angular)
+        s.error[2 * c + 1] = norm(s.trial, angular, end)
         if kind == KIND_CONE:
-            w[s.error + 2 * c + 1] = max(w[s.trial + row], 0.0)
+            s.error[2 * c + 1] = max(s.trial[row], 0.0)

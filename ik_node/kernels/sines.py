@@ -14,15 +14,15 @@ if compiling:
     from ik_node.kernels.numba_ext.sines import sines_cosines
 else:
 
-    def sines_cosines(w: Floats, angles: int, sines: int, cosines: int) -> None:
+    def sines_cosines(angles: Floats, sines: Floats, cosines: Floats, at: int) -> None:
         """
-        Write sines and cosines of w[angles:angles + 4] to where w[sines] and w[cosines] are.
+        Write sines and cosines of angles[at:at + 4] to the same places of `sines` and `cosines`.
 
         Accurate to two units in the last place for angles up to MOST [rad]; wrong beyond.
         """
-        for k in range(4):
-            angle = w[angles + k] if abs(w[angles + k]) <= MOST else 0.0
-            w[sines + k], w[cosines + k] = sin(angle), cos(angle)
+        for k in range(at, at + 4):
+            angle = angles[k] if abs(angles[k]) <= MOST else 0.0
+            sines[k], cosines[k] = sin(angle), cos(angle)
 
 
 __all__ = ['MOST', 'sines_cosines']

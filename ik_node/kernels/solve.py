@@ -1,3 +1,4 @@
+# flake8: noqa: E203
 """
 The solver as a state machine that can be interrupted between two steps; docs/theory.md, section 8.
 
@@ -7,6 +8,7 @@ of the goals of every priority, and holds the rows of finished levels. SETTLE mo
 targets and to the rest pose in the null space of everything else.
 """
 
+from ik_node.kernels import solve_state as now
 from ik_node.kernels.best_effort import (
     enter_settling,
     finish_level,
@@ -16,7 +18,7 @@ from ik_node.kernels.best_effort import (
     remove_full_turns,
     steps_left,
 )
-from ik_node.kernels.decorators import entry, FLOATS, INT, INTS, kernel
+from ik_node.kernels.decorators import entry, FLOATS, INT, INTS, kernel, rare
 from ik_node.kernels.jacobian import jacobian
 from ik_node.kernels.layout import (
     Floats,
@@ -37,50 +39,6 @@ from ik_node.kernels.layout import (
 from ik_node.kernels.lm_step import lm_step
 from ik_node.kernels.options import COMPROMISE, MAX_ITERATIONS, STALL_THRESHOLD
 from ik_node.kernels.redundant import choose_independent_rows, reduce_rows
-from ik_node.kernels.solve_state import (
-    BEST_COST,
-    CLOSED_AT_START,
-    CLOSING,
-    COST,
-    DAMPING_SCALE,
-    EFFORT,
-    EFFORT_DRAWN,
-    EFFORT_FAR,
-    EFFORT_KEPT,
-    EFFORT_WALKED,
-    ENDED,
-    ENDED_INTERRUPTED,
-    GREW,
-    INTERRUPTED,
-    ITERATIONS,
-    JACOBIAN_DUE,
-    LAST_LEVEL,
-    LEVEL,
-    LEVEL_DONE,
-    LOOPS,
-    OUT_OF_ITERATIONS,
-    PERTURBED,
-    PHASE,
-    PHASE_DONE,
-    PHASE_LEVEL,
-    PHASE_REACH,
-    PHASE_SETTLE,
-    PREDICTED,
-    STALE,
-    START_ITERATIONS,
-    STARTS,
-    STATUS,
-    STATUS_CONVERGED,
-    STATUS_REFUSED,
-    STATUS_RUNNING,
-    STATUS_STALLED,
-    STEP_BEFORE,
-    STEP_SIZE,
-    TIGHT,
-    TOLERANT,
-    UNBOUNDED,
-    WEAK,
-)
 from ik_node.kernels.start import (
     all_within_tolerance,
     continue_start,
@@ -129,7 +87,7 @@ WORTH_A_START = 0.9
 SETTLE_LEAST = 1e-4
 
 
-@kernel
+@rare
 def end_start(s: Solve) -> None:
     """
     End a start that did not reach the goals.
@@ -137,14 +95,14 @@ def end_start(s: Solve) -> None:
     A stationary first start is perturbed once and continued, because it may be a saddle point. A
     start that ignored limits goes on within them.
     """
-    if s.k[UNBOUNDED] == 1 and restore_bounds(s):
-        s.w[BEST_COST] = INFINITE
+    if s.k[now.UNBOUNDED] == 1 and restore_bounds(s):
+        s.w[now.BEST_COST] = INFINITE
         return
-    pushed = s.k[PERTURBED] == 1 and s.k[STARTS] == 1
+    pushed = s.k[now.PERTURBED] == 1 and s.k[now.STARTS] == 1
     remember_best(s, WORTH_A_START if pushed else 1.0)
-    stationary = s.k[OUT_OF_ITERATIONS] == 0 and s.k[GREW] == 0 and s.k[TIGHT] == 0
-    if s.k[PERTURBED] == 0 and stationary:
-        s.k[PERTURBED] = 1
+    stationary = s.k[now.OUT_OF_ITERATIONS] == 0 and s.k[now.GREW] == 0 and s.k[now.TIGHT] == 0
+    if s.k[now.PERTURBED] == 0 and stationary:
+        s.k[now.PERTURBED] = 1
         perturb(s)
         continue_start(s)
     else:
@@ -159,49 +117,50 @@ def reach_step_is_due(s: Solve) -> bool:
     Otherwise the phase has ended: every constraint is within tolerance, or the start has failed,
     that is, four steps in a row gained less than 3 % each, or its iterations are spent.
     """
-    if s.k[ITERATIONS] == 0:
-        s.k[CLOSED_AT_START] = 1 if s.k[LOOPS] > 0 and all_within_tolerance(s, 0) else 0
-    if all_within_tolerance(s, s.k[LAST_LEVEL]):
-        if s.k[UNBOUNDED] == 1:
+    if s.k[now.ITERATIONS] == 0:
+        s.k[now.CLOSED_AT_START] = 1 if s.k[now.LOOPS] > 0 and all_within_tolerance(s, 0) else 0
+    if all_within_tolerance(s, s.k[now.LAST_LEVEL]):
+        if s.k[now.UNBOUNDED] == 1:
             restore_bounds(s)
             return False
-        s.k[STATUS] = STATUS_CONVERGED
+        s.k[now.STATUS] = now.STATUS_CONVERGED
         set_tightness(s, 0)
-        if s.k[TOLERANT] == 1:
+        if s.k[now.TOLERANT] == 1:
             hold_goals(s)
         remove_full_turns(s)
         # Without preferences the solve ends here, with the residuals of x.
         enter_settling(s, PREFERS_NOTHING)
         return False
-    most = DRAWN_STEPS if s.k[TIGHT] == 1 else s.options[MAX_ITERATIONS]
-    promise = LATER_PROMISE if s.k[STARTS] > 1 else REACH_PROMISE
-    known = known_end(s) if s.k[START_ITERATIONS] > 0 else -1
+    most = DRAWN_STEPS if s.k[now.TIGHT] == 1 else s.options[MAX_ITERATIONS]
+    promise = LATER_PROMISE if s.k[now.STARTS] > 1 else REACH_PROMISE
+    searches = s.k[now.STARTS] > 1 and s.k[now.START_ITERATIONS] > 0
+    known = known_end(s) if searches else -1
     if known >= 0:
-        if s.k[UNBOUNDED] == 1:
+        if s.k[now.UNBOUNDED] == 1:
             restore_bounds(s)
-        s.w[BEST_COST] = s.w[s.candidate_reach + known]
-        copy_variables(s, s.candidate + known * s.nv, s.x_best)
+        s.w[now.BEST_COST] = s.candidate_reach[known]
+        copy_variables(s, s.candidate[known * s.nv :], s.x_best)
         finish_start(s)
         return False
-    spent = s.k[TOLERANT] == 1 and not steps_left(s)
-    if s.k[START_ITERATIONS] >= most or s.k[INTERRUPTED] > 0 or spent:
-        s.k[OUT_OF_ITERATIONS] = 1
+    spent = s.k[now.TOLERANT] == 1 and not steps_left(s)
+    if s.k[now.START_ITERATIONS] >= most or s.k[now.INTERRUPTED] > 0 or spent:
+        s.k[now.OUT_OF_ITERATIONS] = 1
         end_start(s)
         return False
     # A push away from a saddle point is small at first.
-    pushed = s.k[PERTURBED] == 1 and s.k[STARTS] == 1 and s.k[TIGHT] == 0
-    small = s.w[STEP_SIZE] <= s.options[STALL_THRESHOLD]
-    if s.k[START_ITERATIONS] > 0 and (
-        s.k[WEAK] >= REACH_PATIENCE
-        or (0.0 <= s.w[PREDICTED] <= promise * s.w[COST] and not pushed)
-        or s.k[GREW] == 1
+    pushed = s.k[now.PERTURBED] == 1 and s.k[now.STARTS] == 1 and s.k[now.TIGHT] == 0
+    small = s.w[now.STEP_SIZE] <= s.options[STALL_THRESHOLD]
+    if s.k[now.START_ITERATIONS] > 0 and (
+        s.k[now.WEAK] >= REACH_PATIENCE
+        or (0.0 <= s.w[now.PREDICTED] <= promise * s.w[now.COST] and not pushed)
+        or s.k[now.GREW] == 1
         or small
-        or s.w[DAMPING_SCALE] > MOST_DAMPING
+        or s.w[now.DAMPING_SCALE] > MOST_DAMPING
     ):
-        if small and s.w[PREDICTED] > promise * s.w[COST]:
+        if small and s.w[now.PREDICTED] > promise * s.w[now.COST]:
             # Further steps would gain, but they are too small to be worth while.
-            s.k[INTERRUPTED] = 2
-            s.k[OUT_OF_ITERATIONS] = 1
+            s.k[now.INTERRUPTED] = 2
+            s.k[now.OUT_OF_ITERATIONS] = 1
         end_start(s)
         return False
     return True
@@ -216,49 +175,57 @@ def level_step_is_due(s: Solve) -> bool:
     cost, or when its steps are spent. Steps that close loops do not count towards
     `max_iterations`.
     """
-    level, effort = s.k[LEVEL], s.k[EFFORT]
-    if s.k[LEVEL_DONE] == 1:
+    level, effort = s.k[now.LEVEL], s.k[now.EFFORT]
+    if s.k[now.LEVEL_DONE] == 1:
         finish_level(s)
         return False
     # Loops are closed whatever the budget; steps towards goals are part of it.
     most = max(s.options[MAX_ITERATIONS], CLOSING_STEPS)
     promise, patience = LEVEL_PROMISE, LEVEL_PATIENCE
     # Such a residual may exceed the tolerance of a large robot, hence the second condition.
-    done = s.w[COST] <= SMALLEST_COST and all_within_tolerance(s, level)
-    walked = effort == EFFORT_WALKED
+    done = s.w[now.COST] <= SMALLEST_COST and all_within_tolerance(s, level)
+    walked = effort == now.EFFORT_WALKED
     if level == 0 and s.options[COMPROMISE] > 0.0:
         done = all_within_tolerance(s, 0)
-    elif level == 0 and (walked or effort == EFFORT_DRAWN):
+    elif level == 0 and (walked or effort == now.EFFORT_DRAWN):
         most, done = DRAWN_STEPS, all_within_tolerance(s, 0)
     elif walked:
         promise, patience = WALK_PROMISE, FAR_PATIENCE
-    elif level > 0 and effort == EFFORT_FAR:
+    elif level > 0 and effort == now.EFFORT_FAR:
         promise, patience = FAR_PROMISE, FAR_PATIENCE
-    elif level > 0 and s.k[STARTS] > 1:
-        promise = KEPT_PROMISE if effort == EFFORT_KEPT else NEAR_PROMISE
+    elif level > 0 and s.k[now.STARTS] > 1:
+        promise = KEPT_PROMISE if effort == now.EFFORT_KEPT else NEAR_PROMISE
     if level > 0:
         most = s.options[MAX_ITERATIONS]
         if s.options[COMPROMISE] > 0.0:
             promise = COMPROMISE_PROMISE
         if walked:
             # All levels of a walk together count as one start.
-            most = min(WALK_STEPS, most // s.k[LAST_LEVEL])
-        if not (walked or s.k[STATUS] == STATUS_STALLED) or not steps_left(s):
+            most = min(WALK_STEPS, most // s.k[now.LAST_LEVEL])
+        if not (walked or s.k[now.STATUS] == now.STATUS_STALLED) or not steps_left(s):
             most = 0.0
-    if s.k[START_ITERATIONS] >= most:
-        if level > 0 and not done and s.k[STATUS] == STATUS_STALLED and s.k[INTERRUPTED] != 2:
-            s.k[OUT_OF_ITERATIONS] = 1
+    if s.k[now.START_ITERATIONS] >= most:
+        if (
+            level > 0
+            and not done
+            and s.k[now.STATUS] == now.STATUS_STALLED
+            and s.k[now.INTERRUPTED] != 2
+        ):
+            s.k[now.OUT_OF_ITERATIONS] = 1
         done = True
-    elif s.k[START_ITERATIONS] > 0:
+    elif s.k[now.START_ITERATIONS] > 0:
         done = done or (
-            s.w[PREDICTED] <= promise * s.w[COST]
-            or s.w[STEP_SIZE] <= (s.options[STALL_THRESHOLD] if level > 0 else 1e-12)
-            or (s.w[STEP_SIZE] <= SMALL_STEP and s.w[PREDICTED] <= SMALL_PROMISE * s.w[COST])
-            or s.k[WEAK] >= patience
+            s.w[now.PREDICTED] <= promise * s.w[now.COST]
+            or s.w[now.STEP_SIZE] <= (s.options[STALL_THRESHOLD] if level > 0 else 1e-12)
+            or (
+                s.w[now.STEP_SIZE] <= SMALL_STEP
+                and s.w[now.PREDICTED] <= SMALL_PROMISE * s.w[now.COST]
+            )
+            or s.k[now.WEAK] >= patience
         )
     if done:
-        s.k[LEVEL_DONE] = 1
-        s.k[STALE] = 1
+        s.k[now.LEVEL_DONE] = 1
+        s.k[now.STALE] = 1
     return not done
 
 
@@ -267,20 +234,20 @@ def settle_step_is_due(s: Solve) -> bool:
     """Return True if SETTLE needs another step towards joint targets or the rest pose, eq. (9)."""
     due = bool(
         steps_left(s)
-        and s.k[START_ITERATIONS] < s.options[MAX_ITERATIONS]
-        and s.w[COST] > SMALLEST_COST
-        and s.w[DAMPING_SCALE] > SETTLE_LEAST
+        and s.k[now.START_ITERATIONS] < s.options[MAX_ITERATIONS]
+        and s.w[now.COST] > SMALLEST_COST
+        and s.w[now.DAMPING_SCALE] > SETTLE_LEAST
     )
-    if due and s.k[START_ITERATIONS] > 0 and s.k[WEAK] == 0:
-        due = s.w[COST] < s.w[STEP_BEFORE] * (1.0 - 1e-6)
+    if due and s.k[now.START_ITERATIONS] > 0 and s.k[now.WEAK] == 0:
+        due = s.w[now.COST] < s.w[now.STEP_BEFORE] * (1.0 - 1e-6)
     if not due:
         # Rejected steps have left their frames in the workspace.
-        s.k[STALE] = 1 if s.k[START_ITERATIONS] > 0 else 0
-        enter_settling(s, s.k[LEVEL] - s.k[LAST_LEVEL])
+        s.k[now.STALE] = 1 if s.k[now.START_ITERATIONS] > 0 else 0
+        enter_settling(s, s.k[now.LEVEL] - s.k[now.LAST_LEVEL])
     return due
 
 
-@kernel
+@rare
 def select_independent_rows(s: Solve) -> None:
     """
     Choose the independent rows of closures with redundant rows, at x; theory.md, section 10.
@@ -290,8 +257,8 @@ def select_independent_rows(s: Solve) -> None:
     choose_independent_rows(s)
     reduce_rows(s)
     for r in range(s.nr):
-        s.w[s.residual + r] = s.w[s.trial + r]
-    s.w[COST] = cost_of(s, s.x)
+        s.residual[r] = s.trial[r]
+    s.w[now.COST] = cost_of(s, s.x)
 
 
 @kernel
@@ -305,20 +272,20 @@ def write_answer(s: Solve) -> None:
         keep_couplings(s, COUPLED)
         share_gaps(s, COUPLED)
     for j in range(s.n):
-        v, g = s.i[s.var + j], s.i[s.column_q + j]
+        v, g = s.var[j], s.column_q[j]
         if v < 0:
             continue
-        x = s.w[s.x + v]
-        if g != s.i[s.var_q + v]:
+        x = s.x[v]
+        if g != s.var_q[v]:
             # An angle that may wrap is followed one to one.
-            value = x if s.k[s.wraps + v] == 1 else s.w[s.value + j]
+            value = x if s.wraps[v] == 1 else s.value[j]
             s.q[g] = value * unit_of_column(s, j)
-        elif x != s.w[s.x_start + v]:
+        elif x != s.x_start[v]:
             start, window = s.q[g], s.joints[JOINT_WINDOW, g]
             least = max(min(s.joints[JOINT_LOWER, g], start), start - window)
             most = min(max(s.joints[JOINT_UPPER, g], start), start + window)
-            value = least if x <= s.w[s.lower + v] else x * s.f[s.unit + v]
-            s.q[g] = most if x >= s.w[s.upper + v] else min(max(value, least), most)
+            value = least if x <= s.lower[v] else x * s.unit[v]
+            s.q[g] = most if x >= s.upper[v] else min(max(value, least), most)
 
 
 @kernel
@@ -329,16 +296,16 @@ def write_result(s: Solve) -> None:
     The status is CONVERGED only if every residual is within its tolerance.
     """
     write_answer(s)
-    if all_within_tolerance(s, s.k[LAST_LEVEL]):
-        s.k[STATUS] = STATUS_CONVERGED
-    elif s.k[STATUS] == STATUS_CONVERGED:
-        s.k[STATUS] = STATUS_STALLED
-    s.w[s.record + RECORD_STATUS] = s.k[STATUS]
-    s.w[s.record + RECORD_STEPS] = s.k[ITERATIONS] - s.k[CLOSING]
-    s.w[s.record + RECORD_STARTS] = s.k[STARTS]
-    s.w[s.record + RECORD_CLOSING] = s.k[CLOSING]
-    interrupted = s.k[INTERRUPTED] == 1
-    s.w[s.record + RECORD_ENDED] = ENDED_INTERRUPTED if interrupted else s.k[ENDED]
+    if all_within_tolerance(s, s.k[now.LAST_LEVEL]):
+        s.k[now.STATUS] = now.STATUS_CONVERGED
+    elif s.k[now.STATUS] == now.STATUS_CONVERGED:
+        s.k[now.STATUS] = now.STATUS_STALLED
+    s.record[RECORD_STATUS] = s.k[now.STATUS]
+    s.record[RECORD_STEPS] = s.k[now.ITERATIONS] - s.k[now.CLOSING]
+    s.record[RECORD_STARTS] = s.k[now.STARTS]
+    s.record[RECORD_CLOSING] = s.k[now.CLOSING]
+    interrupted = s.k[now.INTERRUPTED] == 1
+    s.record[RECORD_ENDED] = now.ENDED_INTERRUPTED if interrupted else s.k[now.ENDED]
 
 
 @entry(INTS, FLOATS, INTS, *6 * [FLOATS], INT, INT)
@@ -388,37 +355,37 @@ def advance(
 
     """
     s = open_solve(i, f, k, w, q, joints, options)
-    if (slice_ < 0 or s.k[PHASE] == PHASE_DONE) and not (
+    if (slice_ < 0 or s.k[now.PHASE] == now.PHASE_DONE) and not (
         read_poses(s, table(positions, goals, 3), table(quats_xyzw, goals, 4), goals)
         and start_solve(s)
     ):
-        s.k[PHASE] = PHASE_DONE
-        return STATUS_REFUSED
-    end = s.k[ITERATIONS] + abs(slice_)
-    while s.k[PHASE] != PHASE_DONE or s.k[STALE] == 1:
-        if s.k[STALE] == 1:
-            s.k[STALE] = 0
+        s.k[now.PHASE] = now.PHASE_DONE
+        return now.STATUS_REFUSED
+    end = s.k[now.ITERATIONS] + abs(slice_)
+    while s.k[now.PHASE] != now.PHASE_DONE or s.k[now.STALE] == 1:
+        if s.k[now.STALE] == 1:
+            s.k[now.STALE] = 0
             evaluate(s)
         # Acceptance needs the independent rows, which follow from the Jacobian.
-        unsplit = s.groups > 0 and s.k[JACOBIAN_DUE] == 1
+        unsplit = s.groups > 0 and s.k[now.JACOBIAN_DUE] == 1
         due = False
         if unsplit:
             pass
-        elif s.k[PHASE] == PHASE_REACH:
+        elif s.k[now.PHASE] == now.PHASE_REACH:
             due = reach_step_is_due(s)
-        elif s.k[PHASE] == PHASE_LEVEL:
+        elif s.k[now.PHASE] == now.PHASE_LEVEL:
             due = level_step_is_due(s)
-        elif s.k[PHASE] == PHASE_SETTLE:
+        elif s.k[now.PHASE] == now.PHASE_SETTLE:
             due = settle_step_is_due(s)
-        if (due or unsplit) and s.k[JACOBIAN_DUE] == 1:
+        if (due or unsplit) and s.k[now.JACOBIAN_DUE] == 1:
             jacobian(s)
-            s.k[JACOBIAN_DUE] = 0
+            s.k[now.JACOBIAN_DUE] = 0
         if unsplit:
             select_independent_rows(s)
         if due:
-            if s.k[ITERATIONS] >= end:
-                return STATUS_RUNNING
-            s.w[STEP_BEFORE] = s.w[COST]
+            if s.k[now.ITERATIONS] >= end:
+                return now.STATUS_RUNNING
+            s.w[now.STEP_BEFORE] = s.w[now.COST]
             lm_step(s)
     write_result(s)
-    return int(s.k[STATUS])
+    return int(s.k[now.STATUS])

@@ -1,20 +1,21 @@
+# flake8: noqa: E203
 """The start of a solve and of a restart, preferences, weights and costs."""
 
 from math import pi, sqrt
 
-from ik_node.kernels.decorators import kernel
+from ik_node.kernels import solve_state as now
+from ik_node.kernels.decorators import kernel, rare
 from ik_node.kernels.forward import column_values, forward, place_b_frames
 from ik_node.kernels.layout import (
-    CON_COLUMNS,
     CON_LEVEL,
     CON_POSE,
+    CON_QUAT,
     CON_ROTATION_MISFIT,
     CON_ROTATION_TOLERANCE,
     CON_ROW_TOLERANCE,
     CON_TRANSLATION_MISFIT,
     CON_TRANSLATION_TOLERANCE,
     CON_WEIGHT,
-    constraint_value,
     Floats,
     JOINT_LOWER,
     JOINT_REST,
@@ -49,40 +50,6 @@ from ik_node.kernels.options import (
 from ik_node.kernels.redundant import store_grouped_rows
 from ik_node.kernels.rotation import euler_difference
 from ik_node.kernels.rows import coupling_gap, norm, residuals, term_of
-from ik_node.kernels.solve_state import (
-    BEST_COST,
-    CANDIDATES,
-    CONES,
-    COST,
-    COUNTS,
-    DAMPING_SCALE,
-    DRAWN,
-    EFFORT,
-    EFFORT_NEAR,
-    FRAMES,
-    GOES_ON,
-    JACOBIAN_DUE,
-    LAST_LEVEL,
-    LEFT_DAMPING,
-    LEVEL,
-    LOOPS,
-    PHASE,
-    PHASE_LEVEL,
-    PHASE_REACH,
-    PHASE_SETTLE,
-    PREDICTED,
-    RANDOM,
-    STALE,
-    STARTS,
-    STATUS,
-    STATUS_RUNNING,
-    STATUS_STALLED,
-    STEP_SIZE,
-    TIGHT,
-    TOLERANT,
-    UNBOUNDED,
-    WEAK,
-)
 
 # Least squared weight of a row, relative to the heaviest of its level: in REACH, and otherwise.
 LEAST_REACH_WEIGHT, LEAST_WEIGHT = 1e-6, 1e-12
@@ -110,7 +77,7 @@ def all_within_tolerance(s: Solve, level: int) -> bool:
     With level = -1 - c only constraint c counts.
     """
     for c in range(s.nc):
-        counts = (level >= 0 and constraint_value(s, c, CON_LEVEL) <= level) or c == -1 - level
+        counts = (level >= 0 and s.constraints[c, CON_LEVEL] <= level) or c == -1 - level
         if counts and not is_met(s, c):
             return False
     return True
@@ -125,25 +92,25 @@ def is_met(s: Solve, c: int) -> bool:
     within the tolerance, and what rounding leaves open within the tolerance plus the group's
     misfit.
     """
-    position, orientation = s.w[s.error + 2 * c], s.w[s.error + 2 * c + 1]
-    most_position = constraint_value(s, c, CON_TRANSLATION_TOLERANCE)
-    most_orientation = constraint_value(s, c, CON_ROTATION_TOLERANCE)
+    position, orientation = s.error[2 * c], s.error[2 * c + 1]
+    most_position = s.constraints[c, CON_TRANSLATION_TOLERANCE]
+    most_orientation = s.constraints[c, CON_ROTATION_TOLERANCE]
     if s.groups > 0:
-        loose_position = constraint_value(s, c, CON_TRANSLATION_MISFIT)
-        loose_orientation = constraint_value(s, c, CON_ROTATION_MISFIT)
+        loose_position = s.constraints[c, CON_TRANSLATION_MISFIT]
+        loose_orientation = s.constraints[c, CON_ROTATION_MISFIT]
         if loose_position > 0.0 or loose_orientation > 0.0:
-            end = s.i[s.angular + c]
+            end = s.angular[c]
             closed = (
-                s.f[s.length] * norm(s.w, s.trial + 6 * c, s.trial + end) <= most_position
-                and norm(s.w, s.trial + end, s.trial + s.i[s.row_end + c]) <= most_orientation
+                s.length * norm(s.trial, 6 * c, end) <= most_position
+                and norm(s.trial, end, s.row_end[c]) <= most_orientation
             )
             if not closed:
                 return False
             most_position += loose_position
             most_orientation += loose_orientation
-    if constraint_value(s, c, CON_ROW_TOLERANCE) >= 0.0:
-        for r in range(6 * c, s.i[s.row_end + c]):
-            if not abs(s.w[s.trial + r]) <= row_tolerance(s, r):
+    if s.constraints[c, CON_ROW_TOLERANCE] >= 0.0:
+        for r in range(6 * c, s.row_end[c]):
+            if not abs(s.trial[r]) <= row_tolerance(s, r):
                 return False
     return bool(position <= most_position and orientation <= most_orientation)
 
@@ -156,35 +123,31 @@ def row_tolerance(s: Solve, r: int) -> float:
     Otherwise return that of the norm of all rows in its unit.
     """
     c = r // 6
-    angular = r >= s.i[s.angular + c]
-    if constraint_value(s, c, CON_ROW_TOLERANCE) >= 0.0:
-        most = constraint_value(s, c, CON_ROW_TOLERANCE + r - 6 * c)
+    angular = r >= s.angular[c]
+    if s.constraints[c, CON_ROW_TOLERANCE] >= 0.0:
+        most = s.constraints[c, CON_ROW_TOLERANCE + r - 6 * c]
     else:
-        most = constraint_value(
-            s, c, CON_ROTATION_TOLERANCE if angular else CON_TRANSLATION_TOLERANCE
-        )
-    return most if angular else most / s.f[s.length]
+        most = s.constraints[c, CON_ROTATION_TOLERANCE if angular else CON_TRANSLATION_TOLERANCE]
+    return float(most if angular else most / s.length)
 
 
-@kernel
-def excess_share(s: Solve, rows: int, r: int) -> float:
+@rare
+def excess_share(s: Solve, rows: Floats, r: int) -> float:
     """
-    Return the share 1 - t / |r| of residual r, at s.w[rows], that exceeds its tolerance t.
+    Return the share 1 - t / |r| of residual r of `rows` (nr,) that exceeds its tolerance t.
 
     It is 0 inside the tolerance; |r| is the norm of the rows in the same unit, or of the row
     alone if the constraint has tolerances by axis. See theory.md, eq. (17). The row of a cone
     counts where it exceeds the value at which it is held.
     """
     c = r // 6
-    if s.i[s.kind + c] == KIND_CONE:
-        return 1.0 if s.w[rows + r] > s.w[s.hold + r] else 0.0
-    size = abs(s.w[rows + r])
-    if constraint_value(s, c, CON_ROW_TOLERANCE) < 0.0:
-        angular = s.i[s.angular + c]
-        if r < angular:
-            size = norm(s.w, rows + 6 * c, rows + angular)
-        else:
-            size = norm(s.w, rows + angular, rows + s.i[s.row_end + c])
+    if s.kind[c] == KIND_CONE:
+        return 1.0 if rows[r] > s.hold[r] else 0.0
+    size = abs(rows[r])
+    if s.constraints[c, CON_ROW_TOLERANCE] < 0.0:
+        angular = s.angular[c]
+        first, end = (6 * c, angular) if r < angular else (angular, s.row_end[c])
+        size = norm(rows, first, end)
     most = INNER * row_tolerance(s, r)
     return 1.0 - most / size if size > most else 0.0
 
@@ -192,9 +155,9 @@ def excess_share(s: Solve, rows: int, r: int) -> float:
 @kernel
 def tolerates(s: Solve, c: int) -> bool:
     """Return True if the phase counts only what exceeds the tolerances, or limit, of c."""
-    goal = constraint_value(s, c, CON_LEVEL) > 0.0
-    counts = s.k[TOLERANT] == 1 and goal and s.k[PHASE] != PHASE_SETTLE
-    return bool(counts or s.i[s.kind + c] == KIND_CONE)
+    goal = s.constraints[c, CON_LEVEL] > 0.0
+    counts = s.k[now.TOLERANT] == 1 and goal and s.k[now.PHASE] != now.PHASE_SETTLE
+    return bool(counts or s.kind[c] == KIND_CONE)
 
 
 @kernel
@@ -204,100 +167,100 @@ def has_preference(s: Solve, v: int) -> bool:
 
     One stage is for the variables with a target, the other for those with a rest pose.
     """
-    return bool(s.k[s.preference + v] == s.k[LEVEL] - s.k[LAST_LEVEL])
+    return bool(s.preference[v] == s.k[now.LEVEL] - s.k[now.LAST_LEVEL])
 
 
-@kernel
-def write_way_to(s: Solve, to: int, x: int) -> None:
+@rare
+def write_way_to(s: Solve, to: Floats, x: Floats) -> None:
     """
-    Write the way from the variables at s.w[x] to those at s.w[to] to `preferred_step`.
+    Write the way from variables x to variables `to`, both (nv,), to `preferred_step`.
 
     For a free ball joint the way is a rotation vector on SO(3).
     """
-    w, out = s.w, s.preferred_step
+    out = s.preferred_step
     for v in range(s.nv):
-        w[out + v] = w[to + v] - w[x + v]
+        out[v] = to[v] - x[v]
     for j in range(s.n):
-        if s.i[s.ball + j] == 1:
-            c, b, a = s.i[s.var + j], s.i[s.var + j + 1], s.i[s.var + j + 2]
-            if s.k[s.free_ball + c] == 1:
-                w[out + a], w[out + b], w[out + c] = euler_difference(
-                    w[x + a], w[x + b], w[x + c], w[to + a], w[to + b], w[to + c]
-                )
+        if s.ball[j] == 1:
+            c, b, a = s.var[j], s.var[j + 1], s.var[j + 2]
+            if s.free_ball[c] == 1:
+                out[a], out[b], out[c] = euler_difference(x[a], x[b], x[c], to[a], to[b], to[c])
 
 
 @kernel
-def write_preferred_step(s: Solve, x: int) -> None:
+def write_preferred_step(s: Solve, x: Floats) -> None:
     """Write x* - x, the way to the preferred values, to `preferred_step`; 0 without one."""
     write_way_to(s, s.target, x)
     for v in range(s.nv):
         if not has_preference(s, v):
-            s.w[s.preferred_step + v] = 0.0
+            s.preferred_step[v] = 0.0
 
 
 @kernel
 def row_weight(s: Solve, r: int) -> float:
     """Return the squared weight of row r, or a small constant if it is smaller than that."""
-    least = LEAST_REACH_WEIGHT if s.k[PHASE] == PHASE_REACH else LEAST_WEIGHT
-    return float(max(s.w[s.weight + r], least))
+    least = LEAST_REACH_WEIGHT if s.k[now.PHASE] == now.PHASE_REACH else LEAST_WEIGHT
+    return float(max(s.weight[r], least))
 
 
 @kernel
 def set_tightness(s: Solve, tight: int) -> None:
     """Give the rows of closures a weight TIGHTNESS times as large in REACH, or their own again."""
-    if tight != s.k[TIGHT]:
+    if tight != s.k[now.TIGHT]:
         for c in range(s.nc):
-            if constraint_value(s, c, CON_LEVEL) == 0.0:
+            if s.constraints[c, CON_LEVEL] == 0.0:
                 for r in range(6 * c, 6 * c + 6):
-                    s.w[s.weight + r] *= TIGHTNESS if tight == 1 else 1.0 / TIGHTNESS
-    s.k[TIGHT] = tight
+                    s.weight[r] *= TIGHTNESS if tight == 1 else 1.0 / TIGHTNESS
+    s.k[now.TIGHT] = tight
 
 
 @kernel
-def copy_variables(s: Solve, start: int, out: int) -> None:
-    """Copy variables within s.w. A caller that writes s.x also sets STALE."""
+def copy_variables(s: Solve, start: Floats, out: Floats) -> None:
+    """Copy variables (nv,). A caller that writes s.x also sets STALE."""
     for v in range(s.nv):
-        s.w[out + v] = s.w[start + v]
+        out[v] = start[v]
 
 
 @kernel
 def remember_best(s: Solve, margin: float) -> None:
     """Copy x to x_best if its cost is below margin * BEST_COST."""
-    if s.w[COST] < margin * s.w[BEST_COST]:
-        s.w[BEST_COST] = s.w[COST]
+    if s.w[now.COST] < margin * s.w[now.BEST_COST]:
+        s.w[now.BEST_COST] = s.w[now.COST]
         copy_variables(s, s.x, s.x_best)
 
 
 @kernel
 def smooths(s: Solve) -> bool:
     """Return True if the phase also minimises the way from the start, theory.md, eq. (15)."""
-    return bool(s.options[SMOOTHING] > 0.0 and s.k[PHASE] == PHASE_LEVEL and s.k[LEVEL] > 0)
+    return bool(
+        s.options[SMOOTHING] > 0.0 and s.k[now.PHASE] == now.PHASE_LEVEL and s.k[now.LEVEL] > 0
+    )
 
 
 @kernel
-def cost_of(s: Solve, x: int) -> float:
+def cost_of(s: Solve, x: Floats) -> float:
     """
     Return the cost f(x) of the phase, theory.md, eq. (5), from the rows in `trial`.
 
     SETTLE: 1/2 |x* - x|^2 weighted by `pull`. Goals of a solve with smoothing: also the weighted
     way from the start.
     """
-    phase, level = s.k[PHASE], s.k[LEVEL]
+    phase, level = s.k[now.PHASE], s.k[now.LEVEL]
     total = 0.0
-    if phase == PHASE_SETTLE:
+    if phase == now.PHASE_SETTLE:
         write_preferred_step(s, x)
         for v in range(s.nv):
-            total += s.w[s.pull + v] * s.w[s.preferred_step + v] * s.w[s.preferred_step + v]
+            total += s.pull[v] * s.preferred_step[v] * s.preferred_step[v]
         return 0.5 * total
     if smooths(s):
         write_way_to(s, s.x_start, x)
         for v in range(s.nv):
-            total += s.options[SMOOTHING] * s.w[s.preferred_step + v] ** 2
+            total += s.options[SMOOTHING] * s.preferred_step[v] ** 2
     for c in range(s.nc):
-        if phase == PHASE_REACH or constraint_value(s, c, CON_LEVEL) == level:
+        if phase == now.PHASE_REACH or s.constraints[c, CON_LEVEL] == level:
             loose = tolerates(s, c)
             for r in range(6 * c, 6 * c + 6):
-                value = s.w[s.trial + r]
+                value = s.trial[r]
                 if loose:
                     value *= excess_share(s, s.trial, r)
                 total += row_weight(s, r) * value * value
@@ -307,17 +270,26 @@ def cost_of(s: Solve, x: int) -> float:
 @kernel
 def keep_place_of_frames(s: Solve) -> None:
     """Note that frames and residual are those of x."""
-    s.k[FRAMES] = 1
+    s.k[now.FRAMES] = 1
     copy_variables(s, s.x, s.x_frames)
 
 
 @kernel
 def has_frames_of_x(s: Solve) -> bool:
     """Return True if frames and residual in the workspace are those of x."""
-    same = s.k[FRAMES] == 1
+    same = s.k[now.FRAMES] == 1
     for v in range(s.nv):
-        same = same and s.w[s.x_frames + v] == s.w[s.x + v]
+        same = same and s.x_frames[v] == s.x[v]
     return bool(same)
+
+
+@rare
+def place(s: Solve, x: Floats) -> None:
+    """Write frames and rows of variables x (nv,); rows of grouped closures are left unreduced."""
+    forward(s, x)
+    residuals(s)
+    if s.groups > 0:
+        store_grouped_rows(s)
 
 
 @kernel
@@ -330,39 +302,37 @@ def evaluate(s: Solve) -> None:
     """
     if s.groups == 0 and has_frames_of_x(s):
         for r in range(s.nr):
-            s.w[s.trial + r] = s.w[s.residual + r]
+            s.trial[r] = s.residual[r]
     else:
-        forward(s, s.x)
-        residuals(s)
-        store_grouped_rows(s)
+        place(s, s.x)
         for r in range(s.nr):
-            s.w[s.residual + r] = s.w[s.trial + r]
+            s.residual[r] = s.trial[r]
         keep_place_of_frames(s)
-        s.k[JACOBIAN_DUE] = 1
-    s.w[COST] = cost_of(s, s.x)
+        s.k[now.JACOBIAN_DUE] = 1
+    s.w[now.COST] = cost_of(s, s.x)
 
 
 @kernel
 def random_number(s: Solve) -> float:
     """Return the next number in [0, 1) of a multiplicative generator (Park & Miller 1988)."""
-    state = (s.k[RANDOM] * 48271) % 2147483647
-    s.k[RANDOM] = state
+    state = (s.k[now.RANDOM] * 48271) % 2147483647
+    s.k[now.RANDOM] = state
     return float(state / 2147483647.0)
 
 
-@kernel
+@rare
 def perturb(s: Solve) -> None:
     """Add up to 0.02 rad or L to every variable, to leave a saddle point."""
     for v in range(s.nv):
-        size = min(0.02, 0.05 * (s.w[s.upper + v] - s.w[s.lower + v]))
-        value = s.w[s.x + v] + size * (2.0 * random_number(s) - 1.0)
-        s.w[s.x + v] = min(max(value, s.w[s.lower + v]), s.w[s.upper + v])
+        size = min(0.02, 0.05 * (s.upper[v] - s.lower[v]))
+        value = s.x[v] + size * (2.0 * random_number(s) - 1.0)
+        s.x[v] = min(max(value, s.lower[v]), s.upper[v])
 
 
-@kernel
-def redraw_some_variables(s: Solve, x: int) -> None:
+@rare
+def redraw_some_variables(s: Solve, x: Floats) -> None:
     """
-    Start from s.w[x] with a few neighbouring variables drawn anew.
+    Start from x (nv,) with a few neighbouring variables drawn anew.
 
     This is iterated local search (Lourenco et al. 2003).
 
@@ -372,16 +342,16 @@ def redraw_some_variables(s: Solve, x: int) -> None:
     count = min(s.nv, 1 + int(LEAST_REDRAWN + s.nv * random_number(s) ** 4))
     first = int(s.nv * random_number(s))
     for v in range(s.nv):
-        s.w[s.x + v] = s.w[x + v]
+        s.x[v] = x[v]
     for k in range(count):
         v = (first + k) % s.nv
-        least, most = s.w[s.lower + v], s.w[s.upper + v]
+        least, most = s.lower[v], s.upper[v]
         if not most - least < WIDEST:
-            least, most = max(least, s.w[x + v] - pi), min(most, s.w[x + v] + pi)
-        s.w[s.x + v] = least + (most - least) * random_number(s)
+            least, most = max(least, x[v] - pi), min(most, x[v] + pi)
+        s.x[v] = least + (most - least) * random_number(s)
 
 
-@kernel
+@rare
 def restart(s: Solve, best: int) -> bool:
     """
     Draw a new start within the limits, or redraw a part of a candidate.
@@ -394,39 +364,39 @@ def restart(s: Solve, best: int) -> bool:
     the new start walks: it closes its loops first and keeps them closed on the way to the goals,
     so that the goals cannot pull it out of its assembly.
     """
-    number, walks = s.k[STARTS], False
-    s.k[DRAWN] = 1
+    number, walks = s.k[now.STARTS], False
+    s.k[now.DRAWN] = 1
     if number > FRESH_STARTS and s.nc > 1:
         if best >= 0 and number % 3 > 0:
             at = best
             if number % 3 == 2 and random_number(s) < 0.5:
-                at = int(s.k[CANDIDATES] * random_number(s))
-            redraw_some_variables(s, s.candidate + at * s.nv)
+                at = int(s.k[now.CANDIDATES] * random_number(s))
+            redraw_some_variables(s, s.candidate[at * s.nv :])
             # With loops it often leads to another assembly.
-            s.k[DRAWN] = 1 if s.k[LOOPS] > 0 else 0
+            s.k[now.DRAWN] = 1 if s.k[now.LOOPS] > 0 else 0
             return False
         number = FRESH_STARTS + (number - FRESH_STARTS) // 3
-        walks = best >= 0 and s.k[LOOPS] > 0
+        walks = best >= 0 and s.k[now.LOOPS] > 0
     share, around_middle = 1.0, False
-    if s.k[LOOPS] > 0 and not walks:
+    if s.k[now.LOOPS] > 0 and not walks:
         around_middle = number % 2 == 1
         turn = (number // 2) % 4
         share = 0.15 if turn == 1 else (0.35 if turn == 2 else (0.7 if turn == 3 else 1.0))
-        s.k[DRAWN] = 1 if share > 0.5 else 0
+        s.k[now.DRAWN] = 1 if share > 0.5 else 0
     for v in range(s.nv):
-        least, most = s.w[s.lower + v], s.w[s.upper + v]
-        start = s.w[s.x_start + v]
+        least, most = s.lower[v], s.upper[v]
+        start = s.x_start[v]
         if most - least < WIDEST:
             centre = 0.5 * (least + most) if around_middle else start
         else:
             centre = min(max(0.0, least), most) if around_middle else start
             least, most = max(least, centre - pi), min(most, centre + pi)
         drawn = least + (most - least) * random_number(s)
-        s.w[s.x + v] = centre + share * (drawn - centre)
+        s.x[v] = centre + share * (drawn - centre)
     return walks
 
 
-@kernel
+@rare
 def release_bounds(s: Solve) -> None:
     """
     Let angles pass their limits until the start ends, if full turns of them do not count.
@@ -434,13 +404,13 @@ def release_bounds(s: Solve) -> None:
     A limit in the way of an angle ends many starts that lead to a solution within the limits, a
     full turn farther on. (With constant damping, the best iterate may be one of those on the way.)
     """
-    s.k[UNBOUNDED] = 1 if s.options[ADAPTIVE_DAMPING] != 0.0 else 0
+    s.k[now.UNBOUNDED] = 1 if s.options[ADAPTIVE_DAMPING] != 0.0 else 0
     for v in range(s.nv):
-        if s.k[UNBOUNDED] == 1 and s.k[s.wraps + v] == 1:
-            s.w[s.lower + v], s.w[s.upper + v] = -INFINITE, INFINITE
+        if s.k[now.UNBOUNDED] == 1 and s.wraps[v] == 1:
+            s.lower[v], s.upper[v] = -INFINITE, INFINITE
 
 
-@kernel
+@rare
 def restore_bounds(s: Solve) -> bool:
     """
     Bring x back within the limits that `release_bounds` lifted, and let the start go on.
@@ -448,11 +418,11 @@ def restore_bounds(s: Solve) -> bool:
     Angles are shifted by full turns, those that do not fit then to the nearer limit. Return True
     if there was one of these.
     """
-    s.k[UNBOUNDED], moved = 0, False
+    s.k[now.UNBOUNDED], moved = 0, False
     for v in range(s.nv):
-        if s.k[s.wraps + v] == 1:
-            g = s.i[s.var_q + v]
-            value, start = s.w[s.x + v], s.w[s.x_start + v]
+        if s.wraps[v] == 1:
+            g = s.var_q[v]
+            value, start = s.x[v], s.x_start[v]
             least = min(s.joints[JOINT_LOWER, g], start)
             most = max(s.joints[JOINT_UPPER, g], start)
             value -= 2.0 * pi * round((value - start) / (2.0 * pi))
@@ -460,8 +430,8 @@ def restore_bounds(s: Solve) -> bool:
                 value -= 2.0 * pi
             elif value < least and value + 2.0 * pi - most < least - value:
                 value += 2.0 * pi
-            s.w[s.lower + v], s.w[s.upper + v] = least, most
-            s.w[s.x + v] = min(max(value, least), most)
+            s.lower[v], s.upper[v] = least, most
+            s.x[v] = min(max(value, least), most)
             moved = moved or not least <= value <= most
     continue_start(s)
     return moved
@@ -470,40 +440,38 @@ def restore_bounds(s: Solve) -> bool:
 @kernel
 def continue_start(s: Solve) -> None:
     """Let REACH go on from x, which was changed, with the steps that are left of the start."""
-    s.k[WEAK] = 0
-    s.k[STALE] = 1
-    s.w[STEP_SIZE] = INFINITE
-    s.w[PREDICTED] = INFINITE
-    s.w[DAMPING_SCALE] = s.options[DAMPING_FACTOR]
+    s.k[now.WEAK] = 0
+    s.k[now.STALE] = 1
+    s.w[now.STEP_SIZE] = INFINITE
+    s.w[now.PREDICTED] = INFINITE
+    s.w[now.DAMPING_SCALE] = s.options[DAMPING_FACTOR]
 
 
 @kernel
 def set_preferences(s: Solve) -> None:
     """Read joint targets and rest pose, angles as the equivalent nearest to the start."""
     for v in range(s.nv):
-        g = s.i[s.var_q + v]
-        s.k[s.preference + v] = PREFERS_NOTHING
-        s.w[s.target + v], s.w[s.pull + v], s.w[s.gain + v] = 0.0, 1.0, 1.0
+        g = s.var_q[v]
+        s.preference[v] = PREFERS_NOTHING
+        s.target[v], s.pull[v], s.gain[v] = 0.0, 1.0, 1.0
         if s.joints[JOINT_TARGET_WEIGHT, g] > 0.0:
-            s.k[s.preference + v] = PREFERS_TARGET
-            s.w[s.target + v] = s.joints[JOINT_TARGET, g] / s.f[s.unit + v]
-            s.w[s.pull + v] = s.joints[JOINT_TARGET_WEIGHT, g]
+            s.preference[v] = PREFERS_TARGET
+            s.target[v] = s.joints[JOINT_TARGET, g] / s.unit[v]
+            s.pull[v] = s.joints[JOINT_TARGET_WEIGHT, g]
         elif s.joints[JOINT_REST_ON, g] > 0.0 and s.options[REST_POSE_FACTOR] > 0.0:
-            s.k[s.preference + v] = PREFERS_REST_POSE
-            s.w[s.target + v] = s.joints[JOINT_REST, g] / s.f[s.unit + v]
+            s.preference[v] = PREFERS_REST_POSE
+            s.target[v] = s.joints[JOINT_REST, g] / s.unit[v]
             # Small beside the stiffness of held rows: a stretched arm is held to second order.
-            s.w[s.pull + v] = 1e-3
-            s.w[s.gain + v] = s.options[REST_POSE_FACTOR]
-        if s.joints[JOINT_TURNS, g] > 0.0 and s.k[s.preference + v] != PREFERS_NOTHING:
-            turned = s.w[s.target + v] + 2.0 * pi * round(
-                (s.w[s.x + v] - s.w[s.target + v]) / (2.0 * pi)
-            )
+            s.pull[v] = 1e-3
+            s.gain[v] = s.options[REST_POSE_FACTOR]
+        if s.joints[JOINT_TURNS, g] > 0.0 and s.preference[v] != PREFERS_NOTHING:
+            turned = s.target[v] + 2.0 * pi * round((s.x[v] - s.target[v]) / (2.0 * pi))
             if turned < s.joints[JOINT_LOWER, g]:
                 turned += 2.0 * pi
             elif turned > s.joints[JOINT_UPPER, g]:
                 turned -= 2.0 * pi
             if s.joints[JOINT_LOWER, g] <= turned <= s.joints[JOINT_UPPER, g]:
-                s.w[s.target + v] = turned
+                s.target[v] = turned
 
 
 @kernel
@@ -515,48 +483,48 @@ def set_bounds(s: Solve) -> None:
     A marked ball joint may turn freely on SO(3), without regard to its Euler angles.
     """
     for v in range(s.nv):
-        g = s.i[s.var_q + v]
+        g = s.var_q[v]
         least, most = s.joints[JOINT_LOWER, g], s.joints[JOINT_UPPER, g]
         window = s.joints[JOINT_WINDOW, g]
-        unit = s.f[s.unit + v]
+        unit = s.unit[v]
         # The start is the best iterate until there is a better one.
-        s.w[s.x + v] = s.w[s.x_start + v] = s.w[s.x_best + v] = s.w[s.x_kept + v] = s.q[g] / unit
-        s.w[s.lower + v] = max(min(least, s.q[g]), s.q[g] - window) / unit
-        s.w[s.upper + v] = min(max(most, s.q[g]), s.q[g] + window) / unit
-        s.k[s.free_ball + v] = 0
+        s.x[v] = s.x_start[v] = s.x_best[v] = s.x_kept[v] = s.q[g] / unit
+        s.lower[v] = max(min(least, s.q[g]), s.q[g] - window) / unit
+        s.upper[v] = min(max(most, s.q[g]), s.q[g] + window) / unit
+        s.free_ball[v] = 0
         # Without restarts, or with a window, the answer stays near the start: no full turns.
         anywhere = s.options[RESTARTS] > 0.0 and window > 1e300 and most > least
-        angle = s.i[s.angle + v] == 1 and s.joints[JOINT_TURNS, g] > 0.0
-        s.k[s.wraps + v] = 1 if anywhere and angle else 0
+        angle = s.angle[v] == 1 and s.joints[JOINT_TURNS, g] > 0.0
+        s.wraps[v] = 1 if anywhere and angle else 0
     for j in range(s.n):
-        s.w[s.held + j] = s.q[s.i[s.column_q + j]] / unit_of_column(s, j)
-        if s.i[s.ball + j] == 1 and s.i[s.var + j] >= 0:
+        s.held[j] = s.q[s.column_q[j]] / unit_of_column(s, j)
+        if s.ball[j] == 1 and s.var[j] >= 0:
             free = 1
             for k in range(3):
-                v = s.i[s.var + j + k]
+                v = s.var[j + k]
                 # EY spans half a turn in either direction from zero, EZ and EX a whole one.
                 span = 0.5 * pi if k == 1 else pi
-                if s.w[s.lower + v] > -span or s.w[s.upper + v] < span:
+                if s.lower[v] > -span or s.upper[v] < span:
                     free = 0
-                if s.joints[JOINT_WINDOW, s.i[s.var_q + v]] < 1e300:
+                if s.joints[JOINT_WINDOW, s.var_q[v]] < 1e300:
                     free = 0
             for k in range(3):
-                s.k[s.free_ball + s.i[s.var + j + k]] = free
+                s.free_ball[s.var[j + k]] = free
 
 
-@kernel
+@rare
 def keep_couplings(s: Solve, most: float) -> None:
     """Move values with several masters onto their couplings at x, where gaps are below `most`."""
     for c in range(s.nc):
-        if s.i[s.kind + c] == KIND_COUPLING:
+        if s.kind[c] == KIND_COUPLING:
             column_values(s, s.x)
-            v, gap = s.i[s.slot_var + s.i[s.slot0 + c]], coupling_gap(s, c)
-            if ROUNDING * max(1.0, abs(s.w[s.x + v])) < abs(gap) < most:
-                x = s.w[s.x + v] - gap
-                s.w[s.x + v] = min(max(x, s.w[s.lower + v]), s.w[s.upper + v])
+            v, gap = s.slot_var[s.slot0[c]], coupling_gap(s, c)
+            if ROUNDING * max(1.0, abs(s.x[v])) < abs(gap) < most:
+                x = s.x[v] - gap
+                s.x[v] = min(max(x, s.lower[v]), s.upper[v])
 
 
-@kernel
+@rare
 def share_gaps(s: Solve, most: float) -> None:
     """
     Move all values of couplings whose followers cannot take the rest of a gap, being at a bound.
@@ -565,33 +533,33 @@ def share_gaps(s: Solve, most: float) -> None:
     """
     for _ in range(SWEEPS):
         for c in range(s.nc):
-            if s.i[s.kind + c] == KIND_COUPLING:
+            if s.kind[c] == KIND_COUPLING:
                 column_values(s, s.x)
                 gap, total = coupling_gap(s, c), 0.0
-                for e in range(s.i[s.entry0 + c], s.i[s.entry0 + c + 1]):
-                    j = s.i[s.entry_column + e]
-                    v, slope = s.i[s.var + j], term_of(s, c, e)[1] * s.w[s.rate + j]
-                    total += slope * slope if s.w[s.lower + v] < s.w[s.upper + v] else 0.0
-                own = abs(s.w[s.x + s.i[s.slot_var + s.i[s.slot0 + c]]])
+                for e in range(s.entry0[c], s.entry0[c + 1]):
+                    j = s.entry_column[e]
+                    v, slope = s.var[j], term_of(s, c, e)[1] * s.rate[j]
+                    total += slope * slope if s.lower[v] < s.upper[v] else 0.0
+                own = abs(s.x[s.slot_var[s.slot0[c]]])
                 if not ROUNDING * max(1.0, own) < abs(gap) < most or total < LEAST_SLOPE:
                     continue
-                for e in range(s.i[s.entry0 + c], s.i[s.entry0 + c + 1]):
-                    j = s.i[s.entry_column + e]
-                    v, slope = s.i[s.var + j], term_of(s, c, e)[1] * s.w[s.rate + j]
-                    x = s.w[s.x + v] - gap * slope / total
-                    s.w[s.x + v] = min(max(x, s.w[s.lower + v]), s.w[s.upper + v])
+                for e in range(s.entry0[c], s.entry0[c + 1]):
+                    j = s.entry_column[e]
+                    v, slope = s.var[j], term_of(s, c, e)[1] * s.rate[j]
+                    x = s.x[v] - gap * slope / total
+                    s.x[v] = min(max(x, s.lower[v]), s.upper[v])
         column_values(s, s.x)
 
 
-@kernel
+@rare
 def follow_masters(s: Solve) -> None:
     """Set values with several masters from these at the start, as far as bounds allow."""
     keep_couplings(s, LARGEST)
     for v in range(s.nv):
-        x = s.w[s.x + v]
-        if x != s.w[s.x_start + v]:
-            s.w[s.x_start + v] = s.w[s.x_best + v] = s.w[s.x_kept + v] = x
-            s.q[s.i[s.var_q + v]] = x * s.f[s.unit + v]
+        x = s.x[v]
+        if x != s.x_start[v]:
+            s.x_start[v] = s.x_best[v] = s.x_kept[v] = x
+            s.q[s.var_q[v]] = x * s.unit[v]
 
 
 @kernel
@@ -599,8 +567,8 @@ def largest_weight_in_level(s: Solve, c: int) -> float:
     """Return the largest weight of a constraint in the level of c; 1 if all are 0."""
     most = 0.0
     for other in range(s.nc):
-        if constraint_value(s, other, CON_LEVEL) == constraint_value(s, c, CON_LEVEL):
-            most = max(most, constraint_value(s, other, CON_WEIGHT))
+        if s.constraints[other, CON_LEVEL] == s.constraints[c, CON_LEVEL]:
+            most = max(most, s.constraints[other, CON_WEIGHT])
     return most if most > 0.0 else 1.0
 
 
@@ -613,15 +581,15 @@ def read_poses(s: Solve, positions: Floats, quats_xyzw: Floats, count: int) -> b
     """
     goals = 0
     for c in range(s.nc):
-        goals += 1 if constraint_value(s, c, CON_LEVEL) > 0.0 else 0
+        goals += 1 if s.constraints[c, CON_LEVEL] > 0.0 else 0
     if count > 0 and count != goals:
         return False
     for g in range(count):
-        at = s.constraints + CON_COLUMNS * (s.nc - count + g) + CON_POSE
+        c = s.nc - count + g
         for k in range(3):
-            s.w[at + k] = positions[g, k]
+            s.constraints[c, CON_POSE + k] = positions[g, k]
         for k in range(4):
-            s.w[at + 3 + k] = quats_xyzw[g, k]
+            s.constraints[c, CON_QUAT + k] = quats_xyzw[g, k]
     return True
 
 
@@ -638,17 +606,17 @@ def check_inputs(s: Solve) -> bool:
     for g in range(s.nq):
         fine = fine and abs(s.q[g]) <= LARGEST
     for c in range(s.nc):
-        at, square = s.constraints + CON_COLUMNS * c + CON_POSE, 0.0
-        for k in range(7):
-            fine = fine and abs(s.w[at + k]) <= LARGEST
-        for k in range(3, 7):
-            square += s.w[at + k] * s.w[at + k]
+        square = 0.0
+        for k in range(CON_POSE, CON_POSE + 7):
+            fine = fine and abs(s.constraints[c, k]) <= LARGEST
+        for k in range(CON_QUAT, CON_QUAT + 4):
+            square += s.constraints[c, k] * s.constraints[c, k]
         length = sqrt(square)
         fine = fine and SMALLEST_QUATERNION <= length <= LARGEST
         # A normalised quaternion keeps its bits, so that repeated calls give the same answer.
         if abs(square - 1.0) > NORMALISED:
-            for k in range(3, 7):
-                s.w[at + k] /= length
+            for k in range(CON_QUAT, CON_QUAT + 4):
+                s.constraints[c, k] /= length
     return fine
 
 
@@ -661,42 +629,48 @@ def start_solve(s: Solve) -> bool:
     """
     if not check_inputs(s):
         return False
-    goes_on, random = s.k[GOES_ON], s.k[RANDOM]
-    for k in range(COUNTS):
+    goes_on, random = s.k[now.GOES_ON], s.k[now.RANDOM]
+    for k in range(now.COUNTS):
         s.k[k] = 0
     # Rows that a constraint does not have are never written.
     for r in range(s.nr):
-        s.w[s.trial + r] = 0.0
-        s.w[s.relief + r] = 0.0
-        s.k[s.implied + r] = 0
-    for k in range(s.vector, s.vector + 18 * s.nc):
-        s.w[k] = 0.0
+        s.trial[r] = 0.0
+        s.implied[r] = 0
+    for k in range(18 * s.nc):
+        s.vector[k] = 0.0
     set_bounds(s)
-    follow_masters(s)
+    if s.nt > 0:
+        follow_masters(s)
     set_preferences(s)
     last = 0
     for c in range(s.nc):
-        last = max(last, int(constraint_value(s, c, CON_LEVEL)))
-        s.k[LOOPS] += 1 if constraint_value(s, c, CON_LEVEL) == 0 else 0
-        s.k[CONES] += 1 if s.i[s.kind + c] == KIND_CONE else 0
-    s.k[LAST_LEVEL] = last
-    s.k[PHASE] = PHASE_REACH
-    s.k[STATUS] = STATUS_RUNNING
+        last = max(last, int(s.constraints[c, CON_LEVEL]))
+        s.k[now.LOOPS] += 1 if s.constraints[c, CON_LEVEL] == 0 else 0
+        s.k[now.CONES] += 1 if s.kind[c] == KIND_CONE else 0
+    s.k[now.LAST_LEVEL] = last
+    s.k[now.PHASE] = now.PHASE_REACH
+    s.k[now.STATUS] = now.STATUS_RUNNING
     if s.options[COMPROMISE] > 0.0:
-        s.k[PHASE], s.k[EFFORT], s.k[STATUS] = PHASE_LEVEL, EFFORT_NEAR, STATUS_STALLED
-    s.k[STARTS] = 1
-    s.k[RANDOM] = random if goes_on == 1 else 1 + int(s.options[SEED]) % 2147483646
+        s.k[now.PHASE], s.k[now.EFFORT], s.k[now.STATUS] = (
+            now.PHASE_LEVEL,
+            now.EFFORT_NEAR,
+            now.STATUS_STALLED,
+        )
+    s.k[now.STARTS] = 1
+    s.k[now.RANDOM] = random if goes_on == 1 else 1 + int(s.options[SEED]) % 2147483646
     place_b_frames(s)
-    s.w[DAMPING_SCALE] = s.options[DAMPING_FACTOR] if s.k[PHASE] == PHASE_REACH else 1e-2
-    if s.k[PHASE] == PHASE_REACH and goes_on == 1:
-        s.w[DAMPING_SCALE] = s.w[LEFT_DAMPING]
-    s.w[BEST_COST] = 1e300
+    s.w[now.DAMPING_SCALE] = (
+        s.options[DAMPING_FACTOR] if s.k[now.PHASE] == now.PHASE_REACH else 1e-2
+    )
+    if s.k[now.PHASE] == now.PHASE_REACH and goes_on == 1:
+        s.w[now.DAMPING_SCALE] = s.w[now.LEFT_DAMPING]
+    s.w[now.BEST_COST] = 1e300
     for c in range(s.nc):
-        relative = constraint_value(s, c, CON_WEIGHT) / largest_weight_in_level(s, c)
+        relative = s.constraints[c, CON_WEIGHT] / largest_weight_in_level(s, c)
         for r in range(6 * c, 6 * c + 6):
-            angular = r >= s.i[s.angular + c]
+            angular = r >= s.angular[c]
             factor = relative * s.options[ROTATION_FACTOR if angular else TRANSLATION_FACTOR]
-            s.w[s.weight + r] = factor * factor
-            s.w[s.hold + r] = 0.0
-    s.k[STALE] = 1
+            s.weight[r] = factor * factor
+            s.hold[r] = 0.0
+    s.k[now.STALE] = 1
     return True

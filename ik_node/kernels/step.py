@@ -2,20 +2,27 @@
 
 from math import ceil, pi
 
-from ik_node.kernels.decorators import kernel
+from ik_node.kernels.decorators import kernel, rare
 from ik_node.kernels.factor import factorise, solve_factored
 from ik_node.kernels.forward import forward
 from ik_node.kernels.layout import (
     CON_LEVEL,
     CON_ROTATION_TOLERANCE,
     CON_TRANSLATION_TOLERANCE,
-    constraint_value,
+    Floats,
     Solve,
 )
 from ik_node.kernels.redundant import reduce_rows, store_grouped_rows
 from ik_node.kernels.rotation import principal_euler, turn_euler
 from ik_node.kernels.rows import residuals
-from ik_node.kernels.start import copy_variables, excess_share, INNER, row_tolerance, tolerates
+from ik_node.kernels.start import (
+    copy_variables,
+    excess_share,
+    INNER,
+    place,
+    row_tolerance,
+    tolerates,
+)
 from ik_node.kernels.vectors import dot, less, put, six
 
 QUICK_ROUNDS, EXACT_ROUNDS = 8, 60
@@ -27,29 +34,27 @@ FREE, LOCKED, AT_LOWER, AT_UPPER = range(4)
 
 
 @kernel
-def add_jacobian_times(s: Solve, change: int, out: int) -> None:
-    """Add J dx to the rows at s.w[out], with dx the variables at s.w[change]."""
-    w = s.w
+def add_jacobian_times(s: Solve, change: Floats, out: Floats) -> None:
+    """Add J dx to the rows `out` (nr,), with the change dx (nv,) of the variables."""
     for c in range(s.nc):
-        rows = six(w, out + 6 * c)
-        for t in range(s.i[s.slot0 + c], s.i[s.slot0 + c + 1]):
-            rows = less(rows, -w[change + s.i[s.slot_var + t]], six(w, s.jac + 6 * t))
-        put(w, out + 6 * c, rows)
+        rows = six(out, 6 * c)
+        for t in range(s.slot0[c], s.slot0[c + 1]):
+            rows = less(rows, -change[s.slot_var[t]], six(s.jac, 6 * t))
+        put(out, 6 * c, rows)
 
 
 @kernel
-def transpose_times(s: Solve, rows: int, out: int) -> None:
-    """Write J^T y to the variables at s.w[out], with y the rows at s.w[rows]."""
-    w = s.w
+def transpose_times(s: Solve, rows: Floats, out: Floats) -> None:
+    """Write J^T y to the variables `out` (nv,), with y the rows (nr,)."""
     for v in range(s.nv):
-        w[out + v] = 0.0
+        out[v] = 0.0
     for c in range(s.nc):
-        own = six(w, rows + 6 * c)
-        for t in range(s.i[s.slot0 + c], s.i[s.slot0 + c + 1]):
-            w[out + s.i[s.slot_var + t]] += dot(six(w, s.jac + 6 * t), own)
+        own = six(rows, 6 * c)
+        for t in range(s.slot0[c], s.slot0[c + 1]):
+            out[s.slot_var[t]] += dot(six(s.jac, 6 * t), own)
 
 
-@kernel
+@rare
 def release_one_bound(s: Solve) -> bool:
     """
     Free the fixed variable whose multiplier points inwards the most. Return True if there was one.
@@ -60,20 +65,18 @@ def release_one_bound(s: Solve) -> bool:
     transpose_times(s, s.load, s.gradient)
     best, found = 1e-12, -1
     for v in range(s.nv):
-        side = s.k[s.fixed + v]
+        side = s.fixed[v]
         if side in (AT_LOWER, AT_UPPER):
-            slope = s.w[s.gradient + v] + s.w[s.damping + v] * (
-                s.w[s.step + v] - s.w[s.preferred_step + v]
-            )
+            slope = s.gradient[v] + s.damping[v] * (s.step[v] - s.preferred_step[v])
             inward = -slope if side == AT_LOWER else slope
             if inward > best:
                 best, found = inward, v
     if found >= 0:
-        s.k[s.fixed + found] = FREE
+        s.fixed[found] = FREE
     return found >= 0
 
 
-@kernel
+@rare
 def advance_to_bound(s: Solve) -> bool:
     """
     Move `step` towards `full` until the first bound, and fix the variable that meets it.
@@ -82,33 +85,33 @@ def advance_to_bound(s: Solve) -> bool:
     """
     share, met = 1.0, -1
     for v in range(s.nv):
-        if s.k[s.fixed + v] != FREE or s.k[s.free_ball + v] != 0:
+        if s.fixed[v] != FREE or s.free_ball[v] != 0:
             continue
-        least, most = s.w[s.lower + v] - s.w[s.x + v], s.w[s.upper + v] - s.w[s.x + v]
-        full, step = s.w[s.full + v], s.w[s.step + v]
+        least, most = s.lower[v] - s.x[v], s.upper[v] - s.x[v]
+        full, step = s.full[v], s.step[v]
         if full < least and least - step > share * (full - step):
             share, met = (least - step) / (full - step), v
         elif full > most and most - step < share * (full - step):
             share, met = (most - step) / (full - step), v
     share = max(share, 0.0)
     for v in range(s.nv):
-        if s.k[s.fixed + v] == FREE:
-            s.w[s.step + v] += share * (s.w[s.full + v] - s.w[s.step + v])
+        if s.fixed[v] == FREE:
+            s.step[v] += share * (s.full[v] - s.step[v])
     if met < 0:
         return False
-    lower = s.w[s.full + met] < s.w[s.step + met]
-    s.k[s.fixed + met] = AT_LOWER if lower else AT_UPPER
-    s.w[s.step + met] = s.w[(s.lower if lower else s.upper) + met] - s.w[s.x + met]
+    lower = s.full[met] < s.step[met]
+    s.fixed[met] = AT_LOWER if lower else AT_UPPER
+    s.step[met] = (s.lower[met] if lower else s.upper[met]) - s.x[met]
     return True
 
 
 @kernel
 def wrap_angle(s: Solve, v: int, value: float) -> float:
     """Return the angle shifted by full turns into its bounds, or past the other bound."""
-    if value > s.w[s.upper + v]:
-        value -= 2.0 * pi * ceil((value - s.w[s.upper + v]) / (2.0 * pi))
-    elif value < s.w[s.lower + v]:
-        value += 2.0 * pi * ceil((s.w[s.lower + v] - value) / (2.0 * pi))
+    if value > s.upper[v]:
+        value -= 2.0 * pi * ceil((value - s.upper[v]) / (2.0 * pi))
+    elif value < s.lower[v]:
+        value += 2.0 * pi * ceil((s.lower[v] - value) / (2.0 * pi))
     return value
 
 
@@ -121,20 +124,20 @@ def fix_all_beyond_bounds(s: Solve) -> bool:
     """
     met = False
     for v in range(s.nv):
-        if s.k[s.fixed + v] != FREE:
+        if s.fixed[v] != FREE:
             continue
-        s.w[s.step + v] = s.w[s.full + v]
-        if s.k[s.free_ball + v] != 0:
+        s.step[v] = s.full[v]
+        if s.free_ball[v] != 0:
             continue
-        if s.k[s.wraps + v] != 0:
-            value = wrap_angle(s, v, s.w[s.x + v] + s.w[s.full + v])
-            if s.w[s.lower + v] <= value <= s.w[s.upper + v]:
+        if s.wraps[v] != 0:
+            value = wrap_angle(s, v, s.x[v] + s.full[v])
+            if s.lower[v] <= value <= s.upper[v]:
                 continue
-        least, most = s.w[s.lower + v] - s.w[s.x + v], s.w[s.upper + v] - s.w[s.x + v]
-        if s.w[s.step + v] < least:
-            s.w[s.step + v], s.k[s.fixed + v], met = least, AT_LOWER, True
-        elif s.w[s.step + v] > most:
-            s.w[s.step + v], s.k[s.fixed + v], met = most, AT_UPPER, True
+        least, most = s.lower[v] - s.x[v], s.upper[v] - s.x[v]
+        if s.step[v] < least:
+            s.step[v], s.fixed[v], met = least, AT_LOWER, True
+        elif s.step[v] > most:
+            s.step[v], s.fixed[v], met = most, AT_UPPER, True
     return met
 
 
@@ -148,17 +151,17 @@ def step_between_bounds(s: Solve) -> None:
     moved = False
     for v in range(s.nv):
         # The linear system starts from the preferred step; fixed variables keep theirs.
-        s.w[s.full + v] = s.w[s.step + v]
-        if s.k[s.fixed + v] == FREE:
-            s.w[s.full + v] = s.w[s.preferred_step + v]
-        moved = moved or s.w[s.full + v] != 0.0
+        s.full[v] = s.step[v]
+        if s.fixed[v] == FREE:
+            s.full[v] = s.preferred_step[v]
+        moved = moved or s.full[v] != 0.0
     for r in range(s.nr):
-        s.w[s.load + r] = s.w[s.rhs + r]
+        s.load[r] = s.rhs[r]
     if moved:
         add_jacobian_times(s, s.full, s.load)
     solve_factored(s)
     for v in range(s.nv):
-        s.w[s.full + v] += s.w[s.preferred_step + v]
+        s.full[v] += s.preferred_step[v]
 
 
 @kernel
@@ -192,58 +195,61 @@ def bounded_step(s: Solve, exact: bool) -> None:
 
 
 @kernel
-def apply_step(s: Solve, start: int, out: int) -> None:
+def apply_step(s: Solve, start: Floats, out: Floats) -> None:
     """
     Write start + step to out: q <- q exp(step) on SO(3) for a free ball joint, within the bounds.
 
-    `start` and `out` are the first places of variables in s.w; they may be equal.
+    `start` and `out` (nv,) may be the same.
     """
     for v in range(s.nv):
-        if s.k[s.free_ball + v] == 0:
-            value = s.w[start + v] + s.w[s.step + v]
-            if s.k[s.wraps + v] == 1:
+        if s.free_ball[v] == 0:
+            value = start[v] + s.step[v]
+            if s.wraps[v] == 1:
                 value = wrap_angle(s, v, value)
-            s.w[out + v] = min(max(value, s.w[s.lower + v]), s.w[s.upper + v])
+            out[v] = min(max(value, s.lower[v]), s.upper[v])
     for j in range(s.n):
-        if s.i[s.ball + j] == 1 and s.k[s.free_ball + s.i[s.var + j]] == 1:
-            z, y, x = s.i[s.var + j], s.i[s.var + j + 1], s.i[s.var + j + 2]
-            ex, ey, ez = turn_euler(
-                s.w[start + x],
-                s.w[start + y],
-                s.w[start + z],
-                s.w[s.step + x],
-                s.w[s.step + y],
-                s.w[s.step + z],
-            )
+        if s.ball[j] == 1 and s.free_ball[s.var[j]] == 1:
+            z, y, x = s.var[j], s.var[j + 1], s.var[j + 2]
+            ex, ey, ez = turn_euler(start[x], start[y], start[z], s.step[x], s.step[y], s.step[z])
             if not (
-                s.w[s.lower + x] <= ex <= s.w[s.upper + x]
-                and s.w[s.lower + y] <= ey <= s.w[s.upper + y]
-                and s.w[s.lower + z] <= ez <= s.w[s.upper + z]
+                s.lower[x] <= ex <= s.upper[x]
+                and s.lower[y] <= ey <= s.upper[y]
+                and s.lower[z] <= ez <= s.upper[z]
             ):
                 ex, ey, ez = principal_euler(ex, ey, ez)
-            s.w[out + x], s.w[out + y], s.w[out + z] = ex, ey, ez
+            out[x], out[y], out[z] = ex, ey, ez
 
 
 @kernel
-def largest(s: Solve, at: int) -> float:
-    """Return max |value| over the variables at s.w[at] [rad or L]."""
+def largest(s: Solve, x: Floats) -> float:
+    """Return max |value| of variables x (nv,) [rad or L]."""
     most = 0.0
     for v in range(s.nv):
-        most = max(most, abs(s.w[at + v]))
+        most = max(most, abs(x[v]))
     return most
 
 
 @kernel
-def try_step(s: Solve, start: int) -> None:
-    """Write start + step to x_try, and its frames and rows; `start` is a place in s.w."""
+def try_step(s: Solve, start: Floats) -> None:
+    """Write start + step to x_try, and its frames and rows."""
     apply_step(s, start, s.x_try)
     forward(s, s.x_try)
     residuals(s)
-    store_grouped_rows(s)
-    reduce_rows(s)
+    if s.groups > 0:
+        store_grouped_rows(s)
+        reduce_rows(s)
 
 
-@kernel
+@rare
+def try_again(s: Solve, start: Floats) -> None:
+    """Do as `try_step`, where that is rare."""
+    apply_step(s, start, s.x_try)
+    place(s, s.x_try)
+    if s.groups > 0:
+        reduce_rows(s)
+
+
+@rare
 def restore_held_rows(s: Solve, level: int, share: float, attempts: int, most: float) -> bool:
     """
     Move x_try by chord steps until the rows of finished levels have their held values again.
@@ -257,21 +263,21 @@ def restore_held_rows(s: Solve, level: int, share: float, attempts: int, most: f
     for attempt in range(attempts + 1):
         worst, done = 0.0, True
         for c in range(s.nc):
-            held = constraint_value(s, c, CON_LEVEL) < level
-            near = constraint_value(s, c, CON_TRANSLATION_TOLERANCE) / s.f[s.length]
-            near = min(near, constraint_value(s, c, CON_ROTATION_TOLERANCE))
+            held = s.constraints[c, CON_LEVEL] < level
+            near = s.constraints[c, CON_TRANSLATION_TOLERANCE] / s.length
+            near = min(near, s.constraints[c, CON_ROTATION_TOLERANCE])
             near = max(share * min(near, CLOSED), ROUNDING)
             loose = held and tolerates(s, c)
             for r in range(6 * c, 6 * c + 6):
-                s.w[s.load + r] = s.w[s.trial + r] - s.w[s.hold + r] if held else 0.0
+                s.load[r] = s.trial[r] - s.hold[r] if held else 0.0
                 within = near
                 if loose:
-                    excess = excess_share(s, s.trial, r) * s.w[s.trial + r]
-                    s.w[s.load + r] = excess - s.w[s.hold + r] if excess != 0.0 else 0.0
-                    if constraint_value(s, c, CON_LEVEL) > 0.0:
+                    excess = excess_share(s, s.trial, r) * s.trial[r]
+                    s.load[r] = excess - s.hold[r] if excess != 0.0 else 0.0
+                    if s.constraints[c, CON_LEVEL] > 0.0:
                         within = max(near, 0.5 * (1.0 - INNER) * row_tolerance(s, r))
-                worst = max(worst, abs(s.w[s.load + r]))
-                done = done and abs(s.w[s.load + r]) <= within
+                worst = max(worst, abs(s.load[r]))
+                done = done and abs(s.load[r]) <= within
         if done:
             return True
         if attempt == attempts or not worst < 1e3:
@@ -281,5 +287,5 @@ def restore_held_rows(s: Solve, level: int, share: float, attempts: int, most: f
         moved += largest(s, s.step)
         if moved > most:
             return False
-        try_step(s, s.x_try)
+        try_again(s, s.x_try)
     return False

@@ -1,3 +1,4 @@
+# flake8: noqa: E203
 """
 Joint velocities for given twists of goals, at one configuration; docs/theory.md, section 12.
 
@@ -9,14 +10,14 @@ component of a twist, so that the thresholds here are relative.
 
 from math import cos, inf
 
-from ik_node.kernels.decorators import entry, FLOATS, INTS, kernel
+from ik_node.kernels import solve_state as now
+from ik_node.kernels.decorators import entry, FLOATS, INTS, kernel, rare
 from ik_node.kernels.factor import factorise
 from ik_node.kernels.forward import forward
 from ik_node.kernels.jacobian import jacobian
 from ik_node.kernels.layout import (
     CON_LEVEL,
     CON_WEIGHT,
-    constraint_value,
     Floats,
     Ints,
     JOINT_LOWER,
@@ -40,16 +41,6 @@ from ik_node.kernels.options import (
 from ik_node.kernels.redundant import choose_independent_rows
 from ik_node.kernels.rotation import euler_rates
 from ik_node.kernels.rows import counting_axis, norm, residuals, set_row
-from ik_node.kernels.solve_state import (
-    HELD_SOFTNESS,
-    LAST_LEVEL,
-    LEVEL,
-    PHASE,
-    PHASE_DONE,
-    STATUS_CONVERGED,
-    STATUS_REFUSED,
-    STATUS_STALLED,
-)
 from ik_node.kernels.start import row_weight, start_solve, write_way_to
 from ik_node.kernels.step import (
     add_jacobian_times,
@@ -101,29 +92,29 @@ def set_twist_rows(s: Solve, twists: Floats) -> float:
     an orientation row the angular velocity. Rows of look_at and distance keep the residual's row
     vectors: frame B moves with the twist. Return the largest rate [L/s or rad/s].
     """
-    w, largest = s.w, 0.0
+    largest = 0.0
     for c in range(s.nc):
-        a, b, kind = s.a_frame + 12 * c, s.b_frame + 12 * c, s.i[s.kind + c]
-        goal = constraint_value(s, c, CON_LEVEL) > 0.0
+        a, b, kind = s.a_frame[12 * c :], s.b_frame[12 * c :], s.kind[c]
+        goal = s.constraints[c, CON_LEVEL] > 0.0
         if goal and kind in (KIND_FRAME, KIND_MASS):
             row = 6 * c
             for k in range(6):
-                if s.i[s.mask + c] & (1 << k):
-                    x, y, z = counting_axis(w, s.i[s.axes + c], a, b, k % 3)
+                if s.mask[c] & (1 << k):
+                    x, y, z = counting_axis(s.axes[c], a, b, k % 3)
                     set_row(s, row, 0.0, x, y, z)
                     row += 1
             for k in range(12):
-                w[b + k] = w[a + k]
+                b[k] = a[k]
             for k in range(6):
-                w[s.lever + 6 * c + k] = w[a + 9 + k % 3]
+                s.lever[6 * c + k] = a[9 + k % 3]
         for r in range(6 * c, 6 * c + 6):
-            part = 0 if r < s.i[s.turning + c] else 3
-            at, rate = s.vector + r + 12 * c, 0.0
-            if r < s.i[s.row_end + c]:
+            part = 0 if r < s.turning[c] else 3
+            at, rate = r + 12 * c, 0.0
+            if r < s.row_end[c]:
                 for k in range(3):
-                    rate += w[at + 6 * k] * twists[c, part + k]
-            rate /= s.f[s.length] if part == 0 else 1.0
-            w[s.residual + r] = -rate
+                    rate += s.vector[at + 6 * k] * twists[c, part + k]
+            rate /= s.length if part == 0 else 1.0
+            s.residual[r] = -rate
             largest = max(largest, abs(rate))
     return largest
 
@@ -136,7 +127,7 @@ def bounds_of_column(s: Solve, j: int, speeds: Floats, dt: float) -> tuple[float
     They follow from its largest speed and, if dt > 0, from (limit - q) / dt; otherwise a value at
     a limit does not move beyond it.
     """
-    g = s.i[s.column_q + j]
+    g = s.column_q[j]
     most = speeds[g]
     down, up = s.joints[JOINT_LOWER, g] - s.q[g], s.joints[JOINT_UPPER, g] - s.q[g]
     if s.joints[JOINT_WINDOW, g] == 0.0:
@@ -150,14 +141,14 @@ def bounds_of_column(s: Solve, j: int, speeds: Floats, dt: float) -> tuple[float
 def free_balls(s: Solve, speeds: Floats) -> None:
     """Mark the ball joints without any bound, away from gimbal lock, which turn on SO(3)."""
     for j in range(s.n):
-        if s.i[s.ball + j] == 1:
-            free = 1 if abs(cos(s.w[s.value + j + 1])) > GIMBAL_LOCK else 0
+        if s.ball[j] == 1:
+            free = 1 if abs(cos(s.value[j + 1])) > GIMBAL_LOCK else 0
             for k in range(3):
                 low, high = bounds_of_column(s, j + k, speeds, 1.0)
                 if low > -inf or high < inf:
                     free = 0
             for k in range(3):
-                s.k[s.free_ball + s.i[s.var + j + k]] = free
+                s.free_ball[s.var[j + k]] = free
 
 
 @kernel
@@ -168,16 +159,16 @@ def set_velocity_bounds(s: Solve, speeds: Floats, dt: float, scale: float) -> No
     A variable is bounded by every column that follows it. All bounds allow the velocity 0.
     """
     for v in range(s.nv):
-        s.w[s.x + v] = 0.0
-        s.w[s.lower + v], s.w[s.upper + v] = -inf, inf
+        s.x[v] = 0.0
+        s.lower[v], s.upper[v] = -inf, inf
     for j in range(s.n):
-        v, slope = s.i[s.var + j], scale * s.w[s.rate + j] * unit_of_column(s, j)
+        v, slope = s.var[j], scale * s.rate[j] * unit_of_column(s, j)
         if v >= 0 and slope != 0.0:
             low, high = bounds_of_column(s, j, speeds, dt)
             if slope < 0.0:
                 low, high = high, low
-            s.w[s.lower + v] = max(s.w[s.lower + v], low / slope)
-            s.w[s.upper + v] = min(s.w[s.upper + v], high / slope)
+            s.lower[v] = max(s.lower[v], low / slope)
+            s.upper[v] = min(s.upper[v], high / slope)
 
 
 @kernel
@@ -185,7 +176,7 @@ def has_preferences(s: Solve) -> bool:
     """Return True if a variable has a joint target or a rest pose."""
     found = False
     for v in range(s.nv):
-        found = found or s.k[s.preference + v] != PREFERS_NOTHING
+        found = found or s.preference[v] != PREFERS_NOTHING
     return bool(found)
 
 
@@ -198,28 +189,28 @@ def set_preferred_velocities(s: Solve, dt: float) -> None:
     """
     write_way_to(s, s.target, s.x)
     for v in range(s.nv):
-        wanted = s.k[s.preference + v] != PREFERS_NOTHING
-        rate = s.w[s.gain + v] * s.w[s.preferred_step + v] / (dt if dt > 0.0 else 1.0)
-        s.w[s.target + v] = rate if wanted else 0.0
+        wanted = s.preference[v] != PREFERS_NOTHING
+        rate = s.gain[v] * s.preferred_step[v] / (dt if dt > 0.0 else 1.0)
+        s.target[v] = rate if wanted else 0.0
 
 
 @kernel
 def begin_from_rest(s: Solve) -> None:
     """Set all velocities to zero, and free the variables that may move."""
     for v in range(s.nv):
-        s.w[s.step + v] = 0.0
-        s.k[s.fixed + v] = LOCKED if s.w[s.lower + v] == s.w[s.upper + v] else FREE
+        s.step[v] = 0.0
+        s.fixed[v] = LOCKED if s.lower[v] == s.upper[v] else FREE
 
 
 @kernel
 def is_held(s: Solve, c: int) -> bool:
     """Return True if the rows of constraint c keep their rates in the present level."""
-    own, weight = constraint_value(s, c, CON_LEVEL), constraint_value(s, c, CON_WEIGHT)
-    level, closing = s.k[LEVEL], s.k[LAST_LEVEL] + CLOSE_LOOPS
+    own, weight = s.constraints[c, CON_LEVEL], s.constraints[c, CON_WEIGHT]
+    level, closing = s.k[now.LEVEL], s.k[now.LAST_LEVEL] + CLOSE_LOOPS
     return bool(own == 0.0 or (own < level < closing and weight > 0.0))
 
 
-@kernel
+@rare
 def begin_level(s: Solve) -> bool:
     """
     Set softness M and right-hand side of all rows, and the damping D, for the present level.
@@ -227,40 +218,38 @@ def begin_level(s: Solve) -> bool:
     The level `ALL_GOALS` ignores weights; those after the last have no rows of their own. Return
     False if the level has nothing to improve.
     """
-    level, found = s.k[LEVEL], bool(s.k[LEVEL] > s.k[LAST_LEVEL])
+    level, found = s.k[now.LEVEL], bool(s.k[now.LEVEL] > s.k[now.LAST_LEVEL])
     damping = 1.0 if found else DAMPING
     if not found and s.options[ADAPTIVE_DAMPING] == 0.0:
         damping = max(s.options[DAMPING_FACTOR] * s.options[DAMPING_FACTOR], LEAST_DAMPING)
-    prefers = level == s.k[LAST_LEVEL] + LEAST_NORM and has_preferences(s)
+    prefers = level == s.k[now.LAST_LEVEL] + LEAST_NORM and has_preferences(s)
     if prefers:
         damping = FREE_DAMPING
-    s.w[HELD_SOFTNESS] = min(HELD_PRODUCT / damping, SOFTEST)
+    s.w[now.HELD_SOFTNESS] = min(HELD_PRODUCT / damping, SOFTEST)
     for v in range(s.nv):
-        s.w[s.damping + v] = damping
-        if prefers and s.k[s.preference + v] != PREFERS_NOTHING:
-            s.w[s.damping + v] = s.w[s.pull + v]
+        s.damping[v] = damping
+        if prefers and s.preference[v] != PREFERS_NOTHING:
+            s.damping[v] = s.pull[v]
     for c in range(s.nc):
-        own, held = constraint_value(s, c, CON_LEVEL), is_held(s, c)
-        counts = (own == level or level == ALL_GOALS) and constraint_value(s, c, CON_WEIGHT) > 0.0
+        own, held = s.constraints[c, CON_LEVEL], is_held(s, c)
+        counts = (own == level or level == ALL_GOALS) and s.constraints[c, CON_WEIGHT] > 0.0
         for r in range(6 * c, 6 * c + 6):
-            s.w[s.softness + r], s.w[s.rhs + r] = IGNORED_SOFTNESS, 0.0
-            if s.k[s.implied + r] == 1:
+            s.softness[r], s.rhs[r] = IGNORED_SOFTNESS, 0.0
+            if s.implied[r] == 1:
                 continue
             if held:
-                s.w[s.softness + r] = s.w[HELD_SOFTNESS]
-                s.w[s.rhs + r] = -s.w[s.hold + r]
+                s.softness[r] = s.w[now.HELD_SOFTNESS]
+                s.rhs[r] = -s.hold[r]
             elif counts:
                 found = True
-                factor = s.options[
-                    ROTATION_FACTOR if r >= s.i[s.angular + c] else TRANSLATION_FACTOR
-                ]
+                factor = s.options[ROTATION_FACTOR if r >= s.angular[c] else TRANSLATION_FACTOR]
                 weight = factor * factor if level == ALL_GOALS else row_weight(s, r)
-                s.w[s.softness + r] = 1.0 / weight
-                s.w[s.rhs + r] = s.w[s.residual + r]
+                s.softness[r] = 1.0 / weight
+                s.rhs[r] = s.residual[r]
     return found
 
 
-@kernel
+@rare
 def improve_level(s: Solve) -> bool:
     """
     Minimise the cost of the present level within the bounds.
@@ -279,23 +268,23 @@ def improve_level(s: Solve) -> bool:
     algorithm in convex programming, Mathematics of Operations Research 1(2).
 
     """
-    about_rest = s.k[LEVEL] == s.k[LAST_LEVEL] + LEAST_NORM
+    about_rest = s.k[now.LEVEL] == s.k[now.LAST_LEVEL] + LEAST_NORM
     changed, met, rounds = True, False, 0
     for _ in range(EXACT_ROUNDS + 2 * s.nv):
         if changed:
             factorise(s)
         for v in range(s.nv):
-            s.w[s.preferred_step + v] = s.w[(s.target if about_rest else s.step) + v]
+            s.preferred_step[v] = s.target[v] if about_rest else s.step[v]
         step_between_bounds(s)
         for c in range(s.nc):
             if is_held(s, c):
                 for r in range(6 * c, 6 * c + 6):
-                    if s.k[s.implied + r] == 0:
-                        s.w[s.rhs + r] = s.w[HELD_SOFTNESS] * s.w[s.load + r] - s.w[s.hold + r]
+                    if s.implied[r] == 0:
+                        s.rhs[r] = s.w[now.HELD_SOFTNESS] * s.load[r] - s.hold[r]
         change = 0.0
         for v in range(s.nv):
-            if s.k[s.fixed + v] == FREE:
-                change = max(change, abs(s.w[s.full + v] - s.w[s.step + v]))
+            if s.fixed[v] == FREE:
+                change = max(change, abs(s.full[v] - s.step[v]))
         changed = advance_to_bound(s)
         met = met or changed
         if not changed:
@@ -314,25 +303,25 @@ def end_level(s: Solve, tolerance: float) -> bool:
     Rows of goals that are not held yet keep their rates in the levels that follow.
     """
     for r in range(s.nr):
-        s.w[s.trial + r] = s.w[s.residual + r]
+        s.trial[r] = s.residual[r]
     add_jacobian_times(s, s.step, s.trial)
     met = True
     for c in range(s.nc):
-        if constraint_value(s, c, CON_LEVEL) > 0.0:
-            for r in range(6 * c, s.i[s.row_end + c]):
+        if s.constraints[c, CON_LEVEL] > 0.0:
+            for r in range(6 * c, s.row_end[c]):
                 if not is_held(s, c):
-                    s.w[s.hold + r] = s.w[s.trial + r] - s.w[s.residual + r]
-                met = met and abs(s.w[s.trial + r]) <= tolerance
+                    s.hold[r] = s.trial[r] - s.residual[r]
+                met = met and abs(s.trial[r]) <= tolerance
     return met
 
 
 @kernel
 def have_equal_weights(s: Solve) -> bool:
     """Return True if all goals have the same weight."""
-    first = constraint_value(s, s.nc - 1, CON_WEIGHT)
+    first = s.constraints[s.nc - 1, CON_WEIGHT]
     for c in range(s.nc):
-        goal = constraint_value(s, c, CON_LEVEL) > 0.0
-        if goal and constraint_value(s, c, CON_WEIGHT) != first:
+        goal = s.constraints[c, CON_LEVEL] > 0.0
+        if goal and s.constraints[c, CON_WEIGHT] != first:
             return False
     return True
 
@@ -341,9 +330,9 @@ def have_equal_weights(s: Solve) -> bool:
 def loops_are_closed(s: Solve) -> bool:
     """Return True if the velocities keep all loops closed; `trial` holds J v of closures."""
     for c in range(s.nc):
-        if constraint_value(s, c, CON_LEVEL) == 0.0:
-            for r in range(6 * c, s.i[s.row_end + c]):
-                if s.k[s.implied + r] == 0 and abs(s.w[s.trial + r]) > CLOSED:
+        if s.constraints[c, CON_LEVEL] == 0.0:
+            for r in range(6 * c, s.row_end[c]):
+                if s.implied[r] == 0 and abs(s.trial[r]) > CLOSED:
                     return False
     return True
 
@@ -358,11 +347,11 @@ def solve_levels(s: Solve, tolerance: float) -> bool:
     preferences the norm, with all rows held, unless the velocities have the least norm already.
     Near a singular pose of the loops a goal can force them open; the last level closes them.
     """
-    last, level = s.k[LAST_LEVEL], ALL_GOALS
+    last, level = s.k[now.LAST_LEVEL], ALL_GOALS
     met, unfinished = False, has_preferences(s)
     begin_from_rest(s)
     while level <= last + CLOSE_LOOPS:
-        s.k[LEVEL] = level
+        s.k[now.LEVEL] = level
         if begin_level(s):
             unfinished = improve_level(s) or unfinished
             met = end_level(s, tolerance)
@@ -388,14 +377,14 @@ def hold_cones(s: Solve, dt: float, scale: float) -> bool:
     found = False
     for c in range(s.nc):
         r = 6 * c
-        if s.i[s.kind + c] == KIND_CONE and s.k[s.implied + r] == 1:
-            left = max(-s.w[s.relief + r], 0.0)
+        if s.kind[c] == KIND_CONE and s.implied[r] == 1:
+            left = max(-s.relief[r], 0.0)
             most = 0.0 if left < AT_BOUND else inf
             if dt > 0.0:
                 most = left / dt
-            if scale * (s.w[s.trial + r] - AT_BOUND) > most:
-                s.k[s.implied + r] = 0
-                s.w[s.hold + r] = most / scale
+            if scale * (s.trial[r] - AT_BOUND) > most:
+                s.implied[r] = 0
+                s.hold[r] = most / scale
                 found = True
     return found
 
@@ -404,22 +393,22 @@ def hold_cones(s: Solve, dt: float, scale: float) -> bool:
 def write_velocities(s: Solve, speeds: Floats, dt: float, scale: float, out: Floats) -> None:
     """Write the velocity of every column to row 0 of `out`, and BOUND_* to row 1."""
     for j in range(s.n):
-        v, g = s.i[s.var + j], s.i[s.column_q + j]
+        v, g = s.var[j], s.column_q[j]
         if v < 0:
             continue
-        if s.i[s.ball + j] > 0 and s.k[s.free_ball + v] == 1:
-            if s.i[s.ball + j] == 1:
-                y, x = s.i[s.var + j + 1], s.i[s.var + j + 2]
-                ex, ey = s.w[s.value + j + 2], s.w[s.value + j + 1]
-                wx, wy, wz = s.w[s.step + x], s.w[s.step + y], s.w[s.step + v]
+        if s.ball[j] > 0 and s.free_ball[v] == 1:
+            if s.ball[j] == 1:
+                y, x = s.var[j + 1], s.var[j + 2]
+                ex, ey = s.value[j + 2], s.value[j + 1]
+                wx, wy, wz = s.step[x], s.step[y], s.step[v]
                 rx, ry, rz = euler_rates(ex, ey, wx, wy, wz)
                 out[0, g] = scale * rz
-                out[0, s.i[s.column_q + j + 1]] = scale * ry
-                out[0, s.i[s.column_q + j + 2]] = scale * rx
+                out[0, s.column_q[j + 1]] = scale * ry
+                out[0, s.column_q[j + 2]] = scale * rx
             continue
         low, high = bounds_of_column(s, j, speeds, dt)
         unit = scale * unit_of_column(s, j)
-        rate = unit * s.w[s.rate + j] * s.w[s.step + v]
+        rate = unit * s.rate[j] * s.step[v]
         out[0, g] = min(max(rate, low), high)
         near = AT_BOUND * max(unit, abs(rate))
         if low < high and (rate <= low + near or rate >= high - near):
@@ -469,15 +458,15 @@ def velocity(
     s = open_solve(i, f, k, w, q, joints, options)
     most, dt = flat(speeds, s.nq), flat(period, 1)[0]
     fine = start_solve(s)
-    s.k[PHASE] = PHASE_DONE
+    s.k[now.PHASE] = now.PHASE_DONE
     for g in range(s.nq):
         fine = fine and most[g] >= 0.0
     if not fine:
-        return STATUS_REFUSED
+        return now.STATUS_REFUSED
     forward(s, s.x)
     residuals(s)
     for c in range(s.nc):
-        s.w[s.relief + 6 * c] = s.w[s.trial + 6 * c]
+        s.relief[6 * c] = s.trial[6 * c]
     scale = set_twist_rows(s, table(twists, s.nc, 6))
     free_balls(s, most)
     set_preferred_velocities(s, dt)
@@ -485,17 +474,17 @@ def velocity(
         scale = largest(s, s.target)
     met = True
     for r in range(s.nr):
-        s.w[s.trial + r] = 0.0
+        s.trial[r] = 0.0
     if scale > 0.0:
         for r in range(s.nr):
-            s.w[s.residual + r] /= scale
+            s.residual[r] /= scale
         for v in range(s.nv):
-            s.w[s.target + v] /= scale
+            s.target[v] /= scale
         jacobian(s)
         choose_independent_rows(s)
         for c in range(s.nc):
-            if s.i[s.kind + c] == KIND_CONE:
-                s.k[s.implied + 6 * c] = 1
+            if s.kind[c] == KIND_CONE:
+                s.implied[6 * c] = 1
         set_velocity_bounds(s, most, dt, scale)
         binds = True
         while binds:
@@ -503,9 +492,9 @@ def velocity(
             binds = hold_cones(s, dt, scale)
         write_velocities(s, most, dt, scale, table(out, 2, s.nq))
     for c in range(s.nc):
-        end = s.i[s.angular + c]
-        missing = scale * norm(s.w, s.trial + 6 * c, s.trial + end)
-        s.w[s.error + 2 * c] = s.f[s.length] * missing
-        missing = scale * norm(s.w, s.trial + end, s.trial + s.i[s.row_end + c])
-        s.w[s.error + 2 * c + 1] = missing
-    return STATUS_CONVERGED if met else STATUS_STALLED
+        end = s.angular[c]
+        missing = scale * norm(s.trial, 6 * c, end)
+        s.error[2 * c] = s.length * missing
+        missing = scale * norm(s.trial, end, s.row_end[c])
+        s.error[2 * c + 1] = missing
+    return now.STATUS_CONVERGED if met else now.STATUS_STALLED

@@ -16,7 +16,7 @@ import re
 import sys
 from typing import Any
 
-from ik_node.kernels.decorators import entries
+from ik_node.kernels.decorators import called, entries
 from ik_node.native.levels import Level, LEVELS
 
 # Modules with entries, in the order of their compilation: what another one calls comes first.
@@ -48,11 +48,12 @@ def compiled_entries() -> Iterator[tuple[str, Any]]:
 
 def assemble_entries_only() -> Callable[[Any], None]:
     """
-    Keep Numba from optimising and assembling each of the kernels, which are inlined anyway.
+    Keep Numba from optimising and assembling each of the kernels, most of which are inlined.
 
     Numba does both for every function that it compiles, so that Python could call it. A build
     needs neither: it uses the intermediate representation of the entries, into which the kernels
-    are linked. Without them a build took 60 s of processor time instead of 85.
+    are linked. Without them a build took 60 s of processor time instead of 85. Kernels that are
+    called (`decorators.rare`), and entries, stay functions of their own.
 
     Returns
     -------
@@ -61,8 +62,19 @@ def assemble_entries_only() -> Callable[[Any], None]:
 
     """
     from numba.core import codegen
+    from numba.core.base import BaseContext
 
     optimise: Callable[[Any], None] = codegen.CPUCodeLibrary._optimize_final_module
+    declare = BaseContext.declare_function
+
+    def declare_kernel(context: Any, module: Any, described: Any) -> Any:
+        function = declare(context, module, described)
+        of_kernels = str(described.modname).startswith('ik_node.kernels')
+        if of_kernels and described.qualname in called:
+            function.attributes.add('noinline')
+        return function
+
+    BaseContext.declare_function = declare_kernel
 
     def finalise(library: Any) -> None:
         library._finalize_dynamic_globals()
@@ -133,7 +145,7 @@ def without_python(text: str, native_name: str, symbol: str) -> str:
         flags=re.MULTILINE,
     )
     return re.sub(
-        r'^declare (.*@(?:Py|numba_).*)$',
+        r'^declare (.*@(?:Py|numba_|NRT_).*)$',
         r'define internal \1 { unreachable }',
         text,
         flags=re.MULTILINE,

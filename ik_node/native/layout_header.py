@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ik_node.kernels import layout, options, solve_state, transmit
+from ik_node.kernels.fields import Fields
 
 # What `ik_node.c` uses besides sizes and fields: name of the number -> its module.
 _NUMBERS = {
@@ -69,7 +70,7 @@ def layout_header() -> str:
     return '\n'.join([*lines, _fields('TRANSMIT_FIELDS', transmit.FIELDS, transmit.SIZES), ''])
 
 
-def _fields(macro: str, fields: layout.Fields, sizes: Sequence[str]) -> str:
+def _fields(macro: str, fields: Fields, sizes: Sequence[str]) -> str:
     """Return a macro of all fields, with their lengths in C."""
     rows = []
     for name, (array, length, _) in fields.items():

@@ -167,8 +167,8 @@ def _end(i, f, k, w, q, joints, options, error):
     s = open_solve(i, f, k, w, q, joints, options)
     s.k[STATUS] = STATUS_CONVERGED
     for c in range(2 * s.nc):
-        s.w[s.error + c] = 0.0
-    s.w[s.error] = error
+        s.error[c] = 0.0
+    s.error[0] = error
     write_result(s)
     return s.k[STATUS]
 

@@ -29,15 +29,15 @@ def _series(builder: Any, z: Any, terms: list[int]) -> Any:
 
 
 @intrinsic
-def sines_cosines(typing_context: Any, w: Any, angles: Any, sines: Any, cosines: Any) -> Any:
+def sines_cosines(typing_context: Any, angles: Any, sines: Any, cosines: Any, at: Any) -> Any:
     """
-    Write sines and cosines of w[angles:angles + 4] to where w[sines] and w[cosines] are.
+    Write sines and cosines of angles[at:at + 4] to the same places of `sines` and `cosines`.
 
     What is left of the nearest quarter of a turn goes into two series, cut off below rounding.
     """
 
     def build(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        array, at, sine_at, cosine_at = values
+        array, into_sines, into_cosines, at = values
         of = signature.args[0]
         kind = ir.FunctionType(_FOUR, [_FOUR])
         floor = builder.module.globals.get('llvm.floor.v4f64')
@@ -63,8 +63,8 @@ def sines_cosines(typing_context: Any, w: Any, angles: Any, sines: Any, cosines:
         sine, cosine = builder.select(odd, c, s), builder.select(odd, s, c)
         sine = builder.select(back, builder.fneg(sine), sine)
         cosine = builder.select(builder.xor(odd, back), builder.fneg(cosine), cosine)
-        store(context, builder, of, array, sine_at, sine)
-        store(context, builder, of, array, cosine_at, cosine)
+        store(context, builder, of, into_sines, at, sine)
+        store(context, builder, of, into_cosines, at, cosine)
         return context.get_dummy_value()
 
-    return types.void(w, types.int64, types.int64, types.int64), build
+    return types.void(angles, sines, cosines, types.int64), build

@@ -36,12 +36,6 @@ def flat(typing_context: Any, pointer: Any, size: Any) -> Any:
 
 
 @intrinsic
-def kept(typing_context: Any, pointer: Any, size: Any) -> Any:
-    """Return the same for an array that is not written to during its lifetime."""
-    return _array(Flat(pointer.dtype, kept=True), pointer, size)
-
-
-@intrinsic
 def table(typing_context: Any, pointer: Any, rows: Any, columns: Any) -> Any:
     """Return the array (rows, columns) at a pointer."""
     return _array(Flat(pointer.dtype, kept=False), pointer, rows, columns)
@@ -67,10 +61,24 @@ def beyond(typing_context: Any, pointer: Any, count: Any) -> Any:
     return pointer(pointer, types.int64), build
 
 
+@intrinsic
+def start_of(typing_context: Any, array: Any) -> Any:
+    """Return the pointer to the first number of an array."""
+
+    def build(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        return cgutils.create_struct_proxy(array)(context, builder, value=values[0]).data
+
+    return types.CPointer(array.dtype)(array), build
+
+
 @type_callable(operator.getitem)
 def _type_of_get(context: Any) -> Any:
     def get(of: Any, index: Any) -> Any:
-        return of.dtype(of, _index(index)) if isinstance(of, Flat) else None
+        if not isinstance(of, Flat):
+            return None
+        if isinstance(index, types.SliceType):
+            return of(of, index)
+        return of.dtype(of, _index(index))
 
     return get
 
@@ -135,3 +143,13 @@ def _set(context: Any, builder: Any, called: Any, values: Any) -> Any:
     place = address(context, builder, of, values[0], values[1])
     describe(builder, of, builder.store(values[2], place))
     return context.get_dummy_value()
+
+
+@lower_builtin(operator.getitem, Flat, types.slice2_type)
+def _rest(context: Any, builder: Any, called: Any, values: Any) -> Any:
+    """Return array[start:]; the end of a slice is ignored."""
+    of, chosen = called.args
+    start = context.make_helper(builder, chosen, value=values[1]).start
+    made = cgutils.create_struct_proxy(of)(context, builder, value=values[0])
+    made.data, made.size = builder.gep(made.data, [start]), builder.sub(made.size, start)
+    return made._getvalue()
