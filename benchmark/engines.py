@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """
 A million poses of a 7R arm by `ik_node batch` on threads, processes and Dask, and after a kill.
 

@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """Plots of a run: time against size with its exponent, and success against time."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """The commands, files and code blocks of the pages in docs/ work."""
 
 import re

@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """
 The node under load: time from a goal message to the first joint state that meets it.
 

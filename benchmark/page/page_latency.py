@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """
 Time on the browser page from the pointer that drags a gizmo to the moved robot.
 

@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """
 Solve for many poses in a file; the exit code is 1 if one of them does not converge.
 

@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """Picture of a transmission over the range of its joints."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """Search for the mesh files that a description names."""
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ SIX_LEGGED_ROVER = GalleryItem(
 
 
 def hand(side: float) -> PoseAt:
-    """Return the motion of the left (1) or right hand (-1): a vertical circle before the body."""
+    """Return the motion of one hand, left (1) or right (-1): a vertical circle before the body."""
     return cycle(
         4.0,
         lambda p: (0.0, side * 0.06 * sin(p), 0.06 * cos(p)),

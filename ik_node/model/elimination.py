@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """The order in which a step eliminates its unknowns, planned once per structure."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """The packed arrays of one chain that the kernels take, built once per structure."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """Forward kinematics and Jacobians of a tree in NumPy, for callers that do not solve."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """Reader of a table of poses."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """The motion of driven joints in steps that keep the loops closed and in their assembly branch."""
 
 from __future__ import annotations

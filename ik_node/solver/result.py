@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """The results of a solve: joint values, statuses, residuals and messages."""
 
 from __future__ import annotations

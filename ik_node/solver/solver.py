@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """The solver of the closures and goals of a graph of frames."""
 
 from __future__ import annotations

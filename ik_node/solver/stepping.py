@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """The solve in single iterations, for `Solver.step` and for the traces of `compare`."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """The joint velocities that give goals their twists, and the result of `Solver.velocity`."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """The packed arrays of one direction of a transmission, and the calls of its kernel."""
 
 from __future__ import annotations

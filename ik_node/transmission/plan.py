@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """A plan in the joint space as a plan of the actuators, with loops closed between its points."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """What a transmission has read from its robot."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """The transmission between actuators and a joint space, through closed loops."""
 
 from __future__ import annotations

@@ -37,8 +37,10 @@ def test_types_are_consistent(repository):
 
 @pytest.mark.parametrize('linter', ['ament_flake8', 'ament_pep257'])
 def test_ament_linter_finds_nothing(repository, linter):
-    """The linters of ROS 2 pass on what is installed, with their default settings."""
+    """The linters of ROS 2 pass on what is installed; flake8 allows what `ruff format` writes."""
     pytest.importorskip(linter)
     paths = ['ik_node', 'launch', 'setup.py']
+    if linter == 'ament_flake8':
+        paths += ['--config', 'tools/flake8.ini']
     program = f'import sys; from {linter}.main import main; sys.exit(main({paths}))'
     check(repository, '-c', program)

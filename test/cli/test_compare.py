@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """`compare`: the table, JSON, the picture, exit codes, and what docs/methods.md says it prints."""
 
 from importlib.util import find_spec

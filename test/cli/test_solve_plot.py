@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """`solve --plot`: the picture of an answer."""
 
 import sys

@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """The page about our robots: a card and a picture each, and the tool that draws them."""
 
 import re

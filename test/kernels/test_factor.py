@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """The block factorisation of a step agrees with dense solves."""
 
 from hypothesis import given, settings

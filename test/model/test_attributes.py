@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """Writes to attributes of frames count from the next solve on, or raise an error."""
 
 import copy

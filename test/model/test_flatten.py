@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """Packed arrays of a chain are consistent and contain only what it needs."""
 
 from ik_node.kernels.layout import begin_of, BLOCK, FIELDS, SIZES

@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """Every error of the C interface: its code, and what the program finds afterwards."""
 
 import ctypes

@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """Solves through the C interface are those of Python, to the bit."""
 
 from ik_node import gallery, load_robot, Solver, SolverOptions

@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """The library of compiled kernels: which one is used, how it is called, and what it answers."""
 
 from concurrent.futures import ThreadPoolExecutor

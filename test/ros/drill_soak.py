@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """
 The fault drill for long: one fault after another while the platform moves; `tools/drill.sh soak`.
 

@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """Fault drill: simulated time jumps back, as when a simulation starts again."""
 
 import pytest

@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """Fault drill: bad goals, measured joint states and parameters; a flood; a client that dies."""
 
 import math

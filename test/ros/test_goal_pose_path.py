@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """The files through which a goal pose passes are those of docs/architecture.md."""
 
 from pathlib import Path

@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """Lengths of legs in, the pose of the platform out: forward kinematics over the middleware."""
 
 import numpy as np

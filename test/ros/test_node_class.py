@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """What somebody meets who has the node class in a program of their own."""
 
 import pytest

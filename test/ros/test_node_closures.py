@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """Loops are released and made over the middleware while the platform moves."""
 
 from itertools import pairwise

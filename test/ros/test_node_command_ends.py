@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """How commands end: drives that keep their last number get zeros. docs/drive_hardware.md."""
 
 import os

@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """Plans for a controller in a process of its own; through its action where control_msgs is."""
 
 import os

@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """The node as an estimator: measured motors in, the whole robot out, with the same stamps."""
 
 import itertools

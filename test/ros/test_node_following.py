@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """A robot that does not follow, and a node that stood still, over the middleware."""
 
 import os

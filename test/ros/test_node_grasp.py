@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """Two arms take a box together and put it down again, while the node runs."""
 
 import numpy as np

@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """Description, node and client in three processes: the hexapod follows goals, whatever comes."""
 
 from itertools import pairwise

@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """The node class in an executor of one's own."""
 
 import pytest

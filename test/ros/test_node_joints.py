@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """Parameters that name joints, and a base that is set afloat."""
 
 import numpy as np

@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """Markers of a real node: what is seen is what the joint states of the same stamp say."""
 
 import numpy as np

@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """Measured joint states as the start of every tick."""
 
 import numpy as np

@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """Motions that nobody asked for do not happen: the node beside a controller of its commands."""
 
 import os

@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """Commands for controllers, over the middleware, with a robot that does as it is told."""
 
 from itertools import pairwise

@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """Plans in the joint space of an ankle and a delta, over the middleware."""
 
 from itertools import pairwise

@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """A robot whose frames have a prefix, over the middleware."""
 
 import pytest

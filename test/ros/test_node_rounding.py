@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """Loops with rounded angles, and joints with several masters, on a running node."""
 
 import pytest

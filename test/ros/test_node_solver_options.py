@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """Each option of the solver is a parameter of the running node, told with its range."""
 
 import dataclasses

@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """An ankle's motors measured: velocities, efforts and singularities of its joint space."""
 
 import math

@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """Goals by velocity over the middleware, in the frame of any link."""
 
 import math

@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """The SROS 2 policy allows what the node and the page do, and little else."""
 
 from fnmatch import fnmatchcase

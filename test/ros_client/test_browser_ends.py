@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """Browser, page and node end and come back, each in a process of its own."""
 
 import itertools

@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """A live node's page in a real browser, driven by the pointer; the node is another process."""
 
 import re

@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """A running node seen from another process: what is shown, and what it can be asked."""
 
 import time

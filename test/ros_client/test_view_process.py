@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """The page of a running node, both in processes of their own."""
 
 import signal

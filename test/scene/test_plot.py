@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """Pictures of scenes: they are drawn, to scale, and show what they are to show."""
 
 import sys

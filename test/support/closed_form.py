@@ -1,4 +1,3 @@
-# flake8: noqa: I100
 """
 Velocity Jacobians of mechanisms with loops in closed form, d joint / d actuator.
 

@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """
 How tests call single kernels, as plain Python.
 

@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """
 An oracle of velocities: derivatives of the naive kinematics by differences, optima by SciPy.
 

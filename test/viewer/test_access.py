@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """Which requests the page serves: by Host, by Origin, and beyond this machine by its token."""
 
 import http.client

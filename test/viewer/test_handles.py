@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """Handles of goals and of a load: where they are, and what a drag of them tells."""
 
 import asyncio

@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """The page without a browser: what is asked for is done, one thing after the other."""
 
 from functools import partial

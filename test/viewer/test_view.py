@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """`ik.view` shows a robot that the program goes on using."""
 
 import ik_node as ik

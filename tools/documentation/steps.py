@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """The steps of a tutorial: files to save, commands to run, and code with its output."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """Illumination by sun, sky and ground, with ambient occlusion."""
 
 from __future__ import annotations

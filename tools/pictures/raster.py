@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """Rasterisation of triangles with a depth buffer."""
 
 from __future__ import annotations

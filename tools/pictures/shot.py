@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """A robot of the gallery along its motion, before a camera."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """A scene with camera, sun, ground and shadows for solids."""
 
 from __future__ import annotations

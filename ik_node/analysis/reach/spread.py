@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """The search for the reachable ones of many poses, which spreads solutions between neighbours."""
 
 from __future__ import annotations

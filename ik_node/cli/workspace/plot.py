@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """Picture of a workspace map with the robot."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """Distance between commanded and measured joints, and the limit that commands keep to."""
 
 from __future__ import annotations

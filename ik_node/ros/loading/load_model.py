@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """Build a model from a request, or refuse it with the reason."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """The markers that viewers show, and the messages that update them."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """
 Conversion of scene shapes to visualization_msgs/Marker.
 

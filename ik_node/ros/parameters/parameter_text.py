@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """The parameter table as text for `--help` and for config/ik_node.yaml."""
 
 from __future__ import annotations

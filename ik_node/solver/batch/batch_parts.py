@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """A batch in parts that the workers of an executor solve."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """The execution of a batch: threads that solve one chunk of problems after the other."""
 
 from __future__ import annotations

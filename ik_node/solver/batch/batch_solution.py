@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """The result of a batch as arrays, and of each of its problems as a solution."""
 
 from __future__ import annotations

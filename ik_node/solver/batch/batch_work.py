@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """The data that all problems of a batch or path share."""
 
 from __future__ import annotations

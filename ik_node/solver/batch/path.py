@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """The solution of paths, frame by frame, such that no joint jumps."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """The checked arguments of path solves: poses, times, limits of speed and acceleration."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """Cyclic coordinate descent: each joint in turn moves to the minimum of the cost along it."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """The residual, Jacobian and variables of one chain at a configuration, for the methods."""
 
 from __future__ import annotations

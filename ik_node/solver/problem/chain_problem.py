@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """The arrays of one independent chain, which are used for many solves."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """The arrays of a fixed set of closures and goals, which are used for many solves."""
 
 from __future__ import annotations

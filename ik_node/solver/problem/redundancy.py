@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """The search for closure rows that are redundant up to the rounding of a description's numbers."""
 
 from __future__ import annotations

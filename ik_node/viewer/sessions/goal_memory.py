@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """Undo steps, and saved goals."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """Ground and lights of the 3D view."""
 
 from __future__ import annotations

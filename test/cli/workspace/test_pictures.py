@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """`reach`: what is in its picture, and that a table needs none."""
 
 import sys

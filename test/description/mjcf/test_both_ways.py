@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """Our reading of an MJCF and MuJoCo's kinematics of it are one."""
 
 import numpy as np

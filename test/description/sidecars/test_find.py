@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """Which files beside a description are read for its loops, and which are left alone."""
 
 import json

@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """Commands of ticks that are late at random: drives move as far as was asked, and no faster."""
 
 from itertools import pairwise

@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """How smoothly a joint_trajectory_controller moves by what the node sends."""
 
 from itertools import pairwise

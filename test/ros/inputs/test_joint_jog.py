@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """Jogs of joints, with a stand-in for control_msgs."""
 
 import sys

@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """Frames of /tf, with a stand-in for tf2_ros and without."""
 
 import sys

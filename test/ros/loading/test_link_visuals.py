@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """What links look like, for viewers that fetch meshes themselves."""
 
 import pytest

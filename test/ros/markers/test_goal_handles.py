@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """Goals as interactive markers, as messages."""
 
 import numpy as np

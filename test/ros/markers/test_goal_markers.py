@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """Goals are dragged through interactive_markers, of which there is a stand-in."""
 
 import sys

@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """What viewers have after each message is what was drawn, however the message was made."""
 
 from dataclasses import replace

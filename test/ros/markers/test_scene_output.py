@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """When the scene is drawn, and of which configuration."""
 
 from types import SimpleNamespace as Data

@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """Every shape as a marker: what a viewer draws of it is where the shape is."""
 
 from dataclasses import replace

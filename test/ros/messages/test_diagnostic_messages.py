@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """Rows become messages, written over from one time to the next."""
 
 import pytest

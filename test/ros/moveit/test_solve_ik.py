@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """Requests and their answers: which link, which frame, which joints, which code."""
 
 import math

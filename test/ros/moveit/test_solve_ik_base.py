@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """Joints of several axes in requests: a floating base under MoveIt's name, a planar joint."""
 
 import math

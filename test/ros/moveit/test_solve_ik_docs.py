@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """What docs/moveit.md shows fits the robot and the code."""
 
 import re

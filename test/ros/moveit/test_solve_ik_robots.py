@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """Robots of all kinds: what is answered solves the request by the oracle, or is no success."""
 
 import pytest

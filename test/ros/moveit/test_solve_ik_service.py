@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """The service itself: offered where MoveIt's messages are, and never in the way of ticks."""
 
 import sys

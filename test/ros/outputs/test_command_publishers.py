@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """Commands as the messages that controllers take."""
 
 import dataclasses

@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """Messages that are written over are those that would have been made anew."""
 
 import dataclasses

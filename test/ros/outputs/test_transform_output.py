@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """/tf of a floating base and of wide joints, with a stand-in for tf2_ros and without."""
 
 import math

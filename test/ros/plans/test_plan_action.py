@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """Plans through the action: converted, followed by a controller, cancelled, refused."""
 
 import sys

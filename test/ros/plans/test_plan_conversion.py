@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """Plans that are converted while other plans arrive, or while the robot moves."""
 
 import pytest

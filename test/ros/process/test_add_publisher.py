@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """Publishers wait for no events; who subscribes wrongly is told all the same."""
 
 import pytest

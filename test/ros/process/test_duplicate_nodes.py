@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """Two nodes of one name."""
 
 import pytest

@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """Simulated time that stands still."""
 
 from types import SimpleNamespace as Data

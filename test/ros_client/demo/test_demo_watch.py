@@ -1,4 +1,3 @@
-# flake8: noqa: E402, I100
 """The demo's line a second, measured and not believed."""
 
 from ik_node import load_robot

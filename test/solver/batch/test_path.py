@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """`solve_path` solves each point from the one before, without jumps, within velocity limits."""
 
 from ik_node.description.files import description_path
