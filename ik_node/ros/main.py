@@ -18,7 +18,6 @@ class GcFreeze:
     A full collection scans every object of the process, those of all imported libraries included,
     which may take longer than a tick. Objects that ticks create are still collected. The node's
     process creates this object first; the collector is off until `freeze_startup`.
-
     """
 
     def __init__(self) -> None:
@@ -36,7 +35,6 @@ class GcFreeze:
 
         From the second robot on this takes a tenth of a second or more, which a robot in motion
         cannot wait for.
-
         """
         if self._robots:
             gc.unfreeze()

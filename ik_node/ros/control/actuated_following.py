@@ -33,8 +33,6 @@ class ActuatedFollowing:
 
     Parameters
     ----------
-    measured : MeasuredState
-        The measured joint values.
     joint_space : JointSpace
         Velocities and efforts of all joints from those of the motors.
 

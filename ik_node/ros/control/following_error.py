@@ -97,11 +97,6 @@ class FollowingError:
     measurement since commands began, or with a stale one, is not compared. Motors that are not
     commanded are compared once the commands contain a motion of theirs.
 
-    Parameters
-    ----------
-    measured : MeasuredState
-        The measured joint values.
-
     Attributes
     ----------
     note : str

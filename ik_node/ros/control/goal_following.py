@@ -61,13 +61,6 @@ class GoalFollowing:
     """
     Selects the goals and the start configuration of each tick's solve.
 
-    Parameters
-    ----------
-    goals : GoalInbox
-        The accepted goal poses.
-    measured : MeasuredState
-        The measured joint values.
-
     Attributes
     ----------
     note : str

@@ -50,11 +50,6 @@ class HardwareOutput:
     command is the measured configuration. From there no joint moves faster than its velocity
     limit, or farther from its measurement than its following error allows.
 
-    Parameters
-    ----------
-    measured : MeasuredState
-        The measured joint values.
-
     Attributes
     ----------
     q : ndarray, shape (nq,), or None
@@ -183,11 +178,6 @@ class HardwareOutput:
         """
         Return the measured configuration, or the reason why there is none.
 
-        Parameters
-        ----------
-        tracker, outputs, settings, now
-            As for `begin`.
-
         Returns
         -------
         q : ndarray, shape (nq,)
@@ -210,19 +200,7 @@ class HardwareOutput:
         now: float,
         first: bool,
     ) -> HardwareCommand | None:
-        """
-        Return the command of this tick, after its solve; None while there are no commands.
-
-        Parameters
-        ----------
-        tracker, outputs, settings, now
-            As for `begin`.
-        report : TickReport
-            Result of the solve.
-        first : bool
-            What `begin` returned.
-
-        """
+        """Return the command of this tick, after its solve; None while there are no commands."""
         if report.silent:
             self.silence(report.held)
         if self.q is None:

@@ -28,11 +28,6 @@ class JointSpace:
     The transmissions are made on first use, because most robots need none. All work runs in the
     executor of the node.
 
-    Parameters
-    ----------
-    measured : MeasuredState
-        The measured velocities and efforts.
-
     Attributes
     ----------
     note : str
@@ -220,15 +215,6 @@ class CommandFollowing:
     A position is approached, a velocity moves the position, and a joint of the joint space that
     the command does not name keeps its position. A command with efforts only leaves the robot
     where it is measured.
-
-    Parameters
-    ----------
-    commands : JointCommands
-        The last command.
-    measured : MeasuredState
-        The measured joint values.
-    joint_space : JointSpace
-        The transmission.
 
     Attributes
     ----------

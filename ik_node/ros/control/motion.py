@@ -137,11 +137,6 @@ class Motion:
     A pause stops it. A closure that is being closed moves it until it is closed. Otherwise it
     follows its goals, or its measured joints. The hardware is commanded afterwards.
 
-    Parameters
-    ----------
-    inputs : Inputs
-        Source of goals, measured values and joint targets.
-
     Attributes
     ----------
     tracker : Tracker or None

@@ -46,12 +46,8 @@ class MeasuredDrive:
 
     Parameters
     ----------
-    model : LoadedModel
-        The robot.
     values : mapping of str to float
         Measured values [rad or m].
-    settings : Settings
-        Parameters of this tick.
 
     Attributes
     ----------
@@ -147,11 +143,6 @@ class Tracker:
 
     Every solution is checked. A solution with open loops, beyond a limit or not finite is
     rejected, and the last good configuration is held instead.
-
-    Parameters
-    ----------
-    model : LoadedModel
-        The robot.
 
     Attributes
     ----------

@@ -169,9 +169,6 @@ class GoalInputs:
 
     Parameters
     ----------
-    node : rclpy.node.Node
-    counts : NodeCounts
-        Counter of accepted messages.
     lookup : TransformLookup
         Source of frames that do not belong to the robot.
     refuse : callable

@@ -47,11 +47,6 @@ class JointStateSenders:
     rclpy of ROS 2 Kilted tells the publisher of a message. That of ROS 2 Jazzy tells only the
     number that the publisher gave it: the numbers of one publisher rise, so those of a joint that
     two publish fall again and again. The warning then names all publishers of the topic.
-
-    Parameters
-    ----------
-    node : rclpy.node.Node
-
     """
 
     def __init__(self, node: Node) -> None:
@@ -132,9 +127,6 @@ class Inputs:
 
     Parameters
     ----------
-    node : rclpy.node.Node
-    counts : NodeCounts
-        Counter of accepted messages.
     on_description : callable
         Called with the text of each robot_description.
     on_measurement : callable

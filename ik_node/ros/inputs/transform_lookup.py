@@ -28,12 +28,6 @@ class TransformLookup:
 
     It subscribes with the first lookup and unsubscribes after some seconds without one, because
     receiving /tf takes a good part of a processor core.
-
-    Parameters
-    ----------
-    node : rclpy.node.Node
-        The node whose executor receives /tf.
-
     """
 
     def __init__(self, node: Node) -> None:

@@ -168,13 +168,6 @@ class MobilityCount:
     Counting takes a millisecond with six loops and a tenth of a second with a hundred. The number
     is the same in nearly every configuration.
 
-    Parameters
-    ----------
-    robot : Robot
-        The robot; its present closures and locks count.
-    solver : Solver
-        The solver of the robot.
-
     Attributes
     ----------
     last : int

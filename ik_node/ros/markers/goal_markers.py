@@ -90,12 +90,6 @@ def dragged_to(feedback: Any) -> PoseStamped | None:
 
     The stamp is 0, which means now, because the viewer's clock may differ from the node's. Other
     feedback than a new pose gives None.
-
-    Parameters
-    ----------
-    feedback : visualization_msgs.msg.InteractiveMarkerFeedback
-        Feedback sent by the viewer.
-
     """
     if feedback.event_type != InteractiveMarkerFeedback.POSE_UPDATE:
         return None
@@ -126,8 +120,6 @@ class GoalMarkers:
 
     Parameters
     ----------
-    node : rclpy.node.Node
-        The node of the markers' topics.
     take_goal : callable
         Callback of ~/goals/<name>: (goal name, geometry_msgs.msg.PoseStamped) -> None.
 

@@ -53,11 +53,6 @@ class MarkerOutput:
     The publisher of ~/markers, which draws only if there are subscribers.
 
     A state is drawn layer by layer, one message each, so that one tick need not draw all of it.
-
-    Parameters
-    ----------
-    node : rclpy.node.Node
-
     """
 
     def __init__(self, node: Node) -> None:
@@ -114,17 +109,7 @@ class MarkerOutput:
 
 
 class SceneOutput:
-    """
-    The drawing of the last published configuration, at the rate of `markers.rate`.
-
-    Parameters
-    ----------
-    node : rclpy.node.Node
-        The node that publishes.
-    take_goal : callable
-        As for `GoalMarkers`.
-
-    """
+    """The drawing of the last published configuration, at the rate of `markers.rate`."""
 
     def __init__(self, node: Node, take_goal: Callable[[str, PoseStamped], None]) -> None:
         self._markers = MarkerOutput(node)

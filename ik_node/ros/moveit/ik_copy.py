@@ -38,12 +38,6 @@ class IkCopy:
     no rest pose and no joint targets, because an answer should be near the seed. Each request
     defines the locked joints. A loop that the description leaves open by rounding counts as closed
     up to the same limit as in the node.
-
-    Parameters
-    ----------
-    model : LoadedModel
-        The model to copy.
-
     """
 
     def __init__(self, model: LoadedModel) -> None:

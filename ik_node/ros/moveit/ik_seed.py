@@ -138,16 +138,6 @@ def movable_values(
 
     Locked values, values that move one of `bases`, and `staying` do not change. A coupled value
     moves with its master; if it must not move, its master must not move either.
-
-    Parameters
-    ----------
-    tree : Tree
-        Tree of the robot with its present locks.
-    bases : iterable of Link
-        Links that must not move.
-    staying : iterable of str
-        Further values that must not change.
-
     """
     carriers = {frame for base in bases for frame in _path(base)}
     held = {

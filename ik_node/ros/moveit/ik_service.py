@@ -47,8 +47,6 @@ class NodeAccess:
 
     Parameters
     ----------
-    motion : Motion
-        Holds the model and its configuration.
     settings : callable
         Returns the present parameters.
     lookup : TransformLookup
@@ -88,17 +86,7 @@ SERVICE = '~/solve_ik'
 
 
 def add_ik_service(node: Node, access: IkAccess) -> IkService | None:
-    """
-    Create ~/solve_ik if moveit_msgs is installed; otherwise log once what is missing.
-
-    Parameters
-    ----------
-    node : rclpy.node.Node
-        The node that offers the service.
-    access : IkAccess
-        The node's model, configuration and parameters.
-
-    """
+    """Create ~/solve_ik if moveit_msgs is installed; otherwise log once what is missing."""
     try:
         from moveit_msgs.srv import GetPositionIK
     except ImportError:
@@ -117,16 +105,6 @@ class IkService:
     A request is read in the executor, solved in a thread on a copy of the robot, and answered in
     the executor, which runs other callbacks meanwhile. Requests are answered one after the other,
     because the service has its own callback group.
-
-    Parameters
-    ----------
-    node : rclpy.node.Node
-        The node that offers the service.
-    access : IkAccess
-        The node's model, configuration and parameters.
-    service_type : type
-        The class moveit_msgs.srv.GetPositionIK.
-
     """
 
     def __init__(self, node: Node, access: IkAccess, service_type: Any) -> None:

@@ -147,10 +147,6 @@ class CommandPublishers:
     Drives that follow velocities or efforts keep the last number that they get. So whenever
     commands end, those that move are followed by zeros, five times within 80 ms.
 
-    Parameters
-    ----------
-    node : rclpy.node.Node
-
     Attributes
     ----------
     outlets : dict of Outlet

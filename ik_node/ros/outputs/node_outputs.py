@@ -28,14 +28,7 @@ from std_msgs.msg import Float64MultiArray, MultiArrayDimension, String
 
 
 class ResidualOutput:
-    """
-    The publisher of residuals as plain numbers, with the names of goals and closures as labels.
-
-    Parameters
-    ----------
-    node : rclpy.node.Node
-
-    """
+    """The publisher of residuals as plain numbers, with the names of goals and closures as labels."""
 
     def __init__(self, node: Node) -> None:
         self._publisher = add_publisher(node, Float64MultiArray, '~/residuals')
@@ -61,14 +54,7 @@ class ResidualOutput:
 
 
 class StatusOutput:
-    """
-    The publisher of the solver's status of each chain.
-
-    Parameters
-    ----------
-    node : rclpy.node.Node
-
-    """
+    """The publisher of the solver's status of each chain."""
 
     def __init__(self, node: Node) -> None:
         self._name = status_name(node)
@@ -91,14 +77,7 @@ class StatusOutput:
 
 
 class DescriptionOutput:
-    """
-    Publisher of the robot as URDF with its loops, for RViz and the browser page.
-
-    Parameters
-    ----------
-    node : rclpy.node.Node
-
-    """
+    """Publisher of the robot as URDF with its loops, for RViz and the browser page."""
 
     def __init__(self, node: Node) -> None:
         self._node = node
@@ -130,10 +109,6 @@ _CHECKED_PER_TICK = 64
 class ReachedOutput:
     """
     The publishers of the reached pose of each goal's frame.
-
-    Parameters
-    ----------
-    node : rclpy.node.Node
 
     Attributes
     ----------
@@ -178,14 +153,7 @@ class ReachedOutput:
 
 
 class JointStateOutput:
-    """
-    The publisher of joint states. Its message is reused, so that the names stay the same.
-
-    Parameters
-    ----------
-    node : rclpy.node.Node
-
-    """
+    """The publisher of joint states. Its message is reused, so that the names stay the same."""
 
     def __init__(self, node: Node) -> None:
         self._publisher = add_publisher(node, JointState, '~/joint_states')
@@ -218,14 +186,7 @@ class JointStateOutput:
 
 
 class NodeOutputs:
-    """
-    The publishers of each tick. Messages without subscribers are not computed.
-
-    Parameters
-    ----------
-    node : rclpy.node.Node
-
-    """
+    """The publishers of each tick. Messages without subscribers are not computed."""
 
     def __init__(self, node: Node) -> None:
         self._joint_states = JointStateOutput(node)

@@ -50,11 +50,6 @@ class TransformOutput:
     The broadcaster of a floating base and of joints with several DoF.
 
     It sends nothing for other robots.
-
-    Parameters
-    ----------
-    node : rclpy.node.Node
-
     """
 
     def __init__(self, node: Node) -> None:

@@ -37,7 +37,6 @@ class ParameterServer:
 
     Parameters
     ----------
-    node : rclpy.node.Node
     objection : callable
         Returns why new settings cannot be accepted at present, or ''.
 

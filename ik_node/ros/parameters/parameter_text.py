@@ -80,17 +80,7 @@ def help_text(width: int = 99) -> str:
 
 
 def unused_files(words: Sequence[str], node_name: str) -> Iterator[str]:
-    """
-    Yield a message for each parameter file of a command line that has nothing for a node.
-
-    Parameters
-    ----------
-    words : sequence of str
-        Command line with --params-file FILE.
-    node_name : str
-        Full name of the node, for example /left/ik_node.
-
-    """
+    """Yield a message for each parameter file of a command line that has nothing for a node."""
     for word, path in pairwise(words):
         if word != '--params-file':
             continue

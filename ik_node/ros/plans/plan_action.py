@@ -80,14 +80,6 @@ class PlanAction:
     space. Cancels go to the controllers. The plan succeeds when all have followed it; if one does
     not, the others are cancelled, and its result is passed on. A newer plan replaces an older one
     as the controllers decide.
-
-    Parameters
-    ----------
-    node, outlets, conversion, motion, publishers, now
-        As for `add_plan_action`.
-    action_type : type
-        The class control_msgs.action.FollowJointTrajectory.
-
     """
 
     def __init__(

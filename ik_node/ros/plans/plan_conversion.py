@@ -211,13 +211,10 @@ class PlanConversion:
 
     Parameters
     ----------
-    motion : Motion
-        The robot, its configuration and its joint space.
     settings : callable
         Returns the present parameters.
     now : callable
         Returns the time of the node's clock [s].
-    work : BackgroundWork
 
     """
 

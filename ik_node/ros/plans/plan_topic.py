@@ -24,11 +24,8 @@ class PlanTopic:
 
     Parameters
     ----------
-    node : rclpy.node.Node
-    conversion : PlanConversion
     motion : Motion
         Stops its own commands when a plan goes out.
-    publishers : CommandPublishers
     refuse : callable
         Counts and logs a refused message: (topic, reason) -> None.
     now : callable

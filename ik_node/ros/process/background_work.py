@@ -16,15 +16,7 @@ T = TypeVar('T')
 
 
 class BackgroundWork:
-    """
-    Background work that a coroutine callback can await, even in a single-threaded executor.
-
-    Parameters
-    ----------
-    node : rclpy.node.Node
-        The node whose executor is woken up.
-
-    """
+    """Background work that a coroutine callback can await, even in a single-threaded executor."""
 
     def __init__(self, node: Node) -> None:
         self._node = node

@@ -39,8 +39,6 @@ class NamedEntities:
 
     Parameters
     ----------
-    kind : str
-        Kind of the names: goal or closure.
     pattern : str
         Topic or service name with {} in place of the part for one name.
     resolve : callable

@@ -9,14 +9,7 @@ from rclpy.node import Node
 
 
 class DuplicateNodes:
-    """
-    A check for nodes with the same full name, which would share parameters and services.
-
-    Parameters
-    ----------
-    node : rclpy.node.Node
-
-    """
+    """A check for nodes with the same full name, which would share parameters and services."""
 
     def __init__(self, node: Node) -> None:
         self._node = node
@@ -40,14 +33,7 @@ class DuplicateNodes:
 
 
 class PausedClock:
-    """
-    A check for paused simulated time, during which there are no ticks.
-
-    Parameters
-    ----------
-    node : rclpy.node.Node
-
-    """
+    """A check for paused simulated time, during which there are no ticks."""
 
     def __init__(self, node: Node) -> None:
         self._node = node

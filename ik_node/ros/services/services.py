@@ -21,9 +21,6 @@ class Services:
 
     Parameters
     ----------
-    node : rclpy.node.Node
-    motion : Motion
-        The control step that the services change.
     settings : callable
         Returns the present parameters.
 
