@@ -16,6 +16,7 @@ from ik_node.ros.loading.joint_roles import JointRoles
 from ik_node.ros.loading.load_model import path_of_url
 from ik_node.ros.messages.convert import pose_from_message, quat_xyzw_from_rpy, RefusedInputError
 from ik_node.ros.messages.names import frame_in_root, root_frame, topic_part
+from ik_node.ros.parameters.parameter_table import goal_parameters
 from ik_node.ros.parameters.settings import GoalSettings, Settings
 from ik_node.ros_client.remote_node import RemoteNode
 from ik_node.scene.chain_report import ChainReport
@@ -402,7 +403,11 @@ class RemoteNodeSession:
         name = part
         while name in taken:
             name, number = f'{part}_{number}', number + 1
-        added = GoalSettings(name, link, dof, 'world', self._offset(link, at), 1.0, 0, True)
+        fields: dict[str, Any] = {
+            spec.name.split('.')[2]: spec.default for spec in goal_parameters(name)
+        }
+        fields |= {'link': link, 'dof': dof, 'axes': 'world', 'offset': self._offset(link, at)}
+        added = GoalSettings(name=name, **fields)
         self._set_goals((*self._goals_in_ik(), added))
         return name
 
@@ -431,7 +436,7 @@ class RemoteNodeSession:
         """Set the goals of the node to exactly these."""
         if self.forward:
             self._resting = {goal.name for goal in goals if goal.enabled}
-            goals = [dataclasses.replace(goal, enabled=False) for goal in goals]
+            goals = [goal.switched(False) for goal in goals]
         values = {key: each for goal in goals for key, each in goal.to_values().items()}
         # The parameters of a goal exist once it is in goal_names.
         self._remote.set_remote_parameters(
@@ -526,10 +531,7 @@ class RemoteNodeSession:
         """Return the node's goals as they are while the goals move the robot."""
         goals = () if self._settings is None else self._settings.goals
         resting = self._resting if self.forward else set()
-        return tuple(
-            dataclasses.replace(goal, enabled=goal.enabled or goal.name in resting)
-            for goal in goals
-        )
+        return tuple(goal.switched(goal.enabled or goal.name in resting) for goal in goals)
 
     def restore(self, memory: RemoteNodeMemory) -> None:
         """Restore goals and closures, and the joints if the sliders move them."""

@@ -87,7 +87,7 @@ def read_tips(request: Any, model: LoadedModel) -> dict[str, Any]:
 
 
 def _only_goal_link(model: LoadedModel) -> str:
-    links = {goal.link for goal in model.request.goals if goal.link}
+    links: set[str] = {goal.link for goal in model.request.goals if goal.link}
     if len(links) == 1:
         return links.pop()
     found = f'goals for {listed(sorted(links))}' if links else 'no goal'

@@ -28,7 +28,7 @@ from std_msgs.msg import Float64MultiArray, MultiArrayDimension, String
 
 
 class ResidualOutput:
-    """The publisher of residuals as plain numbers, with the names of goals and closures as labels."""
+    """The publisher of residuals as numbers, labelled with the names of goals and closures."""
 
     def __init__(self, node: Node) -> None:
         self._publisher = add_publisher(node, Float64MultiArray, '~/residuals')

@@ -7,16 +7,18 @@ import dataclasses
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 import math
-from typing import Any, cast
+from typing import Any, cast, TYPE_CHECKING
 
 from ik_node.description.yaml_document import parse_yaml
 from ik_node.errors import DescriptionError, listed, OptionError
 from ik_node.model.dof import DOF, parse_dofs
 from ik_node.ros.messages.names import check_goal_name, check_parameter_part, topic_parts
 from ik_node.ros.parameters.parameter_table import (
+    GOAL_PARAMETERS,
     goal_parameters,
     group_parameters,
     NODE_PARAMETERS,
+    ParameterSpec,
     solver_parameters,
     Value,
 )
@@ -24,44 +26,62 @@ from ik_node.scene import IKRootsHelper
 from ik_node.scene.look import checked_layers, coloured, COLOURS
 from ik_node.solver import SolverOptions
 
+# Parameters that `JointSettings` reads.
+_BY_JOINT = (
+    'locked_joints',
+    'actuated_joints',
+    'output.joints',
+    'transmission.actuators',
+    'transmission.joints',
+    'rest_pose',
+    'joint_targets',
+)
+# Parameters that `MarkerSettings` reads.
+_OF_MARKERS = [spec for spec in NODE_PARAMETERS if spec.name.startswith('markers.')]
+# Parameters that `Settings` has as they are.
+_OTHERS = (*_BY_JOINT, 'output.action', 'output.groups', 'goal_names')
+_OWN = [each for each in NODE_PARAMETERS if each not in _OF_MARKERS and each.name not in _OTHERS]
+
+
+def _of_table(name: str, specs: Iterable[ParameterSpec], drop: int) -> Any:
+    """Return a frozen class with a field for each row of the table; drop some parts of names."""
+    fields = ['_'.join(spec.name.split('.')[drop:]) for spec in specs]
+    return dataclasses.make_dataclass(name, fields, frozen=True)
+
+
+if TYPE_CHECKING:
+
+    class _Fields:
+        """What mypy knows of a class that is made from the table of parameters."""
+
+        def __init__(self, **fields: Any) -> None:
+            """Make one."""
+
+        def __getattr__(self, name: str) -> Any:
+            """Return a parameter."""
+
+    _GoalFields = _Fields
+    _MarkerFields = _Fields
+    _NodeFields = _Fields
+else:
+    _GoalFields = _of_table('_GoalFields', GOAL_PARAMETERS, 2)
+    _MarkerFields = _of_table('_MarkerFields', _OF_MARKERS, 1)
+    _NodeFields = _of_table('_NodeFields', _OWN, 0)
+
 
 @dataclass(frozen=True)
-class GoalSettings:
+class GoalSettings(_GoalFields):
     """
-    The checked parameters of one goal.
+    The checked parameters `goals.<name>.*` of one goal; the fields have the same names.
 
     Attributes
     ----------
     name : str
         Name of the goal in topics, parameters and results.
-    link : str
-        Link that the goal moves; '' = inactive.
-    dof : str
-        Constrained axes.
-    axes : str
-        Frame of these axes: world, goal or link.
-    offset : tuple of float
-        Pose of the goal's frame in the link: x y z [m], roll pitch yaw [rad].
-    weight : float
-        Weight among goals of one priority.
-    priority : int
-        Level; lower numbers come first.
-    enabled : bool
-        True if the goal is enabled.
-    tolerance : tuple of float
-        Tolerances [m, rad] as for `Goal.tolerance`; all 0 = the solver's thresholds.
 
     """
 
     name: str
-    link: str
-    dof: str
-    axes: str
-    offset: tuple[float, ...]
-    weight: float
-    priority: int
-    enabled: bool
-    tolerance: tuple[float, ...] = (0.0,)
 
     @classmethod
     def from_values(cls, name: str, values: Mapping[str, Value]) -> GoalSettings:
@@ -96,7 +116,11 @@ class GoalSettings:
     @property
     def takes_part(self) -> bool:
         """Return True if the goal is solved for once it has a pose."""
-        return self.enabled and self.weight > 0.0
+        return bool(self.enabled and self.weight > 0.0)
+
+    def switched(self, enabled: bool) -> GoalSettings:
+        """Return the same goal, enabled or not."""
+        return GoalSettings(**{**vars(self), 'enabled': enabled})
 
     @property
     def goal_tolerance(self) -> tuple[float, ...] | None:
@@ -217,33 +241,8 @@ def _names(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class MarkerSettings:
-    """
-    The checked parameters `markers.*`; the fields have the same names.
-
-    Attributes
-    ----------
-    rate : float
-        Drawing rate [Hz].
-    layers : str
-        Names of the drawn layers.
-    scale : float
-        Length of a joint's axis [m]; 0 = from the robot's size.
-    color : str
-        '#rrggbb' or '#rrggbbaa'; '' = the own colour of each layer.
-    draw_through : float
-        Opacity of shapes hidden by links.
-    interactive : bool
-        True if goals can be dragged.
-
-    """
-
-    rate: float
-    layers: str
-    scale: float
-    color: str
-    draw_through: float
-    interactive: bool
+class MarkerSettings(_MarkerFields):
+    """The checked parameters `markers.*`; the fields have the same names."""
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> MarkerSettings:
@@ -256,7 +255,7 @@ class MarkerSettings:
             If a layer does not exist, or the colour is not valid.
 
         """
-        fields = {name: values[f'markers.{name}'] for name in cls.__dataclass_fields__}
+        fields = {spec.name.split('.')[1]: values[spec.name] for spec in _OF_MARKERS}
         try:
             checked_layers(fields['layers'])
         except OptionError as error:
@@ -274,7 +273,7 @@ class MarkerSettings:
     @property
     def period(self) -> float:
         """Return the time between two drawings [s]."""
-        return 1.0 / self.rate
+        return 1.0 / float(self.rate)
 
     def apply(self, helper: IKRootsHelper) -> None:
         """Apply the settings to the helper that computes the shapes."""
@@ -407,22 +406,9 @@ _LONGEST_GAP_PERIODS = 5.0
 # is not shorter than LEAST_DEADLINE [s], as the processor may be taken away for milliseconds.
 TICK_SHARE, LEAST_DEADLINE = 0.8, 0.01
 
-# Parameters that `JointSettings` reads.
-_BY_JOINT = (
-    'locked_joints',
-    'actuated_joints',
-    'output.joints',
-    'transmission.actuators',
-    'transmission.joints',
-    'rest_pose',
-    'joint_targets',
-)
-# Parameters that `MarkerSettings` reads.
-_OF_MARKERS = tuple(spec.name for spec in NODE_PARAMETERS if spec.name.startswith('markers.'))
-
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(_NodeFields):
     """
     The values of all parameters, checked separately and together.
 
@@ -432,27 +418,6 @@ class Settings:
     `outlets` the controllers. With output groups that take commands, `output_type` is groups.
     """
 
-    robot_file: str
-    robot_description: str
-    closures: str
-    root: str
-    base_frame: str
-    frame_prefix: str
-    rate: float
-    state_source: str
-    goal_timeout: float
-    joint_state_timeout: float
-    on_stale: str
-    publish_on: str
-    max_joint_velocity: float
-    limit_tolerance: float
-    output_type: str
-    output_interface: str
-    output_horizon: float
-    output_max_following_error: float
-    transmission_path_tolerance: float
-    transmission_singularity_warning: float
-    transmission_max_effort_scale: float
     joints: JointSettings
     outlets: tuple[Outlet, ...]
     markers: MarkerSettings
@@ -489,16 +454,14 @@ class Settings:
             fields['output.type'] = 'groups' if commands else 'none'
         joints = JointSettings.from_values(fields, groups)
         markers = MarkerSettings.from_values(fields)
-        for name in (*_BY_JOINT, *_OF_MARKERS, 'output.action', 'output.groups'):
-            del fields[name]
-        names = [check_goal_name(name) for name in fields.pop('goal_names') if name]
+        names = [check_goal_name(name) for name in fields['goal_names'] if name]
         topic_parts(names, 'goal')
         options: dict[str, Any] = {
             spec.name.split('.', 1)[1]: spec.check(values.get(spec.name, spec.default))
             for spec in solver_parameters()
         }
         return cls(
-            **{name.replace('.', '_'): value for name, value in fields.items()},
+            **{spec.name.replace('.', '_'): fields[spec.name] for spec in _OWN},
             joints=joints,
             outlets=outlets,
             markers=markers,
@@ -509,7 +472,7 @@ class Settings:
     @cached_property
     def period(self) -> float:
         """Return the time between ticks [s]."""
-        return 1.0 / self.rate
+        return 1.0 / float(self.rate)
 
     @cached_property
     def longest_gap(self) -> float:
@@ -531,7 +494,8 @@ class Settings:
     @property
     def outside_tolerance(self) -> float:
         """Return how far a measured value may be outside its limits [rad, a tenth in m]."""
-        return self.limit_tolerance if self.options.start_outside == 'stay' else 0.0
+        kept = self.options.start_outside == 'stay'
+        return float(self.limit_tolerance) if kept else 0.0
 
     @property
     def active_goals(self) -> tuple[GoalSettings, ...]:
