@@ -124,12 +124,8 @@ class JointSpec:
     quat_xyzw: Array = field(default_factory=quat_identity)
     # Unit vector in the joint frame
     axis: Array = field(default_factory=lambda: np.array((1.0, 0.0, 0.0)))
-    # lower, upper: Limits of revolute and prismatic joints [rad or m]; infinite = no limit.
-    # Upper of a ball joint: its largest angle, `Joint.max_turn`.
-    lower: float = -np.inf
-    upper: float = np.inf
-    velocity: float = np.inf  # Velocity limit [rad/s or m/s]; infinite = no limit
-    effort: float = np.inf  # Effort limit [N m or N]; infinite, zero or negative = no limit
+    # Upper of a ball joint: its largest angle, `Joint.max_turn`. Efforts of 0 or less are none.
+    limits: Limits = field(default_factory=Limits)
     # child_position, child_quat_xyzw: Pose of the child link in the moved joint frame [m]; the
     # identity in a URDF
     child_position: Array = field(default_factory=lambda: np.zeros(3))
@@ -143,13 +139,14 @@ class JointSpec:
     @property
     def has_value(self) -> bool:
         """Return True if a closure in its place would lose limits or a value that is needed."""
-        limited = self.type_name in LIMITED_TYPES and not (isinf(self.lower) and isinf(self.upper))
+        both = isinf(self.limits.lower) and isinf(self.limits.upper)
+        limited = self.type_name in LIMITED_TYPES and not both
         return self.needed or limited
 
     @property
     def max_effort(self) -> float:
         """Return the effort limit [N m or N]; infinite for none, or a number beyond 1e12."""
-        return self.effort if 0.0 < self.effort <= MAX_NUMBER else np.inf
+        return self.limits.effort if 0.0 < self.limits.effort <= MAX_NUMBER else np.inf
 
     def place(self, origin: Array | None = None, child: Array | None = None) -> None:
         """Set the pose of the joint frame, of the child link, or of both."""
@@ -165,13 +162,13 @@ class JointSpec:
             index, turn = _axis_turn(self.axis)
             joint.set_dof(*_axis_dofs(self.type_name, index))
             for dof in joint.dof:
-                joint.max_velocity[dof] = self.velocity if len(joint.dof) == 1 else np.inf
+                joint.max_velocity[dof] = self.limits.velocity if len(joint.dof) == 1 else np.inf
                 joint.max_effort[dof] = self.max_effort if len(joint.dof) == 1 else np.inf
             if self.type_name in LIMITED_TYPES:
-                joint.set_limits(joint.dof[0], self.lower, self.upper)
+                joint.set_limits(joint.dof[0], self.limits.lower, self.limits.upper)
         elif self.type_name in BALL_TYPES:
             joint.set_dof(DOF.EX, DOF.EY, DOF.EZ)
-            joint.max_turn = self.upper
+            joint.max_turn = self.limits.upper
         elif self.type_name == 'floating':
             joint.set_dof(*DOF)
         joint.set_position(*self.position)
@@ -206,7 +203,7 @@ def note_efforts(specs: Iterable[JointSpec], motors: Container[str], notes: list
 
     Exporters write 0 if the limit is not known, so such a number does not limit the motor.
     """
-    names = [spec.name for spec in specs if spec.effort <= 0.0 and spec.name in motors]
+    names = [spec.name for spec in specs if spec.limits.effort <= 0.0 and spec.name in motors]
     if names:
         notes.append(f'effort limit of 0 or less, taken as unlimited: {quoted(names)}')
 

@@ -114,6 +114,13 @@ class XmlDocument:
         self._check_count(element, repr(_short(text)), len(parts), len(default))
         return [self._number(element, 'its text', part, infinite=False) for part in parts]
 
+    def direction(self, owner: Element, numbers: Sequence[float]) -> Array:
+        """Return the unit vector along some numbers; an error names the element `owner`."""
+        if max(map(abs, numbers)) < 1e-12:
+            said = ' '.join(f'{value:g}' for value in numbers)
+            raise self.error(owner, f'the axis {said} has no direction')
+        return unit(numbers)
+
     def _check_count(self, element: Element, shown: str, count: int, wanted: int) -> None:
         if count != wanted:
             plural = 's' if wanted > 1 else ''

@@ -89,7 +89,7 @@ def test_undirected_joints_are_reversed():
     spec = JointSpec('j', 'revolute', 'c', 'world', np.array((0.1, 0.2, 0.3)))
     spec.axis = np.array((0.0, 0.6, 0.8))
     spec.child_position = np.array((0.5, 0.0, -0.1))
-    spec.lower, spec.upper = -1.0, 2.0
+    spec.limits.lower, spec.limits.upper = -1.0, 2.0
     for undirected, root in ((True, 'world'), (False, 'c')):
         description = read_description(
             '<robot name="r"><link name="c"/><link name="world"/></robot>'

@@ -158,7 +158,11 @@ def read_mimic_elsewhere(document: XmlDocument, description: Description) -> Loo
     for loop_set in description.loops:
         for rule in loop_set.couplings:
             following.setdefault(rule.joint, set()).update(name for name, _ in rule.terms)
-    for rule in (*_of_plugins(document, description), *_of_parameters(document)):
+    for rule in (
+        *_of_drake(document),
+        *_of_plugins(document, description),
+        *_of_parameters(document),
+    ):
         reason = _reason_for_refusal(rule, description, following)
         if reason is None:
             found.couplings.append(rule)
@@ -168,6 +172,17 @@ def read_mimic_elsewhere(document: XmlDocument, description: Description) -> Loo
     if found.couplings:
         found.dialect = 'mimic rules for simulators'
     return found
+
+
+def _of_drake(document: XmlDocument) -> Iterator[CouplingRule]:
+    """Yield the <drake:mimic> of joints without <mimic>, which takes precedence."""
+    for joint in document.root.findall('joint'):
+        mimic = joint.find('drake:mimic')
+        if mimic is not None and joint.find('mimic') is None:
+            multiplier = document.numbers(mimic, 'multiplier', (1.0,))
+            offset = document.numbers(mimic, 'offset', (0.0,))
+            names = joint.get('name', ''), mimic.get('joint', '')
+            yield CouplingRule(*names, offset + multiplier, document.line(mimic))
 
 
 def _of_plugins(document: XmlDocument, description: Description) -> Iterator[CouplingRule]:

@@ -2,7 +2,7 @@
 Reader of Drake's loop elements, with or without a declared prefix.
 
 <drake:ball_constraint>, <drake:distance_constraint> and <drake:linear_bushing_rpy> in a URDF or
-SDFormat file, <drake:weld_constraint> in SDFormat; in a URDF also <drake:mimic> in a joint, and
+SDFormat file, <drake:weld_constraint> in SDFormat; in a URDF also
 <frame name="..." link="..." xyz="..." rpy="..."/>, which declares the frames of bushings.
 """
 
@@ -12,14 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
-from ik_node.description.description import (
-    CouplingRule,
-    Description,
-    Loop,
-    LoopFrame,
-    LoopSet,
-    unknown,
-)
+from ik_node.description.description import Description, Loop, LoopFrame, LoopSet, unknown
 from ik_node.description.loops.loop_frames import LoopNames, read_frame
 from ik_node.description.xml_document import XmlDocument
 from ik_node.model.dof import DOF
@@ -144,33 +137,10 @@ class _OfUrdf(DrakeReader):
             raise document.error(child, message)
         return LoopFrame(name)
 
-    def read_mimic(self, joint: Element, mimic: Element) -> None:
-        """Read a <drake:mimic> of a joint without <mimic>."""
-        follower = self._description.joints.get(joint.get('name', ''))
-        leader = self._description.joints.get(mimic.get('joint', ''))
-        if follower is None or follower.couplings:
-            return  # URDF's own <mimic> takes precedence
-        if leader is None or len(leader.dof) != 1 or len(follower.dof) != 1:
-            self._notes.append(
-                f'joint {joint.get("name")!r}: its <drake:mimic> is not read: it names '
-                'no joint of one DoF'
-            )
-            return
-        multiplier = self._document.numbers(mimic, 'multiplier', (1.0,))
-        offset = self._document.numbers(mimic, 'offset', (0.0,))
-        rule = CouplingRule(
-            follower.name, leader.name, offset + multiplier, self._document.line(mimic)
-        )
-        self.found.couplings.append(rule)
-        self.found.dialect = 'Drake'
-
 
 def read_drake(document: XmlDocument, description: Description) -> LoopSet:
-    """Read Drake's constraints, bushings and mimic rules in a URDF."""
+    """Read Drake's constraints and bushings in a URDF."""
     reader = _OfUrdf(document, description)
     for element in document.root:
-        mimic = element.find('drake:mimic') if element.tag == 'joint' else None
-        if mimic is not None:
-            reader.read_mimic(element, mimic)
         reader.read(element)
     return reader.found

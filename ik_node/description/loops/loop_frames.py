@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element
 from ik_node.description.description import Description, LoopFrame
 from ik_node.description.xml_document import read_origin, XmlDocument
 from ik_node.errors import UnsupportedElementError
-from ik_node.model.rotation import quat_between, quat_multiply, unit
+from ik_node.model.rotation import quat_between, quat_multiply
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -68,11 +68,7 @@ def read_axis(
     document: XmlDocument, element: Element | None, owner: Element, default: Sequence[float]
 ) -> Array:
     """Return the unit vector of an axis element's xyz; an error names the element `owner`."""
-    xyz = document.numbers(element, 'xyz', default)
-    if max(map(abs, xyz)) < 1e-12:
-        numbers = ' '.join(f'{value:g}' for value in xyz)
-        raise document.error(owner, f'the axis {numbers} has no direction')
-    return unit(xyz)
+    return document.direction(owner, document.numbers(element, 'xyz', default))
 
 
 def turn_frame(frame: LoopFrame, axis: ArrayLike, onto: Sequence[float] = Z) -> None:

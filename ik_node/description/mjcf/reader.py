@@ -12,7 +12,7 @@ from ik_node.description.description import (
     LoopSet,
     quoted,
 )
-from ik_node.description.joint_spec import JointSpec
+from ik_node.description.joint_spec import JointSpec, Limits
 from ik_node.description.loops.couplings import rule_of_sum
 from ik_node.description.mjcf.bodies import (
     BodyReader,
@@ -115,8 +115,8 @@ def _joint_spec(joint: MjcfJoint, parent: str, child: str, pose: Pose) -> JointS
         place = joint.position - joint.ref * joint.axis
     spec.position, spec.quat_xyzw = compose(pose, (place, back))
     spec.child_position = -joint.position
-    spec.axis, spec.lower, spec.upper = joint.axis, joint.lower, joint.upper
-    spec.effort = max(map(abs, joint.efforts))
+    spec.axis = joint.axis
+    spec.limits = Limits(joint.lower, joint.upper, effort=max(map(abs, joint.efforts)))
     return spec
 
 

@@ -149,7 +149,7 @@ class _JointReader:
             spec.axis = np.array((0.0, 0.0, 1.0))
             return
         spec.axis = self._axis(axis, pose)
-        limits = read_limits(
+        spec.limits = read_limits(
             self._document,
             element,
             axis.find('limit'),
@@ -157,16 +157,12 @@ class _JointReader:
             self._description.notes,
             turns_freely=spec.type_name == 'continuous',
         )
-        spec.lower, spec.upper = limits.lower, limits.upper
-        spec.velocity, spec.effort = limits.velocity, limits.effort
 
     def _axis(self, element: Element, pose: Array) -> Array:
         """Return a unit vector in the joint frame."""
         xyz = element.find('xyz')
         numbers = self._document.text_numbers(xyz, (0.0, 0.0, 1.0))
-        if max(map(abs, numbers)) < 1e-12:
-            raise self._document.error(element, 'the axis has no direction')
-        axis = unit(numbers)
+        axis = self._document.direction(element, numbers)
         frame = None if xyz is None else xyz.get('expressed_in')
         if is_true(element.findtext('use_parent_model_frame')):
             frame = '__model__'

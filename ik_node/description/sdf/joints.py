@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf, tau
 from xml.etree.ElementTree import Element
 
@@ -50,9 +50,7 @@ class SdfAxis:
             notes.append(f'{what}: no <{tag}>, taken as 0 0 1')
         xyz = None if self.element is None else self.element.find('xyz')
         direction = document.text_numbers(xyz, (0.0, 0.0, 1.0))
-        if max(map(abs, direction)) < 1e-12:
-            raise document.error(joint.element, f'its <{tag}> 0 0 0 has no direction')
-        self.direction = unit(direction)
+        self.direction = document.direction(joint.element, direction)
         turned = self._expressed_in(version, joint, tag, notes)
         if turned is not None:
             there, here = graph.pose(turned)[:3, :3], graph.pose(joint)[:3, :3]
@@ -179,10 +177,9 @@ def _divide(document: XmlDocument, graph: FrameGraph, joint: SdfJoint, notes: li
     if joint.type_name == 'planar':
         first.axis = np.array((0.0, 0.0, 1.0))
     for spec, axis in zip(joint.specs, joint.axes.values(), strict=False):
-        spec.axis, limits = axis.direction, axis.limits
-        spec.lower, spec.upper, spec.velocity = limits.lower, limits.upper, limits.velocity
+        spec.axis, effort = axis.direction, axis.limits.effort
         # The format defines negative numbers as no limit, so they need no note.
-        spec.effort = limits.effort if limits.effort >= 0.0 else inf
+        spec.limits = replace(axis.limits, effort=effort if effort >= 0.0 else inf)
     if joint.type_name == 'screw':
         last.axis = first.axis
 

@@ -21,7 +21,6 @@ from ik_node.description.urdf.motors import driven_joints, read_transmissions
 from ik_node.description.xml_document import read_origin, XmlDocument
 from ik_node.errors import counted, IkError, UnsupportedElementError
 from ik_node.model.link import Link
-from ik_node.model.rotation import unit
 import numpy as np
 from numpy.typing import NDArray
 
@@ -81,11 +80,7 @@ def _axis(document: XmlDocument, element: Element, notes: list[str]) -> NDArray[
     xyz = document.numbers(axis, 'xyz', default)
     if axis is None and not drake_plane:
         notes.append(f'joint {element.get("name")!r}: no <axis>, taken as 1 0 0')
-    elif axis is not None and max(map(abs, xyz)) < 1e-12:
-        raise document.error(
-            element, f'the axis xyz="{axis.get("xyz")}" has no direction; a joint needs one'
-        )
-    return unit(xyz)
+    return document.direction(element, xyz)
 
 
 def _read_limit(
@@ -96,7 +91,7 @@ def _read_limit(
     if spec.type_name in BALL_TYPES and only_upper:
         upper = read_limits(document, element, limit, what, notes).upper
         if upper >= 0.0:
-            spec.upper = upper
+            spec.limits.upper = upper
             return
     if spec.type_name not in (*LIMITED_TYPES, 'continuous'):
         if limit is not None:
@@ -110,11 +105,8 @@ def _read_limit(
         lacks = 'no <limit>' if limit is None else f'its <limit> has no {" and no ".join(missing)}'
         where = '' if len(missing) == 2 else ' on that side'
         notes.append(f'{what}: {lacks}, taken as unlimited{where}')
-    found = read_limits(
-        document, element, limit, what, notes, turns_freely=spec.type_name == 'continuous'
-    )
-    spec.lower, spec.upper = found.lower, found.upper
-    spec.velocity, spec.effort = found.velocity, found.effort
+    freely = spec.type_name == 'continuous'
+    spec.limits = read_limits(document, element, limit, what, notes, turns_freely=freely)
 
 
 def read_urdf(document: XmlDocument) -> Description:

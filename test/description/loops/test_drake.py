@@ -98,8 +98,9 @@ def test_drake_mimic_is_read():
     own = '<mimic joint="jB" multiplier="3"/>'
     (rule,) = read_description(robot('', own + drake)).joints['jC'].couplings.values()
     assert rule.coefficients == (0.0, 3.0)
-    notes = read_description(robot('', '<drake:mimic joint="x"/>')).notes
-    assert notes == ["joint 'jC': its <drake:mimic> is not read: it names no joint of one DoF"]
+    (note,) = read_description(robot('', '<drake:mimic joint="x"/>')).notes
+    assert "'jC' is not read" in note
+    assert "'x'" in note
 
 
 def test_drake_joint_is_read():
