@@ -215,6 +215,13 @@ def test_robot_is_neither_cut_nor_under_a_panel(open_page, open_window):
         assert (found.min(axis=0) > 0.0).all()
         assert (found.max(axis=0) < (right, bottom)).all()
         assert (np.ptp(found, axis=0) / (right, bottom)).max() > 0.5
+    window.browser.click(0.5 * width, height - 20)
+    wait_until(lambda: window.free_view()[1] < 0.7 * height, 'the sheet to open')
+
+    def whole():
+        return window.robot_pixels().max(axis=0)[1] < window.free_view()[1]
+
+    wait_until(whole, 'the robot above the sheet')
     window.browser.close()
 
 

@@ -62,6 +62,10 @@ if(matchMedia('(max-width: 36em)').matches){
       e=>e.style.cursor==='pointer'&&e.style.height==='3.5em');
     sheet.style.width='100%';sheet.style.maxHeight='36%';
     if(handle){handle.parentElement.style.width='100vw';handle.click();}
+    // The view ends where the sheet begins.
+    new ResizeObserver(()=>{const canvas=document.querySelector('canvas[data-engine]');
+      if(canvas)canvas.parentElement.parentElement.parentElement.style.height=
+        'calc(100% - '+sheet.offsetHeight+'px)';}).observe(sheet);
   }
 }
 """
@@ -73,7 +77,7 @@ def browser_html() -> str:
 
     The script stops viser's flight keys, passes on the key Delete, follows the dark mode of the
     system, lets a visible page without the focus reconnect, closes the sheet with the panels on a
-    phone, and moves viser's warning of a missing graphics card into the panel.
+    phone and fits the view above it, and moves viser's warning of a missing graphics card into the panel.
     """
     script = _SCRIPT
     for word, value in (
