@@ -77,7 +77,8 @@ def browser_html() -> str:
 
     The script stops viser's flight keys, passes on the key Delete, follows the dark mode of the
     system, lets a visible page without the focus reconnect, closes the sheet with the panels on a
-    phone and fits the view above it, and moves viser's warning of a missing graphics card into the panel.
+    phone and fits the view above it, and moves viser's warning of a missing graphics card into the
+    panel.
     """
     script = _SCRIPT
     for word, value in (
