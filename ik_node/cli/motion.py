@@ -174,7 +174,7 @@ def run(args: argparse.Namespace) -> int:
     what = f'{total} motions' if total > 1 else str(args.motion[0])
     if len(paths) < total:
         what += f', {total - len(paths)} of them done before'
-    print(f'{what}: {frames - failed} of {frames} frames solved in {spent:.2f} s')
+    say(f'{what}: {frames - failed} of {frames} frames solved in {spent:.2f} s')
     return 1 if failed else 0
 
 

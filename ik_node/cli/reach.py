@@ -42,6 +42,7 @@ from ik_node.cli.robot_arguments import (
 from ik_node.cli.workspace.plot import reach_plot
 from ik_node.cli.workspace.volume import add_volume_arguments, compute_volume, query_volume
 from ik_node.description.description import unknown
+from ik_node.display import say
 from ik_node.errors import DescriptionError, listed, OptionError
 from ik_node.model.dof import DOF, parse_dofs
 from ik_node.robot import Robot
@@ -202,7 +203,7 @@ def _compute_slice(args: argparse.Namespace) -> int:
     draw = reach_plot(str(picture)) if picture is not None else None
     closed = Solver(robot).solve_pose({}, q0=arguments.of(robot)[1])
     if closed.status is not Status.CONVERGED:
-        print(f'ik_node reach: the loops are open at the start: {closed.message}', file=sys.stderr)
+        say(f'ik_node reach: the loops are open at the start: {closed.message}', file=sys.stderr)
         return 1
     robot.q = closed.q
     began = perf_counter()
@@ -238,7 +239,7 @@ def _compute_slice(args: argparse.Namespace) -> int:
     if stopped:
         print(f'ik_node reach: stopped; {text} is in {written}', file=sys.stderr)
         return 130
-    print(f'{text}; {written}')
+    say(f'{text}; {written}')
     return 0 if found.reached.any() else 1
 
 

@@ -17,6 +17,7 @@ from ik_node.cli.engine_arguments import engine_of
 from ik_node.cli.goal_arguments import parse_goal_arguments
 from ik_node.cli.robot_arguments import check_files, check_writable, robot_of
 from ik_node.cli.workspace.volume_plot import volume_plot
+from ik_node.display import say
 from ik_node.errors import DescriptionError, OptionError
 from ik_node.motion.pose_table import read_goal_table
 from ik_node.whole_file import whole_file
@@ -110,7 +111,7 @@ def compute_volume(args: argparse.Namespace) -> int:
     if stopped:
         print(f'ik_node reach: stopped; {text} is in {written}', file=sys.stderr)
         return 130
-    print(f'{text}; {written}')
+    say(f'{text}; {written}')
     return 0 if found.reached.any() else 1
 
 
@@ -120,7 +121,7 @@ def query_volume(args: argparse.Namespace) -> int:
     if args.targets is not None:
         return _place_base(found, args)
     if args.query is None:
-        print(f'{found.robot}, {found.link}: {found.describe()}')
+        say(f'{found.robot}, {found.link}: {found.describe()}')
         return 0
     share = found.capability(args.query)
     q = found.q_at(args.query)
@@ -129,7 +130,7 @@ def query_volume(args: argparse.Namespace) -> int:
         return 1
     of = '' if found.quats_xyzw is None else f' in {share:.0%} of the orientations'
     values = zip(found.joint_names, q.tolist(), strict=True)
-    print(f'reached{of}; ' + ' '.join(f'{name}={value:.6g}' for name, value in values))
+    say(f'reached{of}; ' + ' '.join(f'{name}={value:.6g}' for name, value in values))
     return 0
 
 
