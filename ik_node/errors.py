@@ -309,7 +309,7 @@ class OptionError(IkError):
         self.value = value
         self.allowed = allowed
         mean = f'; did you mean {near}?' if near else ''
-        super().__init__(f'{name}: {shown(value)} is not allowed; allowed: {allowed}{mean}')
+        super().__init__(f'{name}: {shown(value)} cannot be used; use {allowed}{mean}')
 
 
 class EngineError(IkError):

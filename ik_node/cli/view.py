@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
     if args.ros_args and not args.ros:
         raise OptionError('view', '--ros-args', 'with --ros only')
     if args.closures is not None and args.robot is None:
-        raise OptionError('--closures', args.closures, 'with ROBOT only')
+        raise OptionError('--closures', args.closures, 'it with ROBOT')
     if args.reach is not None and args.ros:
         raise OptionError('--reach', args.reach, 'with ROBOT or --demo only')
     if not 0 <= args.port <= 65535:

@@ -121,7 +121,7 @@ def fixed(name: str, methods: str, doc: str) -> Any:
     """Return a property that cannot be assigned; the error names the methods that change it."""
 
     def refuse(frame: Counted, value: Any) -> None:
-        raise OptionError(f'{name} of {frame.name!r}', value, f'changes by {methods} only')
+        raise OptionError(f'{name} of {frame.name!r}', value, f'{methods} to change it')
 
     return property(attrgetter(f'_{name}'), refuse, doc=doc)
 
@@ -182,7 +182,7 @@ class FixedArray(np.ndarray[Any, Any]):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if not self.flags.writeable:
-            raise OptionError('array', value, f'this array is a result; use {self.methods}')
+            raise OptionError('array', value, f'{self.methods}: this array is a result')
         super().__setitem__(key, value)
 
 
@@ -196,7 +196,7 @@ def fixed_array(array: NDArray[Any], methods: str) -> Any:
 
 def _refusing(name: str) -> Callable[..., None]:
     def refuse(self: Any, *values: Any, **_: Any) -> None:
-        raise OptionError(name, values[0] if values else '', f'changes by {self._methods} only')
+        raise OptionError(name, values[0] if values else '', f'{self._methods} to change it')
 
     return refuse
 

@@ -90,4 +90,4 @@ class Closure(Constraint):
     @axes.setter
     def axes(self, value: str) -> None:
         if value != 'goal':
-            raise OptionError(f'axes of closure {self.name!r}', value, 'goal (frame B) only')
+            raise OptionError(f'axes of closure {self.name!r}', value, 'goal (frame B)')

@@ -352,8 +352,8 @@ class UnknownOptionError(OptionError, TypeError):
     def __init__(self, name: str) -> None:
         names = [each.name for each in fields(SolverOptions)]
         near = similar(name, names)
-        mean = f'did you mean {near}? ' if near else f'{listed(names, len(names))}; '
-        super().__init__('option', name, f'{mean}help(SolverOptions) explains each')
+        known = near or listed(names, len(names))
+        super().__init__('option', name, f'{known}; help(SolverOptions) explains each')
 
 
 class FrozenOptionsError(OptionError, FrozenInstanceError):  # type: ignore[misc]
@@ -364,7 +364,7 @@ def _refuse(self: SolverOptions, name: str, value: object) -> None:
     if name not in {each.name for each in fields(self)}:
         raise UnknownOptionError(name)
     changed = f'solver.options = dataclasses.replace(solver.options, {name}={shown(value)})'
-    raise FrozenOptionsError(name, value, f'options are replaced: {changed}')
+    raise FrozenOptionsError(name, value, f'new options: {changed}')
 
 
 # A frozen dataclass has a method of its own that raises FrozenInstanceError.

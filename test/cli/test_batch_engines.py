@@ -138,7 +138,7 @@ def test_interrupted_job_ends_with_one_line(folder):
     ('more', 'message'),
     [
         (['--engine', 'processes', '--address', 'a:1'], 'address: '),
-        (['--workers', '2'], 'workers: 2 is not allowed; allowed: none with the engine threads'),
+        (['--workers', '2'], 'workers: 2 cannot be used; use none with the engine threads'),
         (['--engine', 'processes', '--workers', '0'], 'workers: 0'),
         (['--chunk', '0'], 'chunk: 0'),
         (['--engine', 'dask'], "distributed is not installed; run: pip install 'ik_node[dask]'"),

@@ -62,7 +62,7 @@ def test_unsuitable_method_is_listed_with_reason(fourbar, capsys):
     text = capsys.readouterr().out
     rows = table_of(text)
     assert rows['ccd'] == {'method': 'ccd', 'status': 'cannot serve'}
-    assert re.search(r"^ccd: method: 'ccd' is not allowed.*'tie' would not stay", text, re.M)
+    assert re.search(r"^ccd: method: 'ccd' cannot be used.*'tie' would not stay", text, re.M)
     for method in ('dls', 'sdls', 'pseudo_inverse', 'slsqp'):
         assert rows[method]['status'] == 'CONVERGED'
         assert float(rows[method]['loops open'].split(' m')[0]) <= 1e-6

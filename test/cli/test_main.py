@@ -215,7 +215,7 @@ def test_output_that_is_an_input_is_refused(
     elif kind == 'hard link':
         os.link(read, output)
     assert main([command, 'robot.png', *words, output]) == 2
-    assert f'{output!r} is not allowed; allowed: another file than the input' in refusal(capsys)
+    assert f'{output!r} cannot be used; use another file than the input' in refusal(capsys)
     assert {path: path.read_bytes() for path in before} == before
 
 

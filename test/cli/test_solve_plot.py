@@ -97,7 +97,7 @@ def test_missing_matplotlib_is_reported(fivebar, capsys, monkeypatch):
     """The line says what to install."""
     monkeypatch.setitem(sys.modules, 'matplotlib.figure', None)
     assert main(['solve', str(fivebar), '--plot', 'a.png']) == 2
-    assert "--plot: 'a.png' is not allowed; allowed: only with matplotlib" in refusal(capsys)
+    assert "--plot: 'a.png' cannot be used; use only with matplotlib" in refusal(capsys)
 
 
 def test_legend_names_the_colours_that_are_drawn(fivebar):

@@ -108,7 +108,7 @@ def test_floating_root_gets_a_joint():
     assert description.root.dof == list(DOF)
     assert description.root.child is description.links['a']
     assert [joint.name for joint in description.joint_order] == ['__world_joint__', 'j']
-    with pytest.raises(OptionError, match="root: 'free' is not allowed; allowed: fixed floating"):
+    with pytest.raises(OptionError, match="root: 'free' cannot be used; use fixed floating"):
         read_description(ARM, root='free')
 
 

@@ -53,7 +53,7 @@ def test_set_dof_quaternion_finds_nearest_angles_within_limits():
 
 def test_set_dof_quaternion_needs_three_angles_and_valid_quaternion():
     """All three angles are needed, and a quaternion that is one."""
-    with pytest.raises(OptionError, match="dof of 'knee': 'EY' is not allowed; allowed: EX EZ"):
+    with pytest.raises(OptionError, match="dof of 'knee': 'EY' cannot be used; use EX EZ"):
         joint_with('EX', 'EZ').set_dof_quaternion(0, 0, 0, 1)
     joint = joint_with('EX', 'EY', 'EZ')
     with pytest.raises(ShapeError, match="quaternion of the values of 'knee': expected a length"):
@@ -170,7 +170,7 @@ def test_delta_reverses_step_at_limit(value, delta, reached, inverted):
 
 def test_delta_needs_existing_axis_and_finite_step():
     """The axis must be one it has, the step a number."""
-    with pytest.raises(OptionError, match="dof of 'knee': 'Y' is not allowed; allowed: X"):
+    with pytest.raises(OptionError, match="dof of 'knee': 'Y' cannot be used; use X"):
         joint_with('X').get_delta_world_matrix('Y', 0.1)
     with pytest.raises(ShapeError, match="delta of 'knee': expected finite numbers"):
         joint_with('X').get_delta_world_matrix('X', float('inf'))

@@ -103,7 +103,7 @@ def test_file_cannot_be_named_over_the_network(graph, file, urdf):
     assert 'read-only' in graph.set_parameters(robot_file=str(evil))
     assert 'read-only' in graph.set_parameters(robot_file='')
     said = graph.set_parameters(robot_description=urdf('hexapod'))
-    assert "allowed: '' while robot_file is set" in said
+    assert "use '' while robot_file is set" in said
     graph.catch_up()
     assert not trace.exists()
     assert graph.log().count('ready: robot') == 1

@@ -122,7 +122,7 @@ def test_invalid_goal_poses_are_refused():
         helper.shapes(goals={'hand': ((0, 0), (0, 0, 0, 1))})
     m.links['base'].name = 'hand'
     helper.update_structure()
-    with pytest.raises(OptionError, match=r"link: 'hand' is not allowed.*only one link"):
+    with pytest.raises(OptionError, match=r"link: 'hand' cannot be used.*only one link"):
         helper.shapes(goals={'hand': ((0, 0, 0), (0, 0, 0, 1))})
 
 

@@ -125,4 +125,4 @@ def test_ctrl_c_ends_page_while_robot_is_drawn(repository):
 def test_unusable_host_is_refused_before_robot_is_read(capsys, host):
     """It is named at once, before the robot is read."""
     assert main(['view', '--demo', 'hexapod', '--host', host]) == 2
-    assert f'--host: {host!r} is not allowed' in capsys.readouterr().err
+    assert f'--host: {host!r} cannot be used' in capsys.readouterr().err

@@ -65,7 +65,7 @@ def compute_volume(args: argparse.Namespace) -> int:
     extent = None if args.extent is None else _extent(args.extent)
     for option, value in (('--plane', args.plane), ('--at', args.at)):
         if value is not None:
-            raise OptionError(option, value, 'without --volume only')
+            raise OptionError(option, value, 'it without --volume')
     robot = robot_of(args)
     stem = re.sub(r'[^\w.-]+', '_', f'{robot.name}_{args.link}_reach')
     path = Path(args.out or f'{stem}.npz')

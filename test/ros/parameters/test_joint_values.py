@@ -25,7 +25,7 @@ def test_yaml_mapping_is_read(text, expected):
     ('text', 'words'),
     [
         ('{a: 1', 'rest_pose.*YAML mapping.*not valid YAML'),
-        ('[1, 2]', r"rest_pose: '\[1, 2\]' is not allowed.*YAML mapping"),
+        ('[1, 2]', r"rest_pose: '\[1, 2\]' cannot be used.*YAML mapping"),
         ('0.5', 'YAML mapping'),
         ('{a: fast}', "{'a': 'fast'}.*finite numbers"),
         ('{a: true}', 'finite numbers'),

@@ -149,7 +149,7 @@ def test_settings_hold_goals_of_goal_names_only():
         ({'root': 'loose'}, 'fixed or floating'),
         ({'output.type': 'all'}, 'none or joint_trajectory or commands or both'),
         ({'markers.layers': 'axes paint'}, 'markers.layers: .* some of frames links axes'),
-        ({'markers.color': 'red'}, "markers.color: 'red' .*; allowed: '#rrggbb'"),
+        ({'markers.color': 'red'}, "markers.color: 'red' .*; use '#rrggbb'"),
         ({'markers.rate': 0.0}, 'markers.rate: .* from 0.1'),
         ({'markers.scale': -1.0}, 'markers.scale: .* from 0 to 1000 m'),
         ({'markers.draw_through': 1.5}, 'markers.draw_through: .* from 0 to 1'),

@@ -152,11 +152,11 @@ def test_bad_input_is_refused_before_work_begins():
 @pytest.mark.parametrize(
     ('arguments', 'message'),
     [
-        (('cloud',), "engine: 'cloud' is not allowed; allowed: threads, processes, dask"),
+        (('cloud',), "engine: 'cloud' cannot be used; use threads, processes, dask"),
         (('processes', 0), 'workers: 0'),
-        (('threads', 2), 'workers: 2 is not allowed'),
-        (('processes', None, 'host:1'), "address: 'host:1' is not allowed"),
-        (('dask', 2, 'host:1'), 'workers: 2 is not allowed'),
+        (('threads', 2), 'workers: 2 cannot be used'),
+        (('processes', None, 'host:1'), "address: 'host:1' cannot be used"),
+        (('dask', 2, 'host:1'), 'workers: 2 cannot be used'),
     ],
 )
 def test_arguments_that_do_not_fit_an_engine_are_refused(arguments, message):

@@ -277,7 +277,7 @@ def test_paths_with_different_goals_and_wrong_executors_are_refused():
         solver.solve_paths([{first: pose}, {second: pose}])
     with pytest.raises(ShapeError, match=r'goals\[1\]'):
         solver.solve_paths([{first: pose}, {first: pose, second: pose}])
-    with pytest.raises(OptionError, match=r'goals\[1\]: 3 is not allowed'):
+    with pytest.raises(OptionError, match=r'goals\[1\]: 3 cannot be used'):
         solver.solve_paths([{first: pose}, 3])
     with pytest.raises(OptionError, match='a list of one for each path'):
         solver.solve_paths(3)
