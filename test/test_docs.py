@@ -46,6 +46,11 @@ MISTAKES = {
         'xyz="0.4 0 0"/>\n    <axis xyz="0 0 1"/>',
         'xyz="0.4 0 0"/>\n    <axis xyz="1 0 0"/>',
     ),
+    'joints can move with a tolerance': (
+        'xml',
+        'xyz="0.4 0 0"/>\n    <axis xyz="0 0 1"/>',
+        'xyz="0.4 0 0"/>\n    <axis xyz="1 0 500"/>',
+    ),
     'no <axis>, taken': ('xml', '<axis xyz="0 0 1"/>', ''),
     'contradicts': (
         'xml',
