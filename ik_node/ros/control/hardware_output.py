@@ -68,9 +68,9 @@ class HardwareOutput:
         self.q: Array | None = None
         self.note = ''
         self.motors: tuple[str, ...] = ()
-        # Time of the last command, and when a trajectory reaches its positions [s].
+        # Time of the last command, and how much later a trajectory reaches its positions [s].
         self._time = 0.0
-        self._reached = 0.0
+        self._ahead = 0.0
         # Velocity of the last command [rad/s or m/s], and the command.
         self._velocity = np.zeros(0)
         self._last: HardwareCommand | None = None
@@ -155,7 +155,8 @@ class HardwareOutput:
         model, before = tracker.model, self.q
         if all(each.kind == 'joint_trajectory' for each in settings.outlets):
             # Late trajectories have not reached the last command yet.
-            self._following.lead = max(self._reached - now, 0.0) * self._velocity
+            left = self._ahead - (now - self._time)
+            self._following.lead = max(left, 0.0) * self._velocity
         follows = before is None or not self._following.update(
             model, outputs, before, settings, now
         )
@@ -168,7 +169,7 @@ class HardwareOutput:
         tracker.jump(q)
         self._following.begin(model, outputs, q, self.motors)
         self.q, self.note, self._time, self._replanning = q, '', now, False
-        self._reached = now + settings.period
+        self._ahead = settings.period
         self._velocity, self._last = np.zeros_like(q), None
         return True
 
@@ -212,7 +213,7 @@ class HardwareOutput:
             last = None
         if soon and last is not None and not self.note:
             return last.later(elapsed)
-        begin, end = self._span(now, settings)
+        begin, end = self._span(elapsed, settings)
         if not first and not self.note and elapsed > 0.0:
             model, following = tracker.model, self._following
             window = following.window(before, self._window(model, now, settings))
@@ -224,46 +225,42 @@ class HardwareOutput:
                 self.q = q
         moves = self.q is not before
         if not moves:
-            end = max(begin, now + settings.period)
+            end = max(begin, settings.period)
             begin = end - settings.period
-        self._time, self._reached = now, end
+        self._time, self._ahead = now, end
         at = [tracker.model.joint_names.index(name) for name in outputs]
         # Drives have followed the last velocity for as long as this tick took to come.
         velocity = (self.q - before) / elapsed if moves else np.zeros_like(before)
         pace = elapsed / (end - begin) if moves else 1.0
-        self._last = HardwareCommand(
-            tuple(outputs), self.q[at], velocity[at], end - now, pace=pace
-        )
+        self._last = HardwareCommand(tuple(outputs), self.q[at], velocity[at], end, pace=pace)
         if settings.output_horizon > 0.0:
             horizon = max(settings.output_horizon, 2.0 * settings.period)
             rest = self._rest(
                 tracker.model, self.q, pace * velocity, horizon - settings.period, settings
             )
-            leave = CommandedState(begin - now, before[at], self._velocity[at])
+            leave = CommandedState(begin, before[at], self._velocity[at])
             if last is not None and elapsed > last.period:
                 # The robot has gone on towards where it would stop.
                 leave = dataclasses.replace(last.state(elapsed), time=0.0)
             self._last = dataclasses.replace(
                 self._last,
                 begin=leave,
-                stop=CommandedState(
-                    end - now + horizon - settings.period, rest[at], np.zeros(len(at))
-                ),
+                stop=CommandedState(end + horizon - settings.period, rest[at], np.zeros(len(at))),
             )
         self._velocity = pace * velocity
         return self._last
 
-    def _span(self, now: float, settings: Settings) -> tuple[float, float]:
+    def _span(self, elapsed: float, settings: Settings) -> tuple[float, float]:
         """
-        Return when a trajectory leaves the last command and reaches the next one [s].
+        Return when a trajectory leaves the last command and reaches the next one, from now [s].
 
         The motion since the last tick takes as long as it took to come, so a late tick makes the
         trajectory late, not fast. It catches up slowly.
         """
-        longest = _MOST_LATE_PERIODS * settings.period
-        begin = min(max(self._reached, now), now + longest - settings.period)
-        end = begin + min(now - self._time, longest) / _CATCH_UP
-        return begin, max(min(end, now + longest), now + settings.period)
+        period, longest = settings.period, _MOST_LATE_PERIODS * settings.period
+        begin = min(max(self._ahead - elapsed, 0.0), longest - period)
+        end = begin + min(elapsed, longest) / _CATCH_UP
+        return begin, max(min(end, longest), period)
 
     def _window(self, model: LoadedModel, now: float, settings: Settings) -> Array:
         """
@@ -277,7 +274,7 @@ class HardwareOutput:
         if numbers and settings.output_interface != 'velocity':
             longest = settings.period
         elif any(each.kind == 'joint_trajectory' for each in settings.outlets):
-            begin, end = self._span(now, settings)
+            begin, end = self._span(now - self._time, settings)
             longest = end - begin
         window: Array = min(now - self._time, longest) * model.max_velocity
         return window

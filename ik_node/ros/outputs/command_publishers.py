@@ -138,6 +138,8 @@ _LONGEST_WAIT = 0.5
 # The controllers of ros2_control take commands without a guarantee of delivery, and a drive whose
 # last message is lost goes on. So the message that ends commands is sent so often, so far apart.
 _REPEATS, _REPEATED_EVERY = 4, 0.02
+# Time from the last message of a topic to its end [s].
+_LINGER = 0.1
 
 
 class CommandPublishers:
@@ -215,6 +217,10 @@ class CommandPublishers:
         _finish(ended)
         for publisher in ended:
             publisher.wait()
+        if any(publisher.ended for publisher in ended):
+            # What a subscriber has not taken yet is lost with the publisher.
+            time.sleep(_LINGER)
+        for publisher in ended:
             self._node.destroy_publisher(publisher.publisher)
 
     def _repeat_later(self) -> None:
