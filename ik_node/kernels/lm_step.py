@@ -278,6 +278,34 @@ def extrapolate(s: Solve) -> None:
 
 
 @kernel
+def next_damping(
+    scale: float, kept: bool, gain: float, predicted: float, decrease: float
+) -> float:
+    """
+    Return the damping scale after a step, from the gain ratio of eq. (8).
+
+    Madsen, Nielsen & Tingleff (2004), Methods for non-linear least squares problems, section 3.2.
+
+    Parameters
+    ----------
+    scale : float
+        The scale with which the step was found.
+    kept : bool
+        False = the step was rejected.
+    gain, predicted : float
+        Decrease of the cost, and what the linear model predicted.
+    decrease : float
+        Factor of the scale after a good step.
+
+    """
+    if not kept:
+        return max(DAMPING_AFTER_REJECTION * scale, LEAST_DAMPING_SCALE)
+    if gain > GOOD_RATIO * predicted:
+        return max(decrease * scale, LEAST_DAMPING_SCALE)
+    return DAMPING_INCREASE * scale if gain < POOR_RATIO * predicted else scale
+
+
+@kernel
 def lm_step(s: Solve) -> None:
     """
     Take one bounded Levenberg-Marquardt step, eq. (6), and accept or reject it.
@@ -354,15 +382,11 @@ def lm_step(s: Solve) -> None:
             if kept
             else SETTLE_SHRINKAGE * s.w[now.DAMPING_SCALE]
         )
-    elif not kept:
-        s.w[now.DAMPING_SCALE] = max(
-            DAMPING_AFTER_REJECTION * s.w[now.DAMPING_SCALE], LEAST_DAMPING_SCALE
-        )
-    elif before - after > GOOD_RATIO * s.w[now.PREDICTED]:
+    else:
         decrease = LATER_DECREASE if s.k[now.STARTS] > 1 else DAMPING_DECREASE
-        s.w[now.DAMPING_SCALE] = max(decrease * s.w[now.DAMPING_SCALE], LEAST_DAMPING_SCALE)
-    elif before - after < POOR_RATIO * s.w[now.PREDICTED]:
-        s.w[now.DAMPING_SCALE] *= DAMPING_INCREASE
+        s.w[now.DAMPING_SCALE] = next_damping(
+            s.w[now.DAMPING_SCALE], kept, before - after, s.w[now.PREDICTED], decrease
+        )
     weak = REACH_WEAK if phase == now.PHASE_REACH else LEVEL_WEAK
     s.k[now.WEAK] = 0 if kept and after < (1.0 - weak) * before else s.k[now.WEAK] + 1
     if kept:

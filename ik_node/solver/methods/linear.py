@@ -19,6 +19,8 @@ from math import inf, pi
 from typing import NamedTuple
 
 from ik_node.kernels.layout import PREFERS_NOTHING
+from ik_node.kernels.lm_step import DAMPING_DECREASE, next_damping, REACH_DAMPING
+from ik_node.kernels.solve import MOST_DAMPING
 from ik_node.solver.methods.iterate import Block, Iterate
 from ik_node.solver.methods.loop import Run
 from ik_node.solver.status import Status
@@ -31,11 +33,6 @@ Mask = NDArray[np.bool_]
 # Singular values below this share of the largest count as zero in a step of the pseudo-inverse:
 # their inverses would make the step too long.
 _CUT = 1e-4
-# Least lambda^2: redundant closures make J J^T singular without it.
-_LEAST_DAMPING = 1e-12
-# Bounds of mu. Above the first one the steps are so short that the solve has stalled; below the
-# second one less damping makes no difference.
-_MOST_SCALE, _LEAST_SCALE = 1e10, 1e-6
 # Largest change of a joint in one step of sdls [rad or L], gamma_max of the paper, and the share
 # of the largest singular value below which others count as zero.
 _GAMMA, _ZERO = pi / 4.0, 1e-10
@@ -185,7 +182,7 @@ def damped_least_squares(run: Run) -> Iterator[None]:
         nonlocal scale
         rows, x, before = linear_rows(here), here.x.copy(), here.cost
         damping = scale * before if options.adaptive_damping else options.damping_factor**2
-        damping = max(damping, _LEAST_DAMPING)
+        damping = max(damping, REACH_DAMPING)
         step = step_within_bounds(
             here, rows, lambda part, _: _damped(part, damping, by_svd=options.use_svd)
         )
@@ -198,14 +195,11 @@ def damped_least_squares(run: Run) -> Iterator[None]:
             return moved
         left = rows.shortfall - rows.jacobian @ step
         predicted = 0.5 * float(rows.shortfall @ rows.shortfall - left @ left)
-        if not (gain > 0.0 or here.within_tolerance):
+        kept = gain > 0.0 or here.within_tolerance
+        if not kept:
             here.go_to(x)
-            scale = max(8.0 * scale, _LEAST_SCALE)
-        elif gain > 0.75 * predicted:
-            scale = max(0.2 * scale, _LEAST_SCALE)
-        elif gain < 0.25 * predicted:
-            scale *= 2.0
-        if scale > _MOST_SCALE:
+        scale = next_damping(scale, kept, gain, predicted, DAMPING_DECREASE)
+        if scale > MOST_DAMPING:
             run.end(Status.STALLED)
         return moved
 
