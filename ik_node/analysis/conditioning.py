@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from ik_node.model.dof import DOF
 from ik_node.solver.graph_reader import RobotLike
 from ik_node.solver.options import SolverOptions
-from ik_node.solver.problem.chain_problem import RANK_TOLERANCE
+from ik_node.solver.problem.chain_problem import zero_of
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.solver import Solver
 import numpy as np
@@ -162,9 +162,7 @@ def _ratios(held: Array, moved: Array, drives: NDArray[np.bool_], slack: float) 
     """
     found = np.zeros(len(held))
     _, sizes, directions = np.linalg.svd(held, full_matrices=True)
-    largest = sizes.max(axis=1, initial=1e-6)
-    zero = np.maximum(RANK_TOLERANCE * largest, slack)
-    ranks = np.sum(sizes > zero[:, None], axis=1)
+    ranks = np.sum(sizes > zero_of(sizes, slack)[:, None], axis=1)
     for rank in np.unique(ranks):
         some = np.flatnonzero(ranks == rank)
         motions = directions[some, rank:].swapaxes(1, 2)

@@ -11,7 +11,7 @@ from ik_node.display import printable, public_names
 from ik_node.errors import counted, listed
 from ik_node.model.request import closure_requests
 from ik_node.solver.options import SolverOptions
-from ik_node.solver.problem.chain_problem import RANK_TOLERANCE
+from ik_node.solver.problem.chain_problem import rank_of, zero_of
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
 from ik_node.solver.problem.redundancy import without_rounding
@@ -78,7 +78,7 @@ class Mobility(int):
         values = [np.linalg.svd(part.jacobian, compute_uv=False) for part in kept]
         found = np.sort(np.concatenate([np.zeros(0), *values]))[::-1]
         by_size = _singular_values(kept)
-        rank = int(np.sum(by_size > _zero(by_size)))
+        rank = rank_of(by_size)
         self = super().__new__(cls, free - rank)
         self.free = int(free)
         self.closure_rows = sum(len(part.jacobian) for part in kept)
@@ -123,7 +123,7 @@ class Mobility(int):
         after projecting out the span of the rows before. The numbers add up to `redundant_rows`.
 
         """
-        zero = _zero(_singular_values(self._loops))
+        zero = float(zero_of(_singular_values(self._loops)))
         found = _redundant(self._loops, _ranks_by_elimination, zero)
         if sum(found.values()) != self.redundant_rows:  # very near a singularity
             found = _redundant(self._loops, _ranks_by_prefix, zero)
@@ -136,7 +136,7 @@ class Mobility(int):
 
         If a combination of rows is redundant, the last one of them counts as redundant.
         """
-        zero = _zero(_singular_values(self._loops))
+        zero = float(zero_of(_singular_values(self._loops)))
         found: dict[str, tuple[int, ...]] = {}
         for part in self._loops:
             names = [(name, row) for name, rows in part.closures for row in range(rows)]
@@ -149,7 +149,7 @@ class Mobility(int):
     @property
     def frozen(self) -> list[tuple[str, ...]]:
         """Return the closures of each chain whose values cannot move at all."""
-        zero = _zero(_singular_values(self._loops))
+        zero = float(zero_of(_singular_values(self._loops)))
         return [
             tuple(name for name, _ in part.closures)
             for part in self._loops
@@ -301,13 +301,3 @@ def _singular_values(loops: Iterable[_Loops]) -> Array:
     """Return the singular values of all chains by which ranks are decided."""
     values = [np.linalg.svd(part.by_size, compute_uv=False) for part in loops]
     return np.concatenate([np.zeros(0), *values])
-
-
-def _zero(singular_values: Array) -> float:
-    """
-    Return the largest singular value that counts as zero.
-
-    The lower bound 1e-6 of the largest one keeps the rounding errors of a Jacobian that is zero
-    from counting as rank.
-    """
-    return RANK_TOLERANCE * float(max(singular_values.max(initial=0.0), 1e-6))

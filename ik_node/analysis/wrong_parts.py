@@ -26,7 +26,7 @@ from ik_node.model.rotation import (
 )
 from ik_node.model.tree import Tree
 from ik_node.solver import Solver, SolverOptions, Status
-from ik_node.solver.problem.chain_problem import RANK_TOLERANCE
+from ik_node.solver.problem.chain_problem import rank_of
 from ik_node.solver.problem.joint_table import FAR, JointTable
 from ik_node.solver.problem.problem import Problem
 from ik_node.solver.problem.redundancy import without_rounding
@@ -107,7 +107,7 @@ def _held_by_loops(robot: AnalysedRobot, table: JointTable, fixed: list[int]) ->
         known = redundancies.get(frozenset(chain.names.constraints))
         chosen = np.isin(np.arange(len(places)), free)
         _, values, directions = np.linalg.svd(without_rounding(jacobian, chosen, known))
-        rank = int(np.sum(values > RANK_TOLERANCE * float(values.max(initial=1e-3))))
+        rank = rank_of(values)
         motions = np.max(np.abs(directions[rank:]), axis=0, initial=0.0)
         still = [places[at] for at, most in zip(free, motions, strict=True) if most < NONE]
         held.update(dict.fromkeys(still, 'loops'))

@@ -20,7 +20,7 @@ from ik_node.kernels.layout import (
 )
 from ik_node.kernels.lm_step import SETTLE_STEP
 from ik_node.kernels.options import MAX_ITERATIONS, RESTARTS
-from ik_node.solver.problem.chain_problem import RANK_TOLERANCE
+from ik_node.solver.problem.chain_problem import rank_of
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
 from ik_node.solver.problem.singular_start import leave_singular_start
@@ -248,7 +248,7 @@ def _obstacle(
         free = rows[JOINT_WINDOW, chain.flat.var_q] > 0.0
         driven = np.isin(chain.flat.var_q, places)
         whole = np.linalg.svd(jacobian[:, free], compute_uv=False)
-        rank = int(np.sum(whole > RANK_TOLERANCE * whole[:1].max(initial=0.0)))
+        rank = rank_of(whole)
         part = np.linalg.svd(jacobian[:, free & ~driven], compute_uv=False)
         # Fewer passive joints than conditions: the driven joints are more than the mobility.
         count = min(rank, int(np.count_nonzero(free & ~driven)))

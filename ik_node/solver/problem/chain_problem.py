@@ -39,8 +39,10 @@ TABLE_POSES = (np.zeros((0, 3)), np.zeros((0, 4)))
 # number of steps.
 SLICE_WORK, LEAST_SLICE = 50_000, 10
 # A singular value below this share of the largest counts as zero: far above the rounding errors of
-# the Jacobian, and far below the values of a regular configuration.
-RANK_TOLERANCE = 1e-6
+# the Jacobian, and far below the values of a regular configuration. The largest one counts as at
+# least LARGEST_VALUE [rad or L per rad or L], so that the rounding errors of a Jacobian that is
+# zero do not count.
+RANK_TOLERANCE, LARGEST_VALUE = 1e-6, 1e-6
 
 
 @dataclass
@@ -283,12 +285,33 @@ class ChainProblem:
             _, jacobian, _ = evaluate(near, joints, packed, table)
             values = np.linalg.svd(jacobian[:, free], compute_uv=False)
             if size > 0.0 and values.size:
-                zero = max([RANK_TOLERANCE * values[0], *(r.slack for r in self.redundancies)])
-                rank = max(rank, int(np.sum(values > zero)))
+                slack = max((each.slack for each in self.redundancies), default=0.0)
+                rank = max(rank, rank_of(values, slack))
         if rank == 0:
             return 1.0
         smallest = values[rank - 1]
         return float(values[0] / smallest) if smallest > 1e-15 * values[0] else float('inf')
+
+
+def zero_of(values: NDArray[np.floating[Any]], slack: float = 0.0) -> Array:
+    """
+    Return the largest singular value that counts as zero.
+
+    Parameters
+    ----------
+    values : ndarray, shape (..., n)
+        Singular values of a Jacobian that counts by size, see `ChainProblem.linearise_by_size`.
+    slack : float
+        Values below this are rounding of the description.
+
+    """
+    largest = values.max(axis=-1, initial=LARGEST_VALUE)
+    return np.asarray(np.maximum(RANK_TOLERANCE * largest, slack))
+
+
+def rank_of(values: NDArray[np.floating[Any]], slack: float = 0.0) -> int:
+    """Return how many of the singular values of a Jacobian count, see `zero_of`."""
+    return int(np.sum(values > zero_of(values, slack)))
 
 
 def make_chain_problem(
