@@ -239,7 +239,7 @@ class HardwareOutput:
                 tracker.model, self.q, pace * velocity, horizon - settings.period, settings
             )
             leave = CommandedState(begin, before[at], self._velocity[at])
-            if last is not None and elapsed > last.period:
+            if last is not None and elapsed > (1.0 + 1e-6) * last.period:
                 # The robot has gone on towards where it would stop.
                 leave = dataclasses.replace(last.state(elapsed), time=0.0)
             self._last = dataclasses.replace(
