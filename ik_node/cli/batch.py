@@ -23,10 +23,10 @@ from pathlib import Path
 import sys
 from time import perf_counter
 
+from ik_node.cli.answer_table import answer_header, answer_rows, AnswerTable
 from ik_node.cli.engine_arguments import add_engine_arguments, engine_of
 from ik_node.cli.goal_arguments import parse_goal_arguments
 from ik_node.cli.robot_arguments import add_robot_arguments, check_outputs, robot_of
-from ik_node.cli.tables.answer_table import answer_header, answer_rows, AnswerTable
 from ik_node.errors import DescriptionError
 from ik_node.motion.pose_table import read_goal_table
 from ik_node.robot import Robot

@@ -40,20 +40,8 @@ def engine_of(args: argparse.Namespace) -> Iterator[tuple[Executor | None, int, 
     """
     Open the engine that the arguments name.
 
-    Yields
-    ------
-    executor : Executor or None
-        The engine; None = the threads of this process.
-    threads : int
-        Number of threads per worker.
-    most : int or None
-        Most problems per chunk; None = chosen.
-
-    Raises
-    ------
-    OptionError, EngineError
-        As `open_engine`.
-
+    Yields the executor (None = the threads of this process), the number of threads per worker, and
+    the largest number of problems per chunk (None = chosen).
     """
     alone = args.engine == 'threads'
     threads = 1 if args.threads is None and not alone else thread_count(args.threads)

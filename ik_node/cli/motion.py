@@ -26,9 +26,9 @@ import sys
 from time import perf_counter
 from typing import Any
 
+from ik_node.cli.answer_table import answer_header, answer_rows, AnswerTable
 from ik_node.cli.engine_arguments import add_engine_arguments, engine_of
 from ik_node.cli.robot_arguments import add_robot_arguments, check_outputs, robot_of
-from ik_node.cli.tables.answer_table import answer_header, answer_rows, AnswerTable
 from ik_node.display import say
 from ik_node.errors import DescriptionError, OptionError
 from ik_node.motion.mapping import read_map, same_names, template

@@ -33,14 +33,14 @@ from ik_node.analysis.reach.map import ReachMap, Slice
 from ik_node.analysis.reach.outline import Outline
 from ik_node.cli.engine_arguments import add_engine_arguments
 from ik_node.cli.goal_arguments import parse_goal_arguments
+from ik_node.cli.reach_plot import reach_plot
+from ik_node.cli.reach_volume import add_volume_arguments, compute_volume, query_volume
 from ik_node.cli.robot_arguments import (
     add_robot_arguments,
     check_outputs,
     check_writable,
     robot_of,
 )
-from ik_node.cli.workspace.plot import reach_plot
-from ik_node.cli.workspace.volume import add_volume_arguments, compute_volume, query_volume
 from ik_node.description.description import unknown
 from ik_node.display import say
 from ik_node.errors import DescriptionError, listed, OptionError

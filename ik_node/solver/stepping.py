@@ -121,15 +121,8 @@ class TracePoint(NamedTuple):
     """
     The state of a chain after an iteration.
 
-    Attributes
-    ----------
-    chain, iteration : int
-        Index of the chain, and number of the iteration; 0 = the start.
-    q : ndarray, shape (nq,)
-        Joint values [rad or m].
-    position, orientation : float
-        Largest residuals of any closure or goal of the chain [m], [rad].
-
+    Iteration 0 is the start. q (nq,) are all joint values [rad or m]; position [m] and orientation
+    [rad] the largest residuals of any closure or goal of the chain.
     """
 
     chain: int
@@ -157,18 +150,9 @@ def trace(
     """
     Solve all enabled closures and goals of a tree from one start, and record every iteration.
 
-    Parameters
-    ----------
-    tree : Tree
-        Tree of the graph, `Solver.tree`.
-    q0 : array_like, shape (nq,)
-        Start [rad or m].
-    options : SolverOptions
-        Options of the solve. Where `options.in_kernel` is true, the compiled solver is used.
-    goals : mapping of str to (position, quat_xyzw), optional
-        Name of a goal -> position [m] and orientation that replace its own.
-    watched : bool
-        False: record no points, which saves time.
+    The tree is `Solver.tree`, q0 (nq,) the start [rad or m], and `goals` the poses (position [m],
+    quat_xyzw) that replace those of goals. Where `options.in_kernel` is true, the compiled solver
+    is used. With `watched=False` no points are recorded, which saves time.
 
     Raises
     ------

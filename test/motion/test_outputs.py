@@ -4,7 +4,7 @@ import csv
 import sys
 
 from ik_node import load_robot, Solver
-from ik_node.cli.tables.answer_table import answer_header, answer_rows, AnswerTable
+from ik_node.cli.answer_table import answer_header, answer_rows, AnswerTable
 from ik_node.description.files import description_path
 from ik_node.errors import OptionError
 from ik_node.motion.write import free_output, write_bag, write_npz

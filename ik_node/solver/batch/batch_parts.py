@@ -21,21 +21,7 @@ Result = TypeVar('Result')
 
 
 class Part(NamedTuple):
-    """
-    Some of the problems of a batch.
-
-    Attributes
-    ----------
-    poses : dict of str to (ndarray, ndarray)
-        Positions (n, 3) [m] and unit quaternions (n, 4) of each goal.
-    starts : ndarray, shape (1, nq) or (n, nq)
-        One start for all, or one for each [rad or m].
-    size : int
-        Number n of problems.
-    threads : int
-        Number of threads.
-
-    """
+    """Some of the problems of a batch: poses of each goal, and one start for all or for each."""
 
     poses: dict[str, tuple[Array, Array]]
     starts: Array
@@ -58,27 +44,11 @@ def run_parts(
     """
     Solve problems in parts on an executor, and yield finish(solution) of each, in order.
 
-    Parameters
-    ----------
-    work : BatchWork
-        Problem and options, for these goals.
-    poses : mapping of str to (positions, quats_xyzw)
-        Shapes (N, 3) [m] and (N, 4). Only the parts that are being solved are copied, so that
-        they may be maps of files.
-    starts : ndarray, shape (1, nq) or (N, nq)
-        One start for all, or one for each [rad or m].
-    rows : range
-        The problems to solve.
-    finish : callable
-        Function that the worker applies to the solution of a part; workers can import it.
-    executor : Executor
-        See `run_chunks`.
-    threads : int, optional
-        Number of threads per worker; None = 1.
-    most : int, optional
-        Most problems per part; None = chosen.
-    progress : callable, optional
-        Called with the number of problems that are solved and their total number.
+    Poses have shapes (N, 3) [m] and (N, 4) for each goal, and starts (1, nq) or (N, nq). Only the
+    parts that are being solved are copied, so that they may be maps of files. Workers import
+    `finish`. A part has at most `most` problems, or as many as suit the workers; each worker uses
+    `threads` threads, by default one. `progress` gets the number of problems that are solved and
+    their total number.
 
     Raises
     ------
@@ -150,19 +120,7 @@ def solve_on_executor(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> BatchSolution:
-    """
-    Solve every problem on an executor, see `Solver.solve_batch`.
-
-    Parameters
-    ----------
-    work, goals, q0, progress : optional
-        As for `batch_run.solve_batch`.
-    executor : Executor
-        See `run_chunks`.
-    threads : int, optional
-        Number of threads per worker; None = 1.
-
-    """
+    """Solve every problem on an executor, see `Solver.solve_batch`."""
     began = perf_counter()
     poses = many_poses(goals, work.problem)
     many = next((len(positions) for positions, _ in poses.values()), None)

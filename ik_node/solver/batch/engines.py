@@ -65,18 +65,9 @@ def run_chunks(
     A limited number of chunks is in memory at a time, so that the number of chunks may be
     unlimited. If the generator is closed, or raises, all chunks that have not begun are cancelled.
 
-    Parameters
-    ----------
-    executor : Executor or None
-        Runs the chunks; None = this thread does.
-    function : callable
-        Function of `shared` and the data of a chunk, which workers can import.
-    shared : object
-        Data of all chunks. Each worker unpickles it once.
-    chunks : iterable of Chunk
-        The work.
-    progress : callable, optional
-        Called by the calling thread with the number of problems that are solved.
+    Without an executor this thread does the work. Workers import the function, and unpickle the
+    shared object once. `progress` is called by this thread with the number of problems that are
+    solved.
 
     Raises
     ------

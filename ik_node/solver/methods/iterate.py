@@ -64,40 +64,15 @@ class Iterate:
     Lengths are multiples of the characteristic length [L], except in `q` and `errors`. The arrays
     are views of the workspace.
 
-    Parameters
-    ----------
-    chain : ChainProblem
-        The chain, whose workspace is used.
-    q : ndarray, shape (nq,)
-        All joint values [rad or m]; the start, updated in place.
-    joints : ndarray, shape (8, nq)
-        Limits, locks and preferences, see `JointTable.rows`.
-    options : SolverOptions
-        Options of the solver.
-    euler : bool
-        True: ball joints without limits are stepped by their Euler angles, so that variables are
-        independent numbers. False: by rotations about the axes of their turned frame.
-
-    Attributes
-    ----------
-    x, lower, upper : ndarray, shape (nv,)
-        Variables x and their bounds [rad or L].
-    free_ball : ndarray, shape (nv,)
-        1 for variables of a ball that is stepped by rotations, else 0.
-    weight : ndarray, shape (nr,)
-        Squared weights w_r^2 of the rows, the diagonal of W, at least `LEAST_REACH_WEIGHT`.
-    errors : ndarray, shape (nc, 2)
-        Residual norms of every constraint [m], [rad].
-    preference : ndarray, shape (nv,)
-        PREFERS_*: the kind of preference of each variable.
-    preferred_step, gain, pull : ndarray, shape (nv,)
-        x* - x for the preferences chosen by `settle_on` [rad or L], the share g of it to take in
-        a step, and its weight, see theory.md, eq. (9).
-    prismatic, turns : ndarray of bool, shape (nv,)
-        True for variables in [L], and for angles of which full turns do not count.
-    is_closure : ndarray of bool, shape (nr,)
-        True for rows of closures.
-
+    x, lower and upper (nv,) are the variables and their bounds [rad or L]; free_ball is 1 for
+    those of a ball that is stepped by rotations about the axes of its turned frame. With `euler`
+    all balls are stepped by their Euler angles, so that variables are independent numbers.
+    `prismatic` is True for variables in [L], and `turns` for angles of which full turns do not
+    count. `weight` (nr,) are the squared weights w_r^2 of the rows, the diagonal of W, at least
+    `LEAST_REACH_WEIGHT`; `errors` (nc, 2) the residual norms of every constraint [m], [rad].
+    `preference` is the kind of preference of each variable, PREFERS_*. For those chosen by
+    `settle_on`, `preferred_step` is x* - x, `gain` the share g of it to take in a step, and `pull`
+    its weight, see theory.md, eq. (9).
     """
 
     def __init__(

@@ -148,7 +148,7 @@ def test_ctrl_c_keeps_the_map_so_far(panda, volume, monkeypatch):
         (['--volume', '--link', 'link7', '--extent', '0', '1'], 'of x, of y and of z'),
         (['--volume', '--link', 'link7', '-o', 'a.csv'], '.npz, .h5 or .hdf5'),
         (['--volume', '--link', 'link7', '-o', 'nowhere/a.npz'], 'a file that can be written'),
-        (['--volume', '--link', 'link7', '--plane', 'xy'], 'without --volume only'),
+        (['--volume', '--link', 'link7', '--plane', 'xy'], 'use it without --volume'),
         (['--volume', '--link', 'link7', '--orientations', 'few'], 'few: no such file'),
         (['--volume', '--link', 'link7', '--orientations', 'panda.urdf'], 'rows qx,qy,qz,qw'),
         (['--link', 'link7', '--orientations', '4'], 'with --volume only'),

@@ -16,7 +16,7 @@ from ik_node.analysis.reach.volume import ReachVolume
 from ik_node.cli.engine_arguments import engine_of
 from ik_node.cli.goal_arguments import parse_goal_arguments
 from ik_node.cli.robot_arguments import check_files, check_writable, robot_of
-from ik_node.cli.workspace.volume_plot import volume_plot
+from ik_node.cli.volume_plot import volume_plot
 from ik_node.display import say
 from ik_node.errors import DescriptionError, OptionError
 from ik_node.motion.pose_table import read_goal_table

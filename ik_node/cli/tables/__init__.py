@@ -1,1 +1,0 @@
-"""The input and output tables of the command `batch`."""

@@ -1,1 +1,0 @@
-"""The workspace map of the command `reach`, its outline and its picture."""
