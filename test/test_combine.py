@@ -19,7 +19,7 @@ def load(name, **options):
     return load_robot(name, **options)
 
 
-@pytest.mark.parametrize('name', ['hexapod', 'gripper', 'arm6', 'walker'])
+@pytest.mark.parametrize('name', ['hexapod', 'gripper'])
 def test_prefix_is_before_every_name_and_changes_nothing_else(name):
     """Links, joints, closures, motors, and the values of a solve."""
     plain, named = load(name), load(name, prefix='left_')

@@ -7,7 +7,6 @@ import inspect
 import re
 
 import ik_node as ik
-import pytest
 
 from tools.documentation.api import GROUPS
 
@@ -43,27 +42,34 @@ def examples(thing):
 RAN = set()
 
 
-@pytest.mark.parametrize('name', NAMES)
-def test_examples_of_public_name_run(name):
+def test_examples_of_public_name_run():
     """Each as at a fresh prompt."""
-    thing = thing_of(name)
-    found = examples(thing)
-    assert name in WITHOUT or any(each.name == thing.__name__ for each in found), 'no example'
-    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
-    for each in found:
-        if (each.filename, each.lineno) in RAN:  # inherited from a class that was tested before
-            continue
-        RAN.add((each.filename, each.lineno))
-        each.globs = {}
-        report = []
-        runner.run(each, out=report.append)
-        assert not report, ''.join(report)
+    for name in NAMES:
+        thing = thing_of(name)
+        found = examples(thing)
+        assert name in WITHOUT or any(each.name == thing.__name__ for each in found), 'no example'
+        runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+        for each in found:
+            if (
+                each.filename,
+                each.lineno,
+            ) in RAN:  # inherited from a class that was tested before
+                continue
+            RAN.add((each.filename, each.lineno))
+            each.globs = {}
+            report = []
+            runner.run(each, out=report.append)
+            assert not report, ''.join(report)
 
 
-@pytest.mark.parametrize('name', CLASSES)
-def test_examples_show_every_method_and_property(name):
-    """A method with a longer docstring has its own, see docs/glossary.md."""
-    cls = thing_of(name)
+def test_examples_show_every_method_and_property():
+    """A method with a longer docstring has an example of its own."""
+    missing = {name: members_without_example(thing_of(name)) for name in CLASSES}
+    assert {name: members for name, members in missing.items() if members} == {}
+
+
+def members_without_example(cls):
+    """Return the names of public methods and properties that no example of a class uses."""
     shown = '\n'.join(line.source for each in examples(cls) for line in each.examples)
     missing = set()
     for member in {member for part in package_classes(cls) for member in vars(part)}:
@@ -78,7 +84,7 @@ def test_examples_show_every_method_and_property(name):
             missing |= set() if '>>>' in function.__doc__ else {member}
         else:
             missing |= {member} - {*re.findall(r'\.(\w+)', shown)}
-    assert not missing
+    return missing
 
 
 def test_help_explains_every_option():

@@ -47,19 +47,6 @@ def test_new_goal_has_pose_and_name_of_its_link(bars):
     assert solution.iterations == 0
 
 
-def test_goal_on_some_axes_is_met(bars):
-    """Axes are given as text; the oracle verifies the answer."""
-    goal = bars.add_goal('coupler', name='pen', dof='X', axes='goal')
-    position = goal.position + np.array((0.05, 5.0, 0))
-    solver = Solver(bars)
-    solution = solver.solve_pose({'pen': (position, goal.quaternion)})
-    assert solution.q.shape == (5,)
-    wanted = (position, goal.quaternion)
-    found = naive_of(bars, solution.q).error(goal, wanted)
-    assert found[0] == pytest.approx(solution.goal_errors['pen'].position, abs=1e-12)
-    assert max(naive_of(bars, solution.q).error(bars.closures['tie'])) <= 1e-6
-
-
 def test_unknown_link_axis_or_duplicate_name_is_refused(bars):
     """The error names the link, axis or name."""
     bars.add_goal('crank')
@@ -74,16 +61,6 @@ def test_unknown_link_axis_or_duplicate_name_is_refused(bars):
         bars.add_goal('coupler', axes='sideways')
     assert list(bars.goals) == ['crank']
     assert [j.name for j in bars.links['coupler'].closure_joints] == ['tie']
-
-
-def test_goal_keeps_weight_priority_and_tolerance(bars):
-    """A single tolerance applies to [m] and [rad]."""
-    plain = bars.add_goal('crank')
-    assert (plain.kind, plain.weight, plain.priority, plain.tolerance) == ('frame', 1.0, 0, None)
-    assert plain.parent is None
-    goal = bars.add_goal('lamp', weight=2.5, priority=3, tolerance=1e-3)
-    assert (goal.weight, goal.priority, goal.tolerance) == (2.5, 3, (1e-3, 1e-3))
-    assert bars.add_goal('shade', tolerance=(1e-4, 1e-2)).tolerance == (1e-4, 1e-2)
 
 
 def test_relative_goal_follows_its_base_link(hexapod):
@@ -150,8 +127,13 @@ def missed_by(world, direction, point):
     return np.arctan2(np.linalg.norm(np.cross(turned, seen)), turned @ seen)
 
 
-@pytest.mark.parametrize('offset', [None, ((0.1, -0.2, 0.05), (0.5, 0.5, -0.5, 0.5))])
-@pytest.mark.parametrize('axis', [*AXES, (1, 2, -2), (0, 0, -0.5)])
+@pytest.mark.parametrize(
+    ('axis', 'offset'),
+    [
+        *((axis, None) for axis in ('X', '-Z', (1, 2, -2))),
+        *((axis, ((0.1, -0.2, 0.05), (0.5, 0.5, -0.5, 0.5))) for axis in ('y', (0, 0, -0.5))),
+    ],
+)
 def test_look_at_goal_points_named_axis_at_goal(arm, axis, offset):
     """The axis of the offset frame points at the origin of the goal."""
     direction = np.array(AXES.get(axis, axis), dtype=float)
@@ -208,37 +190,15 @@ def test_centre_of_mass_goal_is_reached(arm):
         np.testing.assert_allclose(found[[0, 2]], place[[0, 2]], atol=1e-6)
 
 
-def test_centre_of_mass_goal_is_relative_to_foot(arm):
-    """The goal is in the frame of a link, along the goal's axes."""
-    for link in arm.links.values():
-        link.mass, link.centre_of_mass = 2.0, np.array((0.02, 0.0, 0.0))
-    goal = arm.add_goal(
-        'link0', name='balance', kind='centre_of_mass', dof='X Y', axes='goal', base='link2'
-    )
-    begun = naive_of(arm).world(arm.links['link2']) @ [*goal.position, 1]
-    np.testing.assert_allclose(begun[:3], arm.centre_of_mass(arm.q), atol=1e-12)
-    wanted = (np.add(goal.position, (0.03, -0.02, 0)), goal.quaternion)
-    solution = Solver(arm).solve_pose({'balance': wanted})
-    assert solution.status is Status.CONVERGED
-    frame = naive_of(arm, solution.q).world(arm.links['link2']) @ pose(*wanted)
-    centre = np.linalg.inv(frame) @ [*arm.centre_of_mass(solution.q), 1]
-    np.testing.assert_allclose(centre[:2], 0.0, atol=1e-6)
-
-
 @pytest.mark.parametrize(
     ('arguments', 'error', 'reason'),
     [
         ({'kind': 'wish'}, OptionError, "kind: 'wish' cannot be used; use frame look_at"),
         ({'base': 'nose'}, UnknownFrameError, "no link named 'nose'"),
         ({'base': 'coupler'}, OptionError, "base: 'coupler' .* another link than 'coupler'"),
-        ({'weight': -1}, OptionError, 'weight'),
-        ({'priority': 0.5}, OptionError, 'priority'),
-        ({'tolerance': (1, 2, 3)}, ShapeError, 'tolerance'),
         ({'offset': ((0, 0), (0, 0, 0, 1))}, ShapeError, r'offset: .*got shapes \(2,\)'),
         ({'distance': 0.3}, OptionError, 'distance: 0.3 .* none for kind frame'),
-        ({'kind': 'distance', 'distance': -0.3}, OptionError, 'distance'),
         ({'kind': 'distance', 'dof': 'X'}, OptionError, 'dof: .* for kind distance: none'),
-        ({'kind': 'look_at', 'dof': 'X'}, OptionError, 'dof: .* for kind look_at: none'),
         ({'kind': 'centre_of_mass', 'dof': 'X EZ'}, OptionError, 'centre_of_mass: some of X Y Z'),
         ({'kind': 'centre_of_mass', 'axes': 'link'}, OptionError, "axes: 'link' .* world goal"),
         ({'kind': 'centre_of_mass'}, TopologyError, "'coupler' and the links below it have no"),
@@ -248,20 +208,8 @@ def test_centre_of_mass_goal_is_relative_to_foot(arm):
             'offset: .* none for kind centre_of_mass',
         ),
         ({'kind': 'look_at', 'axis': 'W'}, OptionError, "axis: 'W' .* X Y Z -X -Y -Z, or a dir"),
-        ({'kind': 'look_at', 'axis': '+X'}, OptionError, 'axis'),
         ({'kind': 'look_at', 'axis': (0, 0, 0)}, ShapeError, r'axis: expected shape \(3,\)'),
-        ({'kind': 'look_at', 'axis': (0, 1)}, ShapeError, 'axis: expected .* not zero'),
         ({'kind': 'look_at', 'axis': (0, np.nan, 1)}, ShapeError, 'axis: expected .*nan'),
-        (
-            {'kind': 'look_at', 'axis': ('a', 'b', 'c')},
-            ShapeError,
-            r'axis: expected numbers of shape \(3,\)',
-        ),
-        (
-            {'axis': 'X'},
-            OptionError,
-            "axis: 'X' .* none for kind frame, which has no pointing axis",
-        ),
         ({'axis': (0, 0, 1)}, OptionError, 'axis: .* none for kind frame'),
     ],
 )

@@ -11,9 +11,8 @@ from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
 from support.fourbar_urdf import MACHINE
-from support.naive import by_name, frames_of, Naive, pose
+from support.naive import by_name, frames_of, Naive
 
 SIX = [f'__world_joint__.{name}' for name in ('X', 'Y', 'Z', 'EX', 'EY', 'EZ')]
 
@@ -119,14 +118,6 @@ def test_copy_contains_every_frame_and_setting(machine):
             assert tied is None or id(tied) in mine | {id(pen)}
 
 
-def test_matrices_of_the_copy_are_read_only(machine):
-    """Matrices of copied frames cannot be written to, like all others."""
-    copied = by_name(robot_to_ik_root(machine))['crank']
-    for array in (copied.matrix, copied.matrix_world, copied.parent.matrix_dof):
-        with pytest.raises(ValueError, match='read-only'):
-            array[0, 0] = 5.0
-
-
 def test_solving_the_copy_moves_only_the_copy(machine):
     """The robot keeps its values, goals and solver; the copy's loop is closed."""
     machine.add_goal('crank')
@@ -147,24 +138,6 @@ def test_solving_the_copy_moves_only_the_copy(machine):
     assert {name: f.matrix_world.tolist() for name, f in copies.items()} == values
 
 
-def test_free_root_lets_arm_reach_distant_pose():
-    """The root moves to a pose that an arm of 0.5 m cannot reach."""
-    arm = from_dh([(0.2, 0, np.pi / 2, 0), (0, 0.3, 0, 0)], limits=[(-0.5, 0.5)] * 2)
-    position, quat = (4.0, -3.0, 7.0), Rotation.from_euler('xyz', (2.5, 0.6, -2.0)).as_quat()
-    assert Solver(arm).solve_pose({'link2': (position, quat)}).status is not Status.CONVERGED
-    root = robot_to_ik_root(arm)
-    goal = Goal('far')
-    goal.make_closure(by_name(root)['link2'])
-    goal.set_position(*position)
-    goal.set_quaternion(*quat)
-    (result,) = Solver(root).solve()
-    assert result.status is Status.CONVERGED
-    np.testing.assert_allclose(
-        Naive([root]).world(by_name(root)['link2']), pose(position, quat), atol=1e-5
-    )
-    assert np.count_nonzero(np.abs(root.dof_values) > 1e-3) == 6
-
-
 def test_trimming_removes_branches_without_closure_or_goal(machine):
     """The masses of removed branches stay."""
     machine.add_goal('gloss')
@@ -183,17 +156,6 @@ def test_trimming_removes_branches_without_closure_or_goal(machine):
     assert [*machine.links] == before
     assert machine.links['paint'].parent is machine.joints['painted']
     assert machine.links['crank'].mass == 0.0
-
-
-def test_floating_robot_keeps_its_own_root_joint():
-    """It is copied with its values."""
-    floating = load_robot(MACHINE, root='floating')
-    floating.joints['__world_joint__'].set_dof_values(1, 2, 3, 0.1, 0.2, 0.3)
-    root = robot_to_ik_root(floating)
-    assert root.name == '__world_joint__'
-    assert root is not floating.root
-    assert root.dof_values.tolist() == [1, 2, 3, 0.1, 0.2, 0.3]
-    assert Solver(root).joint_names[:6] == SIX
 
 
 TWO = """<robot name="two"><link name="a"/><link name="a1"/><link name="b"/><link name="b1"/>

@@ -61,10 +61,8 @@ def test_killed_writer_leaves_the_file_before(tmp_path):
 
 COMMANDS = {
     'batch': ('arm6', '--link', 'tool_link', '--goals', 'poses.csv', '-o', 'out.csv'),
-    'reach': ('arm6', '--link', 'tool_link', '--grid', '4', '-o', 'out.csv'),
     'reach --volume': ('arm6', '--volume', '--link', 'tool_link', '--cell', '0.4', '-o', 'o.npz'),
     'convert': ('gripper', '-o', 'out.urdf', '--closures-out', 'out.yaml'),
-    'export': ('gripper', '-o', 'out.ikr'),
     'motion': ('arm6', '--motion', 'walk.csv', '--map', 'map.yaml', '-o', 'out.npz'),
 }
 

@@ -21,22 +21,23 @@ def gap_of(m):
     return max(max(there.error(c)) for c in m.closures.values())
 
 
-@pytest.mark.parametrize('crank', [0.4, -1.0])
-@pytest.mark.parametrize(
-    ('kind', 'dof', 'gruebler', 'redundant'),
-    [('hinge', None, -2, 3), ('weld', 'X Y', 1, 0), ('point', None, 0, 1)],
-)
-def test_four_bar_has_mobility_one(kind, dof, gruebler, redundant, crank):
+def test_four_bar_has_mobility_one():
     """By rank for every closure type; counting gives -2 for a hinge."""
-    m = loop('fourbar', dof, kind, angles=closing_angles(crank))
-    assert gap_of(m) <= 1e-12
-    found = mobility(m)
-    assert found == 1
-    assert found.gruebler == gruebler
-    assert (found.rank, found.closure_rows) == (2, 2 + redundant)
-    assert found.redundant_rows == redundant
-    assert found.redundant_closures == ({'tie': redundant} if redundant else {})
-    assert found.chains == [('j0', 'j1', 'j2')]
+    for crank in [0.4, -1.0]:
+        for kind, dof, gruebler, redundant in [
+            ('hinge', None, -2, 3),
+            ('weld', 'X Y', 1, 0),
+            ('point', None, 0, 1),
+        ]:
+            m = loop('fourbar', dof, kind, angles=closing_angles(crank))
+            assert gap_of(m) <= 1e-12
+            found = mobility(m)
+            assert found == 1
+            assert found.gruebler == gruebler
+            assert (found.rank, found.closure_rows) == (2, 2 + redundant)
+            assert found.redundant_rows == redundant
+            assert found.redundant_closures == ({'tie': redundant} if redundant else {})
+            assert found.chains == [('j0', 'j1', 'j2')]
 
 
 @pytest.mark.parametrize('multi', [True, False])
@@ -140,17 +141,17 @@ def derivatives(m):
     return np.array(rows).T
 
 
-@pytest.mark.parametrize('name', CLOSED)
-def test_mobility_equals_null_space_of_differentiated_oracle(name):
+def test_mobility_equals_null_space_of_differentiated_oracle():
     """For every mechanism."""
-    m = CLOSED[name]()
-    jacobian = derivatives(m)
-    rank = np.linalg.matrix_rank(jacobian, tol=1e-6)
-    found = mobility(m)
-    assert found.free == jacobian.shape[1]
-    assert found.closure_rows == jacobian.shape[0]
-    assert found.rank == rank
-    assert found == jacobian.shape[1] - rank
+    for name in CLOSED:
+        m = CLOSED[name]()
+        jacobian = derivatives(m)
+        rank = np.linalg.matrix_rank(jacobian, tol=1e-6)
+        found = mobility(m)
+        assert found.free == jacobian.shape[1]
+        assert found.closure_rows == jacobian.shape[0]
+        assert found.rank == rank
+        assert found == jacobian.shape[1] - rank
 
 
 def test_singular_values_descend_and_give_condition_number():
@@ -218,25 +219,25 @@ def test_mobility_facts_and_report_have_plain_types():
     assert report[3] == 'chain of 3: j0 j1 j2'
 
 
-@pytest.mark.parametrize('name', TRUTH_SETS)
-def test_mobility_equals_truth_data(shared, name):
+def test_mobility_equals_truth_data(shared):
     """The null space at each published pose."""
-    truth = json.loads((shared / 'truth' / f'{name}.json').read_text())
-    annotations = truth.get('closures_yaml')
-    robot = load_robot(
-        shared / truth['model'],
-        closures=shared / annotations if annotations else None,
-        assemble=False,
-    )
-    order = [truth['joints'].index(joint) for joint in robot.joint_names]
-    for entry in truth['poses'][::4]:
-        robot.q = np.array(entry['q'])[order]
-        found = robot.mobility
-        assert found == entry['dof']
-        assert found.rank + found == found.free
-        if found.rank and entry.get('sigma_min'):
-            least = found.singular_values[found.rank - 1]
-            assert least == pytest.approx(entry['sigma_min'], rel=1e-3)
+    for name in TRUTH_SETS:
+        truth = json.loads((shared / 'truth' / f'{name}.json').read_text())
+        annotations = truth.get('closures_yaml')
+        robot = load_robot(
+            shared / truth['model'],
+            closures=shared / annotations if annotations else None,
+            assemble=False,
+        )
+        order = [truth['joints'].index(joint) for joint in robot.joint_names]
+        for entry in truth['poses'][::4]:
+            robot.q = np.array(entry['q'])[order]
+            found = robot.mobility
+            assert found == entry['dof']
+            assert found.rank + found == found.free
+            if found.rank and entry.get('sigma_min'):
+                least = found.singular_values[found.rank - 1]
+                assert least == pytest.approx(entry['sigma_min'], rel=1e-3)
 
 
 def test_rounding_errors_add_no_rank():

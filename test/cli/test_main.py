@@ -28,13 +28,13 @@ def test_help_lists_the_commands(capsys):
         assert about in text
 
 
-@pytest.mark.parametrize('name', COMMANDS)
-def test_help_of_a_command_lists_its_options(name, capsys):
+def test_help_of_a_command_lists_its_options(capsys):
     """Each command has a help of its own."""
-    with pytest.raises(SystemExit) as ended:
-        main([name, '--help'])
-    assert ended.value.code == 0
-    assert f'ik_node {name}' in capsys.readouterr().out
+    for name in COMMANDS:
+        with pytest.raises(SystemExit) as ended:
+            main([name, '--help'])
+        assert ended.value.code == 0
+        assert f'ik_node {name}' in capsys.readouterr().out
 
 
 def test_help_of_the_node_has_its_parameters(capsys):
@@ -153,15 +153,15 @@ def test_full_standard_output_is_named(command, unbuffered, monkeypatch):
     assert 'Exception' not in done.stderr
 
 
-@pytest.mark.parametrize('words', [['check'], ['check', '--json'], ['solve'], ['--version'], []])
-def test_closed_standard_output_leaves_no_traceback(words):
+def test_closed_standard_output_leaves_no_traceback():
     """`ik_node check robot.urdf >&-` prints nothing and works."""
-    robot = ['urdf/delta.urdf'] if words and words[0] in COMMANDS else []
-    line = ['sh', '-c', '"$0" "$@" >&-', sys.executable, '-m', 'ik_node', *words, *robot]
-    done = subprocess.run(line, capture_output=True, text=True, check=False)
-    assert done.returncode == 0
-    assert 'Traceback' not in done.stderr
-    assert 'NoneType' not in done.stderr
+    for words in [['check'], ['check', '--json'], ['solve'], ['--version'], []]:
+        robot = ['urdf/delta.urdf'] if words and words[0] in COMMANDS else []
+        line = ['sh', '-c', '"$0" "$@" >&-', sys.executable, '-m', 'ik_node', *words, *robot]
+        done = subprocess.run(line, capture_output=True, text=True, check=False)
+        assert done.returncode == 0
+        assert 'Traceback' not in done.stderr
+        assert 'NoneType' not in done.stderr
 
 
 def test_closed_error_output_does_not_disturb_standard_output():
@@ -248,28 +248,28 @@ sys.exit(main(sys.argv[2:]))
 """
 
 
-@pytest.mark.parametrize('name', sorted({*COMMANDS} - {'node', 'warm', 'bench'}))
-def test_ctrl_c_during_imports_leaves_no_traceback(name):
+def test_ctrl_c_during_imports_leaves_no_traceback():
     """The exit code is that of Ctrl-C in shells."""
-    words = [sys.executable, '-c', SLOW, name]
-    streams = {'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE, 'text': True}
-    with subprocess.Popen(words, **streams) as process:
-        assert process.stdout.readline() == 'importing\n'
-        process.send_signal(signal.SIGINT)
-        assert process.communicate(timeout=PATIENCE) == ('', '')
-    assert process.returncode == 130
+    for name in sorted({*COMMANDS} - {'node', 'warm', 'bench'}):
+        words = [sys.executable, '-c', SLOW, name]
+        streams = {'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE, 'text': True}
+        with subprocess.Popen(words, **streams) as process:
+            assert process.stdout.readline() == 'importing\n'
+            process.send_signal(signal.SIGINT)
+            assert process.communicate(timeout=PATIENCE) == ('', '')
+        assert process.returncode == 130
 
 
-@pytest.mark.parametrize('name', sorted({*COMMANDS} - {'warm', 'bench'}))
-def test_python_without_the_required_packages_is_told_in_one_line(name):
+def test_python_without_the_required_packages_is_told_in_one_line():
     """The line names all of them, as pip does, and the way to get them."""
-    words = [sys.executable, '-c', BARE, ' '.join(cli.REQUIRED), name, 'robot.urdf', '-o', 'x']
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (2, '')
-    assert done.stderr.count('\n') == 1
-    assert f'{sys.executable} has no numpy scipy pyyaml tqdm: `' in done.stderr
-    assert '-m pip install numpy scipy pyyaml tqdm`' in done.stderr
-    assert '.venv/bin/ik_node' in done.stderr
+    for name in sorted({*COMMANDS} - {'warm', 'bench'}):
+        words = [sys.executable, '-c', BARE, ' '.join(cli.REQUIRED), name, 'robot.urdf', '-o', 'x']
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (2, '')
+        assert done.stderr.count('\n') == 1
+        assert f'{sys.executable} has no numpy scipy pyyaml tqdm: `' in done.stderr
+        assert '-m pip install numpy scipy pyyaml tqdm`' in done.stderr
+        assert '.venv/bin/ik_node' in done.stderr
 
 
 def test_version_and_help_need_no_package():

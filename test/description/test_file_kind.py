@@ -5,9 +5,9 @@ from ik_node.errors import DescriptionError
 import pytest
 
 
-@pytest.mark.parametrize(
-    ('name', 'reason'),
-    [
+def test_file_of_another_kind_is_named(tmp_path):
+    """The error says what the file is and what to read instead, in one line."""
+    for name, reason in [
         ('arm.png', 'this is a picture'),
         ('arm.step', 'this is a CAD file, whose joints cannot be read: export a URDF'),
         ('arm.SLDPRT', 'this is a CAD file'),
@@ -16,16 +16,13 @@ import pytest
         ('arm.usda', 'this is a USD file'),
         ('arm.sdf.erb', r'expand it first, `erb model\.sdf\.erb > model\.sdf`'),
         ('arm.closures.yaml', 'this is not a robot description: name the robot'),
-    ],
-)
-@pytest.mark.parametrize('content', [b'\x89PNG\0\1', b'<% x %>', b'<COLLADA/>'])
-def test_file_of_another_kind_is_named(tmp_path, name, reason, content):
-    """The error says what the file is and what to read instead, in one line."""
-    path = tmp_path / name
-    path.write_bytes(content)
-    with pytest.raises(DescriptionError, match=f'{name}: .*{reason}') as caught:
-        read_description(path)
-    assert '\n' not in str(caught.value)
+    ]:
+        for content in [b'\x89PNG\0\1', b'<% x %>', b'<COLLADA/>']:
+            path = tmp_path / name
+            path.write_bytes(content)
+            with pytest.raises(DescriptionError, match=f'{name}: .*{reason}') as caught:
+                read_description(path)
+            assert '\n' not in str(caught.value)
 
 
 def test_description_is_read_whatever_its_name(tmp_path):

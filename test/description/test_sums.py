@@ -43,9 +43,9 @@ MJCF = """<mujoco model="m"><compiler angle="radian"/><worldbody><body name="bas
 HALVES = [[0.25, 0.25], [0.5, -0.5]]
 
 
-@pytest.mark.parametrize(
-    ('text', 'closures', 'offsets', 'ratio'),
-    [
+def test_motors_turn_a_wrist_in_every_format():
+    """And in the URDF and the YAML that are written of it."""
+    for text, closures, offsets, ratio in [
         (wrist(), yaml.safe_load(ANNOTATIONS), (0.1, 0.0), HALVES),
         (wrist(ELEMENTS), None, (0.1, 0.0), HALVES),
         (wrist(TRANSMISSION), None, (-0.2, -0.2), HALVES),
@@ -53,23 +53,20 @@ HALVES = [[0.25, 0.25], [0.5, -0.5]]
         (wrist(CONTROL, motors=False), None, (0.0, 0.0), HALVES),
         (wrist(FOUR_BAR, motors=False), None, (0.0, 0.0), [[0.5, 0.0], [-0.5, 1.0]]),
         (MJCF, None, (0.1 - 0.1, 0.1), HALVES),
-    ],
-)
-def test_motors_turn_a_wrist_in_every_format(text, closures, offsets, ratio):
-    """And in the URDF and the YAML that are written of it."""
-    robot = load_robot(text, closures=closures)
-    plain = robot.to_urdf(loops=False)
-    for copy in (
-        robot,
-        load_robot(robot.to_urdf()),
-        load_robot(plain, closures=yaml.safe_load(robot.to_closures())),
-    ):
-        assert copy.mobility == 2
-        between = copy.transmission(['left', 'right'], ['pitch', 'roll'])
-        state = between.to_joints([0.3, 0.1])
-        wanted = ratio @ (np.array((0.3, 0.1)) - offsets)
-        np.testing.assert_allclose(state.joint_position, wanted, atol=1e-9)
-        np.testing.assert_allclose(between.jacobian(state.q), ratio, atol=1e-12)
+    ]:
+        robot = load_robot(text, closures=closures)
+        plain = robot.to_urdf(loops=False)
+        for copy in (
+            robot,
+            load_robot(robot.to_urdf()),
+            load_robot(plain, closures=yaml.safe_load(robot.to_closures())),
+        ):
+            assert copy.mobility == 2
+            between = copy.transmission(['left', 'right'], ['pitch', 'roll'])
+            state = between.to_joints([0.3, 0.1])
+            wanted = ratio @ (np.array((0.3, 0.1)) - offsets)
+            np.testing.assert_allclose(state.joint_position, wanted, atol=1e-9)
+            np.testing.assert_allclose(between.jacobian(state.q), ratio, atol=1e-12)
 
 
 def test_motor_is_never_a_follower():
@@ -129,19 +126,16 @@ def test_sdf_gears_turn_over_a_moving_carrier(reference, planet):
     assert not any('gears' in note for note in robot.notes)
 
 
-@pytest.mark.parametrize(
-    ('coupling', 'message'),
-    [
+def test_sum_that_cannot_be_read_is_refused():
+    """The error names the coupling."""
+    for coupling, message in [
         ({'joint': 'left', 'of': {'pitch': 1.0, 'yaw': 2.0}}, 'yaw'),
         ({'joint': 'left', 'of': {}}, 'no joint'),
         ({'joint': 'left', 'of': {'pitch': 'x'}}, "'pitch'"),
         ({'joint': 'left', 'of': {'pitch': 1.0}, 'coefficients': [1]}, 'factors'),
         ({'joint': 'left', 'of': 'pitch', 'coefficients': [0, 1], 'offset': 1}, 'offset'),
         ({'joint': 'left', 'of': {'left': 1.0, 'pitch': 1.0}}, 'circle'),
-    ],
-)
-def test_sum_that_cannot_be_read_is_refused(coupling, message):
-    """The error names the coupling."""
-    with pytest.raises(DescriptionError, match=message) as error:
-        load_robot(wrist(), closures={'couplings': [coupling]})
-    assert 'coupling' in str(error.value)
+    ]:
+        with pytest.raises(DescriptionError, match=message) as error:
+            load_robot(wrist(), closures={'couplings': [coupling]})
+        assert 'coupling' in str(error.value)

@@ -7,7 +7,6 @@ from ik_node.model.frame import find_roots
 from ik_node.model.request import request_of
 from ik_node.model.tree import build_tree
 import numpy as np
-import pytest
 from support.mechanisms import MECHANISMS
 
 SOME = ('ball', 'coupled', 'two_arms', 'hexapod_single', 'universal_and_distance', 'walker')
@@ -34,47 +33,47 @@ def flat_chains(mechanism):
     return tree, [flatten(tree, requests, supports, chain) for chain in chains]
 
 
-@pytest.mark.parametrize('name', SOME)
-def test_packed_tables_are_consistent(name):
+def test_packed_tables_are_consistent():
     """Starts add up, and indices are in range."""
-    _, flats = flat_chains(MECHANISMS[name]())
-    for flat in flats:
-        u = Unpacked(flat)
-        n, nv, nc = (u.size[k] for k in ('n', 'nv', 'nc'))
-        assert u.size['nr'] == BLOCK * nc
-        assert flat.rows.size == sum(flat.row_counts)
-        assert (u.row_end - BLOCK * np.arange(nc)).tolist() == list(flat.row_counts)
-        assert (u.parent < np.arange(n)).all()
-        assert ((u.var >= -1) & (u.var < nv)).all()
-        assert set(range(nv)) <= set(u.var.tolist())
-        for starts, total in (('entry0', u.size['ne']), ('slot0', u.size['ns'])):
-            field = getattr(u, starts)
-            assert field[0] == 0
-            assert field[-1] == total
-            assert (np.diff(field) >= 0).all()
+    for name in SOME:
+        _, flats = flat_chains(MECHANISMS[name]())
+        for flat in flats:
+            u = Unpacked(flat)
+            n, nv, nc = (u.size[k] for k in ('n', 'nv', 'nc'))
+            assert u.size['nr'] == BLOCK * nc
+            assert flat.rows.size == sum(flat.row_counts)
+            assert (u.row_end - BLOCK * np.arange(nc)).tolist() == list(flat.row_counts)
+            assert (u.parent < np.arange(n)).all()
+            assert ((u.var >= -1) & (u.var < nv)).all()
+            assert set(range(nv)) <= set(u.var.tolist())
+            for starts, total in (('entry0', u.size['ne']), ('slot0', u.size['ns'])):
+                field = getattr(u, starts)
+                assert field[0] == 0
+                assert field[-1] == total
+                assert (np.diff(field) >= 0).all()
 
 
-@pytest.mark.parametrize('name', SOME)
-def test_every_unknown_is_eliminated_once(name):
+def test_every_unknown_is_eliminated_once():
     """Each constraint is one block; a variable is in a block or eliminated before."""
-    _, flats = flat_chains(MECHANISMS[name]())
-    for flat in flats:
-        u = Unpacked(flat)
-        nb, nc, nv = (u.size[k] for k in ('nb', 'nc', 'nv'))
-        assert sorted(u.block_constraint[u.block_constraint >= 0].tolist()) == list(range(nc))
-        placed = {int(v): at for at, v in enumerate(u.block_var) if v >= 0}
-        assert [placed.get(v, -1) for v in range(nv)] == u.var_place.tolist()
-        direct = set(u.part_var.tolist())
-        assert direct | set(placed) == set(range(nv))
-        assert not direct & set(placed)
-        assert (u.slot_var[u.part_a] == u.part_var).all()
-        assert (u.slot_var[u.part_b] == u.part_var).all()
-        for b in range(nb):
-            later = u.edge_to[u.edge0[b] : u.edge0[b + 1]]
-            assert (np.diff(later) > 0).all()
-            assert (later > b).all()
-        assert u.size['nm'] == nb + u.size['edges']
-        assert ((u.update_at >= 0) & (u.update_at < u.size['nm'])).all()
+    for name in SOME:
+        _, flats = flat_chains(MECHANISMS[name]())
+        for flat in flats:
+            u = Unpacked(flat)
+            nb, nc, nv = (u.size[k] for k in ('nb', 'nc', 'nv'))
+            assert sorted(u.block_constraint[u.block_constraint >= 0].tolist()) == list(range(nc))
+            placed = {int(v): at for at, v in enumerate(u.block_var) if v >= 0}
+            assert [placed.get(v, -1) for v in range(nv)] == u.var_place.tolist()
+            direct = set(u.part_var.tolist())
+            assert direct | set(placed) == set(range(nv))
+            assert not direct & set(placed)
+            assert (u.slot_var[u.part_a] == u.part_var).all()
+            assert (u.slot_var[u.part_b] == u.part_var).all()
+            for b in range(nb):
+                later = u.edge_to[u.edge0[b] : u.edge0[b + 1]]
+                assert (np.diff(later) > 0).all()
+                assert (later > b).all()
+            assert u.size['nm'] == nb + u.size['edges']
+            assert ((u.update_at >= 0) & (u.update_at < u.size['nm'])).all()
 
 
 def test_packed_arrays_are_contiguous_int64_and_float64():

@@ -26,15 +26,15 @@ def test_columns_follow_order_of_motion_d():
     assert tree.q_of_column == [0, 1, 2, 5, 4, 3, 6, 7]
 
 
-@pytest.mark.parametrize('name', ['ball', 'coupled', 'hexapod', 'relative', 'walker'])
-def test_parent_columns_precede_children(name):
+def test_parent_columns_precede_children():
     """Every frame has a column or the root as its carrier."""
-    mechanism = MECHANISMS[name]()
-    tree = tree_of(mechanism)
-    assert all(column.parent < at for at, column in enumerate(tree.columns))
-    assert set(tree.carrier) == set(mechanism.naive().frames)
-    assert sorted(tree.q_of_column) == list(range(len(tree.names)))
-    assert len(set(tree.names)) == len(tree.names)
+    for name in ['ball', 'coupled', 'hexapod', 'relative', 'walker']:
+        mechanism = MECHANISMS[name]()
+        tree = tree_of(mechanism)
+        assert all(column.parent < at for at, column in enumerate(tree.columns))
+        assert set(tree.carrier) == set(mechanism.naive().frames)
+        assert sorted(tree.q_of_column) == list(range(len(tree.names)))
+        assert len(set(tree.names)) == len(tree.names)
 
 
 def test_every_column_moves_along_or_about_its_z_axis():

@@ -44,28 +44,25 @@ def test_csv_without_time_and_orientation_is_read(tmp_path):
     assert motion.points['tip'].positions.tolist() == [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
 
 
-@pytest.mark.parametrize(
-    ('text', 'message'),
-    [
+def test_error_of_csv_names_line_and_column(tmp_path):
+    """And what is allowed there."""
+    for text, message in [
         ('1,2,3\n4,5,6\n', r'm\.csv:1: no names of columns; allowed: time'),
         ('time,a.x,a.y,a.z\n0,1,2,3\n0,1,2,3\n', r'm\.csv:3: the time 0 comes after 0'),
         ('time,a.x,a.y,a.z\n0,1,2,3\n\n1,1,oops,3\n', r"m\.csv:4: 'oops' is not a finite"),
         ('time,a.x,a.y\n0,1,2\n', r"m\.csv:1: link 'a' has no column z"),
         ('time,a.x,a.y,a.w\n0,1,2,3\n', r"m\.csv:1: column 'a\.w': allowed: x y z"),
         ('time\n0\n1\n', r'm\.csv: no key points'),
-    ],
-)
-def test_error_of_csv_names_line_and_column(tmp_path, text, message):
+    ]:
+        path = tmp_path / 'm.csv'
+        path.write_text(text)
+        with pytest.raises(DescriptionError, match=message):
+            read_motion(path)
+
+
+def test_error_of_npz_names_array(tmp_path):
     """And what is allowed there."""
-    path = tmp_path / 'm.csv'
-    path.write_text(text)
-    with pytest.raises(DescriptionError, match=message):
-        read_motion(path)
-
-
-@pytest.mark.parametrize(
-    ('arrays', 'message'),
-    [
+    for arrays, message in [
         (
             {'a': np.zeros((4, 5))},
             r"the array 'a' is float64 of shape \(4, 5\); allowed: .*\(N, 3\)",
@@ -75,14 +72,11 @@ def test_error_of_csv_names_line_and_column(tmp_path, text, message):
         ({'a': np.zeros((4, 7))}, r"quaternion of 'a' is zero in row 0"),
         ({'a': np.zeros((2, 3)), 'times': np.zeros(2)}, r'times .*; allowed: 2 increasing'),
         ({'times': np.arange(3.0)}, r'no key points'),
-    ],
-)
-def test_error_of_npz_names_array(tmp_path, arrays, message):
-    """And what is allowed there."""
-    path = tmp_path / 'm.npz'
-    np.savez(path, **arrays)
-    with pytest.raises(DescriptionError, match=message):
-        read_motion(path)
+    ]:
+        path = tmp_path / 'm.npz'
+        np.savez(path, **arrays)
+        with pytest.raises(DescriptionError, match=message):
+            read_motion(path)
 
 
 @pytest.mark.parametrize(

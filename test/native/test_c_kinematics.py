@@ -10,7 +10,6 @@ from ik_node.model.kinematics import TreePoses
 from ik_node.model.link import Link
 from ik_node.native.library import library
 import numpy as np
-import pytest
 from scipy.spatial.transform import Rotation
 from support.c_programs import CRobot, JOINTS, LINKS
 from support.mechanisms import MECHANISMS
@@ -27,40 +26,40 @@ def matrices(poses):
     return made
 
 
-@pytest.mark.parametrize('name', MECHANISMS)
-def test_kinematics_of_mechanism_equal_those_of_the_tree(name):
+def test_kinematics_of_mechanism_equal_those_of_the_tree():
     """Poses and Jacobians of all links, at values that break closures and couplings."""
-    solver = MECHANISMS[name]().solver()
-    frames = [frame for frame in solver.tree.carrier if isinstance(frame, Link)]
-    expected = TreePoses(solver.tree)
-    robot = CRobot(export_robot(solver, ()))
-    assert robot.names(JOINTS) == solver.joint_names
-    assert robot.names(LINKS) == [frame.name for frame in frames]
-    for q in np.random.default_rng(2).uniform(-3.0, 3.0, (3, len(solver.joint_names))):
-        poses = robot.forward(q)
-        np.testing.assert_allclose(np.linalg.norm(poses[:, 3:], axis=1), 1.0, atol=CLOSE)
-        assert (poses[:, 6] >= 0.0).all()
-        for at, frame in enumerate(frames):
-            np.testing.assert_allclose(
-                matrices(poses)[at], expected.pose(q, frame), rtol=0, atol=CLOSE
-            )
-            np.testing.assert_allclose(
-                robot.jacobian(q, at), expected.jacobian(q, frame), rtol=0, atol=CLOSE
-            )
+    for name in MECHANISMS:
+        solver = MECHANISMS[name]().solver()
+        frames = [frame for frame in solver.tree.carrier if isinstance(frame, Link)]
+        expected = TreePoses(solver.tree)
+        robot = CRobot(export_robot(solver, ()))
+        assert robot.names(JOINTS) == solver.joint_names
+        assert robot.names(LINKS) == [frame.name for frame in frames]
+        for q in np.random.default_rng(2).uniform(-3.0, 3.0, (3, len(solver.joint_names))):
+            poses = robot.forward(q)
+            np.testing.assert_allclose(np.linalg.norm(poses[:, 3:], axis=1), 1.0, atol=CLOSE)
+            assert (poses[:, 6] >= 0.0).all()
+            for at, frame in enumerate(frames):
+                np.testing.assert_allclose(
+                    matrices(poses)[at], expected.pose(q, frame), rtol=0, atol=CLOSE
+                )
+                np.testing.assert_allclose(
+                    robot.jacobian(q, at), expected.jacobian(q, frame), rtol=0, atol=CLOSE
+                )
 
 
-@pytest.mark.parametrize('name', GALLERY)
-def test_kinematics_of_gallery_robot_equal_those_of_robot(name):
+def test_kinematics_of_gallery_robot_equal_those_of_robot():
     """The links have the names that Robot.forward and Robot.jacobian take."""
-    robot = load_robot(description_path(gallery.gallery_item(name).description))
-    made = CRobot(export_robot(Solver(robot), (), robot.name, robot.actuated))
-    poses = matrices(made.forward(robot.q))
-    for at, link in enumerate(made.names(LINKS)):
-        np.testing.assert_allclose(poses[at], robot.forward(robot.q, link), rtol=0, atol=CLOSE)
-    at = made.count(LINKS) - 1
-    np.testing.assert_allclose(
-        made.jacobian(robot.q, at), robot.jacobian(robot.q, link), rtol=0, atol=CLOSE
-    )
+    for name in GALLERY:
+        robot = load_robot(description_path(gallery.gallery_item(name).description))
+        made = CRobot(export_robot(Solver(robot), (), robot.name, robot.actuated))
+        poses = matrices(made.forward(robot.q))
+        for at, link in enumerate(made.names(LINKS)):
+            np.testing.assert_allclose(poses[at], robot.forward(robot.q, link), rtol=0, atol=CLOSE)
+        at = made.count(LINKS) - 1
+        np.testing.assert_allclose(
+            made.jacobian(robot.q, at), robot.jacobian(robot.q, link), rtol=0, atol=CLOSE
+        )
 
 
 def test_kinematics_do_not_disturb_a_solve_under_way():

@@ -78,28 +78,25 @@ sys.exit(main(['node', '--ros-args']))
 """
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize(
-    ('module', 'entry'),
-    [
-        ('rclpy', 'ros'),
-        ('ik_node.solver.solver', 'ros'),
-        ('numpy', 'cli'),
-        ('ik_node.solver.solver', 'cli'),
-    ],
-)
-def test_signal_during_imports_ends_the_node_cleanly(number, module, entry):
+def test_signal_during_imports_ends_the_node_cleanly():
     """The exit code is 0, and there is no traceback."""
-    process = subprocess.Popen(
-        [sys.executable, '-c', SLOW, module, entry],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    assert process.stdout.readline() == f'importing {module}\n'
-    process.send_signal(number)
-    assert process.communicate(timeout=PATIENCE)[0] == ''
-    assert process.returncode == 0
+    for number in [signal.SIGINT, signal.SIGTERM]:
+        for module, entry in [
+            ('rclpy', 'ros'),
+            ('ik_node.solver.solver', 'ros'),
+            ('numpy', 'cli'),
+            ('ik_node.solver.solver', 'cli'),
+        ]:
+            process = subprocess.Popen(
+                [sys.executable, '-c', SLOW, module, entry],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
+            assert process.stdout.readline() == f'importing {module}\n'
+            process.send_signal(number)
+            assert process.communicate(timeout=PATIENCE)[0] == ''
+            assert process.returncode == 0
 
 
 # Runs the node's entry, or the command line's, as if a module were not installed, or as if the
@@ -373,16 +370,16 @@ def test_description_with_missing_joint_is_refused(graph, urdf):
     graph.wait(lambda: graph.joint_states, 'joint states')
 
 
-@pytest.mark.parametrize('name', NAMES)
-def test_demo_sets_the_parameters_of_the_gallery(name):
+def test_demo_sets_the_parameters_of_the_gallery():
     """They are rate, goals, links and axes, as in config/NAME.yaml."""
-    from ik_node.ros_client.demo.run_demo import node_words
+    for name in NAMES:
+        from ik_node.ros_client.demo.run_demo import node_words
 
-    item = gallery_item(name)
-    words = node_words(item, 250.0)
-    assert words[::2] == ['-p'] * (len(words) // 2)
-    values = {key: yaml.safe_load(text) for key, text in (w.split(':=') for w in words[1::2])}
-    assert values == {'rate': 250.0, **item.parameters}
+        item = gallery_item(name)
+        words = node_words(item, 250.0)
+        assert words[::2] == ['-p'] * (len(words) // 2)
+        values = {key: yaml.safe_load(text) for key, text in (w.split(':=') for w in words[1::2])}
+        assert values == {'rate': 250.0, **item.parameters}
 
 
 @pytest.mark.parametrize('name', ['hexapod', 'gripper'])

@@ -28,49 +28,50 @@ def following(m, solver):
     return np.array([bool(m.joints[n.partition('.')[0]].couplings) for n in solver.joint_names])
 
 
-@pytest.mark.parametrize('name', CASES)
-def test_selected_joints_reach_pose_by_themselves(name):
+def test_selected_joints_reach_pose_by_themselves():
     """A pose that the chosen joints alone can reach is reached by them alone."""
-    m = MECHANISMS[name]()
-    solver, rng = m.solver(), np.random.default_rng(1)
-    chosen = CASES[name]
-    free, q0 = moving(solver, chosen), solver.q
-    held = ~(free | following(m, solver))
-    for _ in range(10):
-        q = np.where(free, m.random_q(solver.joint_names, rng, 0.5), q0)
-        goals = {
-            key: m.pose_of(goal.child.name, solver.joint_names, q) for key, goal in m.goals.items()
-        }
-        solution = solver.solve_pose(goals, q0, joints=chosen)
-        assert solution.status is Status.CONVERGED, solution.message
-        np.testing.assert_array_equal(solution.q[held], q0[held])
-        there = m.naive(solver.joint_names, solution.q)
-        for key, goal in m.goals.items():
-            assert max(there.error(goal, goals[key])) <= 1e-6
-        assert there.limit_excess() <= 0.0
-        assert there.coupling_gap() <= 1e-12
+    for name in CASES:
+        m = MECHANISMS[name]()
+        solver, rng = m.solver(), np.random.default_rng(1)
+        chosen = CASES[name]
+        free, q0 = moving(solver, chosen), solver.q
+        held = ~(free | following(m, solver))
+        for _ in range(10):
+            q = np.where(free, m.random_q(solver.joint_names, rng, 0.5), q0)
+            goals = {
+                key: m.pose_of(goal.child.name, solver.joint_names, q)
+                for key, goal in m.goals.items()
+            }
+            solution = solver.solve_pose(goals, q0, joints=chosen)
+            assert solution.status is Status.CONVERGED, solution.message
+            np.testing.assert_array_equal(solution.q[held], q0[held])
+            there = m.naive(solver.joint_names, solution.q)
+            for key, goal in m.goals.items():
+                assert max(there.error(goal, goals[key])) <= 1e-6
+            assert there.limit_excess() <= 0.0
+            assert there.coupling_gap() <= 1e-12
 
 
-@pytest.mark.parametrize('name', CASES)
-def test_selected_joints_approach_unreachable_goal(name):
+def test_selected_joints_approach_unreachable_goal():
     """No other joint moves, also when values are written to objects."""
-    m = MECHANISMS[name]()
-    solver = m.solver(SolverOptions(restarts=3))
-    chosen = CASES[name]
-    for joint in m.joints.values():
-        for dof in joint.dof:
-            joint.set_rest_pose_value(dof, 0.3)
-    free, q0 = moving(solver, chosen), solver.q
-    held = ~(free | following(m, solver))
-    solution = solver.solve_pose(dict.fromkeys(m.goals, FAR), q0, joints=iter(chosen))
-    assert solution.status is not Status.CONVERGED
-    np.testing.assert_array_equal(solution.q[held], q0[held])
-    assert (solution.q != q0).any()
-    for goal in m.goals.values():
-        goal.set_position(*FAR[0])
-    results = solver.solve(joints=chosen)
-    assert max(result.status for result in results) is not Status.CONVERGED
-    np.testing.assert_array_equal(solver.q[held], q0[held])
+    for name in CASES:
+        m = MECHANISMS[name]()
+        solver = m.solver(SolverOptions(restarts=3))
+        chosen = CASES[name]
+        for joint in m.joints.values():
+            for dof in joint.dof:
+                joint.set_rest_pose_value(dof, 0.3)
+        free, q0 = moving(solver, chosen), solver.q
+        held = ~(free | following(m, solver))
+        solution = solver.solve_pose(dict.fromkeys(m.goals, FAR), q0, joints=iter(chosen))
+        assert solution.status is not Status.CONVERGED
+        np.testing.assert_array_equal(solution.q[held], q0[held])
+        assert (solution.q != q0).any()
+        for goal in m.goals.values():
+            goal.set_position(*FAR[0])
+        results = solver.solve(joints=chosen)
+        assert max(result.status for result in results) is not Status.CONVERGED
+        np.testing.assert_array_equal(solver.q[held], q0[held])
 
 
 def test_selection_ends_with_its_solve():

@@ -98,18 +98,20 @@ def test_reference_solutions_agree(side):
         assert max(there.error(m.closures['weld'])) <= 1e-12
 
 
-@pytest.mark.parametrize('side', [UPPER, LOWER])
-@pytest.mark.parametrize('name', FOURBARS)
-def test_driven_four_bar_keeps_its_branch(name, side):
+def test_driven_four_bar_keeps_its_branch():
     """From any crank angle to any other."""
-    m = FOURBARS[name]()
-    solver, rng = m.solver(), np.random.default_rng(7)
-    ends = [(0.2, 2.8), (2.8, 0.2), *rng.uniform(0.2, 2.8, (COUNT, 2)).tolist()]
-    for start, end in ends:
-        solution = solver.drive({'crank': end}, values_of(solver, fourbar_truth(start, side)))
-        assert_driven(m, solver, solution, {'crank': end})
-        rocker = solution.q[solver.joint_names.index('rocker')]
-        assert same_angle(rocker, fourbar_truth(end, side)['rocker']), (start, end)
+    for side in [UPPER, LOWER]:
+        for name in FOURBARS:
+            m = FOURBARS[name]()
+            solver, rng = m.solver(), np.random.default_rng(7)
+            ends = [(0.2, 2.8), (2.8, 0.2), *rng.uniform(0.2, 2.8, (COUNT, 2)).tolist()]
+            for start, end in ends:
+                solution = solver.drive(
+                    {'crank': end}, values_of(solver, fourbar_truth(start, side))
+                )
+                assert_driven(m, solver, solution, {'crank': end})
+                rocker = solution.q[solver.joint_names.index('rocker')]
+                assert same_angle(rocker, fourbar_truth(end, side)['rocker']), (start, end)
 
 
 @pytest.mark.parametrize(('name', 'side'), [('fourbar_pinned', UPPER), ('fourbar_hinged', LOWER)])
@@ -303,27 +305,24 @@ def flat(cut='hinge', kind='continuous', axis='0 0 1', **lengths):
     return load_robot(FLAT.format(cut=cut, kind=kind, axis=axis, **lengths))
 
 
-@pytest.mark.parametrize(
-    ('cut', 'lengths', 'joint', 'value'),
-    [
+def test_drive_leaves_a_singular_start_and_names_the_branch():
+    """A drive back into it ends there."""
+    for cut, lengths, joint, value in [
         *(('hinge', PARALLELOGRAM, 'j1', 0.8), ('point', PARALLELOGRAM, 'j3', -0.5)),
         *(('hinge', CHANGE_POINT, 'j2', 0.4), ('point', KITE, 'j3', 0.8)),
         ('hinge', SLIDE, 'j3', -0.2),
-    ],
-)
-def test_drive_leaves_a_singular_start_and_names_the_branch(cut, lengths, joint, value):
-    """A drive back into it ends there."""
-    robot = flat(cut, **lengths)
-    solver = Solver(robot)
-    found = solver.drive({joint: value})
-    assert found.status is Status.CONVERGED
-    assert 'the start is singular' in found.message
-    assert found[joint] == value
-    assert max(found.closure_errors['pin']) < 1e-6
-    again = solver.drive({joint: value}, q0=found.q)
-    assert 'singular' not in again.message
-    (step,) = (float(x) for x in re.findall(f"'{joint}' (\\S+?)[,)]", found.message))
-    assert np.sign(step) == np.sign(value)
+    ]:
+        robot = flat(cut, **lengths)
+        solver = Solver(robot)
+        found = solver.drive({joint: value})
+        assert found.status is Status.CONVERGED
+        assert 'the start is singular' in found.message
+        assert found[joint] == value
+        assert max(found.closure_errors['pin']) < 1e-6
+        again = solver.drive({joint: value}, q0=found.q)
+        assert 'singular' not in again.message
+        (step,) = (float(x) for x in re.findall(f"'{joint}' (\\S+?)[,)]", found.message))
+        assert np.sign(step) == np.sign(value)
 
 
 def test_drive_in_steps_leaves_a_singular_start():

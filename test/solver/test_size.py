@@ -72,19 +72,19 @@ def three_rrr():
     return m, {'m0': 0.25, 'm1': -0.2, 'm2': 0.15}
 
 
-@pytest.mark.parametrize('factor', SIZES)
-@pytest.mark.parametrize('make', [sarrus, spherical_fourbar, three_rrr])
-def test_drive_does_not_depend_on_size(make, factor):
+def test_drive_does_not_depend_on_size():
     """Same angles at every size."""
-    found = []
-    for size in (1.0, factor):
-        m, driven = make()
-        scale(m.roots, size)
-        solver = m.solver(options(size))
-        found.append(solver.drive(driven, solver.solve_pose({}).q))
-    assert found[0].status is found[1].status is Status.CONVERGED, found[1].message
-    assert found[1].iterations == pytest.approx(found[0].iterations, abs=2)
-    np.testing.assert_allclose(found[1].q, found[0].q, atol=1e-5)
+    for factor in SIZES:
+        for make in [sarrus, spherical_fourbar, three_rrr]:
+            found = []
+            for size in (1.0, factor):
+                m, driven = make()
+                scale(m.roots, size)
+                solver = m.solver(options(size))
+                found.append(solver.drive(driven, solver.solve_pose({}).q))
+            assert found[0].status is found[1].status is Status.CONVERGED, found[1].message
+            assert found[1].iterations == pytest.approx(found[0].iterations, abs=2)
+            np.testing.assert_allclose(found[1].q, found[0].q, atol=1e-5)
 
 
 NAMES = ['mixed', 'hexapod', 'two_arm_box', 'coupled']
@@ -113,21 +113,21 @@ def problem(name, factor, reach, **others):
     return m, m.solver(options(factor, **others)), q0 * in_metres(m, solver, factor), goals
 
 
-@pytest.mark.parametrize('factor', SIZES)
-@pytest.mark.parametrize('reach', [0.0, 3.0])
-@pytest.mark.parametrize('name', NAMES)
-def test_solve_makes_same_steps_at_every_size(name, reach, factor):
+def test_solve_makes_same_steps_at_every_size():
     """Reachable and unreachable goals: same status, answer and steps."""
-    found = []
-    for size in (1.0, factor):
-        m, solver, q0, goals = problem(name, size, reach, restarts=0)
-        solution = solver.solve_pose(goals, q0)
-        found.append((solution, solution.q / in_metres(m, solver, size)))
-    (one, q), (other, q_scaled) = found
-    assert other.status is one.status
-    assert (one.status is Status.CONVERGED) == (reach == 0.0)
-    assert other.iterations == pytest.approx(one.iterations, rel=0.2, abs=1)
-    np.testing.assert_allclose(q_scaled, q, atol=1e-3 if reach else 1e-6)
+    for factor in SIZES:
+        for reach in [0.0, 3.0]:
+            for name in NAMES:
+                found = []
+                for size in (1.0, factor):
+                    m, solver, q0, goals = problem(name, size, reach, restarts=0)
+                    solution = solver.solve_pose(goals, q0)
+                    found.append((solution, solution.q / in_metres(m, solver, size)))
+                (one, q), (other, q_scaled) = found
+                assert other.status is one.status
+                assert (one.status is Status.CONVERGED) == (reach == 0.0)
+                assert other.iterations == pytest.approx(one.iterations, rel=0.2, abs=1)
+                np.testing.assert_allclose(q_scaled, q, atol=1e-3 if reach else 1e-6)
 
 
 @pytest.mark.parametrize('variant', [{'method': name} for name in METHODS] + [{'use_svd': True}])

@@ -26,13 +26,13 @@ def straight(count, limits=None):
     return m
 
 
-@pytest.mark.parametrize(('count', 'limits'), [(2, None), (3, (-3.1, 3.1)), (6, None)])
-@pytest.mark.parametrize('share', [0.9, 0.1])
-def test_straight_arm_reaches_goal_straight_inwards(count, share, limits):
+def test_straight_arm_reaches_goal_straight_inwards():
     """No joint moves the end inwards at first order."""
-    m = straight(count, limits)
-    solution = m.solver(ONE_START).solve_pose({'goal': ((share * count, 0, 0), UNIT)})
-    assert solution.status is Status.CONVERGED, solution.message
+    for count, limits in [(2, None), (3, (-3.1, 3.1)), (6, None)]:
+        for share in [0.9, 0.1]:
+            m = straight(count, limits)
+            solution = m.solver(ONE_START).solve_pose({'goal': ((share * count, 0, 0), UNIT)})
+            assert solution.status is Status.CONVERGED, solution.message
 
 
 @pytest.mark.parametrize('share', [0.99, 0.6])
@@ -74,47 +74,47 @@ def test_stretched_five_bar_reaches_goal_on_mirror_line(down, restarts):
     assert solution.status is Status.CONVERGED, solution.message
 
 
-@pytest.mark.parametrize('axis', [(0, 1, 0), (0.6, 0, 0.8)])
-@pytest.mark.parametrize(
-    ('name', 'link'), [('ball', 'wrist_link'), ('free_body', 'hand'), ('walker', 'body')]
-)
-def test_orientation_half_a_turn_away_is_reached(name, link, axis):
+def test_orientation_half_a_turn_away_is_reached():
     """About any axis."""
-    m = MECHANISMS[name]()
-    position, quat = m.pose_of(link)
-    turned = Rotation.from_rotvec(np.pi * np.array(axis)) * Rotation.from_quat(quat)
-    solver = m.solver(ONE_START)
-    solution = solver.solve_pose({link: (position, turned.as_quat())})
-    assert solution.status is Status.CONVERGED, solution.message
-    there = m.naive(solver.joint_names, solution.q).world(m.links[link])
-    np.testing.assert_allclose(there[:3, :3], turned.as_matrix(), atol=3e-6)
-    np.testing.assert_allclose(there[:3, 3], position, atol=1e-6)
+    for axis in [(0, 1, 0), (0.6, 0, 0.8)]:
+        for name, link in [('ball', 'wrist_link'), ('free_body', 'hand'), ('walker', 'body')]:
+            m = MECHANISMS[name]()
+            position, quat = m.pose_of(link)
+            turned = Rotation.from_rotvec(np.pi * np.array(axis)) * Rotation.from_quat(quat)
+            solver = m.solver(ONE_START)
+            solution = solver.solve_pose({link: (position, turned.as_quat())})
+            assert solution.status is Status.CONVERGED, solution.message
+            there = m.naive(solver.joint_names, solution.q).world(m.links[link])
+            np.testing.assert_allclose(there[:3, :3], turned.as_matrix(), atol=3e-6)
+            np.testing.assert_allclose(there[:3, 3], position, atol=1e-6)
 
 
-@pytest.mark.parametrize('axes', ['world', 'goal', 'link'])
-@pytest.mark.parametrize(('name', 'free'), [('ball', 'EX'), ('arm7', 'EY'), ('arm6', 'EZ')])
-def test_axis_pointing_opposite_way_is_aligned(name, free, axes):
+def test_axis_pointing_opposite_way_is_aligned():
     """The hand may turn about this axis."""
-    m = MECHANISMS[name]()
-    goal = m.goals['hand_goal']
-    goal.set_goal_dof(*({'EX', 'EY', 'EZ'} - {free}))
-    goal.axes = axes
-    _, quat = m.pose_of('hand')
-    other = Rotation.from_quat(quat).as_matrix()[:, (['EX', 'EY', 'EZ'].index(free) + 1) % 3]
-    turned = Rotation.from_rotvec(np.pi * other) * Rotation.from_quat(quat)
-    goals = {'hand_goal': ((0, 0, 0), turned.as_quat())}
-    if axes == 'world':  # the turn's own axis `free` is of the root frame
-        start = np.eye(3)[(['EX', 'EY', 'EZ'].index(free) + 1) % 3]
-        turned = Rotation.from_rotvec(-np.pi * start) * Rotation.from_quat(quat)
-        goals = {'hand_goal': ((0, 0, 0), turned.as_quat())}
-    before = m.naive().error(goal, goals['hand_goal'])
-    assert before[1] == pytest.approx(np.pi, abs=1e-3)
-    solver = m.solver()
-    solution = solver.solve_pose(goals)
-    assert solution.status is Status.CONVERGED, solution.message
-    there = m.naive(solver.joint_names, solution.q)
-    assert there.error(goal, goals['hand_goal'])[1] <= 1e-6
-    assert there.limit_excess() <= 0.0
+    for axes in ['world', 'goal', 'link']:
+        for name, free in [('ball', 'EX'), ('arm7', 'EY'), ('arm6', 'EZ')]:
+            m = MECHANISMS[name]()
+            goal = m.goals['hand_goal']
+            goal.set_goal_dof(*({'EX', 'EY', 'EZ'} - {free}))
+            goal.axes = axes
+            _, quat = m.pose_of('hand')
+            other = Rotation.from_quat(quat).as_matrix()[
+                :, (['EX', 'EY', 'EZ'].index(free) + 1) % 3
+            ]
+            turned = Rotation.from_rotvec(np.pi * other) * Rotation.from_quat(quat)
+            goals = {'hand_goal': ((0, 0, 0), turned.as_quat())}
+            if axes == 'world':  # the turn's own axis `free` is of the root frame
+                start = np.eye(3)[(['EX', 'EY', 'EZ'].index(free) + 1) % 3]
+                turned = Rotation.from_rotvec(-np.pi * start) * Rotation.from_quat(quat)
+                goals = {'hand_goal': ((0, 0, 0), turned.as_quat())}
+            before = m.naive().error(goal, goals['hand_goal'])
+            assert before[1] == pytest.approx(np.pi, abs=1e-3)
+            solver = m.solver()
+            solution = solver.solve_pose(goals)
+            assert solution.status is Status.CONVERGED, solution.message
+            there = m.naive(solver.joint_names, solution.q)
+            assert there.error(goal, goals['hand_goal'])[1] <= 1e-6
+            assert there.limit_excess() <= 0.0
 
 
 @pytest.mark.parametrize(('name', 'bound'), [('arm7', 'lower'), ('mixed', 'upper')])

@@ -12,23 +12,18 @@ from support.building import Mechanism
 from support.transmissions import gallery_robot, places_of
 
 
-@pytest.mark.parametrize(
-    ('robot', 'actuators', 'joints', 'said'),
-    [
+def test_error_says_why_actuators_and_joints_do_not_belong_together():
+    """Each of them would leave a zero, an undetermined or an impossible row."""
+    for robot, actuators, joints, said in [
         ('fivebar', [], None, 'no actuators'),
         ('fivebar', ['left_shoulder'], ['left_elbow'], 'do not determine'),
         ('excavator', ['boom_cylinder'], ['swing'], 'moves nothing'),
         ('excavator', ['boom_cylinder', 'arm_cylinder'], ['boom', 'swing'], 'in no loop'),
         ('fivebar', ['left_shoulder', 'left_shoulder'], None, 'twice'),
         ('gripper', ['left_crank', 'right_crank'], None, 'two actuators move the same'),
-    ],
-)
-def test_error_says_why_actuators_and_joints_do_not_belong_together(
-    robot, actuators, joints, said
-):
-    """Each of them would leave a zero, an undetermined or an impossible row."""
-    with pytest.raises(TopologyError, match=said):
-        gallery_robot(robot).transmission(actuators, joints)
+    ]:
+        with pytest.raises(TopologyError, match=said):
+            gallery_robot(robot).transmission(actuators, joints)
 
 
 @pytest.mark.parametrize('value', [1e4, -1e30])
@@ -51,24 +46,23 @@ def test_unknown_names_are_errors():
         robot.transmission(None, ['tool'])
 
 
-@pytest.mark.parametrize('way', ['to_joints', 'to_actuators', 'prepared', 'jacobian', 'efforts'])
-def test_wrong_argument_is_refused(way):
+def test_wrong_argument_is_refused():
     """A prepared call works again afterwards."""
     robot = gallery_robot('fivebar')
     transmission = robot.transmission(joints=['left_elbow', 'right_elbow'])
     prepared = transmission.prepare_to_joints()
     right = robot.q[places_of(transmission)]
-    calls = {
-        'to_joints': transmission.to_joints,
-        'to_actuators': transmission.to_actuators,
-        'prepared': prepared,
-        'jacobian': transmission.jacobian,
-        'efforts': lambda effort: transmission.actuator_effort(robot.q, effort),
-    }
-    for wrong in (None, 'x', [1.0], [[0.0, 1.0]], [0.0, np.nan], np.inf):
-        with pytest.raises((ShapeError, OptionError)):
-            calls[way](wrong)
-        assert prepared(right).converged
+    for call in (
+        transmission.to_joints,
+        transmission.to_actuators,
+        prepared,
+        transmission.jacobian,
+        lambda effort: transmission.actuator_effort(robot.q, effort),
+    ):
+        for wrong in (None, 'x', [1.0], [[0.0, 1.0]], [0.0, np.nan], np.inf):
+            with pytest.raises((ShapeError, OptionError)):
+                call(wrong)
+            assert prepared(right).converged
 
 
 def test_open_loop_is_an_error_that_names_it():

@@ -30,9 +30,9 @@ def report(status='CONVERGED', goals=None, loops=None, message='why it is so'):
 NONE, SMALL, LARGE = PoseError(0.0, 0.0), PoseError(1e-9, 0.0), PoseError(0.02, 0.5)
 
 
-@pytest.mark.parametrize(
-    ('reports', 'words', 'colour'),
-    [
+def test_state_counts_goals_and_loops_in_words():
+    """What a chain that has converged leaves is within its tolerances."""
+    for reports, words, colour in [
         ([], 'no goal and no loop', ''),
         ([report(goals={'hand': NONE})], '1 goal met', GREEN),
         (
@@ -50,11 +50,8 @@ NONE, SMALL, LARGE = PoseError(0.0, 0.0), PoseError(1e-9, 0.0), PoseError(0.02, 
             '1 goal not met, 1 of 2 loops open',
             RED,
         ),
-    ],
-)
-def test_state_counts_goals_and_loops_in_words(reports, words, colour):
-    """What a chain that has converged leaves is within its tolerances."""
-    assert state_of(reports) == (words, colour)
+    ]:
+        assert state_of(reports) == (words, colour)
 
 
 def test_note_replaces_the_state():
@@ -124,12 +121,10 @@ def test_each_joint_has_a_line():
     assert text == 'hip: 0.5\nknee: -1.25\n'
 
 
-@pytest.mark.parametrize(
-    'name', ['y', 'No', 'true', '1e3', '0x1f', 'a: b', "it's", '-', '#1', 'é']
-)
-def test_yaml_keywords_as_joint_names_are_read_back(name):
+def test_yaml_keywords_as_joint_names_are_read_back():
     """Whatever a joint is called, the node reads its name back."""
-    assert parse_joint_values('rest_pose', configuration_yaml([name], [0.5])) == {name: 0.5}
+    for name in ['y', 'No', 'true', '1e3', '0x1f', 'a: b', "it's", '-', '#1', 'é']:
+        assert parse_joint_values('rest_pose', configuration_yaml([name], [0.5])) == {name: 0.5}
 
 
 @given(st.floats(-1e6, 1e6))

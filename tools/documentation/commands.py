@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 import os
 from pathlib import Path
 import subprocess
@@ -17,6 +18,7 @@ cannot be used.
 """
 
 
+@cache
 def commands_page() -> str:
     """Return the page as Markdown."""
     parts = [HEAD]

@@ -155,24 +155,21 @@ def write_huge(path):
     np.savez(path, **{**arrays, 'shape': np.array((2**40, 2**20, 9))})
 
 
-@pytest.mark.parametrize(
-    ('write', 'text'),
-    [
+def test_file_that_is_no_map_is_refused_by_name(tmp_path):
+    """The error names the file and the reason."""
+    for write, text in [
         (lambda path: None, 'no such file'),
         (write_text, 'not a .npz file'),
         (write_arrays, 'not a map of reach'),
         (write_later, 'version 99'),
         (write_short, '2 configurations for 8 cells'),
         (write_huge, 'not a map of reach'),
-    ],
-)
-def test_file_that_is_no_map_is_refused_by_name(tmp_path, write, text):
-    """The error names the file and the reason."""
-    path = tmp_path / 'map.npz'
-    write(path)
-    with pytest.raises(DescriptionError, match=text) as caught:
-        ReachVolume.load(path)
-    assert str(path) in str(caught.value)
+    ]:
+        path = tmp_path / 'map.npz'
+        write(path)
+        with pytest.raises(DescriptionError, match=text) as caught:
+            ReachVolume.load(path)
+        assert str(path) in str(caught.value)
 
 
 def test_wrong_arguments_of_queries_are_refused(tmp_path):

@@ -131,48 +131,48 @@ def rows_of(data, index):
     return data.efc_pos[mine & (data.efc_id == index)]
 
 
-@pytest.mark.parametrize('text', MODELS.values(), ids=MODELS)
-def test_kinematics_are_mujocos(text):
+def test_kinematics_are_mujocos():
     """Bodies, sites, limits and the rows of loops at random poses."""
-    description, model = read(text), compiled(text)
-    data, rng = mujoco.MjData(model), np.random.default_rng(0)
-    joints = description.joint_order
-    assert len(joints) == model.njnt
-    held = [i for i in range(model.neq) if model.eq_type[i] == 2 and model.eq_obj2id[i] < 0]
-    for index, joint in enumerate(joints):
-        if index in model.eq_obj1id[held]:
-            continue
-        if model.jnt_type[index] < SLIDE:
-            assert np.isinf(joint.max_dof_limit).all()
-            continue
-        limits = model.jnt_range[index] if model.jnt_limited[index] else (-np.inf, np.inf)
-        found = joint.min_dof_limit[joint.dof[0]], joint.max_dof_limit[joint.dof[0]]
-        np.testing.assert_allclose(found, limits, rtol=1e-14)
-    for _ in range(5):
-        pose_both(description, model, data, rng)
-        for name, kind in (('body', model.nbody), ('site', model.nsite)):
-            for index in range(kind):
-                part = getattr(data, name)(index)
-                if part.name:
-                    found = description.links[part.name].matrix_world
-                    np.testing.assert_allclose(found[:3, 3], part.xpos, atol=1e-12)
-                    np.testing.assert_allclose(found[:3, :3].ravel(), part.xmat, atol=1e-12)
-        closures = iter(description.closures.values())
-        for index in range(model.neq):
-            if model.eq_type[index] != int(mujoco.mjtEq.mjEQ_JOINT):
-                closure, rows = next(closures), rows_of(data, index)
-                assert closure.enabled == bool(model.eq_active0[index])
-                if not closure.enabled:
-                    continue
-                residual = closure.get_residual()
-                assert len(residual) == len(rows)
-                np.testing.assert_allclose(
-                    np.linalg.norm(residual[:3]), np.linalg.norm(rows[:3]), atol=1e-12
-                )
-                if len(rows) == 6:  # MuJoCo's is the vector part of the quaternion, scaled
-                    scale = model.eq_data[index][10]
-                    angle = 2.0 * np.arcsin(np.linalg.norm(rows[3:]) / scale)
-                    np.testing.assert_allclose(np.linalg.norm(residual[3:]), angle, atol=1e-6)
+    for text in MODELS.values():
+        description, model = read(text), compiled(text)
+        data, rng = mujoco.MjData(model), np.random.default_rng(0)
+        joints = description.joint_order
+        assert len(joints) == model.njnt
+        held = [i for i in range(model.neq) if model.eq_type[i] == 2 and model.eq_obj2id[i] < 0]
+        for index, joint in enumerate(joints):
+            if index in model.eq_obj1id[held]:
+                continue
+            if model.jnt_type[index] < SLIDE:
+                assert np.isinf(joint.max_dof_limit).all()
+                continue
+            limits = model.jnt_range[index] if model.jnt_limited[index] else (-np.inf, np.inf)
+            found = joint.min_dof_limit[joint.dof[0]], joint.max_dof_limit[joint.dof[0]]
+            np.testing.assert_allclose(found, limits, rtol=1e-14)
+        for _ in range(5):
+            pose_both(description, model, data, rng)
+            for name, kind in (('body', model.nbody), ('site', model.nsite)):
+                for index in range(kind):
+                    part = getattr(data, name)(index)
+                    if part.name:
+                        found = description.links[part.name].matrix_world
+                        np.testing.assert_allclose(found[:3, 3], part.xpos, atol=1e-12)
+                        np.testing.assert_allclose(found[:3, :3].ravel(), part.xmat, atol=1e-12)
+            closures = iter(description.closures.values())
+            for index in range(model.neq):
+                if model.eq_type[index] != int(mujoco.mjtEq.mjEQ_JOINT):
+                    closure, rows = next(closures), rows_of(data, index)
+                    assert closure.enabled == bool(model.eq_active0[index])
+                    if not closure.enabled:
+                        continue
+                    residual = closure.get_residual()
+                    assert len(residual) == len(rows)
+                    np.testing.assert_allclose(
+                        np.linalg.norm(residual[:3]), np.linalg.norm(rows[:3]), atol=1e-12
+                    )
+                    if len(rows) == 6:  # MuJoCo's is the vector part of the quaternion, scaled
+                        scale = model.eq_data[index][10]
+                        angle = 2.0 * np.arcsin(np.linalg.norm(rows[3:]) / scale)
+                        np.testing.assert_allclose(np.linalg.norm(residual[3:]), angle, atol=1e-6)
 
 
 def test_a_coupling_is_mujocos():

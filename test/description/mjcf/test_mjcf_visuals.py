@@ -28,9 +28,9 @@ def visuals(geom, compiler=''):
     return read_visuals(FRAME.format(geom=geom, compiler=compiler))
 
 
-@pytest.mark.parametrize(
-    ('attributes', 'kind', 'size'),
-    [
+def test_every_shape_is_read():
+    """Its size, where MJCF has halves, and its place."""
+    for attributes, kind, size in [
         ('size="0.1"', 'sphere', (0.1,)),
         ('type="box" size="1 2 3"', 'box', (2.0, 4.0, 6.0)),
         ('type="cylinder" size="1 2"', 'cylinder', (1.0, 4.0)),
@@ -38,13 +38,10 @@ def visuals(geom, compiler=''):
         ('type="ellipsoid" size="1 2 3"', 'ellipsoid', (1.0, 2.0, 3.0)),
         ('type="plane" size="1 2 0.1"', 'plane', (2.0, 4.0)),
         ('class="red"', 'box', (2.0, 4.0, 6.0)),
-    ],
-)
-def test_every_shape_is_read(attributes, kind, size):
-    """Its size, where MJCF has halves, and its place."""
-    (found,) = visuals(f'<frame pos="0 0 1"><geom pos="0 2 0" {attributes}/></frame>')
-    assert (found.link, found.kind, found.size) == ('a', kind, size)
-    assert found.position == (0.0, 2.0, 1.0)
+    ]:
+        (found,) = visuals(f'<frame pos="0 0 1"><geom pos="0 2 0" {attributes}/></frame>')
+        assert (found.link, found.kind, found.size) == ('a', kind, size)
+        assert found.position == (0.0, 2.0, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -73,20 +70,17 @@ def test_meshes_are_read():
     assert stripped.file == 'assets/upper.stl'
 
 
-@pytest.mark.parametrize(
-    ('attributes', 'rgba'),
-    [
+def test_colour_comes_from_geom_or_material():
+    """A geom's own, else its class's, else its material's."""
+    for attributes, rgba in [
         ('size="1"', None),
         ('size="1" rgba="0 1 0 0.5"', (0.0, 1.0, 0.0, 0.5)),
         ('class="red"', (1.0, 0.0, 0.0, 1.0)),
         ('size="1" material="blue"', (0.0, 0.0, 1.0, 1.0)),
         ('size="1" material="plain"', (1.0, 1.0, 1.0, 1.0)),
         ('class="red" material="blue"', (1.0, 0.0, 0.0, 1.0)),
-    ],
-)
-def test_colour_comes_from_geom_or_material(attributes, rgba):
-    """A geom's own, else its class's, else its material's."""
-    assert visuals(f'<geom {attributes}/>')[0].rgba == rgba
+    ]:
+        assert visuals(f'<geom {attributes}/>')[0].rgba == rgba
 
 
 @pytest.mark.parametrize(
@@ -103,22 +97,19 @@ def test_invisible_geoms_are_left_out(attributes):
     assert visuals(f'<geom {attributes}/>') == []
 
 
-@pytest.mark.parametrize(
-    ('attributes', 'what'),
-    [
+def test_unreadable_geom_is_a_visual_of_kind_unread():
+    """It stands for itself, the others are there, and nothing is raised."""
+    for attributes, what in [
         ('type="hfield" hfield="h"', 'hfield of a'),
         ('type="box" size="1"', 'no size'),
         ('type="mesh" mesh="points"', 'no file'),
         ('type="mesh" mesh="gone"', 'no file'),
         ('size="x"', 'not a number'),
         ('type="capsule" fromto="0 0 0 0 0 0" size="1"', 'two points are one'),
-    ],
-)
-def test_unreadable_geom_is_a_visual_of_kind_unread(attributes, what):
-    """It stands for itself, the others are there, and nothing is raised."""
-    unread, ball = visuals(f'<geom {attributes}/><geom size="1"/>')
-    assert (unread.link, unread.kind, ball.kind) == ('a', 'unread', 'sphere')
-    assert what in unread.file
+    ]:
+        unread, ball = visuals(f'<geom {attributes}/><geom size="1"/>')
+        assert (unread.link, unread.kind, ball.kind) == ('a', 'unread', 'sphere')
+        assert what in unread.file
 
 
 def test_visuals_of_attached_models_are_marked_unread(tmp_path):

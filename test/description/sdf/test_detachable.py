@@ -53,29 +53,26 @@ def sdf(inside, more=''):
     return f'<sdf version="1.9"><model name="r">{text}{frame}\n{inside}</model>{more}</sdf>'
 
 
-@pytest.mark.parametrize('text', [urdf, sdf])
-@pytest.mark.parametrize(
-    'made',
-    [
-        plugin(),
-        plugin(model='r'),
-        plugin('c', 'b'),
-        plugin(name='ignition::gazebo::systems::DetachableJoint', file='libign.so'),
-        plugin(name='weld', file='libgz-sim-detachable-joint-system.so'),
-    ],
-)
-def test_weld_of_own_links_closes_the_loop(text, made):
+def test_weld_of_own_links_closes_the_loop():
     """It is closed with all joints at 0, and the parallelogram moves as one."""
-    robot = load_robot(text(made))
-    (closure,) = robot.closures.values()
-    assert {closure.parent.name, closure.child.name} == {'b', 'c'}
-    assert len(closure.dof) == 6
-    assert robot.dialect.endswith(' + DetachableJoint')
-    np.testing.assert_allclose(closure.get_residual(), 0.0, atol=1e-12)
-    assert robot.q == pytest.approx(np.zeros(4), abs=1e-9)
-    assert int(robot.mobility) == 1
-    back = load_robot(robot.to_urdf())
-    assert differences(robot, back) == []
+    for text in [urdf, sdf]:
+        for made in [
+            plugin(),
+            plugin(model='r'),
+            plugin('c', 'b'),
+            plugin(name='ignition::gazebo::systems::DetachableJoint', file='libign.so'),
+            plugin(name='weld', file='libgz-sim-detachable-joint-system.so'),
+        ]:
+            robot = load_robot(text(made))
+            (closure,) = robot.closures.values()
+            assert {closure.parent.name, closure.child.name} == {'b', 'c'}
+            assert len(closure.dof) == 6
+            assert robot.dialect.endswith(' + DetachableJoint')
+            np.testing.assert_allclose(closure.get_residual(), 0.0, atol=1e-12)
+            assert robot.q == pytest.approx(np.zeros(4), abs=1e-9)
+            assert int(robot.mobility) == 1
+            back = load_robot(robot.to_urdf())
+            assert differences(robot, back) == []
 
 
 def test_weld_holds_the_pose_of_the_file():
@@ -109,26 +106,23 @@ def test_weld_to_a_nested_model_is_read():
         assert int(robot.mobility) == 1
 
 
-@pytest.mark.parametrize(
-    ('made', 'why'),
-    [
+def test_weld_that_is_not_a_loop_of_the_robot_is_noted():
+    """A cube that a gripper holds, and names that do not exist: no loop, and a reason."""
+    for made, why in [
         (plugin(model='cube'), "its child_model 'cube' is not part of this robot"),
         (plugin(model=''), "its child_model '' is not part of this robot"),
         (plugin('b', 'cc'), "<child_link>: there is no link 'cc'"),
         (plugin('', 'c'), "<parent_link>: there is no link ''"),
         (plugin('bb'), "<parent_link>: there is no link 'bb'"),
         (plugin('b', 'b'), "it connects the link 'b' to itself"),
-    ],
-)
-def test_weld_that_is_not_a_loop_of_the_robot_is_noted(made, why):
-    """A cube that a gripper holds, and names that do not exist: no loop, and a reason."""
-    for text in (urdf(made), sdf(made, '<model name="cube"><link name="c"/></model>')):
-        if 'cube' in text and '<sdf' in text:
-            text = text.replace('<model name="cube">', '<model name="cube"><static>1</static>')
-        description = read_description(text)
-        assert not description.closures
-        assert [n for n in description.notes if 'DetachableJoint on line 2 is not read' in n]
-        assert any(why in note for note in description.notes)
+    ]:
+        for text in (urdf(made), sdf(made, '<model name="cube"><link name="c"/></model>')):
+            if 'cube' in text and '<sdf' in text:
+                text = text.replace('<model name="cube">', '<model name="cube"><static>1</static>')
+            description = read_description(text)
+            assert not description.closures
+            assert [n for n in description.notes if 'DetachableJoint on line 2 is not read' in n]
+            assert any(why in note for note in description.notes)
 
 
 def test_plugins_of_other_models_are_carried_over():

@@ -33,21 +33,18 @@ def limits(lower='', upper='', more=''):
     return f'<limit>{inner}{more}</limit>'
 
 
-@pytest.mark.parametrize(
-    ('kind', 'dofs'),
-    [
+def test_every_single_joint_type_is_read():
+    """The types that stay one joint."""
+    for kind, dofs in [
         ('fixed', []),
         ('revolute', ['EZ']),
         ('Revolute', ['EZ']),
         ('continuous', ['EZ']),
         ('prismatic', ['Z']),
         ('ball', ['EX', 'EY', 'EZ']),
-    ],
-)
-def test_every_single_joint_type_is_read(kind, dofs):
-    """The types that stay one joint."""
-    made = read_description(sdf(joint(kind, axis()))).joints['j']
-    assert [dof.name for dof in made.dof] == dofs
+    ]:
+        made = read_description(sdf(joint(kind, axis()))).joints['j']
+        assert [dof.name for dof in made.dof] == dofs
 
 
 def test_planar_joint_is_read():
@@ -77,25 +74,24 @@ def test_joint_of_two_axes_becomes_two_joints(kind):
     np.testing.assert_array_equal(robot.upper, [2, 0.25])
 
 
-@pytest.mark.parametrize(
-    ('inner', 'way'),
-    [
+def test_screw_couples_rotation_and_translation():
+    """A turn about the axis goes [m] along it: the new element, the old one in rad/m, neither."""
+    for inner, way in [
         ('<screw_thread_pitch>0.1</screw_thread_pitch>', 0.1),
         ('<screw_thread_pitch>-0.1</screw_thread_pitch>', -0.1),
         ('<thread_pitch>20</thread_pitch>', -np.pi / 10),
         ('<thread_pitch>-20</thread_pitch><screw_thread_pitch>3</screw_thread_pitch>', 3.0),
         ('', 1.0),
-    ],
-)
-def test_screw_couples_rotation_and_translation(inner, way):
-    """A turn about the axis goes [m] along it: the new element, the old one in rad/m, neither."""
-    description = read_description(sdf(joint('screw', inner + axis('0 1 0', limits('-9', '9')))))
-    assert [each.name for each in description.joint_order] == ['j', 'j_slide']
-    assert any('taken as 1 m per turn' in note for note in description.notes) == (not inner)
-    turn, slide = description.joints['j'], description.joints['j_slide']
-    assert slide.couplings[DOF.Y].master is turn
-    assert slide.couplings[DOF.Y].value(2 * np.pi) == pytest.approx(way)
-    assert (turn.min_dof_limit[DOF.EY], turn.max_dof_limit[DOF.EY]) == (-9, 9)
+    ]:
+        description = read_description(
+            sdf(joint('screw', inner + axis('0 1 0', limits('-9', '9'))))
+        )
+        assert [each.name for each in description.joint_order] == ['j', 'j_slide']
+        assert any('taken as 1 m per turn' in note for note in description.notes) == (not inner)
+        turn, slide = description.joints['j'], description.joints['j_slide']
+        assert slide.couplings[DOF.Y].master is turn
+        assert slide.couplings[DOF.Y].value(2 * np.pi) == pytest.approx(way)
+        assert (turn.min_dof_limit[DOF.EY], turn.max_dof_limit[DOF.EY]) == (-9, 9)
 
 
 @pytest.mark.parametrize(('flip', 'sign'), [('ab', -1), ('ba', 1)])
@@ -158,9 +154,9 @@ def test_mimic_becomes_a_coupling():
     assert ik.load_robot(text).mobility == 2
 
 
-@pytest.mark.parametrize(
-    ('written', 'lower', 'upper', 'velocity'),
-    [
+def test_limits_are_read():
+    """What stands for "none", and what does not."""
+    for written, lower, upper, velocity in [
         ('', -np.inf, np.inf, np.inf),
         (limits('-1e16', '1e16'), -np.inf, np.inf, np.inf),
         (limits('-1.79769e+308', '1.79769e+308'), -np.inf, np.inf, np.inf),
@@ -169,25 +165,22 @@ def test_mimic_becomes_a_coupling():
         (limits('-1.5', '', '<velocity>-1</velocity>'), -1.5, np.inf, np.inf),
         (limits('', ' 2 ', '<velocity>3</velocity><effort>-1</effort>'), -np.inf, 2.0, 3.0),
         (limits('0', '0', '<velocity>0</velocity>'), 0.0, 0.0, np.inf),
-    ],
-)
-def test_limits_are_read(written, lower, upper, velocity):
-    """What stands for "none", and what does not."""
-    found = read_description(sdf(joint('revolute', axis(inner=written))))
-    made = found.joints['j']
-    assert made.min_dof_limit[DOF.EZ] == lower
-    assert made.max_dof_limit[DOF.EZ] == upper
-    assert made.max_velocity[DOF.EZ] == velocity
-    assert any('beyond 1e12' in note for note in found.notes) == (
-        'e1' in written or 'e+' in written
-    )
-    noted = any('velocity' in note and 'taken as unlimited' in note for note in found.notes)
-    assert noted == ('<velocity>-1<' in written or '<velocity>0<' in written)
+    ]:
+        found = read_description(sdf(joint('revolute', axis(inner=written))))
+        made = found.joints['j']
+        assert made.min_dof_limit[DOF.EZ] == lower
+        assert made.max_dof_limit[DOF.EZ] == upper
+        assert made.max_velocity[DOF.EZ] == velocity
+        assert any('beyond 1e12' in note for note in found.notes) == (
+            'e1' in written or 'e+' in written
+        )
+        noted = any('velocity' in note and 'taken as unlimited' in note for note in found.notes)
+        assert noted == ('<velocity>-1<' in written or '<velocity>0<' in written)
 
 
-@pytest.mark.parametrize(
-    ('text', 'effort'),
-    [
+def test_effort_limit_is_read():
+    """A positive <effort> is the limit of its axis; as the format says, -1 is none."""
+    for text, effort in [
         ('<effort>2.5</effort>', 2.5),
         ('', np.inf),
         ('<effort></effort>', np.inf),
@@ -195,19 +188,16 @@ def test_limits_are_read(written, lower, upper, velocity):
         ('<effort>0</effort>', np.inf),
         ('<effort>inf</effort>', np.inf),
         ('<effort>1e16</effort>', np.inf),
-    ],
-)
-def test_effort_limit_is_read(text, effort):
-    """A positive <effort> is the limit of its axis; as the format says, -1 is none."""
-    limit = limits('-1', '1', text)
-    for kind, dof in (('revolute', DOF.EZ), ('continuous', DOF.EZ), ('prismatic', DOF.Z)):
-        found = read_description(sdf(joint(kind, axis(inner=limit))))
-        assert found.joints['j'].max_effort[dof] == effort
-        assert not any('effort' in note for note in found.notes)
-    axes = axis() + axis('1 0 0', limit, 'axis2')
-    found = read_description(sdf(joint('universal', axes)))
-    assert np.isinf(found.joints['j'].max_effort).all()
-    assert found.joints['j_axis2'].max_effort[DOF.EX] == effort
+    ]:
+        limit = limits('-1', '1', text)
+        for kind, dof in (('revolute', DOF.EZ), ('continuous', DOF.EZ), ('prismatic', DOF.Z)):
+            found = read_description(sdf(joint(kind, axis(inner=limit))))
+            assert found.joints['j'].max_effort[dof] == effort
+            assert not any('effort' in note for note in found.notes)
+        axes = axis() + axis('1 0 0', limit, 'axis2')
+        found = read_description(sdf(joint('universal', axes)))
+        assert np.isinf(found.joints['j'].max_effort).all()
+        assert found.joints['j_axis2'].max_effort[DOF.EX] == effort
 
 
 def test_joint_without_axis_is_about_z():

@@ -18,9 +18,9 @@ def visual(inside, **more):
     return found
 
 
-@pytest.mark.parametrize(
-    ('geometry', 'kind', 'size'),
-    [
+def test_every_shape_is_read():
+    """Its size, in its link."""
+    for geometry, kind, size in [
         ('<box><size>1 2 3</size></box>', 'box', (1.0, 2.0, 3.0)),
         ('<cylinder><radius>1</radius><length>2</length></cylinder>', 'cylinder', (1.0, 2.0)),
         ('<sphere><radius>2</radius></sphere>', 'sphere', (2.0,)),
@@ -28,14 +28,11 @@ def visual(inside, **more):
         ('<capsule><radius>1</radius><length>2</length></capsule>', 'capsule', (1.0, 2.0)),
         ('<ellipsoid><radii>1 2 3</radii></ellipsoid>', 'ellipsoid', (1.0, 2.0, 3.0)),
         ('<plane><size>2 3</size></plane>', 'plane', (2.0, 3.0)),
-    ],
-)
-def test_every_shape_is_read(geometry, kind, size):
-    """Its size, in its link."""
-    found = visual(f'<pose>0 0 1 1.5707963267948966 0 0</pose><geometry>{geometry}</geometry>')
-    assert (found.link, found.kind, found.size, found.rgba) == ('a', kind, size, None)
-    assert found.position == (0.0, 0.0, 1.0)
-    assert found.quat_xyzw == pytest.approx((HALF, 0.0, 0.0, HALF))
+    ]:
+        found = visual(f'<pose>0 0 1 1.5707963267948966 0 0</pose><geometry>{geometry}</geometry>')
+        assert (found.link, found.kind, found.size, found.rgba) == ('a', kind, size, None)
+        assert found.position == (0.0, 0.0, 1.0)
+        assert found.quat_xyzw == pytest.approx((HALF, 0.0, 0.0, HALF))
 
 
 def test_mesh_is_read():
@@ -60,9 +57,9 @@ def test_normal_of_a_plane_rotates_it():
     assert visual(plane.format('0 0 -1')).quat_xyzw == pytest.approx((1.0, 0.0, 0.0, 0.0))
 
 
-@pytest.mark.parametrize(
-    ('inside', 'rgba'),
-    [
+def test_colour_is_read():
+    """What it looks like in plain light."""
+    for inside, rgba in [
         ('<material><diffuse>1 0.5 0 0.5</diffuse></material>', (1.0, 0.5, 0.0, 0.5)),
         ('<material><diffuse>1 0.5 0</diffuse></material>', (1.0, 0.5, 0.0, 1.0)),
         (
@@ -71,11 +68,8 @@ def test_normal_of_a_plane_rotates_it():
         ),
         ('<transparency>0.25</transparency>', (0.6, 0.6, 0.6, 0.75)),
         ('<material><ambient>1 0 0 1</ambient></material>', None),
-    ],
-)
-def test_colour_is_read(inside, rgba):
-    """What it looks like in plain light."""
-    assert visual(f'<geometry><box/></geometry>{inside}').rgba == rgba
+    ]:
+        assert visual(f'<geometry><box/></geometry>{inside}').rgba == rgba
 
 
 @pytest.mark.parametrize(

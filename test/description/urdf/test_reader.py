@@ -32,24 +32,24 @@ def turn(axis, angle):
 AXES = ['1 0 0', '0 1 0', '0 0 1', '-1 0 0', '0 -1 0', '0 0 -1', '1 -2 0.5', '0 1e-9 1', '3 0 0']
 
 
-@pytest.mark.parametrize('axis', AXES)
-@pytest.mark.parametrize('type_name', ['revolute', 'continuous', 'prismatic'])
-def test_joint_of_one_axis_is_read(type_name, axis):
+def test_joint_of_one_axis_is_read():
     """The child link is at origin times motion about or along the axis, for any axis."""
-    inside = f'<origin xyz="1 2 3" rpy="0.1 0.2 0.3"/><axis xyz="{axis}"/><limit/>'
-    description = read_description(one(type_name, inside))
-    joint, link = description.joints['j'], description.links['b']
-    joint.set_dof_values(0.7)
-    direction = np.array([float(part) for part in axis.split()])
-    direction /= np.linalg.norm(direction)
-    motion = np.eye(4)
-    if type_name == 'prismatic':
-        motion[:3, 3] = 0.7 * direction
-    else:
-        motion[:3, :3] = turn(direction, 0.7)
-    wanted = pose_matrix((1, 2, 3), quat_from_euler(0.1, 0.2, 0.3)) @ motion
-    np.testing.assert_allclose(link.matrix_world, wanted, atol=1e-14)
-    assert joint.value_names == ('j',)
+    for axis in AXES:
+        for type_name in ['revolute', 'continuous', 'prismatic']:
+            inside = f'<origin xyz="1 2 3" rpy="0.1 0.2 0.3"/><axis xyz="{axis}"/><limit/>'
+            description = read_description(one(type_name, inside))
+            joint, link = description.joints['j'], description.links['b']
+            joint.set_dof_values(0.7)
+            direction = np.array([float(part) for part in axis.split()])
+            direction /= np.linalg.norm(direction)
+            motion = np.eye(4)
+            if type_name == 'prismatic':
+                motion[:3, 3] = 0.7 * direction
+            else:
+                motion[:3, :3] = turn(direction, 0.7)
+            wanted = pose_matrix((1, 2, 3), quat_from_euler(0.1, 0.2, 0.3)) @ motion
+            np.testing.assert_allclose(link.matrix_world, wanted, atol=1e-14)
+            assert joint.value_names == ('j',)
 
 
 @pytest.mark.parametrize(
@@ -160,9 +160,9 @@ def test_odd_limits_are_noted():
     assert 'velocity 0, taken as unlimited' in notes[1]
 
 
-@pytest.mark.parametrize(
-    ('written', 'effort', 'is_noted'),
-    [
+def test_effort_limit_is_read():
+    """A positive number is a limit; exporters write 0 for a number that they do not know."""
+    for written, effort, is_noted in [
         ('effort="9.5"', 9.5, False),
         ('velocity="2"', inf, False),
         ('effort="inf"', inf, False),
@@ -170,18 +170,15 @@ def test_odd_limits_are_noted():
         ('effort="1.7976931348623157e+308"', inf, False),
         ('effort="0"', inf, True),
         ('effort="-1"', inf, True),
-    ],
-)
-def test_effort_limit_is_read(written, effort, is_noted):
-    """A positive number is a limit; exporters write 0 for a number that they do not know."""
-    for type_name in ('revolute', 'continuous', 'prismatic'):
-        ends = '' if type_name == 'continuous' else 'lower="-1" upper="1"'
-        inside = f'<axis xyz="0 0 1"/><limit {ends} {written}/>'
-        description = read_description(one(type_name, inside))
-        joint = description.joints['j']
-        assert joint.max_effort[joint.dof[0]] == effort
-        note = "effort limit of 0 or less, taken as unlimited: 'j'"
-        assert description.notes == [note] * is_noted
+    ]:
+        for type_name in ('revolute', 'continuous', 'prismatic'):
+            ends = '' if type_name == 'continuous' else 'lower="-1" upper="1"'
+            inside = f'<axis xyz="0 0 1"/><limit {ends} {written}/>'
+            description = read_description(one(type_name, inside))
+            joint = description.joints['j']
+            assert joint.max_effort[joint.dof[0]] == effort
+            note = "effort limit of 0 or less, taken as unlimited: 'j'"
+            assert description.notes == [note] * is_noted
 
 
 def test_zero_effort_of_a_passive_joint_is_not_noted():

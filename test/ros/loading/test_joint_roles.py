@@ -78,21 +78,18 @@ def test_joint_name_stands_for_all_of_its_values():
     assert found.outputs == ('ball.EY', 'turn')
 
 
-@pytest.mark.parametrize(
-    ('settings', 'words'),
-    [
+def test_unknown_coupled_and_repeated_joints_are_refused():
+    """The error names the parameter and what is allowed."""
+    for settings, words in [
         ({'locked': ('nose',)}, "locked_joints: 'nose'.*no movable joint.*known: .*drive"),
         ({'actuated': ('nose',)}, "actuated_joints: 'nose'"),
         ({'outputs': ('nose',)}, r"output\.joints: 'nose'"),
         ({'outputs': ('shake',)}, r"output\.joints: 'shake'.*follows 'nod'"),
         ({'actuated': ('shake',)}, "actuated_joints: 'shake'.*follows 'nod'"),
         ({'outputs': ('drive', 'drive')}, 'every joint once'),
-    ],
-)
-def test_unknown_coupled_and_repeated_joints_are_refused(settings, words):
-    """The error names the parameter and what is allowed."""
-    with pytest.raises(OptionError, match=words):
-        roles(load_robot(FOURBAR), **settings)
+    ]:
+        with pytest.raises(OptionError, match=words):
+            roles(load_robot(FOURBAR), **settings)
 
 
 def test_targets_for_missing_joints_are_refused_or_reported():

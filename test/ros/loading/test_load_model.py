@@ -38,21 +38,18 @@ def test_goal_of_weight_zero_is_accepted(urdf):
     assert model.solver.solve_pose({'tool': (position, (0, 0, 0, 1))}) is not None
 
 
-@pytest.mark.parametrize(
-    ('text', 'kind', 'words'),
-    [
+def test_bad_description_is_refused():
+    """A path, an incomplete text and a robot that cannot move are refused."""
+    for text, kind, words in [
         ('', DescriptionError, 'begins with <'),
         ('/etc/hostname', DescriptionError, 'begins with <'),
         ('<robot', DescriptionError, '<text>'),
         ('<robot name="a"><link name="b"/></robot>', DescriptionError, 'no movable joint'),
         ('<nonsense/>', IkError, 'nonsense'),
         ('<robot><xacro:a/></robot>', DescriptionError, 'xacro.*a text is not expanded'),
-    ],
-)
-def test_bad_description_is_refused(text, kind, words):
-    """A path, an incomplete text and a robot that cannot move are refused."""
-    with pytest.raises(kind, match=words):
-        load_model(request(text))
+    ]:
+        with pytest.raises(kind, match=words):
+            load_model(request(text))
 
 
 def test_goal_with_missing_link_is_refused(urdf):

@@ -58,15 +58,15 @@ def test_marker_has_the_bounds_of_its_shape(name):
     assert drawn.max(axis=0) == pytest.approx(triangles.max(axis=0), abs=slack)
 
 
-@pytest.mark.parametrize('name', SHAPES)
-def test_markers_turn_with_their_shape(name):
+def test_markers_turn_with_their_shape():
     """All parts of a shape have its pose and stay with their frame."""
-    shape = SHAPES[name]
-    for marker in markers_of(shape):
-        quat = marker.pose.orientation
-        assert (quat.x, quat.y, quat.z, quat.w) == shape.quat_xyzw
-        assert marker.frame_locked
-        assert marker.action == Marker.ADD
+    for name in SHAPES:
+        shape = SHAPES[name]
+        for marker in markers_of(shape):
+            quat = marker.pose.orientation
+            assert (quat.x, quat.y, quat.z, quat.w) == shape.quat_xyzw
+            assert marker.frame_locked
+            assert marker.action == Marker.ADD
 
 
 def test_marker_has_the_colour_of_its_shape():
@@ -121,26 +121,26 @@ CHANGED = {
 }
 
 
-@pytest.mark.parametrize('name', SHAPES)
-def test_new_numbers_in_old_markers_move_a_shape(name):
+def test_new_numbers_in_old_markers_move_a_shape():
     """With the same appearance, the numbers of one pose replace those of another."""
-    before = SHAPES[name]
-    after = replace(
-        before, position=(1.0, 2.0, 3.0), quat_xyzw=(0.0, 0.6, 0.0, 0.8), **MOVED.get(name, {})
-    )
-    assert appearance(before) == appearance(after)
-    markers = markers_of(before)
-    put(markers, numbers(after))
-    assert markers == markers_of(after)
-    assert markers != markers_of(before)
+    for name in SHAPES:
+        before = SHAPES[name]
+        after = replace(
+            before, position=(1.0, 2.0, 3.0), quat_xyzw=(0.0, 0.6, 0.0, 0.8), **MOVED.get(name, {})
+        )
+        assert appearance(before) == appearance(after)
+        markers = markers_of(before)
+        put(markers, numbers(after))
+        assert markers == markers_of(after)
+        assert markers != markers_of(before)
 
 
-@pytest.mark.parametrize('name', SHAPES)
-def test_appearance_contains_everything_except_the_numbers(name):
+def test_appearance_contains_everything_except_the_numbers():
     """Any other change, always of a colour, needs another marker."""
-    shape = SHAPES[name]
-    assert appearance(replace(shape, rgba=(1.0, 0.0, 0.0, 1.0))) != appearance(shape)
-    assert appearance(replace(shape, **CHANGED[name])) != appearance(shape)
+    for name in SHAPES:
+        shape = SHAPES[name]
+        assert appearance(replace(shape, rgba=(1.0, 0.0, 0.0, 1.0))) != appearance(shape)
+        assert appearance(replace(shape, **CHANGED[name])) != appearance(shape)
 
 
 def test_no_marker_has_size_zero():

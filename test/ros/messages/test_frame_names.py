@@ -25,9 +25,9 @@ def lookup(target, source):
     raise LookupError(f'no frame {source}')
 
 
-@pytest.mark.parametrize(
-    ('frame_id', 'base_frame', 'expected'),
-    [
+def test_frame_of_a_goal_is_found():
+    """Empty is the base frame, links belong to the robot, and others are looked up."""
+    for frame_id, base_frame, expected in [
         ('', '', None),
         ('base', 'tip', None),
         ('/base', '', None),
@@ -35,12 +35,9 @@ def lookup(target, source):
         ('tip', '', TIP),
         ('map', '', MAP),
         ('', 'map', MAP),
-    ],
-)
-def test_frame_of_a_goal_is_found(frame_id, base_frame, expected):
-    """Empty is the base frame, links belong to the robot, and others are looked up."""
-    frame = frame_in_root(frame_id, base_frame, ROBOT, np.zeros(1), lookup)
-    assert frame is expected
+    ]:
+        frame = frame_in_root(frame_id, base_frame, ROBOT, np.zeros(1), lookup)
+        assert frame is expected
 
 
 def test_unknown_frame_raises_the_error_of_the_lookup():
@@ -49,9 +46,9 @@ def test_unknown_frame_raises_the_error_of_the_lookup():
         frame_in_root('mars', '', ROBOT, np.zeros(1), lookup)
 
 
-@pytest.mark.parametrize(
-    ('frame_prefix', 'base_frame', 'expected'),
-    [
+def test_prefix_comes_from_the_parameter_or_the_base_frame():
+    """The last part of such a base frame is a link."""
+    for frame_prefix, base_frame, expected in [
         ('', '', ''),
         ('left/', '', 'left/'),
         ('left/', 'right/base', 'left/'),
@@ -60,11 +57,8 @@ def test_unknown_frame_raises_the_error_of_the_lookup():
         ('', '/cell/left/tip', 'cell/left/'),
         ('', 'left/camera', ''),
         ('', 'tip', ''),
-    ],
-)
-def test_prefix_comes_from_the_parameter_or_the_base_frame(frame_prefix, base_frame, expected):
-    """The last part of such a base frame is a link."""
-    assert prefix_of(frame_prefix, base_frame, ROBOT.links) == expected
+    ]:
+        assert prefix_of(frame_prefix, base_frame, ROBOT.links) == expected
 
 
 def test_prefix_is_added_to_and_removed_from_links():

@@ -5,25 +5,22 @@ from ik_node.ros.parameters.settings import parse_joint_values
 import pytest
 
 
-@pytest.mark.parametrize(
-    ('text', 'expected'),
-    [
+def test_yaml_mapping_is_read():
+    """Flow and block style are allowed; 1e-3 is a number although YAML 1.1 reads a text."""
+    for text, expected in [
         ('', {}),
         ('  ', {}),
         ('{}', {}),
         ('{a: 1, b: -0.5}', {'a': 1.0, 'b': -0.5}),
         ('a: 1e-3\nb: 2', {'a': 0.001, 'b': 2.0}),
         ('{"ball.EX": 0.1}', {'ball.EX': 0.1}),
-    ],
-)
-def test_yaml_mapping_is_read(text, expected):
-    """Flow and block style are allowed; 1e-3 is a number although YAML 1.1 reads a text."""
-    assert parse_joint_values('rest_pose', text) == expected
+    ]:
+        assert parse_joint_values('rest_pose', text) == expected
 
 
-@pytest.mark.parametrize(
-    ('text', 'words'),
-    [
+def test_text_without_mapping_of_numbers_is_refused():
+    """The error has the parameter, the value and what is allowed."""
+    for text, words in [
         ('{a: 1', 'rest_pose.*YAML mapping.*not valid YAML'),
         ('[1, 2]', r"rest_pose: '\[1, 2\]' cannot be used.*YAML mapping"),
         ('0.5', 'YAML mapping'),
@@ -36,9 +33,6 @@ def test_yaml_mapping_is_read(text, expected):
         ('{1: 0.5}', 'joint names must be text'),
         ('{a: 1, a: 2}', 'occurs twice'),
         ('{a: 1' + '0' * 400 + '}', 'finite numbers'),
-    ],
-)
-def test_text_without_mapping_of_numbers_is_refused(text, words):
-    """The error has the parameter, the value and what is allowed."""
-    with pytest.raises(OptionError, match=words):
-        parse_joint_values('rest_pose', text)
+    ]:
+        with pytest.raises(OptionError, match=words):
+            parse_joint_values('rest_pose', text)

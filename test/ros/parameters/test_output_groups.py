@@ -32,9 +32,9 @@ def test_each_group_has_its_controller():
     assert Settings.from_values(plans_only).output_type == 'none'
 
 
-@pytest.mark.parametrize(
-    ('values', 'words'),
-    [
+def test_bad_groups_are_refused():
+    """The error names the parameter."""
+    for values, words in [
         ({'output.type': 'both'}, "output.type: 'both' .* while output.groups is set"),
         ({'output.action': '/follow'}, 'output.action: .* while output.groups is set'),
         ({'output.joints': ('a',)}, 'output.joints: .* while output.groups is set'),
@@ -49,12 +49,9 @@ def test_each_group_has_its_controller():
             "output.groups: 'joints' .* output.joints is a parameter",
         ),
         ({'output.groups': ('a.b',)}, 'output.groups: .* without dots'),
-    ],
-)
-def test_bad_groups_are_refused(values, words):
-    """The error names the parameter."""
-    with pytest.raises(OptionError, match=words):
-        Settings.from_values({**GROUPS, **values})
+    ]:
+        with pytest.raises(OptionError, match=words):
+            Settings.from_values({**GROUPS, **values})
 
 
 @pytest.mark.parametrize(

@@ -44,28 +44,25 @@ def test_defaults_are_allowed():
         assert spec.check(spec.default) == spec.default
 
 
-@pytest.mark.parametrize(
-    ('name', 'value', 'expected'),
-    [
+def test_allowed_values_are_accepted():
+    """They have the type of the default."""
+    for name, value, expected in [
         ('rate', 50, 50.0),
         ('rate', 62.5, 62.5),
         ('goal_names', ['a', 'b'], ('a', 'b')),
         ('goal_names', [], ('',)),
         ('goals.<name>.offset', [0, 0, 1, 0, 0, 0], (0.0, 0.0, 1.0, 0.0, 0.0, 0.0)),
         ('solver.translation_error_clamp', math.inf, math.inf),
-    ],
-)
-def test_allowed_values_are_accepted(name, value, expected):
-    """They have the type of the default."""
-    spec = next(spec for spec in parameter_table() if spec.name == name)
-    checked = spec.check(value)
-    assert checked == expected
-    assert type(checked) is type(expected)
+    ]:
+        spec = next(spec for spec in parameter_table() if spec.name == name)
+        checked = spec.check(value)
+        assert checked == expected
+        assert type(checked) is type(expected)
 
 
-@pytest.mark.parametrize(
-    ('name', 'value', 'allowed'),
-    [
+def test_other_values_are_refused():
+    """The error has the name and what is allowed."""
+    for name, value, allowed in [
         ('rate', 0.0, 'from 0.1 to 2000 Hz'),
         ('rate', math.nan, 'from 0.1 to 2000 Hz'),
         ('rate', math.inf, 'from 0.1 to 2000 Hz'),
@@ -82,31 +79,25 @@ def test_allowed_values_are_accepted(name, value, expected):
         ('solver.adaptive_damping', 'yes', 'bool'),
         ('solver.method', 'guess', 'dls or sdls or .* or slsqp'),
         ('solver.jacobian', 1, 'analytic or numeric'),
-    ],
-)
-def test_other_values_are_refused(name, value, allowed):
-    """The error has the name and what is allowed."""
-    spec = next(spec for spec in parameter_table() if spec.name == name)
-    with pytest.raises(OptionError, match=f'{name}.*{allowed}'):
-        spec.check(value)
+    ]:
+        spec = next(spec for spec in parameter_table() if spec.name == name)
+        with pytest.raises(OptionError, match=f'{name}.*{allowed}'):
+            spec.check(value)
 
 
-@pytest.mark.parametrize(
-    ('name', 'value'),
-    [
+def test_unquoted_text_is_refused_with_a_hint():
+    """ROS has read a text as another type; the error says to quote it."""
+    for name, value in [
         ('goals.<name>.dof', True),
         ('goals.<name>.link', False),
         ('goals.<name>.link', 7),
         ('goal_names', [True, False]),
         ('locked_joints', [1.5]),
         ('on_stale', True),
-    ],
-)
-def test_unquoted_text_is_refused_with_a_hint(name, value):
-    """ROS has read a text as another type; the error says to quote it."""
-    spec = next(spec for spec in parameter_table() if spec.name == name)
-    with pytest.raises(OptionError, match=f'{name}.*{re.escape(repr(value))}.* in quotes, as'):
-        spec.check(value)
+    ]:
+        spec = next(spec for spec in parameter_table() if spec.name == name)
+        with pytest.raises(OptionError, match=f'{name}.*{re.escape(repr(value))}.* in quotes, as'):
+            spec.check(value)
 
 
 @pytest.mark.parametrize(('name', 'value'), [('rate', True), ('goals.<name>.enabled', 1)])
@@ -136,9 +127,9 @@ def test_settings_hold_goals_of_goal_names_only():
     assert settings.options.restarts == 0
 
 
-@pytest.mark.parametrize(
-    ('values', 'words'),
-    [
+def test_contradicting_values_are_refused():
+    """The error contains the reason."""
+    for values, words in [
         ({'goal_names': ('a-b', 'a_b')}, "both become 'a_b'"),
         ({'goal_names': ('a', 'a')}, "both become 'a'"),
         ({'goal_names': ('a.b',)}, 'without dots'),
@@ -153,12 +144,9 @@ def test_settings_hold_goals_of_goal_names_only():
         ({'markers.rate': 0.0}, 'markers.rate: .* from 0.1'),
         ({'markers.scale': -1.0}, 'markers.scale: .* from 0 to 1000 m'),
         ({'markers.draw_through': 1.5}, 'markers.draw_through: .* from 0 to 1'),
-    ],
-)
-def test_contradicting_values_are_refused(values, words):
-    """The error contains the reason."""
-    with pytest.raises(OptionError, match=words):
-        Settings.from_values(values)
+    ]:
+        with pytest.raises(OptionError, match=words):
+            Settings.from_values(values)
 
 
 def test_joint_parameters_are_read():
@@ -252,9 +240,9 @@ def test_yaml_reads_back(repository):
     assert values == {}
 
 
-@pytest.mark.parametrize(
-    ('value', 'text'),
-    [
+def test_yaml_values_keep_their_type():
+    """ROS reads back the same type."""
+    for value, text in [
         (1e-10, '1.0e-10'),
         (2.0, '2.0'),
         (True, 'true'),
@@ -262,11 +250,8 @@ def test_yaml_reads_back(repository):
         (('',), "['']"),
         (math.inf, '.inf'),
         (3, '3'),
-    ],
-)
-def test_yaml_values_keep_their_type(value, text):
-    """ROS reads back the same type."""
-    assert yaml_value(value) == text
+    ]:
+        assert yaml_value(value) == text
 
 
 def test_help_names_every_parameter():
