@@ -74,7 +74,7 @@ def arm():
     return solver, call, call(POSITION, QUAT, START).q.tobytes()
 
 
-@settings(max_examples=300 if is_compiled() else 10, deadline=None)
+@settings(max_examples=100 if is_compiled() else 10, deadline=None)
 @given(position=forms, quat=forms, q0=forms, flat=st.booleans())
 def test_array_format_does_not_change_answer(arm, position, quat, q0, flat):
     """Also after calls with other formats."""

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from support.building import Mechanism, split
 
-some = settings(max_examples=40, deadline=None)
+some = settings(max_examples=20, deadline=None)
 seeds = st.integers(0, 2**32 - 1)
 
 

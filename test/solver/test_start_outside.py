@@ -50,7 +50,7 @@ def test_goal_that_is_met_moves_no_joint(arm):
     """One of six joints is 3 degrees beyond its limit, and the goal is the pose of the hand."""
     link = tip(arm)
     solver = Solver(arm)
-    for q, _ in outside(arm, 300):
+    for q, _ in outside(arm, 60):
         goal = goal_at(arm, q, link)
         solution = solver.solve_pose(goal, q0=q)
         assert solution.status is Status.CONVERGED
@@ -67,7 +67,7 @@ def test_value_never_moves_farther_out(arm):
     """Goals elsewhere are reached with it inside, or between its limit and its start."""
     link, solver, random = tip(arm), Solver(arm), np.random.default_rng(1)
     inwards = 0
-    for q, joint in outside(arm, 60):
+    for q, joint in outside(arm, 24):
         goal = goal_at(arm, random.uniform(arm.lower, arm.upper), link)
         for options in (SolverOptions(), SolverOptions(restarts=0), SolverOptions(method='sdls')):
             solver.options = options
@@ -76,7 +76,7 @@ def test_value_never_moves_farther_out(arm):
             assert (least <= found).all()
             assert (found <= most).all()
             inwards += found[joint] != q[joint]
-    assert inwards > 100
+    assert inwards > 40
 
 
 def test_start_is_clamped_if_the_option_says_so(arm):

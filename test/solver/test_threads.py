@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from support.mechanisms import MECHANISMS
 
-COUNT = 500 if is_compiled() else 20
+COUNT = 200 if is_compiled() else 20
 
 
 @pytest.fixture(autouse=True)

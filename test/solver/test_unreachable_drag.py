@@ -61,7 +61,7 @@ def test_goal_dragged_outside_causes_no_jump():
 
 
 # Seeds of directions.
-ANYWHERE = {name: range(4) for name in ('fivebar', 'gallery_hexapod', 'two_arm_box', 'hexapod')}
+ANYWHERE = {name: range(2) for name in ('fivebar', 'gallery_hexapod', 'two_arm_box', 'hexapod')}
 
 
 def line_outside(name, seed):
@@ -94,7 +94,7 @@ def test_goal_dragged_outside_on_any_side_causes_no_jump(name):
 @pytest.mark.parametrize('name', ANYWHERE)
 def test_repeated_unreachable_goal_keeps_answer(name):
     """The second solve starts at the first answer."""
-    for seed in range(5) if is_compiled() else range(1):
+    for seed in range(3) if is_compiled() else range(1):
         m, goal, start, _, quat = line_outside(name, seed)
         solver, asked = m.solver(NEAR), {goal: (start, quat)}
         q = settled(m, solver, asked)

@@ -16,7 +16,7 @@ NEAR = SolverOptions(restarts=0)
 UNIT = (0, 0, 0, 1)
 # How far away goals are [m].
 AWAY = {'arm7': 1.5, 'fivebar': 1.2, 'two_arm_box': 1.5}
-GOALS, STARTS = 8, 20
+GOALS, STARTS = 5, 20
 
 
 def residual(mechanism, solver, q, asked):

@@ -22,7 +22,7 @@ FINE = SolverOptions(
 )
 NAMES = [name for name in MECHANISMS if name not in ('snake', 'string_of_bodies')]
 # Plain Python is a hundred times slower.
-EXAMPLES = 30 if is_compiled() else 3
+EXAMPLES = 15 if is_compiled() else 3
 LINEAR, ANGULAR = np.array((0.1, -0.2, 0.05)), np.array((0.3, 0.1, -0.2))
 TWIST = np.concatenate((LINEAR, ANGULAR))
 

@@ -24,7 +24,7 @@ def truth_robot(shared, name):
     )
     order = [truth['joints'].index(each) for each in robot.joint_names]
     motors = robot.actuated or truth.get('actuated') or robot.joint_names[:1]
-    return robot, motors, [np.array(pose['q'])[order] for pose in truth['poses'][:100]]
+    return robot, motors, [np.array(pose['q'])[order] for pose in truth['poses'][:40]]
 
 
 def near_singular(transmission, q):
@@ -33,7 +33,7 @@ def near_singular(transmission, q):
 
 
 def test_velocities_of_real_robots_are_rates_of_change_along_closed_loops(shared):
-    """At up to a hundred configurations of each truth set, differences of sixth order."""
+    """At up to forty configurations of each truth set, differences of sixth order."""
     for name in TRUTH_SETS:
         robot, motors, configurations = truth_robot(shared, name)
         transmission = robot.transmission(motors)
