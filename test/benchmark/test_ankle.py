@@ -45,17 +45,6 @@ def test_conversion_to_motors_and_back_returns_the_same_values(form):
         assert motors[2:4] @ motors[4:] == pytest.approx(row[2:4] @ row[4:], abs=1e-12)
 
 
-def test_velocity_is_the_derivative_of_the_position():
-    """Central differences of the closed form for the position."""
-    step = 1e-5
-    for row in samples(40):
-        rates = by_hand.motors_by_ankle(row[:2], by_hand.motor_angles(row[:2]))
-        for joint, moved in enumerate(step * np.eye(2)):
-            ends = [by_hand.motor_angles(row[:2] + side * moved) for side in (1.0, -1.0)]
-            difference = (ends[0] - ends[1]) / (2.0 * step)
-            np.testing.assert_allclose(rates[:, joint], difference, rtol=1e-7, atol=1e-8)
-
-
 def test_floats_and_c_agree_with_arrays(tmp_path):
     """All three forms return the same values to rounding."""
     loaded = bench.library(tmp_path)

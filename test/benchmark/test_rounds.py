@@ -2,11 +2,10 @@
 
 from docs_tables import docs_tables
 import numpy as np
-from pictures import draw
-from players import Entry, OURS, PEERS
+from players import Entry
 import pytest
 from report import best_peer, comparison, fits, table
-from rounds import driven_miss, enter, Entrant, is_endless, judged, LOOSE, play, row_of, TIGHT
+from rounds import driven_miss, Entrant, judged, LOOSE, play, row_of, TIGHT
 from tasks.arms import panda
 from tasks.fourbar import fourbar_tasks
 from tasks.task import Form, Task
@@ -111,40 +110,6 @@ def test_unfinished_problems_of_slow_solver_are_left_out():
     assert (row['problems'], row['solved_1e-6']) == (4, 100.0)
 
 
-def test_very_slow_solver_runs_one_counted_round_only():
-    """One problem takes longer than a turn."""
-    form = arm_form(1)
-    entrant = Entrant(Entry('x', 'x'), Canned(), form, [reply_of(form.witness, [9.0])])
-    assert not is_endless(entrant, 2.0)
-    entrant.replies *= 2
-    assert is_endless(entrant, 2.0)
-    assert not is_endless(entrant, 10.0)
-
-
-def test_entries_get_tasks_of_their_kind_and_form():
-    """An entry that did not start gets no task."""
-    tasks = {task.name: task for task in fourbar_tasks(2, 0)}
-    entries = [
-        Entry('a', 'goals', kind='goals'),
-        Entry('a', 'driven', kind='driven'),
-        Entry('a', 'arms', kind='arms'),
-        Entry('a', 'loops', kind='loops'),
-        Entry('a', 'any', form='carried'),
-        Entry('ours', 'other form', form='carried'),
-        Entry('broken', 'broken'),
-    ]
-    broken = Canned()
-    broken.trouble = 'does not start'
-
-    def labels(task):
-        found = enter(task, entries, lambda name: broken if name == 'broken' else Canned())
-        return [entrant.entry.label for entrant in found]
-
-    assert labels(tasks['fourbar_crank']) == ['driven', 'loops', 'any']
-    assert labels(tasks['fourbar_point']) == ['goals', 'loops', 'any']
-    assert labels(Task('arm', '', {'tree': arm_form()})) == ['goals', 'arms', 'any']
-
-
 def test_failing_entry_does_not_stop_others():
     """Its row states the reason."""
     form = arm_form(2)
@@ -222,17 +187,6 @@ def test_growth_exponent_is_estimated():
     assert [fit['label'] for fit in found] == ['ours']
     assert found[0]['solve'] == pytest.approx(1.25)
     assert found[0]['step'] == pytest.approx(0.75)
-
-
-def test_growth_and_success_pictures_are_written(tmp_path):
-    """Rows without numbers are ignored."""
-    rows = [*grown('ours', 1.0), *grown('peer', 2.0), row('ours', 3.0), row('peer', 9.0)]
-    rows += [row(entry.label, 3.0) for entry in (*OURS, *PEERS)]
-    rows.append({'task': 'task', 'label': 'y', 'unfit': 'no'})
-    made = draw({'rows': rows}, tmp_path / 'new')
-    assert [path.name for path in made] == ['time_against_legs.png', 'success_against_time.png']
-    for path in made:
-        assert path.read_bytes().startswith(b'\x89PNG')
 
 
 def test_tables_of_page_are_made_from_run():

@@ -9,11 +9,9 @@ import compete
 from limit import Limit, LIMITS
 import numpy as np
 import players
-from players import Entry, Worker
+from players import Worker
 import pytest
-import run
 import set_up_peers
-from tasks.fourbar import fourbar_tasks
 from tasks.judge import errors
 
 PLAYER = """
@@ -101,16 +99,6 @@ def test_ended_worker_process_is_reported(worker_of):
     assert worker.ask(do='pass', seat=0, seconds=9.0) == expected
 
 
-def test_worker_that_does_not_start_names_missing_library(tmp_path, monkeypatch):
-    """A library that is missing is named."""
-    monkeypatch.setattr(
-        players, 'command_of', lambda solver: [sys.executable, '-c', 'import no_such_library']
-    )
-    worker = Worker('ours')
-    worker.close()
-    assert 'no_such_library' in worker.trouble
-
-
 def test_peer_is_available_if_its_environment_exists(tmp_path, monkeypatch):
     """Python peers by their interpreter, the Node.js peer by its modules."""
     monkeypatch.setattr(players, 'PEER_VENVS', tmp_path)
@@ -180,38 +168,6 @@ def test_unknown_name_is_refused_before_measuring(words, said, capsys):
     assert said in capsys.readouterr().err
 
 
-def test_help_names_groups_and_other_measurements(capsys):
-    """One help text lists all measurements."""
-    with pytest.raises(SystemExit) as ended:
-        run.main(['--help'])
-    assert ended.value.code == 0
-    text = capsys.readouterr().out
-    for word in ('stewart', 'humanoid', 'micro', 'batch', 'node', '--save', '--compare'):
-        assert word in text
-
-
-def test_peer_that_cannot_be_installed_is_reported_in_one_line(tmp_path, capsys, monkeypatch):
-    """The others are installed; a second run does nothing and succeeds."""
-    monkeypatch.setattr(set_up_peers, 'PEER_VENVS', tmp_path)
-    monkeypatch.setattr(sys, 'argv', ['bench-peers', 'rtb', 'placo'])
-
-    def pip(folder, packages):
-        if folder.name == 'placo':
-            return 'ERROR: No matching distribution found for placo'
-        folder.mkdir()
-        return ''
-
-    monkeypatch.setattr(set_up_peers, 'pip', pip)
-    assert set_up_peers.main() == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith('[1/2] rtb: roboticstoolbox-python==')
-    assert lines[0].endswith('done in 0 s')
-    assert 'cannot be installed: ERROR: No matching distribution found for placo' in lines[1]
-    assert lines[2].startswith('The benchmark goes without placo')
-    set_up_peers.main()
-    assert 'there already' in capsys.readouterr().out.splitlines()[0]
-
-
 @pytest.mark.parametrize('name', LIMITS)
 def test_lower_bound_steps_reach_nearby_pose(name):
     """Forward kinematics of the judge verifies the pose."""
@@ -225,14 +181,3 @@ def test_lower_bound_steps_reach_nearby_pose(name):
     moved = errors(arm, [('tool', 'position')], target, limit.q[None])[0, 0]
     # The goal has moved on by 12 times 1e-7 m.
     assert moved < 1e-5
-
-
-def test_our_worker_solves_four_bar_from_crank_value():
-    """Our worker is handed the crank's value and finds the rest of the four-bar."""
-    task = next(iter(fourbar_tasks(3, 0)))
-    worker = Worker('ours')
-    entry = Entry('ours', 'ours', {'call': 'drive'}, tolerance=1e-6)
-    worker.ask(do='load', task=task.main.plain(), tolerance=1e-6, options=entry.options)
-    reply = worker.ask(do='pass', seat=0, seconds=9.0)
-    worker.close()
-    np.testing.assert_allclose(np.cos(reply['q']), np.cos(task.main.witness), atol=1e-5)

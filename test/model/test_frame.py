@@ -2,7 +2,7 @@
 
 from ik_node.errors import ShapeError, TopologyError
 from ik_node.model.frame import Frame
-from ik_node.model.rotation import pose_matrix, quat_from_euler
+from ik_node.model.rotation import quat_from_euler
 import numpy as np
 import pytest
 
@@ -56,14 +56,6 @@ def test_quaternions_are_normalised():
         frame = Frame()
         frame.set_quaternion(0, 0, 0.6 * scale, 0.8 * scale)
         np.testing.assert_allclose(frame.quaternion, (0, 0, 0.6, 0.8), atol=1e-15)
-
-
-def test_assigned_position_and_quaternion_equal_setters():
-    """Assignment has the effect of the setters."""
-    frame = Frame()
-    frame.position = (1, 2, 3)
-    frame.quaternion = (0, 0, 1, 0)
-    np.testing.assert_array_equal(frame.matrix, pose_matrix((1, 2, 3), (0, 0, 1, 0)))
 
 
 def test_write_into_array_counts_with_and_without_set_matrix_needs_update():
@@ -159,12 +151,6 @@ def test_upward_traversals_can_be_nested(tree):
         )
     )
     assert seen == [('a', 'a'), ('root', 'a')]
-
-
-def test_find_returns_first_match_or_none(tree):
-    """The first frame that fits, or None."""
-    assert tree['root'].find(lambda frame: frame.name == 'c') is tree['c']
-    assert tree['root'].find(lambda frame: frame.name == 'x') is None
 
 
 def test_itself_ancestor_and_child_of_other_are_refused_as_child(tree):

@@ -107,12 +107,6 @@ def test_closure_error_is_relative_pose_in_world_axes(joint):
     )
 
 
-def test_closure_error_needs_a_closure(joint):
-    """The error of a joint without closure is undefined and raises an exception."""
-    with pytest.raises(TopologyError, match="joint 'knee' is not a closure"):
-        joint.get_closure_error()
-
-
 def test_lock_and_unlock_apply_to_existing_axes():
     """Locking a missing axis is refused."""
     joint = Joint('hip')

@@ -62,13 +62,6 @@ def test_set_dof_quaternion_needs_three_angles_and_valid_quaternion():
         joint.set_dof_quaternion(0, 0, float('nan'), 1)
 
 
-def test_translation_and_rotation_axes_are_counted():
-    """Axes moved along and turned about."""
-    for dofs, counts in (('', (0, 0)), ('X EZ', (1, 1)), ('Y Z EX EY EZ', (2, 3))):
-        joint = joint_with(*dofs.split())
-        assert (joint.translation_dof_count, joint.rotation_dof_count) == counts
-
-
 # -- modulo full turns
 
 

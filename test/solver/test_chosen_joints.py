@@ -84,22 +84,6 @@ def test_selection_ends_with_its_solve():
     np.testing.assert_array_equal(solver.solve_pose(wanted).q, before)
 
 
-def test_selected_arm_is_solved_and_other_goal_is_reported_as_missed():
-    """The left arm is selected."""
-    m = MECHANISMS['two_arms']()
-    solver = m.solver()
-    q0 = solver.q
-    left = [name for name in solver.joint_names if name.startswith('left')]
-    goals = {
-        f'{side}_goal': m.pose_of(f'{side}_hand', solver.joint_names, q0 + 0.1)
-        for side in ('left', 'right')
-    }
-    solution = solver.solve_pose(goals, q0, joints=left)
-    statuses = {tuple(chain.goal_errors): chain.status for chain in solution.chains}
-    assert statuses == {('left_goal',): Status.CONVERGED, ('right_goal',): Status.STALLED}
-    np.testing.assert_array_equal(solution.q[7:], q0[7:])
-
-
 @pytest.mark.parametrize(
     ('name', 'held'), [('hexapod', ['p0']), ('fivebar', ['r1', 'r2']), ('two_arm_box', ['l2'])]
 )
@@ -141,17 +125,6 @@ def test_empty_selection_moves_nothing():
     np.testing.assert_array_equal(solution.q, q0)
     there = {'hand_goal': m.pose_of('hand')}
     assert solver.solve_pose(there, joints=[]).status is Status.CONVERGED
-
-
-def test_selected_joint_stays_locked():
-    """To choose a joint does not unlock it."""
-    m = MECHANISMS['arm7']()
-    m.joints['j2'].lock()
-    solver = m.solver()
-    q0 = solver.q
-    solution = solver.solve_pose({'hand_goal': FAR}, joints=['j2', 'j4'])
-    assert solution.q[1] == q0[1]
-    assert solution.q[3] != q0[3]
 
 
 def test_target_of_unselected_joint_is_ignored():

@@ -189,18 +189,6 @@ def test_robot_and_solver_copied_together_stay_connected(copy):
     assert other.solve_pose({}).status is Status.CONVERGED
 
 
-def test_copied_prepared_call_uses_copied_solver(copy):
-    """It uses no array of the original."""
-    m, solver = reached()
-    call = solver.prepare(list(m.goals))
-    pose = [goal.position for goal in m.goals.values()], [g.quaternion for g in m.goals.values()]
-    wanted = call(*pose)
-    copied = copy(call)
-    m.joints['j1'].set_limits('EZ', 0.0, 0.0)
-    assert copied(*pose).q.tobytes() == wanted.q.tobytes()
-    assert copied(*pose).message == wanted.message
-
-
 def test_copied_answer_is_equal(copy):
     """Names, reasons and numbers of a solve, a batch and its chains."""
     m, solver = reached()

@@ -12,8 +12,6 @@ import pytest
 from support.building import Mechanism
 from support.mechanisms import MECHANISMS
 
-UNIT = (0, 0, 0, 1)
-
 
 def pair(coefficients, master=(-9, 9), follower=(-9, 9)):
     """Return two perpendicular sliders, the second driven by the first."""
@@ -67,21 +65,6 @@ def test_locked_follower_locks_its_master():
     result, a, b = solve_for(m, 1.0)
     assert result.status is Status.STALLED
     assert (a, b) == (0.0, 0.0)
-
-
-def test_five_bar_with_coupled_cranks_closes_and_reaches_goal():
-    """One degree of freedom is left, which the goal takes."""
-    m = MECHANISMS['fivebar']()
-    m.joints['r1'].couple('EZ', m.joints['l1'], 'EZ', (np.pi, -1.0))
-    solver = m.solver()
-    m.goals['tool'].set_goal_dof('Y')
-    solver.update_structure()
-    solution = solver.solve_pose({'tool': ((0, 0.65, 0), UNIT)})
-    assert solution.status is Status.CONVERGED
-    there = m.naive(solver.joint_names, solution.q)
-    assert there.coupling_gap() <= 1e-14
-    assert max(there.error(m.closures['close'])) <= 1e-6
-    assert there.world(m.links['l_end'])[0, 3] == pytest.approx(0.2, abs=1e-6)  # by symmetry
 
 
 def test_joint_table_lists_followers_with_master_and_polynomial():
@@ -159,21 +142,3 @@ def test_master_stays_in_the_interval_of_its_start(start, kept):
         "joint 'a': joints that follow it are within their limits only in [-2, 0.5],"
     )
     assert f'it stays in [{kept[0]:g}, {kept[1]:g}], where it starts' in note
-
-
-def test_loaded_robot_keeps_couplings_and_limits():
-    """The offset of a mimic applies before the first solve."""
-    joint = (
-        '<joint name="{0}" type="revolute"><parent link="base"/><child link="{0}_link"/>'
-        '<limit lower="-2" upper="{1}" velocity="1" effort="1"/>{2}</joint><link name="{0}_link"/>'
-    )
-    robot = load_robot(
-        '<robot name="r"><link name="base"/>'
-        + joint.format('a', 2, '')
-        + joint.format('b', 2, '<mimic joint="a" multiplier="-1" offset="0.5"/>')
-        + joint.format('c', -0.5, '<mimic joint="b" multiplier="2" offset="0.25"/>')
-        + '</robot>'
-    )
-    assert robot.q == pytest.approx((0.875, -0.375, -0.5))
-    assert robot.start == pytest.approx(robot.q)
-    np.testing.assert_array_equal(Solver(robot).solve_pose({}).q, robot.q)

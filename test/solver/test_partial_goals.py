@@ -49,17 +49,6 @@ def test_free_axis_is_that_of_named_frame(axes):
     assert abs(gap[0]) > 1e-3
 
 
-def test_set_free_dof_constrains_other_axes():
-    """set_free_dof lists the free axes."""
-    m = MECHANISMS['arm7']()
-    m.goals['hand_goal'].set_free_dof('EZ')
-    solver = m.solver()
-    wanted = m.pose_of('hand', solver.joint_names, np.full(7, 0.3))
-    solution = solver.solve_pose({'hand_goal': wanted})
-    assert solution.status is Status.CONVERGED
-    assert m.goals['hand_goal'].dof == [0, 1, 2, 3, 4]
-
-
 @pytest.mark.parametrize('axes', AXES)
 def test_offset_frame_reaches_goal(axes):
     """The offset is a frame in the link."""

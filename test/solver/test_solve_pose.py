@@ -172,19 +172,6 @@ def test_scaled_and_negated_quaternion_are_same_pose(arm):
         np.testing.assert_allclose(other.q, first.q, atol=1e-9)
 
 
-def test_prepared_call_takes_arrays_in_order_of_keys(arm):
-    """It returns the same bits."""
-    m, solver, pose = arm
-    m.goal('elbow', 'j4_link', 'X Y Z')
-    solver.update_structure()
-    elbow = m.pose_of('j4_link')
-    run = solver.prepare(['elbow', 'hand_goal'])
-    q0 = np.full(7, 0.1)
-    found = run([elbow[0], pose[0]], [elbow[1], pose[1]], q0)
-    wanted = solver.solve_pose({'elbow': elbow, 'hand_goal': pose}, q0)
-    assert found.q.tobytes() == wanted.q.tobytes()
-
-
 @pytest.mark.parametrize('window', [np.full(7, NAN), np.full(7, -0.1), np.zeros(6)])
 def test_bad_window_is_refused_by_name(arm, window):
     """NaN, negative numbers and wrong shapes."""
@@ -211,16 +198,6 @@ def test_duplicate_goal_name_is_refused():
     m.goals['left_goal'].name = 'right_goal'
     with pytest.raises(TopologyError, match="named 'right_goal'"):
         m.solver()
-
-
-def test_goal_added_later_is_used_at_once():
-    """By `solve_pose` and `prepare`."""
-    m = MECHANISMS['arm6']()
-    solver = m.solver()
-    m.goal('elbow', 'j3_link', 'X')
-    assert 'elbow' in solver.solve_pose({'elbow': ((0, 0, 0), UNIT)}).goal_errors
-    m.goal('wrist', 'j5_link', 'X')
-    assert 'wrist' in solver.prepare(['wrist'])((0, 0, 0), UNIT).goal_errors
 
 
 def test_solver_finds_whole_graph_from_one_frame():

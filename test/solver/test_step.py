@@ -90,21 +90,6 @@ def test_step_restarts_when_goal_moves():
     assert m.naive().error(goal)[0] < 1e-6
 
 
-def test_step_starts_at_joint_values_set_by_caller():
-    """Between two steps."""
-    m = MECHANISMS['arm6']()
-    (goal,) = m.goals.values()
-    place(m)
-    goal.set_position(*np.add(goal.position, (0.0, 0.1, 0.0)))
-    solver = m.solver()
-    solver.step()
-    solver.step()
-    solver.q = np.zeros(6)
-    (result,) = solver.step()
-    assert result.iterations == 1
-    assert np.abs(solver.q).max() < 1.5
-
-
 def test_steps_never_jump_to_random_start():
     """For any options."""
     m = MECHANISMS['arm7']()
@@ -163,20 +148,3 @@ def test_steps_of_method_equal_iterates_of_its_solve(method, monkeypatch):
     assert (last.status, last.iterations) == (whole.status, whole.iterations)
     np.testing.assert_allclose(solver.q, q, atol=1e-12)
     assert len(records) == 1 + len(iterates)
-
-
-def test_solve_between_steps_does_not_change_steps():
-    """The next step continues at the last iterate."""
-    m = MECHANISMS['planar']()
-    (goal,) = m.goals.values()
-    place(m)
-    wanted = {goal.name: (goal.position, goal.quaternion)}
-    goal.set_position(*np.add(goal.position, (-0.2, 0.3, 0.0)))
-    solver, start = m.solver(SolverOptions(method='sdls')), m.solver().q
-    calm = [(solver.step()[0].iterations, solver.q) for _ in range(6)]
-    solver.q = start
-    for count, q in calm:
-        solver.solve_pose(wanted)
-        (result,) = solver.step()
-        assert result.iterations == count
-        np.testing.assert_array_equal(solver.q, q)

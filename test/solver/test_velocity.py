@@ -337,28 +337,6 @@ def test_velocity_is_bounded_near_singular_pose():
                 assert gap <= most * max(1.0, np.abs(found.velocity).max())
 
 
-@pytest.mark.parametrize('off', [0.0, 1e-9, -1e-5, 1e-3])
-def test_five_bar_in_type_ii_singularity_keeps_loop_closed(off):
-    """Both forearms are in line: the tool moves across them while the motors stand still."""
-    m = MECHANISMS['fivebar']()
-    solver = m.solver(FINE)
-    left, right = np.arccos(-0.75), np.arccos(0.75)
-    flat = np.array((left, -left, right, np.pi - right))
-    height = 0.4 * np.sin(left)
-    pose = ((0.2, height + off, 0.0), (0, 0, 0, 1))
-    q = solver.solve_pose({'tool': pose}, np.add(flat, (0.0, off, 0.0, -off))).q
-    rates = Rates(m, solver, q)
-    for twist in ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.3, -0.4, 0.0)):
-        for dt in (None, 0.01):
-            found = solver.velocity({'tool': (twist, np.zeros(3))}, q, dt)
-            assert np.abs(found.velocity).max() <= 1e3
-            assert np.abs(rates.loops(found.velocity)).max() <= 1e-9
-    across = solver.velocity({'tool': ((0.0, 1.0, 0.0), np.zeros(3))}, q)
-    assert across.converged
-    assert abs(across['l1']) <= 0.1
-    assert abs(across['l2']) == pytest.approx(2.0, abs=0.1)
-
-
 def test_joint_at_limit_moves_inwards_only():
     """Without dt the limit matters only to a joint that is at it."""
     m = MECHANISMS['arm6']()
@@ -394,20 +372,6 @@ def test_locked_joint_stands_still_and_others_take_over():
     assert after['j3'] == 0.0
     assert after.converged
     assert after.active_limits == ()
-
-
-def test_velocity_is_linear_without_limits_and_zero_for_zero_twist():
-    """Of any size."""
-    m = MECHANISMS['hexapod']()
-    solver = m.solver()
-    one = solver.velocity({'pose': (LINEAR, ANGULAR)}).velocity
-    for factor in (-1.0, 1e-9, 1e6):
-        many = solver.velocity({'pose': (factor * LINEAR, factor * ANGULAR)}).velocity
-        np.testing.assert_allclose(many, factor * one, rtol=1e-9, atol=1e-12 * abs(factor))
-    still = solver.velocity({'pose': np.zeros(6)})
-    assert still.converged
-    assert not still.velocity.any()
-    assert not solver.velocity({}).velocity.any()
 
 
 def test_call_does_not_disturb_solves_and_is_not_disturbed():
@@ -531,25 +495,6 @@ def test_joint_target_is_reached_in_null_space_before_rest_poses():
     found = solver.velocity({'tool': TWIST}, q)
     assert found['joint1'] == pytest.approx(0.1, abs=2e-3)
     np.testing.assert_allclose(robot.jacobian(q, 'link7') @ found.velocity, TWIST, atol=1e-9)
-
-
-def test_loop_of_velocities_keeps_posture_of_redundant_arm():
-    """The hand goes on a circle of 200 steps; the null space has its posture again at the end."""
-    robot, q = redundant_arm()
-    for joint, value in zip(robot.joints.values(), q, strict=True):
-        joint.set_rest_pose_values(value)
-    solver = ik.Solver(robot, SolverOptions(rest_pose_factor=1.0))
-    ends = {}
-    for keeps in (True, False):
-        for joint in robot.joints.values():
-            joint.rest_pose_set = keeps
-        at = q.copy()
-        for n in range(200):
-            angle = np.pi * (n + 0.5) / 100
-            way = 0.25 * np.array((0.0, np.cos(angle), np.sin(angle), 0, 0, 0))
-            at += 0.01 * solver.velocity({'tool': way}, at, 0.01).velocity
-        ends[keeps] = np.abs(at - q).max()
-    assert ends[True] < 0.01 < ends[False]
 
 
 def test_preferences_keep_loops_closed_and_largest_speeds(repository, monkeypatch):

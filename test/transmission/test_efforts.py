@@ -100,23 +100,6 @@ def test_speeds_that_disagree_are_replaced_by_the_nearest(two_arms):
     assert state.message == f'velocities that were given disagree by {off:.3g}'
 
 
-def test_weights_spare_an_actuator(two_arms):
-    """The same work, with the least weighted squares."""
-    weights = np.ones(14)
-    weights[3] = 100.0
-    plain, spared = two_arms.transmission(), two_arms.transmission(weights=weights)
-    agreeing = agreeing_speeds(two_arms)
-    load = np.random.default_rng(1).uniform(-1.0, 1.0, len(two_arms.joint_names))
-    efforts = [each.actuator_effort(two_arms.q, load) for each in (plain, spared)]
-    assert np.abs(agreeing.T @ (efforts[0] - efforts[1])).max() <= 1e-9
-    # The minimum of sum w tau^2 over all tau with the same work.
-    inverse = np.diag(1.0 / weights)
-    pull = agreeing.T @ efforts[0]
-    least = inverse @ agreeing @ np.linalg.solve(agreeing.T @ inverse @ agreeing, pull)
-    assert np.abs(efforts[1] - least).max() <= 1e-9
-    assert abs(efforts[1][3]) < abs(efforts[0][3])
-
-
 def test_velocity_of_redundant_robot_is_a_rate_of_change():
     """Motors that are as many as degrees of freedom move, the others follow."""
     robot = gallery_robot('two_arms_one_box')

@@ -172,14 +172,6 @@ def test_plan_beyond_effort_limits_is_refused():
         case.plan(*case.quintic, effort=effort, effort_scale=0.1)
 
 
-@pytest.mark.parametrize('times', [[0.0, 0.0], [-1.0, 1.0], [1.0, 0.5]])
-def test_times_that_do_not_increase_are_refused(times):
-    """They begin at 0 or later."""
-    case = Case('ankle')
-    with pytest.raises(PlanError, match='times must'):
-        case.plan(times, np.zeros((2, 2)))
-
-
 @pytest.mark.parametrize(
     ('times', 'position'),
     [([], np.zeros((0, 2))), ([1.0], [[0.0]]), ([1.0], [[np.nan, 0.0]]), ([np.inf], [[0.0, 0.0]])],

@@ -46,21 +46,6 @@ def test_future_can_be_awaited_in_asyncio(make_async):
     np.testing.assert_array_equal(values(m), solver.q)
 
 
-def test_wait_for_timeout_cancels_solve(make_async):
-    """`asyncio.wait_for` that runs out cancels the solve."""
-    m = out_of_reach('arm7')
-    solver = make_async(m.roots, ENDLESS)
-
-    async def main():
-        with pytest.raises(asyncio.TimeoutError):
-            await asyncio.wait_for(solver.solve(), 0.01)
-
-    asyncio.run(main())
-    wait_until(lambda: not solver.running, 'the solver to rest')
-    assert solver.future.cancelled()
-    assert solver.results == []
-
-
 def test_caller_runs_while_kernel_computes(make_async):
     """
     The kernel releases the interpreter's lock, so the caller runs while the kernel computes.

@@ -38,20 +38,6 @@ def test_update_redirects_running_solve_to_new_goal(at_work, gate):
     np.testing.assert_array_equal(values(m), second[1].q)
 
 
-def test_update_of_waiting_solve_sets_its_start(at_work, gate):
-    """The solve starts at the joint values of the update."""
-    m = out_of_reach('arm7')
-    solver, _ = at_work(m.roots)
-    future = solver.solve()
-    m.joints['j1'].set_dof_values(-0.7)
-    begin = values(m)
-    reachable(m, 1)
-    assert solver.update_frame_state()
-    gate.let(2)
-    assert future.result(PATIENCE)[0].status is Status.CONVERGED
-    np.testing.assert_array_equal(gate.runs[1][0], begin)
-
-
 def test_update_takes_value_of_moved_locked_joint(at_work, gate):
     """Its value is the caller's, not one that was found: the update takes it."""
     m = out_of_reach('arm7')
@@ -203,23 +189,3 @@ def test_rounds_end_for_unreachable_goal(make_async, name):
     assert result.status in (Status.TIMEOUT, Status.STALLED)
     best = out_of_reach(name).solver().solve()[0].goal_errors[FAR_OF[name]].position
     assert result.goal_errors[FAR_OF[name]].position <= 1.05 * best
-
-
-def test_answer_of_each_round_is_available(make_async, gate):
-    """Each round's answer is there to be drawn while the next one runs."""
-    m = MECHANISMS['planar']()
-    m.goals['end_goal'].set_position(1.0, 1.5, 0)
-    solver = make_async(m.roots, SolverOptions(max_iterations=1, restarts=0))
-    future = solver.solve()
-    gate.wait()
-    seen = []
-    for _ in range(3):
-        gate.let()
-        gate.wait()
-        assert solver.running
-        assert solver.results_ready
-        seen.append(solver.results[0].goal_errors['end_goal'].position)
-        assert seen[-1] == pytest.approx(m.naive().error(m.goals['end_goal'])[0], abs=1e-12)
-    assert seen[0] > seen[1] > seen[2]
-    gate.let(100)
-    assert future.result(PATIENCE)[0].status is Status.CONVERGED
