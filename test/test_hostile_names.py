@@ -85,7 +85,7 @@ def test_robot_messages_contain_no_raw_name():
 
 def test_command_line_escapes_names(capsys, tmp_path):
     """No name begins a line or is long in the tree, the loops and the answer."""
-    for name in HOSTILE:
+    for n, name in enumerate(HOSTILE):
         path = tmp_path / 'r.urdf'
         path.write_text(robot_text(name, name + '2', name, name))
         other = tmp_path / 'other.urdf'
@@ -95,7 +95,7 @@ def test_command_line_escapes_names(capsys, tmp_path):
         assert main(['check', str(other)]) == 1
         assert len(hostile.split('\n')) == len(capsys.readouterr().out.split('\n'))
         assert all(map(is_tame, hostile.split('\n')))
-        assert main(['convert', str(path), '-o', str(tmp_path / 'out.urdf')]) == 0
+        assert main(['convert', str(path), '-o', str(tmp_path / f'out{n}.urdf')]) == 0
         assert all(map(is_tame, capsys.readouterr().err.split('\n')))
         assert main(['solve', str(path)]) == 1
         assert all(map(is_tame, capsys.readouterr().out.split('\n')))
