@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from ik_node.display import escaped
 from ik_node.errors import MOST_TEXT
 
-# A palette for the colour-blind (Okabe & Ito 2008); a state is also shown as a word.
-GREEN, ORANGE, RED = '#009E73', '#E69F00', '#D55E00'
+# A palette for the colour-blind (Okabe & Ito 2008), with a darker orange that can be read as text;
+# a state is also shown as a word.
+GREEN, ORANGE, RED = '#009E73', '#B87A00', '#D55E00'
 _BOX = 'padding:2px 10px 6px;font-size:0.85em;line-height:1.5;overflow-wrap:anywhere'
 _CELL = 'padding:0 0 0 7px;text-align:right;white-space:nowrap'
 # The name has the width that the numbers leave. What is cut off is in its tooltip.
