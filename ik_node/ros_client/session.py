@@ -487,7 +487,7 @@ class RemoteNodeSession:
     def set_joint(self, name: str, value: float) -> None:
         """Send a joint target; for an actuated joint, also targets that hold the other ones."""
         if not self.forward or self._settings is None:
-            raise IkError('joints can be moved in FK only: in IK the goals move them')
+            raise IkError('joints can be moved only with `solve from joints`: now the goals lead')
         motors = self._motors(self._q)
         self._remote.send_targets({**(motors if name in motors else {}), name: value})
 

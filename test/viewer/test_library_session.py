@@ -182,9 +182,9 @@ def test_two_sliders_moved_before_one_update_both_count(hexapod):
     assert values['leg3'] == pytest.approx(-0.002, abs=1e-9)
 
 
-def test_slider_is_refused_outside_fk(hexapod):
+def test_slider_is_refused_while_goals_lead(hexapod):
     """While goals lead, a joint is not moved by hand."""
-    with pytest.raises(OptionError, match='FK'):
+    with pytest.raises(OptionError, match='solve from joints'):
         hexapod.set_joint('leg0', 0.004)
 
 
