@@ -393,7 +393,9 @@ class LibrarySession:
     def set_joint(self, name: str, value: float) -> None:
         """Move a joint with closed loops; for an actuated joint, hold the other actuated ones."""
         if not self.forward:
-            raise OptionError('joint', name, '`solve from joints` to move joints: now the goals lead')
+            raise OptionError(
+                'joint', name, '`solve from joints` to move joints: now the goals lead'
+            )
         motors = {value for joint in self._motors() for value in joint.value_names}
         held = motors if name in motors else set()
         present = zip(self.robot.joint_names, self.q.tolist(), strict=True)
