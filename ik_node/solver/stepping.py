@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import NamedTuple, Protocol
 
 from ik_node.errors import UnknownFrameError
-from ik_node.kernels.layout import begin_of, CON_POSE, RECORD
+from ik_node.kernels.layout import CON_POSE, RECORD
 from ik_node.kernels.options import RESTARTS
 from ik_node.kernels.solve_state import (
     CLOSING,
@@ -24,6 +24,7 @@ from ik_node.solver.pose import unit_pose
 from ik_node.solver.problem.chain_problem import ChainProblem, TABLE_POSES
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
+from ik_node.solver.problem.workspace import Workspace
 from ik_node.solver.result import ChainAnswer, Solution
 from ik_node.solver.status import Status
 import numpy as np
@@ -60,8 +61,8 @@ class _KernelSteps:
         status = chain.kernels.advance(q, joints, packed, *TABLE_POSES, 0, self._slice)
         self._slice = 1
         if status == STATUS_RUNNING:
-            at, status = begin_of(flat.ints, 'x'), Status.TIMEOUT
-            q[flat.var_q] = chain.q_of(chain.work_floats[at : at + flat.var_q.size])
+            status = Status.TIMEOUT
+            q[flat.var_q] = chain.q_of(Workspace(*chain.arrays).x)
         else:
             self.done = True
         answer = chain.answer(joints, packed)

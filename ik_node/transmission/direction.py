@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from ik_node.errors import OptionError, TopologyError
 from ik_node.kernels.layout import (
-    begin_of,
     CON_ROTATION_MISFIT,
     CON_ROTATION_TOLERANCE,
     CON_TRANSLATION_MISFIT,
@@ -38,6 +37,7 @@ from ik_node.model.tree import Tree
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
+from ik_node.solver.problem.workspace import Workspace
 from ik_node.solver.solver import Solver
 from ik_node.transmission.state import FIRST, LAST
 import numpy as np
@@ -201,9 +201,8 @@ class Direction:
 
     def _column_places(self) -> Ints:
         """Return the place in q of each column of the chain."""
-        ints = self.chain.flat.ints
-        at, end = begin_of(ints, 'column_q'), begin_of(ints, 'var')
-        return ints[at:end]
+        places: Ints = Workspace(*self.chain.arrays).column_q
+        return places
 
     def _links(self, local: dict[int, int], tree: Tree) -> tuple[list[int], Array]:
         """Return the column of the chain that carries each link, and the link's frame in it."""

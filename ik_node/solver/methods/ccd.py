@@ -99,9 +99,9 @@ def _hinge_of(here: Iterate, variable: int, goals: list[PoseGoal]) -> tuple[int,
 
 def _is_uncoupled(here: Iterate, column: int) -> bool:
     """Return True if the value of a column is its variable, and not a polynomial of it."""
-    width, flat = here.sizes['width'], here.chain.flat
-    at = here.begin('coefficients') + width * column
-    return bool((flat.floats[at : at + width] == np.eye(width)[1]).all())
+    width = here.workspace.width
+    polynomial = here.workspace.coefficients.reshape(-1, width)[column]
+    return bool((polynomial == np.eye(width)[1]).all())
 
 
 def _move_linearly(here: Iterate, variable: int, low: float, high: float) -> float:
@@ -123,7 +123,7 @@ def _move_linearly(here: Iterate, variable: int, low: float, high: float) -> flo
 
 def _costs(here: Iterate, variable: int, column: int, ends: list[End]) -> Array:
     """Return the cost of the goals that a hinge moves, at each of `ANGLES`."""
-    frame = here.view('frame', 12 * column + 12)[12 * column :]
+    frame = here.workspace.frame[12 * column : 12 * column + 12]
     axis = frame[:9].reshape(3, 3)[:, 2]
     x, y, z = axis.tolist()
     across = np.array(((0.0, -z, y), (z, 0.0, -x), (-y, x, 0.0)))
@@ -147,24 +147,20 @@ class PoseGoal:
     """
 
     def __init__(self, here: Iterate, c: int) -> None:
-        def number(name: str, at: int) -> int:
-            return int(here.chain.flat.ints[here.begin(name) + at])
-
-        self._here, self._axes = here, number('axes', c)
-        self.is_pose = number('kind', c) == KIND_FRAME
-        mask = number('mask', c)
+        s = here.workspace
+        self._here, self._axes = here, int(s.axes[c])
+        self.is_pose = bool(s.kind[c] == KIND_FRAME)
+        mask = int(s.mask[c])
         self._moved = [k for k in range(3) if mask & (1 << k)]
         self._turned = [k for k in range(3) if mask & (8 << k)]
         self._row = sum(here.chain.flat.row_counts[:c])
-        self._turning = self._row + number('turning', c) - BLOCK * c
-        self._a, self._b = (
-            here.view(name, 12 * c + 12)[12 * c :] for name in ('a_frame', 'b_frame')
-        )
+        self._turning = self._row + int(s.turning[c]) - BLOCK * c
+        self._a, self._b = s.a_frame[12 * c : 12 * c + 12], s.b_frame[12 * c : 12 * c + 12]
         self.entries: dict[int, list[tuple[int, int]]] = {}
-        for e in range(number('entry0', c), number('entry0', c + 1)):
-            variable = number('slot_var', number('slot0', c) + number('entry_slot', e))
+        for e in range(s.entry0[c], s.entry0[c + 1]):
+            variable = int(s.slot_var[s.slot0[c] + s.entry_slot[e]])
             of_variable = self.entries.setdefault(variable, [])
-            of_variable.append((number('entry_column', e), number('entry_side', e)))
+            of_variable.append((int(s.entry_column[e]), int(s.entry_side[e])))
 
     def costs(
         self, turns: Array, centre: Array, a_turns: bool, b_turns: bool, slopes: Array

@@ -6,7 +6,6 @@ from math import cos, sin, sqrt
 from typing import NamedTuple
 
 from ik_node.kernels.layout import (
-    begin_of,
     BLOCK,
     CON_LEVEL,
     CON_ROTATION_TOLERANCE,
@@ -14,7 +13,6 @@ from ik_node.kernels.layout import (
     CON_TRANSLATION_TOLERANCE,
     JOINT_TURNS,
     JOINT_WINDOW,
-    SIZES,
 )
 from ik_node.kernels.options import RESTARTS
 from ik_node.kernels.solve_state import COST, LAST_LEVEL, LEVEL, STATUS_REFUSED
@@ -22,6 +20,7 @@ from ik_node.kernels.start import LEAST_REACH_WEIGHT
 from ik_node.model.rotation import quat_conjugate, quat_multiply, quat_to_rotation_vector
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.chain_problem import ChainProblem, TABLE_POSES
+from ik_node.solver.problem.workspace import Workspace
 import numpy as np
 from numpy.typing import NDArray
 
@@ -42,13 +41,12 @@ class Block(NamedTuple):
     is_rotation: bool
 
 
-def blocks_of(ints: Ints) -> tuple[Block, ...]:
+def blocks_of(workspace: Workspace) -> tuple[Block, ...]:
     """Return the blocks of a packed chain in the order of its rows."""
-    row_end, angular = begin_of(ints, 'row_end'), begin_of(ints, 'angular')
     blocks, first = [], 0
-    for c in range(int(ints[SIZES.index('nc')])):
-        turn = first + int(ints[angular + c]) - BLOCK * c
-        last = first + int(ints[row_end + c]) - BLOCK * c
+    ends = zip(workspace.angular.tolist(), workspace.row_end.tolist(), strict=True)
+    for c, (angular, row_end) in enumerate(ends):
+        turn, last = first + angular - BLOCK * c, first + row_end - BLOCK * c
         blocks += [
             Block(c, first, turn, is_rotation=False),
             Block(c, turn, last, is_rotation=True),
@@ -91,27 +89,20 @@ class Iterate:
         # Without restarts the kernel does not wrap angles around from one bound to the other.
         self.packed[RESTARTS] = 0.0
         self._arguments = (q, joints, self.packed)
-        flat, ints = chain.flat, chain.flat.ints
-        self.sizes = dict(zip(SIZES, ints[: len(SIZES)].tolist(), strict=True))
-        nv = self.variable_count = self.sizes['nv']
+        flat, workspace = chain.flat, Workspace(*chain.arrays)
+        self.workspace = workspace
+        self.variable_count: int = workspace.nv
         self.row_count = flat.rows.size
 
-        self.x, self.lower, self.upper, self.preferred_step, self.gain, self.pull, self._step = (
-            self.view(name, nv)
-            for name in ('x', 'lower', 'upper', 'preferred_step', 'gain', 'pull', 'step')
-        )
-        self._numbers = self.view('jac', BLOCK * self.sizes['ns'])
-        self._residual = self.view('residual', self.sizes['nr'])
+        self.x, self.lower, self.upper = workspace.x, workspace.lower, workspace.upper
+        self.gain, self.pull, self._step = workspace.gain, workspace.pull, workspace.step
+        self.preferred_step = workspace.preferred_step
+        self._numbers, self._residual = workspace.jac, workspace.residual
         self.errors = chain.errors.reshape(-1, 2)
-        self.free_ball, self.preference = (
-            chain.work_ints[self.begin(name) :][:nv] for name in ('free_ball', 'preference')
-        )
-        places, kinds = (
-            ints[self.begin(name) :][: self.sizes['n']] for name in ('column_q', 'prismatic')
-        )
-        self.prismatic = np.isin(flat.var_q, places[kinds == 1])
+        self.free_ball, self.preference = workspace.free_ball, workspace.preference
+        self.prismatic = np.isin(flat.var_q, workspace.column_q[workspace.prismatic == 1])
         self.turns = joints[JOINT_TURNS, flat.var_q] > 0.0
-        self.blocks = blocks_of(ints)
+        self.blocks = blocks_of(workspace)
         self._loops = chain.table[:, CON_LEVEL] == 0.0
         self.is_closure = np.zeros(self.row_count, dtype=bool)
         for block in self.blocks:
@@ -122,17 +113,9 @@ class Iterate:
         self._row_tolerances = by_row / flat.row_units
         if chain.kernels.linearise(*self._arguments) == STATUS_REFUSED:
             chain.refuse(q, TABLE_POSES)
-        weight = self.view('weight', self.sizes['nr'])[flat.rows]
+        weight = workspace.weight[flat.rows]
         self.weight = np.maximum(weight, LEAST_REACH_WEIGHT)
         self.go_to(self.x.copy())
-
-    def begin(self, name: str) -> int:
-        """Return where a field of the packed chain or of its workspace begins."""
-        return begin_of(self.chain.flat.ints, name)
-
-    def view(self, name: str, count: int) -> Array:
-        """Return the first numbers of an array of the workspace."""
-        return self.chain.work_floats[self.begin(name) :][:count]
 
     # -- moving
 

@@ -16,7 +16,6 @@ from ik_node.kernels.layout import (
     JOINT_WINDOW,
     make_workspace,
     RECORD,
-    SIZES,
 )
 from ik_node.model.chains import Chain, Support
 from ik_node.model.characteristic_length import characteristic_length
@@ -26,6 +25,7 @@ from ik_node.model.request import Request
 from ik_node.model.tree import Tree
 from ik_node.native import bind, BoundKernels
 from ik_node.solver.pose import refuse_q, unit_pose
+from ik_node.solver.problem.workspace import Workspace
 from ik_node.solver.result import ChainAnswer, ChainNames
 import numpy as np
 from numpy.typing import NDArray
@@ -201,20 +201,13 @@ class ChainProblem:
 
         They do not depend on the size of the mechanism, so that ranks are decided by them.
         """
-        ints, floats = make_workspace(self.flat.ints)
-        at = begin_of(self.flat.ints, 'constraints')
-        floats[at : at + self.table.size] = np.ravel(self.table if table is None else table)
-        kernels = bind(self.flat.ints, self.flat.floats, ints, floats)
-        kernels.linearise(q.copy(), joints, packed)
-        residual, jacobian = (
-            floats[begin_of(self.flat.ints, name) :] for name in ('residual', 'jac')
-        )
-        error = begin_of(self.flat.ints, 'error')
-        rows = residual[self.flat.rows]
-        dense = self.flat.dense(jacobian[: BLOCK * int(self.flat.ints[SIZES.index('ns')])])
+        workspace = Workspace.of(self.flat)
+        workspace.constraints[:] = np.ravel(self.table if table is None else table)
+        bind(*workspace.arrays).linearise(q.copy(), joints, packed)
+        rows, dense = workspace.residual[self.flat.rows], self.flat.dense(workspace.jac)
         inside = self.flat.one_sided & (rows <= 0.0)
         rows[inside], dense[inside] = 0.0, 0.0
-        return (rows, dense, floats[error : error + self.errors.size].copy())
+        return rows, dense, workspace.error.copy()
 
     def active_cones(self, q: Array, joints: Array, packed: Array) -> list[str]:
         """Return the limits of rotations that bind at q, such as 'turn of shoulder'."""

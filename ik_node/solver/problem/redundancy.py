@@ -5,16 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ik_node.kernels.layout import (
-    begin_of,
-    BLOCK,
     JOINT_LOWER,
     JOINT_REST_ON,
     JOINT_ROWS,
     JOINT_TARGET_WEIGHT,
     JOINT_UPPER,
     JOINT_WINDOW,
-    make_workspace,
-    SIZES,
 )
 from ik_node.kernels.options import RESTARTS
 from ik_node.kernels.solve_state import STATUS_REFUSED
@@ -24,6 +20,7 @@ from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.chain_problem import ChainProblem
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
+from ik_node.solver.problem.workspace import Workspace
 from ik_node.solver.result import tolerances_in
 import numpy as np
 from numpy.typing import NDArray
@@ -65,33 +62,25 @@ class _Walker:
     """
 
     def __init__(self, chain: ChainProblem, q: Array, packed: Array) -> None:
-        ints, floats = make_workspace(chain.flat.ints)
+        workspace = Workspace.of(chain.flat)
+        workspace.constraints[:] = np.ravel(chain.table)
         joints = np.zeros((JOINT_ROWS, len(q)))
         joints[JOINT_LOWER], joints[JOINT_UPPER] = -np.inf, np.inf
         joints[JOINT_WINDOW] = np.inf
         packed = packed.copy()
         packed[RESTARTS] = 0.0
-        at = begin_of(chain.flat.ints, 'constraints')
-        floats[at : at + chain.table.size] = np.ravel(chain.table)
         self._chain = chain
-        self._kernels = bind(chain.flat.ints, chain.flat.floats, ints, floats)
+        self._kernels = bind(*workspace.arrays)
         self._arguments = (q.copy(), joints, packed)
-        nv = len(chain.flat.var_q)
-        self.x, self._step = (self._view(floats, name, nv) for name in ('x', 'step'))
-        self._residual = self._view(floats, 'residual', BLOCK * len(chain.names.constraints))
-        slots = int(chain.flat.ints[SIZES.index('ns')])
-        self._numbers = self._view(floats, 'jac', BLOCK * slots)
-        self._errors = self._view(floats, 'error', 2 * len(chain.names.constraints))
+        self.x, self._step = workspace.x, workspace.step
+        self._residual, self._numbers = workspace.residual, workspace.jac
+        self._errors = workspace.error
         self.usable = self._kernels.linearise(*self._arguments) != STATUS_REFUSED
         self.names = chain.names.constraints
         explained = _explained_gaps(chain)
         self.most = np.maximum(explained, tolerances_in(chain.table))
         own = [getattr(each.source, 'tolerance', None) is None for each in chain.requests]
         self.explained = explained * np.array(own)[:, None]
-
-    def _view(self, floats: Array, name: str, count: int) -> Array:
-        at = begin_of(self._chain.flat.ints, name)
-        return floats[at : at + count]
 
     @property
     def residual(self) -> Array:
@@ -104,7 +93,7 @@ class _Walker:
     @property
     def errors(self) -> Array:
         """Return a copy of the residual norms of every closure, shape (nc, 2) [m], [rad]."""
-        return self._errors.reshape(-1, 2).copy()
+        return np.array(self._errors.reshape(-1, 2))
 
     def move(self, step: Array) -> None:
         """Take a step, shape (nv,) [rad or L]."""
@@ -125,7 +114,7 @@ def _explained_gaps(chain: ChainProblem) -> Array:
     compared through the characteristic length.
     """
     length = chain.flat.length
-    first = chain.flat.ints[begin_of(chain.flat.ints, 'slot0') :]
+    first = Workspace(*chain.arrays).slot0
     errors = np.zeros((len(chain.requests), 2))
     for at, request in enumerate(chain.requests):
         rounding = getattr(request.source, 'rounding', None)
