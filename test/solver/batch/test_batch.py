@@ -25,7 +25,7 @@ def test_batch_equals_single_solves(name):
         same(solver.solve_batch(goals, starts, threads=threads), singles)
 
 
-@pytest.mark.parametrize('threads', [1, 2, 5, None])
+@pytest.mark.parametrize('threads', [2, None])
 def test_number_of_threads_does_not_change_batch(threads):
     """For many problems."""
     _, solver, goals, starts = batch_of('arm6', 150 if is_compiled() else 18)
@@ -88,8 +88,9 @@ def test_link_name_can_be_key_of_batch():
     same(solver.solve_batch(by_link, starts), one_by_one(solver, by_link, starts))
 
 
-@pytest.mark.parametrize('name', ['arm7', 'coupled', 'ball_limited', 'walker'])
-@pytest.mark.parametrize('what', ['window', 'option', 'joints'])
+@pytest.mark.parametrize(
+    ('name', 'what'), [('coupled', 'window'), ('walker', 'option'), ('ball_limited', 'joints')]
+)
 def test_batch_window_applies_to_each_start_and_followers(name, what):
     """The window lies around each start, and binds joints that others follow."""
     _, solver, goals, starts = batch_of(name)
@@ -104,7 +105,7 @@ def test_batch_window_applies_to_each_start_and_followers(name, what):
     same(solver.solve_batch(goals, starts, **chosen), one_by_one(solver, goals, starts, **chosen))
 
 
-@pytest.mark.parametrize('name', MECHANISMS)
+@pytest.mark.parametrize('name', ['arm7', 'coupled', 'ball_limited', 'two_arms', 'hexapod'])
 def test_batch_uses_targets_rest_poses_and_locks(name):
     """Targets, rest poses and locked joints count, of joints that nothing else moves, too."""
     m, solver, goals, starts = batch_of(name)
