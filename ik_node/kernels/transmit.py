@@ -2,11 +2,11 @@
 """
 Position, velocity and effort between actuators and a joint space, through closed loops.
 
-With the Jacobian A of the closures, theory.md, section 4, velocities satisfy A dx = 0. Elimination
-of the passive variables leaves those of the actuators, dx = G du, theory.md, eq. (13); rows of
-actuators alone that remain are conditions which redundant actuators must satisfy together. What a
-transmission needs besides a `Solve` is in two packed arrays, `p` (integers) and `d` (floats),
-whose fields `Transmit` names.
+With the Jacobian A of the closures, theory.md, section 4, velocities satisfy A dx = 0. Its rows,
+made orthonormal in the passive variables, give dx = G du for those of the actuators, theory.md,
+eq. (13); what remains of the others are conditions which redundant actuators must satisfy
+together. What a transmission needs besides a `Solve` is in two packed arrays, `p` (integers) and
+`d` (floats), whose fields `Transmit` names.
 """
 
 from collections.abc import Callable
@@ -57,9 +57,8 @@ class Transmit(NamedTuple):
     ng: int  # joint values that are set: actuators, or independent values of the joint space
     nx: int  # the larger of na and ny
     nt: int  # the smaller one
-    ni: int  # motions of passive joints that no actuator determines
-    na2: int  # na squared
-    nt2: int  # nt squared
+    stride: int  # numbers of a row of the loops: variables, actuators, residual, size
+    factor: int  # numbers of a row of the ratio: itself, its combination of rows, size
     nq: int  # joint values
     nv: int  # variables of the chain
     nc: int  # constraints of the chain
@@ -72,9 +71,7 @@ class Transmit(NamedTuple):
     link_column: Annotated[Ints, 'p', 'nl', 'column that carries a link; -1 = root frame']
     given_row: Annotated[Ints, 'p', 'ng', 'which actuator or row a value that is set is']
     given_place: Annotated[Ints, 'p', 'ng', 'place in q of its master']
-    solved: Annotated[Ints, 'p', 'nv', '1 = a row was solved for it']
-    pivot: Annotated[Ints, 'p', 'nr', 'variable that a row was solved for']
-    order: Annotated[Ints, 'p', 'nt', 'columns of the ratio in the order of their factorisation']
+    rank: Annotated[Ints, 'p', '1', 'number of independent rows of the loops']
     given_offset: Annotated[Floats, 'd', 'ng', 'value = offset + scale * master [rad or m]']
     given_scale: Annotated[Floats, 'd', 'ng', '[rad or m per rad or m]']
     given_unit: Annotated[Floats, 'd', 'ng', '1 [rad] or the characteristic length [m]']
@@ -96,15 +93,11 @@ class Transmit(NamedTuple):
     row_effort: Annotated[Floats, 'd', 'ny', '[N m or N]']
     motion: Annotated[Floats, 'd', 'nq * na', 'd q / d actuator']
     ratio: Annotated[Floats, 'd', 'ny * na', 'd joint space / d actuator']
-    rows: Annotated[Floats, 'd', 'nr * nv', 'the Jacobian of the closures while it is reduced']
+    back: Annotated[Floats, 'd', 'na * ny', 'pseudo-inverse of the ratio']
+    rows: Annotated[Floats, 'd', 'nr * stride', 'rows of the loops, made orthonormal']
     scale: Annotated[Floats, 'd', 'na', 'd variable / d actuator [rad or L per rad or m]']
-    rest: Annotated[Floats, 'd', 'nr', 'the residual while it is reduced [L or rad]']
-    gain: Annotated[Floats, 'd', 'nv * na', 'd variable / d variable of an actuator [rad, L]']
-    idle: Annotated[Floats, 'd', 'nv * ni', 'orthonormal motions without any actuator [rad, L]']
-    excess: Annotated[Floats, 'd', 'na2', 'orthonormal conditions that actuators must satisfy']
-    tall: Annotated[Floats, 'd', 'nx * nt', 'orthonormal factor of the ratio or its transpose']
-    upper: Annotated[Floats, 'd', 'nt2', 'its triangular factor']
-    scratch: Annotated[Floats, 'd', 'nx', '[any]']
+    gain: Annotated[Floats, 'd', 'nv * na', 'd variable / d variable of each actuator [rad, L]']
+    ratio_rows: Annotated[Floats, 'd', 'nt * factor', 'the ratio or its transpose, orthonormal']
     q_before: Annotated[Floats, 'd', 'nq', 'joint values before a part of the way [rad or m]']
     q_ahead: Annotated[Floats, 'd', 'nq', 'joint values that the motion predicts [rad or m]']
     pose_now: Annotated[Floats, 'd', '12 * nl', 'frames of the links [dimensionless, m]']
@@ -124,8 +117,8 @@ GIVES_POSITION, GIVES_VELOCITY, GIVES_EFFORT, TRACKED = 1, 2, 4, 8
 (
     RESULT_EXCESS,  # conditions that actuators must satisfy together
     RESULT_IDLE,  # motions of passive joints that no actuator determines
-    RESULT_PIVOT,  # least pivot of the passive joints, 0 = the actuators do not hold the loops
-    RESULT_RATIO,  # least pivot of the ratio, 0 = some direction of the joint space is lost
+    RESULT_PIVOT,  # least share of a row of the loops that is left, near 0 = singular, type II
+    RESULT_RATIO,  # the same of the ratio, 0 = some direction of the joint space is lost
     RESULT_MISFIT,  # largest disagreement of velocities that were given [per s]
     RESULT_OFF,  # largest distance from the position that was given [rad or m]
 ) = range(6)
@@ -133,9 +126,10 @@ RESULTS = 6
 
 SIZES, FIELDS = lengths_of(Transmit)
 
-# A pivot or remainder below this share of its row is rounding. A row counts at least as this large
-# [1]: smaller coefficients of all its variables are rounding.
-NOTHING, SMALLEST, NEARLY_NOTHING = 1e-7, 1e-4, 1e-3
+# A remainder below this share of its row is rounding; while loops are closed, since away from the
+# closed configuration redundant rows are only nearly so; of a condition. A row counts at least as
+# this large [1]: smaller coefficients of all its variables are rounding.
+NOTHING, NEARLY_NOTHING, SAME_CONDITION, SMALLEST = 1e-7, 1e-3, 3e-4, 1e-4
 # Longest part of a way: of what is given, and of any joint [rad or L]. A way is blocked where even
 # its least part is. Share by which closing may correct the motion that was predicted.
 PART, LONGEST, LEAST_PART, CORRECTION = 0.1, 0.3, 1e-6, 0.3
@@ -157,176 +151,155 @@ open_transmit: Callable[..., Transmit] = opener(Transmit, 'pd', fixed={'RESULTS'
 
 
 @kernel
-def write_scales(s: Solve, t: Transmit) -> None:
-    """Write d variable / d actuator of each actuator's own variable."""
-    for a in range(t.na):
-        j = t.act_column[a]
-        rate = s.rate[j]
-        if abs(rate) < 1e-12:
-            rate = 1e-12
-        t.scale[a] = 1.0 / (rate * unit_of_column(s, j))
-
-
-@kernel
-def add_condition(s: Solve, t: Transmit, row: Floats, count: int) -> int:
-    """
-    Add the actuators' part of a row to the orthonormal conditions e with e D^(-1/2) du = 0.
-
-    D are the weights of the efforts. Return the number of conditions.
-    """
-    na = t.na
-    if count >= na:
-        return count
-    at, before = t.excess[count * na :], 0.0
-    for a in range(na):
-        v = s.var[t.act_column[a]]
-        at[a] = row[v] * t.scale[a] * t.root[a]
-        before += at[a] * at[a]
-    for _ in range(2):
-        for e in range(count):
-            other, along = t.excess[e * na :], 0.0
-            for a in range(na):
-                along += at[a] * other[a]
-            for a in range(na):
-                at[a] -= along * other[a]
-    after = 0.0
-    for a in range(na):
-        after += at[a] * at[a]
-    if after <= NOTHING * before:
-        return count
-    for a in range(na):
-        at[a] /= sqrt(after)
-    return count + 1
+def product(row: Floats, other: Floats, width: int) -> float:
+    """Return the sum of products of two rows, in eight parts, which do not wait for each other."""
+    a, b, c, d, v = 0.0, 0.0, 0.0, 0.0, 0
+    e, f, g, h = 0.0, 0.0, 0.0, 0.0
+    while v + 7 < width:
+        a += row[v] * other[v]
+        b += row[v + 1] * other[v + 1]
+        c += row[v + 2] * other[v + 2]
+        d += row[v + 3] * other[v + 3]
+        e += row[v + 4] * other[v + 4]
+        f += row[v + 5] * other[v + 5]
+        g += row[v + 6] * other[v + 6]
+        h += row[v + 7] * other[v + 7]
+        v += 8
+    while v < width:
+        a += row[v] * other[v]
+        v += 1
+    return ((a + b) + (c + d)) + ((e + f) + (g + h))
 
 
 @rare
-def reduce_loops(s: Solve, t: Transmit, closed: bool) -> int:
+def orthonormalise(rows: Floats, count: int, width: int, stride: int, nothing: float) -> int:
     """
-    Solve the rows of the closures for passive variables, by Gauss and Jordan's elimination.
+    Make rows orthonormal in their first `width` numbers; return how many are independent.
 
-    Every row is solved for the passive variable with its largest coefficient. What is left of a
-    row without any is a condition for the actuators, or nothing. While loops are not `closed`,
-    what is set is locked. Return the number of solved rows.
+    Gram and Schmidt's method, twice where much of a row cancels. The numbers after these undergo
+    the same operations, the last one is the size of the row: of an independent row it becomes the
+    share that was left. Rows that depend on others are moved to the end.
     """
-    nv, kinds = t.nv, t.variable if closed else t.closing
-    count, excess, least = 0, 0, 1.0
-    # Away from the closed configuration redundant rows are only nearly so.
-    nothing = NOTHING if closed else NEARLY_NOTHING
-    if closed:
-        write_scales(s, t)
+    n, last = 0, count
+    while n < last:
+        row = rows[n * stride :]
+        square = product(row, row, width)
+        for _ in range(2):
+            before = square
+            for b in range(n):
+                other = rows[b * stride :]
+                along = product(row, other, width)
+                if along != 0.0:
+                    for v in range(stride - 1):
+                        row[v] -= along * other[v]
+            square = product(row, row, width)
+            if square > 0.01 * before:
+                break
+        length = sqrt(square)
+        if length > nothing * row[stride - 1]:
+            row[stride - 1], scale = length / row[stride - 1], 1.0 / length
+            for v in range(stride - 1):
+                row[v] *= scale
+            n += 1
+        else:
+            last -= 1
+            other = rows[last * stride :]
+            for v in range(stride):
+                value = row[v]
+                row[v] = other[v]
+                other[v] = value
+    return n
+
+
+@kernel
+def least_share(rows: Floats, count: int, stride: int) -> float:
+    """Return the least share of independent rows."""
+    least = 1.0
+    for n in range(count):
+        least = min(least, rows[n * stride + stride - 1])
+    return least
+
+
+@kernel
+def reduce_loops(s: Solve, t: Transmit, closed: bool) -> None:
+    """
+    Make the rows of the closures orthonormal in the passive variables.
+
+    While loops are closed, all variables are passive but those that are set. With closed loops,
+    what is left of a row without any is a condition for the actuators, or nothing: the orthonormal
+    conditions e with e D^(-1/2) du = 0, with the weights D of the efforts, follow the independent
+    rows.
+    """
+    nv, na, count, idle = t.nv, t.na, 0, 0
+    kinds = t.variable if closed else t.closing
     for v in range(nv):
-        t.solved[v] = 0
+        if kinds[v] == VARIABLE_PASSIVE:
+            idle += 1
     for c in range(s.nc):
         if s.constraints[c, CON_LEVEL] > 0.0:
             continue
         for r in range(6 * c, s.row_end[c]):
             if s.implied[r] == 1:
                 continue
-            row, size = t.rows[count * nv :], SMALLEST
-            t.rest[count] = s.trial[r]
-            for v in range(nv):
+            row, size = t.rows[count * t.stride :], SMALLEST
+            for v in range(t.stride):
                 row[v] = 0.0
             for slot in range(s.slot0[c], s.slot0[c + 1]):
                 v = s.slot_var[slot]
-                if kinds[v] != VARIABLE_LOCKED:
-                    row[v] = s.jac[6 * slot + r - 6 * c]
-                    size = max(size, abs(row[v]))
-            for b in range(count):
-                v = t.pivot[b]
-                factor = row[v]
-                if factor != 0.0:
-                    for u in range(nv):
-                        row[u] -= factor * t.rows[b * nv + u]
-                    row[v] = 0.0
-                    t.rest[count] -= factor * t.rest[b]
-            best, most, rest = -1, 0.0, 0.0
-            for v in range(nv):
-                if kinds[v] != VARIABLE_PASSIVE:
-                    rest = max(rest, abs(row[v]))
-                elif abs(row[v]) > most:
-                    best, most = v, abs(row[v])
-            if most > nothing * size:
-                least = min(least, most / size)
-                factor = 1.0 / row[best]
-                for v in range(nv):
-                    row[v] *= factor
-                row[best] = 1.0
-                t.rest[count] *= factor
-                t.pivot[count] = best
-                t.solved[best] = 1
-                count += 1
-            elif closed and rest > NOTHING * size:
-                excess = add_condition(s, t, row, excess)
-    for b in range(count - 1, 0, -1):
-        v = t.pivot[b]
-        for above in range(b):
-            row = t.rows[above * nv :]
-            factor = row[v]
-            if factor != 0.0:
-                for u in range(nv):
-                    row[u] -= factor * t.rows[b * nv + u]
-                t.rest[above] -= factor * t.rest[b]
+                kind = kinds[v]
+                if kind != VARIABLE_LOCKED:
+                    value = s.jac[6 * slot + r - 6 * c]
+                    size = max(size, abs(value))
+                    row[v if kind == VARIABLE_PASSIVE else nv + kind] = value
+            row[nv + na] = s.trial[r]
+            row[nv + na + 1] = size
+            count += 1
+    rank = orthonormalise(t.rows, count, nv, t.stride, NOTHING if closed else NEARLY_NOTHING)
+    t.rank[0] = rank
+    t.numbers[RESULT_IDLE] = idle - rank
+    if not closed:
+        return
+    t.numbers[RESULT_PIVOT] = least_share(t.rows, rank, t.stride)
+    for a in range(na):
+        j = t.act_column[a]
+        rate = s.rate[j]
+        if abs(rate) < 1e-12:
+            rate = 1e-12
+        t.scale[a] = 1.0 / (rate * unit_of_column(s, j))
+    conditions = t.rows[rank * t.stride :]
+    for r in range(count - rank):
+        row, square, most = conditions[r * t.stride :], 0.0, 0.0
+        for a in range(na):
+            most = max(most, abs(row[nv + a]))
+            row[a] = row[nv + a] * t.scale[a] * t.root[a]
+            square += row[a] * row[a]
+        if most <= NOTHING * row[nv + na + 1]:
+            for a in range(na):
+                row[a] = 0.0
+        row[nv + na + 1] = max(sqrt(square), 1e-300)
+    excess = orthonormalise(conditions, count - rank, na, t.stride, SAME_CONDITION)
     t.numbers[RESULT_EXCESS] = excess
-    t.numbers[RESULT_PIVOT] = least
-    return count
-
-
-@rare
-def write_idle(s: Solve, t: Transmit, kinds: Ints, count: int) -> None:
-    """
-    Write an orthonormal basis of the motions of passive variables alone, from the solved rows.
-
-    There is one for each passive variable that no row was solved for.
-    """
-    nv = t.nv
-    found = 0
-    for v in range(nv):
-        if kinds[v] != VARIABLE_PASSIVE or t.solved[v] == 1:
-            continue
-        if found < t.ni:
-            at = t.idle[found * nv :]
-            for u in range(nv):
-                at[u] = 0.0
-            at[v] = 1.0
-            for b in range(count):
-                at[t.pivot[b]] = -t.rows[b * nv + v]
-            remove_idle(t, found, at, 1)
-            square = 0.0
-            for u in range(nv):
-                square += at[u] * at[u]
-            for u in range(nv):
-                at[u] /= sqrt(square)
-        found += 1
-    t.numbers[RESULT_IDLE] = found
-
-
-@rare
-def remove_idle(t: Transmit, count: int, into: Floats, stride: int) -> None:
-    """Take the part along the first idle motions out of the variables `into`, by strides."""
-    for e in range(min(count, t.ni)):
-        own, along = t.idle[e * t.nv :], 0.0
-        for u in range(t.nv):
-            along += into[stride * u] * own[u]
-        for u in range(t.nv):
-            into[stride * u] -= along * own[u]
 
 
 @kernel
-def write_gain(s: Solve, t: Transmit, count: int) -> None:
+def write_gain(s: Solve, t: Transmit) -> None:
     """
-    Write G of dx = G du, theory.md, eq. (13), from the solved rows.
+    Write G of dx = G du, theory.md, eq. (13), from the orthonormal rows.
 
-    Motions that no actuator determines are left out: G has no part along them.
+    It has no part along motions that no actuator determines.
     """
     nv, na = t.nv, t.na
     for k in range(nv * na):
         t.gain[k] = 0.0
+    for b in range(t.rank[0]):
+        row = t.rows[b * t.stride :]
+        for a in range(na):
+            part, column = row[nv + a], t.gain[a * nv :]
+            if part != 0.0:
+                for v in range(nv):
+                    column[v] -= part * row[v]
     for a in range(na):
-        own = s.var[t.act_column[a]]
-        t.gain[own * na + a] = 1.0
-        for b in range(count):
-            t.gain[t.pivot[b] * na + a] = -t.rows[b * nv + own]
-        remove_idle(t, int(t.numbers[RESULT_IDLE]), t.gain[a:], na)
+        t.gain[a * nv + s.var[t.act_column[a]]] = 1.0
 
 
 @rare
@@ -339,13 +312,29 @@ def project(t: Transmit, matrix: Floats, rows: int) -> None:
     """
     na = t.na
     for e in range(int(t.numbers[RESULT_EXCESS])):
-        condition = t.excess[e * na :]
+        condition = t.rows[(t.rank[0] + e) * t.stride :]
         for r in range(rows):
             at, along = matrix[r * na :], 0.0
             for a in range(na):
                 along += at[a] * t.root[a] * condition[a]
             for a in range(na):
                 at[a] -= along * condition[a] / t.root[a]
+
+
+@kernel
+def agree(t: Transmit, rates: Floats) -> None:
+    """Replace velocities du of actuators by P du."""
+    na = t.na
+    for a in range(na):
+        rates[a] /= t.root[a]
+    for e in range(int(t.numbers[RESULT_EXCESS])):
+        condition, along = t.rows[(t.rank[0] + e) * t.stride :], 0.0
+        for a in range(na):
+            along += rates[a] * condition[a]
+        for a in range(na):
+            rates[a] -= along * condition[a]
+    for a in range(na):
+        rates[a] *= t.root[a]
 
 
 @kernel
@@ -368,13 +357,17 @@ def write_motion(s: Solve, t: Transmit) -> None:
             for a in range(na):
                 scale = t.scale[a]
                 rx, ry, rz = euler_rates(
-                    s.x[x], s.x[y], t.gain[x * na + a], t.gain[y * na + a], t.gain[v * na + a]
+                    s.x[x],
+                    s.x[y],
+                    t.gain[a * t.nv + x],
+                    t.gain[a * t.nv + y],
+                    t.gain[a * t.nv + v],
                 )
                 at[a], at_y[a], at_x[a] = scale * rz, scale * ry, scale * rx
         else:
             factor = s.rate[j] * unit_of_column(s, j)
             for a in range(na):
-                at[a] = factor * t.gain[v * na + a] * t.scale[a]
+                at[a] = factor * t.gain[a * t.nv + v] * t.scale[a]
     project(t, t.motion, t.nq)
 
 
@@ -402,7 +395,7 @@ def write_link_rows(s: Solve, t: Transmit, link: int, first: int) -> None:
             ly = point[1] - length * frame[10]
             lz = point[2] - length * frame[11]
             for a in range(na):
-                turn = rate * t.gain[v * na + a] * t.scale[a]
+                turn = rate * t.gain[a * t.nv + v] * t.scale[a]
                 at = t.ratio[first * na + a :]
                 if s.prismatic[j] == 1:
                     at[0] += length * turn * ax
@@ -457,124 +450,54 @@ def write_ratio(s: Solve, t: Transmit) -> None:
         row += 6
 
 
-@rare
-def factorise_ratio(t: Transmit) -> None:
+@kernel
+def invert_ratio(t: Transmit) -> None:
     """
-    Factorise the ratio J, or its transpose if it is wide, into an orthonormal and an upper factor.
+    Write the pseudo-inverse of the ratio J, from orthonormal rows Q = W J, or those of J^T.
 
-    Gram and Schmidt's method, twice, with the column of the largest remainder first. Columns keep
-    their indices in both factors, since their order is found on the way. Those that are
-    combinations of others are left out; their diagonal is 0.
+    It is Q^T W, or its transpose. Rows that are combinations of others are left out.
     """
-    na, nx, nt = t.na, t.nx, t.nt
-    wide = t.ny < na
-    for c in range(nt):
-        square = 0.0
-        for r in range(nx):
-            value = t.ratio[c * na + r] if wide else t.ratio[r * na + c]
-            t.tall[c * nx + r] = value
+    na, ny, nx = t.na, t.ny, t.nx
+    wide = ny < na
+    for n in range(t.nt):
+        row, square = t.ratio_rows[n * t.factor :], 0.0
+        for v in range(t.factor):
+            row[v] = 0.0
+        for v in range(nx):
+            value = t.ratio[n * na + v if wide else v * na + n]
+            row[v] = value
             square += value * value
-        t.scratch[c] = square
-        t.order[c] = c
-    least = 1.0
-    for n in range(nt):
-        best, most = n, -1.0
-        for m in range(n, nt):
-            c, square = t.order[m], 0.0
-            for r in range(nx):
-                square += t.tall[c * nx + r] * t.tall[c * nx + r]
-            if square > most:
-                best, most = m, square
-        c = t.order[best]
-        t.order[best] = t.order[n]
-        t.order[n] = c
-        whole = t.scratch[c]
-        if most <= NOTHING * NOTHING * whole:
-            least = 0.0
-            t.upper[n * nt + c] = 0.0
-            continue
-        least = min(least, sqrt(most / whole))
-        # Once more against the columns before, which takes their rounding out.
-        for before in range(n):
-            b, along = t.order[before], 0.0
-            if t.upper[before * nt + b] == 0.0:
-                continue
-            for r in range(nx):
-                along += t.tall[b * nx + r] * t.tall[c * nx + r]
-            for r in range(nx):
-                t.tall[c * nx + r] -= along * t.tall[b * nx + r]
-            t.upper[before * nt + c] += along
-        most = 0.0
-        for r in range(nx):
-            most += t.tall[c * nx + r] * t.tall[c * nx + r]
-        t.upper[n * nt + c] = sqrt(most)
-        for r in range(nx):
-            t.tall[c * nx + r] /= sqrt(most)
-        for m in range(n + 1, nt):
-            other, along = t.order[m], 0.0
-            for r in range(nx):
-                along += t.tall[c * nx + r] * t.tall[other * nx + r]
-            for r in range(nx):
-                t.tall[other * nx + r] -= along * t.tall[c * nx + r]
-            t.upper[n * nt + other] = along
-    t.numbers[RESULT_RATIO] = least
+        row[nx + n] = 1.0
+        row[t.factor - 1] = max(sqrt(square), 1e-300)
+    rank = orthonormalise(t.ratio_rows, t.nt, nx, t.factor, NOTHING)
+    for k in range(na * ny):
+        t.back[k] = 0.0
+    for b in range(rank):
+        row = t.ratio_rows[b * t.factor :]
+        for v in range(nx):
+            for n in range(t.nt):
+                t.back[v * ny + n if wide else n * ny + v] += row[v] * row[nx + n]
+    least = least_share(t.ratio_rows, rank, t.factor)
+    t.numbers[RESULT_RATIO] = least if rank == t.nt else 0.0
 
 
-@rare
-def least_squares(t: Transmit, given: Floats, out: Floats) -> None:
-    """Write the x with the least |M x - b| for the factored tall matrix M, b = `given`."""
-    nx, nt = t.nx, t.nt
-    for n in range(nt - 1, -1, -1):
-        c, total = t.order[n], 0.0
-        if t.upper[n * nt + c] != 0.0:
-            for r in range(nx):
-                total += t.tall[c * nx + r] * given[r]
-            for m in range(n + 1, nt):
-                other = t.order[m]
-                total -= t.upper[n * nt + other] * out[other]
-            total /= t.upper[n * nt + c]
-        out[c] = total
-
-
-@rare
-def least_norm(t: Transmit, given: Floats, out: Floats) -> None:
-    """Write the z with the least |z| for which M^T z = c, M as above, c = `given`."""
-    nx, nt = t.nx, t.nt
-    for n in range(nt):
-        c = t.order[n]
-        total = 0.0
-        if t.upper[n * nt + c] != 0.0:
-            total = given[c]
-            for m in range(n):
-                total -= t.upper[m * nt + c] * t.scratch[m]
-            total /= t.upper[n * nt + c]
-        t.scratch[n] = total
-    for r in range(nx):
-        total = 0.0
-        for n in range(nt):
-            total += t.scratch[n] * t.tall[t.order[n] * nx + r]
-        out[r] = total
+@kernel
+def multiply(
+    matrix: Floats, rows: int, down: int, columns: int, right: int, given: Floats, out: Floats
+) -> None:
+    """Write M x, with M (rows, columns), whose numbers stand `down` and `right` apart."""
+    for k in range(rows):
+        row, total = matrix[k * down :], 0.0
+        for m in range(columns):
+            total += row[m * right] * given[m]
+        out[k] = total
 
 
 @kernel
 def to_actuator_rates(t: Transmit, given: Floats, out: Floats) -> None:
-    """Write J^+ dy to `out`, the actuators' part of a motion dy of the joint space."""
-    if t.ny < t.na:
-        least_norm(t, given, out)
-    else:
-        least_squares(t, given, out)
+    """Write J^+ dy, the actuators' part of a motion dy of the joint space."""
+    multiply(t.back, t.na, t.ny, t.ny, 1, given, out)
     project(t, out, 1)
-
-
-@rare
-def multiply(t: Transmit, matrix: Floats, rows: int, given: Floats, out: Floats) -> None:
-    """Write M x to `out`, with M (rows, na) and x = `given`."""
-    na = t.na
-    for r in range(rows):
-        total = 0.0
-        for a in range(na):
-            total += matrix[r * na + a] * given[a]
-        out[r] = total
 
 
 @kernel
@@ -599,72 +522,55 @@ def linear_part(s: Solve, t: Transmit, closes: bool) -> bool:
         if s.groups > 0:
             store_grouped_rows(s)
             choose_independent_rows(s)
-        kinds = t.variable if closed else t.closing
-        count = reduce_loops(s, t, closed)
-        write_idle(s, t, kinds, count)
+        reduce_loops(s, t, closed)
         if closed:
             break
         for v in range(s.nv):
             s.step[v] = 0.0
-        for b in range(count):
-            s.step[t.pivot[b]] = -t.rest[b]
-        remove_idle(t, int(t.numbers[RESULT_IDLE]), s.step, 1)
+        for b in range(t.rank[0]):
+            row = t.rows[b * t.stride :]
+            for v in range(s.nv):
+                s.step[v] -= row[v] * row[t.nv + t.na]
         apply_step(s, s.x, s.x)
         steps += 1
     if closes:
         write_answer(s)
-    write_gain(s, t, count)
+    write_gain(s, t)
     write_motion(s, t)
     write_ratio(s, t)
-    factorise_ratio(t)
+    invert_ratio(t)
     return True
 
 
 @kernel
 def write_rates(t: Transmit) -> None:
     """Write velocities, dq = (dq/du) du and dy = J du, or for a given dy du = J^+ dy."""
-    misfit = 0.0
     if t.inverse == 1:
         to_actuator_rates(t, t.rate_in, t.act_velocity)
-        multiply(t, t.ratio, t.ny, t.act_velocity, t.row_velocity)
-        for r in range(t.ny):
-            misfit = max(misfit, abs(t.row_velocity[r] - t.rate_in[r]))
     else:
         for a in range(t.na):
-            t.act_velocity[a] = t.rate_in[a] / t.root[a]
-        for e in range(int(t.numbers[RESULT_EXCESS])):
-            condition, along = t.excess[e * t.na :], 0.0
-            for a in range(t.na):
-                along += t.act_velocity[a] * condition[a]
-            for a in range(t.na):
-                t.act_velocity[a] -= along * condition[a]
-        for a in range(t.na):
-            t.act_velocity[a] *= t.root[a]
-            misfit = max(misfit, abs(t.act_velocity[a] - t.rate_in[a]))
-        multiply(t, t.ratio, t.ny, t.act_velocity, t.row_velocity)
-    multiply(t, t.motion, t.nq, t.act_velocity, t.velocity)
+            t.act_velocity[a] = t.rate_in[a]
+        agree(t, t.act_velocity)
+    multiply(t.ratio, t.ny, t.na, t.na, 1, t.act_velocity, t.row_velocity)
+    multiply(t.motion, t.nq, t.na, t.na, 1, t.act_velocity, t.velocity)
+    misfit, made = 0.0, t.row_velocity if t.inverse == 1 else t.act_velocity
+    for k in range(t.ny if t.inverse == 1 else t.na):
+        misfit = max(misfit, abs(made[k] - t.rate_in[k]))
     t.numbers[RESULT_MISFIT] = misfit
 
 
 @kernel
 def write_efforts(t: Transmit) -> None:
     """Write efforts by virtual work, tau_u = J^T tau_y, or for a given tau_u the least tau_y."""
-    na = t.na
+    na, ny = t.na, t.ny
     if t.inverse == 1:
-        for r in range(t.ny):
+        for r in range(ny):
             t.row_effort[r] = t.effort_in[r]
-        for a in range(na):
-            total = 0.0
-            for r in range(t.ny):
-                total += t.ratio[r * na + a] * t.effort_in[r]
-            t.act_effort[a] = total
-        return
-    for a in range(na):
-        t.act_effort[a] = t.effort_in[a]
-    if t.ny < na:
-        least_squares(t, t.effort_in, t.row_effort)
+        multiply(t.ratio, na, 1, ny, na, t.effort_in, t.act_effort)
     else:
-        least_norm(t, t.effort_in, t.row_effort)
+        for a in range(na):
+            t.act_effort[a] = t.effort_in[a]
+        multiply(t.back, ny, 1, na, ny, t.effort_in, t.row_effort)
 
 
 @rare
@@ -715,7 +621,7 @@ def predict(s: Solve, t: Transmit, share: float) -> float:
     if t.inverse == 1:
         to_actuator_rates(t, t.way, t.way_actuators)
         way = t.way_actuators
-    multiply(t, t.motion, t.nq, way, t.q_ahead)
+    multiply(t.motion, t.nq, t.na, t.na, 1, way, t.q_ahead)
     for v in range(s.nv):
         most = max(most, abs(share * t.q_ahead[s.var_q[v]]) / s.unit[v])
     for g in range(t.nq):

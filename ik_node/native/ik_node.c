@@ -1,7 +1,7 @@
 /*
  * The C interface, include/ik_node/ik_node.h: files of robots, and solves by the entries.
  *
- * A file is what solver/export.py writes. It is read as one copy in memory, into which a robot
+ * A file is what export.py writes. It is read as one copy in memory, into which a robot
  * points. The entries use indices of the packed models as they are; `is_safe_model` therefore
  * checks all of them.
  */
@@ -300,7 +300,8 @@ static int is_safe_plan(const direction_t *direction, int64_t p_count, int64_t d
     const int64_t na = T(na), ny = T(ny), nl = T(nl), ng = T(ng), most = na > ny ? na : ny;
     const int64_t least = na < ny ? na : ny, n = S(n), nv = S(nv);
     if (na != counts[IK_NODE_ACTUATORS] || ny != counts[IK_NODE_ROWS] || na < 1 || ny < 6 * nl ||
-        T(nx) != most || T(nt) != least || T(na2) != na * na || T(nt2) != least * least ||
+        T(nx) != most || T(nt) != least || T(stride) != nv + na + 2 ||
+        T(factor) != most + least + 1 ||
         T(nq) != S(nq) || T(nv) != nv || T(nc) != S(nc) || T(nr) != S(nr) ||
         T(inverse) != inverse || ng > (inverse ? ny - 6 * nl : na))
         return 0;

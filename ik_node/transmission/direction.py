@@ -4,26 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ik_node.errors import OptionError, TopologyError
-from ik_node.kernels.layout import (
-    CON_ROTATION_MISFIT,
-    CON_ROTATION_TOLERANCE,
-    CON_TRANSLATION_MISFIT,
-    CON_TRANSLATION_TOLERANCE,
-    JOINT_LOWER,
-    JOINT_REST_ON,
-    JOINT_TARGET_WEIGHT,
-    JOINT_UPPER,
-    JOINT_WINDOW,
-    LARGEST,
-    lay_out,
-)
+from ik_node.kernels.layout import JOINT_WINDOW, LARGEST, lay_out
 from ik_node.kernels.solve_state import STATUS_REFUSED
 from ik_node.kernels.transmit import (
     CLOSED,
     FIELDS,
+    GIVES_EFFORT,
+    GIVES_VELOCITY,
+    RESULT_EXCESS,
+    RESULT_IDLE,
     RESULTS,
     SIZES,
     VARIABLE_LOCKED,
@@ -31,13 +23,18 @@ from ik_node.kernels.transmit import (
 )
 from ik_node.model.chains import ancestors
 from ik_node.model.flatten import frame12
+from ik_node.model.given import finite
 from ik_node.model.link import Link
 from ik_node.model.request import pose_request
+from ik_node.model.rotation import rotation_vector_to_quat
 from ik_node.model.tree import Tree
 from ik_node.solver.options import SolverOptions
+from ik_node.solver.pose import unit_pose
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
+from ik_node.solver.problem.redundancy import without_rounding
 from ik_node.solver.problem.workspace import Workspace
+from ik_node.solver.result import misfits_in, tolerances_in
 from ik_node.solver.solver import Solver
 from ik_node.transmission.state import FIRST, LAST
 import numpy as np
@@ -94,8 +91,6 @@ class Direction:
         True: the joint space is given, and the actuators follow.
     given : sequence of int
         Indices of the actuators, or of the joints of the space, whose values are set.
-    idle : int
-        Number of motions of passive joints that no actuator determines.
 
     Attributes
     ----------
@@ -103,14 +98,12 @@ class Direction:
         The closures, and if poses of links are given also these, as one chain.
     plan, data : ndarray
         Fields of `kernels.transmit.Transmit`.
-    moving, free : ndarray, shape (8, nq)
-        Tables of joints: with limits, and without limits and locks.
+    moving, free, held : ndarray, shape (8, nq)
+        Tables of joints: with limits, without limits and locks, and without limits alone.
 
     """
 
-    def __init__(
-        self, solver: Solver, space: Space, inverse: bool, given: Sequence[int], idle: int = 0
-    ) -> None:
+    def __init__(self, solver: Solver, space: Space, inverse: bool, given: Sequence[int]) -> None:
         loops, table, _ = solver.arrays_for(())
         tree = loops.tree
         self.space, self.inverse = space, inverse
@@ -130,16 +123,14 @@ class Direction:
         )
         self.problem.refresh(solver.options)
         (self.chain,) = self.problem.chains
-        rows = self.chain.table
-        columns = [CON_TRANSLATION_TOLERANCE, CON_ROTATION_TOLERANCE]
-        loose = np.ravel(rows[:, columns])
-        rows[:, columns] = np.minimum(rows[:, columns], (CLOSED * self.chain.flat.length, CLOSED))
+        tolerances = tolerances_in(self.chain.table)
+        loose = tolerances.copy()
+        np.minimum(tolerances, (CLOSED * self.chain.flat.length, CLOSED), out=tolerances)
         places = space.joints if inverse else space.actuators
         set_masters = [table.masters.get(places[at], places[at]) for at in given]
         followers = {follower: (master, tuple(c)) for follower, master, c in table.followers}
-        self._set_tables(table, [*set_masters, *space.actuators])
-        self.moving[JOINT_WINDOW, set_masters] = 0.0
-        locked = table.rows[JOINT_WINDOW] == 0.0
+        self._set_tables(table, set_masters)
+        locked = table.locked
         own = {table.masters.get(at, at): a for a, at in enumerate(space.actuators)}
         if len(own) < len(space.actuators):
             raise TopologyError('two actuators move the same joint value, through a coupling')
@@ -155,9 +146,8 @@ class Direction:
             'ng': len(given),
             'nx': max(na, ny),
             'nt': min(na, ny),
-            'ni': idle,
-            'na2': na * na,
-            'nt2': min(na, ny) ** 2,
+            'stride': nv + na + 2,
+            'factor': max(na, ny) + min(na, ny) + 1,
             'nq': len(tree.names),
             'nv': nv,
             'nc': len(requests),
@@ -186,18 +176,19 @@ class Direction:
         self._pack(fields)
         self.packed = OPTIONS.packed()
 
-    def _set_tables(self, table: JointTable, unlocked: Sequence[int]) -> None:
-        self.moving = table.rows.copy()
-        self.moving[[JOINT_TARGET_WEIGHT, JOINT_REST_ON]] = 0.0
-        self.free = self.moving.copy()
-        self.free[JOINT_LOWER], self.free[JOINT_UPPER] = -np.inf, np.inf
+    def _set_tables(self, table: JointTable, given: list[int]) -> None:
+        self.moving = table.without_preferences(table.rows)
+        self.free = table.without_preferences(table.without_limits())
         self.free[JOINT_WINDOW] = np.inf
-        self.moving[JOINT_WINDOW, list(unlocked)] = np.inf
+        self.moving[JOINT_WINDOW, [*given, *self.space.actuators]] = np.inf
         # The motors of a ball joint turn its Euler angles, of which it is the rates that count.
         acting = set(self.space.actuators)
         driven = [at for three in table.triples if not acting.isdisjoint(three) for at in three]
         for rows in (self.moving, self.free):
-            by_angles(rows, driven)
+            rows[JOINT_WINDOW, driven] = np.minimum(rows[JOINT_WINDOW, driven], LARGEST)
+        self.moving[JOINT_WINDOW, given] = 0.0
+        self.held = self.free.copy()
+        self.held[JOINT_WINDOW] = self.moving[JOINT_WINDOW]
 
     def _column_places(self) -> Ints:
         """Return the place in q of each column of the chain."""
@@ -233,9 +224,7 @@ class Direction:
             if length in lengths and begins[FIRST] < begins[name] <= begins[LAST]
         }
         for name, values in fields.items():
-            into = self.plan if FIELDS[name][0] == 'p' else self.data
-            array = np.ravel(values)
-            into[begins[name] : begins[name] + array.size] = array
+            self.field(name, np.size(values))[:] = np.ravel(values)
 
     def copied(self) -> Direction:
         """Return the same direction with arrays of its own, for a caller of its own."""
@@ -251,20 +240,93 @@ class Direction:
         """Return True if a call gives poses of links."""
         return self.inverse and bool(self.space.links)
 
-    def field_ints(self, name: str, count: int) -> Ints:
-        """Return a view of a field of `plan`."""
-        return self.plan[self.begins[name] : self.begins[name] + count]
-
     def settings(self) -> Array:
         """Return `data` as it was before the first call."""
         kept = self.data.copy()
         kept[self.begins['value_in'] :] = 0.0
         return kept
 
-    def field(self, name: str, *shape: int) -> Array:
-        """Return a view of a field of `data` with the given shape."""
+    def field(self, name: str, *shape: int) -> Any:
+        """Return a view of a field of `plan` or `data` with the given shape."""
+        array = self.plan if FIELDS[name][0] == 'p' else self.data
         at, count = self.begins[name], int(np.prod(shape))
-        return self.data[at : at + count].reshape(shape)
+        return array[at : at + count].reshape(shape)
+
+    def loop_motions(self, q: Array, nothing: float) -> Array:
+        """
+        Return a basis (nq, m) of the motions of the loops at q, orthonormal in [rad] and lengths.
+
+        Values that follow others are 0. `nothing` is the share of a singular value that is zero.
+        """
+        joints, chain, places = self.held.copy(), self.chain, self.chain.flat.var_q
+        joints[JOINT_WINDOW, list(self.space.actuators)] = np.inf
+        free = joints[JOINT_WINDOW, places] > 0.0
+        # A ball joint with a finite window, however wide, moves by its Euler angles.
+        joints[JOINT_WINDOW] = np.minimum(joints[JOINT_WINDOW], LARGEST)
+        _, jacobian, _ = chain.linearise_by_size(q, joints, self.packed)
+        redundancy = next(iter(chain.redundancies), None)
+        _, sizes, directions = np.linalg.svd(without_rounding(jacobian, free, redundancy))
+        rank = int(np.sum(sizes > nothing * sizes.max(initial=1e-6)))
+        motions = np.zeros((self.sizes['nq'], directions.shape[0] - rank))
+        motions[places[free]] = directions[rank:].T * chain.flat.units[free, None]
+        return motions
+
+    @property
+    def motion(self) -> Array:
+        """Return a view of dq / d actuator of the last call, shape (nq, n_actuators)."""
+        found: Array = self.field('motion', self.sizes['nq'], self.sizes['na'])
+        return found
+
+    @property
+    def ratio(self) -> Array:
+        """Return a view of d joint space / d actuator, shape (n_joints, n_actuators)."""
+        found: Array = self.field('ratio', self.sizes['ny'], self.sizes['na'])
+        return found
+
+    def counts(self) -> tuple[int, int]:
+        """Return the numbers of motions without any actuator, and of conditions of actuators."""
+        found = self.field('numbers', RESULTS)
+        return int(found[RESULT_IDLE]), int(found[RESULT_EXCESS])
+
+    @property
+    def given_count(self) -> int:
+        """Return the number of values that a call gives."""
+        return self.sizes['ny' if self.inverse else 'na']
+
+    def given_position(self, position: Any) -> tuple[Array, Array, Array]:
+        """Return given joint values, positions and quaternions of links as arrays."""
+        space = self.space
+        if not self.inverse:
+            count = len(space.actuators)
+            values = finite('position', position, count)
+            return values, np.zeros((0, 3)), np.zeros((0, 4))
+        if space.links and not space.joints and len(space.links) == 1:
+            flat = _flat_pose(position)
+            if flat is None:
+                pose = np.array(unit_pose('position', position))
+                return np.zeros(0), pose[:3].reshape(1, 3), pose[3:].reshape(1, 4)
+            position = flat
+        values = finite('position', position, space.row_count)
+        poses = values[len(space.joints) :].reshape(-1, 6)
+        quats = np.array([rotation_vector_to_quat(turn) for turn in poses[:, 3:]]).reshape(-1, 4)
+        return values[: len(space.joints)], poses[:, :3], quats
+
+    def give_position(self, values: tuple[Array, Array, Array]) -> None:
+        """Write joint values, positions and quaternions of links that are given."""
+        for name, each in zip(('value_in', 'pose_in', 'quat_in'), values, strict=True):
+            self.field(name, each.size)[:] = each.ravel()
+
+    def give(self, velocity: ArrayLike | None, effort: ArrayLike | None) -> int:
+        """Write velocities and efforts that are given; return GIVES_*."""
+        gives, count = 0, self.given_count
+        for name, given, field, flag in (
+            ('velocity', velocity, 'rate_in', GIVES_VELOCITY),
+            ('effort', effort, 'effort_in', GIVES_EFFORT),
+        ):
+            if given is not None:
+                self.field(field, count)[:] = finite(name, given, count)
+                gives |= flag
+        return gives
 
     def call(self, q: Array, joints: Array, gives: int) -> int:
         """Call `kernels.transmit.transmit`; q is overwritten with the result."""
@@ -283,33 +345,16 @@ class Direction:
         if self.call(q.copy(), self.free, gives) == STATUS_REFUSED:
             self.chain.refuse(q, (np.zeros((0, 3)), np.zeros((0, 4))))
         errors = self.chain.errors.reshape(-1, 2)
-        for request, error, row, loose in zip(
-            self.chain.requests,
-            errors,
-            self.chain.table,
-            self.field('loose', len(errors), 2),
-            strict=True,
-        ):
-            if request.is_goal:
-                continue
-            misfit = row[[CON_TRANSLATION_MISFIT, CON_ROTATION_MISFIT]]
-            allowed = np.maximum(10.0 * (misfit + loose), (OPEN * self.chain.flat.length, OPEN))
-            if not (error <= allowed).all():
+        most = 10.0 * (misfits_in(self.chain.table) + self.field('loose', len(errors), 2))
+        most = np.maximum(most, (OPEN * self.chain.flat.length, OPEN))
+        for request, error, allowed in zip(self.chain.requests, errors, most, strict=True):
+            if not request.is_goal and not (error <= allowed).all():
                 raise OptionError(
                     'q',
                     f'values with which {request.name!r} is open by {error[0]:.3g} m, '
                     f'{error[1]:.3g} rad',
                     'values with closed loops: solver.solve_pose({}, q0=q).q has them',
                 )
-
-
-def by_angles(rows: Array, places: Sequence[int] | slice = slice(None)) -> None:
-    """
-    Make the kernels move values of ball joints as Euler angles, not as turns about their axes.
-
-    A ball joint with a finite window, however wide, is no free one.
-    """
-    rows[JOINT_WINDOW, places] = np.minimum(rows[JOINT_WINDOW, places], LARGEST)
 
 
 def _masters(tree: Tree, space: Space) -> set[int]:
@@ -342,3 +387,12 @@ def _affine(
             f'{names[master]!r} in place of it'
         )
     return offset, scale
+
+
+def _flat_pose(position: Any) -> Array | None:
+    """Return position and rotation vector if a pose is given as these six numbers."""
+    try:
+        flat = np.asarray(position, dtype=float)
+    except (TypeError, ValueError):
+        return None
+    return flat if flat.shape == (6,) else None

@@ -389,15 +389,10 @@ def _turns(joint: Joint, dof: DOF) -> bool:
 
 def _monotone_velocity(times: Array, position: Array) -> Array:
     """Return velocities of a monotone cubic, weighted harmonic means, that rests at both ends."""
-    h = np.diff(times)[:, None]
-    slope = np.diff(position, axis=0) / h
-    before, after = slope[:-1], slope[1:]
-    least, most = 2.0 * h[1:] + h[:-1], h[1:] + 2.0 * h[:-1]
-    monotone = before * after > 0.0
-    with np.errstate(divide='ignore', invalid='ignore'):
-        means = (least + most) / (least / before + most / after)
-    velocity = np.zeros_like(position)
-    velocity[1:-1] = np.where(monotone, means, 0.0)
+    from scipy.interpolate import PchipInterpolator
+
+    velocity: Array = PchipInterpolator(times, position).derivative()(times)
+    velocity[[0, -1]] = 0.0
     return velocity
 
 
@@ -419,11 +414,12 @@ class _Curve:
     def __init__(
         self, times: Array, position: Array, velocity: Array | None, acceleration: Array | None
     ) -> None:
+        from scipy.interpolate import PPoly
+
         self.times = times
-        rest = np.zeros_like(position)
         if len(times) == 1:
-            velocity = rest if velocity is None else np.nan_to_num(velocity)
-            self._rows = np.stack([position, velocity])
+            velocity = np.zeros_like(position) if velocity is None else np.nan_to_num(velocity)
+            self._curve = PPoly(np.stack([velocity, position]), times[0] + np.array((0.0, 1.0)))
             return
         if velocity is None or np.isnan(velocity).any():
             found = _monotone_velocity(times, position)
@@ -432,25 +428,19 @@ class _Curve:
         h = np.diff(times)[:, None]
         p, q, v, w = position[:-1], position[1:], velocity[:-1], velocity[1:]
         if acceleration is None:
-            rows = [p, v, (3 * (q - p) / h - 2 * v - w) / h, (2 * (p - q) / h + v + w) / h**2]
+            rows = [(2 * (p - q) / h + v + w) / h**2, (3 * (q - p) / h - 2 * v - w) / h, v, p]
         else:
             a, b = acceleration[:-1], acceleration[1:]
             rows = [
-                p,
-                v,
-                0.5 * a,
-                (20 * (q - p) / h - 12 * v - 8 * w + (b - 3 * a) * h) / (2 * h**2),
-                (30 * (p - q) / h + 16 * v + 14 * w + (3 * a - 2 * b) * h) / (2 * h**3),
                 (12 * (q - p) / h - 6 * v - 6 * w + (b - a) * h) / (2 * h**4),
+                (30 * (p - q) / h + 16 * v + 14 * w + (3 * a - 2 * b) * h) / (2 * h**3),
+                (20 * (q - p) / h - 12 * v - 8 * w + (b - 3 * a) * h) / (2 * h**2),
+                0.5 * a,
+                v,
+                p,
             ]
-        self._rows = np.stack(rows)
+        self._curve = PPoly(np.stack(rows), times)
 
     def __call__(self, times: Array, order: int) -> Array:
         """Return values (order 0) or velocities (order 1) at times, (..., n_joints)."""
-        at = np.searchsorted(self.times[1:-1], times, side='right')
-        elapsed = (times - self.times[at])[..., None]
-        value = np.zeros((*times.shape, self._rows.shape[2]))
-        for power in range(len(self._rows) - 1, order - 1, -1):
-            factor = power if order else 1
-            value = value * elapsed + factor * self._rows[power, at]
-        return value
+        return np.asarray(self._curve(times, order))

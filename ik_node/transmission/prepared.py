@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ik_node.display import public_names
@@ -11,7 +12,8 @@ from ik_node.kernels.transmit import GIVES_EFFORT, GIVES_POSITION, GIVES_VELOCIT
 from ik_node.model.given import finite
 from ik_node.solver.pose import Values
 from ik_node.solver.result import STATUSES
-from ik_node.transmission.reading import give_position, Reading
+from ik_node.solver.solver import Solver
+from ik_node.transmission.direction import Direction
 from ik_node.transmission.state import TransmissionState
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,8 +30,10 @@ class PreparedTransmission:
 
     Parameters
     ----------
-    reading : Reading
-        What the transmission has read.
+    solver : Solver
+        Solver of the robot.
+    direction_of : callable
+        `Transmission.direction`.
     inverse : bool
         True: from the joint space to the actuators.
 
@@ -47,38 +51,43 @@ class PreparedTransmission:
     __slots__ = (
         '_arguments',
         '_direction',
+        '_direction_of',
         '_edits',
         '_inputs',
         '_inverse',
         '_lock',
         '_q',
-        '_reading',
         '_revision',
+        '_solver',
         '_tracked',
     )
 
-    def __init__(self, reading: Reading, inverse: bool) -> None:
-        self._reading, self._inverse = reading, inverse
-        self._lock = reading.solver.lock
+    def __init__(
+        self, solver: Solver, direction_of: Callable[[bool], Direction], inverse: bool
+    ) -> None:
+        self._solver, self._direction_of, self._inverse = solver, direction_of, inverse
+        self._lock = solver.lock
         with self._lock:
-            self._q: Array = reading.solver.q
+            self._q: Array = solver.q
             self._prepare()
 
     __dir__ = public_names
 
     def __repr__(self) -> str:
         way = 'to actuators' if self._inverse else 'to joints'
-        return f'PreparedTransmission({way}; {listed(self._reading.actuators)})'
+        names = self._solver.joint_names
+        actuators = listed(names[at] for at in self._direction.space.actuators)
+        return f'PreparedTransmission({way}; {actuators})'
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return PreparedTransmission, (self._reading, self._inverse)
+        return PreparedTransmission, (self._solver, self._direction_of, self._inverse)
 
     def _prepare(self) -> None:
-        revision = self._reading.solver.revision
+        revision = self._solver.revision
         self._edits, self._revision = revision.edits, revision
-        shared = self._reading.direction(self._inverse)
+        shared = self._direction_of(self._inverse)
         self._direction = shared.copied()
-        count = shared.sizes['ny' if self._inverse else 'na']
+        count = shared.given_count
         direction = self._direction
         self._inputs = tuple(
             direction.field(name, count) for name in ('value_in', 'rate_in', 'effort_in')
@@ -115,9 +124,8 @@ class PreparedTransmission:
         True
 
         """
-        solver = self._reading.solver
         with self._lock:
-            self._q = solver.q if q is None else solver.checked_q(q)
+            self._q = self._solver.q if q is None else self._solver.checked_q(q)
             self._tracked = 0
 
     def __call__(
@@ -180,12 +188,11 @@ class PreparedTransmission:
             return TransmissionState(q, STATUSES[status], results.copy(), places, gives)
 
     def _give_poses(self, position: Any) -> None:
-        given = self._reading.given_position(self._inverse, position)
-        give_position(self._direction, given)
+        self._direction.give_position(self._direction.given_position(position))
 
     def _refuse(self, *given: Any) -> None:
         """Raise the error for an argument with a wrong shape or number, if there is one."""
-        self._reading.given_position(self._inverse, given[0])
+        self._direction.given_position(given[0])
         count = len(self._inputs[1])
         for name, values in zip(('velocity', 'effort'), given[1:], strict=True):
             if values is not None:

@@ -6,21 +6,20 @@ from collections.abc import Iterable
 from typing import Any
 
 from ik_node.display import public_names
-from ik_node.errors import listed, ShapeError
-from ik_node.kernels.layout import JOINT_WINDOW
-from ik_node.kernels.transmit import GIVES_EFFORT, GIVES_POSITION
+from ik_node.errors import listed, ShapeError, TopologyError, UnknownFrameError
+from ik_node.kernels.transmit import GIVES_EFFORT, GIVES_POSITION, VARIABLE_PASSIVE
 from ik_node.model.chains import ancestors
 from ik_node.model.given import finite, numbers
+from ik_node.model.kinematics import TreePoses
 from ik_node.model.link import Link
 from ik_node.solver.drive import drive
-from ik_node.solver.pose import Values
-from ik_node.solver.problem.redundancy import without_rounding
+from ik_node.solver.pose import names_in, Values
+from ik_node.solver.problem.singular_start import leave_singular_start
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
 from ik_node.transmission.bounds import effort_bounds, velocity_bounds
-from ik_node.transmission.direction import by_angles, Direction
+from ik_node.transmission.direction import Direction, Space
 from ik_node.transmission.prepared import PreparedTransmission
-from ik_node.transmission.reading import give, give_position, NOTHING, RANK, Reading
 from ik_node.transmission.state import JointBounds, Singularity, TransmissionState
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,6 +28,14 @@ Array = NDArray[np.float64]
 
 # Step of the differences along a motion [rad or characteristic lengths].
 STEP = 2e-3
+# Part of the joint space below which an actuator moves nothing.
+NOTHING = 1e-9
+# A row of the joint space moves with passive joints alone if it has such a part in their motion.
+IDLE = 1e-6
+# A singular value or row below this share is zero.
+RANK = 1e-6
+# The offset from the present values at which dependence is examined a second time [rad or L].
+ASIDE = 0.03
 
 
 class Transmission:
@@ -60,7 +67,12 @@ class Transmission:
 
     Notes
     -----
-    docs/transmission.md explains the theory, the signs and redundancy.
+    docs/transmission.md explains the theory, the signs and redundancy. The methods take q, shape
+    (nq,) or a mapping of names to values: joint values with closed loops [rad or m]. They raise
+    ShapeError if an argument has the wrong shape or is not finite, and OptionError if a loop is
+    open at q. With more actuators than degrees of freedom, d joint / d actuator is of velocities
+    that agree: others are taken to the nearest that do. Joints that the actuators do not determine
+    have the part of least norm in d q / d actuator.
 
     Examples
     --------
@@ -69,12 +81,29 @@ class Transmission:
     >>> transmission = robot.transmission(joints=['ankle_pitch', 'ankle_roll'])
     >>> transmission.actuators, transmission.joints
     (['motor_left', 'motor_right'], ['ankle_pitch', 'ankle_roll'])
+    >>> transmission.actuators_of(['foot_link'])
+    ['motor_left', 'motor_right']
     >>> transmission.to_joints([0.3, 0.1]).joint_position.round(3).tolist()
     [0.219, 0.134]
     >>> to_joints = transmission.prepare_to_joints()
     >>> to_motors = transmission.prepare_to_actuators()
     >>> to_motors(to_joints([0.3, 0.1]).joint_position).actuator_position.round(6).tolist()
     [0.3, 0.1]
+
+    At one configuration:
+
+    >>> transmission.jacobian(robot.q).round(2).tolist()
+    [[0.57, 0.57], [0.67, -0.67]]
+    >>> transmission.motion(robot.q).shape  # all joint values by motors
+    (8, 2)
+    >>> transmission.actuator_effort(robot.q, [10.0, 0.0]).round(1).tolist()
+    [5.7, 5.7]
+    >>> transmission.joint_effort(robot.q, [6.0, 4.0]).round(2).tolist()
+    [8.75, 1.5]
+    >>> transmission.joint_bounds(robot.q).velocity.upper.round(2).tolist()
+    [22.86, 26.67]
+    >>> transmission.loop_error(robot.q) < 1e-6
+    True
 
     """
 
@@ -85,225 +114,271 @@ class Transmission:
         joints: Iterable[str] | None = None,
         weights: ArrayLike | None = None,
     ) -> None:
-        self._reading = Reading(solver, actuators, joints, weights)
+        self.solver = solver
+        self._given = (
+            names_in('actuators', actuators),
+            None if joints is None else names_in('joints', joints),
+            weights,
+        )
+        with solver.lock:
+            self._prepare()
 
     _internal = ('direction', 'solver')
     __dir__ = public_names
 
     def __repr__(self) -> str:
-        joints = 'all joints' if self._reading.joints is None else listed(self._reading.joints)
+        joints = 'all joints' if self._given[1] is None else listed(self._given[1])
         return f'Transmission(actuators: {listed(self.actuators)}; joints: {joints})'
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Transmission, (
-            self._reading.solver,
-            self._reading.actuators,
-            self._reading.joints,
-            self._reading.weights,
+        return Transmission, (self.solver, *self._given)
+
+    def _prepare(self) -> None:
+        """Read the robot, and make the arrays of the direction from the actuators."""
+        edits = self.solver.revision.edits
+        self._space = self._read_space()
+        self._poses = TreePoses(self.solver.tree)
+        self._forward = Direction(
+            self.solver, self._space, False, range(len(self._space.actuators))
         )
+        if self._examine():
+            chosen = _independent(self._forward.motion[list(self._space.actuators)])
+            self._forward = Direction(self.solver, self._space, False, chosen)
+        self._inverse: Direction | None = None
+        self._edits = edits
+
+    def _read_space(self) -> Space:
+        problem, table, _ = self.solver.arrays_for(())
+        tree = problem.tree
+        links = {frame.name: frame for frame in tree.carrier if isinstance(frame, Link)}
+        names, joints, weights = self._given
+        if not names:
+            raise TopologyError(
+                'no actuators: the description names no joint with a motor; name some'
+            )
+        actuators = tuple(table.places(names))
+        places: list[int] = []
+        poses: list[Link] = []
+        for name in range(len(tree.names)) if joints is None else joints:
+            if not isinstance(name, str):
+                places.append(name)
+                continue
+            try:
+                places += table.places([name])
+            except UnknownFrameError:
+                if name not in links:
+                    known = [*tree.names, *links]
+                    raise UnknownFrameError(name, known, 'joint or link') from None
+                poses.append(links[name])
+        for what, chosen in (('actuators', actuators), ('joints', (*places, *poses))):
+            if len(set(chosen)) < len(chosen):
+                raise TopologyError(f'a name occurs twice among the {what}')
+        roots = np.ones(len(actuators))
+        if weights is not None:
+            given = finite('weights', weights, len(actuators))
+            if not (given > 0.0).all():
+                raise ShapeError('weights', 'numbers above 0', str(given))
+            roots = np.sqrt(given)
+        return Space(actuators, tuple(places), tuple(poses), roots)
+
+    def _examine(self) -> int:
+        """
+        Find what moves with the actuators; return the number of conditions that they must satisfy.
+
+        Raises
+        ------
+        TopologyError
+            If an actuator or a part of the joint space moves nothing, or is not determined.
+
+        """
+        direction, here = self._forward, self._regular()
+        direction.evaluate(here)
+        idle_rows, ratio = self._idle_rows(), direction.ratio.copy()
+        self._idle, excess = direction.counts()
+        aside = self._aside(here)
+        # `_moved`: largest ratio here and beside, 0 = the actuator does not move the row;
+        # `_generic`: the ratio of larger rank.
+        self._moved, self._generic = np.abs(ratio), ratio
+        if aside is not None:
+            direction.evaluate(aside)
+            self._moved = np.maximum(self._moved, np.abs(direction.ratio))
+            if np.linalg.matrix_rank(direction.ratio, RANK) > np.linalg.matrix_rank(ratio, RANK):
+                self._generic = direction.ratio.copy()
+            self._idle, excess = direction.counts()
+        direction.evaluate(here)
+        self._refuse_what_does_not_depend(self._moved, idle_rows)
+        return excess
+
+    def _regular(self) -> Array:
+        """Return the present configuration, or one beside it if that is singular."""
+        problem, table, packed = self.solver.arrays_for(())
+        here = table.with_couplings(self.solver.q)
+        rows = table.without_preferences(table.rows)
+        at = [table.masters.get(place, place) for place in self._space.actuators]
+        for sense in (1.0, -1.0):
+            value = here[at] + sense * problem.units[at]
+            ahead = np.clip(value, table.lower[at], table.upper[at])
+            way = dict(zip(at, ahead.tolist(), strict=True))
+            departure = leave_singular_start(problem, rows, here, way, packed)
+            if departure is not None:
+                # The present configuration is singular, `_carry` does not start there.
+                self._singular: Array | None = here
+                return departure.q
+        self._singular = None
+        return here
+
+    def _aside(self, here: Array) -> Array | None:
+        """Return a configuration beside the present one, which may be singular; None = none."""
+        generator, direction = np.random.default_rng(0), self._forward
+        place = list(self._space.actuators)
+        unit, motion = direction.problem.units[place], direction.motion.copy()
+        for size in np.repeat((ASIDE, ASIDE / 4.0, ASIDE / 16.0), 3):
+            way = size * unit * generator.uniform(-1.0, 1.0, len(place))
+            q = here.copy()
+            direction.field('value_in', len(place))[:] = (here + motion @ way)[place]
+            if direction.call(q, direction.moving, GIVES_POSITION) == Status.CONVERGED:
+                return q
+        return None
+
+    def _idle_rows(self) -> Array:
+        """Return the largest part of each row in motions that no actuator determines."""
+        direction = self._forward
+        sizes = direction.sizes
+        (rank,) = direction.field('rank', 1)
+        held = direction.field('rows', sizes['nr'], sizes['stride'])[:rank, : sizes['nv']]
+        passive = direction.field('variable', sizes['nv']) == VARIABLE_PASSIVE
+        whole = np.zeros((sizes['nv'], sizes['nq']))
+        whole[:, direction.chain.flat.var_q] = np.diag(passive.astype(float)) - held.T @ held
+        rows = [whole[:, list(self._space.joints)]]
+        for link in self._space.links:
+            rows.append(whole @ self._poses.jacobian(self.solver.q, link).T)
+        found: Array = np.abs(np.hstack(rows)).max(axis=0, initial=0.0)
+        return found
+
+    def _refuse_what_does_not_depend(self, moved: Array, idle: Array) -> None:
+        names = [self.solver.joint_names[at] for at in self._space.actuators]
+        still = [name for name, part in zip(names, moved.T, strict=True) if part.max() < NOTHING]
+        if still:
+            raise TopologyError(
+                f'{listed(still)} as an actuator moves nothing of the joint space: the loops hold '
+                f'it, or it is in no loop with the joints'
+            )
+        if self._given[1] is None:
+            return
+        rows = [self.solver.joint_names[at] for at in self._space.joints]
+        counts = [1] * len(rows) + [6] * len(self._space.links)
+        first = 0
+        for name, count in zip(
+            [*rows, *(link.name for link in self._space.links)], counts, strict=True
+        ):
+            part = slice(first, first + count)
+            first += count
+            if idle[part].max() > IDLE:
+                raise TopologyError(
+                    f'the actuators {listed(names)} do not determine {name!r}: it moves '
+                    f'while they stand still'
+                )
+            if moved[part].max() < NOTHING:
+                raise TopologyError(
+                    f'{name!r} does not move with the actuators {listed(names)}: it is in no '
+                    f'loop with them'
+                )
+
+    def direction(self, inverse: bool) -> Direction:
+        """
+        Return the arrays of one direction; the caller holds the solver's lock.
+
+        Parameters
+        ----------
+        inverse : bool
+            True: from the joint space to the actuators.
+
+        """
+        if self._edits != self.solver.revision.edits:
+            self._prepare()
+        if not inverse:
+            return self._forward
+        if self._inverse is None:
+            joints, ratio = len(self._space.joints), self._generic
+            links = len(ratio) - joints
+            given = _independent(np.vstack([ratio[joints:], ratio[:joints]]), links)
+            self._inverse = Direction(self.solver, self._space, True, given)
+        return self._inverse
 
     @property
     def actuators(self) -> list[str]:
         """Return the names of the actuators' values, in their order."""
-        names = self._reading.forward.problem.tree.names
-        return [names[at] for at in self._reading.space.actuators]
+        names = self._forward.problem.tree.names
+        return [names[at] for at in self._space.actuators]
 
     @property
     def joints(self) -> list[str]:
         """Return the name of each row of the joint space; for a link 'LINK.vx' to 'LINK.wz'."""
-        names = self._reading.forward.problem.tree.names
-        rows = [names[at] for at in self._reading.space.joints]
+        names = self._forward.problem.tree.names
+        rows = [names[at] for at in self._space.joints]
         return rows + [
             f'{link.name}.{axis}'
-            for link in self._reading.space.links
+            for link in self._space.links
             for axis in ('vx', 'vy', 'vz', 'wx', 'wy', 'wz')
         ]
 
     def actuators_of(self, names: Iterable[str]) -> list[str]:
-        """
-        Return the actuators that move some of the joints or links.
-
-        Parameters
-        ----------
-        names : iterable of str
-            Joints and links; those that do not exist are left out.
-
-        Examples
-        --------
-        >>> import ik_node as ik
-        >>> robot = ik.load_robot('ankle')
-        >>> transmission = robot.transmission(joints=['ankle_pitch', 'ankle_roll'])
-        >>> transmission.actuators_of(['foot_link'])
-        ['motor_left', 'motor_right']
-
-        """
+        """Return the actuators that move some of the joints or links, leaving out unknown ones."""
         wanted = set(names)
-        solver, space = self._reading.solver, self._reading.space
-        with solver.lock:
-            self._reading.refresh()
-            tree, places = solver.tree, set[int]()
+        with self.solver.lock:
+            self.direction(False)
+            tree, places = self.solver.tree, set[int]()
             for frame, (column, _) in tree.carrier.items():
                 if isinstance(frame, Link) and frame.name in wanted:
                     places |= {tree.q_of_column[at] for at in ancestors(tree, column)}
             for at, (joint, _) in enumerate(tree.owner):
                 if joint.name in wanted or tree.names[at] in wanted:
                     places.add(at)
-            rows = [row for row, place in enumerate(space.joints) if place in places]
-            moves = self._reading.moved[rows].max(axis=0, initial=0.0) > NOTHING
+            rows = [row for row, place in enumerate(self._space.joints) if place in places]
+            moves = self._moved[rows].max(axis=0, initial=0.0) > NOTHING
         return [name for name, used in zip(self.actuators, moves, strict=True) if used]
 
     def _at(self, q: Values) -> Direction:
-        self._reading.refresh()
-        self._reading.forward.evaluate(self._reading.solver.checked_q(q))
-        return self._reading.forward
+        direction = self.direction(False)
+        direction.evaluate(self.solver.checked_q(q))
+        return direction
 
     def jacobian(self, q: Values) -> Array:
-        """
-        Return d joint / d actuator with closed loops.
-
-        Parameters
-        ----------
-        q : array_like, shape (nq,), or mapping of str to float
-            Joint values with closed loops [rad or m].
-
-        Returns
-        -------
-        ndarray, shape (n_joints, n_actuators)
-            [rad or m per rad or m]; for more actuators than degrees of freedom, of velocities
-            that agree: others are taken to the nearest that do.
-
-        Raises
-        ------
-        ShapeError
-            If q has the wrong shape or is not finite.
-        OptionError
-            If a loop is open at q.
-
-        Examples
-        --------
-        >>> import ik_node as ik
-        >>> robot = ik.load_robot('ankle')
-        >>> transmission = robot.transmission(joints=['ankle_pitch', 'ankle_roll'])
-        >>> transmission.jacobian(robot.q).round(2).tolist()
-        [[0.57, 0.57], [0.67, -0.67]]
-
-        """
-        with self._reading.solver.lock:
-            return self._reading.ratio(self._at(q))
+        """Return d joint / d actuator at q, shape (n_joints, n_actuators) [rad or m per same]."""
+        with self.solver.lock:
+            return self._at(q).ratio.copy()
 
     def motion(self, q: Values) -> Array:
-        """
-        Return d q / d actuator with closed loops, shape (nq, n_actuators).
-
-        Parameters and errors are those of `jacobian`. Joints that the actuators do not determine
-        have the part of least norm.
-
-        Examples
-        --------
-        >>> import ik_node as ik
-        >>> robot = ik.load_robot('ankle')
-        >>> transmission = robot.transmission(joints=['ankle_pitch', 'ankle_roll'])
-        >>> transmission.motion(robot.q).shape  # all joint values by motors
-        (8, 2)
-
-        """
-        with self._reading.solver.lock:
-            return self._reading.motions(self._at(q))
+        """Return d q / d actuator at q, shape (nq, n_actuators) [rad or m per rad or m]."""
+        with self.solver.lock:
+            return self._at(q).motion.copy()
 
     def loop_error(self, q: Values) -> float:
-        """
-        Return by how much the loops of the transmission are open at any q, the largest [m or rad].
-
-        Parameters
-        ----------
-        q : array_like, shape (nq,), or mapping of str to float
-            Joint values, whose loops may be open [rad or m].
-
-        Examples
-        --------
-        >>> import ik_node as ik
-        >>> robot = ik.load_robot('ankle')
-        >>> transmission = robot.transmission(joints=['ankle_pitch', 'ankle_roll'])
-        >>> transmission.loop_error(robot.q) < 1e-6
-        True
-
-        """
-        with self._reading.solver.lock:
-            self._reading.refresh()
-            direction, checked = self._reading.forward, self._reading.solver.checked_q(q)
-            direction.call(checked, direction.free, 0)
+        """Return by how much the loops of the transmission are open at any q [m or rad]."""
+        with self.solver.lock:
+            direction = self.direction(False)
+            direction.call(self.solver.checked_q(q), direction.free, 0)
             return float(direction.chain.errors.max(initial=0.0))
 
     def actuator_effort(self, q: Values, joint_effort: ArrayLike) -> Array:
-        """
-        Return the efforts of the actuators that do the work of efforts in the joint space.
-
-        Parameters
-        ----------
-        q : array_like, shape (nq,), or mapping of str to float
-            Joint values with closed loops [rad or m].
-        joint_effort : array_like, shape (n_joints,)
-            [N m or N]
-
-        Returns
-        -------
-        ndarray, shape (n_actuators,)
-            tau_u = J^T tau_y [N m or N]; the least of all with more actuators than needed.
-
-        Examples
-        --------
-        >>> import ik_node as ik
-        >>> robot = ik.load_robot('ankle')
-        >>> transmission = robot.transmission(joints=['ankle_pitch', 'ankle_roll'])
-        >>> transmission.actuator_effort(robot.q, [10.0, 0.0]).round(1).tolist()
-        [5.7, 5.7]
-
-        """
+        """Return J^T tau_y, the least efforts of actuators that do the same work [N m or N]."""
         effort = finite('joint_effort', joint_effort, len(self.joints))
         return self.jacobian(q).T @ effort
 
     def joint_effort(self, q: Values, actuator_effort: ArrayLike) -> Array:
-        """
-        Return the efforts in the joint space that do the work of the actuators.
-
-        Parameters
-        ----------
-        q : array_like, shape (nq,), or mapping of str to float
-            Joint values with closed loops [rad or m].
-        actuator_effort : array_like, shape (n_actuators,)
-            [N m or N]
-
-        Returns
-        -------
-        ndarray, shape (n_joints,)
-            The least tau_y with J^T tau_y = tau_u [N m or N]; if there is none, the nearest.
-
-        Examples
-        --------
-        >>> import ik_node as ik
-        >>> robot = ik.load_robot('ankle')
-        >>> transmission = robot.transmission(joints=['ankle_pitch', 'ankle_roll'])
-        >>> transmission.joint_effort(robot.q, [6.0, 4.0]).round(2).tolist()
-        [8.75, 1.5]
-
-        """
-        count = len(self._reading.space.actuators)
+        """Return the least tau_y with J^T tau_y = tau_u, or as near as possible [N m or N]."""
+        count = len(self._space.actuators)
         given = finite('actuator_effort', actuator_effort, count)
-        with self._reading.solver.lock:
-            self._reading.refresh()
-            direction = self._reading.forward
+        with self.solver.lock:
+            direction = self.direction(False)
             direction.field('effort_in', count)[:] = given
-            direction.evaluate(self._reading.solver.checked_q(q), GIVES_EFFORT)
-            return direction.field('row_effort', direction.sizes['ny']).copy()
+            direction.evaluate(self.solver.checked_q(q), GIVES_EFFORT)
+            found: Array = direction.field('row_effort', direction.sizes['ny']).copy()
+            return found
 
     def singularity(self, q: Values) -> Singularity:
         """
         Return how near a configuration is to singularities of type I and II.
-
-        Parameters
-        ----------
-        q : array_like, shape (nq,), or mapping of str to float
-            Joint values with closed loops [rad or m].
 
         Notes
         -----
@@ -322,73 +397,30 @@ class Transmission:
         True
 
         """
-        with self._reading.solver.lock:
-            self._reading.refresh()
-            checked = self._reading.solver.checked_q(q)
-            forward = self._reading.forward
-            motions = self._loop_motions(forward, checked)
+        with self.solver.lock:
+            forward, checked = self.direction(False), self.solver.checked_q(q)
+            motions = forward.loop_motions(checked, RANK)
+            for follower, master, polynomial in self.solver.arrays_for(())[1].followers:
+                slope = np.polynomial.Polynomial(polynomial).deriv()(checked[master])
+                motions[follower] = slope * motions[master]
             forward.evaluate(checked)
-            units = forward.problem.units
-            speeds = motions / units[:, None]
-            space = self._reading.space
+            speeds = motions / forward.problem.units[:, None]
+            space = self._space
             acting, rows = speeds[list(space.actuators)], [speeds[list(space.joints)]]
             passive = np.delete(speeds, list(space.actuators), axis=0)
             outside = speeds[[at for at in space.actuators if at not in space.joints]]
             for link in space.links:
-                moved = self._reading.poses.jacobian(checked, link) @ motions
+                moved = self._poses.jacobian(checked, link) @ motions
                 moved[:3] /= forward.chain.flat.length
                 rows.append(moved)
-            idle = max(0, self._reading.idle)
-            second, least, ratio_2 = _extremes(acting, passive, idle)
-            first, lost, ratio_1 = _extremes(np.vstack(rows), outside, idle, rows=True)
+            second, least, ratio_2 = _extremes(acting, passive, self._idle)
+            first, lost, ratio_1 = _extremes(np.vstack(rows), outside, self._idle, rows=True)
             return Singularity(first, second, lost, motions @ least, ratio_1, ratio_2)
 
-    def _loop_motions(self, direction: Direction, q: Array) -> Array:
-        """Return a basis (nq, m) of the motions of the loops, orthonormal in [rad] and lengths."""
-        chain, joints = direction.chain, direction.free.copy()
-        joints[JOINT_WINDOW] = direction.moving[JOINT_WINDOW]
-        places = chain.flat.var_q
-        joints[JOINT_WINDOW, list(self._reading.space.actuators)] = np.inf
-        free = joints[JOINT_WINDOW, places] > 0.0
-        by_angles(joints)
-        _, jacobian, _ = chain.linearise_by_size(q, joints, direction.packed)
-        redundancy = next(iter(chain.redundancies), None)
-        _, sizes, directions = np.linalg.svd(without_rounding(jacobian, free, redundancy))
-        rank = int(np.sum(sizes > RANK * sizes.max(initial=1e-6)))
-        motions = np.zeros((direction.sizes['nq'], directions.shape[0] - rank))
-        motions[places[free]] = directions[rank:].T * chain.flat.units[free, None]
-        table = self._reading.solver.arrays_for(())[1]
-        for follower, master, polynomial in table.followers:
-            slope = np.polynomial.Polynomial(polynomial).deriv()(q[master])
-            motions[follower] = slope * motions[master]
-        return motions
-
     def joint_bounds(self, q: Values) -> JointBounds:
-        """
-        Return the limits of the actuators as bounds on the joint space at q.
-
-        Parameters
-        ----------
-        q : array_like, shape (nq,), or mapping of str to float
-            Joint values with closed loops [rad or m].
-
-        Returns
-        -------
-        JointBounds
-            Of `Joint.max_velocity` and `Joint.max_effort` of the actuators.
-
-        Examples
-        --------
-        >>> import ik_node as ik
-        >>> robot = ik.load_robot('ankle')
-        >>> transmission = robot.transmission(joints=['ankle_pitch', 'ankle_roll'])
-        >>> transmission.joint_bounds(robot.q).velocity.upper.round(2).tolist()
-        [22.86, 26.67]
-
-        """
-        ratio = self.jacobian(q)
-        owner = self._reading.forward.problem.tree.owner
-        axes = [owner[at] for at in self._reading.space.actuators]
+        """Return `max_velocity` and `max_effort` of the actuators as bounds on the joint space."""
+        ratio, owner = self.jacobian(q), self._forward.problem.tree.owner
+        axes = [owner[at] for at in self._space.actuators]
         speeds = np.array([joint._max_velocity[dof] for joint, dof in axes])
         efforts = np.array([joint._max_effort[dof] for joint, dof in axes])
         return JointBounds(velocity_bounds(ratio, speeds), effort_bounds(ratio, efforts))
@@ -429,19 +461,14 @@ class Transmission:
 
         """
         size = len(self.joints)
-        gains = [
-            _matrix(name, given, size)
-            for name, given in (('stiffness', stiffness), ('damping', damping))
-        ]
+        gains = _matrix('stiffness', stiffness, size), _matrix('damping', damping, size)
         ratio = self.jacobian(q)
         stiff, damped = (ratio.T @ gain @ ratio for gain in gains)
         if joint_effort is not None:
             effort = finite('joint_effort', joint_effort, size)
-            with self._reading.solver.lock:
-                checked = self._reading.solver.checked_q(q)
-                for a in range(ratio.shape[1]):
-                    along = np.zeros(ratio.shape[1])
-                    along[a] = 1.0
+            with self.solver.lock:
+                checked = self.solver.checked_q(q)
+                for a, along in enumerate(np.eye(ratio.shape[1])):
                     stiff[:, a] -= self._change(checked, along)[1].T @ effort
         return stiff, damped
 
@@ -451,35 +478,28 @@ class Transmission:
 
         They are differences of fourth order along the motion with closed loops.
         """
-        direction, place = self._reading.forward, list(self._reading.space.actuators)
+        direction, place = self._forward, list(self._space.actuators)
         direction.evaluate(q)
-        motion = self._reading.motions(direction)
-        moved = np.abs(motion @ speeds / direction.problem.units).max(initial=0.0)
+        velocity = direction.motion @ speeds
+        change, ratio_change = np.zeros_like(direction.motion), np.zeros_like(direction.ratio)
+        moved = np.abs(velocity / direction.problem.units).max(initial=0.0)
         if moved < 1e-12:
-            return np.zeros_like(motion), np.zeros_like(self._reading.ratio(direction))
+            return change, ratio_change
         step = STEP / moved
-        agreed = (motion @ speeds)[place]
-        change, ratio_change = np.zeros_like(motion), np.zeros_like(self._reading.ratio(direction))
-        held = direction.free.copy()
-        held[JOINT_WINDOW] = direction.moving[JOINT_WINDOW]
+        chosen = direction.field('given_row', direction.sizes['ng'])
         for times, factor in ((1, 8.0), (-1, -8.0), (2, -1.0), (-2, 1.0)):
-            direction.field('value_in', len(place))[:] = q[place] + times * step * agreed
-            direction.call(q.copy(), held, GIVES_POSITION)
-            change += factor * self._by_chosen(self._reading.motions(direction))
-            ratio_change += factor * self._by_chosen(self._reading.ratio(direction), direction)
+            direction.field('value_in', len(place))[:] = (q + times * step * velocity)[place]
+            direction.call(q.copy(), direction.held, GIVES_POSITION)
+            if len(chosen) == len(place):
+                change += factor * direction.motion
+                ratio_change += factor * direction.ratio
+            else:
+                # A derivative by redundant actuators as one by the values that are set.
+                by_chosen = factor * np.linalg.pinv(direction.motion[place][chosen])
+                change[:, chosen] += direction.motion @ by_chosen
+                ratio_change[:, chosen] += direction.ratio @ by_chosen
         direction.evaluate(q)
         return change / (12.0 * step), ratio_change / (12.0 * step)
-
-    def _by_chosen(self, matrix: Array, direction: Direction | None = None) -> Array:
-        """Return a derivative by redundant actuators as one by the values that are set."""
-        chosen = self._reading.forward.field_ints('given_row', self._reading.forward.sizes['ng'])
-        if len(chosen) == matrix.shape[1]:
-            return matrix
-        motion = matrix if direction is None else self._reading.motions(direction)
-        own = motion[[self._reading.space.actuators[at] for at in chosen.tolist()]]
-        by_chosen = np.zeros_like(matrix)
-        by_chosen[:, chosen] = matrix @ np.linalg.pinv(own)
-        return by_chosen
 
     def to_joints(
         self,
@@ -504,11 +524,6 @@ class Transmission:
         TransmissionState
             STALLED if the loops, limits or a singularity do not allow the position: the nearest
             one that was found.
-
-        Raises
-        ------
-        ShapeError
-            If an argument has the wrong shape or is not finite.
 
         Examples
         --------
@@ -549,11 +564,6 @@ class Transmission:
             As for `to_joints`. Velocities and accelerations that the mechanism cannot have are
             replaced by the nearest; `message` gives the difference.
 
-        Raises
-        ------
-        ShapeError
-            If an argument has the wrong shape or is not finite.
-
         Examples
         --------
         >>> import ik_node as ik
@@ -575,18 +585,16 @@ class Transmission:
         acceleration: ArrayLike | None,
         q0: Values | None,
     ) -> TransmissionState:
-        solver = self._reading.solver
-        with solver.lock:
-            direction = self._reading.direction(inverse)
-            q = solver.q if q0 is None else solver.checked_q(q0)
-            values = self._reading.given_position(inverse, position)
+        with self.solver.lock:
+            direction = self.direction(inverse)
+            q = self.solver.q if q0 is None else self.solver.checked_q(q0)
+            values = direction.given_position(position)
             if acceleration is not None and velocity is None:
-                velocity = np.zeros(direction.sizes['ny' if inverse else 'na'])
-            gives = give(direction, velocity, effort)
-            give_position(direction, values)
+                velocity = np.zeros(direction.given_count)
+            gives = direction.give(velocity, effort)
+            direction.give_position(values)
             status, message = int(Status.STALLED), ''
-            singular = self._reading.singular
-            if singular is None or not np.array_equal(q, singular):
+            if self._singular is None or not np.array_equal(q, self._singular):
                 status = direction.call(q, direction.moving, gives | GIVES_POSITION)
             if status == Status.STALLED:
                 q, message = self._nearest(direction, q, values)
@@ -601,47 +609,42 @@ class Transmission:
             results = direction.results.copy()
             state = TransmissionState(q, Status(status), results, direction.places, gives, message)
             if acceleration is not None:
-                self._accelerate(state, inverse, acceleration)
+                wanted = finite('acceleration', acceleration, direction.given_count)
+                self._accelerate(state, inverse, wanted)
             return state
 
     def _nearest(
         self, direction: Direction, q: Array, values: tuple[Array, Array, Array]
     ) -> tuple[Array, str]:
         """Return the configuration nearest to a position that cannot be had, and the reason."""
-        solver, space = self._reading.solver, self._reading.space
-        joints, positions, quats = values
+        space, (joints, positions, quats) = self._space, values
         if space.links and direction.inverse:
             poses = zip(space.links, positions, quats, strict=True)
             pose_of = {link.name: (where, turn) for link, where, turn in poses}
-            solution = solver.solve_pose(pose_of, q0=q)
+            solution = self.solver.solve_pose(pose_of, q0=q)
             return solution.q, solution.message
-        problem, table, packed = solver.arrays_for(())
-        rows = direction.field_ints('given_row', direction.sizes['ng']).tolist()
+        problem, table, packed = self.solver.arrays_for(())
+        rows = direction.field('given_row', direction.sizes['ng']).tolist()
         places = space.joints if direction.inverse else space.actuators
         wanted = {
             places[row]: float(joints[row]) for row in rows if places[row] not in table.masters
         }
         driven = drive(problem, table, q.copy(), wanted, packed)
-        before = max((abs(q[at] - value) for at, value in wanted.items()), default=0.0)
-        after = max((abs(driven.q[at] - value) for at, value in wanted.items()), default=0.0)
+        before, after = (
+            max((abs(start[at] - value) for at, value in wanted.items()), default=0.0)
+            for start in (q, driven.q)
+        )
         closed = all(
             max(error) < 1e-4 * direction.chain.flat.length
             for error in driven.closure_errors.values()
         )
-        if closed and after <= before:
-            return driven.q, driven.message
-        return q, driven.message
+        return driven.q if closed and after <= before else q, driven.message
 
-    def _accelerate(self, state: TransmissionState, inverse: bool, given: ArrayLike) -> None:
+    def _accelerate(self, state: TransmissionState, inverse: bool, wanted: Array) -> None:
         """Write the accelerations: those given, and the curvature of the loops' motion."""
-        count = self._reading.space.row_count if inverse else len(self._reading.space.actuators)
-        wanted = finite('acceleration', given, count)
         speeds = np.zeros(0) if state.actuator_velocity is None else state.actuator_velocity
         motion_change, ratio_change = self._change(state.q, speeds)
-        motion, ratio = (
-            self._reading.motions(self._reading.forward),
-            self._reading.ratio(self._reading.forward),
-        )
+        motion, ratio = self._forward.motion, self._forward.ratio
         if inverse:
             rest = wanted - ratio_change @ speeds
             wanted = np.asarray(np.linalg.lstsq(ratio, rest, rcond=None)[0], dtype=float)
@@ -651,30 +654,13 @@ class Transmission:
             motion @ wanted + motion_change @ speeds,
         )
 
-    def direction(self, inverse: bool) -> Direction:
-        """
-        Return the arrays of one direction; the caller holds the solver's lock.
-
-        Parameters
-        ----------
-        inverse : bool
-            True: from the joint space to the actuators.
-
-        """
-        return self._reading.direction(inverse)
-
     def prepare_to_joints(self) -> PreparedTransmission:
         """Return `to_joints` as a callable for real-time use."""
-        return PreparedTransmission(self._reading, False)
+        return PreparedTransmission(self.solver, self.direction, False)
 
     def prepare_to_actuators(self) -> PreparedTransmission:
         """Return `to_actuators` as a callable for real-time use."""
-        return PreparedTransmission(self._reading, True)
-
-    @property
-    def solver(self) -> Solver:
-        """Return the solver of the robot."""
-        return self._reading.solver
+        return PreparedTransmission(self.solver, self.direction, True)
 
 
 def _matrix(name: str, given: ArrayLike, size: int) -> Array:
@@ -717,3 +703,18 @@ def _extremes(
     # 0 / 0 is a value that does not move with the lost motion.
     ratio = float(np.nanmax(ratios, initial=0.0))
     return (float(sizes[count - 1]), float(sizes[0])), direction, ratio
+
+
+def _independent(rows: Array, first: int = 0) -> list[int]:
+    """
+    Return indices of rows that are independent of each other and of the first ones.
+
+    Indices are those of the rows after the first ones.
+    """
+    sizes = np.linalg.norm(rows, axis=1, keepdims=True)
+    unit = rows / np.maximum(sizes, 1e-300)
+    chosen: list[int] = []
+    for at in range(len(rows)):
+        if np.linalg.matrix_rank(unit[[*chosen, at]], RANK) > len(chosen):
+            chosen.append(at)
+    return [at - first for at in chosen if at >= first]
