@@ -1,8 +1,9 @@
 """
 Build the library of compiled kernels, so that no solve has to wait for it.
 
-It is built once for every version of the sources, by Numba and a C compiler, in about half a
-minute. Without --targets it is for this computer alone.
+It is built once for every version of the sources, by Numba and a C compiler, in about a
+minute; after an edit of C sources alone in a second. Without --targets it is for this computer
+alone.
 """
 
 from __future__ import annotations
