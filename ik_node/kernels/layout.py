@@ -206,17 +206,17 @@ class Solve(NamedTuple):
     x_start: Annotated[Floats, 'w', 'nv', 'the start of the solve [rad or L]']
     x_best: Annotated[Floats, 'w', 'nv', 'best iterate of the present start [rad or L]']
     x_stride: Annotated[Floats, 'w', 'nv', 'where the last stride of a level ended [rad or L]']
-    x_kept: Annotated[Floats, 'w', 'nv', 'the best effort so far [rad or L]']
+    x_kept: Annotated[Floats, 'w', 'nv', 'the best answer so far [rad or L]']
     candidate: Annotated[Floats, 'w', '8 * nv', 'ends of starts, the best ones [rad or L]']
     candidate_cost: Annotated[Floats, 'w', '8', 'their costs with closed loops [L^2, rad^2]']
     candidate_reach: Annotated[
         Floats, 'w', '8', 'costs of all rows before the loops were closed [L^2, rad^2]'
     ]
     level_cost: Annotated[
-        Floats, 'w', 'nc + 2', 'cost of every level at the end of an effort [L^2, rad^2]'
+        Floats, 'w', 'nc + 2', 'cost of every level at the end of a pass [L^2, rad^2]'
     ]
     kept_cost: Annotated[
-        Floats, 'w', 'nc + 2', 'cost of every level of the best effort so far [L^2, rad^2]'
+        Floats, 'w', 'nc + 2', 'cost of every level of the best answer so far [L^2, rad^2]'
     ]
     lower: Annotated[Floats, 'w', 'nv', 'lower bound, from limits and window [rad or L]']
     upper: Annotated[Floats, 'w', 'nv', 'upper bound [rad or L]']

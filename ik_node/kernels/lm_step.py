@@ -7,6 +7,7 @@ acceptance rule.
 
 from math import sqrt
 
+from ik_node.kernels import policy
 from ik_node.kernels import solve_state as now
 from ik_node.kernels.decorators import kernel, rare
 from ik_node.kernels.layout import CON_LEVEL, CON_ROW_TOLERANCE, PREFERS_TARGET, Solve
@@ -326,12 +327,14 @@ def lm_step(s: Solve) -> None:
     s.k[now.ITERATIONS] += 1
     s.k[now.START_ITERATIONS] += 1
     s.k[now.CLOSING] += (
-        1 if s.k[now.TIGHT] == 1 or (phase == now.PHASE_LEVEL and s.k[now.LEVEL] == 0) else 0
+        1
+        if s.k[now.PASS] == policy.TIGHTEN or (phase == now.PHASE_LEVEL and s.k[now.LEVEL] == 0)
+        else 0
     )
     if phase == now.PHASE_REACH and s.options[ADAPTIVE_DAMPING] == 0.0:
         # With constant damping a step may increase the cost.
         remember_best(s, 1.0)
-    walks = phase == now.PHASE_LEVEL and s.k[now.EFFORT] == now.EFFORT_WALKED
+    walks = s.k[now.PASS] == policy.WALK
     tolerant = s.k[now.TOLERANT] == 1 and (phase == now.PHASE_REACH or s.k[now.LEVEL] > 0)
     tolerant = (tolerant and phase != now.PHASE_SETTLE) or s.k[now.CONES] > 0
     for v in range(s.nv if tolerant else 0):
@@ -341,7 +344,9 @@ def lm_step(s: Solve) -> None:
             write_modelled_rows(s)
         set_variables(s)
         set_rows(s)
-        bounded_step(s, not (walks or (phase == now.PHASE_REACH and s.k[now.TIGHT] == 0)))
+        bounded_step(
+            s, not (walks or (phase == now.PHASE_REACH and s.k[now.PASS] != policy.TIGHTEN))
+        )
     s.w[now.STEP_SIZE] = largest(s, s.step)
     if phase == now.PHASE_SETTLE:
         shorten_step(s, SETTLE_STEP)

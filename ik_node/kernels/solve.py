@@ -2,18 +2,19 @@
 """
 The solver as a state machine that can be interrupted between two steps; docs/theory.md, section 8.
 
-REACH solves all rows together, from the start and then from restarts. It is all that a reachable
-goal needs. LEVEL treats a goal that cannot be reached: it minimises the cost of the closures, then
-of the goals of every priority, and holds the rows of finished levels. SETTLE moves joints to their
-targets and to the rest pose in the null space of everything else.
+Each pass of `policy` is in one of three phases, which say what its steps lower. REACH: all rows
+together. LEVEL: the rows of one level, while those of finished levels are held. SETTLE: the
+distance to joint targets and to the rest pose, while all rows are held.
 """
 
+from ik_node.kernels import policy
 from ik_node.kernels import solve_state as now
 from ik_node.kernels.best_effort import (
+    count_agreement,
     enter_settling,
     finish_level,
-    finish_start,
-    hold_goals,
+    finish_search,
+    follow,
     known_end,
     remove_full_turns,
     steps_left,
@@ -27,7 +28,6 @@ from ik_node.kernels.layout import (
     JOINT_UPPER,
     JOINT_WINDOW,
     open_solve,
-    PREFERS_NOTHING,
     RECORD_CLOSING,
     RECORD_ENDED,
     RECORD_STARTS,
@@ -42,7 +42,6 @@ from ik_node.kernels.redundant import choose_independent_rows, reduce_rows
 from ik_node.kernels.start import (
     all_within_tolerance,
     continue_start,
-    copy_variables,
     cost_of,
     evaluate,
     INFINITE,
@@ -51,38 +50,14 @@ from ik_node.kernels.start import (
     read_poses,
     remember_best,
     restore_bounds,
-    set_tightness,
     share_gaps,
     start_solve,
 )
 from ik_node.kernels.unchecked_array import table
 
-# Weak steps in a row that end a start, and a level.
-REACH_PATIENCE, LEVEL_PATIENCE = 4, 12
-# A level ends when the linear model predicts a decrease below this share of its cost.
-LEVEL_PROMISE = 1e-10
-# It also ends at a step that is small [rad or L], if that promises little.
-SMALL_STEP, SMALL_PROMISE = 1e-5, 1e-7
-# A start ends as well when the linear model predicts a decrease below this share; a restart,
-# which only has to show which minimum it leads to, ends earlier.
-REACH_PROMISE, LATER_PROMISE = 1e-3, 3e-3
-# Goals that conflict are followed from frame to frame: what a frame leaves, the next one gains.
-COMPROMISE_PROMISE = 1e-3
 SMALLEST_COST = 1e-22  # a cost of rounding [L^2, rad^2]
 COUPLED = 1e-9  # the gap that closing the loops leaves in a coupling is below this [rad or L]
 MOST_DAMPING = 1e10
-# An effort from another start's end shows early whether it is worth while.
-FAR_PATIENCE, FAR_PROMISE = 6, 1e-4
-# After many starts the last effort need not follow a flat valley to its end. An effort near the
-# start follows it farther, so that solves of the same goal do not creep along it one by one.
-KEPT_PROMISE, NEAR_PROMISE = 2e-6, 1e-8
-# A walk only has to show which minimum it leads to; the effort that follows refines it.
-WALK_STEPS, WALK_PROMISE = 12.0, 1e-3
-# Steps that may be spent on closing loops: each time, and at the end of a restart or the start
-# of a walk. They do not count towards `max_iterations`.
-CLOSING_STEPS, DRAWN_STEPS = 50.0, 20.0
-# Another start replaces the best one if its cost is below this share.
-WORTH_A_START = 0.9
 # SETTLE ends if only a smaller share of a step than this reduces the cost.
 SETTLE_LEAST = 1e-4
 
@@ -98,15 +73,16 @@ def end_start(s: Solve) -> None:
     if s.k[now.UNBOUNDED] == 1 and restore_bounds(s):
         s.w[now.BEST_COST] = INFINITE
         return
-    pushed = s.k[now.PERTURBED] == 1 and s.k[now.STARTS] == 1
-    remember_best(s, WORTH_A_START if pushed else 1.0)
-    stationary = s.k[now.OUT_OF_ITERATIONS] == 0 and s.k[now.GREW] == 0 and s.k[now.TIGHT] == 0
+    remember_best(s, 1.0)
+    stationary = (
+        s.k[now.OUT_OF_ITERATIONS] == 0 and s.k[now.GREW] == 0 and s.k[now.PASS] != policy.TIGHTEN
+    )
     if s.k[now.PERTURBED] == 0 and stationary:
         s.k[now.PERTURBED] = 1
         perturb(s)
         continue_start(s)
     else:
-        finish_start(s)
+        finish_search(s)
 
 
 @kernel
@@ -124,23 +100,19 @@ def reach_step_is_due(s: Solve) -> bool:
             restore_bounds(s)
             return False
         s.k[now.STATUS] = now.STATUS_CONVERGED
-        set_tightness(s, 0)
-        if s.k[now.TOLERANT] == 1:
-            hold_goals(s)
         remove_full_turns(s)
         # Without preferences the solve ends here, with the residuals of x.
-        enter_settling(s, PREFERS_NOTHING)
+        follow(s, policy.MET)
         return False
-    most = DRAWN_STEPS if s.k[now.TIGHT] == 1 else s.options[MAX_ITERATIONS]
-    promise = LATER_PROMISE if s.k[now.STARTS] > 1 else REACH_PROMISE
-    searches = s.k[now.STARTS] > 1 and s.k[now.START_ITERATIONS] > 0
-    known = known_end(s) if searches else -1
+    most = policy.START_STEPS if s.k[now.PASS] == policy.TIGHTEN else s.options[MAX_ITERATIONS]
+    promise = policy.RESTART_PROMISE if s.k[now.STARTS] > 1 else policy.PROMISE[policy.SEARCH]
+    searches = s.k[now.PASS] == policy.SEARCH and s.k[now.STARTS] > 1
+    known = known_end(s) if searches and s.k[now.START_ITERATIONS] > 0 else -1
     if known >= 0:
         if s.k[now.UNBOUNDED] == 1:
             restore_bounds(s)
-        s.w[now.BEST_COST] = s.candidate_reach[known]
-        copy_variables(s, s.candidate[known * s.nv :], s.x_best)
-        finish_start(s)
+        count_agreement(s, s.candidate_cost[known])
+        follow(s, policy.KNOWN)
         return False
     spent = s.k[now.TOLERANT] == 1 and not steps_left(s)
     if s.k[now.START_ITERATIONS] >= most or s.k[now.INTERRUPTED] > 0 or spent:
@@ -148,10 +120,10 @@ def reach_step_is_due(s: Solve) -> bool:
         end_start(s)
         return False
     # A push away from a saddle point is small at first.
-    pushed = s.k[now.PERTURBED] == 1 and s.k[now.STARTS] == 1 and s.k[now.TIGHT] == 0
+    pushed = s.k[now.PERTURBED] == 1 and s.k[now.STARTS] == 1 and s.k[now.PASS] != policy.TIGHTEN
     small = s.w[now.STEP_SIZE] <= s.options[STALL_THRESHOLD]
     if s.k[now.START_ITERATIONS] > 0 and (
-        s.k[now.WEAK] >= REACH_PATIENCE
+        s.k[now.WEAK] >= policy.PATIENCE[policy.SEARCH]
         or (0.0 <= s.w[now.PREDICTED] <= promise * s.w[now.COST] and not pushed)
         or s.k[now.GREW] == 1
         or small
@@ -175,34 +147,34 @@ def level_step_is_due(s: Solve) -> bool:
     cost, or when its steps are spent. Steps that close loops do not count towards
     `max_iterations`.
     """
-    level, effort = s.k[now.LEVEL], s.k[now.EFFORT]
+    level, kind = s.k[now.LEVEL], s.k[now.PASS]
     if s.k[now.LEVEL_DONE] == 1:
         finish_level(s)
         return False
-    # Loops are closed whatever the budget; steps towards goals are part of it.
-    most = max(s.options[MAX_ITERATIONS], CLOSING_STEPS)
-    promise, patience = LEVEL_PROMISE, LEVEL_PATIENCE
+    conflicts, drawn = s.options[COMPROMISE] > 0.0, kind == policy.WALK or kind == policy.CLOSE
+    ends = (
+        kind
+        if level > 0 and (drawn or kind == policy.FAR or s.k[now.STARTS] > 1)
+        else policy.CLOSE
+    )
+    promise, patience = policy.PROMISE[ends], policy.PATIENCE[ends]
     # Such a residual may exceed the tolerance of a large robot, hence the second condition.
     done = s.w[now.COST] <= SMALLEST_COST and all_within_tolerance(s, level)
-    walked = effort == now.EFFORT_WALKED
-    if level == 0 and s.options[COMPROMISE] > 0.0:
-        done = all_within_tolerance(s, 0)
-    elif level == 0 and (walked or effort == now.EFFORT_DRAWN):
-        most, done = DRAWN_STEPS, all_within_tolerance(s, 0)
-    elif walked:
-        promise, patience = WALK_PROMISE, FAR_PATIENCE
-    elif level > 0 and effort == now.EFFORT_FAR:
-        promise, patience = FAR_PROMISE, FAR_PATIENCE
-    elif level > 0 and s.k[now.STARTS] > 1:
-        promise = KEPT_PROMISE if effort == now.EFFORT_KEPT else NEAR_PROMISE
-    if level > 0:
+    if level == 0:
+        # Loops are closed whatever the budget; steps towards goals are part of it.
+        most = max(s.options[MAX_ITERATIONS], policy.ANSWER_STEPS)
+        if drawn:
+            most = policy.START_STEPS
+        if drawn or conflicts:
+            done = all_within_tolerance(s, 0)
+    else:
         most = s.options[MAX_ITERATIONS]
-        if s.options[COMPROMISE] > 0.0:
-            promise = COMPROMISE_PROMISE
-        if walked:
+        if conflicts:
+            promise = policy.PROMISE[policy.SEARCH]
+        if drawn:
             # All levels of a walk together count as one start.
-            most = min(WALK_STEPS, most // s.k[now.LAST_LEVEL])
-        if not (walked or s.k[now.STATUS] == now.STATUS_STALLED) or not steps_left(s):
+            most = min(policy.START_STEPS, most // s.k[now.LAST_LEVEL])
+        if not (drawn or s.k[now.STATUS] == now.STATUS_STALLED) or not steps_left(s):
             most = 0.0
     if s.k[now.START_ITERATIONS] >= most:
         if (
@@ -218,8 +190,8 @@ def level_step_is_due(s: Solve) -> bool:
             s.w[now.PREDICTED] <= promise * s.w[now.COST]
             or s.w[now.STEP_SIZE] <= (s.options[STALL_THRESHOLD] if level > 0 else 1e-12)
             or (
-                s.w[now.STEP_SIZE] <= SMALL_STEP
-                and s.w[now.PREDICTED] <= SMALL_PROMISE * s.w[now.COST]
+                s.w[now.STEP_SIZE] <= policy.SMALL_STEP
+                and s.w[now.PREDICTED] <= policy.SMALL_PROMISE * s.w[now.COST]
             )
             or s.k[now.WEAK] >= patience
         )

@@ -24,7 +24,7 @@ NUMBERS = 9
     START_ITERATIONS,  # steps tried in this start or phase
     WEAK,  # weak steps in a row
     LEVEL,  # which rows the phase improves: 0 closures, then goals by priority
-    OUT_OF_ITERATIONS,  # 1 = the start, the effort ended because its iterations were spent
+    OUT_OF_ITERATIONS,  # 1 = the start, or the pass, ended because its iterations were spent
     PERTURBED,  # 1 = the perturbation at a stationary point has been made
     RANDOM,  # state of the generator
     LAST_LEVEL,  # the largest level of any constraint
@@ -35,11 +35,10 @@ NUMBERS = 9
     LEVEL_DONE,  # 1 = the level has come to its end
     FALLBACKS,  # how often closing the loops was begun again; -1 = not any more
     CLOSED_AT_START,  # 1 = there are loops, all of them closed where the solve began
-    EFFORT,  # EFFORT_*
+    PASS,  # which pass is made, see `policy`
     JACOBIAN_DUE,  # 1 = x has moved since; frames and residuals are those of x
     CANDIDATES,  # number of kept ends of failed starts
-    TRACKS,  # 1 = the best effort near the start ended next to the start
-    TIGHT,  # 1 = rows of closures weigh more: REACH ends with loops that are nearly closed
+    TRACKS,  # 1 = NEAR ended next to the start of the solve
     AGREED,  # how many independent starts ended with the cost of the best one
     ENOUGH,  # as many agreeing starts are the last; 0 = not yet decided
     FRAMES,  # 1 = frames and residual are those of x_frames
@@ -51,17 +50,12 @@ NUMBERS = 9
     ASSEMBLIES,  # in which of several ways loops may close, see `other_assemblies`
     ENDED,  # ENDED_*: why no further start was made
     GOES_ON,  # 1 = set from outside: the next solve goes on with LEFT_DAMPING and RANDOM
-) = range(35)
-COUNTS = 35
+) = range(34)
+COUNTS = 34
 # Why a search ended: all its starts or steps were made; independent starts agree; the goal is
 # proven to be out of reach; it was interrupted; a step was too small; the distance is small.
 ENDED_SPENT, ENDED_AGREED, ENDED_PROVEN, ENDED_INTERRUPTED, ENDED_SMALL, ENDED_NEAR = range(6)
 
-# Where an effort, a pass through all levels, begins. DRAWN: the end of a start, whose loops are
-# only closed. NEAR: the start of the solve, or the end of the first start. PUSHED: a perturbation
-# of NEAR. FAR: a candidate. KEPT: the best effort, refined. WALKED: a drawn start whose loops
-# are closed before it moves towards the goals.
-EFFORT_DRAWN, EFFORT_NEAR, EFFORT_PUSHED, EFFORT_FAR, EFFORT_KEPT, EFFORT_WALKED = range(6)
 PHASE_REACH, PHASE_LEVEL, PHASE_SETTLE, PHASE_DONE = range(4)
 STATUS_CONVERGED, STATUS_STALLED, STATUS_DIVERGED, STATUS_TIMEOUT, STATUS_RUNNING = range(5)
 # A number of q or of a pose is not finite, or a quaternion is zero: nothing was done.

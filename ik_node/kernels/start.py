@@ -3,6 +3,7 @@
 
 from math import pi, sqrt
 
+from ik_node.kernels import policy
 from ik_node.kernels import solve_state as now
 from ik_node.kernels.decorators import kernel, rare
 from ik_node.kernels.forward import column_values, forward, place_b_frames
@@ -53,13 +54,8 @@ from ik_node.kernels.rows import coupling_gap, norm, residuals, term_of
 
 # Least squared weight of a row, relative to the heaviest of its level: in REACH, and otherwise.
 LEAST_REACH_WEIGHT, LEAST_WEIGHT = 1e-6, 1e-12
-# Squared weight of tight loops beside goals; a power of two, so that it can be taken back.
-TIGHTNESS = 4096.0
 # A TOLERANT phase aims at this share of a tolerance, so that it ends inside.
 INNER = 0.999
-# Number of starts that are drawn whole; of the later ones two in three redraw a few variables,
-# at least so many.
-FRESH_STARTS, LEAST_REDRAWN = 12, 2
 # Limits farther apart than this [rad or L] count as infinite when a start is drawn.
 WIDEST = 1e4
 INFINITE = 1e300
@@ -204,14 +200,12 @@ def row_weight(s: Solve, r: int) -> float:
 
 
 @kernel
-def set_tightness(s: Solve, tight: int) -> None:
-    """Give the rows of closures a weight TIGHTNESS times as large in REACH, or their own again."""
-    if tight != s.k[now.TIGHT]:
-        for c in range(s.nc):
-            if s.constraints[c, CON_LEVEL] == 0.0:
-                for r in range(6 * c, 6 * c + 6):
-                    s.weight[r] *= TIGHTNESS if tight == 1 else 1.0 / TIGHTNESS
-    s.k[now.TIGHT] = tight
+def weigh_closures(s: Solve, factor: float) -> None:
+    """Multiply the squared weights of all rows of closures by a factor."""
+    for c in range(s.nc):
+        if s.constraints[c, CON_LEVEL] == 0.0:
+            for r in range(6 * c, 6 * c + 6):
+                s.weight[r] *= factor
 
 
 @kernel
@@ -339,7 +333,7 @@ def redraw_some_variables(s: Solve, x: Floats) -> None:
     An error in one part of the robot is rarely corrected by a draw of all variables, because such
     a draw introduces errors elsewhere.
     """
-    count = min(s.nv, 1 + int(LEAST_REDRAWN + s.nv * random_number(s) ** 4))
+    count = min(s.nv, 1 + int(policy.MIN_REDRAWN + s.nv * random_number(s) ** 4))
     first = int(s.nv * random_number(s))
     for v in range(s.nv):
         s.x[v] = x[v]
@@ -366,7 +360,7 @@ def restart(s: Solve, best: int) -> bool:
     """
     number, walks = s.k[now.STARTS], False
     s.k[now.DRAWN] = 1
-    if number > FRESH_STARTS and s.nc > 1:
+    if number > policy.FRESH_STARTS and s.nc > 1:
         if best >= 0 and number % 3 > 0:
             at = best
             if number % 3 == 2 and random_number(s) < 0.5:
@@ -375,7 +369,7 @@ def restart(s: Solve, best: int) -> bool:
             # With loops it often leads to another assembly.
             s.k[now.DRAWN] = 1 if s.k[now.LOOPS] > 0 else 0
             return False
-        number = FRESH_STARTS + (number - FRESH_STARTS) // 3
+        number = policy.FRESH_STARTS + (number - policy.FRESH_STARTS) // 3
         walks = best >= 0 and s.k[now.LOOPS] > 0
     share, around_middle = 1.0, False
     if s.k[now.LOOPS] > 0 and not walks:
@@ -651,9 +645,9 @@ def start_solve(s: Solve) -> bool:
     s.k[now.PHASE] = now.PHASE_REACH
     s.k[now.STATUS] = now.STATUS_RUNNING
     if s.options[COMPROMISE] > 0.0:
-        s.k[now.PHASE], s.k[now.EFFORT], s.k[now.STATUS] = (
+        s.k[now.PHASE], s.k[now.PASS], s.k[now.STATUS] = (
             now.PHASE_LEVEL,
-            now.EFFORT_NEAR,
+            policy.NEAR,
             now.STATUS_STALLED,
         )
     s.k[now.STARTS] = 1
