@@ -83,7 +83,7 @@ def advance_batch(
         if status == now.STATUS_REFUSED:
             return -1 - n
         for e in range(kept):
-            made[n, e] = s.record[e]
+            made[n, e] = s.record[e] if e < RECORD else s.error[e - RECORD]
         steps -= s.k[now.ITERATIONS] - before + 1
         if steps <= 0:
             return n + 1

@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """
 The nearest answer to goals that cannot be reached; docs/theory.md, section 8, and decision 0016.
 

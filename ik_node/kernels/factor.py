@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """
 Assembly and factorisation of the quasi-definite system of a step, theory.md, eq. (7).
 

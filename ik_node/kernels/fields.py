@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """
 Tables of fields that lie end to end in a few packed arrays, and the views of them.
 

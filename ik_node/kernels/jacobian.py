@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """The Jacobian of all rows, theory.md, eq. (4), from the row vectors that `residuals` wrote."""
 
 from ik_node.kernels.decorators import kernel, rare

@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """
 What travels into a kernel: four packed arrays, and the tables of a solve.
 

@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """Poses and Jacobians of links, at given values of all joints."""
 
 from __future__ import annotations

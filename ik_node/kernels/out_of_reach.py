@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """
 A proof that a goal cannot be reached, by the lengths of the links; docs/theory.md, section 8.
 

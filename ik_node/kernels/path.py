@@ -306,7 +306,7 @@ def advance_path(
             state[STEPS] += s.k[now.ITERATIONS] - s.k[now.CLOSING]
             end_solve(here, status, bounds, rows, marks, state, n)
         for e in range(size):
-            made[n, e] = s.record[e]
+            made[n, e] = s.record[e] if e < RECORD else s.error[e - RECORD]
         made[n, RECORD_STEPS] = state[STEPS]
         if steps <= 0:
             return n + 1

@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """
 Closures whose rows are redundant up to rounding, solved in the least-squares sense.
 

@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """
 Residuals of closures and goals.
 

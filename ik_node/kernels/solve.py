@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """
 The solver as a state machine that can be interrupted between two steps; docs/theory.md, section 8.
 

@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """The start of a solve and of a restart, preferences, weights and costs."""
 
 from math import pi, sqrt

@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """
 Position, velocity and effort between actuators and a joint space, through closed loops.
 

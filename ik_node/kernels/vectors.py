@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """
 Arithmetic on vectors of six numbers, the rows of Jacobian and matrix, and of four.
 

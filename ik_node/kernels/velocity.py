@@ -1,4 +1,3 @@
-# flake8: noqa: E203
 """
 Joint velocities for given twists of goals, at one configuration; docs/theory.md, section 12.
 
