@@ -51,8 +51,8 @@ FOLLOWS = (
 # solves of the same goal do not creep along it. PATIENCE: so many weak steps in a row. Level 0
 # ends as CLOSE does.
 #           SEARCH TIGHTEN TOLERATE CLOSE  WALK  NEAR  PUSHED FAR   BEST
-PROMISE = (  1e-3, 1e-3,   1e-3,    1e-10, 1e-3, 1e-8, 1e-8,  1e-3, 2e-6)  # fmt: skip
-PATIENCE = (    4, 4,      4,       12,    12,   12,   12,    12,   12)  # fmt: skip
+PROMISE = (1e-3, 1e-3,   1e-3,    1e-10, 1e-3, 1e-8, 1e-8,  1e-3, 2e-6)  # fmt: skip
+PATIENCE = (4, 4,      4,       12,    12,   12,   12,    12,   12)  # fmt: skip
 RESTART_PROMISE = 3e-3  # the same for SEARCH from a drawn start: 3 % fewer steps
 # A level also ends at a step that is small [rad or L] if that promises little.
 SMALL_STEP, SMALL_PROMISE = 1e-5, 1e-7
@@ -79,8 +79,8 @@ EQUAL, SAME_COST = 0.98, 1e-3
 # So many independent starts with equal costs end the search, and so many if the lengths of the
 # links prove that the goal is out of reach. See decision 0021.
 #             arms loops elbows open: elbows, or loops around a link that the goal lets turn
-AGREEMENT = (  12, 8,    24,    24)  # fmt: skip
-PROVEN = (      5, 2,    12,    32)  # fmt: skip
+AGREEMENT = (12, 8,    24,    24)  # fmt: skip
+PROVEN = (5, 2,    12,    32)  # fmt: skip
 NEVER = 1 << 40
 # A residual of NEAR_MISS [rad or L] doubles AGREEMENT, which grows to MAX_AGREEMENT times.
 NEAR_MISS, MAX_AGREEMENT = 0.15, 5.0
