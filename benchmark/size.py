@@ -29,7 +29,7 @@ SHARED = SCENARIOS.parents[1]
 
 
 def scale(roots: Iterable[ik.Frame], factor: float) -> None:
-    """Multiply all lengths of a graph, including limits, couplings and tolerances."""
+    """Multiply all lengths of a graph, also limits, couplings, tolerances and rounding errors."""
     frames: list[ik.Frame] = []
     for root in roots:
         root.traverse(frames.append)
@@ -42,6 +42,8 @@ def scale(roots: Iterable[ik.Frame], factor: float) -> None:
             frame.distance *= factor
             if frame.tolerance is not None:
                 frame.tolerance = (factor * frame.tolerance[0], frame.tolerance[1])
+            if isinstance(frame, ik.Closure) and frame.rounding is not None:
+                frame.rounding = (factor * frame.rounding[0], frame.rounding[1])
         elif isinstance(frame, ik.Joint):
             _scale_joint(frame, factor)
 
