@@ -140,7 +140,8 @@ def test_commands_resume_at_the_measured_configuration(hexapod):
     """There are no commands during the pause."""
     start(hexapod, np.zeros(3), np.array([0.003, 0.0, 0.0]))
     assert hexapod.call(SetBool, 'ik_node/enable', SetBool.Request(data=False)).success
-    hexapod.catch_up()
+    # The end is said several times.
+    hexapod.wait(lambda: hexapod.is_silent(hexapod.trajectories), 'the end of commands')
     hexapod.trajectories.clear()
     moved = legs(hexapod, np.array([0.0, -0.003, 0.0]))
     hexapod.measure(**moved)
