@@ -124,7 +124,7 @@ def test_joint_brakes_before_its_limit():
 def test_failures_name_path_frames_and_reason():
     """Only the path that leaves the workspace has failures."""
     case = Case('arm7')
-    paths = case.solver.solve_paths([case.circle(30), case.line(0, 1.0, 30)])
+    paths = case.solver.solve_paths([case.circle(30), case.line(0, -1.0, 30)])
     assert {at for at, *_ in paths.failures} == {1}
     first, last, reason = paths.failures[0][1:]
     assert 0 < first <= last == 29
