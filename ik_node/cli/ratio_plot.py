@@ -9,7 +9,7 @@ from typing import Any
 
 from ik_node.errors import OptionError, plain
 from ik_node.robot import Robot
-from ik_node.scene.plot import picture_maker, save_picture
+from ik_node.scene.plot import BACKGROUND, FAINT, INK, picture_maker, RULED, save_picture
 from ik_node.transmission.sweep import Point, Sweep
 from ik_node.transmission.transmission import Transmission
 import numpy as np
@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Text, secondary text, ground and lines, as in the pictures of `reach`.
-_INK, _FAINT, _GROUND, _RULED = '#1C2733', '#66717D', '#F2F4F7', '#FFFFFF'
 # A palette for the colour-blind (Okabe & Ito 2008).
 _COLOURS = ('#0072B2', '#E69F00', '#009E73', '#CC79A7', '#56B4E9', '#D55E00', '#7F5AA2', '#8C6D31')
 _DPI = 130
@@ -53,11 +51,11 @@ def ratio_plot(path: str) -> Draw:
         down = -(-len(panels) // across)
         size = (_PANEL[0] * across, _PANEL[1] * down + 0.6)
         figure = new_figure(figsize=size, layout='constrained')
-        figure.suptitle(plain(f'{robot.name}: {", ".join(transmission.actuators)}'), color=_INK)
+        figure.suptitle(plain(f'{robot.name}: {", ".join(transmission.actuators)}'), color=INK)
         for axes, (title, value) in zip(
             np.ravel(figure.subplots(down, across, squeeze=False)), panels, strict=False
         ):
-            axes.set_title(title, fontsize=9, color=_INK)
+            axes.set_title(title, fontsize=9, color=INK)
             _style(axes)
             if sweep.grid:
                 _draw_map(figure, axes, robot, sweep, value)
@@ -98,10 +96,10 @@ def _limit_of(what: str, row: int, point: Point) -> float:
 
 
 def _style(axes: Any) -> None:
-    axes.set_facecolor(_GROUND)
-    axes.grid(color=_RULED, linewidth=0.8)
+    axes.set_facecolor(BACKGROUND)
+    axes.grid(color=RULED, linewidth=0.8)
     axes.set_axisbelow(True)
-    axes.tick_params(labelsize=7, colors=_FAINT, length=0)
+    axes.tick_params(labelsize=7, colors=FAINT, length=0)
     for side in axes.spines.values():
         side.set_visible(False)
 
@@ -125,11 +123,11 @@ def _draw_map(
         lines = axes.contour(first, second, values, 6, colors='white', linewidths=0.6)
         axes.clabel(lines, fontsize=6)
     bar = figure.colorbar(mesh, ax=axes, shrink=0.9)
-    bar.ax.tick_params(labelsize=7, colors=_FAINT, length=0)
+    bar.ax.tick_params(labelsize=7, colors=FAINT, length=0)
     bar.outline.set_visible(False)
     axes.plot(*robot.q[[robot.joint_names.index(n) for n in sweep.names]], 'o', ms=4, c='#F0502D')
-    axes.set_xlabel(_label(robot, sweep.names[0]), fontsize=8, color=_INK)
-    axes.set_ylabel(_label(robot, sweep.names[1]), fontsize=8, color=_INK)
+    axes.set_xlabel(_label(robot, sweep.names[0]), fontsize=8, color=INK)
+    axes.set_ylabel(_label(robot, sweep.names[1]), fontsize=8, color=INK)
 
 
 def _draw_curves(axes: Any, robot: Robot, sweep: Sweep, value: Callable[[Point], float]) -> None:
@@ -141,6 +139,6 @@ def _draw_curves(axes: Any, robot: Robot, sweep: Sweep, value: Callable[[Point],
         axes.plot(axis[steps], values, color=colour, linewidth=1.6, label=_label(robot, name))
     if len(sweep.names) > 1:
         axes.legend(fontsize=6, frameon=False)
-        axes.set_xlabel('value of one joint, the others stay', fontsize=8, color=_INK)
+        axes.set_xlabel('value of one joint, the others stay', fontsize=8, color=INK)
     else:
-        axes.set_xlabel(_label(robot, sweep.names[0]), fontsize=8, color=_INK)
+        axes.set_xlabel(_label(robot, sweep.names[0]), fontsize=8, color=INK)

@@ -11,7 +11,7 @@ from ik_node.model.closure import Closure
 from ik_node.model.joint import Joint
 from ik_node.model.tree import build_tree
 from ik_node.robot import Robot
-from ik_node.scene.plot import picture_maker, save_picture
+from ik_node.scene.plot import BACKGROUND, FAINT, INK, picture_maker, RULED, save_picture
 from ik_node.scene.skeleton import Skeleton
 import numpy as np
 from numpy.typing import NDArray
@@ -97,7 +97,8 @@ def _slides(frame: object, motors: list[str]) -> bool:
     return passive and any(not dof.is_rotation for dof in frame.dof)
 
 
-_INK, _FAINT, _GROUND, _RULED, _UNKNOWN = '#1C2733', '#66717D', '#F2F4F7', '#FFFFFF', '#D5DBE1'
+# Cells of which nothing is known; the robot, and the link whose reach is drawn.
+_UNKNOWN = '#D5DBE1'
 _ROD, _LINK = '#26323F', '#F0502D'
 _DPI = 150
 # Longer side of the map, smallest other side, and space around the map [in].
@@ -153,8 +154,8 @@ class _Drawing:
         self._axes.set_xlim(*view[:2])
         self._axes.set_ylim(*view[2:])
         self._axes.set_autoscale_on(False)
-        self._axes.set_facecolor(_GROUND)
-        self._axes.grid(True, color=_RULED, lw=1.0)
+        self._axes.set_facecolor(BACKGROUND)
+        self._axes.grid(True, color=RULED, lw=1.0)
         self._axes.set_axisbelow(True)
 
     def reach(self, measure: Array) -> None:
@@ -177,7 +178,7 @@ class _Drawing:
         axes.add_collection(
             LineCollection(
                 self._outline.border,
-                colors=_INK,
+                colors=INK,
                 lw=1.6,
                 capstyle='round',
                 joinstyle='round',
@@ -217,10 +218,10 @@ class _Drawing:
             )
             lines.set_clip_path(inside)
         bar.set_label(
-            'conditioning [1]:  0 singular,  1 alike in all directions', color=_INK, labelpad=8
+            'conditioning [1]:  0 singular,  1 alike in all directions', color=INK, labelpad=8
         )
         bar.outline.set_visible(False)
-        bar.ax.tick_params(labelsize=9, color=_FAINT, labelcolor=_INK)
+        bar.ax.tick_params(labelsize=9, color=FAINT, labelcolor=INK)
 
     def robot(self, flat: FlatRobot, link: str) -> None:
         """Draw the robot over the map."""
@@ -249,7 +250,7 @@ class _Drawing:
             loc='left',
             fontsize=14.5,
             fontweight='bold',
-            color=_INK,
+            color=INK,
             pad=22,
             parse_math=False,
         )
@@ -266,13 +267,13 @@ class _Drawing:
             xycoords='axes fraction',
             textcoords='offset points',
             fontsize=9.5,
-            color=_FAINT,
+            color=FAINT,
             parse_math=False,
         )
         first, second, _ = points.axes
-        axes.set_xlabel(f'{"xyz"[first]} [m]', fontsize=11, color=_INK)
-        axes.set_ylabel(f'{"xyz"[second]} [m]', fontsize=11, color=_INK)
-        axes.tick_params(labelsize=9, color=_FAINT, labelcolor=_INK)
+        axes.set_xlabel(f'{"xyz"[first]} [m]', fontsize=11, color=INK)
+        axes.set_ylabel(f'{"xyz"[second]} [m]', fontsize=11, color=INK)
+        axes.tick_params(labelsize=9, color=FAINT, labelcolor=INK)
         axes.spines[:].set_visible(False)
         legend = axes.legend(
             loc='upper right',
@@ -285,7 +286,7 @@ class _Drawing:
             borderaxespad=0.0,
         )
         for text in legend.get_texts():
-            text.set_color(_FAINT)
+            text.set_color(FAINT)
             text.set_parse_math(False)
 
 

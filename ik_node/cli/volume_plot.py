@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ik_node.analysis.reach.volume import ReachVolume
-from ik_node.scene.plot import picture_maker, save_picture
+from ik_node.scene.plot import BACKGROUND, FAINT, INK, picture_maker, save_picture
 import numpy as np
 
-_INK, _FAINT, _GROUND = '#1C2733', '#66717D', '#F2F4F7'
 _DPI = 150
 
 
@@ -50,13 +49,13 @@ def volume_plot(path: str) -> Callable[[ReachVolume], None]:
                 vmin=0.0,
                 vmax=1.0,
             )
-            panel.set_facecolor(_GROUND)
-            panel.set_title(f'{axis} = {middle[along] + 0.0:.3g} m', fontsize=10.5, color=_INK)
-            panel.set_xlabel(f'{"xyz"[first]} [m]', color=_INK)
-            panel.set_ylabel(f'{"xyz"[second]} [m]', color=_INK)
-            panel.tick_params(labelsize=9, color=_FAINT, labelcolor=_INK)
+            panel.set_facecolor(BACKGROUND)
+            panel.set_title(f'{axis} = {middle[along] + 0.0:.3g} m', fontsize=10.5, color=INK)
+            panel.set_xlabel(f'{"xyz"[first]} [m]', color=INK)
+            panel.set_ylabel(f'{"xyz"[second]} [m]', color=INK)
+            panel.tick_params(labelsize=9, color=FAINT, labelcolor=INK)
             panel.spines[:].set_visible(False)
-        figure.suptitle(f'Reach of {found.link}, {found.describe()}', color=_INK, parse_math=False)
+        figure.suptitle(f'Reach of {found.link}, {found.describe()}', color=INK, parse_math=False)
         if found.quats_xyzw is not None:
             figure.colorbar(shown, ax=panels, label='share of the orientations', shrink=0.8)
         save_picture(figure, path, dpi=_DPI)

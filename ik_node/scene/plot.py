@@ -22,6 +22,9 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+# Text, secondary text, background and lines of every picture.
+INK, FAINT, BACKGROUND, RULED = '#1C2733', '#66717D', '#F2F4F7', '#FFFFFF'
+
 
 def picture_maker(option: str, path: str | Path, *, hint: str = '') -> Callable[..., Any]:
     """
@@ -82,10 +85,8 @@ _MARGIN, _FLAT = 0.04, 0.3
 # Share of the picture that the scene fills, and range of readable font sizes [pt].
 _FILLED, _LETTERS = 0.6, (6.0, 14.0)
 _DPI = 100
-# Text, secondary text, ground, walls, lines and shadows, as in the pictures of `reach`.
-_INK, _FAINT, _GROUND, _WALL, _RULED, _DARK = (
-    *('#1C2733', '#66717D', '#E9EDF2', '#F5F7F9', '#FFFFFF', '#D3DAE2'),
-)
+# Ground under a robot, walls and shadows.
+_GROUND, _WALL, _DARK = '#E9EDF2', '#F5F7F9', '#D3DAE2'
 # Place of the axes in the picture: left, bottom, width, height.
 _PLACE = (0.02, 0.05, 0.96, 0.84)
 
@@ -257,9 +258,9 @@ def _write(figure: Any, title: str, legend: Mapping[str, Rgba]) -> None:
     inch = 1.0 / figure.get_size_inches()[1]
     first, *others = title.split('\n')
     top = 1.0 - 0.25 * inch
-    figure.text(0.04, top, first, size=14, weight='bold', color=_INK, va='top')
+    figure.text(0.04, top, first, size=14, weight='bold', color=INK, va='top')
     below = '\n'.join(others)
-    figure.text(0.04, top - 0.33 * inch, below, size=10, color=_FAINT, va='top', linespacing=1.4)
+    figure.text(0.04, top - 0.33 * inch, below, size=10, color=FAINT, va='top', linespacing=1.4)
     if legend:
         from matplotlib.lines import Line2D
 
@@ -275,7 +276,7 @@ def _write(figure: Any, title: str, legend: Mapping[str, Rgba]) -> None:
             loc='lower center',
             ncols=len(legend),
             frameon=False,
-            labelcolor=_FAINT,
+            labelcolor=FAINT,
             handletextpad=0.1,
             columnspacing=1.4,
         )
@@ -285,12 +286,12 @@ def _furnish(axes: Any) -> None:
     """Draw the walls and the ground like the ground of `reach`."""
     for axis, colour in ((axes.xaxis, _WALL), (axes.yaxis, _WALL), (axes.zaxis, _GROUND)):
         axis.set_pane_color(colour)
-        axis.pane.set_edgecolor(_RULED)
+        axis.pane.set_edgecolor(RULED)
         axis.line.set_color((0.0, 0.0, 0.0, 0.0))
-        axis.label.set_color(_INK)
-        axis._axinfo['grid'].update(color=_RULED, linewidth=1.1)
+        axis.label.set_color(INK)
+        axis._axinfo['grid'].update(color=RULED, linewidth=1.1)
         axis._axinfo['tick'].update(inward_factor=0.0, outward_factor=0.0)
-    axes.tick_params(colors=_FAINT, labelsize=9)
+    axes.tick_params(colors=FAINT, labelsize=9)
 
 
 def _shadow(triangles: Array, height: float) -> Array:
