@@ -317,14 +317,14 @@ def test_sliders_of_a_differential_wrist_keep_its_couplings(motors):
         for name, value in (('left', 0.5), ('right', -0.3), ('pitch', 0.2), ('roll', -0.1)):
             page.ask(lambda session: session.set_joint(name, value))  # noqa: B023
             q = page.ask(lambda session: dict(zip(names, session.q.tolist(), strict=True)))
-            assert q[name] == pytest.approx(value, abs=1e-6)
             assert q['left'] == pytest.approx(0.1 + 2.0 * q['pitch'] + q['roll'], abs=1e-12)
             assert q['right'] == pytest.approx(2.0 * q['pitch'] - q['roll'], abs=1e-12)
-            wait_until(
+            at = wait_until(
                 lambda: {names[slider.place]: slider._handle.value for slider in sliders},
                 f'all sliders after {name}',
-                ready=lambda sliders: sliders == pytest.approx(q, abs=2e-6),  # noqa: B023
+                ready=lambda at: at == pytest.approx(q, abs=2e-6),  # noqa: B023
             )
+            assert at[name] == pytest.approx(value, abs=1e-6)
             assert not any(slider._handle.disabled for slider in sliders)
     finally:
         page.close()
