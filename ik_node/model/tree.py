@@ -185,7 +185,8 @@ def build_tree(roots: Iterable[Frame], joint_order: Sequence[Joint] | None = Non
                     motions.append((frame, dof, column, pose @ _ALIGN[dof % 3]))
                     column, pose = len(motions) - 1, _BACK[dof % 3]
         tree.carrier[frame] = (column, pose)
-        stack.extend((child, column, pose) for child in reversed(frame.children))
+        # A copy: while another thread removes a child, an iterator over the list ends early.
+        stack.extend((child, column, pose) for child in frame.children[::-1])
     _name_unnamed(tree)
     _index_values(tree, joints, joint_order)
     resolved = _resolve(motions)
