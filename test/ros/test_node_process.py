@@ -274,7 +274,8 @@ def test_parameter_file_for_other_nodes_is_one_warning(graph, tmp_path):
         path.write_text(f'{head}:\n  ros__parameters:\n    rate: 50.0\n')
         words += ['--params-file', str(path)]
     graph.start_node(*words)
-    graph.wait(lambda: 'waiting for' in graph.log(), 'the node')
+    # The last file comes last.
+    graph.wait(lambda: f'{tmp_path / "6.yaml"}: it has' in graph.log(), 'the last warning')
     assert graph.log().count('so it changes nothing') == 2
     for at, name in ((5, '/other'), (6, '/left/ik_node')):
         line = f'{tmp_path / str(at)}.yaml: it has parameters for {name}, none for /ik_node'
