@@ -33,15 +33,9 @@ def answer_rows(batch: BatchSolution, goals: Sequence[str]) -> tuple[bytes, Coun
     """
     Return the rows of a table for the solutions of a batch, and the number of each status.
 
-    Workers call this, because it takes a third as long as the solves of an arm.
-
-    Parameters
-    ----------
-    batch : BatchSolution
-        The solutions; rows of a path begin with its times [s].
-    goals : sequence of str
-        Names of the goals in the order of the columns.
-
+    Workers call this, because it takes a third as long as the solves of an arm. `batch`: the
+    solutions; rows of a path begin with its times [s]. `goals`: names of the goals in the order of
+    the columns.
     """
     names = [Status(status).name for status in batch.status.tolist()]
     found, loops = batch.goal_errors, list(batch.closure_errors.values())
@@ -59,32 +53,11 @@ class AnswerTable:
     """
     A CSV file of solutions, to which rows are appended in order.
 
-    The rows are in a part, PATH.part, until `finish` gives it the name of the file.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    header : sequence of str
-        Names of the columns.
-    resume : bool
-        True to append to the rows in the part, or in the file, if there is one.
-    overwrite : bool
-        True to replace the file and the part, if they exist.
-
-    Attributes
-    ----------
-    counts : Counter of str
-        Number of problems by status.
-    last : bytes
-        The last row that was in the file before; empty = none.
-
-    Raises
-    ------
-    DescriptionError
-        If the file or the part exists and is neither continued nor replaced, or cannot be
-        continued because it has other columns.
-
+    The rows are in a part, PATH.part, until `finish` gives it the name of the file. `path`: the
+    file. `header`: names of the columns. `resume`: True to append to the rows in the part, or in
+    the file, if there is one. `overwrite`: True to replace the file and the part, if they exist.
+    Raise DescriptionError if the file or the part exists and is neither continued nor replaced, or
+    cannot be continued because it has other columns.
     """
 
     def __init__(
@@ -95,8 +68,8 @@ class AnswerTable:
         csv.writer(text, lineterminator='\n').writerow(header)
         self._begin = text.getvalue().encode()
         self._status = list(header).index('status')
-        self.counts: Counter[str] = Counter()
-        self.last = b''
+        self.counts: Counter[str] = Counter()  # Number of problems by status.
+        self.last = b''  # The last row that was in the file before; empty = none.
         # The file whose rows are continued, and its size without an incomplete last row [bytes].
         self._before: tuple[Path, int] | None = None
         there = [each for each in (self.part, path) if each.is_file() and each.stat().st_size > 0]

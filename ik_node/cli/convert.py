@@ -223,11 +223,7 @@ def _checked_paths(args: argparse.Namespace) -> list[Path]:
     """
     Return the output files.
 
-    Raises
-    ------
-    OptionError
-        If a file exists already, or is an input or the other output.
-
+    Raise OptionError if a file exists already, or is an input or the other output.
     """
     if args.closures_out == STDOUT:
         raise OptionError('--closures-out', STDOUT, 'a file; only the URDF can be printed')

@@ -96,11 +96,7 @@ def parse_options(texts: list[str]) -> SolverOptions:
     """
     Return the solver options given as NAME=VALUE.
 
-    Raises
-    ------
-    OptionError
-        If an option is unknown or its value is not allowed.
-
+    Raise OptionError if an option is unknown or its value is not allowed.
     """
     defaults = {field.name: field.default for field in fields(SolverOptions)}
     given: dict[str, Any] = {}

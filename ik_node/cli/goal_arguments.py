@@ -14,39 +14,19 @@ _NO_TURN = (0.0, 0.0, 0.0, 1.0)
 
 
 class GoalArguments(NamedTuple):
-    """
-    The goals and start values on the command line.
+    """The goals and start values on the command line."""
 
-    Attributes
-    ----------
-    goals : list of (str, tuple of float)
-        Link name, and position [m] with or without quaternion xyzw.
-    starts : list of (str, float)
-        Name and value [rad or m] of a joint.
-
-    """
-
+    # Link name, and position [m] with or without quaternion xyzw.
     goals: list[tuple[str, tuple[float, ...]]]
-    starts: list[tuple[str, float]]
+    starts: list[tuple[str, float]]  # Name and value [rad or m] of a joint.
 
     def of(self, robot: Robot) -> tuple[dict[str, Any], NDArray[np.float64]]:
         """
         Add the goals to a robot.
 
-        Returns
-        -------
-        poses : dict of str to (position, quat_xyzw)
-            Poses by goal name, which is the name of the link.
-        q : ndarray, shape (nq,)
-            The start configuration [rad or m].
-
-        Raises
-        ------
-        UnknownFrameError
-            If the robot has no such link or joint.
-        OptionError
-            If a link has two goals.
-
+        Return `poses`, poses by goal name, which is the name of the link; and `q` (nq,), the start
+        configuration [rad or m]. Raise UnknownFrameError if the robot has no such link or joint.
+        Raise OptionError if a link has two goals.
         """
         q, names = robot.q, list(robot.joint_names)
         for name, value in self.starts:
@@ -86,11 +66,7 @@ def parse_goal_arguments(args: argparse.Namespace) -> GoalArguments:
     """
     Parse the goals and start values.
 
-    Raises
-    ------
-    OptionError
-        If one of them is not valid.
-
+    Raise OptionError if one of them is not valid.
     """
     return GoalArguments(
         [_goal(text) for text in args.goal], [joint_value(text) for text in args.start]
@@ -113,11 +89,7 @@ def joint_value(text: str, option: str = '--start') -> tuple[str, float]:
     """
     Parse JOINT=VALUE.
 
-    Raises
-    ------
-    OptionError
-        If the text, which was given for the option, has another form.
-
+    Raise OptionError if the text, which was given for the option, has another form.
     """
     name, _, value = text.rpartition('=')
     try:

@@ -15,13 +15,8 @@ def as_dot(found: dict[str, Any]) -> list[str]:
     """
     Return the lines of a graph with links as boxes, joints as edges and loops as dashed edges.
 
-    Joints with a motor are bold, fixed ones dotted, and loops that are open are red.
-
-    Parameters
-    ----------
-    found : dict
-        See `facts_of`.
-
+    Joints with a motor are bold, fixed ones dotted, and loops that are open are red. `found`: see
+    `facts_of`.
     """
     title = f'{found["name"]}: {counts(found)}, mobility {found["mobility"]}'
     lines = [

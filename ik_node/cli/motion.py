@@ -207,18 +207,8 @@ class _Outputs:
     """
     The output files of all motions, which are checked before anything is solved.
 
-    Parameters
-    ----------
-    args : argparse.Namespace
-        Options of the command.
-    paths : sequence of Path
-        The motion files.
-
-    Raises
-    ------
-    OptionError
-        If an output cannot be written.
-
+    `args`: options of the command. `paths`: the motion files. Raise OptionError if an output
+    cannot be written.
     """
 
     def __init__(self, args: argparse.Namespace, paths: Sequence[Path]) -> None:
@@ -296,11 +286,7 @@ def _motion_paths(given: Sequence[str]) -> list[Path]:
     """
     Return the motion files; a folder counts as the motions in it.
 
-    Raises
-    ------
-    DescriptionError
-        If a file does not exist, or a folder has no motions.
-
+    Raise DescriptionError if a file does not exist, or a folder has no motions.
     """
     paths: list[Path] = []
     for name in given:

@@ -29,16 +29,8 @@ def ratio_plot(path: str) -> Draw:
     """
     Return a function that draws a transmission to a file.
 
-    Parameters
-    ----------
-    path : str
-        Output file; its ending selects the format.
-
-    Raises
-    ------
-    OptionError
-        If matplotlib is missing or does not support the format.
-
+    `path`: output file; its ending selects the format. Raise OptionError if matplotlib is missing
+    or does not support the format.
     """
     new_figure = picture_maker('--plot', path)
 

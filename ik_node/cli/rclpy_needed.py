@@ -11,11 +11,7 @@ def need_rclpy() -> None:
     """
     Check that rclpy can be imported.
 
-    Raises
-    ------
-    IkError
-        If it is not installed; the message describes the installation.
-
+    Raise IkError if it is not installed; the message describes the installation.
     """
     if importlib.util.find_spec('rclpy') is None:
         raise IkError(

@@ -71,24 +71,10 @@ def write_table(
     """
     Write a row for every point that was tried.
 
-    Parameters
-    ----------
-    path : Path
-        The output file.
-    found : ReachMap
-        The results.
-    measure : ndarray, shape (N,)
-        Conditioning; NaN for points that are not reached.
-    axes : str
-        Constrained axes of the position, as in 'xyz'; the columns of the others stay empty.
-    joints : list of str
-        Names of the columns for joint values; an empty list omits them.
-
-    Returns
-    -------
-    int
-        Number of rows.
-
+    `path`: the output file. `found`: the results. `measure` (N,): conditioning; NaN for points
+    that are not reached. `axes`: constrained axes of the position, as in 'xyz'; the columns of the
+    others stay empty. `joints`: names of the columns for joint values; an empty list omits them.
+    Return the number of rows.
     """
     rows = np.flatnonzero(found.status >= 0)
     columns: list[list[object]] = [
@@ -247,11 +233,7 @@ def _files(args: argparse.Namespace, robot: Robot) -> tuple[Path | None, Path | 
     """
     Return the paths of the table and the picture; None for a file that is not requested.
 
-    Raises
-    ------
-    OptionError
-        If a file cannot be written.
-
+    Raise OptionError if a file cannot be written.
     """
     out, plot = args.out, args.plot
     if out is None and plot is None:
@@ -267,11 +249,7 @@ def _slice(args: argparse.Namespace, finder: ReachFinder, dofs: tuple[DOF, ...])
     """
     Return the slice that the arguments describe, with defaults for missing ones.
 
-    Raises
-    ------
-    OptionError
-        If an argument is not valid.
-
+    Raise OptionError if an argument is not valid.
     """
     plane = finder.plane(args.plane)
     at = finder.at(plane, args.at)

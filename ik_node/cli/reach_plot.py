@@ -23,22 +23,8 @@ class FlatRobot:
     """
     The rods and joints of a robot, projected onto a plane at its present configuration.
 
-    Parameters
-    ----------
-    robot : Robot
-    link : str
-    points : Slice
-
-    Attributes
-    ----------
-    rods, slides : ndarray, shape (n, 2, 2)
-        Ends of the rods, and of the connections to passive prismatic joints, which often only
-        describe a freely moving platform [m].
-    joints : ndarray, shape (n, 2)
-        Positions of revolute joints and loop closures [m].
-    home : ndarray, shape (2,)
-        Position of the link [m].
-
+    `rods` and `slides` (n, 2, 2): ends of the rods, and of the connections to passive prismatic
+    joints, which often only describe a freely moving platform [m].
     """
 
     def __init__(self, robot: Robot, link: str, points: Slice) -> None:
@@ -62,20 +48,16 @@ class FlatRobot:
             placed[np.array(kinds[slide], dtype=np.int64).reshape(-1, 2)]
             for slide in (False, True)
         )
+        # Positions of revolute joints and loop closures (n, 2) [m].
         self.joints: Array = placed[joints]
+        # Position of the link (2,) [m].
         self.home: Array = points.flatten(robot.forward(robot.q, link)[:3, 3])
 
     def view(self, extent: tuple[float, ...], most: float) -> tuple[float, float, float, float]:
         """
         Return an extent [m] that includes the robot, unless it becomes too large.
 
-        Parameters
-        ----------
-        extent : (float, float, float, float)
-            Extent of the grid [m].
-        most : float
-            Largest factor by which the longer side may grow.
-
+        `extent`: extent of the grid [m]. `most`: largest factor by which the longer side may grow.
         """
         left, right, low, high = extent
         size = max(right - left, high - low)
@@ -113,16 +95,8 @@ def reach_plot(path: str) -> Callable[[Robot, str, ReachMap, Outline, Array], No
     """
     Return a function that draws a map to a file.
 
-    Parameters
-    ----------
-    path : str
-        Output file; its ending selects the format.
-
-    Raises
-    ------
-    OptionError
-        If matplotlib is missing or does not support the format.
-
+    `path`: output file; its ending selects the format. Raise OptionError if matplotlib is missing
+    or does not support the format.
     """
     new_figure = picture_maker('--plot', path, hint='; -o needs none')
 

@@ -26,13 +26,7 @@ def as_text(found: dict[str, Any], mobility: str) -> str:
     """
     Return the report as text.
 
-    Parameters
-    ----------
-    found : dict
-        See `facts_of`.
-    mobility : str
-        `Mobility.report`.
-
+    `found`: see `facts_of`. `mobility`: `Mobility.report`.
     """
     lines = [
         f'robot {found["name"]} ({found["dialect"]}), root {found["root"]}',

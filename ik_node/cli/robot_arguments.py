@@ -47,11 +47,7 @@ def check_files(*paths: str | None) -> None:
     """
     Check that files on the command line exist; None = not given.
 
-    Raises
-    ------
-    DescriptionError
-        For the first one that does not exist.
-
+    Raise DescriptionError for the first one that does not exist.
     """
     for path in paths:
         if path is not None and not Path(path).exists():
@@ -68,20 +64,9 @@ def check_outputs(
     """
     Check that no output is an input or another output, also by a link or another path.
 
-    Parameters
-    ----------
-    args : argparse.Namespace
-        Arguments of the command; the robot and its closures are inputs.
-    outputs : iterable of (option, path)
-        The output files, and their options for the message; None = not given.
-    inputs : iterable of path
-        Further inputs; None = not given.
-
-    Raises
-    ------
-    OptionError
-        For the first output that is another file of the command.
-
+    `args`: arguments of the command; the robot and its closures are inputs. `outputs`: the output
+    files, and their options for the message; None = not given. `inputs`: further inputs; None =
+    not given. Raise OptionError for the first output that is another file of the command.
     """
     read = (args.robot, args.closures, *inputs)
     taken = {_identity(path): 'the input' for path in read if path is not None}
@@ -105,11 +90,7 @@ def check_writable(option: str, name: str) -> None:
     """
     Check that a file can be written, before results for it are computed.
 
-    Raises
-    ------
-    OptionError
-        If not; the message names the option.
-
+    Raise OptionError if not; the message names the option.
     """
     try:
         can_be_written(name)
@@ -121,11 +102,7 @@ def robot_of(args: argparse.Namespace, *, assemble: bool = True) -> Robot:
     """
     Load the robot that the arguments name, and close its loops unless `assemble` is False.
 
-    Raises
-    ------
-    IkError
-        If a file is missing or cannot be used.
-
+    Raise IkError if a file is missing or cannot be used.
     """
     check_files(args.robot, args.closures)
     return load_robot(

@@ -35,24 +35,10 @@ def plot_solution(
     """
     Draw a solution to a file.
 
-    Parameters
-    ----------
-    path : str
-        Output file; its ending selects the format.
-    robot : Robot
-        The robot with its goals.
-    start : ndarray, shape (nq,)
-        Start configuration [rad or m].
-    poses : mapping of str to (position, quat_xyzw)
-        The goal poses, as in `Solver.solve_pose`.
-    solution : Solution
-        The solution.
-
-    Raises
-    ------
-    OptionError
-        If matplotlib is missing, does not support the format, or cannot write the file.
-
+    `path`: output file; its ending selects the format. `robot`: the robot with its goals. `start`
+    (nq,): start configuration [rad or m]. `poses`: the goal poses, as in `Solver.solve_pose`.
+    `solution`: the solution. Raise OptionError if matplotlib is missing, does not support the
+    format, or cannot write the file.
     """
     try:
         shapes = shapes_of(robot, start, poses, solution)

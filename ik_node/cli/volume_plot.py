@@ -15,16 +15,8 @@ def volume_plot(path: str) -> Callable[[ReachVolume], None]:
     """
     Return a function that draws three slices of a map, through the middle of its reached cells.
 
-    Parameters
-    ----------
-    path : str
-        Output file; its ending selects the format.
-
-    Raises
-    ------
-    OptionError
-        If matplotlib is missing or does not support the format.
-
+    `path`: output file; its ending selects the format. Raise OptionError if matplotlib is missing
+    or does not support the format.
     """
     new_figure = picture_maker('--plot', path, hint='; -o needs none')
 

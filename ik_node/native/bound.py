@@ -24,15 +24,8 @@ class BoundKernels:
     One thread at a time may call them. Arguments are contiguous arrays of float64, as
     `kernels.solve.advance` describes them; a method raises TypeError for any other, and does
     nothing. This class calls plain kernels, and a library for which `call.c` is not compiled; the
-    type `Bound` of `call.c` has the same methods.
-
-    Parameters
-    ----------
-    functions : mapping of str to callable
-        The entries; they take arrays.
-    chain : tuple of four ndarray
-        Packed model and workspace.
-
+    type `Bound` of `call.c` has the same methods. `functions`: the entries; they take arrays.
+    `chain`: packed model and workspace.
     """
 
     def __init__(
@@ -177,13 +170,8 @@ def bind(
     """
     Return the kernels bound to the packed model and the workspace of a chain.
 
-    The first call of a process loads the library, or builds it if there is none.
-
-    Raises
-    ------
-    TypeError
-        If an array is not contiguous, or of another type than int64 or float64.
-
+    The first call of a process loads the library, or builds it if there is none. Raise TypeError
+    if an array is not contiguous, or of another type than int64 or float64.
     """
     loaded = library()
     arrays = (model_ints, model_floats, work_ints, work_floats)

@@ -47,11 +47,7 @@ def c_compiler(machine: str) -> list[str]:
     """
     Return the command of a C compiler for a kind of processor.
 
-    Raises
-    ------
-    BuildError
-        If none is installed.
-
+    Raise BuildError if none is installed.
     """
     own = machine == os.uname().machine
     named = os.environ.get('CC' if own else f'CC_{machine.upper()}')
@@ -76,20 +72,10 @@ def build(
     """
     Build the library for some levels, unless it is there, and return its folder.
 
-    Parameters
-    ----------
-    levels : sequence of str
-        Keys of `LEVELS`, all for one kind of processor; none = the level of this computer.
-    root : Path, optional
-        Where the folder is made; None = the first of `places.roots()` that can be written to.
-    progress : callable, optional
-        Called with the name of what is compiled, and with how much is done of how much.
-
-    Raises
-    ------
-    BuildError
-        If Numba or a C compiler is missing or fails.
-
+    `levels`: keys of `LEVELS`, all for one kind of processor; none = the level of this computer.
+    `root`: where the folder is made; None = the first of `places.roots()` that can be written to.
+    `progress` is called with the name of what is compiled, and with how much is done of how much.
+    Raise BuildError if Numba or a C compiler is missing or fails.
     """
     chosen = tuple(levels) or (own_level(),)
     machine = LEVELS[chosen[0]].machine
@@ -124,18 +110,9 @@ def libraries_of(
     """
     Return which libraries targets stand for: the levels of each, and the folder it is made in.
 
-    Parameters
-    ----------
-    targets : sequence of str, optional
-        Keys of `LEVELS` and `TARGETS`; none = this computer.
-    folder : Path, optional
-        As `root` of `build`; other kinds of processors have a folder of their own in it.
-
-    Raises
-    ------
-    OptionError
-        If a target is unknown.
-
+    `targets`: keys of `LEVELS` and `TARGETS`; none = this computer. `folder`: as `root` of
+    `build`; other kinds of processors have a folder of their own in it. Raise OptionError if a
+    target is unknown.
     """
     if not targets:
         return [((), folder)]
@@ -160,11 +137,7 @@ def writable_root() -> Path:
     """
     Return the folder in which libraries are stored; it exists.
 
-    Raises
-    ------
-    BuildError
-        If that is the cache of the user and other users can write to it.
-
+    Raise BuildError if that is the cache of the user and other users can write to it.
     """
     beside, per_user = roots()
     try:

@@ -45,23 +45,11 @@ CALLED = (
 
 
 class Library(NamedTuple):
-    """
-    The kernels of this process.
+    """The kernels of this process."""
 
-    Attributes
-    ----------
-    path : Path or None
-        The shared library; None = the kernels run as plain Python.
-    call : module or None
-        The compiled `call.c`; None = calls go through ctypes or are plain Python.
-    functions : mapping of str to callable
-        The entries as functions of arrays.
-
-    """
-
-    path: Path | None
-    call: Any
-    functions: Mapping[str, Callable[..., int]]
+    path: Path | None  # The shared library; None = the kernels run as plain Python.
+    call: Any  # The compiled `call.c`; None = calls go through ctypes or are plain Python.
+    functions: Mapping[str, Callable[..., int]]  # The entries as functions of arrays.
 
 
 _loading = Lock()

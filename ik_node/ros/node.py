@@ -330,12 +330,7 @@ class IkNode(Node):
         """
         Replace the model; if that fails, keep the old model and undo every change.
 
-        Returns
-        -------
-        model : LoadedModel
-        other_robot : bool
-            True if the robot is another one; False if only its goals are different.
-
+        The second value is True if the robot is another one, and False if only its goals are.
         """
         # Parameters may have changed while the model was built.
         check_joints(model, settings)

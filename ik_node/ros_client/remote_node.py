@@ -51,34 +51,17 @@ class RemoteNode(Node):
     A ROS node that subscribes to another node and sends goals, parameters and requests to it.
 
     Its callbacks run in the thread that spins it. All other methods can be called from any thread.
-
-    Parameters
-    ----------
-    name : str
-        Name of the other node.
-
-    Attributes
-    ----------
-    description : str
-        Text of the last robot_description; '' = none received yet.
-    settings : Settings or None
-        Parameters of the other node; None = not received yet.
-    joint_state, solve_status
-        The last messages; None = none received yet.
-    starts : int
-        How often the other node was found, each time as another process.
-    wake : callable
-        Called when joints have moved, at most once per `FRAME`.
-
+    `name`: name of the other node.
     """
 
     def __init__(self, name: str) -> None:
         super().__init__('ik_node_view')
         self._name = name
         self._full_name: str = self.resolve_topic_name(name)
-        self.description = ''
+        self.description = ''  # Text of the last robot_description; '' = none received yet.
+        # Parameters of the other node; None = not received yet.
         self.settings: Settings | None = None
-        self.joint_state: JointState | None = None
+        self.joint_state: JointState | None = None  # The last messages; None = none received yet.
         self.solve_status: DiagnosticArray | None = None
         self._lock = threading.Lock()
         self._goal_messages: dict[str, PoseStamped] = {}
@@ -87,7 +70,8 @@ class RemoteNode(Node):
         self._changed = True
         self._requested_at: float | None = None
         # The publishers of joint states. After a restart of the node they are new ones.
-        self.starts = 0
+        self.starts = 0  # How often the other node was found, each time as another process.
+        # Called when joints have moved, at most once per `FRAME`.
         self.wake: Callable[[], None] = _ignore_wake
         self._woken = 0.0
         self._publisher_gids: set[bytes] = set()

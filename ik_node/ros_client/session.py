@@ -40,11 +40,7 @@ def reports_of(message: Any) -> list[ChainReport]:
     """
     Return one report per chain.
 
-    Parameters
-    ----------
-    message : diagnostic_msgs.msg.DiagnosticArray
-        Message of ~/solve_status, or an object with its fields.
-
+    `message`: message of ~/solve_status, or an object with its fields.
     """
     found = []
     for status in message.status:
@@ -67,18 +63,8 @@ def released_of(message: Any, closures: Collection[str]) -> set[str] | None:
     """
     Return the released closures, for which no chain has a residual.
 
-    Parameters
-    ----------
-    message : diagnostic_msgs.msg.DiagnosticArray
-        Message of ~/solve_status, or an object with its fields.
-    closures : collection of str
-        Closures of the robot.
-
-    Returns
-    -------
-    set of str or None
-        None = unknown, because nothing was solved.
-
+    `message`: message of ~/solve_status, or an object with its fields. `closures`: closures of the
+    robot. Return None = unknown, because nothing was solved.
     """
     held: set[str] = set()
     for status in message.status:
@@ -120,26 +106,13 @@ Array = NDArray[np.float64]
 
 
 class RemoteNodeMemory(NamedTuple):
-    """
-    The goals and joints of a node at one time.
+    """The goals and joints of a node at one time."""
 
-    Attributes
-    ----------
-    goals : tuple of GoalSettings
-        The goals; those that are off only while joints are moved by sliders count as enabled.
-    poses : dict of str to ndarray, shape (4, 4)
-        Poses of the goals, root frame [m].
-    closed : dict of str to bool
-        For each closure, whether it is closed.
-    q : ndarray, shape (nq,)
-        All joint values [rad or m].
-
-    """
-
+    # The goals; those that are off only while joints are moved by sliders count as enabled.
     goals: tuple[GoalSettings, ...]
-    poses: dict[str, NDArray[np.float64]]
-    closed: dict[str, bool]
-    q: NDArray[np.float64]
+    poses: dict[str, NDArray[np.float64]]  # Poses of the goals, root frame (4, 4) [m].
+    closed: dict[str, bool]  # For each closure, whether it is closed.
+    q: NDArray[np.float64]  # All joint values (nq,) [rad or m].
 
 
 # Time without joint states after which the page asks whether the node is running [s].
@@ -153,15 +126,8 @@ class RemoteNodeSession:
     The robot of another process, shown at its ~/joint_states.
 
     This session does not solve. It sends goals to the node's topics, and all other changes to its
-    parameters and services.
-
-    Parameters
-    ----------
-    remote : RemoteNode
-        Access to the node.
-    end : callable
-        Called when the session is closed.
-
+    parameters and services. `remote`: access to the node. `end` is called when the session is
+    closed.
     """
 
     can_play = False
@@ -568,23 +534,9 @@ def open_view(args: Sequence[str], name: str) -> RemoteNodeSession:
     """
     Start a node that observes another node, and return a session for the page.
 
-    Parameters
-    ----------
-    args : sequence of str
-        Command line that starts with the program's name; ROS reads it.
-    name : str
-        Name of the other node.
-
-    Returns
-    -------
-    RemoteNodeSession
-        The session. Closing it ends the new node and does not affect the other one.
-
-    Raises
-    ------
-    OptionError
-        If the name is not a valid node name.
-
+    `args`: command line that starts with the program's name; ROS reads it. `name`: name of the
+    other node. Return the session. Closing it ends the new node and does not affect the other one.
+    Raise OptionError if the name is not a valid node name.
     """
     try:
         validate_topic_name(name)

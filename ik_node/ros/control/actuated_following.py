@@ -29,13 +29,8 @@ class ActuatedFollowing:
     The mode `state_source: actuated`: measured values fix the actuated joints, loops the others.
 
     Goals are not solved for. A measurement is answered when it arrives. Ticks solve only while no
-    measurement arrives.
-
-    Parameters
-    ----------
-    joint_space : JointSpace
-        Velocities and efforts of all joints from those of the motors.
-
+    measurement arrives. `joint_space`: velocities and efforts of all joints from those of the
+    motors.
     """
 
     def __init__(self, measured: MeasuredState, joint_space: JointSpace) -> None:
@@ -72,22 +67,9 @@ class ActuatedFollowing:
         The velocity follows from the measured velocities of the motors, if all of them are known.
         Otherwise it is the difference between this answer and the last answer to the same set of
         motors, divided by the difference of their stamps. If several senders each measure a part
-        of the motors, every motor has moved once between these two answers.
-
-        Parameters
-        ----------
-        tracker, actuated, settings, now
-            As for `report`.
-        names : sequence of str
-            Names of the measured joints.
-        stamp : float
-            Time of the measurement [s].
-
-        Returns
-        -------
-        TickReport or None
-            None if no actuated joint was measured.
-
+        of the motors, every motor has moved once between these two answers. `names`: names of the
+        measured joints. `stamp`: time of the measurement [s]. Return None if no actuated joint was
+        measured.
         """
         motors = frozenset(actuated).intersection(names)
         if not motors:
@@ -109,17 +91,7 @@ class ActuatedFollowing:
         """
         Return the report of a tick: the last answer, or a new one if measurements have stopped.
 
-        Parameters
-        ----------
-        tracker : Tracker
-            Holds the present configuration.
-        actuated : sequence of str
-            Actuated joint values; a value that was never measured stays where it is.
-        settings : Settings
-            Parameters of this tick.
-        now : float
-            Time of the node's clock [s].
-
+        `actuated`: actuated joint values; a value that was never measured stays where it is.
         """
         answer = self._answer
         if answer is not None and answer.q is tracker.q and self._answer_model is tracker.model:

@@ -54,29 +54,14 @@ def approach(
     """
     Take one step from a configuration with closed loops towards another one.
 
-    The step follows the straight line in joint space, is cut to the window, and its loops are
-    then closed. If the result leaves the window, a shorter step is tried. Joint targets have no
-    influence.
-
-    Parameters
-    ----------
-    model : LoadedModel
-        The model whose enabled closures stay closed.
-    q, wanted : ndarray, shape (nq,)
-        Present and wanted configuration, both with closed loops and within limits [rad or m].
-    window : ndarray, shape (nq,)
-        Largest change of every value [rad or m].
-    options : SolverOptions
-        Thresholds below which loops count as closed.
-
-    Returns
-    -------
-    q : ndarray, shape (nq,)
-        The next configuration: `wanted` if it is within the window, the unchanged `q` if no step
-        is possible.
-    reason : str
-        Why no step is possible; '' if one was made.
-
+    The step follows the straight line in joint space, is cut to the window, and its loops are then
+    closed. If the result leaves the window, a shorter step is tried. Joint targets have no
+    influence. `model`: the model whose enabled closures stay closed. `q` and `wanted` (nq,):
+    present and wanted configuration, both with closed loops and within limits [rad or m]. `window`
+    (nq,): largest change of every value [rad or m]. `options`: thresholds below which loops count
+    as closed. Return `q` (nq,), the next configuration: `wanted` if it is within the window, the
+    unchanged `q` if no step is possible; and `reason`, why no step is possible; '' if one was
+    made.
     """
     change = wanted - q
     if (np.abs(change) <= (1.0 + _ROUNDING) * window).all():

@@ -18,21 +18,11 @@ Array = NDArray[np.float64]
 
 
 class ClosureSwitch:
-    """
-    The list of released closures, and the motion that closes one of them again.
-
-    Attributes
-    ----------
-    released : set of str
-        Closures that are not enforced at present.
-    closing : set of str
-        Released closures towards which the robot is moving.
-
-    """
+    """The list of released closures, and the motion that closes one of them again."""
 
     def __init__(self) -> None:
-        self.released: set[str] = set()
-        self.closing: set[str] = set()
+        self.released: set[str] = set()  # Closures that are not enforced at present.
+        self.closing: set[str] = set()  # Released closures towards which the robot is moving.
         self._target: Array | None = None
         self._described: set[str] = set()
 
@@ -72,22 +62,8 @@ class ClosureSwitch:
         """
         Start to close a closure.
 
-        Parameters
-        ----------
-        tracker : Tracker
-            Holds the present configuration.
-        name : str
-            Name of the closure.
-        held : mapping of str to float
-            Joint values that must stay as they are [rad or m].
-        settings : Settings
-            The present parameters.
-
-        Returns
-        -------
-        str
-            Why the closure cannot be closed from here, so that it stays released; '' if it can.
-
+        `held`: joint values that must stay as they are [rad or m]. Return why the closure cannot
+        be closed from here, so that it stays released; '' if it can.
         """
         if name not in self.released:
             return ''
@@ -110,19 +86,8 @@ class ClosureSwitch:
         """
         Take one step towards a configuration in which the closures close.
 
-        Parameters
-        ----------
-        tracker, settings, now
-            As for `Tracker.step_to`.
-        beside : ndarray, shape (nq,), or None
-            Another configuration that must also arrive before the closure is enforced: the one
-            commanded to the hardware.
-
-        Returns
-        -------
-        TickReport or None
-            None if no closure is being closed.
-
+        `beside` (nq,): another configuration that must also arrive before the closure is enforced:
+        the one commanded to the hardware. Return None if no closure is being closed.
         """
         target = self._target
         if target is None:

@@ -53,15 +53,8 @@ class Rest:
         """
         Return by how much each joint has gone away from its command, beside its noise, (n,).
 
-        Parameters
-        ----------
-        q, error : ndarray, shape (n,)
-            Last command and signed errors [rad or m].
-        arrivals : int
-            Number of joint states so far.
-        now : float
-            Time of the node's clock [s].
-
+        `q` and `error` (n,): last command and signed errors [rad or m]. `arrivals`: number of
+        joint states so far.
         """
         before = self._q
         if before is None or len(before) != len(q) or (np.abs(q - before) > _STILL).any():
@@ -96,19 +89,13 @@ class FollowingError:
     distance that the joint covers in that number of seconds, which is smaller. A joint without a
     measurement since commands began, or with a stale one, is not compared. Motors that are not
     commanded are compared once the commands contain a motion of theirs.
-
-    Attributes
-    ----------
-    note : str
-        Which joint does not follow, and by how much; '' while the robot follows.
-    lead : ndarray, shape (nq,), or float
-        Motion to the last command that is still to come [rad or m], because ticks were late.
-
     """
 
     def __init__(self, measured: MeasuredState) -> None:
         self._measured = measured
-        self.note = ''
+        self.note = ''  # Which joint does not follow, and by how much; '' while the robot follows.
+        # Motion to the last command that is still to come (nq,) [rad or m], because ticks were
+        # late.
         self.lead: Array | float = 0.0
         self._outputs: tuple[str, ...] = ()
         # The outputs, and the motors that are not among them.
@@ -146,17 +133,7 @@ class FollowingError:
         """
         Start to compare: commands start at the measured configuration.
 
-        Parameters
-        ----------
-        model : LoadedModel
-            Model of the present robot.
-        outputs : sequence of str
-            Commanded joint values.
-        q : ndarray, shape (nq,)
-            The measured configuration [rad or m].
-        motors : sequence of str
-            All joint values with a motor.
-
+        `q` (nq,): the measured configuration [rad or m]. `motors`: all joint values with a motor.
         """
         self._outputs = tuple(outputs)
         self._names = (*outputs, *(name for name in motors if name not in outputs))
@@ -179,25 +156,8 @@ class FollowingError:
         """
         Compare the last command with the present measurements.
 
-        Parameters
-        ----------
-        model : LoadedModel
-            Model of the present robot.
-        outputs : sequence of str
-            Commanded joint values.
-        q : ndarray, shape (nq,)
-            Last command [rad or m].
-        settings : Settings
-            Parameters of this tick.
-        now : float
-            Time of the node's clock [s].
-
-        Returns
-        -------
-        bool
-            True if the robot does not follow, so that commands must start again at its measured
-            configuration.
-
+        `q` (nq,): last command [rad or m]. Return True if the robot does not follow, so that
+        commands must start again at its measured configuration.
         """
         if tuple(outputs) != self._outputs:
             self.forget()
@@ -247,13 +207,8 @@ class FollowingError:
         """
         Return the largest step (nq,) [rad or m] that keeps within the following-error limit.
 
-        Parameters
-        ----------
-        q : ndarray, shape (nq,)
-            Last command.
-        window : ndarray, shape (nq,)
-            Largest step by the velocity limits; returned unchanged if no joint is compared.
-
+        `q` (nq,): last command. `window` (nq,): largest step by the velocity limits; returned
+        unchanged if no joint is compared.
         """
         limit = self._limits_now()
         if not np.isfinite(limit).any():

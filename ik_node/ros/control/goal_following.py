@@ -29,24 +29,12 @@ _LEAST_SHARE = 1.0 / 64.0
 
 
 class Way(NamedTuple):
-    """
-    The motion of a goal by its twist in one tick.
+    """The motion of a goal by its twist in one tick."""
 
-    Attributes
-    ----------
-    twist : Twist
-        The twist of the goal.
-    begin : ndarray, shape (4, 4)
-        Pose of the goal before the tick, root frame.
-    linear, angular : ndarray, shape (3,)
-        Motion by the whole twist, root axes [m], [rad].
-
-    """
-
-    twist: Twist
-    begin: Array
-    linear: Array
-    angular: Array
+    twist: Twist  # The twist of the goal.
+    begin: Array  # Pose of the goal before the tick, root frame, (4, 4).
+    linear: Array  # Motion by the whole twist, root axes (3,) [m].
+    angular: Array  # The same [rad].
 
     def pose(self, share: float) -> Pose:
         """Return the pose after a share of the motion, along the same line and axis."""
@@ -58,20 +46,12 @@ class Way(NamedTuple):
 
 
 class GoalFollowing:
-    """
-    Selects the goals and the start configuration of each tick's solve.
-
-    Attributes
-    ----------
-    note : str
-        Why a goal does not move by its whole twist; '' if each one does.
-
-    """
+    """Selects the goals and the start configuration of each tick's solve."""
 
     def __init__(self, goals: GoalInbox, measured: MeasuredState) -> None:
         self._goals = goals
         self._measured = measured
-        self.note = ''
+        self.note = ''  # Why a goal does not move by its whole twist; '' if each one does.
         self._moved_at = 0.0
         # The motion of each goal that has a twist in this tick, and the share that is tried next.
         self._ways: dict[str, Way] = {}
@@ -120,17 +100,7 @@ class GoalFollowing:
         """
         Find the motion of each goal that has a twist, for the solve of this tick.
 
-        Parameters
-        ----------
-        tracker : Tracker
-            Tracker of the present model.
-        q : ndarray, shape (nq,)
-            Configuration of the last command, or else that of the tracker [rad or m].
-        settings : Settings
-            Parameters of this tick.
-        now : float
-            Time of the node's clock [s].
-
+        `q` (nq,): configuration of the last command, or else that of the tracker [rad or m].
         """
         elapsed = min(max(now - self._moved_at, 0.0), settings.longest_gap)
         self._moved_at = now

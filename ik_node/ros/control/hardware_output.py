@@ -49,25 +49,15 @@ class HardwareOutput:
     Every command is part of a whole configuration with closed loops and within limits. The first
     command is the measured configuration. From there no joint moves faster than its velocity
     limit, or farther from its measurement than its following error allows.
-
-    Attributes
-    ----------
-    q : ndarray, shape (nq,), or None
-        The last commanded configuration [rad or m]; None while there are no commands.
-    note : str
-        Why there is no command, or why it does not lead to the solution; '' otherwise.
-    fault : str
-        Which joint does not follow its commands; '' while all do.
-    motors : tuple of str
-        All joint values with a motor, commanded or not.
-
     """
 
     def __init__(self, measured: MeasuredState) -> None:
         self._measured = measured
+        # The last commanded configuration (nq,) [rad or m]; None while there are no commands.
         self.q: Array | None = None
+        # Why there is no command, or why it does not lead to the solution; '' otherwise.
         self.note = ''
-        self.motors: tuple[str, ...] = ()
+        self.motors: tuple[str, ...] = ()  # All joint values with a motor, commanded or not.
         # Time of the last command, and how much later a trajectory reaches its positions [s].
         self._time = 0.0
         self._ahead = 0.0
@@ -99,17 +89,8 @@ class HardwareOutput:
         Start again at the measured configuration after a long time without ticks.
 
         Joint states that were sent in the meantime may still be queued, so only joint states that
-        arrive after a short delay count. Without a stream of joint states nothing changes.
-
-        Parameters
-        ----------
-        gap : float
-            Time since the last tick [s].
-        settings : Settings
-            Parameters of this tick.
-        now : float
-            Time of the node's clock [s].
-
+        arrive after a short delay count. Without a stream of joint states nothing changes. `gap`:
+        time since the last tick [s].
         """
         if gap <= settings.longest_gap:
             return
@@ -128,24 +109,9 @@ class HardwareOutput:
         """
         Decide before a solve whether there are commands; start them if it is time to.
 
-        Parameters
-        ----------
-        tracker : Tracker
-            Set to the measured configuration when commands start.
-        outputs : sequence of str
-            Commanded joint values.
-        has_goals : bool
-            Whether a goal has a pose, or a joint-space command leads the robot.
-        settings : Settings
-            Parameters of this tick.
-        now : float
-            Time of the node's clock [s].
-
-        Returns
-        -------
-        bool
-            True if this tick's command is the first one.
-
+        `tracker`: set to the measured configuration when commands start. `has_goals`: whether a
+        goal has a pose, or a joint-space command leads the robot. Return True if this tick's
+        command is the first one.
         """
         reason = self._reason_for_silence(outputs, has_goals, settings, now)
         if reason:
@@ -179,13 +145,8 @@ class HardwareOutput:
         """
         Return the measured configuration, or the reason why there is none.
 
-        Returns
-        -------
-        q : ndarray, shape (nq,)
-            With closed loops [rad or m].
-        reason : str
-            Why there is none; '' if there is one.
-
+        Return `q` (nq,), with closed loops [rad or m]; and `reason`, why there is none; '' if
+        there is one.
         """
         reason = self._unmeasured(outputs) or self._stale(outputs, settings, now)
         if reason:

@@ -27,12 +27,6 @@ class JointSpace:
 
     The transmissions are made on first use, because most robots need none. All work runs in the
     executor of the node.
-
-    Attributes
-    ----------
-    note : str
-        Why the last value could not be computed; '' if it could.
-
     """
 
     def __init__(self, measured: MeasuredState) -> None:
@@ -40,7 +34,7 @@ class JointSpace:
         self._model: LoadedModel | None = None
         self._roles = JointRoles()
         self._made: dict[tuple[str, ...], Transmission] = {}
-        self.note = ''
+        self.note = ''  # Why the last value could not be computed; '' if it could.
 
     def configure(self, model: LoadedModel, roles: JointRoles) -> None:
         """Use a model with these roles of its joints from now on."""
@@ -62,11 +56,7 @@ class JointSpace:
         """
         Return the transmission between the motors and the joint space.
 
-        Raises
-        ------
-        IkError
-            If the motors do not determine the joints of the joint space.
-
+        Raise IkError if the motors do not determine the joints of the joint space.
         """
         return self._transmission(self.motors, self.names)
 
@@ -109,15 +99,8 @@ class JointSpace:
         """
         Return the share of joint-space velocities with which every motor keeps its limit.
 
-        Parameters
-        ----------
-        q : ndarray, shape (nq,)
-            Present configuration [rad or m].
-        velocities : mapping of str to float
-            Velocities of some joints of the joint space, the others do not move [rad/s or m/s].
-        scale : float
-            Share of the velocity limits of the motors that may be used.
-
+        `velocities`: velocities of some joints of the joint space, the others do not move [rad/s
+        or m/s]. `scale`: share of the velocity limits of the motors that may be used.
         """
         try:
             ratio = self.transmission().jacobian(q)
@@ -135,26 +118,11 @@ class JointSpace:
         """
         Return the efforts of motors that do the work of efforts in the joint space.
 
-        If one of them exceeds its limit, all are reduced in proportion.
-
-        Parameters
-        ----------
-        q : ndarray, shape (nq,)
-            Configuration [rad or m].
-        efforts : mapping of str to float
-            Efforts of some joints of the joint space; those of the others are 0 [N m or N].
-        outputs : sequence of str
-            Motors whose efforts are returned.
-        scale : float
-            Share of the effort limits of the motors that may be used.
-
-        Returns
-        -------
-        efforts : ndarray, shape (n_outputs,), or None
-            [N m or N]
-        reason : str
-            Why there are none; '' if there are.
-
+        If one of them exceeds its limit, all are reduced in proportion. `efforts`: efforts of some
+        joints of the joint space; those of the others are 0 [N m or N]. `outputs`: motors whose
+        efforts are returned. `scale`: share of the effort limits of the motors that may be used.
+        Return `efforts` (n_outputs,), [N m or N]; and `reason`, why there are none; '' if there
+        are.
         """
         motors = self.motors
         wanted = np.array([efforts.get(name, 0.0) for name in self.names])
@@ -215,12 +183,6 @@ class CommandFollowing:
     A position is approached, a velocity moves the position, and a joint of the joint space that
     the command does not name keeps its position. A command with efforts only leaves the robot
     where it is measured.
-
-    Attributes
-    ----------
-    note : str
-        Why no efforts can be commanded; '' if they can.
-
     """
 
     def __init__(
@@ -234,7 +196,7 @@ class CommandFollowing:
         self._of: JointCommand | None = None
         self._q: Array | None = None
         self._time = 0.0
-        self.note = ''
+        self.note = ''  # Why no efforts can be commanded; '' if they can.
 
     def report(self, tracker: Tracker, settings: Settings, now: float) -> TickReport:
         """Compute the configuration of a tick; only called while there is a command."""
@@ -299,15 +261,7 @@ class CommandFollowing:
         """
         Return the efforts of commanded motors [N m or N]; None without a command of efforts.
 
-        Parameters
-        ----------
-        q : ndarray, shape (nq,)
-            Commanded configuration.
-        outputs : sequence of str
-            Commanded motors.
-        settings : Settings
-            Parameters of this tick.
-
+        `outputs`: commanded motors.
         """
         command = self._commands.command
         self.note = 'output.interface is effort, and no effort is commanded'

@@ -31,25 +31,13 @@ from numpy.typing import NDArray
 
 @dataclass(eq=False)
 class FollowedPlan:
-    """
-    A joint-space plan that was given to the controllers.
+    """A joint-space plan that was given to the controllers."""
 
-    Attributes
-    ----------
-    stop : callable
-        Has the controllers stop, for a reason: (str) -> None.
-    accepted : bool
-        False until the controllers have accepted it.
-    end : float
-        Time at which it ends by itself [s]; infinite = when the controllers say so.
-    behind : callable
-        Returns by how much the motors are behind it [s]; 0 where the controllers watch them.
-
-    """
-
-    stop: Callable[[str], None]
-    accepted: bool = False
+    stop: Callable[[str], None]  # Has the controllers stop, for a reason: (str) -> None.
+    accepted: bool = False  # False until the controllers have accepted it.
+    # Time at which it ends by itself [s]; infinite = when the controllers say so.
     end: float = math.inf
+    # Returns by how much the motors are behind it [s]; 0 where the controllers watch them.
     behind: Callable[[], float] = float
 
 
@@ -58,46 +46,21 @@ Array = NDArray[np.float64]
 
 @dataclass(slots=True)
 class Tick:
-    """
-    What the stages of one tick have found out so far.
+    """What the stages of one tick have found out so far."""
 
-    Attributes
-    ----------
-    tracker, settings, now
-        As for `Motion.tick`.
-    gap : float
-        Time since the last tick [s].
-    leader : Tracker
-        What the hardware follows: the tracker, or that of commands beside measured motors.
-    commanded : bool
-        True if a joint-space command leads.
-    has_goals : bool
-        True if there is something for the hardware to follow.
-    late : str
-        Message about a twist that is too old; '' if there is none.
-    first : bool
-        True if the command to the hardware is the first one.
-    report : TickReport or None
-        What to publish; None until a stage has computed it.
-    wanted : TickReport or None
-        What the hardware follows, if that is not the report.
-    command : HardwareCommand or None
-        Command to the hardware.
-
-    """
-
-    tracker: Tracker
+    tracker: Tracker  # As for `Motion.tick`.
     settings: Settings
     now: float
-    gap: float
+    gap: float  # Time since the last tick [s].
+    # What the hardware follows: the tracker, or that of commands beside measured motors.
     leader: Tracker
-    commanded: bool = False
-    has_goals: bool = False
-    late: str = ''
-    first: bool = False
-    report: TickReport | None = None
-    wanted: TickReport | None = None
-    command: HardwareCommand | None = None
+    commanded: bool = False  # True if a joint-space command leads.
+    has_goals: bool = False  # True if there is something for the hardware to follow.
+    late: str = ''  # Message about a twist that is too old; '' if there is none.
+    first: bool = False  # True if the command to the hardware is the first one.
+    report: TickReport | None = None  # What to publish; None until a stage has computed it.
+    wanted: TickReport | None = None  # What the hardware follows, if that is not the report.
+    command: HardwareCommand | None = None  # Command to the hardware.
 
 
 class RestPose:
@@ -136,20 +99,6 @@ class Motion:
 
     A pause stops it. A closure that is being closed moves it until it is closed. Otherwise it
     follows its goals, or its measured joints. The hardware is commanded afterwards.
-
-    Attributes
-    ----------
-    tracker : Tracker or None
-        None before the first model.
-    paused : bool
-        True while the service `~/enable` has stopped the robot.
-    closures : ClosureSwitch
-    hardware : HardwareOutput
-    joint_space : JointSpace
-    roles : JointRoles
-    twist_note : str
-        Why a goal does not move by its whole twist; '' if each one does.
-
     """
 
     def __init__(self, inputs: Inputs) -> None:
@@ -168,9 +117,9 @@ class Motion:
         # The stages of a tick, and the features that they were chosen for.
         self._features: tuple[object, ...] = ()
         self._chosen: Sequence[Callable[[Tick], None]] = ()
-        self.tracker: Tracker | None = None
-        self.paused = False
-        self.twist_note = ''
+        self.tracker: Tracker | None = None  # None before the first model.
+        self.paused = False  # True while the service `~/enable` has stopped the robot.
+        self.twist_note = ''  # Why a goal does not move by its whole twist; '' if each one does.
         self.closures = ClosureSwitch()
         self.hardware = HardwareOutput(inputs.measured)
         self.roles = JointRoles()
@@ -242,22 +191,8 @@ class Motion:
         """
         Compute one tick.
 
-        Parameters
-        ----------
-        tracker : Tracker
-            Tracker of the present model.
-        settings : Settings
-            Parameters of this tick.
-        now : float
-            Time of the node's clock [s].
-
-        Returns
-        -------
-        report : TickReport
-            The configuration and status to publish.
-        command : HardwareCommand or None
-            The command to the hardware; None if there is none.
-
+        Return `report`, the configuration and status to publish; and `command`, the command to the
+        hardware; None if there is none.
         """
         gap = 0.0 if self._time is None else now - self._time
         self._time = now
@@ -440,21 +375,9 @@ class Motion:
         """
         Compute the answer to a measurement when it arrives, between ticks.
 
-        Parameters
-        ----------
-        tracker, settings, now
-            As for `tick`.
-        names : sequence of str
-            Names of the measured joints, whose values are in `MeasuredState`.
-        stamp : float
-            Time of the measurement [s].
-
-        Returns
-        -------
-        TickReport or None
-            None if measured motors do not lead the robot at present. Ticks return the same object
-            until they have a new report.
-
+        `names`: names of the measured joints, whose values are in `MeasuredState`. `stamp`: time
+        of the measurement [s]. Return None if measured motors do not lead the robot at present.
+        Ticks return the same object until they have a new report.
         """
         if settings.state_source != 'actuated' or self.paused or self.closures.closing:
             return None

@@ -42,19 +42,7 @@ class MeasuredDrive:
 
     With at most as many motors as degrees of freedom, the configuration has exactly those values,
     or there is none. With more motors, inexact sensors contradict each other, and the nearest
-    configuration is taken.
-
-    Parameters
-    ----------
-    values : mapping of str to float
-        Measured values [rad or m].
-
-    Attributes
-    ----------
-    note : str
-        Largest deviation of a measured value, if the nearest configuration was taken; ''
-        otherwise.
-
+    configuration is taken. `values`: measured values [rad or m].
     """
 
     def __init__(
@@ -71,6 +59,8 @@ class MeasuredDrive:
             value = values[name]
             within = min(max(value, model.lower[at]), model.upper[at])
             self._wanted[name] = within if abs(value - within) <= _SENSOR_SLACK else value
+        # Largest deviation of a measured value, if the nearest configuration was taken; ''
+        # otherwise.
         self.note = ''
 
     def start_at(self, q: Array) -> Array:
@@ -143,19 +133,11 @@ class Tracker:
 
     Every solution is checked. A solution with open loops, beyond a limit or not finite is
     rejected, and the last good configuration is held instead.
-
-    Attributes
-    ----------
-    model : LoadedModel
-        The present model.
-    q : ndarray, shape (nq,)
-        Present configuration [rad or m].
-
     """
 
     def __init__(self, model: LoadedModel) -> None:
-        self.model = model
-        self.q = model.q_start.copy()
+        self.model = model  # The present model.
+        self.q = model.q_start.copy()  # Present configuration (nq,) [rad or m].
         self._fallback = self.q
         self._time: float | None = None
         self._still = np.zeros_like(self.q)
@@ -187,19 +169,8 @@ class Tracker:
         """
         Solve once, or return the last solution if it still answers the same request.
 
-        Parameters
-        ----------
-        goals : mapping of str to (position, quat_xyzw)
-            Poses in the root link's frame, [m].
-        start : ndarray, shape (nq,), or None
-            Measured start configuration; None = the last configuration.
-        settings : Settings
-            Parameters of this tick.
-        now : float
-            Time of the node's clock [s].
-        notes : tuple of str
-            Notes for the report.
-
+        `goals`: poses in the root link's frame, [m]. `start` (nq,): measured start configuration;
+        None = the last configuration.
         """
         request = (goals, settings, self.model.solver.revision.edits)
         last = self._last_solution
@@ -235,25 +206,11 @@ class Tracker:
         """
         Solve for goals that move, each as far as the robot can follow it.
 
-        Parameters
-        ----------
-        goals : callable
-            Returns the poses of all goals after shares of the motions of those that move.
-        shares : mapping of str to float
-            Goals that move, and the largest share of each motion.
-        start, settings, now
-            As for `tick`.
-        reach : ndarray, shape (nq,), or None
-            Largest change of every value [rad or m]; None = any.
-
-        Returns
-        -------
-        report : TickReport
-        shares : dict of str to float
-            Share of each motion that was made; 0 for a goal that could not be met after it.
-        reasons : dict of str to str
-            Why goals did not move.
-
+        `goals` returns the poses of all goals after shares of the motions of those that move.
+        `shares`: goals that move, and the largest share of each motion. `reach` (nq,): largest
+        change of every value [rad or m]; None = any. Return `report`; `shares`, share of each
+        motion that was made; 0 for a goal that could not be met after it; and `reasons`, why goals
+        did not move.
         """
         model, made, reasons = self.model, dict(shares), dict[str, str]()
         q0 = self.q if start is None else model.start_within(start, settings.outside_tolerance)
@@ -300,20 +257,9 @@ class Tracker:
         """
         Solve for measured or commanded joint values, in the present assembly branch.
 
-        Parameters
-        ----------
-        values : mapping of str to float
-            Values [rad or m].
-        settings, now, notes
-            As for `tick`.
-        start : ndarray, shape (nq,), optional
-            Where an earlier tick stopped on the way; None = the present configuration.
-        longest : float, optional
-            As for `window`.
-        exact : bool
-            True: if loops or limits do not allow the values, hold the last good configuration.
-            False: take the nearest one on the way to them.
-
+        `start` (nq,): where an earlier tick stopped on the way; None = the present configuration.
+        `exact`: True: if loops or limits do not allow the values, hold the last good
+        configuration. False: take the nearest one on the way to them.
         """
         drive = MeasuredDrive(self.model, values, settings)
         q0 = drive.start_at(self.q if start is None else start)
@@ -327,15 +273,8 @@ class Tracker:
         """
         Take one step towards a configuration, at the velocity limits, without solving for goals.
 
-        Parameters
-        ----------
-        wanted : ndarray, shape (nq,)
-            Configuration with closed loops [rad or m].
-        settings, now
-            As for `tick`.
-        reason : str
-            Purpose of the step. It becomes `held` of the report, followed by any obstacle.
-
+        `wanted` (nq,): configuration with closed loops [rad or m]. `reason`: purpose of the step.
+        It becomes `held` of the report, followed by any obstacle.
         """
         before = self.q
         q, barred = approach(
@@ -355,15 +294,8 @@ class Tracker:
         """
         Return the largest change of every value since the last report, (nq,) [rad or m].
 
-        An early tick after a late one may move as far as its own time allows.
-
-        Parameters
-        ----------
-        settings, now
-            As for `tick`.
-        longest : float, optional
-            Time after which the window stops growing [s]; default is the tick period.
-
+        An early tick after a late one may move as far as its own time allows. `longest`: time
+        after which the window stops growing [s]; default is the tick period.
         """
         share = settings.max_joint_velocity or 1.0
         elapsed = settings.period

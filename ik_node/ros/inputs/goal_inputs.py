@@ -42,18 +42,10 @@ _MOST_WAITING = 200
 
 
 class Twist(NamedTuple):
-    """
-    The velocity of a goal's frame, root axes.
+    """The velocity of a goal's frame, root axes."""
 
-    Attributes
-    ----------
-    linear, angular : ndarray, shape (3,)
-        [m/s], [rad/s]
-
-    """
-
-    linear: NDArray[np.float64]
-    angular: NDArray[np.float64]
+    linear: NDArray[np.float64]  # (3,) [m/s]
+    angular: NDArray[np.float64]  # (3,) [rad/s]
 
 
 class GoalInbox:
@@ -62,16 +54,10 @@ class GoalInbox:
 
     A pose replaces an earlier pose or twist of the same goal. A twist moves the pose of its goal.
     Times are seconds of the node's clock.
-
-    Attributes
-    ----------
-    late : dict of str to float
-        Goals whose last twist was too old, and its time [s].
-
     """
 
     def __init__(self) -> None:
-        self.late: dict[str, float] = {}
+        self.late: dict[str, float] = {}  # Goals whose last twist was too old, and its time [s].
         self._poses: dict[str, Pose] = {}
         self._times: dict[str, float] = {}
         self._held: dict[str, Pose] = {}
@@ -165,22 +151,8 @@ class GoalInputs:
     The subscriptions `~/goals/<name>`, from the callback to the pose in the root frame.
 
     A goal that arrives before the robot, or before the transform of its frame, waits. The node
-    tries it again on every tick.
-
-    Parameters
-    ----------
-    lookup : TransformLookup
-        Source of frames that do not belong to the robot.
-    refuse : callable
-        Counts and logs a refused message: (topic, reason) -> None.
-
-    Attributes
-    ----------
-    inbox : GoalInbox
-        The accepted poses.
-    topics, twist_topics : NamedEntities
-        One subscription `~/goals/<name>` and one `~/goals/<name>/twist` for each goal.
-
+    tries it again on every tick. `refuse` counts and logs a refused message: (topic, reason) ->
+    None.
     """
 
     def __init__(
@@ -190,7 +162,7 @@ class GoalInputs:
         lookup: TransformLookup,
         refuse: Callable[[str, str], None],
     ) -> None:
-        self.inbox = GoalInbox()
+        self.inbox = GoalInbox()  # The accepted poses.
         self._node = node
         self._counts = counts
         self._lookup = lookup
@@ -214,6 +186,7 @@ class GoalInputs:
             ),
             node.destroy_subscription,
         )
+        # One subscription `~/goals/<name>` and one `~/goals/<name>/twist` for each goal.
         self.topics = NamedEntities(
             'goal',
             '~/goals/{}',
@@ -348,11 +321,7 @@ class GoalInputs:
         """
         Put a goal into the inbox; if its frame is not known, return the error instead.
 
-        Raises
-        ------
-        RefusedInputError
-            If the pose cannot be used.
-
+        Raise RefusedInputError if the pose cannot be used.
         """
         model, header = self._model, message.header
         if model is None:

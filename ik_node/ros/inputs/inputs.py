@@ -125,34 +125,9 @@ class Inputs:
     """
     The subscriptions to goals, joint states, joint targets and robot descriptions.
 
-    Parameters
-    ----------
-    on_description : callable
-        Called with the text of each robot_description.
-    on_measurement : callable
-        Called with the joint names and the stamp (builtin_interfaces.msg.Time) of each joint
-        state, after its values are in `measured`. For a message without a stamp, the stamp is
-        the node's time.
-
-    Attributes
-    ----------
-    goal_inputs : GoalInputs
-        The subscriptions to goals.
-    goals : GoalInbox
-        The accepted goal poses.
-    measured : MeasuredState
-        The measured joint values.
-    targets : JointTargets
-        The joint targets.
-    commands : JointCommands
-        The joint-space command.
-    refusals : Refusals
-        Counts of refused messages.
-    senders : JointStateSenders
-        The publishers of joint_states.
-    lookup : TransformLookup
-        Source of frames that do not belong to the robot.
-
+    `on_description` is called with the text of each robot_description. `on_measurement` is called
+    with the joint names and the stamp (builtin_interfaces.msg.Time) of each joint state, after its
+    values are in `measured`. For a message without a stamp, the stamp is the node's time.
     """
 
     def __init__(
@@ -162,14 +137,15 @@ class Inputs:
         on_description: Callable[[str], None],
         on_measurement: Callable[[Sequence[str], Any], None],
     ) -> None:
-        self.measured = MeasuredState()
-        self.targets = JointTargets()
-        self.commands = JointCommands()
-        self.refusals = Refusals()
-        self.senders = JointStateSenders(node)
-        self.lookup = TransformLookup(node)
+        self.measured = MeasuredState()  # The measured joint values.
+        self.targets = JointTargets()  # The joint targets.
+        self.commands = JointCommands()  # The joint-space command.
+        self.refusals = Refusals()  # Counts of refused messages.
+        self.senders = JointStateSenders(node)  # The publishers of joint_states.
+        self.lookup = TransformLookup(node)  # Source of frames that do not belong to the robot.
+        # The subscriptions to goals.
         self.goal_inputs = GoalInputs(node, counts, self.lookup, self.refuse)
-        self.goals = self.goal_inputs.inbox
+        self.goals = self.goal_inputs.inbox  # The accepted goal poses.
         self._node = node
         self._on_measurement = on_measurement
         self._counts = counts
@@ -196,13 +172,7 @@ class Inputs:
         """
         Read messages for another robot from now on.
 
-        Parameters
-        ----------
-        model : LoadedModel
-            The model of the robot.
-        present_q : callable
-            Returns the robot's present configuration, shape (nq,) [rad or m].
-
+        `present_q` returns the robot's present configuration, shape (nq,) [rad or m].
         """
         self._model = model
         self.goal_inputs.set_robot(model, present_q)

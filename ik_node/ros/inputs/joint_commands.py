@@ -23,19 +23,10 @@ def apply_joint_values(
     Set joint targets or the rest pose of a robot, and remove all others of the same kind.
 
     Names that the robot does not have are ignored. If `values` names some of the values of a
-    joint, its other values get their present value as target.
-
-    Parameters
-    ----------
-    robot : Robot
-        The robot whose joints are changed.
-    values : mapping of str to float
-        Name of a joint value to its target [rad or m].
-    flag : str
-        Attribute of a joint that is True if the joint has a target of this kind.
-    set_value : callable
-        Sets the target of one axis: (joint, axis, value); also sets the flag.
-
+    joint, its other values get their present value as target. `robot`: the robot whose joints are
+    changed. `values`: name of a joint value to its target [rad or m]. `flag`: attribute of a joint
+    that is True if the joint has a target of this kind. `set_value` sets the target of one axis:
+    (joint, axis, value); also sets the flag.
     """
     for joint in robot.joint_order:
         setattr(joint, flag, False)
@@ -87,21 +78,11 @@ VELOCITY_TIMEOUT = 0.5
 
 
 class JointCommands:
-    """
-    The last command on `~/joint_command`, in force until the next command or goal.
-
-    Attributes
-    ----------
-    command : JointCommand or None
-        None if no command is in force.
-    time : float
-        Time of the command [s].
-
-    """
+    """The last command on `~/joint_command`, in force until the next command or goal."""
 
     def __init__(self) -> None:
-        self.command: JointCommand | None = None
-        self.time = 0.0
+        self.command: JointCommand | None = None  # None if no command is in force.
+        self.time = 0.0  # Time of the command [s].
         self._ranges: dict[str, tuple[float, float]] = {}
 
     def configure(self, model: LoadedModel, roles: JointRoles) -> None:
@@ -116,11 +97,8 @@ class JointCommands:
         """
         Replace the command by one of `time` [s], which arrived on a topic.
 
-        Raises
-        ------
-        RefusedInputError
-            If a joint is not in the joint space, or a position is beyond its limits.
-
+        Raise RefusedInputError if a joint is not in the joint space, or a position is beyond its
+        limits.
         """
         for name in command.names:
             if name not in self._ranges:

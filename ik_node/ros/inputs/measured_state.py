@@ -15,24 +15,13 @@ _MOST_REPORTED = 20_000
 
 
 class MeasuredState:
-    """
-    The last measured positions, from complete and partial joint states, in [rad] and [m].
-
-    Attributes
-    ----------
-    time : float or None
-        Time of the last joint state [s]; None before the first one.
-    arrivals : int
-        Number of joint states so far.
-    has_efforts : bool
-        True if the last joint state had efforts.
-
-    """
+    """The last measured positions, from complete and partial joint states, in [rad] and [m]."""
 
     def __init__(self) -> None:
+        # Time of the last joint state [s]; None before the first one.
         self.time: float | None = None
-        self.arrivals = 0
-        self.has_efforts = False
+        self.arrivals = 0  # Number of joint states so far.
+        self.has_efforts = False  # True if the last joint state had efforts.
         self._joint_names: tuple[str, ...] | None = None
         self._known: frozenset[str] | None = None
         self._values: dict[str, float] = {}
@@ -63,21 +52,10 @@ class MeasuredState:
         """
         Store values measured at `time` [s].
 
-        Parameters
-        ----------
-        names, positions
-            Joints and their positions [rad or m].
-        time : float
-            Time of the measurement [s].
-        velocities, efforts : mapping of str to float
-            Velocities [rad/s or m/s] and efforts [N m or N] of some of the joints; those of the
-            other joints of the message are unknown from now on.
-
-        Returns
-        -------
-        tuple of str
-            Names that the model does not have, each only the first time, up to 20,000.
-
+        `names` and `positions`: joints and their positions [rad or m]. `time`: time of the
+        measurement [s]. `velocities` and `efforts`: velocities [rad/s or m/s] and efforts [N m or
+        N] of some of the joints; those of the other joints of the message are unknown from now on.
+        Return names that the model does not have, each only the first time, up to 20,000.
         """
         self.time = time
         self.arrivals += 1

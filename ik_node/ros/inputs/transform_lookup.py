@@ -58,11 +58,7 @@ class TransformLookup:
         """
         Return the latest transform from frame `source` to frame `target`, shape (4, 4).
 
-        Raises
-        ------
-        LookupError
-            If there is no transform; the message gives the reason.
-
+        Raise LookupError if there is no transform; the message gives the reason.
         """
         return self.pose_at(target, source, None)[0]
 
@@ -70,27 +66,10 @@ class TransformLookup:
         """
         Return the pose of frame `source` in frame `target` at a time.
 
-        Parameters
-        ----------
-        target, source : str
-            Frame names on /tf.
-        stamp : builtin_interfaces.msg.Time or None
-            None or zero for the latest transform.
-
-        Returns
-        -------
-        pose : ndarray, shape (4, 4)
-            Translation in [m].
-        time : float
-            Time of the transform [s]; 0 for a static one.
-
-        Raises
-        ------
-        TransformNotYetError
-            If transforms were received only up to an earlier time.
-        LookupError
-            If there is no transform; the message gives the reason.
-
+        `target` and `source`: frame names on /tf. `stamp`: None or zero for the latest transform.
+        Return `pose` (4, 4), translation in [m]; and `time`, time of the transform [s]; 0 for a
+        static one. Raise TransformNotYetError if transforms were received only up to an earlier
+        time. Raise LookupError if there is no transform; the message gives the reason.
         """
         self._last_lookup = time.monotonic()
         try:

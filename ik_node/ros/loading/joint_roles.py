@@ -13,29 +13,13 @@ from ik_node.ros.parameters.settings import JointSettings
 
 @dataclass(frozen=True)
 class JointRoles:
-    """
-    The names of joint values by role. A joint with several values has NAME.X, NAME.EZ and so on.
+    """The names of joint values by role; a joint with several has NAME.X, NAME.EZ and so on."""
 
-    Attributes
-    ----------
-    actuated : tuple of str
-        Values with a motor.
-    outputs : tuple of str
-        Values that hardware outputs command, in this order.
-    locked : frozenset of str
-        Values that the solver does not change.
-    own_motors : tuple of str
-        Motors of the transmission; empty = `actuated`.
-    joint_space : tuple of str
-        Joint space of the transmission; empty = none.
-
-    """
-
-    actuated: tuple[str, ...] = ()
-    outputs: tuple[str, ...] = ()
-    locked: frozenset[str] = frozenset()
-    own_motors: tuple[str, ...] = ()
-    joint_space: tuple[str, ...] = ()
+    actuated: tuple[str, ...] = ()  # Values with a motor.
+    outputs: tuple[str, ...] = ()  # Values that hardware outputs command, in this order.
+    locked: frozenset[str] = frozenset()  # Values that the solver does not change.
+    own_motors: tuple[str, ...] = ()  # Motors of the transmission; empty = `actuated`.
+    joint_space: tuple[str, ...] = ()  # Joint space of the transmission; empty = none.
 
     @property
     def motors(self) -> tuple[str, ...]:
@@ -47,12 +31,8 @@ class JointRoles:
         """
         Find the joints of the settings in a robot.
 
-        Raises
-        ------
-        OptionError
-            If a parameter names a joint that the robot does not have, or a coupled joint where an
-            independent one is needed.
-
+        Raise OptionError if a parameter names a joint that the robot does not have, or a coupled
+        joint where an independent one is needed.
         """
         names = _Names(robot)
         locked = frozenset(names.find('locked_joints', settings.locked))
@@ -79,11 +59,8 @@ def check_joint_targets(robot: Robot, settings: JointSettings) -> None:
     """
     Check that a robot has all joints of the rest pose and of the joint targets.
 
-    Raises
-    ------
-    OptionError
-        If the robot does not have a joint; the message names the parameter and the joint.
-
+    Raise OptionError if the robot does not have a joint; the message names the parameter and the
+    joint.
     """
     names = _Names(robot)
     names.find('rest_pose', settings.rest_pose)
@@ -94,13 +71,8 @@ def unknown_joint_targets(robot: Robot, settings: JointSettings) -> dict[str, li
     """
     Return the joints of the rest pose and of the joint targets that a robot does not have.
 
-    A robot that is described after they were set is accepted; its existing joints count.
-
-    Returns
-    -------
-    dict of str to list of str
-        Missing joints by parameter, without parameters whose joints all exist.
-
+    A robot that is described after they were set is accepted; its existing joints count. The result has
+    missing joints by parameter, without parameters whose joints all exist.
     """
     known = _Names(robot)
     wanted = {'rest_pose': settings.rest_pose, 'joint_targets': settings.targets}

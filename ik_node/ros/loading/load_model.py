@@ -33,11 +33,7 @@ def check_text(text: str) -> None:
     """
     Refuse a description with too many links before it is parsed.
 
-    Raises
-    ------
-    DescriptionError
-        If there are too many; the message gives both numbers.
-
+    Raise DescriptionError if there are too many; the message gives both numbers.
     """
     links = count_links(text)
     if links > MOST_LINKS:
@@ -51,11 +47,7 @@ def check_loops(robot: Robot) -> None:
     """
     Refuse a robot with too many loops before they are closed.
 
-    Raises
-    ------
-    DescriptionError
-        If there are too many; the message gives both numbers.
-
+    Raise DescriptionError if there are too many; the message gives both numbers.
     """
     loops = len(robot.closures)
     if loops > MOST_LOOPS:
@@ -72,11 +64,7 @@ def path_of_url(parameter: str, text: str) -> str:
     """
     Return the path of a package:// or file:// URL, or any other text unchanged.
 
-    Raises
-    ------
-    OptionError
-        If the package is not installed; the message names the parameter.
-
+    Raise OptionError if the package is not installed; the message names the parameter.
     """
     if text.startswith(_FILE):
         return unquote(text[len(_FILE) :])
@@ -96,11 +84,7 @@ def read_robot(request: ModelRequest) -> Robot:
     """
     Read the description and check goals and parameters against it; its loops may be open.
 
-    Raises
-    ------
-    IkError
-        If the description is refused.
-
+    Raise IkError if the description is refused.
     """
     source: str | Path = Path(path_of_url('robot_file', request.file))
     if not request.file:
@@ -124,12 +108,7 @@ def load_model(request: ModelRequest) -> LoadedModel:
     Read the description, add the goals, close the loops and load the kernels.
 
     This takes some hundred milliseconds, or a minute if the library of kernels must be built.
-
-    Raises
-    ------
-    IkError
-        If the description is refused.
-
+    Raise IkError if the description is refused.
     """
     robot = read_robot(request)
     if robot.closures:
@@ -157,11 +136,7 @@ def check_settings(model: LoadedModel, settings: Settings) -> None:
     """
     Check changed parameters against the present robot.
 
-    Raises
-    ------
-    IkError
-        If a parameter does not fit; the message names it, its value and what is allowed.
-
+    Raise IkError if a parameter does not fit; the message names it, its value and what is allowed.
     """
     check_goal_links(settings.active_goals, model.robot)
     check_joints(model, settings)
@@ -179,11 +154,7 @@ def check_joints(model: LoadedModel, settings: Settings) -> None:
     """
     Check that the robot has every joint that a parameter names.
 
-    Raises
-    ------
-    OptionError
-        If a joint does not exist; the message names the parameter and the joint.
-
+    Raise OptionError if a joint does not exist; the message names the parameter and the joint.
     """
     JointRoles.of(model.robot, settings.joints)
 
@@ -192,11 +163,7 @@ def check_goal_links(goals: tuple[GoalSettings, ...], robot: Robot) -> None:
     """
     Check that the robot has every goal's link.
 
-    Raises
-    ------
-    OptionError
-        If a link does not exist; the message names the parameter and existing links.
-
+    Raise OptionError if a link does not exist; the message names the parameter and existing links.
     """
     for goal in goals:
         if goal.link not in robot.links:

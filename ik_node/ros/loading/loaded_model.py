@@ -27,39 +27,19 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class ModelRequest:
-    """
-    A description and all settings that its solver depends on.
+    """A description and all settings that its solver depends on."""
 
-    Attributes
-    ----------
-    text : str
-        The robot description; '' if there is a file.
-    closures : str
-        Closure annotations, a path or text; '' = those in the description.
-    goals : tuple of GoalSettings
-        The goals that have a link.
-    options : SolverOptions
-        Solver options of the first solves; they may change later without a new model.
-    root : str
-        'fixed' or 'floating'.
-    joints : JointSettings
-        Joint names that the robot must have; they may change later without a new model.
-    base_frame, frame_prefix : str
-        Parameters that determine the names of frames.
-    file : str
-        File with the robot description; '' = there is a text.
-
-    """
-
-    text: str
-    closures: str
-    goals: tuple[GoalSettings, ...]
+    text: str  # The robot description; '' if there is a file.
+    closures: str  # Closure annotations, a path or text; '' = those in the description.
+    goals: tuple[GoalSettings, ...]  # The goals that have a link.
+    # Solver options of the first solves; they may change later without a new model.
     options: SolverOptions
-    root: str = 'fixed'
+    root: str = 'fixed'  # 'fixed' or 'floating'.
+    # Joint names that the robot must have; they may change later without a new model.
     joints: JointSettings = field(default_factory=JointSettings)
-    base_frame: str = ''
+    base_frame: str = ''  # Parameters that determine the names of frames.
     frame_prefix: str = ''
-    file: str = ''
+    file: str = ''  # File with the robot description; '' = there is a text.
 
     @classmethod
     def of(cls, text: str, settings: Settings) -> ModelRequest:
@@ -117,13 +97,8 @@ def loop_limits(robot: Robot) -> dict[str, float]:
 
     Rounded numbers in a description leave redundant loops open. The limit of such a loop is the
     effect of the rounding, or twice the residual after assembly; `robot.notes` says so. A
-    tolerance of a closure is its limit.
-
-    Raises
-    ------
-    TopologyError
-        If a loop is open by more than that; the message names the worst loop.
-
+    tolerance of a closure is its limit. Raise TopologyError if a loop is open by more than that;
+    the message names the worst loop.
     """
     result = robot.assembly
     if result is None:
@@ -167,19 +142,13 @@ class MobilityCount:
 
     Counting takes a millisecond with six loops and a tenth of a second with a hundred. The number
     is the same in nearly every configuration.
-
-    Attributes
-    ----------
-    last : int
-        The last counted number.
-
     """
 
     def __init__(self, robot: Robot, solver: Solver) -> None:
         self._robot = robot
         self._solver = solver
         self._known: dict[object, int] = {}
-        self.last = 0
+        self.last = 0  # The last counted number.
         self._thread: threading.Thread | None = None
 
     def at(self, q: Array) -> int:
@@ -231,39 +200,22 @@ def link_visuals(robot: Robot) -> list[Visual]:
 
 @dataclass(frozen=True, eq=False)
 class LoadedModel:
-    """
-    The robot, its solver and constant arrays; replaced as a whole by the next model.
+    """The robot, its solver and constant arrays; replaced as a whole by the next model."""
 
-    Attributes
-    ----------
-    request : ModelRequest
-        The request that the model was built from.
-    robot : Robot
-        The robot, with the goals of the request.
-    solver : Solver
-        The solver of the robot, with kernels loaded.
-    offsets : mapping of str to ndarray, shape (4, 4)
-        Goal name to the pose of its frame in its link, for poses other than the identity.
-    q_start : ndarray, shape (nq,)
-        Configuration of the description with closed loops [rad or m].
-    joint_names : tuple of str
-        Names of the values of q.
-    lower, upper, max_velocity : ndarray, shape (nq,)
-        Limits of positions [rad or m] and velocities [rad/s or m/s]; infinite if there is none.
-    loop_limits : mapping of str to float
-        Residual up to which each loop counts as closed [m or rad].
-
-    """
-
-    request: ModelRequest
-    robot: Robot
-    solver: Solver
+    request: ModelRequest  # The request that the model was built from.
+    robot: Robot  # The robot, with the goals of the request.
+    solver: Solver  # The solver of the robot, with kernels loaded.
+    # Goal name to the pose of its frame in its link, for poses other than the identity, (4, 4).
     offsets: Mapping[str, NDArray[np.float64]]
+    # Configuration of the description with closed loops (nq,) [rad or m].
     q_start: NDArray[np.float64]
-    joint_names: tuple[str, ...]
+    joint_names: tuple[str, ...]  # Names of the values of q.
+    # Limits of positions (nq,) [rad or m] and velocities [rad/s or m/s]; infinite if there is
+    # none.
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
     max_velocity: NDArray[np.float64]
+    # Residual up to which each loop counts as closed [m or rad].
     loop_limits: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
@@ -271,11 +223,7 @@ class LoadedModel:
         """
         Return the model of a robot with closed loops and the goals of the request.
 
-        Raises
-        ------
-        TopologyError
-            If a loop is open by more than rounding errors.
-
+        Raise TopologyError if a loop is open by more than rounding errors.
         """
         limits = loop_limits(robot)
         return cls(
@@ -308,13 +256,8 @@ class LoadedModel:
         """
         Return q with values that are far outside their limits moved to these.
 
-        Parameters
-        ----------
-        q : ndarray, shape (nq,)
-            [rad or m]
-        tolerance : float
-            Excess that is kept [rad]; a tenth of it for values in [m].
-
+        `q` (nq,): [rad or m]. `tolerance`: excess that is kept [rad]; a tenth of it for values in
+        [m].
         """
         within: NDArray[np.float64] = np.clip(q, self.lower, self.upper)
         if not tolerance or (within == q).all():

@@ -16,13 +16,8 @@ class ModelBuilder:
     A background builder of models, so that the node keeps ticking.
 
     A request that arrives during a build waits, and replaces an earlier waiting request. The
-    caller collects results with `take`, from the thread that ticks.
-
-    Parameters
-    ----------
-    build : callable
-        ModelRequest -> LoadedModel; raises IkError if it refuses the description.
-
+    caller collects results with `take`, from the thread that ticks. `build`: ModelRequest ->
+    LoadedModel; raises IkError if it refuses the description.
     """
 
     def __init__(self, build: Callable[[ModelRequest], LoadedModel]) -> None:
@@ -88,28 +83,14 @@ class ModelSupply:
     The supply of models: it decides when one is built, and hands over each valid one.
 
     A refused description changes nothing: the last valid model stays. Goals that need a new solver
-    lead to a new model of the same robot.
-
-    Parameters
-    ----------
-    build : callable
-        ModelRequest -> LoadedModel; raises IkError.
-
-    Attributes
-    ----------
-    refused : str
-        Why the last description was refused; '' if it was accepted.
-    refusals : int
-        Number of refused descriptions since the start.
-    finished : collection
-        Models that wait for `take`, or the reasons why there are none.
-
+    lead to a new model of the same robot. `build`: ModelRequest -> LoadedModel; raises IkError.
     """
 
     def __init__(self, build: Callable[[ModelRequest], LoadedModel]) -> None:
-        self.refused = ''
-        self.refusals = 0
+        self.refused = ''  # Why the last description was refused; '' if it was accepted.
+        self.refusals = 0  # Number of refused descriptions since the start.
         self._builder = ModelBuilder(build)
+        # Models that wait for `take`, or the reasons why there are none.
         self.finished: Collection[object] = self._builder.outcomes
         self._accepted: ModelRequest | None = None
         self._wanted: ModelRequest | None = None
@@ -144,12 +125,8 @@ class ModelSupply:
         """
         Hand over a finished model; after a refusal, `refused` gives the reason.
 
-        Parameters
-        ----------
-        adopt : callable
-            Starts to use the model. If it raises, it has kept the old model, and the new one is
-            refused.
-
+        `adopt` starts to use the model. If it raises, it has kept the old model, and the new one
+        is refused.
         """
         outcome = self._builder.take()
         if outcome is None:

@@ -31,17 +31,8 @@ def goal_marker(goal: GoalSettings, frame: str, pose: Pose, size: float) -> Inte
     """
     Return the marker of a goal, with an arrow or a ring for each constrained axis.
 
-    Parameters
-    ----------
-    goal : GoalSettings
-        The goal; its axes are those of the root frame, or turn with the marker.
-    frame : str
-        Frame of the pose.
-    pose : (position, quat_xyzw)
-        Pose of the marker [m].
-    size : float
-        Size of the whole marker [m].
-
+    `goal`: the goal; its axes are those of the root frame, or turn with the marker. `pose`: pose
+    of the marker [m]. `size`: size of the whole marker [m].
     """
     marker = InteractiveMarker(name=goal.name, description=goal.name, scale=size)
     marker.header.frame_id = frame
@@ -62,17 +53,9 @@ def marker_pose(goal: GoalSettings, goal_pose: Pose | None, reached: NDArray[np.
     Return the pose of a goal's marker.
 
     It is the pose of the goal. If the goal constrains only translations along the axes of the
-    link, the orientation is that of its frame on the link.
-
-    Parameters
-    ----------
-    goal : GoalSettings
-        The goal, with its constrained axes.
-    goal_pose : (position, quat_xyzw), or None
-        Pose of the goal; None = it has none yet, and the marker is at its link.
-    reached : ndarray, shape (4, 4)
-        Pose of the goal's frame on its link.
-
+    link, the orientation is that of its frame on the link. `goal`: the goal, with its constrained
+    axes. `goal_pose`: pose of the goal; None = it has none yet, and the marker is at its link.
+    `reached` (4, 4): pose of the goal's frame on its link.
     """
     there = pose_from_matrix(reached)
     if goal_pose is None:
@@ -118,11 +101,7 @@ class GoalMarkers:
     """
     The interactive markers, one for each active goal, with its constrained axes.
 
-    Parameters
-    ----------
-    take_goal : callable
-        Callback of ~/goals/<name>: (goal name, geometry_msgs.msg.PoseStamped) -> None.
-
+    `take_goal`: callback of ~/goals/<name>: (goal name, geometry_msgs.msg.PoseStamped) -> None.
     """
 
     def __init__(self, node: Node, take_goal: Callable[[str, PoseStamped], None]) -> None:
@@ -143,15 +122,7 @@ class GoalMarkers:
         """
         Create, move and remove markers so that each of these goals has one.
 
-        Parameters
-        ----------
-        model : LoadedModel
-            The present model.
-        q : ndarray, shape (nq,)
-            Present configuration [rad or m].
-        goals : mapping of str to (position, quat_xyzw), or None
-            Goals of the model; None for a goal without a pose, whose marker is at its link.
-
+        `goals`: goals of the model; None for a goal without a pose, whose marker is at its link.
         """
         if not self._has_server():
             return

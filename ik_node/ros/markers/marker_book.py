@@ -26,15 +26,10 @@ class MarkerBook:
     A layer of the scene is a namespace, so that a viewer can switch it off. A shape keeps its id,
     also while it is not shown. Every message contains all present markers and deletes all former
     ones, so that a viewer that missed a message is correct after the next one.
-
-    Attributes
-    ----------
-    complete : bool
-        True if the last message contained all shapes; otherwise the next messages add them.
-
     """
 
     def __init__(self) -> None:
+        # True if the last message contained all shapes; otherwise the next messages add them.
         self.complete = True
         self._markers: dict[str, list[Marker]] = {}
         self._appearances: list[Appearance] = []
@@ -57,20 +52,9 @@ class MarkerBook:
         """
         Return a message with all present markers and the deletion of all former ones.
 
-        Parameters
-        ----------
-        shapes : sequence of Shape
-            Shapes with different names.
-        frame : str
-            Frame of their poses.
-        stamp : builtin_interfaces.msg.Time
-            Time of their configuration.
-
-        Returns
-        -------
-        visualization_msgs.msg.MarkerArray
-            The caller must send the message before the next call, because its objects are reused.
-
+        `shapes`: shapes with different names. `frame`: frame of their poses. `stamp`: time of
+        their configuration. The caller must send the message before the next call, because
+        its objects are reused.
         """
         present = [(shape.name, appearance(shape)) for shape in shapes]
         if present != self._appearances or frame != self._header.frame_id:

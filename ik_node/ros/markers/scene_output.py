@@ -23,29 +23,13 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 @dataclass(frozen=True)
 class DrawnState:
-    """
-    The content of one drawing.
+    """The content of one drawing."""
 
-    Attributes
-    ----------
-    model : LoadedModel
-        The model; its objects define what is locked, limited and released.
-    q : ndarray, shape (nq,)
-        The published configuration [rad or m].
-    goals : mapping of str to (position, quat_xyzw)
-        Goal poses, root frame [m].
-    settings : MarkerSettings
-        Marker parameters.
-    stamp : builtin_interfaces.msg.Time
-        Time of the configuration.
-
-    """
-
-    model: LoadedModel
-    q: NDArray[np.float64]
-    goals: Mapping[str, Pose]
-    settings: MarkerSettings
-    stamp: Any
+    model: LoadedModel  # The model; its objects define what is locked, limited and released.
+    q: NDArray[np.float64]  # The published configuration (nq,) [rad or m].
+    goals: Mapping[str, Pose]  # Goal poses, root frame [m].
+    settings: MarkerSettings  # Marker parameters.
+    stamp: Any  # Time of the configuration.
 
 
 class MarkerOutput:
@@ -134,21 +118,9 @@ class SceneOutput:
         """
         Draw if it is time, and as far as the tick allows.
 
-        Parameters
-        ----------
-        model : LoadedModel
-            The present model.
-        q : ndarray, shape (nq,), or None
-            Configuration published by this tick [rad or m]; None if it published none.
-        goal_poses : callable
-            Returns the active goals and their poses, None for a goal without a pose.
-        settings : MarkerSettings
-            Marker parameters of this tick.
-        stamp : builtin_interfaces.msg.Time
-            Time of the tick.
-        until : float
-            Time at which the rest is left for the next tick [s], as of `time.perf_counter`.
-
+        `q` (nq,): configuration published by this tick [rad or m]; None if it published none.
+        `goal_poses` returns the active goals and their poses, None for a goal without a pose.
+        `until`: time at which the rest is left for the next tick [s], as of `time.perf_counter`.
         """
         if model is not self._model:
             self._model, self._q, self._due = model, None, 0.0

@@ -60,12 +60,8 @@ def markers_of(shape: Shape) -> list[Marker]:
     """
     Return the markers of a shape without header, namespace and id.
 
-    Parameters
-    ----------
-    shape : Shape
-        The shape. Markers cannot show through others, so `draw_through` makes a capsule, the
-        shape that hides others, more transparent instead.
-
+    `shape`: the shape. Markers cannot show through others, so `draw_through` makes a capsule, the
+    shape that hides others, more transparent instead.
     """
     markers = _PAINTERS[type(shape)](shape)
     for marker in markers:

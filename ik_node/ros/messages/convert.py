@@ -20,24 +20,12 @@ from numpy.typing import NDArray
 
 
 class RefusedInputError(IkError):
-    """
-    A message cannot be used; the node only counts and logs it.
-
-    Attributes
-    ----------
-    topic : str
-        Topic of the message.
-    field : str
-        Name of the invalid field.
-    value : object
-        Value of the field.
-
-    """
+    """A message cannot be used; the node only counts and logs it."""
 
     def __init__(self, topic: str, field: str, value: object, reason: str) -> None:
-        self.topic = topic
-        self.field = field
-        self.value = value
+        self.topic = topic  # Topic of the message.
+        self.field = field  # Name of the invalid field.
+        self.value = value  # Value of the field.
         super().__init__(f'{topic}: {field} = {shown(value)} refused: {reason}')
 
 
@@ -46,13 +34,7 @@ class Refusals:
     A counter of refused messages per topic, which limits the rate of log lines.
 
     Many bad messages on one topic must neither fill the log nor hide the first bad message on
-    another topic.
-
-    Parameters
-    ----------
-    pause : float
-        Shortest time between two log lines about one topic [s].
-
+    another topic. `pause`: shortest time between two log lines about one topic [s].
     """
 
     def __init__(self, pause: float = 2.0) -> None:
@@ -65,20 +47,7 @@ class Refusals:
         """
         Count one refusal.
 
-        Parameters
-        ----------
-        topic : str
-            Topic of the message.
-        reason : str
-            Reason of the refusal.
-        now : float
-            Time of a steady clock [s].
-
-        Returns
-        -------
-        bool
-            True if it should be logged.
-
+        `now`: time of a steady clock [s]. Return True if it should be logged.
         """
         self.counts[topic] = self.counts.get(topic, 0) + 1
         self.last = reason
@@ -133,12 +102,8 @@ def pose_from_message(topic: str, pose: Any) -> Pose:
     """
     Read a geometry_msgs/Pose into position [m] and unit quaternion xyzw.
 
-    Raises
-    ------
-    RefusedInputError
-        If a number is not finite, the position is beyond the solver's limit, or the quaternion is
-        zero.
-
+    Raise RefusedInputError if a number is not finite, the position is beyond the solver's limit,
+    or the quaternion is zero.
     """
     point, quat = pose.position, pose.orientation
     position = (point.x, point.y, point.z)
@@ -164,11 +129,7 @@ def check_position(topic: str, position: tuple[float, float, float]) -> None:
     """
     Raise an error unless the solver accepts a position [m].
 
-    Raises
-    ------
-    RefusedInputError
-        If a number is not finite, or larger than `LARGEST`.
-
+    Raise RefusedInputError if a number is not finite, or larger than `LARGEST`.
     """
     _refuse_unusable(topic, 'pose.position', position, 'm')
 
@@ -177,11 +138,7 @@ def twist_from_message(topic: str, twist: Any) -> tuple[list[float], list[float]
     """
     Read a geometry_msgs/Twist into linear [m/s] and angular [rad/s] velocity.
 
-    Raises
-    ------
-    RefusedInputError
-        If a number is not finite, or larger than `LARGEST`.
-
+    Raise RefusedInputError if a number is not finite, or larger than `LARGEST`.
     """
     parts = []
     for field, unit in (('linear', 'm/s'), ('angular', 'rad/s')):
@@ -212,11 +169,7 @@ def positions_from_message(topic: str, message: Any) -> tuple[Sequence[str], Seq
     """
     Return names and positions of a sensor_msgs/JointState.
 
-    Raises
-    ------
-    RefusedInputError
-        If the sizes differ, or a position is not finite.
-
+    Raise RefusedInputError if the sizes differ, or a position is not finite.
     """
     _check_positions(topic, message.name, message.position)
     return message.name, message.position
@@ -240,41 +193,22 @@ def _check_positions(topic: str, names: Sequence[str], positions: Sequence[float
 
 @dataclass(frozen=True)
 class JointValues:
-    """
-    The content of a sensor_msgs/JointState.
+    """The content of a sensor_msgs/JointState."""
 
-    Attributes
-    ----------
-    names : sequence of str
-        Names of the joints that have a position.
-    positions : sequence of float
-        Positions in the order of `names` [rad or m].
-    velocities, efforts : mapping of str to float
-        Known velocities [rad/s or m/s] and efforts [N m or N] by joint.
-
-    """
-
-    names: Sequence[str]
-    positions: Sequence[float]
+    names: Sequence[str]  # Names of the joints that have a position.
+    positions: Sequence[float]  # Positions in the order of `names` [rad or m].
+    # Known velocities [rad/s or m/s] and efforts [N m or N] by joint.
     velocities: Mapping[str, float]
     efforts: Mapping[str, float]
 
 
 @dataclass(frozen=True)
 class JointCommand:
-    """
-    A joint-space command: what is known of its positions, velocities and efforts, by joint.
+    """A joint-space command: what is known of its positions, velocities and efforts, by joint."""
 
-    Attributes
-    ----------
-    positions, velocities, efforts : mapping of str to float
-        [rad or m], [rad/s or m/s], [N m or N]
-
-    """
-
-    positions: Mapping[str, float]
-    velocities: Mapping[str, float]
-    efforts: Mapping[str, float]
+    positions: Mapping[str, float]  # [rad or m]
+    velocities: Mapping[str, float]  # [rad/s or m/s]
+    efforts: Mapping[str, float]  # [N m or N]
 
     @property
     def names(self) -> set[str]:
@@ -286,11 +220,7 @@ def command_from_message(topic: str, message: Any) -> JointCommand:
     """
     Read a sensor_msgs/JointState with commanded values; empty parts and NaN are not commanded.
 
-    Raises
-    ------
-    RefusedInputError
-        If sizes differ, a number is infinite, or nothing is commanded.
-
+    Raise RefusedInputError if sizes differ, a number is infinite, or nothing is commanded.
     """
     parts = {}
     for field in ('position', 'velocity', 'effort'):
@@ -308,14 +238,9 @@ def measurement_from_message(topic: str, message: Any) -> JointValues:
     """
     Read a sensor_msgs/JointState with measured values.
 
-    Numbers that are NaN, velocities and efforts that are infinite, as some drivers send them for
-    a motor that is off, and empty velocities and efforts are unknown.
-
-    Raises
-    ------
-    RefusedInputError
-        If sizes differ, a position is infinite, or all positions are NaN.
-
+    Numbers that are NaN, velocities and efforts that are infinite, as some drivers send them for a
+    motor that is off, and empty velocities and efforts are unknown. Raise RefusedInputError if
+    sizes differ, a position is infinite, or all positions are NaN.
     """
     names, positions = message.name, message.position
     velocities, efforts = (

@@ -32,11 +32,7 @@ def topic_parts(names: Iterable[str], kind: str) -> dict[str, str]:
     """
     Map each name to its part of a topic name.
 
-    Raises
-    ------
-    OptionError
-        If a name is repeated, or two names give the same part.
-
+    Raise OptionError if a name is repeated, or two names give the same part.
     """
     owners: dict[str, str] = {}
     for name in names:
@@ -56,11 +52,7 @@ def check_goal_name(name: str) -> str:
     """
     Return a goal name unchanged if `goals.<name>.link` can be a parameter name.
 
-    Raises
-    ------
-    OptionError
-        If the name contains a dot, a slash or white space.
-
+    Raise OptionError if the name contains a dot, a slash or white space.
     """
     return check_parameter_part('goal_names', name)
 
@@ -69,11 +61,8 @@ def check_parameter_part(parameter: str, name: str) -> str:
     """
     Return a name unchanged if it can be one part of a parameter's name.
 
-    Raises
-    ------
-    OptionError
-        If the name contains a dot, a slash or white space; the message names `parameter`.
-
+    Raise OptionError if the name contains a dot, a slash or white space; the message names
+    `parameter`.
     """
     if any(character in './' or character.isspace() for character in name):
         raise OptionError(parameter, name, 'names without dots, slashes and spaces')
@@ -101,18 +90,7 @@ def base_poses(robot: Robot, q: NDArray[np.float64]) -> dict[str, Pose]:
     """
     Return the poses of bases that float or are fixed away from the origin.
 
-    Parameters
-    ----------
-    robot : Robot
-        The robot, with a fixed or floating root.
-    q : ndarray, shape (nq,)
-        Configuration [rad or m].
-
-    Returns
-    -------
-    dict of str to (position, quat_xyzw)
-        Base link to its pose in `root_frame`; empty for a robot that is fixed at the origin.
-
+    They are in `root_frame`; none for a robot that is fixed at the origin.
     """
     poses = {}
     for root in robot.description.roots:
@@ -131,16 +109,9 @@ def prefix_of(frame_prefix: str, base_frame: str, links: Container[str]) -> str:
     """
     Return the prefix of a robot's link names in messages and on /tf.
 
-    Parameters
-    ----------
-    frame_prefix : str
-        Parameter `frame_prefix`, as of robot_state_publisher.
-    base_frame : str
-        Parameter `base_frame`. Without a `frame_prefix`, a base frame such as left/base_link,
-        whose last part is a link of the robot, defines the prefix.
-    links : container of str
-        Names of the robot's links.
-
+    `frame_prefix`: parameter `frame_prefix`, as of robot_state_publisher. `base_frame`: parameter
+    `base_frame`. Without a `frame_prefix`, a base frame such as left/base_link, whose last part is
+    a link of the robot, defines the prefix.
     """
     if frame_prefix:
         return frame_prefix
@@ -171,31 +142,11 @@ def frame_in_root(
     """
     Return the pose (4, 4) of a goal message's frame in the root frame.
 
-    Parameters
-    ----------
-    frame_id : str
-        Frame of the message. '' stands for `base_frame`; if that is '' too, for the root frame.
-    base_frame : str
-        Parameter `base_frame`.
-    robot : Robot
-        The robot, whose links are known frames.
-    q : ndarray, shape (nq,)
-        Present configuration [rad or m].
-    lookup : callable
-        Looks up other frames: (target, source) -> pose (4, 4); raises LookupError.
-    frame_prefix : str
-        Parameter `frame_prefix`; links are also known by their names without it.
-
-    Returns
-    -------
-    ndarray or None
-        None if the frame is the root frame.
-
-    Raises
-    ------
-    LookupError
-        If the frame is unknown.
-
+    `frame_id`: frame of the message. '' stands for `base_frame`; if that is '' too, for the root
+    frame. `robot`: the robot, whose links are known frames. `lookup` looks up other frames:
+    (target, source) -> pose (4, 4); raises LookupError. `frame_prefix`: parameter `frame_prefix`;
+    links are also known by their names without it. Return None if the frame is the root frame.
+    Raise LookupError if the frame is unknown.
     """
     prefix = prefix_of(frame_prefix, base_frame, robot.links)
     name = own_name(frame_id or base_frame, prefix, robot.links)

@@ -43,26 +43,12 @@ ERROR = 2
 
 @dataclass
 class StatusRow:
-    """
-    The content of one diagnostic_msgs/DiagnosticStatus.
+    """The content of one diagnostic_msgs/DiagnosticStatus."""
 
-    Attributes
-    ----------
-    level : int
-        OK, WARN or ERROR of this module, with the values of the message.
-    name : str
-        Subject of the status.
-    message : str
-        One sentence.
-    values : dict
-        Text by label.
-
-    """
-
-    level: int
-    name: str
-    message: str
-    values: dict[str, str] = field(default_factory=dict)
+    level: int  # OK, WARN or ERROR of this module, with the values of the message.
+    name: str  # Subject of the status.
+    message: str  # One sentence.
+    values: dict[str, str] = field(default_factory=dict)  # Text by label.
 
 
 def status_name(node: Any) -> str:

@@ -32,18 +32,10 @@ from numpy.typing import NDArray
 
 
 class RefusedIkError(IkError):
-    """
-    A request that is answered with an error code and without a solve.
-
-    Attributes
-    ----------
-    code : IkCode
-        The error code of the answer.
-
-    """
+    """A request that is answered with an error code and without a solve."""
 
     def __init__(self, code: IkCode, message: str) -> None:
-        self.code = code
+        self.code = code  # The error code of the answer.
         super().__init__(message)
 
 
@@ -62,22 +54,11 @@ class IkCode(IntEnum):
 
 @dataclass(frozen=True)
 class IkAnswer:
-    """
-    A configuration, or the reason why there is none.
+    """A configuration, or the reason why there is none."""
 
-    Attributes
-    ----------
-    code : IkCode
-        Result code.
-    message : str
-        Description of the result.
-    q : ndarray, shape (nq,), or None
-        Configuration [rad or m]; None unless the code is SUCCESS.
-
-    """
-
-    code: IkCode
-    message: str
+    code: IkCode  # Result code.
+    message: str  # Description of the result.
+    # Configuration (nq,) [rad or m]; None unless the code is SUCCESS.
     q: NDArray[np.float64] | None = None
 
 
@@ -104,20 +85,9 @@ def staying_values(
     Return those values, not named by a request, that keep the node's values.
 
     The answer does not contain them, so a solution that moved them would be wrong. Passive joints
-    of loops and coupled joints move nevertheless.
-
-    Parameters
-    ----------
-    robot : Robot
-        The robot, with or without loops.
-    tree : Tree
-        Tree of the robot.
-    missing : iterable of str
-        Values that the request does not name.
-    actuated : collection of str
-        Joints or values with a motor. If it is empty, all values of a robot with loops count as
-        passive, and no value of a robot without loops.
-
+    of loops and coupled joints move nevertheless. `missing`: values that the request does not
+    name. `actuated`: joints or values with a motor. If it is empty, all values of a robot with
+    loops count as passive, and no value of a robot without loops.
     """
     loops = any(closure.enabled for closure in robot.closures.values())
     unnamed, motors = set(missing), set(actuated)
@@ -179,39 +149,18 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class IkRequest:
-    """
-    A checked request, without references to objects that another thread changes.
+    """A checked request, without references to objects that another thread changes."""
 
-    Attributes
-    ----------
-    seed : IkSeed
-        Start of the solve, and the names of the answer.
-    poses : mapping of str to (position, quat_xyzw)
-        Link to its wanted pose in the root frame [m].
-    goals : mapping of str to tuple of GoalSettings
-        Link to the node's goals for it, which define the constrained axes. For a link without
-        goals, all six axes are constrained.
-    movable : tuple of str or None
-        Values that may change; None = all values.
-    held : str
-        Values that are held, and why, for the message without a solution; '' = none.
-    closures : mapping of str to bool
-        For each loop, whether it is closed.
-    options : SolverOptions
-        Solver options with the time budget of this request.
-    checks_collisions : bool
-        True if the client requested an answer without collisions.
-
-    """
-
-    seed: IkSeed
-    poses: Mapping[str, Pose]
+    seed: IkSeed  # Start of the solve, and the names of the answer.
+    poses: Mapping[str, Pose]  # Link to its wanted pose in the root frame [m].
+    # Link to the node's goals for it, which define the constrained axes. For a link without goals,
+    # all six axes are constrained.
     goals: Mapping[str, tuple[GoalSettings, ...]]
-    movable: tuple[str, ...] | None
-    held: str
-    closures: Mapping[str, bool]
-    options: SolverOptions
-    checks_collisions: bool = False
+    movable: tuple[str, ...] | None  # Values that may change; None = all values.
+    held: str  # Values that are held, and why, for the message without a solution; '' = none.
+    closures: Mapping[str, bool]  # For each loop, whether it is closed.
+    options: SolverOptions  # Solver options with the time budget of this request.
+    checks_collisions: bool = False  # True if the client requested an answer without collisions.
 
 
 # Largest difference between a transform and the nearest one that the joint allows [m or rad].
@@ -220,29 +169,14 @@ _SLACK = 1e-6
 
 @dataclass(frozen=True)
 class IkSeed:
-    """
-    The start of a solve, and the names of its answer.
+    """The start of a solve, and the names of its answer."""
 
-    Attributes
-    ----------
-    q : ndarray, shape (nq,)
-        All joint values [rad or m], within limits and with couplings applied.
-    indices : mapping of str to int
-        Name in joint_state of the answer to its index in q.
-    multi_dof_joints : mapping of str to Joint
-        Name in multi_dof_joint_state of the answer to its joint.
-    missing : tuple of str
-        Values that the request does not contain.
-    frame_id : str
-        Frame of multi_dof_joint_state; '' = not given.
-
-    """
-
-    q: Array
-    indices: Mapping[str, int]
+    q: Array  # All joint values (nq,) [rad or m], within limits and with couplings applied.
+    indices: Mapping[str, int]  # Name in joint_state of the answer to its index in q.
+    # Name in multi_dof_joint_state of the answer to its joint.
     multi_dof_joints: Mapping[str, Joint]
-    missing: tuple[str, ...]
-    frame_id: str
+    missing: tuple[str, ...]  # Values that the request does not contain.
+    frame_id: str  # Frame of multi_dof_joint_state; '' = not given.
 
     @property
     def has_base(self) -> bool:
@@ -270,23 +204,11 @@ def read_seed(state: Any, model: LoadedModel, present: Array) -> IkSeed:
     """
     Read the seed of a request.
 
-    Parameters
-    ----------
-    state : moveit_msgs/RobotState
-        The state of the request. Joints that it does not name keep the node's values; joints that
-        the robot does not have are ignored. If it names no joint, or with `is_diff`, the node's
-        configuration replaces all missing values: they may move, and the answer names every joint.
-    model : LoadedModel
-        The robot.
-    present : ndarray, shape (nq,)
-        The node's configuration [rad or m].
-
-    Raises
-    ------
-    RefusedIkError
-        If sizes differ, a number is not finite, the joint does not allow a transform, or no joint
-        belongs to the robot.
-
+    `state`: the state of the request. Joints that it does not name keep the node's values; joints
+    that the robot does not have are ignored. If it names no joint, or with `is_diff`, the node's
+    configuration replaces all missing values: they may move, and the answer names every joint.
+    Raise RefusedIkError if sizes differ, a number is not finite, the joint does not allow a
+    transform, or no joint belongs to the robot.
     """
     tree = model.solver.tree
     q = np.array(present, dtype=np.float64)

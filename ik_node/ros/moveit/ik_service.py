@@ -42,17 +42,7 @@ class IkAccess(Protocol):
 
 
 class NodeAccess:
-    """
-    The `IkAccess` of a running node.
-
-    Parameters
-    ----------
-    settings : callable
-        Returns the present parameters.
-    lookup : TransformLookup
-        Source of frames that do not belong to the robot.
-
-    """
+    """The `IkAccess` of a running node."""
 
     def __init__(
         self, motion: Motion, settings: Callable[[], Settings], lookup: TransformLookup

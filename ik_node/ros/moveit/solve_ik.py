@@ -39,25 +39,10 @@ def read_tips(request: Any, model: LoadedModel) -> dict[str, Any]:
     """
     Return the wanted pose of each link.
 
-    Parameters
-    ----------
-    request : moveit_msgs/PositionIKRequest
-        `pose_stamped_vector` takes precedence over `pose_stamped`, and `ik_link_names` over
-        `ik_link_name`.
-    model : LoadedModel
-        The robot. A request for one pose without a link is for the link of the node's goals, if
-        they all have the same link.
-
-    Returns
-    -------
-    dict of str to geometry_msgs/PoseStamped
-
-    Raises
-    ------
-    RefusedIkError
-        If the numbers of links and poses differ, a link is repeated, or the robot does not have
-        it.
-
+    `request`: `pose_stamped_vector` takes precedence over `pose_stamped`, and `ik_link_names` over
+    `ik_link_name`. `model`: the robot. A request for one pose without a link is for the link of
+    the node's goals, if they all have the same link. Raise RefusedIkError if the numbers of links
+    and poses differ, a link is repeated, or the robot does not have it.
     """
     poses = list(request.pose_stamped_vector) or [request.pose_stamped]
     links = list(request.ik_link_names)
@@ -112,24 +97,9 @@ def read_request(
     """
     Read and check a request.
 
-    Parameters
-    ----------
-    request : moveit_msgs/PositionIKRequest
-        The request; its `group_name` is ignored, because the node has no groups.
-    model : LoadedModel
-        The robot.
-    present : ndarray, shape (nq,)
-        The node's configuration [rad or m].
-    settings : Settings
-        The node's parameters.
-    lookup : callable
-        Looks up frames outside the robot: (target, source) -> pose (4, 4); raises LookupError.
-
-    Raises
-    ------
-    RefusedIkError
-        If a part of the request cannot be used; the message names it.
-
+    `request`: the request; its `group_name` is ignored, because the node has no groups. `lookup`
+    looks up frames outside the robot: (target, source) -> pose (4, 4); raises LookupError. Raise
+    RefusedIkError if a part of the request cannot be used; the message names it.
     """
     _refuse_constraints(request.constraints)
     tips = read_tips(request, model)
@@ -170,19 +140,8 @@ def fill_response(
     """
     Write an answer to a moveit_msgs/GetPositionIK response.
 
-    Parameters
-    ----------
-    response : moveit_msgs/GetPositionIK_Response
-        The response; its solution stays empty unless the answer is a success.
-    answer : IkAnswer
-        Result of the solve.
-    ik_request : IkRequest or None
-        The request; None if it was refused.
-    model : LoadedModel or None
-        Model of the robot.
-    source : str
-        Name of the node.
-
+    `response`: the response; its solution stays empty unless the answer is a success.
+    `ik_request`: the request; None if it was refused.
     """
     code = response.error_code
     code.val = int(answer.code)

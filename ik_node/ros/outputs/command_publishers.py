@@ -21,23 +21,11 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 @dataclass(frozen=True)
 class CommandedState:
-    """
-    The commanded joint state at one time.
+    """The commanded joint state at one time."""
 
-    Attributes
-    ----------
-    time : float
-        Time from now [s].
-    positions : ndarray, shape (n,)
-        Positions [rad or m].
-    velocities : ndarray, shape (n,)
-        Velocities [rad/s or m/s].
-
-    """
-
-    time: float
-    positions: NDArray[np.float64]
-    velocities: NDArray[np.float64]
+    time: float  # Time from now [s].
+    positions: NDArray[np.float64]  # Positions (n,) [rad or m].
+    velocities: NDArray[np.float64]  # Velocities (n,) [rad/s or m/s].
 
     def of(self, at: Sequence[int]) -> CommandedState:
         """Return the state of some of the joints, by their places."""
@@ -58,37 +46,20 @@ def between(before: CommandedState, after: CommandedState, time: float) -> Comma
 
 @dataclass(frozen=True)
 class HardwareCommand:
-    """
-    A command: the joint positions to reach, and when.
+    """A command: the joint positions to reach, and when."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        Names of the joint values.
-    positions : ndarray, shape (n,)
-        Positions to reach [rad or m].
-    velocities : ndarray, shape (n,)
-        Step of this tick divided by the time since the last one [rad/s or m/s].
-    period : float
-        Time from now until the positions are reached [s], at least the tick period.
-    begin : CommandedState or None
-        State at the start of the period; None without a horizon.
-    stop : CommandedState or None
-        State in which the joints stop if no further command follows; None without a horizon.
-    efforts : ndarray, shape (n,), or None
-        Efforts of the motors [N m or N]; None if none are commanded.
-    pace : float
-        Velocity of a trajectory that reaches the positions in time, as a multiple of `velocities`.
-
-    """
-
-    names: tuple[str, ...]
-    positions: NDArray[np.float64]
+    names: tuple[str, ...]  # Names of the joint values.
+    positions: NDArray[np.float64]  # Positions to reach (n,) [rad or m].
+    # Step of this tick divided by the time since the last one (n,) [rad/s or m/s].
     velocities: NDArray[np.float64]
-    period: float
+    period: float  # Time from now until the positions are reached [s], at least the tick period.
+    # State at the start of the period; None without a horizon.
     begin: CommandedState | None = None
+    # State in which the joints stop if no further command follows; None without a horizon.
     stop: CommandedState | None = None
+    # Efforts of the motors (n,) [N m or N]; None if none are commanded.
     efforts: NDArray[np.float64] | None = None
+    # Velocity of a trajectory that reaches the positions in time, as a multiple of `velocities`.
     pace: float = 1.0
 
     @property
@@ -148,17 +119,12 @@ class CommandPublishers:
 
     Drives that follow velocities or efforts keep the last number that they get. So whenever
     commands end, those that move are followed by zeros, five times within 80 ms.
-
-    Attributes
-    ----------
-    outlets : dict of Outlet
-        The outlets that have a topic, each with its publisher.
-
     """
 
     def __init__(self, node: Node) -> None:
         self._node = node
         self._interface = 'position'
+        # The outlets that have a topic, each with its publisher.
         self.outlets: dict[Outlet, _Publisher] = {}
         # Simulated time may stand still.
         clock = Clock(clock_type=ClockType.STEADY_TIME)
@@ -243,17 +209,7 @@ def _finish(publishers: Sequence[_Publisher]) -> None:
 
 
 class _Publisher:
-    """
-    The publisher of one outlet, and the message whose motion must be ended.
-
-    Attributes
-    ----------
-    repeats : int
-        How often the end of the commands is still to be sent.
-    ended : bool
-        True once the end of commands has been sent.
-
-    """
+    """The publisher of one outlet, and the message whose motion must be ended."""
 
     def __init__(self, outlet: Outlet, publisher: Any) -> None:
         self.publisher = publisher
@@ -263,8 +219,8 @@ class _Publisher:
         self._last: Any = None
         # The last message of commands that have ended, or of a plan.
         self._end_message: Any = None
-        self.repeats = 0
-        self.ended = False
+        self.repeats = 0  # How often the end of the commands is still to be sent.
+        self.ended = False  # True once the end of commands has been sent.
 
     def publish(self, command: HardwareCommand | None, interface: str) -> None:
         """Publish a command, or the end of the last one."""

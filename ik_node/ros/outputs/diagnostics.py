@@ -18,44 +18,23 @@ from numpy.typing import NDArray
 
 @dataclass(slots=True)
 class TickReport:
-    """
-    The result of one tick, or of a measurement that is answered between ticks.
+    """The result of one tick, or of a measurement that is answered between ticks."""
 
-    Attributes
-    ----------
-    q : ndarray, shape (nq,)
-        Configuration to publish [rad or m], with closed loops and within limits.
-    velocity : ndarray, shape (nq,)
-        Difference to the last tick divided by the time between them, or to the answer to the last
-        measurement divided by the difference of their stamps [rad/s or m/s].
-    solution : Solution or None
-        The solver's result, also if it is reused from an earlier tick; None without a solve.
-    held : str
-        Why `q` is that of the last tick, or why there was no solve; '' otherwise.
-    notes : tuple of str
-        Further information for the user, for example about stale input.
-    under_way : bool
-        True if `q` is on the way to the solution, at the velocity limits.
-    goals : mapping of str to (position, quat_xyzw)
-        Poses of the solved goals, root frame [m].
-    stale : bool
-        True if input was stale and its age is not ignored.
-    silent : bool
-        True if joint states must not be published.
-    effort : ndarray, shape (nq,), or None
-        Efforts from measured ones [N m or N]; None = unknown.
-
-    """
-
+    # Configuration to publish (nq,) [rad or m], with closed loops and within limits.
     q: NDArray[np.float64]
+    # Difference to the last tick divided by the time between them, or to the answer to the last
+    # measurement divided by the difference of their stamps (nq,) [rad/s or m/s].
     velocity: NDArray[np.float64]
+    # The solver's result, also if it is reused from an earlier tick; None without a solve.
     solution: Solution | None
-    held: str = ''
-    notes: tuple[str, ...] = ()
-    under_way: bool = False
+    held: str = ''  # Why `q` is that of the last tick, or why there was no solve; '' otherwise.
+    notes: tuple[str, ...] = ()  # Further information for the user, for example about stale input.
+    under_way: bool = False  # True if `q` is on the way to the solution, at the velocity limits.
+    # Poses of the solved goals, root frame [m].
     goals: Mapping[str, Pose] = field(default_factory=dict)
-    stale: bool = False
-    silent: bool = False
+    stale: bool = False  # True if input was stale and its age is not ignored.
+    silent: bool = False  # True if joint states must not be published.
+    # Efforts from measured ones (nq,) [N m or N]; None = unknown.
     effort: NDArray[np.float64] | None = None
 
     @property
@@ -143,19 +122,8 @@ def model_row(
     """
     Return the diagnostic row of the model.
 
-    Parameters
-    ----------
-    node : str
-        Name of the node.
-    model : LoadedModel or None
-        The present model.
-    refused : str
-        Why the last description was refused; '' if it was accepted.
-    building : bool
-        True while another model is being built.
-    released : collection of str
-        Closures that are released at present.
-
+    `refused`: why the last description was refused; '' if it was accepted. `building`: True while
+    another model is being built. `released`: closures that are released at present.
     """
     name = f'{node}: model'
     values: dict[str, str] = {'building': str(building).lower()}
@@ -185,17 +153,8 @@ def transmission_row(
     """
     Return the diagnostic row of the joint space and its singularities.
 
-    Parameters
-    ----------
-    node : str
-        Name of the node.
-    singularity : Singularity or None
-        Singular values at the present configuration; None if there is no transmission.
-    warning : str
-        The sentence of `Singularity.warning`.
-    note : str
-        Why there is no transmission.
-
+    `singularity`: singular values at the present configuration; None if there is no transmission.
+    `warning`: the sentence of `Singularity.warning`. `note`: why there is no transmission.
     """
     name = f'{node}: transmission'
     if singularity is None:
@@ -242,17 +201,9 @@ def output_row(node: str, commanding: bool, note: str, fault: str = '') -> Statu
     """
     Return the diagnostic row of the hardware outputs.
 
-    Parameters
-    ----------
-    node : str
-        Name of the node.
-    commanding : bool
-        True if commands are published.
-    note : str
-        Why commands do not follow the goals, or why there are none; '' if they follow.
-    fault : str
-        Message about a joint that does not follow its commands; '' if all follow.
-
+    `commanding`: True if commands are published. `note`: why commands do not follow the goals, or
+    why there are none; '' if they follow. `fault`: message about a joint that does not follow its
+    commands; '' if all follow.
     """
     if not commanding:
         return StatusRow(WARN, f'{node}: output', f'silent: {note}')

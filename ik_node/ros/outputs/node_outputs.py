@@ -107,17 +107,10 @@ _CHECKED_PER_TICK = 64
 
 
 class ReachedOutput:
-    """
-    The publishers of the reached pose of each goal's frame.
-
-    Attributes
-    ----------
-    topics : NamedEntities
-        One publisher `~/reached/<name>` for each goal.
-
-    """
+    """The publishers of the reached pose of each goal's frame."""
 
     def __init__(self, node: Node) -> None:
+        # One publisher `~/reached/<name>` for each goal.
         self.topics = NamedEntities(
             'goal',
             '~/reached/{}',
@@ -169,17 +162,7 @@ class JointStateOutput:
         """
         Publish one configuration.
 
-        Parameters
-        ----------
-        position : ndarray, shape (nq,)
-            Positions [rad or m].
-        velocity : ndarray, shape (nq,)
-            Velocities [rad/s or m/s].
-        stamp : builtin_interfaces.msg.Time
-            Time of the tick or of the measurement.
-        effort : ndarray, shape (nq,), optional
-            Efforts [N m or N]; None = unknown.
-
+        `effort` (nq,): efforts [N m or N]; None = unknown.
         """
         fill_joint_state(self._message, stamp, position, velocity, effort)
         self._publisher.publish(self._message)
@@ -209,17 +192,9 @@ class NodeOutputs:
         """
         Publish the configuration of a report: `~/joint_states` and `~/reached/<name>`.
 
-        Parameters
-        ----------
-        report : TickReport
-            The configuration and its velocity.
-        model : LoadedModel
-            The model that the report is of.
-        stamp : builtin_interfaces.msg.Time
-            Time of the configuration: that of the tick or of the measurement.
-        joints : bool
-            True to publish `~/joint_states` this time.
-
+        `report`: the configuration and its velocity. `model`: the model that the report is of.
+        `stamp`: time of the configuration: that of the tick or of the measurement. `joints`: True
+        to publish `~/joint_states` this time.
         """
         if joints:
             self._joint_states.publish(report.q, report.velocity, stamp, report.effort)

@@ -20,20 +20,8 @@ def multi_dof_joint_poses(robot: Robot, q: NDArray[np.float64]) -> dict[tuple[st
     Return the link poses that do not follow from a joint state and the description.
 
     robot_state_publisher skips joints with several DoF (floating, planar, ball) and does not know
-    a floating base.
-
-    Parameters
-    ----------
-    robot : Robot
-        Any robot.
-    q : ndarray, shape (nq,)
-        Configuration [rad or m].
-
-    Returns
-    -------
-    dict of (str, str) to (position, quat_xyzw)
-        Pose of the link in the frame, by frame and link; empty for most robots.
-
+    a floating base. The result has the pose of the link in the frame, by frame and link; it is
+    empty for most robots.
     """
     world = root_frame(robot)
     poses = {(world, link): pose for link, pose in base_poses(robot, q).items()}
@@ -62,17 +50,7 @@ class TransformOutput:
         """
         Send the transforms of one configuration.
 
-        Parameters
-        ----------
-        model : LoadedModel
-            The present model.
-        q : ndarray, shape (nq,)
-            Configuration [rad or m].
-        stamp : builtin_interfaces.msg.Time
-            Time of the tick or of the measurement.
-        prefix : str
-            Prefix of link names.
-
+        `prefix`: prefix of link names.
         """
         if not model.has_transforms or not self._has_broadcaster():
             return

@@ -33,23 +33,8 @@ class ParameterServer:
 
     The node must be created with `automatically_declare_parameters_from_overrides=True`. This is
     the public way to read an override before its parameter is declared, and so to accept an int
-    for a double and to report a misspelt parameter.
-
-    Parameters
-    ----------
-    objection : callable
-        Returns why new settings cannot be accepted at present, or ''.
-
-    Attributes
-    ----------
-    settings : Settings
-        The checked values; replaced as a whole when parameters change.
-
-    Raises
-    ------
-    OptionError
-        If an override is not allowed.
-
+    for a double and to report a misspelt parameter. `objection` returns why new settings cannot be
+    accepted at present, or ''. Raise OptionError if an override is not allowed.
     """
 
     def __init__(self, node: Node, objection: Callable[[Settings], str]) -> None:
@@ -65,6 +50,7 @@ class ParameterServer:
             self._declare(goal_parameters(name))
         for name in group_names(self._values):
             self._declare(group_parameters(name))
+        # The checked values; replaced as a whole when parameters change.
         self.settings = Settings.from_values(self._values)
         self._name_unknown_overrides(fixed)
         node.add_pre_set_parameters_callback(self._ints_to_doubles)

@@ -29,40 +29,20 @@ class ParameterSpec:
     The name, default, meaning and allowed values of one parameter.
 
     The type is that of the default: bool, int, float, str, a tuple of str or a tuple of float.
-
-    Attributes
-    ----------
-    name : str
-        Full name with dots, `goals.<name>.link` for a goal's.
-    default : Value
-        Value without an override. An empty list of names is `('',)`: ROS cannot type `[]`.
-    doc : str
-        One sentence for descriptors, `--help` and the README.
-    unit : str
-        SI unit, '' for none.
-    low, high : float or None
-        Smallest and largest allowed number, both included; None = no bound.
-    choices : tuple of str
-        The allowed strings; empty = any string.
-    live : bool
-        True if it may change while the node runs.
-    form : str
-        How a text is written, for messages; '' = any text.
-    any_count : bool
-        True if a list of numbers may have any length but 0.
-
     """
 
-    name: str
+    name: str  # Full name with dots, `goals.<name>.link` for a goal's.
+    # Value without an override. An empty list of names is `('',)`: ROS cannot type `[]`.
     default: Value
-    doc: str
-    unit: str = ''
+    doc: str  # One sentence for descriptors, `--help` and the README.
+    unit: str = ''  # SI unit, '' for none.
+    # Smallest and largest allowed number, both included; None = no bound.
     low: float | None = None
     high: float | None = None
-    choices: tuple[str, ...] = ()
-    live: bool = True
-    form: str = ''
-    any_count: bool = False
+    choices: tuple[str, ...] = ()  # The allowed strings; empty = any string.
+    live: bool = True  # True if it may change while the node runs.
+    form: str = ''  # How a text is written, for messages; '' = any text.
+    any_count: bool = False  # True if a list of numbers may have any length but 0.
 
     @property
     def type_name(self) -> str:
@@ -90,11 +70,7 @@ class ParameterSpec:
         """
         Return `value` in the type of the default; accept an int or '1e-6' for a double.
 
-        Raises
-        ------
-        OptionError
-            If the type, the number of entries or the value is not allowed.
-
+        Raise OptionError if the type, the number of entries or the value is not allowed.
         """
         checked = self._typed(value)
         numbers = checked if isinstance(checked, tuple) else (checked,)

@@ -71,28 +71,16 @@ else:
 
 @dataclass(frozen=True)
 class GoalSettings(_GoalFields):
-    """
-    The checked parameters `goals.<name>.*` of one goal; the fields have the same names.
+    """The checked parameters `goals.<name>.*` of one goal; the fields have the same names."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the goal in topics, parameters and results.
-
-    """
-
-    name: str
+    name: str  # Name of the goal in topics, parameters and results.
 
     @classmethod
     def from_values(cls, name: str, values: Mapping[str, Value]) -> GoalSettings:
         """
         Read the goal's parameters from all values; a missing one has its default.
 
-        Raises
-        ------
-        OptionError
-            If a value is not allowed.
-
+        Raise OptionError if a value is not allowed.
         """
         fields: dict[str, Any] = {}
         for spec in goal_parameters(name):
@@ -142,11 +130,7 @@ def parse_joint_values(parameter: str, text: str) -> dict[str, float]:
     """
     Read a mapping of joints to values [rad or m] from a parameter's text; '' = no joints.
 
-    Raises
-    ------
-    OptionError
-        If the text is not a YAML mapping, or a value is not a finite number.
-
+    Raise OptionError if the text is not a YAML mapping, or a value is not a finite number.
     """
     if not text.strip():
         return {}
@@ -180,35 +164,17 @@ def _number(value: object) -> float:
 
 @dataclass(frozen=True)
 class JointSettings:
-    """
-    The checked parameters that name joints; `JointRoles` checks them against a robot.
+    """The checked parameters that name joints; `JointRoles` checks them against a robot."""
 
-    Attributes
-    ----------
-    locked : tuple of str
-        Joints that the solver does not change.
-    actuated : tuple of str
-        Joints with a motor; empty = as the description says.
-    outputs : tuple of str
-        Order of the hardware outputs; empty = the actuated joints.
-    rest_pose, targets : mapping of str to float
-        Values by joint [rad or m].
-    transmission_actuators : tuple of str
-        Motors of the transmission; empty = the actuated joints.
-    transmission_joints : tuple of str
-        Joint space of the transmission; empty = none.
-    groups : mapping of str to tuple of str
-        Joints of each output group, by the name of their parameter; empty = without groups.
-
-    """
-
-    locked: tuple[str, ...] = ()
-    actuated: tuple[str, ...] = ()
-    outputs: tuple[str, ...] = ()
-    rest_pose: Mapping[str, float] = field(default_factory=dict)
+    locked: tuple[str, ...] = ()  # Joints that the solver does not change.
+    actuated: tuple[str, ...] = ()  # Joints with a motor; empty = as the description says.
+    outputs: tuple[str, ...] = ()  # Order of the hardware outputs; empty = the actuated joints.
+    rest_pose: Mapping[str, float] = field(default_factory=dict)  # Values by joint [rad or m].
     targets: Mapping[str, float] = field(default_factory=dict)
+    # Motors of the transmission; empty = the actuated joints.
     transmission_actuators: tuple[str, ...] = ()
-    transmission_joints: tuple[str, ...] = ()
+    transmission_joints: tuple[str, ...] = ()  # Joint space of the transmission; empty = none.
+    # Joints of each output group, by the name of their parameter; empty = without groups.
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
@@ -218,11 +184,7 @@ class JointSettings:
         """
         Read the parameters that name joints from checked values, beside the joints of groups.
 
-        Raises
-        ------
-        OptionError
-            If a mapping of joints to values cannot be read.
-
+        Raise OptionError if a mapping of joints to values cannot be read.
         """
         return cls(
             locked=_names(values['locked_joints']),
@@ -249,11 +211,7 @@ class MarkerSettings(_MarkerFields):
         """
         Read the parameters `markers.*` from checked values.
 
-        Raises
-        ------
-        OptionError
-            If a layer does not exist, or the colour is not valid.
-
+        Raise OptionError if a layer does not exist, or the colour is not valid.
         """
         fields = {spec.name.split('.')[1]: values[spec.name] for spec in _OF_MARKERS}
         try:
@@ -285,29 +243,13 @@ class MarkerSettings(_MarkerFields):
 
 @dataclass(frozen=True)
 class Outlet:
-    """
-    A controller that takes commands or plans.
+    """A controller that takes commands or plans."""
 
-    Attributes
-    ----------
-    kind : str
-        What its topic takes: joint_trajectory or commands; none = it has no topic.
-    topic : str
-        Topic of the commands of each tick, and of plans.
-    joints : tuple of str
-        Its joints, in its order; empty = all commanded joints.
-    action : str
-        Action for plans; empty = none.
-    group : str
-        Name in `output.groups`; empty = without groups.
-
-    """
-
-    kind: str
-    topic: str
-    joints: tuple[str, ...] = ()
-    action: str = ''
-    group: str = ''
+    kind: str  # What its topic takes: joint_trajectory or commands; none = it has no topic.
+    topic: str  # Topic of the commands of each tick, and of plans.
+    joints: tuple[str, ...] = ()  # Its joints, in its order; empty = all commanded joints.
+    action: str = ''  # Action for plans; empty = none.
+    group: str = ''  # Name in `output.groups`; empty = without groups.
 
 
 def outlets_of_all(output_type: str, action: str) -> tuple[Outlet, ...]:
@@ -320,11 +262,8 @@ def group_names(values: Mapping[str, Any]) -> list[str]:
     """
     Return the names in `output.groups`.
 
-    Raises
-    ------
-    OptionError
-        If a name cannot be part of a parameter's name, or is that of another parameter.
-
+    Raise OptionError if a name cannot be part of a parameter's name, or is that of another
+    parameter.
     """
     names = [name for name in cast('Iterable[str]', values.get('output.groups', ())) if name]
     for name in names:
@@ -338,12 +277,8 @@ def read_outlets(values: Mapping[str, Value]) -> tuple[Outlet, ...]:
     """
     Return the outlets of all checked parameters.
 
-    Raises
-    ------
-    OptionError
-        If groups share a joint, a topic or an action, or have no joints, or if parameters for all
-        joints are set beside them.
-
+    Raise OptionError if groups share a joint, a topic or an action, or have no joints, or if
+    parameters for all joints are set beside them.
     """
     names = group_names(values)
     if not names:
@@ -429,12 +364,8 @@ class Settings(_NodeFields):
         """
         Return the settings for parameter values; a missing parameter has its default.
 
-        Raises
-        ------
-        OptionError
-            If a value is not allowed; the message names the parameter, its value and what is
-            allowed.
-
+        Raise OptionError if a value is not allowed; the message names the parameter, its value and
+        what is allowed.
         """
         fields: dict[str, Any] = {
             spec.name: spec.check(values.get(spec.name, spec.default)) for spec in NODE_PARAMETERS

@@ -42,21 +42,9 @@ def add_plan_action(
     """
     Offer ~/follow_joint_trajectory, if a controller is named and control_msgs is installed.
 
-    Parameters
-    ----------
-    node : rclpy.node.Node
-        The node that offers the action.
-    outlets : sequence of Outlet
-        The controllers; those without an action take no part.
-    conversion : PlanConversion
-        Makes the trajectory of the motors.
-    motion : Motion
-        Stops its own commands while controllers follow a plan.
-    publishers : CommandPublishers
-        Sends these commands.
-    now : callable
-        Returns the time of the node's clock [s].
-
+    `outlets`: the controllers; those without an action take no part. `conversion` makes the
+    trajectory of the motors. `motion` stops its own commands while controllers follow a plan.
+    `publishers` sends these commands.
     """
     outlets = [outlet for outlet in outlets if outlet.action]
     if not outlets:
@@ -232,24 +220,14 @@ class PlanAction:
 
 
 class _Run:
-    """
-    A plan at the controllers, from the first request to the last result.
-
-    Attributes
-    ----------
-    result : control_msgs.action.FollowJointTrajectory.Result
-        That of the plan: of the first controller that fails, or of the last one.
-    accepted : Future
-        True when all controllers have accepted the plan, False if one has not.
-    ended : Future
-        How the plan has ended: succeeded, cancelled or aborted.
-
-    """
+    """A plan at the controllers, from the first request to the last result."""
 
     def __init__(self, result: Any, plan: ConvertedPlan, tolerance: float, now: float) -> None:
+        # That of the plan: of the first controller that fails, or of the last one.
         self.result = result
+        # True when all controllers have accepted the plan, False if one has not.
         self.accepted: Any = Future()
-        self.ended: Any = Future()
+        self.ended: Any = Future()  # How the plan has ended: succeeded, cancelled or aborted.
         self._plan = plan
         self._answer_by = now + _LONGEST_DELAY
         duration = plan.end - plan.begin

@@ -23,22 +23,11 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class JointPlan:
-    """
-    A plan in the joint space.
+    """A plan in the joint space."""
 
-    Attributes
-    ----------
-    times : ndarray, shape (n,)
-        Times from the start [s].
-    position : ndarray, shape (n, n_joints)
-        [rad or m]
-    velocity, acceleration, effort : ndarray, shape (n, n_joints), or None
-        None if no point has any. A point without a velocity has NaN.
-
-    """
-
-    times: Array
-    position: Array
+    times: Array  # Times from the start (n,) [s].
+    position: Array  # (n, n_joints) [rad or m]
+    # None if no point has any. A point without a velocity has NaN, (n, n_joints).
     velocity: Array | None
     acceleration: Array | None
     effort: Array | None
@@ -48,12 +37,8 @@ def read_plan(topic: str, message: Any, joints: Sequence[str]) -> JointPlan:
     """
     Read a trajectory_msgs/JointTrajectory for the joint space, whose joints may have any order.
 
-    Raises
-    ------
-    RefusedInputError
-        If joints are missing or unknown, there are no points, sizes differ, or a number is not
-        finite.
-
+    Raise RefusedInputError if joints are missing or unknown, there are no points, sizes differ, or
+    a number is not finite.
     """
     names = list(message.joint_names)
     if sorted(names) != sorted(joints):
@@ -127,32 +112,14 @@ _SAME_PLACE = 1e-3
 
 @dataclass(frozen=True)
 class ConvertedPlan:
-    """
-    A plan of the motors, ready to be sent.
+    """A plan of the motors, ready to be sent."""
 
-    Attributes
-    ----------
-    trajectory : trajectory_msgs.msg.JointTrajectory
-        The trajectory of the motors.
-    begin : float
-        When it begins, by the node's clock [s].
-    start : ndarray, shape (nq,)
-        The configuration from which the plan begins [rad or m].
-    made : ActuatorPlan
-        The plan of the motors, with the configurations of the robot.
-    summary : str
-        Number of points, and the singularity that the plan passes, for the log.
-    warning : bool
-        True if the plan passes near a singularity.
-
-    """
-
-    trajectory: JointTrajectory
-    begin: float
-    start: NDArray[np.float64]
-    made: ActuatorPlan
-    summary: str
-    warning: bool
+    trajectory: JointTrajectory  # The trajectory of the motors.
+    begin: float  # When it begins, by the node's clock [s].
+    start: NDArray[np.float64]  # The configuration from which the plan begins (nq,) [rad or m].
+    made: ActuatorPlan  # The plan of the motors, with the configurations of the robot.
+    summary: str  # Number of points, and the singularity that the plan passes, for the log.
+    warning: bool  # True if the plan passes near a singularity.
 
     @property
     def end(self) -> float:
@@ -206,17 +173,7 @@ class ConvertedPlan:
 
 
 class PlanConversion:
-    """
-    Converts plans for the present robot in a thread: a long plan takes longer than a tick.
-
-    Parameters
-    ----------
-    settings : callable
-        Returns the present parameters.
-    now : callable
-        Returns the time of the node's clock [s].
-
-    """
+    """Converts plans for the present robot in a thread: a long plan takes longer than a tick."""
 
     def __init__(
         self,
@@ -236,14 +193,9 @@ class PlanConversion:
         """
         Return the trajectory of the motors for a trajectory_msgs/JointTrajectory.
 
-        Of several plans the newest counts: it ends the conversion of those before.
-
-        Raises
-        ------
-        RefusedInputError
-            If the message, the state of the robot, or a limit does not allow the plan, or if a
-            newer one has arrived or the robot has moved while it was converted.
-
+        Of several plans the newest counts: it ends the conversion of those before. Raise
+        RefusedInputError if the message, the state of the robot, or a limit does not allow the
+        plan, or if a newer one has arrived or the robot has moved while it was converted.
         """
         motion, settings = self._motion, self._settings()
         plan = read_plan(topic, message, motion.joint_space.names)

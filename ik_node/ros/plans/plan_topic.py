@@ -20,17 +20,8 @@ class PlanTopic:
     """
     The subscription to plans, which go out on `~/joint_trajectory` as trajectories of the motors.
 
-    A plan that arrives while another one is converted replaces it.
-
-    Parameters
-    ----------
-    motion : Motion
-        Stops its own commands when a plan goes out.
-    refuse : callable
-        Counts and logs a refused message: (topic, reason) -> None.
-    now : callable
-        Returns the time of the node's clock [s].
-
+    A plan that arrives while another one is converted replaces it. `motion` stops its own commands
+    when a plan goes out. `refuse` counts and logs a refused message: (topic, reason) -> None.
     """
 
     def __init__(

@@ -37,23 +37,10 @@ class NamedEntities:
     """
     A group of publishers, subscriptions or services, one for each name.
 
-    Parameters
-    ----------
-    pattern : str
-        Topic or service name with {} in place of the part for one name.
-    resolve : callable
-        Expands and remaps a name as `rclpy.node.Node.resolve_topic_name` does; raises RuntimeError
-        for a name that ROS 2 does not allow.
-    create : callable
-        (name, topic or service) -> entity.
-    destroy : callable
-        (entity) -> None.
-
-    Attributes
-    ----------
-    entities : dict of str to entity
-        The present entity of each name.
-
+    `pattern`: topic or service name with {} in place of the part for one name. `resolve` expands
+    and remaps a name as `rclpy.node.Node.resolve_topic_name` does; raises RuntimeError for a name
+    that ROS 2 does not allow. `create`: (name, topic or service) -> entity. `destroy`: (entity) ->
+    None.
     """
 
     def __init__(
@@ -69,18 +56,14 @@ class NamedEntities:
         self._resolve = resolve
         self._create = create
         self._destroy = destroy
-        self.entities: dict[str, Any] = {}
+        self.entities: dict[str, Any] = {}  # The present entity of each name.
 
     def check(self, names: Iterable[str]) -> None:
         """
         Check that ROS 2 allows the topics or services of these names.
 
-        Raises
-        ------
-        OptionError
-            If a name is not allowed. The message gives the reason; the most frequent one is the
-            length after remapping, including the namespace.
-
+        Raise OptionError if a name is not allowed. The message gives the reason; the most frequent
+        one is the length after remapping, including the namespace.
         """
         for name, part in topic_parts(names, self._kind).items():
             if name in self.entities:
@@ -125,12 +108,8 @@ def set_names(groups: Sequence[NamedEntities], names: Sequence[str]) -> None:
     """
     Create the entities of these names in every group, and destroy all others.
 
-    Raises
-    ------
-    OptionError
-        If ROS 2 does not allow one of them. After any exception, also of the middleware or of a
-        QoS override, every group is unchanged.
-
+    Raise OptionError if ROS 2 does not allow one of them. After any exception, also of the
+    middleware or of a QoS override, every group is unchanged.
     """
     for group in groups:
         group.check(names)

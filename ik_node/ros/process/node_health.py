@@ -60,32 +60,14 @@ class PausedClock:
 
 @dataclass
 class NodeCounts:
-    """
-    The counters since the start.
+    """The counters since the start."""
 
-    Attributes
-    ----------
-    ticks : int
-        Number of ticks.
-    missed_ticks : int
-        Number of ticks lost because a tick took longer than its period.
-    goals : int
-        Number of accepted goal messages.
-    joint_states : int
-        Number of accepted joint states.
-    longest_interval : float
-        Longest time between two ticks since it was last set to 0 [s].
-    last_error : str
-        Why a solution was last rejected or a tick failed; '' if none was.
-
-    """
-
-    ticks: int = 0
-    missed_ticks: int = 0
-    goals: int = 0
-    joint_states: int = 0
-    longest_interval: float = 0.0
-    last_error: str = ''
+    ticks: int = 0  # Number of ticks.
+    missed_ticks: int = 0  # Number of ticks lost because a tick took longer than its period.
+    goals: int = 0  # Number of accepted goal messages.
+    joint_states: int = 0  # Number of accepted joint states.
+    longest_interval: float = 0.0  # Longest time between two ticks since it was last set to 0 [s].
+    last_error: str = ''  # Why a solution was last rejected or a tick failed; '' if none was.
     _last_tick: float | None = None
 
     def add_tick(self, work: float, period: float, begin: float | None = None) -> int:

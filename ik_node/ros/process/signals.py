@@ -20,13 +20,8 @@ def exit_on_early_signals(code: int | None = 0) -> Iterator[None]:
 
     It covers the second or two in which libraries are loaded. Nothing has started that must be
     stopped, and a traceback from the middle of an import helps nobody. Outside of the main thread,
-    where Python does not deliver signals, the context has no effect.
-
-    Parameters
-    ----------
-    code : int or None
-        Exit code; None = 128 + the number of the signal, as in shells.
-
+    where Python does not deliver signals, the context has no effect. `code`: exit code; None = 128
+    + the number of the signal, as in shells.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -57,16 +52,10 @@ class EndSignals:
     rclpy's own handlers shut its context down at once. Nothing can be published after that, so
     that drives would keep their last velocity. An exception in the middle of a callback would
     break what the callback does.
-
-    Attributes
-    ----------
-    requested : bool
-        True after a signal.
-
     """
 
     def __init__(self) -> None:
-        self.requested = False
+        self.requested = False  # True after a signal.
         self._first = 0.0
         self._wake: Callable[[], object] = bool
         self._reader, self._writer = os.pipe()

@@ -16,25 +16,13 @@ from std_srvs.srv import SetBool, Trigger
 
 
 class Services:
-    """
-    The services of the node, except ~/solve_ik; a refused request is answered with the reason.
-
-    Parameters
-    ----------
-    settings : callable
-        Returns the present parameters.
-
-    Attributes
-    ----------
-    goals, closures : NamedEntities
-        One service `~/goals/<name>/enable` or `~/closures/<name>/enable` for each name.
-
-    """
+    """The services of the node, except ~/solve_ik; refusals are answered with the reason."""
 
     def __init__(self, node: Node, motion: Motion, settings: Callable[[], Settings]) -> None:
         self._node = node
         self._motion = motion
         self._settings = settings
+        # One service `~/goals/<name>/enable` or `~/closures/<name>/enable` for each name.
         self.goals = self._switches('goal', self._on_goal)
         self.closures = self._switches('closure', self._on_closure)
         node.create_service(SetBool, '~/enable', self._on_enable)

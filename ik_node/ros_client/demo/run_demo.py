@@ -44,27 +44,15 @@ class DemoWatch:
     """
     The measurement of joint states by forward kinematics, independent of the node's reports.
 
-    Parameters
-    ----------
-    robot : Robot
-        The robot of the node, read a second time.
-    goals : mapping of str to str
-        Goal name to its link.
-    dof : mapping of str to str, optional
-        Goal name to its constrained axes; a goal that is not named has all six.
-
-    Attributes
-    ----------
-    q : ndarray, shape (nq,)
-        Values of the last joint state [rad or m].
-
+    `robot`: the robot of the node, read a second time. `goals`: goal name to its link. `dof`: goal
+    name to its constrained axes; a goal that is not named has all six.
     """
 
     def __init__(
         self, robot: Robot, goals: dict[str, str], dof: Mapping[str, str] | None = None
     ) -> None:
         self._robot = robot
-        self.q = robot.q
+        self.q = robot.q  # Values of the last joint state (nq,) [rad or m].
         self._goals = goals
         # For each goal, which of X Y Z EX EY EZ it constrains.
         self._flags = {
@@ -169,11 +157,7 @@ class ChildProcesses:
     """
     A context that starts Python modules as processes and ends them all when it is left.
 
-    Parameters
-    ----------
-    environment : dict, optional
-        Variables to set in addition to those of this process.
-
+    `environment`: variables to set in addition to those of this process.
     """
 
     def __init__(self, environment: dict[str, str] | None = None) -> None:
@@ -235,20 +219,8 @@ def run_demo(item: GalleryItem, rate: float, seconds: float | None) -> int:
     """
     Run until `seconds` after the first joint state, or until interrupted.
 
-    Parameters
-    ----------
-    item : GalleryItem
-        The robot and its motion.
-    rate : float
-        Tick rate of the node [Hz].
-    seconds : float or None
-        Duration [s]; None = until interrupted.
-
-    Returns
-    -------
-    int
-        0 if the node converged at least once, else 1.
-
+    `item`: a robot of the gallery. `rate`: tick rate of the node [Hz]. `seconds`: duration [s];
+    None = until interrupted. Return 0 if the node converged at least once, else 1.
     """
     path = description_path(item.description)
     print(f'reading {path.name}', flush=True)
