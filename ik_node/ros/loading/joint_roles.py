@@ -71,8 +71,8 @@ def unknown_joint_targets(robot: Robot, settings: JointSettings) -> dict[str, li
     """
     Return the joints of the rest pose and of the joint targets that a robot does not have.
 
-    A robot that is described after they were set is accepted; its existing joints count. The result has
-    missing joints by parameter, without parameters whose joints all exist.
+    A robot that is described after they were set is accepted; its existing joints count. The
+    result has no parameters whose joints all exist.
     """
     known = _Names(robot)
     wanted = {'rest_pose': settings.rest_pose, 'joint_targets': settings.targets}
