@@ -14,14 +14,15 @@ from ik_node.ros.control.motion import Motion
 from ik_node.ros.inputs.inputs import Inputs
 from ik_node.ros.loading.joint_roles import check_joint_targets, unknown_joint_targets
 from ik_node.ros.loading.load_model import (
+    as_refusal,
     check_joints,
     check_settings,
     count_links,
     load_model,
+    ModelSupply,
     read_robot,
 )
 from ik_node.ros.loading.loaded_model import LoadedModel, ModelRequest
-from ik_node.ros.loading.model_supply import as_refusal, ModelSupply
 from ik_node.ros.markers.scene_output import SceneOutput
 from ik_node.ros.messages.convert import seconds_from_stamp
 from ik_node.ros.messages.status_row import status_name, StatusRow
@@ -36,18 +37,16 @@ from ik_node.ros.outputs.diagnostics import (
     transmission_row,
     twist_row,
 )
-from ik_node.ros.outputs.node_outputs import DescriptionOutput, NodeOutputs
-from ik_node.ros.outputs.transform_output import TransformOutput
+from ik_node.ros.outputs.node_outputs import DescriptionOutput, NodeOutputs, TransformOutput
 from ik_node.ros.parameters.parameter_server import ParameterServer
 from ik_node.ros.parameters.settings import Settings
-from ik_node.ros.plans.plan_action import add_plan_action
 from ik_node.ros.plans.plan_conversion import PlanConversion
-from ik_node.ros.plans.plan_topic import PlanTopic
+from ik_node.ros.plans.plan_inputs import add_plan_action, PlanTopic
 from ik_node.ros.process.background_work import BackgroundWork
 from ik_node.ros.process.named_entities import NamedEntities, set_names
 from ik_node.ros.process.node_health import DuplicateNodes, NodeCounts, PausedClock
 from ik_node.ros.process.printable_logger import PrintableLogger
-from ik_node.ros.services.services import Services
+from ik_node.ros.services import Services
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 

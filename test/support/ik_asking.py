@@ -4,9 +4,8 @@ from types import SimpleNamespace
 
 from ik_node.robot import load_robot
 from ik_node.ros.loading.loaded_model import LoadedModel, ModelRequest
-from ik_node.ros.moveit.ik_copy import IkCopy
-from ik_node.ros.moveit.ik_seed import IkAnswer, RefusedIkError
-from ik_node.ros.moveit.solve_ik import fill_response, read_request
+from ik_node.ros.moveit.ik_request import fill_response, IkAnswer, read_request, RefusedIkError
+from ik_node.ros.moveit.ik_service import IkCopy
 from ik_node.ros.parameters.settings import Settings
 import numpy as np
 from scipy.spatial.transform import Rotation

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ik_node.errors import IkError, listed
-from ik_node.ros.control.approach import objection
-from ik_node.ros.control.tracker import Tracker
+from ik_node.ros.control.tracker import objection, Tracker
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.outputs.diagnostics import TickReport
 from ik_node.ros.parameters.settings import Settings

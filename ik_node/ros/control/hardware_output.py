@@ -6,9 +6,8 @@ from collections.abc import Sequence
 import dataclasses
 
 from ik_node.errors import IkError, listed
-from ik_node.ros.control.approach import approach, objection
 from ik_node.ros.control.following_error import FollowingError
-from ik_node.ros.control.tracker import Tracker
+from ik_node.ros.control.tracker import approach, objection, Tracker
 from ik_node.ros.inputs.measured_state import MeasuredState
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.outputs.command_publishers import CommandedState, HardwareCommand

@@ -1,15 +1,215 @@
-"""The markers that viewers show, and the messages that update them."""
+"""
+Conversion of scene shapes to visualization_msgs/Marker, and the messages that update viewers.
+
+A shape becomes one or two markers with the shape's own pose. While a robot moves, only a few
+numbers in the messages are overwritten, because creating messages takes thirty times as long.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import count
+from math import ceil, cos, pi, sin
+from operator import attrgetter
 from typing import Any
 
-from ik_node.ros.markers.shape_markers import appearance, markers_of, numbers, put
-from ik_node.scene import Shape
-from std_msgs.msg import Header
+from geometry_msgs.msg import Point
+from ik_node.scene import (
+    Arrow,
+    AXIS_COLOURS,
+    Capsule,
+    Cylinder,
+    Sector,
+    Segment,
+    Shape,
+    Solid,
+    Sphere,
+    Text,
+    Triad,
+)
+from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import Marker, MarkerArray
+
+# Width of a sector's hand as a share of its radius, and its brightness relative to the face.
+HAND, HAND_SHADE = 0.07, 0.6
+# Smallest size of a marker [m], because RViz warns about size 0.
+THINNEST = 1e-6
+_POSE = 7
+
+_SECTOR = attrgetter('rgba', 'radius', 'inner_radius', 'lower', 'upper', 'segments')
+# Attributes of each shape whose change needs a new marker.
+_APPEARANCE: dict[type[Shape], Callable[[Any], object]] = {
+    Arrow: attrgetter('rgba', 'length', 'radius'),
+    Capsule: attrgetter('rgba', 'draw_through', 'radius', 'length'),
+    Cylinder: attrgetter('rgba', 'radius', 'length'),
+    Sector: lambda it: (*_SECTOR(it), it.value is None),
+    Segment: attrgetter('rgba', 'width'),
+    Solid: attrgetter('rgba', 'kind', 'size', 'file', 'own_colours'),
+    Sphere: attrgetter('rgba', 'radius'),
+    Text: attrgetter('rgba', 'text', 'height'),
+    Triad: attrgetter('rgba', 'length', 'width'),
+}
+
+
+def appearance(shape: Shape) -> tuple[type[Shape], object]:
+    """Return the attributes of a shape that its `numbers` do not contain."""
+    kind = type(shape)
+    return kind, _APPEARANCE[kind](shape)
+
+
+def markers_of(shape: Shape) -> list[Marker]:
+    """
+    Return the markers of a shape without header, namespace and id.
+
+    `shape`: the shape. Markers cannot show through others, so `draw_through` makes a capsule, the
+    shape that hides others, more transparent instead.
+    """
+    markers = _PAINTERS[type(shape)](shape)
+    for marker in markers:
+        marker.frame_locked = True
+        marker.pose = markers[0].pose  # one for all
+    put(markers, numbers(shape))
+    return markers
+
+
+def numbers(shape: Shape) -> tuple[float, ...]:
+    """Return the numbers that change while a robot moves, in the order of the markers."""
+    pose = (*shape.position, *shape.quat_xyzw)
+    if isinstance(shape, Segment):
+        return (*pose, max(shape.length, THINNEST))
+    if isinstance(shape, Capsule):
+        return pose + pose
+    if isinstance(shape, Sector) and shape.value is not None:
+        end = shape.radius * cos(shape.value), shape.radius * sin(shape.value)
+        return pose + pose + end
+    return pose
+
+
+def put(markers: Sequence[Marker], values: Sequence[float]) -> None:
+    """Write the `numbers` of a shape to the markers of a shape with the same attributes."""
+    pose = markers[0].pose
+    place, turn = pose.position, pose.orientation
+    place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w = values[:_POSE]
+    more = values[_POSE * len(markers) :]
+    if len(more) == 1:
+        markers[0].scale.z = more[0]
+    elif more:
+        end = markers[-1].points[1]
+        end.x, end.y = more
+
+
+def _marker(kind: int, rgba: Sequence[float], x: float, y: float, z: float) -> Marker:
+    marker = Marker(type=kind, color=_colour(rgba))
+    marker.scale.x, marker.scale.y, marker.scale.z = x, y, z
+    return marker
+
+
+def _colour(rgba: Sequence[float]) -> ColorRGBA:
+    r, g, b, a = rgba
+    return ColorRGBA(r=r, g=g, b=b, a=a)
+
+
+def _point(x: float, y: float, z: float = 0.0) -> Point:
+    return Point(x=x, y=y, z=z)
+
+
+def _segment(shape: Segment) -> list[Marker]:
+    return [_marker(Marker.CYLINDER, shape.rgba, shape.width, shape.width, shape.length)]
+
+
+def _cylinder(shape: Cylinder) -> list[Marker]:
+    wide = 2.0 * shape.radius
+    return [_marker(Marker.CYLINDER, shape.rgba, wide, wide, max(shape.length, THINNEST))]
+
+
+def _capsule(shape: Capsule) -> list[Marker]:
+    wide, half = 2.0 * shape.radius, 0.5 * shape.length
+    rgba = (*shape.rgba[:3], shape.rgba[3] * (1.0 - shape.draw_through))
+    balls = _marker(Marker.SPHERE_LIST, rgba, wide, wide, wide)
+    balls.points = [_point(0.0, 0.0, -half), _point(0.0, 0.0, half)]
+    return [_marker(Marker.CYLINDER, rgba, wide, wide, max(shape.length, THINNEST)), balls]
+
+
+def _sphere(shape: Sphere) -> list[Marker]:
+    wide = 2.0 * shape.radius
+    return [_marker(Marker.SPHERE, shape.rgba, wide, wide, wide)]
+
+
+def _solid(shape: Solid) -> list[Marker]:
+    if shape.kind == 'mesh':
+        marker = _marker(Marker.MESH_RESOURCE, shape.rgba, *shape.size)
+        marker.mesh_resource = shape.file
+        marker.mesh_use_embedded_materials = shape.own_colours
+        return [marker]
+    if shape.kind == 'ellipsoid':
+        return [_marker(Marker.SPHERE, shape.rgba, *(2.0 * axis for axis in shape.size))]
+    edges = (*shape.size, THINNEST)[:3]  # a plane is a box of no height
+    return [_marker(Marker.CUBE, shape.rgba, *edges)]
+
+
+def _arrow(shape: Arrow) -> list[Marker]:
+    # With two points the sizes are those of shaft and head, and the length of the head.
+    marker = _marker(
+        Marker.ARROW, shape.rgba, 2.0 * shape.radius, 2.0 * shape.head_radius, shape.head_length
+    )
+    marker.points = [_point(0.0, 0.0, 0.0), _point(0.0, 0.0, shape.length)]
+    return [marker]
+
+
+def _triad(shape: Triad) -> list[Marker]:
+    marker = _marker(Marker.LINE_LIST, shape.rgba, shape.width, 0.0, 0.0)
+    for axis, colour in enumerate(AXIS_COLOURS):
+        end = [0.0, 0.0, 0.0]
+        end[axis] = shape.length
+        marker.points += [_point(0.0, 0.0), _point(*end)]
+        marker.colors += [_colour((*colour[:3], shape.rgba[3]))] * 2
+    return [marker]
+
+
+def _text(shape: Text) -> list[Marker]:
+    marker = _marker(Marker.TEXT_VIEW_FACING, shape.rgba, 0.0, 0.0, shape.height)
+    marker.text = shape.text
+    return [marker]
+
+
+def _sector(shape: Sector) -> list[Marker]:
+    """Return a fan, or a line for a ring, and a line for the hand."""
+    sides = max(1, ceil((shape.upper - shape.lower) / (2.0 * pi) * shape.segments))
+    step = (shape.upper - shape.lower) / sides
+    angles = [shape.lower + step * side for side in range(sides + 1)]
+    if shape.inner_radius > 0.0:
+        middle, width = (
+            0.5 * (shape.radius + shape.inner_radius),
+            shape.radius - shape.inner_radius,
+        )
+        face = _marker(Marker.LINE_STRIP, shape.rgba, width, 0.0, 0.0)
+        face.points = [_point(middle * cos(a), middle * sin(a)) for a in angles]
+    else:
+        face = _marker(Marker.TRIANGLE_LIST, shape.rgba, 1.0, 1.0, 1.0)
+        rim = [_point(shape.radius * cos(a), shape.radius * sin(a)) for a in angles]
+        centre = _point(0.0, 0.0)
+        for side in range(sides):
+            face.points += [centre, rim[side], rim[side + 1]]
+    if shape.value is None:
+        return [face]
+    shade = (*(HAND_SHADE * part for part in shape.rgba[:3]), 1.0)
+    hand = _marker(Marker.LINE_LIST, shade, HAND * shape.radius, 0.0, 0.0)
+    hand.points = [_point(0.0, 0.0), _point(shape.radius, 0.0)]
+    return [face, hand]
+
+
+_PAINTERS: dict[type[Shape], Callable[[Any], list[Marker]]] = {
+    Arrow: _arrow,
+    Capsule: _capsule,
+    Cylinder: _cylinder,
+    Sector: _sector,
+    Segment: _segment,
+    Solid: _solid,
+    Sphere: _sphere,
+    Text: _text,
+    Triad: _triad,
+}
+
 
 Appearance = tuple[str, tuple[type[Shape], object]]
 

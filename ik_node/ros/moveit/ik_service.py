@@ -2,24 +2,151 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
+import dataclasses
 from functools import partial
 import time
+from time import perf_counter
 from typing import Any, Protocol
 
+from ik_node.errors import IkError
+from ik_node.model.goal import Goal
+from ik_node.model.rotation import matrix_to_quat, pose_from_matrix, pose_matrix
+from ik_node.robot import Robot
 from ik_node.ros.control.motion import Motion
+from ik_node.ros.control.tracker import objection
 from ik_node.ros.inputs.transform_lookup import TransformLookup
 from ik_node.ros.loading.loaded_model import LoadedModel
-from ik_node.ros.messages.convert import Refusals
-from ik_node.ros.moveit.ik_copy import IkCopy
-from ik_node.ros.moveit.ik_seed import IkAnswer, IkCode, IkRequest, RefusedIkError
-from ik_node.ros.moveit.solve_ik import fill_response, read_request
-from ik_node.ros.parameters.settings import Settings
+from ik_node.ros.messages.convert import Pose, Refusals
+from ik_node.ros.moveit.ik_request import (
+    fill_response,
+    IkAnswer,
+    IkCode,
+    IkRequest,
+    read_request,
+    RefusedIkError,
+)
+from ik_node.ros.parameters.settings import GoalSettings, Settings
 from ik_node.ros.process.background_work import BackgroundWork
+from ik_node.solver import Solution, Solver, Status
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.node import Node
+
+Array = NDArray[np.float64]
+# Link, wanted axes, whose axes, the pose of the goal's frame in the link, and tolerances.
+Shape = tuple[str, str, str, tuple[float, ...], tuple[float, ...] | None]
+
+# Number of further solves for a solution nearer to the seed, if a restart was needed.
+FURTHER_SOLVES = 8
+LARGEST_SEED = 2**31 - 2
+
+
+class IkCopy:
+    """
+    A copy of a model's robot, which solves requests without changing the robot that ticks.
+
+    The copy has only the goals of requests, so that no goal hides a link of the same name. A
+    request for a link constrains the same axes as the node's own goals for that link. The copy has
+    no rest pose and no joint targets, because an answer should be near the seed. Each request
+    defines the locked joints. A loop that the description leaves open by rounding counts as closed
+    up to the same limit as in the node.
+    """
+
+    def __init__(self, model: LoadedModel) -> None:
+        self.model = model
+        self._robot = Robot(deepcopy(model.robot.description))
+        for link in self._robot.links.values():
+            for goal in [joint for joint in link.closure_joints if isinstance(joint, Goal)]:
+                goal.remove_child(link)
+        for joint in self._robot.joint_order:
+            joint.unlock()
+            joint.target_set = joint.rest_pose_set = False
+        self._solver = Solver(self._robot, model.request.options)
+        self._goal_of: dict[Shape, str] = {}
+
+    def answer(self, ik_request: IkRequest) -> IkAnswer:
+        """Solve a request; the caller makes sure that only one thread calls this at a time."""
+        try:
+            return self._answer(ik_request)
+        except IkError as error:
+            return IkAnswer(IkCode.FAILURE, str(error))
+
+    def _answer(self, ik_request: IkRequest) -> IkAnswer:
+        for name, closed in ik_request.closures.items():
+            closure = self._robot.closures[name]
+            if closure.enabled != closed:
+                closure.enabled = closed
+        goals: dict[str, Pose] = {}
+        for link, pose in ik_request.poses.items():
+            goals.update(self._goals(link, pose, ik_request.goals[link]))
+        solution = self._solve(goals, ik_request)
+        model = self.model
+        if solution.status is not Status.CONVERGED:
+            late = solution.solve_time >= ik_request.options.time_budget
+            message = solution.message
+            if ik_request.held:
+                message += f'; held: {ik_request.held}'
+            return IkAnswer(IkCode.TIMED_OUT if late else IkCode.NO_IK_SOLUTION, message)
+        amiss = objection(model, solution, ik_request.options)
+        if amiss:
+            return IkAnswer(IkCode.NO_IK_SOLUTION, amiss)
+        q = np.clip(solution.q, model.lower, model.upper)
+        starts = f' and {solution.starts} starts' if solution.starts > 1 else ''
+        message = f'CONVERGED after {solution.iterations} steps{starts}'
+        if ik_request.checks_collisions:
+            message += '; collisions are not checked here'
+        return IkAnswer(IkCode.SUCCESS, message, q)
+
+    def _solve(self, goals: Mapping[str, Pose], ik_request: IkRequest) -> Solution:
+        """Solve from the seed; after a restart, also look for a solution nearer to the seed."""
+        begin = perf_counter()
+        options, start, solver = ik_request.options, ik_request.seed.q, self._solver
+        solver.options = options
+        best = solver.solve_pose(goals, q0=start, joints=ik_request.movable)
+        if best.status is not Status.CONVERGED or best.starts == 1:
+            return best
+        for number in range(1, FURTHER_SOLVES + 1):
+            left = options.time_budget - (perf_counter() - begin)
+            if left <= 0.0:
+                break
+            seed = (options.seed + number) % LARGEST_SEED
+            solver.options = dataclasses.replace(options, seed=seed, time_budget=left)
+            other = solver.solve_pose(goals, q0=start, joints=ik_request.movable)
+            nearer = np.linalg.norm(other.q - start) < np.linalg.norm(best.q - start)
+            if other.status is Status.CONVERGED and nearer:
+                best = other
+        return best
+
+    def _goals(
+        self, link: str, pose: Pose, goals: Sequence[GoalSettings]
+    ) -> Iterator[tuple[str, Pose]]:
+        """Yield the names of the goals for a link's pose, and the poses of their frames."""
+        if not goals:
+            yield self._goal((link, 'X Y Z EX EY EZ', 'world', (), None), None), pose
+        for goal in goals:
+            offset = self.model.offsets.get(goal.name)
+            shape = (link, goal.dof, goal.axes, goal.offset, goal.goal_tolerance)
+            name = self._goal(shape, offset)
+            placed = pose if offset is None else pose_from_matrix(pose_matrix(*pose) @ offset)
+            yield name, placed
+
+    def _goal(self, shape: Shape, offset: Array | None) -> str:
+        """Return the name of the goal of this shape, and create it on first use."""
+        name = self._goal_of.get(shape)
+        if name is None:
+            link, dof, axes, _, tolerance = shape
+            name = link
+            while name in self._robot.closures or name in self._goal_of.values():
+                name += "'"
+            frame = None if offset is None else (offset[:3, 3], matrix_to_quat(offset))
+            self._robot.add_goal(
+                link, name=name, dof=dof, axes=axes, offset=frame, tolerance=tolerance
+            )
+            self._goal_of[shape] = name
+        return name
 
 
 class IkAccess(Protocol):

@@ -3,7 +3,7 @@
 from types import SimpleNamespace as Data
 
 from ik_node.errors import TopologyError
-from ik_node.ros.control.approach import approach
+from ik_node.ros.control.tracker import approach
 from ik_node.solver import SolverOptions
 import numpy as np
 import pytest

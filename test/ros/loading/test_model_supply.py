@@ -3,8 +3,8 @@
 import threading
 
 from ik_node.errors import DescriptionError
+from ik_node.ros.loading.load_model import ModelSupply
 from ik_node.ros.loading.loaded_model import LoadedModel
-from ik_node.ros.loading.model_supply import ModelSupply
 from ik_node.ros.parameters.settings import Settings
 import numpy as np
 import pytest

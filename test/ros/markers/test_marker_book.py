@@ -7,8 +7,7 @@ import pytest
 pytest.importorskip('rclpy')
 
 from builtin_interfaces.msg import Time
-from ik_node.ros.markers.marker_book import AT_ONCE, MarkerBook
-from ik_node.ros.markers.shape_markers import markers_of
+from ik_node.ros.markers.marker_book import AT_ONCE, MarkerBook, markers_of
 from ik_node.scene import Capsule, Sector, Segment, Sphere, Text
 from rclpy.serialization import deserialize_message, serialize_message
 from support.marker_cloud import Viewer

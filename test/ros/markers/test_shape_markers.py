@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from ik_node.ros.markers.shape_markers import appearance, markers_of, numbers, put
+from ik_node.ros.markers.marker_book import appearance, markers_of, numbers, put
 from ik_node.scene import (
     Arrow,
     AXIS_COLOURS,

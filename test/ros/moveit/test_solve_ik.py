@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip('rclpy')
 
 from builtin_interfaces.msg import Duration
-from ik_node.ros.moveit.solve_ik import TIME_BUDGET
+from ik_node.ros.moveit.ik_request import TIME_BUDGET
 import numpy as np
 from support.ik_asking import arm_text, Asking, moved, parts, settings_of
 from support.moveit_messages import GetPositionIK, OldErrorCodes, request_for, stamped, state_of

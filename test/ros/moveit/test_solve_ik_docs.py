@@ -7,10 +7,8 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from ik_node.ros.moveit.ik_copy import FURTHER_SOLVES
-from ik_node.ros.moveit.ik_seed import IkCode
-from ik_node.ros.moveit.ik_service import SERVICE
-from ik_node.ros.moveit.solve_ik import RESTARTS, TIME_BUDGET
+from ik_node.ros.moveit.ik_request import IkCode, RESTARTS, TIME_BUDGET
+from ik_node.ros.moveit.ik_service import FURTHER_SOLVES, SERVICE
 from support.ik_asking import Asking
 from support.moveit_messages import GetPositionIK
 from support.naive import motion

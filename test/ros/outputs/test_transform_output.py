@@ -12,7 +12,7 @@ from builtin_interfaces.msg import Time
 from ik_node.robot import load_robot
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.names import root_frame
-from ik_node.ros.outputs.transform_output import transform_message, TransformOutput
+from ik_node.ros.outputs.node_outputs import transform_message, TransformOutput
 
 ARM = """<robot name="arm"><link name="base"/><link name="tip"/>
   <joint name="turn" type="continuous"><parent link="base"/><child link="tip"/></joint></robot>"""

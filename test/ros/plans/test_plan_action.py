@@ -12,9 +12,9 @@ from action_msgs.msg import GoalStatus
 from ik_node.ros.control.motion import FollowedPlan
 from ik_node.ros.outputs.command_publishers import CommandPublishers
 from ik_node.ros.parameters.settings import outlets_of_all
-from ik_node.ros.plans import plan_action
-from ik_node.ros.plans.plan_action import add_plan_action
+from ik_node.ros.plans import plan_inputs as plan_action
 from ik_node.ros.plans.plan_conversion import PlanConversion
+from ik_node.ros.plans.plan_inputs import add_plan_action
 from rclpy.action import CancelResponse
 from rclpy.task import Future
 from support.control_messages import FollowJointTrajectory

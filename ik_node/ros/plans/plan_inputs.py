@@ -1,4 +1,8 @@
-"""The action ~/follow_joint_trajectory: joint-space plans for the controllers of the motors."""
+"""
+Joint-space plans for the controllers of the motors.
+
+They come on the topic ~/joint_trajectory_command and by the action ~/follow_joint_trajectory.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +24,67 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.task import Future
+from trajectory_msgs.msg import JointTrajectory
+
+TOPIC = 'joint_trajectory_command'
+
+
+class PlanTopic:
+    """
+    The subscription to plans, which go out on `~/joint_trajectory` as trajectories of the motors.
+
+    A plan that arrives while another one is converted replaces it. `motion` stops its own commands
+    when a plan goes out. `refuse` counts and logs a refused message: (topic, reason) -> None.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        conversion: PlanConversion,
+        motion: Motion,
+        publishers: CommandPublishers,
+        refuse: Callable[[str, str], None],
+        now: Callable[[], float],
+    ) -> None:
+        self._node = node
+        self._conversion = conversion
+        self._motion = motion
+        self._publishers = publishers
+        self._refuse = refuse
+        self._now = now
+        node.create_subscription(
+            JointTrajectory, f'~/{TOPIC}', self._take, 1, callback_group=ReentrantCallbackGroup()
+        )
+
+    async def _take(self, message: Any) -> None:
+        try:
+            plan = await self._conversion.convert(TOPIC, message)
+        except IkError as error:
+            self._refuse(TOPIC, str(error))
+            return
+        except Exception as error:  # noqa: BLE001
+            # A defect of this package must not end the node.
+            self._refuse(TOPIC, f'{TOPIC}: a plan failed: {type(error).__name__}: {error}')
+            return
+        reason = self._publishers.publish_trajectory(plan.trajectory)
+        if reason:
+            self._refuse(TOPIC, f'{TOPIC}: {reason}')
+            return
+
+        def measured() -> dict[str, float]:
+            return self._motion.measured(plan.trajectory.joint_names)
+
+        def stop(reason: str) -> None:
+            self._publishers.stop_plan(plan.braking(self._now(), measured()))
+            self._node.get_logger().info(f'{TOPIC}: {reason}')
+
+        def behind() -> float:
+            return plan.behind(self._now(), measured())
+
+        self._motion.follow_plan(FollowedPlan(stop, True, plan.end, behind))
+        log = self._node.get_logger()
+        (log.warning if plan.warning else log.info)(f'{TOPIC}: {plan.summary}')
+
 
 ACTION = 'follow_joint_trajectory'
 # A message or point that names a motor, and the motor's place in it.

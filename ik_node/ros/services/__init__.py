@@ -1,1 +1,0 @@
-"""Services of the node, except ~/solve_ik."""
