@@ -120,13 +120,8 @@ def apply_loops(loop_set: LoopSet, description: Description) -> None:
     Add closures, couplings and the list of motors to a model.
 
     A closure is a child of frame_b's link with the pose of frame_b. It closes on frame_a's link
-    with frame_a as its offset.
-
-    Raises
-    ------
-    DescriptionError
-        If a name is unknown or used twice, or a loop or coupling is not valid.
-
+    with frame_a as its offset. DescriptionError is raised if a name is unknown or used twice, or a
+    loop or coupling is not valid.
     """
 
     def fail(message: str, line: int | None = None) -> DescriptionError:

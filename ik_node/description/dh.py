@@ -41,11 +41,6 @@ def read_dh(
     standard: T = Rz(theta) Tz(d) Tx(a) Rx(alpha) (Denavit & Hartenberg 1955).
     modified: T = Rx(alpha) Tx(a) Rz(theta) Tz(d) (Craig 1986).
 
-    Raises
-    ------
-    ShapeError, OptionError
-        As in `robot.from_dh`.
-
     """
     if convention not in CONVENTIONS:
         raise OptionError('convention', convention, ' '.join(CONVENTIONS))

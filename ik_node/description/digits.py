@@ -132,13 +132,8 @@ class AngleReader:
     """
     A reader that finds rounded angles, and degrees, in the poses of a description.
 
-    Attributes
-    ----------
-    found : dict of str to Fraction
-        The fraction of pi of every rounded angle, by its text in the file.
-    count : int
-        Number of rounded angles found.
-
+    `found` has the fraction of pi of every rounded angle, by its text in the file; `count` is the
+    number of rounded angles.
     """
 
     def __init__(self, replaces: bool) -> None:

@@ -92,20 +92,12 @@ def read_description(
     prefix: str = '',
 ) -> Description:
     """
-    Read a robot description and its loops; see `load_robot`, which has the same arguments.
+    Read a robot description and its loops; arguments and errors are those of `load_robot`.
 
     `root` 'floating' adds a joint with six DoF, `__world_joint__`, that carries the robot.
     `trim_unused` removes branches that neither move nor close a loop; their masses are added to
     the links that carried them. Only files are expanded by xacro, because xacro runs code and a
     text may come from an untrusted source.
-
-    Raises
-    ------
-    DescriptionError
-        With file, line, element, what was found and what is allowed.
-    OptionError
-        If `root` is something else.
-
     """
     one_of('root', root, ('fixed', 'floating'))
     data, name, path = _load(source, max_bytes)

@@ -51,15 +51,9 @@ def expand_xacro(
     """
     Expand a xacro file with the package xacro, in a process that may take some seconds.
 
-    xacro's warnings are appended to the notes.
-
-    Raises
-    ------
-    DescriptionError
-        If the package is not installed, with xacro's message, or if it takes too long.
-    OptionError
-        If `seconds` is not a positive number up to `MOST_SECONDS`.
-
+    xacro's warnings are appended to the notes. DescriptionError is raised if the package is not
+    installed, with xacro's message, or if it takes too long; OptionError if `seconds` is not a
+    positive number up to `MOST_SECONDS`.
     """
     if not 0.0 < seconds <= MOST_SECONDS:
         allowed = f'a positive number, up to {MOST_SECONDS:g} [s]'

@@ -31,13 +31,7 @@ class XmlDocument:
     A parsed XML file or text, with the line number of every element.
 
     A prefix is part of the tag ('drake:mimic') even if it is not declared, as in many real files.
-
-    Attributes
-    ----------
-    root : Element
-    source : str
-        File name, or '<text>', for messages.
-
+    `source` is the file name, or '<text>', for messages.
     """
 
     def __init__(self, root: Element, lines: dict[Element, int], source: str) -> None:
@@ -249,16 +243,7 @@ Array = NDArray[np.float64]
 
 
 def read_origin(document: XmlDocument, element: Element | None) -> tuple[Array, Array]:
-    """
-    Return the pose in the attributes xyz, and quat_xyzw or rpy, of an element.
-
-    Returns
-    -------
-    position : ndarray, shape (3,)
-        [m]
-    quat_xyzw : ndarray, shape (4,)
-
-    """
+    """Return position (3,) [m] and quaternion of the attributes xyz, and quat_xyzw or rpy."""
     position = np.array(document.numbers(element, 'xyz', (0.0, 0.0, 0.0)))
     quat_xyzw = read_quaternion(document, element)
     if quat_xyzw is None:

@@ -20,13 +20,7 @@ class Checked:
     """
     Checked access to parsed YAML, with errors that name the file and line.
 
-    Attributes
-    ----------
-    source : str
-        Name of the file, for messages.
-    line : int or None
-        Line of the mapping or list that was read last; None = not known.
-
+    `line` is that of the mapping or list that was read last; None = not known.
     """
 
     def __init__(self, source: str) -> None:
@@ -132,12 +126,8 @@ def parse_yaml(data: bytes | str, source: str) -> Any:
     """
     Parse one YAML document; dates stay text.
 
-    Raises
-    ------
-    DescriptionError
-        With the line, if it is too large, too deep or not valid YAML, if its references expand too
-        much, or if it has a duplicate key, a merge key or a tag.
-
+    DescriptionError, with the line, is raised if it is too large, too deep or not valid YAML, if
+    its references expand too much, or if it has a duplicate key, a merge key or a tag.
     """
     import yaml  # imported only if needed
 

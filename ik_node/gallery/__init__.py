@@ -26,15 +26,7 @@ NAMES: tuple[str, ...] = tuple(name for names in _MODULES.values() for name in n
 
 
 def gallery_item(name: str) -> GalleryItem:
-    """
-    Return a robot of the gallery with its goals and its motion.
-
-    Raises
-    ------
-    UnknownFrameError
-        If there is no robot with that name.
-
-    """
+    """Return a robot of the gallery, with its goals and its motion; raise UnknownFrameError."""
     for module, names in _MODULES.items():
         if name in names:
             items: tuple[GalleryItem, ...] = importlib.import_module(f'{__name__}.{module}').ITEMS

@@ -62,15 +62,8 @@ def cycle(
     """
     Return a periodic motion of a goal, which grows from its start.
 
-    Parameters
-    ----------
-    period : float
-        Period [s].
-    position, angles : callable
-        Return x, y, z [m], and roll, pitch, yaw [rad], at a phase [rad].
-    slower : float
-        Factor of the time until full amplitude.
-
+    `position` and `angles` return x, y, z [m], and roll, pitch, yaw [rad], at a phase [rad] of the
+    period [s]. The time until full amplitude is multiplied by `slower`.
     """
 
     def pose(time: float) -> Pose:
@@ -89,17 +82,9 @@ def sway(
     """
     Return the motion of a body on legs: on a circle, up and down, leaning and turning.
 
-    Parameters
-    ----------
-    period : float
-        Period of one circle [s].
-    radius, lift : float
-        Radius of the horizontal circle, and amplitude up and down, twice per circle [m].
-    tilt, turn : float
-        Largest lean to a side, and largest turn about the vertical [rad].
-    turns : float
-        Number of turns back and forth per circle.
-
+    It moves on a horizontal circle of a `radius` [m] in a period [s], up and down by `lift` [m]
+    twice per circle, leans to a side by `tilt` [rad] at most, and turns back and forth about the
+    vertical by `turn` [rad] at most, `turns` times per circle.
     """
     return cycle(
         period,
@@ -110,83 +95,45 @@ def sway(
 
 @dataclass(frozen=True)
 class GalleryItem:
-    """
-    A robot, its goals and how they move.
+    """A robot, its goals and how they move."""
 
-    Attributes
-    ----------
-    name : str
-        Name in commands.
-    description : str
-        File name in urdf/.
-    goals : mapping of str to str
-        Link of each goal, by the goal's name.
-    motion : callable
-        Returns the poses of the goals at a time [s], by name, relative to the start of their
-        links. Positions are added in the root link's axes; rotations are applied in the link's
-        axes.
-    dof : mapping of str to str
-        Constrained axes by the goal's name; other goals constrain all six axes.
-    weights : mapping of str to float
-        Weights by the goal's name; other goals have weight 1.
-    about : str
-        One line of description.
-    options : mapping of str to str, float, int or bool
-        Solver options that differ from the defaults.
-    comfort : callable, optional
-        Returns the cost of joint values [rad or m]; the solver option of that name. The node does
-        not use it, because parameters cannot be functions.
-    reachable : bool
-        Whether every goal of the motion can be met.
-    ground : callable, optional
-        Returns the height of the ground [m] at x, y [m] in the root link's axes; None = no ground.
-    standing : mapping of str to float
-        Height of links above the ground [m], by the goal's name. The motion does not contain these
-        goals.
-    base_motion : callable, optional
-        Returns the pose of the root link at a time [s], for viewers that can move it; the goals
-        then stay in place, and `motion` is not used.
-    joint_targets : callable, optional
-        Returns targets [rad or m] at a time [s], by name, for joints that no goal determines,
-        such as rolling wheels.
-
-    """
-
-    name: str
-    description: str
-    goals: Mapping[str, str]
+    name: str  # In commands
+    description: str  # File name in urdf/
+    goals: Mapping[str, str]  # Link of each goal, by the goal's name
+    # Returns the poses of the goals at a time [s], by name, relative to the start of their links.
+    # Positions are added in the root link's axes; rotations are applied in the link's axes.
     motion: Motion
+    # Constrained axes by the goal's name, if not all six
     dof: Mapping[str, str] = field(default_factory=dict)
+    # Weights by the goal's name, if not 1
     weights: Mapping[str, float] = field(default_factory=dict)
-    about: str = ''
+    about: str = ''  # One line of description
+    # Solver options that differ from the defaults
     options: Mapping[str, str | float | int | bool] = field(default_factory=dict)
+    # Returns the cost of joint values [rad or m]; the solver option of that name. The node does
+    # not use it, because parameters cannot be functions.
     comfort: Callable[[Array], float] | None = None
-    reachable: bool = True
+    reachable: bool = True  # Whether every goal of the motion can be met
+    # Returns the pose of the root link at a time [s], for viewers that can move it; the goals then
+    # stay in place, and `motion` is not used.
     base_motion: Callable[[float], Pose] | None = None
+    # Returns the height of the ground [m] at x, y [m] in the root link's axes
     ground: Callable[[float, float], float] | None = None
+    # Height of links above the ground [m], by the goal's name; `motion` does not contain these
+    # goals.
     standing: Mapping[str, float] = field(default_factory=dict)
+    # Returns targets [rad or m] at a time [s], by name, for joints that no goal determines, such
+    # as rolling wheels.
     joint_targets: Callable[[float], dict[str, float]] | None = None
 
     def poses(
         self, time: float, homes: Mapping[str, Array], here: Callable[[str], Array]
     ) -> dict[str, Array]:
         """
-        Return the poses of the goals at a time.
+        Return the pose (4, 4) of each goal at a time [s] since the start, root frame.
 
-        Parameters
-        ----------
-        time : float
-            Time since the start [s].
-        homes : mapping of str to ndarray, shape (4, 4)
-            Start pose of each goal's link, root frame.
-        here : callable
-            Returns the present root-frame pose of a link, for goals on the ground.
-
-        Returns
-        -------
-        dict of str to ndarray, shape (4, 4)
-            Poses by the goal's name, root frame.
-
+        `homes` are the start poses of the goals' links; `here` returns the present pose of a link,
+        for goals on the ground.
         """
         poses = {}
         for goal, (position, quat_xyzw) in self.motion(time).items():

@@ -19,11 +19,7 @@ def parameter_file(item: GalleryItem) -> Path:
     """
     Return config/NAME.yaml if it exists, else a new temporary file with the same parameters.
 
-    Raises
-    ------
-    DescriptionError
-        If the item's description is not installed.
-
+    DescriptionError is raised if the item's description is not installed.
     """
     ours = description_path(item.description).parents[1] / 'config' / f'{item.name}.yaml'
     if ours.is_file():
@@ -47,22 +43,9 @@ def launch_item(name: Any) -> Any:
     """
     Return ik_node.launch.py with a gallery item's description, parameters and goal as defaults.
 
-    Parameters
-    ----------
-    name : str or launch.Substitution
-        Name of the item; its parameters are in config/NAME.yaml, or come from the item itself.
-
-    Returns
-    -------
-    launch.LaunchDescription
-        A launch description to start, or to include in another one, which its arguments do not
-        affect.
-
-    Raises
-    ------
-    UnknownFrameError
-        If there is no such item.
-
+    `name` is a text or a substitution of launch. The parameters are in config/NAME.yaml, or come
+    from the item itself. The LaunchDescription is to be started, or to be included in another one,
+    which its arguments do not affect. UnknownFrameError is raised if there is no such item.
     """
     from launch import LaunchDescription, Substitution
     from launch.actions import DeclareLaunchArgument, GroupAction, IncludeLaunchDescription

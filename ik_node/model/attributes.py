@@ -72,17 +72,9 @@ def open_array(
     """
     Return a property for an array that may be assigned and written to at any time.
 
-    Parameters
-    ----------
-    name : str
-        Name of the property; the array itself has this name with an underscore before it.
-    written : callable
-        Called with the object after its array has changed.
-    doc : str
-        Description.
-    assign : callable, optional
-        Called with the object and the assigned value; None = the numbers are copied.
-
+    The array itself has the name of the property with an underscore before it. `written` is called
+    with the object after its array has changed, `assign` with the object and an assigned value;
+    None = the numbers are copied.
     """
     kept = f'_{name}'
 
@@ -127,17 +119,7 @@ def fixed(name: str, methods: str, doc: str) -> Any:
 
 
 class FixedList(list[Any]):
-    """
-    A list that only methods of its owner change, with the functions of `list`.
-
-    Parameters
-    ----------
-    methods : str
-        These methods, for messages.
-    items : iterable
-        Its contents.
-
-    """
+    """A list that only some methods of its owner change; `methods` names them, for messages."""
 
     def __init__(self, methods: str, items: Iterable[Any] = ()) -> None:
         super().__init__(items)
@@ -148,17 +130,7 @@ class FixedList(list[Any]):
 
 
 class FixedDict(dict[Any, Any]):
-    """
-    A dict that only methods of its owner change, with the functions of `dict`.
-
-    Parameters
-    ----------
-    methods : str
-        These methods, for messages.
-    items : mapping
-        Its contents.
-
-    """
+    """A dict that only some methods of its owner change; `methods` names them, for messages."""
 
     def __init__(self, methods: str, items: Any = ()) -> None:
         super().__init__(items)

@@ -15,13 +15,7 @@ class ByName(dict[str, Value]):
     """
     A dict whose keys are names, which raises UnknownFrameError for a name that it does not have.
 
-    Parameters
-    ----------
-    kind : str
-        What has the names, for messages: 'link', 'joint' and so on.
-    entries : mapping or iterable of (str, value)
-        The contents.
-
+    `kind` says what has the names, for messages: 'link', 'joint' and so on.
     """
 
     def __init__(

@@ -17,33 +17,16 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class CarriedMass:
-    """
-    The masses of a link and of all links below it, by the column that carries them.
+    """The masses of a link and of all links below it, by the column that carries them."""
 
-    Attributes
-    ----------
-    total : float
-        Total mass [kg].
-    by_column : dict of int to (float, ndarray)
-        Column (-1 = root frame) -> mass [kg] and first moment of mass, sum of m_i p_i, shape (3,)
-        [kg m], column frame.
-
-    """
-
-    total: float
+    total: float  # Total mass [kg]
+    # Column (-1 = root frame) -> mass [kg] and first moment of mass, sum of m_i p_i, shape (3,)
+    # [kg m], column frame
     by_column: dict[int, tuple[float, Array]]
 
 
 def carried_mass(tree: Tree, link: Link) -> CarriedMass:
-    """
-    Return the masses of a link and of all links below it in the tree.
-
-    Raises
-    ------
-    TopologyError
-        If none of these links has a mass.
-
-    """
+    """Return the masses of a link and all links below; raise TopologyError if none has one."""
     by_column: dict[int, tuple[float, Array]] = {}
     total = 0.0
     for body in link.links_below():
@@ -66,37 +49,21 @@ class Support:
     """
     The columns that move the two frames of a constraint.
 
-    Attributes
-    ----------
-    a_columns, b_columns : tuple of int
-        Columns that move frame A and frame B. If the rows are expressed in the axes of A or B, a
-        column that carries both frames is in neither tuple, because it does not change the rows.
-    mass : CarriedMass or None
-        The masses that a centre of mass consists of; None for the other kinds.
-
+    If the rows are expressed in the axes of A or B, a column that carries both frames is left out,
+    because it does not change the rows.
     """
 
-    a_columns: tuple[int, ...]
-    b_columns: tuple[int, ...]
-    mass: CarriedMass | None = None
+    a_columns: tuple[int, ...]  # Columns that move frame A
+    b_columns: tuple[int, ...]  # Columns that move frame B
+    mass: CarriedMass | None = None  # The masses of a centre of mass; None for the other kinds
 
 
 @dataclass(frozen=True)
 class Chain:
-    """
-    Constraints that share free joint values and are therefore solved together.
+    """Constraints that share free joint values and are therefore solved together."""
 
-    Attributes
-    ----------
-    requests : tuple of int
-        Indices of the constraints, closures first.
-    masters : tuple of int
-        Columns whose values are free, ascending.
-
-    """
-
-    requests: tuple[int, ...]
-    masters: tuple[int, ...]
+    requests: tuple[int, ...]  # Indices of the constraints, closures first
+    masters: tuple[int, ...]  # Columns whose values are free, ascending
 
 
 def ancestors(tree: Tree, column: int) -> list[int]:

@@ -25,24 +25,9 @@ def characteristic_length(
     Return the characteristic length of a chain [m].
 
     It is proportional to the size of the mechanism and does not depend on the joint values, the
-    names, the order of joints and constraints, or the position of the mechanism.
-
-    Parameters
-    ----------
-    tree : Tree
-        Tree of the graph.
-    requests : sequence of Request
-        All closures and goals.
-    supports : sequence of Support
-        Support of each of them.
-    chain : Chain
-        The chain, which selects some of the requests.
-
-    Returns
-    -------
-    float
-        Half of the longest path of its closures and goals. If that is zero: half of the longest
-        path to any frame of the tree; else the longest finite travel of a prismatic joint; else 1.
+    names, the order of joints and constraints, or the position of the mechanism: half of the
+    longest path of its closures and goals. If that is zero: half of the longest path to any frame
+    of the tree; else the longest finite travel of a prismatic joint; else 1.
 
     Notes
     -----

@@ -22,22 +22,9 @@ def plan_elimination(
     """
     Plan the elimination of the system of a step, theory.md, eq. (7), in blocks.
 
-    Parameters
-    ----------
-    slots : sequence of sequence of int
-        Variables of each constraint.
-    row_counts : sequence of int
-        Number of rows of each constraint.
-    variable_count : int
-        Number of variables.
-
-    Returns
-    -------
-    fields : dict of str to ndarray
-        The fields of `kernels.layout.Solve` that `kernels.factor` follows.
-    sizes : dict of str to int
-        The sizes of `kernels.layout` that belong to these fields.
-
+    Given are the variables and the number of rows of each constraint, and the number of variables.
+    Return the fields of `kernels.layout.Solve` that `kernels.factor` follows, and the sizes of
+    `kernels.layout` that belong to them.
     """
     plan = _Plan(slots, variable_count)
     nodes = plan.order()
@@ -133,15 +120,9 @@ class _Plan:
     The graph of constraints and groups of variables, and its order of elimination.
 
     The order follows from a greedy minimum-cost heuristic, as in minimum-degree orderings of
-    sparse matrices: the node that is cheapest to eliminate goes first.
-
-    Attributes
-    ----------
-    groups : dict of tuple of int to list of int
-        Constraints -> the variables that touch exactly these.
-    diagonal : set of tuple of int
-        Groups that are eliminated while their part of the system is still diagonal.
-
+    sparse matrices: the node that is cheapest to eliminate goes first. `groups` has the variables
+    that touch exactly the constraints in its key; `diagonal` has the groups that are eliminated
+    while their part of the system is still diagonal.
     """
 
     def __init__(self, slots: Sequence[Sequence[int]], variable_count: int) -> None:

@@ -52,22 +52,10 @@ def nearest_euler(
     euler: ArrayLike, present: ArrayLike, lower: ArrayLike = -inf, upper: ArrayLike = inf
 ) -> Array:
     """
-    Return the Euler angles of the same rotation that are nearest to the present ones.
+    Return the Euler angles (3,) of the same rotation that are nearest to the present ones.
 
-    Parameters
-    ----------
-    euler : array_like, shape (3,)
-        Angles (x, y, z) of Rz(z) Ry(y) Rx(x) [rad].
-    present : array_like, shape (3,)
-        Present angles [rad].
-    lower, upper : array_like, shape (3,) or ()
-        Limits [rad]. The result is within them if any of the candidate angles is.
-
-    Returns
-    -------
-    ndarray, shape (3,)
-        The given angles themselves if no others are nearer.
-
+    Angles are (x, y, z) of Rz(z) Ry(y) Rx(x) [rad]. The result is within the limits if any of the
+    candidates is, and is the given angles themselves if no others are nearer.
     """
     wanted, now, low, high = _three(euler), _three(present), _three(lower), _three(upper)
     nearest, least = wanted, (inf, inf)

@@ -48,29 +48,14 @@ AXES = {'goal': AXES_B, 'world': AXES_WORLD, 'link': AXES_A}
 
 @dataclass(frozen=True)
 class FlatChain:
-    """
-    A chain as packed arrays.
+    """A chain as packed arrays."""
 
-    Attributes
-    ----------
-    ints, floats : ndarray
-        The packed model, see `kernels.layout`.
-    requests : tuple of int
-        Indices of the constraints, in the order of the rows.
-    var_q : ndarray, shape (nv,), int64
-        Index in q of each variable.
-    row_counts : tuple of int
-        Number of rows of each constraint.
-    rows : ndarray, shape (nr,), int64
-        Index of each row in the kernels' arrays, which have BLOCK rows per constraint.
-
-    """
-
-    ints: Ints
-    floats: Floats
-    requests: tuple[int, ...]
-    var_q: Ints
-    row_counts: tuple[int, ...]
+    ints: Ints  # The packed model, see `kernels.layout`
+    floats: Floats  # The same
+    requests: tuple[int, ...]  # Indices of the constraints, in the order of the rows
+    var_q: Ints  # Index in q of each variable, shape (nv,)
+    row_counts: tuple[int, ...]  # Number of rows of each constraint
+    # Index of each row, shape (nr,), in the kernels' arrays, which have BLOCK rows per constraint
     rows: Ints
 
     @property
@@ -125,23 +110,10 @@ def flatten(
     redundancies: Sequence[Redundancy] = (),
 ) -> FlatChain:
     """
-    Return one chain as packed arrays.
+    Return one chain, which selects some of the requests, as packed arrays.
 
-    Parameters
-    ----------
-    tree : Tree
-        Tree of the graph.
-    requests : sequence of Request
-        All closures and goals.
-    supports : sequence of Support
-        Support of each of them.
-    chain : Chain
-        The chain, which selects some of the requests.
-    length : float
-        The characteristic length [m]; 0 = computed from the chain.
-    redundancies : sequence of Redundancy
-        Redundancies among the chain's closures.
-
+    `length` is the characteristic length [m]; 0 = it is computed from the chain. `redundancies`
+    are those among the chain's closures.
     """
     if length == 0.0:
         length = characteristic_length(tree, requests, supports, chain)
@@ -220,14 +192,6 @@ def flatten_links(tree: Tree, links: Sequence[Frame]) -> tuple[Ints, Floats]:
 
     Each link is frame A of a constraint without rows. There are no variables, because every joint
     value is given; lengths are in metres.
-
-    Parameters
-    ----------
-    tree : Tree
-        Tree of the graph.
-    links : sequence of Frame
-        Frames of the tree.
-
     """
     count, columns = len(links), tree.columns
     first_rows, zeros = BLOCK * np.arange(count), np.zeros(count)

@@ -567,15 +567,7 @@ class Frame:
 
 
 def frame_of(value: object) -> Frame:
-    """
-    Return an argument that is a frame.
-
-    Raises
-    ------
-    TopologyError
-        If it is something else.
-
-    """
+    """Return an argument that is a frame; raise TopologyError if it is something else."""
     if not isinstance(value, Frame):
         raise TopologyError(f'{shown(value)} is not a frame (Link, Joint, Goal)')
     return value
@@ -643,12 +635,6 @@ class _Bundle:
 
     Both follow references recursively, so that a long chain of frames would exceed the recursion
     limit. The bundle first creates every frame and then sets the attributes of all of them.
-
-    Parameters
-    ----------
-    frames : sequence of Frame
-        All connected frames.
-
     """
 
     def __init__(self, frames: Sequence[Frame]) -> None:

@@ -18,20 +18,8 @@ def numbers(what: str, values: ArrayLike, shape: tuple[int, ...] | None = None) 
     """
     Return a copy of an array as the kernels take it: native floats, aligned, in C order.
 
-    Parameters
-    ----------
-    what : str
-        Name of the array in messages.
-    values : array_like
-        The numbers, in any form of which numpy makes an array of numbers.
-    shape : tuple of int, optional
-        The expected shape, for the message only; it is not checked.
-
-    Raises
-    ------
-    ShapeError
-        If the elements are not numbers.
-
+    ShapeError is raised if the elements are not numbers. `what` and the expected `shape`, which is
+    not checked, are for its message.
     """
     if values.__class__ is np.ndarray and values.dtype is FLOAT:
         return values.copy()
@@ -49,11 +37,7 @@ def elements(values: Any) -> Any:
     """
     Return the elements of an array, a list or a tuple, without a check of their types.
 
-    Raises
-    ------
-    TypeError
-        For other types, about which `numbers` decides.
-
+    TypeError is raised for other types, about which `numbers` decides.
     """
     if isinstance(values, np.ndarray):
         return values.tolist()
@@ -63,15 +47,7 @@ def elements(values: Any) -> Any:
 
 
 def vector(what: str, values: ArrayLike, count: int) -> list[float]:
-    """
-    Return some numbers as a list.
-
-    Raises
-    ------
-    ShapeError
-        If there are more or fewer of them, or they are no numbers.
-
-    """
+    """Return `count` numbers as a list; raise ShapeError for anything else."""
     array = numbers(what, values, (count,))
     if array.shape != (count,):
         raise ShapeError(what, f'shape ({count},)', f'shape {array.shape}')
@@ -80,15 +56,7 @@ def vector(what: str, values: ArrayLike, count: int) -> list[float]:
 
 
 def finite(name: str, given: ArrayLike, count: int) -> Array:
-    """
-    Return some finite numbers; a single one needs no array around it.
-
-    Raises
-    ------
-    ShapeError
-        If there are more or fewer of them, or one is not finite.
-
-    """
+    """Return some finite numbers; a single one needs no array around it. Else raise ShapeError."""
     values = numbers(name, given, (count,))
     if values.shape != (count,) and not (count == 1 and values.shape == ()):
         raise ShapeError(name, f'shape ({count},)', f'shape {values.shape}')
@@ -111,30 +79,14 @@ def is_number(value: object) -> bool:
 
 
 def whole_number(what: str, value: Any, least: int = 0, most: int = 2**53) -> int:
-    """
-    Return an integer argument; a float without fraction counts as one.
-
-    Raises
-    ------
-    OptionError
-        If it is not an integer, or less than `least` or more than `most`.
-
-    """
+    """Return an integer, also of a float without fraction; raise OptionError for others."""
     if is_number(value) and least <= value <= most and int(value) == value:
         return int(value)
     raise OptionError(what, value, f'a whole number, {least} or more')
 
 
 def one_of(what: str, value: object, allowed: Iterable[str]) -> str:
-    """
-    Return an argument that is one of a few words.
-
-    Raises
-    ------
-    OptionError
-        If it is none of them.
-
-    """
+    """Return an argument that is one of a few words; raise OptionError if it is none of them."""
     if isinstance(value, str) and value in allowed:
         return value
     raise OptionError(what, value, ' '.join(allowed), similar(value, allowed))

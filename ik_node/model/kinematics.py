@@ -19,21 +19,7 @@ ROWS = 512
 
 
 def motions(is_rotation: Array, values: Array) -> Array:
-    """
-    Return the elementary motions of some columns: Rz(value) or Tz(value).
-
-    Parameters
-    ----------
-    is_rotation : ndarray, shape (n,)
-        1.0 for a rotation about z, 0.0 for a translation along z.
-    values : ndarray, shape (n,)
-        [rad] or [m]
-
-    Returns
-    -------
-    ndarray, shape (n, 4, 4)
-
-    """
+    """Return motions, shape (n, 4, 4): Rz(value) where `is_rotation` is 1, else Tz(value)."""
     angles = values * is_rotation
     c, s = np.cos(angles), np.sin(angles)
     moved = np.zeros((len(values), 4, 4))
@@ -46,21 +32,14 @@ def motions(is_rotation: Array, values: Array) -> Array:
 
 class TreePoses:
     r"""
-    Forward kinematics of a tree.
+    Forward kinematics of a tree, which must not change afterwards.
 
     Column k with the offset O_k and the motion M_k has the root-frame pose
 
     .. math:: X_k(q) = X_{parent(k)}(q)\, O_k\, M_k(q_k).
 
-    Parameters
-    ----------
-    tree : Tree
-        It must not change afterwards.
-
-    Attributes
-    ----------
-    tree : Tree
-
+    Joint values q have the shape (nq,) [rad or m], unless stated otherwise. Couplings are not
+    applied: every value counts as free.
     """
 
     def __init__(self, tree: Tree) -> None:
@@ -73,20 +52,7 @@ class TreePoses:
         self._paths: dict[Frame, tuple[Indices, Array, Array, Indices]] = {}
 
     def values(self, q: Array | None) -> Array:
-        """
-        Return the value of every column without the effect of couplings.
-
-        Parameters
-        ----------
-        q : ndarray, shape (nq,), or None
-            Joint values [rad or m]; None = the current values of the joints.
-
-        Returns
-        -------
-        ndarray, shape (n,)
-            [rad or m]
-
-        """
+        """Return the value of every column (n,) [rad or m]; q = None: those of the joints."""
         if q is None:
             axes = ((column.joint, column.dof) for column in self.tree.columns)
             return np.array([float(joint._dof_values[dof]) for joint, dof in axes])
@@ -94,18 +60,9 @@ class TreePoses:
 
     def at(self, values: Array) -> Array:
         """
-        Return the pose of every column after its motion, root frame.
+        Return the poses (n + 1, 4, 4) of all columns after their motions, for column values (n,).
 
-        Parameters
-        ----------
-        values : ndarray, shape (n,)
-            Column values [rad or m], as `values` returns them.
-
-        Returns
-        -------
-        ndarray, shape (n + 1, 4, 4)
-            The last pose is the root frame itself, so that parent index -1 refers to it.
-
+        The last pose is the root frame itself, so that parent index -1 refers to it.
         """
         steps = self._offsets @ motions(self._is_rotation, values)
         poses = np.empty((len(values) + 1, 4, 4))
@@ -115,41 +72,13 @@ class TreePoses:
         return poses
 
     def pose(self, q: Array, frame: Frame) -> Array:
-        """
-        Return the pose of a frame in the root frame.
-
-        Parameters
-        ----------
-        q : ndarray, shape (nq,)
-            Joint values [rad or m]; couplings are not applied.
-        frame : Frame
-            A frame of the tree.
-
-        Returns
-        -------
-        ndarray, shape (4, 4)
-
-        """
+        """Return where a frame is, shape (4, 4), root frame."""
         pose_in_column: Array = self.tree.carrier[frame][1]
         _, poses = self._along_path(q, frame)
         return poses[-1] @ pose_in_column if poses else pose_in_column.copy()
 
     def poses(self, q: Array, frame: Frame) -> Array:
-        """
-        Return the poses of a frame in the root frame at many configurations.
-
-        Parameters
-        ----------
-        q : ndarray, shape (n, nq)
-            Joint values [rad or m]; couplings are not applied.
-        frame : Frame
-            A frame of the tree.
-
-        Returns
-        -------
-        ndarray, shape (n, 4, 4)
-
-        """
+        """Return where a frame is, shape (n, 4, 4), at many configurations (n, nq)."""
         made = np.zeros((len(q), 4, 4))
         made[:, 3, 3] = 1.0
         _, offsets, is_rotation, q_of_column = self._path_of(frame)
@@ -175,21 +104,9 @@ class TreePoses:
 
     def jacobian(self, q: Array, frame: Frame) -> Array:
         """
-        Return d(position, angular velocity) / dq of a frame, root axes.
+        Return d(position, angular velocity) / dq of a frame, root axes, shape (6, nq).
 
-        Parameters
-        ----------
-        q : ndarray, shape (nq,)
-            Joint values [rad or m].
-        frame : Frame
-            A frame of the tree.
-
-        Returns
-        -------
-        ndarray, shape (6, nq)
-            Linear rows first, [m] and [rad] per [rad or m]. Every value counts as free: couplings
-            are not applied.
-
+        Linear rows come first, [m] and [rad] per [rad or m].
         """
         jacobian = np.zeros((6, len(self.tree.names)))
         columns, poses = self._along_path(q, frame)
@@ -207,22 +124,7 @@ class TreePoses:
         return jacobian
 
     def centre_of_mass(self, poses: Array, bodies: Iterable[Link]) -> Array:
-        """
-        Return the common centre of mass of some links in the root frame.
-
-        Parameters
-        ----------
-        poses : ndarray, shape (n + 1, 4, 4)
-            Column poses, as `at` returns them.
-        bodies : iterable of Link
-            Links of the tree, each with a mass above 0.
-
-        Returns
-        -------
-        ndarray, shape (3,)
-            [m]
-
-        """
+        """Return the centre of mass (3,) [m] of links, root frame, for the poses of `at`."""
         centres, masses = [], []
         for body in bodies:
             column, pose_in_column = self.tree.carrier[body]
@@ -233,22 +135,10 @@ class TreePoses:
 
     def weight_effort(self, q: Array, bodies: Iterable[Link], gravity: Array) -> Array:
         """
-        Return the generalised forces of the weights of some links, with all values free.
+        Return the generalised forces (nq,) [N m or N] of the weights of some links.
 
-        Parameters
-        ----------
-        q : ndarray, shape (nq,)
-            Joint values [rad or m].
-        bodies : iterable of Link
-            Links of the tree.
-        gravity : ndarray, shape (3,)
-            Acceleration of free fall, root axes [m/s^2].
-
-        Returns
-        -------
-        ndarray, shape (nq,)
-            J^T m g summed over the centres of mass [N m or N].
-
+        They are J^T m g summed over the centres of mass, with the acceleration of free fall g =
+        `gravity` (3,), root axes [m/s^2].
         """
         columns = self.tree.columns
         poses = self.at(self.values(q))

@@ -25,21 +25,7 @@ AXES = {'X': (1.0, 0.0, 0.0), 'Y': (0.0, 1.0, 0.0), 'Z': (0.0, 0.0, 1.0)}
 
 
 class LinkGoals:
-    """
-    The goals of a robot.
-
-    Parameters
-    ----------
-    links : mapping of str to Link
-        Links that goals can be added for.
-    closures : mapping of str to Closure
-        Closures, whose names goals must not have.
-
-    Attributes
-    ----------
-    by_name : dict of str to Goal
-
-    """
+    """The goals of a robot, for its links; their names differ from those of its closures."""
 
     def __init__(self, links: Mapping[str, Link], closures: Mapping[str, Closure]) -> None:
         self.by_name: ByName[Goal] = ByName('goal')

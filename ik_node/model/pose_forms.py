@@ -23,33 +23,13 @@ def position_and_quat(
     what: str, pose: Any, *, turns: bool = True, many: bool = False
 ) -> tuple[Array, Array]:
     """
-    Return a pose, or many poses, as position and quaternion.
+    Return a pose, or `many` poses, as positions [m] and quaternions xyzw.
 
-    Parameters
-    ----------
-    what : str
-        Name of the pose in messages.
-    pose : object
-        (position, quat_xyzw), (position, scipy Rotation), a matrix (4, 4), a scipy
-        RigidTransform, or a position alone; of many poses every array has a further first axis.
-    turns : bool
-        True if the orientation is needed. False: a position alone is allowed, and its orientation
-        is the identity.
-    many : bool
-        True for many poses.
-
-    Returns
-    -------
-    positions : ndarray, shape (3,) or (N, 3)
-        [m]
-    quats_xyzw : ndarray, shape (4,) or (N, 4)
-        As given, or normalised if they come from matrices.
-
-    Raises
-    ------
-    ShapeError
-        If the pose has none of these forms, or the matrix is not a rotation with a translation.
-
+    A pose is (position, quat_xyzw), (position, scipy Rotation), a matrix (4, 4) or a scipy
+    RigidTransform; of many poses every array has a further first axis. Without `turns`, a position
+    alone will do, and its orientation is the identity. Quaternions are as given, or normalised if
+    they come from matrices. ShapeError, which calls the pose `what`, is raised for all else, and
+    for a matrix that is not a rotation with a translation.
     """
     if hasattr(pose, 'as_matrix'):  # scipy's RigidTransform; a Rotation is refused by its shape
         pose = pose.as_matrix()

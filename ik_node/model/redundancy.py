@@ -18,26 +18,17 @@ class Redundancy:
     The closures of one independent chain, some of whose rows are redundant up to rounding.
 
     See theory.md, section 10.
-
-    Attributes
-    ----------
-    rank : int
-        Number of independent rows.
-    slack : float
-        Largest measured deviation between a redundant row and the rows that imply it, [rad] or
-        characteristic lengths per unit of motion.
-    misfit : dict of str to (float, float)
-        Closure -> its largest residuals [m], [rad] at configurations where the loops are closed
-        as well as their rounded geometry allows.
-    explained : dict of str to (float, float)
-        Closure -> the residuals [m], [rad] that the digits of the description explain; 0 for a
-        closure with a tolerance of its own, which is all that counts.
-
     """
 
-    rank: int
+    rank: int  # Number of independent rows
+    # Largest measured deviation between a redundant row and the rows that imply it, [rad] or
+    # characteristic lengths per unit of motion
     slack: float
+    # Closure -> its largest residuals [m], [rad] at configurations where the loops are closed as
+    # well as their rounded geometry allows
     misfit: Mapping[str, tuple[float, float]]
+    # Closure -> the residuals [m], [rad] that the digits of the description explain; 0 for a
+    # closure with a tolerance of its own, which is all that counts
     explained: Mapping[str, tuple[float, float]]
 
     @property
@@ -64,14 +55,8 @@ def rounding_error(numbers: Iterable[str], count: int, fewest: int = FEWEST_DECI
     """
     Return the root mean square of the rounding errors that the digits of numbers allow.
 
-    Parameters
-    ----------
-    numbers : iterable of str
-        Numbers as written in a file, or as `repr` writes them.
-    count : int
-        Number of positions or rotations that they make up, over which the mean is taken.
-    fewest : int
-        Fewest decimals of a rounded number.
+    The numbers, as written in a file or by `repr`, make up `count` positions or rotations, over
+    which the mean is taken. Numbers with less than `fewest` decimals are exact.
 
     Notes
     -----

@@ -29,43 +29,23 @@ class Request:
     """
     A closure or goal: rows of the pose of frame A relative to frame B that must vanish.
 
-    Attributes
-    ----------
-    name : str
-        Name in messages and results.
-    link : Frame
-        The link that carries frame A; of a coupling the joint that follows.
-    offset : ndarray, shape (4, 4)
-        Frame A in the link.
-    base : Frame or None
-        The frame that carries frame B; None = the root frame. `pose` is frame B in it.
-    kind : {'frame', 'universal', 'distance', 'look_at', 'centre_of_mass', 'coupling', 'cone'}
-        Kind of the rows, see `Constraint`. The row of a coupling is the value of the joint less
-        what `coupling` gives; it has no frames. The row of a cone limits the rotation of a joint.
-    axes : {'world', 'goal', 'link'}
-        Axes in which the rows are expressed: those of the root frame, of B or of A.
-    mask : int
-        Bit i is set if component i of X Y Z EX EY EZ is constrained.
-    is_goal : bool
-        True for a goal, False for a closure, which must always hold.
-    source : Connector or None
-        The object that it was read from, whose pose, weight and tolerance may change at any time;
-        None = the pose is an argument of the solve.
-    coupling : Sum
-        The coupling, for kind 'coupling'.
-
+    The row of a coupling is the value of the joint less what `coupling` gives; it has no frames.
+    The row of a cone limits the rotation of a joint.
     """
 
-    name: str
-    link: Frame
-    offset: Array
+    name: str  # In messages and results
+    link: Frame  # The link that carries frame A; of a coupling the joint that follows
+    offset: Array  # Frame A in the link, shape (4, 4)
+    # The frame that carries frame B; None = the root frame. `pose` is frame B in it.
     base: Frame | None
-    kind: str
-    axes: str
-    mask: int
-    is_goal: bool
+    kind: str  # One of `constraint.KINDS`, or coupling, or cone
+    axes: str  # Axes in which the rows are expressed: 'world' (root), 'goal' (B) or 'link' (A)
+    mask: int  # Bit i is set if component i of X Y Z EX EY EZ is constrained.
+    is_goal: bool  # False for a closure, which must always hold
+    # The object that it was read from, whose pose, weight and tolerance may change at any time;
+    # None = the pose is an argument of the solve
     source: Connector | None
-    coupling: Sum = NO_SUM
+    coupling: Sum = NO_SUM  # For kind 'coupling'
 
     def same_as(self, other: Request) -> bool:
         """Return True if both have the same structure; poses, weights and the like may differ."""
@@ -118,15 +98,7 @@ class Request:
 
 
 def request_of(joint: Connector) -> Request:
-    """
-    Return the request of a joint, closure or goal that closes on a link.
-
-    Raises
-    ------
-    TopologyError
-        If it does not close on a link.
-
-    """
+    """Return the request of a connector; raise TopologyError if it closes on no link."""
     if joint.child is None:
         raise TopologyError(f'{joint.name!r} closes on no link: make_closure(link) first')
     if not isinstance(joint, Constraint):

@@ -13,9 +13,10 @@ def residual_rows(
     kind: str, axes: str, used: NDArray[np.bool_], distance: float, frame_a: Array, frame_b: Array
 ) -> Array:
     """
-    Return the residual rows of a constraint, which are zero when it is met.
+    Return the residual rows of a constraint, which are zero when it is met, [m] before [rad].
 
-    With frame A at p_A, R_A and frame B at p_B, R_B in the root frame:
+    With frame A at p_A, R_A and frame B at p_B, R_B, poses (4, 4) in the root frame, and the
+    `used` ones of the components X Y Z EX EY EZ:
 
     - frame: the used components of p = p_A - p_B [m], in the chosen axes, and of the rotation
       vector log(R) [rad], where R = R_A R_B^T in world axes and R_B^T R_A in the axes of B or A.
@@ -26,23 +27,6 @@ def residual_rows(
     - distance: |p| - distance.
     - look_at: the angle between z_A and the direction to p_B, times the unit vector of that
       direction in A's xy plane.
-
-    Parameters
-    ----------
-    kind, axes : str
-        As in `Constraint`.
-    used : ndarray of bool, shape (6,)
-        Which of the components X Y Z EX EY EZ are constrained.
-    distance : float
-        Target distance [m], for kind 'distance'.
-    frame_a, frame_b : ndarray, shape (4, 4)
-        Poses in the root frame.
-
-    Returns
-    -------
-    ndarray, shape (rows,)
-        Rows in [m] before rows in [rad].
-
     """
     turn_a, turn_b = frame_a[:3, :3], frame_b[:3, :3]
     gap = frame_a[:3, 3] - frame_b[:3, 3]

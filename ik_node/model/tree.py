@@ -41,33 +41,16 @@ _HERE = np.eye(4)
 
 @dataclass(frozen=True)
 class Column:
-    """
-    One elementary motion, see theory.md, section 2.
+    """One elementary motion, see theory.md, section 2."""
 
-    Attributes
-    ----------
-    joint, dof : Joint, DOF
-        The axis of a joint that moves.
-    parent : int
-        The column p(j) that carries this one; -1 = root frame.
-    offset : ndarray, shape (4, 4)
-        The constant offset O_j: its frame before the motion, parent column's frame.
-    master : int
-        The column whose value it follows; its own index if its value is free.
-    coefficients : tuple of float
-        c_i of its value, sum_i c_i x_master^i.
-    ball : int
-        1, 2, 3 for EZ, EY, EX of a joint that has all three of them uncoupled; else 0.
-
-    """
-
-    joint: Joint
-    dof: DOF
-    parent: int
+    joint: Joint  # The joint that moves
+    dof: DOF  # The axis of the joint
+    parent: int  # The column p(j) that carries this one; -1 = root frame
+    # The constant offset O_j (4, 4): its frame before the motion, parent column's frame
     offset: Array
-    master: int
-    coefficients: tuple[float, ...]
-    ball: int
+    master: int  # The column whose value it follows; its own index if its value is free
+    coefficients: tuple[float, ...]  # c_i of its value, sum_i c_i x_master^i
+    ball: int  # 1, 2, 3 for EZ, EY, EX of a joint that has all three of them uncoupled; else 0
 
 
 @dataclass(frozen=True)
@@ -76,51 +59,26 @@ class Sum:
     The coupling of a column with several masters, value = sum_k p_k(value of master k).
 
     The column's value stays free; the solver keeps the coupling as a row that must vanish.
-
-    Attributes
-    ----------
-    column : int
-        The column that follows.
-    terms : tuple of (int, tuple of float)
-        Column of each master, and the coefficients of its polynomial p_k.
-
     """
 
-    column: int
-    terms: tuple[tuple[int, Coefficients], ...]
+    column: int  # The column that follows
+    terms: tuple[tuple[int, Coefficients], ...]  # Column of each master, and p_k
 
 
 @dataclass
 class Tree:
-    """
-    All columns of a graph, and the column that carries each frame.
+    """All columns of a graph, and the column that carries each frame."""
 
-    Attributes
-    ----------
-    columns : list of Column
-        Parents before children.
-    carrier : dict of Frame to (int, ndarray)
-        Frame -> the column that carries it (-1 = root frame) and its pose (4, 4) in the column's
-        frame.
-    closers : list of Connector
-        Joints, closures and goals that close on a link, in order of discovery.
-    names : list of str
-        Name of each value of q.
-    q_of_column : list of int
-        Index in q of each column's value.
-    owner : list of (Joint, DOF)
-        Joint and DoF of each value of q.
-    sums : list of Sum
-        Couplings with several masters; each follows only sums before it.
-
-    """
-
-    columns: list[Column] = field(default_factory=list)
+    columns: list[Column] = field(default_factory=list)  # Parents before children
+    # Frame -> the column that carries it (-1 = root frame) and its pose (4, 4) in the column
     carrier: dict[Frame, tuple[int, Array]] = field(default_factory=dict)
+    # Joints, closures and goals that close on a link, in order of discovery
     closers: list[Connector] = field(default_factory=list)
-    names: list[str] = field(default_factory=list)
-    q_of_column: list[int] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)  # Name of each value of q
+    q_of_column: list[int] = field(default_factory=list)  # Index in q of each column's value
+    # Joint and DoF of each value of q
     owner: list[tuple[Joint, DOF]] = field(default_factory=list)
+    # Couplings with several masters; each follows only sums before it
     sums: list[Sum] = field(default_factory=list)
 
     @property
@@ -153,21 +111,9 @@ def build_tree(roots: Iterable[Frame], joint_order: Sequence[Joint] | None = Non
     """
     Return the tree of elementary motions of a graph, which is walked depth first.
 
-    Frames without a name get one: joint, joint_2 and so on.
-
-    Parameters
-    ----------
-    roots : iterable of Frame
-        Roots of all trees of the graph.
-    joint_order : sequence of Joint, optional
-        Order of the joints in q; joints that are not listed follow in order of discovery.
-
-    Raises
-    ------
-    TopologyError
-        If the master of a coupling is not in the graph, couplings form a circle, or two joint
-        values have the same name.
-
+    Frames without a name get one: joint, joint_2 and so on. In q, the joints of `joint_order` come
+    first, the others in order of discovery. TopologyError is raised if the master of a coupling is
+    not in the graph, couplings form a circle, or two joint values have the same name.
     """
     tree = Tree()
     motions: list[tuple[Joint, DOF, int, Array]] = []
@@ -237,17 +183,7 @@ def _index_values(tree: Tree, joints: list[Joint], order: Sequence[Joint] | None
 
 
 def refuse_equal_names(kind: str, named: Iterable[tuple[str, Frame]]) -> None:
-    """
-    Raise TopologyError if two things have the same name.
-
-    Parameters
-    ----------
-    kind : str
-        What has the names: 'links' and so on.
-    named : iterable of (str, Frame)
-        Each name, and the frame that it belongs to.
-
-    """
+    """Raise TopologyError if two things of a kind, 'links' and so on, have the same name."""
     seen: dict[str, Frame] = {}
     for name, frame in named:
         first = seen.setdefault(name, frame)
@@ -274,17 +210,8 @@ def _resolve(
     """
     Return the free master of each motion, and the composed polynomial in the master's value.
 
-    Returns
-    -------
-    dict of (id of joint, DOF) to (int, tuple of float)
-        Column of the free master, and the coefficients of the polynomial.
-
-    Raises
-    ------
-    TopologyError
-        If a master is not in the graph, couplings form a circle, or a composed polynomial has
-        more than `MOST_POWERS` coefficients or an infinite one.
-
+    TopologyError is raised if a master is not in the graph, couplings form a circle, or a
+    polynomial has more than `MOST_POWERS` coefficients or an infinite one.
     """
     found = {
         (id(joint), dof): (at, FREE)
@@ -328,11 +255,7 @@ def _sums(
     """
     Return the couplings with several masters, each after those that it follows.
 
-    Raises
-    ------
-    TopologyError
-        If a master is not in the graph, or couplings form a circle.
-
+    TopologyError is raised if a master is not in the graph, or couplings form a circle.
     """
     place = {(id(joint), dof): at for at, (joint, dof, _, _) in enumerate(motions)}
     waiting: dict[int, Sum] = {}

@@ -34,74 +34,34 @@ POSITION, POSE = 'X Y Z', 'X Y Z EX EY EZ'
 
 @dataclass(frozen=True)
 class MappedLink:
-    """
-    A link and the key point that it follows.
+    """A link and the key point that it follows."""
 
-    Attributes
-    ----------
-    link, point : str
-        Names of the link, which is also that of its goal, and of the key point.
-    scale : float
-        Factor of the distance from the root key point.
-    position : ndarray, shape (3,)
-        Offset in the key point's axes [m].
-    turn : Rotation
-        Orientation of the link's goal in the key point.
-    weight : float
-    dof : str
-        Constrained axes, as in `Robot.add_goal`.
-    line : int or None
-        Line in the mapping file.
-
-    """
-
-    link: str
-    point: str
-    scale: float
-    position: Array
-    turn: Rotation
+    link: str  # Name of the link and of its goal
+    point: str  # Name of the key point
+    scale: float  # Factor of the distance from the root key point
+    position: Array  # Offset (3,) in the key point's axes [m]
+    turn: Rotation  # Orientation of the link's goal in the key point
     weight: float
-    dof: str
-    line: int | None = None
+    dof: str  # Constrained axes, as in `Robot.add_goal`
+    line: int | None = None  # In the mapping file
 
 
 @dataclass(frozen=True)
 class MotionMap:
-    """
-    A mapping of key points to links.
+    """A mapping of key points to links."""
 
-    Attributes
-    ----------
-    source : str
-        Name of the mapping file, for messages.
-    axes : Rotation
-        Rotation from the axes of a motion file to those of the robot's root frame.
-    scale : float
-        Metres of the robot per unit of the motion file.
-    origin : ndarray, shape (3,)
-        Origin of the motion file in the robot's root frame [m].
-    root : str
-        The key point that the scale of a link refers to; '' = that of the first link.
-    links : tuple of MappedLink
-
-    """
-
-    source: str
-    axes: Rotation
-    scale: float
-    origin: Array
-    root: str
+    source: str  # Name of the mapping file, for messages
+    axes: Rotation  # From the axes of a motion file to those of the robot's root frame
+    scale: float  # Metres of the robot per unit of the motion file
+    origin: Array  # Origin (3,) of the motion file in the robot's root frame [m]
+    root: str  # The key point that the scale of a link refers to; '' = that of the first link
     links: tuple[MappedLink, ...]
 
     def add_goals(self, robot: Mechanism) -> None:
         """
         Add a goal with weight and axes for each link; its name is the link's.
 
-        Raises
-        ------
-        DescriptionError
-            With the line, if the robot has no such link.
-
+        DescriptionError is raised, with the line, if the robot has no such link.
         """
         for entry in self.links:
             if entry.link not in robot.links:
@@ -113,14 +73,9 @@ class MotionMap:
         Return the goal poses of a motion: positions (N, 3) [m] and quaternions xyzw (N, 4).
 
         A key point at p with orientation R becomes p' + R' xyz and R' R(rpy), where p' and R' are
-        in the root frame and p' is scaled by the file's and the link's factor.
-
-        Raises
-        ------
-        DescriptionError
-            With the line of the mapping, if the motion has no such key point, or no orientation of
-            it that the mapping needs.
-
+        in the root frame and p' is scaled by the file's and the link's factor. DescriptionError is
+        raised, with the line of the mapping, if the motion has no such key point, or no
+        orientation of it.
         """
         root = self._place(motion, self.links[0], self.root or self.links[0].point)
         poses = {}
@@ -150,15 +105,7 @@ class MotionMap:
 
 
 def read_map(path: Path) -> MotionMap:
-    """
-    Read a mapping file.
-
-    Raises
-    ------
-    DescriptionError
-        With file and line, what was found and what is allowed.
-
-    """
+    """Read a mapping file; raise DescriptionError with the line and what is allowed."""
     if not path.is_file():
         raise DescriptionError('no such file', source=str(path))
     return _Reader(str(path)).read(parse_yaml(path.read_bytes(), str(path)))
@@ -253,11 +200,7 @@ def same_names(motion: MotionFile, robot: Mechanism) -> MotionMap:
     """
     Return the mapping of key points to links with the same names, without scales or offsets.
 
-    Raises
-    ------
-    DescriptionError
-        If no name is the same.
-
+    DescriptionError is raised if no name is the same.
     """
     guessed = guessed_links(motion, robot)
     if not guessed:

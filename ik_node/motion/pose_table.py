@@ -21,40 +21,21 @@ ALLOWED = 'x y z, or x y z qx qy qz qw, each as LINK.x if there is more than one
 
 
 class LinkPoses(NamedTuple):
-    """
-    The goal poses of one link, one per row.
+    """The goal poses of one link, one per row."""
 
-    Attributes
-    ----------
-    positions : ndarray, shape (N, 3)
-        [m]; a map of the file if it is a .npy file with the columns in order.
-    quats_xyzw : ndarray, shape (N, 4)
-    turned : bool
-        Whether the orientation is constrained.
-
-    """
-
+    # (N, 3) [m]; a map of the file if it is a .npy file with the columns in order
     positions: Array
-    quats_xyzw: Array
-    turned: bool
+    quats_xyzw: Array  # (N, 4)
+    turned: bool  # Whether the orientation is constrained
 
 
 def read_goal_table(path: Path, links: Sequence[str]) -> dict[str, LinkPoses]:
     """
     Read a table of poses, CSV or .npy.
 
-    Parameters
-    ----------
-    path : Path
-        The file. Its first line may name the columns; otherwise it has three or seven per link.
-    links : sequence of str
-        The links of the poses, if the column names do not contain them.
-
-    Raises
-    ------
-    DescriptionError
-        If the file cannot be read, or columns are missing or unknown.
-
+    The first line may name the columns; otherwise there are three or seven for each of the
+    `links`, which are also those of column names without one. DescriptionError is raised if the
+    file cannot be read, or columns are missing or unknown.
     """
     names: list[str] = []
     if path.suffix == '.npy':
@@ -86,11 +67,7 @@ def read_csv(path: Path) -> tuple[list[str], Array]:
     """
     Return the column names in the first line, if it has names, and the numbers.
 
-    Raises
-    ------
-    DescriptionError
-        With the line, if a number is missing or not finite.
-
+    DescriptionError is raised, with the line, if a number is missing or not finite.
     """
     try:
         with path.open(encoding='utf-8-sig') as file:
@@ -173,22 +150,9 @@ def poses_by_name(
     """
     Return the poses in the columns NAME.x and so on of a table, by the names of links or points.
 
-    Parameters
-    ----------
-    path : Path
-        The file, for messages.
-    names : sequence of str
-        Names of the columns.
-    table : ndarray, shape (N, columns)
-        The numbers, positions in [m].
-    links : sequence of str
-        The name of the poses, if the columns are x y z without one.
-
-    Raises
-    ------
-    DescriptionError
-        If columns are missing or unknown, or a quaternion of a CSV file is zero.
-
+    Positions are in [m]. If the columns are x y z without a name, it is the only one of `links`.
+    DescriptionError is raised if columns are missing or unknown, or a quaternion of a CSV file is
+    zero.
     """
     columns: dict[str, dict[str, int]] = {}
     for at, name in enumerate(names):

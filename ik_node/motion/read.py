@@ -23,22 +23,11 @@ WIDTHS = (3, 7)
 
 @dataclass(frozen=True)
 class MotionFile:
-    """
-    The key points of a motion, in the axes and units of its file.
-
-    Attributes
-    ----------
-    path : Path
-    points : dict of str to LinkPoses
-        Poses by the name of the key point, all of the same number.
-    times : ndarray, shape (N,), or None
-        Time of each frame [s]; None = not in the file.
-
-    """
+    """The key points of a motion, in the axes and units of its file."""
 
     path: Path
-    points: dict[str, LinkPoses]
-    times: Array | None
+    points: dict[str, LinkPoses]  # Poses by the name of the key point, all of the same number
+    times: Array | None  # Time of each frame (N,) [s]; None = not in the file
 
     @property
     def frame_count(self) -> int:
@@ -53,15 +42,8 @@ def read_motion(path: Path) -> MotionFile:
     A CSV file has the columns time [s] and NAME.x NAME.y NAME.z of each key point, with
     orientation also NAME.qx NAME.qy NAME.qz NAME.qw. A NPZ file has an array of shape (N, 3) or
     (N, 7) with the same columns for each key point, and `times` (N,) [s]. Both may leave out the
-    times.
-
-    Raises
-    ------
-    DescriptionError
-        With file, line or array, if the file cannot be used.
-    OptionError
-        If the file has another ending, or a package for its format is missing.
-
+    times. DescriptionError, with file, line or array, is raised if the file cannot be used, and
+    OptionError if it has another ending or a package for its format is missing.
     """
     kind = path.suffix.lower()
     if kind not in SUFFIXES:

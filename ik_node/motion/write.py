@@ -22,20 +22,8 @@ def free_output(option: str, path: Path, *, overwrite: bool) -> None:
     """
     Check that an output can be written, and remove what is there if it may be replaced.
 
-    Parameters
-    ----------
-    option : str
-        Name of the option, for the error.
-    path : Path
-        The file, or the folder of a bag.
-    overwrite : bool
-        True if it may be replaced. A folder is replaced only if it is a bag.
-
-    Raises
-    ------
-    OptionError
-        If it exists and may not be replaced.
-
+    A folder is replaced only if it is a bag. OptionError about `option` is raised if the path
+    exists and may not be replaced.
     """
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -72,15 +60,8 @@ def write_bag(path: Path, robot: Mechanism, solved: PathSolution) -> None:
     Write a solved motion as a bag of ROS 2 in MCAP format.
 
     The bag has a sensor_msgs/JointState with positions and velocities for every frame on
-    /joint_states, and the URDF with its loops, latched, on /robot_description.
-
-    Raises
-    ------
-    OptionError
-        If the package rosbags is missing.
-    DescriptionError
-        If the bag cannot be written.
-
+    /joint_states, and the URDF with its loops, latched, on /robot_description. OptionError is
+    raised if the package rosbags is missing, DescriptionError if the bag cannot be written.
     """
     try:
         from rosbags.interfaces import (

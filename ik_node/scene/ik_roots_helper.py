@@ -371,26 +371,6 @@ class IKRootsHelper:
     def layer_shapes(
         self, q: ArrayLike | None = None, goals: Poses | None = None
     ) -> Iterator[tuple[str, list[Shape]]]:
-        """
-        Yield the result of `shapes` layer by layer, so that callers can spread the time.
-
-        Parameters
-        ----------
-        q : array_like, shape (nq,), optional
-            As in `shapes`; the values are used for all layers.
-        goals : mapping of str to (position, quat_xyzw), optional
-            As in `shapes`.
-
-        Yields
-        ------
-        layer : str
-        shapes : list of Shape
-
-        Raises
-        ------
-        ShapeError, UnknownFrameError
-            As in `shapes`.
-
-        """
+        """Yield each layer and its `shapes`, so that callers can spread the time."""
         if self._drawing is not None:
             yield from self._drawing.layers(self._look, q, goals)

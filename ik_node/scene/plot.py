@@ -30,20 +30,8 @@ def picture_maker(option: str, path: str | Path, *, hint: str = '') -> Callable[
     """
     Return a function that creates figures for a file, with the arguments of matplotlib's Figure.
 
-    Parameters
-    ----------
-    option : str
-        Name of the option with the path, for errors.
-    path : str or Path
-        Output file; its ending selects the format.
-    hint : str
-        Alternative without a picture, for the error if matplotlib is missing.
-
-    Raises
-    ------
-    OptionError
-        If matplotlib is missing or does not support the format.
-
+    The ending of the path selects the format. OptionError about `option` is raised if matplotlib
+    is missing, with a `hint` at an alternative, or does not support the format.
     """
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -194,15 +182,7 @@ def html_picture(robot: Mechanism) -> str:
 
 
 def png_of(shapes: Iterable[Shape]) -> bytes:
-    """
-    Return a picture of shapes as PNG.
-
-    Raises
-    ------
-    IkError
-        If matplotlib is not installed.
-
-    """
+    """Return a picture of shapes as PNG; raise IkError if matplotlib is not installed."""
     figure = picture_maker('plot', 'picture.png')(figsize=(6.0, 6.0), layout='constrained')
     axes = figure.add_subplot(projection='3d', proj_type='ortho')
     axes.view_init(elev=25.0, azim=-55.0)
@@ -214,27 +194,10 @@ def png_of(shapes: Iterable[Shape]) -> bytes:
 
 def draw_shapes(shapes: Iterable[Shape], axes: Any = None) -> Any:
     """
-    Draw shapes on axes, with the same scale in all directions.
+    Draw shapes on 3D axes, with the same scale in all directions, and return the axes.
 
-    Parameters
-    ----------
-    shapes : iterable of Shape
-        Result of `IKRootsHelper.shapes`.
-    axes : matplotlib Axes3D, optional
-        None = those of a new figure of pyplot.
-
-    Returns
-    -------
-    Axes3D
-        The axes.
-
-    Raises
-    ------
-    IkError
-        If matplotlib is not installed.
-    OptionError
-        If the axes are not three-dimensional.
-
+    Without axes, those of a new figure of pyplot are used. IkError is raised if matplotlib is not
+    installed, OptionError if the axes are not three-dimensional.
     """
     if axes is None:
         try:

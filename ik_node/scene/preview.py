@@ -30,11 +30,7 @@ def check_preview(path: Path) -> None:
     """
     Check that a moving picture can be written, before anything is solved.
 
-    Raises
-    ------
-    OptionError
-        If the ending is not .gif or .mp4, or a package or program for it is missing.
-
+    OptionError is raised if the ending is not .gif or .mp4, or a package or program is missing.
     """
     kind = path.suffix.lower()
     if kind not in RATES:
@@ -57,19 +53,8 @@ def write_preview(
     """
     Draw the links of the robot and its goals, with a camera that follows them.
 
-    Parameters
-    ----------
-    path : Path
-        A file that `check_preview` has accepted.
-    robot : Robot
-        The robot.
-    solved : PathSolution
-        Its motion.
-    goals : mapping of str to ndarray, shape (N, 3)
-        Positions of the goals, root frame [m].
-    progress : callable, optional
-        Function of the number of drawn pictures and of their total number.
-
+    The path was accepted by `check_preview`. `goals` are positions (N, 3), root frame [m];
+    `progress` is called with the number of drawn pictures and their total number.
     """
     kind = path.suffix.lower()
     span = float(solved.times[-1] - solved.times[0])

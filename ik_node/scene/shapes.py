@@ -19,36 +19,16 @@ Rgba = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """
-    The common attributes of all shapes.
+    """The common attributes of all shapes."""
 
-    Attributes
-    ----------
-    name : str
-        Unique in the scene and the same from call to call, so that drawn objects can be updated in
-        place.
-    layer : str
-        Its layer, one of `LAYERS`.
-    of : str
-        Name of the link, joint value, closure or goal that the shape represents.
-    position : tuple of float
-        Origin in the root frame [m].
-    quat_xyzw : tuple of float
-        Orientation in the root frame.
-    rgba : tuple of float
-        Each from 0 to 1.
-    draw_through : float
-        Opacity where other shapes hide it; 0 = invisible.
-
-    """
-
+    # Unique in the scene and the same from call to call, so that drawn objects can be updated
     name: str
-    layer: str
-    of: str
-    position: Point
-    quat_xyzw: Quat
-    rgba: Rgba
-    draw_through: float
+    layer: str  # One of `LAYERS`
+    of: str  # Name of the link, joint value, closure or goal that the shape represents
+    position: Point  # Origin in the root frame [m]
+    quat_xyzw: Quat  # Orientation in the root frame
+    rgba: Rgba  # Each from 0 to 1
+    draw_through: float  # Opacity where other shapes hide it; 0 = invisible
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,52 +101,27 @@ class Sphere(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Solid(Shape):
-    """
-    A body of a kind without a class of its own; `mesh_of` returns no triangles for it.
+    """A body of a kind without a class of its own; `mesh_of` returns no triangles for it."""
 
-    Attributes
-    ----------
-    kind : {'box', 'ellipsoid', 'plane', 'mesh'}
-    size : tuple of float
-        Edges of a box, half axes of an ellipsoid, edges of a plane along x and y [m]; scale
-        factors of a mesh along x, y, z.
-    file : str
-        URL of a mesh.
-    own_colours : bool
-        Whether a mesh is drawn in its own colours.
-
-    """
-
-    kind: str
+    kind: str  # box, ellipsoid, plane or mesh
+    # Edges of a box, half axes of an ellipsoid, edges of a plane along x and y [m]; scale factors
+    # of a mesh along x, y, z
     size: tuple[float, ...]
-    file: str
-    own_colours: bool
+    file: str  # URL of a mesh
+    own_colours: bool  # Whether a mesh is drawn in its own colours
 
 
 @dataclass(frozen=True, slots=True)
 class Sector(Shape):
-    """
-    A sector of a disc or ring in the xy plane, with angles from x about z.
+    """A sector of a disc or ring in the xy plane, with angles from x about z."""
 
-    Attributes
-    ----------
-    radius, inner_radius : float
-        Radii [m]; an inner radius of 0 gives a disc.
-    lower, upper : float
-        Start and end angle [rad], at most a full turn apart.
-    value : float or None
-        Angle of its hand [rad], a line from the origin to the radius; None = no hand.
-    segments : int
-        Number of sides of a full turn.
-
-    """
-
-    radius: float
-    inner_radius: float
-    lower: float
-    upper: float
+    radius: float  # [m]
+    inner_radius: float  # [m]; 0 gives a disc
+    lower: float  # Start angle [rad]
+    upper: float  # End angle [rad], at most a full turn from the start
+    # Angle of its hand [rad], a line from the origin to the radius; None = no hand
     value: float | None
-    segments: int
+    segments: int  # Number of sides of a full turn
 
     @property
     def hand(self) -> Point | None:

@@ -102,44 +102,21 @@ def along(frame: Array, distance: float) -> Point:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """
-    A skeleton at one configuration.
+    """A skeleton at one configuration."""
 
-    Attributes
-    ----------
-    values : list of float
-        Value of every column of the tree [m or rad].
-    columns : ndarray, shape (n + 1, 4, 4)
-        Poses of the columns after their motions, root frame. The last pose is the root frame
-        itself, so that column index -1 refers to it.
-    frames : ndarray, shape (m, 4, 4)
-        Poses of the frames that `Skeleton.attach` added, root frame.
-    poses : list of ((x, y, z), (x, y, z, w))
-        The same poses as positions [m] and quaternions.
-
-    """
-
-    values: list[float]
+    values: list[float]  # Value of every column of the tree [m or rad]
+    # Poses (n + 1, 4, 4) of the columns after their motions, root frame. The last pose is the root
+    # frame itself, so that column index -1 refers to it.
     columns: Array
-    frames: Array
-    poses: list[PlainPose]
+    frames: Array  # Poses (m, 4, 4) of the frames that `Skeleton.attach` added, root frame
+    poses: list[PlainPose]  # The same poses as positions [m] and quaternions
 
 
 class Skeleton:
     """
     A tree with frames attached to its columns, which computes where the frames are.
 
-    Parameters
-    ----------
-    tree : Tree
-
-    Attributes
-    ----------
-    tree : Tree
-    kinematics : TreePoses
-    owner : list of str
-        Name of the joint value of every column.
-
+    `owner` has the name of the joint value of every column.
     """
 
     def __init__(self, tree: Tree) -> None:

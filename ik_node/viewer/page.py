@@ -118,24 +118,10 @@ class Page:
     """
     The browser page of a session, which only the page's thread uses.
 
-    Parameters
-    ----------
-    session : Session
-        It belongs to the page.
-    host, port
-        Address to listen on; if the port is in use, the next free one is taken.
-    robots, about
-        Functions that create other sessions, and one line of description for each, by name.
-    token : bool
-        True if browsers on this machine need the token as well, see `Access`.
-    reach : ReachVolume, optional
-        A map of the first robot, which the page shows with it.
-
-    Attributes
-    ----------
-    url : str
-        Address of the page, with the token if there is one.
-
+    If the port is in use, the next free one is taken. `robots` are functions that create other
+    sessions, `about` one line of description for each, by name. With `token`, browsers on this
+    machine need the token as well, see `Access`. `reach` is a map of the first robot, which the
+    page shows with it. `url` is the address of the page, with the token if there is one.
     """
 
     def __init__(

@@ -27,22 +27,9 @@ def rule_of_sum(
     """
     Return a coupling that keeps sum_k p_k(q_k) = 0, with one of the joints as the follower.
 
-    Parameters
-    ----------
-    terms : mapping of str to sequence of float
-        Joint -> coefficients c_0, c_1, ... of its polynomial p_k.
-    rules : sequence of CouplingRule
-        The couplings so far, whose followers cannot follow again.
-    actuated : collection of str
-        Joints that follow only if no other one can.
-    line : int, optional
-        Line of the declaration.
-
-    Returns
-    -------
-    CouplingRule or None
-        None if no joint with a linear term can follow the others.
-
+    `terms` has the coefficients c_0, c_1, ... of each p_k by joint, `rules` the couplings so far,
+    whose followers cannot follow again, and `actuated` joints that follow only if no other one
+    can. The result is None if no joint with a linear term can follow the others.
     """
     masters = masters_of(rules)
     given = {name: [float(c) for c in p] for name, p in terms.items()}

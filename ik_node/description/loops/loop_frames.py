@@ -86,15 +86,7 @@ def note_limit(element: Element, name: str, notes: list[str]) -> None:
 
 
 def read_type(document: XmlDocument, element: Element, types: Sequence[str]) -> str:
-    """
-    Return the attribute `type` in lower case.
-
-    Raises
-    ------
-    UnsupportedElementError
-        If it is not one of `types`.
-
-    """
+    """Return the type in lower case; raise UnsupportedElementError if it is not allowed."""
     written = document.attribute(element, 'type')
     if written.strip().lower() not in types:
         message = f'type="{written[:60]}" is not known; allowed: {" ".join(types)}'

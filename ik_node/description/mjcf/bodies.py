@@ -199,17 +199,10 @@ class BodyReader:
     """
     A reader of <worldbody> that resolves frames and fills in classes.
 
-    Attributes
-    ----------
-    bodies : list of MjcfBody
-        Parents before children, depth first; the world comes first.
-    elements : list of Element
-        The <body> element of each; that of the world is the root of the file.
-    geoms : list of list of (Element, pose)
-        The geoms of each body, with classes filled in, and the pose of their <frame>.
-    soft : bool
-        Whether the file has bodies of soft objects, which are not read.
-
+    `bodies` has parents before children, depth first; the world comes first. `elements` has the
+    <body> of each, that of the world is the root of the file, and `geoms` their geoms, with
+    classes filled in and the pose of their <frame>. `soft` tells whether the file has bodies of
+    soft objects, which are not read.
     """
 
     def __init__(

@@ -32,11 +32,7 @@ class MjcfDocument(XmlDocument):
     """
     An XML document made of several files, with the source file of every element.
 
-    Attributes
-    ----------
-    repeated : set of str
-        Files that are included more than once, which MuJoCo rejects.
-
+    `repeated` has the files that are included more than once, which MuJoCo rejects.
     """
 
     def __init__(self, document: XmlDocument, outer: MjcfDocument | None = None) -> None:

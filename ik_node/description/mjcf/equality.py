@@ -27,15 +27,7 @@ SOFT = ('flex', 'flexvert', 'flexstrain')
 
 
 class EqualityReader:
-    """
-    A reader of connect, weld, joint and tendon equalities; it removes unread ones.
-
-    Attributes
-    ----------
-    found : list of MjcfConstraint, MjcfCoupling or MjcfSum
-        In the file's order.
-
-    """
+    """A reader of connect, weld, joint and tendon equalities; it removes unread ones."""
 
     def __init__(
         self, document: MjcfDocument, reader: BodyReader, defaults: Defaults, notes: list[str]

@@ -18,23 +18,11 @@ import numpy as np
 
 
 class MeshAsset(NamedTuple):
-    """
-    A mesh file of an MJCF.
+    """A mesh file of an MJCF."""
 
-    Attributes
-    ----------
-    file : str
-        Path, absolute or relative to the description's folder.
-    scale : list of float
-        Factors along x, y, z.
-    pose : (position, quaternion)
-        Pose of the file's frame in the frame of a geom [m].
-
-    """
-
-    file: str
-    scale: list[float]
-    pose: Pose
+    file: str  # Path, absolute or relative to the description's folder
+    scale: list[float]  # Factors along x, y, z
+    pose: Pose  # Of the file's frame in the frame of a geom [m]
 
 
 class MeshAssets:

@@ -93,25 +93,10 @@ class SdfScope:
     """
     The names in a model, or in the world around models.
 
-    Parameters
-    ----------
-    document : XmlDocument
-    element : Element
-        The <model>, or its parent <world> or <sdf>.
-    name : str
-        Name of the model with those of the models around it; '' for the robot itself.
-    outer : SdfScope, optional
-        The enclosing scope; None for the world.
-    robot : Element, optional
-        The model in the world that is the robot: its names get no prefix.
-
-    Attributes
-    ----------
-    frame : SdfFrame
-        The model itself.
-    frames : dict of str to SdfFrame
-        The frames by their names in this scope.
-
+    The element is the <model>, or its parent <world> or <sdf>; its name includes those of the
+    models around it and is '' for the robot itself. `outer` is the enclosing scope, None for the
+    world, and `robot` the model in the world whose names get no prefix. `frame` is the model
+    itself, and `frames` has the frames by their names in this scope.
     """
 
     def __init__(

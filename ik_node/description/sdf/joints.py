@@ -23,16 +23,9 @@ Array = NDArray[np.float64]
 
 class SdfAxis:
     """
-    The axis of a joint, with its limits.
+    The axis of a joint: its unit `direction` (3,) in the joint frame, and its limits.
 
-    Attributes
-    ----------
-    element : Element or None
-    direction : ndarray, shape (3,)
-        Unit vector in the joint frame.
-    limits : Limits
-        Infinite = no limit; for the effort, negative also means no limit, and 0 no motor.
-
+    Infinite = no limit; for the effort, negative also means no limit, and 0 no motor.
     """
 
     def __init__(

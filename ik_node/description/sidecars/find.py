@@ -55,12 +55,8 @@ def read_annotations(closures: str | Path | Mapping[str, Any]) -> Sidecar:
     """
     Read closure annotations of any format.
 
-    Parameters
-    ----------
-    closures : str, Path or dict
-        A path, the YAML text itself (more than one line, or beginning with a top-level key), or
-        the parsed content.
-
+    They are a path, the YAML text itself (more than one line, or beginning with a top-level key),
+    or the parsed content.
     """
     if isinstance(closures, Mapping):
         return recognise(closures, '<dict>')

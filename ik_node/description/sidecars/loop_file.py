@@ -18,15 +18,7 @@ LOST = ('axis', 'limit', 'calibration', 'safety_controller')
 
 
 class Retype:
-    """
-    A document whose joints get other types; their origins and links stay.
-
-    Attributes
-    ----------
-    notes : list of str
-        Elements that were removed.
-
-    """
+    """A document whose joints get other types; `notes` says which elements were removed."""
 
     def __init__(self, document: XmlDocument, what: str) -> None:
         self.notes: list[str] = []
@@ -67,12 +59,7 @@ class Retype:
         Replace a joint by two: NAME_A about the first axis and NAME_B about the second.
 
         A and B are the names of the axes. The new link between the two joints is NAME_A as well.
-
-        Returns
-        -------
-        str or None
-            Why this is not possible; None if it was done.
-
+        Return why this is not possible; None if it was done.
         """
         new = [f'{name}_{axis}' for axis in (first, second)]
         taken = [each for each in new if ('joint', each) in self._names]
@@ -150,29 +137,12 @@ class Sidecar:
 
 
 class LoopFile(Checked, ABC):
-    """
-    A reader of loops, motors and joint types, which are matched with the robot later.
+    """A reader of loops, motors and joint types, which are matched with the robot later."""
 
-    Attributes
-    ----------
-    dialect : str
-        Name of the format, for the log.
-    top_keys : tuple of str
-        The known keys; others are noted.
-    motor_keys : tuple of str
-        The keys that list joints with motors.
-    retype_key : str
-        The key that lists joints with a new type.
-    loops : list of Loop
-    notes : list of str
-        Notes to add to the description once the file is used.
-
-    """
-
-    dialect: str
-    top_keys: tuple[str, ...]
-    motor_keys: tuple[str, ...]
-    retype_key: str
+    dialect: str  # Name of the format, for the log
+    top_keys: tuple[str, ...]  # The known keys; others are noted
+    motor_keys: tuple[str, ...]  # The keys that list joints with motors
+    retype_key: str  # The key that lists joints with a new type
 
     def __init__(self, source: str) -> None:
         super().__init__(source)

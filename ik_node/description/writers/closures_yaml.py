@@ -28,13 +28,8 @@ def to_closures(description: Description) -> str:
     """
     Write closures, couplings that <mimic> cannot express, and motors as YAML.
 
-    It complements the text of `to_urdf(description, loops=False)`.
-
-    Raises
-    ------
-    TopologyError
-        If a closure does not connect two links.
-
+    It complements the text of `to_urdf(description, loops=False)`. TopologyError is raised if a
+    closure does not connect two links.
     """
     tree = plain_tree(description)
     _, others = couplings_of(description, tree)

@@ -175,11 +175,8 @@ def ends_of(closure: Closure) -> tuple[Link, Link]:
     """
     Return the links of frame_a and frame_b.
 
-    Raises
-    ------
-    TopologyError
-        If it does not connect two links, or is of a kind that cannot be written.
-
+    TopologyError is raised if it does not connect two links, or is of a kind that cannot be
+    written.
     """
     if not isinstance(closure.child, Link) or not isinstance(closure.parent, Link):
         raise TopologyError(f'the closure {closure.name!r} does not connect two links')
@@ -231,13 +228,8 @@ def plain_tree(description: Description) -> PlainTree:
     frame of its joint: if its origin is off the axis, a massless link is added and the link is
     fixed to it. A joint may have any set of axes: sets without a name in URDF, and joints with
     limits on several axes, become one joint per axis, named NAME.X, NAME.EZ and so on. A root may
-    be a joint or have a pose: it is then connected to a link `world`.
-
-    Raises
-    ------
-    TopologyError
-        If a joint has no child link.
-
+    be a joint or have a pose: it is then connected to a link `world`. TopologyError is raised if a
+    joint has no child link.
     """
     return _Writer(description).tree
 
@@ -403,16 +395,10 @@ def couplings_of(
     description: Description, tree: PlainTree
 ) -> tuple[dict[str, CouplingRule], list[CouplingRule]]:
     """
-    Sort the couplings of a robot by whether URDF can express them.
+    Return the couplings that URDF can express, by the name of the follower, and all others.
 
-    Returns
-    -------
-    mimics : dict of str to CouplingRule
-        Linear couplings between joints with one value each, by the name of the follower.
-    others : list of CouplingRule
-        Nonlinear couplings, couplings of joints with several values, and those with several
-        masters.
-
+    URDF has linear couplings between joints with one value each. The others are nonlinear, or of
+    joints with several values, or have several masters.
     """
     single = {
         (plain.made_from.name, plain.dof): plain.name

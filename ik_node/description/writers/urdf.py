@@ -42,19 +42,9 @@ class Carried:
     """
     The elements of a source URDF that are carried over: shapes, inertia, materials.
 
-    It is empty for a robot that was not read from a URDF.
-
-    Attributes
-    ----------
-    attributes : dict of str to str
-        Attributes of the root element.
-    tops : list of Element
-        Children of the root element: materials, gazebo, transmissions and so on.
-    motors : list of Element
-        Children of the root element that declare motors.
-    left_out : list of str
-        Tags of children of the root element that are not carried over.
-
+    It is empty for a robot that was not read from a URDF. `attributes` are those of the root
+    element, `tops` and `motors` its children: materials, gazebo and so on, and those that declare
+    motors. `left_out` has the tags of children that are not carried over.
     """
 
     def __init__(self, description: Description) -> None:

@@ -105,21 +105,10 @@ class Memory(NamedTuple):
 
 class LibrarySession:
     """
-    A `Session` that solves with the library.
+    A `Session` that solves with the library, and changes the joint values of a robot.
 
-    Parameters
-    ----------
-    robot : Robot
-        The robot with its goals; the session changes its joint values.
-    motion : callable, optional
-        Motion of the goals for `play`.
-    options : SolverOptions
-        Initial options.
-    terrain : Terrain, optional
-        The ground on which links stand.
-    base : Frame, optional
-        The root link, if users can tilt it.
-
+    `motion` moves its goals while playing, `terrain` is the ground on which links stand, and
+    `base` the root link, if users can tilt it.
     """
 
     solves = True

@@ -44,13 +44,8 @@ class Stage:
     """
     The 3D view, with the settings of its panels.
 
-    Attributes
-    ----------
-    gizmo_size : float
-        Length of a gizmo's arrows [m].
-    selected : str
-        Name of the goal with the handle; '' = none.
-
+    `gizmo_size` is the length of a gizmo's arrows [m], `selected` the name of the goal with the
+    handle; '' = none.
     """
 
     def __init__(
