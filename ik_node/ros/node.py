@@ -12,10 +12,9 @@ from ik_node.analysis.file_pose import WARNING
 from ik_node.errors import counted, listed, OptionError
 from ik_node.ros.control.motion import Motion
 from ik_node.ros.inputs.inputs import Inputs
-from ik_node.ros.loading.joint_roles import check_joint_targets, unknown_joint_targets
+from ik_node.ros.loading.joint_roles import check_joint_targets, JointRoles, unknown_joint_targets
 from ik_node.ros.loading.load_model import (
     as_refusal,
-    check_joints,
     check_settings,
     count_links,
     load_model,
@@ -26,7 +25,7 @@ from ik_node.ros.loading.loaded_model import LoadedModel, ModelRequest
 from ik_node.ros.markers.scene_output import SceneOutput
 from ik_node.ros.messages.convert import seconds_from_stamp
 from ik_node.ros.messages.status_row import status_name, StatusRow
-from ik_node.ros.moveit.ik_service import add_ik_service, NodeAccess
+from ik_node.ros.moveit.ik_service import add_ik_service, Present
 from ik_node.ros.outputs.command_publishers import CommandPublishers
 from ik_node.ros.outputs.diagnostics import (
     input_row,
@@ -126,9 +125,7 @@ class IkNode(Node):
         self._scene = SceneOutput(self, self._inputs.goal_inputs.take_goal)
         self._motion = motion = Motion(self._inputs)
         self._node_services = Services(self, motion, lambda: self._settings_server.settings)
-        add_ik_service(
-            self, NodeAccess(motion, lambda: self._settings_server.settings, self._inputs.lookup)
-        )
+        add_ik_service(self, self._present, self._inputs.lookup.pose)
         conversion = PlanConversion(
             motion, lambda: self._settings_server.settings, self._inputs.now, BackgroundWork(self)
         )
@@ -186,6 +183,13 @@ class IkNode(Node):
         if hasattr(self, '_scene'):
             self._scene.close()
         super().destroy_node()
+
+    def _present(self) -> Present | None:
+        """Return the model, its configuration and the parameters; None before the first model."""
+        tracker = None if self._motion is None else self._motion.tracker
+        if tracker is None:
+            return None
+        return tracker.model, tracker.q, self._settings_server.settings
 
     @property
     def is_building(self) -> bool:
@@ -332,7 +336,7 @@ class IkNode(Node):
         The second value is True if the robot is another one, and False if only its goals are.
         """
         # Parameters may have changed while the model was built.
-        check_joints(model, settings)
+        JointRoles.of(model.robot, settings.joints)
         closures, old = tuple(model.robot.closures), motion.model
         self._node_services.closures.check(closures)
         with ExitStack() as undo:

@@ -1,7 +1,5 @@
 """Requests for inverse kinematics like MoveIt's, and independent checks of the answers."""
 
-from types import SimpleNamespace
-
 from ik_node.robot import load_robot
 from ik_node.ros.loading.loaded_model import LoadedModel, ModelRequest
 from ik_node.ros.moveit.ik_request import fill_response, IkAnswer, read_request, RefusedIkError
@@ -137,7 +135,5 @@ def moved(matrix, x=0.0, y=0.0, z=0.0, rpy=(0, 0, 0)):
 
 
 def access_of(asking):
-    """Return the view of the node that the service has."""
-    return SimpleNamespace(
-        model=asking.model, q=asking.q, settings=asking.settings, pose_of=asking.lookup
-    )
+    """Return what the service knows of the node: its present state, and its lookup of frames."""
+    return lambda: (asking.model, asking.q, asking.settings), asking.lookup

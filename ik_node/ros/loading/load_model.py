@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 import dataclasses
 from pathlib import Path
 import re
@@ -32,32 +32,9 @@ def count_links(text: str) -> int:
     return sum(1 for _ in _LINK.finditer(text))
 
 
-def check_text(text: str) -> None:
-    """
-    Refuse a description with too many links before it is parsed.
-
-    Raise DescriptionError if there are too many; the message gives both numbers.
-    """
-    links = count_links(text)
-    if links > MOST_LINKS:
-        raise DescriptionError(
-            f'{links} links; a node accepts at most {MOST_LINKS}, because reading more links '
-            'takes too long'
-        )
-
-
-def check_loops(robot: Robot) -> None:
-    """
-    Refuse a robot with too many loops before they are closed.
-
-    Raise DescriptionError if there are too many; the message gives both numbers.
-    """
-    loops = len(robot.closures)
-    if loops > MOST_LOOPS:
-        raise DescriptionError(
-            f'{loops} loops; a node accepts at most {MOST_LOOPS}, because more loops leave no '
-            'time for a tick'
-        )
+def _refuse_more(count: int, most: int, what: str, reason: str) -> None:
+    if count > most:
+        raise DescriptionError(f'{count} {what}; a node accepts at most {most}, because {reason}')
 
 
 _PACKAGE, _FILE = 'package://', 'file://'
@@ -92,10 +69,11 @@ def read_robot(request: ModelRequest) -> Robot:
     source: str | Path = Path(path_of_url('robot_file', request.file))
     if not request.file:
         source = text_alone(request.text)
-        check_text(source)
+        # Before it is parsed.
+        _refuse_more(count_links(source), MOST_LINKS, 'links', 'reading more takes too long')
     closures = path_of_url('closures', request.closures) or None
     robot = load_robot(source, closures=closures, root=request.root, assemble=False)
-    check_loops(robot)
+    _refuse_more(len(robot.closures), MOST_LOOPS, 'loops', 'more leave no time for a tick')
     if not robot.joint_names:
         raise DescriptionError(
             f'robot {robot.name!r} has no movable joint: there is nothing to solve'
@@ -142,7 +120,7 @@ def check_settings(model: LoadedModel, settings: Settings) -> None:
     Raise IkError if a parameter does not fit; the message names it, its value and what is allowed.
     """
     check_goal_links(settings.active_goals, model.robot)
-    check_joints(model, settings)
+    JointRoles.of(model.robot, settings.joints)
     solver, options = model.solver, model.solver.options
     if settings.options.method != options.method:
         # Some methods cannot solve some robots; a trial solve shows it.
@@ -151,15 +129,6 @@ def check_settings(model: LoadedModel, settings: Settings) -> None:
             solver.solve_pose({}, q0=model.q_start)
         finally:
             solver.options = options
-
-
-def check_joints(model: LoadedModel, settings: Settings) -> None:
-    """
-    Check that the robot has every joint that a parameter names.
-
-    Raise OptionError if a joint does not exist; the message names the parameter and the joint.
-    """
-    JointRoles.of(model.robot, settings.joints)
 
 
 def check_goal_links(goals: tuple[GoalSettings, ...], robot: Robot) -> None:
@@ -189,61 +158,6 @@ def _warm(model: LoadedModel) -> None:
     model.helper.shapes(model.q_start)
 
 
-class ModelBuilder:
-    """
-    A background builder of models, so that the node keeps ticking.
-
-    A request that arrives during a build waits, and replaces an earlier waiting request. The
-    caller collects results with `take`, from the thread that ticks. `build`: ModelRequest ->
-    LoadedModel; raises IkError if it refuses the description.
-    """
-
-    def __init__(self, build: Callable[[ModelRequest], LoadedModel]) -> None:
-        self._build = build
-        self._lock = threading.Lock()
-        self._waiting: ModelRequest | None = None
-        self._running = False
-        self.outcomes: deque[tuple[ModelRequest, LoadedModel | Exception]] = deque()
-
-    @property
-    def busy(self) -> bool:
-        """Return True while a model is being built."""
-        with self._lock:
-            return self._running
-
-    def submit(self, request: ModelRequest) -> None:
-        """Request a model; this replaces a request that still waits."""
-        with self._lock:
-            if self._running:
-                self._waiting = request
-                return
-            self._running = True
-        threading.Thread(
-            target=self._work, args=(request,), name='model builder', daemon=True
-        ).start()
-
-    def take(self) -> tuple[ModelRequest, LoadedModel | Exception] | None:
-        """Return the oldest result not yet collected: a request with its model or its error."""
-        return self.outcomes.popleft() if self.outcomes else None
-
-    def _work(self, first: ModelRequest) -> None:
-        request: ModelRequest | None = first
-        while request is not None:
-            outcome = (request, self._attempt(request))
-            # Both change under one lock, so that no caller sees the last result and a busy
-            # builder.
-            with self._lock:
-                self.outcomes.append(outcome)
-                request, self._waiting = self._waiting, None
-                self._running = request is not None
-
-    def _attempt(self, request: ModelRequest) -> LoadedModel | Exception:
-        try:
-            return self._build(request)
-        except Exception as error:  # noqa: BLE001
-            return as_refusal(error)
-
-
 def as_refusal(error: Exception) -> Exception:
     """
     Return the error to report when there is no model.
@@ -258,25 +172,30 @@ def as_refusal(error: Exception) -> Exception:
 
 class ModelSupply:
     """
-    The supply of models: it decides when one is built, and hands over each valid one.
+    The supply of models: it decides when one is built, in the background, and hands over each.
 
     A refused description changes nothing: the last valid model stays. Goals that need a new solver
-    lead to a new model of the same robot. `build`: ModelRequest -> LoadedModel; raises IkError.
+    lead to a new model of the same robot. A request that arrives during a build waits, and
+    replaces an earlier one that waits. `build`: ModelRequest -> LoadedModel; raises IkError.
     """
 
     def __init__(self, build: Callable[[ModelRequest], LoadedModel]) -> None:
         self.refused = ''  # Why the last description was refused; '' if it was accepted.
         self.refusals = 0  # Number of refused descriptions since the start.
-        self._builder = ModelBuilder(build)
-        # Models that wait for `take`, or the reasons why there are none.
-        self.finished: Collection[object] = self._builder.outcomes
+        # Requests with their models, or the reasons why there are none, until `take`.
+        self.finished: deque[tuple[ModelRequest, LoadedModel | Exception]] = deque()
+        self._build = build
         self._accepted: ModelRequest | None = None
         self._wanted: ModelRequest | None = None
+        self._lock = threading.Lock()
+        self._waiting: ModelRequest | None = None
+        self._running = False
 
     @property
     def busy(self) -> bool:
         """Return True while a model is being built."""
-        return self._builder.busy
+        with self._lock:
+            return self._running
 
     def describe(self, text: str, settings: Settings) -> bool:
         """Request a model of a description; return False if it is the present one."""
@@ -306,10 +225,9 @@ class ModelSupply:
         `adopt` starts to use the model. If it raises, it has kept the old model, and the new one
         is refused.
         """
-        outcome = self._builder.take()
-        if outcome is None:
+        if not self.finished:
             return
-        request, model = outcome
+        request, model = self.finished.popleft()
         if isinstance(model, LoadedModel):
             try:
                 adopt(model)
@@ -326,4 +244,25 @@ class ModelSupply:
 
     def _submit(self, request: ModelRequest) -> None:
         self._wanted = request
-        self._builder.submit(request)
+        with self._lock:
+            if self._running:
+                self._waiting = request
+                return
+            self._running = True
+        work = threading.Thread(target=self._work, args=(request,), name='model builder')
+        work.daemon = True
+        work.start()
+
+    def _work(self, first: ModelRequest) -> None:
+        request: ModelRequest | None = first
+        while request is not None:
+            made: LoadedModel | Exception
+            try:
+                made = self._build(request)
+            except Exception as error:  # noqa: BLE001
+                made = as_refusal(error)
+            # All changes under one lock, so that no caller sees the last result and a busy supply.
+            with self._lock:
+                self.finished.append((request, made))
+                request, self._waiting = self._waiting, None
+                self._running = request is not None

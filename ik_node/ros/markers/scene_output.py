@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
@@ -21,17 +20,6 @@ from rclpy.node import Node
 from visualization_msgs.msg import Marker, MarkerArray
 
 
-@dataclass(frozen=True)
-class DrawnState:
-    """The content of one drawing."""
-
-    model: LoadedModel  # The model; its objects define what is locked, limited and released.
-    q: NDArray[np.float64]  # The published configuration (nq,) [rad or m].
-    goals: Mapping[str, Pose]  # Goal poses, root frame [m].
-    settings: MarkerSettings  # Marker parameters.
-    stamp: Any  # Time of the configuration.
-
-
 class MarkerOutput:
     """
     The publisher of ~/markers, which draws only if there are subscribers.
@@ -42,7 +30,9 @@ class MarkerOutput:
     def __init__(self, node: Node) -> None:
         self._publisher = add_publisher(node, MarkerArray, '~/markers')
         self._books = {layer: MarkerBook() for layer in LAYERS}
-        self._state: DrawnState | None = None
+        # The last model and settings, and the stamp of what is drawn.
+        self._of: tuple[LoadedModel, MarkerSettings] | None = None
+        self._stamp: Any = None
         self._layers: Iterator[tuple[str, list[Shape]]] = iter(())
         self._next: tuple[str, list[Shape]] | None = None
         self._subscribers = 0
@@ -57,37 +47,43 @@ class MarkerOutput:
         """Return True if the topic has subscribers, or had some at the last drawing."""
         return bool(self._publisher.get_subscription_count() or self._subscribers)
 
-    def begin(self, state: DrawnState) -> None:
-        """Start to draw another state, if there are subscribers."""
+    def begin(
+        self,
+        model: LoadedModel,
+        q: NDArray[np.float64],
+        goals: Mapping[str, Pose],
+        settings: MarkerSettings,
+        stamp: Any,
+    ) -> None:
+        """Start to draw another configuration and its goals, if there are subscribers."""
         before, self._subscribers = self._subscribers, self._publisher.get_subscription_count()
         if not self._subscribers:
             return
-        last, self._state = self._state, state
-        model, settings = state.model, state.settings
-        new_model = last is None or last.model is not model
-        if new_model or last is None or last.settings != settings:
+        last, self._of, self._stamp = self._of, (model, settings), stamp
+        new_model = last is None or last[0] is not model
+        if last is None or new_model or last[1] != settings:
             settings.apply(model.helper)
         if new_model or self._subscribers > before:
             everything = Marker(action=Marker.DELETEALL)
-            everything.header.frame_id, everything.header.stamp = model.root_frame, state.stamp
+            everything.header.frame_id, everything.header.stamp = model.root_frame, stamp
             self._publisher.publish(MarkerArray(markers=[everything]))
             for book in self._books.values():
                 book.clear_deletions()
         for layer, book in self._books.items():
             if layer not in model.helper.layers and not book.is_empty:
-                self._publisher.publish(book.message((), model.root_frame, state.stamp))
-        self._layers = model.helper.layer_shapes(state.q, state.goals)
+                self._publisher.publish(book.message((), model.root_frame, stamp))
+        self._layers = model.helper.layer_shapes(q, goals)
         self._next = next(self._layers, None)
 
     def draw(self) -> None:
         """Publish the next layer, and compute the one after it."""
-        if self._state is None or self._next is None:
+        if self._of is None or self._next is None:
             return
         layer, shapes = self._next
         book = self._books[layer]
         if shapes or not book.is_empty:
-            frame = self._state.model.root_frame
-            self._publisher.publish(book.message(shapes, frame, self._state.stamp))
+            frame = self._of[0].root_frame
+            self._publisher.publish(book.message(shapes, frame, self._stamp))
         if book.complete:
             self._next = next(self._layers, None)
 
@@ -132,26 +128,17 @@ class SceneOutput:
                 return
             # A late tick does not shorten the time until the next drawing.
             self._due = max(self._due + settings.period, now)
-            self._begin(model, self._q, goal_poses(), settings, stamp)
+            goals = goal_poses()
+            poses = {name: pose for name, pose in goals.items() if pose is not None}
+            self._markers.begin(model, self._q, poses, settings, stamp)
+            if settings.interactive:
+                self._goal_markers.update(model, self._q, goals)
+            else:
+                self._goal_markers.close()
         while self._markers.is_drawing:
             self._markers.draw()
             if perf_counter() >= until:
                 return
-
-    def _begin(
-        self,
-        model: LoadedModel,
-        q: NDArray[np.float64],
-        goals: Mapping[str, Pose | None],
-        settings: MarkerSettings,
-        stamp: Any,
-    ) -> None:
-        poses = {name: pose for name, pose in goals.items() if pose is not None}
-        self._markers.begin(DrawnState(model, q, poses, settings, stamp))
-        if settings.interactive:
-            self._goal_markers.update(model, q, goals)
-        else:
-            self._goal_markers.close()
 
     def close(self) -> None:
         """Remove the goal markers; the node calls this before it is destroyed."""

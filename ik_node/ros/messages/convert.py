@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-import importlib.util
 import math
 from typing import Any
 
 from ik_node.errors import IkError, shown
 from ik_node.kernels.layout import LARGEST
-from ik_node.model.rotation import pose_from_matrix, pose_matrix
+from ik_node.model.rotation import pose_from_matrix, pose_matrix, quat_from_euler
 import numpy as np
 from numpy.typing import NDArray
 
@@ -63,32 +62,14 @@ class Refusals:
         return sum(self.counts.values())
 
 
-def has_tf_transformations() -> bool:
-    """Return True if tf_transformations can be imported."""
-    return importlib.util.find_spec('tf_transformations') is not None
-
-
 def quat_xyzw_from_rpy(rpy: Sequence[float]) -> tuple[float, float, float, float]:
     """Return the quaternion of roll, pitch and yaw [rad] about fixed axes."""
-    if has_tf_transformations():
-        return _quat_from_tf_transformations(rpy)
-    return _quat_from_scipy(rpy)
-
-
-def _quat_from_tf_transformations(rpy: Sequence[float]) -> tuple[float, float, float, float]:
-    from tf_transformations import quaternion_from_euler
-
-    return _four(quaternion_from_euler(*rpy, axes='sxyz'))
-
-
-def _quat_from_scipy(rpy: Sequence[float]) -> tuple[float, float, float, float]:
-    from scipy.spatial.transform import Rotation
-
-    return _four(Rotation.from_euler('xyz', rpy).as_quat())
-
-
-def _four(quat: Sequence[float]) -> tuple[float, float, float, float]:
-    x, y, z, w = (float(part) for part in quat)
+    try:
+        from tf_transformations import quaternion_from_euler
+    except ImportError:
+        x, y, z, w = quat_from_euler(*rpy).tolist()
+    else:
+        x, y, z, w = map(float, quaternion_from_euler(*rpy, axes='sxyz'))
     return (x, y, z, w)
 
 
@@ -284,17 +265,3 @@ def fill_pose(pose: Any, matrix: NDArray[np.float64]) -> None:
     position, (x, y, z, w) = pose_from_matrix(matrix)
     pose.position.x, pose.position.y, pose.position.z = position
     pose.orientation.x, pose.orientation.y, pose.orientation.z, pose.orientation.w = x, y, z, w
-
-
-def fill_joint_state(
-    message: Any,
-    stamp: Any,
-    position: NDArray[np.float64],
-    velocity: NDArray[np.float64],
-    effort: NDArray[np.float64] | None = None,
-) -> None:
-    """Write all but the names to a sensor_msgs/JointState; unknown efforts are empty."""
-    message.header.stamp = stamp
-    message.effort = [] if effort is None else effort.tolist()
-    message.position = position.tolist()
-    message.velocity = velocity.tolist()

@@ -48,15 +48,6 @@ def topic_parts(names: Iterable[str], kind: str) -> dict[str, str]:
     return {name: part for part, name in owners.items()}
 
 
-def check_goal_name(name: str) -> str:
-    """
-    Return a goal name unchanged if `goals.<name>.link` can be a parameter name.
-
-    Raise OptionError if the name contains a dot, a slash or white space.
-    """
-    return check_parameter_part('goal_names', name)
-
-
 def check_parameter_part(parameter: str, name: str) -> str:
     """
     Return a name unchanged if it can be one part of a parameter's name.

@@ -8,15 +8,13 @@ import dataclasses
 from functools import partial
 import time
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any
 
 from ik_node.errors import IkError
 from ik_node.model.goal import Goal
 from ik_node.model.rotation import matrix_to_quat, pose_from_matrix, pose_matrix
 from ik_node.robot import Robot
-from ik_node.ros.control.motion import Motion
 from ik_node.ros.control.tracker import objection
-from ik_node.ros.inputs.transform_lookup import TransformLookup
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.convert import Pose, Refusals
 from ik_node.ros.moveit.ik_request import (
@@ -24,6 +22,7 @@ from ik_node.ros.moveit.ik_request import (
     IkAnswer,
     IkCode,
     IkRequest,
+    Lookup,
     read_request,
     RefusedIkError,
 )
@@ -149,61 +148,22 @@ class IkCopy:
         return name
 
 
-class IkAccess(Protocol):
-    """The state of the node at the time of a request; read in the executor's thread only."""
-
-    @property
-    def model(self) -> LoadedModel | None:
-        """Return the present model; None before the first one."""
-
-    @property
-    def q(self) -> NDArray[np.float64]:
-        """Return the present configuration, (nq,) [rad or m]."""
-
-    @property
-    def settings(self) -> Settings:
-        """Return the present parameters."""
-
-    def pose_of(self, target: str, source: str) -> NDArray[np.float64]:
-        """Return the pose (4, 4) of a frame outside the robot; raise LookupError if unknown."""
-
-
-class NodeAccess:
-    """The `IkAccess` of a running node."""
-
-    def __init__(
-        self, motion: Motion, settings: Callable[[], Settings], lookup: TransformLookup
-    ) -> None:
-        self._motion = motion
-        self._settings = settings
-        self._lookup = lookup
-
-    @property
-    def model(self) -> LoadedModel | None:
-        """Return the present model; None before the first one."""
-        return self._motion.model
-
-    @property
-    def q(self) -> NDArray[np.float64]:
-        """Return the present configuration, (nq,) [rad or m]."""
-        tracker = self._motion.tracker
-        return np.zeros(0) if tracker is None else tracker.q
-
-    @property
-    def settings(self) -> Settings:
-        """Return the present parameters."""
-        return self._settings()
-
-    def pose_of(self, target: str, source: str) -> NDArray[np.float64]:
-        """Return the pose of a frame in another one, as `TransformLookup.pose` does."""
-        return self._lookup.pose(target, source)
-
-
 SERVICE = '~/solve_ik'
 
 
-def add_ik_service(node: Node, access: IkAccess) -> IkService | None:
-    """Create ~/solve_ik if moveit_msgs is installed; otherwise log once what is missing."""
+# The model, its configuration (nq,) [rad or m] and the parameters at present.
+Present = tuple[LoadedModel, Array, Settings]
+
+
+def add_ik_service(
+    node: Node, present: Callable[[], Present | None], lookup: Lookup
+) -> IkService | None:
+    """
+    Create ~/solve_ik if moveit_msgs is installed; otherwise log once what is missing.
+
+    `present` is called in the executor's thread only; it returns None before the first robot.
+    `lookup` returns the pose of a frame outside the robot; see `read_request`.
+    """
     try:
         from moveit_msgs.srv import GetPositionIK
     except ImportError:
@@ -212,7 +172,7 @@ def add_ik_service(node: Node, access: IkAccess) -> IkService | None:
             f'request inverse kinematics from this node, through its srv_kinematics_plugin'
         )
         return None
-    return IkService(node, access, GetPositionIK)
+    return IkService(node, present, lookup, GetPositionIK)
 
 
 class IkService:
@@ -224,9 +184,10 @@ class IkService:
     because the service has its own callback group.
     """
 
-    def __init__(self, node: Node, access: IkAccess, service_type: Any) -> None:
-        self._node = node
-        self._access = access
+    def __init__(
+        self, node: Node, present: Callable[[], Present | None], lookup: Lookup, service_type: Any
+    ) -> None:
+        self._node, self._present, self._lookup = node, present, lookup
         self._refusals = Refusals()
         self._ik_copy: IkCopy | None = None
         self._work = BackgroundWork(node)
@@ -243,16 +204,14 @@ class IkService:
         self._work.close()
 
     async def _on_request(self, request: Any, response: Any) -> Any:
-        model = self._access.model
+        present = self._present()
+        model = present and present[0]
         ik_request: IkRequest | None = None
         try:
-            if model is None:
+            if present is None:
                 raise RefusedIkError(IkCode.FAILURE, 'the node has no robot yet')
-            access = self._access
-            ik_request = read_request(
-                request.ik_request, model, access.q, access.settings, access.pose_of
-            )
-            answer = await self._work.run(partial(self._solve, ik_request, model))
+            ik_request = read_request(request.ik_request, *present, self._lookup)
+            answer = await self._work.run(partial(self._solve, ik_request, present[0]))
         except RefusedIkError as error:
             answer = IkAnswer(error.code, str(error))
         except Exception as error:  # noqa: BLE001

@@ -11,7 +11,7 @@ from ik_node.errors import IkError
 from ik_node.model.rotation import pose_from_matrix, pose_inverse
 from ik_node.robot import Robot
 from ik_node.ros.loading.loaded_model import LoadedModel, multi_dof_joint_links
-from ik_node.ros.messages.convert import fill_joint_state, fill_pose, Pose
+from ik_node.ros.messages.convert import fill_pose, Pose
 from ik_node.ros.messages.names import base_poses, frame_name, root_frame
 from ik_node.ros.messages.status_row import fill_diagnostics, status_name, StatusRow
 from ik_node.ros.outputs.diagnostics import (
@@ -238,8 +238,11 @@ class JointStateOutput:
 
         `effort` (nq,): efforts [N m or N]; None = unknown.
         """
-        fill_joint_state(self._message, stamp, position, velocity, effort)
-        self._publisher.publish(self._message)
+        message = self._message
+        message.header.stamp = stamp
+        message.position, message.velocity = position.tolist(), velocity.tolist()
+        message.effort = [] if effort is None else effort.tolist()
+        self._publisher.publish(message)
 
 
 class NodeOutputs:

@@ -12,7 +12,7 @@ from typing import Any, cast, TYPE_CHECKING
 from ik_node.description.yaml_document import parse_yaml
 from ik_node.errors import DescriptionError, listed, OptionError
 from ik_node.model.dof import DOF, parse_dofs
-from ik_node.ros.messages.names import check_goal_name, check_parameter_part, topic_parts
+from ik_node.ros.messages.names import check_parameter_part, topic_parts
 from ik_node.ros.parameters.parameter_table import (
     GOAL_PARAMETERS,
     goal_parameters,
@@ -385,7 +385,7 @@ class Settings(_NodeFields):
             fields['output.type'] = 'groups' if commands else 'none'
         joints = JointSettings.from_values(fields, groups)
         markers = MarkerSettings.from_values(fields)
-        names = [check_goal_name(name) for name in fields['goal_names'] if name]
+        names = [check_parameter_part('goal_names', name) for name in fields['goal_names'] if name]
         topic_parts(names, 'goal')
         options: dict[str, Any] = {
             spec.name.split('.', 1)[1]: spec.check(values.get(spec.name, spec.default))

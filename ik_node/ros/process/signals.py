@@ -10,7 +10,10 @@ import threading
 import time
 from typing import Any
 
-_ENDING = (signal.SIGINT, signal.SIGTERM)
+ENDING = (signal.SIGINT, signal.SIGTERM)
+# A signal this long after the first one interrupts a callback that does not end [s]; `ros2 launch`
+# and a terminal send two at once, and the next ones later.
+PATIENCE = 1.0
 
 
 @contextmanager
@@ -30,19 +33,13 @@ def exit_on_early_signals(code: int | None = 0) -> Iterator[None]:
     def leave(number: int, _: object) -> None:
         os._exit(128 + number if code is None else code)
 
-    before = {number: signal.signal(number, leave) for number in _ENDING}
+    before = {number: signal.signal(number, leave) for number in ENDING}
     try:
         yield
     finally:
         # rclpy calls the handler that it finds, which must not be this one.
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-ENDING = (signal.SIGINT, signal.SIGTERM)
-# A signal this long after the first one interrupts a callback that does not end [s]; `ros2 launch`
-# and a terminal send two at once, and the next ones later.
-PATIENCE = 1.0
 
 
 class EndSignals:

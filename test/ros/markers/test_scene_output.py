@@ -32,9 +32,9 @@ class Scene:
         """Whether layers are left."""
         return self.left > 0
 
-    def begin(self, sight):
+    def begin(self, model, q, goals, settings, stamp):
         """Begin with a sight."""
-        self.drawn.append((sight.q[0], sight.goals))
+        self.drawn.append((q[0], goals))
         self.left = self.layers
 
     def draw(self):

@@ -1,19 +1,19 @@
 """Messages to numbers and back, on anything that has the fields."""
 
 import math
+import sys
 from types import SimpleNamespace as Data
 
 from ik_node.kernels.layout import LARGEST
 from ik_node.model.rotation import matrix_to_quat, pose_matrix, quat_from_euler
-from ik_node.ros.messages import convert as euler
 from ik_node.ros.messages.convert import (
     command_from_message,
-    fill_joint_state,
     fill_pose,
     measurement_from_message,
     pose_from_message,
     pose_in_root,
     positions_from_message,
+    quat_xyzw_from_rpy,
     RefusedInputError,
     seconds_from_stamp,
     twist_from_message,
@@ -143,14 +143,6 @@ def test_written_pose_reads_back():
     assert pose_matrix(*pose_from_message('t', pose)) == pytest.approx(matrix, abs=1e-15)
 
 
-def test_joint_state_message_is_filled_from_arrays():
-    """Values are lists of Python floats; names are unchanged."""
-    message = Data(header=Data(), name=['a', 'b'])
-    fill_joint_state(message, 'now', np.array([1.0, 2.0]), np.zeros(2))
-    assert (message.header.stamp, message.position) == ('now', [1.0, 2.0])
-    assert type(message.velocity[0]) is float
-
-
 def test_stamp_becomes_seconds():
     """Seconds and nanoseconds are added."""
     assert seconds_from_stamp(Data(sec=2, nanosec=500_000_000)) == 2.5
@@ -166,22 +158,15 @@ FIXED = (
 )
 
 
-def test_roll_pitch_yaw_gives_fixed_quaternions():
-    """Every implementation gives the same numbers."""
-    for convert in [
-        euler.quat_xyzw_from_rpy,
-        euler._quat_from_scipy,
-        lambda rpy: tuple(quat_from_euler(*rpy)),
-    ]:
-        for rpy, quat in FIXED:
-            assert convert(rpy) == pytest.approx(quat, abs=1e-13)
-
-
-@pytest.mark.parametrize(('rpy', 'quat'), FIXED)
-def test_tf_transformations_gives_the_same_quaternions(rpy, quat):
-    """The test runs where tf_transformations is installed."""
-    pytest.importorskip('tf_transformations')
-    assert euler._quat_from_tf_transformations(rpy) == pytest.approx(quat, abs=1e-13)
+@pytest.mark.parametrize('package', [True, False])
+def test_roll_pitch_yaw_gives_fixed_quaternions(package, monkeypatch):
+    """With tf_transformations, where it is installed, and without it."""
+    if package:
+        pytest.importorskip('tf_transformations')
+    else:
+        monkeypatch.setitem(sys.modules, 'tf_transformations', None)
+    for rpy, quat in FIXED:
+        assert quat_xyzw_from_rpy(rpy) == pytest.approx(quat, abs=1e-13)
 
 
 def test_roll_pitch_yaw_has_the_convention_of_urdf():

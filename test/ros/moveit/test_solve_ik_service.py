@@ -112,7 +112,7 @@ def near(arm):
 def test_missing_moveit_msgs_is_logged_once(node, arm, monkeypatch):
     """One line names the missing package and its use."""
     monkeypatch.setitem(sys.modules, 'moveit_msgs', None)
-    assert add_ik_service(node, access_of(arm)) is None
+    assert add_ik_service(node, *access_of(arm)) is None
     ((level, text),) = node.logged
     assert level == 'info'
     for word in ('~/solve_ik', 'moveit_msgs', 'srv_kinematics_plugin'):
@@ -122,7 +122,7 @@ def test_missing_moveit_msgs_is_logged_once(node, arm, monkeypatch):
 
 def test_service_answers_with_moveit_msgs(node, executor, arm, moveit):
     """It has its own callback group, and `close` removes it."""
-    service = add_ik_service(node, access_of(arm))
+    service = add_ik_service(node, *access_of(arm))
     (offered,) = node.offered
     assert (offered.kind, offered.name) == (GetPositionIK, '~/solve_ik')
     assert isinstance(offered.callback_group, MutuallyExclusiveCallbackGroup)
@@ -138,9 +138,7 @@ def test_service_answers_with_moveit_msgs(node, executor, arm, moveit):
 
 def test_request_before_the_first_robot_is_refused(node, executor, arm, moveit):
     """The answer is not a success."""
-    access = access_of(arm)
-    access.model = None
-    add_ik_service(node, access)
+    add_ik_service(node, lambda: None, arm.lookup)
     response = call(executor, node, near(arm)[0])
     assert response.error_code.val == 99999
     assert 'no robot yet' in response.error_code.message
@@ -148,11 +146,11 @@ def test_request_before_the_first_robot_is_refused(node, executor, arm, moveit):
 
 def test_request_uses_the_present_robot(node, executor, arm, moveit):
     """The robot is replaced while the node runs."""
-    access = access_of(arm)
-    add_ik_service(node, access)
+    present = [arm]
+    add_ik_service(node, lambda: access_of(present[-1])[0](), arm.lookup)
     call(executor, node, near(arm)[0])
     other = Asking(arm_text(5))
-    access.model, access.q, access.settings = other.model, other.q, other.settings
+    present.append(other)
     wanted = other.place((0.1, 0.2, 0.3, 0.4, 0.5), 'link5')
     request = request_for('link5', stamped(*parts(wanted)))
     response = call(executor, node, request)
@@ -161,7 +159,7 @@ def test_request_uses_the_present_robot(node, executor, arm, moveit):
 
 def test_refusals_are_logged_at_a_limited_rate(node, executor, arm, moveit):
     """Humble's answer is only a number; an unreachable pose is not logged."""
-    add_ik_service(node, access_of(arm))
+    add_ik_service(node, *access_of(arm))
     request, _ = near(arm)
     request.ik_request.ik_link_name = 'hand'
     for _ in range(3):
@@ -185,7 +183,7 @@ def test_internal_error_is_answered(node, executor, arm, moveit, monkeypatch, pl
         raise ZeroDivisionError('of all things')
 
     monkeypatch.setattr(ik_service, place, broken)
-    add_ik_service(node, access_of(arm))
+    add_ik_service(node, *access_of(arm))
     response = call(executor, node, near(arm)[0])
     assert response.error_code.val == 99999
     assert 'ZeroDivisionError: of all things' in response.error_code.message
