@@ -108,6 +108,7 @@ struct ik_node_problem {
     int64_t chain; /* the one under way; at the end their number */
     int status, interrupted;
     double *q, *positions, *quats; /* poses chain by chain */
+    double *joints;                /* the robot's table, with the limits of this problem */
     work_t *chains;
     work_t links;
 };
@@ -791,6 +792,15 @@ void ik_node_follow(const ik_node_robot *robot, double *q)
 
 /* ---- problems ---- */
 
+/* Return a copy of some numbers of eight bytes; NULL = no memory. */
+static void *copy_of(const void *numbers, int64_t count)
+{
+    void *made = room(count, 8);
+    if (made != NULL)
+        memcpy(made, numbers, 8 * (size_t)count);
+    return made;
+}
+
 /* Make the workspace of a model, with no solve under way; return 0 or an error. */
 static int make_work(model_t model, work_t *work)
 {
@@ -813,12 +823,14 @@ int ik_node_problem_new(const ik_node_robot *robot, ik_node_problem **problem)
     if (made == NULL)
         return IK_NODE_ERROR_MEMORY;
     made->robot = robot;
-    made->q = room(counts[IK_NODE_JOINTS], sizeof *made->q);
+    made->q = copy_of(robot->start, counts[IK_NODE_JOINTS]);
+    made->joints = copy_of(robot->joints, JOINT_ROWS * counts[IK_NODE_JOINTS]);
     made->positions = room(3 * counts[IK_NODE_GOALS], sizeof *made->positions);
     made->quats = room(4 * counts[IK_NODE_GOALS], sizeof *made->quats);
     made->chains = room(counts[IK_NODE_CHAINS], sizeof *made->chains);
     int error = IK_NODE_ERROR_MEMORY;
-    if (made->q != NULL && made->positions != NULL && made->quats != NULL && made->chains != NULL)
+    if (made->q != NULL && made->joints != NULL && made->positions != NULL &&
+        made->quats != NULL && made->chains != NULL)
         error = make_work(robot->links, &made->links);
     for (int64_t at = 0; at < counts[IK_NODE_CHAINS] && error == 0; at++) {
         const chain_t *chain = robot->chains + at;
@@ -831,7 +843,6 @@ int ik_node_problem_new(const ik_node_robot *robot, ik_node_problem **problem)
         ik_node_problem_free(made);
         return error;
     }
-    memcpy(made->q, robot->start, (size_t)counts[IK_NODE_JOINTS] * sizeof(double));
     made->chain = counts[IK_NODE_CHAINS];
     made->status = IK_NODE_ERROR_ARGUMENT; /* there is nothing to continue */
     *problem = made;
@@ -851,9 +862,29 @@ void ik_node_problem_free(ik_node_problem *problem)
     free(problem->links.k);
     free(problem->links.w);
     free(problem->q);
+    free(problem->joints);
     free(problem->positions);
     free(problem->quats);
     free(problem);
+}
+
+int ik_node_limits(ik_node_problem *problem, const double *lower, const double *upper)
+{
+    if (problem == NULL || lower == NULL || upper == NULL)
+        return IK_NODE_ERROR_ARGUMENT;
+    const int64_t nq = problem->robot->counts[IK_NODE_JOINTS];
+    const double *table = problem->robot->joints;
+    for (int64_t g = 0; g < nq; g++)
+        if (!(lower[g] <= upper[g]))
+            return IK_NODE_ERROR_ARGUMENT;
+    for (int64_t g = 0; g < nq; g++) {
+        double least = table[JOINT_LOWER * nq + g], most = table[JOINT_UPPER * nq + g];
+        problem->joints[JOINT_LOWER * nq + g] = fmin(fmax(lower[g], least), most);
+        problem->joints[JOINT_UPPER * nq + g] = fmin(fmax(upper[g], least), most);
+        problem->joints[JOINT_WINDOW * nq + g] =
+            lower[g] == upper[g] ? 0.0 : table[JOINT_WINDOW * nq + g];
+    }
+    return 0;
 }
 
 /* Return 1 if all joint values are finite and not too large. */
@@ -878,7 +909,7 @@ static int64_t advance_chain(ik_node_problem *problem, int64_t *steps)
     /* An interrupted solve begins its other chains as well, so that their loops are closed. */
     int64_t slice = problem->interrupted && !work->begun ? 1 : *steps;
     int64_t status = advance(chain->model.i, chain->model.f, work->k, work->w, problem->q,
-                             robot->joints, robot->options, positions, quats, chain->goals,
+                             problem->joints, robot->options, positions, quats, chain->goals,
                              work->begun ? slice : -slice);
     work->begun = 1;
     *steps -= work->k[ITERATIONS] - before;
@@ -1065,15 +1096,6 @@ struct ik_node_transmission {
     int latest;     /* the direction of the last call, whose results are returned; -1 = none */
     int tracked[2]; /* 1 = the arrays of a direction are those at q */
 };
-
-/* Return a copy of some numbers of eight bytes; NULL = no memory. */
-static void *copy_of(const void *numbers, int64_t count)
-{
-    void *made = room(count, 8);
-    if (made != NULL)
-        memcpy(made, numbers, 8 * (size_t)count);
-    return made;
-}
 
 int ik_node_transmission_new(const ik_node_robot *robot, ik_node_transmission **transmission)
 {

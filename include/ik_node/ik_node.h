@@ -150,6 +150,15 @@ IK_NODE_API int ik_node_problem_new(const ik_node_robot *robot, ik_node_problem 
 IK_NODE_API void ik_node_problem_free(ik_node_problem *problem);
 
 /*
+ * Set the limits of later solves, (joints) [rad or m], as long as they lie within those of the robot;
+ * infinite = the robot's. A joint whose two limits are equal stays where a solve starts. For an
+ * answer near a configuration, limit the joints around it. Coupled joints follow their masters.
+ *
+ * Returns 0, or IK_NODE_ERROR_ARGUMENT if a lower limit is not below or at its upper one.
+ */
+IK_NODE_API int ik_node_limits(ik_node_problem *problem, const double *lower, const double *upper);
+
+/*
  * Solve for poses of all goals: begin a new solve, and end one that is under way.
  *
  * problem     problem

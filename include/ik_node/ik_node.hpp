@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <fstream>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -49,7 +50,7 @@ public:
     ik_node_robot * made = nullptr;
     const int code = ik_node_load(path.c_str(), &made);
     if (code < 0) {
-      throw Error(code, path);
+      throw Error(code, path + (code == IK_NODE_ERROR_VERSION ? libraries(path) : ""));
     }
     robot_.reset(made, ik_node_free);
   }
@@ -86,6 +87,14 @@ public:
   void follow(double * q) const noexcept { ik_node_follow(get(), q); }
 
 private:
+  // Return which library a file was exported for, and which one this is.
+  static std::string libraries(const std::string & path)
+  {
+    char head[32] = {};
+    std::ifstream(path, std::ios::binary).read(head, sizeof head);
+    return " (for library " + std::string(head + 16, 16) + ", this is " + ik_node_digest() + ")";
+  }
+
   std::shared_ptr<ik_node_robot> robot_;
 };
 
@@ -106,6 +115,12 @@ public:
 
   ik_node_problem * get() const noexcept { return problem_.get(); }
   const Robot & robot() const noexcept { return robot_; }
+
+  // lower, upper (joints); see ik_node_limits.
+  int limits(const double * lower, const double * upper) noexcept
+  {
+    return ik_node_limits(get(), lower, upper);
+  }
 
   // positions (goals, 3), quats_xyzw (goals, 4), q0 (joints) or nullptr; see ik_node_solve.
   int solve(

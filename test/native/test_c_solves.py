@@ -5,7 +5,19 @@ from ik_node.description.files import description_path
 from ik_node.export import export_robot
 import numpy as np
 import pytest
-from support.c_programs import CHAINS, CLOSURES, compile_c, CRobot, GOALS, INPUT, run, RUNNING
+from support.c_programs import (
+    ARGUMENT,
+    CHAINS,
+    CLOSURES,
+    compile_c,
+    CONVERGED,
+    CRobot,
+    GOALS,
+    INPUT,
+    LINKS,
+    run,
+    RUNNING,
+)
 from support.fourbar_urdf import TURNED
 from support.mechanisms import heavy_arm, MECHANISMS
 from support.sums import chained, wrist
@@ -168,3 +180,26 @@ def test_c_program_solves_a_file_of_problems_like_python(name, tmp_path):
         for answer, solution in zip(answers, solutions, strict=True):
             assert answer[:2].tolist() == [solution.status, solution.iterations]
             assert answer[2 : 2 + robot.q.size].tobytes() == solution.q.tobytes()
+
+
+def test_limits_of_a_problem_keep_answers_near_a_configuration_and_joints_where_they_start():
+    """Limits wider than the robot's do not count, and bad ones change nothing."""
+    robot = CRobot(export_robot(MECHANISMS['arm7']().solver(), ['hand']))
+    sought = np.linspace(0.3, 0.9, 7)
+    pose = robot.forward(sought)[robot.names(LINKS).index('hand')]
+    poses, far = [(pose[:3], pose[3:])], sought + np.linspace(0.6, -0.6, 7)
+    assert robot.solve(far, poses) == CONVERGED
+    free, nearest = robot.q, np.r_[sought[0], sought[1:] - 0.2]
+    assert np.abs(free - sought).max() > 0.2
+    assert robot.limits(nearest, np.r_[sought[0], sought[1:] + 0.2]) == 0
+    assert robot.solve(np.r_[sought[0], sought[1:] + 0.15], poses) == CONVERGED
+    assert robot.q[0] == sought[0]
+    assert np.abs(robot.q - sought).max() <= 0.2 + 1e-12
+    kept = robot.q
+    assert robot.limits(sought, nearest) == ARGUMENT
+    assert robot.limits(nearest, sought * np.nan) == ARGUMENT
+    assert robot.solve(np.r_[sought[0], sought[1:] + 0.15], poses) == CONVERGED
+    np.testing.assert_array_equal(robot.q, kept)
+    assert robot.limits(np.full(7, -np.inf), np.full(7, np.inf)) == 0
+    assert robot.solve(far, poses) == CONVERGED
+    np.testing.assert_array_equal(robot.q, free)

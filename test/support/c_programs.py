@@ -119,6 +119,11 @@ class CRobot:
         given = (_pointer(start), _pointer(positions), _pointer(quats), steps)
         return self.c.ik_node_solve(self.problem, *given)
 
+    def limits(self, lower, upper):
+        """Set the limits of later solves, and return the code."""
+        arrays = [_array(each, self.count(JOINTS)) for each in (lower, upper)]
+        return self.c.ik_node_limits(self.problem, *map(_pointer, arrays))
+
     def go_on(self, steps=0):
         """Go on with a solve, and return the code."""
         return self.c.ik_node_continue(self.problem, steps)
