@@ -7,12 +7,13 @@ checked against it. The `solver.*` rows are made from the fields of SolverOption
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 import dataclasses
 from dataclasses import dataclass
 import math
 import re
-from typing import Any
+from typing import Any, cast
 
 from ik_node.errors import OptionError
 from ik_node.solver import SolverOptions
@@ -42,7 +43,6 @@ class ParameterSpec:
     choices: tuple[str, ...] = ()  # The allowed strings; empty = any string.
     live: bool = True  # True if it may change while the node runs.
     form: str = ''  # How a text is written, for messages; '' = any text.
-    any_count: bool = False  # True if a list of numbers may have any length but 0.
 
     @property
     def type_name(self) -> str:
@@ -119,7 +119,8 @@ class ParameterSpec:
             for entry in entries
             if isinstance(entry, (int, float)) and not isinstance(entry, bool)
         ]
-        counted = bool(entries) if self.any_count else len(entries) == len(default)
+        # A list of one number may have any length but 0.
+        counted = bool(entries) if len(default) == 1 else len(entries) == len(default)
         if len(numbers) != len(entries) or not counted:
             raise self._refusal(value)
         return tuple(float(entry) for entry in numbers)
@@ -143,317 +144,168 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, Sequence) or hasattr(value, 'tolist')
 
 
-NODE_PARAMETERS: tuple[ParameterSpec, ...] = (
-    ParameterSpec(
-        'robot_file',
-        '',
-        'File with the robot description, a path or a package:// or file:// URL, read with the '
-        'closures beside it; the node then publishes robot_description. Empty = from '
-        'robot_description.',
-        live=False,
-    ),
-    ParameterSpec(
-        'robot_description',
-        '',
-        'Text of the robot description; empty = from the topic robot_description.',
-    ),
-    ParameterSpec(
-        'closures',
-        '',
-        'Closure annotations: a path, a package:// or file:// URL, or the YAML itself; empty = '
-        'the loops declared in the description. It applies to the next description.',
-    ),
-    ParameterSpec(
-        'root',
-        'fixed',
-        'Whether the root link is fixed, or floats in the frame world.',
-        choices=('fixed', 'floating'),
-    ),
-    ParameterSpec(
-        'base_frame',
-        '',
-        'Frame of goals without one; empty = root link, or world if that is not at its origin.',
-    ),
-    ParameterSpec(
-        'frame_prefix',
-        '',
-        'Prefix of link names in messages and on /tf, as for robot_state_publisher; empty = '
-        'none, or the prefix in base_frame: left/ of left/base_link.',
-    ),
-    ParameterSpec(
-        'goal_names', ('',), 'Names of the goals; each has a topic ~/goals/<name> and parameters.'
-    ),
-    ParameterSpec('rate', 100.0, 'Tick rate.', unit='Hz', low=0.1, high=2000.0),
-    ParameterSpec(
-        'state_source',
-        'solution',
-        'Start of each solve: the last solution, or the measured joint_states. With actuated '
-        'there are no goals: joint_states fixes the actuated joints, and the solver computes '
-        'the others; each measurement is answered when it arrives, with its stamp.',
-        choices=('solution', 'measured', 'actuated'),
-    ),
-    ParameterSpec(
-        'actuated_joints',
-        ('',),
-        'Joints with a motor; empty = as in the description, or else all independent joints.',
-    ),
-    ParameterSpec(
-        'goal_timeout',
-        0.0,
-        'Age at which a goal is stale; 0 = never.',
-        unit='s',
-        low=0.0,
-        high=3600.0,
-    ),
-    ParameterSpec(
-        'joint_state_timeout',
-        0.0,
-        'Age at which joint_states is stale; 0 = never.',
-        unit='s',
-        low=0.0,
-        high=3600.0,
-    ),
-    ParameterSpec(
-        'on_stale',
-        'hold',
-        'Reaction to stale input. hold: keep a stale goal at the pose of its link, solve from '
-        'the last solution, repeat the last command. stop: publish no ~/joint_states and no '
-        'commands. ignore: continue.',
-        choices=('hold', 'stop', 'ignore'),
-    ),
-    ParameterSpec(
-        'publish_on',
-        'always',
-        'When ~/joint_states is published; without convergence hardware outputs repeat the last '
-        'command.',
-        choices=('always', 'converged'),
-    ),
-    ParameterSpec(
-        'max_joint_velocity',
-        0.0,
-        "Share of the description's velocity limits that ~/joint_states keeps; 0 = no limit. "
-        'Hardware outputs always keep the limits.',
-        low=0.0,
-        high=1.0,
-    ),
-    ParameterSpec(
-        'limit_tolerance',
-        0.05,
-        'Largest excess of a measured value over its limits with which the robot is still moved, '
-        'inwards only; in m a tenth of it. solver.start_outside: clamp switches it off.',
-        unit='rad',
-        low=0.0,
-        high=10.0,
-    ),
-    ParameterSpec(
-        'output.type',
-        'none',
-        'Commands to hardware: ~/joint_trajectory, ~/commands, or both.',
-        choices=('none', 'joint_trajectory', 'commands', 'both'),
-    ),
-    ParameterSpec(
-        'output.interface',
-        'position',
-        'Content of ~/commands. effort: the efforts of ~/joint_command, which ~/joint_trajectory '
-        'then also has. At the end of commands, zero velocities or efforts are sent once.',
-        choices=('position', 'velocity', 'effort'),
-    ),
-    ParameterSpec(
-        'output.joints', ('',), 'Commanded joints, in this order; empty = the actuated joints.'
-    ),
-    ParameterSpec(
-        'output.horizon',
-        0.0,
-        'Time after which ~/joint_trajectory ends at rest, at least two periods; 0 = one point, '
-        'one period ahead, in motion.',
-        unit='s',
-        low=0.0,
-        high=10.0,
-    ),
-    ParameterSpec(
-        'output.max_following_error',
-        0.2,
-        'Largest distance of a commanded joint from its measurement; for a joint slower than 1 '
-        'rad/s or m/s, the distance that it covers in that many seconds. Beyond it commands '
-        'wait, then start again at the measured configuration. 0 = off.',
-        unit='rad or m',
-        low=0.0,
-        high=1.0e3,
-    ),
-    ParameterSpec(
-        'output.action',
-        '',
-        'Action of the joint_trajectory_controller to which ~/follow_joint_trajectory passes '
-        'plans, if control_msgs is installed; empty = the node has no such action.',
-        live=False,
-    ),
-    ParameterSpec(
-        'output.groups',
-        ('',),
-        'Groups of joints that have a controller each, as left_arm and gripper; each has '
-        'parameters. Empty = one output for all joints, by output.type, joints and action.',
-        live=False,
-    ),
-    ParameterSpec(
-        'transmission.actuators',
-        ('',),
-        'Motors between which and transmission.joints the node converts velocities, efforts and '
-        'commands; empty = the actuated joints.',
-    ),
-    ParameterSpec(
-        'transmission.joints',
-        ('',),
-        'Joint space: the joints of joint-space commands and plans, whose efforts and '
-        'singularities are computed; empty = none.',
-    ),
-    ParameterSpec(
-        'transmission.path_tolerance',
-        1.0e-4,
-        'Largest opening of a loop between two points of a trajectory that is made from a '
-        'joint-space plan; points are added to keep it.',
-        unit='m or rad',
-        low=1.0e-7,
-        high=1.0,
-    ),
-    ParameterSpec(
-        'transmission.singularity_warning',
-        0.05,
-        'Nearness below which /diagnostics warns of a singularity: at 0.01 a joint moves a '
-        'hundred times as fast as the motors, or the reverse; 0 = never.',
-        low=0.0,
-        high=1.0,
-    ),
-    ParameterSpec(
-        'transmission.max_effort_scale',
-        1.0,
-        'Share of the effort and velocity limits of motors that efforts and velocities in the '
-        'joint space may need, near singularities above all; larger ones are scaled down.',
-        low=0.0,
-        high=1.0,
-    ),
-    ParameterSpec('locked_joints', ('',), 'Joints that the solver does not move.'),
-    ParameterSpec(
-        'rest_pose',
-        '',
-        "Pose to which redundant joints drift, a YAML mapping of joints to rad or m: '{elbow: "
-        "0.5}'. It replaces a saved rest pose.",
-    ),
-    ParameterSpec(
-        'joint_targets',
-        '',
-        'Target values of joints, a YAML mapping as rest_pose; ~/joint_targets may change them.',
-    ),
-    ParameterSpec(
-        'markers.rate',
-        20.0,
-        'Drawing rate of ~/markers, at most once per tick; each layer is one message.',
-        unit='Hz',
-        low=0.1,
-        high=2000.0,
-    ),
-    ParameterSpec(
-        'markers.layers',
-        'frames axes limits closures goals',
-        'Layers on ~/markers: some of frames links axes limits closures goals labels visuals.',
-    ),
-    ParameterSpec(
-        'markers.scale',
-        0.0,
-        "Length of a joint's axis on ~/markers; other sizes are proportional to it. 0 = from "
-        "the robot's size.",
-        unit='m',
-        low=0.0,
-        high=1.0e3,
-    ),
-    ParameterSpec(
-        'markers.color',
-        '',
-        "Colour of frames, links, axes, limits and labels, '#rrggbb' or '#rrggbbaa'; empty = "
-        'the own colour of each.',
-    ),
-    ParameterSpec(
-        'markers.draw_through',
-        0.0,
-        'Opacity of shapes hidden by links: the links of ~/markers become that much more '
-        'transparent.',
-        low=0.0,
-        high=1.0,
-    ),
-    ParameterSpec(
-        'markers.interactive',
-        False,
-        'Whether goals can be dragged in RViz: ~/goal_markers, if interactive_markers is '
-        'installed.',
-    ),
+_ROW = re.compile(
+    r'(?P<name>\S+) = (?P<default>\(.*?\)|\'[^\']*\'|\S+?)(?: \[(?P<unit>.*?)\])?'
+    r'(?:, (?P<low>[-\d.e]+) to (?P<high>[-\d.e]+)|, at least (?P<least>[-\d.e]+))?'
+    r'(?:, one of (?P<choices>[\w ]+))?(?P<fixed>, at start only)?(?:, as (?P<form>.+))?'
 )
 
-GOAL_PARAMETERS: tuple[ParameterSpec, ...] = (
-    ParameterSpec(
-        'goals.<name>.link', '', 'Link that the goal moves; empty = the goal is inactive.'
-    ),
-    ParameterSpec(
-        'goals.<name>.dof',
-        'X Y Z EX EY EZ',
-        'Constrained axes.',
-        form="axes of X Y Z EX EY EZ in one text, such as 'X Y Z'",
-    ),
-    ParameterSpec(
-        'goals.<name>.axes',
-        'world',
-        'Frame of the axes in `dof`.',
-        choices=('world', 'goal', 'link'),
-    ),
-    ParameterSpec(
-        'goals.<name>.offset',
-        (0.0,) * 6,
-        "Pose of the goal's frame in the link: x y z roll pitch yaw.",
-        unit='m, rad',
-    ),
-    ParameterSpec(
-        'goals.<name>.weight', 1.0, 'Weight among goals of the same priority.', low=0.0, high=1.0e6
-    ),
-    ParameterSpec(
-        'goals.<name>.priority', 0, 'Goals of a lower number are met first.', low=0, high=100
-    ),
-    ParameterSpec(
-        'goals.<name>.tolerance',
-        (0.0,),
-        'Residual that counts as met: one number, or two for m and rad, or one for each axis in '
-        '`dof`; 0.0 = the thresholds of `solver`.',
-        unit='m, rad',
-        low=0.0,
-        any_count=True,
-    ),
-    ParameterSpec('goals.<name>.enabled', True, 'Whether the goal is enabled.'),
-)
 
-GROUP_PARAMETERS: tuple[ParameterSpec, ...] = (
-    ParameterSpec(
-        'output.<name>.joints',
-        ('',),
-        'Joints of the group, in the order of its controller.',
-        live=False,
-    ),
-    ParameterSpec(
-        'output.<name>.type',
-        'joint_trajectory',
-        'What the controller of the group takes on its topic.',
-        choices=('none', 'joint_trajectory', 'commands'),
-        live=False,
-    ),
-    ParameterSpec(
-        'output.<name>.topic',
-        '',
-        'Topic of the controller; empty = ~/<name>/joint_trajectory or ~/<name>/commands.',
-        live=False,
-    ),
-    ParameterSpec(
-        'output.<name>.action',
-        '',
-        'Action of the joint_trajectory_controller that gets its part of each plan; empty = none.',
-        live=False,
-    ),
-)
+def _rows(text: str) -> tuple[ParameterSpec, ...]:
+    """
+    Read rows of the table: a line with name, default and what is allowed, and a description.
+
+    The line is NAME = DEFAULT [UNIT], then LOW to HIGH, or: at least LOW; for a text one of
+    CHOICES, or: as FORM. With "at start only" it does not change while the node runs.
+    """
+    rows = []
+    for head, doc in re.findall(r'^(\S.*)\n((?: .*\n)+)', text, re.MULTILINE):
+        found = cast('re.Match[str]', _ROW.fullmatch(head))
+        low, high = found['low'] or found['least'], found['high']
+        rows.append(
+            ParameterSpec(
+                found['name'],
+                ast.literal_eval(found['default']),
+                ' '.join(doc.split()),
+                unit=found['unit'] or '',
+                low=None if low is None else float(low),
+                high=None if high is None else float(high),
+                choices=tuple((found['choices'] or '').split()),
+                live=found['fixed'] is None,
+                form=found['form'] or '',
+            )
+        )
+    return tuple(rows)
+
+
+NODE_PARAMETERS = _rows("""
+robot_file = '', at start only
+    File with the robot description, a path or a package:// or file:// URL, read with the closures
+    beside it; the node then publishes robot_description. Empty = from robot_description.
+robot_description = ''
+    Text of the robot description; empty = from the topic robot_description.
+closures = ''
+    Closure annotations: a path, a package:// or file:// URL, or the YAML itself; empty = the loops
+    declared in the description. It applies to the next description.
+root = 'fixed', one of fixed floating
+    Whether the root link is fixed, or floats in the frame world.
+base_frame = ''
+    Frame of goals without one; empty = root link, or world if that is not at its origin.
+frame_prefix = ''
+    Prefix of link names in messages and on /tf, as for robot_state_publisher; empty = none, or the
+    prefix in base_frame: left/ of left/base_link.
+goal_names = ('',)
+    Names of the goals; each has a topic ~/goals/<name> and parameters.
+rate = 100.0 [Hz], 0.1 to 2000
+    Tick rate.
+state_source = 'solution', one of solution measured actuated
+    Start of each solve: the last solution, or the measured joint_states. With actuated there are
+    no goals: joint_states fixes the actuated joints, and the solver computes the others; each
+    measurement is answered when it arrives, with its stamp.
+actuated_joints = ('',)
+    Joints with a motor; empty = as in the description, or else all independent joints.
+goal_timeout = 0.0 [s], 0 to 3600
+    Age at which a goal is stale; 0 = never.
+joint_state_timeout = 0.0 [s], 0 to 3600
+    Age at which joint_states is stale; 0 = never.
+on_stale = 'hold', one of hold stop ignore
+    Reaction to stale input. hold: keep a stale goal at the pose of its link, solve from the last
+    solution, repeat the last command. stop: publish no ~/joint_states and no commands. ignore:
+    continue.
+publish_on = 'always', one of always converged
+    When ~/joint_states is published; without convergence hardware outputs repeat the last command.
+max_joint_velocity = 0.0, 0 to 1
+    Share of the description's velocity limits that ~/joint_states keeps; 0 = no limit. Hardware
+    outputs always keep the limits.
+limit_tolerance = 0.05 [rad], 0 to 10
+    Largest excess of a measured value over its limits with which the robot is still moved, inwards
+    only; in m a tenth of it. solver.start_outside: clamp switches it off.
+output.type = 'none', one of none joint_trajectory commands both
+    Commands to hardware: ~/joint_trajectory, ~/commands, or both.
+output.interface = 'position', one of position velocity effort
+    Content of ~/commands. effort: the efforts of ~/joint_command, which ~/joint_trajectory then
+    also has. At the end of commands, zero velocities or efforts are sent once.
+output.joints = ('',)
+    Commanded joints, in this order; empty = the actuated joints.
+output.horizon = 0.0 [s], 0 to 10
+    Time after which ~/joint_trajectory ends at rest, at least two periods; 0 = one point, one
+    period ahead, in motion.
+output.max_following_error = 0.2 [rad or m], 0 to 1000
+    Largest distance of a commanded joint from its measurement; for a joint slower than 1 rad/s or
+    m/s, the distance that it covers in that many seconds. Beyond it commands wait, then start
+    again at the measured configuration. 0 = off.
+output.action = '', at start only
+    Action of the joint_trajectory_controller to which ~/follow_joint_trajectory passes plans, if
+    control_msgs is installed; empty = the node has no such action.
+output.groups = ('',), at start only
+    Groups of joints that have a controller each, as left_arm and gripper; each has parameters.
+    Empty = one output for all joints, by output.type, joints and action.
+transmission.actuators = ('',)
+    Motors between which and transmission.joints the node converts velocities, efforts and
+    commands; empty = the actuated joints.
+transmission.joints = ('',)
+    Joint space: the joints of joint-space commands and plans, whose efforts and singularities are
+    computed; empty = none.
+transmission.path_tolerance = 0.0001 [m or rad], 1e-7 to 1
+    Largest opening of a loop between two points of a trajectory that is made from a joint-space
+    plan; points are added to keep it.
+transmission.singularity_warning = 0.05, 0 to 1
+    Nearness below which /diagnostics warns of a singularity: at 0.01 a joint moves a hundred times
+    as fast as the motors, or the reverse; 0 = never.
+transmission.max_effort_scale = 1.0, 0 to 1
+    Share of the effort and velocity limits of motors that efforts and velocities in the joint
+    space may need, near singularities above all; larger ones are scaled down.
+locked_joints = ('',)
+    Joints that the solver does not move.
+rest_pose = ''
+    Pose to which redundant joints drift, a YAML mapping of joints to rad or m: '{elbow: 0.5}'. It
+    replaces a saved rest pose.
+joint_targets = ''
+    Target values of joints, a YAML mapping as rest_pose; ~/joint_targets may change them.
+markers.rate = 20.0 [Hz], 0.1 to 2000
+    Drawing rate of ~/markers, at most once per tick; each layer is one message.
+markers.layers = 'frames axes limits closures goals'
+    Layers on ~/markers: some of frames links axes limits closures goals labels visuals.
+markers.scale = 0.0 [m], 0 to 1000
+    Length of a joint's axis on ~/markers; other sizes are proportional to it. 0 = from the robot's
+    size.
+markers.color = ''
+    Colour of frames, links, axes, limits and labels, '#rrggbb' or '#rrggbbaa'; empty = the own
+    colour of each.
+markers.draw_through = 0.0, 0 to 1
+    Opacity of shapes hidden by links: the links of ~/markers become that much more transparent.
+markers.interactive = False
+    Whether goals can be dragged in RViz: ~/goal_markers, if interactive_markers is installed.
+""")
+GOAL_PARAMETERS = _rows("""
+goals.<name>.link = ''
+    Link that the goal moves; empty = the goal is inactive.
+goals.<name>.dof = 'X Y Z EX EY EZ', as axes of X Y Z EX EY EZ in one text, such as 'X Y Z'
+    Constrained axes.
+goals.<name>.axes = 'world', one of world goal link
+    Frame of the axes in `dof`.
+goals.<name>.offset = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0) [m, rad]
+    Pose of the goal's frame in the link: x y z roll pitch yaw.
+goals.<name>.weight = 1.0, 0 to 1e6
+    Weight among goals of the same priority.
+goals.<name>.priority = 0, 0 to 100
+    Goals of a lower number are met first.
+goals.<name>.tolerance = (0.0,) [m, rad], at least 0
+    Residual that counts as met: one number, or two for m and rad, or one for each axis in `dof`;
+    0.0 = the thresholds of `solver`.
+goals.<name>.enabled = True
+    Whether the goal is enabled.
+""")
+GROUP_PARAMETERS = _rows("""
+output.<name>.joints = ('',), at start only
+    Joints of the group, in the order of its controller.
+output.<name>.type = 'joint_trajectory', one of none joint_trajectory commands, at start only
+    What the controller of the group takes on its topic.
+output.<name>.topic = '', at start only
+    Topic of the controller; empty = ~/<name>/joint_trajectory or ~/<name>/commands.
+output.<name>.action = '', at start only
+    Action of the joint_trajectory_controller that gets its part of each plan; empty = none.
+""")
 
 # Defaults that differ from the library's: a restart in motion could jump to another branch.
 SOLVER_DEFAULTS: dict[str, Any] = {'restarts': 0}
