@@ -19,7 +19,7 @@ from ik_node.cli.robot_arguments import add_robot_arguments, check_outputs, robo
 from ik_node.errors import OptionError
 from ik_node.model.tree import Tree
 from ik_node.scene.plot import picture_maker, save_picture
-from ik_node.solver import PoseError, Solver, SolverOptions
+from ik_node.solver import Solver, SolverOptions
 from ik_node.solver.options import METHODS
 from ik_node.solver.result import largest_error
 from ik_node.solver.stepping import Trace, trace
@@ -45,7 +45,7 @@ class Outcome(NamedTuple):
     seconds: float
     reason: str
 
-    def in_json(self, names: list[str]) -> dict[str, Any]:
+    def in_json(self) -> dict[str, Any]:
         """Return the result in types that JSON supports."""
         if self.found is None:
             return {'method': self.method, 'status': None, 'reason': self.reason}
@@ -61,7 +61,7 @@ class Outcome(NamedTuple):
             'solve_time': self.seconds,
             'goal_errors': goals,
             'closure_errors': closures,
-            'q': dict(zip(names, solution.q.tolist(), strict=True)),
+            'q': solution.as_dict(),
             'message': solution.message,
         }
 
@@ -104,7 +104,7 @@ def run(args: argparse.Namespace) -> int:
     tree = Solver(robot).tree
     outcomes = [compare(tree, q, options, poses) for options in chosen]
     print(
-        json.dumps([outcome.in_json(tree.names) for outcome in outcomes], indent=2)
+        json.dumps([outcome.in_json() for outcome in outcomes], indent=2)
         if args.json
         else as_text(outcomes)
     )
@@ -129,32 +129,23 @@ def compare(
 def as_text(outcomes: list[Outcome]) -> str:
     """Return the results as a table."""
     looped = any(o.found and o.found.solution.closure_errors for o in outcomes)
-    head = ['method', 'status', 'iterations', 'time', 'position error', 'orientation error']
-    rows = [head + (['loops open'] if looped else [])]
+    rows = [['method', 'status', 'iterations', 'time', 'position error', 'orientation error']]
+    rows[0] += ['loops open'] * looped
     for outcome in outcomes:
         if outcome.found is None:
-            rows.append([outcome.method, 'cannot serve'])
+            rows.append([outcome.method, 'cannot serve', *[''] * (len(rows[0]) - 2)])
             continue
         solution = outcome.found.solution
         position, orientation = largest_error(solution.goal_errors)
         row = [outcome.method, solution.status.name, str(solution.iterations)]
         row += [f'{1e3 * outcome.seconds:.2f} ms', f'{position:.1e} m', f'{orientation:.1e} rad']
-        rows.append(row + ([_open(solution.closure_errors)] if looped else []))
-    widths = [max(len(row[k]) for row in rows if k < len(row)) for k in range(len(rows[0]))]
-    lines = [
-        '  '.join(
-            cell.ljust(width) if k < 2 else cell.rjust(width)
-            for k, (cell, width) in enumerate(zip(row, widths, strict=False))
-        ).rstrip()
-        for row in rows
-    ]
-    lines += [f'{o.method}: {o.reason}' for o in outcomes if o.reason]
-    return '\n'.join(lines)
-
-
-def _open(errors: Mapping[str, PoseError]) -> str:
-    position, orientation = largest_error(errors)
-    return f'{position:.1e} m, {orientation:.1e} rad'
+        position, orientation = largest_error(solution.closure_errors)
+        rows.append(row + [f'{position:.1e} m, {orientation:.1e} rad'] * looped)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    aligned = ('<', '<', *'>' * (len(widths) - 2))
+    form = '  '.join(f'{{:{side}{width}}}' for side, width in zip(aligned, widths, strict=True))
+    lines = [form.format(*row).rstrip() for row in rows]
+    return '\n'.join(lines + [f'{o.method}: {o.reason}' for o in outcomes if o.reason])
 
 
 def _draw(new_figure: Callable[..., Any], outcomes: Sequence[Outcome], path: str) -> None:
@@ -164,17 +155,18 @@ def _draw(new_figure: Callable[..., Any], outcomes: Sequence[Outcome], path: str
     for outcome in outcomes:
         if outcome.found is None or not outcome.found.points:
             continue
-        status, at = outcome.found.solution.status.name, METHODS.index(outcome.method)
-        style = {'color': _COLOURS[at], 'lw': 1.8, 'ls': _DASHES[at % 2], 'zorder': 2 + at % 2}
+        status, index = outcome.found.solution.status.name, METHODS.index(outcome.method)
+        odd, colour = index % 2, _COLOURS[index]
+        style = {'color': colour, 'lw': 1.8, 'ls': _DASHES[odd], 'zorder': 2 + odd}
         sizes = np.maximum(residuals(outcome.found), _LEAST)
         counts = np.arange(sizes.size)
         mark = 'o' if status == 'CONVERGED' else 'X'
         mean = outcome.seconds / max(sizes.size - 1, 1)
+        label = f'{outcome.method} ({status.lower()})'
         for axes, unit, least in ((left, 1.0, 0.0), (right, mean, 1e-7)):
-            label = f'{outcome.method} ({status.lower()})'
             x = np.maximum(unit * counts, least)
             axes.plot(x, sizes, label=label, **style)
-            axes.plot(x[-1:], sizes[-1:], mark, color=_COLOURS[at], ms=7)
+            axes.plot(x[-1:], sizes[-1:], mark, color=colour, ms=7)
     left.set_xscale('symlog', linthresh=1.0)
     left.set_xlim(left=0.0)
     left.xaxis.set_major_formatter(lambda value, _: f'{value:g}')
@@ -187,10 +179,9 @@ def _draw(new_figure: Callable[..., Any], outcomes: Sequence[Outcome], path: str
         axes.grid(True, which='major', alpha=0.3)
         axes.tick_params(labelsize=11)
         axes.spines[['top', 'right']].set_visible(False)
-    handles, labels = left.get_legend_handles_labels()
-    if handles:
+    if left.lines:
         place = {'loc': 'outside upper center', 'ncols': 4, 'fontsize': 10.5, 'frameon': False}
-        figure.legend(handles, labels, **place)
+        figure.legend(*left.get_legend_handles_labels(), **place)
     save_picture(figure, path, dpi=100)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Iterator, Mapping
+import itertools
 from time import perf_counter
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from ik_node.errors import UnknownFrameError
-from ik_node.kernels.layout import CON_POSE, RECORD
+from ik_node.kernels.layout import RECORD
 from ik_node.kernels.options import RESTARTS
 from ik_node.kernels.solve_state import (
     CLOSING,
@@ -20,7 +22,6 @@ from ik_node.kernels.solve_state import (
 from ik_node.model.request import requests_of
 from ik_node.model.tree import Tree
 from ik_node.solver.options import SolverOptions
-from ik_node.solver.pose import unit_pose
 from ik_node.solver.problem.chain_problem import ChainProblem, TABLE_POSES
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
@@ -33,56 +34,79 @@ from numpy.typing import ArrayLike, NDArray
 Array = NDArray[np.float64]
 
 
-class Steps(Protocol):
-    """A solve of one chain, one iteration per call, in a workspace of its own."""
+class Step(NamedTuple):
+    """
+    An iteration of a chain: its values, in q (nq,) [rad or m], and its result.
 
-    @property
-    def done(self) -> bool:
-        """Return True if the solve has ended."""
+    After the `last` iteration there is one more step, which is the answer.
+    """
 
-    def step(self, q: Array) -> ChainAnswer:
-        """Do an iteration and write its values to q [rad or m]; the first call gives the start."""
-
-    def end(self, q: Array) -> ChainAnswer:
-        """Write the answer to q [rad or m] and return it."""
+    q: Array
+    answer: ChainAnswer
+    last: bool
 
 
-class _KernelSteps:
-    def __init__(self, chain: ChainProblem, joints: Array, options: SolverOptions) -> None:
-        self._chain, self._joints = chain.with_own_workspace(), joints.copy()
-        self._packed = options.packed()
-        self._packed[RESTARTS] = 0.0
-        self._chain.work_ints[PHASE] = PHASE_DONE
-        self._slice, self.done = 0, False
+def steps_of(
+    chain: ChainProblem, q: Array, joints: Array, options: SolverOptions
+) -> Iterator[Step]:
+    """
+    Solve a chain in single iterations, in a workspace of its own; yield the start and each.
 
-    def step(self, q: Array) -> ChainAnswer:
-        chain, joints, packed = self._chain, self._joints, self._packed
-        ints, flat = chain.work_ints, chain.flat
-        status = chain.kernels.advance(q, joints, packed, *TABLE_POSES, 0, self._slice)
-        self._slice = 1
-        if status == STATUS_RUNNING:
+    `options.restarts` is ignored.
+    """
+    chain, q, joints = chain.with_own_workspace(), q.copy(), joints.copy()
+    return (_kernel_steps if options.in_kernel else _method_steps)(chain, q, joints, options)
+
+
+def _kernel_steps(
+    chain: ChainProblem, q: Array, joints: Array, options: SolverOptions
+) -> Iterator[Step]:
+    packed, ints = options.packed(), chain.work_ints
+    packed[RESTARTS] = 0.0
+    ints[PHASE] = PHASE_DONE
+    status = chain.kernels.advance(q, joints, packed, *TABLE_POSES, 0, 0)
+    while True:
+        last = status != STATUS_RUNNING
+        if not last:
             status = Status.TIMEOUT
-            q[flat.var_q] = chain.q_of(Workspace(*chain.arrays).x)
-        else:
-            self.done = True
-        answer = chain.answer(joints, packed)
-        count = ints[ITERATIONS] - ints[CLOSING]
+            q[chain.flat.var_q] = chain.q_of(Workspace(*chain.arrays).x)
+        answer, count = chain.answer(joints, packed), ints[ITERATIONS] - ints[CLOSING]
         answer.record[:RECORD] = status, count, ints[STARTS], ints[CLOSING], 0
-        self._answer = answer.at(chain.linearise(q, joints, packed)[2])
-        return self._answer
+        step = Step(q.copy(), answer.at(chain.linearise(q, joints, packed)[2]), last)
+        yield step
+        if last:
+            yield step
+            return
+        status = chain.kernels.advance(q, joints, packed, *TABLE_POSES, 0, 1)
 
-    def end(self, q: Array) -> ChainAnswer:
-        return self._answer
 
+def _method_steps(
+    chain: ChainProblem, q: Array, joints: Array, options: SolverOptions
+) -> Iterator[Step]:
+    from ik_node.solver.methods.loop import Run
+    from ik_node.solver.methods.run import METHOD_TABLE
 
-def steps_of(chain: ChainProblem, q: Array, joints: Array, options: SolverOptions) -> Steps:
-    """Return a solve of a chain from q in single iterations; `options.restarts` is ignored."""
-    if options.in_kernel:
-        return _KernelSteps(chain, joints, options)
-    from ik_node.solver.methods.loop import SteppedRun
-    from ik_node.solver.methods.run import METHODS
-
-    return SteppedRun(METHODS[options.method], chain, q, joints, options)
+    # SLSQP does many iterations in one step and cannot be interrupted: each is yielded alone.
+    seen = deque[Array]()
+    method = METHOD_TABLE[options.method]
+    run = Run(method, chain, q, joints, options, watch=lambda here: seen.append(here.x.copy()))
+    here = run.here
+    for count in itertools.count():
+        if not seen:
+            run.step()
+        reached, x = here.x.copy(), seen.popleft()
+        # To set a ball changes its last digits.
+        moves = not np.array_equal(x, reached)
+        if moves:
+            here.go_to(x)
+        last = not seen and run.status is not None
+        yield Step(q.copy(), run.answer_of(Status.TIMEOUT, count), last)
+        if last:
+            answer = run.answer()  # it moves to the best iterate
+            yield Step(q.copy(), answer, last)
+            return
+        if moves:
+            here.go_to(reached)
 
 
 class Stepping:
@@ -92,7 +116,7 @@ class Stepping:
         self.problem = problem
         self._left: list[Array] = []
         self._options: SolverOptions | None = None
-        self._runs: dict[int, Steps] = {}
+        self._runs: dict[int, Iterator[Step]] = {}
 
     def step(self, q: Array, table: JointTable, options: SolverOptions) -> list[ChainAnswer]:
         """
@@ -102,17 +126,22 @@ class Stepping:
         last call left. Returns an answer for each chain; TIMEOUT if it is not finished.
         """
         inputs = [q, table.rows, *(chain.table for chain in self.problem.chains)]
-        goes_on = self._options is options and all(map(np.array_equal, inputs, self._left))
-        if not goes_on:
+        if self._options is not options or not all(map(np.array_equal, inputs, self._left)):
             self._runs = {}
         start, answers = q.copy(), []
-        for at, chain in enumerate(self.problem.chains):
-            if at not in self._runs or self._runs[at].done:
-                self._runs[at] = steps_of(chain, start, table.rows, options)
-                self._runs[at].step(q)
-            run = self._runs[at]
-            answer = run.end(q) if run.done else run.step(q)
-            answers.append(run.end(q) if run.done else answer)
+        for index, chain in enumerate(self.problem.chains):
+            run = self._runs.pop(index, None)
+            at_start = False
+            if run is None:
+                run = steps_of(chain, start, table.rows, options)
+                at_start = next(run).last
+            step = next(run)
+            if step.last and not at_start:
+                step = next(run)
+            if not step.last:
+                self._runs[index] = run
+            q[chain.flat.var_q] = step.q[chain.flat.var_q]
+            answers.append(step.answer)
         table.follow(q)
         self._options, self._left = options, [array.copy() for array in inputs]
         return answers
@@ -171,21 +200,19 @@ def trace(
     problem = Problem(tree, chosen, length=options.characteristic_length)
     problem.refresh(options)
     for name, pose in (goals or {}).items():
-        known = [request.name for request in problem.requests if request.is_goal]
-        if name not in known:
-            raise UnknownFrameError(name, known, 'goal')
-        chain, at = problem.place_of_goal[name]
-        chain.table[at, CON_POSE : CON_POSE + 7] = unit_pose(name, pose, chain.requests[at])
+        if name not in problem.place_of_goal:
+            raise UnknownFrameError(name, [*problem.place_of_goal], 'goal')
+        problem.set_goal(name, pose)
     table, q = JointTable(tree), np.array(q0, dtype=np.float64)
     points, answers, started = list[TracePoint](), list[ChainAnswer](), perf_counter()
     if watched:
         for number, chain in enumerate(problem.chains):
-            run = steps_of(chain, q, table.rows, options)
-            while not run.done:
-                answer = run.step(q)
-                worst = answer.errors.max(axis=0, initial=0.0).tolist()
-                points.append(TracePoint(number, answer.iterations, q.copy(), *worst))
-            answers.append(run.end(q))
+            *steps, end = steps_of(chain, q, table.rows, options)
+            for step in steps:
+                worst = step.answer.errors.max(axis=0, initial=0.0).tolist()
+                points.append(TracePoint(number, step.answer.iterations, step.q, *worst))
+            q[chain.flat.var_q] = end.q[chain.flat.var_q]
+            answers.append(end.answer)
     elif options.in_kernel:
         answers = problem.run(q, table.rows, options.packed(), options.time_budget)
     else:

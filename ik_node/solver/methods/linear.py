@@ -21,8 +21,7 @@ from typing import NamedTuple
 from ik_node.kernels.layout import PREFERS_NOTHING
 from ik_node.kernels.lm_step import DAMPING_DECREASE, next_damping, REACH_DAMPING
 from ik_node.kernels.solve import MOST_DAMPING
-from ik_node.solver.methods.iterate import Block, Iterate
-from ik_node.solver.methods.loop import Run
+from ik_node.solver.methods.loop import Block, Iterate, Run
 from ik_node.solver.status import Status
 import numpy as np
 from numpy.typing import NDArray
@@ -55,12 +54,12 @@ def linear_rows(here: Iterate) -> Rows:
     """Return weighted rows and Jacobian at an iterate."""
     shortfall, options = -here.residual, here.options
     for _, first, last, is_rotation in here.blocks:
-        most = options.rotation_error_clamp
+        limit = options.rotation_error_clamp
         if not is_rotation:
-            most = options.translation_error_clamp / here.chain.flat.length
+            limit = options.translation_error_clamp / here.chain.flat.length
         length = float(np.linalg.norm(shortfall[first:last]))
-        if length > most:
-            shortfall[first:last] *= most / length
+        if length > limit:
+            shortfall[first:last] *= limit / length
     share = np.sqrt(here.weight)
     return Rows(share * shortfall, share[:, None] * here.jacobian(), here.blocks)
 
@@ -79,18 +78,23 @@ def step_within_bounds(
     free: Mask = ~here.locked if held is None else ~(here.locked | held)
     at_lower = (here.x <= here.lower) & (here.free_ball == 0)
     at_upper = (here.x >= here.upper) & (here.free_ball == 0)
+    step = np.zeros(here.variable_count)
     while free.any():
-        step = np.zeros(here.variable_count)
         step[free] = choose(rows._replace(jacobian=rows.jacobian[:, free]), free)
         outward = free & ((at_lower & (step < 0.0)) | (at_upper & (step > 0.0)))
         if not outward.any():
-            return step
+            break
         free = free & ~outward
-    return np.zeros(here.variable_count)
+        step[:] = 0.0
+    return step
 
 
-def _pinv(jacobian: Array) -> Array:
-    return np.asarray(np.linalg.pinv(jacobian, rcond=_CUT), dtype=np.float64)
+def _linear_steps(run: Run, choose: Choose) -> Iterator[None]:
+    here = run.here
+    run.report()
+    while True:
+        yield
+        run.report(here.move(step_within_bounds(here, linear_rows(here), choose)))
 
 
 def jacobian_transpose(run: Run) -> Iterator[None]:
@@ -101,8 +105,7 @@ def jacobian_transpose(run: Run) -> Iterator[None]:
     alpha = <e, J J^T e> / <J J^T e, J J^T e>. Longer steps overshoot, and steps of more than twice
     the length raise the cost, so that a fixed `alpha` is limited to this value.
     """
-    length = run.here.chain.flat.length
-    fixed = run.options.alpha * length * length
+    fixed = run.options.alpha * run.here.chain.flat.length**2
 
     def choose(rows: Rows, _: Mask) -> Array:
         pulled = rows.jacobian.T @ rows.shortfall
@@ -128,39 +131,38 @@ def selectively_damped(run: Run) -> Iterator[None]:
         u, sigma, vt = np.linalg.svd(rows.jacobian, full_matrices=False)
         kept = sigma > _ZERO * max(float(sigma.max(initial=0.0)), 1e-300)
         u, sigma, vt = u[:, kept], sigma[kept], vt[kept]
-        wanted, reach = np.zeros(sigma.size), np.zeros(vt.shape[1])
+        aimed, reach = np.zeros(sigma.size), np.zeros(vt.shape[1])
         for _constraint, first, last, _rotation in rows.blocks:
-            wanted += np.linalg.norm(u[first:last], axis=0)
+            aimed += np.linalg.norm(u[first:last], axis=0)
             reach += np.linalg.norm(rows.jacobian[first:last], axis=0)
         possible = (np.abs(vt) @ reach) / sigma
-        bounds = _GAMMA * np.minimum(1.0, wanted / np.maximum(possible, 1e-300))
+        bounds = _GAMMA * np.minimum(1.0, aimed / np.maximum(possible, 1e-300))
         parts = ((u.T @ rows.shortfall) / sigma)[:, None] * vt
         longest = np.abs(parts).max(axis=1, initial=0.0)
         parts *= np.minimum(1.0, bounds / np.maximum(longest, 1e-300))[:, None]
-        step = parts.sum(axis=0)
-        most = float(np.abs(step).max(initial=0.0))
-        return np.asarray(step * (_GAMMA / most) if most > _GAMMA else step)
+        return _shortened(parts.sum(axis=0), _GAMMA)
 
     return _linear_steps(run, choose)
 
 
-def _linear_steps(run: Run, choose: Choose) -> Iterator[None]:
-    here = run.here
-    run.report()
-    while True:
-        yield
-        run.report(here.move(step_within_bounds(here, linear_rows(here), choose)))
+def _shortened(step: Array, longest: float) -> Array:
+    length = float(np.abs(step).max(initial=0.0))
+    return step * (longest / length) if length > longest else step
+
+
+def _pinv(jacobian: Array) -> Array:
+    return np.asarray(np.linalg.pinv(jacobian, rcond=_CUT), dtype=np.float64)
 
 
 def pseudo_inverse(run: Run) -> Iterator[None]:
     """Step by Delta x = J^+ e; when all goals are met, in the null space, see `NullSpace`."""
     here = run.here
 
+    def choose(rows: Rows, _: Mask) -> Array:
+        return np.asarray(_pinv(rows.jacobian) @ rows.shortfall)
+
     def reach() -> float:
-        rows = linear_rows(here)
-        return here.move(
-            step_within_bounds(here, rows, lambda part, _: _pinv(part.jacobian) @ part.shortfall)
-        )
+        return here.move(step_within_bounds(here, linear_rows(here), choose))
 
     return _steps_with_null_space(run, reach)
 
@@ -208,21 +210,16 @@ def damped_least_squares(run: Run) -> Iterator[None]:
 
 def _damped(rows: Rows, damping: float, *, by_svd: bool) -> Array:
     jacobian, shortfall = rows.jacobian, rows.shortfall
-
-    def by_decomposition() -> Array:
-        u, sigma, vt = np.linalg.svd(jacobian, full_matrices=False)
-        return np.asarray(vt.T @ (sigma / (sigma * sigma + damping) * (u.T @ shortfall)))
-
-    def by_inverse() -> Array:
-        system = jacobian @ jacobian.T
-        system[np.diag_indices_from(system)] += damping
-        return np.asarray(jacobian.T @ np.linalg.solve(system, shortfall))
-
     # The SVD may not converge, and if rounding hides the damping the system is singular: the other
     # form then mostly works, and otherwise the transpose.
-    for form in (by_decomposition, by_inverse) if by_svd else (by_inverse, by_decomposition):
+    for decomposed in (by_svd, not by_svd):
         with suppress(np.linalg.LinAlgError):
-            return form()
+            if decomposed:
+                u, sigma, vt = np.linalg.svd(jacobian, full_matrices=False)
+                return np.asarray(vt.T @ (sigma / (sigma * sigma + damping) * (u.T @ shortfall)))
+            system = jacobian @ jacobian.T
+            system[np.diag_indices_from(system)] += damping
+            return np.asarray(jacobian.T @ np.linalg.solve(system, shortfall))
     return np.asarray(jacobian.T @ shortfall / (np.sum(jacobian**2) + damping))
 
 
@@ -258,14 +255,10 @@ class NullSpace:
     """
 
     def __init__(self, here: Iterate) -> None:
-        self._here = here
+        self._here, self._share = here, 1.0
         self.stages = sorted(set(here.preference.tolist()) - {PREFERS_NOTHING})
-        self._begin_stage()
-
-    def _begin_stage(self) -> None:
-        self._share = 1.0
         if self.stages:
-            self._here.settle_on(self.stages[0])
+            here.settle_on(self.stages[0])
 
     @property
     def distance(self) -> float:
@@ -300,8 +293,9 @@ class NullSpace:
             self._share *= 0.5
             done = self._share < _LEAST_SHARE or moved == 0.0
         if done:
-            self.stages = self.stages[1:]
-            self._begin_stage()
+            self.stages, self._share = self.stages[1:], 1.0
+            if self.stages:
+                here.settle_on(self.stages[0])
         # A solve that has a stage to come has not stalled.
         return inf if self.stages else moved
 
@@ -315,6 +309,4 @@ class NullSpace:
             back, wish = _pinv(part.jacobian), preferred[free]
             return np.asarray(back @ (part.shortfall - part.jacobian @ wish) + wish)
 
-        step = step_within_bounds(here, rows, choose, fixed)
-        longest = float(np.abs(step).max(initial=0.0))
-        return step * (_LONGEST / longest) if longest > _LONGEST else step
+        return _shortened(step_within_bounds(here, rows, choose, fixed), _LONGEST)

@@ -1,18 +1,29 @@
-"""The loop that all methods share: stopping criteria, best iterate, single steps."""
+"""One chain at a configuration, and the loop that all methods share over it."""
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-import math
+from itertools import pairwise
+from math import cos, inf, sin, sqrt
 from time import perf_counter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ik_node.kernels.layout import RECORD
-from ik_node.kernels.solve_state import ENDED_INTERRUPTED, ENDED_SPENT
-from ik_node.solver.methods.iterate import Iterate
+from ik_node.kernels.layout import BLOCK, RECORD
+from ik_node.kernels.options import RESTARTS
+from ik_node.kernels.solve_state import (
+    COST,
+    ENDED_INTERRUPTED,
+    ENDED_SPENT,
+    LAST_LEVEL,
+    LEVEL,
+    STATUS_REFUSED,
+)
+from ik_node.kernels.start import LEAST_REACH_WEIGHT
+from ik_node.model.rotation import quat_conjugate, quat_multiply, quat_to_rotation_vector
 from ik_node.solver.options import SolverOptions
-from ik_node.solver.problem.chain_problem import ChainProblem
+from ik_node.solver.problem.chain_problem import ChainProblem, TABLE_POSES
+from ik_node.solver.problem.joint_table import JointTable
+from ik_node.solver.problem.workspace import Workspace
 from ik_node.solver.result import ChainAnswer
 from ik_node.solver.status import Status
 import numpy as np
@@ -20,21 +31,219 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# A method is a generator. It reports the start and then each iteration with `Run.report`, and
-# yields whenever it can be interrupted. Methods that need variables that are independent numbers
-# step a ball by its Euler angles.
-Generator = Callable[['Run'], Iterator[None]]
+
+class Block(NamedTuple):
+    """Rows first to last - 1 of one constraint, all in [rad] (is_rotation) or lengths [L]."""
+
+    constraint: int
+    first: int
+    last: int
+    is_rotation: bool
 
 
-class Method(NamedTuple):
-    """A method, and True if it steps a ball by its Euler angles."""
+class Iterate:
+    """
+    A chain at a configuration, in the workspace of its problem.
 
-    steps: Generator
-    by_angles: bool
+    Lengths are multiples of the characteristic length [L], except in `q` and `errors`. The arrays
+    are views of the workspace.
+
+    x, lower and upper (nv,) are the variables and their bounds [rad or L]; free_ball is 1 for
+    those of a ball that is stepped by rotations about the axes of its turned frame. With `euler`
+    all balls are stepped by their Euler angles, so that variables are independent numbers.
+    `prismatic` is True for variables in [L], and `turns` for angles of which full turns do not
+    count. `weight` (nr,) are the squared weights w_r^2 of the rows, the diagonal of W, at least
+    `LEAST_REACH_WEIGHT`; `errors` (nc, 2) the residual norms of every constraint [m], [rad].
+    `preference` is the kind of preference of each variable, PREFERS_*. For those chosen by
+    `settle_on`, `preferred_step` is x* - x, `gain` the share g of it to take in a step, and `pull`
+    its weight, see theory.md, eq. (9).
+    """
+
+    def __init__(
+        self,
+        chain: ChainProblem,
+        q: Array,
+        joints: Array,
+        options: SolverOptions,
+        *,
+        euler: bool = False,
+    ) -> None:
+        if euler:
+            joints = JointTable.without_free_balls(joints)
+        self.chain, self.q, self.options, self.packed = chain, q, options, options.packed()
+        # Without restarts the kernel does not wrap angles around from one bound to the other.
+        self.packed[RESTARTS] = 0.0
+        self._arguments = (q, joints, self.packed)
+        flat, workspace = chain.flat, Workspace(*chain.arrays)
+        self.workspace, self.variable_count = workspace, int(workspace.nv)
+        self.x, self.lower, self.upper = workspace.x, workspace.lower, workspace.upper
+        self.gain, self.pull, self._step = workspace.gain, workspace.pull, workspace.step
+        self.preferred_step = workspace.preferred_step
+        self.errors = chain.errors.reshape(-1, 2)
+        self.free_ball, self.preference = workspace.free_ball, workspace.preference
+        self.prismatic = np.isin(flat.var_q, workspace.column_q[workspace.prismatic == 1])
+        self.turns = JointTable.turning(joints)[flat.var_q]
+        constraint = flat.rows // BLOCK
+        is_rotation = flat.rows >= workspace.angular[constraint]
+        cuts = (np.flatnonzero(np.diff(2 * constraint + is_rotation)) + 1).tolist()
+        self.blocks = tuple(
+            Block(int(constraint[first]), first, last, bool(is_rotation[first]))
+            for first, last in pairwise([0, *cuts, flat.rows.size])
+            if first < last
+        )
+        self.is_closure: NDArray[np.bool_] = chain.are_closures[constraint]
+        self._tolerances, self._row_tolerances = chain.tolerances, chain.row_tolerances
+        if chain.kernels.linearise(*self._arguments) == STATUS_REFUSED:
+            chain.refuse(q, TABLE_POSES)
+        self.weight = np.maximum(workspace.weight[flat.rows], LEAST_REACH_WEIGHT)
+        self.go_to(self.x.copy())
+
+    # -- moving
+
+    def move(self, step: Array) -> float:
+        """
+        Take a step, clamped to the bounds; return the largest actual change [rad or L].
+
+        The step has shape (nv,) [rad or L]; for a free ball it is a rotation vector [rad] in the
+        turned frame.
+        """
+        before = self.x.copy()
+        self._step[:] = step
+        self.chain.kernels.external_step(*self._arguments)
+        change = np.where(self.free_ball == 1, step, self.x - before)
+        return float(np.abs(change).max(initial=0.0))
+
+    def move_one(self, variable: int, change: float) -> float:
+        """Move one variable [rad or L], clamped to its bounds; return its actual change."""
+        step = np.zeros(self.variable_count)
+        step[variable] = change
+        return self.move(step)
+
+    def go_to(self, x: Array) -> None:
+        """Set the variables, shape (nv,) [rad or L], clamped to the bounds."""
+        self.x[:] = x
+        self._step[:] = 0.0
+        self.chain.kernels.external_step(*self._arguments)
+
+    def settle_on(self, preference: int) -> None:
+        """Choose the preferences of `preferred_step`: joint targets or rest pose, PREFERS_*."""
+        counts = self.chain.work_ints
+        counts[LEVEL] = counts[LAST_LEVEL] + preference
+        self.go_to(self.x.copy())
+
+    # -- values at the configuration
+
+    @property
+    def residual(self) -> Array:
+        """Return the residual r, shape (nr,) [L or rad]."""
+        rows: Array = self.workspace.residual[self.chain.flat.rows]
+        # A limit of a rotation counts only beyond it.
+        return np.where(self.chain.flat.one_sided, np.maximum(rows, 0.0), rows)
+
+    @property
+    def cost(self) -> float:
+        """Return the cost f = r^T W r / 2, theory.md, eq. (5)."""
+        return float(self.chain.work_floats[COST])
+
+    @property
+    def within_tolerance(self) -> bool:
+        """Return True if every closure and goal is within its tolerance."""
+        by_axis = np.abs(self.residual) <= self._row_tolerances
+        return bool((self.errors <= self._tolerances).all() and by_axis.all())
+
+    @property
+    def closures_met(self) -> bool:
+        """Return True if every closure is within its tolerance."""
+        return bool((self.errors <= self._tolerances)[self.chain.are_closures].all())
+
+    @property
+    def locked(self) -> NDArray[np.bool_]:
+        """Return True for each variable that cannot move, shape (nv,)."""
+        return np.asarray(self.lower == self.upper)
+
+    def difference_steps(self) -> Array:
+        """
+        Return the step of each variable for finite differences, shape (nv,) [rad or L].
+
+        It is negative where the upper bound is too near, and 0 where both bounds are.
+        """
+        options = self.options
+        sizes = np.where(self.prismatic, options.translation_step, options.rotation_step)
+        up, down = self.upper - self.x >= sizes, self.x - self.lower >= sizes
+        return np.where(up | (self.free_ball == 1), sizes, np.where(down, -sizes, 0.0))
+
+    def slope(self, variable: int, change: Callable[[], Any]) -> Any:
+        """
+        Return the one-sided difference quotient of a function by a variable, 0 without room.
+
+        `change` returns the difference of the function from its value at the present iterate.
+        """
+        size = float(self.difference_steps()[variable])
+        if size == 0.0:
+            return 0.0
+        x = self.x.copy()
+        self.move_one(variable, size)
+        quotient = change() / size
+        self.go_to(x)
+        return quotient
+
+    def jacobian(self) -> Array:
+        """
+        Return the Jacobian J = dr/dx, shape (nr, nv), analytic or numeric by the option.
+
+        The three rows of a full orientation contain the angular velocity, see `kernels.rows`.
+        """
+        if self.options.jacobian != 'numeric':
+            return self.analytic_jacobian()
+        before, jacobian = self.residual, np.zeros((self.weight.size, self.variable_count))
+        for v in range(self.variable_count):
+            jacobian[:, v] = self.slope(v, lambda: self._change_from(before))
+        return jacobian
+
+    def analytic_jacobian(self) -> Array:
+        """Return the Jacobian computed by the kernel, shape (nr, nv)."""
+        flat, workspace = self.chain.flat, self.workspace
+        inside = flat.one_sided & (workspace.residual[flat.rows] <= 0.0)
+        return np.where(inside[:, None], 0.0, flat.dense(workspace.jac))
+
+    def _change_from(self, before: Array) -> Array:
+        """
+        Return the change of the residual.
+
+        For a full orientation, a rotation vector phi, it is log(exp(phi') exp(phi)^T), which does
+        not jump at half a turn, and whose rate is the angular velocity (theory.md, section 3).
+        """
+        after = self.residual
+        change = after - before
+        for _, first, last, is_rotation in self.blocks:
+            if is_rotation and last - first == 3:
+                inverse = quat_conjugate(_quat_of(before[first:last]))
+                rotation = quat_multiply(_quat_of(after[first:last]), inverse)
+                change[first:last] = quat_to_rotation_vector(rotation)
+        return change
+
+
+def _quat_of(rotation_vector: Array) -> Array:
+    """Return the unit quaternion (xyzw) of a rotation vector [rad]."""
+    angle = sqrt(float(rotation_vector @ rotation_vector))
+    share = 0.5 if angle < 1e-12 else sin(0.5 * angle) / angle
+    return np.append(share * rotation_vector, cos(0.5 * angle))
 
 
 # A solve has diverged if its cost exceeds the first one, or 1, by this factor.
 _BEYOND = 1e9
+
+
+class Method(NamedTuple):
+    """
+    A method, and True if it steps a ball by its Euler angles, for variables that are independent.
+
+    `steps` is a generator. It reports the start and then each iteration with `Run.report`, and
+    yields whenever it can be interrupted.
+    """
+
+    steps: Callable[[Run], Iterator[None]]
+    by_angles: bool = False
 
 
 class Run:
@@ -53,7 +262,7 @@ class Run:
         joints: Array,
         options: SolverOptions,
         stop: Sequence[bool] = (),
-        ends: float = math.inf,
+        ends: float = inf,
         watch: Callable[[Iterate], None] | None = None,
     ) -> None:
         here = Iterate(chain, q, joints, options, euler=method.by_angles)
@@ -61,8 +270,7 @@ class Run:
         self._stop, self._ends, self._watch = stop, ends, watch
         self.status: Status | None = None
         self.iterations, self._reason = -1, ENDED_SPENT
-        self._best = here.x.copy()
-        self._best_score = (3.0, math.inf)
+        self._best, self._best_score = here.x.copy(), (3.0, inf)
         self._hopeless = _BEYOND * max(here.cost, 1.0)
         self._steps = method.steps(self)
         self.step()
@@ -72,12 +280,7 @@ class Run:
         next(self._steps)
 
     def report(
-        self,
-        moved: float = math.inf,
-        *,
-        pending: bool = False,
-        extra: float = 0.0,
-        near: bool = False,
+        self, moved: float = inf, *, pending: bool = False, extra: float = 0.0, near: bool = False
     ) -> None:
         """
         Record the start or an iteration, and end the solve if a stopping criterion holds.
@@ -111,7 +314,7 @@ class Run:
 
     def forget(self) -> None:
         """Forget the best iterate so far."""
-        self._best_score = (3.0, math.inf)
+        self._best_score = (3.0, inf)
 
     def end(self, status: Status, reason: int = ENDED_SPENT) -> None:
         """End the solve with a status and its reason, ENDED_*, unless it has ended already."""
@@ -120,10 +323,9 @@ class Run:
 
     def answer(self) -> ChainAnswer:
         """Go to the best iterate and return its result; CONVERGED depends on its residuals."""
-        here = self.here
-        here.go_to(self._best)
+        self.here.go_to(self._best)
         status = Status.STALLED if self.status is None else self.status
-        if here.within_tolerance:
+        if self.here.within_tolerance:
             status = Status.CONVERGED
         elif status is Status.CONVERGED:
             status = Status.STALLED
@@ -134,55 +336,3 @@ class Run:
         answer = self.here.chain.answer(self._joints, self.here.packed)
         answer.record[:RECORD] = status, iterations, 1, 0, reason
         return answer
-
-
-class SteppedRun:
-    """
-    A `Run` that does one iteration per call, in copies of the workspace and of the values.
-
-    SLSQP does many iterations in one step and cannot be interrupted. The iterates of such a step
-    are kept, and each call returns one of them.
-    """
-
-    def __init__(
-        self, method: Method, chain: ChainProblem, q: Array, joints: Array, options: SolverOptions
-    ) -> None:
-        self._left: deque[Array] = deque()
-        chain, self._count = chain.with_own_workspace(), -1
-        self._run = Run(method, chain, q.copy(), joints.copy(), options, watch=self._keep)
-
-    def _keep(self, here: Iterate) -> None:
-        self._left.append(here.x.copy())
-
-    @property
-    def done(self) -> bool:
-        """Return True if the solve has ended and its last iteration has been returned."""
-        return not self._left and self._run.status is not None
-
-    def step(self, q: Array) -> ChainAnswer:
-        """Do one iteration, and write it to q [rad or m]; the first call returns the start."""
-        run, here = self._run, self._run.here
-        if not self._left:
-            run.step()
-        reached, x = here.x.copy(), self._left.popleft()
-        self._count += 1
-        # To set a ball changes its last digits.
-        moves = not np.array_equal(x, reached)
-        if moves:
-            here.go_to(x)
-        self._write(q)
-        answer = run.answer_of(Status.TIMEOUT, self._count)
-        if moves:
-            here.go_to(reached)
-        return answer
-
-    def end(self, q: Array) -> ChainAnswer:
-        """Write the best iterate to q [rad or m] and return the result."""
-        answer = self._run.answer()
-        self._write(q)
-        return answer
-
-    def _write(self, q: Array) -> None:
-        here = self._run.here
-        places = here.chain.flat.var_q
-        q[places] = here.q[places]

@@ -12,7 +12,11 @@ from ik_node.kernels.layout import (
     begin_of,
     BLOCK,
     CON_COLUMNS,
+    CON_LEVEL,
     CON_POSE,
+    CON_ROTATION_TOLERANCE,
+    CON_ROW_TOLERANCE,
+    CON_TRANSLATION_TOLERANCE,
     JOINT_WINDOW,
     make_workspace,
     RECORD,
@@ -28,7 +32,7 @@ from ik_node.solver.pose import refuse_q, unit_pose
 from ik_node.solver.problem.workspace import Workspace
 from ik_node.solver.result import ChainAnswer, ChainNames
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
@@ -142,6 +146,27 @@ class ChainProblem:
         """
         most = self.slice_steps if steps is None else steps
         return self.kernels.advance(q, joints, packed, *TABLE_POSES, 0, most)
+
+    @property
+    def are_closures(self) -> NDArray[np.bool_]:
+        """Return True for each constraint that is a closure, shape (nc,)."""
+        return np.asarray(self.table[:, CON_LEVEL] == 0.0)
+
+    @property
+    def tolerances(self) -> Array:
+        """Return the tolerances of every constraint, shape (nc, 2) [m], [rad]."""
+        return self.table[:, CON_TRANSLATION_TOLERANCE : CON_ROTATION_TOLERANCE + 1]
+
+    @property
+    def row_tolerances(self) -> Array:
+        """Return the tolerance of every row, shape (nr,) [L or rad]; inf = none of its own."""
+        by_row = self.table[:, CON_ROW_TOLERANCE : CON_ROW_TOLERANCE + BLOCK]
+        by_row = np.where(by_row[:, :1] >= 0.0, by_row, np.inf).ravel()[self.flat.rows]
+        return np.asarray(by_row / self.flat.row_units)
+
+    def set_pose(self, constraint: int, pose: ArrayLike) -> None:
+        """Set the pose of a constraint: position [m] and quat_xyzw, seven numbers."""
+        self.table[constraint, CON_POSE : CON_POSE + 7] = pose
 
     @property
     def errors(self) -> Array:

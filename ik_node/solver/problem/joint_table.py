@@ -268,6 +268,34 @@ class JointTable:
         rows[[JOINT_TARGET_WEIGHT, JOINT_REST_ON]] = 0.0
         return rows
 
+    @staticmethod
+    def without_free_balls(rows: Array) -> Array:
+        """Return a copy of rows with which the kernels step all balls by their Euler angles."""
+        rows = rows.copy()
+        # A finite window that is wider than any motion [rad].
+        rows[JOINT_WINDOW] = np.minimum(rows[JOINT_WINDOW], 1e200)
+        return rows
+
+    @staticmethod
+    def turning(rows: Array) -> NDArray[np.bool_]:
+        """Return True for angles of which full turns do not count, shape (nq,)."""
+        return np.asarray(rows[JOINT_TURNS] > 0.0)
+
+    @staticmethod
+    def clamped(rows: Array, q: Array) -> Array:
+        """Return q with every value within its limits."""
+        return np.asarray(q.clip(rows[JOINT_LOWER], rows[JOINT_UPPER]))
+
+    @staticmethod
+    def with_windows_as_limits(rows: Array, q: Array) -> Array:
+        """Return a copy of rows in which windows around q are limits; locks stay."""
+        rows = rows.copy()
+        window = rows[JOINT_WINDOW]
+        rows[JOINT_LOWER] = np.maximum(rows[JOINT_LOWER], q - window)
+        rows[JOINT_UPPER] = np.minimum(rows[JOINT_UPPER], q + window)
+        rows[JOINT_WINDOW, window > 0.0] = np.inf
+        return rows
+
     def nearest(self, rows: Array, q: Array) -> Array:
         """
         Return the rows with the preferences of balls as the equal Euler angles nearest to q.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from time import perf_counter
+from typing import Any
 
 from ik_node.kernels.layout import (
     CON_DISTANCE,
@@ -35,6 +36,7 @@ from ik_node.model.redundancy import Redundancy
 from ik_node.model.request import CONE, COUPLED, Request
 from ik_node.model.tree import Tree
 from ik_node.solver.options import SolverOptions
+from ik_node.solver.pose import unit_pose
 from ik_node.solver.problem.chain_problem import ChainProblem, make_chain_problem, TABLE_POSES
 from ik_node.solver.result import ChainAnswer
 import numpy as np
@@ -115,6 +117,11 @@ class Problem:
         self.moved = np.unique(
             np.concatenate([np.zeros(0, np.int64), *(c.flat.var_q for c in self.chains)])
         )
+
+    def set_goal(self, name: str, pose: Any) -> None:
+        """Set the pose of a goal, in a form of `unit_pose`, which raises a ShapeError."""
+        chain, at = self.place_of_goal[name]
+        chain.set_pose(at, unit_pose(name, pose, chain.requests[at]))
 
     def request_of_goal(self, name: str) -> Request:
         """Return the goal with a name."""

@@ -1,6 +1,6 @@
 """The best turn equals a search over all angles."""
 
-from ik_node.solver.methods.ccd import ANGLES, best_turn
+from ik_node.solver.methods.run import ANGLES, best_turn
 import numpy as np
 import pytest
 

@@ -3,7 +3,7 @@
 from itertools import chain
 
 from ik_node.model.request import request_of
-from ik_node.solver.methods.iterate import Iterate
+from ik_node.solver.methods.loop import Iterate
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
