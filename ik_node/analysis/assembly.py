@@ -103,17 +103,8 @@ def close_loops(solver: Solver) -> Assembly:
     """
     Close all loops of a graph from the present values, and write the result to the joints.
 
-    Parameters
-    ----------
-    solver : Solver
-        Solver of the graph.
-
-    Returns
-    -------
-    Assembly
-        Status and residuals. If loops stay open, it also tells whether they would close without
-        joint limits.
-
+    Returns the status and the residuals. If loops stay open, it also tells whether they would
+    close without joint limits.
     """
     solution = solver.solve_pose({})
     free: Solution | None = None

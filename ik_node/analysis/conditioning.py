@@ -29,23 +29,10 @@ def closed_samples(
     """
     Return random configurations within the limits, with the loops closed.
 
-    Parameters
-    ----------
-    source : Robot
-        The robot; its locked joints keep their values.
-    count : int
-        Number of configurations that are drawn.
-    seed : int
-        Seed of the random numbers; the same seed gives the same samples.
-    goals : mapping of str to (position, quat_xyzw), optional
-        Goals that every configuration meets, and their poses.
-
-    Returns
-    -------
-    ndarray, shape (at most count, nq)
-        Joint values [rad or m], not uniformly distributed. Draws whose loops do not close, or
-        that do not meet the goals, are left out.
-
+    `source`: the robot; its locked joints keep their values. `seed`: seed of the random numbers;
+    the same seed gives the same samples. `goals`: goals that every configuration meets, and their
+    poses. Returns shape (at most count, nq), joint values [rad or m], not uniformly distributed.
+    Draws whose loops do not close, or that do not meet the goals, are left out.
     """
     solver = Solver(source, SolverOptions(restarts=2, seed=seed))
     here, table = solver.q, JointTable(solver.tree)
@@ -87,27 +74,11 @@ def conditioning(
 
     Metres are divided by the characteristic length, so that the ratio does not depend on the size.
 
-    Parameters
-    ----------
-    solver : Solver
-        Solver of the robot.
-    goal : str
-        Name of a goal of kind 'frame' with axes 'world'.
-    q : ndarray, shape (N, nq)
-        Configurations with closed loops [rad or m].
-    axes : sequence of DOF
-        Axes of the goal.
-    counted : sequence of DOF
-        Axes along and about which the speed of the link counts, a subset of `axes`. Rotations of
-        `axes` that do not count are kept at zero speed.
-    motors : iterable of str
-        Actuated joints; empty = all free joints.
-
-    Returns
-    -------
-    ndarray, shape (N,)
-        From 0 (the link cannot move in some direction, or the motors cannot hold it) to 1
-        (isotropic).
+    `goal`: name of a goal of kind 'frame' with axes 'world'. `q` (N, nq): configurations with
+    closed loops [rad or m]. `counted`: the axes along and about which the speed of the link
+    counts, a subset of `axes`. Rotations of `axes` that do not count are kept at zero speed.
+    `motors`: actuated joints; empty = all free joints. Returns shape (N,), from 0 (the link cannot
+    move in some direction, or the motors cannot hold it) to 1 (isotropic).
 
     Notes
     -----
@@ -150,15 +121,9 @@ def _ratios(held: Array, moved: Array, drives: NDArray[np.bool_], slack: float) 
     """
     Return the ratio for each configuration.
 
-    Parameters
-    ----------
-    held, moved : ndarray, shape (N, rows, free values)
-        Jacobian of the rows that stay at zero speed, and of the rows that count.
-    drives : ndarray of bool, shape (free values,)
-        True for the motors.
-    slack : float
-        Singular values of `held` below this are rounding.
-
+    `held`, `moved` (N, rows, free values): Jacobian of the rows that stay at zero speed, and of
+    the rows that count; `drives` (free values,): True for the motors; `slack`: singular values of
+    `held` below this are rounding.
     """
     found = np.zeros(len(held))
     _, sizes, directions = np.linalg.svd(held, full_matrices=True)

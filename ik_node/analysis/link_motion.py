@@ -26,20 +26,8 @@ def plane_of_point(robot: Mechanism, link: str, point: ArrayLike) -> Array | Non
 
     Loops are ignored: a motion that is planar with open loops is planar with closed loops.
 
-    Parameters
-    ----------
-    robot : Robot
-        The robot.
-    link : str
-        Name of the link.
-    point : array_like, shape (3,)
-        The point in the frame of the link [m].
-
-    Returns
-    -------
-    ndarray, shape (3, 2), or None
-        Two unit vectors, root frame; None = the motion is spatial, or along a line.
-
+    `point` (3,): the point in the frame of the link [m]. Returns shape (3, 2), two unit vectors,
+    root frame; None = the motion is spatial, or along a line.
     """
     rng = np.random.default_rng(0)
     lower, upper = np.maximum(robot.lower, -FAR), np.minimum(robot.upper, FAR)

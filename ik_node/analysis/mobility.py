@@ -207,15 +207,9 @@ def mobility_of(
     """
     Return the mobility of a graph.
 
-    Parameters
-    ----------
-    solver : Solver
-        Solver of the graph.
-    closure_order : iterable of str
-        Names of closures. Of redundant rows, those of the closures later in this order count as
-        redundant. Closures that are not named follow in order of discovery.
-    q : ndarray, shape (nq,), optional
-        Configuration [rad or m]; None = the joints' present values.
+    `closure_order`: names of closures. Of redundant rows, those of the closures later in this
+    order count as redundant. Closures that are not named follow in order of discovery. `q` (nq,):
+    configuration [rad or m]; None = the joints' present values.
 
     Notes
     -----

@@ -53,20 +53,11 @@ def fixed_values(robot: AnalysedRobot) -> dict[str, str]:
     """
     Return the joint values that cannot change at the present configuration, and why.
 
-    Parameters
-    ----------
-    robot : Robot
-        A robot with closed loops.
-
-    Returns
-    -------
-    dict of str to str
-        Reason by name of the value: 'limits' (lower = upper), 'locked', 'followers' (the limits of
-        values that follow it leave it one value), 'coupling' (its master cannot move, or does not
-        affect it), 'loops', or 'loops and limits' (the one motion that the loops allow leaves the
-        limits in both directions). The analysis is of first order: in a singular pose a value may
-        be free to first order although the loops prevent larger motions.
-
+    Returns the reason by name of the value: 'limits' (lower = upper), 'locked', 'followers' (the
+    limits of values that follow it leave it one value), 'coupling' (its master cannot move, or
+    does not affect it), 'loops', or 'loops and limits' (the one motion that the loops allow leaves
+    the limits in both directions). The analysis is of first order: in a singular pose a value may
+    be free to first order although the loops prevent larger motions.
     """
     tree = Solver(robot, SolverOptions()).tree
     table = JointTable(tree)
@@ -147,12 +138,8 @@ def blocking_followers(robot: AnalysedRobot, held: dict[str, str]) -> list[dict[
     """
     Return the followers whose limits leave a master one value.
 
-    Returns
-    -------
-    list of dict
-        Name of the follower and of its master, and True at `opposite_sign` if the master could
-        move with the opposite sign of the linear coefficient.
-
+    Returns the name of the follower and of its master, and True at `opposite_sign` if the master
+    could move with the opposite sign of the linear coefficient.
     """
     tree = Solver(robot, SolverOptions()).tree
     table, found = JointTable(tree), []
@@ -187,22 +174,11 @@ def wrong_axes(robot: AnalysedRobot, result: Assembly) -> list[dict[str, Any]]:
     """
     Find loops that cannot close, or cannot move, because their rotation axis is wrong.
 
-    Parameters
-    ----------
-    robot : Robot
-        A robot whose loops are closed as far as possible.
-    result : Assembly
-        The result of closing the loops.
-
-    Returns
-    -------
-    list of dict
-        For each frame of such a loop whose axis is wrong: the name of the loop, the link of the
-        frame, its present axis and the axis of a joint that would free the loop, both in that
-        link; the joint; the mobility of the robot with these axes; and False at `frozen` if the
-        present axis only costs freedom. A loop with the same numbers on both sides has one entry,
-        for frame B.
-
+    `robot`: a robot whose loops are closed as far as possible. Returns for each frame of such a
+    loop whose axis is wrong: the name of the loop, the link of the frame, its present axis and the
+    axis of a joint that would free the loop, both in that link; the joint; the mobility of the
+    robot with these axes; and False at `frozen` if the present axis only costs freedom. A loop
+    with the same numbers on both sides has one entry, for frame B.
     """
     if result.status is not Status.CONVERGED:
         # Sums of joints may stay off as well, but have no axis.
@@ -275,17 +251,8 @@ def _turned(closure: Closure, axis: Array, free: DOF, joint: str) -> list[dict[s
     """
     Rotate both frames of a closure to an axis; return an entry for each frame that was off.
 
-    Parameters
-    ----------
-    closure : Closure
-        A closure whose frames coincide in position.
-    axis : ndarray, shape (3,)
-        New direction of the free axis, root frame; its sign does not matter.
-    free : DOF
-        The rotational axis about which the closure is free.
-    joint : str
-        The joint whose axis this is.
-
+    `axis` (3,): new direction of the free axis, root frame; its sign does not matter. `free`: the
+    rotational axis about which the closure is free.
     """
     links = [frame for frame in (closure.parent, closure.child) if frame is not None]
     turns = [link.matrix_world[:3, :3] for link in links]
@@ -357,22 +324,10 @@ def wrong_parts(
     A loop is in trouble if it stays open, if none of its joints can move, or if the loops hold one
     of its joints whose axis is parallel to no other axis of the loop.
 
-    Parameters
-    ----------
-    robot : Robot
-        A robot whose loops are closed as far as possible.
-    result : Assembly
-        The result of closing the loops.
-    held : dict of str to str
-        See `fixed_values`.
-
-    Returns
-    -------
-    list of dict
-        One for each change that helps: its `kind` (no_axis, joint_axis or coupling), the names of
-        the joints, the loop, the present axis and the one that joints would have (root frame; for
-        no_axis in their own frames), and the mobility of the robot then.
-
+    `robot`: a robot whose loops are closed as far as possible; `held`: see `fixed_values`. Returns
+    one for each change that helps: its `kind` (no_axis, joint_axis or coupling), the names of the
+    joints, the loop, the present axis and the one that joints would have (root frame; for no_axis
+    in their own frames), and the mobility of the robot then.
     """
     closed = result.status is Status.CONVERGED
     stuck = {name for chain in robot.mobility.frozen for name in chain} if closed else set()
@@ -420,12 +375,8 @@ def freeing_tolerances(robot: AnalysedRobot, held: dict[str, str]) -> dict[str, 
     Parts that were measured or rounded leave gaps which grow and shrink along the motion. Loops
     with such gaps hold their joints until their closures have a tolerance.
 
-    Returns
-    -------
-    dict or None
-        `loops`: the tolerances [m], [rad] by the name of the closure; `mobility` of the robot
-        then. None if no tolerance below `MOST_TOLERANCE` lets a joint move.
-
+    Returns `loops`: the tolerances [m], [rad] by the name of the closure; `mobility` of the robot
+    then. None if no tolerance below `MOST_TOLERANCE` lets a joint move.
     """
     names = {name for name, why in held.items() if why == 'loops'}
     if not names:
@@ -515,18 +466,8 @@ def _odd_joints(drawn: AnalysedRobot, name: str) -> list[tuple[str, Array, Array
 
     Hinges at the same point as another one do not count: together they are a universal joint.
 
-    Parameters
-    ----------
-    drawn : Robot
-        The robot in the file's pose.
-    name : str
-        The loop.
-
-    Returns
-    -------
-    list of (str, ndarray, ndarray)
-        Name of the joint, its axis, and the axis that the others have, root frame; at most one.
-
+    Returns the name of the joint, its axis, and the axis that the others have, root frame; at most
+    one.
     """
     loop = drawn.closures[name]
     axes = [
@@ -604,11 +545,7 @@ def loose_joints(robot: AnalysedRobot) -> list[dict[str, str]]:
 
     Joints that carry a loop, such as those of an arm with a gripper, do not count.
 
-    Returns
-    -------
-    list of dict
-        Names of the joint and of the link that hangs on it.
-
+    Returns the names of the joint and of the link that hangs on it.
     """
     loops = [each for each in robot.closures.values() if each.enabled]
     used: set[str] = set()

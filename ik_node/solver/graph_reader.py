@@ -203,18 +203,9 @@ class GraphReader:
         """
         Return a copy of q as a float array; numbers that are not finite are allowed.
 
-        Parameters
-        ----------
-        values : array_like, shape (nq,), or mapping of str to float
-            [rad or m]; by name, the other values are those of the joints.
-
-        Raises
-        ------
-        ShapeError
-            If it has the wrong shape, or its elements are not numbers.
-        UnknownFrameError
-            If a joint does not exist.
-
+        `values` (nq,): [rad or m]; by name, the other values are those of the joints. Raises
+        ShapeError if it has the wrong shape, or its elements are not numbers. Raises
+        UnknownFrameError if a joint does not exist.
         """
         if isinstance(values, Mapping):
             return self._named(values)
@@ -237,11 +228,8 @@ class GraphReader:
         """
         Return a copy of q as a float array.
 
-        Raises
-        ------
-        ShapeError, UnknownFrameError
-            As in `copied`, and if a number is not finite or too large.
-
+        Raises ShapeError, UnknownFrameError as in `copied`, and if a number is not finite or too
+        large.
         """
         array = self.copied(values)
         refuse_q(self.structure.tree.names, array)

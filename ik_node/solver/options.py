@@ -375,11 +375,7 @@ def checked_options(options: object) -> SolverOptions:
     """
     Return the options of a solver.
 
-    Raises
-    ------
-    OptionError
-        If they are something else, such as a dict.
-
+    Raises OptionError if they are something else, such as a dict.
     """
     if not isinstance(options, SolverOptions):
         raise OptionError('options', options, 'SolverOptions(name=value, ...)')

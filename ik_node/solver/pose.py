@@ -28,21 +28,10 @@ def unit_pose(
     """
     Return the seven numbers of a pose, with the quaternion normalised.
 
-    Parameters
-    ----------
-    name : str
-        Name of the goal in messages.
-    pose : (position, quat_xyzw), or another form
-        Position (3,) [m] and orientation (4,), or a form of `position_and_quat`.
-    request : Request, optional
-        The goal, which decides whether a position alone is enough; None = it is not.
-
-    Raises
-    ------
-    ShapeError
-        If the pose has none of the forms, a number is not finite or too large, or the quaternion
-        is zero.
-
+    `pose`: position (3,) [m] and orientation (4,), or a form of `position_and_quat`. `request`:
+    the goal, which decides whether a position alone is enough; None = it is not. Raises ShapeError
+    if the pose has none of the forms, a number is not finite or too large, or the quaternion is
+    zero.
     """
     try:
         position, quat_xyzw = elements(pose)
@@ -76,18 +65,8 @@ def refuse_q(names: Sequence[str], q: NDArray[np.float64]) -> None:
     """
     Raise an error if joint values cannot be used.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Name of each value.
-    q : ndarray, shape (nq,)
-        Joint values [rad or m].
-
-    Raises
-    ------
-    ShapeError
-        If a value is not finite or larger than `LARGEST`; the message names it.
-
+    `q` (nq,): joint values [rad or m]. Raises ShapeError if a value is not finite or larger than
+    `LARGEST`; the message names it.
     """
     if np.abs(q).max(initial=0.0) <= LARGEST:
         return
@@ -104,11 +83,7 @@ def names_in(what: str, names: str | Iterable[str]) -> tuple[str, ...]:
     """
     Return names as a tuple; a string is one name.
 
-    Raises
-    ------
-    OptionError
-        If it is neither a string nor a sequence.
-
+    Raises OptionError if it is neither a string nor a sequence.
     """
     try:
         chosen = (names,) if isinstance(names, str) else tuple(names)
@@ -126,20 +101,7 @@ def check_mapping(what: str, given: object, contents: str) -> None:
     """
     Raise an error unless an argument is a mapping.
 
-    Parameters
-    ----------
-    what : str
-        Name of the argument.
-    given : object
-        The argument.
-    contents : str
-        What it shall contain, for the message.
-
-    Raises
-    ------
-    OptionError
-        If it is not a mapping.
-
+    Raises OptionError if it is not a mapping.
     """
     if not isinstance(given, Mapping):
         raise OptionError(what, given, f'a mapping {{{contents}}}')

@@ -204,11 +204,7 @@ def _table(what: str, values: ArrayLike, count: int, width: int) -> Array:
     """
     Return an array of shape (count, width).
 
-    Raises
-    ------
-    ShapeError
-        If the values have another shape, or are not numbers.
-
+    Raises ShapeError if the values have another shape, or are not numbers.
     """
     shape = (count, width)
     array = numbers(what, values, shape)

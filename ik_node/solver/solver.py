@@ -236,11 +236,7 @@ class Solver:
         """
         Set the values of coupled joints from those of their masters, within limits.
 
-        Returns
-        -------
-        list of str
-            One sentence for each limit that the couplings change, see `JointTable.notes`.
-
+        Returns a sentence for each limit that the couplings change, see `JointTable.notes`.
         """
         with self.lock:
             read = self._graph.refresh()
@@ -277,11 +273,7 @@ class Solver:
         """
         Return a copy of q as a float array; numbers that are not finite are allowed.
 
-        Raises
-        ------
-        ShapeError
-            If it has the wrong shape, or its elements are not numbers.
-
+        Raises ShapeError if it has the wrong shape, or its elements are not numbers.
         """
         with self.lock:
             self._graph.current()
@@ -291,11 +283,7 @@ class Solver:
         """
         Return a copy of q as a float array.
 
-        Raises
-        ------
-        ShapeError
-            If it has the wrong shape, or a number is not finite or too large.
-
+        Raises ShapeError if it has the wrong shape, or a number is not finite or too large.
         """
         with self.lock:
             self._graph.current()
@@ -305,11 +293,7 @@ class Solver:
         """
         Return many configurations, shape (n, nq), to be read; None if `values` is a single one.
 
-        Raises
-        ------
-        ShapeError
-            As in `checked_q`; the message names the row.
-
+        Raises ShapeError as in `checked_q`; the message names the row.
         """
         try:
             if isinstance(values, Mapping) or np.ndim(values) != 2:
@@ -404,25 +388,12 @@ class Solver:
         """
         Read everything that a solve needs from the objects, and return the solve as a function.
 
-        Parameters
-        ----------
-        joints : iterable of str, optional
-            As in `solve`.
-
-        Returns
-        -------
-        callable
-            Function of `stop` and `start` that returns a Solution. `stop` is a sequence of bool
-            that is checked between slices if it is not empty: once stop[0] is true, the loops are
-            closed and the solve ends. `start` (nq,) [rad or m] replaces the joints' values as the
-            start. The function reads and writes no objects, so that it may run in another thread;
-            only one may run at a time per solver. `accept` writes the solution to the joints.
-
-        Raises
-        ------
-        UnknownFrameError
-            If a joint does not exist.
-
+        `joints`: as in `solve`. Returns a function of `stop` and `start` that returns a Solution.
+        `stop` is a sequence of bool that is checked between slices if it is not empty: once
+        stop[0] is true, the loops are closed and the solve ends. `start` (nq,) [rad or m] replaces
+        the joints' values as the start. The function reads and writes no objects, so that it may
+        run in another thread; only one may run at a time per solver. `accept` writes the solution
+        to the joints. Raises UnknownFrameError if a joint does not exist.
         """
         with self.lock:
             problem, table = self._read_objects(), self._graph.structure.table
@@ -965,16 +936,7 @@ class Solver:
 
         The solver uses these arrays too, so the caller must hold `lock` while using them.
 
-        Returns
-        -------
-        tuple of (Problem, JointTable, ndarray)
-            Chains, joints, and packed options.
-
-        Raises
-        ------
-        UnknownFrameError
-            If a goal or link does not exist.
-
+        Raises UnknownFrameError if a goal or link does not exist.
         """
         problem = self.problem_for(names)
         return problem, self._graph.structure.table, self._graph.packed[1]
@@ -985,17 +947,9 @@ class Solver:
         """
         Return the arguments of the kernel's prepared call for some goals.
 
-        Returns
-        -------
-        PreparedCall or None
-            None if one call of the kernel is not the whole solve: several chains, joint targets,
-            couplings, a time budget, a largest step, or another method.
-
-        Raises
-        ------
-        UnknownFrameError
-            If a goal, link or joint does not exist.
-
+        Returns None if one call of the kernel is not the whole solve: several chains, joint
+        targets, couplings, a time budget, a largest step, or another method. Raises
+        UnknownFrameError if a goal, link or joint does not exist.
         """
         problem, table, packed = self.arrays_for(names)
         rows = table.rows if joints is None else table.rows_of(joints)
@@ -1105,20 +1059,9 @@ class Solver:
         The solver uses these arrays too, so the caller must hold `lock` while getting and using
         them, or not change the objects.
 
-        Parameters
-        ----------
-        goals : mapping with the names of goals or links
-            Goals that take part.
-        max_step, joints : optional
-            As in `solve_pose`.
-
-        Raises
-        ------
-        UnknownFrameError
-            If a key is neither a goal nor a link, or a joint does not exist.
-        OptionError
-            If the method is not the compiled one.
-
+        `max_step`, `joints`: as in `solve_pose`. Raises UnknownFrameError if a key is neither a
+        goal nor a link, or a joint does not exist. Raises OptionError if the method is not the
+        compiled one.
         """
         from ik_node.solver.batch.batch_work import BatchWork
 

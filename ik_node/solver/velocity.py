@@ -183,28 +183,10 @@ def solve_velocity(
     """
     Find the joint velocities for the twists of goals, theory.md, section 12.
 
-    Parameters
-    ----------
-    problem : Problem
-        All closures, and the goals.
-    goals : mapping of str to twist
-        See `Solver.velocity`.
-    q : ndarray, shape (nq,)
-        Configuration; values beyond a limit are moved to it [rad or m].
-    joints : ndarray, shape (8, nq)
-        Limits and locks, see `JointTable.rows`.
-    packed : ndarray
-        Packed options.
-    dt : float or None
-        Time for which position limits are to be kept [s].
-
-    Raises
-    ------
-    ShapeError
-        If a twist, q or the largest speed of a joint cannot be used.
-    OptionError
-        If dt is not a time above 0.
-
+    `goals`: see `Solver.velocity`. `q` (nq,): configuration; values beyond a limit are moved to it
+    [rad or m]. `joints` (8, nq): limits and locks, see `JointTable.rows`. `dt`: time for which
+    position limits are to be kept [s]. Raises ShapeError if a twist, q or the largest speed of a
+    joint cannot be used. Raises OptionError if dt is not a time above 0.
     """
     started = perf_counter()
     if dt is not None and not (is_number(dt) and 0.0 < dt <= MOST_SECONDS):
@@ -247,21 +229,9 @@ def unit_twist(
     """
     Return the six numbers of a twist.
 
-    Parameters
-    ----------
-    name : str
-        Name of the goal in messages.
-    twist : (linear, angular), or another form
-        Linear (3,) [m/s] and angular (3,) [rad/s] velocity; both as one array (6,); or the
-        linear velocity alone if the goal has no orientation rows.
-    request : Request
-        The goal.
-
-    Raises
-    ------
-    ShapeError
-        If the twist has none of the forms, or a number is not finite or too large.
-
+    `twist`: linear (3,) [m/s] and angular (3,) [rad/s] velocity; both as one array (6,); or the
+    linear velocity alone if the goal has no orientation rows. Raises ShapeError if the twist has
+    none of the forms, or a number is not finite or too large.
     """
     try:
         linear, angular = elements(twist)

@@ -20,13 +20,8 @@ def check_suffix(path: Path, name: str = 'path') -> None:
     """
     Check that a file can have arrays.
 
-    Raises
-    ------
-    OptionError
-        If it ends in something else than .npz, .h5 or .hdf5; the message calls it `name`.
-    IkError
-        If h5py is needed and missing.
-
+    Raises OptionError if it ends in something else than .npz, .h5 or .hdf5; the message calls it
+    `name`. Raises IkError if h5py is needed and missing.
     """
     if not is_map(path):
         raise OptionError(name, str(path), 'a file that ends in .npz, .h5 or .hdf5')
@@ -43,13 +38,8 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
     """
     Write arrays to a file.
 
-    Raises
-    ------
-    OptionError
-        If the suffix is another one, or the file cannot be written.
-    IkError
-        If h5py is needed and missing.
-
+    Raises OptionError if the suffix is another one, or the file cannot be written. Raises IkError
+    if h5py is needed and missing.
     """
     check_suffix(path)
     try:
@@ -72,13 +62,8 @@ def read_arrays(path: Path) -> dict[str, Any]:
     """
     Return the arrays in a file.
 
-    Raises
-    ------
-    DescriptionError
-        If there is no such file or it has another format.
-    IkError
-        If h5py is needed and missing.
-
+    Raises DescriptionError if there is no such file or it has another format. Raises IkError if
+    h5py is needed and missing.
     """
     if not path.is_file():
         raise DescriptionError('no such file', source=str(path))

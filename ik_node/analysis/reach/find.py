@@ -78,11 +78,7 @@ class ReachFinder:
         """
         Return the wanted plane, or the only possible one, or a vertical one through the link.
 
-        Raises
-        ------
-        OptionError
-            If the link does not move in the plane.
-
+        Raises OptionError if the link does not move in the plane.
         """
         possible = [plane for plane in PLANES if set(plane) <= set(self.moves)]
         if not possible:
@@ -107,11 +103,7 @@ class ReachFinder:
         """
         Return the third coordinate of the plane [m]: the wanted one, or that of the link.
 
-        Raises
-        ------
-        OptionError
-            If the link cannot reach the plane.
-
+        Raises OptionError if the link cannot reach the plane.
         """
         (third,) = set('xyz') - set(plane)
         here = float(self.home['xyz'.index(third)])
@@ -127,13 +119,7 @@ class ReachFinder:
         """
         Return the extent of the reach along both axes of a plane [m], with a margin.
 
-        Parameters
-        ----------
-        plane : str
-            One of `PLANES`.
-        at : float or None
-            Third coordinate [m]; None = any.
-
+        `plane`: one of `PLANES`. `at`: third coordinate [m]; None = any.
         """
         (third,) = set('xyz') - set(plane)
         robot, link = self._robot, self._link
@@ -170,11 +156,7 @@ class ReachFinder:
         """
         Check that the link can move independently along some axes.
 
-        Raises
-        ------
-        OptionError
-            If it moves on a curve or a surface only.
-
+        Raises OptionError if it moves on a curve or a surface only.
         """
         axes = parse_dofs(dof)
         goal = self._robot.add_goal(self._link, name=_FAR, dof=dof)

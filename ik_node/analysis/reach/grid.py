@@ -61,17 +61,8 @@ class Grid:
         """
         Return the neighbours of some points, including diagonal ones.
 
-        Parameters
-        ----------
-        rows : ndarray, shape (n,)
-            Numbers of the points.
-
-        Returns
-        -------
-        list of (neighbours, sources)
-            For each direction the numbers of the neighbours, and of the points that they belong
-            to. Diagonal directions come first.
-
+        `rows` (n,): numbers of the points. Returns for each direction the numbers of the
+        neighbours, and of the points that they belong to. Diagonal directions come first.
         """
         index, found = self.index(rows), []
         for shift in self._shifts:

@@ -24,15 +24,7 @@ def directions(count: int) -> Array:
     The z axes are points of a spherical Fibonacci lattice, and the rotation is the shortest one
     from the z axis of the root frame.
 
-    Parameters
-    ----------
-    count : int
-        Number of orientations.
-
-    Returns
-    -------
-    ndarray, shape (count, 4)
-        Quaternions xyzw.
+    Returns shape (count, 4), quaternions xyzw.
 
     References
     ----------
@@ -50,23 +42,9 @@ def orientations_of(given: Any) -> tuple[Array | None, str]:
     """
     Return the orientations of a map, and the constrained axes of its goal.
 
-    Parameters
-    ----------
-    given : None, int or array_like, shape (K, 4)
-        As in `Robot.reach`.
-
-    Returns
-    -------
-    quats_xyzw : ndarray, shape (K, 4), or None
-        Normalised.
-    dof : str
-        Axes, which are those of the goal.
-
-    Raises
-    ------
-    OptionError, ShapeError
-        If the number or the quaternions cannot be used.
-
+    `given` (K, 4): as in `Robot.reach`. Returns `quats_xyzw` (K, 4), normalised and `dof`, axes,
+    which are those of the goal. Raises OptionError, ShapeError if the number or the quaternions
+    cannot be used.
     """
     if given is None:
         return None, 'X Y Z'
@@ -90,17 +68,8 @@ def angles_between(one: Array, other: Array, *, roll: bool) -> Array:
     """
     Return the angles between orientations [rad].
 
-    Parameters
-    ----------
-    one, other : ndarray, shapes (n, 4) and (m, 4)
-        Quaternions xyzw.
-    roll : bool
-        True to count rotations about z too; otherwise the angles are those between the z axes.
-
-    Returns
-    -------
-    ndarray, shape (n, m)
-
+    `roll`: True to count rotations about z too; otherwise the angles are those between the z axes.
+    Returns shape (n, m).
     """
     found: Array
     if roll:

@@ -113,14 +113,8 @@ class Outline:
         """
         Walk around a cell that the border crosses.
 
-        Returns
-        -------
-        parts : list of ndarray, shape (n, 2)
-            The parts of its edge that are reached.
-        gaps : list of (ndarray, ndarray, int)
-            The end of each part, the start of the next one, and the index of a reached point
-            nearby.
-
+        Returns `parts` (n, 2), the parts of its edge that are reached and `gaps`, the end of each
+        part, the start of the next one, and the index of a reached point nearby.
         """
         width = self._reached.shape[1]
         first = row * width + column

@@ -130,15 +130,9 @@ class Spread:
 
         After an exception, such as Ctrl-C, the results so far stay.
 
-        Parameters
-        ----------
-        rows : ndarray, shape (n,)
-            Numbers of poses near which configurations are known; the first one is most important.
-        starts : ndarray, shape (n, nq)
-            These configurations [rad or m].
-        show : callable
-            Called with the number of decided poses and the number of all poses.
-
+        `rows` (n,): numbers of poses near which configurations are known; the first one is most
+        important. `starts` (n, nq): these configurations [rad or m]. `show`: called with the
+        number of decided poses and the number of all poses.
         """
         count = self._grid.count
         for done, (k, near) in enumerate(self._order(int(rows[0]) // count)):

@@ -23,19 +23,9 @@ def surface_nets(field: NDArray[Any], level: float) -> tuple[Array, Ints]:
     quadrilateral between the vertices of the four cubes around it. Relaxation moves each vertex to
     the mean of its neighbours, within its cube.
 
-    Parameters
-    ----------
-    field : ndarray, shape (nx, ny, nz)
-        The values; everything outside is below the level.
-    level : float
-        The level.
-
-    Returns
-    -------
-    vertices : ndarray, shape (n, 3)
-        In steps of the grid; the first value is at the origin.
-    faces : ndarray, shape (m, 3)
-        Triangles, counterclockwise from the side of the lower values.
+    `field` (nx, ny, nz): the values; everything outside is below the level. Returns `vertices` (n,
+    3), in steps of the grid; the first value is at the origin and `faces` (m, 3), triangles,
+    counterclockwise from the side of the lower values.
 
     References
     ----------

@@ -188,16 +188,8 @@ class SolveWorker:
         """
         End the running or waiting job, because a newer one replaces it.
 
-        Parameters
-        ----------
-        keep : bool
-            True if the newer job continues from its result, False if that is discarded.
-
-        Returns
-        -------
-        SolveJob or None
-            The job that is replaced; None = there is none, or it is ending already.
-
+        `keep`: True if the newer job continues from its result, False if that is discarded.
+        Returns the job that is replaced; None = there is none, or it is ending already.
         """
         with self.lock:
             job = self._waiting or self._current

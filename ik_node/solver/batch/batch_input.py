@@ -25,22 +25,10 @@ def many_poses(
     """
     Return copies of the poses of each goal, with the quaternions normalised.
 
-    Parameters
-    ----------
-    goals : mapping of str to (positions, quats_xyzw)
-        Shapes (N, 3) [m] and (N, 4), or another form of `position_and_quat`.
-    problem : Problem, optional
-        The problem with these goals, some of which may need positions only; None = all of them
-        need orientations.
-    first : int
-        Number of the first row, for messages.
-
-    Raises
-    ------
-    ShapeError
-        If a shape is wrong, the goals have different N, a number is not finite, or a quaternion
-        is zero.
-
+    `goals`: shapes (N, 3) [m] and (N, 4), or another form of `position_and_quat`. `problem`: the
+    problem with these goals, some of which may need positions only; None = all of them need
+    orientations. Raises ShapeError if a shape is wrong, the goals have different N, a number is
+    not finite, or a quaternion is zero.
     """
     read = {}
     for name, pose in goals.items():
@@ -57,27 +45,10 @@ def many_starts(q0: ArrayLike, count: int | None, names: Sequence[str]) -> tuple
     """
     Return a start for every problem.
 
-    Parameters
-    ----------
-    q0 : array_like, shape (nq,) or (N, nq)
-        One start, or one per problem [rad or m].
-    count : int or None
-        Number N of problems; None = the number of rows of q0.
-    names : sequence of str
-        Names of the values of q.
-
-    Returns
-    -------
-    starts : ndarray, shape (N, nq)
-        A copy of the starts [rad or m].
-    one : bool
-        True if q0 is a single start for all problems.
-
-    Raises
-    ------
-    ShapeError
-        If the shape is wrong or a number is not finite.
-
+    `q0` (nq,): one start, or one per problem [rad or m]. `count`: number N of problems; None = the
+    number of rows of q0. Returns `starts` (N, nq), a copy of the starts [rad or m] and `one`, True
+    if q0 is a single start for all problems. Raises ShapeError if the shape is wrong or a number
+    is not finite.
     """
     width = len(names)
     given = numbers('q0', q0)

@@ -50,13 +50,8 @@ def run_parts(
     `threads` threads, by default one. `progress` gets the number of problems that are solved and
     their total number.
 
-    Raises
-    ------
-    ShapeError
-        If a pose is not valid; the message names the row.
-    EngineError
-        If a part fails, see `run_chunks`.
-
+    Raises ShapeError if a pose is not valid; the message names the row. Raises EngineError if a
+    part fails, see `run_chunks`.
     """
     count = 1 if threads is None else thread_count(threads)
     size = part_size(len(rows), executor, count) if most is None else most
@@ -77,11 +72,7 @@ def part_of(work: BatchWork, poses: Poses, starts: Array, rows: range, threads: 
     """
     Return some of the problems of a batch; the arguments are those of `run_parts`.
 
-    Raises
-    ------
-    ShapeError
-        If a pose is not valid; the message names the row.
-
+    Raises ShapeError if a pose is not valid; the message names the row.
     """
     cut = slice(rows.start, rows.stop)
     part = {name: (p[cut], r[cut]) for name, (p, r) in poses.items()}

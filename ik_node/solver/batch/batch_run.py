@@ -32,19 +32,9 @@ def solve_batch(
     """
     Solve every problem as `Solver.solve_pose` does, see `Solver.solve_batch`.
 
-    Parameters
-    ----------
-    work : BatchWork
-        Problem and options, for these goals.
-    goals : mapping of str to (positions, quats_xyzw)
-        Shapes (N, 3) [m] and (N, 4).
-    q0 : array_like, shape (nq,) or (N, nq)
-        Starts [rad or m].
-    threads : int, optional
-        Number of threads; None = one per core that this process may use.
-    progress : callable, optional
-        Function of the number of solved problems and of their total number.
-
+    `goals`: shapes (N, 3) [m] and (N, 4). `q0` (nq,): starts [rad or m]. `threads`: number of
+    threads; None = one per core that this process may use. `progress`: function of the number of
+    solved problems and of their total number.
     """
     started = perf_counter()
     count = thread_count(threads)
@@ -64,11 +54,7 @@ def thread_count(threads: int | None, name: str = 'threads') -> int:
     """
     Return a number of threads or workers; None = one per core. Errors use `name`.
 
-    Raises
-    ------
-    OptionError
-        If it is not an integer from 1.
-
+    Raises OptionError if it is not an integer from 1.
     """
     if threads is None:
         return cores()
@@ -124,16 +110,8 @@ class ThreadedRun:
         """
         Solve all pieces.
 
-        Parameters
-        ----------
-        pieces : sequence of slice
-            Rows of q.
-        threads : int
-            Number of threads, including the calling one.
-        progress : callable, optional
-            Called by the calling thread with the number of solved problems and their total
-            number. An exception that it raises ends the run, as Ctrl-C does.
-
+        `progress`: called by the calling thread with the number of solved problems and their total
+        number. An exception that it raises ends the run, as Ctrl-C does.
         """
         helpers = min(threads, len(pieces)) - 1
         if helpers < 1:

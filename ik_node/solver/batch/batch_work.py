@@ -82,11 +82,7 @@ class BatchChain(NamedTuple):
         """
         Raise the error for the arguments of a problem that the kernel refused.
 
-        Raises
-        ------
-        ShapeError
-            Always, see `ChainProblem.refuse`.
-
+        Raises always a ShapeError, see `ChainProblem.refuse`.
         """
         self.chain.refuse(q[row], (self.positions[row], self.quats_xyzw[row]))
 
@@ -180,13 +176,8 @@ class BatchWork:
         """
         Return the table of joints, shape (8, nq), for one solve.
 
-        Parameters
-        ----------
-        q : ndarray, shape (nq,)
-            Start of the solve [rad or m].
-        window : ndarray, shape (nq,), or float
-            Further limit of the change of every value [rad or m].
-
+        `q` (nq,): start of the solve [rad or m]; `window` (nq,): further limit of the change of
+        every value [rad or m].
         """
         rows, table = self._table.rows, self._table
         narrower = np.minimum(self._window, window)
@@ -200,14 +191,9 @@ class BatchWork:
         """
         Return limits, windows, largest speeds and accelerations for `kernels.path`.
 
-        Parameters
-        ----------
-        max_step : float
-            Largest change of a joint in one solve [rad or characteristic lengths].
-        speed, acceleration : ndarray, shape (nq,)
-            Largest ones [rad or m per s, per s^2]; inf = none. Those of coupled joints also bound
-            their masters.
-
+        `max_step`: largest change of a joint in one solve [rad or characteristic lengths].
+        `speed`, `acceleration` (nq,): largest ones [rad or m per s, per s^2]; inf = none. Those of
+        coupled joints also bound their masters.
         """
         limits, table = np.zeros((PATH_ROWS, len(self.names))), self._table
         limits[PATH_LOWER], limits[PATH_UPPER] = table.rows[[JOINT_LOWER, JOINT_UPPER]]
@@ -222,13 +208,7 @@ class BatchWork:
         """
         Clamp starts if the option says so, and set values without constraints to their targets.
 
-        Parameters
-        ----------
-        q : ndarray, shape (n, nq)
-            Starts [rad or m]; changed in place.
-        rows : ndarray, shape (1, 8, nq) or (n, 8, nq)
-            Tables of joints.
-
+        `q` (n, nq): starts [rad or m]; changed in place. `rows` (1, 8, nq): tables of joints.
         """
         if self.options.start_outside == 'clamp':
             lower, upper = self._table.rows[JOINT_LOWER], self._table.rows[JOINT_UPPER]

@@ -69,14 +69,9 @@ def run_chunks(
     shared object once. `progress` is called by this thread with the number of problems that are
     solved.
 
-    Raises
-    ------
-    OptionError
-        If the executor is something else.
-    EngineError
-        If a chunk fails with another error than an `IkError`, or a worker is killed; the message
-        names the rows. Or if the executor takes no work, for example after its shutdown.
-
+    Raises OptionError if the executor is something else. Raises EngineError if a chunk fails with
+    another error than an `IkError`, or a worker is killed; the message names the rows. Or if the
+    executor takes no work, for example after its shutdown.
     """
     solved = 0
     for rows, result in _results(executor, function, shared, iter(chunks)):

@@ -44,24 +44,8 @@ def solve_paths(
     """
     Solve paths, see `Solver.solve_paths`.
 
-    Parameters
-    ----------
-    work : BatchWork
-        Problem and options, for these goals.
-    goals : mapping, or sequence of mappings
-        Poses.
-    q0 : array_like, shape (nq,) or (P, nq)
-        Starts [rad or m].
-    dt, times, threads, executor, progress : optional
-        As for `Solver.solve_paths`.
-    request : Request
-        Limits and smoothing.
-
-    Raises
-    ------
-    ShapeError, OptionError
-        If an argument is not allowed.
-
+    `q0` (nq,): starts [rad or m]; `dt`, `times`, `threads`, `executor`, `progress`: as for
+    `Solver.solve_paths`. Raises ShapeError, OptionError if an argument is not allowed.
     """
     started = perf_counter()
     check_request(request, work.options)
@@ -170,19 +154,8 @@ class PathRun(ThreadedRun):
         """
         Solve all paths in parts on an executor, whose workers use some threads each.
 
-        Parameters
-        ----------
-        executor : Executor
-            See `run_chunks`.
-        starts : ndarray, shape (P, nq)
-            Start of each path [rad or m].
-        poses : dict of str to (ndarray, ndarray)
-            Poses of all frames, see `split_paths`.
-        threads : int
-            Number of threads of a worker.
-        progress : callable, optional
-            Called with the numbers of frames.
-
+        `executor`: see `run_chunks`; `starts` (P, nq): start of each path [rad or m]; `poses`:
+        poses of all frames, see `split_paths`.
         """
         parts = list(_parts(self._first, part_size(len(self._q), executor, threads)))
 

@@ -28,13 +28,8 @@ def requested_times(count: int, dt: float, times: ArrayLike | None) -> Array:
     """
     Return the requested time of each point, shape (count,) [s].
 
-    Raises
-    ------
-    OptionError
-        If dt is not a number above zero.
-    ShapeError
-        If the shape of `times` is wrong, or they do not increase.
-
+    Raises OptionError if dt is not a number above zero. Raises ShapeError if the shape of `times`
+    is wrong, or they do not increase.
     """
     if times is None:
         if not is_number(dt) or not 0.0 < dt <= MOST_SECONDS:
@@ -59,11 +54,7 @@ def checked_limits(what: str, given: ArrayLike, count: int) -> Array:
     """
     Return largest speeds or accelerations as an array, shape (nq,).
 
-    Raises
-    ------
-    ShapeError
-        If they have the wrong shape or one is not above zero.
-
+    Raises ShapeError if they have the wrong shape or one is not above zero.
     """
     limits = numbers(what, given, (count,))
     if limits.shape != (count,) or not (limits > 0.0).all():
@@ -78,22 +69,9 @@ def stretched_times(
     """
     Return the times of points, extended where a joint would exceed its largest speed.
 
-    Parameters
-    ----------
-    q : ndarray, shape (N, nq)
-        Joint values [rad or m].
-    requested : ndarray, shape (N,)
-        Requested times [s].
-    max_velocity : ndarray, shape (nq,)
-        Largest speeds [rad/s or m/s]; inf = none.
-
-    Returns
-    -------
-    times : ndarray, shape (N,)
-        Times [s]; the first one is unchanged.
-    longer : ndarray, shape (N,), bool
-        True if the step to the point takes longer than requested.
-
+    `q` (N, nq): joint values [rad or m]. `requested` (N,): requested times [s]. `max_velocity`
+    (nq,): largest speeds [rad/s or m/s]; inf = none. Returns `times` (N,), times [s]; the first
+    one is unchanged and `longer` (N,), True if the step to the point takes longer than requested.
     """
     needed = (1.0 + MARGIN) * (np.abs(np.diff(q, axis=0)) / max_velocity).max(axis=1, initial=0.0)
     wanted = np.diff(requested)
@@ -133,18 +111,8 @@ def split_paths(
     """
     Return the poses of all frames of all paths in a row, and the number of frames of each path.
 
-    Parameters
-    ----------
-    goals : mapping, or sequence of mappings
-        See `Solver.solve_paths`.
-    problem : Problem
-        The problem with these goals.
-
-    Raises
-    ------
-    ShapeError
-        If a path has no frames, or paths have different goals, or a shape is wrong.
-
+    `goals`: see `Solver.solve_paths`. Raises ShapeError if a path has no frames, or paths have
+    different goals, or a shape is wrong.
     """
     if isinstance(goals, Mapping):
         given = {name: _numbers_of(name, pose) for name, pose in goals.items()}
@@ -227,11 +195,7 @@ def check_request(request: Request, options: SolverOptions) -> None:
     """
     Check the numbers of a request.
 
-    Raises
-    ------
-    OptionError
-        If one is not allowed, or not with these options.
-
+    Raises OptionError if one is not allowed, or not with these options.
     """
     step, smoothing = request.max_step, request.smoothing
     if not is_number(step) or not 0.0 < step <= 1.0:

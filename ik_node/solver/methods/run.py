@@ -244,11 +244,8 @@ def cyclic_coordinate_descent(run: Run) -> Iterator[None]:
     than poses take the step of the linear model, Delta x_v = -J_v^T W r / (J_v^T W J_v), which is
     halved until the cost does not rise.
 
-    Raises
-    ------
-    OptionError
-        If the chain has closures, which a method that moves single joints would open.
-
+    Raises OptionError if the chain has closures, which a method that moves single joints would
+    open.
     """
     here, limit = run.here, run.options.ccd_step_limit
     loops = [name for _, name in here.chain.names.closures]
@@ -398,12 +395,8 @@ def run_method(
     in which stop[0] becomes true. The answers are those of the best iterates: CONVERGED means that
     all residuals are within their tolerances; otherwise closures may be open.
 
-    Raises
-    ------
-    OptionError
-        If the method is 'ccd' and there are closures, or `comfort` does not return a finite
-        number.
-
+    Raises OptionError if the method is 'ccd' and there are closures, or `comfort` does not return
+    a finite number.
     """
     ends = perf_counter() + options.time_budget if options.time_budget > 0.0 else inf
     answers = []

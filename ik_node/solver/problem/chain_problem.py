@@ -131,18 +131,9 @@ class ChainProblem:
         """
         Continue a solve for one slice and return the status of `kernels.solve.advance`.
 
-        Parameters
-        ----------
-        q : ndarray, shape (nq,)
-            Start; overwritten with the result when the solve ends [rad or m].
-        joints : ndarray, shape (8, nq)
-            Limits, locks and preferences, see `JointTable.rows`.
-        packed : ndarray
-            Packed options.
-        steps : int, optional
-            Steps of the slice; None = `slice_steps`. -n starts a new solve, with n steps for its
-            first slice.
-
+        `q` (nq,): start; overwritten with the result when the solve ends [rad or m]. `joints` (8,
+        nq): limits, locks and preferences, see `JointTable.rows`. `steps`: steps of the slice;
+        None = `slice_steps`. -n starts a new solve, with n steps for its first slice.
         """
         most = self.slice_steps if steps is None else steps
         return self.kernels.advance(q, joints, packed, *TABLE_POSES, 0, most)
@@ -192,27 +183,12 @@ class ChainProblem:
         """
         Return residual and Jacobian at q, with lengths in metres; the workspace is not used.
 
-        Parameters
-        ----------
-        q : ndarray, shape (nq,)
-            [rad or m]
-        joints : ndarray, shape (8, nq)
-            Limits and locks, see `JointTable.rows`.
-        packed : ndarray
-            Packed options.
-        table : ndarray, shape (nc, 20), optional
-            Constraint table; None = the present one.
-
-        Returns
-        -------
-        residual : ndarray, shape (nr,)
-            Residual [m, rad], theory.md, section 3.
-        jacobian : ndarray, shape (nr, nv)
-            Its derivatives by the variables, theory.md, section 4. The columns EX, EY, EZ of a
-            ball joint without limits are rotations about the axes of its turned frame.
-        errors : ndarray, shape (2 nc,)
-            Residual norms of every constraint [m], [rad].
-
+        `q` (nq,): [rad or m]. `joints` (8, nq): limits and locks, see `JointTable.rows`. `table`
+        (nc, 20): constraint table; None = the present one. Returns `residual` (nr,), residual [m,
+        rad], theory.md, section 3; `jacobian` (nr, nv), its derivatives by the variables,
+        theory.md, section 4. The columns EX, EY, EZ of a ball joint without limits are rotations
+        about the axes of its turned frame; `errors` (2 nc,), residual norms of every constraint
+        [m], [rad].
         """
         residual, jacobian, errors = self.linearise_by_size(q, joints, packed, table)
         units = self.flat.row_units
@@ -246,18 +222,8 @@ class ChainProblem:
         """
         Raise the error for the argument that the kernel refused.
 
-        Parameters
-        ----------
-        q : ndarray, shape (nq,)
-            Start [rad or m].
-        poses : (ndarray, ndarray)
-            Positions [m] and quaternions of the goals, or `TABLE_POSES`.
-
-        Raises
-        ------
-        ShapeError
-            Always; the message names the argument and the number.
-
+        `q` (nq,): start [rad or m]; `poses`: positions [m] and quaternions of the goals, or
+        `TABLE_POSES`. Raises always a ShapeError; the message names the argument and the number.
         """
         goals = [name for _, name in self.names.goals]
         for what, array, width in zip(('positions', 'quats_xyzw'), poses, (3, 4), strict=True):
@@ -279,17 +245,8 @@ class ChainProblem:
         planar loops, do not count, but a singular configuration does. See
         `SolveResult.condition_number`.
 
-        Parameters
-        ----------
-        q : ndarray, shape (nq,)
-            [rad or m]
-        joints : ndarray, shape (8, nq)
-            Limits and locks; locked values do not count.
-        table : ndarray, shape (nc, 20)
-            Constraint table.
-        packed : ndarray
-            Packed options.
-
+        `q` (nq,): [rad or m]. `joints` (8, nq): limits and locks; locked values do not count.
+        `table` (nc, 20): constraint table.
         """
         free = joints[JOINT_WINDOW, self.flat.var_q] > 0.0
         rank = 0
@@ -315,13 +272,8 @@ def zero_of(values: NDArray[np.floating[Any]], slack: float = 0.0) -> Array:
     """
     Return the largest singular value that counts as zero.
 
-    Parameters
-    ----------
-    values : ndarray, shape (..., n)
-        Singular values of a Jacobian that counts by size, see `ChainProblem.linearise_by_size`.
-    slack : float
-        Values below this are rounding of the description.
-
+    `values` (..., n): singular values of a Jacobian that counts by size, see
+    `ChainProblem.linearise_by_size`; `slack`: values below this are rounding of the description.
     """
     largest = values.max(axis=-1, initial=LARGEST_VALUE)
     return np.asarray(np.maximum(RANK_TOLERANCE * largest, slack))
@@ -344,23 +296,9 @@ def make_chain_problem(
     """
     Return a chain as a `ChainProblem`; reuse the one made before if it is equal.
 
-    Parameters
-    ----------
-    tree : Tree
-        Tree of the graph.
-    requests : sequence of Request
-        All closures and goals.
-    supports : sequence of Support
-        Support of each of them.
-    chain : Chain
-        The chain, which selects some of the requests.
-    before : ChainProblem or None
-        The one made before for requests of the same names.
-    length : float
-        The characteristic length [m]; 0 = computed from the chain.
-    redundancies : sequence of Redundancy
-        Redundancies among all closures.
-
+    `chain`: the chain, which selects some of the requests. `before`: the one made before for
+    requests of the same names. `length`: the characteristic length [m]; 0 = computed from the
+    chain.
     """
     chosen = tuple(requests[at] for at in chain.requests)
     closures = {request.name for request in chosen if not request.is_goal}

@@ -318,13 +318,7 @@ class JointTable:
         """
         Return the rows with windows around q; those of followers also limit their masters.
 
-        Parameters
-        ----------
-        window : ndarray, shape (nq,), or float
-            Largest change of every value [rad or m].
-        q : ndarray, shape (nq,)
-            Start [rad or m].
-
+        `window` (nq,): largest change of every value [rad or m]; `q` (nq,): start [rad or m].
         """
         rows = self._within(window)
         for follower, master, polynomial in self.followers:
@@ -347,11 +341,7 @@ class JointTable:
         """
         Return largest changes such that followers keep theirs: |dp/dm| dm <= theirs.
 
-        Parameters
-        ----------
-        most : ndarray, shape (nq,)
-            Largest change or rate of every value [rad or m]; inf = none.
-
+        `most` (nq,): largest change or rate of every value [rad or m]; inf = none.
         """
         narrowed = most.copy()
         for follower, master, polynomial in self.followers:
@@ -370,11 +360,7 @@ class JointTable:
         """
         Return the indices in q of joints, or of single values of them.
 
-        Raises
-        ------
-        UnknownFrameError
-            If a joint or value does not exist.
-
+        Raises UnknownFrameError if a joint or value does not exist.
         """
         found: list[int] = []
         for name in names_in('joints', names):
@@ -388,11 +374,7 @@ class JointTable:
         A named follower whose master is not named does not move. A joint with several masters
         moves if it or one of them is named.
 
-        Raises
-        ------
-        UnknownFrameError
-            If a joint or value does not exist.
-
+        Raises UnknownFrameError if a joint or value does not exist.
         """
         chosen = {at for at in self.places(names) if at not in self.masters}
         for follower, terms in self.sums:
@@ -407,11 +389,7 @@ class JointTable:
         """
         Return the rows with which only the named joints move; `refresh` updates them as well.
 
-        Raises
-        ------
-        UnknownFrameError
-            If a joint or value does not exist.
-
+        Raises UnknownFrameError if a joint or value does not exist.
         """
         if names not in self._rows_of:
             self._rows_of[names] = self._within(self.window_of(names))
@@ -427,20 +405,9 @@ class JointTable:
         """
         Return the largest change of every value in a call, shape (nq,) [rad or m]; None = any.
 
-        Parameters
-        ----------
-        max_step : array_like, shape (nq,), optional
-            Largest change of every value [rad or m].
-        names : iterable of str, optional
-            The joints that may move; None = all.
-
-        Raises
-        ------
-        UnknownFrameError
-            If a joint does not exist.
-        ShapeError
-            If max_step has the wrong shape or is negative.
-
+        `max_step` (nq,): largest change of every value [rad or m]. `names`: the joints that may
+        move; None = all. Raises UnknownFrameError if a joint does not exist. Raises ShapeError if
+        max_step has the wrong shape or is negative.
         """
         widest: Array | None = None
         if max_step is not None:
@@ -459,15 +426,8 @@ class JointTable:
         """
         Return index in q -> value [rad or m] of the joints to drive.
 
-        Raises
-        ------
-        UnknownFrameError
-            If a joint does not exist.
-        OptionError
-            If a joint has several values, or follows another joint.
-        ShapeError
-            If a value is not finite.
-
+        Raises UnknownFrameError if a joint does not exist. Raises OptionError if a joint has
+        several values, or follows another joint. Raises ShapeError if a value is not finite.
         """
         wanted = {}
         for name, value in values.items():
@@ -549,21 +509,10 @@ def allowed_stretches(
     """
     Return the intervals of a master's values on which its follower is within its limits.
 
-    Parameters
-    ----------
-    polynomial : tuple of float
-        Coefficients of the follower's value as a polynomial of the master's.
-    limits : (float, float)
-        Limits of the follower [rad or m].
-    own : (float, float)
-        Limits of the master [rad or m].
-
-    Returns
-    -------
-    list of (float, float)
-        Intervals [rad or m], ascending. A follower that exceeds its limits by less than
-        `ROUNDING` of its range counts as within them.
-
+    `polynomial`: coefficients of the follower's value as a polynomial of the master's; `limits`:
+    limits of the follower [rad or m]; `own`: limits of the master [rad or m]. Returns the
+    intervals [rad or m], ascending. A follower that exceeds its limits by less than `ROUNDING` of
+    its range counts as within them.
     """
     low, high = max(own[0], -FAR), min(own[1], FAR)
     cuts = [low, high]

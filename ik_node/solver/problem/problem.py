@@ -198,32 +198,12 @@ class Problem:
         """
         Solve every chain.
 
-        Parameters
-        ----------
-        q : ndarray, shape (nq,)
-            Start; overwritten with the result [rad or m].
-        joints : ndarray, shape (8, nq)
-            Limits, locks and preferences, see `JointTable.rows`.
-        packed : ndarray
-            Packed options, `SolverOptions.packed()`.
-        time_budget : float
-            Longest time [s]; 0 = no limit.
-        stop : sequence of bool
-            Checked between slices if it is not empty; the solve ends when stop[0] is true.
-        goes_on : bool
-            True: a chain that starts with the values with which the last such call ended as
-            TIMEOUT also starts with its damping and its random numbers.
-
-        Returns
-        -------
-        list of ChainAnswer
-            One per chain.
-
-        Raises
-        ------
-        ShapeError
-            If q or the pose of a goal is not finite.
-
+        `q` (nq,): start; overwritten with the result [rad or m]. `joints` (8, nq): limits, locks
+        and preferences, see `JointTable.rows`. `packed`: packed options, `SolverOptions.packed()`.
+        `time_budget`: longest time [s]; 0 = no limit. `stop`: checked between slices if it is not
+        empty; the solve ends when stop[0] is true. `goes_on`: if true, a chain that starts with
+        the values with which the last such call ended as TIMEOUT also starts with its damping and
+        its random numbers. Raises ShapeError if q or the pose of a goal is not finite.
         """
         ends = perf_counter() + time_budget if time_budget > 0.0 else 0.0
         answers = []

@@ -49,23 +49,10 @@ def leave_singular_start(
     """
     Return a configuration beside q in the nearest of the branches that meet there.
 
-    Parameters
-    ----------
-    problem : Problem
-        The closures alone.
-    rows : ndarray, shape (8, nq)
-        Limits and locks; targets are ignored.
-    q : ndarray, shape (nq,)
-        A configuration with closed loops [rad or m].
-    ahead : dict of int to float
-        Index in q of each driven value -> the value towards which it moves [rad or m].
-    packed : ndarray
-        Packed options.
-
-    Returns
-    -------
-    Departure or None
-        None if q is not singular, or no branch with the driven values farther on was found.
+    `rows` (8, nq): limits and locks; targets are ignored. `q` (nq,): a configuration with closed
+    loops [rad or m]. `ahead`: index in q of each driven value -> the value towards which it moves
+    [rad or m]. Returns None if q is not singular, or no branch with the driven values farther on
+    was found.
 
     Notes
     -----

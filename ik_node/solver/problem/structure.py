@@ -143,13 +143,7 @@ class Structure:
         """
         Return the chains of closures that are redundant up to rounding; they are searched once.
 
-        Parameters
-        ----------
-        q : ndarray, shape (nq,)
-            Configuration from which the loops can be closed [rad or m].
-        options : SolverOptions
-            Options of the solver.
-
+        `q` (nq,): configuration from which the loops can be closed [rad or m].
         """
         if not self.examined:
             self.examined = True
@@ -168,11 +162,7 @@ class Structure:
         """
         Return the problem of all closures and the named goals; it is made once per set of names.
 
-        Raises
-        ------
-        UnknownFrameError
-            If a key is neither a goal nor a link.
-
+        Raises UnknownFrameError if a key is neither a goal nor a link.
         """
         problem = self.problems.get(keys)
         if problem is None or problem.length != options.characteristic_length:
