@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from math import isnan, nan, pi
 from xml.etree.ElementTree import Element
@@ -17,6 +17,7 @@ from ik_node.description.mjcf.document import (
     Settings,
     SMALLEST,
 )
+from ik_node.description.xml_document import MAX_DEPTH
 from ik_node.model.rotation import quat_identity, quat_multiply, quat_to_matrix, unit
 import numpy as np
 from numpy.typing import NDArray
@@ -206,9 +207,17 @@ class BodyReader:
     """
 
     def __init__(
-        self, document: MjcfDocument, settings: Settings, defaults: Defaults, notes: list[str]
+        self,
+        document: MjcfDocument,
+        settings: Settings,
+        defaults: Defaults,
+        notes: list[str],
+        attached: Callable[[Element, int], Mjcf],
     ) -> None:
         self._document = document
+        self._attached = attached
+        self.equalities: list[MjcfConstraint | MjcfCoupling | MjcfSum] = []
+        self.actuated: list[str] = []
         self._settings = settings
         self._defaults = defaults
         self._notes = notes
@@ -216,24 +225,30 @@ class BodyReader:
         self._unknown: dict[str, int] = {}
         self.soft = False
         self.bodies = [MjcfBody(WORLD)]
-        self.elements = [document.root]
+        self.elements: list[Element | None] = [document.root]
         self.geoms: list[list[tuple[Element, Pose]]] = [[]]
         for element in document.sections('worldbody'):
-            self._read(element, 0, (np.zeros(3), quat_identity()), None)
+            self._read(element, 0, (np.zeros(3), quat_identity()), None, document.depth)
         self._name_the_rest()
         for tag, count in self._unknown.items():
             notes.append(f'<{tag}> is not read ({count} of them)')
 
-    def _read(self, element: Element, index: int, frame: Pose, childclass: str | None) -> None:
+    def _read(
+        self, element: Element, index: int, frame: Pose, childclass: str | None, depth: int
+    ) -> None:
         """Read the children of a body or frame; `frame` is its pose in the body `index`."""
-        document, body = self._document, self.bodies[index]
+        document, body, depth = self._document, self.bodies[index], depth + 1
+        if depth > MAX_DEPTH:
+            raise document.error(element, f'elements are nested more than {MAX_DEPTH} deep')
         for child in element:
             tag = child.tag
             if tag == 'body':
-                self._body(child, index, frame, childclass)
+                self._body(child, index, frame, childclass, depth)
             elif tag == 'frame':
                 inner = self._inner_class(child, childclass)
-                self._read(child, index, compose(frame, self._pose(child)), inner)
+                self._read(child, index, compose(frame, self._pose(child)), inner, depth)
+            elif tag == 'attach':
+                self._attach(child, index, frame, depth)
             elif tag in ('joint', 'freejoint'):
                 if index == 0:
                     raise document.error(child, 'the world is fixed; a joint must be in a body')
@@ -258,7 +273,9 @@ class BodyReader:
             elif tag not in SILENT:
                 self._unknown[tag] = self._unknown.get(tag, 0) + 1
 
-    def _body(self, element: Element, parent: int, frame: Pose, childclass: str | None) -> None:
+    def _body(
+        self, element: Element, parent: int, frame: Pose, childclass: str | None, depth: int
+    ) -> None:
         inner = self._inner_class(element, childclass)
         position, quat = compose(frame, self._pose(element))
         body = MjcfBody(element.get('name', ''), parent, position, quat)
@@ -267,7 +284,33 @@ class BodyReader:
         self.bodies.append(body)
         self.elements.append(element)
         self.geoms.append([])
-        self._read(element, len(self.bodies) - 1, (np.zeros(3), quat_identity()), inner)
+        self._read(element, len(self.bodies) - 1, (np.zeros(3), quat_identity()), inner, depth)
+
+    def _attach(self, element: Element, index: int, frame: Pose, depth: int) -> None:
+        """Insert the bodies of a model; `frame` is where its world is in the body `index`."""
+        model, first = self._attached(element, depth), len(self.bodies) - 1
+        world, *bodies = model.bodies
+        for site in world.sites:
+            site.position, site.quat_xyzw = compose(frame, (site.position, site.quat_xyzw))
+        self.bodies[index].sites += world.sites
+        for body in bodies:
+            if body.parent == 0:
+                body.position, body.quat_xyzw = compose(frame, (body.position, body.quat_xyzw))
+            body.parent = first + body.parent if body.parent else index
+            self._declare(element, 'body', body.name)
+            for joint in body.joints:
+                self._declare(element, 'joint', joint.name)
+                self._check_free(element, body, joint)
+        for site in (site for body in model.bodies for site in body.sites):
+            self._declare(element, 'site', site.name)
+        self.bodies += bodies
+        self.elements += [None] * len(bodies)
+        self.geoms += [[] for _ in bodies]
+        for each in model.equalities:
+            if isinstance(each, MjcfConstraint):
+                each.bodies = (first + each.bodies[0], first + each.bodies[1])
+        self.equalities += model.equalities
+        self.actuated += model.actuated
 
     def _inner_class(self, element: Element, childclass: str | None) -> str | None:
         inner = element.get('childclass') or childclass
@@ -281,16 +324,19 @@ class BodyReader:
 
     def _put(self, element: Element, body: MjcfBody, joint: MjcfJoint, frame: Pose) -> None:
         """Add a joint to a body."""
-        if joint.kind == 'free' and body.parent != 0:
-            raise self._document.error(
-                element, 'a free joint must be in a child body of the world, not further down'
-            )
+        self._check_free(element, body, joint)
         if body.joints and 'free' in (joint.kind, body.joints[0].kind):
             raise self._document.error(element, 'a free joint is the only one of its body')
         if joint.kind != 'free':
             joint.position = frame[0] + quat_to_matrix(frame[1]) @ joint.position
             joint.axis = quat_to_matrix(frame[1]) @ joint.axis
         body.joints.append(joint)
+
+    def _check_free(self, element: Element, body: MjcfBody, joint: MjcfJoint) -> None:
+        if joint.kind == 'free' and body.parent != 0:
+            raise self._document.error(
+                element, 'a free joint must be in a child body of the world, not further down'
+            )
 
     def _site(self, element: Element, body: MjcfBody, frame: Pose) -> None:
         name, document = element.get('name', ''), self._document
@@ -384,6 +430,8 @@ def read_masses(
     """
     unknown = []
     for body, element, geoms in zip(reader.bodies, reader.elements, reader.geoms, strict=True):
+        if element is None:  # attached, with its mass
+            continue
         inertial = _inertial(element) if body is not reader.bodies[0] else None
         if inertial is not None and settings.from_geoms != 'true':
             body.mass = document.numbers(inertial, 'mass', (0.0,))[0]

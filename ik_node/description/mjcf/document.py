@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 MAX_INCLUDES = 200
+MOST_ATTACHED = 30  # one inside the other
 # Limit on the elements that replicas and attached models add.
 MAX_ADDED = 6_000
 FALSE_TRUE = ('false', 'true')
@@ -35,7 +36,9 @@ class MjcfDocument(XmlDocument):
     `repeated` has the files that are included more than once, which MuJoCo rejects.
     """
 
-    def __init__(self, document: XmlDocument, outer: MjcfDocument | None = None) -> None:
+    def __init__(
+        self, document: XmlDocument, outer: MjcfDocument | None = None, depth: int = 0
+    ) -> None:
         super().__init__(document.root, dict(document._lines), document.source)
         self._sources: dict[Element, str] = {}
         is_file = document.source != '<text>'
@@ -44,6 +47,7 @@ class MjcfDocument(XmlDocument):
         self._included: list[str] = []
         self.repeated: set[str] = set()
         self._chain: tuple[str, ...] = (outer._chain if outer else ()) + main
+        self.depth = depth  # of the elements around it
         self._spent: list[float] = outer._spent if outer else [0.0, 0.0]  # elements, bytes
         self._put_in(self.root, self._folder, 1, main)
 
@@ -138,22 +142,14 @@ class MjcfDocument(XmlDocument):
                 children.append(child)
         parent[:] = children
 
-    def attached(self, element: Element) -> MjcfDocument:
-        """Return the model in the file that an element names."""
+    def attached(self, element: Element, depth: int) -> MjcfDocument:
+        """Return the model in the file that an element names, to be inserted at a depth."""
         part = self._open(element, self._folder)
         if abspath(part.source) in self._chain:
             raise self.error(element, 'the model is attached to itself')
-        if len(self._chain) > MAX_DEPTH // 4:
+        if len(self._chain) > MOST_ATTACHED:
             raise self.error(element, 'models are attached to models without end')
-        return MjcfDocument(part, self)
-
-    def check_depth(self) -> None:
-        """Raise DescriptionError if the expanded elements are nested too deep."""
-        level = [self.root]
-        for _ in range(MAX_DEPTH):
-            level = [child for element in level for child in element]
-        if level:
-            raise self.error(level[0], f'elements are nested more than {MAX_DEPTH} deep')
+        return MjcfDocument(part, self, depth)
 
     def spend(self, element: Element, count: float, data: float = 0.0) -> None:
         """Count added elements and bytes, and raise DescriptionError above the limit."""

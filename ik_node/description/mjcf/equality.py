@@ -280,6 +280,8 @@ def read_actuators(
             others[element.tag] = others.get(element.tag, 0) + 1
     for tag, count in others.items():
         notes.append(f'{count} <{tag}> actuators act on no joint; they are not read')
+    for name in model.actuated:  # by actuators of attached models, whose efforts the joint has
+        driven.setdefault(name, []).append(UNLIMITED)
     model.actuated = list(driven)
     for joint in model.joints:
         if joint.name in driven:

@@ -29,7 +29,7 @@ from ik_node.description.mjcf.bodies import (
 )
 from ik_node.description.mjcf.document import Defaults, MjcfDocument, read_settings
 from ik_node.description.mjcf.equality import EqualityReader, read_actuators
-from ik_node.description.mjcf.expand import expand_attaches, expand_replicates
+from ik_node.description.mjcf.expand import Attachments, expand_replicates
 from ik_node.description.tree import hang_joints
 from ik_node.description.xml_document import XmlDocument
 from ik_node.model.link import Link
@@ -281,13 +281,13 @@ def read_model(document: MjcfDocument, notes: list[str]) -> Mjcf:
         files = quoted(sorted(document.repeated))
         notes.append(f'files included more than once, which MuJoCo does not allow: {files}')
     settings = read_settings(document)
-    expand_attaches(document, settings, read_model, notes)
     expand_replicates(document, settings)
     defaults = Defaults(document, notes)
-    reader = BodyReader(document, settings, defaults, notes)
+    attached = Attachments(document, read_model, notes).model_of
+    reader = BodyReader(document, settings, defaults, notes, attached)
     read_masses(document, reader, settings, notes)
-    model = Mjcf(reader.bodies)
-    model.equalities = EqualityReader(document, reader, defaults, notes).found
+    found = EqualityReader(document, reader, defaults, notes).found
+    model = Mjcf(reader.bodies, found + reader.equalities, reader.actuated)
     read_actuators(document, model, settings, defaults, notes)
     note_the_rest(document, notes)
     return model

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 from ik_node.description.mesh_path import Rgba, Visual
 from ik_node.description.mjcf.bodies import BodyReader, compose, geom_pose, geom_size, Pose, SIZES
 from ik_node.description.mjcf.document import Defaults, MjcfDocument, read_settings, Settings
-from ik_node.description.mjcf.expand import expand_attaches, expand_replicates
+from ik_node.description.mjcf.expand import Attachments, expand_replicates
 from ik_node.description.mjcf.reader import read_model
 from ik_node.description.xml_document import XmlDocument
 from ik_node.errors import DescriptionError
@@ -68,26 +68,20 @@ def read_mjcf_visuals(document: XmlDocument) -> list[Visual]:
     """Return the visible geoms of an MJCF, which are those of groups 0 to 2."""
     whole = MjcfDocument(document)
     settings = read_settings(whole)
-    own = _body_names(whole)
-    expand_attaches(whole, settings, read_model, [])
-    attached = _body_names(whole) - own
     expand_replicates(whole, settings)
     defaults = Defaults(whole, [])
-    reader = BodyReader(whole, settings, defaults, [])
+    reader = BodyReader(whole, settings, defaults, [], Attachments(whole, read_model, []).model_of)
     geoms = _Geoms(whole, settings, defaults)
-    found = [Visual.unread(name, f'geoms of the attached {name}') for name in sorted(attached)]
-    for body, elements in zip(reader.bodies, reader.geoms, strict=True):
+    found = []
+    for body, own, elements in zip(reader.bodies, reader.elements, reader.geoms, strict=True):
+        if own is None:
+            found.append(Visual.unread(body.name, f'geoms of the attached {body.name}'))
         for element, frame in elements:
             try:
                 found += geoms.visual(body.name, element, frame)
             except DescriptionError as error:
                 found.append(Visual.unread(body.name, f'geom of {body.name}: {error}'))
     return found
-
-
-def _body_names(document: MjcfDocument) -> set[str]:
-    worlds = document.sections('worldbody')
-    return {each.get('name', '') for world in worlds for each in world.iter('body')}
 
 
 class _Geoms:

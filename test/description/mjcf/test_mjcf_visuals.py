@@ -122,4 +122,4 @@ def test_visuals_of_attached_models_are_marked_unread(tmp_path):
       <body name="a"><geom size="1"/><attach model="hand" body="h" prefix="l_"/></body>
       </worldbody></mujoco>"""
     found = read_visuals(text, str(tmp_path / 'robot.xml'))
-    assert [(each.link, each.kind) for each in found] == [('l_h', 'unread'), ('a', 'sphere')]
+    assert [(each.link, each.kind) for each in found] == [('a', 'sphere'), ('l_h', 'unread')]
