@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from ik_node.description.description import CouplingRule, Description
 from ik_node.description.writers.plain_tree import (
-    closure_type,
     couplings_of,
     ends_of,
-    LEAST_ROUNDING,
     motors_of,
     OWN_TYPES,
+    plain,
     plain_tree,
     rpy_of,
+    settings_of,
 )
 from ik_node.model.closure import Closure
 from ik_node.model.link import Link
@@ -46,41 +45,22 @@ def to_closures(description: Description) -> str:
 
 def _coupling(rule: CouplingRule) -> dict[str, Any]:
     if rule.others:
-        return {'joint': rule.joint, 'of': {name: _plain(c) for name, c in rule.terms}}
-    return {'joint': rule.joint, 'of': rule.master, 'coefficients': _plain(rule.coefficients)}
+        return {'joint': rule.joint, 'of': {name: plain(c) for name, c in rule.terms}}
+    return {'joint': rule.joint, 'of': rule.master, 'coefficients': plain(rule.coefficients)}
 
 
 def _closure(closure: Closure) -> dict[str, Any]:
     link_a, link_b = ends_of(closure)
-    said: dict[str, Any] = {
+    return {
         'name': closure.name,
         'frame_a': _frame(link_a, closure.offset_position, closure.offset_quaternion),
         'frame_b': _frame(link_b, closure.position, closure.quaternion),
+        **settings_of(closure, OWN_TYPES),
     }
-    type_name = closure_type(closure, OWN_TYPES)
-    if type_name is not None:
-        said['type'] = type_name
-    else:
-        said['dof'] = ' '.join(dof.name for dof in closure.dof)
-    if type_name == 'distance':
-        said['distance'] = float(closure.distance)
-    if closure.tolerance is not None:
-        said['tolerance'] = _plain(closure.tolerance)
-    if closure.rounding is not None and max(closure.rounding) > LEAST_ROUNDING:
-        said['rounding'] = _plain(closure.rounding)
-    if closure.weight != 1.0:
-        said['weight'] = float(closure.weight)
-    if not closure.enabled:
-        said['enabled'] = False
-    return said
 
 
 def _frame(link: Link, position: Array, quat_xyzw: Array) -> dict[str, Any]:
-    return {'link': link.name, 'xyz': _plain(position), 'rpy': _plain(rpy_of(quat_xyzw))}
-
-
-def _plain(numbers: Iterable[float]) -> list[float]:
-    return [float(number) + 0.0 for number in numbers]
+    return {'link': link.name, 'xyz': plain(position), 'rpy': plain(rpy_of(quat_xyzw))}
 
 
 def _section(key: str, entries: list[dict[str, Any]]) -> list[str]:

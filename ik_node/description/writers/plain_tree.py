@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import atan2, hypot, inf, nextafter, pi, remainder
+from typing import Any
 
 from ik_node.description.description import CouplingRule, Description, free_name, WORLD
 from ik_node.description.digits import exact_angle
@@ -169,6 +170,31 @@ def closure_type(closure: Closure, names: tuple[str, ...]) -> str | None:
         if closure.kind == kind and (kind != 'frame' or parse_dofs(dofs) == tuple(closure.dof)):
             return name
     return None
+
+
+def settings_of(closure: Closure, names: tuple[str, ...]) -> dict[str, Any]:
+    """Return the type among some names, or the axes, and what differs from the defaults."""
+    name, said = closure_type(closure, names), dict[str, Any]()
+    if name is None:
+        said['dof'] = ' '.join(dof.name for dof in closure.dof)
+    else:
+        said['type'] = name
+    if name == 'distance':
+        said['distance'] = float(closure.distance)
+    if closure.tolerance is not None:
+        said['tolerance'] = plain(closure.tolerance)
+    if closure.rounding is not None and max(closure.rounding) > LEAST_ROUNDING:
+        said['rounding'] = plain(closure.rounding)
+    if closure.weight != 1.0:
+        said['weight'] = float(closure.weight)
+    if not closure.enabled:
+        said['enabled'] = False
+    return said
+
+
+def plain(numbers: Iterable[float]) -> list[float]:
+    """Return floats without minus zero."""
+    return [float(number) + 0.0 for number in numbers]
 
 
 def ends_of(closure: Closure) -> tuple[Link, Link]:

@@ -12,16 +12,15 @@ from ik_node.description.loops.loop_frames import LOOP_ELEMENTS
 from ik_node.description.sdf.gazebo import is_detachable, welds_own_links
 from ik_node.description.urdf.motors import driven_joints
 from ik_node.description.writers.plain_tree import (
-    closure_type,
     couplings_of,
     ends_of,
-    LEAST_ROUNDING,
     motors_of,
     number_text,
     plain_tree,
     PlainJoint,
     Pose,
     rpy_of,
+    settings_of,
     URDF_TYPES,
     written,
 )
@@ -319,27 +318,19 @@ def _inertial(element: Element, link: Link) -> None:
 def _loop_joint(robot: Element, closure: Closure) -> None:
     link_a, link_b = ends_of(closure)
     element = SubElement(robot, 'loop_joint', {'name': closure.name})
-    type_name = closure_type(closure, URDF_TYPES)
     # For a set of axes without a type name; other programs read `floating` as no constraint.
-    element.set('type', type_name or 'floating')
-    if type_name is None:
-        element.set('dof', ' '.join(dof.name for dof in closure.dof))
-    if type_name == 'distance':
-        element.set('distance', number_text(closure.distance))
-    if closure.tolerance is not None:
-        element.set('tolerance', written(closure.tolerance))
-    if closure.rounding is not None and max(closure.rounding) > LEAST_ROUNDING:
-        element.set('rounding', written(closure.rounding))
-    if closure.weight != 1.0:
-        element.set('weight', number_text(closure.weight))
+    said = {'type': 'floating', **settings_of(closure, URDF_TYPES)}
+    for name, value in said.items():
+        numbers = value if isinstance(value, list) else [value]
+        element.set(name, value if isinstance(value, str) else written(numbers))
     if not closure.enabled:
         element.set('enabled', 'false')
     frame_a = closure.offset_position, closure.offset_quaternion
     frame_b = closure.position, closure.quaternion
     for tag, link, (position, quat) in (('link1', link_a, frame_a), ('link2', link_b, frame_b)):
-        said = {'link': link.name, 'xyz': written(position), 'rpy': written(rpy_of(quat))}
-        SubElement(element, tag, said)
-    if type_name in AXIAL_TYPES:
+        end = {'link': link.name, 'xyz': written(position), 'rpy': written(rpy_of(quat))}
+        SubElement(element, tag, end)
+    if said['type'] in AXIAL_TYPES:
         SubElement(element, 'axis', {'xyz': '0 0 1'})
 
 
