@@ -12,17 +12,10 @@ COUNT = 12 if is_compiled() else 4
 
 def batch_of(name, count=COUNT, seed=0, far=0.6):
     """
-    Return a mechanism, its solver and some problems.
+    Return a mechanism, its solver, some problems and starts.
 
-    Poses are shaken, and every third one is thrown out of reach; starts are random ones.
-
-    Returns
-    -------
-    mechanism : Mechanism
-    solver : Solver
-    goals : dict of str to (positions, quats_xyzw)
-    starts : ndarray, shape (N, nq)
-
+    Goals are (positions, quats_xyzw) by name; starts (N, nq) are random. Poses are shaken, and
+    every third one is thrown out of reach.
     """
     rng = np.random.default_rng((seed, len(name)))
     mechanism = MECHANISMS[name]().go_home()

@@ -21,33 +21,19 @@ UP = np.array((0.0, 0.0, 1.0))
 
 @dataclass(frozen=True)
 class ClosedForm:
-    """
-    A robot, and the Jacobian of its transmission in closed form.
+    """A robot, and the Jacobian of its transmission in closed form."""
 
-    Attributes
-    ----------
-    load : callable
-        Returns the robot for the folder `shared`.
-    actuators : tuple of str
-        Joints with a motor: the columns.
-    joints : tuple of str
-        Joints, and links for six rows each (linear velocity of the origin, then angular velocity,
-        root axes): the rows.
-    jacobian : callable
-        Returns the Jacobian, shape (rows, actuators), at closed joint values by name.
-    reach : mapping of str to (float, float)
-        Joints that determine the configuration, and their ranges [rad or m]: the robot can be
-        driven from its start to every combination.
-    start : mapping of str to float
-        Joint values near those of the start [rad or m]; without them it is the description's.
-
-    """
-
-    load: Callable
-    actuators: tuple[str, ...]
+    load: Callable  # Returns the robot for the folder `shared`
+    actuators: tuple[str, ...]  # Joints with a motor: the columns
+    # The rows: joints, and links for six rows each (linear velocity of the origin, then angular
+    # velocity, root axes)
     joints: tuple[str, ...]
+    # Returns the Jacobian, shape (rows, actuators), at closed joint values by name
     jacobian: Callable[[Mapping[str, float]], np.ndarray]
+    # Joints that determine the configuration, and their ranges [rad or m]: the robot can be driven
+    # from its start to every combination
     reach: Mapping[str, tuple[float, float]]
+    # Joint values near those of the start [rad or m]; without them it is the description's
     start: Mapping[str, float] = field(default_factory=dict)
 
     def robot(self, shared) -> Robot:

@@ -72,13 +72,8 @@ class Drill:
     """
     A monitor over a graph of processes, and what a client of the node does.
 
-    Offsets are of the platform from where it starts [m].
-
-    Parameters
-    ----------
-    graph : Graph
-        Of conftest; starts and ends the processes. A bad joint state ends its next wait.
-
+    Offsets are of the platform from where it starts [m]. A bad joint state ends the next wait of
+    the graph.
     """
 
     def __init__(self, graph: Any) -> None:

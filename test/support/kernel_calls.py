@@ -95,13 +95,8 @@ class Rows:
     """
     Residual rows and Jacobian of all closures and goals of a mechanism, straight from kernels.
 
-    Attributes
-    ----------
-    names : list of str
-        The values of q.
-    free : list of str
-        Those that are not coupled: the columns of the Jacobian that may differ from zero.
-
+    `names` are those of the values of q, `free` those that are not coupled: the columns of the
+    Jacobian that may differ from zero.
     """
 
     def __init__(self, mechanism):

@@ -25,13 +25,8 @@ class Rates:
     """
     A mechanism at q, and what its goals and closures do when q moves.
 
-    Attributes
-    ----------
-    free : list of int
-        Places in q of the values that follow no other value.
-    couplings : ndarray, shape (nq, n)
-        Velocities of all values per velocity of each free value.
-
+    `free` has the places in q of the values that follow no other value, `couplings` (nq, n) the
+    velocities of all values per velocity of each free value.
     """
 
     def __init__(self, mechanism, solver, q):
@@ -133,20 +128,11 @@ class Optimum:
     """
     The conditions of Karush, Kuhn and Tucker for the answer of `Solver.velocity`.
 
-    Attributes
-    ----------
-    loops : float
-        Largest derivative of a closure's residual, per largest velocity.
-    beyond : float
-        By how much a velocity exceeds its bounds.
-    errors : float
-        Largest deviation of the reported goal errors.
-    slopes : list of float
-        For each priority, how far the gradient of its cost is from the span of what is held and
-        the cone of the bounds; empty if all twists are met.
-    norm : float
-        The same for the gradient of the norm.
-
+    `loops` is the largest derivative of a closure's residual, per largest velocity, `beyond` by
+    how much a velocity exceeds its bounds, and `errors` the largest deviation of the reported goal
+    errors. `slopes` says for each priority how far the gradient of its cost is from the span of
+    what is held and the cone of the bounds; it is empty if all twists are met. `norm` is the same
+    for the norm.
     """
 
     def __init__(self, mechanism, solver, goals, q, dt=None):

@@ -84,19 +84,9 @@ def rms_acceleration(messages, period, lag, start, **options):
     """
     Return the root mean square acceleration of the commands [rad/s^2], the worst joint's.
 
-    Parameters
-    ----------
-    messages : list of trajectory_msgs/JointTrajectory or None
-        One arrives at each period; None is lost.
-    period : float
-        [s]
-    lag : float
-        Time constant of the servo that follows commands [s].
-    start : ndarray
-        Where the joints begin.
-    **options
-        Of `TrajectoryController`.
-
+    One message arrives at each period [s]; None is lost. `lag` is the time constant of the servo
+    that follows commands [s], `start` where the joints begin; options are those of
+    `TrajectoryController`.
     """
     controller = TrajectoryController(start, **options)
     measured = State(0.0, np.array(start), np.zeros(len(start)))
@@ -126,19 +116,8 @@ def objection(message, joints, now, nonzero_end=False):
     Return why a joint_trajectory_controller refuses a trajectory; '' if it accepts it.
 
     The rules are those of `JointTrajectoryController::validate_trajectory_msg` with the default
-    parameters: no partial joints, no integration, no efforts.
-
-    Parameters
-    ----------
-    message : trajectory_msgs/JointTrajectory
-        The trajectory.
-    joints : sequence of str
-        Joints of the controller.
-    now : float
-        Time of the controller [s].
-    nonzero_end : bool
-        Its parameter `allow_nonzero_velocity_at_trajectory_end`.
-
+    parameters: no partial joints, no integration, no efforts. `now` is the time of the controller
+    [s], `nonzero_end` its parameter `allow_nonzero_velocity_at_trajectory_end`.
     """
     names, points = list(message.joint_names), message.points
     if not names or sorted(names) != sorted(joints):

@@ -30,29 +30,11 @@ def wait_until(
     about: Callable[[], str] = str,
 ) -> Any:
     """
-    Read a state again and again until it is as wanted, and return it.
+    Read a state again and again until it is ready, and return it.
 
-    Parameters
-    ----------
-    read : callable
-        Returns the state.
-    what : str
-        The state that is waited for, in words; for the message of the failure.
-    ready : callable
-        Takes a state and returns True if it is as wanted.
-    meanwhile : callable
-        What is done between two readings: spin an executor, send a goal again, or pause.
-    patience : float
-        How long the state may take to come [s].
-    about : callable
-        Returns what else the message of the failure says.
-
-    Returns
-    -------
-    Any
-        The first state that is ready. The test fails with the last state seen if none is ready in
-        time.
-
+    `what` names the state for the message of the failure, to which `about` adds more. Between two
+    readings, `meanwhile` is called: it spins an executor, sends a goal again, or pauses. The test
+    fails with the last state seen if none is ready within `patience` [s].
     """
     end = time.monotonic() + patience
     while True:
