@@ -25,7 +25,7 @@ def combine(descriptions: Sequence[Description], base: str, poses: Sequence[Arra
     `poses` are 4x4, of each robot's root frame in the link `base`, which is added as a root if
     none of the robots has it. A robot that has it stays where it is in the root frame.
     """
-    found = Description('_'.join(each.name for each in descriptions))
+    result = Description('_'.join(each.name for each in descriptions))
     dialects: dict[str, None] = {}
     for kind in ('links', 'joints', 'closures'):
         owners: dict[str, Description] = {}
@@ -33,25 +33,25 @@ def combine(descriptions: Sequence[Description], base: str, poses: Sequence[Arra
             for name, frame in getattr(each, kind).items():
                 first = owners.setdefault(name, each)
                 refuse_equal(kind[:-1], name, first.name, each.name, first is not each)
-                getattr(found, kind)[name] = frame
+                getattr(result, kind)[name] = frame
     for each in descriptions:
         dialects[each.dialect] = None
-        found.parts += each.sources
-        found.actuated += each.actuated
-        found.notes += each.notes
-    found.dialect, found.source = ', '.join(dialects), ', '.join(s.name for s in found.parts)
-    if base not in found.links:
-        found.links[base] = Link(base)
-        found.roots.append(found.links[base])
+        result.parts += each.sources
+        result.actuated += each.actuated
+        result.notes += each.notes
+    result.dialect, result.source = ', '.join(dialects), ', '.join(s.name for s in result.parts)
+    if base not in result.links:
+        result.links[base] = Link(base)
+        result.roots.append(result.links[base])
     for each, pose in zip(descriptions, poses, strict=True):
         for root in each.roots:
             placed = pose @ root.matrix
             if base in each.links:
                 root.set_pose(placed)
-                found.roots.append(root)
+                result.roots.append(root)
             else:
-                _carry(found, base, root, placed)
-    return found
+                _carry(result, base, root, placed)
+    return result
 
 
 def refuse_equal(kind: str, name: str, first: str, second: str, equal: bool = True) -> None:
@@ -63,18 +63,18 @@ def refuse_equal(kind: str, name: str, first: str, second: str, equal: bool = Tr
         )
 
 
-def _carry(found: Description, base: str, root: Link | Joint, placed: Array) -> None:
+def _carry(result: Description, base: str, root: Link | Joint, placed: Array) -> None:
     """Hang a root on the base at a pose in it."""
     if isinstance(root, Joint):
         root.set_pose(placed)
-        found.links[base].add_child(root)
+        result.links[base].add_child(root)
         return
-    joint = Joint(free_name(f'{base}_to_{root.name}', found.joints))
+    joint = Joint(free_name(f'{base}_to_{root.name}', result.joints))
     joint.set_pose(placed)
     root.set_pose(np.eye(4))
     joint.add_child(root)
-    found.links[base].add_child(joint)
-    found.joints[joint.name] = joint
+    result.links[base].add_child(joint)
+    result.joints[joint.name] = joint
 
 
 def poses_of(
@@ -108,30 +108,30 @@ def from_objects(frames: Frame | Iterable[Frame], name: str) -> tuple[Descriptio
     """
     roots = find_roots(frames)
     tree = build_tree(roots)  # which gives names to frames without one
-    found = Description(name, dialect='objects')
+    result = Description(name, dialect='objects')
     goals = []
     for frame in tree.carrier:
         if isinstance(frame, Link):
-            found.links[frame.name] = frame
+            result.links[frame.name] = frame
         elif isinstance(frame, Goal):
             goals.append(frame)
         elif isinstance(frame, Closure):
-            found.closures[frame.name] = frame
+            result.closures[frame.name] = frame
         elif isinstance(frame, Joint):
-            found.joints[frame.name] = frame
-    for joint in [each for each in found.joints.values() if each.is_closure]:
-        _weld(joint, found)
+            result.joints[frame.name] = frame
+    for joint in [each for each in result.joints.values() if each.is_closure]:
+        _weld(joint, result)
     for root in roots:
         if isinstance(root, (Link, Joint)):
-            found.roots.append(root)
+            result.roots.append(root)
         elif not isinstance(root, Goal):
             raise TopologyError(f'{root.name!r} is at the root: only links and joints can be')
-    if not found.roots:
+    if not result.roots:
         raise TopologyError('there is no link or joint')
-    return found, goals
+    return result, goals
 
 
-def _weld(joint: Joint, found: Description) -> None:
+def _weld(joint: Joint, result: Description) -> None:
     """Replace the closure of a joint on a link by a closure of its own."""
     link, parent = joint.child, joint.parent
     if link is None:
@@ -142,12 +142,12 @@ def _weld(joint: Joint, found: Description) -> None:
         closure.set_pose(joint.matrix)
         parent.remove_child(joint)
         parent.add_child(closure)
-        del found.joints[joint.name]
+        del result.joints[joint.name]
         closure.make_closure(link)
     else:
-        end = Link(free_name(f'{link.name}__{joint.name}', found.links))
+        end = Link(free_name(f'{link.name}__{joint.name}', result.links))
         joint.add_child(end)
-        found.links[end.name] = end
+        result.links[end.name] = end
         link.add_child(closure)
         closure.make_closure(end)
-    found.closures[closure.name] = closure
+    result.closures[closure.name] = closure

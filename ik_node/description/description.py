@@ -25,9 +25,9 @@ def free_name(name: str, taken: Container[str]) -> str:
     return name
 
 
-def quoted(names: Collection[str], most: int = 8) -> str:
+def quoted(names: Collection[str], limit: int = 8) -> str:
     """Return the first names in quotation marks, separated by commas."""
-    return ', '.join(map(repr, islice(names, most))) + (', ...' if len(names) > most else '')
+    return ', '.join(map(repr, islice(names, limit))) + (', ...' if len(names) > limit else '')
 
 
 def unknown(kind: str, name: str, known: list[str]) -> str:

@@ -96,15 +96,15 @@ def _place(joint: Joint, link: Link, row: Array, standard: bool) -> None:
     offsets, whichever of the two moves.
     """
     d, a, alpha, theta = row.tolist()
-    turn, twist = quat_from_euler(0.0, 0.0, theta), quat_from_euler(alpha, 0.0, 0.0)
+    rotation, twist = quat_from_euler(0.0, 0.0, theta), quat_from_euler(alpha, 0.0, 0.0)
     if standard:
         joint.set_position(0.0, 0.0, d)
-        joint.set_quaternion(*turn)
+        joint.set_quaternion(*rotation)
         link.set_position(a, 0.0, 0.0)
         link.set_quaternion(*twist)
     else:
         joint.set_position(a, -np.sin(alpha) * d, np.cos(alpha) * d)
-        joint.set_quaternion(*quat_multiply(twist, turn))
+        joint.set_quaternion(*quat_multiply(twist, rotation))
 
 
 def _columns(order: str | Sequence[str]) -> str:

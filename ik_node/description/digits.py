@@ -106,8 +106,8 @@ def fraction_of_pi(text: str) -> Fraction | None:
 
 def exact_angle(value: float) -> float:
     """Return the exact multiple of pi that an angle [rad] rounds, or the angle itself."""
-    found = fraction_of_pi(repr(float(value))) if isfinite(value) else None
-    return value if found is None else float(found) * pi
+    result = fraction_of_pi(repr(float(value))) if isfinite(value) else None
+    return value if result is None else float(result) * pi
 
 
 def looks_like_degrees(angle: float, least: float) -> bool:
@@ -118,13 +118,13 @@ def looks_like_degrees(angle: float, least: float) -> bool:
 
 def note_degrees(angles: Iterable[float]) -> list[str]:
     """Return a note on the angles of poses [rad] that look like degrees; [] if none does."""
-    found = [angle for angle in angles if looks_like_degrees(angle, _WHOLE_TURN)]
-    if not found:
+    result = [angle for angle in angles if looks_like_degrees(angle, _WHOLE_TURN)]
+    if not result:
         return []
-    said = quoted([f'{angle:g}' for angle in dict.fromkeys(found)])
+    said = quoted([f'{angle:g}' for angle in dict.fromkeys(result)])
     return [
         f'angles of poses look like degrees, but count as rad: {said}; '
-        f'write {radians(found[0]):.8g} for {found[0]:g} degrees'
+        f'write {radians(result[0]):.8g} for {result[0]:g} degrees'
     ]
 
 
@@ -168,13 +168,13 @@ class AngleReader:
     def _exact(self, text: str, first: int) -> str:
         """Return a list of numbers with rounded angles replaced, from index `first` on."""
         parts = text.split()
-        for at, part in enumerate(parts[first:], first):
+        for index, part in enumerate(parts[first:], first):
             with suppress(ValueError):  # The reader of the format says what is wrong.
                 self._angles.append(float(part))
-            found = fraction_of_pi(part)
-            if found is not None and abs(float(part) - float(found) * pi) > _LEAST:
-                parts[at] = repr(float(found) * pi)
-                self.found[part] = found
+            result = fraction_of_pi(part)
+            if result is not None and abs(float(part) - float(result) * pi) > _LEAST:
+                parts[index] = repr(float(result) * pi)
+                self.found[part] = result
                 self.count += 1
         return ' '.join(parts) if self._replaces else text
 
@@ -217,19 +217,19 @@ def note_suspicious_values(description: Description) -> None:
 
 
 def _degrees(description: Description) -> str:
-    found = {}
+    result = {}
     for joint in description.joint_order:
         for name, dof in zip(joint.value_names, joint.dof, strict=True):
             limits = joint.min_dof_limit[dof], joint.max_dof_limit[dof]
             if dof.is_rotation and any(
                 looks_like_degrees(limit, _LEAST_DEGREES) for limit in limits
             ):
-                found[name] = f'[{limits[0]:g}, {limits[1]:g}]'
-    if not found:
+                result[name] = f'[{limits[0]:g}, {limits[1]:g}]'
+    if not result:
         return ''
-    name, limits_text = next(iter(found.items()))
+    name, limits_text = next(iter(result.items()))
     return (
-        f'limits of {listed(found)} look like degrees, but count as rad: {limits_text} of '
+        f'limits of {listed(result)} look like degrees, but count as rad: {limits_text} of '
         f'{name!r} allows many turns; write 3.14159 for 180 degrees'
     )
 

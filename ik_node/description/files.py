@@ -37,9 +37,9 @@ def _folders() -> Iterator[Path]:
 
 def own_robots() -> dict[str, Path]:
     """Return the names and paths of the robots that are installed with the package."""
-    found = (path for folder in _folders() for path in sorted(folder.glob('*.urdf')))
+    result = (path for folder in _folders() for path in sorted(folder.glob('*.urdf')))
     paths: dict[str, Path] = {}
-    for path in found:
+    for path in result:
         paths.setdefault(path.stem, path)
     return paths
 
@@ -90,8 +90,8 @@ def kind_of_file(path: Path) -> str:
 
 def robots_in_folder(folder: Path) -> str:
     """Return a sentence that names robot descriptions in a folder."""
-    found = sorted(path.name for path in folder.iterdir() if path.suffix.lower() in _ENDINGS)
-    if not found:
+    result = sorted(path.name for path in folder.iterdir() if path.suffix.lower() in _ENDINGS)
+    if not result:
         return 'it is a folder, without a robot description in it; name a file'
-    more = ' ...' if len(found) > _MOST_FILES else ''
-    return f'it is a folder; name a file in it: {" ".join(found[:_MOST_FILES])}{more}'
+    more = ' ...' if len(result) > _MOST_FILES else ''
+    return f'it is a folder; name a file in it: {" ".join(result[:_MOST_FILES])}{more}'

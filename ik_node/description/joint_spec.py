@@ -54,36 +54,36 @@ def read_limits(
     `upper` of a joint that turns freely are not used. `what` is the joint in notes, as in "joint
     'elbow'".
     """
-    found, beyond = Limits(), []
+    result, beyond = Limits(), []
     for name in NAMES:
         text = limit_text(limit, name)
         if limit is None or text is None:
             continue
         value = document.number(limit, name, text, infinite=True)
         if not isinf(value):
-            setattr(found, name, value)
+            setattr(result, name, value)
         elif name != 'effort' and is_beyond(text):  # joints without a motor have efforts, too
             beyond.append(f'{name} {text.strip()}')
     if beyond:
         notes.append(f'{what}: {", ".join(beyond)}: taken as no limit, as it is beyond 1e12')
     if turns_freely:
-        both = {name: getattr(found, name) for name in NAMES[:2]}
+        both = {name: getattr(result, name) for name in NAMES[:2]}
         given = [f'{name} {value:g}' for name, value in both.items() if not isinf(value)]
         if given:
             notes.append(
                 f'{what}: it is continuous, so {" and ".join(given)} do not count and it turns '
                 'without limits; type="revolute" would use them'
             )
-        found.lower, found.upper = -inf, inf
-    if found.lower > found.upper:
-        raise document.error(element, reversed_limits(found.lower, found.upper))
-    if found.lower == found.upper:
-        why = ', as exporters write it for limits that were left empty' * (found.lower == 0.0)
-        notes.append(f'{what}: lower and upper are both {found.lower:g}, it cannot move{why}')
-    if found.velocity <= 0.0:
-        notes.append(f'{what}: velocity {found.velocity:g}, taken as unlimited')
-        found.velocity = inf
-    return found
+        result.lower, result.upper = -inf, inf
+    if result.lower > result.upper:
+        raise document.error(element, reversed_limits(result.lower, result.upper))
+    if result.lower == result.upper:
+        why = ', as exporters write it for limits that were left empty' * (result.lower == 0.0)
+        notes.append(f'{what}: lower and upper are both {result.lower:g}, it cannot move{why}')
+    if result.velocity <= 0.0:
+        notes.append(f'{what}: velocity {result.velocity:g}, taken as unlimited')
+        result.velocity = inf
+    return result
 
 
 def limit_text(limit: Element | None, name: str) -> str | None:
@@ -157,9 +157,9 @@ class JointSpec:
 
     def make(self) -> tuple[Joint, Array, Array]:
         """Return the joint, and the position and orientation of its child link in it."""
-        joint, turn = Joint(self.name), quat_identity()
+        joint, rotation = Joint(self.name), quat_identity()
         if self.type_name in AXIS_TYPES:
-            index, turn = _axis_turn(self.axis)
+            index, rotation = _axis_turn(self.axis)
             joint.set_dof(*_axis_dofs(self.type_name, index))
             for dof in joint.dof:
                 joint.max_velocity[dof] = self.limits.velocity if len(joint.dof) == 1 else np.inf
@@ -172,8 +172,8 @@ class JointSpec:
         elif self.type_name == 'floating':
             joint.set_dof(*DOF)
         joint.set_position(*self.position)
-        joint.set_quaternion(*quat_multiply(self.quat_xyzw, turn))
-        back = quat_conjugate(turn)
+        joint.set_quaternion(*quat_multiply(self.quat_xyzw, rotation))
+        back = quat_conjugate(rotation)
         position = quat_to_matrix(back) @ self.child_position
         return joint, position, quat_multiply(back, self.child_quat_xyzw)
 
@@ -183,9 +183,9 @@ class JointSpec:
         frame_a = LoopFrame(self.child, *pose_parts(child))
         frame_b = LoopFrame(self.parent, self.position, self.quat_xyzw)
         if self.type_name in AXIS_TYPES:
-            turn = quat_between((0.0, 0.0, 1.0), self.axis)
+            rotation = quat_between((0.0, 0.0, 1.0), self.axis)
             for frame in (frame_a, frame_b):
-                frame.quat_xyzw = quat_multiply(frame.quat_xyzw, turn)
+                frame.quat_xyzw = quat_multiply(frame.quat_xyzw, rotation)
         return Loop(self.name, frame_a, frame_b, self.type_name, line=self.line)
 
     def turned_round(self) -> JointSpec:

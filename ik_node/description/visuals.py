@@ -37,14 +37,14 @@ def read_sdf_visuals(document: XmlDocument) -> list[Visual]:
     world = SdfScope(document, around, robot=model)
     version = re.findall('[0-9]{1,3}', document.root.get('version', '')) or ['1', '12']
     graph = FrameGraph(document, tuple(map(int, version)))
-    found = []
+    result = []
     for link in world.every('link'):
         for element in link.element.findall('visual'):
             try:
-                found += _visual(document, graph, link, element)
+                result += _visual(document, graph, link, element)
             except DescriptionError as error:
-                found.append(Visual.unread(link.name, f'visual of {link.name}: {error}'))
-    return found
+                result.append(Visual.unread(link.name, f'visual of {link.name}: {error}'))
+    return result
 
 
 def _visual(
@@ -81,8 +81,8 @@ def _pose(
     if not name:
         return pose
     base = link.scope.need(name, link.element, '<pose relative_to>')
-    found: Array = pose_inverse(graph.pose(link)) @ graph.pose(base) @ pose
-    return found
+    result: Array = pose_inverse(graph.pose(link)) @ graph.pose(base) @ pose
+    return result
 
 
 def _onto(normal: list[float]) -> Array:
@@ -115,15 +115,15 @@ def read_urdf_visuals(document: XmlDocument) -> list[Visual]:
         material.get('name'): _urdf_colour(document, material)
         for material in document.root.findall('material')
     }
-    found = []
+    result = []
     for link in document.root.findall('link'):
         for element in link.findall('visual'):
             try:
-                found += _urdf_visual(document, link.get('name', ''), element, named)
+                result += _urdf_visual(document, link.get('name', ''), element, named)
             except DescriptionError:
                 # A faulty visual does not prevent the use of a robot.
                 continue
-    return found
+    return result
 
 
 def _urdf_visual(

@@ -55,16 +55,16 @@ class XmlDocument:
         """Return an attribute, which must exist and not be empty."""
         value = element.get(name)
         if value is None or not value.strip():
-            found = 'is missing' if value is None else 'is empty'
-            raise self.error(element, f'the attribute {name}="..." {found}')
+            result = 'is missing' if value is None else 'is empty'
+            raise self.error(element, f'the attribute {name}="..." {result}')
         return value
 
     def child(self, element: Element, tag: str) -> Element:
         """Return the first child with a given tag, which must exist."""
-        found = element.find(tag)
-        if found is None:
+        result = element.find(tag)
+        if result is None:
             raise self.error(element, f'the element <{tag}> is missing')
-        return found
+        return result
 
     def text(self, element: Element) -> str:
         """Return the text of an element, which must not be empty."""

@@ -55,8 +55,8 @@ class Checked:
 
     def names(self, top: Mapping[str, Any], key: str) -> list[str]:
         """Return the unique names in the list under a key."""
-        found = [self.text(item, f'{key}[{i}]') for i, item in enumerate(self.items(top, key))]
-        return list(dict.fromkeys(found))
+        result = [self.text(item, f'{key}[{i}]') for i, item in enumerate(self.items(top, key))]
+        return list(dict.fromkeys(result))
 
     def text(self, value: object, what: str) -> str:
         """Return a value that must be a name."""
@@ -69,11 +69,11 @@ class Checked:
     def numbers(self, value: object, count: int, what: str) -> list[float]:
         """Return `count` finite numbers from a list or text."""
         parts = value.split() if isinstance(value, str) else value
-        wanted = f'{count} finite number' + ('s' if count > 1 else '')
+        expected = f'{count} finite number' + ('s' if count > 1 else '')
         if isinstance(parts, np.ndarray):
             parts = parts.tolist()
         if not isinstance(parts, list | tuple) or len(parts) != count:
-            raise self.fail(f'{what}: expected {wanted}, got {shown(value)}')
+            raise self.fail(f'{what}: expected {expected}, got {shown(value)}')
         numbers = []
         for part in parts:
             try:
@@ -83,7 +83,7 @@ class Checked:
                 number = float('nan')
             if not isfinite(number) or abs(number) > MAX_NUMBER:
                 raise self.fail(
-                    f'{what}: expected {wanted} up to {MAX_NUMBER:g}, got {shown(value)}'
+                    f'{what}: expected {expected} up to {MAX_NUMBER:g}, got {shown(value)}'
                 )
             numbers.append(number)
         return numbers
@@ -197,18 +197,18 @@ class _Builder:
             items = _Sequence(self.value(each, depth - 1) for each in node.value)
             items.line = node.start_mark.line + 1
             return items
-        found = _Mapping()
-        found.line = node.start_mark.line + 1
+        result = _Mapping()
+        result.line = node.start_mark.line + 1
         for named, each in node.value:
             if named.id != 'scalar':
                 message = 'a mapping or list cannot be a key; expected a name'
                 raise self._fail(named, message)
             key = self.value(named, depth - 1)
-            if key in found:
+            if key in result:
                 raise self._fail(named, f'the key {str(key)[:60]!r} occurs twice')
-            found[key] = self.value(each, depth - 1)
-            found.lines[key] = named.start_mark.line + 1
-        return found
+            result[key] = self.value(each, depth - 1)
+            result.lines[key] = named.start_mark.line + 1
+        return result
 
     def _fail(self, node: Any, message: str) -> DescriptionError:
         return _fault(message, self._source, node.start_mark.line + 1)

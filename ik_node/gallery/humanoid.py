@@ -73,8 +73,8 @@ def motion(time: float) -> dict[str, Pose]:
         knee[0] -= 0.8 * sunk[2]
         places = (shoulder, elbow, wrist, knee, ankle, ankle + _moved(foot, TOE))
         turns = (chest, upper, hand, pelvis, foot, foot)
-        for part, place, turn in zip(PARTS, places, turns, strict=True):
-            poses[f'{side}_{part}'] = place, turn
+        for part, place, rotation in zip(PARTS, places, turns, strict=True):
+            poses[f'{side}_{part}'] = place, rotation
     return {goal: _pose(*poses[goal]) for goal in GOALS}
 
 

@@ -50,20 +50,20 @@ def motion(time: float) -> dict[str, Pose]:
     """
     Return the chassis' pose relative to its start at a time [s].
 
-    The goal constrains x, y and the rotation about z; the wheels determine height and tilt.
+    The goal constrains x, y and the angle about z; the wheels determine height and tilt.
     """
-    turn = SPEED / RADIUS * ramped(time)
-    position = (RADIUS * sin(turn), RADIUS * (1.0 - cos(turn)), 0.0)
-    return {'chassis': (position, (0.0, 0.0, sin(0.5 * turn), cos(0.5 * turn)))}
+    angle = SPEED / RADIUS * ramped(time)
+    position = (RADIUS * sin(angle), RADIUS * (1.0 - cos(angle)), 0.0)
+    return {'chassis': (position, (0.0, 0.0, sin(0.5 * angle), cos(0.5 * angle)))}
 
 
 def joint_targets(time: float) -> dict[str, float]:
     """Return the drive and steering angles [rad] of rolling wheels at a time [s]."""
-    turn = SPEED / RADIUS * ramped(time)
+    angle = SPEED / RADIUS * ramped(time)
     values = {}
     for wheel, (x, y) in WHEELS.items():
         # Every wheel is perpendicular to the line to the middle of the circle.
-        values[f'{wheel}_drive'] = turn * hypot(x, RADIUS - y) / WHEEL
+        values[f'{wheel}_drive'] = angle * hypot(x, RADIUS - y) / WHEEL
         if 'middle' not in wheel:
             values[f'{wheel}_steer'] = ramp(time) * atan2(x, RADIUS - y)
     return values

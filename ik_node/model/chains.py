@@ -77,12 +77,12 @@ def ancestors(tree: Tree, column: int) -> list[int]:
 
 def with_ancestors(tree: Tree, columns: Iterable[int]) -> set[int]:
     """Return the given columns and all columns that carry them."""
-    found: set[int] = set()
+    result: set[int] = set()
     for column in columns:
-        while column >= 0 and column not in found:
-            found.add(column)
+        while column >= 0 and column not in result:
+            result.add(column)
             column = tree.columns[column].parent
-    return found
+    return result
 
 
 def support_of(tree: Tree, request: Request) -> Support:
@@ -130,19 +130,19 @@ def find_chains(
     ]
     if together is not None:
         free = {*together, *(master for masters in moved for master in masters)}
-        order = sorted(range(len(requests)), key=lambda at: requests[at].is_goal)
+        order = sorted(range(len(requests)), key=lambda index: requests[index].is_goal)
         return [Chain(tuple(order), tuple(sorted(free)))]
     for masters in moved:
         for master in masters:
             leader.setdefault(master, master)
             leader[find(master)] = find(masters[0])
     groups: dict[int, list[int]] = {}
-    for at, masters in enumerate(moved):
+    for index, masters in enumerate(moved):
         # A constraint that no joint moves is a chain of its own: no solve can change its residual.
-        groups.setdefault(find(masters[0]) if masters else -1 - at, []).append(at)
+        groups.setdefault(find(masters[0]) if masters else -1 - index, []).append(index)
     chains = []
     for key, members in groups.items():
         own = tuple(sorted(m for m in leader if key >= 0 and find(m) == key))
-        ordered = sorted(members, key=lambda at: requests[at].is_goal)
+        ordered = sorted(members, key=lambda index: requests[index].is_goal)
         chains.append(Chain(tuple(ordered), own))
     return chains

@@ -37,7 +37,9 @@ def characteristic_length(
     one radian of a joint moves the end by. See docs/decisions/0015.
 
     """
-    longest = max((_path(tree, requests[at], supports[at]) for at in chain.requests), default=0.0)
+    longest = max(
+        (_path(tree, requests[index], supports[index]) for index in chain.requests), default=0.0
+    )
     if longest < _SMALLEST:
         longest = _longest_path(tree)
     if longest < _SMALLEST:
@@ -59,8 +61,8 @@ def _path(tree: Tree, request: Request, support: Support) -> float:
         moments = support.mass.by_column.items()
         return max(
             (
-                _length(tree, ancestors(tree, at), moment / m)
-                for at, (m, moment) in moments
+                _length(tree, ancestors(tree, index), moment / m)
+                for index, (m, moment) in moments
                 if m > 0
             ),
             default=0.0,
@@ -93,7 +95,7 @@ def _length(tree: Tree, path: Sequence[int], last: Array) -> float:
     """Return the length of a path from its first column to a point in its last column [m]."""
     if not path:
         return 0.0
-    return sum(hypot(*_place(tree.columns[at].offset)) for at in path[1:]) + hypot(*last)
+    return sum(hypot(*_place(tree.columns[index].offset)) for index in path[1:]) + hypot(*last)
 
 
 def _longest_path(tree: Tree) -> float:

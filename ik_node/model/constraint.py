@@ -170,13 +170,13 @@ class Constraint(Connector):
             self._tolerance = None
         else:
             given = value if isinstance(value, (Sequence, np.ndarray)) else [value]
-            most = [_at_least_zero(name, each) for each in given]
+            bounds = [_at_least_zero(name, each) for each in given]
             axes = self.dof if self.kind in KINDS_BY_AXIS else []
-            if 1 <= len(most) <= 2:
-                self._tolerance = (most[0], most[-1])
-            elif axes and len(most) in (len(axes), len(DOF)):
-                known = dict(zip(axes if len(most) == len(axes) else DOF, most, strict=True))
-                self._tolerance = tuple(known.get(dof, min(most)) for dof in DOF)
+            if 1 <= len(bounds) <= 2:
+                self._tolerance = (bounds[0], bounds[-1])
+            elif axes and len(bounds) in (len(axes), len(DOF)):
+                known = dict(zip(axes if len(bounds) == len(axes) else DOF, bounds, strict=True))
+                self._tolerance = tuple(known.get(dof, min(bounds)) for dof in DOF)
             else:
                 by_axis = f', or {len(axes)}, one for each axis in its dof' if axes else ''
                 raise ShapeError(name, f'one number, or two: [m] and [rad]{by_axis}', str(value))
@@ -221,8 +221,8 @@ class Constraint(Connector):
 
         """
         place = self._finite('offset position', self._vector('offset position', position, 3))
-        turn = self._unit('offset quaternion', self._vector('offset quaternion', quat_xyzw, 4))
-        self._offset_position[:], self._offset_quaternion[:] = place, turn
+        rotation = self._unit('offset quaternion', self._vector('offset quaternion', quat_xyzw, 4))
+        self._offset_position[:], self._offset_quaternion[:] = place, rotation
         self._count_graph_edit()
 
     @property
@@ -280,12 +280,12 @@ def norms_of(tolerance: tuple[float, ...], mask: int) -> tuple[float, float]:
     """Return the norms [m], [rad] that a tolerance allows; bit k of mask = axis k has a row."""
     if len(tolerance) == 2:
         return tolerance[0], tolerance[1]
-    used = [most if mask & 1 << k else 0.0 for k, most in enumerate(tolerance)]
+    used = [limit if mask & 1 << k else 0.0 for k, limit in enumerate(tolerance)]
     return math.hypot(*used[:3]), math.hypot(*used[3:])
 
 
 def _at_least_zero(name: str, value: float) -> float:
-    found = number(value)
-    if not 0.0 <= found < np.inf:
+    result = number(value)
+    if not 0.0 <= result < np.inf:
         raise OptionError(name, value, 'a finite number, 0 or more')
-    return found
+    return result

@@ -51,14 +51,14 @@ def parse_dofs(dofs: str | Iterable[int | str], name: str = 'dof') -> tuple[DOF,
     """
     try:
         parts = dofs.replace(',', ' ').split() if isinstance(dofs, str) else list(dofs)
-        found = [DOF[part.upper()] if isinstance(part, str) else DOF(part) for part in parts]
+        result = [DOF[part.upper()] if isinstance(part, str) else DOF(part) for part in parts]
     except (KeyError, ValueError, TypeError):
         raise OptionError(
             name, dofs, f"some of X Y Z EX EY EZ, such as 'X Y'{_meant(dofs)}"
         ) from None
-    if len(set(found)) != len(found):
+    if len(set(result)) != len(result):
         raise OptionError(name, dofs, 'each of X Y Z EX EY EZ at most once')
-    return tuple(sorted(found))
+    return tuple(sorted(result))
 
 
 # Other names of the axes, as users write them.
@@ -72,7 +72,7 @@ def _meant(dofs: object) -> str:
     if not isinstance(words, (list, tuple)) or not all(isinstance(word, str) for word in words):
         return ''
     text = ' '.join(words).upper()
-    found = [_ALIASES.get(each, each) for each in _ALIAS.findall(text)]
-    if _ALIAS.sub('', text).strip(' ,+-_') or not found:
+    result = [_ALIASES.get(each, each) for each in _ALIAS.findall(text)]
+    if _ALIAS.sub('', text).strip(' ,+-_') or not result:
         return ''
-    return f'; did you mean {" ".join(dict.fromkeys(found))!r}?'
+    return f'; did you mean {" ".join(dict.fromkeys(result))!r}?'

@@ -65,15 +65,15 @@ def plan_elimination(
                 for v in variables:
                     touch(place[v] // BLOCK, block_of[c])
                     links.append((place[v] // BLOCK, block_of[c], v, slot_of[c, v]))
-    for at in range(len(blocks)):
-        for one in adjacent[at]:
-            for other in adjacent[at]:
+    for index in range(len(blocks)):
+        for one in adjacent[index]:
+            for other in adjacent[index]:
                 touch(one, other)
     edges = [sorted(later) for later in adjacent]
     edge0 = np.concatenate(([0], np.cumsum([len(later) for later in edges]))).astype(int).tolist()
-    stored = {(at, at): at for at in range(len(blocks))}
-    for at, later in enumerate(edges):
-        stored |= {(at, to): len(blocks) + edge0[at] + k for k, to in enumerate(later)}
+    stored = {(index, index): index for index in range(len(blocks))}
+    for index, later in enumerate(edges):
+        stored |= {(index, to): len(blocks) + edge0[index] + k for k, to in enumerate(later)}
     fields: Fields = {
         'block_constraint': _ints([c for c, _ in blocks]),
         'block_size': _ints([row_counts[c] if c >= 0 else len(own) for c, own in blocks]),

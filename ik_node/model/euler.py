@@ -57,9 +57,9 @@ def nearest_euler(
     Angles are (x, y, z) of Rz(z) Ry(y) Rx(x) [rad]. The result is within the limits if any of the
     candidates is, and is the given angles themselves if no others are nearer.
     """
-    wanted, now, low, high = _three(euler), _three(present), _three(lower), _three(upper)
-    nearest, least = wanted, (inf, inf)
-    for angles in _equal_angles(wanted, now, low, high):
+    target, now, low, high = _three(euler), _three(present), _three(lower), _three(upper)
+    nearest, least = target, (inf, inf)
+    for angles in _equal_angles(target, now, low, high):
         rows = zip(angles, low, high, strict=True)
         missed = sum(max(bottom - angle, angle - top, 0.0) for angle, bottom, top in rows)
         score = (missed if missed > SLACK else 0.0, _distance(angles, now))
@@ -68,19 +68,19 @@ def nearest_euler(
     return np.array(nearest)
 
 
-def _equal_angles(wanted: Three, now: Three, low: Three, high: Three) -> Iterator[Three]:
+def _equal_angles(target: Three, now: Three, low: Three, high: Three) -> Iterator[Three]:
     """Yield the candidates for the nearest angles."""
-    for x, y, z in (wanted, _other(wanted)):
+    for x, y, z in (target, _other(target)):
         yield (
             nearest_turn(x, now[0], low[0], high[0]),
             nearest_turn(y, now[1], low[1], high[1]),
             nearest_turn(z, now[2], low[2], high[2]),
         )
-    if abs(cos(wanted[1])) < LOCK:
-        yield from _locked_angles(wanted, now, low, high)
+    if abs(cos(target[1])) < LOCK:
+        yield from _locked_angles(target, now, low, high)
 
 
-def _locked_angles(wanted: Three, now: Three, low: Three, high: Three) -> Iterator[Three]:
+def _locked_angles(target: Three, now: Three, low: Three, high: Three) -> Iterator[Three]:
     """
     Yield the nearest angles within limits for a rotation in gimbal lock.
 
@@ -90,9 +90,9 @@ def _locked_angles(wanted: Three, now: Three, low: Three, high: Three) -> Iterat
     z = now + b that is a - s b = d + 2 pi k; of all its points a = (d + 2 pi k) / 2 is nearest.
 
     """
-    sign = 1.0 if sin(wanted[1]) > 0.0 else -1.0
-    y = nearest_turn(wanted[1], now[1], low[1], high[1])
-    apart = wrap(wanted[0] - sign * wanted[2] - (now[0] - sign * now[2]))
+    sign = 1.0 if sin(target[1]) > 0.0 else -1.0
+    y = nearest_turn(target[1], now[1], low[1], high[1])
+    apart = wrap(target[0] - sign * target[2] - (now[0] - sign * now[2]))
     for turns in (0, -1, 1):
         whole = apart + turns * TURN
         of_z = sorted((whole + sign * (low[2] - now[2]), whole + sign * (high[2] - now[2])))

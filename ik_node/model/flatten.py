@@ -66,21 +66,21 @@ class FlatChain:
     @cached_property
     def units(self) -> Floats:
         """Return the unit of each variable, shape (nv,): that length [m] or 1 [rad]."""
-        at = begin_of(self.ints, 'unit')
-        return self.floats[at : at + len(self.var_q)]
+        index = begin_of(self.ints, 'unit')
+        return self.floats[index : index + len(self.var_q)]
 
     @cached_property
     def row_units(self) -> Floats:
         """Return the unit of each row, shape (nr,): the characteristic length [m] or 1 [rad]."""
-        at = begin_of(self.ints, 'angular')
-        angular = self.ints[at : at + len(self.row_counts)]
+        index = begin_of(self.ints, 'angular')
+        angular = self.ints[index : index + len(self.row_counts)]
         return np.where(self.rows < angular[self.rows // BLOCK], self.length, 1.0)
 
     @cached_property
     def one_sided(self) -> NDArray[np.bool_]:
         """Return True for each row, shape (nr,), that counts only above 0: limits of rotations."""
-        at = begin_of(self.ints, 'kind')
-        kinds = self.ints[at : at + len(self.row_counts)]
+        index = begin_of(self.ints, 'kind')
+        kinds = self.ints[index : index + len(self.row_counts)]
         return np.asarray(kinds[self.rows // BLOCK] == KIND_CONE)
 
     def dense(self, numbers: Floats) -> Floats:
@@ -117,16 +117,16 @@ def flatten(
     """
     if length == 0.0:
         length = characteristic_length(tree, requests, supports, chain)
-    chosen = [requests[at] for at in chain.requests]
-    moved = [supports[at] for at in chain.requests]
-    variable = {master: at for at, master in enumerate(chain.masters)}
+    chosen = [requests[index] for index in chain.requests]
+    moved = [supports[index] for index in chain.requests]
+    variable = {master: index for index, master in enumerate(chain.masters)}
     ends = [tree.carrier[r.link][0] for r in chosen]
     ends += [tree.carrier[r.base][0] if r.base is not None else -1 for r in chosen]
-    followers = [at for at, c in enumerate(tree.columns) if c.master in variable]
+    followers = [index for index, c in enumerate(tree.columns) if c.master in variable]
     carriers = [column for s in moved for column in s.a_columns]
     needed = sorted(with_ancestors(tree, (*ends, *followers, *carriers)))
-    local = {column: at for at, column in enumerate(needed)} | {-1: -1}
-    columns = [tree.columns[at] for at in needed]
+    local = {column: index for index, column in enumerate(needed)} | {-1: -1}
+    columns = [tree.columns[index] for index in needed]
     terms = [term for request in chosen for term in _terms(tree, request, length)]
     polynomials = [c.coefficients for c in columns if c.master in variable]
     width = max([2, *map(len, polynomials), *map(len, terms)])
@@ -134,10 +134,10 @@ def flatten(
     fields: dict[str, NDArray[np.generic]] = {
         'parent': _ints(local[c.parent] for c in columns),
         'prismatic': _ints(0 if c.dof.is_rotation else 1 for c in columns),
-        'column_q': _ints(tree.q_of_column[at] for at in needed),
+        'column_q': _ints(tree.q_of_column[index] for index in needed),
         'var': _ints(variable.get(c.master, -1) for c in columns),
         'ball': _ints(c.ball if c.master in variable else 0 for c in columns),
-        'var_q': _ints(tree.q_of_column[at] for at in chain.masters),
+        'var_q': _ints(tree.q_of_column[index] for index in chain.masters),
         'angle': _ints(_is_angle(tree, master) for master in chain.masters),
         'a_column': _ints(local[end] for end in ends[: len(chosen)]),
         'b_column': _ints(local[end] for end in ends[len(chosen) :]),
@@ -160,7 +160,9 @@ def flatten(
     row_counts = tuple(r.row_count for r in chosen)
     blocks = _blocks(tree, moved, variable, local)
     fields |= blocks.fields()
-    fields |= _masses(tree, moved, [needed[at] for at in fields['entry_column'].tolist()], length)
+    fields |= _masses(
+        tree, moved, [needed[index] for index in fields['entry_column'].tolist()], length
+    )
     first_rows = BLOCK * np.arange(len(chosen))
     fields['row_end'] = first_rows + _ints(row_counts)
     fields['turning'] = first_rows + _ints(r.translation_row_count for r in chosen)
@@ -226,7 +228,7 @@ def flatten_links(tree: Tree, links: Sequence[Frame]) -> tuple[Ints, Floats]:
 
 def _is_angle(tree: Tree, master: int) -> bool:
     """Return True if a full turn of a variable changes no pose, and no value."""
-    counted = {c for each in tree.sums for c in (each.column, *(at for at, _ in each.terms))}
+    counted = {c for each in tree.sums for c in (each.column, *(index for index, _ in each.terms))}
     if any(tree.columns[column].master == master for column in counted):
         return False
     moved = [c for c in tree.columns if c.master == master]
@@ -267,10 +269,10 @@ def _padded(polynomial: Floats, width: int) -> Floats:
 def _coefficients(tree: Tree, columns: Sequence[Column], width: int, length: float) -> Floats:
     """Return the polynomials in the kernels' units: c_p unit(master)^p / unit(column)."""
     table = np.zeros((len(columns), width))
-    for at, column in enumerate(columns):
+    for index, column in enumerate(columns):
         polynomial = np.array(column.coefficients[:width])
         powers = _unit(tree.columns[column.master], length) ** np.arange(len(polynomial))
-        table[at, : len(polynomial)] = polynomial * powers / _unit(column, length)
+        table[index, : len(polynomial)] = polynomial * powers / _unit(column, length)
     return table
 
 
@@ -323,7 +325,7 @@ def _masses(
         count = len(support.a_columns) + len(support.b_columns)
         own = {} if support.mass is None else support.mass.by_column
         counted = () if support.mass is None else support.a_columns
-        place = {column: first + at for at, column in enumerate(counted)}
+        place = {column: first + index for index, column in enumerate(counted)}
         for column in columns[first : first + count]:
             up.append(place.get(tree.columns[column].parent, -1))
             mass, moment = own.get(column, (0.0, np.zeros(3)))

@@ -215,11 +215,11 @@ class Frame:
         [0.5, 0.0, 0.5]
 
         """
-        wanted = self._finite('world position', (x, y, z))
+        target = self._finite('world position', (x, y, z))
         if self.parent is not None:
             parent = self.parent.matrix_world
-            wanted = parent[:3, :3].T @ (wanted - parent[:3, 3])
-        self.set_position(*wanted)
+            target = parent[:3, :3].T @ (target - parent[:3, 3])
+        self.set_position(*target)
 
     def set_world_quaternion(self, x: float, y: float, z: float, w: float) -> None:
         """
@@ -234,10 +234,10 @@ class Frame:
         [0.5, 0.5, 0.5, 0.5]
 
         """
-        wanted = self._finite('world quaternion', (x, y, z, w))
+        target = self._finite('world quaternion', (x, y, z, w))
         if self.parent is not None:
-            wanted = quat_multiply(quat_conjugate(self.parent.get_world_quaternion()), wanted)
-        self.set_quaternion(*wanted)
+            target = quat_multiply(quat_conjugate(self.parent.get_world_quaternion()), target)
+        self.set_quaternion(*target)
 
     def set_world_euler(self, x: float, y: float, z: float) -> None:
         """
@@ -639,7 +639,7 @@ class _Bundle:
 
     def __init__(self, frames: Sequence[Frame]) -> None:
         self.frames = frames
-        self.place = {id(frame): at for at, frame in enumerate(frames)}
+        self.place = {id(frame): index for index, frame in enumerate(frames)}
 
     def __reduce__(self) -> tuple[Any, ...]:
         states = [
@@ -666,9 +666,9 @@ def _bundle_of(frame: Frame) -> _Bundle:
     return bundle
 
 
-def _member(bundle: _Bundle, at: int) -> Frame:
+def _member(bundle: _Bundle, index: int) -> Frame:
     """Return one frame of a bundle."""
-    return bundle.frames[at]
+    return bundle.frames[index]
 
 
 def _empty(types: Sequence[type[Frame]]) -> _Bundle:

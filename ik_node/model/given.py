@@ -29,8 +29,8 @@ def numbers(what: str, values: ArrayLike, shape: tuple[int, ...] | None = None) 
             return array.astype(np.float64, order='C', copy=False)
     except (TypeError, ValueError, OverflowError, RecursionError):
         pass
-    wanted = 'an array of numbers' if shape is None else f'numbers of shape {shape}'
-    raise ShapeError(what, wanted, shown(values))
+    expected = 'an array of numbers' if shape is None else f'numbers of shape {shape}'
+    raise ShapeError(what, expected, shown(values))
 
 
 def elements(values: Any) -> Any:

@@ -739,7 +739,7 @@ class Joint(Connector):
         """
         what = f'coefficients of the coupling of {self.name!r}'
         axis = self._own(dof)
-        found: dict[tuple[Joint, DOF], list[float]] = {}
+        result: dict[tuple[Joint, DOF], list[float]] = {}
         for master, master_dof, coefficients in terms:
             if not isinstance(master, Joint):
                 raise OptionError(f'master of {self.name!r}', master, 'a joint')
@@ -749,18 +749,18 @@ class Joint(Connector):
                 given = np.array((0.0, float(given)))
             if given.ndim != 1 or not given.size or not np.isfinite(given).all():
                 raise ShapeError(what, 'one or more finite numbers', str(given.tolist()))
-            both = zip_longest(found.get(key, ()), given.tolist(), fillvalue=0.0)
-            found[key] = [sum(pair) for pair in both]
-        if not found:
+            both = zip_longest(result.get(key, ()), given.tolist(), fillvalue=0.0)
+            result[key] = [sum(pair) for pair in both]
+        if not result:
             raise ShapeError(f'masters of {self.name!r}', 'one or more joints', 'none')
-        next(iter(found.values()))[0] += float(self._finite('offset', (offset,))[0])
-        for master, master_axis in found:
+        next(iter(result.values()))[0] += float(self._finite('offset', (offset,))[0])
+        for master, master_axis in result:
             # A joint that no joint follows cannot close a circle. Without this shortcut building a
             # long chain of couplings would take quadratic time.
             if self._followed or master is self:
                 self._check_circle(axis, master, master_axis)
             master._followed = True
-        first, *others = (Coupling(*key, tuple(given)) for key, given in found.items())
+        first, *others = (Coupling(*key, tuple(given)) for key, given in result.items())
         dict.__setitem__(self._couplings, axis, replace(first, others=tuple(others)))
         self.revision.count_setting()
         self._count_graph_edit()
@@ -769,14 +769,14 @@ class Joint(Connector):
         waiting = [(master, master_axis, [self, master])]
         seen: set[tuple[Joint, DOF]] = set()
         while waiting:
-            joint, at, path = waiting.pop()
-            if joint is self and at == axis:
+            joint, index, path = waiting.pop()
+            if joint is self and index == axis:
                 names = [f'{each.name!r}' for each in path]
                 raise TopologyError('coupling in a circle: ' + ' follows '.join(names))
-            following = joint._couplings.get(at)
-            if following is not None and (joint, at) not in seen:
+            following = joint._couplings.get(index)
+            if following is not None and (joint, index) not in seen:
                 waiting += [(t.master, t.master_dof, [*path, t.master]) for t in following.terms]
-            seen.add((joint, at))
+            seen.add((joint, index))
 
     def uncouple(self, dof: int | str) -> None:
         """
@@ -939,14 +939,14 @@ class Joint(Connector):
         return any(clamped)
 
     def _set_one(self, array: Array, what: str, axis: DOF, value: float) -> bool:
-        wanted = float(self._finite(what, (value,))[0])
-        allowed = min(max(wanted, self._min_dof_limit[axis]), self._max_dof_limit[axis])
+        target = float(self._finite(what, (value,))[0])
+        allowed = min(max(target, self._min_dof_limit[axis]), self._max_dof_limit[axis])
         array[axis] = allowed
         if array is self._dof_values:
             self.set_matrix_dof_needs_update()
         else:
             self.revision.count_setting()
-        return bool(allowed != wanted)
+        return bool(allowed != target)
 
     def _six(self, what: str, values: ArrayLike) -> Array:
         return self._finite(what, vector(f'{what} of {self.name!r}', values, 6))

@@ -67,8 +67,8 @@ class TreePoses:
         steps = self._offsets @ motions(self._is_rotation, values)
         poses = np.empty((len(values) + 1, 4, 4))
         poses[-1] = np.eye(4)
-        for at, parent in enumerate(self._parents):
-            np.matmul(poses[parent], steps[at], out=poses[at])
+        for index, parent in enumerate(self._parents):
+            np.matmul(poses[parent], steps[index], out=poses[index])
         return poses
 
     def pose(self, q: Array, frame: Frame) -> Array:
@@ -88,9 +88,9 @@ class TreePoses:
             # axes[c, r] and place[r] are arrays over the configurations.
             axes = np.repeat(np.eye(3)[:, :, None], len(some), axis=2)
             place = np.zeros((3, len(some)))
-            for at, (offset, turns) in enumerate(zip(offsets, is_rotation, strict=True)):
+            for index, (offset, turns) in enumerate(zip(offsets, is_rotation, strict=True)):
                 axes, place = _moved(axes, place, offset)
-                values = some[:, q_of_column[at]]
+                values = some[:, q_of_column[index]]
                 if turns:
                     sine, cosine = np.sin(values), np.cos(values)
                     x, y = axes[0], axes[1]
@@ -113,10 +113,10 @@ class TreePoses:
         if not poses:
             return jacobian
         point = (poses[-1] @ self.tree.carrier[frame][1])[:3, 3]
-        for at, pose in zip(columns.tolist(), poses, strict=True):
+        for index, pose in zip(columns.tolist(), poses, strict=True):
             axis = pose[:3, 2]
-            derivative = jacobian[:, self.tree.q_of_column[at]]
-            if self.tree.columns[at].dof.is_rotation:
+            derivative = jacobian[:, self.tree.q_of_column[index]]
+            if self.tree.columns[index].dof.is_rotation:
                 derivative[:3] = np.cross(axis, point - pose[:3, 3])
                 derivative[3:] = axis
             else:
@@ -149,13 +149,13 @@ class TreePoses:
             masses[column] += body.mass
             moments[column] += body.mass * centre
         efforts = np.zeros(len(self.tree.names))
-        for at in range(len(columns) - 1, -1, -1):
-            axis, origin = poses[at][:3, 2], poses[at][:3, 3]
-            arm = moments[at] - masses[at] * origin
-            force = np.cross(arm, gravity) if self._is_rotation[at] else masses[at] * gravity
-            efforts[self.tree.q_of_column[at]] += axis @ force
-            masses[self._parents[at]] += masses[at]
-            moments[self._parents[at]] += moments[at]
+        for index in range(len(columns) - 1, -1, -1):
+            axis, origin = poses[index][:3, 2], poses[index][:3, 3]
+            arm = moments[index] - masses[index] * origin
+            force = np.cross(arm, gravity) if self._is_rotation[index] else masses[index] * gravity
+            efforts[self.tree.q_of_column[index]] += axis @ force
+            masses[self._parents[index]] += masses[index]
+            moments[self._parents[index]] += moments[index]
         return efforts
 
     def _along_path(self, q: Array, frame: Frame) -> tuple[Indices, list[Array]]:

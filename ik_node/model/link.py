@@ -219,14 +219,14 @@ class Link(Frame):
 
     def links_below(self) -> list[Link]:
         """Return this link and all links below it in the tree."""
-        found: list[Link] = []
+        result: list[Link] = []
 
         def collect(frame: Frame) -> None:
             if isinstance(frame, Link):
-                found.append(frame)
+                result.append(frame)
 
         self.traverse(collect)
-        return found
+        return result
 
     def get_centre_of_mass_below(self) -> NDArray[np.float64]:
         """

@@ -34,8 +34,8 @@ def position_and_quat(
     if hasattr(pose, 'as_matrix'):  # scipy's RigidTransform; a Rotation is refused by its shape
         pose = pose.as_matrix()
     if isinstance(pose, (tuple, list)) and len(pose) == 2:
-        position, turn = pose
-        quat = turn.as_quat() if hasattr(turn, 'as_quat') else turn
+        position, rotation = pose
+        quat = rotation.as_quat() if hasattr(rotation, 'as_quat') else rotation
         pair = _array(position), _array(quat)
         if _are_poses(*pair, many=many):
             return pair
@@ -79,7 +79,7 @@ def _of_matrices(what: str, matrices: Array) -> tuple[Array, Array]:
         where = f'{what} in row {row}' if matrices.ndim == 3 else what
         expected = 'a matrix (4, 4) of a rotation and a translation, last row 0 0 0 1'
         raise ShapeError(where, expected, str(each[row].tolist()))
-    quats = np.array([matrix_to_quat(turn) for turn in turns]).reshape(-1, 4)
+    quats = np.array([matrix_to_quat(rotation) for rotation in turns]).reshape(-1, 4)
     return matrices[..., :3, 3].copy(), quats.reshape((*matrices.shape[:-2], 4))
 
 

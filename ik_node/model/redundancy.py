@@ -43,8 +43,8 @@ class Redundancy:
 
     def allowance(self, name: str) -> tuple[float, float]:
         """Return the residuals [m], [rad] that a closure may have in addition to its tolerance."""
-        (position, orientation), most = self.misfit[name], self.explained[name]
-        return min(MARGIN * position, most[0]), min(MARGIN * orientation, most[1])
+        (position, orientation), limit = self.misfit[name], self.explained[name]
+        return min(MARGIN * position, limit[0]), min(MARGIN * orientation, limit[1])
 
 
 # Fewest decimals of a rounded number. People write shorter ones, which are exact.

@@ -128,8 +128,8 @@ def requests_of(tree: Tree) -> list[Request]:
 
 def closure_requests(tree: Tree) -> list[Request]:
     """Return the requests of couplings with several masters and closures that take part."""
-    found = [each for each in requests_of(tree) if not each.is_goal and each.takes_part]
-    return [each for each in found if each.kind != 'cone']
+    result = [each for each in requests_of(tree) if not each.is_goal and each.takes_part]
+    return [each for each in result if each.kind != 'cone']
 
 
 def _cone_requests(tree: Tree) -> list[Request]:
@@ -148,8 +148,8 @@ def _cone_requests(tree: Tree) -> list[Request]:
             joint,
         )
         for joint in joints.values()
-        for what, mask, most in (('turn', 56, joint.max_turn), ('swing', 24, joint.max_swing))
-        if most < np.inf
+        for what, mask, limit in (('turn', 56, joint.max_turn), ('swing', 24, joint.max_swing))
+        if limit < np.inf
     ]
 
 

@@ -37,8 +37,8 @@ def residual_rows(
     if kind == 'look_at':
         x, y, z = turn_a.T @ -gap
         aside = np.hypot(x, y)
-        turn: Array = np.array((x, y) if aside > 0.0 else (1.0, 0.0)) / (aside or 1.0)
-        looking: Array = turn * np.arctan2(aside, z)
+        direction: Array = np.array((x, y) if aside > 0.0 else (1.0, 0.0)) / (aside or 1.0)
+        looking: Array = direction * np.arctan2(aside, z)
         return looking
     if axes == 'world':
         relative = turn_a @ turn_b.T

@@ -140,9 +140,9 @@ def quat_to_rotation_vector(quat: ArrayLike) -> Array:
     return np.array((x * scale, y * scale, z * scale))
 
 
-def rotation_vector_to_quat(turn: ArrayLike) -> Array:
+def rotation_vector_to_quat(rotation: ArrayLike) -> Array:
     """Return the quaternion (xyzw) of a rotation vector [rad]."""
-    x, y, z = np.asarray(turn, dtype=float).tolist()
+    x, y, z = np.asarray(rotation, dtype=float).tolist()
     angle = sqrt(x * x + y * y + z * z)
     scale = sin(0.5 * angle) / angle if angle > 1e-12 else 0.5
     return np.array((scale * x, scale * y, scale * z, cos(0.5 * angle)))

@@ -136,7 +136,7 @@ def build_tree(roots: Iterable[Frame], joint_order: Sequence[Joint] | None = Non
     _name_unnamed(tree)
     _index_values(tree, joints, joint_order)
     resolved = _resolve(motions)
-    value = {(id(joint), dof): at for at, (joint, dof) in enumerate(tree.owner)}
+    value = {(id(joint), dof): index for index, (joint, dof) in enumerate(tree.owner)}
     # An Euler angle with followers must be a variable itself: its joint is not stepped on SO(3).
     followed = {
         id(term.master)
@@ -171,8 +171,8 @@ def _name_unnamed(tree: Tree) -> None:
 
 def _index_values(tree: Tree, joints: list[Joint], order: Sequence[Joint] | None) -> None:
     """Set the order of q: the joints in `order` first, then the others as discovered."""
-    found = {id(joint) for joint in joints}
-    listed = [joint for joint in order or () if id(joint) in found]
+    result = {id(joint) for joint in joints}
+    listed = [joint for joint in order or () if id(joint) in result]
     first = {id(joint) for joint in listed}
     for joint in [*listed, *(j for j in joints if id(j) not in first)]:
         tree.names.extend(joint.value_names)
@@ -213,15 +213,15 @@ def _resolve(
     TopologyError is raised if a master is not in the graph, couplings form a circle, or a
     polynomial has more than `MOST_POWERS` coefficients or an infinite one.
     """
-    found = {
-        (id(joint), dof): (at, FREE)
-        for at, (joint, dof, _, _) in enumerate(motions)
+    result = {
+        (id(joint), dof): (index, FREE)
+        for index, (joint, dof, _, _) in enumerate(motions)
         if dof not in joint.couplings or joint.couplings[dof].others
     }
     for first, axis, _, _ in motions:
         joint, dof = first, axis
         path: dict[tuple[int, DOF], tuple[Joint, DOF]] = {}
-        while (id(joint), dof) not in found:
+        while (id(joint), dof) not in result:
             if (id(joint), dof) in path:
                 raise TopologyError(f'the couplings of joint {joint.name!r} go round in a circle')
             path[id(joint), dof] = joint, dof
@@ -229,7 +229,7 @@ def _resolve(
             if coupling is None:
                 raise _no_master(joint, dof)
             joint, dof = coupling.master, coupling.master_dof
-        at, polynomial = found[id(joint), dof]
+        index, polynomial = result[id(joint), dof]
         for key, (joint, dof) in reversed(path.items()):
             polynomial = _compose(joint.couplings[dof].coefficients, polynomial)
             if len(polynomial) > MOST_POWERS or not np.isfinite(polynomial).all():
@@ -238,8 +238,8 @@ def _resolve(
                     f'of degree {len(polynomial) - 1}, or with infinite coefficients; the largest '
                     f'degree allowed is {MOST_POWERS - 1}'
                 )
-            found[key] = at, polynomial
-    return found
+            result[key] = index, polynomial
+    return result
 
 
 def _no_master(joint: Joint, dof: DOF) -> TopologyError:
@@ -257,9 +257,9 @@ def _sums(
 
     TopologyError is raised if a master is not in the graph, or couplings form a circle.
     """
-    place = {(id(joint), dof): at for at, (joint, dof, _, _) in enumerate(motions)}
+    place = {(id(joint), dof): index for index, (joint, dof, _, _) in enumerate(motions)}
     waiting: dict[int, Sum] = {}
-    for at, (joint, dof, _, _) in enumerate(motions):
+    for index, (joint, dof, _, _) in enumerate(motions):
         coupling = joint.couplings.get(dof)
         if coupling is None or not coupling.others:
             continue
@@ -268,7 +268,7 @@ def _sums(
             if (id(term.master), term.master_dof) not in place:
                 raise _no_master(term.master, term.master_dof)
             terms.append((place[id(term.master), term.master_dof], term.coefficients))
-        waiting[at] = Sum(at, tuple(terms))
+        waiting[index] = Sum(index, tuple(terms))
     ordered: list[Sum] = []
     while waiting:
         ready = [
@@ -277,7 +277,7 @@ def _sums(
             if not any(columns[column].master in waiting for column, _ in each.terms)
         ]
         if not ready:
-            names = ', '.join(repr(columns[at].joint.name) for at in waiting)
+            names = ', '.join(repr(columns[index].joint.name) for index in waiting)
             raise TopologyError(f'the couplings of joints {names} go round in a circle')
         for each in ready:
             ordered.append(waiting.pop(each.column))

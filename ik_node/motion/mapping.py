@@ -188,12 +188,12 @@ def guessed_links(motion: MotionFile, robot: Mechanism) -> dict[str, str]:
     by_word: dict[str, str] = {}
     for name in motion.points:
         by_word.setdefault(_word(name), name)
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for link in robot.links:
         point = by_word.get(_word(link))
-        if point is not None and point not in found.values():
-            found[link] = point
-    return found
+        if point is not None and point not in result.values():
+            result[link] = point
+    return result
 
 
 def same_names(motion: MotionFile, robot: Mechanism) -> MotionMap:

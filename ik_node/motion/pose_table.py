@@ -58,8 +58,8 @@ def _npy(path: Path) -> Array:
     except (ValueError, OverflowError, MemoryError) as error:
         raise DescriptionError(f'not an array: {error}', source=str(path)) from None
     if table.ndim != 2 or table.dtype.kind not in 'fiu':
-        found = f'{table.dtype} of shape {table.shape}'
-        raise DescriptionError(f'{found}, not numbers in rows', source=str(path))
+        result = f'{table.dtype} of shape {table.shape}'
+        raise DescriptionError(f'{result}, not numbers in rows', source=str(path))
     return np.asarray(table, dtype=np.float64)
 
 
@@ -117,8 +117,8 @@ def _fault(path: Path, reason: str) -> DescriptionError:
 
 def _check_quaternions(path: Path, poses: dict[str, LinkPoses]) -> None:
     """Raise DescriptionError with the line of the first quaternion that is zero."""
-    for link, found in poses.items():
-        zero = np.flatnonzero(np.abs(found.quats_xyzw).max(axis=1, initial=0.0) < 1e-9)
+    for link, result in poses.items():
+        zero = np.flatnonzero(np.abs(result.quats_xyzw).max(axis=1, initial=0.0) < 1e-9)
         if zero.size:
             number, _ = next(islice(rows_of(path), int(zero[0]), None))
             raise DescriptionError(
@@ -140,8 +140,8 @@ def _names(path: Path, width: int, links: Sequence[str]) -> list[str]:
     for columns in (AXES, COLUMNS):
         if links and width == len(columns) * len(links):
             return [f'{link}.{column}' for link in links for column in columns]
-    wanted = f'{3 * len(links)} or {7 * len(links)}' if links else 'named ones, or --link'
-    raise DescriptionError(f'{width} columns without names, not {wanted}', source=str(path))
+    expected = f'{3 * len(links)} or {7 * len(links)}' if links else 'named ones, or --link'
+    raise DescriptionError(f'{width} columns without names, not {expected}', source=str(path))
 
 
 def poses_by_name(
@@ -155,7 +155,7 @@ def poses_by_name(
     zero.
     """
     columns: dict[str, dict[str, int]] = {}
-    for at, name in enumerate(names):
+    for index, name in enumerate(names):
         link, _, column = name.rpartition('.')
         if not link and len(links) == 1:
             (link,) = links
@@ -165,7 +165,7 @@ def poses_by_name(
                 'no link; use --link' if column in COLUMNS and not link else f'allowed: {ALLOWED}'
             )
             raise DescriptionError(f'column {name!r}: {why}', source=str(path), line=1)
-        own[column] = at
+        own[column] = index
     poses = {link: _poses(path, link, own, table) for link, own in columns.items()}
     if path.suffix != '.npy':
         _check_quaternions(path, poses)
@@ -176,8 +176,8 @@ def _poses(path: Path, link: str, columns: dict[str, int], table: Array) -> Link
     turned = len(columns) > len(AXES)
     missing = [name for name in (COLUMNS if turned else AXES) if name not in columns]
     if missing:
-        found = f'link {link!r} has no column {" ".join(missing)}'
-        raise DescriptionError(f'{found}; allowed: {ALLOWED}', source=str(path), line=1)
+        result = f'link {link!r} has no column {" ".join(missing)}'
+        raise DescriptionError(f'{result}; allowed: {ALLOWED}', source=str(path), line=1)
     positions = _columns(table, [columns[name] for name in AXES])
     quats = np.broadcast_to((0.0, 0.0, 0.0, 1.0), (len(table), 4))
     if turned:

@@ -64,8 +64,8 @@ def _of_csv(path: Path) -> MotionFile:
             f'no names of columns; allowed: {allowed}', source=str(path), line=1
         )
     if len(names) != table.shape[1]:
-        found = f'{len(names)} names for {table.shape[1]} columns'
-        raise DescriptionError(found, source=str(path), line=1)
+        result = f'{len(names)} names for {table.shape[1]} columns'
+        raise DescriptionError(result, source=str(path), line=1)
     times = None
     if 'time' in names:
         column = names.index('time')
@@ -74,9 +74,9 @@ def _of_csv(path: Path) -> MotionFile:
         if late.size:
             row = int(late[0]) + 1
             line = [number for number, _ in rows_of(path)][row]
-            found = f'the time {times[row]:g} comes after {times[row - 1]:g}'
-            raise DescriptionError(found, source=str(path), line=line)
-        names = [name for at, name in enumerate(names) if at != column]
+            result = f'the time {times[row]:g} comes after {times[row - 1]:g}'
+            raise DescriptionError(result, source=str(path), line=line)
+        names = [name for index, name in enumerate(names) if index != column]
         table = np.delete(table, column, axis=1)
     return MotionFile(path, poses_by_name(path, names, table), times)
 
@@ -93,13 +93,13 @@ def _of_npz(path: Path) -> MotionFile:
         what = f'the array {name!r}'
         width = array.shape[1] if array.ndim == 2 else 0
         if width not in WIDTHS or array.dtype.kind not in 'fiu':
-            found = f'{array.dtype} of shape {array.shape}'
+            result = f'{array.dtype} of shape {array.shape}'
             allowed = 'numbers of shape (N, 3): x y z, or (N, 7): x y z qx qy qz qw'
-            raise DescriptionError(f'{what} is {found}; allowed: {allowed}', source=str(path))
+            raise DescriptionError(f'{what} is {result}; allowed: {allowed}', source=str(path))
         count = len(array) if count < 0 else count
         if len(array) != count:
-            found = f'{what} has {len(array)} frames, but the arrays before {count}'
-            raise DescriptionError(found, source=str(path))
+            result = f'{what} has {len(array)} frames, but the arrays before {count}'
+            raise DescriptionError(result, source=str(path))
         bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
         if bad.size:
             raise DescriptionError(f'{what} is not finite in row {bad[0]}', source=str(path))
@@ -107,16 +107,16 @@ def _of_npz(path: Path) -> MotionFile:
         quats = np.tile((0.0, 0.0, 0.0, 1.0), (count, 1)) if width == 3 else values[:, 3:]
         zero = np.flatnonzero(np.abs(quats).max(axis=1, initial=0.0) < 1e-9)
         if zero.size:
-            found = f'the quaternion of {name!r} is zero in row {zero[0]}'
-            raise DescriptionError(found, source=str(path))
+            result = f'the quaternion of {name!r} is zero in row {zero[0]}'
+            raise DescriptionError(result, source=str(path))
         points[name] = LinkPoses(values[:, :3], quats, width == 7)
     times = None
     if given is not None and points:
         times = np.asarray(given, dtype=np.float64) if given.dtype.kind in 'fiu' else np.zeros(0)
         if times.shape != (count,) or not (np.diff(times) > 0.0).all():
-            found = f'the array times has shape {given.shape}'
+            result = f'the array times has shape {given.shape}'
             raise DescriptionError(
-                f'{found}; allowed: {count} increasing numbers', source=str(path)
+                f'{result}; allowed: {count} increasing numbers', source=str(path)
             )
     return MotionFile(path, points, times)
 

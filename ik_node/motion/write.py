@@ -95,8 +95,8 @@ def write_bag(path: Path, robot: Mechanism, solved: PathSolution) -> None:
         avoid_ros_namespace_conventions=False,
     )
 
-    def add(bag: Any, connection: Any, at: int, message: Any) -> None:
-        bag.write(connection, at, types.serialize_cdr(message, message.__msgtype__))
+    def add(bag: Any, connection: Any, time: int, message: Any) -> None:
+        bag.write(connection, time, types.serialize_cdr(message, message.__msgtype__))
 
     # The files in a bag have its name, so that the part is a folder with the bag in it.
     folder = part_of(path)
@@ -113,10 +113,10 @@ def write_bag(path: Path, robot: Mechanism, solved: PathSolution) -> None:
             states = bag.add_connection(JOINT_STATES, state_of.__msgtype__, typestore=types)
             ticks = np.rint(solved.times * NANOSECONDS).astype(np.int64).tolist()
             add(bag, described, ticks[0], text_of(robot.to_urdf()))
-            for at, q, velocity in zip(ticks, solved.q, solved.velocity, strict=True):
-                header = header_of(time_of(at // NANOSECONDS, at % NANOSECONDS), '')
+            for time, q, velocity in zip(ticks, solved.q, solved.velocity, strict=True):
+                header = header_of(time_of(time // NANOSECONDS, time % NANOSECONDS), '')
                 state = state_of(header, robot.joint_names, q, velocity, np.zeros(0))
-                add(bag, states, at, state)
+                add(bag, states, time, state)
         part.rename(path)
     except (WriterError, OSError) as error:
         raise DescriptionError(f'the bag cannot be written: {error}', source=str(path)) from None

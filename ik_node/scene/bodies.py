@@ -31,15 +31,15 @@ class Solids:
         for each in seen:
             if each.link in carriers and each.kind != 'unread':
                 column, pose = carriers[each.link]
-                at = skeleton.attach(column, pose @ pose_matrix(each.position, each.quat_xyzw))
-                self._all.append((names.new(each.link), each, at))
+                index = skeleton.attach(column, pose @ pose_matrix(each.position, each.quat_xyzw))
+                self._all.append((names.new(each.link), each, index))
 
     def visuals(self, snapshot: Snapshot, look: Look) -> list[Shape]:
         """Return a shape for each visual."""
         shapes: list[Shape] = []
-        for name, seen, at in self._all:
+        for name, seen, index in self._all:
             rgba = seen.rgba or look.rgba['visuals']
-            common = (f'visuals/{name}', 'visuals', seen.link, *snapshot.poses[at], rgba)
+            common = (f'visuals/{name}', 'visuals', seen.link, *snapshot.poses[index], rgba)
             through, size = look.draw_through, seen.size
             if seen.kind == 'sphere':
                 shapes.append(Sphere(*common, through, size[0], look.segments))
@@ -84,13 +84,13 @@ class Bodies:
                 continue
             seen.add(key)
             link = owner if isinstance(owner, Link) else frame
-            at = skeleton.attach(column, pose @ z_along(0.5 * end, end))
-            self._rods.append((names.new(f'{link.name}/{frame.name}'), link.name, at, length))
+            index = skeleton.attach(column, pose @ z_along(0.5 * end, end))
+            self._rods.append((names.new(f'{link.name}/{frame.name}'), link.name, index, length))
         self.rod_lengths: Array = np.array([length for _, _, _, length in self._rods])
         self._frames: list[tuple[str, str, int]] = []  # name, frame, place
         for frame in _frames_apart(skeleton):
-            at = skeleton.attach(*skeleton.carrier(frame))
-            self._frames.append((names.new(frame.name), frame.name, at))
+            index = skeleton.attach(*skeleton.carrier(frame))
+            self._frames.append((names.new(frame.name), frame.name, index))
 
     def links(self, snapshot: Snapshot, look: Look) -> list[Shape]:
         """Return a capsule for every rod."""
@@ -101,14 +101,14 @@ class Bodies:
                 f'links/{n}',
                 'links',
                 of,
-                *snapshot.poses[at],
+                *snapshot.poses[index],
                 rgba,
                 through,
                 radius,
                 length,
                 sides,
             )
-            for n, of, at, length in self._rods
+            for n, of, index, length in self._rods
         ]
 
     def frames(self, snapshot: Snapshot, look: Look) -> list[Shape]:
@@ -117,16 +117,23 @@ class Bodies:
         white = (1.0, 1.0, 1.0, rgba[3])
         long, wide = (share * look.scale for share in TRIAD)
         shapes: list[Shape] = [
-            Triad(f'frames/{n}', 'frames', of, *snapshot.poses[at], white, through, long, wide)
-            for n, of, at in self._frames
+            Triad(f'frames/{n}', 'frames', of, *snapshot.poses[index], white, through, long, wide)
+            for n, of, index in self._frames
         ]
         if 'links' not in look.layers:
             width = WIDTH * look.scale
             shapes += [
                 Segment(
-                    f'frames/{n}', 'frames', of, *snapshot.poses[at], rgba, through, length, width
+                    f'frames/{n}',
+                    'frames',
+                    of,
+                    *snapshot.poses[index],
+                    rgba,
+                    through,
+                    length,
+                    width,
                 )
-                for n, of, at, length in self._rods
+                for n, of, index, length in self._rods
             ]
         return shapes
 
@@ -150,8 +157,8 @@ def _reach(skeleton: Skeleton) -> float:
     return max(ways.values(), default=0.0)
 
 
-def _length(way: Array) -> float:
-    return float(np.sqrt(way @ way))
+def _length(delta: Array) -> float:
+    return float(np.sqrt(delta @ delta))
 
 
 def _rounded(values: Array) -> tuple[float, ...]:

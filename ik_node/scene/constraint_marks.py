@@ -38,7 +38,7 @@ def gap_of(request: Request, frame_a: Array, frame_b: Array) -> PoseError:
     """Return the norms of a constraint's `residual_rows` at two poses (4, 4), root frame."""
     source = request.source
     distance = source.distance if isinstance(source, Constraint) else 0.0
-    is_used = np.array([bool(request.mask >> at & 1) for at in range(6)])
+    is_used = np.array([bool(request.mask >> index & 1) for index in range(6)])
     rows = residual_rows(request.kind, request.axes, is_used, distance, frame_a, frame_b)
     position, orientation = np.split(rows, [request.metre_row_count])
     return PoseError(_norm(position), _norm(orientation))
@@ -72,21 +72,21 @@ class ConstraintFrames:
         placed: Array = snapshot.columns[column] @ pose
         return placed
 
-    def frame_b(self, snapshot: Snapshot, wanted: Array | None = None) -> Array:
-        """Return the root-frame pose (4, 4) of frame B; `wanted` replaces its pose in its base."""
+    def frame_b(self, snapshot: Snapshot, target: Array | None = None) -> Array:
+        """Return the root-frame pose (4, 4) of frame B; `target` replaces its pose in its base."""
         column, pose = self._b
-        if wanted is None and isinstance(self.request.source, Constraint):
-            wanted = self.request.source.matrix
+        if target is None and isinstance(self.request.source, Constraint):
+            target = self.request.source.matrix
         base: Array = snapshot.columns[column] @ pose
-        return base if wanted is None else base @ wanted
+        return base if target is None else base @ target
 
     def gap(self, frame_a: Array, frame_b: Array, options: SolverOptions) -> ConstraintGap:
         """Compare the residual norms at two frames with the tolerances of the constraint."""
         source = self.request.source
-        most = options.translation_converge_threshold, options.rotation_converge_threshold
+        limit = options.translation_converge_threshold, options.rotation_converge_threshold
         if isinstance(source, Constraint) and source.tolerance is not None:
-            most = norms_of(source.tolerance, self.request.mask)
-        return ConstraintGap(gap_of(self.request, frame_a, frame_b), PoseError(*most))
+            limit = norms_of(source.tolerance, self.request.mask)
+        return ConstraintGap(gap_of(self.request, frame_a, frame_b), PoseError(*limit))
 
 
 class ConstraintGap:
@@ -157,8 +157,8 @@ class GoalMarks:
             name, frames = self._named(key)
             x, y, z, *quat = unit_pose(key, pose, frames.request)
             make = ShapeFactory('goals', name, key, look)
-            wanted = pose_matrix((x, y, z), quat)
-            shapes += self._one(make, frames, snapshot, look, options, wanted)
+            target = pose_matrix((x, y, z), quat)
+            shapes += self._one(make, frames, snapshot, look, options, target)
         return shapes
 
     def _one(
@@ -168,18 +168,18 @@ class GoalMarks:
         snapshot: Snapshot,
         look: Look,
         options: SolverOptions,
-        wanted: Array | None,
+        target: Array | None,
     ) -> list[Shape]:
-        a, b = frames.frame_a(snapshot), frames.frame_b(snapshot, wanted)
-        if wanted is None and not frames.request.takes_part:
+        a, b = frames.frame_a(snapshot), frames.frame_b(snapshot, target)
+        if target is None and not frames.request.takes_part:
             return [make.ball('handle', point(b[:3, 3]), HANDLE, UNUSED)]
         shapes: list[Shape] = [make.ball('handle', point(b[:3, 3]), HANDLE, look.rgba['goals'])]
         shapes += _axis_shapes(make, frames.request, a, b, look)
         gap = frames.gap(a, b, options)
         if not gap.met:
             shapes.append(make.ball('reached', point(a[:3, 3]), REACHED, UNMET))
-            way = a[:3, 3] - b[:3, 3]
-            if gap.apart or way @ way > (HANDLE * look.scale) ** 2:
+            delta = a[:3, 3] - b[:3, 3]
+            if gap.apart or delta @ delta > (HANDLE * look.scale) ** 2:
                 shapes.append(make.line('way', b[:3, 3], a[:3, 3], WAY, UNMET))
         return shapes
 
@@ -214,7 +214,7 @@ def _axis_shapes(
     if request.axes != 'world':
         axes[:3, :3] = (b if request.axes == 'goal' else a)[:3, :3]
     shapes: list[Shape] = []
-    poses = [pose_from_matrix(z_onto(axes, at)) for at in range(3)]
+    poses = [pose_from_matrix(z_onto(axes, index)) for index in range(3)]
     for dof in DOF:
         pose, asked = poses[dof % 3], bool(request.mask >> dof & 1)
         if request.kind == 'centre_of_mass' and dof.is_rotation:
@@ -271,8 +271,8 @@ def _ends(
     make: ShapeFactory, a: Array, b: Array, rgba: Rgba, is_open: bool = False
 ) -> list[Shape]:
     """Return spheres at both ends and a line between them, or one sphere if they coincide."""
-    way = a[:3, 3] - b[:3, 3]
-    length = float(np.sqrt(way @ way))
+    delta = a[:3, 3] - b[:3, 3]
+    length = float(np.sqrt(delta @ delta))
     shapes: list[Shape] = [make.ball('b', point(b[:3, 3]), BALL, rgba)]
     two = length > SAME * make.scale
     if two:

@@ -38,9 +38,9 @@ class JointLimits:
         names = UniqueNames()
         self._axes: list[tuple[str, str, Joint, DOF, int]] = []  # name, value's name, .., place
         angles = np.array(_pointing(skeleton))
-        for at, turn in enumerate(motions(np.ones(len(angles)), angles)):
-            column, of = skeleton.tree.columns[at], skeleton.owner[at]
-            place = skeleton.attach_before(at, turn if column.dof.is_rotation else None)
+        for index, rotation in enumerate(motions(np.ones(len(angles)), angles)):
+            column, of = skeleton.tree.columns[index], skeleton.owner[index]
+            place = skeleton.attach_before(index, rotation if column.dof.is_rotation else None)
             self._axes.append((names.new(of), of, column.joint, column.dof, place))
 
     def limits(self, snapshot: Snapshot, look: Look) -> list[Shape]:
@@ -48,13 +48,13 @@ class JointLimits:
         shapes: list[Shape] = []
         free, through, sides = look.rgba['limits'], look.draw_through, look.segments
         radius = SECTOR * look.scale
-        for (name, of, joint, dof, at), value in zip(self._axes, snapshot.values, strict=True):
+        for (name, of, joint, dof, index), value in zip(self._axes, snapshot.values, strict=True):
             low, high = float(joint.min_dof_limit[dof]), float(joint.max_dof_limit[dof])
             if low == -inf and high == inf:
                 continue
             if not dof.is_rotation:
                 make = ShapeFactory('limits', name, of, look)
-                shapes += _stops(make, snapshot.frames[at], (low, value, high), free)
+                shapes += _stops(make, snapshot.frames[index], (low, value, high), free)
                 continue
             touching = low < high and not low + TOUCHING < value < high - TOUCHING
             rgba = AT_LIMIT if touching else free
@@ -62,7 +62,7 @@ class JointLimits:
                 # A range of more than a turn is drawn as half a turn on both sides of the hand.
                 low, high = max(low, value - pi), min(high, value + pi)
             high = min(high, low + 2.0 * pi)
-            position, quat = snapshot.poses[at]
+            position, quat = snapshot.poses[index]
             shapes.append(
                 Sector(
                     f'limits/{name}',
@@ -93,12 +93,14 @@ def _stops(
     def colour(touched: bool) -> Rgba:
         return (*(AT_LIMIT if touched else free)[:3], 1.0)
 
-    stops = {part: at for part, at in (('lower', low), ('upper', high)) if isfinite(at)}
-    touched = {part: low < high and abs(value - at) <= TOUCHING for part, at in stops.items()}
+    stops = {part: index for part, index in (('lower', low), ('upper', high)) if isfinite(index)}
+    touched = {
+        part: low < high and abs(value - index) <= TOUCHING for part, index in stops.items()
+    }
     mark = colour(any(touched.values()))
     shapes: list[Shape] = [make.ball('value', along(frame, value), MARK, mark)]
-    for part, at in stops.items():
-        shapes.append(make.rod(part, (along(frame, at), quat), STOP, colour(touched[part])))
+    for part, index in stops.items():
+        shapes.append(make.rod(part, (along(frame, index), quat), STOP, colour(touched[part])))
     return shapes
 
 
@@ -112,15 +114,15 @@ def _pointing(skeleton: Skeleton) -> list[float]:
     columns = skeleton.tree.columns
     carried: list[list[Array]] = [[] for _ in columns]
     for owner, _, end in skeleton.spans():
-        at, pose = skeleton.carrier(owner)
-        if at >= 0:
-            carried[at] += [pose[:3, 3], pose[:3, :3] @ end + pose[:3, 3]]
+        index, pose = skeleton.carrier(owner)
+        if index >= 0:
+            carried[index] += [pose[:3, 3], pose[:3, :3] @ end + pose[:3, 3]]
     # A motion of a joint also carries what its later motions carry.
-    for at in reversed(range(len(columns))):
-        column = columns[at]
+    for index in reversed(range(len(columns))):
+        column = columns[index]
         if column.parent >= 0 and columns[column.parent].joint is column.joint:
-            turn, shift = column.offset[:3, :3], column.offset[:3, 3]
-            carried[column.parent] += [turn @ point + shift for point in carried[at]]
+            rotation, shift = column.offset[:3, :3], column.offset[:3, 3]
+            carried[column.parent] += [rotation @ point + shift for point in carried[index]]
     angles = []
     for points in carried:
         off = [point for point in points if point[0] ** 2 + point[1] ** 2 > ON_AXIS**2]
@@ -143,8 +145,8 @@ class JointAxes:
         names = UniqueNames()
         self._axes: list[_Axis] = []
         balls: set[int] = set()
-        for at, column in enumerate(skeleton.tree.columns):
-            joint, dof, of = column.joint, column.dof, skeleton.owner[at]
+        for index, column in enumerate(skeleton.tree.columns):
+            joint, dof, of = column.joint, column.dof, skeleton.owner[index]
             is_ball = dof.is_rotation and joint.rotation_dof_count == 3
             if is_ball:
                 if id(joint) in balls:
@@ -152,7 +154,9 @@ class JointAxes:
                 balls.add(id(joint))
                 of = joint.name
             name = names.new(f'axes/{of}')
-            self._axes.append(_Axis(name, of, joint, dof, at, skeleton.attach_before(at), is_ball))
+            self._axes.append(
+                _Axis(name, of, joint, dof, index, skeleton.attach_before(index), is_ball)
+            )
 
     def axes(self, snapshot: Snapshot, look: Look) -> list[Shape]:
         """Return the shapes of all axes; locked axes are grey."""
@@ -161,8 +165,8 @@ class JointAxes:
         ball, width = BALL * look.scale, LINE * look.scale
         shapes: list[Shape] = []
         for axis in self._axes:
-            name, of, joint, dof, column, at, is_ball = axis
-            position, quat = snapshot.poses[at]
+            name, of, joint, dof, column, index, is_ball = axis
+            position, quat = snapshot.poses[index]
             locked = joint.locked[3:].all() if is_ball else joint.locked[dof]
             rgba = LOCKED if locked else look.rgba['axes']
             if is_ball:
@@ -173,7 +177,7 @@ class JointAxes:
                 )
             else:
                 low, high = _range(joint, dof, snapshot.values[column], look.scale)
-                middle = along(snapshot.frames[at], 0.5 * (low + high))
+                middle = along(snapshot.frames[index], 0.5 * (low + high))
                 shape = Segment(name, 'axes', of, middle, quat, rgba, through, high - low, width)
             shapes.append(shape)
         return shapes
@@ -217,20 +221,20 @@ class NameTags:
         names = UniqueNames()
         self._tags: list[tuple[str, str, int, int]] = []  # name, value's name, place, line
         lines: list[int] = []
-        for at, column in enumerate(skeleton.tree.columns):
+        for index, column in enumerate(skeleton.tree.columns):
             here = column.parent >= 0 and not column.offset[:3, 3].any()
             lines.append(lines[column.parent] + 1 if here else 0)
-            of = skeleton.owner[at]
+            of = skeleton.owner[index]
             self._tags.append(
-                (names.new(f'labels/{of}'), of, skeleton.attach_before(at), lines[at])
+                (names.new(f'labels/{of}'), of, skeleton.attach_before(index), lines[index])
             )
 
     def labels(self, snapshot: Snapshot, look: Look) -> list[Shape]:
         """Return a text for every joint value."""
         rgba, through, height = look.rgba['labels'], look.draw_through, HEIGHT * look.scale
         shapes: list[Shape] = []
-        for name, of, at, line in self._tags:
-            (x, y, z), _ = snapshot.poses[at]
+        for name, of, index, line in self._tags:
+            (x, y, z), _ = snapshot.poses[index]
             raised = z + (RAISED + ROW * line) * look.scale
             shapes.append(
                 Text(name, 'labels', of, (x, y, raised), UPRIGHT, rgba, through, plain(of), height)

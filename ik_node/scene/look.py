@@ -124,12 +124,12 @@ class UniqueNames:
 
     def new(self, name: str) -> str:
         """Return the name, or `name#2` and so on if it is already in use."""
-        count, found = 1, name
-        while found in self._given:
+        count, result = 1, name
+        while result in self._given:
             count += 1
-            found = f'{name}#{count}'
-        self._given.add(found)
-        return found
+            result = f'{name}#{count}'
+        self._given.add(result)
+        return result
 
 
 Size = tuple[float, float]
@@ -152,9 +152,9 @@ class ShapeFactory:
 
     def line(self, part: str, start: Array, end: Array, width: float, rgba: Rgba) -> Segment:
         """Return a line from one point (3,) to another [m]."""
-        way = end - start
-        pose = pose_from_matrix(z_along(0.5 * (start + end), way))
-        length = float(np.sqrt(way @ way))
+        delta = end - start
+        pose = pose_from_matrix(z_along(0.5 * (start + end), delta))
+        length = float(np.sqrt(delta @ delta))
         return Segment(*self._same(part, pose, rgba), length, width * self.scale)
 
     def arrow(self, part: str, pose: PlainPose, size: Size, rgba: Rgba) -> Arrow:

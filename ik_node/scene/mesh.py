@@ -58,8 +58,8 @@ def mesh_of(shape: Shape) -> tuple[Array, Array]:
 
     """
     parts = _parts(shape)
-    turn = quat_to_matrix(shape.quat_xyzw)
-    triangles = [part @ turn.T + np.array(shape.position) for part, _ in parts]
+    rotation = quat_to_matrix(shape.quat_xyzw)
+    triangles = [part @ rotation.T + np.array(shape.position) for part, _ in parts]
     colours = [np.tile(np.array(rgba), (len(part), 1)) for part, rgba in parts]
     return np.concatenate([np.zeros((0, 3, 3)), *triangles]), np.concatenate(
         [np.zeros((0, 4)), *colours]
@@ -94,8 +94,8 @@ def _parts(shape: Shape) -> list[tuple[Array, Rgba]]:
         tube = _tube(0.5 * shape.width, 0.0, shape.length, _THIN)
         turns_of = [z_onto(np.eye(4), axis)[:3, :3] for axis in range(3)]
         return [
-            (tube @ turn.T, (*colour[:3], rgba[3]))
-            for turn, colour in zip(turns_of, AXIS_COLOURS, strict=True)
+            (tube @ rotation.T, (*colour[:3], rgba[3]))
+            for rotation, colour in zip(turns_of, AXIS_COLOURS, strict=True)
         ]
     return []
 

@@ -272,21 +272,21 @@ def _draw(axes: Any, shapes: list[Shape]) -> None:
     axes.computed_zorder = False
     _furnish(axes)
     solid = [mesh_of(shape) for shape in shapes]
-    triangles = np.concatenate([np.zeros((0, 3, 3)), *(found for found, _ in solid)])
-    colours = np.concatenate([np.zeros((0, 4)), *(found for _, found in solid)])
+    triangles = np.concatenate([np.zeros((0, 3, 3)), *(result for result, _ in solid)])
+    colours = np.concatenate([np.zeros((0, 4)), *(result for _, result in solid)])
     if len(triangles):
         axes.add_collection3d(Poly3DCollection(triangles, facecolors=_lit(triangles, colours)))
     hidden = [(mesh_of(shape), shape.draw_through) for shape in shapes if shape.draw_through > 0.0]
     if hidden:
-        over = np.concatenate([found for (found, _), _ in hidden])
-        faint = np.concatenate([found * (1, 1, 1, part) for (_, found), part in hidden])
+        over = np.concatenate([result for (result, _), _ in hidden])
+        faint = np.concatenate([result * (1, 1, 1, part) for (_, result), part in hidden])
         axes.add_collection3d(Poly3DCollection(over, facecolors=_lit(over, faint), zorder=5))
     texts = [shape for shape in shapes if isinstance(shape, Text)]
     places = np.array([text.position for text in texts]).reshape(-1, 3)
     shown = _equal(axes, np.concatenate([triangles.reshape(-1, 3), places]))
     firm = [
-        found
-        for (found, colours), shape in zip(solid, shapes, strict=True)
+        result
+        for (result, colours), shape in zip(solid, shapes, strict=True)
         if shape.layer == 'links' and shape.rgba[3] == 1.0
     ]
     if firm:

@@ -73,13 +73,13 @@ def z_onto(frame: Array, axis: int) -> Array:
     return laid
 
 
-def z_along(place: Array, way: Array) -> Array:
-    """Return the pose (4, 4) at a point whose z axis is along `way`; no rotation for zero."""
+def z_along(place: Array, direction: Array) -> Array:
+    """Return the pose (4, 4) at a point with z along a direction; no rotation for zero."""
     pose = np.eye(4)
     pose[:3, 3] = place
-    length = float(np.sqrt(way @ way))
+    length = float(np.sqrt(direction @ direction))
     if length > 0.0:
-        z = way / length
+        z = direction / length
         # The coordinate axis farthest from z gives a well-defined x.
         x = np.eye(3)[int(np.argmin(np.abs(z)))]
         x = x - (x @ z) * z
@@ -122,7 +122,7 @@ class Skeleton:
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self.kinematics = TreePoses(tree)
-        self.owner = [tree.names[at] for at in tree.q_of_column]
+        self.owner = [tree.names[index] for index in tree.q_of_column]
         self._attached: list[tuple[int, Array]] = []
         self._carriers: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         self._offsets: Array = np.zeros((0, 4, 4))
@@ -138,8 +138,8 @@ class Skeleton:
 
     def attach_before(self, column: int, turn: Array | None = None) -> int:
         """Attach the frame that a column moves relative to, rotated by `turn` (4, 4)."""
-        found = self.tree.columns[column]
-        return self.attach(found.parent, found.offset if turn is None else found.offset @ turn)
+        result = self.tree.columns[column]
+        return self.attach(result.parent, result.offset if turn is None else result.offset @ turn)
 
     def at(self, q: Array | None) -> Snapshot:
         """Compute all poses at joint values (nq,) [m or rad]; None = the present values."""

@@ -42,8 +42,8 @@ class Access:
 
     def __init__(self, host: str, *, token: bool = False) -> None:
         self._host = host.lower()
-        found = socket.getaddrinfo(host or '0.0.0.0', 0, type=socket.SOCK_STREAM)
-        self._addresses = [str(each[4][0]) for each in found]
+        result = socket.getaddrinfo(host or '0.0.0.0', 0, type=socket.SOCK_STREAM)
+        self._addresses = [str(each[4][0]) for each in result]
         self._cookie = secrets.token_urlsafe(32)
         local = all(_is_loopback(each) for each in self._addresses)
         self.token = '' if local and not token else secrets.token_urlsafe(24)
@@ -59,8 +59,8 @@ class Access:
         """Return why a request (its path with query, and headers) is refused, or ''."""
         hosts, origins = headers.get_all('Host'), headers.get_all('Origin')
         host = hosts[0].lower() if len(hosts) == 1 else ''
-        found = _HOST.fullmatch(host)
-        if found is None:
+        result = _HOST.fullmatch(host)
+        if result is None:
             return f'Host: {_shown(hosts)} is not a valid host'
         if self.token:
             if not self._has_token(path) and not self._has_cookie(host, headers):
@@ -68,7 +68,7 @@ class Access:
                     'this page needs a token: open the address that was printed at the start, '
                     'with ?token=... at its end'
                 )
-        elif not self._is_own_name(found[1]):
+        elif not self._is_own_name(result[1]):
             return (
                 f'Host: {_shown(host)} is not a name of this machine: open http://localhost with '
                 'the same port, or start with --token, which allows other names'
@@ -199,13 +199,13 @@ def _in_use(everywhere: str) -> str:
 
 def _cookie_name(host: str) -> str:
     """Return a different name for every port, because all ports of a host share cookies."""
-    found = _HOST.fullmatch(host.lower())
-    return f'ik_node_{found[2] if found else ""}'
+    result = _HOST.fullmatch(host.lower())
+    return f'ik_node_{result[2] if result else ""}'
 
 
-def _same(given: str, wanted: str) -> bool:
+def _same(given: str, expected: str) -> bool:
     """Compare two texts in a time that does not depend on where they differ."""
-    return secrets.compare_digest(given.encode(errors='replace'), wanted.encode())
+    return secrets.compare_digest(given.encode(errors='replace'), expected.encode())
 
 
 def _shown(text: object) -> str:

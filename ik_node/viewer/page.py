@@ -338,12 +338,12 @@ class Page:
         def make(session: Session) -> None:
             if self._stage.is_fixed(link):
                 raise OptionError('link', link, 'a link that some joint moves: this one is fixed')
-            at = self._stage.hit(session, link, ray) if there else None
+            index = self._stage.hit(session, link, ray) if there else None
             old = self._goal_on(session, link)
             if old:
                 # As in closed-chain-ik, a second click on a link moves its goal.
-                session.move_offset(old, at)
-            self._stage.selected = old or session.add_goal(link, dof, at)
+                session.move_offset(old, index)
+            self._stage.selected = old or session.add_goal(link, dof, index)
 
         self.do(make, undo=True)
 

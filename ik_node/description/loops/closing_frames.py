@@ -29,10 +29,10 @@ def read_closing_frames(document: XmlDocument, description: Description) -> Loop
     A point closure constrains only what fastened, ball and hinge mates all constrain, so it never
     constrains more than the mate did, unless the mate was a slider.
     """
-    found = LoopSet(document.source)
+    result = LoopSet(document.source)
     told = document.root.find(TAG)
     if told is not None and told.get('guess') == 'false':
-        return found
+        return result
     links = description.links
     tied = _tied(description.loops)
     poses = None
@@ -54,19 +54,19 @@ def read_closing_frames(document: XmlDocument, description: Description) -> Loop
             poses = poses_at_zero(description) if poses is None else poses
             loop.type_name = 'hinge'
             for frame in (loop.frame_a, loop.frame_b):
-                way = poses[f'{frame.link}_z'][:3, 3] - poses[frame.link][:3, 3]
-                if np.max(np.abs(way)) > 1e-9:
-                    turn_frame(frame, poses[frame.link][:3, :3].T @ way)
+                delta = poses[f'{frame.link}_z'][:3, 3] - poses[frame.link][:3, 3]
+                if np.max(np.abs(delta)) > 1e-9:
+                    turn_frame(frame, poses[frame.link][:3, :3].T @ delta)
         else:
             description.notes.append(
                 f'{base!r}: a URDF does not contain the kind of this mate; it is taken '
                 'as a point. For another kind, give a closures file with frame_a and frame_b '
                 f'at {name!r} and {other!r}'
             )
-        found.loops.append(loop)
-    if found.loops:
-        found.dialect = DIALECT
-    return found
+        result.loops.append(loop)
+    if result.loops:
+        result.dialect = DIALECT
+    return result
 
 
 def is_closing_frame(name: str) -> bool:

@@ -74,15 +74,15 @@ def _without_followers(
 ) -> dict[str, list[float]]:
     """Return an equation in which linear couplings are put in for the joints that follow."""
     linear = {rule.joint: rule for rule in rules if not any(any(c[2:]) for _, c in rule.terms)}
-    found = dict(terms)
-    while chosen := [n for n, p in found.items() if n in linear and not any(p[2:])]:
-        offset, factor = [*found.pop(chosen[0]), 0.0][:2]
-        for at, (name, polynomial) in enumerate(linear[chosen[0]].terms):
+    result = dict(terms)
+    while chosen := [n for n, p in result.items() if n in linear and not any(p[2:])]:
+        offset, factor = [*result.pop(chosen[0]), 0.0][:2]
+        for index, (name, polynomial) in enumerate(linear[chosen[0]].terms):
             added = [factor * c for c in polynomial]
-            added[0] += offset if at == 0 else 0.0
-            both = zip_longest(found.get(name, ()), added, fillvalue=0.0)
-            found[name] = [sum(pair) for pair in both]
-    return found
+            added[0] += offset if index == 0 else 0.0
+            both = zip_longest(result.get(name, ()), added, fillvalue=0.0)
+            result[name] = [sum(pair) for pair in both]
+    return result
 
 
 def leads(leader: str, follower: str, masters: Masters) -> bool:
@@ -136,7 +136,7 @@ def read_mimic_elsewhere(document: XmlDocument, description: Description) -> Loo
 
     URDF's own <mimic> takes precedence. A plugin that closes loops is named in a note.
     """
-    found = LoopSet(document.source)
+    result = LoopSet(document.source)
     following = {
         joint.name: {term.master.name for each in joint.couplings.values() for term in each.terms}
         for joint in description.joint_order
@@ -152,13 +152,13 @@ def read_mimic_elsewhere(document: XmlDocument, description: Description) -> Loo
     ):
         reason = _reason_for_refusal(rule, description, following)
         if reason is None:
-            found.couplings.append(rule)
+            result.couplings.append(rule)
             following[rule.joint] = {rule.master}
         elif reason:
             description.notes.append(f'the mimic rule of {rule.joint!r} is not read: {reason}')
-    if found.couplings:
-        found.dialect = 'mimic rules for simulators'
-    return found
+    if result.couplings:
+        result.dialect = 'mimic rules for simulators'
+    return result
 
 
 def _of_drake(document: XmlDocument) -> Iterator[CouplingRule]:

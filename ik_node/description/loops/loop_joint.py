@@ -63,7 +63,7 @@ def guess_axis(
     """
     if any(frame.link not in poses for frame in frames):
         return 2, None
-    turn = poses[frames[0].link][:3, :3] @ quat_to_matrix(frames[0].quat_xyzw)
+    rotation = poses[frames[0].link][:3, :3] @ quat_to_matrix(frames[0].quat_xyzw)
     ways = [
         list(islice(joints_above(description.links[frame.link]), MOST_JOINTS)) for frame in frames
     ]
@@ -75,7 +75,7 @@ def guess_axis(
             if joint.parent is None:
                 continue
             base = poses[joint.parent.name] @ pose_matrix(joint.position, joint.quaternion)
-            along = base[:3, joint.dof[0] % 3] @ turn[:, axis]
+            along = base[:3, joint.dof[0] % 3] @ rotation[:, axis]
             if abs(along) > 1.0 - PARALLEL:
                 return axis, joint.name
     return 2, None

@@ -105,19 +105,19 @@ class LinkCoupling:
         self, links: tuple[str, str], document: XmlDocument, element: Element
     ) -> tuple[list[Joint], list[Joint]]:
         """Return the movable joints of each branch, from the last shared link down to the link."""
-        ways = []
+        paths = []
         for name in links:
-            way = list(joints_above(self._description.links[name]))
-            ways.append(way[::-1])
-            self._steps += len(way)
+            path = list(joints_above(self._description.links[name]))
+            paths.append(path[::-1])
+            self._steps += len(path)
             if self._steps > MAX_STEPS:
                 raise document.error(element, 'too many couplings of links far from the root')
         shared = 0
-        for one, other in zip(*ways, strict=False):
+        for one, other in zip(*paths, strict=False):
             if one is not other:
                 break
             shared += 1
-        first, second = ([joint for joint in way[shared:] if joint.dof] for way in ways)
+        first, second = ([joint for joint in path[shared:] if joint.dof] for path in paths)
         return first, second
 
     def _add_sum(self, name: str, terms: list[tuple[Joint, float]], line: int | None) -> None:
@@ -149,31 +149,31 @@ def read_urdf_plus(document: XmlDocument, description: Description) -> LoopSet:
 
     The predecessor is frame_b, the successor is frame_a.
     """
-    found = LoopSet(document.source)
+    result = LoopSet(document.source)
     names = LoopNames(document, description)
     dependent = {
         joint.get('name', '')
         for joint in document.root.findall('joint')
         if joint.get('independent', 'true').strip() not in ('true', 'True')
     }
-    coupling = LinkCoupling(description, found, dependent)
+    coupling = LinkCoupling(description, result, dependent)
     for element in document.root:
         if element.tag == 'coupling' or (is_constraint(element) and _is_rolling(element)):
             _read_coupling(document, element, names, coupling)
         elif element.tag == 'loop' or is_constraint(element):
             loop = _read_loop(document, element, names)
             note_limit(element, loop.name, description.notes)
-            found.loops.append(loop)
+            result.loops.append(loop)
     if dependent and not description.actuated:
-        followers = {rule.joint for rule in found.couplings} | dependent
-        found.actuated = [
+        followers = {rule.joint for rule in result.couplings} | dependent
+        result.actuated = [
             joint.name
             for joint in description.joint_order
             if joint.name not in followers and len(joint.dof) == 1 and not joint.couplings
         ]
-    if found.loops or found.couplings or dependent:
-        found.dialect = 'URDF+'
-    return found
+    if result.loops or result.couplings or dependent:
+        result.dialect = 'URDF+'
+    return result
 
 
 def is_constraint(element: Element) -> bool:

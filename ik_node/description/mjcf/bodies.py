@@ -460,10 +460,10 @@ def read_masses(
 
 def _inertial(element: Element) -> Element | None:
     """Return the <inertial> of a body, also if it is inside a <frame>."""
-    found = element.find('inertial')
-    for frame in element.findall('frame') if found is None else []:
-        found = found if found is not None else _inertial(frame)
-    return found
+    result = element.find('inertial')
+    for frame in element.findall('frame') if result is None else []:
+        result = result if result is not None else _inertial(frame)
+    return result
 
 
 def _of_geoms(

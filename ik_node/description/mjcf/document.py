@@ -120,11 +120,11 @@ class MjcfDocument(XmlDocument):
                 notes.append(f'{what}: numbers beyond 1e12 are taken as no limit')
         return (lower, upper) if counts else (-inf, inf)
 
-    def some_numbers(self, element: Element, name: str, most: int) -> list[float]:
-        """Return the 1 to `most` numbers of an attribute; an empty list if it is missing."""
+    def some_numbers(self, element: Element, name: str, limit: int) -> list[float]:
+        """Return the 1 to `limit` numbers of an attribute; an empty list if it is missing."""
         count = len(element.get(name, '').split())
-        if element.get(name) is not None and not 1 <= count <= most:
-            raise self.error(element, f'{name}: expected 1 to {most} numbers, got {count}')
+        if element.get(name) is not None and not 1 <= count <= limit:
+            raise self.error(element, f'{name}: expected 1 to {limit} numbers, got {count}')
         return self.numbers(element, name, (0.0,) * count)
 
     def _put_in(
@@ -233,7 +233,7 @@ class Settings:
 
 def read_settings(document: MjcfDocument) -> Settings:
     """Read every <compiler>; the last value of a setting counts."""
-    found = Settings()
+    result = Settings()
     for element in document.sections('compiler'):
         if document.word(element, 'coordinate', 'local', ('local', 'global')) == 'global':
             raise document.error(
@@ -243,22 +243,22 @@ def read_settings(document: MjcfDocument) -> Settings:
                 UnsupportedElementError,
             )
         angle = document.word(
-            element, 'angle', 'degree' if found.degree else 'radian', ('degree', 'radian')
+            element, 'angle', 'degree' if result.degree else 'radian', ('degree', 'radian')
         )
-        found.degree = angle == 'degree'
-        found.eulerseq = element.get('eulerseq', found.eulerseq)
-        if len(found.eulerseq) != 3 or set(found.eulerseq) - set('xyzXYZ'):
+        result.degree = angle == 'degree'
+        result.eulerseq = element.get('eulerseq', result.eulerseq)
+        if len(result.eulerseq) != 3 or set(result.eulerseq) - set('xyzXYZ'):
             raise document.error(
-                element, f'eulerseq="{found.eulerseq[:60]}": expected three of x y z X Y Z'
+                element, f'eulerseq="{result.eulerseq[:60]}": expected three of x y z X Y Z'
             )
-        found.autolimits = document.is_true(element, 'autolimits', str(found.autolimits).lower())
-        found.from_geoms = document.word(
-            element, 'inertiafromgeom', found.from_geoms, (*FALSE_TRUE, 'auto')
+        result.autolimits = document.is_true(element, 'autolimits', str(result.autolimits).lower())
+        result.from_geoms = document.word(
+            element, 'inertiafromgeom', result.from_geoms, (*FALSE_TRUE, 'auto')
         )
-        first, last = document.numbers(element, 'inertiagrouprange', found.groups)
-        found.groups = (int(first), int(last))
-        found.total_mass = document.numbers(element, 'settotalmass', (found.total_mass,))[0]
-    return found
+        first, last = document.numbers(element, 'inertiagrouprange', result.groups)
+        result.groups = (int(first), int(last))
+        result.total_mass = document.numbers(element, 'settotalmass', (result.total_mass,))[0]
+    return result
 
 
 MAIN = 'main'
@@ -324,7 +324,7 @@ class Defaults:
             inner = self._document.attribute(child, 'class')
             if inner in self._classes:
                 raise self._document.error(child, f'the class {inner!r} is declared twice')
-            self._classes[inner] = {tag: dict(found) for tag, found in attributes.items()}
+            self._classes[inner] = {tag: dict(result) for tag, result in attributes.items()}
             self._fill(child, inner)
 
 
@@ -362,10 +362,14 @@ def rotation(
         quat = quat_identity()
         for letter, angle in zip(settings.eulerseq, numbers, strict=True):
             half = 0.5 * settings.angle(angle)
-            turn = np.zeros(4)
-            turn['xyz'.index(letter.lower())] = sin(half)
-            turn[3] = cos(half)
-            quat = quat_multiply(quat, turn) if letter.islower() else quat_multiply(turn, quat)
+            rotation = np.zeros(4)
+            rotation['xyz'.index(letter.lower())] = sin(half)
+            rotation[3] = cos(half)
+            quat = (
+                quat_multiply(quat, rotation)
+                if letter.islower()
+                else quat_multiply(rotation, quat)
+            )
         return unit(quat)
     axis = _direction(document, element, name, numbers[:3])
     if name == 'axisangle':

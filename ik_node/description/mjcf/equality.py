@@ -69,13 +69,13 @@ class EqualityReader:
         """Read an equality; return True if it is used."""
         kind = element.tag
         if kind == 'joint':
-            found: MjcfConstraint | MjcfCoupling | MjcfSum | None = self._read_coupling(element)
+            result: MjcfConstraint | MjcfCoupling | MjcfSum | None = self._read_coupling(element)
         elif kind == 'tendon':
-            found = self._read_tendons(element)
+            result = self._read_tendons(element)
         elif kind in ('connect', 'weld'):
-            found = self._read_constraint(element)
+            result = self._read_constraint(element)
         elif kind in SOFT:
-            found = None
+            result = None
             self._notes.append(
                 f'<equality>: <{kind}> on line {self._document.line(element)} connects soft '
                 'objects, which are not read'
@@ -86,9 +86,9 @@ class EqualityReader:
                 'this equality is not supported; allowed: connect weld joint tendon',
                 UnsupportedElementError,
             )
-        if found is not None:
-            self.found.append(found)
-        return found is not None
+        if result is not None:
+            self.found.append(result)
+        return result is not None
 
     def _read_coupling(self, element: Element) -> MjcfCoupling | None:
         names = [self._document.attribute(element, 'joint1')]
@@ -146,14 +146,14 @@ class EqualityReader:
         if self._tendons[name].tag != 'fixed':
             self._note(element, f'connects the spatial tendon {name!r}')
             return None
-        found: dict[str, float] = {}
+        result: dict[str, float] = {}
         for each in self._tendons[name].findall('joint'):
             joint = self._document.attribute(each, 'joint')
             if not self._is_known(joint, each):
                 return None
             factor = self._document.numbers(each, 'coef', (1.0,))[0]
-            found[joint] = found.get(joint, 0.0) + factor
-        return found
+            result[joint] = result.get(joint, 0.0) + factor
+        return result
 
     def _note(self, element: Element, reason: str) -> None:
         self._notes.append(
@@ -184,9 +184,8 @@ class EqualityReader:
         else:
             first, second = (self._bodies[name] for name in names)
             pose1, pose2 = self._frames(element, first, second)
-        wanted = element.get('name') or f'{names[0]}_{names[1]}_{kind}'
-        constraint = MjcfConstraint(
-            element.get('name') or self._names.unique(wanted),
+        return MjcfConstraint(
+            element.get('name') or self._names.unique(f'{names[0]}_{names[1]}_{kind}'),
             'weld' if kind == 'weld' and torque != 0.0 else 'point',
             (first, second),
             [pose1[0], pose2[0]],
@@ -194,7 +193,6 @@ class EqualityReader:
             self._is_active(element),
             document.line(element),
         )
-        return constraint
 
     def _frames(self, element: Element, first: int, second: int) -> tuple[Pose, Pose]:
         """Return the frames in two bodies that coincide in the model as written."""

@@ -237,19 +237,19 @@ def _select(document: MjcfDocument, element: Element, inner: MjcfDocument) -> No
     if name is None or (tag, name) == ('body', 'world'):
         return
     worlds = inner.sections('worldbody')
-    found, childclass = None, None
+    result, childclass = None, None
     for world in worlds:
-        found, childclass = _find(world, tag, name, None)
-        if found is not None:
+        result, childclass = _find(world, tag, name, None)
+        if result is not None:
             break
-    if found is None:
+    if result is None:
         raise document.error(element, f'there is no {tag} {name!r} in {inner.source!r}')
-    if childclass is not None and not found.get('childclass'):
-        found.set('childclass', childclass)
-    worlds[0][:] = [found]
+    if childclass is not None and not result.get('childclass'):
+        result.set('childclass', childclass)
+    worlds[0][:] = [result]
     for world in worlds[1:]:
         world[:] = []
-    names = {each.get('name') for each in found.iter()}
+    names = {each.get('name') for each in result.iter()}
     names |= {
         tendon.get('name')
         for section in inner.sections('tendon')
@@ -271,7 +271,7 @@ def _find(
     for child in element:
         if child.tag == tag and child.get('name') == name:
             return child, childclass
-        found = _find(child, tag, name, child.get('childclass') or childclass)
-        if found[0] is not None:
-            return found
+        result = _find(child, tag, name, child.get('childclass') or childclass)
+        if result[0] is not None:
+            return result
     return None, None

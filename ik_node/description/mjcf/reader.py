@@ -222,13 +222,13 @@ def _couplings(
 
 def _shifted(numbers: list[float], ref: float) -> list[float]:
     """Return the c_i of sum c_i q**i = sum a_i (q - ref)**i."""
-    found = [0.0] * len(numbers)
+    result = [0.0] * len(numbers)
     for power, number in enumerate(numbers):
         for i in range(power + 1):
-            found[i] += number * comb(power, i) * (-ref) ** (power - i)
-    while len(found) > 2 and found[-1] == 0.0:
-        found.pop()
-    return found
+            result[i] += number * comb(power, i) * (-ref) ** (power - i)
+    while len(result) > 2 and result[-1] == 0.0:
+        result.pop()
+    return result
 
 
 # Sections that need no note: they are read elsewhere, or do not affect the kinematics.
@@ -286,8 +286,8 @@ def read_model(document: MjcfDocument, notes: list[str]) -> Mjcf:
     attached = Attachments(document, read_model, notes).model_of
     reader = BodyReader(document, settings, defaults, notes, attached)
     read_masses(document, reader, settings, notes)
-    found = EqualityReader(document, reader, defaults, notes).found
-    model = Mjcf(reader.bodies, found + reader.equalities, reader.actuated)
+    equalities = EqualityReader(document, reader, defaults, notes).found
+    model = Mjcf(reader.bodies, equalities + reader.equalities, reader.actuated)
     read_actuators(document, model, settings, defaults, notes)
     note_the_rest(document, notes)
     return model

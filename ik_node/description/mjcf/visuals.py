@@ -72,16 +72,16 @@ def read_mjcf_visuals(document: XmlDocument) -> list[Visual]:
     defaults = Defaults(whole, [])
     reader = BodyReader(whole, settings, defaults, [], Attachments(whole, read_model, []).model_of)
     geoms = _Geoms(whole, settings, defaults)
-    found = []
+    result = []
     for body, own, elements in zip(reader.bodies, reader.elements, reader.geoms, strict=True):
         if own is None:
-            found.append(Visual.unread(body.name, f'geoms of the attached {body.name}'))
+            result.append(Visual.unread(body.name, f'geoms of the attached {body.name}'))
         for element, frame in elements:
             try:
-                found += geoms.visual(body.name, element, frame)
+                result += geoms.visual(body.name, element, frame)
             except DescriptionError as error:
-                found.append(Visual.unread(body.name, f'geom of {body.name}: {error}'))
-    return found
+                result.append(Visual.unread(body.name, f'geom of {body.name}: {error}'))
+    return result
 
 
 class _Geoms:

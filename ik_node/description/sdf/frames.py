@@ -149,11 +149,11 @@ class SdfScope:
         """Return the frame that a name refers to: 'tip', 'arm::tip', '__model__' or 'world'."""
         if name in ('', MODEL):
             return self.frame
-        found = self.frames.get(name)
-        if name == WORLD and (found is None or found.kind != 'link'):
+        result = self.frames.get(name)
+        if name == WORLD and (result is None or result.kind != 'link'):
             return self.world  # a reserved name, which some joints have nevertheless
-        if found is not None:
-            return found
+        if result is not None:
+            return result
         head, _, rest = name.partition('::')
         named = self.frames.get(head)
         if rest and named is not None and named.inner is not None:
@@ -164,12 +164,12 @@ class SdfScope:
 
     def need(self, name: str, element: Element, where: str) -> SdfFrame:
         """Return the frame that a name refers to."""
-        found = self.find(name)
-        if found is None:
+        result = self.find(name)
+        if result is None:
             message = unknown('link or frame', name, list(self.frames))
             message += include_hint(self.world.element)
             raise self._document.error(element, f'{where}: {message}')
-        return found
+        return result
 
     def is_included(self, name: str) -> bool:
         """Return True if a name belongs to an <include> in this scope, which is not read."""
@@ -235,14 +235,14 @@ class FrameGraph:
 
     def pose(self, frame: SdfFrame) -> Array:
         """Return the 4x4 pose of a frame in the world, in the file's configuration."""
-        found = self._global.get(frame)
-        if found is None:
+        result = self._global.get(frame)
+        if result is None:
             world = frame.scope.world.scope
             for each in _between(frame, world):
                 if each not in self._local:
                     self._resolve(each)
-            found = self._global[frame] = self._in(world, frame)
-        return found
+            result = self._global[frame] = self._in(world, frame)
+        return result
 
     def link(self, frame: SdfFrame) -> SdfFrame:
         """Return the link that carries a frame, or the world."""
@@ -281,10 +281,10 @@ class FrameGraph:
         if name:
             return scope.need(name, frame.element, 'canonical_link')
         own = (each for each in scope.every('link') if each.scope is scope)
-        found = next(own, None) or next(scope.every('link'), None)
-        if found is None:
+        result = next(own, None) or next(scope.every('link'), None)
+        if result is None:
             raise self._document.error(frame.element, 'no <link> in it; a model needs one')
-        return found
+        return result
 
     def _named(self, frame: SdfFrame, attribute: str) -> SdfFrame:
         name = frame.element.get(attribute, '').strip()

@@ -207,10 +207,10 @@ def _mimics(
     document: XmlDocument, joint: SdfJoint, joints: dict[str, SdfJoint]
 ) -> list[CouplingRule]:
     elements = {tag: axis.element for tag, axis in joint.axes.items()}
-    found = [(tag, each.find('mimic')) for tag, each in elements.items() if each is not None]
-    found.append(('axis', joint.frame.element.find('drake:mimic')))
+    result = [(tag, each.find('mimic')) for tag, each in elements.items() if each is not None]
+    result.append(('axis', joint.frame.element.find('drake:mimic')))
     rules = []
-    for tag, mimic in found:
+    for tag, mimic in result:
         if mimic is None:
             continue
         name = document.attribute(mimic, 'joint').strip()
@@ -253,10 +253,10 @@ def _pitch(document: XmlDocument, element: Element, notes: list[str]) -> float:
             f'joint {element.get("name")!r}: no <screw_thread_pitch>, taken as 1 m per turn'
         )
         return 1.0
-    turn = document.text_numbers(old, (1.0,))[0]  # [rad/m], above 0 for a left-handed thread
-    if abs(turn) * MAX_NUMBER < tau:
-        raise document.error(old, f'{turn:g}: expected a value in [rad/m] other than 0')
-    return -tau / turn
+    slope = document.text_numbers(old, (1.0,))[0]  # [rad/m], above 0 for a left-handed thread
+    if abs(slope) * MAX_NUMBER < tau:
+        raise document.error(old, f'{slope:g}: expected a value in [rad/m] other than 0')
+    return -tau / slope
 
 
 # -- gearbox
@@ -288,15 +288,15 @@ def _gears(
     for which, tag, factor in (('child', 'axis2', 1.0), ('parent', 'axis', ratio)):
         link = graph.link(graph.end(joint.frame, which))
         axis = graph.pose(joint.frame)[:3, :3] @ joint.axes[tag].direction
-        found = _angle_between(graph, (base.link_name, link.link_name), axis, hinges)
-        if found is None:
+        result = _angle_between(graph, (base.link_name, link.link_name), axis, hinges)
+        if result is None:
             notes.append(
                 f'joint {joint.name!r}: its gears are not read, as no revolute joint '
                 f'connects {link.link_name!r} with {base.link_name!r} about the '
                 f"gearbox's <{tag}>"
             )
             return []
-        for spec, sign in found:
+        for spec, sign in result:
             specs[spec.name] = spec
             _, before = terms.get(spec.name, (0.0, 0.0))
             terms[spec.name] = [0.0, before + factor * sign]
@@ -339,10 +339,10 @@ def _angle_between(
 
 def _hinges(joints: Iterable[SdfJoint]) -> dict[str, list[SdfJoint]]:
     """Return the revolute joints by each of the links that they connect."""
-    found: dict[str, list[SdfJoint]] = {}
+    result: dict[str, list[SdfJoint]] = {}
     for joint in joints:
         if joint.type_name in ('revolute', 'continuous'):
             (spec,) = joint.specs
             for link in (spec.parent, spec.child):
-                found.setdefault(link, []).append(joint)
-    return found
+                result.setdefault(link, []).append(joint)
+    return result

@@ -169,6 +169,6 @@ class _Reader(Checked):
     def _polynomial(self, numbers: object, what: str) -> list[float]:
         count = len(numbers) if isinstance(numbers, list | tuple) else 0
         if not 1 <= count <= MOST_COEFFICIENTS:
-            most = MOST_COEFFICIENTS
-            raise self.fail(f'{what}: {shown(numbers)}; expected 1 to {most} of them')
+            limit = MOST_COEFFICIENTS
+            raise self.fail(f'{what}: {shown(numbers)}; expected 1 to {limit} of them')
         return self.numbers(numbers, count, what)

@@ -89,9 +89,9 @@ class _Reader(LoopFile):
         if 'point' not in fields:
             raise self.fail(f'{what}: point is missing; write point: [x, y, z] in the root link')
         point = self.numbers(fields['point'], 3, f'{what}: point [m]')
-        turn = self._turn(fields, what)
-        loop.type_name = 'point' if turn is None else 'hinge'
-        quat_xyzw = (0.0, 0.0, 0.0, 1.0) if turn is None else turn
+        rotation = self._turn(fields, what)
+        loop.type_name = 'point' if rotation is None else 'hinge'
+        quat_xyzw = (0.0, 0.0, 0.0, 1.0) if rotation is None else rotation
         self._at_zero.append((loop, pose_matrix(point, quat_xyzw)))
 
     def _local(self, entry: object, what: str, pin: bool) -> None:
@@ -101,13 +101,13 @@ class _Reader(LoopFile):
             frame.position = np.array(
                 self.numbers(fields.get(key, (0, 0, 0)), 3, f'{what}: {key} [m]')
             )
-        turn = self._turn(fields, what)
-        if pin is (turn is None):
-            found = 'a pin without axis' if pin else 'a ball; its axis is not read'
-            self.notes.append(f'{self.source}: {what}: {found}; it is taken as a point')
-        if pin and turn is not None:
+        rotation = self._turn(fields, what)
+        if pin is (rotation is None):
+            result = 'a pin without axis' if pin else 'a ball; its axis is not read'
+            self.notes.append(f'{self.source}: {what}: {result}; it is taken as a point')
+        if pin and rotation is not None:
             loop.type_name = 'hinge'
-            loop.frame_a.quat_xyzw = loop.frame_b.quat_xyzw = turn
+            loop.frame_a.quat_xyzw = loop.frame_b.quat_xyzw = rotation
         else:
             loop.type_name = 'point'
 

@@ -114,10 +114,10 @@ class Retype:
 
 def _taken(element: Element, tag: str) -> Iterable[Element]:
     """Remove and return the children with a given tag."""
-    found = element.findall(tag)
-    for child in found:
+    result = element.findall(tag)
+    for child in result:
         element.remove(child)
-    return found
+    return result
 
 
 def _as_it_is(document: XmlDocument) -> None:

@@ -118,11 +118,11 @@ def _start(document: XmlDocument, element: Element, description: Description) ->
     name = document.attribute(element, 'joint')
     document.attribute(element, 'value')
     value = document.numbers(element, 'value', (0.0,))[0]
-    found = _value(name, description)
-    if found is None:
+    result = _value(name, description)
+    if result is None:
         names = [each for joint in description.joint_order for each in joint.value_names]
         raise document.error(element, unknown('joint value', name, names))
-    joint, dof = found
+    joint, dof = result
     joint.set_dof_value(dof, value)
 
 
@@ -215,9 +215,9 @@ def _transmissions(root: Element) -> Iterator[tuple[Element, str]]:
 
 def _by_role(element: Element, tag: str) -> dict[str, Element]:
     """Return the actuators or joints by name, in the order of their roles."""
-    found = element.findall(tag)
-    found.sort(key=lambda each: (each.get('role') or each.findtext('role') or '').strip())
-    return {each.get('name', ''): each for each in found if each.get('name')}
+    result = element.findall(tag)
+    result.sort(key=lambda each: (each.get('role') or each.findtext('role') or '').strip())
+    return {each.get('name', ''): each for each in result if each.get('name')}
 
 
 def _numbers(document: XmlDocument, element: Element) -> tuple[float, float]:

@@ -95,8 +95,8 @@ def rpy_of(quat_xyzw: ArrayLike) -> Array:
         if max(map(abs, short)) > pi:
             # Near a pitch of 90 degrees roll and yaw may be rounded together, even beyond pi.
             continue
-        found = quat_from_euler(*short)
-        if min(np.max(np.abs(found - exact)), np.max(np.abs(found + exact))) <= ROUNDING:
+        result = quat_from_euler(*short)
+        if min(np.max(np.abs(result - exact)), np.max(np.abs(result + exact))) <= ROUNDING:
             return np.array([_as_read(angle) for angle in short])
     return np.array([_as_read(angle + 0.0) for angle in angles])
 
@@ -116,10 +116,10 @@ def same_turn(quat_a: ArrayLike, quat_b: ArrayLike) -> bool:
 def composed(*poses: tuple[Array, Array]) -> tuple[Array, Array]:
     """Return the position [m] and quaternion (xyzw) of a product of poses."""
     position, quat = poses[0]
-    for _, (step, turn) in pairwise(poses):
+    for _, (step, rotation) in pairwise(poses):
         if np.any(step):
             position = shortened(position + quat_to_matrix(quat) @ step)
-        quat = quat_multiply(quat, turn)
+        quat = quat_multiply(quat, rotation)
     return position, unit(quat)
 
 
@@ -334,8 +334,8 @@ class _Writer:
             back = quat_conjugate(quat_between(Z_AXIS, slanting))
             # The reader aligns z with an oblique axis and rotates the link back. It does
             # not rotate for an axis exactly along X, Y or Z.
-            found = same_turn(back, pose[1]) and float(slanting.max()) < 1.0
-            if normal is DOF.EZ and not np.any(pose[0]) and found:
+            result = same_turn(back, pose[1]) and float(slanting.max()) < 1.0
+            if normal is DOF.EZ and not np.any(pose[0]) and result:
                 plain.pose, plain.axis = composed(start, pose), slanting
                 self._add(plain)
                 return

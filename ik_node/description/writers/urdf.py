@@ -96,8 +96,8 @@ class Carried:
         """Return the attributes of a joint's limit that the model does not have."""
         joint = self._joints.get(name)
         limit = None if joint is None else joint.find('limit')
-        found = {} if limit is None else limit.attrib
-        return {key: value for key, value in found.items() if key not in OWN_LIMITS}
+        result = {} if limit is None else limit.attrib
+        return {key: value for key, value in result.items() if key not in OWN_LIMITS}
 
     def _carry_top(self, element: Element, robot: str) -> None:
         copy = deepcopy(element)
@@ -267,21 +267,21 @@ class _UrdfText:
 
     def _motors(self, robot: Element) -> None:
         """Write which joints have a motor, unless carried elements declare the same."""
-        wanted = motors_of(self._description, self._tree)
+        motors = motors_of(self._description, self._tree)
         driven = driven_joints(self._carried.motors)
         movable = {joint.name for joint in self._description.joint_order}
-        if [name for name in driven if name in movable] == wanted:
+        if [name for name in driven if name in movable] == motors:
             robot.extend(self._carried.motors)
             return
         if self._carried.motors:
             self._remarks.append('its ros2_control and transmissions, which declare other motors')
-        if not wanted:
+        if not motors:
             return
         name = f'{self._description.name}_motors'
         control = SubElement(robot, 'ros2_control', {'name': name, 'type': 'system'})
         hardware = SubElement(control, 'hardware')
         SubElement(hardware, 'plugin').text = 'mock_components/GenericSystem'
-        for motor in wanted:
+        for motor in motors:
             joint = SubElement(control, 'joint', {'name': motor})
             SubElement(joint, 'command_interface', {'name': 'position'})
             SubElement(joint, 'state_interface', {'name': 'position'})

@@ -52,8 +52,8 @@ class HandleStyle:
             to = self.step * np.round((first + shift) / self.step) - first
             target[:3, 3] = start[:3, 3] + axes @ np.where(np.abs(shift) > _STILL, to, shift)
         if self.angle > 0.0:
-            turn = pose[:3, :3] @ start[:3, :3].T
-            vector = quat_to_rotation_vector(matrix_to_quat(turn))
+            rotation = pose[:3, :3] @ start[:3, :3].T
+            vector = quat_to_rotation_vector(matrix_to_quat(rotation))
             full = float(np.sqrt(vector @ vector))
             if full > _STILL:
                 half = 0.5 * self.angle * round(full / self.angle)
@@ -172,9 +172,9 @@ class GoalPanel:
     def refresh(self, robot: Robot) -> None:
         """Show which goals and loops are enabled."""
         for (kind, name), handle in self._enabled.items():
-            found = (robot.goals if kind == 'goal' else robot.closures).get(name)
-            if found is not None:
-                handle.value = found.enabled
+            result = (robot.goals if kind == 'goal' else robot.closures).get(name)
+            if result is not None:
+                handle.value = result.enabled
 
     def _add_goal(self, robot: Robot, name: str) -> None:
         goal, queue = robot.goals[name], self._queue

@@ -78,7 +78,7 @@ class JointPanel:
         followers = _followers(robot.joint_order)
         self._sliders, self._folders = [], []
         limits = zip(robot.joint_names, robot.lower.tolist(), robot.upper.tolist(), strict=True)
-        rows = [(at, *row) for at, row in enumerate(limits)]
+        rows = [(index, *row) for index, row in enumerate(limits)]
         kinds = dict(zip(robot.joint_names, _turns(robot.joint_order), strict=True))
         for label, chosen in (
             ('motors', [row for row in rows if row[1] in motors]),

@@ -58,12 +58,12 @@ def singularity_html(statics: MotorStatics, q: Array) -> str:
     if not (statics.robot.closures and statics.robot.actuated):
         return ''
     try:
-        found = statics.singularity(q)
+        result = statics.singularity(q)
     except IkError as error:
         return box(line(f'distance to singularity: {statement(error)}'))
-    if found is None:
+    if result is None:
         return ''
-    nearness, warning = found
+    nearness, warning = result
     near = nearness < NEAR
     text = f'distance to singularity: {100.0 * nearness:.{1 if near else 0}f} %'
     return box(line(text + ', near' * near, RED * near), line(warning, RED))

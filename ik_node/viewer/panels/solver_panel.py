@@ -95,9 +95,9 @@ class OptionPanel:
 
     def _reset(self, session: Session) -> None:
         for name in self._inputs:
-            wanted = getattr(self._defaults, name)
-            if getattr(session.options, name) != wanted:
-                session.set_option(name, wanted)
+            default = getattr(self._defaults, name)
+            if getattr(session.options, name) != default:
+                session.set_option(name, default)
         self._say('')
 
     def _say(self, text: str) -> None:

@@ -195,25 +195,25 @@ class ReachPanel:
         """Return what to draw; None = nothing."""
         if self._found is None or not self._inputs:
             return None
-        at, level = (float(each.value) for each in self._inputs)
+        index, level = (float(each.value) for each in self._inputs)
         shown = str(self._shown.value)
         return Wanted(
             self._found,
             level if shown in ('surface', 'both') else None,
             str(self._axis.value) if shown in ('slice', 'both') else '',
-            at,
+            index,
         )
 
     @property
     def corners(self) -> NDArray[np.float64]:
         """Return the corners of the box around the reached cells, (8, 3) or none, (0, 3) [m]."""
-        found = self._found
-        cells = np.zeros((0, 3)) if found is None else np.argwhere(found.share > 0.0)
-        if found is None or not len(cells):
+        result = self._found
+        cells = np.zeros((0, 3)) if result is None else np.argwhere(result.share > 0.0)
+        if result is None or not len(cells):
             return np.zeros((0, 3))
         ends = np.stack((cells.min(axis=0) - 0.5, cells.max(axis=0) + 0.5))
         box = np.stack(np.meshgrid(*ends.T, indexing='ij'), axis=-1).reshape(-1, 3)
-        corners: NDArray[np.float64] = found.origin + found.cell * box
+        corners: NDArray[np.float64] = result.origin + result.cell * box
         return corners
 
     def _turn(self) -> None:
@@ -225,27 +225,27 @@ class ReachPanel:
         for each in self._inputs:
             each.remove()
         self._inputs = []
-        found = self._found
-        if found is None:
+        result = self._found
+        if result is None:
             return
         along = AXES.index(str(self._axis.value))
-        sides = found.centres[along]
-        reached = np.flatnonzero(found.share.any(axis=tuple({0, 1, 2} - {along})))
+        sides = result.centres[along]
+        reached = np.flatnonzero(result.share.any(axis=tuple({0, 1, 2} - {along})))
         first, last = (reached[0], reached[-1]) if len(reached) else (0, len(sides) - 1)
         middle = float(sides[(first + last) // 2])
-        top = float(sides[last]) if last > first else float(sides[first]) + found.cell
+        top = float(sides[last]) if last > first else float(sides[first]) + result.cell
         with self._folder:
-            at = self._gui.add_slider(
-                'slice at', float(sides[first]), top, found.cell, middle, hint='[m]'
+            index = self._gui.add_slider(
+                'slice at', float(sides[first]), top, result.cell, middle, hint='[m]'
             )
             level = self._gui.add_slider(
                 'share',
                 *LEVELS,
                 0.01,
                 0.5,
-                visible=found.quats_xyzw is not None,
+                visible=result.quats_xyzw is not None,
                 hint='of the orientations, within the surface',
             )
-        self._inputs = [at, level]
+        self._inputs = [index, level]
         for each in self._inputs:
             by_hand(each, lambda _: self._changed())

@@ -58,10 +58,10 @@ def gallery_session(name: str) -> LibrarySession:
     return LibrarySession(robot, motion, options, terrain=terrain, base=tilted)
 
 
-def _offset_in_link(link: Link, at: Array | None) -> Array:
+def _offset_in_link(link: Link, point: Array | None) -> Array:
     """Return a point in the root frame [m], or the origin of a link, in the frame of the link."""
     pose = link.matrix_world
-    return np.zeros(3) if at is None else pose[:3, :3].T @ (at - pose[:3, 3])
+    return np.zeros(3) if point is None else pose[:3, :3].T @ (point - pose[:3, 3])
 
 
 # Returns the root-frame pose (4, 4) of each goal at a time [s].
@@ -249,12 +249,12 @@ class LibrarySession:
 
     def _play(self, now: float) -> None:
         """Advance the time of the motion and move the goals."""
-        before, at = self._clock or (now, 0.0)
+        before, played = self._clock or (now, 0.0)
         if not (self.playing and self.motion is not None) or self.forward:
-            self._clock = (now, at)
+            self._clock = (now, played)
             return
-        self._clock = (now, at + now - before)
-        for name, pose in self.motion(at + now - before).items():
+        self._clock = (now, played + now - before)
+        for name, pose in self.motion(played + now - before).items():
             if name in self.robot.goals:
                 self._place(self.robot.goals[name], pose)
         self._stale = True
@@ -325,7 +325,7 @@ class LibrarySession:
         self._place(self._goal(name), pose_matrix((x, y, z), quat))
         self._stale = True
 
-    def add_goal(self, link: str, dof: str, at: Array | None = None) -> str:
+    def add_goal(self, link: str, dof: str, point: Array | None = None) -> str:
         """Add a goal at a link's frame, or at a point of the link, root frame [m]."""
         taken = {*self.robot.goals, *self.robot.closures}
         name, number = link, 2
@@ -333,16 +333,16 @@ class LibrarySession:
             name, number = f'{link}_{number}', number + 1
         offset = None
         if link in self.robot.links:
-            offset = (_offset_in_link(self.robot.links[link], at), quat_identity())
+            offset = (_offset_in_link(self.robot.links[link], point), quat_identity())
         self.robot.add_goal(link, name=name, dof=dof, offset=offset)
         self._anew()
         return name
 
-    def move_offset(self, name: str, at: Array | None = None) -> None:
+    def move_offset(self, name: str, point: Array | None = None) -> None:
         """Move a goal to a point of its link, root frame [m], or to the link's frame."""
         goal = self._goal(name)
         if goal.child is not None:
-            goal.set_offset(_offset_in_link(goal.child, at), goal.offset_quaternion)
+            goal.set_offset(_offset_in_link(goal.child, point), goal.offset_quaternion)
             self._carry(goal)
             self._anew()
 

@@ -124,10 +124,10 @@ class Session(Protocol):
     def move_goal(self, name: str, position: ArrayLike, quat_xyzw: ArrayLike) -> None:
         """Set the pose of a goal, root frame [m]."""
 
-    def add_goal(self, link: str, dof: str, at: Array | None = None) -> str:
+    def add_goal(self, link: str, dof: str, point: Array | None = None) -> str:
         """Add a goal at a link's frame, or at a point of it, root frame [m]; return its name."""
 
-    def move_offset(self, name: str, at: Array | None = None) -> None:
+    def move_offset(self, name: str, point: Array | None = None) -> None:
         """Move a goal to a point of its link, root frame [m], or to the link's frame."""
 
     def remove_goal(self, name: str) -> None:

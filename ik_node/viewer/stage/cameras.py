@@ -93,9 +93,9 @@ def fitted(points: Array, view: View, aspect: float) -> Camera:
         lower = float((-along + low_slope * z).max())
         spans.append((upper, lower, high_slope, low_slope))
     depth = max((upper + lower) / (up + down) for upper, lower, up, down in spans)
-    at = [0.5 * (upper - up * depth + down * depth - lower) for upper, lower, up, down in spans]
+    index = [0.5 * (upper - up * depth + down * depth - lower) for upper, lower, up, down in spans]
     middle = 0.5 * float(z.max() + z.min())
-    eye = axes @ np.array((*at, depth))
+    eye = axes @ np.array((*index, depth))
     distance = max(depth - middle, 1e-6)
     return Camera(eye, eye - distance * view.back, distance)
 

@@ -61,9 +61,9 @@ def constrained_axes(goal: Goal) -> tuple[Axes, Axes]:
 
 def handle_axes(goal: Goal, style: HandleStyle) -> Array:
     """Return the axes (3, 3) along which a goal is dragged, root frame."""
-    move, turn = constrained_axes(goal)
+    move, rotation = constrained_axes(goal)
     own: Array = goal.matrix_world[:3, :3].copy()
-    if any(move) == all(move) and any(turn) == all(turn):
+    if any(move) == all(move) and any(rotation) == all(rotation):
         return own if style.local else np.eye(3)
     # If some axes are free, the handle must use the axes in which the goal is constrained.
     if goal.axes == 'link' and goal.child is not None:
@@ -126,9 +126,9 @@ class GoalHandle:
     def draw(self, goal: Goal, style: HandleStyle, *, visible: bool, whole: bool) -> None:
         """Move the handle to the goal, except a dragged gizmo; without `whole`, only a ball."""
         self._style = style
-        move, turn = constrained_axes(goal)
+        move, rotation = constrained_axes(goal)
         self._move = move = move if style.move else _NONE
-        self._choose(gizmos_for(move, turn if style.turn else _NONE))
+        self._choose(gizmos_for(move, rotation if style.turn else _NONE))
         visible = visible and goal.enabled
         self._pose, self._axes = goal.matrix_world.copy(), handle_axes(goal, style)
         place = tuple(self._pose[:3, 3].tolist())

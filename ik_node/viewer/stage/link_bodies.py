@@ -96,11 +96,11 @@ class LinkBodies:
             link = robot.links.get(visual.link)
             if link is None or visual.link in hidden:
                 continue
-            at = f'/bodies/{quote(visual.link, safe="")}'
+            index = f'/bodies/{quote(visual.link, safe="")}'
             if visual.link not in self._frames:
                 place = self._skeleton.attach(*self._skeleton.carrier(link))
-                self._frames[visual.link] = (scene.add_frame(at, show_axes=False), place)
-            if self._add(f'{at}/{number}', visual):
+                self._frames[visual.link] = (scene.add_frame(index, show_axes=False), place)
+            if self._add(f'{index}/{number}', visual):
                 self.drawn.add(visual.link)
             else:
                 self.missing.append(visual.file)
@@ -148,9 +148,9 @@ class LinkBodies:
         for points in fixed:
             ground = float(np.linalg.norm(np.ptp(points, axis=0))) > GROUND * size
             (plates if ground else own).append(points)
-        found = np.concatenate(own) if own else np.zeros((1, 3))
-        low = float(found[:, 2].min())
-        return found, min([low, *(float(points[:, 2].min()) for points in plates)])
+        result = np.concatenate(own) if own else np.zeros((1, 3))
+        low = float(result[:, 2].min())
+        return result, min([low, *(float(points[:, 2].min()) for points in plates)])
 
     def let_pull(self, links: set[str]) -> None:
         """Set which links can be dragged; dragging other links rotates the view."""

@@ -102,17 +102,17 @@ HALVED = 5
 def load_shapes(arrow: LoadArrow, look: Look) -> list[Shape]:
     """Return the shapes of a load; its `scale` is the length of an ordinary arrow [m]."""
     start, end, of = arrow.start, arrow.end, arrow.link
-    way = end - start
-    length = float(np.sqrt(way @ way))
+    delta = end - start
+    length = float(np.sqrt(delta @ delta))
     share = length / look.scale - BEFORE
     halved = max(0, -floor(log2(share / HEAD))) if share > 0.0 else HALVED + 1
     if halved > HALVED:
         return []
-    ahead = look.scale / length * way
+    ahead = look.scale / length * delta
     tip = end - BEFORE * ahead
     make = ShapeFactory('load', of, of, look)
     head, thick = HEAD * 0.5**halved, THICK * 0.5**halved
-    pose = pose_from_matrix(z_along(tip - head * ahead, way))
+    pose = pose_from_matrix(z_along(tip - head * ahead, delta))
     # The head is an arrow of its own, because an arrow of another length needs another mesh.
     return [
         make.line('shaft', start, tip - 0.5 * head * ahead, 2.0 * thick, LOAD),

@@ -101,15 +101,15 @@ def _part(wanted: Wanted, name: str) -> tuple[object, ...]:
 
 def slice_cells(wanted: Wanted) -> tuple[Array, Array]:
     """Return the middles (n, 3) [m] of the reached cells of a slice, and their shares (n,)."""
-    found, along = wanted.found, 'xyz'.index(wanted.axis)
-    layer = found.layer(wanted.axis, wanted.at)
+    result, along = wanted.found, 'xyz'.index(wanted.axis)
+    layer = result.layer(wanted.axis, wanted.at)
     rows = np.argwhere(layer > 0.0)
-    positions = found.origin + found.cell * np.insert(rows, along, 0, axis=1)
+    positions = result.origin + result.cell * np.insert(rows, along, 0, axis=1)
     positions[:, along] = wanted.at
     return positions, layer[layer > 0.0].astype(np.float64)
 
 
 def colours_of(shares: Array) -> Array:
     """Return colours (n, 3), from 0 to 1, for shares (n,) of the orientations."""
-    at = np.linspace(0.0, 1.0, len(COLOURS))
-    return np.stack([np.interp(shares, at, COLOURS[:, k]) for k in range(3)], axis=1)
+    index = np.linspace(0.0, 1.0, len(COLOURS))
+    return np.stack([np.interp(shares, index, COLOURS[:, k]) for k in range(3)], axis=1)

@@ -185,9 +185,9 @@ class SceneNodes:
             label = self._labels.get(name)
             if label is None:
                 # Slashes in a name would make the node a child of another one.
-                at = f'/{text.layer}/{quote(name, safe="")}'
+                index = f'/{text.layer}/{quote(name, safe="")}'
                 label = self._labels[name] = self._scene.add_label(
-                    at,
+                    index,
                     text.text,
                     font_size_mode='scene',
                     font_scene_height=text.height,
@@ -292,8 +292,8 @@ def bytes_of(colours: list[tuple[float, float, float]]) -> NDArray[np.uint8]:
 def linear(srgb: NDArray[np.float64]) -> NDArray[np.float64]:
     """Convert sRGB colours to linear intensities."""
     low, high = srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4
-    found: NDArray[np.float64] = np.where(srgb <= 0.04045, low, high)
-    return found
+    result: NDArray[np.float64] = np.where(srgb <= 0.04045, low, high)
+    return result
 
 
 def wxyz_of(quat_xyzw: Quat) -> Wxyz:

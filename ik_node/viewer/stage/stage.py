@@ -148,12 +148,12 @@ class Stage:
         """Return the point where a ray hits a link, root frame [m]; None if it misses."""
         if self._helper is None or self._bodies is None:
             return None
-        found = self._bodies.hit(session.q, link, ray) if self._view.bodies else None
-        if found is None:
+        result = self._bodies.hit(session.q, link, ray) if self._view.bodies else None
+        if result is None:
             shapes = self._helper.shapes(session.q)
             rods = [mesh_of(s)[0] for s in shapes if s.layer == 'links' and s.of == link]
-            found = ray.hit(np.concatenate([np.zeros((0, 3, 3)), *rods]))
-        return found
+            result = ray.hit(np.concatenate([np.zeros((0, 3, 3)), *rods]))
+        return result
 
     def clear(self) -> None:
         """Remove the robot from the view."""

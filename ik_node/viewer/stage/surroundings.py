@@ -32,7 +32,7 @@ def place_ground(scene: Any, size: float, height: float, middle: tuple[float, fl
     """
     cell = 10.0 ** round(log10(size / CELLS))
     # The middle of the grid is on a line, so that the lines are at round coordinates.
-    x, y = (cell * PER_SECTION * round(at / (cell * PER_SECTION)) for at in middle)
+    x, y = (cell * PER_SECTION * round(index / (cell * PER_SECTION)) for index in middle)
     scene.add_grid(
         '/floor',
         width=2.0 * FADE * size,
@@ -54,8 +54,8 @@ def add_terrain(
     scene: Any, height: Callable[[float, float], float], x: float, y: float, half: float
 ) -> Any:
     """Add a surface with a height [m] at x, y [m]: a square around x, y, half its width [m]."""
-    at = np.linspace(-half, half, PIECES + 1)
-    xs, ys = np.meshgrid(x + at, y + at, indexing='ij')
+    index = np.linspace(-half, half, PIECES + 1)
+    xs, ys = np.meshgrid(x + index, y + index, indexing='ij')
     zs = np.array([height(*place) for place in zip(xs.flat, ys.flat, strict=True)])
     corner = (np.arange(PIECES)[:, None] * (PIECES + 1) + np.arange(PIECES)).reshape(-1, 1)
     both = np.array((0, PIECES + 1, PIECES + 2, 0, PIECES + 2, 1))

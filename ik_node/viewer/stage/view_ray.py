@@ -41,8 +41,8 @@ class ViewRay(NamedTuple):
         inside = (u >= 0.0) & (v >= 0.0) & (u + v <= 1.0) & (far > 0.0)
         if not inside.any():
             return None
-        found: Array = self.eye + far[inside].min() * self.along
-        return found
+        result: Array = self.eye + far[inside].min() * self.along
+        return result
 
 
 # Called with the name of a clicked link and the viewing ray of the click.
