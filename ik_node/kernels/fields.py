@@ -26,12 +26,12 @@ def lengths_of(table: type[Any]) -> tuple[tuple[str, ...], Fields]:
 
 
 def length_of(expression: str, names: Mapping[str, int]) -> int:
-    """Work out a length: a name or a number, or two of them times each other or added."""
+    """Work out a length: names or numbers, each added to all that follows or times it."""
     left, sign, right = expression.partition(' ')
     length = names[left] if left in names else int(left)
     if not sign:
         return length
-    other = names[right[2:]] if right[2:] in names else int(right[2:])
+    other = length_of(right[2:], names)
     return length + other if right[0] == '+' else length * other
 
 

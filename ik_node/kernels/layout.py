@@ -260,13 +260,14 @@ class Solve(NamedTuple):
         'weighted Jacobian of grouped rows, then its basis Q [dimensionless]',
     ]
     share: Annotated[
-        Floats, 'w', 'nd * nd', 'coordinates L of grouped rows in that basis [dimensionless]'
-    ]
-    normal: Annotated[
-        Floats, 'w', 'nd * nd', 'Cholesky factor of L^T L, group by group [dimensionless]'
+        Floats,
+        'w',
+        'nd + nd * nd',
+        'coordinates L of grouped rows in that basis, column by column, then those made '
+        'orthonormal; each with its size [dimensionless]',
     ]
     raw: Annotated[Floats, 'w', 'nd', 'unreduced residual of grouped rows [L or rad]']
-    least: Annotated[Floats, 'w', 'nd', 'least-squares coordinates of raw in the basis [L or rad]']
+    least: Annotated[Floats, 'w', 'nd', 'their part U U^T g that rows can reduce [L or rad]']
     k: Annotated[Ints, 'k', 'COUNTS', 'integers, see `solve_state`; always at 0']
     fixed: Annotated[Ints, 'k', 'nv', 'state of a variable in a step, see `step`']
     free_ball: Annotated[Ints, 'k', 'nv', '1 = one of three variables of a ball without limits']

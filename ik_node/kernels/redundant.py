@@ -7,7 +7,7 @@ closures. Let Q be an orthonormal basis of the independent rows and L the coordi
 in it, so that J = L Q up to rounding. The least-squares residual is stationary where L^T g = 0. An
 independent row i keeps its Jacobian and gets the residual of theory.md, eq. (10),
 
-    g'_i = L_i (L^T L)^-1 L^T g ,
+    g'_i = L_i (L^T L)^-1 L^T g = U_i U^T g ,  with the columns of L made orthonormal, U,
 
 and a dependent row has no effect. Since g' = 0 can be reached, steps, levels and tolerances stay
 the same; g' = 0 is where the loops are closed as well as they can be.
@@ -17,6 +17,7 @@ from math import sqrt
 
 from ik_node.kernels.decorators import kernel, rare
 from ik_node.kernels.layout import CON_WEIGHT, Solve
+from ik_node.kernels.orthonormal import orthonormalise, product
 
 # A remainder of a row below this is zero [rad or L per unit].
 NOTHING_LEFT = 1e-12
@@ -37,8 +38,6 @@ def gather_rows(s: Solve, first: int, last: int) -> None:
         s.implied[r] = 1
         for v in range(s.nv):
             row[v] = 0.0
-        for t in range(s.nd):
-            s.share[d * s.nd + t] = 0.0
         for t in range(s.slot0[c], s.slot0[c + 1]):
             row[s.slot_var[t]] = root * s.jac[6 * t + r % 6]
 
@@ -52,53 +51,34 @@ def choose_rows(s: Solve, g: int, first: int, last: int) -> int:
     are chosen while more than the group's slack is left of a row: away from the closed
     configuration no row is redundant.
     """
-    nv = s.nv
-    end = first
+    nv, nd, end = s.nv, s.nd, first
     while end < last:
         best, most = -1, 0.0
         for d in range(first, last):
-            if s.implied[s.dense_row[d]] == 1:
-                square = 0.0
-                for v in range(nv):
-                    square += s.dense[d * nv + v] * s.dense[d * nv + v]
-                if square > most:
-                    best, most = d, square
+            row = s.dense[d * nv :]
+            square = product(row, row, nv) if s.implied[s.dense_row[d]] == 1 else 0.0
+            if square > most:
+                best, most = d, square
         length = sqrt(most)
         enough = end - first >= s.group_rank[g]
         if best < 0 or length <= NOTHING_LEFT or (enough and length <= s.group_slack[g]):
             break
         s.chosen[end] = best
         s.implied[s.dense_row[best]] = 0
-        s.share[best * s.nd + end] = length
+        basis, column = s.dense[best * nv :], s.share[end * (nd + 1) :]
+        for d in range(nd):
+            column[d] = 0.0
+        column[best], column[nd] = length, 1.0
         for v in range(nv):
-            s.dense[best * nv + v] /= length
+            basis[v] /= length
         for d in range(first, last):
             if s.implied[s.dense_row[d]] == 1:
-                along = 0.0
+                row = s.dense[d * nv :]
+                column[d] = product(row, basis, nv)
                 for v in range(nv):
-                    along += s.dense[d * nv + v] * s.dense[best * nv + v]
-                for v in range(nv):
-                    s.dense[d * nv + v] -= along * s.dense[best * nv + v]
-                s.share[d * s.nd + end] = along
+                    row[v] -= column[d] * basis[v]
         end += 1
     return end
-
-
-@kernel
-def factorise_shares(s: Solve, first: int, last: int, end: int) -> None:
-    """Write the Cholesky factor of L^T L of a group to `normal`."""
-    nd = s.nd
-    for a in range(first, end):
-        for b in range(first, a + 1):
-            total = 0.0
-            for d in range(first, last):
-                total += s.share[d * nd + a] * s.share[d * nd + b]
-            for t in range(first, b):
-                total -= s.normal[a * nd + t] * s.normal[b * nd + t]
-            if a == b:
-                s.normal[a * nd + a] = sqrt(max(total, NOTHING_LEFT * NOTHING_LEFT))
-            else:
-                s.normal[a * nd + b] = total / s.normal[b * nd + b]
 
 
 @rare
@@ -109,7 +89,8 @@ def choose_independent_rows(s: Solve) -> None:
         gather_rows(s, first, last)
         end = choose_rows(s, g, first, last)
         s.chosen_end[g] = end
-        factorise_shares(s, first, last, end)
+        columns = s.share[first * (s.nd + 1) :]
+        orthonormalise(columns, end - first, s.nd, s.nd + 1, 0.0)
 
 
 @kernel
@@ -126,28 +107,18 @@ def reduce_rows(s: Solve) -> None:
 
     The other rows become 0.
     """
-    nd = s.nd
     for g in range(s.groups):
         first, last, end = s.group0[g], s.group0[g + 1], s.chosen_end[g]
-        for t in range(first, end):
-            total = 0.0
-            for d in range(first, last):
-                root = root_of_weight(s, s.dense_row[d])
-                total += s.share[d * nd + t] * root * s.raw[d]
-            for u in range(first, t):
-                total -= s.normal[t * nd + u] * s.least[u]
-            s.least[t] = total / s.normal[t * nd + t]
-        for t in range(end - 1, first - 1, -1):
-            total = s.least[t]
-            for u in range(t + 1, end):
-                total -= s.normal[u * nd + t] * s.least[u]
-            s.least[t] = total / s.normal[t * nd + t]
         for d in range(first, last):
+            s.least[d] = 0.0
             s.trial[s.dense_row[d]] = 0.0
         for t in range(first, end):
+            column, along = s.share[t * (s.nd + 1) :], 0.0
+            for d in range(first, last):
+                along += column[d] * root_of_weight(s, s.dense_row[d]) * s.raw[d]
+            for d in range(first, last):
+                s.least[d] += along * column[d]
+        for t in range(first, end):
             d = s.chosen[t]
-            total = 0.0
-            for u in range(first, end):
-                total += s.share[d * nd + u] * s.least[u]
             r = s.dense_row[d]
-            s.trial[r] = total / root_of_weight(s, r)
+            s.trial[r] = s.least[d] / root_of_weight(s, r)

@@ -102,7 +102,7 @@ def _get(context: Any, builder: Any, of: Opened, value: Any, name: str) -> Any:
         if not sign:
             return number(left)
         join = builder.add if right[0] == '+' else builder.mul
-        return join(number(left), number(right[2:]))
+        return join(number(left), length(right[2:]))
 
     if name in of.sizes:
         return number(name)
