@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
+from ik_node.solver.problem.chain_problem import rank_of, zero_of
 from ik_node.transmission.state import Polytope
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +13,6 @@ Array = NDArray[np.float64]
 
 # Components up to which corners are computed.
 MOST_COMPONENTS = 3
-# Singular values below this share of the largest are zero.
-RANK = 1e-9
 
 
 def velocity_bounds(ratio: Array, limits: Array) -> Polytope:
@@ -61,18 +60,23 @@ def effort_bounds(ratio: Array, limits: Array) -> Polytope:
     reach = np.full(n, np.inf)
     if corners is not None:
         reach = np.abs(corners).max(axis=0, initial=0.0)
-    elif np.linalg.matrix_rank(ratio.T) == n:
+    elif rank(ratio) == n:
         reach = _reach(normals, limits)
     return Polytope(
         -reach, reach, normals, -limits, limits, corners, _inner(normals, limits, reach)
     )
 
 
+def rank(matrix: Array) -> int:
+    """Return the rank of a matrix, by the rule for all Jacobians."""
+    return rank_of(np.linalg.svd(matrix, compute_uv=False)) if matrix.size else 0
+
+
 def _support(normals: Array, ratio: Array, limits: Array) -> Array:
     """Return the largest value of each normal over all velocities."""
     shares = np.abs(normals @ ratio)
     with np.errstate(invalid='ignore'):
-        parts = np.where(shares > RANK * shares.max(initial=1e-300), shares * limits, 0.0)
+        parts = np.where(shares > zero_of(shares.ravel()), shares * limits, 0.0)
     total: Array = parts.sum(axis=1)
     return total
 
@@ -81,12 +85,12 @@ def _zonotope_normals(ratio: Array) -> Array:
     """Return the unit normals of the faces of the set of all J u."""
     n, m = ratio.shape
     _, sizes, directions = np.linalg.svd(ratio.T, full_matrices=True)
-    rank = int(np.sum(sizes > RANK * sizes.max(initial=0.0)))
-    flat = directions[rank:]  # normal to all generators: no velocity along these
+    count = rank_of(sizes)
+    flat = directions[count:]  # normal to all generators: no velocity along these
     found = [*flat]
-    for chosen in combinations(range(m), max(rank - 1, 0)):
+    for chosen in combinations(range(m), max(count - 1, 0)):
         _, own, across = np.linalg.svd(np.vstack([ratio[:, list(chosen)].T, flat]))
-        if int(np.sum(own > RANK * own.max(initial=0.0))) == n - 1:
+        if rank_of(own) == n - 1:
             found.append(across[-1])
     return np.array(found).reshape(-1, n)
 
@@ -96,13 +100,13 @@ def _corners(normals: Array, low: Array, high: Array) -> Array | None:
     n = normals.shape[1]
     finite = np.isfinite(low) & np.isfinite(high)
     rows, low, high = normals[finite], low[finite], high[finite]
-    if not len(rows) or np.linalg.matrix_rank(rows) < n:
+    if rank(rows) < n:
         return None
     slack = 1e-9 * np.maximum(1e-12, np.maximum(np.abs(low), np.abs(high)))
     found: list[Array] = []
     for chosen in combinations(range(len(rows)), n):
         matrix = rows[list(chosen)]
-        if np.linalg.matrix_rank(matrix) < n:
+        if rank(matrix) < n:
             continue
         for signs in np.ndindex(*[2] * n):
             wanted = np.where(np.array(signs) == 0, low[list(chosen)], high[list(chosen)])

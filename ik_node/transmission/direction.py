@@ -30,6 +30,7 @@ from ik_node.model.rotation import rotation_vector_to_quat
 from ik_node.model.tree import Tree
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import unit_pose
+from ik_node.solver.problem.chain_problem import rank_of
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
 from ik_node.solver.problem.redundancy import without_rounding
@@ -252,11 +253,11 @@ class Direction:
         at, count = self.begins[name], int(np.prod(shape))
         return array[at : at + count].reshape(shape)
 
-    def loop_motions(self, q: Array, nothing: float) -> Array:
+    def loop_motions(self, q: Array) -> Array:
         """
         Return a basis (nq, m) of the motions of the loops at q, orthonormal in [rad] and lengths.
 
-        Values that follow others are 0. `nothing` is the share of a singular value that is zero.
+        Values that follow others are 0.
         """
         joints, chain, places = self.held.copy(), self.chain, self.chain.flat.var_q
         joints[JOINT_WINDOW, list(self.space.actuators)] = np.inf
@@ -266,7 +267,7 @@ class Direction:
         _, jacobian, _ = chain.linearise_by_size(q, joints, self.packed)
         redundancy = next(iter(chain.redundancies), None)
         _, sizes, directions = np.linalg.svd(without_rounding(jacobian, free, redundancy))
-        rank = int(np.sum(sizes > nothing * sizes.max(initial=1e-6)))
+        rank = rank_of(sizes)
         motions = np.zeros((self.sizes['nq'], directions.shape[0] - rank))
         motions[places[free]] = directions[rank:].T * chain.flat.units[free, None]
         return motions

@@ -17,7 +17,7 @@ from ik_node.solver.pose import names_in, Values
 from ik_node.solver.problem.singular_start import leave_singular_start
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
-from ik_node.transmission.bounds import effort_bounds, velocity_bounds
+from ik_node.transmission.bounds import effort_bounds, rank, velocity_bounds
 from ik_node.transmission.direction import Direction, Space
 from ik_node.transmission.prepared import PreparedTransmission
 from ik_node.transmission.state import JointBounds, Singularity, TransmissionState
@@ -32,8 +32,6 @@ STEP = 2e-3
 NOTHING = 1e-9
 # A row of the joint space moves with passive joints alone if it has such a part in their motion.
 IDLE = 1e-6
-# A singular value or row below this share is zero.
-RANK = 1e-6
 # The offset from the present values at which dependence is examined a second time [rad or L].
 ASIDE = 0.03
 
@@ -202,7 +200,7 @@ class Transmission:
         if aside is not None:
             direction.evaluate(aside)
             self._moved = np.maximum(self._moved, np.abs(direction.ratio))
-            if np.linalg.matrix_rank(direction.ratio, RANK) > np.linalg.matrix_rank(ratio, RANK):
+            if rank(direction.ratio) > rank(ratio):
                 self._generic = direction.ratio.copy()
             self._idle, excess = direction.counts()
         direction.evaluate(here)
@@ -399,7 +397,7 @@ class Transmission:
         """
         with self.solver.lock:
             forward, checked = self.direction(False), self.solver.checked_q(q)
-            motions = forward.loop_motions(checked, RANK)
+            motions = forward.loop_motions(checked)
             for follower, master, polynomial in self.solver.arrays_for(())[1].followers:
                 slope = np.polynomial.Polynomial(polynomial).deriv()(checked[master])
                 motions[follower] = slope * motions[master]
@@ -715,6 +713,6 @@ def _independent(rows: Array, first: int = 0) -> list[int]:
     unit = rows / np.maximum(sizes, 1e-300)
     chosen: list[int] = []
     for at in range(len(rows)):
-        if np.linalg.matrix_rank(unit[[*chosen, at]], RANK) > len(chosen):
+        if rank(unit[[*chosen, at]]) > len(chosen):
             chosen.append(at)
     return [at - first for at in chosen if at >= first]
