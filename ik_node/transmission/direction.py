@@ -12,8 +12,6 @@ from ik_node.kernels.solve_state import STATUS_REFUSED
 from ik_node.kernels.transmit import (
     CLOSED,
     FIELDS,
-    GIVES_EFFORT,
-    GIVES_VELOCITY,
     RESULT_EXCESS,
     RESULT_IDLE,
     RESULTS,
@@ -316,18 +314,6 @@ class Direction:
         """Write joint values, positions and quaternions of links that are given."""
         for name, each in zip(('value_in', 'pose_in', 'quat_in'), values, strict=True):
             self.field(name, each.size)[:] = each.ravel()
-
-    def give(self, velocity: ArrayLike | None, effort: ArrayLike | None) -> int:
-        """Write velocities and efforts that are given; return GIVES_*."""
-        gives, count = 0, self.given_count
-        for name, given, field, flag in (
-            ('velocity', velocity, 'rate_in', GIVES_VELOCITY),
-            ('effort', effort, 'effort_in', GIVES_EFFORT),
-        ):
-            if given is not None:
-                self.field(field, count)[:] = finite(name, given, count)
-                gives |= flag
-        return gives
 
     def call(self, q: Array, joints: Array, gives: int) -> int:
         """Call `kernels.transmit.transmit`; q is overwritten with the result."""

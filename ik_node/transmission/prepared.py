@@ -50,7 +50,6 @@ class PreparedTransmission:
 
     __slots__ = (
         '_arguments',
-        '_direction',
         '_direction_of',
         '_edits',
         '_inputs',
@@ -60,6 +59,7 @@ class PreparedTransmission:
         '_revision',
         '_solver',
         '_tracked',
+        'direction',
     )
 
     def __init__(
@@ -71,12 +71,13 @@ class PreparedTransmission:
             self._q: Array = solver.q
             self._prepare()
 
+    _internal = ('direction',)
     __dir__ = public_names
 
     def __repr__(self) -> str:
         way = 'to actuators' if self._inverse else 'to joints'
         names = self._solver.joint_names
-        actuators = listed(names[at] for at in self._direction.space.actuators)
+        actuators = listed(names[at] for at in self.direction.space.actuators)
         return f'PreparedTransmission({way}; {actuators})'
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -86,9 +87,9 @@ class PreparedTransmission:
         revision = self._solver.revision
         self._edits, self._revision = revision.edits, revision
         shared = self._direction_of(self._inverse)
-        self._direction = shared.copied()
+        self.direction = shared.copied()
         count = shared.given_count
-        direction = self._direction
+        direction = self.direction
         self._inputs = tuple(
             direction.field(name, count) for name in ('value_in', 'rate_in', 'effort_in')
         )
@@ -183,16 +184,16 @@ class PreparedTransmission:
             if status == STATUS_REFUSED:
                 self._tracked = 0
                 self._refuse(position, velocity, effort)
-                self._direction.chain.refuse(q, (np.zeros((0, 3)), np.zeros((0, 4))))
+                self.direction.chain.refuse(q, (np.zeros((0, 3)), np.zeros((0, 4))))
             self._q, self._tracked = q, TRACKED
             return TransmissionState(q, STATUSES[status], results.copy(), places, gives)
 
     def _give_poses(self, position: Any) -> None:
-        self._direction.give_position(self._direction.given_position(position))
+        self.direction.give_position(self.direction.given_position(position))
 
     def _refuse(self, *given: Any) -> None:
         """Raise the error for an argument with a wrong shape or number, if there is one."""
-        self._direction.given_position(given[0])
+        self.direction.given_position(given[0])
         count = len(self._inputs[1])
         for name, values in zip(('velocity', 'effort'), given[1:], strict=True):
             if values is not None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ik_node.display import public_names
 from ik_node.errors import listed, ShapeError, TopologyError, UnknownFrameError
-from ik_node.kernels.transmit import GIVES_EFFORT, GIVES_POSITION, VARIABLE_PASSIVE
+from ik_node.kernels.transmit import GIVES_EFFORT, GIVES_POSITION, GIVES_VELOCITY, VARIABLE_PASSIVE
 from ik_node.model.chains import ancestors
 from ik_node.model.given import finite, numbers
 from ik_node.model.kinematics import TreePoses
@@ -118,6 +118,7 @@ class Transmission:
             None if joints is None else names_in('joints', joints),
             weights,
         )
+        self._calls: dict[bool, PreparedTransmission] = {}
         with solver.lock:
             self._prepare()
 
@@ -584,28 +585,30 @@ class Transmission:
         q0: Values | None,
     ) -> TransmissionState:
         with self.solver.lock:
-            direction = self.direction(inverse)
+            call = self._calls.get(inverse)
+            if call is None:
+                call = self._calls[inverse] = self._prepared(inverse)
             q = self.solver.q if q0 is None else self.solver.checked_q(q0)
-            values = direction.given_position(position)
+            call.start(q)
             if acceleration is not None and velocity is None:
-                velocity = np.zeros(direction.given_count)
-            gives = direction.give(velocity, effort)
-            direction.give_position(values)
-            status, message = int(Status.STALLED), ''
-            if self._singular is None or not np.array_equal(q, self._singular):
-                status = direction.call(q, direction.moving, gives | GIVES_POSITION)
-            if status == Status.STALLED:
-                q, message = self._nearest(direction, q, values)
+                velocity = np.zeros(call.direction.given_count)
+            state = call(position, velocity, effort)
+            direction = call.direction
+            singular = self._singular is not None and np.array_equal(q, self._singular)
+            if singular or not state.converged:
+                values = direction.given_position(position)
+                q, message = self._nearest(direction, q if singular else state.q, values)
                 # From a regular configuration beside a singular start the position may be had.
-                reached = q.copy()
-                status = direction.call(reached, direction.moving, gives | GIVES_POSITION)
-                if status == Status.CONVERGED:
-                    q = reached
+                call.start(q)
+                state = call(position, velocity, effort)
+                gives = GIVES_VELOCITY if velocity is not None else 0
+                gives |= GIVES_EFFORT if effort is not None else 0
+                if state.converged:
+                    q = state.q
                 else:
-                    status = int(Status.STALLED)
                     direction.evaluate(q, gives)
-            results = direction.results.copy()
-            state = TransmissionState(q, Status(status), results, direction.places, gives, message)
+                results, places = direction.results.copy(), direction.places
+                state = TransmissionState(q, state.status, results, places, gives, message)
             if acceleration is not None:
                 wanted = finite('acceleration', acceleration, direction.given_count)
                 self._accelerate(state, inverse, wanted)
@@ -654,11 +657,14 @@ class Transmission:
 
     def prepare_to_joints(self) -> PreparedTransmission:
         """Return `to_joints` as a callable for real-time use."""
-        return PreparedTransmission(self.solver, self.direction, False)
+        return self._prepared(False)
 
     def prepare_to_actuators(self) -> PreparedTransmission:
         """Return `to_actuators` as a callable for real-time use."""
-        return PreparedTransmission(self.solver, self.direction, True)
+        return self._prepared(True)
+
+    def _prepared(self, inverse: bool) -> PreparedTransmission:
+        return PreparedTransmission(self.solver, self.direction, inverse)
 
 
 def _matrix(name: str, given: ArrayLike, size: int) -> Array:
