@@ -9,6 +9,7 @@ from math import sqrt
 
 from ik_node.kernels import policy
 from ik_node.kernels import solve_state as now
+from ik_node.kernels.continue_to import BEND, DRIVE, LONGEST, next_share
 from ik_node.kernels.decorators import kernel, rare
 from ik_node.kernels.layout import CON_LEVEL, CON_ROW_TOLERANCE, PREFERS_TARGET, Solve
 from ik_node.kernels.options import (
@@ -62,13 +63,8 @@ LEAST_CURVATURE = 1e-6
 TOLERANT_ROUNDS = 5
 # Share of their tolerance up to which held rows count as restored, and chord steps for that.
 HELD_SHARE, COMPROMISE_SHARE, HELD_ATTEMPTS, WALK_ATTEMPTS = 1e-3, 0.1, 7, 2
-# Closing the loops after a step towards a joint target may move joints by this share of the step:
-# a larger correction leads to another branch. (A rest pose may bend a stretched arm.)
-RESTORE_SHARE = 0.5
 # A step that reduces the cost by a smaller share than this counts as weak.
 REACH_WEAK, LEVEL_WEAK = 0.03, 1e-10
-# Largest step in SETTLE [rad or L]: farther away the null space is another one.
-SETTLE_STEP = 0.3
 # A gain ratio, eq. (8), above GOOD_RATIO decreases the damping scale, one below POOR_RATIO
 # increases it, and a rejected step increases it more (Madsen et al. 2004, section 3.2).
 GOOD_RATIO, POOR_RATIO = 0.75, 0.25
@@ -78,8 +74,6 @@ DAMPING_DECREASE, DAMPING_INCREASE, DAMPING_AFTER_REJECTION = 0.2, 2.0, 8.0
 LATER_DECREASE = 0.5
 # Below this damping scale the normal equations lose their last digits.
 LEAST_DAMPING_SCALE = 1e-6
-# In SETTLE the scale is the share of the way that a step goes; it is halved after a rejection.
-SETTLE_GROWTH, SETTLE_SHRINKAGE = 2.0, 0.5
 # Every so many steps of a level their way is extrapolated, at most so often in a row.
 STRIDE, MOST_DOUBLINGS = 4, 8
 # A cost of this size is not finite, or as good as that.
@@ -349,7 +343,7 @@ def lm_step(s: Solve) -> None:
         )
     s.w[now.STEP_SIZE] = largest(s, s.step)
     if phase == now.PHASE_SETTLE:
-        shorten_step(s, SETTLE_STEP)
+        shorten_step(s, LONGEST[DRIVE])
     s.w[now.PREDICTED] = predicted_decrease(s, tolerant)
     try_step(s, s.x)
     kept = True
@@ -357,7 +351,8 @@ def lm_step(s: Solve) -> None:
     to_target = (
         phase == now.PHASE_SETTLE and s.k[now.LEVEL] == s.k[now.LAST_LEVEL] + PREFERS_TARGET
     )
-    most = RESTORE_SHARE * s.w[now.STEP_SIZE] if to_target else INFINITE_COST
+    # A rest pose may bend a stretched arm.
+    most = BEND[DRIVE] * s.w[now.STEP_SIZE] if to_target else INFINITE_COST
     if phase == now.PHASE_REACH:
         # Within tolerance one chord step more costs little and gains some digits.
         level = s.k[now.LAST_LEVEL] + 1
@@ -382,11 +377,8 @@ def lm_step(s: Solve) -> None:
         # An iterate within every tolerance is an answer, even if its last digits got worse.
         kept = kept and phase == now.PHASE_REACH and all_within_tolerance(s, s.k[now.LAST_LEVEL])
     if phase == now.PHASE_SETTLE:
-        s.w[now.DAMPING_SCALE] = (
-            min(SETTLE_GROWTH * s.w[now.DAMPING_SCALE], 1.0)
-            if kept
-            else SETTLE_SHRINKAGE * s.w[now.DAMPING_SCALE]
-        )
+        # The scale is the share of the way that a step goes.
+        s.w[now.DAMPING_SCALE] = min(next_share(DRIVE, s.w[now.DAMPING_SCALE], kept), 1.0)
     else:
         decrease = LATER_DECREASE if s.k[now.STARTS] > 1 else DAMPING_DECREASE
         s.w[now.DAMPING_SCALE] = next_damping(

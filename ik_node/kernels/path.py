@@ -7,9 +7,10 @@ than a step, the solve goes through poses in between.
 
 from __future__ import annotations
 
-from math import acos, sin, sqrt
+from math import sqrt
 
 from ik_node.kernels import solve_state as now
+from ik_node.kernels.continue_to import LEAST, next_share, PATH, pose_between
 from ik_node.kernels.decorators import entry, FLOATS, INT, INTS, kernel
 from ik_node.kernels.layout import (
     Floats,
@@ -51,48 +52,29 @@ CURSOR = 6
 # What happened in a frame: a joint would have to jump; a largest speed or acceleration bounds a
 # joint; the loops close only beyond the largest acceleration.
 TORN, BOUNDED, TOO_FAST = 1, 2, 4
-# A step in which a joint would move too far is halved up to so many times.
-HALVINGS = 8
+# Most solves of a frame whose goals conflict, each of which goes as far as one solve may.
+SOLVES_OF_COMPROMISE = 8
 # Share of a window from which a joint counts as held back by it.
 HELD_BACK = 1.0 - 1e-6
-# Below this angle between quaternions the arc is a straight line [rad]: its sine loses digits.
-STRAIGHT = 1e-6
 
 
 @kernel
 def aim_at(
     aim: Floats, positions: Floats, quats_xyzw: Floats, goals: int, n: int, share: float
 ) -> None:
-    """
-    Write the poses at a share of the way from frame n - 1 to n: on lines, with slerp.
-
-    The shorter arc between q0 and q1, at an angle a: (sin((1 - s) a) q0 + sin(s a) q1) / sin(a).
-    """
+    """Write the poses at a share of the way from frame n - 1 to n."""
     for g in range(goals):
         to = goals * n + g
-        before = to if share >= 1.0 else to - goals
-        for k in range(3):
-            start = positions[before, k]
-            aim[CURSOR + 3 * g + k] = start + share * (positions[to, k] - start)
-        cosine = 0.0
-        for k in range(4):
-            cosine += quats_xyzw[before, k] * quats_xyzw[to, k]
-        angle = acos(min(abs(cosine), 1.0))
-        first, second = 1.0 - share, share
-        if share >= 1.0:
-            first, second = 0.0, 1.0
-        elif angle >= STRAIGHT:
-            first, second = sin(first * angle) / sin(angle), sin(second * angle) / sin(angle)
-        if cosine < 0.0:
-            first = -first
-        total = 0.0
-        at = CURSOR + 3 * goals + 4 * g
-        for k in range(4):
-            aim[at + k] = first * quats_xyzw[before, k] + second * quats_xyzw[to, k]
-            total += aim[at + k] * aim[at + k]
-        if share < 1.0:
-            for k in range(4):
-                aim[at + k] /= sqrt(total)
+        before = to - goals if n > 0 else to
+        pose_between(
+            positions[3 * before :],
+            quats_xyzw[4 * before :],
+            positions[3 * to :],
+            quats_xyzw[4 * to :],
+            share,
+            aim[CURSOR + 3 * g :],
+            aim[CURSOR + 3 * goals + 4 * g :],
+        )
 
 
 @kernel
@@ -184,15 +166,15 @@ def end_solve(
         # The loops may close where joints may change their speed faster.
         flags[n] += TOO_FAST
         copy_columns(s, limits, PATH_BEFORE, q, n)
-    elif compromises and held and cursor[SOLVES] < HALVINGS:
+    elif compromises and held and cursor[SOLVES] < SOLVES_OF_COMPROMISE:
         cursor[NEXT_SHARE] = 1.0
     elif status == now.STATUS_CONVERGED or compromises or not held or torn:
         cursor[SHARE] = share
-        cursor[NEXT_SHARE] *= 2.0
+        cursor[NEXT_SHARE] = next_share(PATH, cursor[NEXT_SHARE], True)
         if compromises and held and not torn:
             flags[n] += TORN
-    elif cursor[NEXT_SHARE] > 0.5**HALVINGS:
-        cursor[NEXT_SHARE] *= 0.5
+    elif cursor[NEXT_SHARE] > LEAST[PATH]:
+        cursor[NEXT_SHARE] = next_share(PATH, cursor[NEXT_SHARE], False)
         copy_columns(s, limits, PATH_BEFORE, q, n)
     else:
         # A joint would jump: go to the end of the step as near as possible.
@@ -264,7 +246,7 @@ def advance_path(
     size = RECORD + 2 * s.nc
     rows, made = table(q, count, s.nq), table(records, count, size)
     bounds, when, marks = table(limits, PATH_ROWS, s.nq), flat(times, count), flat(flags, count)
-    at, to = table(positions, count * goals, 3), table(quats_xyzw, count * goals, 4)
+    at, to = flat(positions, 3 * count * goals), flat(quats_xyzw, 4 * count * goals)
     state, tuned = flat(cursor, CURSOR + 7 * goals), flat(options, OPTION_COUNT)
     for n in range(first, count):
         here = open_solve(i, f, k, w, beyond(q, s.nq * n), joints, options)

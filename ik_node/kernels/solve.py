@@ -18,6 +18,7 @@ from ik_node.kernels.best_effort import (
     remove_full_turns,
     steps_left,
 )
+from ik_node.kernels.continue_to import DRIVE, LEAST
 from ik_node.kernels.decorators import entry, FLOATS, INT, INTS, kernel, rare
 from ik_node.kernels.jacobian import jacobian
 from ik_node.kernels.layout import (
@@ -57,8 +58,6 @@ from ik_node.kernels.unchecked_array import table
 SMALLEST_COST = 1e-22  # a cost of rounding [L^2, rad^2]
 COUPLED = 1e-9  # the gap that closing the loops leaves in a coupling is below this [rad or L]
 MOST_DAMPING = 1e10
-# SETTLE ends if only a smaller share of a step than this reduces the cost.
-SETTLE_LEAST = 1e-4
 
 
 @rare
@@ -207,7 +206,7 @@ def settle_step_is_due(s: Solve) -> bool:
         steps_left(s)
         and s.k[now.START_ITERATIONS] < s.options[MAX_ITERATIONS]
         and s.w[now.COST] > SMALLEST_COST
-        and s.w[now.DAMPING_SCALE] > SETTLE_LEAST
+        and s.w[now.DAMPING_SCALE] > LEAST[DRIVE]
     )
     if due and s.k[now.START_ITERATIONS] > 0 and s.k[now.WEAK] == 0:
         due = s.w[now.COST] < s.w[now.STEP_BEFORE] * (1.0 - 1e-6)

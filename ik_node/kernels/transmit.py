@@ -13,6 +13,15 @@ from math import atan2, sqrt
 from typing import Annotated, NamedTuple
 
 from ik_node.kernels import solve_state as now
+from ik_node.kernels.continue_to import (
+    BEND,
+    is_near,
+    LEAST,
+    LONGEST,
+    next_share,
+    pose_between,
+    TRANSMISSION,
+)
 from ik_node.kernels.decorators import entry, FLOATS, INT, INTS, kernel, rare
 from ik_node.kernels.fields import lengths_of, opener
 from ik_node.kernels.forward import compose, forward, frame_rows, put_frame
@@ -120,9 +129,8 @@ GIVES_POSITION, GIVES_VELOCITY, GIVES_EFFORT, TRACKED = 1, 2, 4, 8
     RESULT_PIVOT,  # least share of a row of the loops that is left, near 0 = singular, type II
     RESULT_RATIO,  # the same of the ratio, 0 = some direction of the joint space is lost
     RESULT_MISFIT,  # largest disagreement of velocities that were given [per s]
-    RESULT_OFF,  # largest distance from the position that was given [rad or m]
-) = range(6)
-RESULTS = 6
+) = range(5)
+RESULTS = 5
 
 SIZES, FIELDS = lengths_of(Transmit)
 
@@ -130,9 +138,8 @@ SIZES, FIELDS = lengths_of(Transmit)
 # closed configuration redundant rows are only nearly so; of a condition. A row counts at least as
 # this large [1]: smaller coefficients of all its variables are rounding.
 NOTHING, NEARLY_NOTHING, SAME_CONDITION, SMALLEST = 1e-7, 1e-3, 3e-4, 1e-4
-# Longest part of a way: of what is given, and of any joint [rad or L]. A way is blocked where even
-# its least part is. Share by which closing may correct the motion that was predicted.
-PART, LONGEST, LEAST_PART, CORRECTION = 0.1, 0.3, 1e-6, 0.3
+# Longest part of a way [rad or L], of what is given.
+PART = 0.1
 # Corrections below this are always accepted [rad or L].
 ACCEPTED = 1e-4
 # A residual below this is rounding [rad or L]; most steps of Newton's method, before the solver
@@ -242,12 +249,13 @@ def write_gain(s: Solve, t: Transmit) -> None:
 
 
 @rare
-def project(t: Transmit, matrix: Floats, rows: int) -> None:
+def project(t: Transmit, matrix: Floats, rows: int, back: bool) -> None:
     """
     Multiply a matrix (rows, na) by P, which takes velocities to the nearest that agree.
 
     P = D^(1/2) (1 - E^T E) D^(-1/2), with the orthonormal conditions E and the weights D of the
-    efforts; its transpose takes efforts to those of least norm with the same power.
+    efforts; P^T takes efforts to those of least norm with the same power. `back` multiplies by
+    P^T, so that a row du becomes P du.
     """
     na = t.na
     for e in range(int(t.numbers[RESULT_EXCESS])):
@@ -255,25 +263,11 @@ def project(t: Transmit, matrix: Floats, rows: int) -> None:
         for r in range(rows):
             at, along = matrix[r * na :], 0.0
             for a in range(na):
-                along += at[a] * t.root[a] * condition[a]
+                root = 1.0 / t.root[a] if back else t.root[a]
+                along += at[a] * root * condition[a]
             for a in range(na):
-                at[a] -= along * condition[a] / t.root[a]
-
-
-@kernel
-def agree(t: Transmit, rates: Floats) -> None:
-    """Replace velocities du of actuators by P du."""
-    na = t.na
-    for a in range(na):
-        rates[a] /= t.root[a]
-    for e in range(int(t.numbers[RESULT_EXCESS])):
-        condition, along = t.rows[(t.rank[0] + e) * t.stride :], 0.0
-        for a in range(na):
-            along += rates[a] * condition[a]
-        for a in range(na):
-            rates[a] -= along * condition[a]
-    for a in range(na):
-        rates[a] *= t.root[a]
+                root = 1.0 / t.root[a] if back else t.root[a]
+                at[a] -= along * condition[a] / root
 
 
 @kernel
@@ -307,7 +301,7 @@ def write_motion(s: Solve, t: Transmit) -> None:
             factor = s.rate[j] * unit_of_column(s, j)
             for a in range(na):
                 at[a] = factor * t.gain[a * t.nv + v] * t.scale[a]
-    project(t, t.motion, t.nq)
+    project(t, t.motion, t.nq, False)
 
 
 @rare
@@ -385,7 +379,7 @@ def write_ratio(s: Solve, t: Transmit) -> None:
     for link in range(t.nl):
         place_link(s, t, link, row)
         write_link_rows(s, t, link, row)
-        project(t, t.ratio[row * na :], 6)
+        project(t, t.ratio[row * na :], 6, False)
         row += 6
 
 
@@ -436,7 +430,7 @@ def multiply(
 def to_actuator_rates(t: Transmit, given: Floats, out: Floats) -> None:
     """Write J^+ dy, the actuators' part of a motion dy of the joint space."""
     multiply(t.back, t.na, t.ny, t.ny, 1, given, out)
-    project(t, out, 1)
+    project(t, out, 1, False)
 
 
 @kernel
@@ -445,7 +439,8 @@ def linear_part(s: Solve, t: Transmit, closes: bool) -> bool:
     Write motion, ratio and its factors at x.
 
     If `closes`, the loops are closed first by Newton's method with the given values held; return
-    False if that does not converge.
+    False if that does not converge. It stands beside the steps of `lm_step` because the rows that
+    it needs are those of the ratio.
     """
     steps = 0
     while True:
@@ -489,7 +484,7 @@ def write_rates(t: Transmit) -> None:
     else:
         for a in range(t.na):
             t.act_velocity[a] = t.rate_in[a]
-        agree(t, t.act_velocity)
+        project(t, t.act_velocity, 1, True)
     multiply(t.ratio, t.ny, t.na, t.na, 1, t.act_velocity, t.row_velocity)
     multiply(t.motion, t.nq, t.na, t.na, 1, t.act_velocity, t.velocity)
     misfit, made = 0.0, t.row_velocity if t.inverse == 1 else t.act_velocity
@@ -586,19 +581,10 @@ def set_part(s: Solve, t: Transmit, share: float) -> bool:
         s.q[place] = min(max(value, least), most)
         within = within and s.q[place] == value
     for link in range(t.nl * t.inverse):
-        pose = t.pose_now[12 * link :]
-        x, y, z, real = quaternion_at(pose, 0)
-        quat, to = t.quat_in[4 * link :], t.quat_part[4 * link :]
-        along = x * quat[0] + y * quat[1] + z * quat[2] + real * quat[3]
-        rest = (1.0 - share) * (1.0 if along >= 0.0 else -1.0)
-        to[0] = share * quat[0] + rest * x
-        to[1] = share * quat[1] + rest * y
-        to[2] = share * quat[2] + rest * z
-        to[3] = share * quat[3] + rest * real
-        for k in range(3):
-            t.position_part[3 * link + k] = (
-                share * t.pose_in[3 * link + k] + (1.0 - share) * pose[9 + k]
-            )
+        pose, quat = t.pose_now[12 * link :], t.quat_part[4 * link :]
+        quat[0], quat[1], quat[2], quat[3] = quaternion_at(pose, 0)
+        to, way = t.pose_in[3 * link :], t.position_part[3 * link :]
+        pose_between(pose[9:], quat, to, t.quat_in[4 * link :], share, way, quat)
     return within
 
 
@@ -609,17 +595,6 @@ def is_closed(s: Solve, t: Transmit) -> bool:
         position = t.loose[2 * c] + s.constraints[c, CON_TRANSLATION_MISFIT]
         orientation = t.loose[2 * c + 1] + s.constraints[c, CON_ROTATION_MISFIT]
         if not (s.error[2 * c] <= position and s.error[2 * c + 1] <= orientation):
-            return False
-    return True
-
-
-@kernel
-def stays_on_branch(s: Solve, t: Transmit, moved: float) -> bool:
-    """Return True if closing the loops changed little of the motion that was predicted."""
-    for v in range(s.nv):
-        g = s.var_q[v]
-        off = abs(s.q[g] - t.q_ahead[g]) / s.unit[v]
-        if off > CORRECTION * moved + ACCEPTED and s.free_ball[v] == 0:
             return False
     return True
 
@@ -701,7 +676,7 @@ def transmit(
         if stage != STAGE_LINEAR:
             done = stage != STAGE_SOLVE and linear_part(s, t, stage == STAGE_CLOSE)
             if stage == STAGE_CLOSE and done:
-                done = stays_on_branch(s, t, moved)
+                done = is_near(s, t.q_ahead, BEND[TRANSMISSION] * moved + ACCEPTED)
             if not done:
                 for g in range(s.nq):
                     s.q[g] = t.q_ahead[g]
@@ -723,11 +698,11 @@ def transmit(
                 if (
                     status in (now.STATUS_REFUSED, now.STATUS_RUNNING)
                     or not is_closed(s, t)
-                    or not stays_on_branch(s, t, moved)
+                    or not is_near(s, t.q_ahead, BEND[TRANSMISSION] * moved + ACCEPTED)
                 ):
                     for g in range(s.nq):
                         s.q[g] = t.q_before[g]
-                    share *= 0.25
+                    share = next_share(TRANSMISSION, share, False)
                     under_way = False
                     stage = STAGE_PLACE
                 continue
@@ -737,38 +712,32 @@ def transmit(
             break
         left = write_way(s, t)
         if under_way:
-            share = 2.0 * share if left > 10.0 * LEAST_PART else 1.0
-        elif share < 1.0 and share * left < LEAST_PART:
+            near = left <= 10.0 * LEAST[TRANSMISSION]
+            share = 1.0 if near else next_share(TRANSMISSION, share, True)
+        elif share < 1.0 and share * left < LEAST[TRANSMISSION]:
             blocked = True
-            break
-        if parts == PARTS:
-            blocked = True
+        blocked = blocked or parts == PARTS
+        if blocked:
             break
         parts += 1
         share = min(min(1.0, share), PART / max(left, PART))
         for g in range(s.nq):
             t.q_before[g] = s.q[g]
         moved = predict(s, t, share)
-        if moved > LONGEST:
-            share *= LONGEST / moved
+        if moved > LONGEST[TRANSMISSION]:
+            share *= LONGEST[TRANSMISSION] / moved
             moved = predict(s, t, share)
         for g in range(s.nq):
             s.q[g] = t.q_ahead[g]
         within = set_part(s, t, share)
         under_way = True
         stage = STAGE_CLOSE if quick else STAGE_SOLVE
-    status = now.STATUS_CONVERGED if within and not blocked else now.STATUS_STALLED
     if moves:
         write_way(s, t)
-        off = 0.0
-        for r in range(t.nx):
-            if r < (t.ny if t.inverse == 1 else t.na):
-                off = max(off, abs(t.way[r]))
-        t.numbers[RESULT_OFF] = off
-        if status == now.STATUS_CONVERGED and off > REACHED:
-            status = now.STATUS_STALLED
+        for r in range(t.ny if t.inverse == 1 else t.na):
+            within = within and abs(t.way[r]) <= REACHED
     if gives & GIVES_VELOCITY:
         write_rates(t)
     if gives & GIVES_EFFORT:
         write_efforts(t)
-    return int(status)
+    return now.STATUS_CONVERGED if within and not blocked else now.STATUS_STALLED

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from time import perf_counter
 
 from ik_node.errors import listed
+from ik_node.kernels.continue_to import DRIVE, LONGEST
 from ik_node.kernels.layout import (
     CON_ROTATION_TOLERANCE,
     CON_TRANSLATION_TOLERANCE,
@@ -18,7 +19,6 @@ from ik_node.kernels.layout import (
     JOINT_WINDOW,
     RECORD_STEPS,
 )
-from ik_node.kernels.lm_step import SETTLE_STEP
 from ik_node.kernels.options import MAX_ITERATIONS, RESTARTS
 from ik_node.solver.problem.chain_problem import rank_of
 from ik_node.solver.problem.joint_table import JointTable
@@ -52,6 +52,8 @@ TOLERANCES = 20.0
 CRAWL = 20
 # Step limit of that last closing [steps]: from within `NEAR` it converges in a few steps.
 CLOSING_STEPS = 20
+# Step limit of `step_towards`: the values that it is given are near.
+TOWARDS_STEPS = 50
 
 
 def drive(
@@ -119,7 +121,7 @@ def drive(
     units = problem.units
     # Nearer targets give the same steps: beside an endless distance no step would count.
     own = units[places]
-    most = (SETTLE_STEP * packed[MAX_ITERATIONS] + PROBE_STEPS) * own
+    most = (LONGEST[DRIVE] * packed[MAX_ITERATIONS] + PROBE_STEPS) * own
     targets = np.minimum(np.maximum(values, q[places] - most), q[places] + most)
     rows[JOINT_TARGET, places] = targets
 
@@ -191,10 +193,32 @@ def drive(
     return Solution(q, answers, perf_counter() - started, problem.tree.names, more)
 
 
+def step_towards(
+    problem: Problem, table: JointTable, q: Array, wanted: Array, window: Array, packed: Array
+) -> Solution:
+    """
+    Take one step from q (nq,) with closed loops as near as possible to other values (nq,).
+
+    It is that of a drive of all joints in which none changes by more than its `window` (nq,)
+    [rad or m]; q is overwritten. The caller divides the way, so that joints arrive together.
+    """
+    started = perf_counter()
+    rows = table.rows.copy()
+    rows[(JOINT_REST_ON, JOINT_TURNS), :] = 0.0
+    rows[JOINT_WINDOW] = np.minimum(rows[JOINT_WINDOW], table.through_couplings(window))
+    rows[JOINT_TARGET], rows[JOINT_TARGET_WEIGHT] = wanted, 1.0
+    packed = packed.copy()
+    packed[MAX_ITERATIONS], packed[RESTARTS] = TOWARDS_STEPS, 0.0
+    table.move_to_targets(problem.moved, rows, q)
+    answers = problem.run(q, rows, packed, 0.0)
+    table.follow(q)
+    return Solution(q, answers, perf_counter() - started, problem.tree.names)
+
+
 def _crawled(answers: Sequence[ChainAnswer], way: Array) -> bool:
     """Return True if a drive took many more steps than a way without obstacles [rad or L]."""
     spent = max((answer.iterations for answer in answers), default=0) - CRAWL
-    return spent > 0 and spent > np.abs(way).max(initial=0.0) / SETTLE_STEP
+    return spent > 0 and spent > np.abs(way).max(initial=0.0) / LONGEST[DRIVE]
 
 
 def _tolerance(problem: Problem) -> float:

@@ -10,6 +10,7 @@ from ik_node.ros.messages.convert import Pose
 from ik_node.ros.outputs.diagnostics import TickReport
 from ik_node.ros.parameters.settings import Settings
 from ik_node.solver import Solution, SolverOptions, Status
+from ik_node.solver.drive import step_towards
 import numpy as np
 from numpy.typing import NDArray
 
@@ -45,9 +46,6 @@ def objection(
     return ''
 
 
-_TRIES = 8
-# If the loops do not close within this many iterations, the step is too long.
-_CLOSING_STEPS = 50
 _ROUNDING = 1e-9
 # Share of the requested progress that a step must make.
 _PROGRESS = 0.05
@@ -59,14 +57,13 @@ def approach(
     """
     Take one step from a configuration with closed loops towards another one.
 
-    The step follows the straight line in joint space, is cut to the window, and its loops are then
-    closed. If the result leaves the window, a shorter step is tried. Joint targets have no
-    influence. `model`: the model whose enabled closures stay closed. `q` and `wanted` (nq,):
-    present and wanted configuration, both with closed loops and within limits [rad or m]. `window`
-    (nq,): largest change of every value [rad or m]. `options`: thresholds below which loops count
-    as closed. Return `q` (nq,), the next configuration: `wanted` if it is within the window, the
-    unchanged `q` if no step is possible; and `reason`, why no step is possible; '' if one was
-    made.
+    The step follows the straight line in joint space, as near to it as the loops and the window
+    allow. Joint targets have no influence. `model`: the model whose enabled closures stay closed.
+    `q` and `wanted` (nq,): present and wanted configuration, both with closed loops and within
+    limits [rad or m]. `window` (nq,): largest change of every value [rad or m]. `options`:
+    thresholds below which loops count as closed. Return `q` (nq,), the next configuration:
+    `wanted` if it is within the window, the unchanged `q` if no step is possible; and `reason`,
+    why no step is possible; '' if one was made.
     """
     change = wanted - q
     if (np.abs(change) <= (1.0 + _ROUNDING) * window).all():
@@ -76,22 +73,17 @@ def approach(
         name = model.joint_names[int(np.flatnonzero(barred)[0])]
         return q, f'joint {name} cannot move: its velocity limit or the elapsed time is 0'
     steps = steps_to(change, window)
-    share = (1.0 - _ROUNDING) / steps
-    reason = ''
-    for _ in range(_TRIES):
-        guess = np.clip(q + share * change, np.minimum(model.lower, q), np.maximum(model.upper, q))
-        try:
-            solution = model.solver.drive({}, guess, steps=_CLOSING_STEPS)
-        except IkError as error:
-            return q, str(error)
-        reason = objection(model, solution, options, q)
-        excess = steps_to(solution.q - q, window)
-        if not reason and excess <= 1.0:
-            if steps - steps_to(wanted - solution.q, window) >= _PROGRESS * share * steps:
-                return solution.q, ''
-            return q, 'the loops block the straight path to that configuration'
-        share *= 0.5 if reason else 0.95 / excess
-    return q, reason or 'the loops block the straight path to that configuration'
+    try:
+        with model.solver.lock:
+            problem, table, packed = model.solver.arrays_for(())
+            near = q + change / steps
+            solution = step_towards(problem, table, q.copy(), near, window, packed)
+    except IkError as error:
+        return q, str(error)
+    reason = objection(model, solution, options, q)
+    if not reason and steps - steps_to(wanted - solution.q, window) < _PROGRESS:
+        reason = 'the loops block the straight path to that configuration'
+    return (q, reason) if reason else (solution.q, '')
 
 
 def steps_to(change: Array, window: Array) -> float:
