@@ -32,7 +32,7 @@ from ik_node.motion.pose_table import read_goal_table
 from ik_node.robot import Robot
 from ik_node.solver import Solver, SolverOptions
 from ik_node.solver.batch.batch_input import many_poses
-from ik_node.solver.batch.batch_parts import part_of, run_parts, solve_part
+from ik_node.solver.batch.batch_run import part_of, run_parts, solve_part
 import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm

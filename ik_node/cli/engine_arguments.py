@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 
-from ik_node.solver.batch.batch_run import thread_count
-from ik_node.solver.batch.engines import ENGINES, open_engine
+from ik_node.solver.batch.engines import ENGINES, open_engine, thread_count
 
 
 def add_engine_arguments(parser: argparse.ArgumentParser, *, chunk: bool = False) -> None:

@@ -47,7 +47,7 @@ from ik_node.errors import DescriptionError, listed, OptionError
 from ik_node.model.dof import DOF, parse_dofs
 from ik_node.robot import Robot
 from ik_node.solver import Solver, SolverOptions, Status
-from ik_node.solver.batch.batch_run import thread_count
+from ik_node.solver.batch.engines import thread_count
 from ik_node.whole_file import whole_file
 import numpy as np
 from numpy.typing import NDArray

@@ -9,15 +9,7 @@ from typing import Any, TYPE_CHECKING
 
 from ik_node.display import public_names
 from ik_node.errors import IkError, listed, OptionError, ShapeError
-from ik_node.kernels.layout import (
-    CON_POSE,
-    JOINT_LOWER,
-    JOINT_REST_ON,
-    JOINT_TARGET_WEIGHT,
-    JOINT_UPPER,
-    JOINT_WINDOW,
-    LARGEST,
-)
+from ik_node.kernels.layout import LARGEST
 from ik_node.model.frame import Frame
 from ik_node.model.given import numbers, whole_number
 from ik_node.model.redundancy import Redundancy
@@ -27,7 +19,7 @@ from ik_node.native.library import library
 from ik_node.solver.drive import drive
 from ik_node.solver.graph_reader import GraphReader, RobotLike
 from ik_node.solver.options import SolverOptions
-from ik_node.solver.pose import check_mapping, names_in, refuse_q, unit_pose, Values
+from ik_node.solver.pose import check_mapping, names_in, refuse_q, Values
 from ik_node.solver.prepared import PreparedCall, PreparedSolve
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
@@ -49,9 +41,6 @@ Array = NDArray[np.float64]
 # Any of the forms of `position_and_quat`, for which there is no common type.
 Pose = Any
 Poses = Any
-POSE = slice(CON_POSE, CON_POSE + 7)
-
-_PREFERENCES = (JOINT_TARGET_WEIGHT, JOINT_REST_ON), slice(None)
 
 
 class Solver:
@@ -211,7 +200,7 @@ class Solver:
     def has_preferences(self) -> bool:
         """Return True if a joint has a target or a rest pose."""
         with self.lock:
-            return bool(self._graph.refresh().table.rows[_PREFERENCES].any())
+            return self._graph.refresh().table.has_preferences
 
     @property
     def redundancies(self) -> tuple[Redundancy, ...]:
@@ -506,8 +495,7 @@ class Solver:
                 check_mapping('goals', goals, 'name of a goal or link: pose')
             problem, table = self.problem_for(tuple(goals)), self._graph.structure.table
             for name, pose in goals.items():
-                chain, at = problem.place_of_goal[name]
-                chain.table[at, POSE] = unit_pose(name, pose, chain.requests[at])
+                problem.set_goal(name, pose)
             start = self._graph.values() if q0 is None else self._graph.copied(q0)
             return self._run(problem, table, start, table.rows, table.window(max_step, joints))
 
@@ -641,7 +629,7 @@ class Solver:
             start = self._graph.values() if q0 is None else self._graph.checked(q0)
             wanted = table.driven(values)
             if self.options.start_outside == 'clamp':
-                np.clip(start, table.rows[JOINT_LOWER], table.rows[JOINT_UPPER], out=start)
+                start = table.clamped(table.rows, start)
             return drive(
                 self._graph.problem(()), table, start, wanted, self._graph.packed[1], steps
             )
@@ -713,11 +701,7 @@ class Solver:
         with self.lock:
             work = self.batch_work(goals, max_step, joints)
             start = self._start_of_many(q0)
-        if executor is not None:
-            from ik_node.solver.batch.batch_parts import solve_on_executor
-
-            return solve_on_executor(work, goals, start, executor, threads, progress)
-        return solve_batch(work, goals, start, threads, progress)
+        return solve_batch(work, goals, start, threads, executor, progress)
 
     def solve_path(
         self,
@@ -989,12 +973,12 @@ class Solver:
         Joints are within their own limits, but a follower cannot be where a master takes it
         beyond them, so masters start within the limits of their followers, too.
         """
-        return self._graph.values().clip(rows[JOINT_LOWER], rows[JOINT_UPPER])
+        return JointTable.clamped(rows, self._graph.values())
 
     def _moves_of_locked(self, before: Array, q: Array, rows: Array) -> dict[int, float]:
         """Return index and value of each changed locked joint; {} if another joint has changed."""
         moved = before != q
-        if not moved.any() or (moved & (rows[JOINT_WINDOW] > 0.0)).any():
+        if not moved.any() or (moved & JointTable.movable(rows)).any():
             return {}
         masters = self._graph.structure.table.masters
         return {int(at): float(q[at]) for at in np.flatnonzero(moved) if int(at) not in masters}
@@ -1022,7 +1006,7 @@ class Solver:
         options, packed = self._graph.packed
         most = options.max_joint_step
         if options.start_outside == 'clamp':
-            np.clip(q, rows[JOINT_LOWER], rows[JOINT_UPPER], out=q)
+            q = table.clamped(rows, q)
         if window is not None or most < np.inf:
             rows = table.narrowed(most if window is None else np.minimum(window, most), q)
         if table.balls_with_preferences:

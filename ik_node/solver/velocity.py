@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ik_node.display import html_table, html_text, public_names, Rows, table
 from ik_node.errors import listed, OptionError, ShapeError, shown
-from ik_node.kernels.layout import CON_POSE, LARGEST
+from ik_node.kernels.layout import LARGEST
 from ik_node.kernels.solve_state import STATUS_REFUSED
 from ik_node.kernels.velocity import BOUND_NONE, BOUND_POSITION, BOUND_VELOCITY
 from ik_node.model.by_name import ByName
@@ -197,9 +197,7 @@ def solve_velocity(
         chain.twists[at] = unit_twist(name, twist, request)
         if request.axes == 'goal' or request.kind in FIXED_ROWS:
             # A pose of an earlier `solve_pose` may stand in the table.
-            position, quat_xyzw = request.pose
-            chain.table[at, CON_POSE : CON_POSE + 3] = position
-            chain.table[at, CON_POSE + 3 : CON_POSE + 7] = quat_xyzw
+            chain.set_pose(at, np.concatenate(request.pose))
     speeds = problem.tree.max_velocity
     rates: Array = np.zeros((2, len(q)))
     period = 0.0 if dt is None else float(dt)

@@ -9,7 +9,7 @@ from ik_node.cli.main import main
 from ik_node.description.files import description_path
 from ik_node.gallery import gallery_item
 from ik_node.robot import load_robot
-from ik_node.solver.batch import batch_parts
+from ik_node.solver.batch import batch_run
 from ik_node.solver.solver import Solver
 import numpy as np
 import pytest
@@ -128,7 +128,7 @@ def test_resume_appends_to_the_output_file(run, tmp_path, poses, wanted, monkeyp
     path = table(tmp_path, poses)
     words = ['batch', str(HEXAPOD), '--goals', str(path), '--link', 'platform_link']
     words += ['-o', str(run.out), '--threads', '2']
-    solve, calls = batch_parts.solve_part, []
+    solve, calls = batch_run.solve_part, []
 
     def interrupted(*args):
         calls.append(1)
@@ -136,7 +136,7 @@ def test_resume_appends_to_the_output_file(run, tmp_path, poses, wanted, monkeyp
             signal.raise_signal(signal.SIGINT)
         return solve(*args)
 
-    monkeypatch.setattr(batch_parts, 'solve_part', interrupted)
+    monkeypatch.setattr(batch_run, 'solve_part', interrupted)
     assert main([*words, '--chunk', '10']) == 130
     assert '20 of 40 are in' in capsys.readouterr().err
     part = run.out.with_name('out.csv.part')

@@ -1,78 +1,26 @@
-"""The execution of a batch: threads that solve one chunk of problems after the other."""
+"""A batch on threads of this process, or in parts on the workers of an executor."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from functools import partial
-from operator import index
-import os
 from threading import Lock
 from time import perf_counter
+from typing import NamedTuple, TypeVar
 
-from ik_node.errors import OptionError
-from ik_node.kernels.layout import JOINT_ROWS
 from ik_node.kernels.solve_state import INTERRUPTED
 from ik_node.solver.batch.batch_input import many_poses, many_starts, ManyPoses
 from ik_node.solver.batch.batch_solution import BatchSolution
 from ik_node.solver.batch.batch_work import batch_chains, BatchChain, BatchWork, Workspace
+from ik_node.solver.batch.engines import Chunk, part_size, run_chunks, thread_count
 from ik_node.solver.problem.problem import SLICE
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
-
-
-def solve_batch(
-    work: BatchWork,
-    goals: ManyPoses,
-    q0: ArrayLike,
-    threads: int | None = None,
-    progress: Progress | None = None,
-) -> BatchSolution:
-    """
-    Solve every problem as `Solver.solve_pose` does, see `Solver.solve_batch`.
-
-    `goals`: shapes (N, 3) [m] and (N, 4). `q0` (nq,): starts [rad or m]. `threads`: number of
-    threads; None = one per core that this process may use. `progress`: function of the number of
-    solved problems and of their total number.
-    """
-    started = perf_counter()
-    count = thread_count(threads)
-    poses = many_poses(goals, work.problem)
-    many = next((len(positions) for positions, _ in poses.values()), None)
-    q, one_start = many_starts(q0, many, work.names)
-    chains = batch_chains(work.problem, poses, len(q))
-    run = BatchRun(work, chains, q, one_start=one_start)
-    run.run(count, progress)
-    spent = perf_counter() - started
-    if progress is not None:
-        progress(len(q), len(q))
-    return BatchSolution(q, chains, spent, run.rows, work.packed, work.names)
-
-
-def thread_count(threads: int | None, name: str = 'threads') -> int:
-    """
-    Return a number of threads or workers; None = one per core. Errors use `name`.
-
-    Raises OptionError if it is not an integer from 1.
-    """
-    if threads is None:
-        return cores()
-    try:
-        count = index(threads)
-    except TypeError:
-        count = 0
-    if count < 1:
-        raise OptionError(name, threads, 'a whole number from 1, or None for all cores')
-    return count
-
-
-def cores() -> int:
-    """Return the number of cores that this process may use."""
-    if hasattr(os, 'sched_getaffinity'):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
+Poses = Mapping[str, tuple[Array, Array]]
+Result = TypeVar('Result')
 
 Progress = Callable[[int, int], object]
 
@@ -206,7 +154,7 @@ class BatchRun(ThreadedRun):
     ) -> None:
         super().__init__(work, chains, q)
         self._by_row = work.by_start and not one_start
-        self._rows = work.rows(q[0])[None] if len(q) else np.zeros((1, JOINT_ROWS, q.shape[1]))
+        self._rows = work.rows(q[0] if len(q) else np.zeros(q.shape[1]))[None]
 
     @property
     def rows(self) -> Array:
@@ -232,4 +180,121 @@ class BatchRun(ThreadedRun):
             arrays = (q, joints, work.packed, part.positions, part.quats_xyzw, part.records)
             advance = partial(workspace.kernels.advance_batch, *arrays)
             self._advance(part, workspace, q, advance, tell)
-        work.follow(q)
+        work.table.follow_all(q)
+
+
+def solve_batch(
+    work: BatchWork,
+    goals: ManyPoses,
+    q0: ArrayLike,
+    threads: int | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> BatchSolution:
+    """Solve every problem as `Solver.solve_pose` does, see `Solver.solve_batch`."""
+    started = perf_counter()
+    count = 1 if threads is None and executor is not None else thread_count(threads)
+    poses = many_poses(goals, work.problem)
+    many = next((len(positions) for positions, _ in poses.values()), None)
+    q, one_start = many_starts(q0, many, work.names)
+    chains = batch_chains(work.problem, poses, len(q))
+    run = BatchRun(work, chains, q, one_start=one_start)
+    if executor is None:
+        run.run(count, progress)
+    else:
+        # The answers overwrite the starts, also the one that all problems share.
+        starts, at = q[:1].copy() if one_start else q, 0
+        shared = (work, poses, starts, range(len(q)), _arrays, executor)
+        for part, records in run_parts(*shared, threads=count, progress=progress):
+            rows = slice(at, at + len(part))
+            q[rows] = part
+            for chain, record in zip(chains, records, strict=True):
+                chain.records[rows] = record
+            at = rows.stop
+    spent = perf_counter() - started
+    if progress is not None:
+        progress(len(q), len(q))
+    return BatchSolution(q, chains, spent, run.rows, work.packed, work.names)
+
+
+class Part(NamedTuple):
+    """Some of the problems of a batch: poses of each goal, and one start for all or for each."""
+
+    poses: dict[str, tuple[Array, Array]]
+    starts: Array
+    size: int
+    threads: int
+
+
+def run_parts(
+    work: BatchWork,
+    poses: Poses,
+    starts: Array,
+    rows: range,
+    finish: Callable[[BatchSolution], Result],
+    executor: Executor | None,
+    *,
+    threads: int | None = None,
+    most: int | None = None,
+    progress: Progress | None = None,
+) -> Generator[Result, None, None]:
+    """
+    Solve problems in parts on an executor, and yield finish(solution) of each, in order.
+
+    Poses have shapes (N, 3) [m] and (N, 4) for each goal, and starts (1, nq) or (N, nq). Only the
+    parts that are being solved are copied, so that they may be maps of files. Workers import
+    `finish`. A part has at most `most` problems, or as many as suit the workers; each worker uses
+    `threads` threads, by default one. `progress` gets the number of problems that are solved and
+    their total number.
+
+    Raises ShapeError if a pose is not valid; the message names the row. Raises EngineError if a
+    part fails, see `run_chunks`.
+    """
+    count = 1 if threads is None else thread_count(threads)
+    size = part_size(len(rows), executor, count) if most is None else most
+
+    def chunks() -> Iterator[Chunk]:
+        for at in range(0, len(rows), size):
+            own = rows[at : at + size]
+            yield Chunk(own, part_of(work, poses, starts, own, count))
+
+    def tell(solved: int) -> None:
+        if progress is not None:
+            progress(solved, len(rows))
+
+    return run_chunks(executor, _solve_and_finish, (work, finish), chunks(), tell)
+
+
+def part_of(work: BatchWork, poses: Poses, starts: Array, rows: range, threads: int = 1) -> Part:
+    """
+    Return some of the problems of a batch; the arguments are those of `run_parts`.
+
+    Raises ShapeError if a pose is not valid; the message names the row.
+    """
+    cut = slice(rows.start, rows.stop)
+    part = {name: (p[cut], r[cut]) for name, (p, r) in poses.items()}
+    begin = starts if len(starts) == 1 else starts[cut]
+    return Part(many_poses(part, work.problem, rows.start), begin, len(rows), threads)
+
+
+def solve_part(work: BatchWork, part: Part) -> BatchSolution:
+    """Solve the problems of a part in this process."""
+    began = perf_counter()
+    chains = batch_chains(work.problem, part.poses, part.size)
+    shape = (part.size, part.starts.shape[1])
+    q = np.array(np.broadcast_to(part.starts, shape), order='C')
+    run = BatchRun(work, chains, q, one_start=len(part.starts) == 1)
+    run.run(part.threads, None)
+    spent = perf_counter() - began
+    return BatchSolution(q, chains, spent, run.rows, work.packed, work.names)
+
+
+def _solve_and_finish(
+    shared: tuple[BatchWork, Callable[[BatchSolution], Result]], part: Part
+) -> Result:
+    work, finish = shared
+    return finish(solve_part(work, part))
+
+
+def _arrays(solution: BatchSolution) -> tuple[Array, list[Array]]:
+    return solution.q, solution.records

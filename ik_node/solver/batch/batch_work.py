@@ -6,15 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple, NoReturn
 
 from ik_node.errors import OptionError
-from ik_node.kernels.layout import (
-    CON_POSE,
-    JOINT_LOWER,
-    JOINT_TARGET,
-    JOINT_TARGET_WEIGHT,
-    JOINT_UPPER,
-    JOINT_WINDOW,
-    RECORD,
-)
+from ik_node.kernels.layout import RECORD
 from ik_node.kernels.path import (
     PATH_ACCELERATION,
     PATH_FIRST,
@@ -28,7 +20,7 @@ from ik_node.kernels.solve_state import PHASE, PHASE_DONE
 from ik_node.native import bind, BoundKernels
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.chain_problem import ChainProblem
-from ik_node.solver.problem.joint_table import JointTable, LIMIT_SLACK
+from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
 from ik_node.solver.result import ChainAnswer
 import numpy as np
@@ -88,11 +80,8 @@ class BatchChain(NamedTuple):
 
     def answer(self, row: int, joints: Array, packed: Array) -> ChainAnswer:
         """Return the result of one problem in the form of a single solve."""
-        table = self.table.copy()
-        first = len(table) - self.positions.shape[1]
-        table[first:, CON_POSE : CON_POSE + 3] = self.positions[row]
-        table[first:, CON_POSE + 3 : CON_POSE + 7] = self.quats_xyzw[row]
-        record = np.concatenate((self.records[row], table.ravel()))
+        poses = (self.positions[row], self.quats_xyzw[row])
+        record = self.chain.record_with(self.records[row], self.table, *poses)
         return ChainAnswer(self.chain, record, joints, packed)
 
 
@@ -100,18 +89,15 @@ def batch_chains(
     problem: Problem, poses: Mapping[str, tuple[Array, Array]], count: int
 ) -> list[BatchChain]:
     """Return the chains of a problem, each with the poses of its goals for all `count` solves."""
-    return [_batch_chain(chain, poses, count) for chain in problem.chains]
-
-
-def _batch_chain(
-    chain: ChainProblem, poses: Mapping[str, tuple[Array, Array]], count: int
-) -> BatchChain:
-    goals = chain.names.goals
-    positions, quats = np.zeros((count, len(goals), 3)), np.zeros((count, len(goals), 4))
-    for k, (_, name) in enumerate(goals):
-        positions[:, k], quats[:, k] = poses[name]
-    records = np.zeros((count, RECORD + 2 * len(chain.names.constraints)))
-    return BatchChain(chain, chain.table.copy(), positions, quats, records)
+    chains = []
+    for chain in problem.chains:
+        goals = chain.names.goals
+        positions, quats = np.zeros((count, len(goals), 3)), np.zeros((count, len(goals), 4))
+        for k, (_, name) in enumerate(goals):
+            positions[:, k], quats[:, k] = poses[name]
+        records = np.zeros((count, RECORD + 2 * len(chain.names.constraints)))
+        chains.append(BatchChain(chain, chain.table.copy(), positions, quats, records))
+    return chains
 
 
 class BatchWork:
@@ -130,11 +116,6 @@ class BatchWork:
         The same options packed for the kernels.
     window : ndarray, shape (nq,), optional
         Largest change of every value in one solve [rad or m]; None = no limit.
-
-    Attributes
-    ----------
-    names : list of str
-        Names of the values of q.
 
     Raises
     ------
@@ -159,7 +140,7 @@ class BatchWork:
         self.names = list(problem.tree.names)
         self.options = options
         self.packed = packed.copy()
-        self._table = table
+        self.table = table
         most = options.max_joint_step
         self._narrowed = window is not None or most < np.inf
         self._window = (
@@ -169,7 +150,7 @@ class BatchWork:
     @property
     def by_start(self) -> bool:
         """Return True if the table of joints depends on the start of a solve."""
-        table = self._table
+        table = self.table
         return bool(table.balls_with_preferences) or (self._narrowed and bool(table.followers))
 
     def rows(self, q: Array, window: Array | float = np.inf) -> Array:
@@ -179,7 +160,7 @@ class BatchWork:
         `q` (nq,): start of the solve [rad or m]; `window` (nq,): further limit of the change of
         every value [rad or m].
         """
-        rows, table = self._table.rows, self._table
+        rows, table = self.table.rows, self.table
         narrower = np.minimum(self._window, window)
         if narrower.min(initial=np.inf) < np.inf:
             rows = table.narrowed(narrower, q)
@@ -195,9 +176,9 @@ class BatchWork:
         `speed`, `acceleration` (nq,): largest ones [rad or m per s, per s^2]; inf = none. Those of
         coupled joints also bound their masters.
         """
-        limits, table = np.zeros((PATH_ROWS, len(self.names))), self._table
-        limits[PATH_LOWER], limits[PATH_UPPER] = table.rows[[JOINT_LOWER, JOINT_UPPER]]
-        window = np.minimum(table.rows[JOINT_WINDOW], table.through_couplings(self._window))
+        limits, table = np.zeros((PATH_ROWS, len(self.names))), self.table
+        limits[PATH_LOWER], limits[PATH_UPPER] = table.lower, table.upper
+        window = np.minimum(table.windows, table.through_couplings(self._window))
         limits[PATH_FIRST] = window
         limits[PATH_STEP] = np.minimum(window, max_step * self.problem.units)
         limits[PATH_SPEED] = table.through_couplings(speed)
@@ -211,23 +192,6 @@ class BatchWork:
         `q` (n, nq): starts [rad or m]; changed in place. `rows` (1, 8, nq): tables of joints.
         """
         if self.options.start_outside == 'clamp':
-            lower, upper = self._table.rows[JOINT_LOWER], self._table.rows[JOINT_UPPER]
-            np.clip(q, lower, upper, out=q)
-        if self._table.has_targets:
-            wanted = rows[0, JOINT_TARGET_WEIGHT] > 0.0
-            wanted[self.problem.moved] = False
-            window = rows[:, JOINT_WINDOW]
-            low = np.maximum(rows[:, JOINT_LOWER], q - window)
-            high = np.minimum(rows[:, JOINT_UPPER], q + window)
-            q[:, wanted] = np.clip(rows[:, JOINT_TARGET], low, high)[:, wanted]
-
-    def follow(self, q: Array) -> None:
-        """Set the coupled values of q, shape (n, nq), from their masters, in place."""
-        rows = self._table.rows
-        for follower, master, polynomial in self._table.followers:
-            total: Array = np.zeros(len(q))
-            for coefficient in reversed(polynomial):
-                total = total * q[:, master] + coefficient
-            low, high = rows[JOINT_LOWER, follower], rows[JOINT_UPPER, follower]
-            within = np.minimum(np.maximum(total, low), high)
-            q[:, follower] = np.where(np.abs(total - within) <= LIMIT_SLACK, within, total)
+            np.clip(q, self.table.lower, self.table.upper, out=q)
+        if self.table.has_targets:
+            self.table.move_to_targets(self.problem.moved, rows, q)

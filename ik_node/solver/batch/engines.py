@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from itertools import islice
 import logging
 from multiprocessing import get_context, parent_process
+import operator
 import os
 import pickle
 import signal
@@ -23,7 +24,6 @@ from threading import Thread
 from typing import Any, NamedTuple
 
 from ik_node.errors import EngineError, IkError, OptionError
-from ik_node.solver.batch.batch_run import thread_count
 
 ENGINES = ('threads', 'processes', 'dask')
 # Most problems per part and thread of a worker: enough that an engine's time per part, a few
@@ -142,6 +142,30 @@ def _call(function: Callable[[Any, Any], Any], packed: bytes, data: object) -> A
 
 
 _unpickled = lru_cache(maxsize=4)(pickle.loads)
+
+
+def thread_count(threads: int | None, name: str = 'threads') -> int:
+    """
+    Return a number of threads or workers; None = one per core. Errors use `name`.
+
+    Raises OptionError if it is not an integer from 1.
+    """
+    if threads is None:
+        return cores()
+    try:
+        count = operator.index(threads)
+    except TypeError:
+        count = 0
+    if count < 1:
+        raise OptionError(name, threads, 'a whole number from 1, or None for all cores')
+    return count
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    if hasattr(os, 'sched_getaffinity'):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def worker_count(executor: Executor) -> int:

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 from ik_node.kernels.options import RESTARTS, SMOOTHING
 from ik_node.kernels.path import CURSOR, GIVEN_RESTARTS
 from ik_node.solver.batch.batch_input import many_starts
-from ik_node.solver.batch.batch_run import Progress, thread_count, ThreadedRun
+from ik_node.solver.batch.batch_run import Progress, ThreadedRun
 from ik_node.solver.batch.batch_work import batch_chains, BatchChain, BatchWork, Workspace
-from ik_node.solver.batch.engines import Chunk, part_size, run_chunks
+from ik_node.solver.batch.engines import Chunk, part_size, run_chunks, thread_count
 from ik_node.solver.batch.path_input import (
     all_times,
     check_request,
@@ -61,7 +61,7 @@ def solve_paths(
         run.run(many_threads, progress)
     else:
         run.run_on(executor, starts, poses, many_threads, progress)
-    work.follow(q)
+    work.table.follow_all(q)
     spent = perf_counter() - started
     if progress is not None:
         progress(len(q), len(q))

@@ -159,6 +159,20 @@ class ChainProblem:
         """Set the pose of a constraint: position [m] and quat_xyzw, seven numbers."""
         self.table[constraint, CON_POSE : CON_POSE + 7] = pose
 
+    @staticmethod
+    def record_with(results: Array, table: Array, positions: Array, quats_xyzw: Array) -> Array:
+        """
+        Return a record from results of the kernel and a table with other poses of the goals.
+
+        The results are the status numbers and the residual norms, shape (RECORD + 2 nc,). The
+        k goals, which are the last constraints, get positions (k, 3) [m] and quats_xyzw (k, 4).
+        """
+        table = table.copy()
+        goals = table[len(table) - len(positions) :]
+        goals[:, CON_POSE : CON_POSE + 3] = positions
+        goals[:, CON_POSE + 3 : CON_POSE + 7] = quats_xyzw
+        return np.concatenate((results, table.ravel()))
+
     @property
     def errors(self) -> Array:
         """

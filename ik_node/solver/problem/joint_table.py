@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import pairwise
+from typing import Any
 
 from ik_node.errors import OptionError, ShapeError
 from ik_node.kernels.layout import (
@@ -246,6 +247,16 @@ class JointTable:
         return np.asarray(self.rows[JOINT_UPPER])
 
     @property
+    def windows(self) -> Array:
+        """Return a view of the largest changes, shape (nq,) [rad or m]; inf = none, 0 = locked."""
+        return np.asarray(self.rows[JOINT_WINDOW])
+
+    @property
+    def has_preferences(self) -> bool:
+        """Return True if a joint has a target or a rest pose."""
+        return bool(self.rows[[JOINT_TARGET_WEIGHT, JOINT_REST_ON]].any())
+
+    @property
     def locked(self) -> NDArray[np.bool_]:
         """Return True for values that are locked, shape (nq,)."""
         return np.asarray(self.rows[JOINT_WINDOW] == 0.0)
@@ -280,6 +291,11 @@ class JointTable:
     def turning(rows: Array) -> NDArray[np.bool_]:
         """Return True for angles of which full turns do not count, shape (nq,)."""
         return np.asarray(rows[JOINT_TURNS] > 0.0)
+
+    @staticmethod
+    def movable(rows: Array) -> NDArray[np.bool_]:
+        """Return True for values that rows do not lock, shape (nq,)."""
+        return np.asarray(rows[JOINT_WINDOW] > 0.0)
 
     @staticmethod
     def clamped(rows: Array, q: Array) -> Array:
@@ -455,17 +471,18 @@ class JointTable:
         """
         Set joints that affect no closure or goal (not in `moved`) to their targets, in q.
 
-        As in the kernels, a value outside its limits may stay or move inwards.
+        q (..., nq) are one or many configurations, and rows (..., 8, nq) their tables. As in the
+        kernels, a value outside its limits may stay or move inwards.
         """
-        wanted = rows[JOINT_TARGET_WEIGHT] > 0.0
-        wanted[moved] = False
-        if not wanted.any():
+        free = self.rows[JOINT_TARGET_WEIGHT] > 0.0
+        free[moved] = False
+        if not free.any():
             return
-        rows = self.with_start(rows, q)
+        window = rows[..., JOINT_WINDOW, :]
         with np.errstate(invalid='ignore'):  # an infinite start is refused later
-            low = np.maximum(rows[JOINT_LOWER], q - rows[JOINT_WINDOW])
-            high = np.minimum(rows[JOINT_UPPER], q + rows[JOINT_WINDOW])
-        q[wanted] = np.clip(rows[JOINT_TARGET], low, high)[wanted]
+            low = np.maximum(np.minimum(rows[..., JOINT_LOWER, :], q), q - window)
+            high = np.minimum(np.maximum(rows[..., JOINT_UPPER, :], q), q + window)
+        q[..., free] = np.clip(rows[..., JOINT_TARGET, :], low, high)[..., free]
 
     def with_couplings(self, q: Array) -> Array:
         """Return q with masters clamped to their narrowed limits, and followers set from them."""
@@ -489,6 +506,14 @@ class JointTable:
             low, high = self.rows[JOINT_LOWER, follower], self.rows[JOINT_UPPER, follower]
             within = min(max(total, low), high)
             q[follower] = within if abs(total - within) <= LIMIT_SLACK else total
+
+    def follow_all(self, q: Array) -> None:
+        """Set coupled values of many configurations, shape (n, nq), as `follow` does."""
+        for follower, master, polynomial in self.followers:
+            total = _value(polynomial, q[:, master])
+            low, high = self.rows[JOINT_LOWER, follower], self.rows[JOINT_UPPER, follower]
+            within = np.minimum(np.maximum(total, low), high)
+            q[:, follower] = np.where(np.abs(total - within) <= LIMIT_SLACK, within, total)
 
 
 def _bound_master(
@@ -554,7 +579,7 @@ def _distance(value: float, stretch: tuple[float, float]) -> tuple[float, float]
     return max(low - value, value - high, 0.0), low - high
 
 
-def _value(polynomial: tuple[float, ...], master: float) -> float:
+def _value(polynomial: tuple[float, ...], master: Any) -> Any:
     total = 0.0
     for coefficient in reversed(polynomial):
         total = total * master + coefficient

@@ -102,6 +102,7 @@ class Problem:
         self.chains: list[ChainProblem] = []
         # Goals only, because a closure may have the same name as the link of a goal.
         self.place_of_goal: dict[str, tuple[ChainProblem, int]] = {}
+        self._pose_of_goal: dict[str, tuple[ChainProblem, int, Array]] = {}
         self._rows: list[tuple[Request, ChainProblem, int]] = []
         for chain in find_chains(tree, requests, supports, together):
             names = tuple(requests[at].name for at in chain.requests)
@@ -114,14 +115,16 @@ class Problem:
                 self._rows.append((request, made, at))
                 if request.is_goal:
                     self.place_of_goal[request.name] = (made, at)
+                    row = made.table[at, CON_POSE : CON_POSE + 7]
+                    self._pose_of_goal[request.name] = (made, at, row)
         self.moved = np.unique(
             np.concatenate([np.zeros(0, np.int64), *(c.flat.var_q for c in self.chains)])
         )
 
     def set_goal(self, name: str, pose: Any) -> None:
         """Set the pose of a goal, in a form of `unit_pose`, which raises a ShapeError."""
-        chain, at = self.place_of_goal[name]
-        chain.set_pose(at, unit_pose(name, pose, chain.requests[at]))
+        chain, at, row = self._pose_of_goal[name]
+        row[:] = unit_pose(name, pose, chain.requests[at])
 
     def request_of_goal(self, name: str) -> Request:
         """Return the goal with a name."""

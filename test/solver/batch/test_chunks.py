@@ -72,7 +72,7 @@ def test_killed_worker_is_an_error():
     """The error names the first rows that are not solved."""
     with ProcessPoolExecutor(1, get_context('spawn')) as executor:
         run = run_chunks(executor, work.die_always, 0, chunks(20))
-        with pytest.raises(EngineError, match=r'rows \d0 to \d9: a worker was killed'):
+        with pytest.raises(EngineError, match=r'rows \d*0 to \d*9: a worker was killed'):
             list(run)
 
 
