@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
+# Module constants, because `np.ndarray` would be an attribute look-up in every call.
+ARRAY = np.ndarray
 FLOAT = np.dtype(np.float64)
 
 

@@ -9,11 +9,12 @@ from typing import Protocol
 
 from ik_node.errors import OptionError, ShapeError
 from ik_node.model.frame import Frame
-from ik_node.model.given import numbers
+from ik_node.model.given import ARRAY, numbers
 from ik_node.model.joint import Joint
 from ik_node.model.revision import Revision
 from ik_node.solver.options import checked_options, SolverOptions
 from ik_node.solver.pose import refuse_q, Values
+from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
 from ik_node.solver.problem.structure import share_revision, Structure
 import numpy as np
@@ -60,6 +61,9 @@ class GraphReader:
         The graph as it was read last.
     packed : (SolverOptions, ndarray)
         The options, and the same options packed for the kernels.
+    plain : bool
+        True if the solve of a chain is a single call of the kernel: there are no joint targets,
+        couplings, time budget or largest step, and the method is the compiled one.
     reads : int
         Number of times the graph has been read.
     q_when_read : ndarray, shape (nq,)
@@ -75,6 +79,7 @@ class GraphReader:
         self._options = checked_options(options)
         self.lock = RLock()
         self.structure = Structure((), ())
+        self.plain = False
         self.reads, self.q_when_read = 0, np.zeros(0)
         self._revision = Revision()
         self._graph_seen = self._edits_seen = self._values_seen = -1
@@ -183,8 +188,15 @@ class GraphReader:
             self.packed = (self._options, self._options.packed())
             for problem in read.problems.values():
                 problem.refresh(self._options)
+        self.plain = self._is_plain(read.table)
         self._edits_seen = edits
         return read
+
+    def _is_plain(self, table: JointTable) -> bool:
+        options = self._options
+        more = table.balls_with_preferences or table.has_targets or table.followers
+        limited = options.time_budget > 0.0 or options.max_joint_step < np.inf
+        return options.in_kernel and not (more or limited or options.start_outside == 'clamp')
 
     # The methods below use the graph as it was read, even if another thread has changed it since.
 
@@ -207,7 +219,7 @@ class GraphReader:
         ShapeError if it has the wrong shape, or its elements are not numbers. Raises
         UnknownFrameError if a joint does not exist.
         """
-        if isinstance(values, Mapping):
+        if values.__class__ is not ARRAY and isinstance(values, Mapping):
             return self._named(values)
         array = numbers('q', values, self._shape)
         if array.shape != self._shape:

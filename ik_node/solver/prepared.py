@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 from ik_node.display import public_names
 from ik_node.errors import listed, ShapeError
 from ik_node.kernels.solve_state import STATUS_REFUSED, STATUS_RUNNING
-from ik_node.model.given import FLOAT, numbers
+from ik_node.model.given import ARRAY, FLOAT, numbers
 from ik_node.model.pose_forms import position_and_quat
 from ik_node.model.revision import Revision
 from ik_node.solver.pose import Values
@@ -21,9 +21,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
-
-# A module constant, because `np.ndarray` would be an attribute look-up in every call.
-ARRAY = np.ndarray
 
 _NO_POSITIONS: Array = np.zeros((0, 3))
 _NO_QUATS: Array = np.zeros((0, 4))

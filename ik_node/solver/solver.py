@@ -490,6 +490,7 @@ class Solver:
         >>> robot.q = solution.q
 
         """
+        started = perf_counter()
         with self.lock:
             if goals.__class__ is not dict:
                 check_mapping('goals', goals, 'name of a goal or link: pose')
@@ -497,6 +498,9 @@ class Solver:
             for name, pose in goals.items():
                 problem.set_goal(name, pose)
             start = self._graph.values() if q0 is None else self._graph.copied(q0)
+            if max_step is None and joints is None and self._graph.plain and problem.single:
+                answer = problem.single.solve(start, table.rows, self._graph.packed[1])
+                return Solution(start, answer, perf_counter() - started, problem.tree.names)
             return self._run(problem, table, start, table.rows, table.window(max_step, joints))
 
     def velocity(
@@ -937,13 +941,9 @@ class Solver:
         """
         problem, table, packed = self.arrays_for(names)
         rows = table.rows if joints is None else table.rows_of(joints)
-        options = self._graph.packed[0]
-        more = table.balls_with_preferences or table.has_targets or table.followers
-        limited = options.time_budget > 0.0 or options.max_joint_step < np.inf
-        clamps = options.start_outside == 'clamp'
-        if more or limited or clamps or not options.in_kernel or len(problem.chains) != 1:
+        chain = problem.single
+        if chain is None or not self._graph.plain:
             return None
-        chain = problem.chains[0]
         return PreparedCall(
             chain,
             chain.kernels.advance,

@@ -21,6 +21,7 @@ from ik_node.kernels.layout import (
     make_workspace,
     RECORD,
 )
+from ik_node.kernels.solve_state import STATUS_REFUSED, STATUS_RUNNING
 from ik_node.model.chains import Chain, Support
 from ik_node.model.characteristic_length import characteristic_length
 from ik_node.model.flatten import FlatChain, flatten
@@ -30,7 +31,7 @@ from ik_node.model.tree import Tree
 from ik_node.native import bind, BoundKernels
 from ik_node.solver.pose import refuse_q, unit_pose
 from ik_node.solver.problem.workspace import Workspace
-from ik_node.solver.result import ChainAnswer, ChainNames
+from ik_node.solver.result import Answer, ChainAnswer, ChainNames
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -126,6 +127,16 @@ class ChainProblem:
             self.names,
             *copies,
         )
+
+    def solve(self, q: Array, joints: Array, packed: Array) -> tuple[Answer]:
+        """Solve from q to the end, as `go_on`, and return the answer without names of fields."""
+        steps = self.slice_steps
+        status = self.kernels.advance(q, joints, packed, *TABLE_POSES, 0, -steps)
+        while status == STATUS_RUNNING:
+            status = self.kernels.advance(q, joints, packed, *TABLE_POSES, 0, steps)
+        if status == STATUS_REFUSED:
+            self.refuse(q, TABLE_POSES)
+        return ((self, self.record.copy(), joints, packed),)
 
     def go_on(self, q: Array, joints: Array, packed: Array, steps: int | None = None) -> int:
         """

@@ -76,6 +76,8 @@ class Problem:
     ----------
     chains : list of ChainProblem
         The independent chains.
+    single : ChainProblem or None
+        The chain if there is only one.
     place_of_goal : dict of str to (ChainProblem, int)
         Name of a goal -> its chain and its index among the chain's constraints.
     moved : ndarray, int64
@@ -117,6 +119,7 @@ class Problem:
                     self.place_of_goal[request.name] = (made, at)
                     row = made.table[at, CON_POSE : CON_POSE + 7]
                     self._pose_of_goal[request.name] = (made, at, row)
+        self.single = self.chains[0] if len(self.chains) == 1 else None
         self.moved = np.unique(
             np.concatenate([np.zeros(0, np.int64), *(c.flat.var_q for c in self.chains)])
         )
