@@ -44,31 +44,14 @@ class GraphReader:
 
     The caller must hold `lock`, except for `current` and `revision`.
 
-    Parameters
-    ----------
-    source : Robot, Frame or iterable of Frame
-        One frame of a connected system is enough to find all of it.
-    options : SolverOptions
-        Options of the solver.
+    `source`: one frame of a connected system is enough to find all of it.
 
-    Attributes
-    ----------
-    source : Robot, Frame or list of Frame
-        The given source.
-    lock : RLock
-        Lock of every call that reads the objects or uses the arrays read from them.
-    structure : Structure
-        The graph as it was read last.
-    packed : (SolverOptions, ndarray)
-        The options, and the same options packed for the kernels.
-    plain : bool
-        True if the solve of a chain is a single call of the kernel: there are no joint targets,
-        couplings, time budget or largest step, and the method is the compiled one.
-    reads : int
-        Number of times the graph has been read.
-    q_when_read : ndarray, shape (nq,)
-        Joint values when the graph was read last [rad or m].
-
+    Attributes: `lock`: lock of every call that reads the objects or
+    uses the arrays read from them; `structure`: the graph as it was read last; `packed`: the
+    options, and the same options packed for the kernels; `plain`: True if the solve of a chain is
+    a single call of the kernel: there are no joint targets, couplings, time budget or largest
+    step, and the method is the compiled one; `reads`: number of times the graph has been read;
+    `q_when_read` (nq,): joint values when the graph was read last [rad or m].
     """
 
     def __init__(

@@ -270,15 +270,8 @@ class Requirement(NamedTuple):
     """
     A requirement besides goals and closures, such as the value of a driven joint.
 
-    Attributes
-    ----------
-    reason : str
-        Why it is not met; '' = it is met.
-    least : Status
-        Best status of a solution.
-    note : str
-        What the message says besides; '' = nothing.
-
+    `reason`: why it is not met; '' = it is met. `least`: best status of a solution. `note`: what
+    the message says besides; '' = nothing.
     """
 
     reason: str = ''
@@ -474,15 +467,8 @@ class ChainNames:
     """
     The names of one chain's constraints and values, with results that are computed once.
 
-    Attributes
-    ----------
-    constraints : tuple of str
-        Closures and goals, in the order of their rows.
-    are_goals : tuple of bool
-        True for each constraint that is a goal.
-    values : tuple of (int, str)
-        Index in q and name of each value that the chain moves.
-
+    `constraints`: closures and goals, in the order of their rows; `are_goals`: True for each
+    constraint that is a goal; `values`: index in q and name of each value that the chain moves.
     """
 
     constraints: tuple[str, ...]
@@ -573,18 +559,10 @@ class ChainAnswer(NamedTuple):
     """
     The raw result of a kernel for one chain.
 
-    Attributes
-    ----------
-    chain : AnsweredChain
-        The chain, which has the names.
-    record : ndarray
-        As written by the kernels: `kernels.layout.RECORD_*`, then the residual norms (2 nc,)
-        [m], [rad], then the table of constraints (nc, 20).
-    joints : ndarray, shape (8, nq)
-        Limits and locks, see `JointTable.rows`.
-    packed : ndarray
-        Packed options.
-
+    `chain`: the chain, which has the names; `record`: as written by the kernels:
+    `kernels.layout.RECORD_*`, then the residual norms (2 nc,) [m], [rad], then the table of
+    constraints (nc, 20); `joints` (8, nq): limits and locks, see `JointTable.rows`; `packed`:
+    packed options.
     """
 
     chain: AnsweredChain

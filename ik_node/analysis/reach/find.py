@@ -32,29 +32,12 @@ class ReachFinder:
     """
     A search for the reach of a link.
 
-    Parameters
-    ----------
-    robot : Robot
-        The robot. Goals are added to it and removed again.
-    link : str
-    home : ndarray, shape (nq,)
-        The start with closed loops [rad or m].
-    held : mapping of str to (position, quat_xyzw), optional
-        Further goals and their poses, which are met at the start.
-    count : int
-        Number of random configurations.
+    `robot`: the robot. Goals are added to it and removed again. `home` (nq,): the start with
+    closed loops [rad or m]. `held`: further goals and their poses, which are met at the start.
 
-    Attributes
-    ----------
-    home : ndarray, shape (3,)
-        Position of the link at the start [m].
-    moves : str
-        Axes along which the link can move, as in 'xy'.
-    samples : ndarray, shape (n, nq)
-        Configurations with closed loops [rad or m]; the start comes first.
-    poses : ndarray, shape (n, 4, 4)
-        Poses of the link at these configurations.
-
+    Attributes: `home` (3,): position of the link at the start [m]. `moves`: axes along which the
+    link can move, as in 'xy'. `samples` (n, nq): configurations with closed loops [rad or m]; the
+    start comes first. `poses` (n, 4, 4): poses of the link at these configurations.
     """
 
     def __init__(

@@ -19,15 +19,8 @@ class Grid:
     """
     The points origin + sum of i_k steps_k with 0 <= i_k < shape_k, numbered in C order.
 
-    Attributes
-    ----------
-    origin : ndarray, shape (3,)
-        The first point [m].
-    steps : ndarray, shape (d, 3)
-        Vectors from a point to its next neighbours [m]; d = 2 for a slice, 3 for a volume.
-    shape : tuple of d int
-        Number of points along each step.
-
+    `origin` (3,): the first point [m]. `steps` (d, 3): vectors from a point to its next neighbours
+    [m]; d = 2 for a slice, 3 for a volume. `shape`: number of points along each step.
     """
 
     origin: Array

@@ -20,19 +20,10 @@ class Slice:
     """
     A grid of points in a plane that is parallel to two axes of the root frame.
 
-    Attributes
-    ----------
-    plane : str
-        xy, xz or yz; the first axis is drawn to the right, the second one upwards.
-    at : float
-        Third coordinate of the plane [m].
-    extent : (float, float, float, float)
-        First and last coordinate along the first axis, and along the second one [m].
-    grid : int
-        Number of points along the longer side; the cells are squares.
-    projected : bool
-        Whether the third coordinate is free, so that the map is a projection.
-
+    `plane`: xy, xz or yz; the first axis is drawn to the right, the second one upwards. `at`:
+    third coordinate of the plane [m]. `extent`: first and last coordinate along the first axis,
+    and along the second one [m]. `grid`: number of points along the longer side; the cells are
+    squares. `projected`: whether the third coordinate is free, so that the map is a projection.
     """
 
     plane: str

@@ -26,19 +26,11 @@ class Outline:
 
     Its crossings with grid edges, and its course between them, are found by solving.
 
-    Parameters
-    ----------
-    found : ReachMap
-    refine : bool
-        True to refine the border by solving; otherwise it is half way between points.
+    `refine`: True to refine the border by solving; otherwise it is half way between points.
 
-    Attributes
-    ----------
-    cells : list of ndarray, shape (n, 2)
-        The reached region as polygons [m], counterclockwise.
-    border : list of ndarray, shape (n, 2)
-        The border as lines [m], which are closed unless they end at the edge of the grid.
-
+    Attributes: `cells`, each (n, 2): the reached region as polygons [m], counterclockwise;
+    `border` (n, 2): the border as lines [m], which are closed unless they end at the edge of the
+    grid.
     """
 
     def __init__(self, found: ReachMap, *, refine: bool = True) -> None:

@@ -40,44 +40,20 @@ class Spread:
     joint motions. Points that are not reached this way are tried from many starts, and new
     solutions are spread again. The result does not depend on the number of threads or workers.
 
-    Parameters
-    ----------
-    solver : Solver
-        Its options set the number of restarts.
-    goal : str
-        Name of the goal.
-    grid : Grid
-        The positions of the goal.
-    quats_xyzw : ndarray, shape (K, 4)
-        The orientations of the goal, root frame.
-    home : ndarray, shape (nq,)
-        The present configuration [rad or m].
-    held : mapping of str to (position, quat_xyzw)
-        Further goals and their poses, which every solution meets.
-    threads, executor : optional
-        As in `Solver.solve_batch`.
-    thorough : bool
-        True to try every point from many starts, so that the results of points that are not
-        reached are the nearest ones. With False, only a share of the points is tried, which
-        becomes smaller with the distance to reached points, see `NEAR`.
-    near : (Goal, tuple of float, float), optional
-        The object of the goal, a tolerance for it, and a distance [m]: a point that is not
-        reached exactly, but up to this distance, also counts as reached within that tolerance.
-    dtype : type
-        Type of the stored joint values; single precision halves the memory.
+    `solver`: its options set the number of restarts. `quats_xyzw` (K, 4): the orientations of the
+    goal, root frame. `home` (nq,): the present configuration [rad or m]. `held`: further goals and
+    their poses, which every solution meets. `threads`, `executor`: as in `Solver.solve_batch`.
+    `thorough`: True to try every point from many starts, so that the results of points that are
+    not reached are the nearest ones. With False, only a share of the points is tried, which
+    becomes smaller with the distance to reached points, see `NEAR`. `near`: the object of the
+    goal, a tolerance for it, and a distance [m]: a point that is not reached exactly, but up to
+    this distance, also counts as reached within that tolerance. `dtype`: type of the stored joint
+    values; single precision halves the memory.
 
-    Attributes
-    ----------
-    q : ndarray, shape (K * N, nq)
-        Configuration [rad or m] at which the link is at the point, within the tolerance of
-        `near`, or nearest to it; orientation by orientation.
-    status : ndarray, shape (K * N,)
-        `Status`, -1 = not tried.
-    position_error, orientation_error : ndarray, shape (K * N,)
-        Residuals [m] and [rad].
-    starts : ndarray, shape (K * N,)
-        Number of starts.
-
+    Attributes: `q` (K * N, nq): configuration [rad or m] at which the link is at the point, within
+    the tolerance of `near`, or nearest to it; orientation by orientation. `status` (K * N,):
+    `Status`, -1 = not tried. `position_error`, `orientation_error` (K * N,): residuals [m] and
+    [rad]. `starts` (K * N,): number of starts.
     """
 
     def __init__(

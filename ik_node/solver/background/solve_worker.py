@@ -30,37 +30,15 @@ class SolveJob:
     """
     A solve of the objects as they were read at one time, and its progress.
 
-    Attributes
-    ----------
-    solver : Solver
-        The solver that has read the objects; it is in use until the job has ended.
-    task : callable
-        The function that `Solver.task` returned.
-    tree : Tree
-        The graph at that time.
-    read : ndarray, shape (nq,)
-        The joints' values at that time [rad or m].
-    locked : ndarray, shape (nq,), bool
-        True for each locked value.
-    until_done : bool
-        True if another round follows a TIMEOUT, see `AsyncSolver.solve`.
-    future : weak reference to SolveFuture
-        The future of the result; jobs that replace each other share one.
-    before : SolveJob or None
-        The job that this one replaces and continues.
-    stop : list of one bool
-        True if the job must end at its next slice.
-    stopped : bool
-        True if the user stopped the job.
-    handed_on : bool
-        True if another job has replaced this one.
-    dropped : bool
-        True if its result is discarded.
-    start : ndarray, shape (nq,), or None
-        Start of its next round [rad or m]; None = the joints' values.
-    answer : Solution or None
-        Its last result.
-
+    `solver`: the solver that has read the objects; it is in use until the job has ended. `task`:
+    the function that `Solver.task` returned. `tree`: the graph at that time. `read` (nq,): the
+    joints' values at that time [rad or m]. `locked` (nq,): True for each locked value.
+    `until_done`: True if another round follows a TIMEOUT, see `AsyncSolver.solve`. `future`: the
+    future of the result; jobs that replace each other share one. `before`: the job that this one
+    replaces and continues. `stop`: True if the job must end at its next slice. `stopped`: True if
+    the user stopped the job. `handed_on`: True if another job has replaced this one. `dropped`:
+    True if its result is discarded. `start` (nq,): start of its next round [rad or m]; None = the
+    joints' values. `answer`: its last result.
     """
 
     solver: Solver
@@ -132,15 +110,8 @@ class SolveWorker:
 
     It has no reference to its `AsyncSolver`, so that the latter can be garbage collected.
 
-    Attributes
-    ----------
-    latest : SolveJob or None
-        The job with the newest result.
-    unwritten, unseen : bool
-        True if that result has not been written to the joints, has not been read by the user.
-    lock : RLock
-        Lock of all attributes.
-
+    `latest`: the job with the newest result; `unwritten`, `unseen`: True if that result has not
+    been written to the joints, has not been read by the user; `lock`: lock of all attributes.
     """
 
     def __init__(self) -> None:

@@ -35,15 +35,8 @@ class ThreadedRun:
     """
     Threads that take pieces of the problems one after the other, with workspaces of their own.
 
-    Parameters
-    ----------
-    work : BatchWork
-        Problem and options.
-    chains : sequence of BatchChain
-        The chains with their poses; their records are written.
-    q : ndarray, shape (N, nq)
-        Starts; overwritten with the results [rad or m].
-
+    `chains`: the chains with their poses; their records are written. `q` (N, nq): starts;
+    overwritten with the results [rad or m].
     """
 
     def __init__(self, work: BatchWork, chains: Sequence[BatchChain], q: Array) -> None:
@@ -140,13 +133,7 @@ class BatchRun(ThreadedRun):
     """
     One execution of a batch.
 
-    Parameters
-    ----------
-    work, chains, q : BatchWork, sequence of BatchChain, ndarray
-        As for `ThreadedRun`.
-    one_start : bool
-        True if all rows of q are equal.
-
+    `work`, `chains`, `q`: as for `ThreadedRun`; `one_start`: True if all rows of q are equal.
     """
 
     def __init__(

@@ -40,17 +40,9 @@ class BatchChain(NamedTuple):
     """
     The poses and results of many problems of one chain.
 
-    Attributes
-    ----------
-    chain : ChainProblem
-        The chain.
-    table : ndarray, shape (nc, 20)
-        Constraint table; the poses of the goals in it are not used.
-    positions, quats_xyzw : ndarray, shape (N, k, 3), (N, k, 4)
-        Poses of its k goals [m], in order.
-    records : ndarray, shape (N, RECORD + 2 nc)
-        Results: RECORD_*, then the residual norms of every constraint [m], [rad].
-
+    `chain`: the chain. `table` (nc, 20): constraint table; the poses of the goals in it are not
+    used. `positions`, `quats_xyzw` (N, k, 3): poses of its k goals [m], in order. `records` (N,
+    RECORD + 2 nc): results: RECORD_*, then the residual norms of every constraint [m], [rad].
     """
 
     chain: ChainProblem
@@ -104,24 +96,8 @@ class BatchWork:
     """
     The closures and goals, joints and options that all problems of a batch or path share.
 
-    Parameters
-    ----------
-    problem : Problem
-        Closures and goals.
-    table : JointTable
-        Limits, locks, preferences and couplings.
-    options : SolverOptions
-        Options of the solver.
-    packed : ndarray
-        The same options packed for the kernels.
-    window : ndarray, shape (nq,), optional
-        Largest change of every value in one solve [rad or m]; None = no limit.
-
-    Raises
-    ------
-    OptionError
-        If the method is not the compiled one.
-
+    `window` (nq,): largest change of every value in one solve [rad or m]; None = no limit. Raises
+    OptionError if the method is not the compiled one.
     """
 
     def __init__(

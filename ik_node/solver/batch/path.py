@@ -90,21 +90,9 @@ class PathRun(ThreadedRun):
     """
     The execution of paths, whose frames are solved one after the other.
 
-    Parameters
-    ----------
-    work : BatchWork
-        Problem and options.
-    chains : list of BatchChain
-        The chains with the poses of all frames; their records are written.
-    q : ndarray, shape (T, nq)
-        The start of each path in its rows; overwritten with the results [rad or m].
-    first : ndarray, shape (P + 1,)
-        First frame of each path.
-    times : ndarray, shape (T,)
-        Requested times [s].
-    request : Request
-        Limits and smoothing.
-
+    `chains`: the chains with the poses of all frames; their records are written. `q` (T, nq): the
+    start of each path in its rows; overwritten with the results [rad or m]. `first` (P + 1,):
+    first frame of each path. `times` (T,): requested times [s].
     """
 
     def __init__(

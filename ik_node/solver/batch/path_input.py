@@ -85,17 +85,10 @@ class Request(NamedTuple):
     """
     The arguments that hold for all paths, see `Solver.solve_paths`.
 
-    Attributes
-    ----------
-    max_velocity, max_acceleration : ndarray, shape (nq,)
-        Largest speeds [rad/s or m/s] and accelerations [rad/s^2 or m/s^2]; inf = none.
-    keep_times : bool
-        True: joints lag where they would be too fast. False: the times are extended.
-    smoothing : float or None
-        None = as in the options.
-    max_step : float
-        Largest change of a joint in one solve [rad or characteristic lengths].
-
+    `max_velocity`, `max_acceleration` (nq,): largest speeds [rad/s or m/s] and accelerations
+    [rad/s^2 or m/s^2]; inf = none. `keep_times`: true: joints lag where they would be too fast.
+    Otherwise the times are extended. `smoothing`: None = as in the options. `max_step`: largest
+    change of a joint in one solve [rad or characteristic lengths].
     """
 
     max_velocity: Array

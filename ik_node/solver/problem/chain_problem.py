@@ -55,30 +55,13 @@ class ChainProblem:
     """
     One independent chain with its names, its constraint table and its workspace.
 
-    Attributes
-    ----------
-    length : float
-        The characteristic length given by the options [m]; 0 = computed from the chain.
-    tree : Tree
-        Tree of the graph.
-    requests : tuple of Request
-        Closures and goals of the chain, in the order of the rows.
-    redundancies : tuple of Redundancy
-        Redundancies among its closures.
-    flat : FlatChain
-        The packed model.
-    names : ChainNames
-        Names of its constraints and values.
-    table : ndarray, shape (nc, 20)
-        Pose, weight, tolerance and level of each constraint, `kernels.layout.CON_*`; a view of
-        the workspace.
-    work_ints, work_floats : ndarray
-        The workspace, see `kernels.layout.make_workspace`.
-    arrays : tuple of four ndarray
-        Model and workspace, as arguments of a kernel.
-    record : ndarray
-        The result of a solve, see `ChainAnswer.record`; a view of the workspace.
-
+    `length`: the characteristic length given by the options [m]; 0 = computed from the chain.
+    `tree`: tree of the graph. `requests`: closures and goals of the chain, in the order of the
+    rows. `redundancies`: redundancies among its closures. `flat`: the packed model. `names`: names
+    of its constraints and values. `table` (nc, 20): pose, weight, tolerance and level of each
+    constraint, `kernels.layout.CON_*`; a view of the workspace. `work_ints`, `work_floats`: the
+    workspace, see `kernels.layout.make_workspace`. `arrays`: model and workspace, as arguments of
+    a kernel. `record`: the result of a solve, see `ChainAnswer.record`; a view of the workspace.
     """
 
     length: float

@@ -46,42 +46,18 @@ class JointTable:
     """
     The table of all joints that the kernels take, read from the joints of a tree.
 
-    Parameters
-    ----------
-    tree : Tree
-        Tree of the graph.
-
-    Attributes
-    ----------
-    rows : ndarray, shape (8, nq)
-        The table, `kernels.layout.JOINT_*`. The limits of a master are narrowed so that its
-        followers stay within theirs.
-    widened : dict of int to (float, float)
-        Index in q of a follower that its coupling takes beyond its limits by a rounding error ->
-        the limits that replace them.
-    gaps : dict of int to list of (float, float)
-        Index in q of a master whose followers are within their limits on several intervals of
-        its values -> these intervals. The solver uses one of them.
-    has_targets : bool
-        True if a joint has a target.
-    triples : list of list of int
-        Indices in q of EX, EY and EZ of each joint with all three.
-    balls_with_preferences : list of (Joint, list of int)
-        Joints with all three Euler angles and a target or rest pose, and the indices of the
-        angles in q.
-    followers : list of (int, int, tuple of float)
-        Index in q of each coupled value and of its master, and the polynomial between them.
-        Values with several masters are not in this list, because the solver finds them.
-    sums : list of (int, list of (int, tuple of float))
-        Index in q of each value with several masters, and index and polynomial of each master.
-    masters : dict of int to int
-        Index in q of each coupled value -> that of its master.
-
-    Raises
-    ------
-    OptionError
-        If a coupling leaves its master no value for which the follower is within its limits.
-
+    `rows` (8, nq): the table, `kernels.layout.JOINT_*`. The limits of a master are narrowed so
+    that its followers stay within theirs. `widened`: index in q of a follower that its coupling
+    takes beyond its limits by a rounding error -> the limits that replace them. `gaps`: index in q
+    of a master whose followers are within their limits on several intervals of its values -> these
+    intervals. The solver uses one of them. `has_targets`: True if a joint has a target. `triples`:
+    indices in q of EX, EY and EZ of each joint with all three. `balls_with_preferences`: joints
+    with all three Euler angles and a target or rest pose, and the indices of the angles in q.
+    `followers`: index in q of each coupled value and of its master, and the polynomial between
+    them. Values with several masters are not in this list, because the solver finds them. `sums`:
+    index in q of each value with several masters, and index and polynomial of each master.
+    `masters`: index in q of each coupled value -> that of its master. Raises OptionError if a
+    coupling leaves its master no value for which the follower is within its limits.
     """
 
     def __init__(self, tree: Tree) -> None:

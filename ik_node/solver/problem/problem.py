@@ -55,34 +55,14 @@ class Problem:
     """
     A set of closures and goals, split into chains and flattened.
 
-    Parameters
-    ----------
-    tree : Tree
-        Tree of the graph.
-    requests : sequence of Request
-        The closures and goals.
-    known : dict of tuple of str to ChainProblem, optional
-        Names of the constraints of a chain -> the chain made before. Chains that are equal are
-        reused, and new ones are added.
-    length : float
-        The characteristic length [m]; 0 = computed for each chain.
-    redundancies : sequence of Redundancy
-        Redundancies among the closures.
-    together : sequence of int, optional
-        Columns whose values are free beside those that affect a closure or goal: all of them are
-        then one chain. None = only the latter, in independent chains.
+    `known`: names of the constraints of a chain -> the chain made before. Chains that are equal
+    are reused, and new ones are added. `length`: the characteristic length [m]; 0 = computed for
+    each chain. `together`: columns whose values are free beside those that affect a closure or
+    goal: all of them are then one chain. None = only the latter, in independent chains.
 
-    Attributes
-    ----------
-    chains : list of ChainProblem
-        The independent chains.
-    single : ChainProblem or None
-        The chain if there is only one.
-    place_of_goal : dict of str to (ChainProblem, int)
-        Name of a goal -> its chain and its index among the chain's constraints.
-    moved : ndarray, int64
-        Indices in q of the values that affect a closure or goal, ascending.
-
+    Attributes: `chains`: the independent chains; `single`: the chain if there is only one;
+    `place_of_goal`: name of a goal -> its chain and its index among the chain's constraints;
+    `moved`: indices in q of the values that affect a closure or goal, ascending.
     """
 
     def __init__(

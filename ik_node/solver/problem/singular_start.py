@@ -30,13 +30,8 @@ class Departure(NamedTuple):
     """
     A regular configuration beside a singular one.
 
-    Attributes
-    ----------
-    q : ndarray, shape (nq,)
-        The configuration, with closed loops [rad or m].
-    said : str
-        Sentence that names the chosen branch.
-
+    `q` (nq,): the configuration, with closed loops [rad or m]; `said`: sentence that names the
+    chosen branch.
     """
 
     q: Array

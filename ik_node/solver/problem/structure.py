@@ -31,43 +31,17 @@ class Structure:
     """
     What a solver has read from a graph: trees, joints, links, closures, goals and their arrays.
 
-    Parameters
-    ----------
-    frames : iterable of Frame
-        One frame of a connected system is enough to find all of it.
-    order : sequence of Joint
-        Order of the joints in q; others follow in order of discovery.
-    before : Structure, optional
-        The structure before this one, whose unchanged chains are reused.
+    `frames`: one frame of a connected system is enough to find all of it. `order`: order of the
+    joints in q; others follow in order of discovery. `before`: the structure before this one,
+    whose unchanged chains are reused.
 
-    Attributes
-    ----------
-    roots : list of Frame
-        Roots of all trees of the graph.
-    tree : Tree
-        The tree of elementary motions.
-    table : JointTable
-        Limits, locks, preferences and couplings of all joints.
-    links : dict of str to Link
-        Links by name.
-    goals : dict of str to Request
-        Goals by name.
-    wanted : tuple of str
-        Names of the goals that take part in `Solver.solve`.
-    problems : dict of tuple of str to Problem
-        Names of goals or links -> the problem made for them.
-    known : dict of tuple of str to ChainProblem
-        Names of the constraints of a chain -> the chain.
-    examined : bool
-        True if `redundancies` has searched for redundant closures.
-
-    Raises
-    ------
-    TopologyError
-        If two links, closures or goals have the same name, or as for `build_tree`.
-    OptionError
-        As for `JointTable`.
-
+    Attributes: `roots`: roots of all trees of the graph; `tree`: the tree of elementary motions;
+    `table`: limits, locks, preferences and couplings of all joints; `links`: links by name;
+    `goals`: goals by name; `wanted`: names of the goals that take part in `Solver.solve`;
+    `problems`: names of goals or links -> the problem made for them; `known`: names of the
+    constraints of a chain -> the chain; `examined`: True if `redundancies` has searched for
+    redundant closures. Raises TopologyError if two links, closures or goals have the same name, or
+    as for `build_tree`. Raises OptionError as for `JointTable`.
     """
 
     def __init__(

@@ -18,16 +18,10 @@ class Workspace:
     """
     The packed model and the workspace of a chain; `workspace.x` is what kernels call s.x.
 
-    Parameters
-    ----------
-    model_ints, model_floats, work_ints, work_floats : ndarray
-        The arrays, see `kernels.layout.Solve` for the sizes and fields.
+    `model_ints`, `model_floats`, `work_ints`, `work_floats`: the arrays, see
+    `kernels.layout.Solve` for the sizes and fields.
 
-    Attributes
-    ----------
-    arrays : tuple of four ndarray
-        As given: the arguments of a kernel.
-
+    Attributes: `arrays`: as given, the arguments of a kernel.
     """
 
     def __init__(
