@@ -29,8 +29,9 @@ from time import perf_counter
 from ik_node.analysis.conditioning import conditioning
 from ik_node.analysis.reach.files import is_map
 from ik_node.analysis.reach.find import PLANES, ReachFinder
-from ik_node.analysis.reach.map import ReachMap, Slice
+from ik_node.analysis.reach.grid import Slice
 from ik_node.analysis.reach.outline import Outline
+from ik_node.analysis.reach.spread import Spread
 from ik_node.cli.engine_arguments import add_engine_arguments
 from ik_node.cli.goal_arguments import parse_goal_arguments
 from ik_node.cli.reach_plot import reach_plot
@@ -66,7 +67,7 @@ COLUMNS = (
 
 
 def write_table(
-    path: Path, found: ReachMap, measure: NDArray[np.float64], axes: str, joints: list[str]
+    path: Path, found: Spread[Slice], measure: NDArray[np.float64], axes: str, joints: list[str]
 ) -> int:
     """
     Write a row for every point that was tried.
@@ -79,7 +80,7 @@ def write_table(
     rows = np.flatnonzero(found.status >= 0)
     columns: list[list[object]] = [
         column.tolist() if axis in axes else [''] * len(rows)
-        for axis, column in zip('xyz', found.points.points[rows].T, strict=True)
+        for axis, column in zip('xyz', found.grid.points(rows).T, strict=True)
     ]
     columns.append([Status(status).name for status in found.status[rows].tolist()])
     columns += [
@@ -198,12 +199,12 @@ def _compute_slice(args: argparse.Namespace) -> int:
     finder.check_moves(args.dof)
     goal = robot.add_goal(args.link, name=f'reach of {args.link}', dof=args.dof)
     solver = Solver(robot, options)
-    found = ReachMap(solver, goal.name, goal.quaternion, points, robot.q, threads)
+    found = Spread(solver, goal.name, points, goal.quaternion[None], robot.q, threads=threads)
     stopped = False
     try:
         # The bar is shown only if standard error is a terminal, and removed at the end.
         with tqdm(total=len(found.q), miniters=1, disable=None, leave=False) as bar:
-            first = np.array([points.nearest(finder.home)])
+            first = np.array([points.closest(finder.home)])
             found.fill(first, robot.q[None], lambda done, _: bar.update(done - bar.n))
     except KeyboardInterrupt:
         stopped = True
@@ -261,19 +262,19 @@ def _slice(args: argparse.Namespace, finder: ReachFinder, dofs: tuple[DOF, ...])
     projected = third not in names
     if args.extent is None:
         extent = finder.extent(plane, None if projected else at)
-        return Slice(plane, at, extent, args.grid, projected)
+        return Slice.of(plane, at, extent, args.grid, projected=projected)
     if len(args.extent) != 4:
         raise OptionError('--extent', args.extent, 'MIN MAX MIN MAX for a slice')
     left, right, low, high = args.extent
     if not (np.isfinite(args.extent).all() and left < right and low < high):
         raise OptionError('--extent', args.extent, 'finite MIN below MAX, for both axes [m]')
-    return Slice(plane, at, (left, right, low, high), args.grid, projected)
+    return Slice.of(plane, at, (left, right, low, high), args.grid, projected=projected)
 
 
-def _in_words(found: ReachMap, outline: Outline, spent: float) -> str:
+def _in_words(found: Spread[Slice], outline: Outline, spent: float) -> str:
     reached, decided = np.count_nonzero(found.reached), np.count_nonzero(found.decided)
     rest = f' (of {len(found.q)} in all)' if decided < len(found.q) else ''
     return (
         f'{reached} of {decided} points reached{rest}, {outline.area:.4g} m^2, '
-        f'{found.points.name}, in {spent:.1f} s'
+        f'{found.grid.name}, in {spent:.1f} s'
     )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ik_node.analysis.reach.map import ReachMap, Slice
+from ik_node.analysis.reach.grid import Slice
 from ik_node.analysis.reach.outline import Outline
+from ik_node.analysis.reach.spread import Spread
 from ik_node.model.closure import Closure
 from ik_node.model.joint import Joint
 from ik_node.model.tree import build_tree
@@ -91,7 +92,7 @@ _WIDEST = 2.0
 _JUMP = 0.15
 
 
-def reach_plot(path: str) -> Callable[[Robot, str, ReachMap, Outline, Array], None]:
+def reach_plot(path: str) -> Callable[[Robot, str, Spread[Slice], Outline, Array], None]:
     """
     Return a function that draws a map to a file.
 
@@ -100,9 +101,11 @@ def reach_plot(path: str) -> Callable[[Robot, str, ReachMap, Outline, Array], No
     """
     new_figure = picture_maker('--plot', path, hint='; -o needs none')
 
-    def save(robot: Robot, link: str, found: ReachMap, outline: Outline, measure: Array) -> None:
-        flat = FlatRobot(robot, link, found.points)
-        left, right, low, high = view = flat.view(found.points.extent, _WIDEST)
+    def save(
+        robot: Robot, link: str, found: Spread[Slice], outline: Outline, measure: Array
+    ) -> None:
+        flat = FlatRobot(robot, link, found.grid)
+        left, right, low, high = view = flat.view(found.grid.extent, _WIDEST)
         scale = _LONGEST / max(right - left, high - low)
         sides = [max(_LEAST, scale * side) for side in (right - left, high - low)]
         size = (sides[0] + _AROUND[0], sides[1] + _AROUND[1])
@@ -120,7 +123,7 @@ class _Drawing:
     """A drawing of a map on a figure."""
 
     def __init__(
-        self, figure: Any, view: tuple[float, ...], found: ReachMap, outline: Outline
+        self, figure: Any, view: tuple[float, ...], found: Spread[Slice], outline: Outline
     ) -> None:
         self._figure, self._found, self._outline = figure, found, outline
         self._axes = figure.add_subplot()
@@ -137,7 +140,7 @@ class _Drawing:
         from matplotlib.collections import LineCollection
         from matplotlib.colors import ListedColormap
 
-        axes, points = self._axes, self._found.points
+        axes, points = self._axes, self._found.grid
         across, up = points.sides
         half = 0.5 * (across[1] - across[0]), 0.5 * (up[1] - up[0])
         extent = across[0] - half[0], across[-1] + half[0], up[0] - half[1], up[-1] + half[1]
@@ -164,7 +167,7 @@ class _Drawing:
         from matplotlib.patches import PathPatch
         from matplotlib.path import Path
 
-        axes, points = self._axes, self._found.points
+        axes, points = self._axes, self._found.grid
         outlines = [Path(np.vstack((cell, cell[:1])), closed=True) for cell in self._outline.cells]
         inside = PathPatch(Path.make_compound_path(*outlines), transform=axes.transData)
         scale = {'vmin': 0.0, 'vmax': top if top > 0.0 else 1.0}
@@ -218,7 +221,7 @@ class _Drawing:
 
     def words(self, name: str, link: str) -> None:
         """Draw the title, the axis labels and the legend."""
-        axes, points, found = self._axes, self._found.points, self._found
+        axes, points, found = self._axes, self._found.grid, self._found
         axes.set_title(
             f'Reach of {link}',
             loc='left',

@@ -1,4 +1,4 @@
-"""A regular grid of points in a plane or in space."""
+"""Regular grids of points: a volume, and its slice in a plane."""
 
 from __future__ import annotations
 
@@ -70,3 +70,83 @@ class Grid:
         every = product((1, -1, 0), repeat=len(self.shape))
         by_length = sorted(every, key=lambda shift: -np.count_nonzero(shift))
         return np.array(by_length[:-1])
+
+
+@dataclass(frozen=True)
+class Slice(Grid):
+    """
+    A grid of points in a plane that is parallel to two axes of the root frame, row by row.
+
+    `plane`: xy, xz or yz; the first axis is drawn to the right, the second one upwards. `extent`:
+    first and last coordinate along the first axis, and along the second one [m]. `projected`: True
+    if the third coordinate is free, so that the map is a projection. `sides`: coordinates of the
+    points along the two axes [m].
+    """
+
+    plane: str
+    extent: tuple[float, float, float, float]
+    projected: bool
+    sides: tuple[Array, Array]
+
+    @classmethod
+    def of(
+        cls,
+        plane: str,
+        at: float,
+        extent: tuple[float, float, float, float],
+        count: int,
+        *,
+        projected: bool = False,
+    ) -> Slice:
+        """
+        Return the slice at a third coordinate `at` [m], with square cells.
+
+        There are `count` points along its longer side.
+        """
+        left, right, low, high = extent
+        step = max(right - left, high - low) / (count - 1)
+        across, up = (
+            np.linspace(first, last, max(2, 1 + round((last - first) / step)), dtype=np.float64)
+            for first, last in ((left, right), (low, high))
+        )
+        first, second, third = _axes(plane)
+        origin, steps = np.zeros(3), np.zeros((2, 3))
+        origin[[first, second, third]] = across[0], up[0], at
+        steps[0, second] = (up[-1] - up[0]) / (len(up) - 1)
+        steps[1, first] = (across[-1] - across[0]) / (len(across) - 1)
+        shape = (len(up), len(across))
+        return cls(origin, steps, shape, plane, extent, projected, (across, up))
+
+    @property
+    def axes(self) -> tuple[int, int, int]:
+        """Return the indices of the two axes of the plane, and of the third axis."""
+        return _axes(self.plane)
+
+    @property
+    def name(self) -> str:
+        """Return the equation of the plane, or the direction of projection."""
+        third = self.axes[2]
+        if self.projected:
+            return f'projection along {"xyz"[third]}'
+        # Adding zero makes -0.0 the same as 0.0.
+        return f'plane {"xyz"[third]} = {round(float(self.origin[third]), 6) + 0.0:.6g} m'
+
+    def lift(self, flat: Array) -> Array:
+        """Return the points (N, 3) of coordinates (N, 2) on the plane."""
+        points: Array = np.tile(self.origin, (len(flat), 1))
+        points[:, list(self.axes[:2])] = flat
+        return points
+
+    def flatten(self, points: Array) -> Array:
+        """Return the coordinates on the plane (..., 2) of points (..., 3)."""
+        return points[..., list(self.axes[:2])]
+
+    def closest(self, point: Array) -> int:
+        """Return the number of the grid point nearest to any point (3,)."""
+        gaps = self.flatten(self.points(np.arange(self.count))) - self.flatten(point)
+        return int(np.argmin(np.sum(gaps**2, axis=1)))
+
+
+def _axes(plane: str) -> tuple[int, int, int]:
+    first, second = ('xyz'.index(axis) for axis in plane)
+    return first, second, 3 - first - second

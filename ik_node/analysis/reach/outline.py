@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from ik_node.analysis.reach.map import ReachMap
+from ik_node.analysis.reach.grid import Slice
+from ik_node.analysis.reach.spread import Spread
+from ik_node.solver.batch.batch_solution import BatchSolution
 import numpy as np
 from numpy.typing import NDArray
 
@@ -33,10 +35,11 @@ class Outline:
     grid.
     """
 
-    def __init__(self, found: ReachMap, *, refine: bool = True) -> None:
+    def __init__(self, found: Spread[Slice], *, refine: bool = True) -> None:
         self._found, self._refine = found, refine
-        self._flat = found.points.flatten(found.points.points)
-        self._reached = found.reached.reshape(found.points.shape)
+        grid = found.grid
+        self._flat = grid.flatten(grid.points(np.arange(grid.count)))
+        self._reached = found.reached.reshape(grid.shape)
         counts = self._corner_counts()
         self.cells: list[Array] = self._whole_cells(counts == 4)
         self._crossings = self._cross_edges()
@@ -58,6 +61,10 @@ class Outline:
             doubled += float(x @ np.roll(y, -1) - y @ np.roll(x, -1))
         return 0.5 * doubled
 
+    def _follow(self, flat: Array, starts: Array) -> BatchSolution:
+        """Solve for coordinates (n, 2) on the plane from starts (n, nq), without restarts."""
+        return self._found.follow(self._found.grid.lift(flat), starts)
+
     def _corner_counts(self) -> Ints:
         """Return the number of reached corners of every cell."""
         reached = self._reached.astype(np.int64)
@@ -66,7 +73,7 @@ class Outline:
 
     def _whole_cells(self, whole: NDArray[np.bool_]) -> list[Array]:
         """Return rectangles that cover the cells with four reached corners."""
-        across, up = self._found.points.sides
+        across, up = self._found.grid.sides
         cells = []
         for row, cells_of_row in enumerate(whole):
             steps = np.diff(np.concatenate(([0], cells_of_row.astype(int), [0])))
@@ -94,7 +101,7 @@ class Outline:
         q = self._found.q[starts]
         for _ in range(_HALVINGS if self._refine and len(near) else 0):
             middle = 0.5 * (near + far)
-            batch = self._found.follow(middle, q)
+            batch = self._follow(middle, q)
             there = batch.converged
             near = np.where(there[:, None], middle, near)
             far = np.where(there[:, None], far, middle)
@@ -143,9 +150,7 @@ class Outline:
             # The reached region is on the left, so the border is searched to the right.
             outwards = np.column_stack((way[:, 1], -way[:, 0]))
             near, far = middle - _INWARDS * outwards, middle + _OUTWARDS * outwards
-            ends = [
-                self._found.follow(end, self._found.q[near_by]).converged for end in (near, far)
-            ]
+            ends = [self._follow(end, self._found.q[near_by]).converged for end in (near, far)]
             sought = (ends[0] & ~ends[1])[:, None]
             between = np.where(sought, self._halve(near, far, near_by), middle)
             finer = np.empty((len(lines), 2 * lines.shape[1] - 1, 2))

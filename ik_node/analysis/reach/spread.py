@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import replace
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from ik_node.analysis.conditioning import Held, repeated
 from ik_node.analysis.reach.grid import Grid
@@ -20,6 +20,7 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Show = Callable[[int, int], object]
+AnyGrid = TypeVar('AnyGrid', bound=Grid)
 
 # Number of points that are tried with restarts before new results are spread: in a slice, whose
 # order of results the table shows, and in a volume.
@@ -32,7 +33,7 @@ TOGETHER = 50_000
 NEAR, AROUND_HIT = 4, 3
 
 
-class Spread:
+class Spread(Generic[AnyGrid]):
     """
     The results for every point of a grid, in one orientation or several.
 
@@ -60,7 +61,7 @@ class Spread:
         self,
         solver: Solver,
         goal: str,
-        grid: Grid,
+        grid: AnyGrid,
         quats_xyzw: Array,
         home: Array,
         *,
@@ -71,7 +72,7 @@ class Spread:
         near: tuple[Goal, tuple[float, ...], float] | None = None,
         dtype: type = np.float64,
     ) -> None:
-        self._solver, self._goal, self._grid = solver, goal, grid
+        self._solver, self._goal, self.grid = solver, goal, grid
         self._quats, self._home = quats_xyzw, home
         self._held, self._thorough, self._near = dict(held or {}), thorough, near
         self._threads, self._executor = threads, executor
@@ -110,7 +111,7 @@ class Spread:
         important. `starts` (n, nq): these configurations [rad or m]. `show`: called with the
         number of decided poses and the number of all poses.
         """
-        count = self._grid.count
+        count = self.grid.count
         for done, (k, near) in enumerate(self._order(int(rows[0]) // count)):
             first = k * count
 
@@ -151,15 +152,15 @@ class Spread:
         return order
 
     def _part(self, k: int) -> slice:
-        return slice(k * self._grid.count, (k + 1) * self._grid.count)
+        return slice(k * self.grid.count, (k + 1) * self.grid.count)
 
     def _turn(self, k: int, near: int) -> Ints:
         """Try every second point along each axis from its solution in another orientation."""
         reached = np.flatnonzero(self.status[self._part(near)] == Status.CONVERGED)
-        reached = reached[(self._grid.index(reached) % 2 == 0).all(axis=1)]
-        rows = reached + k * self._grid.count
+        reached = reached[(self.grid.index(reached) % 2 == 0).all(axis=1)]
+        rows = reached + k * self.grid.count
         open_ = self.status[rows] != Status.CONVERGED
-        starts = self.q[reached[open_] + near * self._grid.count]
+        starts = self.q[reached[open_] + near * self.grid.count]
         return self._try(rows[open_], starts, self._following)
 
     def _worth_a_search(self, k: int) -> Ints:
@@ -171,7 +172,7 @@ class Spread:
             first: Ints = np.flatnonzero(open_)[:BLOCK] + part.start
             return first
         rows = np.flatnonzero(open_)
-        index = self._grid.index(rows)
+        index = self.grid.index(rows)
         # Sparse points first: a region that they find is spread over and needs no search.
         levels = ((None, 0, 4), (reached, NEAR, 2), (self._hit[part], AROUND_HIT, 1))
         for marked, most, stride in levels:
@@ -189,16 +190,16 @@ class Spread:
             return np.full(len(marked), np.inf)
         from scipy.ndimage import distance_transform_cdt
 
-        shaped = ~marked.reshape(self._grid.shape)
+        shaped = ~marked.reshape(self.grid.shape)
         found: NDArray[Any] = distance_transform_cdt(shaped, metric='chessboard').ravel()
         return found
 
     def _spread(self, k: int, fresh: Ints, progress: Callable[[], None]) -> None:
         """Spread solutions from newly reached points to neighbours until none is added."""
-        first = k * self._grid.count
+        first = k * self.grid.count
         while len(fresh):
             progress()
-            pairs = self._grid.around(fresh - first)
+            pairs = self.grid.around(fresh - first)
             for neighbours, sources in pairs:
                 self._source[neighbours] = sources
             # The last source of each neighbour is the only one that is still in the table.
@@ -223,8 +224,8 @@ class Spread:
         for first in range(0, len(rows), TOGETHER):
             some = rows[first : first + TOGETHER]
             begin = starts if starts.ndim == 1 else starts[first : first + TOGETHER]
-            k, points = np.divmod(some, self._grid.count)
-            positions, quats = self._grid.points(points), self._quats[k]
+            k, points = np.divmod(some, self.grid.count)
+            positions, quats = self.grid.points(points), self._quats[k]
             batch = self._solve(positions, quats, begin, options, progress)
             error = batch.goal_errors[self._goal]
             self._keep(some, batch, error.position + error.orientation)
@@ -252,7 +253,7 @@ class Spread:
         self.orientation_error[rows] = found.orientation[better]
         self.status[rows] = batch.status[better]
 
-    def follow_points(self, positions: Array, starts: Array) -> BatchSolution:
+    def follow(self, positions: Array, starts: Array) -> BatchSolution:
         """Solve for positions (n, 3) from starts (n, nq), without restarts, first orientation."""
         quats = np.tile(self._quats[0], (len(positions), 1))
         return self._solve(positions, quats, starts, self._following)

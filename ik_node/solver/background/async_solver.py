@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import fields, replace
+from dataclasses import replace
 from threading import RLock
 from types import TracebackType
 from typing import Any, NoReturn
@@ -256,10 +256,6 @@ class AsyncSolver:
         """
         with self._commands:
             self._check()
-            known = [entry.name for entry in fields(SolverOptions)]
-            for name, value in options.items():
-                if name not in known:
-                    raise OptionError(name, value, f'the options {", ".join(known)}')
             self._options = replace(self._options, **options)
 
     def dispose(self) -> None:

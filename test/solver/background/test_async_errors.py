@@ -26,7 +26,7 @@ def test_changed_settings_apply_to_next_solve(make_async, gate):
 def test_invalid_setting_is_refused_at_once(make_async):
     """Nothing changes."""
     solver = make_async(MECHANISMS['planar']().roots)
-    with pytest.raises(OptionError, match=r'max_iteration: 3 cannot be used.*max_iterations'):
+    with pytest.raises(OptionError, match='max_iterations'):
         solver.update_solver_settings(seed=3, max_iteration=3)
     with pytest.raises(OptionError, match=r'restarts: -1 cannot be used; use a whole number'):
         solver.update_solver_settings(seed=3, restarts=-1)
