@@ -54,34 +54,30 @@ def same_pair(one, other):
 
 
 @pytest.mark.parametrize('name', ['ball', 'mixed', 'fourbar_pinned', 'hexapod', 'two_arms'])
-def test_every_link_is_drawn_once(name):
-    """Capsules lie where the oracle says that something is rigid, one for each."""
+def test_every_link_is_drawn_once_and_has_its_frame(name):
+    """Capsules and triads are where the oracle has something rigid and links, one for each."""
     m, helper, q, naive = moved(name, seed=1)
     wanted = []
     for pair in spans(m, naive):
         if not any(same_pair(pair, kept) for kept in wanted):
             wanted.append(pair)
-    drawn = [shape for shape in helper.shapes(q) if isinstance(shape, Capsule)]
-    assert len(drawn) == len(wanted)
+    links = [frame for frame in naive.frames if isinstance(frame, Link)]
+    rods, triads = (
+        [shape for shape in helper.shapes(q) if isinstance(shape, kind)]
+        for kind in (Capsule, Triad)
+    )
+    assert len(rods) == len(wanted)
     for pair in wanted:
-        assert sum(same_pair(pair, ends(shape)) for shape in drawn) == 1
-    assert {shape.radius for shape in drawn} <= {RADIUS * helper.joint_scale}
-    assert {shape.of for shape in drawn} <= {f.name for f in naive.frames if isinstance(f, Link)}
-
-
-@pytest.mark.parametrize('name', ['ball', 'mixed', 'fourbar_pinned', 'hexapod', 'two_arms'])
-def test_every_link_has_its_frame(name):
-    """The oracle's pose of every link is that of one triad, and there are no other places."""
-    _, helper, q, naive = moved(name, seed=2)
-    drawn = [shape for shape in helper.shapes(q) if isinstance(shape, Triad)]
-    poses = [pose(shape.position, shape.quat_xyzw) for shape in drawn]
-    links = [naive.world(frame) for frame in naive.frames if isinstance(frame, Link)]
-    for world in links:
-        assert sum(np.allclose(world, found, atol=1e-9) for found in poses) == 1
-    places = [*links, *(naive.world(f) for f in naive.frames if f.is_joint)]
-    for found in poses:
-        assert any(np.allclose(world, found, atol=1e-9) for world in places)
-    assert {shape.length for shape in drawn} == {TRIAD[0] * helper.joint_scale}
+        assert sum(same_pair(pair, ends(shape)) for shape in rods) == 1
+    assert {shape.radius for shape in rods} <= {RADIUS * helper.joint_scale}
+    assert {shape.of for shape in rods} <= {link.name for link in links}
+    poses = [pose(shape.position, shape.quat_xyzw) for shape in triads]
+    for link in links:
+        assert sum(np.allclose(naive.world(link), drawn, atol=1e-9) for drawn in poses) == 1
+    places = [naive.world(frame) for frame in (*links, *(f for f in naive.frames if f.is_joint))]
+    for drawn in poses:
+        assert any(np.allclose(world, drawn, atol=1e-9) for world in places)
+    assert {shape.length for shape in triads} == {TRIAD[0] * helper.joint_scale}
 
 
 def test_link_apart_from_its_joint_gets_a_rod():

@@ -187,12 +187,9 @@ WITH_LOOPS = ['mixed', 'fourbar_pinned', 'hexapod', 'walker']
 GREEN = COLOURS['closures']
 
 
-def drawn(source, name=None, **options):
-    """Return the shapes of closures, or of one of them by their parts."""
-    shapes = IKRootsHelper(source, layers='closures', **options).shapes()
-    if name is None:
-        return shapes
-    return {shape.name.rpartition('/')[2]: shape for shape in shapes if shape.of == name}
+def drawn(m):
+    """Return the shapes of the closure of two bodies by their parts."""
+    return parts_of(IKRootsHelper(m.roots, layers='closures').shapes(), 'closure')
 
 
 def two_points(type_name, offset=(0, 0, 0), turn=(0, 0, 0)):
@@ -216,33 +213,35 @@ def two_points(type_name, offset=(0, 0, 0), turn=(0, 0, 0)):
 
 
 @pytest.mark.parametrize('name', WITH_LOOPS)
-def test_both_frames_are_where_the_oracle_has_them(name):
-    """Balls at frames A and B at random values, a red line between them where it is open."""
+def test_frames_and_gaps_of_every_mechanism_are_right(name):
+    """Balls at frames A and B where the oracle has them, a red line where a loop is open."""
     m = MECHANISMS[name]()
     helper = IKRootsHelper(m.roots, layers='closures')
     q = m.random_q(helper.joint_names, np.random.default_rng(10))
     naive = m.naive(helper.joint_names, q)
     shapes = {shape.name: shape for shape in helper.shapes(q)}
     for closer in m.closures.values():
-        a, b = naive.ends(closer)
-        at = f'closures/{closer.name}/'
-        np.testing.assert_allclose(shapes[f'{at}b'].position, b[:3, 3], atol=1e-12)
+        a, b = (frame[:3, 3] for frame in naive.ends(closer))
+        parts = parts_of(shapes.values(), closer.name)
+        np.testing.assert_allclose(parts['b'].position, b, atol=1e-12)
         is_open = max(naive.error(closer)) > 1e-6
-        assert shapes[f'{at}b'].rgba == (OPEN if is_open else GREEN)
-        if np.linalg.norm(a[:3, 3] - b[:3, 3]) > 1e-3:
-            np.testing.assert_allclose(shapes[f'{at}a'].position, a[:3, 3], atol=1e-12)
-            line = shapes[f'{at}line']
-            np.testing.assert_allclose(line.start, b[:3, 3], atol=1e-12)
-            np.testing.assert_allclose(line.end, a[:3, 3], atol=1e-12)
-            assert line.width == (OPEN_LINE if is_open else LINE) * helper.joint_scale
+        assert parts['b'].rgba == (OPEN if is_open else GREEN)
+        if np.linalg.norm(a - b) > 1e-3:
+            np.testing.assert_allclose(parts['a'].position, a, atol=1e-12)
+            np.testing.assert_allclose(parts['line'].start, b, atol=1e-12)
+            np.testing.assert_allclose(parts['line'].end, a, atol=1e-12)
+            assert parts['line'].width == (OPEN_LINE if is_open else LINE) * helper.joint_scale
+    for seed, closer in enumerate([*m.closures.values(), *m.goals.values()]):
+        compare(m, closer, seed)
 
 
 @pytest.mark.parametrize('name', ['fourbar', 'hexapod'])
 def test_a_closed_loop_is_one_green_ball(name):
     """Where both frames coincide there is one ball, no line and no text."""
     m = MECHANISMS[name]()
+    drawn_shapes = IKRootsHelper(m.roots, layers='closures').shapes()
     for closer in m.closures:
-        parts = drawn(m.roots, closer)
+        parts = parts_of(drawn_shapes, closer)
         shapes = [shape for shape in parts.values() if not isinstance(shape, Triad)]
         assert {shape.rgba for shape in shapes} == {GREEN}
         assert [part for part, shape in parts.items() if isinstance(shape, Sphere)] == ['b']
@@ -270,14 +269,19 @@ def test_a_loop_that_opens_turns_red():
 
 
 def test_gap_text_is_above_the_gap():
-    """It stands over the middle, above both ends, and says millimetres and degrees."""
+    """It says millimetres and degrees; a weld that is only turned shows both frames."""
     m, closure = two_points('weld', (0.02, 0.0, 0.0), (0, 0, np.radians(3)))
-    parts = drawn(m.roots, 'closure')
+    gap = drawn(m)['gap']
     a, b = m.naive().ends(closure)
-    np.testing.assert_allclose(parts['gap'].position[:2], 0.5 * (a[:2, 3] + b[:2, 3]), atol=1e-12)
-    assert parts['gap'].position[2] > max(a[2, 3], b[2, 3])
-    assert parts['gap'].text == '20 mm, 3 deg'
-    assert parts['gap'].rgba == OPEN
+    np.testing.assert_allclose(gap.position[:2], 0.5 * (a[:2, 3] + b[:2, 3]), atol=1e-12)
+    assert gap.position[2] > max(a[2, 3], b[2, 3])
+    assert (gap.text, gap.rgba) == ('20 mm, 3 deg', OPEN)
+    m, closure = two_points('weld', turn=(0.5, 0, 0))
+    parts = drawn(m)
+    assert set(parts) == {'b', 'frame_a', 'frame_b', 'gap'}
+    for part, frame in zip(('frame_a', 'frame_b'), m.naive().ends(closure), strict=True):
+        np.testing.assert_allclose(turn_of(parts[part]), frame[:3, :3], atol=1e-12)
+    assert parts['gap'].text == '28.6 deg'
 
 
 @pytest.mark.parametrize(
@@ -296,12 +300,12 @@ def test_free_axes_of_closure_are_drawn(type_name, free):
     # A universal joint is closed however it is turned about its first axis.
     turn = (0.5, 0, 0) if type_name == 'universal' else (0, 0, 0)
     m, closure = two_points(type_name, turn=turn)
-    parts = drawn(m.roots, 'closure')
+    parts = drawn(m)
     assert {part: type(shape) for part, shape in parts.items()} == {'b': Sphere, **free}
     a, b = m.naive().ends(closure)
     for part, kind in free.items():
         shape = parts[part]
-        turn = Rotation.from_quat(shape.quat_xyzw).as_matrix()
+        turn = turn_of(shape)
         if kind is Triad:
             np.testing.assert_allclose(turn, b[:3, :3], atol=1e-12)
             continue
@@ -311,28 +315,16 @@ def test_free_axes_of_closure_are_drawn(type_name, free):
         assert shape.rgba == GREEN
 
 
-def test_a_turned_weld_shows_both_frames():
-    """Open by a turn alone: two frames in one place, one ball, the angle as text."""
-    m, closure = two_points('weld', turn=(0.5, 0, 0))
-    parts = drawn(m.roots, 'closure')
-    assert set(parts) == {'b', 'frame_a', 'frame_b', 'gap'}
-    a, b = m.naive().ends(closure)
-    for part, frame in (('frame_a', a), ('frame_b', b)):
-        turn = Rotation.from_quat(parts[part].quat_xyzw).as_matrix()
-        np.testing.assert_allclose(turn, frame[:3, :3], atol=1e-12)
-    assert parts['gap'].text == '28.6 deg'
-
-
 def test_rod_closure_shows_its_length_or_difference():
     """A distance that is kept is a green line of that length, else the text has the difference."""
     m, closure = two_points('distance', (0.3, 0, 0))
     closure.distance = 0.3
-    parts = drawn(m.roots, 'closure')
+    parts = drawn(m)
     assert set(parts) == {'a', 'b', 'line'}
     assert parts['line'].length == pytest.approx(0.3)
     assert {shape.rgba for shape in parts.values()} == {GREEN}
     closure.distance = 0.28
-    parts = drawn(m.roots, 'closure')
+    parts = drawn(m)
     assert parts['gap'].text == '20 mm'
     assert {shape.rgba for shape in parts.values()} == {OPEN}
 
@@ -341,27 +333,27 @@ def test_rod_closure_shows_its_length_or_difference():
 def test_gap_beyond_tolerance_is_red(gap):
     """A loop is red from the tolerance on; the thick line is there even where nobody sees it."""
     m, closure = two_points('point', (gap, 0, 0))
-    parts = drawn(m.roots, 'closure')
+    parts = drawn(m)
     assert parts['b'].rgba == (OPEN if gap > 1e-6 else GREEN)
     assert ('line' in parts) == ('gap' in parts) == (gap > 1e-6)
     closure.tolerance = 2.0 * gap
-    assert drawn(m.roots, 'closure')['b'].rgba == GREEN
+    assert drawn(m)['b'].rgba == GREEN
 
 
 def test_disabled_closure_is_grey():
     """It complains of nothing but says how far it is open; it joins in again when enabled."""
     m, closure = two_points('weld', (0.1, 0, 0))
     closure.enabled = False
-    parts = drawn(m.roots, 'closure')
+    parts = drawn(m)
     assert set(parts) == {'a', 'b', 'line', 'gap'}
     assert parts['gap'].text == '100 mm'
     assert {shape.rgba for shape in parts.values()} == {UNUSED}
     helper = IKRootsHelper(m.roots)
     assert parts['line'].width == LINE * helper.joint_scale
     closure.enabled = True
-    assert drawn(m.roots, 'closure')['b'].rgba == OPEN
+    assert drawn(m)['b'].rgba == OPEN
     closure.weight = 0.0
-    assert drawn(m.roots, 'closure')['b'].rgba == UNUSED
+    assert drawn(m)['b'].rgba == UNUSED
 
 
 def compare(m, closer, seed):
@@ -384,31 +376,15 @@ def compare(m, closer, seed):
         assert np.hypot(*gap) == pytest.approx(np.linalg.norm(closer.get_residual()), abs=1e-9)
 
 
-def test_gap_equals_residual_for_every_choice_of_axes():
-    """Any turns, with and without translations, counted in anybody's axes."""
+def test_gap_equals_residual():
+    """Any turns with and without translations in anybody's axes, and rows that are no pose."""
     for axes, turns in itertools.product(AXES, TURNS):
         for dof in (turns, ('X', 'Z', *turns)):
             m = held(axes, dof)
             compare(m, m.goals['goal'], seed=6)
-
-
-@pytest.mark.parametrize('kind', ['universal', 'distance'])
-def test_gap_equals_residual_for_universal_and_distance_closures(kind):
-    """Rows that are no components of a pose."""
-    m = held('goal', (), kind=kind)
-    compare(m, next(c for c in m.links['left'].children if c.is_closure), seed=7)
-
-
-@pytest.mark.parametrize('name', WITH_LOOPS)
-def test_frames_and_gaps_of_every_mechanism_are_right(name):
-    """Pins, welds, points, rods, and goals."""
-    m = MECHANISMS[name]()
-    for seed, closer in enumerate([*m.closures.values(), *m.goals.values()]):
-        compare(m, closer, seed)
-
-
-def test_gap_of_look_at_goal_equals_residual():
-    """The angle between the line of sight and the goal."""
+    for kind in ('universal', 'distance'):
+        m = held('goal', (), kind=kind)
+        compare(m, next(c for c in m.links['left'].children if c.is_closure), seed=7)
     m = held('world', DOF_NAMES)
     m.goals['goal'].kind = 'look_at'
     compare(m, m.goals['goal'], seed=8)

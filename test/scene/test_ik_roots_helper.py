@@ -36,50 +36,31 @@ def close(one, other):
 
 
 @pytest.mark.parametrize('name', ['ball', 'mixed', 'fourbar_pinned', 'hexapod', 'two_arms'])
-def test_shape_names_are_unique_and_constant(name):
-    """No two shapes share a name, and a name keeps its kind and layer wherever the robot goes."""
-    m = MECHANISMS[name]()
-    helper = IKRootsHelper(m.roots, layers=LAYERS)
-    kinds = {}
-    for seed in range(3):
-        q = m.random_q(helper.joint_names, np.random.default_rng(seed))
-        shapes = helper.shapes(q)
-        assert len({shape.name for shape in shapes}) == len(shapes)
-        for shape in shapes:
-            assert shape.name.startswith(f'{shape.layer}/')
-            assert shape.layer in LAYERS
-            found = (type(shape), shape.layer, shape.of)
-            assert kinds.setdefault(shape.name, found) == found
-    assert names(IKRootsHelper(m.roots, layers=LAYERS)) == names(helper)
-
-
-@pytest.mark.parametrize('name', ['ball', 'mixed', 'fourbar_pinned', 'hexapod', 'two_arms'])
-def test_nothing_is_drawn_twice(name):
-    """No two shapes of a layer differ in their names alone, however often a root is given."""
+def test_every_shape_is_drawn_once_under_a_constant_name(name):
+    """A name keeps its kind and layer wherever the robot goes; a q is drawn as set joints are."""
     m = MECHANISMS[name]()
     for number, goal in enumerate(m.goals.values()):
         goal.set_position(0.1 * number, 0.2, 0.3)
     helper = IKRootsHelper(m.roots, layers=LAYERS)
-    q = m.random_q(helper.joint_names, np.random.default_rng(20))
-    seen = {}
-    for shape in helper.shapes(q):
-        looks = dataclasses.replace(shape, name='', of='')
-        assert seen.setdefault(looks, shape.name) == shape.name
+    kinds = {}
+    for seed in range(3):
+        q = m.random_q(helper.joint_names, np.random.default_rng(seed))
+        shapes, seen = helper.shapes(q), {}
+        assert len({shape.name for shape in shapes}) == len(shapes)
+        for shape in shapes:
+            assert shape.name.startswith(f'{shape.layer}/')
+            assert shape.layer in LAYERS
+            kind = (type(shape), shape.layer, shape.of)
+            assert kinds.setdefault(shape.name, kind) == kind
+            looks = dataclasses.replace(shape, name='', of='')
+            assert seen.setdefault(looks, shape.name) == shape.name
+    assert names(IKRootsHelper(m.roots, layers=LAYERS)) == names(helper)
     twice = IKRootsHelper([*m.roots, *m.roots, *m.links.values()], layers=LAYERS)
     assert sorted(names(twice)) == sorted(names(helper))
-
-
-@pytest.mark.parametrize('name', ['ball', 'mixed', 'fourbar_pinned', 'hexapod', 'two_arms'])
-def test_shapes_at_q_equal_shapes_of_set_joints(name):
-    """The shapes at a q are those after the joints have been set to it."""
-    m = MECHANISMS[name]()
-    helper = IKRootsHelper(m.roots, layers=LAYERS)
-    q = m.random_q(helper.joint_names, np.random.default_rng(21))
-    given = helper.shapes(q)
     for value, number in zip(helper.joint_names, q, strict=True):
         joint, _, dof = value.partition('.')
         m.joints[joint].set_dof_value(dof or m.joints[joint].dof[0], number)
-    assert close(given, helper.shapes())
+    assert close(shapes, helper.shapes())
 
 
 def test_frames_of_same_name_get_different_shape_names():
@@ -246,10 +227,6 @@ def test_only_shapes_without_own_length_grow_with_scale():
                 assert ratio == pytest.approx(1.0 if real else 3.0)
                 kept += real
     assert kept > 5
-    for wrong in (0.0, -1.0, np.nan, np.inf, 'big', True):
-        with pytest.raises(OptionError, match=r'joint_scale: .*a length above 0'):
-            small.set_joint_scale(wrong)
-    assert small.joint_scale == 0.02
 
 
 @pytest.mark.parametrize('factor', [1e-3, 1e3])
@@ -310,50 +287,42 @@ def test_colour_with_opacity_is_set_for_layers():
     assert rgba('goals') == (0.0, 0.0, 0.0, 128 / 255)
 
 
-@pytest.mark.parametrize(
-    'color',
-    ['red', '#12', 1 << 24, -1, True, (1, 2, 3), (0, 0, -0.1), (0.1, 0.2), ('a', 'b', 'c'), 0.5],
-)
-def test_invalid_color_is_refused_and_old_one_kept(color):
-    """It is refused, and what was stays."""
+def test_invalid_looks_are_refused_and_old_ones_kept():
+    """The error names the option and what it may be."""
     helper = IKRootsHelper(arm6().roots)
-    before = helper.shapes()
-    with pytest.raises(OptionError, match=r'color: .*rrggbb'):
-        helper.set_color(color)
-    with pytest.raises(OptionError, match=r'layers: .*nothing'):
-        helper.set_color('#000000', 'nothing')
-    assert helper.shapes() == before
+    before, scale = helper.shapes(), helper.joint_scale
+    for change, allowed, wrong in [
+        (helper.set_joint_scale, 'joint_scale: .*a length above 0', (0.0, -1.0, 'big', True)),
+        (helper.set_joint_scale, 'joint_scale: .*a length above 0', (np.nan, np.inf)),
+        (helper.set_draw_through, 'draw_through: .*an opacity 0 to 1', (-0.1, 1.1, np.nan, 'yes')),
+        (helper.set_resolution, 'resolution: .*a whole number, 3 or more', (2, 3.5, True, np.nan)),
+        (helper.set_resolution, 'resolution: .*a whole number, 3 or more', ('fine',)),
+        (helper.set_color, 'color: .*rrggbb', ('red', '#12', 1 << 24, -1, True, 0.5, (1, 2, 3))),
+        (helper.set_color, 'color: .*rrggbb', ((0, 0, -0.1), (0.1, 0.2), ('a', 'b', 'c'))),
+        (lambda layer: helper.set_color('#000000', layer), 'layers: .*nothing', ('nothing',)),
+    ]:
+        for value in wrong:
+            with pytest.raises(OptionError, match=allowed):
+                change(value)
+    assert (helper.shapes(), helper.joint_scale) == (before, scale)
 
 
-def test_draw_through_is_checked():
-    """The opacity of the second pass is on every shape: 0, a tenth, or what was asked for."""
-    helper = IKRootsHelper(MECHANISMS['hexapod']().roots, layers=LAYERS)
+def test_draw_through_and_resolution_are_set():
+    """Every shape has the opacity of the second pass; round ones have as many sides as asked."""
+    helper = IKRootsHelper(MECHANISMS['hexapod']().roots, layers=LAYERS, resolution=9)
 
-    def opacities():
-        return {shape.draw_through for shape in helper.shapes()}
+    def used(field):
+        return {getattr(shape, field) for shape in helper.shapes() if hasattr(shape, field)}
 
-    assert opacities() == {0.0}
+    assert used('draw_through') == {0.0}
     for given, opacity in ((True, 0.1), (0.4, 0.4), (False, 0.0), (1, 1.0)):
         helper.set_draw_through(given)
-        assert opacities() == {opacity}
+        assert used('draw_through') == {opacity}
     helper.set_draw_through()
-    assert opacities() == {0.1}
-    for wrong in (-0.1, 1.1, np.nan, 'yes'):
-        with pytest.raises(OptionError, match=r'draw_through: .*an opacity 0 to 1'):
-            helper.set_draw_through(wrong)
-
-
-def test_resolution_is_checked():
-    """Round shapes have as many sides as was asked for."""
-    helper = IKRootsHelper(MECHANISMS['ball']().roots, resolution=9)
-    sides = [shape.segments for shape in helper.shapes() if hasattr(shape, 'segments')]
-    assert len(sides) > 10
-    assert set(sides) == {9}
+    assert used('draw_through') == {0.1}
+    assert used('segments') == {9}
     helper.set_resolution(np.int64(40))
-    assert {s.segments for s in helper.shapes() if hasattr(s, 'segments')} == {40}
-    for wrong in (2, 3.5, True, 'fine', np.nan):
-        with pytest.raises(OptionError, match=r'resolution: .*a whole number, 3 or more'):
-            helper.set_resolution(wrong)
+    assert used('segments') == {40}
 
 
 def test_labels_are_drawn():

@@ -126,59 +126,39 @@ def test_a_joint_brought_to_its_limit_ends_at_the_edge(name):
     helper = IKRootsHelper(m.roots, layers='limits')
     names = helper.joint_names
     q = m.random_q(names, np.random.default_rng(5))
-    sectors = [shape for shape in helper.shapes(q) if isinstance(shape, Sector)]
-    for sector in sectors:
-        at = names.index(sector.of)
-        joint = m.joints[sector.of.partition('.')[0]]
-        assert sector.value == q[at]
-        np.testing.assert_allclose(sector.hand, rim(sector, q[at]), atol=1e-12)
+    for sector in (shape for shape in helper.shapes(q) if isinstance(shape, Sector)):
+        index = names.index(sector.of)
+        assert sector.value == q[index]
+        np.testing.assert_allclose(sector.hand, rim(sector, q[index]), atol=1e-12)
         for limit in (sector.lower, sector.upper):
-            there = q.copy()
-            there[at] = limit
-            moved = m.naive(names, there).world(joint)
-            moved = moved @ np.linalg.inv(m.naive(names, q).world(joint))
+            moved = screw(m, names, q, sector.of, limit - q[index])
             np.testing.assert_allclose(
                 (moved @ [*sector.hand, 1])[:3], rim(sector, limit), atol=1e-12
             )
-    limited = {name for name, low in zip(names, bounds(m, names), strict=True) if low > -np.inf}
+    limited = {
+        name
+        for joint in m.naive().movable
+        for name, dof in zip(joint.value_names, joint.dof, strict=True)
+        if joint.min_dof_limit[dof] > -np.inf
+    }
     assert {shape.of for shape in helper.shapes(q)} == limited
 
 
-def bounds(m, names):
-    """Return the lower limit of every value."""
-    found = m.naive().movable
-    lower = {}
-    for joint in found:
-        for name, dof in zip(joint.value_names, joint.dof, strict=True):
-            lower[name] = joint.min_dof_limit[dof]
-    return [lower[name] for name in names]
-
-
-@pytest.mark.parametrize('value', [-0.9, 0.4])
-def test_sector_hand_points_along_carried_link(value):
-    """It points where the carried link is, seen along the axis."""
-    m, sector = hinge(-1.0, 1.0, value)
-    axis = Rotation.from_quat(sector.quat_xyzw).as_matrix()[:, 2]
-    to_tip = m.naive().world(m.links['tip'])[:3, 3] - sector.position
-    seen = to_tip - (to_tip @ axis) * axis
-    hand = np.array(sector.hand) - sector.position
-    np.testing.assert_allclose(
-        hand, seen / np.linalg.norm(seen) * np.linalg.norm(hand), atol=1e-12
-    )
-
-
-def test_hands_of_universal_joint_point_along_its_link_at_zero():
-    """At zero both hands of a universal joint lie along its link, as seen along their axes."""
-    m = Mechanism('universal')
+@pytest.mark.parametrize(('dof', 'value'), [('EZ', -0.9), ('EZ', 0.4), ('EX EY', 0.0)], ids=str)
+def test_sector_hand_points_along_carried_link(dof, value):
+    """Seen along its axis; those of a universal joint at zero."""
+    m = Mechanism('arm')
     m.root('base')
-    m.joint('u', 'base', 'EX EY', (0, 0, 0.1), (0.2, 0.3, 0.4), (-1, 1))
-    m.tip('tip', 'u_link', (0.3, 0.2, 0.4))
-    way = m.naive().world(m.links['tip'])[:3, 3] - m.naive().world(m.joints['u'])[:3, 3]
+    m.joint('joint', 'base', dof, (0.1, 0, 0.2), (0.3, 0.5, 0.7), (-1.0, 1.0))
+    m.tip('tip', 'joint_link', (0.3, 0.2, 0.4))
+    if value:
+        m.joints['joint'].set_dof_values(value)
+    to_tip = m.naive().world(m.links['tip'])[:3, 3] - m.naive().world(m.joints['joint'])[:3, 3]
     sectors = [s for s in IKRootsHelper(m.roots).shapes() if isinstance(s, Sector)]
-    assert [sector.of for sector in sectors] == ['u.EY', 'u.EX']
+    assert [s.of for s in sectors] == (['joint'] if dof == 'EZ' else ['joint.EY', 'joint.EX'])
     for sector in sectors:
-        axis = Rotation.from_quat(sector.quat_xyzw).as_matrix()[:, 2]
-        seen = way - (way @ axis) * axis
+        axis = axis_of(sector)
+        seen = to_tip - (to_tip @ axis) * axis
         hand = (np.array(sector.hand) - sector.position) / sector.radius
         np.testing.assert_allclose(hand, seen / np.linalg.norm(seen), atol=1e-12)
 
@@ -211,44 +191,32 @@ def test_colour_changes_at_a_limit(value, touching):
 
 
 def test_slider_stops_are_at_its_limits():
-    """Stops stand where the moved frame is at its limits, the mark where it is now."""
+    """The mark is where the frame is now; what it touches changes colour, and the mark."""
     m = MECHANISMS['mixed']()
     helper = IKRootsHelper(m.roots, layers='limits')
     slide = m.joints['slide']
-    slide.set_dof_values(0.3)
-    shapes = {shape.name: shape for shape in helper.shapes() if shape.of == 'slide'}
-    assert set(shapes) == {f'limits/slide/{part}' for part in ('lower', 'value', 'upper')}
-    for part, value, kind in (
-        ('lower', -0.5, Cylinder),
-        ('value', 0.3, Sphere),
-        ('upper', 0.5, Cylinder),
-    ):
-        shape = shapes[f'limits/slide/{part}']
-        slide.set_dof_values(value)
-        np.testing.assert_allclose(
-            shape.position, m.naive().world(slide)[:3, 3], atol=1e-12, err_msg=part
-        )
-        assert isinstance(shape, kind)
-    axis = m.naive().world(slide)[:3, 0]
-    turn = Rotation.from_quat(shapes['limits/slide/upper'].quat_xyzw).as_matrix()
-    np.testing.assert_allclose(turn[:, 2], axis, atol=1e-12)
 
-
-def test_slider_at_its_stop_changes_colour():
-    """The stop that is touched changes colour, and the mark; the other stop does not."""
-    m = MECHANISMS['mixed']()
-    helper = IKRootsHelper(m.roots, layers='limits')
+    def parts():
+        return {shape.name: shape for shape in helper.shapes() if shape.of == 'slide'}
 
     def red():
-        shapes = [shape for shape in helper.shapes() if shape.of == 'slide']
-        return [shape.name for shape in shapes if shape.rgba[:3] == AT_LIMIT[:3]]
+        return [name for name, shape in parts().items() if shape.rgba[:3] == AT_LIMIT[:3]]
 
+    slide.set_dof_values(0.3)
+    shapes = parts()
+    assert [*shapes] == [f'limits/slide/{part}' for part in ('value', 'lower', 'upper')]
     assert red() == []
-    m.joints['slide'].set_dof_values(0.5)
+    for shape, value, kind in zip(
+        shapes.values(), (0.3, -0.5, 0.5), (Sphere, Cylinder, Cylinder), strict=True
+    ):
+        slide.set_dof_values(value)
+        np.testing.assert_allclose(shape.position, m.naive().world(slide)[:3, 3], atol=1e-12)
+        assert isinstance(shape, kind)
+    axis = axis_of(shapes['limits/slide/upper'])
+    np.testing.assert_allclose(axis, m.naive().world(slide)[:3, 0], atol=1e-12)
     assert red() == ['limits/slide/value', 'limits/slide/upper']
-    m.joints['slide'].set_limits('X', -np.inf, 0.5)
-    names = [shape.name for shape in helper.shapes() if shape.of == 'slide']
-    assert names == ['limits/slide/value', 'limits/slide/upper']
+    slide.set_limits('X', -np.inf, 0.5)
+    assert [*parts()] == ['limits/slide/value', 'limits/slide/upper']
 
 
 def test_changed_limits_need_no_update_structure():

@@ -126,19 +126,14 @@ def placed(point):
     return TURN.apply(point) + PLACE
 
 
-def test_a_segment_has_its_middle_at_its_origin():
-    """It goes along z from -length / 2 to length / 2."""
+def test_ends_of_segments_and_arrows():
+    """A segment goes along z from -length / 2 to length / 2, an arrow from its origin."""
     segment = Segment(*common(), length=0.6, width=0.01)
     np.testing.assert_allclose(segment.start, placed((0, 0, -0.3)), atol=1e-15)
     np.testing.assert_allclose(segment.end, placed((0, 0, 0.3)), atol=1e-15)
-
-
-def test_an_arrow_begins_at_its_origin():
-    """Its tip is a length away along z, its head a part of it and wider."""
     arrow = Arrow(*common(), length=0.6, radius=0.01, segments=8)
     np.testing.assert_allclose(arrow.end, placed((0, 0, 0.6)), atol=1e-15)
-    assert arrow.head_length == pytest.approx(0.18)
-    assert arrow.head_radius == pytest.approx(0.024)
+    assert (arrow.head_length, arrow.head_radius) == pytest.approx((0.18, 0.024))
 
 
 @pytest.mark.parametrize('value', [-2.0, 0.7])

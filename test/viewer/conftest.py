@@ -49,6 +49,20 @@ class Node:
                 del self.scene.nodes[name]
 
 
+# What a scene can add: the kind of node, and the arguments that come by position after the name.
+ADDED = {
+    'add_mesh_simple': ('mesh', 'vertices', 'faces'),
+    'add_mesh_trimesh': ('trimesh', 'mesh'),
+    'add_batched_meshes_simple': ('batch', 'vertices', 'faces'),
+    'add_frame': ('frame',),
+    'add_label': ('label', 'text'),
+    'add_box': ('box',),
+    'add_cylinder': ('cylinder', 'radius', 'height'),
+    'add_icosphere': ('ball', 'radius'),
+    'add_transform_controls': ('gizmo',),
+}
+
+
 class Scene:
     """A scene without a browser."""
 
@@ -56,49 +70,17 @@ class Scene:
         self.nodes: dict[str, Node] = {}
         self.made = 0
 
-    def _add(self, name: str, kind: str, **about: Any) -> Node:
-        assert name not in self.nodes
-        self.made += 1
-        self.nodes[name] = Node(self, name, kind, **about)
-        return self.nodes[name]
+    def __getattr__(self, method: str) -> Callable[..., Node]:
+        kind, *names = ADDED[method]
 
-    def add_mesh_simple(self, name: str, vertices: Any, faces: Any, **about: Any) -> Node:
-        """Add triangles."""
-        return self._add(name, 'mesh', vertices=vertices, faces=faces, **about)
+        def add(name: str, *given: Any, **about: Any) -> Node:
+            assert name not in self.nodes
+            self.made += 1
+            about.update(zip(names, given, strict=False))
+            self.nodes[name] = Node(self, name, kind, **about)
+            return self.nodes[name]
 
-    def add_mesh_trimesh(self, name: str, mesh: Any, **about: Any) -> Node:
-        """Keep a mesh in colours of its own."""
-        return self._add(name, 'trimesh', mesh=mesh, **about)
-
-    def add_batched_meshes_simple(
-        self, name: str, vertices: Any, faces: Any, **about: Any
-    ) -> Node:
-        """Add many alike meshes."""
-        return self._add(name, 'batch', vertices=vertices, faces=faces, **about)
-
-    def add_frame(self, name: str, **about: Any) -> Node:
-        """Add a frame."""
-        return self._add(name, 'frame', **about)
-
-    def add_label(self, name: str, text: str, **about: Any) -> Node:
-        """Add a text."""
-        return self._add(name, 'label', text=text, **about)
-
-    def add_box(self, name: str, **about: Any) -> Node:
-        """Add a box."""
-        return self._add(name, 'box', **about)
-
-    def add_cylinder(self, name: str, radius: float, height: float, **about: Any) -> Node:
-        """Add a cylinder."""
-        return self._add(name, 'cylinder', radius=radius, height=height, **about)
-
-    def add_icosphere(self, name: str, radius: float, **about: Any) -> Node:
-        """Add a ball."""
-        return self._add(name, 'ball', radius=radius, **about)
-
-    def add_transform_controls(self, name: str, **about: Any) -> Node:
-        """Add a gizmo."""
-        return self._add(name, 'gizmo', **about)
+        return add
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ NONE, SMALL, LARGE = PoseError(0.0, 0.0), PoseError(1e-9, 0.0), PoseError(0.02, 
 
 
 def test_state_counts_goals_and_loops_in_words():
-    """What a chain that has converged leaves is within its tolerances."""
+    """What a chain that has converged leaves is within its tolerances; a note comes first."""
     for reports, words, colour in [
         ([], 'no goal and no loop', ''),
         ([report(goals={'hand': NONE})], '1 goal met', GREEN),
@@ -52,10 +52,6 @@ def test_state_counts_goals_and_loops_in_words():
         ),
     ]:
         assert state_of(reports) == (words, colour)
-
-
-def test_note_replaces_the_state():
-    """Without a robot there is nothing else to say."""
     assert state_of([report(goals={'hand': NONE})], 'waiting') == ('waiting', RED)
 
 
@@ -115,27 +111,13 @@ def test_efforts_are_marked_beyond_their_limits():
     assert 'over the limit' not in efforts_html(efforts[:2])
 
 
-def test_each_joint_has_a_line():
-    """Joint, colon, value."""
-    text = configuration_yaml(['hip', 'knee'], [0.5, -1.25])
-    assert text == 'hip: 0.5\nknee: -1.25\n'
-
-
-def test_yaml_keywords_as_joint_names_are_read_back():
-    """Whatever a joint is called, the node reads its name back."""
-    for name in ['y', 'No', 'true', '1e3', '0x1f', 'a: b', "it's", '-', '#1', 'é']:
-        assert parse_joint_values('rest_pose', configuration_yaml([name], [0.5])) == {name: 0.5}
-
-
 @given(st.floats(-1e6, 1e6))
-def test_yaml_values_are_read_back_unchanged(value):
-    """To a billionth, small ones too, which YAML 1.1 would else read as text."""
-    found = parse_joint_values('rest_pose', configuration_yaml(['hip'], [value]))
-    assert found['hip'] == pytest.approx(value, abs=1e-9)
-
-
-def test_robot_without_joints_gives_an_empty_mapping():
-    """A robot without joints has an empty mapping."""
+def test_configuration_is_yaml_that_the_node_reads_back(value):
+    """Whatever a joint is called; to a billionth, small values too, which are text to YAML 1.1."""
+    assert configuration_yaml(['hip', 'knee'], [0.5, -1.25]) == 'hip: 0.5\nknee: -1.25\n'
+    names = ['hip', 'y', 'No', 'true', '1e3', '0x1f', 'a: b', "it's", '-', '#1', 'é']
+    found = parse_joint_values('rest_pose', configuration_yaml(names, [value] * len(names)))
+    assert found == pytest.approx(dict.fromkeys(names, value), abs=1e-9)
     assert parse_joint_values('rest_pose', configuration_yaml([], [])) == {}
 
 
@@ -150,30 +132,23 @@ def pose(place, turn=(0.0, 0.0, 0.0)):
 START = pose((0.013, 0.027, 0.1), (0.3, -0.2, 0.5))
 
 
-def test_drag_without_grid_is_unchanged():
-    """Nothing is changed."""
+def test_grid_drag_ends_on_multiples():
+    """In the world's axes of the place, in others of the way; what is not moved stays off it."""
     dragged = pose((0.2, 0.1, 0.3), (0.1, 0.2, 0.3))
     np.testing.assert_array_equal(HandleStyle().snapped(START, np.eye(3), dragged), dragged)
-
-
-def test_grid_drag_in_world_axes_ends_on_multiples():
-    """What is not moved stays where it was, off the grid."""
-    dragged = START.copy()
-    dragged[:2, 3] = (0.0961, -0.0449)
-    found = HandleStyle(step=0.05).snapped(START, np.eye(3), dragged)
-    np.testing.assert_allclose(found[:3, 3], (0.1, -0.05, 0.1), atol=1e-12)
-    dragged[1, 3] = START[1, 3]
-    found = HandleStyle(step=0.05).snapped(START, np.eye(3), dragged)
-    np.testing.assert_allclose(found[:3, 3], (0.1, 0.027, 0.1), atol=1e-12)
-    np.testing.assert_array_equal(found[:3, :3], START[:3, :3])
-
-
-def test_grid_drag_in_other_axes_moves_by_multiples():
-    """Counted from where it was."""
-    axes = START[:3, :3]
-    dragged = START.copy()
+    grid = HandleStyle(step=0.05)
+    for place, wanted in [
+        ((0.0961, -0.0449, 0.1), (0.1, -0.05, 0.1)),
+        ((0.0961, 0.027, 0.1), (0.1, 0.027, 0.1)),
+    ]:
+        dragged = START.copy()
+        dragged[:3, 3] = place
+        found = grid.snapped(START, np.eye(3), dragged)
+        np.testing.assert_allclose(found[:3, 3], wanted, atol=1e-12)
+        np.testing.assert_array_equal(found[:3, :3], START[:3, :3])
+    axes, dragged = START[:3, :3], START.copy()
     dragged[:3, 3] += axes @ (0.069, 0.0, -0.12)
-    found = HandleStyle(step=0.05).snapped(START, axes, dragged)
+    found = grid.snapped(START, axes, dragged)
     np.testing.assert_allclose(axes.T @ (found - START)[:3, 3], (0.05, 0.0, -0.1), atol=1e-12)
 
 
@@ -209,27 +184,23 @@ def test_history_has_time_column_and_one_per_chain():
     np.testing.assert_allclose(history.solve_times()[2], (2.0, 1.0))
 
 
-def test_other_chains_start_a_new_history():
-    """A goal that comes or goes makes other chains."""
+def test_history_is_short_and_of_the_present_chains():
+    """Other chains start a new one; rows older than its span go, and there are never too many."""
     history = History()
-    history.add(0.0, [goal_report('a', 1e-3)])
-    history.add(1.0, [goal_report('a', 1e-3), goal_report('b', 1e-3)])
+
+    def rows(now, *names):
+        history.add(now, [goal_report(name, 1e-3) for name in names])
+        return [len(column) for column in history.residuals()]
+
+    assert rows(0.0, 'a') == [1, 1]
+    assert rows(1.0, 'a', 'b') == [1, 1, 1]
     assert history.names == ('a', 'b')
-    assert [len(column) for column in history.residuals()] == [1, 1, 1]
-    history.add(2.0, [])
-    assert [len(column) for column in history.residuals()] == [0]
-
-
-def test_old_rows_are_dropped():
-    """Rows older than its span are dropped, and there are never too many."""
-    history = History()
+    assert rows(2.0) == [0]
     for number in range(3 * LENGTH):
-        history.add(0.001 * number, [goal_report('a', 1e-3)])
-    assert len(history.residuals()[0]) == LENGTH
-    history.add(1000.0, [goal_report('a', 1e-3)])
-    assert len(history.residuals()[0]) == 1
-    history.add(1000.0 + 0.9 * SPAN, [goal_report('a', 1e-3)])
-    assert len(history.residuals()[0]) == 2
+        last = rows(3.0 + 0.001 * number, 'a')
+    assert last == [LENGTH] * 2
+    assert rows(1000.0, 'a') == [1, 1]
+    assert rows(1000.0 + 0.9 * SPAN, 'a') == [2, 2]
 
 
 def test_legend_explains_the_colours_of_visible_layers():
@@ -255,7 +226,7 @@ def test_plots_have_units():
         return SimpleNamespace(data=None, remove=lambda: None)
 
     history = History()
-    history.add(0.0, [ChainReport('arm', 'CONVERGED', '', 1, 1e-3, {}, {})])
+    history.add(0.0, [goal_report('arm', 0.0)])
     PlotPanel(SimpleNamespace(add_uplot=add_uplot)).refresh(history)
     titles = [plot['title'] for plot in made]
     assert titles == ['residual [log10 of m, rad]', 'solve time [ms]']

@@ -43,22 +43,20 @@ ROBOT = """
 """
 
 
-def bodies_of(scene, text, clicked=None):
-    """Return the robot of a text and its bodies."""
-    robot = load_robot(text)
-    told = [] if clicked is None else clicked
-    return robot, LinkBodies(
-        scene,
-        robot,
-        lambda link, ray: told.append((link, ray)),
-        lambda link, event: told.append((link, event)),
-    )
+def bodies_of(scene, source, told=None):
+    """Return a robot and its bodies, whose clicks and drags are told."""
+    robot = load_robot(source)
+    heard = [] if told is None else told
+
+    def tell(*what):
+        heard.append(what)
+
+    return robot, LinkBodies(scene, robot, tell, tell)
 
 
 def test_bodies_follow_their_links(scene):
     """Every body is where its link is."""
-    robot = load_robot(description_path('hexapod.urdf'))
-    bodies = LinkBodies(scene, robot, lambda link, ray: None, lambda link, event: None)
+    robot, bodies = bodies_of(scene, description_path('hexapod.urdf'))
     q = robot.q + 0.003
     bodies.draw(q, visible=True)
     assert len(bodies.drawn) > 10
@@ -71,8 +69,7 @@ def test_bodies_follow_their_links(scene):
 
 def test_extent_leaves_out_the_ground(scene):
     """The walker's plate is much larger than the walker, and not above the floor."""
-    robot = load_robot(description_path('walker.urdf'))
-    bodies = LinkBodies(scene, robot, lambda link, ray: None, lambda link, event: None)
+    robot, bodies = bodies_of(scene, description_path('walker.urdf'))
     points, height = bodies.extent(robot.q)
     assert np.ptp(points, axis=0).max() < 1.5
     assert height <= points[:, 2].min()

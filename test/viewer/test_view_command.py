@@ -37,17 +37,13 @@ def url_of(process, start='http://127.0.0.1:'):
 )
 def test_missing_viser_error_says_what_to_install(words, monkeypatch, capsys, repository):
     """One line on stderr, exit code 2, before anything is loaded."""
-    monkeypatch.setattr('importlib.util.find_spec', _without_viser)
+    monkeypatch.setattr('importlib.util.find_spec', lambda name, *_: name != 'viser' or None)
     monkeypatch.chdir(repository)
     assert main(['view', *words]) == 2
     captured = capsys.readouterr()
     assert captured.out == ''
     assert captured.err.count('\n') == 1
     assert "pip install 'ik_node[viewer]'" in captured.err
-
-
-def _without_viser(name, *_):
-    return None if name == 'viser' else object()
 
 
 @pytest.mark.parametrize(
@@ -76,13 +72,21 @@ def test_unusable_arguments_end_with_2(words, reason, monkeypatch, capsys, repos
     assert captured.err.count('\n') == 1
 
 
-def test_page_is_served_until_told_to_stop(repository):
-    """It says where it is; Ctrl-C ends it with exit code 0 and without a traceback."""
+@pytest.mark.parametrize(
+    'words',
+    [['urdf/fivebar.urdf'], ['--demo', 'delta', '--seconds', '1'], ['--demo', 'walker']],
+    ids=['served', 'seconds', 'while it draws'],
+)
+def test_page_is_served_until_told_to_stop(words, repository):
+    """Ctrl-C, also as soon as the page is there, or --seconds: exit code 0, no traceback."""
     pytest.importorskip('viser')
-    with start(repository, 'urdf/fivebar.urdf') as process:
-        with urllib.request.urlopen(url_of(process), timeout=PATIENCE) as answer:
-            assert answer.status == 200
-        process.send_signal(signal.SIGINT)
+    with start(repository, *words) as process:
+        url = url_of(process)
+        if '--demo' not in words:
+            with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
+                assert answer.status == 200
+        if '--seconds' not in words:
+            process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE) == 0
         assert process.stderr.read() == ''
 
@@ -100,25 +104,6 @@ def test_page_for_others_prints_its_token(words, repository):
             urllib.request.urlopen(url.partition('?')[0], timeout=20)
         process.send_signal(signal.SIGINT)
         assert process.wait(20) == 0
-
-
-def test_page_ends_after_given_seconds(repository):
-    """After --seconds; a gallery robot needs no file."""
-    pytest.importorskip('viser')
-    with start(repository, '--demo', 'delta', '--seconds', '1') as process:
-        url_of(process)
-        assert process.wait(PATIENCE) == 0
-        assert process.stderr.read() == ''
-
-
-def test_ctrl_c_ends_page_while_robot_is_drawn(repository):
-    """As soon as the page is there, its thread is at work on the robot: it ends in order, too."""
-    pytest.importorskip('viser')
-    with start(repository, '--demo', 'walker') as process:
-        url_of(process)
-        process.send_signal(signal.SIGINT)
-        assert process.wait(PATIENCE) == 0
-        assert process.stderr.read() == ''
 
 
 @pytest.mark.parametrize('host', ['nope.invalid', '192.0.2.1'])
