@@ -18,62 +18,19 @@ MJCF = (
 )
 
 
-@pytest.mark.parametrize(
-    ('text', 'parts'),
-    [
-        ('1.5708', Fraction(1, 2)),
-        ('-1.57079633', Fraction(-1, 2)),
-        ('1.571', Fraction(1, 2)),
-        ('3.1416', Fraction(1)),
-        ('3.142', Fraction(1)),
-        ('0.7854', Fraction(1, 4)),
-        ('+.7854', Fraction(1, 4)),
-        ('7.854e-1', Fraction(1, 4)),
-        ('1.047', Fraction(1, 3)),
-        ('2.0944', Fraction(2, 3)),
-        ('-6.2832', Fraction(-2)),
-        ('0.2618', Fraction(1, 12)),
-        ('1.2566371', Fraction(2, 5)),
-        ('0.17453', Fraction(1, 18)),
-        ('1.57080', Fraction(1, 2)),
-    ],
-)
-def test_correctly_rounded_fractions_of_pi_are_recognised(text, parts):
-    """Whatever the number of digits, from four significant ones on."""
-    assert fraction_of_pi(text) == parts
+ROUNDED = """1.5708=1/2 -1.57079633=-1/2 1.571=1/2 3.1416=1 3.142=1 0.7854=1/4 +.7854=1/4
+    7.854e-1=1/4 1.047=1/3 2.0944=2/3 -6.2832=-2 0.2618=1/12 1.2566371=2/5 0.17453=1/18
+    1.57080=1/2"""
+# Too few digits, cut off instead of rounded, another number, or none at all.
+OTHERS = """1.57 3.14 0.785 0.524 1.5707 3.1415 3.1420 1.5710 0.1745 0.0000 0 -0.0 1 0.5 1.2345
+    1.57079 nan inf 1_5708 pi 1e300 3.1415926535 15708e-400"""
 
 
-@pytest.mark.parametrize(
-    'text',
-    [
-        '1.57',
-        '3.14',
-        '0.785',
-        '0.524',
-        '1.5707',
-        '3.1415',
-        '3.1420',
-        '1.5710',
-        '0.1745',
-        '0.0000',
-        '0',
-        '-0.0',
-        '1',
-        '0.5',
-        '1.2345',
-        '1.57079',
-        'nan',
-        'inf',
-        '1_5708',
-        'pi',
-        '1e300',
-        '3.1415926535',
-        '15708e-400',
-    ],
-)
-def test_other_numbers_are_left_alone(text):
-    """Too few digits, cut off instead of rounded, another number, or none at all."""
-    assert fraction_of_pi(text) is None
+def test_correctly_rounded_fractions_of_pi_are_recognised():
+    """Whatever the number of digits, from four significant ones on; others are left alone."""
+    for text, _, parts in (each.partition('=') for each in ROUNDED.split()):
+        assert fraction_of_pi(text) == Fraction(parts), text
+    assert [text for text in OTHERS.split() if fraction_of_pi(text) is not None] == []
 
 
 def turn(text, exact=True):

@@ -35,22 +35,6 @@ def test_the_joint_declared_first_keeps_a_link():
 
 
 @pytest.mark.parametrize(
-    ('ends', 'root', 'closing'),
-    [
-        (('ab', 'ba'), 'a', 'j1'),
-        (('ca', 'ab', 'bc'), 'a', 'j0'),
-        (('bc', 'cb', 'cd', 'da'), 'b', 'j1'),
-    ],
-)
-def test_a_ring_begins_at_its_first_link(ends, root, closing):
-    """Of a ring without a root the link declared first is the root."""
-    description = read_description(robot(*ends))
-    assert description.root.name == root
-    assert len(description.roots) == 1
-    assert list(description.closures) == [closing]
-
-
-@pytest.mark.parametrize(
     ('kind', 'inner'),
     [('revolute', '<limit lower="-1" upper="1"/>'), ('continuous', '<mimic joint="j0"/>')],
 )
@@ -74,13 +58,6 @@ def test_a_four_bar_written_as_a_cycle_moves():
     assert loaded.assembly.status.name == 'CONVERGED'
     assert loaded.mobility == 1
     assert [len(each.dof) for each in loaded.closures.values()] == [5]
-
-
-def test_link_with_two_root_parents_closes_a_loop():
-    """Two arms on one box: both roots stay, the second hold is a loop."""
-    description = read_description(robot('ax', 'bx'))
-    assert [root.name for root in description.roots] == ['a', 'b']
-    assert list(description.closures) == ['j1']
 
 
 def test_undirected_joints_are_reversed():

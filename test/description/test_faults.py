@@ -1,4 +1,4 @@
-"""Every fault in faults.txt is refused with its line, and the error names what was found."""
+"""Every fault in faults.txt is refused with its line; all in notes.txt is read with its note."""
 
 from pathlib import Path
 
@@ -7,21 +7,84 @@ from ik_node.errors import DescriptionError, IkError, TopologyError, Unsupported
 import pytest
 
 TYPES = {'': DescriptionError, '!': UnsupportedElementError, 'T': TopologyError}
-_, *SECTIONS = (Path(__file__).parent / 'faults.txt').read_text().split('\n== ')
 
 
-@pytest.mark.parametrize('section', SECTIONS, ids=[each.partition('\n')[0] for each in SECTIONS])
-def test_faults_are_refused_with_their_lines_and_names(section):
-    """The type of each error is exact, and its message names what was found."""
-    title, base, *rows = section.rstrip().replace('\\n', '\r').split('\n')
-    for row in rows:
-        where, names, text = row.replace('\r', '\n').split(' | ', 2)
-        base, line = base.replace('\r', '\n'), where.rstrip('!T')
+def sections(name):
+    """Return the sections of a file as parameters of a test."""
+    _, *found = (Path(__file__).parent / name).read_text().split('\n== ')
+    return [pytest.param(each, id=each.partition('\n')[0]) for each in found]
+
+
+def rows(section):
+    """Yield each row, its first two parts, the description and the annotations of the row."""
+    title, base, *found = section.rstrip().replace('\\n', '\r').split('\n')
+    for row in found:
+        first, second, text = row.replace('\r', '\n').split(' | ', 2)
+        base = base.replace('\r', '\n')
         old, change, new = text.partition(' => ')
         source = base.replace(old, new, 1) if change else base.replace('@', text)
-        closures = text if title.endswith(' closures') else None
+        annotated = title.endswith(' closures')
+        yield row, first, second, base if annotated else source, text if annotated else None
+
+
+@pytest.mark.parametrize('section', sections('faults.txt'))
+def test_faults_are_refused_with_their_lines_and_names(section):
+    """The type of each error is exact, and its message names what was found."""
+    for row, where, names, source, closures in rows(section):
+        line = where.rstrip('!T')
         with pytest.raises(IkError) as caught:
-            read_description(base if closures else source, closures=closures)
+            read_description(source, closures=closures)
         assert type(caught.value) is TYPES[where[len(line) :]], row
         assert str(getattr(caught.value, 'line', None) or '-') == line, row
         assert [name for name in names.split() if name not in str(caught.value)] == [], row
+
+
+def facts(description):
+    """Return what a row of notes.txt can state, each a text."""
+    joints, closures = description.joints.values(), description.closures.values()
+    rules = [(joint, rule) for joint in joints for rule in joint.couplings.values()]
+    lists = {
+        'name': [description.name],
+        'dialect': [description.dialect],
+        'links': description.links,
+        'joints': description.joints,
+        'closures': description.closures,
+        'roots': [root.name for root in description.roots],
+        'actuated': description.actuated,
+        'dof': [f'{joint.name}:{",".join(dof.name for dof in joint.dof)}' for joint in joints],
+        'rows': [f'{closure.name}:{len(closure.dof)}' for closure in closures],
+        'disabled': [closure.name for closure in closures if not closure.enabled],
+        'followers': [
+            f'{joint.name}<{rule.master.name}:'
+            + ','.join(f'{each:g}' for each in rule.coefficients)
+            for joint, rule in rules
+        ],
+        'limits': [
+            f'{joint.name}:{joint.min_dof_limit[dof]:g}..{joint.max_dof_limit[dof]:g}'
+            for joint in joints
+            for dof in joint.dof
+        ],
+        'masses': [f'{name}:{link.mass:g}' for name, link in description.links.items()],
+        'notes': [str(len(description.notes))],
+    }
+    return {name: ','.join(found) for name, found in lists.items()}
+
+
+def has(note, words):
+    """Return whether a note has these words, and not those with an exclamation mark."""
+    return all((word.lstrip('!') in note) != word.startswith('!') for word in words.split())
+
+
+@pytest.mark.parametrize('section', sections('notes.txt'))
+def test_unusual_content_is_read_and_noted(section):
+    """What was found is named in a note, or there is none where nothing is unusual."""
+    for row, stated, words, source, closures in rows(section):
+        description = read_description(source, closures=closures)
+        found = facts(description)
+        for name, _, wanted in (fact.partition('=') for fact in stated.split() if fact != '-'):
+            assert found[name] == wanted, row
+        if words == '-':
+            assert description.notes == [], row
+        elif words != '*':
+            for of_one in words.split(' & '):
+                assert any(has(note, of_one) for note in description.notes), row

@@ -2,7 +2,6 @@
 
 from xml.etree import ElementTree
 
-from ik_node.description.read import read_description
 from ik_node.errors import ShapeError, TopologyError, UnknownFrameError
 from ik_node.robot import load_robot
 import numpy as np
@@ -97,15 +96,6 @@ def test_centre_without_mass_is_refused(crane):
     assert bare.mass == 0.0
     with pytest.raises(TopologyError, match="'r' has no mass, so no centre of mass"):
         bare.centre_of_mass([])
-
-
-def test_inertial_without_mass_is_noted():
-    """It has none, and that is noted."""
-    text = '<robot name="r"><link name="a"><inertial>{}</inertial></link></robot>'
-    for inside in ('', '<mass/>', '<origin xyz="1 2 3"/>'):
-        description = read_description(text.format(inside))
-        assert description.links['a'].mass == 0.0
-        assert description.notes == ["link 'a': <inertial> without a mass, taken as 0"]
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,6 @@ def robot(links, *joints):
 
 
 ARM = robot('abc', joint('j', 'a', 'b'), joint('k', 'b', 'c', 'fixed'))
-LOOP = 'closures:\n- {name: side, frame_a: a, frame_b: c}\n'
 
 
 def test_text_and_path_read_the_same(tmp_path):
@@ -35,7 +34,7 @@ def test_text_and_path_read_the_same(tmp_path):
     for source in (ARM, '\ufeff \n' + ARM, path, str(path)):
         description = read_description(source)
         assert list(description.joints) == ['j', 'k']
-    assert description.source == str(path)
+    assert (description.source, description.text) == (str(path), path.read_bytes())
     path.write_text(ARM, encoding='utf-16')
     assert list(read_description(path).joints) == ['j', 'k']
 
@@ -83,22 +82,6 @@ def test_large_files_are_refused(tmp_path):
     for source in (ARM, path):
         with pytest.raises(DescriptionError, match='the largest description read is 50 bytes'):
             read_description(source, max_bytes=50)
-
-
-def test_a_sidecar_is_read_beside_a_path(tmp_path):
-    """NAME.closures.yaml adds to NAME.urdf; text has no sidecar; an argument replaces it."""
-    path = tmp_path / 'arm.urdf'
-    path.write_text(ARM)
-    (tmp_path / 'arm.closures.yaml').write_text(LOOP)
-    assert list(read_description(path).closures) == ['side']
-    assert list(read_description(ARM).closures) == []
-    assert list(read_description(path, closures={}).closures) == []
-    own = '<loop_joint name="own" type="point"><link1 link="a"/><link2 link="c"/></loop_joint>'
-    path.write_text(ARM.replace('</robot>', own + '</robot>'))
-    description = read_description(path)
-    assert list(description.closures) == ['own', 'side']
-    assert description.dialect == 'URDF + loop_joint + closures YAML'
-    assert description.text == path.read_bytes()
 
 
 def test_floating_root_gets_a_joint():

@@ -52,13 +52,6 @@ def test_closing_frames_with_axis_become_a_hinge(tilt):
     assert description.notes == []
 
 
-def test_half_a_pair_is_noted():
-    """The other end may have been left out."""
-    description = read_description(robot(PAIR[0]))
-    assert not description.closures
-    assert "there is no 'closing_tip_2'" in description.notes[0]
-
-
 def test_loop_joint_replaces_guessed_closure():
     """Where something says more of the same two links, the guess is dropped."""
     loop = (
@@ -85,12 +78,3 @@ def test_names_that_say_too_little(name, tmp_path):
     assert note in read_description(robot(*frames)).notes[0]
     closures = {'closures': [{'frame_a': name, 'frame_b': name + '2'}]}
     assert read_description(robot(*frames), closures=closures).notes == []
-
-
-def test_unknown_elements_named_like_loops_are_noted():
-    """They are noted, others are not."""
-    extra = '<closed_loop a="1"/><closed_loop/><material name="m"/><loop_closure/>'
-    assert read_description(robot(extra=extra)).notes == [
-        '<closed_loop> is not read (2 of them)',
-        '<loop_closure> is not read (1 of them)',
-    ]

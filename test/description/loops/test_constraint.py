@@ -46,29 +46,16 @@ def test_axes_are_read_in_both_frames():
     """Each counts in its own frame; the child's is the parent's if it is not written."""
     parent = '<parent_axis xyz="0 2 0"/>'
     both = parent + '<child_axis xyz="1 0 0"/>'
-    for axes, child in ((both, (1, 0, 0)), (parent, (0, 1, 0))):
-        found = read('name="c" type="revolute"', ENDS + axes).closures['c']
-        np.testing.assert_allclose(quat_to_matrix(found.quaternion)[:, 2], (0, 1, 0), atol=1e-15)
-        child_axis = quat_to_matrix(found.offset_quaternion)[:, 2]
-        np.testing.assert_allclose(child_axis, child, atol=1e-15)
-
-
-def test_universal_constraint_needs_both_axes():
-    """The parent's axis is frame_b's x, the child's frame_a's y."""
-    axes = '<parent_axis xyz="0 0 1"/><child_axis xyz="1 0 0"/>'
-    found = read('name="c" type="universal"', ENDS + axes).closures['c']
-    np.testing.assert_allclose(quat_to_matrix(found.quaternion)[:, 0], (0, 0, 1), atol=1e-15)
-    child_axis = quat_to_matrix(found.offset_quaternion)[:, 1]
-    np.testing.assert_allclose(child_axis, (1, 0, 0), atol=1e-15)
-
-
-def test_defaults_are_noted():
-    """No axis is x, no name a new one."""
-    description = read('type="revolute"')
-    assert description.notes[1:] == [
-        "<constraint> without a name is called 'constraint_1'",
-        "constraint 'constraint_1': no <parent_axis>, taken as 1 0 0",
-    ]
+    # A universal joint has the parent's axis as frame_b's x, the child's as frame_a's y.
+    for kind, axes, child, columns in [
+        ('revolute', both, (1, 0, 0), (2, 2)),
+        ('revolute', parent, (0, 1, 0), (2, 2)),
+        ('universal', both, (1, 0, 0), (0, 1)),
+    ]:
+        found = read(f'name="c" type="{kind}"', ENDS + axes).closures['c']
+        ends = (found.quaternion, found.offset_quaternion)
+        for quat, column, axis in zip(ends, columns, ((0, 1, 0), child), strict=True):
+            np.testing.assert_allclose(quat_to_matrix(quat)[:, column], axis, atol=1e-15)
 
 
 def test_new_names_of_two_dialects():

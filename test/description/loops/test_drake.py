@@ -5,43 +5,39 @@ from ik_node.errors import UnsupportedElementError
 import pytest
 
 
-def robot(inside, joint=''):
+def robot(inside):
     """Return three links in a row, hinged, with some elements on line 3."""
     text = ''.join(f'<link name="{name}"/>' for name in 'ABC')
     for name, parent in (('B', 'A'), ('C', 'B')):
         text += (
             f'<joint name="j{name}" type="continuous"><parent link="{parent}"/>'
-            f'<child link="{name}"/><origin xyz="1 0 0"/><axis xyz="0 0 1"/>'
-            f'{joint if name == "C" else ""}</joint>'
+            f'<child link="{name}"/><origin xyz="1 0 0"/><axis xyz="0 0 1"/></joint>'
         )
     return f'<robot name="r">\n{text}\n{inside}</robot>'
 
 
-def between(tag, extra='', first='A', p_BQ='<drake:TAG_p_BQ value="4 5 6"/>'):
-    """Return a constraint between points."""
+@pytest.mark.parametrize(
+    ('tag', 'more', 'kind', 'distance'),
+    [
+        ('ball_constraint', '', 'frame', 0.0),
+        ('distance_constraint', '<drake:TAG_distance value="0.5"/>', 'distance', 0.5),
+    ],
+)
+def test_constraint_between_points_is_read(tag, more, kind, distance):
+    """Two points, and how far they are apart; the prefix need not be declared."""
     inside = (
-        f'<drake:TAG_body_A name="{first}"/><drake:TAG_body_B name="C"/>'
-        f'<drake:TAG_p_AP value="1 2 3"/>{p_BQ}{extra}'
+        '<drake:TAG><drake:TAG_body_A name="A"/><drake:TAG_body_B name="C"/>'
+        '<drake:TAG_p_AP value="1 2 3"/><drake:TAG_p_BQ value="4 5 6"/>'
+        f'{more}<drake:TAG_stiffness value="1"/></drake:TAG>'
     )
-    return f'<drake:TAG>{inside}</drake:TAG>'.replace('TAG', tag)
-
-
-def test_ball_constraint_becomes_a_point():
-    """Two points; the prefix need not be declared."""
-    description = read_description(robot(between('ball_constraint')))
+    description = read_description(robot(inside.replace('TAG', tag)))
     (found,) = description.closures.values()
-    assert (found.name, len(found.dof)) == ('ball_constraint_1', 3)
+    assert (found.name, found.kind, found.distance) == (f'{tag}_1', kind, distance)
+    assert [dof.name for dof in found.dof][:3] == (['X', 'Y', 'Z'] if kind == 'frame' else [])
     assert (found.child.name, found.parent.name) == ('A', 'C')
     assert found.offset_position.tolist() == [1, 2, 3]
     assert found.position.tolist() == [4, 5, 6]
     assert description.dialect == 'URDF + Drake'
-
-
-def test_distance_constraint_is_read():
-    """Two points and how far they are apart."""
-    extra = '<drake:TAG_distance value="0.5"/><drake:TAG_stiffness value="1"/>'
-    (found,) = read_description(robot(between('distance_constraint', extra))).closures.values()
-    assert (found.kind, found.distance) == ('distance', 0.5)
 
 
 FRAMES = (
@@ -90,19 +86,6 @@ def test_bushing_of_stiffness_zero_is_not_used():
     assert found.position.tolist() == [0, 0, 0]
 
 
-def test_drake_mimic_is_read():
-    """A rule that only Drake sees is a coupling; URDF's own comes first."""
-    drake = '<drake:mimic joint="jB" multiplier="2" offset="1"/>'
-    (rule,) = read_description(robot('', drake)).joints['jC'].couplings.values()
-    assert (rule.master.name, rule.coefficients) == ('jB', (1.0, 2.0))
-    own = '<mimic joint="jB" multiplier="3"/>'
-    (rule,) = read_description(robot('', own + drake)).joints['jC'].couplings.values()
-    assert rule.coefficients == (0.0, 3.0)
-    (note,) = read_description(robot('', '<drake:mimic joint="x"/>')).notes
-    assert "'jC' is not read" in note
-    assert "'x'" in note
-
-
 def test_drake_joint_is_read():
     """A type that URDF does not have; the link hangs on it."""
     text = robot('').replace(
@@ -118,9 +101,3 @@ def test_drake_joint_is_read():
     assert [root.name for root in description.roots] == ['A']
     with pytest.raises(UnsupportedElementError, match='<drake:joint name="jC">: type="screw" is'):
         read_description(text.replace('"ball"', '"screw"'))
-
-
-def test_unread_drake_tendon_is_noted():
-    """A tendon has limits, not a row."""
-    description = read_description(robot('<drake:tendon_constraint/>'))
-    assert description.notes == ['<drake:tendon_constraint> is not read']

@@ -28,11 +28,12 @@ def closure(*args):
     return found
 
 
-def test_frames_of_both_links_are_read():
-    """The first link is frame_a, the second frame_b; poses are attributes."""
+@pytest.mark.parametrize('second', ['link2', 'link1'])
+def test_frames_of_both_links_are_read(second):
+    """The first link is frame_a, the second frame_b, as in Isaac's documentation also `link1`."""
     description = read(
         'name="c" type="fixed"',
-        '<link1 link="left" xyz="1 2 3" rpy="0.1 0.2 0.3"/><link2 link="right" xyz="4 5 6"/>',
+        f'<link1 link="left" xyz="1 2 3" rpy="0.1 0.2 0.3"/><{second} link="right" xyz="4 5 6"/>',
     )
     found = description.closures['c']
     assert found.parent is description.links['right']
@@ -42,12 +43,6 @@ def test_frames_of_both_links_are_read():
     wanted = quat_from_euler(0.1, 0.2, 0.3)
     np.testing.assert_allclose(found.offset_quaternion, wanted, atol=1e-15)
     assert description.dialect == 'URDF + loop_joint'
-
-
-def test_second_link1_counts_as_link2():
-    """The spelling of Isaac's documentation: the second link1 is link2."""
-    found = closure('name="c" type="fixed"', '<link1 link="left"/><link1 link="right"/>')
-    assert (found.child.name, found.parent.name) == ('left', 'right')
 
 
 @pytest.mark.parametrize('name', CLOSURE_TYPES)
@@ -83,15 +78,6 @@ ROBOT = (
     '<joint name="j" type="fixed"><parent link="left"/><child link="right"/>'
     f'<origin rpy="0 0 {np.pi / 2}"/></joint>LOOP</robot>'
 )
-
-
-def test_loop_joint_without_name_gets_one():
-    """It is called by its tag and a number that nothing else has; that is noted."""
-    ends = '<loop_joint type="fixed">' + ENDS + '</loop_joint>'
-    text = ROBOT.replace('LOOP', ends * 2 + '<material name="loop_joint_1"/>')
-    description = read_description(text)
-    assert list(description.closures) == ['loop_joint_2', 'loop_joint_3']
-    assert description.notes[0] == "<loop_joint> without a name is called 'loop_joint_2'"
 
 
 @pytest.mark.parametrize(
@@ -155,10 +141,3 @@ def test_fusion_notation_is_read(frame, wanted):
         np.testing.assert_allclose(axis, wanted, atol=1e-12)
         np.testing.assert_allclose(point, place, atol=1e-12)
     assert len(description.closures['c'].dof) == 5
-
-
-def test_limit_of_a_loop_joint_is_noted():
-    """A closure has no value that a limit could bound."""
-    ends = '<link1 link="left"/><link2 link="right"/>'
-    description = read('name="c" type="revolute"', f'{ends}<limit lower="-1" upper="1"/>')
-    assert any("loop_joint 'c': its <limit> is not used" in note for note in description.notes)

@@ -128,19 +128,3 @@ def test_coupling_of_more_joints_becomes_a_sum():
     assert values['rotor'] == pytest.approx(3 * (values['knee'] + values['ankle']), abs=1e-14)
     assert values['rotor'] != 0.0
     assert loaded.joint_names == ['hip', 'knee', 'ankle', 'rotor']
-
-
-def test_coupling_without_effect_is_noted():
-    """A ratio of zero, or no joint on one of the ways."""
-    note = "coupling 'c' is not used"
-    assert note in read_description(robot(coupling('0'))).notes[0]
-    text = robot(coupling().replace('link="b"', 'link="a"'))
-    assert note in read_description(text).notes[0]
-
-
-def test_dependent_joints_have_no_motor():
-    """Independent joints have one, unless something better says which do."""
-    assert read_description(robot('', dependent='c')).actuated == ['jb']
-    assert read_description(robot('')).actuated == []
-    transmission = '<transmission name="t"><joint name="jc"/></transmission>'
-    assert read_description(robot(transmission, dependent='c')).actuated == ['jc']

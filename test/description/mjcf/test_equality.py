@@ -69,17 +69,6 @@ def test_weld_constrains_six_axes():
     assert len(closure.dof) == 3
 
 
-def test_inactive_equality_gives_disabled_closure_or_no_coupling():
-    """Loops are there, but off; a coupling that is off is left out."""
-    description = read(
-        '<connect body1="b" body2="c" anchor="0 0 0" active="false"/>'
-        '<joint joint1="j" joint2="l" active="false"/>'
-    )
-    assert [closure.enabled for closure in description.closures.values()] == [False]
-    assert description.joints['j'].couplings == {}
-    assert description.notes[-1] == "the equality of joint 'j' is inactive; it is not read"
-
-
 def test_equality_of_default_class_can_be_inactive():
     """<equality> in a class has `active`."""
     text = BARS.replace('EQUALITY', '<connect class="off" body1="b" anchor="0 0 0"/>').replace(
@@ -88,20 +77,6 @@ def test_equality_of_default_class_can_be_inactive():
     )
     (closure,) = read_description(text).closures.values()
     assert not closure.enabled
-
-
-def test_a_mocap_body_does_not_hold_the_robot():
-    """Programs drag robots with one; the closure is there, but off."""
-    description = read('<weld body1="hand" body2="b"/>')
-    assert [closure.enabled for closure in description.closures.values()] == [False]
-    assert "drags the robot with the mocap body 'hand'" in description.notes[-1]
-
-
-def test_body_connected_to_itself_is_noted():
-    """That says nothing."""
-    description = read('<connect body1="b" body2="b" anchor="0 0 0"/>')
-    assert len(description.closures) == 0
-    assert "connects body 'b' to itself" in description.notes[-1]
 
 
 def test_joints_that_follow():

@@ -85,6 +85,7 @@ def test_fault_in_an_included_file_names_that_file(write):
         ('<include file="\x7f"/>', 'there is no file'),
         (f'<include file="{"x" * 5000}"/>', 'there is no file'),
         ('<include file="."/>', "there is no file '.' in"),
+        ('<include file="pipe.xml"/>', 'there is no file'),
         ('<include file="main.xml"/>', "the file 'main.xml' includes itself"),
         ('<include file="one.xml"/>', "the file 'one.xml' includes itself"),
         ('<include file="bad.xml"/>', 'not well-formed XML'),
@@ -93,7 +94,7 @@ def test_fault_in_an_included_file_names_that_file(write):
         ('<include file="locked.xml"/>', "the file 'locked.xml' cannot be read"),
     ],
 )
-def test_includes_that_are_refused(write, monkeypatch, include, message):
+def test_includes_that_are_refused(write, tmp_path, monkeypatch, include, message):
     """By name, and before they take time or memory."""
     write('one.xml', '<x><include file="two.xml"/></x>')
     write('two.xml', '<x><include file="one.xml"/></x>')
@@ -103,6 +104,7 @@ def test_includes_that_are_refused(write, monkeypatch, include, message):
         write(f'twice{i}.xml', f'<x><include file="twice{i + 1}.xml"/>' * 2 + '</x></x>')
     write('twice.xml', '<x>' + '<include file="part.xml"/>' * 201 + '</x>')
     write('part.xml', '<x/>')
+    os.mkfifo(tmp_path / 'pipe.xml')  # reading it would wait for ever
     locked = write('locked.xml', '<x/>')
     main = write('main.xml', MAIN.format('', f'<body name="a">{include}</body>', ''))
     opened = type(locked).open
@@ -117,19 +119,15 @@ def test_includes_that_are_refused(write, monkeypatch, include, message):
         read_description(main)
 
 
-def test_a_text_has_no_folder():
-    """So that it cannot include."""
-    with pytest.raises(DescriptionError, match='a description given as text has no folder'):
-        read_description(MAIN.format('<include file="/etc/hostname"/>', '', ''))
-
-
 def test_other_files_are_bounded(write, monkeypatch):
-    """All of them together."""
+    """All of them together; a text has no folder, so that it has none."""
     monkeypatch.setattr(document_module, 'MAX_BYTES', 100)
     write('part.xml', '<x><geom/>' + ' ' * 60 + '</x>')
     main = MAIN.format('', '<include file="part.xml"/>' * 2, '')
     with pytest.raises(DescriptionError, match='more than 100 bytes in other files'):
         read_description(write('main.xml', main))
+    with pytest.raises(DescriptionError, match='a description given as text has no folder'):
+        read_description(MAIN.format('<include file="/etc/hostname"/>', '', ''))
 
 
 ATTACH = '<asset><model name="hand" file="gripper.xml"/></asset>'
@@ -272,11 +270,3 @@ def test_replicas_do_not_run_away():
     text = '<mujoco><worldbody><replicate count="9" offset="1e12 0 0"/></worldbody></mujoco>'
     with pytest.raises(DescriptionError, match='its replicas reach beyond 1e12 m'):
         read_description(text)
-
-
-def test_an_include_is_no_pipe(write, tmp_path):
-    """Only files are opened: reading a pipe would wait for ever."""
-    os.mkfifo(tmp_path / 'pipe.xml')
-    main = write('main.xml', MAIN.format('<include file="pipe.xml"/>', '', ''))
-    with pytest.raises(DescriptionError, match='there is no file'):
-        read_description(main)

@@ -63,18 +63,6 @@ def test_inertiafromgeom_selects_the_source_of_masses():
     assert read('<geom mass="1" group="2"/>', 'inertiagrouprange="3 4"').links['a'].mass == 0.0
 
 
-@pytest.mark.parametrize(
-    'geom', ['type="mesh" mesh="x"', 'type="sphere" mesh="x"', 'size="1" shellinertia="true"']
-)
-def test_mass_of_a_mesh_is_unknown(geom):
-    """It is not known, and that is said."""
-    description = read(f'<geom {geom}/>')
-    assert description.links['a'].mass == 0.0
-    assert description.notes == [
-        "the masses of 1 bodies come from meshes, which are not read; taken as 0 kg: 'a'"
-    ]
-
-
 def test_settotalmass_scales_masses():
     """<compiler settotalmass>, if all masses are known."""
     body = '<inertial pos="0 0 0" mass="2"/><body name="b"><geom {}/></body>'

@@ -110,28 +110,6 @@ def test_a_ball_joint_has_three_angles():
     assert any("ball joint 'b': EX EY EZ" in note for note in description.notes)
 
 
-def test_unnamed_bodies_and_joints_get_unique_names():
-    """Names that are there are not taken twice."""
-    description = world(
-        '<body><joint/><body name="body1"/></body><body name="a"><joint/><joint name="a_hinge"/>'
-        '</body>'
-    )
-    assert list(description.links) == ['world', 'body1_2', 'body1', 'a__a_hinge_2', 'a']
-    assert [joint.name for joint in description.joint_order] == [
-        'body1_2_hinge',
-        'a_hinge_2',
-        'a_hinge',
-    ]
-    assert description.notes[-1].startswith('3 bodies and joints have no name; named')
-
-
-def test_site_with_name_of_a_body_is_renamed():
-    """Bodies and sites may share names in an MJCF; links may not."""
-    description = world('<body name="a"><site name="a" pos="1 0 0"/><site name="b"/></body>')
-    assert list(description.links) == ['world', 'a', 'a_site', 'b']
-    assert description.notes[-1] == "the name of site 'a' is taken; it is renamed to 'a_site'"
-
-
 def test_actuators_give_the_motors():
     """Joints with an actuator, also through a fixed tendon that has one free joint."""
     rest = """<tendon><fixed name="one"><joint joint="elbow" coef="1"/></fixed>

@@ -128,53 +128,18 @@ def test_loop_joint_with_limits_stays_a_joint():
         assert list(read_description(robot(joint(inside=endless))).joints) == ['jb', 'jc']
 
 
-@pytest.mark.parametrize(
-    ('text', 'expected'),
-    [
-        ('<velocity>2.5</velocity>', 2.5),
-        ('', np.inf),
-        ('<velocity>0</velocity>', np.inf),
-        ('<velocity>-1</velocity>', np.inf),
-        ('<velocity>1e16</velocity>', np.inf),
-    ],
-)
-def test_velocity_limit_of_a_joint_that_stays(text, expected):
-    """A positive <velocity> is the limit of the joint; without one there is none."""
-    inside = f'<axis><xyz>0 0 1</xyz><limit><lower>-1</lower>{text}</limit></axis>'
-    description = read_description(robot(joint(inside=inside)))
-    assert description.joints['g'].max_velocity[5] == expected
+@pytest.mark.parametrize('tag', ['velocity', 'effort'])
+def test_velocity_and_effort_limits_of_a_joint_that_stays(tag):
+    """A positive number is the limit of the joint; without one there is none."""
+    for number, limit in (('2.5', 2.5), ('', np.inf), ('0', np.inf), ('-1', np.inf)):
+        text = f'<{tag}>{number}</{tag}>' if number else ''
+        inside = f'<axis><xyz>0 0 1</xyz><limit><lower>-1</lower>{text}</limit></axis>'
+        read = read_description(robot(joint(inside=inside))).joints['g']
+        assert {'velocity': read.max_velocity, 'effort': read.max_effort}[tag][5] == limit
 
 
-@pytest.mark.parametrize(
-    ('text', 'expected'),
-    [
-        ('<effort>2.5</effort>', 2.5),
-        ('', np.inf),
-        ('<effort>0</effort>', np.inf),
-        ('<effort>-1</effort>', np.inf),
-        ('<effort>1e16</effort>', np.inf),
-    ],
-)
-def test_effort_limit_of_a_joint_that_stays(text, expected):
-    """A positive <effort> is the limit of the joint; without one there is none."""
-    inside = f'<axis><xyz>0 0 1</xyz><limit><lower>-1</lower>{text}</limit></axis>'
-    description = read_description(robot(joint(inside=inside)))
-    assert description.joints['g'].max_effort[5] == expected
-
-
-def test_joint_with_name_of_closure_is_renamed():
-    """The joint that stays gets another one."""
-    limit = '<axis><xyz>0 0 1</xyz><limit><lower>-1</lower></limit></axis>'
-    description = read_description(robot(joint(inside=limit, name=' name="jb"')))
-    assert list(description.joints) == ['jb', 'jc', 'jb_']
-    assert "the name 'jb' is taken, it is renamed to 'jb_'" in description.notes[-1]
-
-
-def test_fixing_the_root_to_the_world_is_noted():
-    """Fixed there it stays where it is; on a hinge it moves."""
-    description = read_description(robot(joint('fixed', '', 'world', 'a')))
-    assert not description.closures
-    assert 'fixes the root link to the world, where it is fixed already' in description.notes[0]
+def test_root_on_a_hinge_to_the_world_moves():
+    """The world is the root then."""
     loaded = ik.load_robot(robot(joint(parent='world', child='a')))
     assert loaded.joint_names == ['jb', 'jc', 'g']
     assert [root.name for root in loaded.description.roots] == ['world']
@@ -192,11 +157,3 @@ def test_joint_connects_a_separate_tree():
     assert description.links['e'].get_world_position().tolist() == pytest.approx([0, 0, 3])
     description.joints['jb'].set_dof_values(np.pi)
     assert description.links['d'].get_world_position() == pytest.approx([2, 0, 0])
-
-
-def test_a_gearbox_is_noted():
-    """The rest of the robot is read; the note says how to tell the ratio."""
-    gears = joint('gearbox', '<gearbox_ratio>-2</gearbox_ratio>')
-    description = read_description(robot(gears))
-    assert not description.closures
-    assert "gazebo joint 'g': a gearbox (ratio -2) is not read" in description.notes[-1]

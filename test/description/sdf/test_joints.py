@@ -33,30 +33,6 @@ def limits(lower='', upper='', more=''):
     return f'<limit>{inner}{more}</limit>'
 
 
-def test_every_single_joint_type_is_read():
-    """The types that stay one joint."""
-    for kind, dofs in [
-        ('fixed', []),
-        ('revolute', ['EZ']),
-        ('Revolute', ['EZ']),
-        ('continuous', ['EZ']),
-        ('prismatic', ['Z']),
-        ('ball', ['EX', 'EY', 'EZ']),
-    ]:
-        made = read_description(sdf(joint(kind, axis()))).joints['j']
-        assert [dof.name for dof in made.dof] == dofs
-
-
-def test_planar_joint_is_read():
-    """Drake's own joint: along x and y and about z of its frame."""
-    text = sdf(
-        '<drake:joint name="p" type="planar"><drake:parent>a</drake:parent>'
-        '<drake:child>b</drake:child><pose>0 0 1 0 0 0</pose></drake:joint>'
-    )
-    made = read_description(text).joints['p']
-    assert [dof.name for dof in made.dof] == ['X', 'Y', 'EZ']
-
-
 @pytest.mark.parametrize('kind', ['universal', 'revolute2'])
 def test_joint_of_two_axes_becomes_two_joints(kind):
     """Two hinges in a row: the first in the parent, the second in what that turns."""
@@ -114,23 +90,6 @@ def test_gearbox_becomes_a_coupling(flip, sign):
     assert rule.master is description.joints['j']
     assert rule.coefficients == (0.0, 5.0 * sign)
     assert ik.load_robot(text).mobility == 1
-
-
-@pytest.mark.parametrize(
-    ('body', 'note'),
-    [
-        ('', 'no <gearbox_reference_body>'),
-        (
-            '<gearbox_reference_body>a</gearbox_reference_body>',
-            "no revolute joint connects 'c' with 'a'",
-        ),
-    ],
-)
-def test_gears_that_are_left_out(body, note):
-    """Without a body, or a hinge on it, a note says so."""
-    gears = joint('gearbox', body + axis() + axis(tag='axis2'), 'gears', 'bc')
-    description = read_description(sdf(joint('revolute', axis()) + gears))
-    assert any(note in each for each in description.notes)
 
 
 def test_mimic_becomes_a_coupling():
@@ -200,27 +159,6 @@ def test_effort_limit_is_read():
         assert found.joints['j_axis2'].max_effort[DOF.EX] == effort
 
 
-def test_joint_without_axis_is_about_z():
-    """The format's default, and a note."""
-    description = read_description(sdf(joint('revolute')))
-    assert [dof.name for dof in description.joints['j'].dof] == ['EZ']
-    assert "joint 'j': no <axis>, taken as 0 0 1" in description.notes
-
-
-def test_controller_plugins_name_the_motors():
-    """The joints that a controller's plugin lists."""
-    plugin = (
-        '<plugin filename="{}" name="{}"><joint_name>k</joint_name><joint_name>no</joint_name>'
-        '</plugin>'
-    )
-    joints = joint('revolute', axis()) + joint('revolute', axis(), 'k', 'bc')
-    name = 'gz::sim::systems::JointPositionController'
-    text = sdf(joints + plugin.format('gz-sim-joint-position-controller-system', name))
-    assert read_description(text).actuated == ['k']
-    assert read_description(sdf(joints + plugin.format('', name))).actuated == ['k']
-    assert read_description(sdf(joints + plugin.format('camera.so', 'camera'))).actuated == []
-
-
 def test_zero_effort_means_no_motor():
     """Where some have an effort of 0, the others have motors."""
     idle = axis(inner=limits(more='<effort>0</effort>'))
@@ -250,23 +188,3 @@ def test_masses_are_read():
     np.testing.assert_array_equal(description.links['a'].centre_of_mass, [1, 2, 3])
     assert "links 'b': no mass is given, taken as 1 kg" in description.notes
     assert any("'c': the mass depends on shapes" in each for each in description.notes)
-
-
-def test_joint_to_included_link_is_left_out():
-    """A sensor that is included hangs nowhere; the robot is read."""
-    text = sdf(
-        joint('revolute', axis())
-        + '<include><uri>model://gps</uri></include>'
-        + '<joint name="s" type="fixed"><parent>b</parent><child>gps::link</child></joint>'
-    )
-    description = read_description(text)
-    assert list(description.joints) == ['j']
-    assert any("'gps::link' is part of an <include>" in note for note in description.notes)
-    assert any("<include> of 'model://gps' is not read" in note for note in description.notes)
-
-
-def test_static_models_are_noted():
-    """Their joints are read as if they moved, with a note."""
-    description = read_description(sdf('<static>true</static>' + joint('revolute', axis())))
-    assert [each.name for each in description.joint_order] == ['j']
-    assert "model 'r' is static; its joints are read as movable" in description.notes

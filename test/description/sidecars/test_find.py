@@ -167,14 +167,16 @@ def test_loops_in_both_files_are_used(read):
     description = read({'urdf/arm.yaml': GEPETTO}, robot=robot)
     assert sorted(description.closures) == ['left__r', 'left__r_2']
     assert description.closures['left__r_2'].parent.name == 'right'
+    assert description.dialect == 'URDF + loop_joint + Gepetto YAML'
 
 
 def test_text_reads_no_sidecar(read, tmp_path, monkeypatch):
-    """Only a path has a place beside it."""
+    """Only a path has a place beside it, where nothing is looked for if annotations are given."""
     read({'urdf/arm.closures.yaml': OWN})
     monkeypatch.chdir(tmp_path / 'pkg/urdf')
     assert read_description(ROBOT).closures == {}
     assert list(read_description('arm.urdf').closures) == ['own']
+    assert read_description('arm.urdf', closures={}).closures == {}
 
 
 @pytest.mark.parametrize('text', DIALECTS)

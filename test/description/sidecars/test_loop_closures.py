@@ -143,24 +143,3 @@ actuated_joints: [crank]
     for name in ('rocker', 'mount'):
         assert description.joints[name].dof == [DOF.EX, DOF.EY, DOF.EZ]
     assert "<text>: the key 'ball_limit_deg' is not read" in description.notes
-
-
-def test_pin_without_axis_and_ball_with_axis_are_points():
-    """Both are points; that is said."""
-    ends = {'parent': 'b', 'child': 'c'}
-    content = {'pin_loops': [ends], 'ball_loops': [{**ends, 'axis': [0, 0, 1]}]}
-    description = read_description(ROBOT, closures=content)
-    assert all(loop.dof == [DOF.X, DOF.Y, DOF.Z] for loop in description.closures.values())
-    assert len(description.closures) == 2
-    notes = '; '.join(description.notes)
-    assert 'pin_loops[0]: a pin without axis; it is taken as a point' in notes
-    assert 'ball_loops[0]: a ball; its axis is not read; it is taken as a point' in notes
-
-
-def test_motors_that_are_none():
-    """A driven joint that is fixed, or not there, is noted."""
-    motors = {'independent': ['crank', 'mount'], 'actuated_joints': ['crank', 'x']}
-    description = read_description(ROBOT, closures=motors)
-    assert description.actuated == ['crank']
-    assert "<dict>: independent: 'mount' has no motor, as it is fixed" in description.notes
-    assert "actuated_joints: 'x' has no motor, as there is no such joint" in description.notes[-1]

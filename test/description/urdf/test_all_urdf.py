@@ -37,26 +37,13 @@ def test_limits_of_a_mimic_s_mimic_bind_the_master():
     assert values['k'] == pytest.approx(1.0, abs=1e-6)
 
 
-NAMES = [
-    'a.b',
-    'a/b',
-    'a b',
-    'ä-関節',
-    '.',
-    'X',
-    'EZ',
-    'a.X',
-    '"',
-    '#',
-    'root',
-    '__world_joint__:a',
-]
+NAMES = 'a b;é.X <;a.b;a/b;ä-関節;.;X;EZ;a.X;";#;root;__world_joint__:a'
 
 
-@pytest.mark.parametrize('name', NAMES)
-def test_names(name):
+@pytest.mark.parametrize('name', NAMES.split(';'))
+def test_names_may_hold_any_character(name):
     """Joints and links may be called anything; values are found by their names."""
-    quoted = name.replace('"', '&quot;')
+    quoted = name.replace('"', '&quot;').replace('<', '&lt;')
     text = robot(joint(quoted, 'a', quoted), links=['a', quoted])
     loaded = ik.load_robot(text)
     assert loaded.joint_names == [name]
@@ -71,39 +58,6 @@ def test_joint_named_like_a_value_is_refused():
         read_description(text)
     other = text.replace('a.X', 'a.W')
     assert ik.load_robot(other).joint_names[-1] == 'a.W'
-
-
-@pytest.mark.parametrize(
-    ('inside', 'driven'),
-    [
-        ('<type>x</type><joint name="j"><hardwareInterface>y</hardwareInterface></joint>', ['j']),
-        ('<plugin>x</plugin><joint name="j" role="joint1"/><actuator name="m"/>', ['j']),
-        (
-            '<actuator name="m"/><joint name="j"/><mechanicalReduction>1</mechanicalReduction>',
-            ['j'],
-        ),
-        ('<rightActuator name="m"/><flexJoint name="j"/><rollJoint name="k"/>', ['j', 'k']),
-        ('<actuator name="m"/><gap_joint name="k"/><passive_joint name="j"/>', ['k']),
-        ('<actuator name="j"/>', []),
-    ],
-)
-def test_transmissions_give_the_motors(inside, driven):
-    """ROS 1's, ROS 2's and PR2's; an actuator has a name of its own."""
-    extra = f'<transmission name="t">{inside}</transmission>'
-    text = robot(joint('j', 'a', 'b'), joint('k', 'b', 'c'), links='abc', extra=extra)
-    assert read_description(text).actuated == driven
-
-
-def test_soft_limits_are_noted():
-    """They are the controller's; a half-written one does no harm."""
-    inside = '<axis xyz="0 0 1"/><limit lower="-1" upper="1"/><safety_controller'
-    text = robot(
-        joint('j', 'a', 'b', inside + ' soft_upper_limit="0.5"/>', 'revolute'), links='ab'
-    )
-    description = read_description(text)
-    assert description.notes == ['soft limits (<safety_controller>, 1 joint) are not used']
-    assert description.joints['j'].max_dof_limit[5] == 1
-    assert not read_description(text.replace('soft_upper_limit', 'k_position')).notes
 
 
 def test_default_namespace_is_ignored():

@@ -73,14 +73,6 @@ def test_planar_joint_is_read(axis, dofs):
     np.testing.assert_allclose(link.matrix_world[:3, :3], turn(normal, 0.5), atol=1e-15)
 
 
-def test_fixed_floating_and_ball_joints_are_read():
-    """No DoF, six, and three rotational ones; a fixed joint's axis is not looked at."""
-    assert read_description(one('fixed', '<axis xyz="0 0 0"/>')).joints['j'].dof == []
-    assert read_description(one('floating')).joints['j'].dof == list(DOF)
-    for name in ('spherical', 'ball'):
-        assert read_description(one(name)).joints['j'].dof == [DOF.EX, DOF.EY, DOF.EZ]
-
-
 def test_joint_order_is_the_file_order():
     """Links and joints keep the order of the file, whatever the tree."""
     text = robot(
@@ -181,39 +173,10 @@ def test_effort_limit_is_read():
             assert description.notes == [note] * is_noted
 
 
-def test_zero_effort_of_a_passive_joint_is_not_noted():
-    """If motors are declared, a note names only those that have an effort limit of 0."""
-    limit = '<axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="0"/>'
-    joints = ''.join(
-        f'<joint name="{name}" type="revolute"><parent link="{parent}"/><child link="{child}"/>'
-        f'{limit}</joint>'
-        for name, parent, child in (('j', 'a', 'b'), ('k', 'b', 'c'))
-    )
-    motor = '<ros2_control><joint name="k"><command_interface name="position"/></joint>'
-    text = f'<robot name="r"><link name="a"/><link name="b"/><link name="c"/>{joints}'
-    assert read_description(f'{text}</robot>').notes == [
-        "effort limit of 0 or less, taken as unlimited: 'j', 'k'"
-    ]
-    assert read_description(f'{text}{motor}</ros2_control></robot>').notes == [
-        "effort limit of 0 or less, taken as unlimited: 'k'"
-    ]
-
-
-def test_a_start_outside_the_limits_is_clamped():
-    """Where zero is not allowed the joint starts at the nearest value that is."""
+def test_start_and_quaternion_origin_are_read():
+    """A joint starts at the nearest value to zero that it may have; `quat_xyzw` turns it."""
     inside = '<axis xyz="0 0 1"/><limit lower="0.5" upper="2"/>'
     assert read_description(one('revolute', inside)).joints['j'].get_dof_value(DOF.EZ) == 0.5
-
-
-def test_a_missing_axis_is_x():
-    """The URDF's default axis is 1 0 0; it is noted."""
-    description = read_description(one('continuous'))
-    assert description.joints['j'].dof == [DOF.EX]
-    assert description.notes == ["joint 'j': no <axis>, taken as 1 0 0"]
-
-
-def test_quaternion_origins_are_read():
-    """An origin given as a quaternion turns the joint."""
     text = one('fixed', '<origin xyz="1 0 0" quat_xyzw="0 0 2 0"/>')
     world = read_description(text).links['b'].matrix_world
     np.testing.assert_allclose(world, pose_matrix((1, 0, 0), (0, 0, 1, 0)), atol=1e-15)
@@ -242,16 +205,6 @@ def test_mimic_is_read():
     assert joints['k'].couplings[DOF.EZ].coefficients == (0.5, -2.0)
 
 
-def test_names_may_hold_any_character():
-    """Slashes, spaces, quotes, dots, other scripts."""
-    name = 'a/b-c#1 é.X &lt;'
-    joint = f'<joint name="{name}" type="fixed"><parent link="{name}"/><child link="b"/></joint>'
-    text = f'<robot name="r"><link name="{name}"/><link name="b"/>{joint}</robot>'
-    description = read_description(text)
-    assert list(description.links) == ['a/b-c#1 é.X <', 'b']
-    assert list(description.joints) == ['a/b-c#1 é.X <']
-
-
 def test_elements_without_kinematic_meaning_are_ignored(capfd):
     """Meshes, dynamics, foreign elements and half-written ones neither fail nor print."""
     inside = (
@@ -267,39 +220,3 @@ def test_elements_without_kinematic_meaning_are_ignored(capfd):
     description = read_description(text)
     assert description.joints['j'].get_max_limit(DOF.EZ) == 1.0
     assert capfd.readouterr() == ('', '')
-
-
-def test_robot_without_name_is_noted():
-    """It is called robot, and that is noted."""
-    description = read_description('<robot><link name="a"/></robot>')
-    assert (description.name, description.notes) == ('robot', ['the robot has no name'])
-
-
-def test_undeclared_world_is_the_root():
-    """The link world may be used without being declared."""
-    joint = '<joint name="j" type="fixed"><parent link="world"/><child link="a"/></joint>'
-    description = read_description(robot(joint))
-    assert description.root.name == 'world'
-    assert 'the link "world" is used but not declared' in description.notes[0]
-
-
-def test_ros2_control_gives_the_motors():
-    """Joints with a command interface are actuated; without any, those of transmissions."""
-    joints = hinge('j', 'a', 'b') + hinge('k', 'a', 'c')
-    control = (
-        '<ros2_control><joint name="j"><command_interface name="position"/></joint>'
-        '<joint name="k"><state_interface name="position"/></joint></ros2_control>'
-    )
-    transmission = '<transmission name="t"><joint name="k"/><joint name="unknown"/></transmission>'
-    assert read_description(robot(joints, 'a b c', control + transmission)).actuated == ['j']
-    assert read_description(robot(joints, 'a b c', transmission)).actuated == ['k']
-    assert read_description(robot(joints, 'a b c')).actuated == []
-
-
-def test_mimic_of_a_fixed_joint_is_ignored_with_a_note():
-    """Exporters leave mimic on fixed joints."""
-    text = (
-        '<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="fixed">'
-        '<parent link="a"/><child link="b"/><mimic joint="k"/></joint></robot>'
-    )
-    assert read_description(text).notes == ["joint 'j': it is fixed, its <mimic> is ignored"]
