@@ -21,6 +21,7 @@ SITE_PAGES = {
     'README.md#commands': 'commands.md',
     'examples': 'examples.md',
     'examples/cpp': 'examples_cpp.md',
+    'plugins/ik_node_moveit/README.md': 'plugin_moveit.md',
     'config/ik_node.yaml': 'parameters.md',
     'ik_node/__init__.py': 'api/index.md',
     'CHANGELOG.rst': 'changelog.rst',
@@ -37,6 +38,7 @@ def write_pages(folder: Path) -> None:
         'parameters.md': parameters_page(),
         'examples.md': examples_page(),
         'examples_cpp.md': moved((REPOSITORY / 'examples/cpp/README.md').read_text()),
+        'plugin_moveit.md': moved((REPOSITORY / 'plugins/ik_node_moveit/README.md').read_text()),
         'contributing.md': moved((REPOSITORY / 'CONTRIBUTING.md').read_text()),
         'changelog.rst': (REPOSITORY / 'CHANGELOG.rst').read_text(),
         **{f'api/{name}': text for name, text in api_pages().items()},
@@ -78,8 +80,8 @@ def section(heading: str, title: str) -> str:
 
 
 def moved(text: str) -> str:
-    """Return a text of the top folder with links for a page in docs/generated/."""
-    return text.replace('](docs/', '](../')
+    """Return a text from beside docs/ with links for a page in docs/generated/."""
+    return re.sub(r'\]\((?:\.\./)*docs/', '](../', text)
 
 
 def examples_page() -> str:
