@@ -19,6 +19,7 @@ peer, see the options below. Other measurements, each with its own options:
     load        time to load a robot of 50 joints, and of 150 links, without the XML parser
     start       time to import, and to the first solve of a process
     control     time of a call in a loop at 1 kHz, in C++ and in Python
+    user        a goal that is written in Python, beside the same goal built in
     ankle       a humanoid's ankle: transmission of position, velocity and effort, by hand
     statics     efforts that hold mechanisms with loops still, compared with MuJoCo (needs mujoco)
     page        time from pointer to picture on the browser page (needs viser)
@@ -54,6 +55,7 @@ MODULES = {
     'start': 'start_up',
     'control': 'control_loop',
     'ankle': 'ankle',
+    'user': 'user_goals',
     'statics': 'statics',
     'page': 'page.page_latency',
     'beside': 'page.page_beside',

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ik_node.model.goal import Goal
     from ik_node.model.joint import Joint, save_rest_pose
     from ik_node.model.link import Link
+    from ik_node.model.user_goal import UserGoal
     from ik_node.robot import combine, from_dh, load_robot, Robot
     from ik_node.scene.plot import plot
     from ik_node.solver.background.async_solver import AsyncSolver
@@ -69,6 +70,7 @@ _WHERE = {
     'model.link': ('Link',),
     'analysis.reach.base_placement': ('BasePlacement',),
     'analysis.reach.volume': ('ReachVolume',),
+    'model.user_goal': ('UserGoal',),
     'robot': ('Robot', 'combine', 'from_dh', 'load_robot'),
     'scene.plot': ('plot',),
     'solver.background.async_solver': ('AsyncSolver',),
@@ -119,6 +121,7 @@ __all__ = [
     'TwistError',
     'UnknownFrameError',
     'UnsupportedElementError',
+    'UserGoal',
     'VelocitySolution',
     'check',
     'combine',

@@ -68,6 +68,9 @@ def export_robot(
         problem, table, packed = solver.arrays_for(keys)
         tree = problem.tree
         _refuse_what_needs_python(solver.options, table, tree.names)
+        own = [key for key in keys if problem.request_of_goal(key).kind == 'user']
+        if own:
+            raise OptionError('goals', listed(own), 'none whose residual is a Python method')
         links = [frame for frame in tree.carrier if isinstance(frame, Link)]
         closures = [n for chain in problem.chains for _, n in chain.names.closures]
         names = [tree.names, [link.name for link in links], keys, closures, [], []]

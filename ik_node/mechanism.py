@@ -20,6 +20,7 @@ from ik_node.model.link import Link
 from ik_node.model.link_goals import LinkGoals
 from ik_node.model.redundancy import Redundancy
 from ik_node.model.rotation import pose_inverse
+from ik_node.model.user_goal import UserGoal
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import names_in, Values
 from ik_node.solver.solver import Solver
@@ -208,7 +209,7 @@ class Mechanism:
 
     def add_goal(
         self,
-        link: str,
+        link: str | UserGoal,
         *,
         name: str | None = None,
         kind: str = 'frame',
@@ -230,8 +231,9 @@ class Mechanism:
 
         Parameters
         ----------
-        link : str
-            Name of the link.
+        link : str or UserGoal
+            Name of the link. Or a goal with a residual of its own, see `UserGoal`: of the other
+            arguments it takes `name`, `weight`, `priority` and `tolerance`.
         name : str, optional
             Name of the goal; the link's name by default.
         kind : {'frame', 'look_at', 'distance', 'centre_of_mass'}

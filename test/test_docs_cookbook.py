@@ -9,7 +9,7 @@ import pytest
 
 # Packages of some recipes that ik_node does not need.
 OPTIONAL = ('pandas', 'matplotlib', 'viser', 'scipy')
-RECIPES = 13
+RECIPES = 14
 
 
 def recipes(repository):

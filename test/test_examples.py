@@ -17,6 +17,7 @@ LINE_OF = {
     '07_in_the_background.py': r'CONVERGED: platform lifted by 0\.010 m',
     '08_grasp_and_release.py': r'box held again: CONVERGED',
     '09_singularities.py': r'0\.04 m up: condition number 13\.2, CONVERGED',
+    '11_a_goal_of_your_own.py': r'CONVERGED after \d+ steps',
     '10_several_processes.py': r'CONVERGED after \d+ steps',
 }
 

@@ -193,7 +193,7 @@ def test_centre_of_mass_goal_is_reached(arm):
 @pytest.mark.parametrize(
     ('arguments', 'error', 'reason'),
     [
-        ({'kind': 'wish'}, OptionError, "kind: 'wish' cannot be used; use frame look_at"),
+        ({'kind': 'wish'}, OptionError, "kind: 'wish' cannot be used; use frame distance"),
         ({'base': 'nose'}, UnknownFrameError, "no link named 'nose'"),
         ({'base': 'coupler'}, OptionError, "base: 'coupler' .* another link than 'coupler'"),
         ({'offset': ((0, 0), (0, 0, 0, 1))}, ShapeError, r'offset: .*got shapes \(2,\)'),

@@ -10,12 +10,12 @@ from math import pi, sqrt
 from ik_node.kernels import policy
 from ik_node.kernels import solve_state as now
 from ik_node.kernels.decorators import kernel, rare
+from ik_node.kernels.kinds import KIND_CONE
 from ik_node.kernels.layout import (
     CANDIDATE_ROOM,
     CON_LEVEL,
     CON_ROW_TOLERANCE,
     Floats,
-    KIND_CONE,
     PREFERS_NOTHING,
     PREFERS_REST_POSE,
     Solve,

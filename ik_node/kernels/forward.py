@@ -3,7 +3,8 @@
 from math import cos, sin
 
 from ik_node.kernels.decorators import kernel, rare
-from ik_node.kernels.layout import CON_POSE, CON_QUAT, Floats, KIND_MASS, Solve
+from ik_node.kernels.kinds import KIND_MASS
+from ik_node.kernels.layout import CON_POSE, CON_QUAT, Floats, Solve
 from ik_node.kernels.rotation import quaternion_to_matrix
 from ik_node.kernels.sines import MOST, sines_cosines
 from ik_node.kernels.vectors import Four, four, more, pack, plus, put, times
@@ -129,6 +130,16 @@ def place_centre_of_mass(s: Solve, c: int) -> None:
                     s.a_frame[12 * c + 8 + r] += s.carried[4 * e + r]
     for r in range(3):
         s.a_frame[12 * c + 9 + r] /= s.mass[c]
+
+
+@kernel
+def axis_of_motion(s: Solve, j: int) -> tuple[int, int]:
+    """Return the column whose frame has the axis that column j moves along or about, and which."""
+    ball = s.ball[j]
+    if ball > 0 and s.free_ball[s.var[j]] == 1:
+        # The EX column's frame, the last of the three, has the joint's y, z, x for its x, y, z.
+        return j + 3 - ball, (1 if ball == 1 else (0 if ball == 2 else 2))
+    return j, 2
 
 
 @kernel

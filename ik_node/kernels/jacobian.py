@@ -1,8 +1,11 @@
 """The Jacobian of all rows, theory.md, eq. (4), from the row vectors that `residuals` wrote."""
 
 from ik_node.kernels.decorators import kernel, rare
-from ik_node.kernels.layout import AXES_WORLD, KIND_COUPLING, KIND_MASS, Solve
+from ik_node.kernels.forward import axis_of_motion
+from ik_node.kernels.kinds import KIND_COUPLING, KIND_MASS, KIND_USER
+from ik_node.kernels.layout import AXES_WORLD, Solve
 from ik_node.kernels.rows import axis, relative_rotation, term_of
+from ik_node.kernels.user_rows import add_user_derivatives
 from ik_node.kernels.vectors import after, before, more, plus, put, Six, six, six_of
 
 Vectors = tuple[Six, Six, Six]
@@ -36,12 +39,7 @@ def add_entry(s: Solve, c: int, e: int, moving: Vectors, turning: Vectors) -> No
         # The centre of all mass moves by the share that this column carries, at its own centre.
         mass = s.carried[4 * e]
         scale *= mass / s.mass[c]
-    of, k = j, 2
-    ball = s.ball[j]
-    if ball > 0 and s.free_ball[s.var[j]] == 1:
-        # The EX column's frame, the last of the three, has the joint's y, z, x for its x, y, z.
-        of += 3 - ball
-        k = 1 if ball == 1 else (0 if ball == 2 else 2)
+    of, k = axis_of_motion(s, j)
     frame = s.frame[12 * of :]
     ax, ay, az = axis(frame, k)
     at = 6 * (s.slot0[c] + s.entry_slot[e])
@@ -95,6 +93,9 @@ def jacobian(s: Solve) -> None:
             s.jac[k] = 0.0
         if s.kind[c] == KIND_COUPLING:
             add_coupling(s, c)
+            continue
+        if s.kind[c] == KIND_USER:
+            add_user_derivatives(s, c)
             continue
         for e in range(s.entry0[c], s.entry0[c + 1]):
             add_entry(s, c, e, moving, turning)

@@ -63,6 +63,7 @@ class Solve(NamedTuple):
     groups: int  # groups of closures with rows that are redundant up to rounding
     nd: int  # rows of all closures in groups
     nt: int  # terms of couplings with several masters
+    seen: int  # frames that users' goals see
     parent: Annotated[Ints, 'i', 'n', 'column that carries this one, ascending; -1 = root frame']
     prismatic: Annotated[Ints, 'i', 'n', '1 = moves along z, 0 = turns about z']
     column_q: Annotated[Ints, 'i', 'n', 'place in q']
@@ -72,7 +73,7 @@ class Solve(NamedTuple):
     angle: Annotated[Ints, 'i', 'nv', '1 = a full turn of it changes nothing']
     a_column: Annotated[Ints, 'i', 'nc', 'column that carries frame A; -1 = root frame']
     b_column: Annotated[Ints, 'i', 'nc', 'the same for frame B']
-    kind: Annotated[Ints, 'i', 'nc', 'KIND_*']
+    kind: Annotated[Ints, 'i', 'nc', 'KIND_*, see `kinds`']
     axes: Annotated[Ints, 'i', 'nc', 'AXES_*']
     mask: Annotated[Ints, 'i', 'nc', 'bit k set = component X Y Z EX EY EZ [k] takes part']
     row_end: Annotated[Ints, 'i', 'nc', 'end of the rows that a constraint has']
@@ -81,7 +82,7 @@ class Solve(NamedTuple):
     slot0: Annotated[Ints, 'i', 'nc + 1', 'first slot']
     entry0: Annotated[Ints, 'i', 'nc + 1', 'first entry']
     entry_column: Annotated[Ints, 'i', 'ne', 'column']
-    entry_side: Annotated[Ints, 'i', 'ne', '1 = moves frame A, -1 = moves frame B']
+    entry_side: Annotated[Ints, 'i', 'ne', '1 = moves frame A, -1 = frame B; user: 1 + frame']
     entry_slot: Annotated[Ints, 'i', 'ne', 'slot, counted within the constraint']
     entry_up: Annotated[Ints, 'i', 'ne', 'centre of mass: entry of the column below, -1 = none']
     slot_var: Annotated[Ints, 'i', 'ns', 'variable']
@@ -98,6 +99,8 @@ class Solve(NamedTuple):
     part_b: Annotated[Ints, 'i', 'parts', 'slot in its columns']
     part_var: Annotated[Ints, 'i', 'parts', 'variable']
     term0: Annotated[Ints, 'i', 'nc', 'coupling: its first term']
+    seen0: Annotated[Ints, 'i', 'nc + 1', 'first frame that a goal of a user sees']
+    seen_column: Annotated[Ints, 'i', 'seen', 'column that carries it; -1 = root frame']
     link_at: Annotated[Ints, 'i', 'links', "where a variable's Jacobian column goes in the matrix"]
     link_stride: Annotated[Ints, 'i', 'links', 'and in which steps']
     link_slot: Annotated[Ints, 'i', 'links', 'slot']
@@ -136,6 +139,9 @@ class Solve(NamedTuple):
     b_offset: Annotated[
         Floats, 'f', '12 * nc', 'parent of frame B in its column [dimensionless, L]'
     ]
+    seen_offset: Annotated[
+        Floats, 'f', '12 * seen', 'frame that is seen, in its column [dimensionless, L]'
+    ]
     mass: Annotated[Floats, 'f', 'nc', 'centre of mass: mass of all links that count [kg]']
     moment: Annotated[
         Floats, 'f', '3 * nc', 'centre of mass: mass times position of what does not move [kg L]'
@@ -165,6 +171,15 @@ class Solve(NamedTuple):
     b_local: Annotated[Floats, 'w', '12 * nc', 'frame B in its column [dimensionless, L]']
     a_frame: Annotated[Floats, 'w', '12 * nc', 'frame A in root [dimensionless, L]']
     b_frame: Annotated[Floats, 'w', '12 * nc', 'frame B in root [dimensionless, L]']
+    seen_frame: Annotated[
+        Floats, 'w', '12 * seen', 'frame that is seen, in root [dimensionless, L]'
+    ]
+    seen_vector: Annotated[
+        Floats,
+        'w',
+        '36 * seen',
+        'derivatives of six rows by its linear and angular velocity [L or rad per L, per rad]',
+    ]
     carried: Annotated[
         Floats,
         'w',
@@ -278,6 +293,7 @@ class Solve(NamedTuple):
     ]
     chosen: Annotated[Ints, 'k', 'nd', 'independent rows of a group, in the order of their choice']
     chosen_end: Annotated[Ints, 'k', 'groups', 'end of them']
+    function: Annotated[Ints, 'k', '1', "address of the function of users' goals, see `user_rows`"]
 
 
 # Rows that a constraint has room for, and unknowns in a block.
@@ -296,10 +312,7 @@ CANDIDATE_ROOM = 8
 FIXED = {'NUMBERS': NUMBERS, 'COUNTS': COUNTS, 'RECORD': RECORD}
 SIZES, FIELDS = lengths_of(Solve)
 
-# Constraint kinds and the axes in which their components are counted.
-KIND_FRAME, KIND_UNIVERSAL, KIND_DISTANCE, KIND_LOOK_AT, KIND_MASS, KIND_COUPLING = range(6)
-# The limit of a rotation, an inequality: its row counts where it is above 0.
-KIND_CONE = 6
+# The axes in which the components of a constraint are counted.
 AXES_B, AXES_WORLD, AXES_A = 0, 1, 2
 
 # The preference of a variable, in the order in which preferences are met.

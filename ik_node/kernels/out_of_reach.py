@@ -9,6 +9,7 @@ its link through a loop to the root.
 from math import sqrt
 
 from ik_node.kernels.decorators import kernel, rare
+from ik_node.kernels.kinds import KIND_CONE, KIND_COUPLING, KIND_FRAME, KIND_UNIVERSAL
 from ik_node.kernels.layout import (
     AXES_A,
     CON_LEVEL,
@@ -16,10 +17,6 @@ from ik_node.kernels.layout import (
     CON_TRANSLATION_MISFIT,
     CON_TRANSLATION_TOLERANCE,
     Floats,
-    KIND_CONE,
-    KIND_COUPLING,
-    KIND_FRAME,
-    KIND_UNIVERSAL,
     Solve,
 )
 from ik_node.kernels.rotation import Vector

@@ -14,6 +14,14 @@ from math import atan2, pi, sqrt
 
 from ik_node.kernels import solve_state as now
 from ik_node.kernels.decorators import kernel, rare
+from ik_node.kernels.kinds import (
+    KIND_CONE,
+    KIND_COUPLING,
+    KIND_DISTANCE,
+    KIND_LOOK_AT,
+    KIND_UNIVERSAL,
+    KIND_USER,
+)
 from ik_node.kernels.layout import (
     AXES_A,
     AXES_B,
@@ -21,14 +29,10 @@ from ik_node.kernels.layout import (
     CON_DISTANCE,
     CON_ROW_TOLERANCE,
     Floats,
-    KIND_CONE,
-    KIND_COUPLING,
-    KIND_DISTANCE,
-    KIND_LOOK_AT,
-    KIND_UNIVERSAL,
     Solve,
 )
 from ik_node.kernels.rotation import inverse_left_jacobian, log_rotation, Vector
+from ik_node.kernels.user_rows import user_rows
 
 # Near half a turn some derivatives grow without bound; they are cut here [rad per rad].
 STEEPEST = 25.0
@@ -296,6 +300,8 @@ def residuals(s: Solve) -> None:
             cone_row(s, c, row, a, b)
         elif kind == KIND_LOOK_AT:
             looking_rows(s, row, a, dx, dy, dz)
+        elif kind == KIND_USER:
+            user_rows(s, c)
         else:
             for k in range(3):
                 if mask & (1 << k):

@@ -6,6 +6,7 @@ from ik_node.kernels import policy
 from ik_node.kernels import solve_state as now
 from ik_node.kernels.decorators import kernel, rare
 from ik_node.kernels.forward import column_values, forward, place_b_frames
+from ik_node.kernels.kinds import KIND_CONE, KIND_COUPLING
 from ik_node.kernels.layout import (
     CON_LEVEL,
     CON_POSE,
@@ -25,8 +26,6 @@ from ik_node.kernels.layout import (
     JOINT_TURNS,
     JOINT_UPPER,
     JOINT_WINDOW,
-    KIND_CONE,
-    KIND_COUPLING,
     LARGEST,
     NORMALISED,
     PREFERS_NOTHING,

@@ -14,6 +14,7 @@ from ik_node.kernels.decorators import entry, FLOATS, INTS, kernel, rare
 from ik_node.kernels.factor import factorise
 from ik_node.kernels.forward import forward
 from ik_node.kernels.jacobian import jacobian
+from ik_node.kernels.kinds import KIND_CONE, KIND_FRAME, KIND_MASS
 from ik_node.kernels.layout import (
     CON_LEVEL,
     CON_WEIGHT,
@@ -22,9 +23,6 @@ from ik_node.kernels.layout import (
     JOINT_LOWER,
     JOINT_UPPER,
     JOINT_WINDOW,
-    KIND_CONE,
-    KIND_FRAME,
-    KIND_MASS,
     open_solve,
     PREFERS_NOTHING,
     Solve,

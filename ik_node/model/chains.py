@@ -56,6 +56,13 @@ class Support:
     a_columns: tuple[int, ...]  # Columns that move frame A
     b_columns: tuple[int, ...]  # Columns that move frame B
     mass: CarriedMass | None = None  # The masses of a centre of mass; None for the other kinds
+    # Columns that move each of the frames that a goal of a user sees; all are in `a_columns`
+    seen: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def ends(self) -> list[tuple[int, tuple[int, ...]]]:
+        """Return the number of each end in the kernels, and the columns that move it."""
+        return [*enumerate(self.seen, 1)] or [(1, self.a_columns), (-1, self.b_columns)]
 
 
 @dataclass(frozen=True)
@@ -90,6 +97,9 @@ def support_of(tree: Tree, request: Request) -> Support:
     if request.kind == 'coupling':
         masters = (column for column, _ in request.coupling.terms)
         return Support((request.coupling.column, *masters), ())
+    if request.seen:
+        seen = tuple(tuple(ancestors(tree, tree.carrier[link][0])) for link in request.seen)
+        return Support(tuple(sorted({column for path in seen for column in path})), (), None, seen)
     b = [] if request.base is None else ancestors(tree, tree.carrier[request.base][0])
     if request.kind == 'centre_of_mass' and isinstance(request.link, Link):
         mass = carried_mass(tree, request.link)

@@ -67,6 +67,9 @@ def _path(tree: Tree, request: Request, support: Support) -> float:
             ),
             default=0.0,
         )
+    if request.seen:
+        carriers = [tree.carrier[link] for link in request.seen]
+        return max(_length(tree, ancestors(tree, at), _place(pose)) for at, pose in carriers)
     column, carrier = tree.carrier[request.link]
     place_a = _place(carrier @ request.offset)
     path_a = ancestors(tree, column)

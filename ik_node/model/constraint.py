@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import math
 
 from ik_node.errors import OptionError, ShapeError, TopologyError
+from ik_node.kernels.kinds import Kind, KINDS
 from ik_node.model.attributes import open_array
 from ik_node.model.dof import DOF, parse_dofs
 from ik_node.model.frame import Frame, frame_of
@@ -18,10 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
-KINDS = ('frame', 'universal', 'distance', 'look_at', 'centre_of_mass')
 AXES = ('world', 'goal', 'link')
-# Kinds whose rows are those of the axes in `dof`.
-KINDS_BY_AXIS = ('frame', 'centre_of_mass')
 
 
 class Constraint(Connector):
@@ -68,9 +66,11 @@ class Constraint(Connector):
     )
 
     _default_axes = 'goal'
-    _internal: tuple[str, ...] = (*Connector._internal, 'add_child', 'attach_child')
+    # The kinds that `kind` can be set to; the first is the default.
+    _kinds = tuple(name for name, kind in KINDS.items() if kind.use in ('goal', 'closure'))
+    _internal: tuple[str, ...] = (*Connector._internal, 'add_child', 'attach_child', 'traits')
 
-    def __init__(self, name: str = '', kind: str = 'frame') -> None:
+    def __init__(self, name: str = '', kind: str | None = None) -> None:
         super().__init__(name)
         self._enabled = True
         self._offset_position: Array = np.zeros(3)
@@ -79,7 +79,7 @@ class Constraint(Connector):
         self._weight = 1.0
         self._tolerance: tuple[float, ...] | None = None
         self._distance = 0.0
-        self.kind = kind
+        self.kind = self._kinds[0] if kind is None else kind
         self.set_dof(*DOF)
 
     def _facts(self) -> list[str]:
@@ -110,13 +110,18 @@ class Constraint(Connector):
 
     @property
     def kind(self) -> str:
-        """Return the kind of the residual rows, one of `KINDS`."""
+        """Return the kind of the residual rows, as in `ik_node.kernels.kinds`."""
         return self._kind
 
     @kind.setter
     def kind(self, value: str) -> None:
-        self._kind = one_of(f'kind of {self.name!r}', value, KINDS)
+        self._kind = one_of(f'kind of {self.name!r}', value, self._kinds)
         self._count_graph_edit()
+
+    @property
+    def traits(self) -> Kind:
+        """Return what the table of kinds says of its kind."""
+        return KINDS[self.kind]
 
     @property
     def axes(self) -> str:
@@ -171,7 +176,7 @@ class Constraint(Connector):
         else:
             given = value if isinstance(value, (Sequence, np.ndarray)) else [value]
             bounds = [_at_least_zero(name, each) for each in given]
-            axes = self.dof if self.kind in KINDS_BY_AXIS else []
+            axes = self.dof if self.traits.axes and not self.traits.more else []
             if 1 <= len(bounds) <= 2:
                 self._tolerance = (bounds[0], bounds[-1])
             elif axes and len(bounds) in (len(axes), len(DOF)):
@@ -185,7 +190,7 @@ class Constraint(Connector):
 
     @property
     def distance(self) -> float:
-        """Return the target distance of the two origins [m], for kind 'distance'."""
+        """Return the target distance of the two origins [m]."""
         return self._distance
 
     @distance.setter

@@ -61,6 +61,11 @@ def parse_dofs(dofs: str | Iterable[int | str], name: str = 'dof') -> tuple[DOF,
     return tuple(sorted(result))
 
 
+def mask_of(dofs: Iterable[DOF]) -> int:
+    """Return the integer of which bit k is set if axis k is among the given ones."""
+    return sum(1 << dof for dof in dofs)
+
+
 # Other names of the axes, as users write them.
 _ALIASES = {'RX': 'EX', 'RY': 'EY', 'RZ': 'EZ', 'ROLL': 'EX', 'PITCH': 'EY', 'YAW': 'EZ'}
 _ALIAS = re.compile('|'.join((*_ALIASES, '[ER]?[XYZ]')))

@@ -6,21 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ik_node.kernels.layout import (
-    AXES_A,
-    AXES_B,
-    AXES_WORLD,
-    begin_of,
-    BLOCK,
-    KIND_CONE,
-    KIND_COUPLING,
-    KIND_DISTANCE,
-    KIND_FRAME,
-    KIND_LOOK_AT,
-    KIND_MASS,
-    KIND_UNIVERSAL,
-    pack_model,
-)
+from ik_node.kernels.kinds import KIND_CONE, KINDS
+from ik_node.kernels.layout import AXES_A, AXES_B, AXES_WORLD, begin_of, BLOCK, pack_model
 from ik_node.model.chains import Chain, Support, with_ancestors
 from ik_node.model.characteristic_length import characteristic_length
 from ik_node.model.elimination import plan_elimination
@@ -34,15 +21,7 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-KINDS = {
-    'frame': KIND_FRAME,
-    'universal': KIND_UNIVERSAL,
-    'distance': KIND_DISTANCE,
-    'look_at': KIND_LOOK_AT,
-    'centre_of_mass': KIND_MASS,
-    'coupling': KIND_COUPLING,
-    'cone': KIND_CONE,
-}
+NUMBERS = {name: number for number, name in enumerate(KINDS)}
 AXES = {'goal': AXES_B, 'world': AXES_WORLD, 'link': AXES_A}
 
 
@@ -122,6 +101,7 @@ def flatten(
     variable = {master: index for index, master in enumerate(chain.masters)}
     ends = [tree.carrier[r.link][0] for r in chosen]
     ends += [tree.carrier[r.base][0] if r.base is not None else -1 for r in chosen]
+    seen = [tree.carrier[link] for r in chosen for link in r.seen]
     followers = [index for index, c in enumerate(tree.columns) if c.master in variable]
     carriers = [column for s in moved for column in s.a_columns]
     needed = sorted(with_ancestors(tree, (*ends, *followers, *carriers)))
@@ -141,7 +121,7 @@ def flatten(
         'angle': _ints(_is_angle(tree, master) for master in chain.masters),
         'a_column': _ints(local[end] for end in ends[: len(chosen)]),
         'b_column': _ints(local[end] for end in ends[len(chosen) :]),
-        'kind': _ints(KINDS[r.kind] for r in chosen),
+        'kind': _ints(NUMBERS[r.kind] for r in chosen),
         'axes': _ints(AXES[r.axes] for r in chosen),
         'mask': _ints(r.mask for r in chosen),
         'term0': _starts([len(r.coupling.terms) + 1 if r.coupling.terms else 0 for r in chosen])[
@@ -156,6 +136,9 @@ def flatten(
         ),
         'length': np.array([length]),
         'unit': units,
+        'seen0': _starts([len(r.seen) for r in chosen]),
+        'seen_column': _ints(local[column] for column, _ in seen),
+        'seen_offset': _frames((pose for _, pose in seen), length),
     }
     row_counts = tuple(r.row_count for r in chosen)
     blocks = _blocks(tree, moved, variable, local)
@@ -179,7 +162,7 @@ def flatten(
     }
     sizes |= {'groups': len(redundancies), 'nd': fields['dense_row'].size}
     sizes |= {'ne': fields['entry_column'].size, 'ns': fields['slot_var'].size, 'width': width}
-    sizes['nt'] = len(terms)
+    sizes |= {'nt': len(terms), 'seen': len(seen)}
     ints, floats = pack_model(sizes, fields)
     var_q = np.ascontiguousarray(fields['var_q'], dtype=np.int64)
     rows = [np.arange(BLOCK * c, BLOCK * c + count) for c, count in enumerate(row_counts)]
@@ -215,14 +198,15 @@ def flatten_links(tree: Tree, links: Sequence[Frame]) -> tuple[Ints, Floats]:
         **dict.fromkeys(('kind', 'axes', 'mask', 'term0'), zeros),
         **dict.fromkeys(('row_end', 'turning', 'angular'), first_rows),
         **dict.fromkeys(('var_q', 'angle', 'unit', 'term', 'entry_up', 'entry_mass'), np.zeros(0)),
-        'entry_moment': np.zeros(0),
+        **dict.fromkeys(('entry_moment', 'seen_column', 'seen_offset'), np.zeros(0)),
+        'seen0': np.zeros(count + 1),
     }
     empty: list[list[int]] = [[] for _ in links]
     fields |= _Blocks([[] for _ in links], empty).fields() | _groups([], [], [])
     planned, sizes = plan_elimination([], [], 0)
     fields |= planned
     sizes |= {'nq': len(tree.names), 'n': len(columns), 'nc': count, 'nr': BLOCK * count}
-    sizes |= dict.fromkeys(('nv', 'ne', 'ns', 'groups', 'nd', 'nt'), 0) | {'width': 2}
+    sizes |= dict.fromkeys(('nv', 'ne', 'ns', 'groups', 'nd', 'nt', 'seen'), 0) | {'width': 2}
     return pack_model(sizes, fields)
 
 
@@ -280,7 +264,7 @@ def _coefficients(tree: Tree, columns: Sequence[Column], width: int, length: flo
 class _Blocks:
     """The columns and variables that move each constraint."""
 
-    entries: list[list[tuple[int, int, int]]]  # (column, side: 1 = frame A, -1 = frame B, slot)
+    entries: list[list[tuple[int, int, int]]]  # (column, end as in `Support.ends`, slot)
     slots: list[list[int]]  # variable of each slot
 
     def fields(self) -> dict[str, NDArray[np.generic]]:
@@ -303,10 +287,10 @@ def _blocks(
     for support in moved:
         slots: dict[int, int] = {}
         entries = []
-        for side, path in ((1, support.a_columns), (-1, support.b_columns)):
+        for end, path in support.ends:
             for column in path:
                 var = variable[tree.columns[column].master]
-                entries.append((local[column], side, slots.setdefault(var, len(slots))))
+                entries.append((local[column], end, slots.setdefault(var, len(slots))))
         all_entries.append(entries)
         all_slots.append(list(slots))
     return _Blocks(all_entries, all_slots)
@@ -322,7 +306,7 @@ def _masses(
     still, totals = [], []
     for support in moved:
         first = len(up)
-        count = len(support.a_columns) + len(support.b_columns)
+        count = sum(len(path) for _, path in support.ends)
         own = {} if support.mass is None else support.mass.by_column
         counted = () if support.mass is None else support.a_columns
         place = {column: first + index for index, column in enumerate(counted)}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ik_node.errors import OptionError, ShapeError
+from ik_node.errors import IkError, OptionError, ShapeError
+from ik_node.kernels.kinds import KINDS
 from ik_node.model.by_name import ByName
 from ik_node.model.closure import Closure
 from ik_node.model.dof import parse_dofs
@@ -13,14 +14,16 @@ from ik_node.model.given import numbers, one_of
 from ik_node.model.goal import Goal
 from ik_node.model.link import Link
 from ik_node.model.pose_forms import position_and_quat
+from ik_node.model.residual import residual_rows
 from ik_node.model.rotation import matrix_to_quat, pose_inverse, pose_matrix, quat_between
+from ik_node.model.user_goal import UserGoal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
-# The axes that each kind of goal can constrain.
-GOAL_KINDS = {'frame': 'X Y Z EX EY EZ', 'look_at': '', 'distance': '', 'centre_of_mass': 'X Y Z'}
+# The kinds that `Robot.add_goal` takes.
+GOAL_KINDS = {name: kind for name, kind in KINDS.items() if kind.use == 'goal'}
 AXES = {'X': (1.0, 0.0, 0.0), 'Y': (0.0, 1.0, 0.0), 'Z': (0.0, 0.0, 1.0)}
 
 
@@ -34,7 +37,7 @@ class LinkGoals:
 
     def add(
         self,
-        link: str,
+        link: str | UserGoal,
         *,
         name: str | None,
         kind: str,
@@ -49,19 +52,28 @@ class LinkGoals:
         tolerance: float | Sequence[float] | None,
     ) -> Goal:
         """Add a goal for a link; see `Robot.add_goal`."""
+        if isinstance(link, UserGoal):
+            unused: dict[str, Any] = {
+                'kind': kind != 'frame',
+                'dof': dof,
+                'axes': axes != 'world',
+                'base': base,
+            }
+            unused |= {'offset': offset, 'axis': not _is_z(axis), 'distance': distance}
+            for argument, given in unused.items():
+                if given is not None and given is not False:
+                    raise OptionError(argument, given, f'none for {type(link).__name__}')
+            return self._add_own(link, name, weight, priority, tolerance)
         goal = Goal(name=link if name is None else name)
         moved, carrier = self.link(link), None if base is None else self.link(base)
-        if not isinstance(goal.name, str):
-            raise OptionError('name', goal.name, 'a text')
-        if goal.name in self.by_name or goal.name in self._closures:
-            raise OptionError('name', goal.name, 'a name that no goal or closure has')
+        self._check_name(link if name is None else name)
         if carrier is moved:
             raise OptionError('base', base, f'another link than {link!r}, which the goal is for')
         self._check_kind(kind, dof, offset, axis, distance)
         if kind == 'centre_of_mass' and axes == 'link':
             raise OptionError('axes', axes, 'world goal, for kind centre_of_mass')
         goal.kind = kind
-        goal.set_goal_dof(*parse_dofs(GOAL_KINDS[kind] if dof is None else dof))
+        goal.set_goal_dof(*parse_dofs(GOAL_KINDS[kind].axes if dof is None else dof))
         goal.axes = axes
         goal.weight, goal.priority, goal.tolerance = weight, priority, tolerance
         if offset is not None:
@@ -75,6 +87,38 @@ class LinkGoals:
         goal.make_closure(moved)
         self.by_name[goal.name] = goal
         return goal
+
+    def _add_own(
+        self,
+        goal: UserGoal,
+        name: str | None,
+        weight: float,
+        priority: int,
+        tolerance: float | Sequence[float] | None,
+    ) -> UserGoal:
+        """Add a goal of a user; defaults leave what it says itself."""
+        if not hasattr(goal, 'seen'):
+            kind = type(goal).__name__
+            raise OptionError('goal', kind, f'super().__init__(name) called in {kind}.__init__')
+        links = [self.link(each) for each in goal.link_names()]
+        self._check_name(goal.name if name is None else name)
+        before, goal.name = goal.name, goal.name if name is None else name
+        try:
+            goal.make_closure(*links)
+        except IkError:
+            goal.name = before
+            raise
+        goal.weight = goal.weight if weight == 1.0 else weight
+        goal.priority = priority or goal.priority
+        goal.tolerance = goal.tolerance if tolerance is None else tolerance
+        self.by_name[goal.name] = goal
+        return goal
+
+    def _check_name(self, name: str) -> None:
+        if not isinstance(name, str):
+            raise OptionError('name', name, 'a text')
+        if name in self.by_name or name in self._closures:
+            raise OptionError('name', name, 'a name that no goal or closure has')
 
     def remove(self, name: str) -> None:
         """Remove a goal; see `Robot.remove_goal`."""
@@ -95,15 +139,15 @@ class LinkGoals:
     ) -> None:
         """Raise OptionError for an unknown kind, or an argument that the kind does not use."""
         one_of('kind', kind, GOAL_KINDS)
-        allowed = GOAL_KINDS[kind]
+        allowed = GOAL_KINDS[kind].axes
         if dof is not None and (not allowed or set(parse_dofs(dof)) - set(parse_dofs(allowed))):
             some = f'some of {allowed}' if allowed else 'none: its rows have no axes'
             raise OptionError('dof', dof, f'for kind {kind}: {some}')
         if offset is not None and kind == 'centre_of_mass':
             raise OptionError('offset', offset, 'none for kind centre_of_mass')
-        if distance is not None and kind != 'distance':
+        if distance is not None and not GOAL_KINDS[kind].has_distance:
             raise OptionError('distance', distance, f'none for kind {kind}')
-        if kind != 'look_at' and not (isinstance(axis, str) and axis == 'Z'):
+        if kind != 'look_at' and not _is_z(axis):
             raise OptionError('axis', axis, f'none for kind {kind}, which has no pointing axis')
 
     def _begin(self, goal: Goal, link: Link, base: Link | None, distance: float | None) -> None:
@@ -113,14 +157,19 @@ class LinkGoals:
             there = pose_matrix(link.get_centre_of_mass_below(), (0, 0, 0, 1))
         if base is not None:
             there = pose_inverse(base.matrix_world) @ there
-        if goal.kind == 'distance':
-            present = float(np.linalg.norm(there[:3, 3]))
-            goal.distance = present if distance is None else distance
+        if GOAL_KINDS[goal.kind].has_distance:
+            flags, axes = goal.dof_flags, goal.axes
+            present = residual_rows(goal.kind, axes, flags, 0.0, there, np.eye(4))[0]
+            goal.distance = float(present) if distance is None else distance
             return
         if goal.kind == 'look_at':
             there[:3, 3] += there[:3, 2]
         goal.set_position(*there[:3, 3])
         goal.set_quaternion(*matrix_to_quat(there[:3, :3]))
+
+
+def _is_z(axis: str | ArrayLike) -> bool:
+    return isinstance(axis, str) and axis == 'Z'
 
 
 def _turn_onto(axis: str | ArrayLike) -> Array:

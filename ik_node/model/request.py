@@ -5,18 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ik_node.errors import TopologyError
+from ik_node.kernels.kinds import ALL_AXES, Kind, KINDS
 from ik_node.model.constraint import Constraint
+from ik_node.model.dof import mask_of, parse_dofs
 from ik_node.model.frame import Frame
 from ik_node.model.goal import Goal
 from ik_node.model.link import Connector, Link
 from ik_node.model.tree import Sum, Tree
+from ik_node.model.user_goal import UserGoal
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Number of rows of the kinds for which it does not depend on the chosen axes.
-FIXED_ROWS = {'distance': 1, 'look_at': 2, 'cone': 1}
 # The largest gap of a coupling that counts as kept [m], [rad]: what is left is rounding.
 COUPLED = (1e-10, 1e-10)
 # The largest excess over the limit of a rotation that counts as none [m], [rad].
@@ -38,7 +39,7 @@ class Request:
     offset: Array  # Frame A in the link, shape (4, 4)
     # The frame that carries frame B; None = the root frame. `pose` is frame B in it.
     base: Frame | None
-    kind: str  # One of `constraint.KINDS`, or coupling, or cone
+    kind: str  # A key of `kernels.kinds.KINDS`
     axes: str  # Axes in which the rows are expressed: 'world' (root), 'goal' (B) or 'link' (A)
     mask: int  # Bit i is set if component i of X Y Z EX EY EZ is constrained.
     is_goal: bool  # False for a closure, which must always hold
@@ -46,6 +47,8 @@ class Request:
     # None = the pose is an argument of the solve
     source: Connector | None
     coupling: Sum = NO_SUM  # For kind 'coupling'
+    seen: tuple[Frame, ...] = ()  # The links whose frames a goal of a user sees
+    units: tuple[str, ...] = ()  # 'm' or 'rad' for each of its rows; metres come first
 
     def same_as(self, other: Request) -> bool:
         """Return True if both have the same structure; poses, weights and the like may differ."""
@@ -56,6 +59,11 @@ class Request:
         return mine == theirs and np.array_equal(self.offset, other.offset)
 
     @property
+    def traits(self) -> Kind:
+        """Return what the table of kinds says of its kind."""
+        return KINDS[self.kind]
+
+    @property
     def takes_part(self) -> bool:
         """Return True if the source is enabled and its weight is not zero."""
         source = self.source
@@ -64,29 +72,28 @@ class Request:
     @property
     def row_count(self) -> int:
         """Return the number of rows."""
-        if self.kind in FIXED_ROWS:
-            return FIXED_ROWS[self.kind]
-        return self.mask.bit_count() + (1 if self.kind == 'universal' else 0)
+        return self._rows_of_axes(self.mask) + self.traits.more + len(self.units)
 
     @property
     def translation_row_count(self) -> int:
         """Return the number of rows whose Jacobian is that of a point; these come first."""
-        if self.kind == 'cone':
-            return 0
-        return FIXED_ROWS.get(self.kind, (self.mask & 7).bit_count())
+        return self._rows_of_axes(self.mask & 7) + self.traits.by_point
 
     @property
     def metre_row_count(self) -> int:
         """Return the number of rows in [m], not [rad]; these come first."""
-        return 0 if self.kind == 'look_at' else self.translation_row_count
+        own = self.traits.in_metres + self.units.count('m')
+        return self._rows_of_axes(self.mask & 7) + own
+
+    def _rows_of_axes(self, mask: int) -> int:
+        return mask.bit_count() if self.traits.axes else 0
 
     @property
     def uses_orientation(self) -> bool:
         """Return True if the rows depend on the orientation of frame B, not only on its origin."""
-        if self.kind in FIXED_ROWS:
-            return False
-        turned_axes = self.axes == 'goal' and self.mask != 7
-        return turned_axes or self.mask > 7 or self.kind == 'universal'
+        if self.traits.counted or not self.traits.axes:
+            return bool(self.traits.counted)
+        return (self.axes == 'goal' and self.mask != 7) or self.mask > 7
 
     @property
     def pose(self) -> tuple[Array, Array]:
@@ -105,18 +112,28 @@ def request_of(joint: Connector) -> Request:
         return Request(
             joint.name, joint.child, np.eye(4), joint, 'frame', 'goal', 63, False, joint
         )
-    mask = sum(1 << dof for dof in joint.dof)
+    kind = joint.traits
+    seen: tuple[Link, ...] = ()
+    units: tuple[str, ...] = ()
+    if isinstance(joint, UserGoal):
+        if joint.parent is not None:
+            raise TopologyError(
+                f'goal {joint.name!r} is of a {type(joint).__name__} and cannot move with '
+                f'{joint.parent.name!r}: name that link in its links instead'
+            )
+        seen, units = joint.seen, joint.row_units
     return Request(
         name=joint.name,
         link=joint.child,
         offset=joint.offset_matrix,
         base=joint.parent,
         kind=joint.kind,
-        # The rows of a universal joint count in B's axes, whatever the goal says.
-        axes='goal' if joint.kind == 'universal' else joint.axes,
-        mask=mask & 7 if joint.kind in ('universal', 'centre_of_mass') else mask,
+        axes=kind.counted or joint.axes,
+        mask=mask_of(joint.dof) & mask_of(parse_dofs(kind.axes or ALL_AXES)),
         is_goal=isinstance(joint, Goal),
         source=joint,
+        seen=seen,
+        units=units,
     )
 
 

@@ -231,7 +231,7 @@ static int is_safe_model(model_t model, int64_t i_count, int64_t f_count, int64_
         !within(AT(var), n, -1, nv) || !within(AT(ball), n, 0, 4) ||
         !within(AT(var_q), nv, 0, joints) || !within(AT(angle), nv, 0, 2) ||
         !within(AT(a_column), nc, -1, n) || !within(AT(b_column), nc, -1, n) ||
-        !within(AT(kind), nc, 0, KIND_CONE + 1) || !within(AT(axes), nc, 0, AXES_A + 1) ||
+        !within(AT(kind), nc, 0, KIND_USER) || !within(AT(axes), nc, 0, AXES_A + 1) ||
         !within(AT(mask), nc, 0, ALL_AXES + 1) || !ascends(AT(slot0), nc, ns) ||
         !ascends(AT(entry0), nc, ne) || !within(AT(entry_column), ne, 0, n) ||
         !within(AT(entry_side), ne, -1, 2) || !within(AT(slot_var), ns, 0, nv) ||

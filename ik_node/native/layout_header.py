@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ik_node.kernels import layout, options, solve_state, transmit
+from ik_node.kernels import kinds, layout, options, solve_state, transmit
 from ik_node.kernels.fields import Fields
 
 # What `ik_node.c` uses besides sizes and fields: name of the number -> its module.
@@ -18,10 +18,9 @@ _NUMBERS = {
         'JOINT_WINDOW',
         'CON_COLUMNS',
         'CON_LEVEL',
-        'KIND_COUPLING',
-        'KIND_CONE',
         'AXES_A',
     ),
+    kinds: ('KIND_COUPLING', 'KIND_USER'),
     transmit: (
         'RESULTS',
         'GIVES_POSITION',

@@ -12,6 +12,7 @@ from ik_node.model.link import Link
 from ik_node.model.request import pose_request, Request, request_of
 from ik_node.model.residual import residual_rows
 from ik_node.model.rotation import pose_from_matrix, pose_matrix
+from ik_node.model.user_goal import TARGET, UserGoal
 from ik_node.scene.look import (
     AXIS_COLOURS,
     FREE,
@@ -34,9 +35,20 @@ Array = NDArray[np.float64]
 Poses = Mapping[str, tuple[ArrayLike, ArrayLike]]
 
 
-def gap_of(request: Request, frame_a: Array, frame_b: Array) -> PoseError:
-    """Return the norms of a constraint's `residual_rows` at two poses (4, 4), root frame."""
+def gap_of(
+    request: Request, frame_a: Array, frame_b: Array, seen: Mapping[str, Array] | None = None
+) -> PoseError:
+    """
+    Return the norms of a constraint's `residual_rows` at two poses (4, 4), root frame.
+
+    Those of a goal of a user are at the poses of the links that it sees, by name.
+    """
     source = request.source
+    if isinstance(source, UserGoal):
+        position, orientation = np.split(
+            source.rows_at({**(seen or {}), TARGET: frame_b}), [request.metre_row_count]
+        )
+        return PoseError(_norm(position), _norm(orientation))
     distance = source.distance if isinstance(source, Constraint) else 0.0
     is_used = np.array([bool(request.mask >> index & 1) for index in range(6)])
     rows = residual_rows(request.kind, request.axes, is_used, distance, frame_a, frame_b)
@@ -58,6 +70,7 @@ class ConstraintFrames:
         column, pose = skeleton.carrier(request.link)
         self._a: tuple[int, Array] = (column, pose @ request.offset)
         self._b = (-1, np.eye(4)) if request.base is None else skeleton.carrier(request.base)
+        self._seen = {link.name: skeleton.carrier(link) for link in request.seen}
         self._bodies: list[Link] = []
         if request.kind == 'centre_of_mass' and isinstance(request.link, Link):
             self._bodies = [body for body in request.link.links_below() if body.mass > 0.0]
@@ -80,13 +93,16 @@ class ConstraintFrames:
         base: Array = snapshot.columns[column] @ pose
         return base if target is None else base @ target
 
-    def gap(self, frame_a: Array, frame_b: Array, options: SolverOptions) -> ConstraintGap:
+    def gap(
+        self, snapshot: Snapshot, frame_a: Array, frame_b: Array, options: SolverOptions
+    ) -> ConstraintGap:
         """Compare the residual norms at two frames with the tolerances of the constraint."""
         source = self.request.source
         limit = options.translation_converge_threshold, options.rotation_converge_threshold
         if isinstance(source, Constraint) and source.tolerance is not None:
             limit = norms_of(source.tolerance, self.request.mask)
-        return ConstraintGap(gap_of(self.request, frame_a, frame_b), PoseError(*limit))
+        seen = {name: snapshot.columns[at] @ pose for name, (at, pose) in self._seen.items()}
+        return ConstraintGap(gap_of(self.request, frame_a, frame_b, seen), PoseError(*limit))
 
 
 class ConstraintGap:
@@ -121,7 +137,7 @@ class ConstraintGap:
 HANDLE, REACHED = 0.18, 0.1
 ARROW, FREE_ARROW = (1.1, 0.035), (0.8, 0.015)
 RING, FREE_RING = (0.8, 0.74), (0.8, 0.78)
-SIGHT = (1.4, 0.03)
+SIGHT, TUBE = (1.4, 0.03), (2.0, 0.015)
 WAY = 0.05
 
 
@@ -175,7 +191,7 @@ class GoalMarks:
             return [make.ball('handle', point(b[:3, 3]), HANDLE, UNUSED)]
         shapes: list[Shape] = [make.ball('handle', point(b[:3, 3]), HANDLE, look.rgba['goals'])]
         shapes += _axis_shapes(make, frames.request, a, b, look)
-        gap = frames.gap(a, b, options)
+        gap = frames.gap(snapshot, a, b, options)
         if not gap.met:
             shapes.append(make.ball('reached', point(a[:3, 3]), REACHED, UNMET))
             delta = a[:3, 3] - b[:3, 3]
@@ -203,12 +219,21 @@ def _axis_shapes(
     make: ShapeFactory, request: Request, a: Array, b: Array, look: Look
 ) -> list[Shape]:
     """Return an arrow or ring per axis, thin if free, or a sphere (distance) or line of sight."""
-    goal = request.source
-    if request.kind == 'distance' and isinstance(goal, Goal):
+    goal, drawn = request.source, request.traits.drawn
+    distance = goal.distance / look.scale if isinstance(goal, Goal) else 0.0
+    if drawn == 'sphere':
         rgba = (*look.rgba['goals'][:3], 0.15)
-        return [make.ball('distance', point(b[:3, 3]), goal.distance / look.scale, rgba)]
-    if request.kind == 'look_at':
+        return [make.ball('distance', point(b[:3, 3]), distance, rgba)]
+    if drawn == 'tube':
+        ring = distance + FREE_RING[0] - FREE_RING[1], distance
+        return [
+            make.ring('distance', pose_from_matrix(b), ring, look.rgba['goals']),
+            make.rod('axis', pose_from_matrix(b), TUBE, look.rgba['goals']),
+        ]
+    if drawn == 'sight':
         return [make.arrow('sight', pose_from_matrix(a), SIGHT, look.rgba['goals'])]
+    if drawn == 'handle':
+        return []
     axes = np.eye(4)
     axes[:3, 3] = b[:3, 3]
     if request.axes != 'world':
@@ -217,7 +242,7 @@ def _axis_shapes(
     poses = [pose_from_matrix(z_onto(axes, index)) for index in range(3)]
     for dof in DOF:
         pose, asked = poses[dof % 3], bool(request.mask >> dof & 1)
-        if request.kind == 'centre_of_mass' and dof.is_rotation:
+        if dof.name not in request.traits.axes.split():
             continue
         rgba = AXIS_COLOURS[dof % 3] if asked else FREE
         if dof.is_rotation:
@@ -251,7 +276,7 @@ class LoopClosures:
         for name, frames in self._constraints:
             make = ShapeFactory('closures', name, frames.name, look)
             a, b = frames.frame_a(snapshot), frames.frame_b(snapshot)
-            gap = frames.gap(a, b, options)
+            gap = frames.gap(snapshot, a, b, options)
             if not frames.request.takes_part:
                 shapes += _ends(make, a, b, UNUSED)
                 if not gap.met:
@@ -292,12 +317,13 @@ def _gap(make: ShapeFactory, a: Array, b: Array, text: str, rgba: Rgba) -> Text:
 
 def _freedom(make: ShapeFactory, request: Request, a: Array, b: Array, rgba: Rgba) -> list[Shape]:
     """Return the free axes of a closure, or its frames if no rotation is free."""
-    if request.kind == 'universal':
+    drawn = request.traits.drawn
+    if drawn == 'cross':
         return [
             make.rod('EX', pose_from_matrix(z_onto(b, 0)), AXIS, rgba),
             make.rod('EY', pose_from_matrix(z_onto(a, 1)), AXIS, rgba),
         ]
-    if request.kind != 'frame':
+    if drawn != 'axes':
         return []
     free = [dof for dof in DOF if not request.mask >> dof & 1]
     turns = [dof for dof in free if dof.is_rotation]

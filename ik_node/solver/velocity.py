@@ -13,7 +13,7 @@ from ik_node.kernels.solve_state import STATUS_REFUSED
 from ik_node.kernels.velocity import BOUND_NONE, BOUND_POSITION, BOUND_VELOCITY
 from ik_node.model.by_name import ByName
 from ik_node.model.given import elements, is_number, numbers
-from ik_node.model.request import FIXED_ROWS, Request
+from ik_node.model.request import Request
 from ik_node.solver.pose import refuse_q
 from ik_node.solver.problem.chain_problem import ChainProblem, TABLE_POSES
 from ik_node.solver.problem.problem import Problem
@@ -194,8 +194,11 @@ def solve_velocity(
     for name, twist in goals.items():
         chain, at = problem.place_of_goal[name]
         request = chain.requests[at]
+        if request.traits.use == 'user':
+            allowed = 'goals with a frame that has a twist; solve_pose takes this one'
+            raise OptionError('goals', name, allowed)
         chain.twists[at] = unit_twist(name, twist, request)
-        if request.axes == 'goal' or request.kind in FIXED_ROWS:
+        if request.axes == 'goal' or not request.traits.axes:
             # A pose of an earlier `solve_pose` may stand in the table.
             chain.set_pose(at, np.concatenate(request.pose))
     speeds = problem.tree.max_velocity

@@ -109,6 +109,7 @@ def made_up(slots, row_counts, variable_count):
         'groups': 0,
         'nd': 0,
         'nt': 0,
+        'seen': 0,
     }
     sizes['ns'] = sum(len(own) for own in slots)
     fields['slot0'] = np.cumsum([0, *(len(own) for own in slots)])

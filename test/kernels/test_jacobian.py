@@ -1,6 +1,7 @@
 """Jacobians agree with central differences of the oracle's residual."""
 
 from ik_node.model.dof import DOF
+from ik_node.model.user_goal import UserGoal
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -136,6 +137,31 @@ def test_jacobian_of_every_goal_kind_equals_differences():
                     if kind != 'centre_of_mass':
                         goal.set_offset(rng.normal(size=3), rng.normal(size=4))
         assert check(mechanism, seed=10) >= 18
+
+
+class Everything(UserGoal):
+    """A residual that depends on all numbers of all frames that it sees."""
+
+    units = ('rad', 'm', 'rad')
+
+    def residual(self, frames):
+        """Return the rows."""
+        *seen, _ = frames.values()
+        total = sum(np.sin((k + 1) * frame[:3]).sum() for k, frame in enumerate(seen))
+        first, last = seen[0], seen[-1]
+        return last[0, 0] * seen[1][1, 1], total, last[0, 3] * first[2, 3] - last[2, 1]
+
+
+@pytest.mark.parametrize('name', ['ball_limited', 'coupled', 'hexapod', 'relative', 'walker'])
+def test_jacobian_of_goal_of_user_equals_differences(name):
+    """By joints that slide, turn, follow others or are balls, through all links that it sees."""
+    mechanism = MECHANISMS[name]()
+    links = list(mechanism.links.values())
+    goal = Everything('everything')
+    goal.make_closure(links[1], links[len(links) // 2], links[-1])
+    mechanism.goals['everything'] = goal
+    mechanism.roots.append(goal)
+    assert check(mechanism, seed=11, count=2) > 1
 
 
 def test_joints_above_fork_have_zero_columns_in_loop():

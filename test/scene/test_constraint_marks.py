@@ -424,5 +424,6 @@ def test_tolerance_of_constraint_decides_if_it_is_met(tolerance, options, met, t
     goal.tolerance = tolerance
     skeleton = Skeleton(build_tree(m.roots))
     frames, snapshot = ConstraintFrames(skeleton, request_of(goal)), skeleton.at(None)
-    gap = frames.gap(frames.frame_a(snapshot), frames.frame_b(snapshot), SolverOptions(**options))
+    a, b = frames.frame_a(snapshot), frames.frame_b(snapshot)
+    gap = frames.gap(snapshot, a, b, SolverOptions(**options))
     assert (gap.met, gap.text) == (met, text)

@@ -128,6 +128,11 @@ class Naive:
         kind, axes, mask = 'frame', 'goal', np.ones(6, dtype=bool)
         if isinstance(closer, Constraint):
             kind, axes, mask = closer.kind, closer.axes, closer.dof_flags
+        if kind == 'user':
+            frames = {link.name: self.world(link) for link in closer.seen}
+            rows = np.array(closer.residual({**frames, 'target': b}))
+            in_metres = np.array(closer.units) == 'm'
+            return rows[in_metres], rows[~in_metres]
         if kind == 'distance':
             return np.array([np.linalg.norm(gap) - closer.distance]), np.zeros(0)
         if kind == 'look_at':

@@ -17,11 +17,12 @@ from ik_node.kernels.path import (
     PATH_UPPER,
 )
 from ik_node.kernels.solve_state import PHASE, PHASE_DONE
-from ik_node.native import bind, BoundKernels
+from ik_node.native import BoundKernels
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.chain_problem import ChainProblem
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
+from ik_node.solver.problem.user_rows import bind_chain
 from ik_node.solver.result import ChainAnswer
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +56,7 @@ class BatchChain(NamedTuple):
         """Return a new workspace, of which each thread needs one."""
         ints, floats = self.chain.work_ints.copy(), self.chain.work_floats.copy()
         ints[PHASE] = PHASE_DONE
-        return Workspace(ints, bind(*self.chain.arrays[:2], ints, floats))
+        return Workspace(ints, bind_chain(self.chain.flat, self.chain.requests, ints, floats))
 
     def part(self, rows: slice) -> BatchChain:
         """Return some of the problems as views, so that results are written to this one."""

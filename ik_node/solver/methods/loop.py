@@ -8,6 +8,7 @@ from math import cos, inf, sin, sqrt
 from time import perf_counter
 from typing import Any, NamedTuple
 
+from ik_node.kernels.kinds import KIND_USER
 from ik_node.kernels.layout import BLOCK, RECORD
 from ik_node.kernels.options import RESTARTS
 from ik_node.kernels.solve_state import (
@@ -215,8 +216,9 @@ class Iterate:
         """
         after = self.residual
         change = after - before
-        for _, first, last, is_rotation in self.blocks:
-            if is_rotation and last - first == 3:
+        for constraint, first, last, is_rotation in self.blocks:
+            own = self.workspace.kind[constraint] == KIND_USER
+            if is_rotation and last - first == 3 and not own:
                 inverse = quat_conjugate(_quat_of(before[first:last]))
                 rotation = quat_multiply(_quat_of(after[first:last]), inverse)
                 change[first:last] = quat_to_rotation_vector(rotation)

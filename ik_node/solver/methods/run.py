@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any
 
 from ik_node.errors import OptionError
-from ik_node.kernels.layout import KIND_FRAME
+from ik_node.kernels.kinds import KIND_FRAME
 from ik_node.kernels.solve_state import ENDED_NEAR
 from ik_node.solver.methods import linear
 from ik_node.solver.methods.loop import Block, Iterate, Method, Run

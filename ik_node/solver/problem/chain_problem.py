@@ -28,8 +28,9 @@ from ik_node.model.flatten import FlatChain, flatten
 from ik_node.model.redundancy import Redundancy
 from ik_node.model.request import Request
 from ik_node.model.tree import Tree
-from ik_node.native import bind, BoundKernels
+from ik_node.native import BoundKernels
 from ik_node.solver.pose import refuse_q, unit_pose
+from ik_node.solver.problem.user_rows import bind_chain
 from ik_node.solver.problem.workspace import Workspace
 from ik_node.solver.result import Answer, ChainAnswer, ChainNames
 import numpy as np
@@ -86,7 +87,7 @@ class ChainProblem:
     @cached_property
     def kernels(self) -> BoundKernels:
         """Return the kernels for the arrays of this chain."""
-        return bind(*self.arrays)
+        return bind_chain(self.flat, self.requests, *self.arrays[2:])
 
     @cached_property
     def twists(self) -> Array:
@@ -212,7 +213,8 @@ class ChainProblem:
         """
         workspace = Workspace.of(self.flat)
         workspace.constraints[:] = np.ravel(self.table if table is None else table)
-        bind(*workspace.arrays).linearise(q.copy(), joints, packed)
+        kernels = bind_chain(self.flat, self.requests, *workspace.arrays[2:])
+        kernels.linearise(q.copy(), joints, packed)
         rows, dense = workspace.residual[self.flat.rows], self.flat.dense(workspace.jac)
         inside = self.flat.one_sided & (rows <= 0.0)
         rows[inside], dense[inside] = 0.0, 0.0
@@ -311,7 +313,9 @@ def make_chain_problem(
     chosen = tuple(requests[at] for at in chain.requests)
     closures = {request.name for request in chosen if not request.is_goal}
     own = tuple(each for each in redundancies if closures.issuperset(each.misfit))
-    if before is not None and (before.length, before.redundancies) != (length, own):
+    # Kernels of a chain with goals of users are bound to these objects.
+    bound = any(request.kind == 'user' for request in chosen)
+    if before is not None and (bound or (before.length, before.redundancies) != (length, own)):
         before = None
     # The characteristic length of a chain without lengths depends on all frames of the tree.
     size = length if length > 0.0 else characteristic_length(tree, requests, supports, chain)

@@ -65,20 +65,23 @@ class GoalMemory:
     @classmethod
     def of(cls, goal: Goal) -> GoalMemory:
         """Return the saved form of a goal."""
+        kind = goal.traits
         arguments: dict[str, Any] = {
             'link': goal.child.name if goal.child else '',
-            'kind': goal.kind,
-            'axes': goal.axes,
             'weight': goal.weight,
             'priority': goal.priority,
             'tolerance': goal.tolerance,
-            'base': goal.parent.name if goal.parent else None,
         }
-        if goal.kind in ('frame', 'centre_of_mass'):
+        if kind.use == 'user':
+            arguments['link'] = goal
+        else:
+            base = goal.parent.name if goal.parent else None
+            arguments |= {'kind': goal.kind, 'axes': goal.axes, 'base': base}
+        if kind.axes and not kind.more:
             arguments['dof'] = axes_of(goal)
-        if goal.kind == 'distance':
+        if kind.has_distance:
             arguments['distance'] = goal.distance
-        if goal.kind != 'centre_of_mass':
+        if kind.use != 'user' and goal.kind != 'centre_of_mass':
             arguments['offset'] = (goal.offset_position.copy(), goal.offset_quaternion.copy())
         position, quat = goal.position.tolist(), goal.quaternion.tolist()
         return cls(goal.name, arguments, tuple(position), tuple(quat), goal.enabled)

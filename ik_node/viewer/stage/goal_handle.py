@@ -53,7 +53,7 @@ def gizmos_for(move: Axes, turn: Axes) -> list[Gizmo]:
 
 def constrained_axes(goal: Goal) -> tuple[Axes, Axes]:
     """Return which translations and which rotations of a goal are constrained."""
-    if goal.kind in ('look_at', 'distance'):
+    if goal.traits.dragged == 'point':
         return _ALL, _NONE
     x, y, z, roll, pitch, yaw = (bool(flag) for flag in goal.dof_flags)
     return (x, y, z), (roll, pitch, yaw) if goal.kind == 'frame' else _NONE
