@@ -236,11 +236,12 @@ class Mechanism:
             arguments it takes `name`, `weight`, `priority` and `tolerance`.
         name : str, optional
             Name of the goal; the link's name by default.
-        kind : {'frame', 'look_at', 'distance', 'centre_of_mass'}
+        kind : {'frame', 'look_at', 'distance', 'centre_of_mass', 'cylinder'}
             frame: the link has the goal's pose. look_at: the link's `axis` points at the goal's
             origin, which is initially 1 m ahead. distance: the link's origin is at a `distance`
             from the goal's origin, which is initially at the origin of `base`. centre_of_mass: the
-            centre of mass of the link and all links below it is at the goal's origin.
+            centre of mass of the link and all links below it is at the goal's origin. cylinder:
+            the link's origin is at a `distance` from the goal's z axis, initially that of `base`.
         dof : str, optional
             Constrained axes; None = all axes of the kind: 'X Y Z EX EY EZ' for a frame, 'X Y Z'
             for a centre of mass. The other kinds have no axes.
@@ -254,7 +255,7 @@ class Mechanism:
         axis : str or array_like, shape (3,)
             Axis of that frame, for kind look_at: X, Y, Z, -X, -Y, -Z or a direction.
         distance : float, optional
-            Target distance [m], for kind distance; None = the present distance.
+            Target distance [m], for kinds distance and cylinder; None = the present distance.
         weight : float
             Weight of the goal if not all goals can be met, 0 or more.
         priority : int

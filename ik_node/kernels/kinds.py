@@ -57,6 +57,9 @@ KINDS: dict[str, Kind] = {
     'distance': Kind('goal', '', 1, 1, 1, has_distance=True, drawn='sphere', dragged='point'),
     'look_at': Kind('goal', '', 2, 2, 0, drawn='sight', dragged='point'),
     'centre_of_mass': Kind('goal', 'X Y Z', drawn='axes', dragged='axes'),
+    'cylinder': Kind(
+        'goal', '', 1, 1, 1, 'goal', has_distance=True, drawn='tube', dragged='point'
+    ),
     # The value of a joint less what its masters give; it has no frames.
     'coupling': Kind('joint', ALL_AXES),
     # The limit of a rotation, an inequality: its row counts where it is above 0.
@@ -72,6 +75,7 @@ KINDS: dict[str, Kind] = {
     KIND_DISTANCE,
     KIND_LOOK_AT,
     KIND_MASS,
+    KIND_CYLINDER,
     KIND_COUPLING,
     KIND_CONE,
     KIND_USER,

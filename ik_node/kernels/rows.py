@@ -17,6 +17,7 @@ from ik_node.kernels.decorators import kernel, rare
 from ik_node.kernels.kinds import (
     KIND_CONE,
     KIND_COUPLING,
+    KIND_CYLINDER,
     KIND_DISTANCE,
     KIND_LOOK_AT,
     KIND_UNIVERSAL,
@@ -144,6 +145,25 @@ def pointing_rows(s: Solve, axes: int, mask: int, row: int, a: Floats, b: Floats
             et = ex * tx + ey * ty + ez * tz
             set_row(s, row, angle * en, en * nx + et * gx, en * ny + et * gy, en * nz + et * gz)
             row += 1
+
+
+@rare
+def cylinder_row(s: Solve, c: int, row: int, b: Floats, dx: float, dy: float, dz: float) -> None:
+    """
+    Write the row of a cylinder: the distance of A's origin from B's z axis less the radius.
+
+    (dx, dy, dz) is A's origin less B's. On the axis any direction across it is as good.
+    """
+    x, y, z = axis(b, 2)
+    along = x * dx + y * dy + z * dz
+    x, y, z = dx - along * x, dy - along * y, dz - along * z
+    length = sqrt(x * x + y * y + z * z)
+    radius = s.constraints[c, CON_DISTANCE] / s.length
+    if length > 1e-12:
+        set_row(s, row, length - radius, x / length, y / length, z / length)
+    else:
+        x, y, z = axis(b, 0)
+        set_row(s, row, length - radius, x, y, z)
 
 
 @rare
@@ -300,6 +320,8 @@ def residuals(s: Solve) -> None:
             cone_row(s, c, row, a, b)
         elif kind == KIND_LOOK_AT:
             looking_rows(s, row, a, dx, dy, dz)
+        elif kind == KIND_CYLINDER:
+            cylinder_row(s, c, row, b, dx, dy, dz)
         elif kind == KIND_USER:
             user_rows(s, c)
         else:

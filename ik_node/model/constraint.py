@@ -34,13 +34,13 @@ class Constraint(Connector):
     ----------
     name : str
         Name in messages and results.
-    kind : {'frame', 'universal', 'distance', 'look_at', 'centre_of_mass'}
+    kind : {'frame', 'universal', 'distance', 'look_at', 'centre_of_mass', 'cylinder'}
         frame: the axes of `dof`. universal: the origins coincide and A's y axis is perpendicular
         to B's x axis. distance: the origins are `distance` apart. look_at: A's z axis points at
         B's origin; while that origin is nearer to A's than a millionth of the characteristic
         length, a solve takes the residual as half a turn. centre_of_mass: A's origin is the centre
         of mass of the link and of all links below it in the tree, and A's axes are those of the
-        root frame.
+        root frame. cylinder: A's origin is `distance` away from B's z axis.
 
     Examples
     --------
@@ -190,7 +190,7 @@ class Constraint(Connector):
 
     @property
     def distance(self) -> float:
-        """Return the target distance of the two origins [m]."""
+        """Return the target distance of the two origins [m], or the radius of a cylinder."""
         return self._distance
 
     @distance.setter
@@ -261,7 +261,8 @@ class Constraint(Connector):
             components of p_A - p_B [m] in B, then the dot product y_A . x_B. Kind distance:
             |p_A - p_B| - distance [m]. Kind look_at: the angle between z_A and the line of sight
             to p_B [rad], times the direction in A's xy plane in which A sees p_B. Kind
-            centre_of_mass: as kind frame, X Y Z only.
+            centre_of_mass: as kind frame, X Y Z only. Kind cylinder: the distance of p_A from the
+            z axis of B, less distance [m].
 
         Raises
         ------

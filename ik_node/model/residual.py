@@ -25,6 +25,7 @@ def residual_rows(
     - centre_of_mass: the used components of p only.
     - universal: R_B^T p and y_A . x_B.
     - distance: |p| - distance.
+    - cylinder: the distance of p_A from the z axis of B, less `distance`.
     - look_at: the angle between z_A and the direction to p_B, times the unit vector of that
       direction in A's xy plane.
     """
@@ -32,6 +33,8 @@ def residual_rows(
     gap = frame_a[:3, 3] - frame_b[:3, 3]
     if kind == 'distance':
         return np.array([np.sqrt(gap @ gap) - distance])
+    if kind == 'cylinder':
+        return np.array([np.hypot(*(turn_b.T @ gap)[:2]) - distance])
     if kind == 'universal':
         return np.append(turn_b.T @ gap, turn_a[:, 1] @ turn_b[:, 0])
     if kind == 'look_at':

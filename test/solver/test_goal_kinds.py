@@ -135,3 +135,19 @@ def test_centre_of_mass_without_masses_raises_error():
         m.solver().solve()
     with pytest.raises(TopologyError, match='no mass'):
         goal.get_residual()
+
+
+def test_cylinder_keeps_a_point_at_its_distance_from_an_axis():
+    """From any start, about the root's or another link's tilted axis, beside a goal along it."""
+    m = MECHANISMS['arm7']().go_home()
+    (old,) = m.goals.values()
+    old.enabled = False
+    goal = m.goal('pipe', old.child.name)
+    goal.kind, goal.distance = 'cylinder', 0.25
+    goal.set_position(0.3, 0.1, 0.2)
+    goal.set_euler(0.5, 0.3, 0.0)
+    solver = m.solver()
+    for q0 in random_starts(m, solver):
+        there = solved(m, solver, goal, q0)
+        across = (np.linalg.inv(goal.matrix) @ there.world(goal.child))[:2, 3]
+        assert abs(np.hypot(*across) - 0.25) <= 1e-6

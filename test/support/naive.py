@@ -133,6 +133,8 @@ class Naive:
             rows = np.array(closer.residual({**frames, 'target': b}))
             in_metres = np.array(closer.units) == 'm'
             return rows[in_metres], rows[~in_metres]
+        if kind == 'cylinder':
+            return np.array([np.linalg.norm((turn_b.T @ gap)[:2]) - closer.distance]), np.zeros(0)
         if kind == 'distance':
             return np.array([np.linalg.norm(gap) - closer.distance]), np.zeros(0)
         if kind == 'look_at':
