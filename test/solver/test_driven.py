@@ -353,3 +353,14 @@ def test_transmission_is_made_at_a_singular_start(lengths):
     said = 'the start is singular'
     assert (said in found.message) == (said in driven.message)
     assert made.prepare_to_joints()([0.4]).status is Status.CONVERGED
+
+
+@pytest.mark.parametrize('name, joint', [('arm6', 'j1'), ('excavator', 'swing')])
+def test_joint_in_no_loop_is_driven_up_to_its_limit(name, joint):
+    """Joints that move no closure are set."""
+    robot = load_robot(name)
+    index, solver = robot.joint_names.index(joint), Solver(robot)
+    for value in (0.3, min(robot.upper[index], 9.0) + 1.0):
+        solution = solver.drive({joint: value})
+        assert solution.q[index] == min(value, robot.upper[index])
+        assert solution.converged == (value <= robot.upper[index])

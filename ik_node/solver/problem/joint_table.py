@@ -450,7 +450,8 @@ class JointTable:
         q (..., nq) are one or many configurations, and rows (..., 8, nq) their tables. As in the
         kernels, a value outside its limits may stay or move inwards.
         """
-        free = self.rows[JOINT_TARGET_WEIGHT] > 0.0
+        given = rows[..., JOINT_TARGET_WEIGHT, :] > 0.0
+        free = np.any(given, axis=tuple(range(given.ndim - 1)))
         free[moved] = False
         if not free.any():
             return
