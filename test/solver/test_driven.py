@@ -355,7 +355,7 @@ def test_transmission_is_made_at_a_singular_start(lengths):
     assert made.prepare_to_joints()([0.4]).status is Status.CONVERGED
 
 
-@pytest.mark.parametrize('name, joint', [('arm6', 'j1'), ('excavator', 'swing')])
+@pytest.mark.parametrize(('name', 'joint'), [('arm6', 'j1'), ('excavator', 'swing')])
 def test_joint_in_no_loop_is_driven_up_to_its_limit(name, joint):
     """Joints that move no closure are set."""
     robot = load_robot(name)
