@@ -6,7 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, Field, field, fields, FrozenInstanceError
 from functools import cached_property
 import math
+import re
 from textwrap import fill
+from types import MappingProxyType
 from typing import Any
 
 from ik_node.display import public_names
@@ -41,30 +43,73 @@ class _Usual(int):
 _USUAL_RESTARTS = _Usual(300)
 
 
-def _option(default: Any, unit: str, low: float, high: float, doc: str) -> Any:
-    return field(default=default, metadata=_metadata(unit, (low, high), doc))
+# What each option is, for docstrings, the node's parameters and the page.
+_MEANINGS = """
+max_iterations: steps from one start towards goals and preferences; a solve makes at most (1 +
+    restarts) times as many, and steps that only close loops are not counted
+stall_threshold: a step that moves no joint by more than this ends the start as stalled
+diverge_threshold: growth of half the squared residual in one step that counts as diverging; only
+    with adaptive_damping off
+damping_factor: damping per unit of half the squared residual at the start; with adaptive_damping
+    off its square is the damping itself
+adaptive_damping: adapt the damping to the gain ratio of the steps
+rest_pose_factor: share of the distance to the rest pose that one null-space step takes
+translation_converge_threshold: position residual of a closure or goal that counts as met
+rotation_converge_threshold: orientation residual of a closure or goal that counts as met
+characteristic_length: length that counts as much as one radian; 0 = from the robot: half of the
+    longest path along the joints of a goal or loop
+translation_factor: factor of all translation rows, in characteristic lengths; 0 = the positions of
+    goals do not count
+rotation_factor: factor of all rotation rows; 0 = those of goals do not count
+translation_error_clamp: a larger position residual is scaled down to this in a step
+rotation_error_clamp: a larger orientation residual is scaled down to this in a step
+restarts: further starts if one fails; 0 = stay near the start. A number that is set is made,
+    unless a start succeeds, the time is up or the goal is proven out of reach; the default also
+    ends when independent starts agree
+agreeing_starts: so many independent starts that end with the same least residual end the restarts
+    of a goal that is not reached; 0 = 2 to 120, by the robot and by how nearly the goal is missed,
+    if restarts has its default, and no such end otherwise
+compromise: goals conflict, and none is expected to be met: go to the least weighted residual near
+    the start, with loops closed and without restarts for the goals
+smoothing: with compromise: weight of the squared way from the start, in rad and characteristic
+    lengths, beside the squared residuals
+start_outside: a value that starts outside its limits may stay or move inwards, or is moved to its
+    limit before the solve
+seed: seed of the restarts: same seed, same result
+time_budget: longest time of a solve; 0 = none
+max_joint_step: largest change of a joint in one call
+method: method that computes the steps; only dls has restarts
+jacobian: the Jacobian: in closed form, or by finite differences
+use_svd: damped least squares by singular values in place of an inverse
+translation_step: step of a prismatic joint for finite differences and sampling, in characteristic
+    lengths
+rotation_step: step of a revolute joint for finite differences and sampling
+alpha: factor of J^T e in jacobian_transpose, at most Buss's optimal one; 0 = that one
+ccd_step_limit: largest change of a joint in one sweep of ccd
+learning_rate: step of gradient_descent per unit of gradient; 0 = proportional to the distance
+distance_threshold: distance below which gradient_descent stops; 0 = within every tolerance
+early_stop: check distance_threshold after every joint, not only after every sweep
+comfort: function of q [rad or m] that gradient_descent and slsqp add to the cost
+"""
 
 
-def _choice(allowed: tuple[str, ...], doc: str) -> Any:
-    return field(default=allowed[0], metadata=_metadata('', (0.0, 0.0), doc, allowed))
+def _option(default: Any, unit: str, low: float, high: float) -> Any:
+    return field(default=default, metadata=_metadata(unit, (low, high)))
+
+
+def _choice(allowed: tuple[str, ...]) -> Any:
+    return field(default=allowed[0], metadata=_metadata('', (0.0, 0.0), allowed))
 
 
 def _metadata(
     unit: str,
     interval: tuple[float, float],
-    doc: str,
     allowed: tuple[str, ...] = (),
     *,
     parameter: bool = True,
 ) -> dict[str, Any]:
     """Return the metadata of a field; `parameter` is True if a ROS parameter can hold it."""
-    return {
-        'unit': unit,
-        'range': interval,
-        'doc': doc,
-        'allowed': allowed,
-        'parameter': parameter,
-    }
+    return {'unit': unit, 'range': interval, 'allowed': allowed, 'parameter': parameter}
 
 
 @dataclass(frozen=True, repr=False)
@@ -93,174 +138,39 @@ class SolverOptions:
 
     """
 
-    max_iterations: int = _option(
-        200,
-        '1',
-        1,
-        1e6,
-        'steps from one start towards goals and preferences; a solve makes at most '
-        '(1 + restarts) times as many, and steps that only close loops are not counted',
-    )
-    stall_threshold: float = _option(
-        1e-10,
-        'rad or characteristic lengths',
-        0.0,
-        _INF,
-        'a step that moves no joint by more than this ends the start as stalled',
-    )
-    diverge_threshold: float = _option(
-        0.01,
-        '1',
-        0.0,
-        _INF,
-        'growth of half the squared residual in one step that counts as diverging; '
-        'only with adaptive_damping off',
-    )
-    damping_factor: float = _option(
-        0.05,
-        '1',
-        0.0,
-        1e3,
-        'damping per unit of half the squared residual at the start; with adaptive_damping off '
-        'its square is the damping itself',
-    )
-    adaptive_damping: bool = _option(
-        True, '', 0, 1, 'adapt the damping to the gain ratio of the steps'
-    )
-    rest_pose_factor: float = _option(
-        0.1, '1', 0.0, 1.0, 'share of the distance to the rest pose that one null-space step takes'
-    )
-    translation_converge_threshold: float = _option(
-        1e-6, 'm', 0.0, _INF, 'position residual of a closure or goal that counts as met'
-    )
-    rotation_converge_threshold: float = _option(
-        1e-6, 'rad', 0.0, _INF, 'orientation residual of a closure or goal that counts as met'
-    )
-    characteristic_length: float = _option(
-        0.0,
-        'm',
-        0.0,
-        1e9,
-        'length that counts as much as one radian; 0 = from the robot: half of the longest path '
-        'along the joints of a goal or loop',
-    )
-    translation_factor: float = _option(
-        1.0,
-        '1',
-        0.0,
-        1e6,
-        'factor of all translation rows, in characteristic lengths; 0 = the positions of goals do '
-        'not count',
-    )
-    rotation_factor: float = _option(
-        1.0, '1/rad', 0.0, 1e6, 'factor of all rotation rows; 0 = those of goals do not count'
-    )
-    translation_error_clamp: float = _option(
-        _INF, 'm', 1e-9, _INF, 'a larger position residual is scaled down to this in a step'
-    )
-    rotation_error_clamp: float = _option(
-        _INF, 'rad', 1e-9, _INF, 'a larger orientation residual is scaled down to this in a step'
-    )
-    restarts: int = _option(
-        _USUAL_RESTARTS,
-        '1',
-        0,
-        1e6,
-        'further starts if one fails; 0 = stay near the start. A number that is set is made, '
-        'unless a start succeeds, the time is up or the goal is proven out of reach; the default '
-        'also ends when independent starts agree',
-    )
-    agreeing_starts: int = _option(
-        0,
-        '1',
-        0,
-        1e6,
-        'so many independent starts that end with the same least residual end the restarts of a '
-        'goal that is not reached; 0 = 2 to 120, by the robot and by how nearly the goal is '
-        'missed, if restarts has its default, and no such end otherwise',
-    )
-    compromise: bool = _option(
-        False,
-        '',
-        0,
-        1,
-        'goals conflict, and none is expected to be met: go to the least weighted residual near '
-        'the start, with loops closed and without restarts for the goals',
-    )
-    smoothing: float = _option(
-        0.0,
-        '1',
-        0.0,
-        1e6,
-        'with compromise: weight of the squared way from the start, in rad and characteristic '
-        'lengths, beside the squared residuals',
-    )
-    start_outside: str = _choice(
-        ('stay', 'clamp'),
-        'a value that starts outside its limits may stay or move inwards, or is moved to its '
-        'limit before the solve',
-    )
-    seed: int = _option(0, '1', 0, 2147483645, 'seed of the restarts: same seed, same result')
-    time_budget: float = _option(0.0, 's', 0.0, _INF, 'longest time of a solve; 0 = none')
-    max_joint_step: float = _option(
-        _INF, 'rad or m', 1e-12, _INF, 'largest change of a joint in one call'
-    )
-    method: str = _choice(METHODS, 'method that computes the steps; only dls has restarts')
-    jacobian: str = _choice(
-        ('analytic', 'numeric'), 'the Jacobian: in closed form, or by finite differences'
-    )
-    use_svd: bool = _option(
-        False, '', 0, 1, 'damped least squares by singular values in place of an inverse'
-    )
-    translation_step: float = _option(
-        1e-7,
-        '1',
-        1e-9,
-        1.0,
-        'step of a prismatic joint for finite differences and sampling, in characteristic lengths',
-    )
-    rotation_step: float = _option(
-        1e-7, 'rad', 1e-9, 1.0, 'step of a revolute joint for finite differences and sampling'
-    )
-    alpha: float = _option(
-        0.0,
-        'rad^2/m^2',
-        0.0,
-        _INF,
-        "factor of J^T e in jacobian_transpose, at most Buss's optimal one; 0 = that one",
-    )
-    ccd_step_limit: float = _option(
-        _INF,
-        'rad or characteristic lengths',
-        1e-9,
-        _INF,
-        'largest change of a joint in one sweep of ccd',
-    )
-    learning_rate: float = _option(
-        0.0,
-        'rad^2 or m^2',
-        0.0,
-        _INF,
-        'step of gradient_descent per unit of gradient; 0 = proportional to the distance',
-    )
-    distance_threshold: float = _option(
-        0.0,
-        'm',
-        0.0,
-        _INF,
-        'distance below which gradient_descent stops; 0 = within every tolerance',
-    )
-    early_stop: bool = _option(
-        True, '', 0, 1, 'check distance_threshold after every joint, not only after every sweep'
-    )
+    max_iterations: int = _option(200, '1', 1, 1e6)
+    stall_threshold: float = _option(1e-10, 'rad or characteristic lengths', 0.0, _INF)
+    diverge_threshold: float = _option(0.01, '1', 0.0, _INF)
+    damping_factor: float = _option(0.05, '1', 0.0, 1e3)
+    adaptive_damping: bool = _option(True, '', 0, 1)
+    rest_pose_factor: float = _option(0.1, '1', 0.0, 1.0)
+    translation_converge_threshold: float = _option(1e-6, 'm', 0.0, _INF)
+    rotation_converge_threshold: float = _option(1e-6, 'rad', 0.0, _INF)
+    characteristic_length: float = _option(0.0, 'm', 0.0, 1e9)
+    translation_factor: float = _option(1.0, '1', 0.0, 1e6)
+    rotation_factor: float = _option(1.0, '1/rad', 0.0, 1e6)
+    translation_error_clamp: float = _option(_INF, 'm', 1e-9, _INF)
+    rotation_error_clamp: float = _option(_INF, 'rad', 1e-9, _INF)
+    restarts: int = _option(_USUAL_RESTARTS, '1', 0, 1e6)
+    agreeing_starts: int = _option(0, '1', 0, 1e6)
+    compromise: bool = _option(False, '', 0, 1)
+    smoothing: float = _option(0.0, '1', 0.0, 1e6)
+    start_outside: str = _choice(('stay', 'clamp'))
+    seed: int = _option(0, '1', 0, 2147483645)
+    time_budget: float = _option(0.0, 's', 0.0, _INF)
+    max_joint_step: float = _option(_INF, 'rad or m', 1e-12, _INF)
+    method: str = _choice(METHODS)
+    jacobian: str = _choice(('analytic', 'numeric'))
+    use_svd: bool = _option(False, '', 0, 1)
+    translation_step: float = _option(1e-7, '1', 1e-9, 1.0)
+    rotation_step: float = _option(1e-7, 'rad', 1e-9, 1.0)
+    alpha: float = _option(0.0, 'rad^2/m^2', 0.0, _INF)
+    ccd_step_limit: float = _option(_INF, 'rad or characteristic lengths', 1e-9, _INF)
+    learning_rate: float = _option(0.0, 'rad^2 or m^2', 0.0, _INF)
+    distance_threshold: float = _option(0.0, 'm', 0.0, _INF)
+    early_stop: bool = _option(True, '', 0, 1)
     comfort: Callable[[Array], float] | None = field(
-        default=None,
-        metadata=_metadata(
-            '',
-            (0.0, 0.0),
-            'function of q [rad or m] that gradient_descent and slsqp add to the cost',
-            parameter=False,
-        ),
+        default=None, metadata=_metadata('', (0.0, 0.0), parameter=False)
     )
 
     def __new__(cls, **options: Any) -> SolverOptions:
@@ -301,24 +211,24 @@ class SolverOptions:
     def packed(self) -> NDArray[np.float64]:
         """Return the options as a float array, shape (OPTION_COUNT,), see `kernels.options`."""
         packed = np.zeros(index.OPTION_COUNT)
-        packed[index.MAX_ITERATIONS] = self.max_iterations
-        packed[index.STALL_THRESHOLD] = self.stall_threshold
-        packed[index.DIVERGE_THRESHOLD] = self.diverge_threshold
-        packed[index.DAMPING_FACTOR] = self.damping_factor
-        packed[index.ADAPTIVE_DAMPING] = self.adaptive_damping
-        packed[index.REST_POSE_FACTOR] = self.rest_pose_factor
-        packed[index.TRANSLATION_FACTOR] = max(self.translation_factor, LEAST_FACTOR)
-        packed[index.ROTATION_FACTOR] = max(self.rotation_factor, LEAST_FACTOR)
-        packed[index.TRANSLATION_ERROR_CLAMP] = self.translation_error_clamp
-        packed[index.ROTATION_ERROR_CLAMP] = self.rotation_error_clamp
-        packed[index.RESTARTS] = self.restarts
-        packed[index.SEED] = self.seed
-        packed[index.AGREEING_STARTS] = self.agreeing_starts
+        for entry in fields(self):
+            place = getattr(index, entry.name.upper(), None)
+            if place is not None:
+                packed[place] = getattr(self, entry.name)
+        for factor in (index.TRANSLATION_FACTOR, index.ROTATION_FACTOR):
+            packed[factor] = max(packed[factor], LEAST_FACTOR)
         if self.agreeing_starts == 0 and not isinstance(self.restarts, _Usual):
             packed[index.AGREEING_STARTS] = -1.0
-        packed[index.COMPROMISE] = self.compromise
-        packed[index.SMOOTHING] = self.smoothing if self.compromise else 0.0
+        if not self.compromise:
+            packed[index.SMOOTHING] = 0.0
         return packed
+
+
+for _entry, _text in zip(
+    fields(SolverOptions), re.split(r'\n(?=\w)', _MEANINGS.strip()), strict=True
+):
+    _meaning = ' '.join(_text.removeprefix(f'{_entry.name}: ').split())
+    _entry.metadata = MappingProxyType({**_entry.metadata, 'doc': _meaning})
 
 
 def _explained(entry: Field[Any]) -> str:

@@ -14,7 +14,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
     'Solving': (
         'Solver',
         'SolverOptions',
-        'solver.prepared.PreparedSolve',
+        'solver.solver.PreparedSolve',
         'Solution',
         'SolveResult',
         'PoseError',

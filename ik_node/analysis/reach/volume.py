@@ -7,19 +7,23 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ik_node.analysis.reach.base_placement import base_placement, BasePlacement
+from ik_node.analysis.reach.base_placement import BasePlacement
 from ik_node.analysis.reach.files import read_arrays, write_arrays
 from ik_node.analysis.reach.orientations import angles_between
 from ik_node.analysis.reach.surface import surface_nets
 from ik_node.display import public_names
 from ik_node.errors import DescriptionError, OptionError, ShapeError
-from ik_node.model.given import finite, is_number, numbers, one_of
+from ik_node.model.given import finite, is_number, numbers, one_of, whole_number
+from ik_node.model.pose_forms import position_and_quat
+from ik_node.model.rotation import quat_multiply
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
+# Largest number of poses of the base.
+MOST_BASES = 10**8
 # The version of the files.
 VERSION = 1
 
@@ -433,9 +437,69 @@ class ReachVolume:
         (2, 2)
 
         """
-        return base_placement(
-            self, targets, extent=extent, step=step, yaws=yaws, height=height, within=within
+        places, quats = position_and_quat(
+            'targets', targets, turns=self.quats_xyzw is not None, many=True
         )
+        if not len(places) or not np.isfinite(places).all() or not np.isfinite(quats).all():
+            raise ShapeError('targets', 'at least one pose, and finite numbers', f'{places.shape}')
+        quats = quats / np.linalg.norm(quats, axis=1, keepdims=True)
+        step = self.cell if step is None else step
+        if not (is_number(step) and 0.0 < step < np.inf):
+            raise OptionError('step', step, 'a length above 0 [m]')
+        count = whole_number('yaws', yaws, 1, 3600)
+        turns = np.linspace(0.0, 2.0 * np.pi, count, endpoint=False, dtype=np.float64)
+        x, y = self._sides(places, extent, step, len(turns))
+        limit = self._spacing() if within is None else within
+        counts = np.zeros((len(x), len(y), len(turns)), dtype=np.int32)
+        reached = self.reached.reshape(*self.shape, -1)
+        for at, yaw in enumerate(turns.tolist()):
+            back = np.array((0.0, 0.0, np.sin(-0.5 * yaw), np.cos(-0.5 * yaw)))
+            turned = np.array([quat_multiply(back, quat) for quat in quats])
+            nearest, angles = self.nearest(turned)
+            cosine, sine = np.cos(yaw), np.sin(yaw)
+            for place, k in zip(places[angles <= limit], nearest[angles <= limit], strict=True):
+                dx, dy = (place[0] - x)[:, None], (place[1] - y)[None]
+                points = np.stack(
+                    np.broadcast_arrays(
+                        cosine * dx + sine * dy, cosine * dy - sine * dx, place[2] - height
+                    ),
+                    axis=-1,
+                )
+                index, inside = self.cells(points)
+                counts[:, :, at] += inside & reached[(*np.moveaxis(index, -1, 0), k)]
+        return BasePlacement(x, y, turns, counts, len(places))
+
+    def _sides(
+        self, places: Array, extent: ArrayLike | None, step: float, yaws: int
+    ) -> tuple[Array, Array]:
+        """Return the positions of the base along x and y [m], at multiples of the step."""
+        if extent is None:
+            ahead, aside, _ = self.centres
+            most = float(np.hypot(np.abs(ahead).max(), np.abs(aside).max())) + self.cell
+            box = np.stack((places[:, :2].min(axis=0) - most, places[:, :2].max(axis=0) + most), 1)
+        else:
+            box = numbers('extent', extent)
+            if box.shape != (2, 2):
+                raise ShapeError('extent', 'shape (2, 2), MIN and MAX of x and y', f'{box.shape}')
+            if not (np.isfinite(box).all() and (box[:, 0] <= box[:, 1]).all()):
+                raise OptionError('extent', box.tolist(), 'finite MIN not above MAX [m]')
+        first, last = np.ceil(box[:, 0] / step - 1e-9), np.floor(box[:, 1] / step + 1e-9)
+        many = np.maximum(last - first + 1.0, 0.0)
+        if not 1 <= many.prod() * yaws <= MOST_BASES:
+            allowed = f'a step for 1 to at most {MOST_BASES:.0e} poses of the base in the extent'
+            raise OptionError('step', step, allowed)
+        x, y = (step * (a + np.arange(int(n))) for a, n in zip(first, many, strict=True))
+        return x, y
+
+    def _spacing(self) -> float:
+        """Return the largest angle between an orientation of the map and its nearest other one."""
+        if self.quats_xyzw is None:
+            return 0.0
+        apart = angles_between(self.quats_xyzw, self.quats_xyzw, roll=self.roll)
+        np.fill_diagonal(apart, np.inf)
+        nearest = apart.min(axis=1)
+        # A single orientation has no other one, and agrees with itself only.
+        return float(nearest.max()) if np.isfinite(nearest).all() else 1e-3
 
     # -- files
 
