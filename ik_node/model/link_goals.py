@@ -37,7 +37,7 @@ class LinkGoals:
 
     def add(
         self,
-        link: str | UserGoal,
+        link: Any,
         *,
         name: str | None,
         kind: str,
@@ -64,6 +64,9 @@ class LinkGoals:
                 if given is not None and given is not False:
                     raise OptionError(argument, given, f'none for {type(link).__name__}')
             return self._add_own(link, name, weight, priority, tolerance)
+        if not isinstance(link, str):
+            allowed = 'the name of a link, or an object of a class derived from ik.UserGoal'
+            raise OptionError('link', link, allowed)
         goal = Goal(name=link if name is None else name)
         moved, carrier = self.link(link), None if base is None else self.link(base)
         self._check_name(link if name is None else name)

@@ -46,6 +46,41 @@ def test_help_of_the_node_has_its_parameters(capsys):
     assert 'solver.max_iterations: int' in text
 
 
+COUNT = '''
+"""Count the links and joints of a robot."""
+
+from ik_node.cli.robot_arguments import add_robot_arguments, robot_of
+
+
+def add_arguments(parser):
+    add_robot_arguments(parser)
+    parser.add_argument('--least', type=int, default=0)
+
+
+def run(args):
+    robot = robot_of(args)
+    print(f'{robot.name}: {len(robot.links)} links, {len(robot.joints)} joints')
+    return 0 if len(robot.links) >= args.least else 1
+'''
+
+
+def test_command_is_one_module_and_one_row(capsys, monkeypatch):
+    """As docs/architecture.md says: help, exit codes and errors are those of all commands."""
+    module = ModuleType('ik_node.cli.count')
+    exec(COUNT, module.__dict__)
+    monkeypatch.setitem(sys.modules, 'ik_node.cli.count', module)
+    monkeypatch.setitem(COMMANDS, 'count', 'count the links and joints of a robot')
+    assert main(['count', 'hexapod']) == 0
+    assert capsys.readouterr().out == 'hexapod: 25 links, 24 joints\n'
+    assert main(['count', 'hexapod', '--least', '100']) == 1
+    capsys.readouterr()
+    assert main(['count', 'no_robot']) == 2
+    assert 'no_robot' in refusal(capsys)
+    with pytest.raises(SystemExit):
+        main(['count', '--help'])
+    assert 'Count the links' in capsys.readouterr().out
+
+
 def test_version_is_printed(capsys):
     """The version is that of the package."""
     with pytest.raises(SystemExit) as ended:

@@ -7,6 +7,7 @@ from ik_node.model.closure import Closure
 from ik_node.model.dof import DOF_NAMES
 from ik_node.model.request import request_of
 from ik_node.model.tree import build_tree
+from ik_node.model.user_goal import UserGoal
 from ik_node.scene import Arrow, Cylinder, IKRootsHelper, Sector, Segment, Sphere, Text, Triad
 from ik_node.scene.constraint_marks import ConstraintFrames, gap_of, LINE, OPEN_LINE
 from ik_node.scene.look import AXIS_COLOURS, COLOURS, FREE, OPEN, UNMET, UNUSED
@@ -153,6 +154,40 @@ def test_distance_goal_is_drawn_as_ball():
     assert shape.radius == pytest.approx(0.7)
     assert shape.position == (0.3, 0.1, 0.2)
     assert shape.rgba[3] < 0.5
+
+
+def test_cylinder_goal_is_drawn_as_ring_about_its_axis():
+    """The ring has the distance as its inner radius, whatever the scale."""
+    m = arm6()
+    goal = m.goals['hand_goal']
+    goal.kind, goal.distance = 'cylinder', 0.4
+    goal.set_euler(0.5, 0.2, 0.0)
+    parts = parts_of(
+        IKRootsHelper(m.roots, layers='goals', joint_scale=0.02).shapes(), 'hand_goal'
+    )
+    assert parts['distance'].inner_radius == pytest.approx(0.4)
+    for name in ('distance', 'axis'):
+        np.testing.assert_allclose(turn_of(parts[name])[:, 2], goal.matrix[:3, 2], atol=1e-12)
+
+
+class Height(UserGoal):
+    """The hand is 1 m above the root."""
+
+    def residual(self, frames):
+        """Return the difference of the heights."""
+        return frames['hand'][2, 3] - 1.0
+
+
+def test_goal_of_user_is_drawn_as_handle_with_line_while_unmet():
+    """The residual at the configuration that is drawn decides."""
+    m = arm6()
+    goal = Height('height')
+    goal.make_closure(m.links['hand'])
+    helper = IKRootsHelper([*m.roots, goal], layers='goals')
+    met = m.solver().q
+    assert set(parts_of(helper.shapes(), 'height')) == {'handle', 'reached', 'way'}
+    goal.residual = lambda frames: frames['hand'][2, 3] - m.naive().world(m.links['hand'])[2, 3]
+    assert set(parts_of(helper.shapes(met), 'height')) == {'handle'}
 
 
 def test_line_of_sight_is_drawn_as_arrow():
@@ -386,8 +421,9 @@ def test_gap_equals_residual():
         m = held('goal', (), kind=kind)
         compare(m, next(c for c in m.links['left'].children if c.is_closure), seed=7)
     m = held('world', DOF_NAMES)
-    m.goals['goal'].kind = 'look_at'
-    compare(m, m.goals['goal'], seed=8)
+    for kind in ('look_at', 'cylinder'):
+        m.goals['goal'].kind = kind
+        compare(m, m.goals['goal'], seed=8)
 
 
 def test_frame_a_of_mass_goal_is_at_centre_of_mass():

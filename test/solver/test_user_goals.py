@@ -232,6 +232,26 @@ def test_goal_of_another_class_replaces_one_of_the_same_name():
     assert abs(place(robot)[2] + 0.1) < 1e-6
 
 
+class Still(Height):
+    """A goal that sees a link that no joint moves."""
+
+    links = ('base_link',)
+
+    def residual(self, frames):
+        """Return the rows."""
+        return [frames['base_link'][2, 3] - 0.1]
+
+
+def test_goal_that_no_joint_moves_keeps_its_residual_and_stalls():
+    """The other goals are solved nevertheless."""
+    robot, _, solver = arm()
+    robot.add_goal(Still('still'))
+    results = {name: result for result in solver.solve() for name in result.goal_errors}
+    assert results['height'].converged
+    assert results['still'].status is ik.Status.STALLED
+    assert results['still'].goal_errors['still'].position == pytest.approx(0.1)
+
+
 class Failing(Height):
     """A goal whose residual fails once it is told to."""
 
@@ -335,6 +355,7 @@ class Bare(Height):
         (Height(), {'base': 'base_link'}, 'base'),
         (Height(), {'kind': 'look_at'}, 'kind'),
         (Height('j1'), {'name': 3}, 'name'),
+        (Height, {}, 'an object of a class'),
     ],
 )
 def test_wrong_goal_of_user_is_refused_when_added(goal, arguments, words):

@@ -3,9 +3,11 @@
 from ik_node.errors import OptionError, UnknownFrameError
 from ik_node.gallery import gallery_item
 from ik_node.model.rotation import matrix_to_quat
+from ik_node.model.user_goal import UserGoal
 from ik_node.robot import from_dh, load_robot
 from ik_node.viewer.sessions.goal_memory import axes_of, DEPTH, Undo
 from ik_node.viewer.sessions.library_session import gallery_session, LibrarySession
+from ik_node.viewer.stage.goal_handle import constrained_axes
 import numpy as np
 import pytest
 from support.fourbar_urdf import TURNED
@@ -126,7 +128,7 @@ def test_undone_steps_bring_back_goals_and_joints(hexapod):
     np.testing.assert_allclose(hexapod.q, q, atol=1e-9)
 
 
-@pytest.mark.parametrize('kind', ['look_at', 'distance', 'frame'])
+@pytest.mark.parametrize('kind', ['look_at', 'distance', 'cylinder', 'frame'])
 def test_undo_restores_goals_of_any_kind(hexapod, kind):
     """A goal that asks for something else than a pose comes back as it was."""
     goal = hexapod.robot.add_goal('platform_link', name='extra', kind=kind, base='base_link')
@@ -141,6 +143,32 @@ def test_undo_restores_goals_of_any_kind(hexapod, kind):
     assert again.parent is goal.parent or again.parent.name == 'base_link'
     assert again.distance == goal.distance
     np.testing.assert_allclose(again.get_residual(), 0.0, atol=1e-9)
+
+
+class Height(UserGoal):
+    """The platform is 1 mm higher than at first."""
+
+    links = ('platform_link',)
+    height = 0.089
+
+    def residual(self, frames):
+        """Return the difference of the heights."""
+        return frames['platform_link'][2, 3] - self.height
+
+
+def test_page_solves_and_restores_a_goal_of_a_user(hexapod):
+    """It takes part beside the goals of the page, and undo brings back the same object."""
+    hexapod.remove_goal('platform')
+    goal = hexapod.robot.add_goal(Height('height'), weight=0.5)
+    hexapod.update(0.0)
+    assert abs(goal.get_residual()[0]) < 1e-6
+    assert constrained_axes(goal) == ((True,) * 3, (False,) * 3)
+    memory = hexapod.remember()
+    hexapod.remove_goal('height')
+    hexapod.restore(memory)
+    assert hexapod.robot.goals['height'] is goal
+    assert goal.weight == 0.5
+    hexapod.update(0.0)
 
 
 def test_sliders_move_motors_with_loops_closed(hexapod):
