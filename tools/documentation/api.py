@@ -37,6 +37,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
         'Joint',
         'Closure',
         'Goal',
+        'UserGoal',
         'DOF',
         'DOF_NAMES',
         'find_roots',
