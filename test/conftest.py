@@ -47,8 +47,11 @@ LONGEST = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the longest files first."""
+    """Put the longest files first, and mark tests that start nodes by their fixtures."""
     items.sort(key=lambda item: item.path.name not in LONGEST)
+    for item in items:
+        if {'context', 'graph', 'lasting_graph'} & {*getattr(item, 'fixturenames', ())}:
+            item.add_marker('ros')
 
 
 REPOSITORY = Path(__file__).resolve().parent.parent

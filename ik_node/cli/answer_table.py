@@ -38,8 +38,8 @@ def answer_rows(batch: BatchSolution, goals: Sequence[str]) -> tuple[bytes, Coun
     the columns.
     """
     names = [Status(status).name for status in batch.status.tolist()]
-    found, loops = batch.goal_errors, list(batch.closure_errors.values())
-    errors = [column for name in goals for column in found[name]]
+    goal_errors, loops = batch.goal_errors, list(batch.closure_errors.values())
+    errors = [column for name in goals for column in goal_errors[name]]
     if loops:
         errors += [np.maximum.reduce(column) for column in zip(*loops, strict=True)]
     times = [batch.times] if isinstance(batch, PathSolution) else []
@@ -133,8 +133,8 @@ def _end_of_rows(file: BinaryIO) -> int:
     while end > 0:
         begin = max(0, end - BLOCK)
         file.seek(begin)
-        at = file.read(end - begin).rfind(b'\n')
-        if at >= 0:
-            return begin + at + 1
+        index = file.read(end - begin).rfind(b'\n')
+        if index >= 0:
+            return begin + index + 1
         end = begin
     return 0

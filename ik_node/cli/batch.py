@@ -24,20 +24,24 @@ import sys
 from time import perf_counter
 
 from ik_node.cli.answer_table import answer_header, answer_rows, AnswerTable
-from ik_node.cli.engine_arguments import add_engine_arguments, engine_of
-from ik_node.cli.goal_arguments import parse_goal_arguments
-from ik_node.cli.robot_arguments import add_robot_arguments, check_outputs, robot_of
+from ik_node.cli.arguments import (
+    add_engine_arguments,
+    add_options,
+    add_robot_arguments,
+    check_outputs,
+    engine_of,
+    parse_goal_arguments,
+    robot_of,
+    START,
+)
 from ik_node.errors import DescriptionError
+from ik_node.model.rotation import Array
 from ik_node.motion.pose_table import read_goal_table
 from ik_node.robot import Robot
 from ik_node.solver import Solver, SolverOptions
 from ik_node.solver.batch.batch_input import many_poses
 from ik_node.solver.batch.batch_run import part_of, run_parts, solve_part
-import numpy as np
-from numpy.typing import NDArray
 from tqdm import tqdm
-
-Array = NDArray[np.float64]
 
 # Number of poses that are checked at a time.
 BLOCK = 100_000
@@ -45,33 +49,20 @@ BLOCK = 100_000
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the robot, files, start, engine and part."""
+    table = f"""
+    --goals FILE  input file with poses: .csv or .npy (required)
+    --link LINK  link of the poses; may be repeated
+    -o --out FILE  output file: .csv (required)
+    --restarts N  random restarts; [default: {SolverOptions().restarts}]
+    """
+    existing = """
+    --resume  continue an output file
+    --overwrite  replace an output file
+    """
     add_robot_arguments(parser)
-    parser.add_argument(
-        '--goals', required=True, metavar='FILE', help='input file with poses: .csv or .npy'
-    )
-    parser.add_argument(
-        '--link', action='append', default=[], help='link of the poses; may be repeated'
-    )
-    parser.add_argument('-o', '--out', required=True, metavar='FILE', help='output file: .csv')
-    parser.add_argument(
-        '--start',
-        nargs='+',
-        default=[],
-        metavar='JOINT=VALUE',
-        help='initial joint values [rad or m]',
-    )
-    usual = SolverOptions().restarts
-    parser.add_argument(
-        '--restarts',
-        type=int,
-        default=usual,
-        metavar='N',
-        help=f'random restarts; default {usual}',
-    )
+    add_options(parser, table + START)
     add_engine_arguments(parser, chunk=True)
-    existing = parser.add_mutually_exclusive_group()
-    existing.add_argument('--resume', action='store_true', help='continue an output file')
-    existing.add_argument('--overwrite', action='store_true', help='replace an output file')
+    add_options(parser.add_mutually_exclusive_group(), existing)
     parser.set_defaults(goal=[])
 
 
@@ -86,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
     work = solver.batch_work(poses)
     finish = partial(answer_rows, goals=tuple(poses))
     solver.warm()
-    with engine_of(args) as (executor, threads, most):
+    with engine_of(args) as (executor, threads, limit):
         answers = AnswerTable(
             Path(args.out),
             answer_header(robot, poses),
@@ -112,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
                 finish,
                 executor,
                 threads=threads,
-                most=most,
+                most=limit,
                 progress=lambda done, _: bar.update(before + done - bar.n),
             )
             try:
@@ -135,9 +126,9 @@ def _poses_of(args: argparse.Namespace, robot: Robot) -> dict[str, tuple[Array, 
     if not path.is_file():
         raise DescriptionError('no such file', source=args.goals)
     table = read_goal_table(path, args.link)
-    for link, found in table.items():
-        robot.add_goal(link, name=link, dof='X Y Z EX EY EZ' if found.turned else 'X Y Z')
-    poses = {link: (found.positions, found.quats_xyzw) for link, found in table.items()}
+    for link, goals in table.items():
+        robot.add_goal(link, name=link, dof='X Y Z EX EY EZ' if goals.turned else 'X Y Z')
+    poses = {link: (goals.positions, goals.quats_xyzw) for link, goals in table.items()}
     for first in range(0, len(next(iter(poses.values()))[0]), BLOCK):
         block = slice(first, first + BLOCK)
         many_poses({link: (p[block], r[block]) for link, (p, r) in poses.items()}, first=first)

@@ -18,9 +18,8 @@ import sys
 from typing import Any
 
 from ik_node.analysis.facts import facts_of
-from ik_node.cli.graph_text import as_dot
-from ik_node.cli.report_text import as_text, ascii_tree
-from ik_node.cli.robot_arguments import add_robot_arguments, robot_of
+from ik_node.cli.arguments import add_options, add_robot_arguments, robot_of
+from ik_node.cli.report_text import as_dot, as_text, ascii_tree
 from ik_node.description.mesh_path import mesh_path
 from ik_node.description.sidecars.find import sidecar_name
 from ik_node.description.visuals import visuals_of
@@ -32,31 +31,29 @@ from ik_node.solver.solver import Solver
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the robot and the output options."""
+    table = """
+    --json  print JSON
+    --plot  print the graph of links, joints and loops as DOT text: | dot -Tsvg -o graph.svg
+    """
     add_robot_arguments(parser)
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument('--json', action='store_true', help='print JSON')
-    form.add_argument(
-        '--plot',
-        action='store_true',
-        help='print the graph of links, joints and loops as DOT text: | dot -Tsvg -o graph.svg',
-    )
+    add_options(parser.add_mutually_exclusive_group(), table)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the description of the robot and return the exit code."""
-    found = check(robot_of(args), closures_given=args.closures is not None)
+    report = check(robot_of(args), closures_given=args.closures is not None)
     if args.json:
-        print(json.dumps(found, indent=2))
+        print(json.dumps(report, indent=2))
     elif args.plot:
-        say(*as_dot(found))
+        say(*as_dot(report))
     else:
-        text = repr(found)
+        text = repr(report)
         try:
             text.encode(sys.stdout.encoding or 'utf-8')
         except UnicodeEncodeError:
             text = ascii_tree(text)
         print(text)
-    return 0 if found.ok else 1
+    return 0 if report.ok else 1
 
 
 class Check(dict[str, Any]):
@@ -114,30 +111,30 @@ def check(
 
     """
     robot = as_robot(robot)
-    found = facts_of(robot)
-    found['notes'] += _notes(robot, closures_given=closures_given)
-    return Check(found, robot.mobility.report())
+    facts = facts_of(robot)
+    facts['notes'] += _notes(robot, closures_given=closures_given)
+    return Check(facts, robot.mobility.report())
 
 
 def _notes(robot: Robot, *, closures_given: bool) -> list[str]:
     """Return notes on what the robot may lack: loops, and the files of its meshes."""
-    found, source = [], robot.description.source
+    notes, source = [], robot.description.source
     if not robot.closures and not closures_given and robot.description.text:
-        found.append(
+        notes.append(
             'no loops: the description declares none, and there is no '
             f'{sidecar_name(Path(source))} beside it that does'
         )
     if robot.closures and not robot.actuated:
-        found.append(
+        notes.append(
             'no motors are named, so every joint counts as one: name them with `actuated: [...]` '
             'beside the closures, or with <transmission> or <ros2_control> in the description'
         )
     meshes = {(v.file, v.source) for v in visuals_of(robot.description) if v.kind == 'mesh'}
     missing = sorted(file for file, beside in meshes if mesh_path(file, beside) is None)
     if missing:
-        found.append(
+        notes.append(
             f'{len(missing)} of {len(meshes)} meshes are not found, such as {missing[0]!r}: '
             'links are drawn as rods instead, and solved for all the same; package:// is searched '
             'in the folders above the description and in sourced ROS 2 workspaces'
         )
-    return found
+    return notes

@@ -14,9 +14,16 @@ from itertools import groupby
 import json
 from typing import Any, NamedTuple
 
-from ik_node.cli.goal_arguments import add_goal_arguments, parse_goal_arguments
-from ik_node.cli.robot_arguments import add_robot_arguments, check_outputs, robot_of
+from ik_node.cli.arguments import (
+    add_goal_arguments,
+    add_options,
+    add_robot_arguments,
+    check_outputs,
+    parse_goal_arguments,
+    robot_of,
+)
 from ik_node.errors import OptionError
+from ik_node.model.rotation import Array
 from ik_node.model.tree import Tree
 from ik_node.scene.plot import picture_maker, save_picture
 from ik_node.solver import Solver, SolverOptions
@@ -24,9 +31,6 @@ from ik_node.solver.options import METHODS
 from ik_node.solver.result import largest_error
 from ik_node.solver.stepping import Trace, trace
 import numpy as np
-from numpy.typing import NDArray
-
-Array = NDArray[np.float64]
 
 # Colours for the colour-blind (Okabe & Ito 2008). With different dashes, two lines on top of each
 # other are both visible.
@@ -68,26 +72,15 @@ class Outcome(NamedTuple):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the robot, goals, start, methods and output options."""
+    table = f"""
+    --method METHOD  use only this method; may be repeated; one of {', '.join(METHODS)}
+    --max-iterations N  maximum number of iterations of a method; [default: 300]
+    --json  print JSON
+    --plot F.png  draw residuals over iterations and time to a file
+    """
     add_robot_arguments(parser)
     add_goal_arguments(parser)
-    parser.add_argument(
-        '--method',
-        action='append',
-        default=[],
-        metavar='M',
-        help=f'use only this method; may be repeated; one of {", ".join(METHODS)}',
-    )
-    parser.add_argument(
-        '--max-iterations',
-        type=int,
-        default=300,
-        metavar='N',
-        help='maximum number of iterations of a method; default 300',
-    )
-    parser.add_argument('--json', action='store_true', help='print JSON')
-    parser.add_argument(
-        '--plot', metavar='F.png', help='draw residuals over iterations and time to a file'
-    )
+    add_options(parser, table)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -114,9 +107,7 @@ def run(args: argparse.Namespace) -> int:
     return 0 if converged else 1
 
 
-def compare(
-    tree: Tree, q: NDArray[np.float64], options: SolverOptions, poses: Mapping[str, Any]
-) -> Outcome:
+def compare(tree: Tree, q: Array, options: SolverOptions, poses: Mapping[str, Any]) -> Outcome:
     """Solve with one method, without recording for the time and with recording for the trace."""
     try:
         runs = [trace(tree, q, options, poses, watched=False) for _ in range(_RUNS)]
@@ -185,11 +176,11 @@ def _draw(new_figure: Callable[..., Any], outcomes: Sequence[Outcome], path: str
     save_picture(figure, path, dpi=100)
 
 
-def residuals(found: Trace) -> Array:
+def residuals(result: Trace) -> Array:
     """Return the largest residual of any chain [m or rad] after each iteration."""
     chains = [
         [max(point.position, point.orientation) for point in group]
-        for _, group in groupby(found.points, lambda point: point.chain)
+        for _, group in groupby(result.points, lambda point: point.chain)
     ]
     count = max(map(len, chains))
     held = [chain + chain[-1:] * (count - len(chain)) for chain in chains]

@@ -11,21 +11,19 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
+from itertools import zip_longest
 from pathlib import Path
 import sys
 from tempfile import TemporaryDirectory
 
-from ik_node.cli.robot_arguments import add_robot_arguments, check_outputs, robot_of
+from ik_node.cli.arguments import add_options, add_robot_arguments, check_outputs, robot_of
 from ik_node.display import say
 from ik_node.errors import counted, IkError, OptionError
 from ik_node.model.closure import Closure
-from ik_node.model.rotation import pose_matrix
+from ik_node.model.rotation import Array, pose_matrix
 from ik_node.robot import load_robot, Robot
 from ik_node.whole_file import whole_file
 import numpy as np
-from numpy.typing import NDArray
-
-Array = NDArray[np.float64]
 
 # Largest difference of poses, per metre of the robot's size.
 TOLERANCE = 1e-12
@@ -42,108 +40,99 @@ def differences(robot: Robot, other: Robot) -> list[str]:
     frames, and the pose of every link at several configurations. The copy may have more links
     and more fixed joints.
     """
-    found = _of_names(robot, other)
-    if found:
-        return found
+    result = _of_names(robot, other)
+    if result:
+        return result
     for what in ('lower', 'upper', 'max_velocity', 'max_effort'):
         if not np.array_equal(getattr(robot, what), getattr(other, what)):
-            found.append(f'{what} of the joints')
+            result.append(f'{what} of the joints')
     if not np.allclose(robot.start, other.start, rtol=TOLERANCE, atol=TOLERANCE):
-        found.append('initial joint values')
+        result.append('initial joint values')
     for name, link in robot.links.items():
         other_link = other.links[name]
         if link.mass != other_link.mass or not np.array_equal(
             link.centre_of_mass, other_link.centre_of_mass
         ):
-            found.append(f'mass of link {name!r}')
-    found += _of_closures(robot, other)
+            result.append(f'mass of link {name!r}')
+    result += _of_closures(robot, other)
     random = np.random.default_rng(0)
     lower, upper = np.maximum(robot.lower, -3.0), np.minimum(robot.upper, 3.0)
     lower, upper = np.minimum(lower, upper), np.maximum(lower, upper)
     before = robot.q, other.q
-    for at in range(POSES):
-        q = random.uniform(lower, upper) if at else np.zeros(len(lower))
-        found += [each for each in _at(robot, other, q) if each not in found]
+    for index in range(POSES):
+        q = random.uniform(lower, upper) if index else np.zeros(len(lower))
+        result += [each for each in _at(robot, other, q) if each not in result]
     robot.q, other.q = before
-    return found
+    return result
 
 
 def _of_names(robot: Robot, other: Robot) -> list[str]:
-    found = []
-    if robot.name != other.name:
-        found.append(f'name: {robot.name!r}, {other.name!r}')
-    links = [name for name in other.links if name in robot.links]
-    if links != list(robot.links):
-        found.append('links')
-    if robot.joint_names != other.joint_names:
-        found.append(f'joint values: {_first(robot.joint_names, other.joint_names)}')
-    if list(robot.closures) != list(other.closures):
-        found.append(f'closures: {_first(list(robot.closures), list(other.closures))}')
-    motors = [_values_of(each) for each in (robot, other)]
-    if motors[0] != motors[1]:
-        found.append(f'motors: {_first(*motors)}')
-    return found
-
-
-def _first(names: list[str], others: list[str]) -> str:
-    """Return the first pair that differs."""
-    for at in range(max(len(names), len(others))):
-        pair = [each[at] if at < len(each) else None for each in (names, others)]
-        if pair[0] != pair[1]:
-            return f'{pair[0]!r}, {pair[1]!r}'
-    return ''
+    """Return the first names that differ, of the robot, links, joint values and so on."""
+    kept = [name for name in other.links if name in robot.links]
+    lists = {
+        'name': ([robot.name], [other.name]),
+        'links': (list(robot.links), kept),
+        'joint values': (robot.joint_names, other.joint_names),
+        'closures': (list(robot.closures), list(other.closures)),
+        'motors': (_values_of(robot), _values_of(other)),
+    }
+    result = []
+    for what, names in lists.items():
+        pair = next((pair for pair in zip_longest(*names) if pair[0] != pair[1]), None)
+        if pair is not None:
+            result.append(f'{what}: {pair[0]!r}, {pair[1]!r}')
+    return result
 
 
 def _values_of(robot: Robot) -> list[str]:
     """Return the actuated joint values, without those that follow another one alone."""
-    found: list[str] = []
+    result: list[str] = []
     for name in robot.actuated:
         joint = robot.joints.get(name)
         if joint is None:
-            found.append(name)
+            result.append(name)
             continue
         for value, dof in zip(joint.value_names, joint.dof, strict=True):
             if dof not in joint.couplings or joint.couplings[dof].others:
-                found.append(value)
-    return found
+                result.append(value)
+    return result
 
 
 def _of_closures(robot: Robot, other: Robot) -> list[str]:
-    found = []
+    result = []
     for name, closure in robot.closures.items():
         other_closure = other.closures[name]
         for what in ('kind', 'dof', 'distance', 'tolerance', 'weight', 'enabled'):
             if getattr(closure, what) != getattr(other_closure, what):
-                found.append(f'{what} of closure {name!r}')
+                result.append(f'{what} of closure {name!r}')
         for end in ('child', 'parent'):
             ends = [getattr(getattr(each, end), 'name', None) for each in (closure, other_closure)]
             if ends[0] != ends[1]:
-                found.append(f'links of closure {name!r}')
-    return found
+                result.append(f'links of closure {name!r}')
+    return result
 
 
 def _at(robot: Robot, other: Robot, q: Array) -> list[str]:
     """Compare link poses, coupled joint values and loop residuals at a configuration."""
-    found = []
+    result = []
     robot.q, other.q = q, q
     size = 1.0
     for name in robot.links:
         pose, other_pose = robot.forward(q, name), other.forward(q, name)
         size = max(size, float(np.max(np.abs(pose))))
         if not np.allclose(pose, other_pose, rtol=0.0, atol=TOLERANCE * size):
-            found.append(f'pose of link {name!r}')
+            result.append(f'pose of link {name!r}')
     for name, closure in robot.closures.items():
         # Residuals of equal frames can differ: the rotation vector of half a turn has two signs.
         frames, other_frames = _frames(closure), _frames(other.closures[name])
         if not np.allclose(frames, other_frames, rtol=0.0, atol=10.0 * TOLERANCE * size):
-            found.append(f'frames of closure {name!r}')
-    following = [_following(each) for each in (robot, other)]
-    if following[0].keys() != following[1].keys() or not all(
-        np.isclose(value, following[1][name], rtol=TOLERANCE, atol=TOLERANCE)
-        for name, value in following[0].items()
+            result.append(f'frames of closure {name!r}')
+    following, others = _following(robot), _following(other)
+    if following.keys() != others.keys() or not np.allclose(
+        [*following.values()], [others[n] for n in following], rtol=TOLERANCE, atol=TOLERANCE
     ):
-        found.append('couplings')
-    return found
+        result.append('couplings')
+    return result
 
 
 def _frames(closure: Closure) -> Array:
@@ -156,14 +145,14 @@ def _frames(closure: Closure) -> Array:
 def _following(robot: Robot) -> Mapping[str, float]:
     """Return the value of every coupled joint that follows from its master."""
     values = dict(zip(robot.joint_names, robot.q.tolist(), strict=True))
-    found = {}
+    result = {}
     for joint in robot.joint_order:
         names = dict(zip(joint.dof, joint.value_names, strict=True))
         for dof, coupling in joint.couplings.items():
-            found[names[dof]] = coupling.value(
+            result[names[dof]] = coupling.value(
                 *(values[term.master.value_name(term.master_dof)] for term in coupling.terms)
             )
-    return found
+    return result
 
 
 STDOUT = '-'
@@ -180,21 +169,14 @@ used or an output file exists
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the robot and the output files."""
+    table = """
+    -o --output OUT.urdf  output file; - = standard output (required)
+    --closures-out F.yaml  write the loops to this file and not to the URDF; a file
+        OUT.closures.yaml beside OUT.urdf is found automatically
+    --force  overwrite existing files
+    """
     add_robot_arguments(parser)
-    parser.add_argument(
-        '-o',
-        '--output',
-        metavar='OUT.urdf',
-        required=True,
-        help='output file; - = standard output',
-    )
-    parser.add_argument(
-        '--closures-out',
-        metavar='F.yaml',
-        help='write the loops to this file and not to the URDF; a file OUT.closures.yaml beside '
-        'OUT.urdf is found automatically',
-    )
-    parser.add_argument('--force', action='store_true', help='overwrite existing files')
+    add_options(parser, table)
     parser.epilog = EPILOG
 
 

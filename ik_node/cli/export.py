@@ -11,7 +11,7 @@ import argparse
 from dataclasses import fields, replace
 from typing import Any
 
-from ik_node.cli.robot_arguments import add_robot_arguments, check_outputs, robot_of
+from ik_node.cli.arguments import add_options, add_robot_arguments, check_outputs, robot_of
 from ik_node.display import say
 from ik_node.errors import counted, listed, OptionError
 from ik_node.export import export_robot
@@ -28,36 +28,17 @@ EPILOG = """examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the robot, the output file, goals and options."""
+    table = f"""
+    -o --output OUT.ikr  output file (required)
+    --goal LINK[:AXES]  link whose pose programs will give, and the axes it is given on, some of
+        {ALL_AXES} (default: all); may be repeated; without goals only the loops are closed
+    --joints [NAME...]  joints or links between which and the actuators the transmission is
+        exported; without names all joints
+    --actuators JOINT...  joints with a motor, for --joints (default: the description's)
+    --option NAME=VALUE  solver option, see docs/methods.md; may be repeated
+    """
     add_robot_arguments(parser)
-    parser.add_argument('-o', '--output', metavar='OUT.ikr', required=True, help='output file')
-    parser.add_argument(
-        '--goal',
-        action='append',
-        default=[],
-        metavar='LINK[:AXES]',
-        help='link whose pose programs will give, and the axes it is given on, some of '
-        f'{ALL_AXES} (default: all); may be repeated; without goals only the loops are closed',
-    )
-    parser.add_argument(
-        '--joints',
-        nargs='*',
-        metavar='NAME',
-        help='joints or links between which and the actuators the transmission is exported; '
-        'without names all joints',
-    )
-    parser.add_argument(
-        '--actuators',
-        nargs='+',
-        metavar='JOINT',
-        help="joints with a motor, for --joints (default: the description's)",
-    )
-    parser.add_argument(
-        '--option',
-        action='append',
-        default=[],
-        metavar='NAME=VALUE',
-        help='solver option, see docs/methods.md; may be repeated',
-    )
+    add_options(parser, table)
     parser.epilog = EPILOG
 
 

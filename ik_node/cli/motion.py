@@ -18,17 +18,22 @@ listed with their reasons, and the exit code is then 1.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
-from itertools import islice
 from pathlib import Path
 import sys
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 from ik_node.cli.answer_table import answer_header, answer_rows, AnswerTable
-from ik_node.cli.engine_arguments import add_engine_arguments, engine_of
-from ik_node.cli.robot_arguments import add_robot_arguments, check_outputs, robot_of
+from ik_node.cli.arguments import (
+    add_engine_arguments,
+    add_options,
+    add_robot_arguments,
+    check_outputs,
+    engine_of,
+    robot_of,
+)
 from ik_node.display import say
 from ik_node.errors import DescriptionError, OptionError
 from ik_node.motion.mapping import read_map, same_names, template
@@ -63,64 +68,32 @@ SMOOTHING = 1e-3
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the robot, motions, mapping, outputs and options."""
+    table = f"""
+    --motion FILE...  motions: files that end in {' '.join(SUFFIXES)}, or folders with such files
+        (required)
+    --map MAP.yaml...  mapping of key points to links; `--map new MAP.yaml` writes one to complete
+    -o --out OUT  output: a file that ends in .npz or .csv; for several motions a folder
+    --format npz|csv  format of the files in a folder; [default: npz]
+    --smoothing W  weight of the change of the joints from frame to frame, beside the goals; not
+        with --exact; [default: {SMOOTHING:g}]
+    --preview FILE  moving picture: .gif or .mp4
+    --bag DIR  bag of ROS 2; for several motions a folder of bags
+    --resume  leave out motions whose outputs exist
+    --overwrite  replace existing outputs
+    """
+    rate = """
+    --dt S  time between frames [s]
+    --fps HZ  frames per second; the default is what the file states, else 60
+    """
+    goals = """
+    --compromise  goals may conflict: as near to all of them as possible (default)
+    --exact  a goal that is not met is a failure
+    """
     add_robot_arguments(parser)
-    parser.add_argument(
-        '--motion',
-        nargs='+',
-        required=True,
-        metavar='FILE',
-        help=f'motions: files that end in {" ".join(SUFFIXES)}, or folders with such files',
-    )
-    parser.add_argument(
-        '--map',
-        nargs='+',
-        metavar='MAP.yaml',
-        help='mapping of key points to links; `--map new MAP.yaml` writes one to complete',
-    )
-    parser.add_argument(
-        '-o',
-        '--out',
-        metavar='OUT',
-        help='output: a file that ends in .npz or .csv; for several motions a folder',
-    )
-    parser.add_argument(
-        '--format',
-        choices=('npz', 'csv'),
-        default='npz',
-        help='format of the files in a folder (default: npz)',
-    )
-    rate = parser.add_mutually_exclusive_group()
-    rate.add_argument('--dt', type=float, metavar='S', help='time between frames [s]')
-    rate.add_argument(
-        '--fps',
-        type=float,
-        metavar='HZ',
-        help='frames per second; the default is what the file states, else 60',
-    )
-    parser.add_argument(
-        '--smoothing',
-        type=float,
-        default=SMOOTHING,
-        metavar='W',
-        help='weight of the change of the joints from frame to frame, beside the goals; not with '
-        f'--exact (default: {SMOOTHING:g})',
-    )
-    goals = parser.add_mutually_exclusive_group()
-    goals.add_argument(
-        '--compromise',
-        action='store_true',
-        help='goals may conflict: as near to all of them as possible (default)',
-    )
-    goals.add_argument('--exact', action='store_true', help='a goal that is not met is a failure')
-    parser.add_argument('--preview', metavar='FILE', help='moving picture: .gif or .mp4')
-    parser.add_argument(
-        '--bag', metavar='DIR', help='bag of ROS 2; for several motions a folder of bags'
-    )
+    add_options(parser, table)
+    for alternatives in (rate, goals):
+        add_options(parser.add_mutually_exclusive_group(), alternatives)
     add_engine_arguments(parser)
-    parser.add_argument(
-        '--resume', action='store_true', help='leave out motions whose outputs exist'
-    )
-    parser.add_argument('--overwrite', action='store_true', help='replace existing outputs')
     parser.epilog = EPILOG
 
 
@@ -148,8 +121,8 @@ def run(args: argparse.Namespace) -> int:
         # The bar is shown only if standard error is a terminal, and removed at the end.
         tqdm(unit=' frames', miniters=1, disable=None, leave=False) as bar,
     ):
-        for block in _blocks(paths, BLOCK):
-            motions = [read_motion(path) for path in block]
+        for first in range(0, len(paths), BLOCK):
+            motions = [read_motion(path) for path in paths[first : first + BLOCK]]
             for group in _groups(motions, dt):
                 poses = [mapping.poses(motion) for motion in group.motions]
                 began = perf_counter()
@@ -163,12 +136,12 @@ def run(args: argparse.Namespace) -> int:
                     progress=partial(_show, bar, bar.n),
                 )
                 spent += perf_counter() - began
-                for at, motion in enumerate(group.motions):
-                    frames += len(solved[at])
-                    outputs.write(motion.path, robot, solved[at], poses[at])
-                for at, begin, end, reason in solved.failures:
+                for index, motion in enumerate(group.motions):
+                    frames += len(solved[index])
+                    outputs.write(motion.path, robot, solved[index], poses[index])
+                for index, begin, end, reason in solved.failures:
                     failed += end - begin + 1
-                    name = group.motions[at].path.name
+                    name = group.motions[index].path.name
                     failures.append(f'{name}: frames {begin} to {end}: {reason}')
     _report(failures)
     what = f'{total} motions' if total > 1 else str(args.motion[0])
@@ -178,11 +151,12 @@ def run(args: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-class _Group:
+class _Group(NamedTuple):
     """Motions that are solved in one call: all evenly spaced with the same step, or only one."""
 
-    def __init__(self, motions: list[MotionFile], dt: float, times: Any = None) -> None:
-        self.motions, self.dt, self.times = motions, dt, times
+    motions: list[MotionFile]
+    dt: float
+    times: Any = None
 
 
 def _groups(motions: Sequence[MotionFile], dt: float | None) -> list[_Group]:
@@ -324,12 +298,6 @@ def _write_template(args: argparse.Namespace, path: Path, robot: Robot) -> int:
         part.write_text(text, encoding='utf-8')
     print(f'{target}: written; complete it, then use --map {target}')
     return 0
-
-
-def _blocks(paths: Sequence[Path], size: int) -> Iterator[list[Path]]:
-    remaining = iter(paths)
-    while block := list(islice(remaining, size)):
-        yield block
 
 
 def _show(bar: Any, before: int, done: int, _: int) -> None:

@@ -10,28 +10,18 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ik_node.cli.rclpy_needed import need_rclpy
-from ik_node.cli.robot_arguments import check_files, robot_file
+from ik_node.cli.arguments import add_options, check_files, need_rclpy, robot_file
 from ik_node.ros.parameters.parameter_text import help_text, yaml_value
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the robot, and the table of parameters to the help."""
-    parser.usage = (
-        'ik_node node [--help] [ROBOT] [--closures FILE] '
-        '[--ros-args -p NAME:=VALUE -r FROM:=TO ...]'
-    )
+    rest = '[--ros-args -p NAME:=VALUE -r FROM:=TO ...]'
+    parser.usage = f'ik_node node [--help] [ROBOT] [--closures FILE] {rest}'
     parser.epilog = f'parameters (-p NAME:=VALUE, or --params-file FILE):\n\n{help_text()}'
-    parser.add_argument(
-        'robot',
-        nargs='?',
-        metavar='ROBOT',
-        type=robot_file,
-        help='file with the robot description, the parameter robot_file',
-    )
-    parser.add_argument(
-        '--closures', metavar='FILE', help='closure annotations, the parameter closures'
-    )
+    about = 'file with the robot description, the parameter robot_file'
+    parser.add_argument('robot', nargs='?', metavar='ROBOT', type=robot_file, help=about)
+    add_options(parser, '--closures FILE  closure annotations, the parameter closures')
 
 
 def run(args: argparse.Namespace) -> int:

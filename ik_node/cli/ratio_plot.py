@@ -13,9 +13,6 @@ from ik_node.scene.plot import BACKGROUND, FAINT, INK, picture_maker, RULED, sav
 from ik_node.transmission.sweep import Point, Sweep
 from ik_node.transmission.transmission import Transmission
 import numpy as np
-from numpy.typing import NDArray
-
-Array = NDArray[np.float64]
 
 # A palette for the colour-blind (Okabe & Ito 2008).
 _COLOURS = ('#0072B2', '#E69F00', '#009E73', '#CC79A7', '#56B4E9', '#D55E00', '#7F5AA2', '#8C6D31')
@@ -36,8 +33,8 @@ def ratio_plot(path: str) -> Draw:
 
     def save(robot: Robot, transmission: Transmission, sweep: Sweep) -> None:
         if not sweep.points:
-            wanted = 'joints in --joints that the actuators can move from the present values'
-            raise OptionError('--plot', path, wanted)
+            allowed = 'joints in --joints that the actuators can move from the present values'
+            raise OptionError('--plot', path, allowed)
         panels = _panels(transmission, sweep)
         across = min(3, len(panels))
         down = -(-len(panels) // across)
@@ -65,18 +62,18 @@ def _panels(
 ) -> list[tuple[str, Callable[[Point], float]]]:
     """Return title and value of each panel: ratios, limits, distance to a singularity."""
     rows, motors, points = transmission.joints, transmission.actuators, sweep.points
-    found: list[tuple[str, Callable[[Point], float]]] = []
-    found.append(('distance to a singularity, 0 to 1', attrgetter('nearness')))
+    panels: list[tuple[str, Callable[[Point], float]]] = []
+    panels.append(('distance to a singularity, 0 to 1', attrgetter('nearness')))
     for r, row in enumerate(rows):
         for a, motor in enumerate(motors):
             if all(abs(point.ratio[r, a]) < 1e-9 for point in points):
                 continue
-            found.append((plain(f'd {row} / d {motor}', 60), partial(_ratio_of, r, a)))
+            panels.append((plain(f'd {row} / d {motor}', 60), partial(_ratio_of, r, a)))
         for what, unit in (('effort', '[N m or N]'), ('velocity', '[per s]')):
             if all(np.isfinite(getattr(point, what)[r]) for point in points):
                 title = plain(f'largest {what} of {row} {unit}', 60)
-                found.append((title, partial(_limit_of, what, r)))
-    return found[:_MOST]
+                panels.append((title, partial(_limit_of, what, r)))
+    return panels[:_MOST]
 
 
 def _ratio_of(row: int, motor: int, point: Point) -> float:
@@ -110,8 +107,8 @@ def _draw_map(
     for (column, row), point in sweep.grid.items():
         values[row, column] = value(point)
     mesh = axes.pcolormesh(first, second, values, cmap='viridis', shading='nearest', zorder=1)
-    least, most = np.nanmin(values), np.nanmax(values)
-    if most - least > 1e-6 * max(abs(most), 1.0):
+    least, largest = np.nanmin(values), np.nanmax(values)
+    if largest - least > 1e-6 * max(abs(largest), 1.0):
         lines = axes.contour(first, second, values, 6, colors='white', linewidths=0.6)
         axes.clabel(lines, fontsize=6)
     bar = figure.colorbar(mesh, ax=axes, shrink=0.9)

@@ -22,7 +22,6 @@ from __future__ import annotations
 import argparse
 import csv
 from pathlib import Path
-import re
 import sys
 from time import perf_counter
 
@@ -31,17 +30,20 @@ from ik_node.analysis.reach.files import is_map
 from ik_node.analysis.reach.find import PLANES, ReachFinder
 from ik_node.analysis.reach.grid import Slice
 from ik_node.analysis.reach.outline import Outline
+from ik_node.analysis.reach.search import CELL
 from ik_node.analysis.reach.spread import Spread
-from ik_node.cli.engine_arguments import add_engine_arguments
-from ik_node.cli.goal_arguments import parse_goal_arguments
-from ik_node.cli.reach_plot import reach_plot
-from ik_node.cli.reach_volume import add_volume_arguments, compute_volume, query_volume
-from ik_node.cli.robot_arguments import (
+from ik_node.cli.arguments import (
+    add_engine_arguments,
+    add_options,
     add_robot_arguments,
     check_outputs,
     check_writable,
+    parse_goal_arguments,
     robot_of,
+    START,
 )
+from ik_node.cli.reach_plot import reach_plot
+from ik_node.cli.reach_volume import compute_volume, default_stem, query_volume, report_end
 from ik_node.description.description import unknown
 from ik_node.display import say
 from ik_node.errors import DescriptionError, listed, OptionError
@@ -54,42 +56,33 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-COLUMNS = (
-    'x',
-    'y',
-    'z',
-    'status',
-    'position_error',
-    'orientation_error',
-    'starts',
-    'conditioning',
-)
+COLUMNS = (*'xyz', 'status', 'position_error', 'orientation_error', 'starts', 'conditioning')
 
 
 def write_table(
-    path: Path, found: Spread[Slice], measure: NDArray[np.float64], axes: str, joints: list[str]
+    path: Path, result: Spread[Slice], measure: NDArray[np.float64], axes: str, joints: list[str]
 ) -> int:
     """
     Write a row for every point that was tried.
 
-    `path`: the output file. `found`: the results. `measure` (N,): conditioning; NaN for points
+    `path`: the output file. `result`: the results. `measure` (N,): conditioning; NaN for points
     that are not reached. `axes`: constrained axes of the position, as in 'xyz'; the columns of the
     others stay empty. `joints`: names of the columns for joint values; an empty list omits them.
     Return the number of rows.
     """
-    rows = np.flatnonzero(found.status >= 0)
+    rows = np.flatnonzero(result.status >= 0)
     columns: list[list[object]] = [
         column.tolist() if axis in axes else [''] * len(rows)
-        for axis, column in zip('xyz', found.grid.points(rows).T, strict=True)
+        for axis, column in zip('xyz', result.grid.points(rows).T, strict=True)
     ]
-    columns.append([Status(status).name for status in found.status[rows].tolist()])
+    columns.append([Status(status).name for status in result.status[rows].tolist()])
     columns += [
         column[rows].tolist()
-        for column in (found.position_error, found.orientation_error, found.starts)
+        for column in (result.position_error, result.orientation_error, result.starts)
     ]
     columns.append([value if value == value else '' for value in measure[rows].tolist()])
     if joints:
-        columns += found.q[rows].T.tolist()
+        columns += result.q[rows].T.tolist()
     with whole_file(path) as part, part.open('w', newline='', encoding='utf-8') as file:
         writer = csv.writer(file, lineterminator='\n')
         writer.writerow([*COLUMNS, *joints])
@@ -101,56 +94,32 @@ GRID, MOST_GRID, RESTARTS = 120, 1000, 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the robot, the link, the slice and the files."""
+    """Add the robot, the link, the slice or volume, its queries and the files."""
+    table = f"""
+    --link L  the link
+    --plane PLANE  {', '.join(PLANES)}; default: the plane in which the link moves, or a vertical
+        one through its position
+    --at M  third coordinate [m]; default: that of the link
+    --extent MIN MAX...  extent of the grid along both axes of the plane, or x, y and z of the
+        volume [m]; default: all reachable points
+    --grid N  points per side; [default: {GRID}]
+    --dof AXES  constrained axes of the link, some of X Y Z EX EY EZ; rotations are those at the
+        start; without the third axis of the plane, points are projected onto it; [default: X Y Z]
+    --restarts N  random restarts; [default: {RESTARTS}]
+    -o --out FILE  output file: a table .csv; a volume .npz or .h5
+    --joints  add joint values to the table
+    --plot F.png  output file of the picture
+    --volume  a map over positions in space
+    --cell M  side of a cell [m]; [default: {CELL}]
+    --orientations K|FILE  number of evenly spread directions of the link's z axis, or a CSV file
+        of orientations qx qy qz qw; default: any orientation
+    --goal LINK:x,y,z[,qx,qy,qz,qw]  pose that another link keeps, with --volume; may be repeated
+    --query X Y Z  point in a stored map [m]
+    --targets FILE  poses to find positions of the base for, .csv or .npy
+    """
     add_robot_arguments(parser)
-    parser.add_argument('--link', metavar='L', help='the link')
-    parser.add_argument(
-        '--plane',
-        metavar='|'.join(PLANES),
-        help='default: the plane in which the link moves, or a vertical one through its position',
-    )
-    parser.add_argument(
-        '--at', type=float, metavar='M', help='third coordinate [m]; default: that of the link'
-    )
-    parser.add_argument(
-        '--extent',
-        type=float,
-        nargs='+',
-        metavar='MIN MAX',
-        help='extent of the grid along both axes of the plane, or x, y and z of the volume [m]; '
-        'default: all reachable points',
-    )
-    parser.add_argument(
-        '--grid', type=int, default=GRID, metavar='N', help=f'points per side; default {GRID}'
-    )
-    parser.add_argument(
-        '--dof',
-        default='X Y Z',
-        metavar='AXES',
-        help='constrained axes of the link, some of X Y Z EX EY EZ; rotations are those at the '
-        'start; without the third axis of the plane, points are projected onto it; default X Y Z',
-    )
-    parser.add_argument(
-        '--start',
-        nargs='+',
-        default=[],
-        metavar='JOINT=VALUE',
-        help='initial joint values [rad or m]',
-    )
-    parser.add_argument(
-        '--restarts',
-        type=int,
-        default=RESTARTS,
-        metavar='N',
-        help=f'random restarts; default {RESTARTS}',
-    )
+    add_options(parser, table + START)
     add_engine_arguments(parser)
-    parser.add_argument(
-        '-o', '--out', metavar='FILE', help='output file: a table .csv; a volume .npz or .h5'
-    )
-    parser.add_argument('--joints', action='store_true', help='add joint values to the table')
-    parser.add_argument('--plot', metavar='F.png', help='output file of the picture')
-    add_volume_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -199,35 +168,30 @@ def _compute_slice(args: argparse.Namespace) -> int:
     finder.check_moves(args.dof)
     goal = robot.add_goal(args.link, name=f'reach of {args.link}', dof=args.dof)
     solver = Solver(robot, options)
-    found = Spread(solver, goal.name, points, goal.quaternion[None], robot.q, threads=threads)
+    result = Spread(solver, goal.name, points, goal.quaternion[None], robot.q, threads=threads)
     stopped = False
     try:
         # The bar is shown only if standard error is a terminal, and removed at the end.
-        with tqdm(total=len(found.q), miniters=1, disable=None, leave=False) as bar:
+        with tqdm(total=len(result.q), miniters=1, disable=None, leave=False) as bar:
             first = np.array([points.closest(finder.home)])
-            found.fill(first, robot.q[None], lambda done, _: bar.update(done - bar.n))
+            result.fill(first, robot.q[None], lambda done, _: bar.update(done - bar.n))
     except KeyboardInterrupt:
         stopped = True
-    if stopped and not (found.status >= 0).any():
+    if stopped and not (result.status >= 0).any():
         raise KeyboardInterrupt
-    outline = Outline(found, refine=not stopped)
-    measure = np.full(len(found.q), np.nan)
-    measure[found.reached] = conditioning(
-        solver, goal.name, found.q[found.reached], dofs, finder.counted(dofs), robot.actuated
+    outline = Outline(result, refine=not stopped)
+    measure = np.full(len(result.q), np.nan)
+    measure[result.reached] = conditioning(
+        solver, goal.name, result.q[result.reached], dofs, finder.counted(dofs), robot.actuated
     )
     if table is not None:
         axes = ''.join(dof.name.lower() for dof in dofs if not dof.is_rotation)
         names = robot.joint_names if args.joints else []
-        write_table(table, found, measure, axes, names)
+        write_table(table, result, measure, axes, names)
     if draw is not None:
-        draw(robot, args.link, found, outline, measure)
-    text = _in_words(found, outline, perf_counter() - began)
-    written = ', '.join(str(path) for path in (table, picture) if path is not None)
-    if stopped:
-        print(f'ik_node reach: stopped; {text} is in {written}', file=sys.stderr)
-        return 130
-    say(f'{text}; {written}')
-    return 0 if found.reached.any() else 1
+        draw(robot, args.link, result, outline, measure)
+    text = _in_words(result, outline, perf_counter() - began)
+    return report_end(text, (table, picture), result.reached.any(), stopped=stopped)
 
 
 def _files(args: argparse.Namespace, robot: Robot) -> tuple[Path | None, Path | None]:
@@ -238,7 +202,7 @@ def _files(args: argparse.Namespace, robot: Robot) -> tuple[Path | None, Path | 
     """
     out, plot = args.out, args.plot
     if out is None and plot is None:
-        stem = re.sub(r'[^\w.-]+', '_', f'{robot.name}_{args.link}_reach')
+        stem = default_stem(robot, args.link)
         out, plot = f'{stem}.csv', f'{stem}.png'
     for option, name in (('-o', out), ('--plot', plot)):
         if name is not None:
@@ -253,7 +217,7 @@ def _slice(args: argparse.Namespace, finder: ReachFinder, dofs: tuple[DOF, ...])
     Raise OptionError if an argument is not valid.
     """
     plane = finder.plane(args.plane)
-    at = finder.at(plane, args.at)
+    coordinate = finder.at(plane, args.at)
     names = {dof.name.lower() for dof in dofs}
     if not names >= {*plane}:
         needed = ' and '.join(plane.upper())
@@ -261,20 +225,20 @@ def _slice(args: argparse.Namespace, finder: ReachFinder, dofs: tuple[DOF, ...])
     (third,) = set('xyz') - set(plane)
     projected = third not in names
     if args.extent is None:
-        extent = finder.extent(plane, None if projected else at)
-        return Slice.of(plane, at, extent, args.grid, projected=projected)
+        extent = finder.extent(plane, None if projected else coordinate)
+        return Slice.of(plane, coordinate, extent, args.grid, projected=projected)
     if len(args.extent) != 4:
         raise OptionError('--extent', args.extent, 'MIN MAX MIN MAX for a slice')
     left, right, low, high = args.extent
     if not (np.isfinite(args.extent).all() and left < right and low < high):
         raise OptionError('--extent', args.extent, 'finite MIN below MAX, for both axes [m]')
-    return Slice.of(plane, at, (left, right, low, high), args.grid, projected=projected)
+    return Slice.of(plane, coordinate, (left, right, low, high), args.grid, projected=projected)
 
 
-def _in_words(found: Spread[Slice], outline: Outline, spent: float) -> str:
-    reached, decided = np.count_nonzero(found.reached), np.count_nonzero(found.decided)
-    rest = f' (of {len(found.q)} in all)' if decided < len(found.q) else ''
+def _in_words(result: Spread[Slice], outline: Outline, spent: float) -> str:
+    reached, decided = np.count_nonzero(result.reached), np.count_nonzero(result.decided)
+    rest = f' (of {len(result.q)} in all)' if decided < len(result.q) else ''
     return (
         f'{reached} of {decided} points reached{rest}, {outline.area:.4g} m^2, '
-        f'{found.grid.name}, in {spent:.1f} s'
+        f'{result.grid.name}, in {spent:.1f} s'
     )

@@ -1,4 +1,4 @@
-"""Picture of a workspace map with the robot."""
+"""Pictures of workspace maps: a slice with the robot, and a map in space as slices."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from typing import Any
 from ik_node.analysis.reach.grid import Slice
 from ik_node.analysis.reach.outline import Outline
 from ik_node.analysis.reach.spread import Spread
+from ik_node.analysis.reach.volume import ReachVolume
 from ik_node.model.closure import Closure
 from ik_node.model.joint import Joint
+from ik_node.model.rotation import Array
 from ik_node.model.tree import build_tree
 from ik_node.robot import Robot
 from ik_node.scene.plot import BACKGROUND, FAINT, INK, picture_maker, RULED, save_picture
 from ik_node.scene.skeleton import Skeleton
 import numpy as np
-from numpy.typing import NDArray
-
-Array = NDArray[np.float64]
 
 
 class FlatRobot:
@@ -32,8 +31,8 @@ class FlatRobot:
         skeleton = Skeleton(build_tree(robot.roots, robot.joint_order))
         kinds: dict[bool, list[tuple[int, int]]] = {False: [], True: []}
         joints = [
-            skeleton.attach_before(at)
-            for at, column in enumerate(skeleton.tree.columns)
+            skeleton.attach_before(index)
+            for index, column in enumerate(skeleton.tree.columns)
             if column.dof.is_rotation
         ]
         for owner, frame, end in skeleton.spans():
@@ -54,11 +53,11 @@ class FlatRobot:
         # Position of the link (2,) [m].
         self.home: Array = points.flatten(robot.forward(robot.q, link)[:3, 3])
 
-    def view(self, extent: tuple[float, ...], most: float) -> tuple[float, float, float, float]:
+    def view(self, extent: tuple[float, ...], limit: float) -> tuple[float, float, float, float]:
         """
         Return an extent [m] that includes the robot, unless it becomes too large.
 
-        `extent`: extent of the grid [m]. `most`: largest factor by which the longer side may grow.
+        `extent`: extent of the grid [m]. `limit`: largest factor of growth of the longer side.
         """
         left, right, low, high = extent
         size = max(right - left, high - low)
@@ -68,7 +67,7 @@ class FlatRobot:
             *(min(left, float(least[0])), max(right, float(largest[0]))),
             *(min(low, float(least[1])), max(high, float(largest[1]))),
         )
-        fits = max(wide[1] - wide[0], wide[3] - wide[2]) <= most * size
+        fits = max(wide[1] - wide[0], wide[3] - wide[2]) <= limit * size
         return wide if fits else (left, right, low, high)
 
 
@@ -102,15 +101,15 @@ def reach_plot(path: str) -> Callable[[Robot, str, Spread[Slice], Outline, Array
     new_figure = picture_maker('--plot', path, hint='; -o needs none')
 
     def save(
-        robot: Robot, link: str, found: Spread[Slice], outline: Outline, measure: Array
+        robot: Robot, link: str, result: Spread[Slice], outline: Outline, measure: Array
     ) -> None:
-        flat = FlatRobot(robot, link, found.grid)
-        left, right, low, high = view = flat.view(found.grid.extent, _WIDEST)
+        flat = FlatRobot(robot, link, result.grid)
+        left, right, low, high = view = flat.view(result.grid.extent, _WIDEST)
         scale = _LONGEST / max(right - left, high - low)
         sides = [max(_LEAST, scale * side) for side in (right - left, high - low)]
         size = (sides[0] + _AROUND[0], sides[1] + _AROUND[1])
         figure = new_figure(figsize=size, layout='constrained')
-        drawing = _Drawing(figure, view, found, outline)
+        drawing = _Drawing(figure, view, result, outline)
         drawing.reach(measure)
         drawing.robot(flat, link)
         drawing.words(robot.name, link)
@@ -123,9 +122,9 @@ class _Drawing:
     """A drawing of a map on a figure."""
 
     def __init__(
-        self, figure: Any, view: tuple[float, ...], found: Spread[Slice], outline: Outline
+        self, figure: Any, view: tuple[float, ...], result: Spread[Slice], outline: Outline
     ) -> None:
-        self._figure, self._found, self._outline = figure, found, outline
+        self._figure, self._found, self._outline = figure, result, outline
         self._axes = figure.add_subplot()
         self._axes.set_aspect('equal')
         self._axes.set_xlim(*view[:2])
@@ -146,22 +145,12 @@ class _Drawing:
         extent = across[0] - half[0], across[-1] + half[0], up[0] - half[1], up[-1] + half[1]
         decided = self._found.decided.reshape(points.shape)
         if not decided.all():
-            veil = np.where(decided, np.nan, 1.0)
-            axes.imshow(
-                veil, origin='lower', extent=extent, cmap=ListedColormap([_UNKNOWN]), zorder=1
-            )
+            veil, grey = np.where(decided, np.nan, 1.0), ListedColormap([_UNKNOWN])
+            axes.imshow(veil, origin='lower', extent=extent, cmap=grey, zorder=1)
         if self._outline.cells:
             self._colour(_grown(measure.reshape(points.shape)), extent, float(np.nanmax(measure)))
-        axes.add_collection(
-            LineCollection(
-                self._outline.border,
-                colors=INK,
-                lw=1.6,
-                capstyle='round',
-                joinstyle='round',
-                zorder=4,
-            )
-        )
+        border = {'colors': INK, 'lw': 1.6, 'capstyle': 'round', 'joinstyle': 'round'}
+        axes.add_collection(LineCollection(self._outline.border, zorder=4, **border))
 
     def _colour(self, values: Array, extent: tuple[float, ...], top: float) -> None:
         from matplotlib.patches import PathPatch
@@ -171,32 +160,17 @@ class _Drawing:
         outlines = [Path(np.vstack((cell, cell[:1])), closed=True) for cell in self._outline.cells]
         inside = PathPatch(Path.make_compound_path(*outlines), transform=axes.transData)
         scale = {'vmin': 0.0, 'vmax': top if top > 0.0 else 1.0}
-        shown = axes.imshow(
-            values,
-            origin='lower',
-            extent=extent,
-            cmap='viridis',
-            interpolation='bilinear',
-            zorder=2,
-            **scale,
-        )
+        style = {'cmap': 'viridis', 'interpolation': 'bilinear', 'zorder': 2, **scale}
+        shown = axes.imshow(values, origin='lower', extent=extent, **style)
         shown.set_clip_path(inside)
         bar = self._figure.colorbar(shown, cax=axes.inset_axes((1.03, 0.0, 0.032, 1.0)))
         levels = [level for level in bar.get_ticks() if 0.0 < level < 0.97 * scale['vmax']]
         if levels and top > 0.0:
-            lines = axes.contour(
-                *points.sides,
-                _even(values, _JUMP * top),
-                levels,
-                colors='white',
-                linewidths=0.7,
-                alpha=0.45,
-                zorder=3,
-            )
+            thin = {'colors': 'white', 'linewidths': 0.7, 'alpha': 0.45, 'zorder': 3}
+            lines = axes.contour(*points.sides, _even(values, _JUMP * top), levels, **thin)
             lines.set_clip_path(inside)
-        bar.set_label(
-            'conditioning [1]:  0 singular,  1 alike in all directions', color=INK, labelpad=8
-        )
+        meaning = 'conditioning [1]:  0 singular,  1 alike in all directions'
+        bar.set_label(meaning, color=INK, labelpad=8)
         bar.outline.set_visible(False)
         bar.ax.tick_params(labelsize=9, color=FAINT, labelcolor=INK)
 
@@ -210,68 +184,44 @@ class _Drawing:
             (list(flat.rods), 'white', 5.2, '-'),
             (list(flat.rods), _ROD, 2.8, '-'),
         ):
-            axes.add_collection(
-                LineCollection(
-                    lines, colors=colour, lw=width, ls=dashes, capstyle='round', zorder=6
-                )
-            )
+            style = {'colors': colour, 'lw': width, 'ls': dashes, 'capstyle': 'round'}
+            axes.add_collection(LineCollection(lines, zorder=6, **style))
         dots = {'ls': '', 'marker': 'o', 'zorder': 7}
         axes.plot(*flat.joints.T, ms=5.5, mfc='white', mec=_ROD, mew=1.5, label='joint', **dots)
         axes.plot(*flat.home[:, None], ms=9.0, mfc=_LINK, mec='white', mew=1.8, label=link, **dots)
 
     def words(self, name: str, link: str) -> None:
         """Draw the title, the axis labels and the legend."""
-        axes, points, found = self._axes, self._found.grid, self._found
-        axes.set_title(
-            f'Reach of {link}',
-            loc='left',
-            fontsize=14.5,
-            fontweight='bold',
-            color=INK,
-            pad=22,
-            parse_math=False,
-        )
+        axes, points, result = self._axes, self._found.grid, self._found
+        style: dict[str, Any] = {'loc': 'left', 'fontsize': 14.5, 'fontweight': 'bold', 'pad': 22}
+        axes.set_title(f'Reach of {link}', color=INK, parse_math=False, **style)
         facts = (
             name,
             points.name,
             f'{self._outline.area:.4g} m\u00b2',
-            f'{np.count_nonzero(found.reached)} of {len(found.q)} points',
+            f'{np.count_nonzero(result.reached)} of {len(result.q)} points',
         )
-        axes.annotate(
-            '  \u00b7  '.join(facts),
-            (0.0, 1.0),
-            (0.0, 6.0),
-            xycoords='axes fraction',
-            textcoords='offset points',
-            fontsize=9.5,
-            color=FAINT,
-            parse_math=False,
-        )
+        place = {'xycoords': 'axes fraction', 'textcoords': 'offset points', 'parse_math': False}
+        text = '  \u00b7  '.join(facts)
+        axes.annotate(text, (0.0, 1.0), (0.0, 6.0), fontsize=9.5, color=FAINT, **place)
         first, second, _ = points.axes
         axes.set_xlabel(f'{"xyz"[first]} [m]', fontsize=11, color=INK)
         axes.set_ylabel(f'{"xyz"[second]} [m]', fontsize=11, color=INK)
         axes.tick_params(labelsize=9, color=FAINT, labelcolor=INK)
         axes.spines[:].set_visible(False)
-        legend = axes.legend(
-            loc='upper right',
-            bbox_to_anchor=(1.0, -0.055),
-            ncols=2,
-            frameon=False,
-            fontsize=9,
-            handletextpad=0.2,
-            columnspacing=1.2,
-            borderaxespad=0.0,
-        )
+        place = {'loc': 'upper right', 'bbox_to_anchor': (1.0, -0.055), 'ncols': 2, 'fontsize': 9}
+        pads = {'handletextpad': 0.2, 'columnspacing': 1.2, 'borderaxespad': 0.0}
+        legend = axes.legend(frameon=False, **place, **pads)
         for text in legend.get_texts():
             text.set_color(FAINT)
             text.set_parse_math(False)
 
 
-def _even(values: Array, most: float) -> Array:
-    """Return a field with NaN at points between which it jumps by more than `most`."""
+def _even(values: Array, limit: float) -> Array:
+    """Return a field with NaN at points between which it jumps by more than `limit`."""
     jumps = np.zeros(values.shape, dtype=np.bool_)
     for axis in (0, 1):
-        wide = np.abs(np.diff(values, axis=axis)) > most
+        wide = np.abs(np.diff(values, axis=axis)) > limit
         ends = ((0, 1), (0, 0)) if axis == 0 else ((0, 0), (0, 1))
         jumps |= np.pad(wide, ends) | np.pad(wide, [pair[::-1] for pair in ends])
     return np.where(jumps, np.nan, values)
@@ -296,3 +246,47 @@ def _grown(values: Array) -> Array:
         mean = np.where(known, guesses, 0.0).sum(axis=0) / np.maximum(count, 1)
         values = np.where(np.isnan(values) & (count > 0), mean, values)
     return np.where(np.isnan(values), 0.0, values)
+
+
+_DPI = 150
+
+
+def volume_plot(path: str) -> Callable[[ReachVolume], None]:
+    """
+    Return a function that draws three slices of a map, through the middle of its reached cells.
+
+    `path`: output file; its ending selects the format. Raise OptionError if matplotlib is missing
+    or does not support the format.
+    """
+    new_figure = picture_maker('--plot', path, hint='; -o needs none')
+
+    def save(result: ReachVolume) -> None:
+        figure = new_figure(figsize=(12.5, 4.6), layout='constrained')
+        panels = figure.subplots(1, 3)
+        cells = np.argwhere(result.share > 0.0)
+        half = 0.5 * (cells.min(axis=0) + cells.max(axis=0)) if len(cells) else np.zeros(3)
+        middle = result.origin + result.cell * half
+        for panel, axis in zip(panels, 'yxz', strict=True):
+            along = 'xyz'.index(axis)
+            first, second = (each for each in range(3) if each != along)
+            sides = result.centres[first], result.centres[second]
+            left, low = (side[0] - 0.5 * result.cell for side in sides)
+            right, high = (side[-1] + 0.5 * result.cell for side in sides)
+            shares = result.layer(axis, float(middle[along]))
+            values = np.where(shares > 0.0, shares, np.nan).T
+            scale = {'cmap': 'viridis', 'vmin': 0.0, 'vmax': 1.0}
+            shown = panel.imshow(values, origin='lower', extent=(left, right, low, high), **scale)
+            panel.set_facecolor(BACKGROUND)
+            panel.set_title(f'{axis} = {middle[along] + 0.0:.3g} m', fontsize=10.5, color=INK)
+            panel.set_xlabel(f'{"xyz"[first]} [m]', color=INK)
+            panel.set_ylabel(f'{"xyz"[second]} [m]', color=INK)
+            panel.tick_params(labelsize=9, color=FAINT, labelcolor=INK)
+            panel.spines[:].set_visible(False)
+        figure.suptitle(
+            f'Reach of {result.link}, {result.describe()}', color=INK, parse_math=False
+        )
+        if result.quats_xyzw is not None:
+            figure.colorbar(shown, ax=panels, label='share of the orientations', shrink=0.8)
+        save_picture(figure, path, dpi=_DPI)
+
+    return save

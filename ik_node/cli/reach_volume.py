@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 import csv
 from pathlib import Path
 import re
@@ -11,51 +12,27 @@ from time import perf_counter
 from typing import Any
 
 from ik_node.analysis.reach.files import check_suffix
-from ik_node.analysis.reach.search import CELL, ReachSearch
+from ik_node.analysis.reach.search import ReachSearch
 from ik_node.analysis.reach.volume import ReachVolume
-from ik_node.cli.engine_arguments import engine_of
-from ik_node.cli.goal_arguments import parse_goal_arguments
-from ik_node.cli.robot_arguments import check_files, check_writable, robot_of
-from ik_node.cli.volume_plot import volume_plot
+from ik_node.cli.arguments import (
+    check_files,
+    check_writable,
+    engine_of,
+    parse_goal_arguments,
+    robot_of,
+)
+from ik_node.cli.reach_plot import volume_plot
 from ik_node.display import say
 from ik_node.errors import DescriptionError, OptionError
+from ik_node.model.rotation import Array
 from ik_node.motion.pose_table import read_goal_table
+from ik_node.robot import Robot
 from ik_node.whole_file import whole_file
 import numpy as np
-from numpy.typing import NDArray
 from tqdm import tqdm
-
-Array = NDArray[np.float64]
 
 # Number of positions of the base that are printed.
 SHOWN = 5
-
-
-def add_volume_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the volume and of its queries."""
-    parser.add_argument('--volume', action='store_true', help='a map over positions in space')
-    parser.add_argument(
-        '--cell', type=float, default=CELL, metavar='M', help=f'side of a cell [m]; default {CELL}'
-    )
-    parser.add_argument(
-        '--orientations',
-        metavar='K|FILE',
-        help="number of evenly spread directions of the link's z axis, or a CSV file of "
-        'orientations qx qy qz qw; default: any orientation',
-    )
-    parser.add_argument(
-        '--goal',
-        action='append',
-        default=[],
-        metavar='LINK:x,y,z[,qx,qy,qz,qw]',
-        help='pose that another link keeps, with --volume; may be repeated',
-    )
-    parser.add_argument(
-        '--query', type=float, nargs=3, metavar=('X', 'Y', 'Z'), help='point in a stored map [m]'
-    )
-    parser.add_argument(
-        '--targets', metavar='FILE', help='poses to find positions of the base for, .csv or .npy'
-    )
 
 
 def compute_volume(args: argparse.Namespace) -> int:
@@ -67,8 +44,7 @@ def compute_volume(args: argparse.Namespace) -> int:
         if value is not None:
             raise OptionError(option, value, 'it without --volume')
     robot = robot_of(args)
-    stem = re.sub(r'[^\w.-]+', '_', f'{robot.name}_{args.link}_reach')
-    path = Path(args.out or f'{stem}.npz')
+    path = Path(args.out or f'{default_stem(robot, args.link)}.npz')
     check_suffix(path, '-o')
     check_writable('-o', str(path))
     draw = None
@@ -100,45 +76,57 @@ def compute_volume(args: argparse.Namespace) -> int:
                 search.run(progress)
         except KeyboardInterrupt:
             stopped = True
-    found = search.volume()
-    if stopped and not found.reached.any():
+    result = search.volume()
+    if stopped and not result.reached.any():
         raise KeyboardInterrupt
-    found.save(path)
+    result.save(path)
     if draw is not None:
-        draw(found)
-    written = f'{path}, {args.plot}' if args.plot else f'{path}'
-    text = f'{found.describe()}, in {perf_counter() - began:.1f} s'
+        draw(result)
+    text = f'{result.describe()}, in {perf_counter() - began:.1f} s'
+    return report_end(text, (path, args.plot), result.reached.any(), stopped=stopped)
+
+
+def default_stem(robot: Robot, link: str) -> str:
+    """Return the name of the output files without its ending."""
+    return re.sub(r'[^\w.-]+', '_', f'{robot.name}_{link}_reach')
+
+
+def report_end(
+    text: str, paths: Iterable[str | Path | None], reached: object, *, stopped: bool
+) -> int:
+    """Print the result and the written files, and return the exit code."""
+    written = ', '.join(str(path) for path in paths if path is not None)
     if stopped:
         print(f'ik_node reach: stopped; {text} is in {written}', file=sys.stderr)
         return 130
     say(f'{text}; {written}')
-    return 0 if found.reached.any() else 1
+    return 0 if reached else 1
 
 
 def query_volume(args: argparse.Namespace) -> int:
     """Answer a query to a stored map, or describe it, and return the exit code."""
-    found = ReachVolume.load(args.robot)
+    result = ReachVolume.load(args.robot)
     if args.targets is not None:
-        return _place_base(found, args)
+        return _place_base(result, args)
     if args.query is None:
-        say(f'{found.robot}, {found.link}: {found.describe()}')
+        say(f'{result.robot}, {result.link}: {result.describe()}')
         return 0
-    share = found.capability(args.query)
-    q = found.q_at(args.query)
+    share = result.capability(args.query)
+    q = result.q_at(args.query)
     if q is None:
         print('not reached')
         return 1
-    of = '' if found.quats_xyzw is None else f' in {share:.0%} of the orientations'
-    values = zip(found.joint_names, q.tolist(), strict=True)
+    of = '' if result.quats_xyzw is None else f' in {share:.0%} of the orientations'
+    values = zip(result.joint_names, q.tolist(), strict=True)
     say(f'reached{of}; ' + ' '.join(f'{name}={value:.6g}' for name, value in values))
     return 0
 
 
-def _place_base(found: ReachVolume, args: argparse.Namespace) -> int:
+def _place_base(result: ReachVolume, args: argparse.Namespace) -> int:
     """Find positions of the base, write all and print the best ones."""
     check_files(args.targets)
     (table,) = read_goal_table(Path(args.targets), ['target']).values()
-    if found.quats_xyzw is not None and not table.turned:
+    if result.quats_xyzw is not None and not table.turned:
         raise DescriptionError('no orientations, which the map needs', source=args.targets)
     box = None
     if args.extent is not None:
@@ -147,7 +135,7 @@ def _place_base(found: ReachVolume, args: argparse.Namespace) -> int:
         box = np.reshape(args.extent, (2, 2))
     if args.out is not None:
         check_writable('-o', args.out)
-    base = found.base_placement((table.positions, table.quats_xyzw), extent=box)
+    base = result.base_placement((table.positions, table.quats_xyzw), extent=box)
     if args.out is not None:
         every = base.best(base.counts.size)
         with whole_file(args.out) as part, part.open('w', newline='', encoding='utf-8') as file:

@@ -1,4 +1,4 @@
-"""The report of `check` as text with a tree."""
+"""The report of `check`: text with a tree, and the graph as DOT text for Graphviz."""
 
 from __future__ import annotations
 
@@ -22,42 +22,42 @@ HELD = {
 BRANCHES = {'├─ ': '|- ', '└─ ': '`- ', '│  ': '|  ', '──': '--'}
 
 
-def as_text(found: dict[str, Any], mobility: str) -> str:
+def as_text(facts: dict[str, Any], mobility: str) -> str:
     """
     Return the report as text.
 
-    `found`: see `facts_of`. `mobility`: `Mobility.report`.
+    `facts`: see `facts_of`. `mobility`: `Mobility.report`.
     """
     lines = [
-        f'robot {found["name"]} ({found["dialect"]}), root {found["root"]}',
-        f'{counts(found)}, mobility {found["mobility"]}',
-        *_tree(found),
-        *(_loop(loop) for loop in found['closures']),
+        f'robot {facts["name"]} ({facts["dialect"]}), root {facts["root"]}',
+        f'{counts(facts)}, mobility {facts["mobility"]}',
+        *_tree(facts),
+        *(_loop(loop) for loop in facts['closures']),
     ]
-    lines += [f'  {line}' for line in mobility.splitlines()] if found['closures'] else []
+    lines += [f'  {line}' for line in mobility.splitlines()] if facts['closures'] else []
     # First what was assumed while the file was read: it may explain what the loops do.
     lines += [
-        f'  {note}' if note.startswith(WARNING) else f'  note: {note}' for note in found['notes']
+        f'  {note}' if note.startswith(WARNING) else f'  note: {note}' for note in facts['notes']
     ]
-    lines += [f'  {line}' for line in _remarks(found)]
-    if not found['joints']:
+    lines += [f'  {line}' for line in _remarks(facts)]
+    if not facts['joints']:
         lines.append('nothing can move: no joint has a degree of freedom')
-    elif len(found['held']) == len(found['joints']):
+    elif len(facts['held']) == len(facts['joints']):
         lines.append('nothing can move: the reason for each joint is above')
-    if found['closures']:
-        state = 'close' if found['loops_closed'] else 'do NOT close'
-        if found['loops_closed'] and not found['can_move']:
+    if facts['closures']:
+        state = 'close' if facts['loops_closed'] else 'do NOT close'
+        if facts['loops_closed'] and not facts['can_move']:
             state = 'close, but can NOT move'
-        elif found['loops_closed'] and any(loop['disagreement'] for loop in found['closures']):
+        elif facts['loops_closed'] and any(loop['disagreement'] for loop in facts['closures']):
             state = 'close up to rounding'
-        lines.append(f'the loops {state}: {found["message"]}')
+        lines.append(f'the loops {state}: {facts["message"]}')
     return printable(lines)
 
 
-def counts(found: dict[str, Any]) -> str:
+def counts(facts: dict[str, Any]) -> str:
     """Return the numbers of links, joint values and loops."""
     numbers = {'links': 'link', 'joints': 'joint value', 'closures': 'loop'}
-    return ', '.join(counted(len(found[key]), what) for key, what in numbers.items())
+    return ', '.join(counted(len(facts[key]), what) for key, what in numbers.items())
 
 
 def ascii_tree(text: str) -> str:
@@ -67,10 +67,10 @@ def ascii_tree(text: str) -> str:
     return text
 
 
-def _tree(found: dict[str, Any]) -> list[str]:
+def _tree(facts: dict[str, Any]) -> list[str]:
     """Return one line per link, below its parent, with the joint between them."""
-    rows, values = [], values_of_joints(found)
-    for row, ahead in zip(found['tree'], branches(found['tree']), strict=True):
+    rows, values = [], values_of_joints(facts)
+    for row, ahead in zip(facts['tree'], branches(facts['tree']), strict=True):
         if row['joint'] is None:
             rows.append((f'  {row["link"]}', ''))
             continue
@@ -85,21 +85,21 @@ def _tree(found: dict[str, Any]) -> list[str]:
 
 def branches(tree: list[dict[str, Any]]) -> list[list[bool]]:
     """Return, for every row and every depth from 1, True if the branch continues below the row."""
-    found: list[list[bool]] = []
+    result: list[list[bool]] = []
     after: set[int] = set()
     for row in reversed(tree):
         depth = row['depth']
-        found.append([at in after for at in range(1, depth + 1)])
-        after = {at for at in after if at < depth} | {depth}
-    return found[::-1]
+        result.append([index in after for index in range(1, depth + 1)])
+        after = {index for index in after if index < depth} | {depth}
+    return result[::-1]
 
 
-def values_of_joints(found: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+def values_of_joints(facts: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     """Return the values of every joint by its name."""
     values: dict[str, list[dict[str, Any]]] = {
-        row['joint']: [] for row in found['tree'] if row['joint'] is not None
+        row['joint']: [] for row in facts['tree'] if row['joint'] is not None
     }
-    for value in found['joints']:
+    for value in facts['joints']:
         values[value['joint']].append(value)
     return values
 
@@ -168,20 +168,20 @@ def _loop(loop: dict[str, Any]) -> str:
     return text + ('; NOT CLOSED' if loop['open'] else '')
 
 
-def _remarks(found: dict[str, Any]) -> Iterator[str]:
+def _remarks(facts: dict[str, Any]) -> Iterator[str]:
     """Yield remarks on possible faults of the robot."""
-    if len(found['roots']) > 1:
-        yield f'several roots: {_listed(found["roots"])}'
-    for entry in found['limits_in_the_way']:
-        value = next(each for each in found['joints'] if each['name'] == entry['name'])
+    if len(facts['roots']) > 1:
+        yield f'several roots: {_listed(facts["roots"])}'
+    for entry in facts['limits_in_the_way']:
+        value = next(each for each in facts['joints'] if each['name'] == entry['name'])
         yield (
             f'limits that prevent closing: {entry["name"]} {_range(value)}; without limits the '
             f'loops close at {entry["value_without_limits"]:.4g} {value["unit"]}'
         )
-    values = {value['name']: value for value in found['joints']}
-    for entry in found['wrong_parts']:
+    values = {value['name']: value for value in facts['joints']}
+    for entry in facts['wrong_parts']:
         yield _wrong_part(entry, values)
-    for entry in found['wrong_axes']:
+    for entry in facts['wrong_axes']:
         axis, other = (' '.join(f'{x:g}' for x in entry[key]) for key in ('axis', 'freeing_axis'))
         opposite = entry['axis'] == [0.0 - x for x in entry['freeing_axis']]
         yield (
@@ -191,17 +191,17 @@ def _remarks(found: dict[str, Any]) -> Iterator[str]:
             f'{entry["mobility"]}'
         )
     for why, text in HELD.items():
-        names = [name for name, by in found['held'].items() if by == why]
+        names = [name for name, by in facts['held'].items() if by == why]
         if names:
             yield f'cannot move, as {text}: {_listed(names)}'
-    freeing = found['freeing_tolerances']
+    freeing = facts['freeing_tolerances']
     if freeing is not None:
         loops = [f'{_gap(pair)} for loop {name}' for name, pair in freeing['loops'].items()]
         yield (
             f'joints can move with a tolerance of at least {_listed(loops)}; then the '
             f'mobility would be {freeing["mobility"]}'
         )
-    for entry in found['blocking_followers']:
+    for entry in facts['blocking_followers']:
         follower, master = values[entry['name']], values[entry['master']]
         yield (
             f'{entry["master"]} {_range(master)} stays at {master["value"]:.4g}: '
@@ -209,11 +209,11 @@ def _remarks(found: dict[str, Any]) -> Iterator[str]:
             f'{_range(follower)} only there'
             + ('; with the opposite sign it could move' if entry['opposite_sign'] else '')
         )
-    loose = [f'{each["joint"]} ({each["link"]} hangs free)' for each in found['loose_joints']]
+    loose = [f'{each["joint"]} ({each["link"]} hangs free)' for each in facts['loose_joints']]
     if loose:
         yield f'in no loop, and without motor or coupling: {_listed(loose)}; is a loop missing?'
-    still = [name for name in found['still_links'] if name not in found['roots']]
-    if still and len(found['joints']):
+    still = [name for name in facts['still_links'] if name not in facts['roots']]
+    if still and len(facts['joints']):
         yield f'links that cannot move: {_listed(still)}'
 
 
@@ -252,3 +252,64 @@ def _range(value: dict[str, Any]) -> str:
     low = '-inf' if value['lower'] is None else f'{value["lower"]:g}'
     high = 'inf' if value['upper'] is None else f'{value["upper"]:g}'
     return f'[{low}, {high}]'
+
+
+# Joints that need no word of their type: they are drawn as plain edges.
+PLAIN_TYPES = ('revolute', 'continuous', 'prismatic')
+WORLD = 'the world'
+
+
+def as_dot(facts: dict[str, Any]) -> list[str]:
+    """
+    Return the lines of a graph with links as boxes, joints as edges and loops as dashed edges.
+
+    Joints with a motor are bold, fixed ones dotted, and loops that are open are red. `facts`: see
+    `facts_of`.
+    """
+    title = f'{facts["name"]}: {counts(facts)}, mobility {facts["mobility"]}'
+    lines = [
+        'digraph robot {',
+        f'  graph [rankdir=LR, labelloc=t, label={_quoted(title)}];',
+        '  node [shape=box, style=rounded];',
+    ]
+    values, above = values_of_joints(facts), dict[int, str]()
+    for row in facts['tree']:
+        depth, link = row['depth'], row['link'] or WORLD
+        lines.append(f'  {_quoted(link)};')
+        if depth - 1 in above and row['joint'] is not None:
+            own = values.get(row['joint'], [])
+            label = row['joint']
+            if row['type'] not in PLAIN_TYPES:
+                label += f' ({row["type"]})'
+            label += ''.join(
+                f' = {polynomial(value["follows"])}' for value in own if value['follows']
+            )
+            style = 'dotted' if row['type'] == 'fixed' else 'solid'
+            style = 'bold' if any(value['actuated'] for value in own) else style
+            lines.append(_edge(above[depth - 1], link, label=label, style=style))
+        above[depth] = link
+    for loop in facts['closures']:
+        kind = loop['type'] or loop['dof'] or 'nothing'
+        if loop['distance'] is not None:
+            kind = f'{loop["distance"]:g} m apart'
+        label, colour = f'{loop["name"]} ({kind})', 'blue'
+        if not loop['enabled']:
+            label, colour = f'{label}, not in use', 'gray'
+        elif loop['open']:
+            gap = f'open {loop["position"]:.2g} m, {loop["orientation"]:.2g} rad'
+            label, colour = f'{label}, {gap}', 'red'
+        more = {'style': 'dashed', 'dir': 'none', 'constraint': 'false'}
+        more |= {'color': colour, 'fontcolor': colour}
+        lines.append(_edge(loop['link_a'], loop['link_b'], label=label, **more))
+    return [*lines, '}']
+
+
+def _edge(one: str, other: str, **attributes: str) -> str:
+    listed = ', '.join(f'{name}={_quoted(value)}' for name, value in attributes.items())
+    return f'  {_quoted(one)} -> {_quoted(other)} [{listed}];'
+
+
+def _quoted(text: str) -> str:
+    # A backslash would start an escape sequence of Graphviz, such as the name of the node.
+    escaped = text.replace('\\', '\\\\').replace('"', '\\"').replace('\n', ' ')
+    return f'"{escaped}"'

@@ -8,10 +8,17 @@ from dataclasses import replace
 import json
 from typing import Any
 
-from ik_node.cli.goal_arguments import add_goal_arguments, parse_goal_arguments
-from ik_node.cli.robot_arguments import add_robot_arguments, check_outputs, robot_of
+from ik_node.cli.arguments import (
+    add_goal_arguments,
+    add_options,
+    add_robot_arguments,
+    check_outputs,
+    parse_goal_arguments,
+    robot_of,
+)
 from ik_node.display import printable
 from ik_node.errors import OptionError
+from ik_node.model.rotation import Array
 from ik_node.robot import Robot
 from ik_node.scene import IKRootsHelper, plot_shapes, Shape
 from ik_node.scene.look import AT_LIMIT, COLOURS, OPEN, UNMET
@@ -20,9 +27,6 @@ from ik_node.solver import Solution, Solver, SolverOptions
 from ik_node.solver.options import METHODS
 from ik_node.solver.result import largest_error
 import numpy as np
-from numpy.typing import NDArray
-
-Array = NDArray[np.float64]
 
 # Colour of the robot at the start.
 GHOST = (0.55, 0.58, 0.62, 0.25)
@@ -97,15 +101,14 @@ def title_of(name: str, solution: Solution) -> str:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the robot, goals, start and method."""
+    table = f"""
+    --method METHOD  one of {', '.join(METHODS)}; [default: dls]
+    --json  print JSON
+    --plot F.png  draw the solution, its goals and the start to a file
+    """
     add_robot_arguments(parser)
     add_goal_arguments(parser)
-    parser.add_argument(
-        '--method', default='dls', metavar='M', help=f'one of {", ".join(METHODS)}; default dls'
-    )
-    parser.add_argument('--json', action='store_true', help='print JSON')
-    parser.add_argument(
-        '--plot', metavar='F.png', help='draw the solution, its goals and the start to a file'
-    )
+    add_options(parser, table)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -147,9 +150,9 @@ def as_text(robot: Robot, solution: Solution) -> str:
         f'  {name:<{width}}  {value: .9g} {unit}'
         for name, value, unit in zip(robot.joint_names, solution.q.tolist(), units, strict=True)
     ]
-    for kind, found in (('goal', solution.goal_errors), ('loop', solution.closure_errors)):
+    for kind, errors in (('goal', solution.goal_errors), ('loop', solution.closure_errors)):
         lines += [
             f'  {kind} {name}: {error.position:.1e} m, {error.orientation:.1e} rad off'
-            for name, error in found.items()
+            for name, error in errors.items()
         ]
     return printable(lines)

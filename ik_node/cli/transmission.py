@@ -7,20 +7,23 @@ import json
 from math import isfinite
 from typing import Any
 
-from ik_node.cli.goal_arguments import joint_value
+from ik_node.cli.arguments import (
+    add_options,
+    add_robot_arguments,
+    check_outputs,
+    joint_value,
+    robot_of,
+)
 from ik_node.cli.ratio_plot import ratio_plot
-from ik_node.cli.robot_arguments import add_robot_arguments, check_outputs, robot_of
 from ik_node.display import say, table
 from ik_node.errors import listed
+from ik_node.model.rotation import Array
 from ik_node.robot import Robot
 from ik_node.solver import Solver
 from ik_node.solver.status import Status
 from ik_node.transmission.sweep import Sweep
 from ik_node.transmission.transmission import Transmission
 import numpy as np
-from numpy.typing import NDArray
-
-Array = NDArray[np.float64]
 
 # A ratio of singular values below this is named as a singularity.
 WARNING = 0.05
@@ -32,35 +35,18 @@ EPILOG = """examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the robot, actuators, joint space and outputs."""
+    table = """
+    --actuators JOINT...  joints with a motor (default: the description's)
+    --joints NAME...  the joint space: joints, or links whose poses count (default: the joints that
+        the actuators move)
+    --at JOINT=VALUE...  joints to drive there first, with the loops closed [rad or m];
+        may be repeated
+    --plot F.png  draw ratios, limits and singularities over the range of the joints: a map for two
+        joints, curves for others
+    --json  print JSON
+    """
     add_robot_arguments(parser)
-    parser.add_argument(
-        '--actuators',
-        nargs='+',
-        metavar='JOINT',
-        help="joints with a motor (default: the description's)",
-    )
-    parser.add_argument(
-        '--joints',
-        nargs='+',
-        metavar='NAME',
-        help='the joint space: joints, or links whose poses count (default: the joints that the '
-        'actuators move)',
-    )
-    parser.add_argument(
-        '--at',
-        nargs='+',
-        action='extend',
-        default=[],
-        metavar='JOINT=VALUE',
-        help='joints to drive there first, with the loops closed [rad or m]',
-    )
-    parser.add_argument(
-        '--plot',
-        metavar='F.png',
-        help='draw ratios, limits and singularities over the range of the joints: a map for two '
-        'joints, curves for others',
-    )
-    parser.add_argument('--json', action='store_true', help='print JSON')
+    add_options(parser, table)
     parser.epilog = EPILOG
 
 
@@ -69,14 +55,14 @@ def run(args: argparse.Namespace) -> int:
     check_outputs(args, [('--plot', args.plot)])
     draw = ratio_plot(args.plot) if args.plot else None
     robot = robot_of(args)
-    wanted = dict(joint_value(text, '--at') for text in args.at)
+    target = dict(joint_value(text, '--at') for text in args.at)
     code = 0
     if robot.assembly is not None and robot.assembly.status is not Status.CONVERGED:
         why = f'the loops do not close: {robot.assembly.message}; `ik_node check` says more'
         say(why)
         return 1
-    if wanted:
-        solution = Solver(robot).drive(wanted)
+    if target:
+        solution = Solver(robot).drive(target)
         robot.q = solution.q
         if not solution.converged:
             say(f'--at: {solution.message}')
@@ -84,11 +70,11 @@ def run(args: argparse.Namespace) -> int:
     joints = args.joints or _moved(robot, args.actuators)
     transmission = robot.transmission(args.actuators, joints)
     sweep = Sweep(transmission, robot.q)
-    found = facts(robot, transmission, sweep)
+    result = facts(robot, transmission, sweep)
     if args.json:
-        print(json.dumps(found))
+        print(json.dumps(result))
     else:
-        say(*_lines(found))
+        say(*_lines(result))
     if draw is not None:
         draw(robot, transmission, sweep)
         say(f'drawn to {args.plot}')
@@ -103,7 +89,7 @@ def _moved(robot: Robot, actuators: list[str] | None) -> list[str]:
     passive = np.array([name not in motors for name in robot.joint_names])
     direct = [motor for a, motor in enumerate(motors) if not moves[passive, a].any()]
     moved = moves.any(axis=1) & passive
-    return [name for at, name in enumerate(robot.joint_names) if moved[at] or name in direct]
+    return [name for index, name in enumerate(robot.joint_names) if moved[index] or name in direct]
 
 
 def facts(robot: Robot, transmission: Transmission, sweep: Sweep) -> dict[str, Any]:
@@ -112,7 +98,7 @@ def facts(robot: Robot, transmission: Transmission, sweep: Sweep) -> dict[str, A
     ratio, bounds = transmission.jacobian(q), transmission.joint_bounds(q)
     singular = transmission.singularity(q)
     state = transmission.to_joints([q[robot.joint_names.index(name)] for name in motors])
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         'robot': robot.name,
         'actuators': _values(motors, state.actuator_position),
         'joints': _values(rows, state.joint_position),
@@ -130,8 +116,8 @@ def facts(robot: Robot, transmission: Transmission, sweep: Sweep) -> dict[str, A
         'range': sweep.facts(),
     }
     if robot.mass > 0.0:
-        found['gravity_effort'] = _values(motors, robot.gravity_effort(q, actuators=motors))
-    return found
+        result['gravity_effort'] = _values(motors, robot.gravity_effort(q, actuators=motors))
+    return result
 
 
 def _values(names: list[str], values: Array) -> dict[str, float | None]:
@@ -140,36 +126,28 @@ def _values(names: list[str], values: Array) -> dict[str, float | None]:
     return dict(zip(names, finite, strict=True))
 
 
-def _lines(found: dict[str, Any]) -> list[str]:
+def _lines(result: dict[str, Any]) -> list[str]:
     """Return the report as text."""
-    motors, rows = list(found['actuators']), list(found['joints'])
+    motors, rows = list(result['actuators']), list(result['joints'])
+    bounds = [(row, _text(result['velocity'][row]), _text(result['effort'][row])) for row in rows]
     lines = [
-        f'{found["robot"]}: {listed(motors)} move {listed(rows)}',
+        f'{result["robot"]}: {listed(motors)} move {listed(rows)}',
         '',
         'positions [rad or m]',
-        *table([('', 'position'), *_cells(found['actuators']), *_cells(found['joints'])], 60),
+        *table([('', 'position'), *_cells(result['actuators']), *_cells(result['joints'])], 60),
         '',
         'ratios: velocity of a joint per unit of a motor; a motor works against their transpose',
         *table(
-            [('', *motors), *((row, *map(_text, found['ratio'][row].values())) for row in rows)]
+            [('', *motors), *((row, *map(_text, result['ratio'][row].values())) for row in rows)]
         ),
         '',
         'largest velocity [rad/s or m/s] of each joint, and effort [N m or N] of each one alone',
-        *table(
-            [
-                ('', 'velocity', 'effort'),
-                *(
-                    (row, _text(found['velocity'][row]), _text(found['effort'][row]))
-                    for row in rows
-                ),
-            ],
-            60,
-        ),
+        *table([('', 'velocity', 'effort'), *bounds], 60),
     ]
-    if 'gravity_effort' in found:
+    if 'gravity_effort' in result:
         lines += ['', 'efforts that hold the weight [N m or N]']
-        lines += table([('', 'effort'), *_cells(found['gravity_effort'])])
-    singular, swept = found['singularity'], found['range']
+        lines += table([('', 'effort'), *_cells(result['gravity_effort'])])
+    singular, swept = result['singularity'], result['range']
     lines += [
         '',
         'singular values [rad, characteristic lengths]: the joints {:.3g} to {:.3g} (type I), the '
@@ -178,22 +156,17 @@ def _lines(found: dict[str, Any]) -> list[str]:
     if singular['warning']:
         lines.append(singular['warning'])
     if swept['reached']:
+        ends = [
+            (f'{row} / {motor}', _text(pair[0]), _text(pair[1]))
+            for row, by_motor in swept['ratio'].items()
+            for motor, pair in by_motor.items()
+            if max(map(abs, pair)) > 1e-12
+        ]
         lines += [
             '',
             f'over the range of {listed(swept["swept"])}, of which {swept["reached"]} of '
             f'{swept["tried"]} configurations can be reached:',
-            *table(
-                [
-                    ('', 'least', 'largest'),
-                    *(
-                        (f'{row} / {motor}', _text(ends[0]), _text(ends[1]))
-                        for row, by_motor in swept['ratio'].items()
-                        for motor, ends in by_motor.items()
-                        if max(map(abs, ends)) > 1e-12
-                    ),
-                ],
-                60,
-            ),
+            *table([('', 'least', 'largest'), *ends], 60),
             f'nearest to a singularity: {swept["least_nearness"]:.3g} of 1 at '
             + ', '.join(f'{n} = {v:.4g}' for n, v in swept['nearest'].items()),
         ]

@@ -17,8 +17,14 @@ import socket
 from typing import TYPE_CHECKING
 
 from ik_node.analysis.reach.volume import ReachVolume
-from ik_node.cli.rclpy_needed import need_rclpy
-from ik_node.cli.robot_arguments import add_reading_options, robot_file, ROBOT_HELP, robot_of
+from ik_node.cli.arguments import (
+    add_options,
+    add_reading_options,
+    need_rclpy,
+    robot_file,
+    ROBOT_HELP,
+    robot_of,
+)
 from ik_node.errors import OptionError, UnknownFrameError
 from ik_node.gallery import gallery_item, NAMES
 from ik_node.viewer.view import need_viser
@@ -29,61 +35,34 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the robot to show and the address of the server."""
+    table = """
+    --demo NAME  a robot of the gallery, see demo --list
+    --reach FILE  a map that reach --volume has written, .npz or .h5
+    --ros  show a running ik_node; --ros-args may follow
+    --node NAME  name of the node, with --ros; [default: ik_node]
+    --host ADDRESS  address to listen on; [default: 127.0.0.1], this machine only; with 0.0.0.0,
+        all machines can connect, and the printed address contains a token
+    --token  require the token on this machine as well, and allow other names than localhost
+    --port N  [default: 8080], or the next free port
+    --seconds S  time until the viewer ends [s]; default: run until Ctrl-C
+    """
     parser.add_argument('robot', metavar='ROBOT', nargs='?', type=robot_file, help=ROBOT_HELP)
     add_reading_options(parser)
-    parser.add_argument('--demo', metavar='NAME', help='a robot of the gallery, see demo --list')
-    parser.add_argument(
-        '--reach', metavar='FILE', help='a map that reach --volume has written, .npz or .h5'
-    )
-    parser.add_argument(
-        '--ros', action='store_true', help='show a running ik_node; --ros-args may follow'
-    )
-    parser.add_argument(
-        '--node',
-        metavar='NAME',
-        default='ik_node',
-        help='name of the node, with --ros (default: %(default)s)',
-    )
-    parser.add_argument(
-        '--host',
-        metavar='ADDRESS',
-        default='127.0.0.1',
-        help='address to listen on (default: %(default)s, this machine only); with 0.0.0.0, all '
-        'machines can connect, and the printed address contains a token',
-    )
-    parser.add_argument(
-        '--token',
-        action='store_true',
-        help='require the token on this machine as well, and allow other names than localhost',
-    )
-    parser.add_argument(
-        '--port',
-        metavar='N',
-        type=int,
-        default=8080,
-        help='default: %(default)s, or the next free port',
-    )
-    parser.add_argument(
-        '--seconds',
-        metavar='S',
-        type=float,
-        help='time until the viewer ends [s]; default: run until Ctrl-C',
-    )
+    add_options(parser, table)
 
 
 def run(args: argparse.Namespace) -> int:
     """Serve the page until the command is stopped."""
-    sources = [args.robot is not None, args.demo is not None, args.ros]
-    if sum(sources) > 1:
-        raise OptionError('view', 'several robots', 'one of ROBOT, --demo NAME, --ros')
-    if args.ros_args and not args.ros:
-        raise OptionError('view', '--ros-args', 'with --ros only')
-    if args.closures is not None and args.robot is None:
-        raise OptionError('--closures', args.closures, 'it with ROBOT')
-    if args.reach is not None and args.ros:
-        raise OptionError('--reach', args.reach, 'with ROBOT or --demo only')
-    if not 0 <= args.port <= 65535:
-        raise OptionError('--port', args.port, 'a number from 0 to 65535')
+    no_robot, sources = args.robot is None, (args.robot, args.demo, args.ros or None)
+    for bad, option, value, use in (
+        (sources.count(None) < 2, 'view', 'several robots', 'one of ROBOT, --demo NAME, --ros'),
+        (args.ros_args and not args.ros, 'view', '--ros-args', 'with --ros only'),
+        (args.closures is not None and no_robot, '--closures', args.closures, 'it with ROBOT'),
+        (args.reach and args.ros, '--reach', args.reach, 'with ROBOT or --demo only'),
+        (not 0 <= args.port <= 65535, '--port', args.port, 'a number from 0 to 65535'),
+    ):
+        if bad:
+            raise OptionError(option, value, use)
     if args.demo is not None:
         gallery_item(args.demo)
     if args.ros:

@@ -11,28 +11,20 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from ik_node.cli.arguments import add_options
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `ik_node warm`."""
-    parser.add_argument(
-        '--targets',
-        metavar='NAME',
-        nargs='+',
-        help='build for these processors instead: x86_64 (any of the last fifteen years), '
-        'x86_64_v4, x86_64_v3 or x86_64_v2 (with AVX-512, AVX2 or neither), aarch64; one library '
-        'for each kind',
-    )
-    parser.add_argument(
-        '--folder',
-        type=Path,
-        help='where the libraries are put, as FOLDER/DIGEST/libik_node.so '
-        '(default: beside the code, or in the cache of the user)',
-    )
-    parser.add_argument(
-        '--cmake',
-        action='store_true',
-        help='only print the folder to pass to CMake as -Dik_node_DIR=FOLDER',
-    )
+    table = """
+    --targets NAME...  build for these processors instead: x86_64 (any of the last fifteen years),
+        x86_64_v4, x86_64_v3 or x86_64_v2 (with AVX-512, AVX2 or neither), aarch64; one library for
+        each kind
+    --folder FOLDER  where the libraries are put, as FOLDER/DIGEST/libik_node.so (default: beside
+        the code, or in the cache of the user)
+    --cmake  only print the folder to pass to CMake as -Dik_node_DIR=FOLDER
+    """
+    add_options(parser, table)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -44,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     if args.cmake:
         print(HERE / 'cmake')
         return 0
-    for levels, folder in libraries_of(args.targets, args.folder):
+    for levels, folder in libraries_of(args.targets, args.folder and Path(args.folder)):
         made = build_with_bar(levels, folder)
         print(made / 'libik_node.so')
     if not args.targets and args.folder is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from ik_node.kernels.layout import JOINT_ROWS, RECORD, SIZES
 from ik_node.kernels.options import OPTION_COUNT
@@ -31,94 +32,51 @@ class BoundKernels:
     def __init__(
         self, functions: Mapping[str, Callable[..., int]], chain: tuple[Ints, Floats, Ints, Floats]
     ) -> None:
-        for at, array in enumerate(chain):
-            if array.dtype != (np.float64 if at % 2 else np.int64) or not array.flags.carray:
-                raise TypeError(f'array {at}: not contiguous, or of another type')
+        for index, array in enumerate(chain):
+            if array.dtype != (np.float64 if index % 2 else np.int64) or not array.flags.carray:
+                raise TypeError(f'array {index}: not contiguous, or of another type')
         self._functions, self._chain = functions, chain
         self._nq = int(chain[0][NQ_AT])
         self._record = RECORD + 2 * int(chain[0][NC_AT])
 
-    def advance(
-        self,
-        q: Floats,
-        joints: Floats,
-        options: Floats,
-        positions: ArrayLike,
-        quats_xyzw: ArrayLike,
-        goals: int,
-        steps: int,
-    ) -> int:
+    def advance(self, q: Floats, joints: Floats, options: Floats, *given: Any) -> int:
         """
         Solve or go on; see `kernels.solve.advance`.
 
-        Positions and quaternions may also be arrays with strides, and for `goals` = 1 a single
-        row; `call.c` also takes tuples and lists.
+        `given`: positions, quaternions, goals and steps. Positions and quaternions may also be
+        arrays with strides, and for `goals` = 1 a single row; `call.c` also takes tuples and
+        lists.
         """
         self._check(q, joints, options)
+        positions, quats_xyzw, goals, steps = given
         poses = _rows(positions, goals, 3), _rows(quats_xyzw, goals, 4)
         return self._functions['advance'](*self._chain, q, joints, options, *poses, goals, steps)
 
-    def advance_batch(
-        self,
-        q: Floats,
-        joints: Floats,
-        options: Floats,
-        positions: Floats,
-        quats_xyzw: Floats,
-        records: Floats,
-        first: int,
-        steps: int,
-    ) -> int:
+    def advance_batch(self, *given: Any) -> int:
         """Solve problem after problem; see `kernels.batch.advance_batch`."""
-        counts = len(q), len(joints), positions.shape[1]
-        arrays = (q, joints, options, positions, quats_xyzw, records)
-        sizes = (
-            counts[0] * self._nq,
-            counts[1] * JOINT_ROWS * self._nq,
-            OPTION_COUNT,
-            3 * counts[0] * counts[2],
-            4 * counts[0] * counts[2],
-            counts[0] * self._record,
-        )
-        for array, dimensions, size in zip(arrays, (2, 3, 1, 3, 3, 2), sizes, strict=True):
-            _check(array, dimensions, size)
+        *arrays, first, steps = given
+        q, joints, _, positions, *_ = arrays
+        n, starts, goals = len(q), len(joints), positions.shape[1]
+        poses = (3, 3 * n * goals), (3, 4 * n * goals)
+        sizes = (2, n * self._nq), (2, starts * JOINT_ROWS * self._nq), (1, OPTION_COUNT)
+        for array, size in zip(arrays, (*sizes, *poses, (2, n * self._record)), strict=True):
+            _check(array, *size)
+        counts = n, starts, goals
         return self._functions['advance_batch'](*self._chain, *arrays, *counts, first, steps)
 
-    def advance_path(
-        self,
-        q: Floats,
-        joints: Floats,
-        options: Floats,
-        positions: Floats,
-        quats_xyzw: Floats,
-        records: Floats,
-        limits: Floats,
-        times: Floats,
-        flags: Floats,
-        cursor: Floats,
-        first: int,
-        steps: int,
-    ) -> int:
+    def advance_path(self, *given: Any) -> int:
         """Solve frame after frame of a path; see `kernels.path.advance_path`."""
-        count, goals = len(q), positions.shape[1]
-        poses = (positions, quats_xyzw)
-        arrays = (q, joints, options, *poses, records, limits, times, flags, cursor)
+        *arrays, first, steps = given
+        q, _, _, positions, *_ = arrays
+        n, goals = len(q), positions.shape[1]
         sizes = (
-            count * self._nq,
-            JOINT_ROWS * self._nq,
-            OPTION_COUNT,
-            3 * count * goals,
-            4 * count * goals,
-            count * self._record,
-            PATH_ROWS * self._nq,
-            count,
-            count,
-            CURSOR + 7 * goals,
+            *((2, n * self._nq), (2, JOINT_ROWS * self._nq), (1, OPTION_COUNT)),
+            *((3, 3 * n * goals), (3, 4 * n * goals), (2, n * self._record)),
+            *((2, PATH_ROWS * self._nq), (1, n), (1, n), (1, CURSOR + 7 * goals)),
         )
-        dims = (2, 2, 1, 3, 3, 2, 2, 1, 1, 1)
-        for array, dimensions, size in zip(arrays, dims, sizes, strict=True):
-            _check(array, dimensions, size)
-        return self._functions['advance_path'](*self._chain, *arrays, count, goals, first, steps)
+        for array, size in zip(arrays, sizes, strict=True):
+            _check(array, *size)
+        return self._functions['advance_path'](*self._chain, *arrays, n, goals, first, steps)
 
     def linearise(self, q: Floats, joints: Floats, options: Floats) -> int:
         """Evaluate at q; see `kernels.external_step.linearise`."""
@@ -130,28 +88,19 @@ class BoundKernels:
         self._check(q, joints, options)
         return self._functions['external_step'](*self._chain, q, joints, options)
 
-    def transmit(
-        self, q: Floats, joints: Floats, options: Floats, plan: Ints, data: Floats, gives: int
-    ) -> int:
+    def transmit(self, q: Floats, joints: Floats, options: Floats, *given: Any) -> int:
         """Carry positions, velocities and efforts through loops; see `kernels.transmit`."""
         self._check(q, joints, options)
+        plan, data, gives = given
         if plan.dtype != np.int64 or not plan.flags.carray or plan.size != plan[0]:
             raise TypeError('plan: not a contiguous array of int64 of its length')
         _check(data, 1, int(plan[1]))
         return self._functions['transmit'](*self._chain, q, joints, options, plan, data, gives)
 
-    def velocity(
-        self,
-        q: Floats,
-        joints: Floats,
-        options: Floats,
-        speeds: Floats,
-        twists: Floats,
-        out: Floats,
-        dt: float,
-    ) -> int:
+    def velocity(self, q: Floats, joints: Floats, options: Floats, *given: Any) -> int:
         """Find joint velocities; see `kernels.velocity.velocity`, with the period dt [s]."""
         self._check(q, joints, options)
+        speeds, twists, out, dt = given
         _check(speeds, 1, self._nq)
         _check(twists, 2, 6 * int(self._chain[0][NC_AT]))
         _check(out, 2, 2 * self._nq)

@@ -220,8 +220,8 @@ def _compile(levels: Sequence[str], folder: Path, progress: Progress | None) -> 
             ) as process,
         ):
             for line in process.stdout or ():
-                at, count, entry = line.split()
-                done[name] = int(at)
+                number, count, entry = line.split()
+                done[name] = int(number)
                 if progress is not None:
                     progress(f'{entry} ({name})', sum(done.values()), len(levels) * int(count))
         if process.returncode != 0:

@@ -20,28 +20,13 @@ from ik_node.kernels.path import CURSOR, PATH_ROWS
 from ik_node.native.places import call_file, digest, LIBRARY, roots, why_untrusted
 import numpy as np
 
-# Entries in the order of the library's table, `ik_node_kernels`.
+# Entries in the order of the library's table, `ik_node_kernels`, and the ones that `call.c` calls,
+# in the order of its function `use`.
 TABLE = (
-    'advance',
-    'advance_batch',
-    'linearise',
-    'external_step',
-    'link_poses',
-    'link_jacobian',
-    'transmit',
-    'velocity',
-    'advance_path',
+    *('advance', 'advance_batch', 'linearise', 'external_step', 'link_poses', 'link_jacobian'),
+    *('transmit', 'velocity', 'advance_path'),
 )
-# The ones that `call.c` calls, in the order of its function `use`.
-CALLED = (
-    'advance',
-    'advance_batch',
-    'linearise',
-    'external_step',
-    'transmit',
-    'velocity',
-    'advance_path',
-)
+CALLED = tuple(name for name in TABLE if not name.startswith('link_'))
 
 
 class Library(NamedTuple):
@@ -84,23 +69,23 @@ def _load() -> Library:
     if os.environ.get('IK_NODE_KERNELS') == 'python':
         return _plain()
     beside, per_user = (root / digest() for root in roots())
-    found = _opened(beside)
-    if found is None and not why_untrusted(per_user / LIBRARY):
-        found = _opened(per_user)
-    if found is not None:
-        return found
+    result = _opened(beside)
+    if result is None and not why_untrusted(per_user / LIBRARY):
+        result = _opened(per_user)
+    if result is not None:
+        return result
     from ik_node.native.build import build_for_first_use
 
     folder, reason = build_for_first_use()
-    found = None if folder is None else _opened(folder)
-    if found is None:
+    result = None if folder is None else _opened(folder)
+    if result is None:
         warnings.warn(
             f'no compiled kernels: they run as plain Python, a hundred times slower ({reason})',
             RuntimeWarning,
             stacklevel=3,
         )
         return _plain()
-    return found
+    return result
 
 
 def _plain() -> Library:
@@ -122,7 +107,7 @@ def _opened(folder: Path) -> Library | None:
     table = opened.ik_node_kernels()
     if opened.ik_node_digest() != digest().encode() or not table:
         return None
-    return _of_addresses(path, [table[at] for at in range(len(TABLE))])
+    return _of_addresses(path, [table[index] for index in range(len(TABLE))])
 
 
 def _of_addresses(path: Path | None, addresses: list[int]) -> Library:

@@ -75,14 +75,14 @@ def why_untrusted(path: Path) -> str:
     real = Path(os.path.realpath(path))
     for each in dict.fromkeys((*reversed((absolute, *absolute.parents)), *(real, *real.parents))):
         try:
-            found = each.lstat()
+            status = each.lstat()
         except OSError:
             continue
-        if found.st_uid not in (0, os.geteuid()):
-            return f'{each} belongs to another user (number {found.st_uid})'
-        shared = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-        sticky = stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_ISVTX
-        if shared and not sticky and not stat.S_ISLNK(found.st_mode):
+        if status.st_uid not in (0, os.geteuid()):
+            return f'{each} belongs to another user (number {status.st_uid})'
+        shared = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+        sticky = stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX
+        if shared and not sticky and not stat.S_ISLNK(status.st_mode):
             return f'other users can write to {each} (chmod go-w forbids it)'
     return ''
 

@@ -500,8 +500,8 @@ class IkNode(Node):
             self.get_logger().info('output: the robot follows its commands again')
         self._fault = fault
         checks = (*self._process_checks, self._inputs.senders)
-        found = [check.status_row() for check in checks]
-        rows += [row for row in found if row is not None]
+        checked = [check.status_row() for check in checks]
+        rows += [row for row in checked if row is not None]
         self._outputs.publish_diagnostics(
             rows, self.get_clock().now().to_msg(), model.robot.name if model else ''
         )

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ik_node.description.read import text_alone
 from ik_node.errors import IkError, MOST_TEXT, OptionError, plain, UnknownFrameError
-from ik_node.model.rotation import matrix_to_euler, matrix_to_quat, pose_matrix
+from ik_node.model.rotation import Array, matrix_to_euler, matrix_to_quat, pose_matrix
 from ik_node.robot import load_robot, Robot
 from ik_node.ros.loading.joint_roles import JointRoles
 from ik_node.ros.loading.load_model import path_of_url
@@ -24,7 +24,7 @@ from ik_node.solver import SolverOptions
 from ik_node.solver.pose import unit_pose
 from ik_node.solver.result import PoseError
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 import rclpy
 from rclpy.exceptions import InvalidTopicNameException
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
@@ -42,10 +42,10 @@ def reports_of(message: Any) -> list[ChainReport]:
 
     `message`: message of ~/solve_status, or an object with its fields.
     """
-    found = []
+    result = []
     for status in message.status:
         values = {pair.key: pair.value for pair in status.values}
-        found.append(
+        result.append(
             ChainReport(
                 name=status.name.partition(': ')[2],
                 status=status.message.split(':')[0].split(';')[0],
@@ -56,7 +56,7 @@ def reports_of(message: Any) -> list[ChainReport]:
                 closure_errors=_errors('closure.', values),
             )
         )
-    return found
+    return result
 
 
 def released_of(message: Any, closures: Collection[str]) -> set[str] | None:
@@ -102,17 +102,14 @@ def _number(text: str) -> float:
     return number if math.isfinite(number) else 0.0
 
 
-Array = NDArray[np.float64]
-
-
 class RemoteNodeMemory(NamedTuple):
     """The goals and joints of a node at one time."""
 
     # The goals; those that are off only while joints are moved by sliders count as enabled.
     goals: tuple[GoalSettings, ...]
-    poses: dict[str, NDArray[np.float64]]  # Poses of the goals, root frame (4, 4) [m].
+    poses: dict[str, Array]  # Poses of the goals, root frame (4, 4) [m].
     closed: dict[str, bool]  # For each closure, whether it is closed.
-    q: NDArray[np.float64]  # All joint values (nq,) [rad or m].
+    q: Array  # All joint values (nq,) [rad or m].
 
 
 # Time without joint states after which the page asks whether the node is running [s].
@@ -383,9 +380,9 @@ class RemoteNodeSession:
         if goal is None or goal.child is None:
             raise UnknownFrameError(name, self.source.goals, 'goal')
         offset = self._offset(goal.child.name, at)
-        turn = pose_matrix(offset[:3], goal.offset_quaternion)
-        pose = goal.child.matrix_world @ turn
-        offset = (*offset[:3], *matrix_to_euler(turn).tolist())
+        local = pose_matrix(offset[:3], goal.offset_quaternion)
+        pose = goal.child.matrix_world @ local
+        offset = (*offset[:3], *matrix_to_euler(local).tolist())
         self._remote.set_remote_parameters(
             {f'goals.{name}.offset': list(offset)},
             lambda: self.move_goal(name, pose[:3, 3], matrix_to_quat(pose)),

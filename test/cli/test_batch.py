@@ -252,7 +252,6 @@ class Terminal(io.StringIO):
     """A standard error that somebody looks at."""
 
     def isatty(self):
-        """Say so."""
         return True
 
 
@@ -266,18 +265,3 @@ def test_terminal_shows_how_many_poses_are_done_and_ends_blank(run, tmp_path, po
     assert f'10/{ROWS} ' in screen.getvalue()
     assert screen.getvalue().endswith('\r')
     assert screen.getvalue().split('\r')[-2].strip() == ''
-
-
-def test_progress_bar_is_hidden_without_a_terminal(run, tmp_path, poses):
-    """A log holds no bars."""
-    *_, err, _ = run('--goals', table(tmp_path, poses), '--link', 'platform_link')
-    assert err == ''
-
-
-def test_help_describes_the_files(capsys):
-    """It says what the files look like."""
-    with pytest.raises(SystemExit):
-        main(['batch', '--help'])
-    text = capsys.readouterr().out
-    for word in ('--goals', '--link', '--resume', '--threads', 'qx qy qz qw', '.npy'):
-        assert word in text

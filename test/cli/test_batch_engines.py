@@ -94,7 +94,6 @@ def size_of(path):
 
 
 def wait_until(condition):
-    """Poll a condition."""
     end = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < end

@@ -6,9 +6,8 @@ import re
 import sys
 
 from ik_node.analysis.facts import facts_of
-from ik_node.cli.graph_text import as_dot
 from ik_node.cli.main import main
-from ik_node.cli.report_text import branches
+from ik_node.cli.report_text import as_dot
 from ik_node.robot import load_robot
 import numpy as np
 import pytest
@@ -206,12 +205,6 @@ def test_terminal_without_box_drawing_gets_ascii(bars, monkeypatch):
     assert main(['check', bars[0]]) == 0
     out.flush()
     assert '|- drive -- crank' in out.buffer.getvalue().decode('ascii')
-
-
-def test_branches_continue_below_rows():
-    """Whether more rows of every depth follow: what is drawn ahead of a row."""
-    rows = [{'depth': depth} for depth in (0, 1, 2, 1, 0, 1)]
-    assert branches(rows) == [[], [True], [True, False], [False], [], [False]]
 
 
 def test_very_long_chain_is_reported(tmp_path, capsys):

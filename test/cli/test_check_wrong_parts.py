@@ -10,7 +10,6 @@ LIMIT = '<limit lower="-0.1" upper="0.1" effort="1" velocity="1"/>'
 
 
 def joint(name, parent, child, place='0 0 0', yaw=0.0, inside=AXIS):
-    """Return a hinge."""
     return (
         f'<link name="{child}"/><joint name="{name}" type="continuous"><parent link="{parent}"/>'
         f'<child link="{child}"/><origin xyz="{place}" rpy="0 0 {yaw}"/>{inside}</joint>'

@@ -142,16 +142,6 @@ def test_input_that_cannot_be_used(tmp_path, capsys):
     assert len(lines) == 2
 
 
-def test_help_has_examples(capsys):
-    """It says what is carried over, shows examples, and explains the exit code."""
-    with pytest.raises(SystemExit) as ended:
-        main(['convert', '--help'])
-    assert ended.value.code == 0
-    text = capsys.readouterr().out
-    for part in ('carried over', 'examples:', 'exit code:', '--closures-out', '--force'):
-        assert part in text
-
-
 def test_every_command_is_in_the_readme(repository):
     """The table of commands has each, and no other."""
     from ik_node.cli.main import COMMANDS

@@ -159,6 +159,7 @@ def test_links_follow_key_points_of_their_names_without_a_mapping(run, tmp_path)
         (('--motion', '{motion}', '{motion}', '-o', 'out'), 'files with different names'),
         (('--motion', '{empty}'), 'no file ends in .csv or .npz or .bvh'),
         (('--motion', '{motion}', '--map', 'a', 'b'), 'one file, or: new MAP.yaml'),
+        (('--motion', '{motion}', '--resume'), 'with -o'),
     ],
 )
 def test_unusable_arguments_are_refused_in_one_line(tmp_path, monkeypatch, capsys, words, message):
@@ -197,7 +198,6 @@ def test_bvh_without_its_reader_is_refused(run, tmp_path, monkeypatch):
 
 @pytest.fixture
 def clips(tmp_path):
-    """Provide a folder of five motions."""
     folder = tmp_path / 'clips'
     folder.mkdir()
     motion = written(tmp_path, '.csv').read_text()
@@ -211,11 +211,11 @@ def solved_in(folder):
     return {path.name: np.load(path)['q'] for path in sorted(folder.iterdir())}
 
 
-def test_resumed_run_gives_the_same_files(run, clips, tmp_path):
-    """A motion that is done is not solved again."""
+def test_resumed_run_and_workers_give_the_same_files(run, clips, tmp_path):
+    """A motion that is done is not solved again; processes write the values of threads."""
     whole, parts = tmp_path / 'whole', tmp_path / 'parts'
     assert run('--motion', clips, '-o', whole)[0] == 0
-    assert run('--motion', clips, '-o', parts)[0] == 0
+    assert run('--motion', clips, '-o', parts, '--engine', 'processes', '--workers', '2')[0] == 0
     wanted = solved_in(whole)
     assert [*solved_in(parts)] == [*wanted] == [f'clip{number}.npz' for number in range(5)]
     (parts / 'clip2.npz').unlink()
@@ -226,22 +226,3 @@ def test_resumed_run_gives_the_same_files(run, clips, tmp_path):
     assert {path: path.stat().st_mtime_ns for path in before} == before
     for name, q in solved_in(parts).items():
         np.testing.assert_array_equal(q, wanted[name])
-
-
-def test_workers_follow_motions_as_threads_do(run, clips, tmp_path):
-    """Processes write the same values."""
-    one, other = tmp_path / 'one', tmp_path / 'other'
-    assert run('--motion', clips, '-o', one)[0] == 0
-    assert run('--motion', clips, '-o', other, '--engine', 'processes', '--workers', '2')[0] == 0
-    wanted = solved_in(one)
-    for name, q in solved_in(other).items():
-        np.testing.assert_array_equal(q, wanted[name])
-
-
-@pytest.mark.parametrize(('words', 'reason'), [(('--resume',), 'with -o')])
-def test_wrong_parts_are_refused(run, clips, words, reason):
-    """In one line."""
-    code, _, told = run('--motion', clips, *words)
-    assert code == 2
-    assert reason in told
-    assert told.count('\n') == 1

@@ -100,38 +100,3 @@ def test_unusable_files_end_with_2(command, tmp_path, capsys):
         captured = capsys.readouterr()
         assert captured.err.count('\n') == 1
         assert path.name in captured.err
-
-
-def test_check_reports_the_hexapod(repository, capsys):
-    """Six loops, mobility six, and every loop closed."""
-    assert main(['check', str(repository / 'urdf' / 'hexapod.urdf'), '--json']) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found['name'] == 'hexapod'
-    assert found['mobility'] == 6
-    assert len(found['closures']) == 6
-    assert found['loops_closed']
-    assert all(loop['position'] < 1e-6 for loop in found['closures'])
-    assert found['actuated'] == [f'leg{leg}' for leg in range(6)]
-
-
-def test_check_text_names_the_loops(repository, capsys):
-    """The same for a reader."""
-    assert main(['check', str(repository / 'urdf' / 'hexapod.urdf')]) == 0
-    text = capsys.readouterr().out
-    assert 'mobility 6' in text
-    assert 'loop leg0_ball' in text
-    assert 'the loops close' in text
-
-
-def test_check_loops_that_cannot_close(tmp_path, capsys):
-    """It ran, and the answer is no: exit code 1."""
-    closures = tmp_path / 'c.yaml'
-    closures.write_text(
-        'closures:\n'
-        '  - name: far\n    type: point\n'
-        '    frame_a: {link: hand}\n    frame_b: {link: base, xyz: [9, 0, 0]}\n'
-    )
-    arm = tmp_path / 'arm.urdf'
-    arm.write_text(ARM)
-    assert main(['check', str(arm), '--closures', str(closures)]) == 1
-    assert 'do NOT close' in capsys.readouterr().out

@@ -17,7 +17,6 @@ NEAR, FAR = (0.05, 0.3, 0.012), (0.05, 0.6, 0.012)
 
 @pytest.fixture
 def fivebar(repository):
-    """Provide the path of our five-bar."""
     return repository / 'urdf' / 'fivebar.urdf'
 
 
@@ -63,13 +62,6 @@ def test_picture_shows_start_solution_goals_and_loops(fivebar):
     before = {ghost.name.removeprefix('start '): ghost for ghost in ghosts}
     moved = [np.subtract(s.position, before[s.name].position) for s in links if s not in ghosts]
     assert np.abs(moved).max() > 0.01
-
-
-def test_start_is_not_drawn_if_nothing_moved(fivebar):
-    """A robot that is there already is drawn once."""
-    robot, _, poses, solution = answer(fivebar, NEAR)
-    shapes = shapes_of(robot, solution.q, poses, solution)
-    assert not [shape for shape in shapes if shape.rgba == GHOST]
 
 
 def test_title_has_status_and_residuals(fivebar):

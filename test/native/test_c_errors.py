@@ -36,7 +36,6 @@ HEAD = 8  # [bytes]: magic, then the format, then the digest
 
 @pytest.fixture(scope='module')
 def content():
-    """Return the exported hexapod."""
     m = MECHANISMS['hexapod']()
     c_programs.shared_library()
     return export_robot(m.solver(), ['platform'], 'six legs')

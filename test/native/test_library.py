@@ -391,7 +391,6 @@ class SlowBuild:
         monkeypatch.setattr(build, '_link', self.link)
 
     def take_a_while(self, levels, folder, progress):
-        """Take a moment."""
         import time
 
         self.count += 1

@@ -18,8 +18,6 @@ pytest.importorskip('rclpy')
 from sensor_msgs.msg import JointState
 from support.drill import Drill
 
-pytestmark = pytest.mark.ros
-
 SECONDS = float(os.environ.get('SOAK_SECONDS', '60'))
 GROWTH = 8.0  # of the node's memory after the first fifth of the time [MB]
 LINE = 10.0  # between two lines of output [s]
@@ -63,7 +61,6 @@ def faults(drill, urdf, chance):
 
 
 def memory(process):
-    """Return resident memory [MB]."""
     pages = int(Path(f'/proc/{process.pid}/statm').read_text().split()[1])
     return 1e-6 * pages * os.sysconf('SC_PAGE_SIZE')
 

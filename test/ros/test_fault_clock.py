@@ -1,13 +1,7 @@
 """Fault drill: simulated time jumps back, as when a simulation starts again."""
 
-import pytest
-
-pytest.importorskip('rclpy')
-
 from rosgraph_msgs.msg import Clock
 from support.drill import Drill, RATE
-
-pytestmark = pytest.mark.ros
 
 
 class SimulatedTime:

@@ -5,10 +5,6 @@ from functools import partial
 import pytest
 from support.drill import Drill
 
-pytest.importorskip('rclpy')
-
-pytestmark = pytest.mark.ros
-
 # Log lines of which each description gets one.
 ANSWERS = ('ready: robot', 'received again, unchanged', 'robot_description refused')
 HUGE = 5_000_000

@@ -5,10 +5,6 @@ import signal
 import pytest
 from support.drill import Drill
 
-pytest.importorskip('rclpy')
-
-pytestmark = pytest.mark.ros
-
 
 @pytest.fixture(scope='module')
 def drill(lasting_graph, urdf):

@@ -4,18 +4,12 @@ from pathlib import Path
 import re
 import sys
 
-import pytest
-
-pytest.importorskip('rclpy')
-
 from geometry_msgs.msg import PoseStamped
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 from support.waiting import wait_until
-
-pytestmark = pytest.mark.ros
 
 MOST_FILES = 20
 

@@ -13,8 +13,6 @@ import pytest
 from support.gallery_motion import WITH_FILES
 from support.waiting import PATIENCE, wait_until
 
-pytestmark = pytest.mark.ros
-
 # What stands in for robot_state_publisher and rviz2: the first publishes what it is told.
 STAND_IN = """#!{python}
 import signal, sys
@@ -276,13 +274,3 @@ def test_xacro_description_is_expanded(repository, launched, tmp_path):
     words = f'description:={tmp_path}/two fingers.urdf.xacro'
     code, _ = launched(general, words, until=('ready: robot two_fingers',))
     assert code == 0
-
-
-def test_missing_rviz_starts_no_process(repository, launched, tmp_path):
-    """The missing package is named before any process starts."""
-    (tmp_path / 'share/ament_index/resource_index/packages/rviz2').unlink()
-    general = repository / 'launch' / 'gripper.launch.py'
-    code, log = launched(general, 'rviz:=true')
-    assert code == 1
-    assert "package 'rviz2' not found" in log
-    assert 'process started' not in log

@@ -1,14 +1,9 @@
 """Lengths of legs in, the pose of the platform out: forward kinematics over the middleware."""
 
-import numpy as np
-import pytest
-
-pytest.importorskip('rclpy')
-
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import PoseStamped
-
-pytestmark = pytest.mark.ros
+import numpy as np
+import pytest
 
 PLATFORM = 'platform_link'
 LEGS = [f'leg{number}' for number in range(6)]

@@ -1,19 +1,31 @@
 """What somebody meets who has the node class in a program of their own."""
 
-import pytest
-
-pytest.importorskip('rclpy')
-
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import PoseStamped
 from ik_node.errors import OptionError
+from ik_node.ros.control.motion import Motion
 from ik_node.ros.node import IkNode
+from ik_node.ros.outputs.node_outputs import JointStateOutput
+from ik_node.ros.parameters.parameter_table import (
+    goal_parameters,
+    NODE_PARAMETERS,
+    solver_parameters,
+)
+from ik_node.ros.process.named_entities import LATCHED
+from ik_node.scene import IKRootsHelper
+import pytest
+from rcl_interfaces.msg import Log
 import rclpy
 from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from support.fourbar_urdf import FOURBAR
 from support.waiting import wait_until
-
-pytestmark = pytest.mark.ros
+from visualization_msgs.msg import MarkerArray
 
 
 class Bench:
@@ -28,15 +40,10 @@ class Bench:
     def add(self, *names, on_robot=lambda: None, namespace='', cli_args=None, **values):
         """Return a node with these parameters (dots as __)."""
         overrides = [Parameter(n.replace('__', '.'), value=v) for n, v in values.items()]
-        node = IkNode(
-            *names,
-            context=self.context,
-            namespace=namespace,
-            cli_args=cli_args,
-            on_robot=on_robot,
-            parameter_overrides=overrides,
+        how = {'namespace': namespace, 'cli_args': cli_args, 'on_robot': on_robot}
+        return self.take(
+            IkNode(*names, context=self.context, parameter_overrides=overrides, **how)
         )
-        return self.take(node)
 
     def take(self, node):
         """Have a node of any kind spun and ended."""
@@ -56,16 +63,19 @@ class Bench:
         wait_until(condition, 'it', meanwhile=lambda: self.executor.spin_once(timeout_sec=0.02))
 
     def close(self):
-        """End all."""
         self.executor.shutdown()
         for node in self.nodes:
             node.destroy_node()
         rclpy.try_shutdown(context=self.context)
 
 
+def last_values(rows):
+    """Return the values of all rows of messages on /diagnostics."""
+    return {pair.value for message in rows for row in message.status for pair in row.values}
+
+
 @pytest.fixture
 def bench():
-    """Provide a bench."""
     bench = Bench()
     yield bench
     bench.close()
@@ -73,9 +83,6 @@ def bench():
 
 def test_two_nodes_have_different_topics_and_status_names(bench, urdf):
     """Both are in one namespace."""
-    from diagnostic_msgs.msg import DiagnosticArray
-    from sensor_msgs.msg import JointState
-
     rows = bench.listen(DiagnosticArray, '/diagnostics')
     bench.add('left', namespace='/arms', robot_description=urdf('fivebar'))
     bench.add('right', namespace='/arms', robot_description=urdf('fivebar'))
@@ -92,11 +99,6 @@ def test_two_nodes_have_different_topics_and_status_names(bench, urdf):
 
 def test_on_robot_is_called_for_a_new_robot_only(bench, urdf):
     """A slow callback does not delay a robot in motion when its goals change."""
-    from ik_node.ros.process.named_entities import LATCHED
-    from rcl_interfaces.msg import Log
-    from sensor_msgs.msg import JointState
-    from std_msgs.msg import String
-
     described = urdf('fivebar').replace('<limit', '<unlimited')
     log = bench.listen(Log, '/rosout')
 
@@ -153,10 +155,6 @@ def test_names_are_checked_after_namespace_and_remapping(bench, urdf):
 
 def test_failed_entity_creation_changes_nothing(bench, urdf, monkeypatch):
     """A service or publisher cannot be created: robot, goals and topics stay."""
-    from ik_node.ros.process.named_entities import LATCHED
-    from sensor_msgs.msg import JointState
-    from std_msgs.msg import String
-
     node = bench.add(robot_description='', goal_names=['tool'])
     client = bench.take(rclpy.create_node('describing', context=bench.context))
     publisher = client.create_publisher(String, 'robot_description', LATCHED)
@@ -203,9 +201,6 @@ def test_failed_entity_creation_changes_nothing(bench, urdf, monkeypatch):
 
 def test_each_of_many_goals_is_received_and_reported(bench, urdf):
     """With more goals than one tick checks, each has its turn on ~/reached."""
-    from geometry_msgs.msg import PoseStamped
-    from sensor_msgs.msg import JointState
-
     names = [f'g{k}' for k in range(200)]
     links = {f'goals__{name}__link': 'tool_link' for name in names}
     dofs = {f'goals__{name}__dof': 'X Y' for name in names}
@@ -231,9 +226,6 @@ def test_each_of_many_goals_is_received_and_reported(bench, urdf):
 
 def test_goals_of_a_best_effort_sender_are_received(bench, urdf):
     """Reliable senders are still received, and parameters may override the QoS."""
-    from geometry_msgs.msg import PoseStamped
-    from sensor_msgs.msg import JointState
-
     node = bench.add(
         goal_names=['tool', 'other'],
         goals__tool__link='tool_link',
@@ -276,9 +268,6 @@ def test_goals_of_a_best_effort_sender_are_received(bench, urdf):
 
 def test_invalid_qos_override_changes_nothing(bench, urdf):
     """It belongs to a goal named at run time: it is logged, and existing goals stay."""
-    from rcl_interfaces.msg import Log
-    from sensor_msgs.msg import JointState
-
     log = bench.listen(Log, '/rosout')
     node = bench.add(
         goal_names=['tool'],
@@ -296,25 +285,17 @@ def test_invalid_qos_override_changes_nothing(bench, urdf):
     assert '/ik_node/goals/new' not in topics
 
 
-@pytest.mark.parametrize(
-    ('text', 'words'),
-    [
-        ('<robot', '<text>'),
-        ('not XML', 'begins with <'),
-        ('<robot name="still"><link name="a"/></robot>', 'no movable joint'),
-    ],
-)
-def test_a_bad_description_is_refused_as_a_parameter(bench, urdf, text, words):
+def test_a_bad_description_is_refused_as_a_parameter(bench, urdf):
     """It is refused at once with the reason; parameter and robot stay."""
-    from sensor_msgs.msg import JointState
-
     node = bench.add(robot_description=urdf('fivebar'))
     heard = bench.listen(JointState, '/ik_node/joint_states')
     bench.wait(lambda: heard)
-    result = node.set_parameters([Parameter('robot_description', value=text)])[0]
-    assert not result.successful
-    assert words in result.reason
-    assert '\n' not in result.reason
+    still = '<robot name="still"><link name="a"/></robot>'
+    for text, words in (('<robot', '<text>'), ('not XML', 'begins with <'), (still, 'no movable')):
+        result = node.set_parameters([Parameter('robot_description', value=text)])[0]
+        assert not result.successful
+        assert words in result.reason
+        assert '\n' not in result.reason
     assert node.get_parameter('robot_description').value == urdf('fivebar')
     # A robot and a goal for it, set together, are checked together.
     changes = {'robot_description': urdf('hexapod'), 'goal_names': ['platform']}
@@ -323,13 +304,11 @@ def test_a_bad_description_is_refused_as_a_parameter(bench, urdf, text, words):
     bench.wait(lambda: 'leg0' in heard[-1].name)
 
 
-def test_many_unknown_joints_give_one_short_line(bench, urdf):
-    """Names are shortened and counted, as are names that one message repeats."""
-    from rcl_interfaces.msg import Log
-    from sensor_msgs.msg import JointState
-
+def test_unknown_and_passive_joints_are_named_in_one_short_line(bench, urdf):
+    """Unknown ones are shortened and counted, as are names that one message repeats."""
     log = bench.listen(Log, '/rosout')
-    node = bench.add(robot_description=urdf('fivebar'))
+    motors = ['left_shoulder', 'right_shoulder']
+    node = bench.add(robot_description=urdf('fivebar'), actuated_joints=motors)
     heard = bench.listen(JointState, '/ik_node/joint_states')
     bench.wait(lambda: heard)
     names = [f'joint{k}' for k in range(10_000)]
@@ -350,19 +329,6 @@ def test_many_unknown_joints_give_one_short_line(bench, urdf):
     assert len(line) < 500
     bench.wait(lambda: said('more than once'))
     assert 'left_shoulder' in said('more than once')[0]
-
-
-def test_commanded_passive_joints_are_logged(bench, urdf):
-    """They are named when they are set; actuated joints are not."""
-    from rcl_interfaces.msg import Log
-    from sensor_msgs.msg import JointState
-
-    log = bench.listen(Log, '/rosout')
-    node = bench.add(
-        robot_description=urdf('fivebar'), actuated_joints=['left_shoulder', 'right_shoulder']
-    )
-    heard = bench.listen(JointState, '/ik_node/joint_states')
-    bench.wait(lambda: heard)
     joints = Parameter('output.joints', value=['left_shoulder', 'left_elbow'])
     assert node.set_parameters([joints])[0].successful
     bench.wait(lambda: [line for line in log if 'output.joints' in line.msg])
@@ -373,10 +339,6 @@ def test_commanded_passive_joints_are_logged(bench, urdf):
 
 def test_node_is_ready_before_simulated_time_starts(bench, urdf):
     """Robot and parameters are accepted without ticks; joint states wait."""
-    from diagnostic_msgs.msg import DiagnosticArray
-    from rosgraph_msgs.msg import Clock
-    from sensor_msgs.msg import JointState
-
     rows = bench.listen(DiagnosticArray, '/diagnostics')
     heard = bench.listen(JointState, '/ik_node/joint_states')
     node = bench.add(use_sim_time=True, robot_description=urdf('fivebar'))
@@ -402,3 +364,193 @@ def test_node_is_ready_before_simulated_time_starts(bench, urdf):
         return heard
 
     bench.wait(advance)
+
+
+def test_failing_tick_does_not_end_the_node(bench, urdf, monkeypatch, capfd):
+    """It is logged once and is the last error in /diagnostics; later ticks continue."""
+    tick, failures = Motion.tick, []
+
+    def fail(self, *arguments):
+        if len(failures) < 5:
+            failures.append(arguments)
+            raise ValueError('no room')
+        return tick(self, *arguments)
+
+    monkeypatch.setattr(Motion, 'tick', fail)
+    heard = bench.listen(JointState, 'ik_node/joint_states')
+    rows = bench.listen(DiagnosticArray, '/diagnostics')
+    bench.add(robot_description=urdf('fivebar'))
+
+    bench.wait(lambda: heard and 'ValueError: no room' in last_values(rows))
+    assert len(failures) == 5
+    assert ''.join(capfd.readouterr()).count('a tick failed') == 1
+
+
+def test_two_nodes_run_in_separate_contexts(urdf):
+    """One has simulated time and remapped topics; neither receives from the other."""
+    nodes, clients, executors, received, contexts = {}, {}, {}, {}, []
+    for space, robot in (('sim', 'hexapod'), ('wall', 'fivebar')):
+        context = rclpy.Context()
+        words = ['--ros-args', '-r', 'joint_states:=measured', '-r', 'ik_node/joint_states:=out']
+        rclpy.init(args=words if space == 'sim' else None, context=context)
+        contexts.append(context)
+        nodes[space] = IkNode(
+            context=context,
+            namespace=space,
+            parameter_overrides=[
+                Parameter('robot_description', value=urdf(robot)),
+                Parameter('rate', value=50),
+                Parameter('use_sim_time', value=space == 'sim'),
+                Parameter('state_source', value='actuated'),
+                Parameter('joint_state_timeout', value=1.0),
+            ],
+        )
+        clients[space] = rclpy.create_node('client', context=context, namespace=space)
+        executors[space] = SingleThreadedExecutor(context=context)
+        for node in (nodes[space], clients[space]):
+            executors[space].add_node(node)
+        received[space] = []
+    topics = {'sim': 'out', 'wall': 'ik_node/joint_states'}
+    for space, topic in topics.items():
+        clients[space].create_subscription(JointState, topic, received[space].append, 100)
+    clock = clients['sim'].create_publisher(Clock, '/clock', 10)
+    measure = {
+        space: clients[space].create_publisher(JointState, topic, 10)
+        for space, topic in (('sim', 'measured'), ('wall', 'joint_states'))
+    }
+    values = {'sim': ('leg0', 0.001), 'wall': ('left_shoulder', 0.1)}
+
+    def run(seconds, condition):
+        message = Clock()
+
+        def turn():
+            nonlocal seconds
+            seconds += 0.01
+            message.clock.sec = int(seconds)
+            message.clock.nanosec = int(1e9 * (seconds % 1.0))
+            clock.publish(message)
+            for space, (joint, value) in values.items():
+                measure[space].publish(JointState(name=[joint], position=[value]))
+            for executor in executors.values():
+                executor.spin_once(timeout_sec=0.005)
+                executor.spin_once(timeout_sec=0.005)
+
+        wait_until(condition, 'what was measured', meanwhile=turn)
+
+    def followed(space):
+        messages = received[space]
+        if not messages:
+            return False
+        joint, value = values[space]
+        assert joint in messages[-1].name
+        return messages[-1].position[list(messages[-1].name).index(joint)] == value
+
+    run(1000.0, lambda: followed('sim') and followed('wall'))
+    assert 1000 <= received['sim'][-1].header.stamp.sec < 2000
+    assert received['wall'][-1].header.stamp.sec > 1e9
+    values = {'sim': ('leg0', -0.001), 'wall': ('left_shoulder', -0.1)}
+    run(5.0, lambda: received['sim'][-1].header.stamp.sec < 1000 and followed('sim'))
+    for messages in received.values():
+        for message in messages:
+            assert all(abs(velocity) < 1e3 for velocity in message.velocity)
+    for space, executor in executors.items():
+        executor.shutdown()
+        nodes[space].destroy_node()
+        clients[space].destroy_node()
+    for context in contexts:
+        rclpy.try_shutdown(context=context)
+
+
+def test_no_attribute_hides_one_of_rclpy(bench):
+    """The attributes of a node class must differ from those of rclpy, private ones too."""
+    plain, node = bench.take(rclpy.create_node('plain', context=bench.context)), bench.add()
+    changed = {
+        name
+        for name, value in vars(plain).items()
+        if type(vars(node)[name]) is not type(value) and value is not None
+    }
+    assert changed == set()
+
+
+def test_parameters_are_declared_with_descriptions(bench):
+    """Every row of the table is a parameter with its description and range."""
+    node = bench.add(goal_names=['hand'])
+    for spec in (*NODE_PARAMETERS, *goal_parameters('hand'), *solver_parameters()):
+        descriptor = node.describe_parameter(spec.name)
+        assert descriptor.description.startswith(spec.doc)
+        ranges = [*descriptor.floating_point_range, *descriptor.integer_range]
+        listed = isinstance(spec.default, tuple)  # ROS has no range for the numbers of a list
+        assert len(ranges) == (0 if spec.low is None or listed else 1)
+        limited = bool(spec.choices) or listed
+        assert descriptor.additional_constraints == (spec.allowed if limited else '')
+
+
+def test_doubles_may_be_typed_as_ints_or_without_a_point(bench):
+    """ros2 reads them as int or text; other texts are refused."""
+    node = bench.add()
+    for value, expected in ((3, 3.0), ('1e-6', 1e-6), ('2E3', 2000.0), ('5e-1', 0.5)):
+        name = 'solver.translation_converge_threshold'
+        assert node.set_parameters([Parameter(name, value=value)])[0].successful
+        assert node.get_parameter(name).value == expected
+    clamp = 'solver.translation_error_clamp'
+    assert node.set_parameters([Parameter(clamp, value='inf')])[0].successful
+    for value in ('1e9', 'inf', '0.5', 'e5', 'fast'):
+        result = node.set_parameters([Parameter('rate', value=value)])[0]
+        assert not result.successful
+        assert result.reason
+    with pytest.raises(OptionError, match='rate'):
+        bench.add('other', rate=0.0)
+
+
+def test_nothing_is_drawn_without_subscribers(bench, urdf, monkeypatch):
+    """The same holds after the last subscriber has left."""
+    calls, drawing = [], IKRootsHelper.layer_shapes
+    node = bench.add(robot_description=urdf('fivebar'))
+    client = bench.take(rclpy.create_node('client', context=bench.context))
+
+    def nothing_is_drawn():
+        calls.clear()
+        for _ in range(50):
+            bench.executor.spin_once(timeout_sec=0.01)
+        return not calls
+
+    bench.wait(lambda: node._motion.tracker)
+    monkeypatch.setattr(
+        IKRootsHelper, 'layer_shapes', lambda *words: calls.append(words) or drawing(*words)
+    )
+    assert nothing_is_drawn()
+    seen = []
+    subscription = client.create_subscription(MarkerArray, 'ik_node/markers', seen.append, 10)
+    bench.wait(lambda: len(seen) > 3)
+    assert calls
+    client.destroy_subscription(subscription)
+    bench.wait(nothing_is_drawn)
+
+
+def test_failing_answer_does_not_end_the_node(bench, monkeypatch):
+    """It is logged and counted as a refused message; the next measurement is answered."""
+    publish, failures = JointStateOutput.publish, []
+
+    def fail(self, position, velocity, stamp, effort):
+        if stamp.sec == 1100:
+            failures.append(stamp)
+            raise ValueError('no room')
+        publish(self, position, velocity, stamp, effort)
+
+    monkeypatch.setattr(JointStateOutput, 'publish', fail)
+    heard = bench.listen(JointState, 'ik_node/joint_states')
+    rows = bench.listen(DiagnosticArray, '/diagnostics')
+    bench.add(robot_description=FOURBAR, state_source='actuated', actuated_joints=['drive'])
+    client = bench.take(rclpy.create_node('encoder', context=bench.context))
+    publisher = client.create_publisher(JointState, 'joint_states', 10)
+
+    def measure(angle):
+        message = JointState(name=['drive'], position=[angle])
+        message.header.stamp.sec = round(1000 * angle)
+        publisher.publish(message)
+
+    bench.wait(lambda: heard)
+    bench.wait(lambda: measure(1.1) or failures)
+    bench.wait(lambda: measure(1.2) or heard[-1].header.stamp.sec == 1200)
+    reason = 'joint_states: a message was not answered: ValueError: no room'
+    bench.wait(lambda: reason in last_values(rows))

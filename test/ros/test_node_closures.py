@@ -2,15 +2,10 @@
 
 from itertools import pairwise
 
+from ik_node.ros.messages.convert import seconds_from_stamp
 import numpy as np
 import pytest
-
-pytest.importorskip('rclpy')
-
-from ik_node.ros.messages.convert import seconds_from_stamp
 from std_srvs.srv import SetBool
-
-pytestmark = pytest.mark.ros
 
 PLATFORM = 'platform_link'
 # A name that a topic cannot have.

@@ -5,15 +5,10 @@ import signal
 import time
 
 import pytest
-
-pytest.importorskip('rclpy')
-
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
-
-pytestmark = pytest.mark.ros
 
 MOTORS = ['motor_left', 'motor_right']
 JOINTS = ['ankle_pitch', 'ankle_roll']
@@ -39,7 +34,6 @@ class Drives:
         self.process = None
 
     def start(self, interface, *words, output='commands', source='actuated'):
-        """Start the node."""
         self.process = self.graph.start_node(
             *('-p', f'output.type:={output}', '-p', f'output.interface:={interface}'),
             *('-p', f'actuated_joints:=[{", ".join(MOTORS)}]', '-p', f'state_source:={source}'),
@@ -49,11 +43,9 @@ class Drives:
         self.graph.wait(lambda: self.graph.statuses, 'the first tick')
 
     def measure(self, left=0.0, right=0.0):
-        """Have the motors measured."""
         self.measured.publish(JointState(name=MOTORS, position=[left, right]))
 
     def command(self, **parts):
-        """Send a joint-space command."""
         self.commanded.publish(JointState(name=JOINTS, **parts))
 
     def move(self, parts):

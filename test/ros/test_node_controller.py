@@ -6,13 +6,8 @@ import signal
 
 import numpy as np
 import pytest
-
-pytest.importorskip('rclpy')
-
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
-
-pytestmark = pytest.mark.ros
 
 MOTORS = ['motor_left', 'motor_right']
 JOINTS = ['ankle_pitch', 'ankle_roll']
@@ -42,7 +37,6 @@ class Ankle:
         graph.knows(text)
 
     def start(self, *controller, node=()):
-        """Start both."""
         self.start_controller('controller', 'controller', *MOTORS, *controller)
         self.start_node(
             *('-p', 'output.type:=joint_trajectory', '-r', f'~/joint_trajectory:={TOPIC}'),
@@ -110,7 +104,6 @@ class Ankle:
                 return status, result
 
     def result(self, handle):
-        """Return status and result."""
         result = handle.get_result_async()
         self.graph.wait(result.done, 'the result')
         return result.result().status, result.result().result
@@ -161,7 +154,6 @@ def test_groups_follow_commands_and_plans_together(ankle):
 
 @pytest.fixture
 def acting(ankle):
-    """Provide the ankle where control_msgs is installed."""
     pytest.importorskip('control_msgs')
     return ankle
 

@@ -5,15 +5,8 @@ import itertools
 from ik_node.ros.messages.convert import seconds_from_stamp
 import numpy as np
 import pytest
-from support.fourbar_urdf import FOURBAR
-from support.waiting import wait_until
-
-pytest.importorskip('rclpy')
-
-from ik_node.ros.outputs.node_outputs import JointStateOutput
 from sensor_msgs.msg import JointState
-
-pytestmark = pytest.mark.ros
+from support.fourbar_urdf import FOURBAR
 
 # A crank that turns for ever, and moves a rocker.
 CRANK = FOURBAR.replace('name="drive" type="revolute"', 'name="drive" type="continuous"')
@@ -232,60 +225,3 @@ def test_bad_stamps_do_not_stop_the_answers(crank):
 
         crank.wait(is_answered, f'the answer to {wanted}')
     answers(crank, 20)
-
-
-def test_failing_answer_does_not_end_the_node(context, monkeypatch):
-    """It is logged and counted as a refused message; the next measurement is answered."""
-    from diagnostic_msgs.msg import DiagnosticArray
-    from ik_node.ros.node import IkNode
-    import rclpy
-    from rclpy.executors import SingleThreadedExecutor
-    from rclpy.parameter import Parameter
-
-    values = {'robot_description': CRANK, 'state_source': 'actuated', 'actuated_joints': ['drive']}
-    overrides = [Parameter(name, value=value) for name, value in values.items()]
-    node = IkNode(context=context, parameter_overrides=overrides)
-    client = rclpy.create_node('client', context=context)
-    executor = SingleThreadedExecutor(context=context)
-    executor.add_node(node)
-    executor.add_node(client)
-    heard, rows = [], []
-    client.create_subscription(JointState, 'ik_node/joint_states', heard.append, 5000)
-    client.create_subscription(DiagnosticArray, '/diagnostics', rows.append, 5000)
-    publisher = client.create_publisher(JointState, 'joint_states', 10)
-
-    def wait(condition, what):
-        wait_until(condition, what, meanwhile=lambda: executor.spin_once(timeout_sec=0.02))
-
-    def measure(angle):
-        message = JointState(name=['drive'], position=[angle])
-        message.header.stamp.sec = round(1000 * angle)
-        publisher.publish(message)
-
-    publish, failures = JointStateOutput.publish, []
-
-    def fail(self, position, velocity, stamp, effort):
-        if stamp.sec == 1100:
-            failures.append(stamp)
-            raise ValueError('no room')
-        publish(self, position, velocity, stamp, effort)
-
-    monkeypatch.setattr(JointStateOutput, 'publish', fail)
-    try:
-        wait(lambda: heard, 'a joint state')
-        wait(lambda: measure(1.1) or failures, 'the failure')
-        wait(lambda: measure(1.2) or stamp_of(heard[-1]) == (1200, 0), 'an answer')
-        reason = 'joint_states: a message was not answered: ValueError: no room'
-        wait(
-            lambda: any(
-                pair.value == reason
-                for message in rows
-                for row in message.status
-                for pair in row.values
-            ),
-            'the reason',
-        )
-    finally:
-        executor.shutdown()
-        node.destroy_node()
-        client.destroy_node()

@@ -4,16 +4,11 @@ import os
 import signal
 import time
 
+from diagnostic_msgs.msg import DiagnosticStatus
 import numpy as np
 import pytest
-
-pytest.importorskip('rclpy')
-
-from diagnostic_msgs.msg import DiagnosticStatus
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
-
-pytestmark = pytest.mark.ros
 
 PLATFORM = 'platform_link'
 ARMS = ('arm0', 'arm1', 'arm2')

@@ -1,14 +1,9 @@
 """Two arms take a box together and put it down again, while the node runs."""
 
+from ik_node.model.rotation import matrix_to_quat
 import numpy as np
 import pytest
-
-pytest.importorskip('rclpy')
-
-from ik_node.model.rotation import matrix_to_quat
 from std_srvs.srv import SetBool, Trigger
-
-pytestmark = pytest.mark.ros
 
 # Axis, and where the joint is in the link before it [m].
 ARM = (('z', 0.0), ('y', 0.0), ('y', 0.4), ('x', 0.2), ('y', 0.2), ('x', 0.0))

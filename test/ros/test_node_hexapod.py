@@ -1,21 +1,16 @@
-"""Description, node and client in three processes: the hexapod follows goals, whatever comes."""
+"""Description and client beside the node: the hexapod follows goals, whatever comes."""
 
 from itertools import pairwise
 import math
 from pathlib import Path
 
-import numpy as np
-import pytest
-
-pytest.importorskip('rclpy')
-
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import PoseStamped
 from ik_node.ros.messages.convert import seconds_from_stamp
+import numpy as np
+import pytest
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool, Trigger
-
-pytestmark = pytest.mark.ros
 
 PLATFORM = 'platform_link'
 
@@ -25,19 +20,10 @@ def hexapod(lasting_graph, urdf, repository: Path):
     """Provide the graph with the hexapod's description, the node and a client."""
     graph = lasting_graph
     graph.hexapod = graph.knows(urdf('hexapod'))
-    graph.start(
-        'description',
-        'ik_node.ros_client.demo.description_publisher',
-        str(repository / 'urdf' / 'hexapod.urdf'),
-    )
-    graph.start_node(
-        '--params-file',
-        str(repository / 'config' / 'ik_node.yaml'),
-        '--params-file',
-        str(repository / 'config' / 'hexapod.yaml'),
-        '-p',
-        'rate:=100',
-    )
+    files = (repository / 'config' / name for name in ('ik_node.yaml', 'hexapod.yaml'))
+    words = [word for file in files for word in ('--params-file', str(file))]
+    graph.start_node(*words, '-p', 'rate:=100')
+    graph.describe(urdf('hexapod'))
     graph.reached = []
     graph.client.create_subscription(
         PoseStamped, 'ik_node/reached/platform', graph.reached.append, 10
@@ -50,12 +36,8 @@ def hexapod(lasting_graph, urdf, repository: Path):
 @pytest.fixture(autouse=True)
 def at_home(hexapod):
     """Begin each test with the platform at its start, no goal, and the usual parameters."""
-    assert (
-        hexapod.set_parameters(
-            rate=100.0, goal_timeout=0.0, on_stale='hold', max_joint_velocity=0.0
-        )
-        == ''
-    )
+    usual = {'rate': 100.0, 'goal_timeout': 0.0, 'on_stale': 'hold', 'max_joint_velocity': 0.0}
+    assert hexapod.set_parameters(**usual) == ''
     hexapod.call(Trigger, 'ik_node/reset', Trigger.Request())
     # A joint state from before the reset must not be taken for one from after it.
     hexapod.wait(lambda: at(hexapod, hexapod.home[:3, 3]), 'the platform at its start')
@@ -103,13 +85,6 @@ def test_goals_are_followed_one_after_the_other(hexapod):
         assert float(values[f'closure.leg{leg}_ball.position']) <= 1e-6
 
 
-def test_last_of_many_goals_is_reached(hexapod):
-    """The goals are sent in one burst."""
-    for step in range(20):
-        position = send(hexapod, [0.0002 * step, 0, 0], arrives=False)
-    hexapod.wait(lambda: at(hexapod, position), 'the last goal')
-
-
 def test_reached_has_the_pose_of_the_goal(hexapod):
     """The goal has an orientation."""
     quat = (0.0, 0.0, math.sin(0.05), math.cos(0.05))
@@ -134,46 +109,6 @@ def test_goal_in_the_frame_of_a_link_moves_it_once(hexapod):
     assert at(hexapod, position)
 
 
-@pytest.mark.parametrize(
-    ('position', 'quat', 'frame', 'words'),
-    [
-        ((math.nan, 0, 0), (0, 0, 0, 1), '', 'goals/platform: pose.position.x = nan'),
-        ((0, math.inf, 0), (0, 0, 0, 1), '', 'goals/platform: pose.position.y = inf'),
-        ((0, 0, 0), (0, 0, 0, 0), '', 'zero quaternion'),
-        ((0, 0, 0), (0, math.nan, 0, 1), '', 'pose.orientation.y = nan'),
-        ((0, 0, 0), (0, 0, 0, 1), 'mars', "header.frame_id = 'mars'"),
-    ],
-)
-def test_goal_with_nan_is_refused_and_last_solution_kept(hexapod, position, quat, frame, words):
-    """It is counted and reported with topic, field and value."""
-    go(hexapod, [0.003, 0, 0])
-
-    def refused():
-        _, values = hexapod.row('input')
-        return int(values.get('goals/platform', 0)), values.get('last', '')
-
-    before = refused()[0]
-    hexapod.send_goal('platform', position, quat, frame)
-    hexapod.wait(lambda: refused()[0] == before + 1, 'the refusal in the diagnostics')
-    assert words in refused()[1]
-    assert at(hexapod, hexapod.home[:3, 3] + [0.003, 0, 0])
-
-
-def test_first_bad_goal_is_logged(hexapod):
-    """The log line names topic, field and value."""
-    hexapod.send_goal('platform', (math.nan, 0, 0))
-    hexapod.wait(lambda: 'goals/platform: pose.position.x = nan refused' in hexapod.log(), 'log')
-
-
-def test_unreachable_goal_keeps_the_loops_closed(hexapod):
-    """The status says that the goal is not met."""
-    send(hexapod, [0.5, 0.5, 0.5])
-    hexapod.wait(lambda: 'CONVERGED' not in hexapod.last_status(), 'another status')
-    hexapod.spin(20)
-    assert 'CONVERGED' not in hexapod.last_status()
-    go(hexapod, [0, 0, 0])
-
-
 def test_parameters_take_effect_while_running(hexapod):
     """An int is accepted for a double, and the motion continues."""
     go(hexapod, [0.003, 0, 0])
@@ -185,27 +120,6 @@ def test_parameters_take_effect_while_running(hexapod):
     for message in hexapod.joint_states[first:]:
         reached = hexapod.hexapod.robot.forward(np.array(message.position), PLATFORM)[:3, 3]
         assert np.linalg.norm(reached - position) < 2e-6
-
-
-def test_solver_options_change_in_motion(hexapod):
-    """Each set of options takes effect as a whole while the platform moves."""
-    sets = [
-        {'solver__max_iterations': 50, 'solver__damping_factor': 0.1},
-        {'solver__use_svd': True, 'solver__adaptive_damping': True},
-        {'solver__jacobian': 'numeric'},
-        {'solver__jacobian': 'analytic', 'solver__method': 'sdls'},
-        {'solver__method': 'pseudo_inverse'},
-        {'solver__method': 'dls', 'solver__use_svd': False},
-        {'solver__translation_converge_threshold': 1e-7, 'solver__max_joint_step': 0.5},
-        {'solver__translation_converge_threshold': 1e-6, 'solver__max_joint_step': math.inf},
-    ]
-    for step, values in enumerate(sets):
-        send(hexapod, [0.002 * math.cos(step), 0.002 * math.sin(step), 0])
-        assert hexapod.set_parameters(**values) == ''
-        # Neither of the two is taken when one of them is bad.
-        assert hexapod.set_parameters(solver__max_iterations=7, solver__seed=-1) != ''
-        position = send(hexapod, [0.001 * math.cos(step), 0.001 * math.sin(step), 0])
-        hexapod.wait(lambda: at(hexapod, position), f'the platform with {values}')  # noqa: B023
 
 
 def test_setting_parameters_loses_no_tick(hexapod):
@@ -222,35 +136,6 @@ def test_setting_parameters_loses_no_tick(hexapod):
     assert len(stamps) >= 5
     # A busy machine makes one tick late and the next one soon after it; a lost one is no more.
     assert np.median(np.diff(stamps)) < 0.15
-
-
-@pytest.mark.parametrize(
-    ('name', 'value', 'words'),
-    [
-        ('rate', 0.0, 'rate'),
-        ('rate', 'fast', 'type'),
-        ('rate', math.nan, 'rate'),
-        ('solver__restarts', -1, 'solver.restarts'),
-        ('state_source', 'guess', 'solution or measured'),
-        ('goals__platform__link', 'nose', "'nose'"),
-        ('goals__platform__dof', 'Q', 'X Y Z'),
-        ('goals__platform__offset', [0.0, 1.0], 'goals.platform.offset'),
-        ('goal_names', ['a b'], 'goal_names'),
-        ('solver__damping_factor', -1.0, 'damping_factor'),
-    ],
-)
-def test_bad_parameters_are_refused(hexapod, name, value, words):
-    """The answer contains the reason, and nothing changes."""
-    go(hexapod, [0.002, 0, 0])
-    assert words in hexapod.set_parameters(**{name: value})
-    hexapod.spin(5)
-    go(hexapod, [0.003, 0, 0])
-
-
-def test_parameters_set_together_are_refused_together(hexapod):
-    """If one of two values is bad, neither takes effect."""
-    assert hexapod.set_parameters(on_stale='stop', publish_on='never') != ''
-    assert hexapod.set_parameters(on_stale='hold', publish_on='always') == ''
 
 
 def test_goal_can_be_added_and_removed(hexapod):
@@ -301,23 +186,6 @@ def test_pause_publishes_joint_states_at_rest(hexapod):
     assert set(hexapod.joint_states[-1].velocity) == {0.0}
     assert hexapod.call(SetBool, 'ik_node/enable', SetBool.Request(data=True)).success
     hexapod.wait(lambda: at(hexapod, position), 'the goal of before')
-
-
-def test_stale_goal_is_held_and_reported(hexapod):
-    """With a timeout the platform stays, and the status gives the reason."""
-    assert hexapod.set_parameters(goal_timeout=0.3) == ''
-    position = hexapod.home[:3, 3] + [0.003, 0, 0]
-
-    def sent_until_there():
-        send(hexapod, [0.003, 0, 0], arrives=False)
-        return at(hexapod, position)
-
-    hexapod.wait(sent_until_there, 'the platform at its goal')
-    hexapod.says('goal platform is stale')
-    hexapod.spin(1)
-    assert at(hexapod, position)
-    assert hexapod.set_parameters(goal_timeout=0.0) == ''
-    hexapod.wait(lambda: 'stale' not in hexapod.last_status(), 'fresh again')
 
 
 def test_stale_goal_can_stop_the_joint_states(hexapod):

@@ -2,12 +2,7 @@
 
 import numpy as np
 import pytest
-
-pytest.importorskip('rclpy')
-
 from std_srvs.srv import Trigger
-
-pytestmark = pytest.mark.ros
 
 
 @pytest.fixture(scope='module')

@@ -1,21 +1,12 @@
 """Markers of a real node: what is seen is what the joint states of the same stamp say."""
 
-import numpy as np
-import pytest
-
-pytest.importorskip('rclpy')
-
 from ik_node.scene import IKRootsHelper
 from ik_node.scene.look import COLOURS, UNUSED
-import rclpy
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.parameter import Parameter
+import numpy as np
+import pytest
 from std_srvs.srv import SetBool, Trigger
 from support.marker_cloud import colour_of, pose_of, Viewer
-from support.waiting import wait_until
 from visualization_msgs.msg import Marker, MarkerArray
-
-pytestmark = pytest.mark.ros
 
 PLATFORM, BALL = 'platform_link', 'leg0_ball'
 LAYERS = 'frames axes limits closures goals'
@@ -217,23 +208,6 @@ def test_marker_parameters_take_effect_at_once(bench):
     bench.wait(lambda: {each.color.a for each in bench.viewer.of('links')} == {0.25}, 'glass')
 
 
-@pytest.mark.parametrize(
-    ('values', 'words'),
-    [
-        ({'markers__layers': 'axes paint'}, 'some of frames links axes'),
-        ({'markers__color': 'red'}, '#rrggbb'),
-        ({'markers__rate': 0.0}, 'markers.rate out of range'),
-        ({'markers__scale': float('nan')}, 'markers.scale out of range'),
-        ({'markers__layers': 'axes', 'markers__draw_through': 2.0}, 'draw_through out of range'),
-    ],
-)
-def test_bad_parameters_are_refused(bench, values, words):
-    """The answer contains the reason, and nothing changes, nor do parameters set with it."""
-    assert words in bench.set_parameters(**values)
-    settled(bench)
-    wait_for_layers(bench, WITHOUT_GOALS)
-
-
 def test_markers_have_their_rate(bench):
     """The stamps show it; it is lower than the tick rate."""
 
@@ -270,16 +244,6 @@ def test_new_subscriber_gets_all_markers(bench):
     bench.client.destroy_subscription(other.subscription)
 
 
-def test_markers_need_no_interactive_markers(bench):
-    """If a parameter needs the package, one line names it."""
-    settled(bench)
-    try:
-        import interactive_markers  # noqa: F401
-    except ImportError:
-        bench.wait(lambda: 'goals cannot be dragged' in bench.log(), 'the line')
-        assert bench.log().count('goals cannot be dragged') == 1
-
-
 def test_another_robot_replaces_all_markers(bench, urdf):
     """The new markers are at the new robot's joint values."""
     fivebar = bench.knows(urdf('fivebar'))
@@ -296,49 +260,3 @@ def test_another_robot_replaces_all_markers(bench, urdf):
     for link in fivebar.robot.links:
         place = fivebar.robot.forward(q, link)[:3, 3]
         assert np.linalg.norm(places(triads) - place, axis=1).min() < 1e-9
-
-
-def test_nothing_is_drawn_without_subscribers(urdf, monkeypatch):
-    """The same holds after the last subscriber has left."""
-    from ik_node.ros.node import IkNode
-
-    calls = []
-    drawing = IKRootsHelper.layer_shapes
-    context = rclpy.Context()
-    rclpy.init(context=context)
-    node = IkNode(
-        context=context,
-        namespace='unseen',
-        parameter_overrides=[Parameter('robot_description', value=urdf('fivebar'))],
-    )
-    client = rclpy.create_node('client', context=context)
-    executor = SingleThreadedExecutor(context=context)
-    executor.add_node(node)
-    executor.add_node(client)
-    viewer = Viewer()
-
-    def turn():
-        executor.spin_once(timeout_sec=0.01)
-
-    def nothing_is_drawn():
-        calls.clear()
-        for _ in range(50):
-            turn()
-        return not calls
-
-    wait_until(lambda: node._motion.tracker, 'the robot', meanwhile=turn)
-    monkeypatch.setattr(
-        IKRootsHelper, 'layer_shapes', lambda *words: calls.append(words) or drawing(*words)
-    )
-    assert nothing_is_drawn()
-    subscription = client.create_subscription(
-        MarkerArray, 'unseen/ik_node/markers', viewer.take, 10
-    )
-    wait_until(lambda: len(viewer.arrays) > 3, 'markers', meanwhile=turn)
-    assert calls
-    client.destroy_subscription(subscription)
-    wait_until(nothing_is_drawn, 'the end of drawing', meanwhile=turn)
-    executor.shutdown()
-    node.destroy_node()
-    client.destroy_node()
-    rclpy.try_shutdown(context=context)

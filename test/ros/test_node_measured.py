@@ -2,13 +2,8 @@
 
 import numpy as np
 import pytest
-
-pytest.importorskip('rclpy')
-
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
-
-pytestmark = pytest.mark.ros
 
 
 @pytest.fixture(scope='module')
@@ -58,34 +53,6 @@ def test_solve_starts_at_the_measured_values(bench):
     assert not np.allclose(last, q, atol=1e-3)
 
 
-def test_unknown_joint_is_logged_once(bench):
-    """One line names it."""
-    for _ in range(3):
-        measure(bench, gripper=0.1)
-    bench.wait(lambda: 'the robot has no joint gripper' in bench.log(), 'the warning')
-    bench.spin(10)
-    assert bench.log().count('no joint gripper') == 1
-
-
-@pytest.mark.parametrize(
-    ('message', 'words'),
-    [
-        (JointState(name=['left_shoulder'], position=[]), '1 names need as many positions'),
-        (JointState(name=['left_shoulder'], position=[float('nan')]), 'left_shoulder = nan'),
-    ],
-)
-def test_bad_joint_states_are_refused(bench, message, words):
-    """Wrong sizes and NaN are counted and reported; joint states continue."""
-
-    def last():
-        status = bench.diagnostics.get('ik_node: input')
-        return {pair.key: pair.value for pair in status.values}['last'] if status else ''
-
-    bench.publish(JointState, 'measured', message)
-    bench.wait(lambda: words in last(), 'the refusal')
-    bench.spin(5)
-
-
 def test_joint_targets_move_free_joints(bench):
     """A target is met as far as the loop allows, also with state_source solution."""
     assert bench.set_parameters(state_source='solution') == ''
@@ -97,12 +64,3 @@ def test_joint_targets_move_free_joints(bench):
     bench.call(Trigger, 'ik_node/reset', Trigger.Request())
     bench.wait(lambda: abs(position(bench, 'left_shoulder')) < 1e-4, 'the start')
     assert bench.set_parameters(state_source='measured') == ''
-
-
-def test_stale_joint_states_are_reported_and_not_used(bench):
-    """The node continues from its solution."""
-    assert bench.set_parameters(joint_state_timeout=0.2) == ''
-    measure(bench, left_shoulder=0.0)
-    bench.wait(lambda: 'joint_states is stale' in bench.last_status(), 'the note')
-    bench.spin(5)
-    assert bench.set_parameters(joint_state_timeout=0.0) == ''

@@ -4,18 +4,13 @@ import os
 import signal
 import time
 
+from geometry_msgs.msg import TwistStamped
 import numpy as np
 import pytest
-
-pytest.importorskip('rclpy')
-
-from geometry_msgs.msg import TwistStamped
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from support.trajectory_controller import objection
 from trajectory_msgs.msg import JointTrajectory
-
-pytestmark = pytest.mark.ros
 
 JOINTS = [f'j{n}' for n in range(1, 7)]
 ARM = np.array([0.2, 0.3, 0.5, 0.1, 0.6, 0.0])

@@ -4,14 +4,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-
-pytest.importorskip('rclpy')
-
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
-
-pytestmark = pytest.mark.ros
 
 PLATFORM = 'platform_link'
 LEGS = [f'leg{number}' for number in range(6)]

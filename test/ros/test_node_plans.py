@@ -5,14 +5,9 @@ import time
 
 import numpy as np
 import pytest
-
-pytest.importorskip('rclpy')
-
 from sensor_msgs.msg import JointState
 from support.trajectory_controller import objection
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
-
-pytestmark = pytest.mark.ros
 
 TOLERANCE = 1e-5
 COUNT = 200
@@ -68,7 +63,6 @@ def plan(graph, duration=1.0, count=COUNT):
 
 
 def send(graph, message):
-    """Send a plan."""
     graph.publish(JointTrajectory, 'ik_node/joint_trajectory_command', message, 1)
 
 

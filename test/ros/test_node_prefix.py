@@ -1,12 +1,7 @@
 """A robot whose frames have a prefix, over the middleware."""
 
-import pytest
-
-pytest.importorskip('rclpy')
-
 from geometry_msgs.msg import PoseStamped
-
-pytestmark = pytest.mark.ros
+import pytest
 
 
 @pytest.mark.parametrize('parameter', ['frame_prefix:=left/', 'base_frame:=left/base_link'])

@@ -9,10 +9,6 @@ from ik_node.robot import load_robot
 import pytest
 from support.waiting import PATIENCE
 
-pytest.importorskip('rclpy')
-
-pytestmark = pytest.mark.ros
-
 
 @pytest.fixture
 def file(tmp_path, urdf):
@@ -46,6 +42,9 @@ def test_node_reads_a_file_and_publishes_its_description(graph, file, urdf):
     graph.wait(lambda: len(graph.joint_states) > 5 and texts, 'joint states and a description')
     assert 'goals: none; goal_names creates some, or the page: `ik_node view --ros`' in graph.log()
     assert {*load_robot(texts[0]).closures} == {*watched.robot.closures} != set()
+    # The node hears what it publishes.
+    graph.catch_up()
+    assert 'ignored' not in graph.log()
     graph.describe(urdf('hexapod'))
     line = 'topic robot_description ignored: the parameter robot_file is set'
     graph.wait(lambda: line in graph.log(), 'the log line')
@@ -77,16 +76,6 @@ def test_file_and_ros_arguments_start_the_node(graph, file, urdf):
     run = subprocess.run(['ik_node', str(file)], capture_output=True, text=True, check=False)
     assert run.returncode == 2
     assert f'ik_node check {file}' in run.stderr
-
-
-def test_own_description_is_not_reported_as_ignored(graph, file, urdf):
-    """The node hears what it publishes."""
-    graph.knows(urdf('fivebar'))
-    texts = descriptions(graph)
-    graph.start_node('-p', f'robot_file:="{file}"')
-    graph.wait(lambda: texts, 'the description')
-    graph.catch_up()
-    assert 'ignored' not in graph.log()
 
 
 def test_file_cannot_be_named_over_the_network(graph, file, urdf):

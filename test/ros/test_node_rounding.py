@@ -1,15 +1,10 @@
 """Loops with rounded angles, and joints with several masters, on a running node."""
 
+from ik_node.model.rotation import quat_from_euler, quat_multiply
 import pytest
+from std_msgs.msg import Float64MultiArray
 from support.fourbar_urdf import TURNED
 from support.wrist import ELEMENTS, wrist
-
-pytest.importorskip('rclpy')
-
-from ik_node.model.rotation import quat_from_euler, quat_multiply
-from std_msgs.msg import Float64MultiArray
-
-pytestmark = pytest.mark.ros
 
 
 def test_a_loop_that_closes_only_up_to_rounding_follows_its_motor(graph):

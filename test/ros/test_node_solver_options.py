@@ -1,29 +1,15 @@
 """Each option of the solver is a parameter of the running node, told with its range."""
 
-import dataclasses
 import math
 
+from ik_node.ros.parameters.parameter_table import solver_parameters
 import numpy as np
 import pytest
-
-pytest.importorskip('rclpy')
-
-from ik_node.ros.parameters.parameter_table import solver_parameters
-from ik_node.solver import SolverOptions
-from rcl_interfaces.msg import ParameterType
-from rcl_interfaces.srv import DescribeParameters, GetParameters
+from rcl_interfaces.srv import GetParameters
 from rclpy.parameter import parameter_value_to_python
-
-pytestmark = pytest.mark.ros
 
 PLATFORM = 'platform_link'
 SPECS = {spec.name: spec for spec in solver_parameters()}
-TYPES = {
-    bool: ParameterType.PARAMETER_BOOL,
-    int: ParameterType.PARAMETER_INTEGER,
-    float: ParameterType.PARAMETER_DOUBLE,
-    str: ParameterType.PARAMETER_STRING,
-}
 
 
 @pytest.fixture(scope='module')
@@ -57,25 +43,6 @@ def values(graph, names):
     request = GetParameters.Request(names=list(names))
     answer = graph.call(GetParameters, 'ik_node/get_parameters', request)
     return [parameter_value_to_python(value) for value in answer.values]
-
-
-def test_all_options_are_described(hexapod):
-    """Each has a type, a sentence, and its range or choices."""
-    fields = {f'solver.{field.name}' for field in dataclasses.fields(SolverOptions)}
-    assert fields - {*SPECS} == {'solver.comfort'}
-    request = DescribeParameters.Request(names=list(SPECS))
-    answer = hexapod.call(DescribeParameters, 'ik_node/describe_parameters', request)
-    for spec, told in zip(SPECS.values(), answer.descriptors, strict=True):
-        assert told.type == TYPES[type(spec.default)], spec.name
-        assert told.description.startswith(spec.doc)
-        assert not told.read_only
-        ranges = [*told.floating_point_range, *told.integer_range]
-        assert [(each.from_value, each.to_value) for each in ranges] == (
-            [] if spec.low is None else [(spec.low, spec.high)]
-        ), spec.name
-        assert told.additional_constraints == ' or '.join(spec.choices)
-        # Whatever is a number has its range.
-        assert bool(ranges) == (type(spec.default) in (int, float)), spec.name
 
 
 @pytest.mark.parametrize('name', SPECS)

@@ -4,12 +4,7 @@ import math
 
 import numpy as np
 import pytest
-
-pytest.importorskip('rclpy')
-
 from sensor_msgs.msg import JointState
-
-pytestmark = pytest.mark.ros
 
 MOTORS = ['motor_left', 'motor_right']
 JOINTS = ['ankle_pitch', 'ankle_roll']

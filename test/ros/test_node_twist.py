@@ -2,14 +2,9 @@
 
 import math
 
+from geometry_msgs.msg import TwistStamped
 import numpy as np
 import pytest
-
-pytest.importorskip('rclpy')
-
-from geometry_msgs.msg import TwistStamped
-
-pytestmark = pytest.mark.ros
 
 PLATFORM = 'platform_link'
 TOPIC = 'ik_node/goals/platform/twist'

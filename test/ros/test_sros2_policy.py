@@ -5,12 +5,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
-
-pytest.importorskip('rclpy')
-
 from support.ports import own_port
-
-pytestmark = pytest.mark.ros
 
 # Of packages that ROS 2's wheels do not have: tf2_ros, interactive_markers, moveit_msgs and
 # control_msgs. And what only some versions of ROS 2, or other parameters, bring.

@@ -1,6 +1,11 @@
-"""A node in a process of its own, its page, and a browser that shows it."""
+"""
+A node in a process of its own, its page, and a browser that shows it.
+
+Without ROS no test of this folder is collected.
+"""
 
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 import re
 from typing import Any
 
@@ -11,6 +16,8 @@ from support.ros_graph import context, graph, lasting_graph, moving, urdf
 from support.web_browser import Browser, browsers, Window
 
 __all__ = ['context', 'graph', 'lasting_graph', 'moving', 'urdf']
+
+collect_ignore_glob = ['*'] if find_spec('rclpy') is None else []
 
 # Keeps what the page was told to draw: where each link's body is, in the order of arrival.
 LISTEN = """
@@ -44,11 +51,9 @@ class LivePage:
 
     @property
     def browser(self) -> Browser:
-        """Return the first browser."""
         return self.window.browser
 
     def another_window(self) -> Window:
-        """Open one more browser."""
         browser = self._open_browser()
         self._opened.append(browser)
         browser.before_each_page(LISTEN)
@@ -85,7 +90,6 @@ class LivePage:
         return max(watched.gap(loop, np.array(message.position)) for loop in watched.loops)
 
     def close(self) -> None:
-        """Close all browsers."""
         for browser in self._opened:
             browser.close()
 

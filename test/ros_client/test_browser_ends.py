@@ -11,7 +11,6 @@ from support.ports import own_port
 pytest.importorskip('rclpy')
 pytest.importorskip('viser')
 
-pytestmark = pytest.mark.ros
 # Ticks a second: few enough that another load of the machine makes few of them late.
 RATE = 10.0
 NODE = ('-p', 'goal_names:=[platform]', '-p', 'goals.platform.link:=platform_link')

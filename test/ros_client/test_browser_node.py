@@ -8,7 +8,6 @@ import pytest
 pytest.importorskip('rclpy')
 pytest.importorskip('viser')
 
-pytestmark = pytest.mark.ros
 HOME = 'platform_link'
 NUMBER = r'(-?[\d.]+(?:e[-+]\d+)?)'
 

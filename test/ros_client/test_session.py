@@ -3,15 +3,10 @@
 import time
 from types import SimpleNamespace
 
-import numpy as np
-import pytest
-
-pytest.importorskip('rclpy')
-
 from ik_node.errors import IkError, OptionError, UnknownFrameError
 from ik_node.ros_client.session import open_view, released_of, reports_of
-
-pytestmark = pytest.mark.ros
+import numpy as np
+import pytest
 
 GOAL = ('-p', 'goal_names:=[platform]', '-p', 'goals.platform.link:=platform_link')
 

@@ -10,8 +10,6 @@ from support.waiting import PATIENCE
 pytest.importorskip('rclpy')
 pytest.importorskip('viser')
 
-pytestmark = pytest.mark.ros
-
 PORT = str(own_port(20))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import dataclasses
 
 from ik_node.errors import listed
+from ik_node.model.rotation import Array
 from ik_node.ros.control.joint_space import JointSpace
 from ik_node.ros.control.tracker import MOST_STEPS, Tracker
 from ik_node.ros.inputs.measured_state import MeasuredState
@@ -14,9 +15,6 @@ from ik_node.ros.outputs.diagnostics import TickReport
 from ik_node.ros.parameters.settings import Settings
 from ik_node.solver import Status
 import numpy as np
-from numpy.typing import NDArray
-
-Array = NDArray[np.float64]
 
 # Time after the answer to a measurement during which ticks report that answer again [s].
 QUIET = 0.5

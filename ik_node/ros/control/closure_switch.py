@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ik_node.errors import IkError, listed
+from ik_node.model.rotation import Array
 from ik_node.ros.control.tracker import objection, Tracker
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.outputs.diagnostics import TickReport
 from ik_node.ros.parameters.settings import Settings
 from ik_node.solver import Solution, Status
 import numpy as np
-from numpy.typing import NDArray
-
-Array = NDArray[np.float64]
 
 
 class ClosureSwitch:
@@ -66,8 +64,8 @@ class ClosureSwitch:
         """
         if name not in self.released:
             return ''
-        model, wanted = tracker.model, {name, *self.closing}
-        self._apply(model, made=wanted)
+        model, closing = tracker.model, {name, *self.closing}
+        self._apply(model, made=closing)
         try:
             solution = model.solver.drive(held, tracker.q)
         except IkError as error:
@@ -76,7 +74,7 @@ class ClosureSwitch:
             refusal = self._refusal(tracker, name, solution, settings)
         self._apply(model)
         if not refusal:
-            self.closing, self._target = wanted, solution.q
+            self.closing, self._target = closing, solution.q
         return refusal
 
     def report(

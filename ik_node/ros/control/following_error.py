@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ik_node.model.rotation import Array
 from ik_node.ros.inputs.measured_state import MeasuredState
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.parameters.settings import Settings
 import numpy as np
-from numpy.typing import NDArray
-
-Array = NDArray[np.float64]
 
 # A robot that does not come nearer to its command within this time does not follow [s].
 PATIENCE = 0.5
@@ -218,13 +216,13 @@ class FollowingError:
         cut[self._at] = np.minimum(cut[self._at], room)
         return cut
 
-    def objection(self, model: LoadedModel, q: Array, wanted: Array) -> str:
+    def objection(self, model: LoadedModel, q: Array, target: Array) -> str:
         """
         Return a message if the next command leads a joint too far from its measurement, or ''.
 
         A step back towards the measurement is always allowed.
         """
-        error, limit = self._error(wanted), self._limits_now()
+        error, limit = self._error(target), self._limits_now()
         too_far = (error > limit * (1.0 + 1e-9)) & (error > self._error(q))
         self._waits = bool(too_far.any())
         if not self._waits:
@@ -240,8 +238,8 @@ class FollowingError:
         """Read the present measurements and limits."""
         names, measured = self._names, self._measured
         values = measured.values_since(names, self._since or 0)
-        for at, name in enumerate(names[len(self._outputs) :], len(self._outputs)):
-            if abs(q[self._at[at]] - self._begin_q[self._at[at]]) <= _STILL:
+        for index, name in enumerate(names[len(self._outputs) :], len(self._outputs)):
+            if abs(q[self._at[index]] - self._begin_q[self._at[index]]) <= _STILL:
                 values.pop(name, None)
         for name in measured.stale(names, now, settings.joint_state_timeout):
             values.pop(name, None)
@@ -267,14 +265,14 @@ class FollowingError:
 
     def _lift_caution(self, q: Array, now: float) -> None:
         """Restore the full limit once the robot has moved with its commands or caught up."""
-        at = self._suspect
-        if at < 0:
+        index = self._suspect
+        if index < 0:
             return
         if self._free_from is None or now < self._free_from:
             self._free_from = now
-        way = (self._values[at] - self._suspect_at) * np.sign(q[at] - self._suspect_at)
-        if way >= self._limits_now()[at] or now - self._free_from >= 2.0 * PATIENCE:
+        delta = (self._values[index] - self._suspect_at) * np.sign(q[index] - self._suspect_at)
+        if delta >= self._limits_now()[index] or now - self._free_from >= 2.0 * PATIENCE:
             self._suspect, self._caution, self.note = -1, _CAUTIOUS_SHARE, ''
 
-    def _unit(self, model: LoadedModel, at: int) -> str:
-        return 'rad' if model.angular[self._at[at]] else 'm'
+    def _unit(self, model: LoadedModel, index: int) -> str:
+        return 'rad' if model.angular[self._at[index]] else 'm'

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ik_node.kernels.layout import LARGEST
-from ik_node.model.rotation import pose_from_matrix, pose_matrix, rotation_vector_to_quat
+from ik_node.model.rotation import Array, pose_from_matrix, pose_matrix, rotation_vector_to_quat
 from ik_node.ros.control.tracker import Tracker
 from ik_node.ros.inputs.goal_inputs import GoalInbox, Twist
 from ik_node.ros.inputs.joint_commands import VELOCITY_TIMEOUT
@@ -16,9 +16,6 @@ from ik_node.ros.messages.convert import Pose
 from ik_node.ros.outputs.diagnostics import TickReport
 from ik_node.ros.parameters.settings import Settings
 import numpy as np
-from numpy.typing import NDArray
-
-Array = NDArray[np.float64]
 
 # Largest distance of the last command from the goal that moves by a twist, besides two ticks of
 # its motion [m or rad].
@@ -28,7 +25,7 @@ _LEAD = 1e-3
 _LEAST_SHARE = 1.0 / 64.0
 
 
-class Way(NamedTuple):
+class GoalMotion(NamedTuple):
     """The motion of a goal by its twist in one tick."""
 
     twist: Twist  # The twist of the goal.
@@ -38,8 +35,8 @@ class Way(NamedTuple):
 
     def pose(self, share: float) -> Pose:
         """Return the pose after a share of the motion, along the same line and axis."""
-        turn = rotation_vector_to_quat(share * self.angular)
-        moved = pose_matrix((0.0, 0.0, 0.0), turn) @ self.begin
+        rotation = rotation_vector_to_quat(share * self.angular)
+        moved = pose_matrix((0.0, 0.0, 0.0), rotation) @ self.begin
         # The solver refuses positions beyond this limit.
         moved[:3, 3] = np.clip(self.begin[:3, 3] + share * self.linear, -LARGEST, LARGEST)
         return pose_from_matrix(moved)
@@ -54,7 +51,7 @@ class GoalFollowing:
         self.note = ''  # Why a goal does not move by its whole twist; '' if each one does.
         self._moved_at = 0.0
         # The motion of each goal that has a twist in this tick, and the share that is tried next.
-        self._ways: dict[str, Way] = {}
+        self._motions: dict[str, GoalMotion] = {}
         self._shares: dict[str, float] = {}
         # For each goal whose smallest step failed: the configuration, its twist, the settings, and
         # the reason. A failed solve takes long, so it is not repeated while they stay the same.
@@ -86,10 +83,10 @@ class GoalFollowing:
                 stale, lambda name: pose_from_matrix(tracker.model.reached(name, tracker.q))
             )
         poses, self.note = self._poses(active), ''
-        ways = {name: way for name, way in self._ways.items() if name not in stale}
+        motions = {name: motion for name, motion in self._motions.items() if name not in stale}
         # The first command is where the robot is, so goals do not move before the next one.
-        if ways and (reach is None or reach.any()):
-            report = self._advance(tracker, poses, ways, start, settings, now, reach)
+        if motions and (reach is None or reach.any()):
+            report = self._advance(tracker, poses, motions, start, settings, now, reach)
             report.notes = (*notes, *report.notes)
         else:
             report = tracker.tick(poses, start, settings, now, tuple(notes))
@@ -105,33 +102,33 @@ class GoalFollowing:
         elapsed = min(max(now - self._moved_at, 0.0), settings.longest_gap)
         self._moved_at = now
         twists = self._goals.twists(now, settings.goal_timeout or VELOCITY_TIMEOUT)
-        before, self._ways = self._ways, {}
+        before, self._motions = self._motions, {}
         for name in sorted(self._active(tracker, settings).intersection(twists)):
             # The first tick of a twist moves by the time since it arrived.
             time = elapsed if name in before else min(elapsed, self._goals.age(name, now))
             linear, angular = (time * part for part in twists[name])
             here = tracker.model.reached(name, tracker.q)
             pose = self._goals.poses().get(name)
-            at = here if pose is None else pose_matrix(*pose)
+            begin = here if pose is None else pose_matrix(*pose)
             # A pose that runs ahead of the robot would move it after the end of the twist.
-            lead = 0.0 if name in before else _distance(at, here)
+            lead = 0.0 if name in before else _distance(begin, here)
             if q is not tracker.q:
                 behind = tracker.model.reached(name, q)
                 ahead = max(np.linalg.norm(linear), np.linalg.norm(angular))
                 if _distance(behind, here) > _LEAD + 2.0 * ahead:
                     here, lead = behind, np.inf
             if lead > _LEAD:
-                at = here
-            self._goals.move(name, pose_from_matrix(at))
-            self._ways[name] = Way(twists[name], at, linear, angular)
+                begin = here
+            self._goals.move(name, pose_from_matrix(begin))
+            self._motions[name] = GoalMotion(twists[name], begin, linear, angular)
             self._shares.setdefault(name, 1.0)
-        self._shares = {name: self._shares[name] for name in self._ways}
+        self._shares = {name: self._shares[name] for name in self._motions}
 
     def _advance(
         self,
         tracker: Tracker,
         poses: Mapping[str, Pose],
-        ways: Mapping[str, Way],
+        motions: Mapping[str, GoalMotion],
         start: Array | None,
         settings: Settings,
         now: float,
@@ -146,26 +143,31 @@ class GoalFollowing:
         """
 
         def goals(shares: Mapping[str, float]) -> dict[str, Pose]:
-            return {**poses, **{name: way.pose(shares[name]) for name, way in ways.items()}}
+            return {
+                **poses,
+                **{name: motion.pose(shares[name]) for name, motion in motions.items()},
+            }
 
-        tried = {name: self._shares[name] for name in ways}
-        ended = {name: self._end(name, way, tracker.q, settings) for name, way in ways.items()}
+        tried = {name: self._shares[name] for name in motions}
+        ended = {
+            name: self._end(name, motion, tracker.q, settings) for name, motion in motions.items()
+        }
         if all(ended.values()):
             report = tracker.tick(poses, start, settings, now)
-            report.notes = tuple(f'goal {n} cannot follow its twist: {ended[n]}' for n in ways)
+            report.notes = tuple(f'goal {n} cannot follow its twist: {ended[n]}' for n in motions)
             self.note = '; '.join(report.notes)
             return report
         report, shares, reasons = tracker.advance(goals, tried, start, settings, now, reach)
         notes = []
         for name, share in shares.items():
             if not report.held:
-                self._goals.move(name, ways[name].pose(share))
+                self._goals.move(name, motions[name].pose(share))
             if name in reasons:
                 notes.append(f'goal {name} cannot follow its twist: {reasons[name]}')
                 self._shares[name] = max(0.5 * tried[name], _LEAST_SHARE)
                 if tried[name] <= _LEAST_SHARE:
-                    way, q = ways[name], report.q
-                    self._ended[name] = (q, way.twist, settings, reasons[name])
+                    motion, q = motions[name], report.q
+                    self._ended[name] = (q, motion.twist, settings, reasons[name])
             else:
                 if share < 1.0:
                     why = 'near the end of its way' if share == tried[name] else 'velocity limits'
@@ -175,12 +177,12 @@ class GoalFollowing:
         report.notes = tuple(notes)
         return report
 
-    def _end(self, name: str, way: Way, q: Array, settings: Settings) -> str:
+    def _end(self, name: str, motion: GoalMotion, q: Array, settings: Settings) -> str:
         """Return why a goal could not move before, if nothing has changed since; else ''."""
         if name not in self._ended:
             return ''
         there, twist, then, reason = self._ended[name]
-        if then is settings and np.array_equal(there, q) and np.array_equal(twist, way.twist):
+        if then is settings and np.array_equal(there, q) and np.array_equal(twist, motion.twist):
             return reason
         del self._ended[name]
         return ''
@@ -214,14 +216,12 @@ class GoalFollowing:
     def _active(self, tracker: Tracker, settings: Settings) -> frozenset[str]:
         model, of = tracker.model, self._active_of
         if of is None or of[0] is not model or of[1] is not settings:
-            wanted = frozenset(goal.name for goal in settings.active_goals if goal.takes_part)
-            self._active_names = wanted.intersection(goal.name for goal in model.request.goals)
+            names = frozenset(goal.name for goal in settings.active_goals if goal.takes_part)
+            self._active_names = names.intersection(goal.name for goal in model.request.goals)
             self._active_of = model, settings
         return self._active_names
 
-    def _start(
-        self, tracker: Tracker, settings: Settings, now: float
-    ) -> tuple[NDArray[np.float64] | None, str]:
+    def _start(self, tracker: Tracker, settings: Settings, now: float) -> tuple[Array | None, str]:
         """Return the measured start or None, and a note if the measurement is missing or stale."""
         if settings.state_source != 'measured':
             return None, ''
@@ -239,5 +239,7 @@ def _distance(one: Array, other: Array) -> float:
     """Return the larger of the distance [m] and the angle [rad] between two poses (4, 4)."""
     move = np.linalg.norm(one[:3, 3] - other[:3, 3])
     # The chord between two rotation matrices is sqrt(8) sin(angle / 2).
-    turn = 2.0 * np.arcsin(min(np.linalg.norm(one[:3, :3] - other[:3, :3]) / np.sqrt(8.0), 1.0))
-    return float(max(move, turn))
+    rotation = 2.0 * np.arcsin(
+        min(np.linalg.norm(one[:3, :3] - other[:3, :3]) / np.sqrt(8.0), 1.0)
+    )
+    return float(max(move, rotation))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import dataclasses
 
 from ik_node.errors import IkError, listed
+from ik_node.model.rotation import Array
 from ik_node.ros.control.following_error import FollowingError
 from ik_node.ros.control.tracker import approach, objection, Tracker
 from ik_node.ros.inputs.measured_state import MeasuredState
@@ -15,9 +16,6 @@ from ik_node.ros.outputs.diagnostics import TickReport
 from ik_node.ros.parameters.settings import Settings
 from ik_node.solver import Solution, Status
 import numpy as np
-from numpy.typing import NDArray
-
-Array = NDArray[np.float64]
 
 # Range of the largest distance between the first command and the measurement [rad or m]. Loops
 # have tolerances, and so have sensors.
@@ -188,24 +186,28 @@ class HardwareOutput:
             end = max(begin, settings.period)
             begin = end - settings.period
         self._time, self._ahead = now, end
-        at = [tracker.model.joint_names.index(name) for name in outputs]
+        indices = [tracker.model.joint_names.index(name) for name in outputs]
         # Drives have followed the last velocity for as long as this tick took to come.
         velocity = (self.q - before) / elapsed if moves else np.zeros_like(before)
         pace = elapsed / (end - begin) if moves else 1.0
-        self._last = HardwareCommand(tuple(outputs), self.q[at], velocity[at], end, pace=pace)
+        self._last = HardwareCommand(
+            tuple(outputs), self.q[indices], velocity[indices], end, pace=pace
+        )
         if settings.output_horizon > 0.0:
             horizon = max(settings.output_horizon, 2.0 * settings.period)
             rest = self._rest(
                 tracker.model, self.q, pace * velocity, horizon - settings.period, settings
             )
-            leave = CommandedState(begin, before[at], self._velocity[at])
+            leave = CommandedState(begin, before[indices], self._velocity[indices])
             if last is not None and elapsed > (1.0 + 1e-6) * last.period:
                 # The robot has gone on towards where it would stop.
                 leave = dataclasses.replace(last.state(elapsed), time=0.0)
             self._last = dataclasses.replace(
                 self._last,
                 begin=leave,
-                stop=CommandedState(end + horizon - settings.period, rest[at], np.zeros(len(at))),
+                stop=CommandedState(
+                    end + horizon - settings.period, rest[indices], np.zeros(len(indices))
+                ),
             )
         self._velocity = pace * velocity
         return self._last
@@ -340,11 +342,11 @@ class HardwareOutput:
         """
         model = tracker.model
         indices = [model.joint_names.index(name) for name in outputs]
-        wanted = tracker.q.copy()
-        wanted[indices] = list(self._measured.values(outputs).values())
+        target = tracker.q.copy()
+        target[indices] = list(self._measured.values(outputs).values())
         if last is not None:
-            wanted = model.nearest_turn(wanted, last)
-        values = dict(zip(outputs, wanted[indices].tolist(), strict=True))
+            target = model.nearest_turn(target, last)
+        values = dict(zip(outputs, target[indices].tolist(), strict=True))
         start = tracker.q
         if len(self._measured.values(model.joint_names)) == len(start):
             # Only a complete measurement shows in which assembly branch the loops are.
@@ -352,7 +354,7 @@ class HardwareOutput:
             start = start if last is None else model.nearest_turn(start, last)
             start = model.start_within(start, settings.outside_tolerance)
         # A drive keeps a value outside its limits only where it starts.
-        start = model.with_outside(start, wanted, settings.outside_tolerance)
+        start = model.with_outside(start, target, settings.outside_tolerance)
         try:
             solution = model.solver.drive(values, start, steps=_MOST_STEPS)
             if objection(model, solution, settings.options, start):
@@ -363,13 +365,13 @@ class HardwareOutput:
         solution = self._with_other_motors(tracker.model, solution, values, settings)
         reason = objection(model, solution, settings.options, start)
         for name, value in values.items():
-            at = model.joint_names.index(name)
-            step = settings.period * model.max_velocity[at]
+            index = model.joint_names.index(name)
+            step = settings.period * model.max_velocity[index]
             allowed = min(max(_LEAST_FIRST_STEP, step), _MOST_FIRST_STEP)
-            if not reason and not abs(solution.q[at] - value) <= allowed:
+            if not reason and not abs(solution.q[index] - value) <= allowed:
                 reason = (
                     f'joint {name} is measured at {value:.6g}, which loops and limits do '
-                    f'not allow; the nearest possible value is {solution.q[at]:.6g} '
+                    f'not allow; the nearest possible value is {solution.q[index]:.6g} '
                     f'(limit_tolerance says how far a value may be outside its limits)'
                 )
         return solution.q, reason

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ik_node.errors import IkError
+from ik_node.model.rotation import Array
 from ik_node.ros.control.tracker import Tracker
 from ik_node.ros.inputs.joint_commands import JointCommands
 from ik_node.ros.inputs.measured_state import MeasuredState
@@ -16,9 +17,6 @@ from ik_node.ros.parameters.settings import Settings
 from ik_node.transmission.state import Singularity
 from ik_node.transmission.transmission import Transmission
 import numpy as np
-from numpy.typing import NDArray
-
-Array = NDArray[np.float64]
 
 
 class JointSpace:
@@ -108,8 +106,8 @@ class JointSpace:
         except IkError as error:
             self.note = str(error)
             return 0.0
-        wanted = np.array([velocities.get(name, 0.0) for name in self.names])
-        motor_velocity = np.linalg.lstsq(ratio, wanted, rcond=None)[0]
+        velocity = np.array([velocities.get(name, 0.0) for name in self.names])
+        motor_velocity = np.linalg.lstsq(ratio, velocity, rcond=None)[0]
         return _share(motor_velocity, limits)
 
     def motor_efforts(
@@ -125,10 +123,10 @@ class JointSpace:
         are.
         """
         motors = self.motors
-        wanted = np.array([efforts.get(name, 0.0) for name in self.names])
+        effort = np.array([efforts.get(name, 0.0) for name in self.names])
         try:
             limits = self._limits('max_effort')
-            found = self.transmission().actuator_effort(q, wanted)
+            result = self.transmission().actuator_effort(q, effort)
         except IkError as error:
             return None, str(error)
         for name in outputs:
@@ -137,8 +135,8 @@ class JointSpace:
         for name, limit in zip(motors, limits.tolist(), strict=True):
             if not np.isfinite(limit):
                 return None, f'{name} has no effort limit in the description'
-        found = found * _share(found, scale * limits)
-        return found[[motors.index(name) for name in outputs]], ''
+        result = result * _share(result, scale * limits)
+        return result[[motors.index(name) for name in outputs]], ''
 
     def _limits(self, kind: str) -> Array:
         """Return the limits of the motors; infinite if there is none."""
@@ -216,8 +214,8 @@ class CommandFollowing:
             targets = self._measured.values(self._joint_space.motors)
         notes = ('joint_command is stale',) if stale else ()
         report = tracker.drive(targets, settings, now, notes, exact=False)
-        at = {name: tracker.model.joint_names.index(name) for name in targets}
-        for name, place in at.items():
+        indices = {name: tracker.model.joint_names.index(name) for name in targets}
+        for name, place in indices.items():
             reached = float(report.q[place])
             if abs(reached - targets[name]) <= _REACHED or report.under_way:
                 continue
@@ -252,10 +250,13 @@ class CommandFollowing:
             tracker.q, command.velocities, settings.transmission_max_effort_scale
         )
         for name, velocity in command.velocities.items():
-            at, before = model.joint_names.index(name), self._targets[name]
+            index, before = model.joint_names.index(name), self._targets[name]
             moved = before + share * velocity * elapsed
-            least, most = min(float(model.lower[at]), before), max(float(model.upper[at]), before)
-            self._targets[name] = min(max(moved, least), most)
+            least, largest = (
+                min(float(model.lower[index]), before),
+                max(float(model.upper[index]), before),
+            )
+            self._targets[name] = min(max(moved, least), largest)
 
     def efforts(self, q: Array, outputs: Sequence[str], settings: Settings) -> Array | None:
         """

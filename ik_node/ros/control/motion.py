@@ -9,6 +9,7 @@ import math
 from typing import cast
 
 from ik_node.model.joint import Joint
+from ik_node.model.rotation import Array
 from ik_node.robot import Robot
 from ik_node.ros.control.actuated_following import ActuatedFollowing
 from ik_node.ros.control.closure_switch import ClosureSwitch
@@ -26,7 +27,6 @@ from ik_node.ros.outputs.command_publishers import HardwareCommand
 from ik_node.ros.outputs.diagnostics import TickReport
 from ik_node.ros.parameters.settings import Settings
 import numpy as np
-from numpy.typing import NDArray
 
 
 @dataclass(eq=False)
@@ -39,9 +39,6 @@ class FollowedPlan:
     end: float = math.inf
     # Returns by how much the motors are behind it [s]; 0 where the controllers watch them.
     behind: Callable[[], float] = float
-
-
-Array = NDArray[np.float64]
 
 
 @dataclass(slots=True)
@@ -59,7 +56,7 @@ class Tick:
     late: str = ''  # Message about a twist that is too old; '' if there is none.
     first: bool = False  # True if the command to the hardware is the first one.
     report: TickReport | None = None  # What to publish; None until a stage has computed it.
-    wanted: TickReport | None = None  # What the hardware follows, if that is not the report.
+    target: TickReport | None = None  # What the hardware follows, if that is not the report.
     command: HardwareCommand | None = None  # Command to the hardware.
 
 
@@ -291,13 +288,13 @@ class Motion:
 
     def _move_goals(self, tick: Tick) -> None:
         """Find the motion of the goals that have a twist."""
-        at = tick.tracker.q if self.hardware.q is None else self.hardware.q
-        self._goals.move(tick.tracker, at, tick.settings, tick.now)
+        q = tick.tracker.q if self.hardware.q is None else self.hardware.q
+        self._goals.move(tick.tracker, q, tick.settings, tick.now)
 
     def _close_loops(self, tick: Tick) -> None:
         """Take a step towards a configuration in which closures close."""
         tick.report = self.closures.report(tick.tracker, tick.settings, tick.now, self.hardware.q)
-        tick.wanted = tick.report
+        tick.target = tick.report
 
     def _follow_command(self, tick: Tick) -> None:
         """Move by the joint-space command."""
@@ -305,9 +302,9 @@ class Motion:
             return
         self.twist_note = ''
         if tick.leader is tick.tracker or self.hardware.q is not None:
-            tick.wanted = self._commands.report(tick.leader, tick.settings, tick.now)
+            tick.target = self._commands.report(tick.leader, tick.settings, tick.now)
             if tick.leader is tick.tracker:
-                tick.report = tick.wanted
+                tick.report = tick.target
 
     def _follow_motors(self, tick: Tick) -> None:
         """Solve for the measured motors."""
@@ -345,15 +342,15 @@ class Motion:
             tick.settings,
             tick.now,
         )
-        wanted = cast('TickReport', tick.wanted or tick.report)
-        command = hardware.command(tick.leader, wanted, outputs, settings, now, tick.first)
+        target = cast('TickReport', tick.target or tick.report)
+        command = hardware.command(tick.leader, target, outputs, settings, now, tick.first)
         hardware.note = hardware.note or self.twist_note
         rests = hardware.is_stale(outputs, settings, now)
         if tick.commanded and rests and hardware.q is not None:
             # When the robot is measured again, a velocity goes on from where the drives rest.
             tick.leader.jump(hardware.q)
         if command is not None and settings.output_interface == 'effort':
-            command = self._with_efforts(command, settings, wanted.stale or rests)
+            command = self._with_efforts(command, settings, target.stale or rests)
         tick.command = command
 
     def _with_efforts(

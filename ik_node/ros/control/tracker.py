@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from ik_node.errors import IkError, listed
+from ik_node.model.rotation import Array
 from ik_node.ros.loading.loaded_model import LoadedModel, LOOP_TOLERANCE
 from ik_node.ros.messages.convert import Pose
 from ik_node.ros.outputs.diagnostics import TickReport
@@ -12,9 +13,6 @@ from ik_node.ros.parameters.settings import Settings
 from ik_node.solver import Solution, SolverOptions, Status
 from ik_node.solver.drive import step_towards
 import numpy as np
-from numpy.typing import NDArray
-
-Array = NDArray[np.float64]
 
 
 def objection(
@@ -26,11 +24,11 @@ def objection(
     A value that starts outside its limits, by `start` (nq,), may be between there and its limits.
     """
     q = solution.q
-    least, most = model.bounds
+    least, upper = model.bounds
     # A NaN fails both comparisons and so counts as outside.
-    within = (least <= q) & (q <= most)
+    within = (least <= q) & (q <= upper)
     if start is not None and not within.all():
-        within = (np.minimum(least, start) <= q) & (q <= np.maximum(most, start))
+        within = (np.minimum(least, start) <= q) & (q <= np.maximum(upper, start))
     if not within.all():
         index = int(within.argmin())
         return (
@@ -52,22 +50,22 @@ _PROGRESS = 0.05
 
 
 def approach(
-    model: LoadedModel, q: Array, wanted: Array, window: Array, options: SolverOptions
+    model: LoadedModel, q: Array, target: Array, window: Array, options: SolverOptions
 ) -> tuple[Array, str]:
     """
     Take one step from a configuration with closed loops towards another one.
 
     The step follows the straight line in joint space, as near to it as the loops and the window
     allow. Joint targets have no influence. `model`: the model whose enabled closures stay closed.
-    `q` and `wanted` (nq,): present and wanted configuration, both with closed loops and within
+    `q` and `target` (nq,): present and wanted configuration, both with closed loops and within
     limits [rad or m]. `window` (nq,): largest change of every value [rad or m]. `options`:
     thresholds below which loops count as closed. Return `q` (nq,), the next configuration:
-    `wanted` if it is within the window, the unchanged `q` if no step is possible; and `reason`,
+    `target` if it is within the window, the unchanged `q` if no step is possible; and `reason`,
     why no step is possible; '' if one was made.
     """
-    change = wanted - q
+    change = target - q
     if (np.abs(change) <= (1.0 + _ROUNDING) * window).all():
-        return wanted, ''
+        return target, ''
     barred = (window <= 0.0) & (change != 0.0)
     if barred.any():
         name = model.joint_names[int(np.flatnonzero(barred)[0])]
@@ -81,7 +79,7 @@ def approach(
     except IkError as error:
         return q, str(error)
     reason = objection(model, solution, options, q)
-    if not reason and steps - steps_to(wanted - solution.q, window) < _PROGRESS:
+    if not reason and steps - steps_to(target - solution.q, window) < _PROGRESS:
         reason = 'the loops block the straight path to that configuration'
     return (q, reason) if reason else (solution.q, '')
 
@@ -130,21 +128,21 @@ class MeasuredDrive:
         self._steps = drive_steps(model, settings)
         self._outside = settings.outside_tolerance
         self._start: Array | None = None
-        self._at = {name: model.joint_names.index(name) for name in values}
-        self._wanted = {}
-        for name, at in self._at.items():
+        self._index = {name: model.joint_names.index(name) for name in values}
+        self._targets = {}
+        for name, index in self._index.items():
             value = values[name]
-            within = min(max(value, model.lower[at]), model.upper[at])
-            self._wanted[name] = within if abs(value - within) <= _SENSOR_SLACK else value
+            within = min(max(value, model.lower[index]), model.upper[index])
+            self._targets[name] = within if abs(value - within) <= _SENSOR_SLACK else value
         # Largest deviation of a measured value, if the nearest configuration was taken; ''
         # otherwise.
         self.note = ''
 
     def start_at(self, q: Array) -> Array:
         """Return q with the values that are allowed outside their limits, where drives start."""
-        wanted = q.copy()
-        wanted[list(self._at.values())] = list(self._wanted.values())
-        return self._model.with_outside(q, wanted, self._outside)
+        target = q.copy()
+        target[list(self._index.values())] = list(self._targets.values())
+        return self._model.with_outside(q, target, self._outside)
 
     def solve(self, q0: Array) -> Solution:
         """
@@ -154,18 +152,18 @@ class MeasuredDrive:
         """
         self._start = q0
         solver = self._model.solver
-        solution: Solution = solver.drive(self._wanted, q0, steps=self._steps)
-        redundant = 0 < self._model.mobility < len(self._wanted)
+        solution: Solution = solver.drive(self._targets, q0, steps=self._steps)
+        redundant = 0 < self._model.mobility < len(self._targets)
         if not redundant or solution.status is Status.TIMEOUT or not self.unmet(solution):
             return solution
         nearest: Solution = solver.drive({}, solution.q, steps=self._steps)
         name, reached = self._worst(nearest)
-        wanted = self._wanted[name]
+        target = self._targets[name]
         refused = objection(self._model, nearest, self._options, self._start)
-        if abs(wanted - reached) > _MOST_MISFIT or refused:
+        if abs(target - reached) > _MOST_MISFIT or refused:
             return solution
         self.note = (
-            f'the motors contradict each other: {name} is measured at {wanted:.6g}, but '
+            f'the motors contradict each other: {name} is measured at {target:.6g}, but '
             f'the solver uses {reached:.6g}'
         )
         return nearest
@@ -175,8 +173,8 @@ class MeasuredDrive:
         if self.note:
             return ''
         name, reached = self._worst(solution)
-        reason = f'{name} stopped at {reached:.6g} on the way to {self._wanted[name]:.6g}'
-        if reached == self._wanted[name]:
+        reason = f'{name} stopped at {reached:.6g} on the way to {self._targets[name]:.6g}'
+        if reached == self._targets[name]:
             # The values are reached, so a loop must be open by more than its limit.
             reason = objection(self._model, solution, self._options, self._start)
         if not reason:
@@ -189,8 +187,8 @@ class MeasuredDrive:
 
     def _worst(self, solution: Solution) -> tuple[str, float]:
         """Return the joint that is farthest from its measured value, and its value."""
-        q = {name: float(solution.q[at]) for name, at in self._at.items()}
-        name = max(q, key=lambda each: abs(self._wanted[each] - q[each]))
+        q = {name: float(solution.q[index]) for name, index in self._index.items()}
+        name = max(q, key=lambda each: abs(self._targets[each] - q[each]))
         return name, q[name]
 
 
@@ -346,16 +344,16 @@ class Tracker:
             report.notes = (*notes, drive.note)
         return report
 
-    def step_to(self, wanted: Array, settings: Settings, now: float, reason: str) -> TickReport:
+    def step_to(self, target: Array, settings: Settings, now: float, reason: str) -> TickReport:
         """
         Take one step towards a configuration, at the velocity limits, without solving for goals.
 
-        `wanted` (nq,): configuration with closed loops [rad or m]. `reason`: purpose of the step.
+        `target` (nq,): configuration with closed loops [rad or m]. `reason`: purpose of the step.
         It becomes `held` of the report, followed by any obstacle.
         """
         before = self.q
         q, barred = approach(
-            self.model, before, wanted, self.window(settings, now), settings.options
+            self.model, before, target, self.window(settings, now), settings.options
         )
         velocity = self._velocity(q, before, now)
         self.q = self._fallback = q
@@ -425,7 +423,7 @@ def unmet_goals(
     solution: Solution, names: Iterable[str], options: SolverOptions
 ) -> dict[str, str]:
     """Return the goals among `names` that are not met, with those of the same chain, and why."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     # With this option goals conflict, and none is expected to be met.
     for chain in () if options.compromise else solution.chains:
         moving = [name for name in names if name in chain.goal_errors]
@@ -437,5 +435,5 @@ def unmet_goals(
         ):
             limits = chain.active_limits
             reason = f'at limits: {listed(limits)}' if limits else 'at the end of its reach'
-            found.update(dict.fromkeys(moving, reason))
-    return found
+            result.update(dict.fromkeys(moving, reason))
+    return result

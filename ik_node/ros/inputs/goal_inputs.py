@@ -289,9 +289,9 @@ class GoalInputs:
             if not self._lookup.is_starting:
                 self._refuse(topic, self._frame_error(topic, header.frame_id, error))
         else:
-            turn = np.eye(3) if frame is None else frame[:3, :3]
+            rotation = np.eye(3) if frame is None else frame[:3, :3]
             self._counts.goals += 1
-            twist = Twist(turn @ linear, turn @ angular)
+            twist = Twist(rotation @ linear, rotation @ angular)
             self.inbox.put_twist(name, twist, time_of(self._node, message))
 
     def take_early_goals(self) -> None:

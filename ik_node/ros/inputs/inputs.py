@@ -82,21 +82,21 @@ class JointStateSenders:
         falls = sorted(self._new_falls & self._old_falls)
         self._old, self._new = self._new, {}
         self._old_falls, self._new_falls = self._new_falls, set()
-        found = []
+        result = []
         for (one, first), (other, second) in combinations(active.items(), 2):
             shared = sorted(set(first).intersection(second))
             if shared:
                 nodes = sorted(map(self._node_of, (one, other)))
-                found.append(f'{nodes[0]} and {nodes[1]} both publish {listed(shared, 5)}')
+                result.append(f'{nodes[0]} and {nodes[1]} both publish {listed(shared, 5)}')
         if falls:
             nodes = sorted(self._publishers().values())
             both = len(nodes) == 2
             which = f'{nodes[0]} and {nodes[1]} both' if both else f'several of {listed(nodes)}'
-            found.append(f'{which} publish {listed(falls, 5)}')
-        if not found:
+            result.append(f'{which} publish {listed(falls, 5)}')
+        if not result:
             return None
         message = (
-            f'joint_states: {"; ".join(sorted(found))}. The last message counts, so the measured '
+            f'joint_states: {"; ".join(sorted(result))}. The last message counts, so the measured '
             'robot jumps between them: stop one, or remap its topic'
         )
         if message != self._logged:

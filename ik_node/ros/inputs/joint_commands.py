@@ -87,8 +87,8 @@ class JointCommands:
 
     def configure(self, model: LoadedModel, roles: JointRoles) -> None:
         """Accept commands for the joint space of this model, and drop one for other joints."""
-        at = [model.joint_names.index(name) for name in roles.joint_space]
-        limits = zip(model.lower[at].tolist(), model.upper[at].tolist(), strict=True)
+        indices = [model.joint_names.index(name) for name in roles.joint_space]
+        limits = zip(model.lower[indices].tolist(), model.upper[indices].tolist(), strict=True)
         self._ranges = dict(zip(roles.joint_space, limits, strict=True))
         if self.command is not None and not self._ranges.keys() >= self.command.names:
             self.clear()

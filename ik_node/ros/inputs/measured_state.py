@@ -38,7 +38,7 @@ class MeasuredState:
         self._values = {name: value for name, value in self._values.items() if name in known}
         self._times = {name: time for name, time in self._times.items() if name in known}
         self._velocities, self._efforts = {}, {}
-        self._arrived = {name: at for name, at in self._arrived.items() if name in known}
+        self._arrived = {name: arrival for name, arrival in self._arrived.items() if name in known}
         self._reported.clear()
 
     def update(

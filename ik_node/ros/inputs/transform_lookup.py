@@ -83,18 +83,20 @@ class TransformLookup:
             self._buffer = tf2_ros.Buffer()
             self._listener = tf2_ros.TransformListener(self._buffer, self._node)
             self._since = time.monotonic()
-        wanted = 0.0 if stamp is None else seconds_from_stamp(stamp)
-        moment = Time.from_msg(stamp) if wanted > 0.0 else Time()
+        seconds = 0.0 if stamp is None else seconds_from_stamp(stamp)
+        moment = Time.from_msg(stamp) if seconds > 0.0 else Time()
         try:
-            found = self._buffer.lookup_transform(target, source, moment)
+            known = self._buffer.lookup_transform(target, source, moment)
         except tf2_ros.TransformException as error:
-            found = self._nearest(tf2_ros, target, source, wanted, error)
-        shift, turn = found.transform.translation, found.transform.rotation
-        pose = pose_matrix((shift.x, shift.y, shift.z), (turn.x, turn.y, turn.z, turn.w))
-        return pose, seconds_from_stamp(found.header.stamp)
+            known = self._nearest(tf2_ros, target, source, seconds, error)
+        shift, rotation = known.transform.translation, known.transform.rotation
+        pose = pose_matrix(
+            (shift.x, shift.y, shift.z), (rotation.x, rotation.y, rotation.z, rotation.w)
+        )
+        return pose, seconds_from_stamp(known.header.stamp)
 
     def _nearest(
-        self, tf2_ros: Any, target: str, source: str, wanted: float, error: Exception
+        self, tf2_ros: Any, target: str, source: str, seconds: float, error: Exception
     ) -> Any:
         """
         Return the latest transform for a time shortly before the subscription, or raise.
@@ -103,13 +105,13 @@ class TransformLookup:
         not received.
         """
         reason = f'no transform from {target!r}: {error}'
-        if wanted <= 0.0:
+        if seconds <= 0.0:
             raise LookupError(reason) from None
         try:
             latest = self._buffer.lookup_transform(target, source, Time())
         except tf2_ros.TransformException:
             raise LookupError(reason) from None
-        ahead = seconds_from_stamp(latest.header.stamp) - wanted
+        ahead = seconds_from_stamp(latest.header.stamp) - seconds
         if ahead < 0.0:
             raise TransformNotYetError(reason) from None
         if not self.is_starting or ahead > _LISTENING:

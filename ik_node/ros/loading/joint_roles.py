@@ -75,10 +75,10 @@ def unknown_joint_targets(robot: Robot, settings: JointSettings) -> dict[str, li
     result has no parameters whose joints all exist.
     """
     known = _Names(robot)
-    wanted = {'rest_pose': settings.rest_pose, 'joint_targets': settings.targets}
+    values = {'rest_pose': settings.rest_pose, 'joint_targets': settings.targets}
     missing = {
         parameter: [name for name in names if name not in known]
-        for parameter, names in wanted.items()
+        for parameter, names in values.items()
     }
     return {parameter: names for parameter, names in missing.items() if names}
 
@@ -102,12 +102,10 @@ class _Names:
         """Return True if a joint or a joint value has this name."""
         return name in self._values
 
-    def find(
-        self, parameter: str, wanted: Iterable[str], leading: bool = False
-    ) -> tuple[str, ...]:
+    def find(self, parameter: str, names: Iterable[str], leading: bool = False) -> tuple[str, ...]:
         """Return the joint values with these names, each once."""
-        found: list[str] = []
-        for name in wanted:
+        result: list[str] = []
+        for name in names:
             values = self._values.get(name)
             if values is None:
                 known = str(UnknownFrameError(name, self._values, kind='movable joint'))
@@ -119,10 +117,10 @@ class _Names:
                         name,
                         f'joints that follow no other; it follows {self._followers[value]!r}',
                     )
-                if leading and value in found:
+                if leading and value in result:
                     raise OptionError(parameter, name, 'every joint once')
-                found.append(value)
-        return tuple(found)
+                result.append(value)
+        return tuple(result)
 
     def described_motors(self) -> tuple[str, ...]:
         """Return the values with a motor by the description, or all independent values."""

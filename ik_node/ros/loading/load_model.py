@@ -32,9 +32,9 @@ def count_links(text: str) -> int:
     return sum(1 for _ in _LINK.finditer(text))
 
 
-def _refuse_more(count: int, most: int, what: str, reason: str) -> None:
-    if count > most:
-        raise DescriptionError(f'{count} {what}; a node accepts at most {most}, because {reason}')
+def _refuse_more(count: int, limit: int, what: str, reason: str) -> None:
+    if count > limit:
+        raise DescriptionError(f'{count} {what}; a node accepts at most {limit}, because {reason}')
 
 
 _PACKAGE, _FILE = 'package://', 'file://'
@@ -152,8 +152,8 @@ def _warm(model: LoadedModel) -> None:
     for goal in model.request.goals:
         matrix = model.reached(goal.name, model.q_start)
         poses[goal.name] = (matrix[:3, 3], matrix_to_quat(matrix))
-    for wanted in ({}, poses):
-        model.solver.solve_pose(wanted, q0=model.q_start)
+    for goals in ({}, poses):
+        model.solver.solve_pose(goals, q0=model.q_start)
     model.solver.drive({}, model.q_start)
     model.helper.shapes(model.q_start)
 
@@ -186,7 +186,7 @@ class ModelSupply:
         self.finished: deque[tuple[ModelRequest, LoadedModel | Exception]] = deque()
         self._build = build
         self._accepted: ModelRequest | None = None
-        self._wanted: ModelRequest | None = None
+        self._requested: ModelRequest | None = None
         self._lock = threading.Lock()
         self._waiting: ModelRequest | None = None
         self._running = False
@@ -200,22 +200,22 @@ class ModelSupply:
     def describe(self, text: str, settings: Settings) -> bool:
         """Request a model of a description; return False if it is the present one."""
         request = ModelRequest.of(text, settings)
-        if self._wanted is self._accepted and request.builds_same(self._accepted):
+        if self._requested is self._accepted and request.builds_same(self._accepted):
             self.refused = ''
             return False
-        if request.builds_same(self._wanted) and not self.refused:
+        if request.builds_same(self._requested) and not self.refused:
             return False
         self._submit(request)
         return True
 
     def apply(self, settings: Settings) -> None:
         """Request a model with other goals or another root, if they need a new solver."""
-        if self._wanted is None:
+        if self._requested is None:
             return
-        request = self._wanted.changed(settings)
+        request = self._requested.changed(settings)
         # The description may have been refused because of joint names or options.
-        again = self.refused and self._accepted is None and request != self._wanted
-        if again or not request.builds_same(self._wanted):
+        again = self.refused and self._accepted is None and request != self._requested
+        if again or not request.builds_same(self._requested):
             self._submit(request)
 
     def take(self, adopt: Callable[[LoadedModel], None]) -> None:
@@ -239,11 +239,11 @@ class ModelSupply:
                 return
         self.refused = ' '.join(str(model).split())
         self.refusals += 1
-        if request is self._wanted and self._accepted is not None:
-            self._wanted = self._accepted
+        if request is self._requested and self._accepted is not None:
+            self._requested = self._accepted
 
     def _submit(self, request: ModelRequest) -> None:
-        self._wanted = request
+        self._requested = request
         with self._lock:
             if self._running:
                 self._waiting = request

@@ -13,7 +13,7 @@ from ik_node.description.mesh_path import mesh_path, Visual
 from ik_node.description.visuals import visuals_of
 from ik_node.errors import TopologyError
 from ik_node.model.link import Link
-from ik_node.model.rotation import pose_matrix
+from ik_node.model.rotation import Array, pose_matrix
 from ik_node.robot import Robot
 from ik_node.ros.messages.convert import quat_xyzw_from_rpy
 from ik_node.ros.messages.names import frame_name, own_name, prefix_of, root_frame
@@ -81,8 +81,6 @@ class ModelRequest:
         """Return those settings of the goals that need a new solver when they change."""
         return tuple(goal.structure for goal in self.goals)
 
-
-Array = NDArray[np.float64]
 
 # Published configurations close their loops at least this well [m or rad].
 LOOP_TOLERANCE = 1e-6
@@ -187,15 +185,15 @@ class MobilityCount:
 
 def link_visuals(robot: Robot) -> list[Visual]:
     """Return the visuals of a robot with meshes as URLs; missing meshes are left out."""
-    found = []
+    result = []
     for visual in visuals_of(robot.description):
         if visual.kind != 'mesh' or visual.file.startswith('package://'):
-            found.append(visual)  # a package is found where the viewer runs
+            result.append(visual)  # a package is found where the viewer runs
             continue
         path = mesh_path(visual.file, visual.source)
         if path is not None:
-            found.append(replace(visual, file=path.resolve().as_uri()))
-    return found
+            result.append(replace(visual, file=path.resolve().as_uri()))
+    return result
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,15 +204,15 @@ class LoadedModel:
     robot: Robot  # The robot, with the goals of the request.
     solver: Solver  # The solver of the robot, with kernels loaded.
     # Goal name to the pose of its frame in its link, for poses other than the identity, (4, 4).
-    offsets: Mapping[str, NDArray[np.float64]]
+    offsets: Mapping[str, Array]
     # Configuration of the description with closed loops (nq,) [rad or m].
-    q_start: NDArray[np.float64]
+    q_start: Array
     joint_names: tuple[str, ...]  # Names of the values of q.
     # Limits of positions (nq,) [rad or m] and velocities [rad/s or m/s]; infinite if there is
     # none.
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
-    max_velocity: NDArray[np.float64]
+    lower: Array
+    upper: Array
+    max_velocity: Array
     # Residual up to which each loop counts as closed [m or rad].
     loop_limits: Mapping[str, float] = field(default_factory=dict)
 
@@ -240,7 +238,7 @@ class LoadedModel:
         )
 
     @cached_property
-    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def bounds(self) -> tuple[Array, Array]:
         """
         Return lower and upper limits, shape (nq,) each, widened by `LIMIT_SLACK`.
 
@@ -252,29 +250,27 @@ class LoadedModel:
             np.minimum(self.upper + LIMIT_SLACK, largest),
         )
 
-    def start_within(self, q: NDArray[np.float64], tolerance: float) -> NDArray[np.float64]:
+    def start_within(self, q: Array, tolerance: float) -> Array:
         """
         Return q with values that are far outside their limits moved to these.
 
         `q` (nq,): [rad or m]. `tolerance`: excess that is kept [rad]; a tenth of it for values in
         [m].
         """
-        within: NDArray[np.float64] = np.clip(q, self.lower, self.upper)
+        within: Array = np.clip(q, self.lower, self.upper)
         if not tolerance or (within == q).all():
             return within
         far = np.abs(q - within) > tolerance * np.where(self.angular, 1.0, 0.1)
-        start: NDArray[np.float64] = np.where(far, within, q)
+        start: Array = np.where(far, within, q)
         return start
 
-    def with_outside(
-        self, q: NDArray[np.float64], wanted: NDArray[np.float64], tolerance: float
-    ) -> NDArray[np.float64]:
-        """Return q with those values of `wanted` that are outside by at most the tolerance."""
-        outside = (wanted < self.lower) | (wanted > self.upper)
+    def with_outside(self, q: Array, target: Array, tolerance: float) -> Array:
+        """Return q with those values of `target` that are outside by at most the tolerance."""
+        outside = (target < self.lower) | (target > self.upper)
         if not outside.any():
             return q
-        kept = self.start_within(wanted, tolerance)
-        mixed: NDArray[np.float64] = np.where(outside & (kept == wanted), wanted, q)
+        kept = self.start_within(target, tolerance)
+        mixed: Array = np.where(outside & (kept == target), target, q)
         return mixed
 
     @cached_property
@@ -288,14 +284,12 @@ class LoadedModel:
         turning: NDArray[np.bool_] = self.angular & np.isinf(self.lower) & np.isinf(self.upper)
         return turning
 
-    def nearest_turn(
-        self, q: NDArray[np.float64], reference: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def nearest_turn(self, q: Array, reference: Array) -> Array:
         """Return q with every unlimited angle within half a turn of a reference."""
         if not self.turning.any():
             return q
         turns = np.round((reference - q) / (2.0 * np.pi))
-        nearest: NDArray[np.float64] = q + np.where(self.turning, 2.0 * np.pi * turns, 0.0)
+        nearest: Array = q + np.where(self.turning, 2.0 * np.pi * turns, 0.0)
         return nearest
 
     @cached_property
@@ -342,13 +336,13 @@ class LoadedModel:
         """Return the name of the root frame, with the prefix."""
         return self.frame(root_frame(self.robot))
 
-    def reached(self, goal: str, q: NDArray[np.float64]) -> NDArray[np.float64]:
+    def reached(self, goal: str, q: Array) -> Array:
         """Return the pose (4, 4) of a goal's frame at `q`, in the root frame."""
-        matrix: NDArray[np.float64] = self.robot.forward(q, self.goal_links[goal])
+        matrix: Array = self.robot.forward(q, self.goal_links[goal])
         offset = self.offsets.get(goal)
         return matrix if offset is None else matrix @ offset
 
-    def start_from(self, other: LoadedModel, q: NDArray[np.float64]) -> NDArray[np.float64]:
+    def start_from(self, other: LoadedModel, q: Array) -> Array:
         """
         Return the start configuration when this model replaces another one at `q`.
 
@@ -369,7 +363,7 @@ def multi_dof_joint_links(robot: Robot) -> list[tuple[str, str]]:
     ]
 
 
-def offset_matrices(request: ModelRequest) -> dict[str, NDArray[np.float64]]:
+def offset_matrices(request: ModelRequest) -> dict[str, Array]:
     """Return the offsets of goals that are not the identity, as (4, 4) matrices."""
     return {
         goal.name: pose_matrix(goal.offset[:3], quat_xyzw_from_rpy(goal.offset[3:]))

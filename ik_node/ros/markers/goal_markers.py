@@ -39,8 +39,8 @@ def goal_marker(goal: GoalSettings, frame: str, pose: Pose, size: float) -> Inte
     marker.pose = pose_message(pose)
     for dof in parse_dofs(goal.dof):
         control = InteractiveMarkerControl(name=dof.name, always_visible=True)
-        turn = control.orientation
-        turn.x, turn.y, turn.z, turn.w = _AXIS_TURNS[dof % 3]
+        rotation = control.orientation
+        rotation.x, rotation.y, rotation.z, rotation.w = _AXIS_TURNS[dof % 3]
         kind = type(control)
         control.interaction_mode = kind.ROTATE_AXIS if dof.is_rotation else kind.MOVE_AXIS
         control.orientation_mode = kind.FIXED if goal.axes == 'world' else kind.INHERIT
@@ -60,8 +60,8 @@ def marker_pose(goal: GoalSettings, goal_pose: Pose | None, reached: NDArray[np.
     there = pose_from_matrix(reached)
     if goal_pose is None:
         return there
-    turns = any(dof >= DOF.EX for dof in parse_dofs(goal.dof))
-    if goal.axes == 'link' and not turns:
+    rotates = any(dof >= DOF.EX for dof in parse_dofs(goal.dof))
+    if goal.axes == 'link' and not rotates:
         # The axes are those of the link, so the orientation of the goal has no meaning.
         return goal_pose[0], there[1]
     return goal_pose

@@ -88,8 +88,8 @@ def numbers(shape: Shape) -> tuple[float, ...]:
 def put(markers: Sequence[Marker], values: Sequence[float]) -> None:
     """Write the `numbers` of a shape to the markers of a shape with the same attributes."""
     pose = markers[0].pose
-    place, turn = pose.position, pose.orientation
-    place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w = values[:_POSE]
+    place, rotation = pose.position, pose.orientation
+    place.x, place.y, place.z, rotation.x, rotation.y, rotation.z, rotation.w = values[:_POSE]
     more = values[_POSE * len(markers) :]
     if len(more) == 1:
         markers[0].scale.z = more[0]

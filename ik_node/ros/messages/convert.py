@@ -232,9 +232,12 @@ def measurement_from_message(topic: str, message: Any) -> JointValues:
         )
     )
     if len(names) == len(positions) and math.isnan(sum(positions)):
-        known = [at for at, value in enumerate(positions) if not math.isnan(value)]
+        known = [index for index, value in enumerate(positions) if not math.isnan(value)]
         if known:
-            names, positions = [names[at] for at in known], [positions[at] for at in known]
+            names, positions = (
+                [names[index] for index in known],
+                [positions[index] for index in known],
+            )
     _check_positions(topic, names, positions)
     return JointValues(names, positions, velocities, efforts)
 

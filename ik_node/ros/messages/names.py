@@ -9,11 +9,10 @@ from ik_node.description.description import WORLD
 from ik_node.errors import OptionError
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
-from ik_node.model.rotation import pose_from_matrix
+from ik_node.model.rotation import Array, pose_from_matrix
 from ik_node.robot import Robot
 from ik_node.ros.messages.convert import Pose
 import numpy as np
-from numpy.typing import NDArray
 
 _OUTSIDE = re.compile(r'[^A-Za-z0-9_]')
 
@@ -60,8 +59,6 @@ def check_parameter_part(parameter: str, name: str) -> str:
     return name
 
 
-Array = NDArray[np.float64]
-
 # Candidates for the name of the world frame; the first that is not a link is used.
 _WORLD = (WORLD, 'map', 'odom', 'ik_node_world')
 
@@ -77,7 +74,7 @@ def root_frame(robot: Robot) -> str:
     return next((name for name in _WORLD if name not in robot.links), root.name)
 
 
-def base_poses(robot: Robot, q: NDArray[np.float64]) -> dict[str, Pose]:
+def base_poses(robot: Robot, q: Array) -> dict[str, Pose]:
     """
     Return the poses of bases that float or are fixed away from the origin.
 

@@ -20,7 +20,13 @@ from ik_node.model.euler import nearest_euler
 from ik_node.model.frame import Frame
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
-from ik_node.model.rotation import matrix_to_euler, motion_matrix, pose_matrix, quat_from_euler
+from ik_node.model.rotation import (
+    Array,
+    matrix_to_euler,
+    motion_matrix,
+    pose_matrix,
+    quat_from_euler,
+)
 from ik_node.model.tree import Tree
 from ik_node.robot import Robot
 from ik_node.ros.loading.loaded_model import LoadedModel
@@ -35,7 +41,6 @@ from ik_node.ros.messages.names import root_frame
 from ik_node.ros.parameters.settings import GoalSettings, Settings
 from ik_node.solver import SolverOptions
 import numpy as np
-from numpy.typing import NDArray
 
 
 class RefusedIkError(IkError):
@@ -66,7 +71,7 @@ class IkAnswer:
     code: IkCode  # Result code.
     message: str  # Description of the result.
     # Configuration (nq,) [rad or m]; None unless the code is SUCCESS.
-    q: NDArray[np.float64] | None = None
+    q: Array | None = None
 
 
 Axis = tuple[Joint, DOF]
@@ -81,8 +86,8 @@ def carries(base: Link, tip: Link) -> bool:
     above = list(_path(tip))
     if base not in above:
         return False
-    at = above.index(base)
-    return any(map(_moves, above[:at])) and any(map(_moves, above[at:]))
+    index = above.index(base)
+    return any(map(_moves, above[:index])) and any(map(_moves, above[index:]))
 
 
 def staying_values(
@@ -151,9 +156,6 @@ def _moves(frame: Frame) -> bool:
     return isinstance(frame, Joint) and bool(frame.dof)
 
 
-Array = NDArray[np.float64]
-
-
 @dataclass(frozen=True)
 class IkRequest:
     """A checked request, without references to objects that another thread changes."""
@@ -219,7 +221,7 @@ def read_seed(state: Any, model: LoadedModel, present: Array) -> IkSeed:
     """
     tree = model.solver.tree
     q = np.array(present, dtype=np.float64)
-    index_of = {name: at for at, name in enumerate(tree.names)}
+    index_of = {name: index for index, name in enumerate(tree.names)}
     try:
         names, positions = positions_from_message('robot_state.joint_state', state.joint_state)
     except RefusedInputError as error:
@@ -243,13 +245,13 @@ def read_seed(state: Any, model: LoadedModel, present: Array) -> IkSeed:
         own = {joint: name for name, joint in multi_dof_joints.items()}
         wide = [joint for joint in model.robot.joint_order if len(joint.dof) > 1]
         multi_dof_joints = {own.get(joint, joint.name): joint for joint in wide}
-        inside = {at for joint in wide for at in _indices_of(joint, tree)}
-        indices = {name: at for name, at in index_of.items() if at not in inside}
+        inside = {index for joint in wide for index in _indices_of(joint, tree)}
+        indices = {name: index for name, index in index_of.items() if index not in inside}
         frame_id = frame_id or (root_frame(model.robot) if multi_dof_joints else '')
         return IkSeed(_consistent(q, model), indices, multi_dof_joints, (), frame_id)
-    given = {at for joint in multi_dof_joints.values() for at in _indices_of(joint, tree)}
+    given = {index for joint in multi_dof_joints.values() for index in _indices_of(joint, tree)}
     given.update(indices.values())
-    missing = tuple(name for name, at in index_of.items() if at not in given)
+    missing = tuple(name for name, index in index_of.items() if index not in given)
     return IkSeed(
         _consistent(q, model), indices, multi_dof_joints, missing, multi_dof.header.frame_id
     )
@@ -274,8 +276,8 @@ def _read_multi_dof_joints(multi_dof: Any, model: LoadedModel, q: Array) -> dict
         multi_dof_joints[unknown[0]] = base
     for name, transform in zip(names, transforms, strict=True):
         if name in multi_dof_joints:
-            at = _indices_of(multi_dof_joints[name], model.solver.tree)
-            q[at] = _values_of(name, transform, multi_dof_joints[name], q[at])
+            indices = _indices_of(multi_dof_joints[name], model.solver.tree)
+            q[indices] = _values_of(name, transform, multi_dof_joints[name], q[indices])
     return multi_dof_joints
 
 
@@ -287,18 +289,18 @@ def _values_of(name: str, transform: Any, joint: Joint, present: Array) -> Array
         position, quat_xyzw = pose_from_message(field, pose)
     except RefusedInputError as error:
         raise RefusedIkError(IkCode.INVALID_ROBOT_STATE, str(error)) from None
-    wanted = pose_matrix(position, quat_xyzw)
+    target = pose_matrix(position, quat_xyzw)
     six = np.zeros(6)
     six[:3] = position
     now = np.zeros(6)
     now[joint.dof] = present
-    six[3:] = nearest_euler(matrix_to_euler(wanted), now[3:])
+    six[3:] = nearest_euler(matrix_to_euler(target), now[3:])
     values = six[joint.dof]
-    if not np.allclose(motion_matrix(_all_six(joint, values)), wanted, rtol=0.0, atol=_SLACK):
+    if not np.allclose(motion_matrix(_all_six(joint, values)), target, rtol=0.0, atol=_SLACK):
         axes = ' '.join(dof.name for dof in joint.dof)
         raise RefusedIkError(
             IkCode.INVALID_ROBOT_STATE,
-            f'{field} = {np.round(wanted, 6).tolist()} refused: the joint moves along or about '
+            f'{field} = {np.round(target, 6).tolist()} refused: the joint moves along or about '
             f'{axes} only',
         )
     return values
@@ -313,14 +315,14 @@ def _all_six(joint: Joint, values: Array) -> Array:
 
 def _fill_transform(transform: Any, values: Array, joint: Joint) -> Any:
     six = _all_six(joint, values)
-    move, turn = transform.translation, transform.rotation
+    move, rotation = transform.translation, transform.rotation
     move.x, move.y, move.z = six[:3].tolist()
-    turn.x, turn.y, turn.z, turn.w = quat_from_euler(*six[3:].tolist()).tolist()
+    rotation.x, rotation.y, rotation.z, rotation.w = quat_from_euler(*six[3:].tolist()).tolist()
     return transform
 
 
 def _indices_of(joint: Joint, tree: Tree) -> list[int]:
-    return [at for at, (owner, _) in enumerate(tree.owner) if owner is joint]
+    return [index for index, (owner, _) in enumerate(tree.owner) if owner is joint]
 
 
 def _consistent(q: Array, model: LoadedModel) -> Array:
@@ -372,10 +374,10 @@ def _only_goal_link(model: LoadedModel) -> str:
     links: set[str] = {goal.link for goal in model.request.goals if goal.link}
     if len(links) == 1:
         return links.pop()
-    found = f'goals for {listed(sorted(links))}' if links else 'no goal'
+    reason = f'goals for {listed(sorted(links))}' if links else 'no goal'
     raise RefusedIkError(
         IkCode.INVALID_LINK_NAME,
-        f'ik_link_name is empty and the node has {found}: set it to the wanted link',
+        f'ik_link_name is empty and the node has {reason}: set it to the wanted link',
     )
 
 
@@ -453,11 +455,11 @@ def fill_response(
 
 def _refuse_constraints(constraints: Any) -> None:
     kinds = ('joint', 'position', 'orientation', 'visibility')
-    found = [kind for kind in kinds if len(getattr(constraints, f'{kind}_constraints'))]
-    if found:
+    refused = [kind for kind in kinds if len(getattr(constraints, f'{kind}_constraints'))]
+    if refused:
         raise RefusedIkError(
             IkCode.INVALID_GOAL_CONSTRAINTS,
-            f'constraints: {", ".join(found)} constraints are not supported by this node: '
+            f'constraints: {", ".join(refused)} constraints are not supported by this node: '
             f'send none',
         )
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from ik_node.errors import IkError
 from ik_node.model.goal import Goal
-from ik_node.model.rotation import matrix_to_quat, pose_from_matrix, pose_matrix
+from ik_node.model.rotation import Array, matrix_to_quat, pose_from_matrix, pose_matrix
 from ik_node.robot import Robot
 from ik_node.ros.control.tracker import objection
 from ik_node.ros.loading.loaded_model import LoadedModel
@@ -30,11 +30,9 @@ from ik_node.ros.parameters.settings import GoalSettings, Settings
 from ik_node.ros.process.background_work import BackgroundWork
 from ik_node.solver import Solution, Solver, Status
 import numpy as np
-from numpy.typing import NDArray
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.node import Node
 
-Array = NDArray[np.float64]
 # Link, wanted axes, whose axes, the pose of the goal's frame in the link, and tolerances.
 Shape = tuple[str, str, str, tuple[float, ...], tuple[float, ...] | None]
 

@@ -27,9 +27,9 @@ class CommandedState:
     positions: NDArray[np.float64]  # Positions (n,) [rad or m].
     velocities: NDArray[np.float64]  # Velocities (n,) [rad/s or m/s].
 
-    def of(self, at: Sequence[int]) -> CommandedState:
+    def of(self, indices: Sequence[int]) -> CommandedState:
         """Return the state of some of the joints, by their places."""
-        return CommandedState(self.time, self.positions[at], self.velocities[at])
+        return CommandedState(self.time, self.positions[indices], self.velocities[indices])
 
 
 def between(before: CommandedState, after: CommandedState, time: float) -> CommandedState:
@@ -90,15 +90,15 @@ class HardwareCommand:
         """Return the command of some of the joints; without joints, the same command."""
         if not joints or tuple(joints) == self.names:
             return self
-        at = [self.names.index(name) for name in joints]
+        indices = [self.names.index(name) for name in joints]
         return HardwareCommand(
             tuple(joints),
-            self.positions[at],
-            self.velocities[at],
+            self.positions[indices],
+            self.velocities[indices],
             self.period,
-            None if self.begin is None else self.begin.of(at),
-            None if self.stop is None else self.stop.of(at),
-            None if self.efforts is None else self.efforts[at],
+            None if self.begin is None else self.begin.of(indices),
+            None if self.stop is None else self.stop.of(indices),
+            None if self.efforts is None else self.efforts[indices],
             self.pace,
         )
 
@@ -134,13 +134,13 @@ class CommandPublishers:
 
     def set_outlets(self, outlets: Iterable[Outlet], interface: str = 'position') -> None:
         """Create the topics of these outlets for `output.interface`, and remove all others."""
-        wanted = [each for each in outlets if each.kind in _KINDS]
-        self._end([each for each in self.outlets if each not in wanted])
+        kept = [each for each in outlets if each.kind in _KINDS]
+        self._end([each for each in self.outlets if each not in kept])
         if interface != self._interface:
             self.publish(None)
             _finish(list(self.outlets.values()))
         self._interface = interface
-        for outlet in wanted:
+        for outlet in kept:
             if outlet not in self.outlets:
                 made = add_publisher(self._node, _KINDS[outlet.kind], outlet.topic)
                 self.outlets[outlet] = _Publisher(outlet, made)
@@ -310,14 +310,14 @@ def part_of(message: JointTrajectory, joints: Sequence[str]) -> JointTrajectory:
     """Return the trajectory of some of the joints; without joints, the same trajectory."""
     if not joints or list(joints) == list(message.joint_names):
         return message
-    at = [list(message.joint_names).index(name) for name in joints]
+    indices = [list(message.joint_names).index(name) for name in joints]
     points = []
     for whole in message.points:
         point = JointTrajectoryPoint(time_from_start=whole.time_from_start)
         for field in ('positions', 'velocities', 'accelerations', 'effort'):
             values = getattr(whole, field)
             if len(values):
-                setattr(point, field, [values[each] for each in at])
+                setattr(point, field, [values[each] for each in indices])
         points.append(point)
     return JointTrajectory(header=message.header, joint_names=list(joints), points=points)
 

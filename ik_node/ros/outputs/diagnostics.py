@@ -165,28 +165,28 @@ def transmission_row(
     }
     values |= {name: f'{getattr(singularity, name):.3g}' for name in ('ratio_1', 'ratio_2')}
     for kind in ('type_1', 'type_2'):
-        least, most = getattr(singularity, kind)
-        values |= {f'{kind}.smallest': f'{least:.3g}', f'{kind}.largest': f'{most:.3g}'}
+        least, largest = getattr(singularity, kind)
+        values |= {f'{kind}.smallest': f'{least:.3g}', f'{kind}.largest': f'{largest:.3g}'}
     return StatusRow(WARN if warning else OK, name, warning or 'no singularity is near', values)
 
 
-def rate_row(node: str, rate: float, wanted: float, counts: NodeCounts) -> StatusRow:
+def rate_row(node: str, rate: float, target: float, counts: NodeCounts) -> StatusRow:
     """
     Return the diagnostic row of the tick rate [Hz] and of the message counts.
 
     It warns if more than one tick in twenty is missing. The count of one second is inexact by one.
     """
-    late = rate < max(0.95 * wanted - 1.0, 0.5 * wanted)
+    late = rate < max(0.95 * target - 1.0, 0.5 * target)
     values = {
         'rate': f'{rate:.1f}',
-        'wanted_rate': f'{wanted:g}',
+        'wanted_rate': f'{target:g}',
         'ticks': str(counts.ticks),
         'missed_ticks': str(counts.missed_ticks),
         'longest_interval': f'{counts.longest_interval:.3g}',
         'goals': str(counts.goals),
         'joint_states': str(counts.joint_states),
     }
-    message = f'{rate:.1f} of {wanted:g} Hz'
+    message = f'{rate:.1f} of {target:g} Hz'
     if late:
         message += f': ticks are late, by up to {counts.longest_interval:.3g} s between two'
     return StatusRow(WARN if late else OK, f'{node}: ticks', message, values)

@@ -8,7 +8,7 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped, TransformStamped
 from ik_node.errors import IkError
-from ik_node.model.rotation import pose_from_matrix, pose_inverse
+from ik_node.model.rotation import Array, pose_from_matrix, pose_inverse
 from ik_node.robot import Robot
 from ik_node.ros.loading.loaded_model import LoadedModel, multi_dof_joint_links
 from ik_node.ros.messages.convert import fill_pose, Pose
@@ -21,15 +21,13 @@ from ik_node.ros.outputs.diagnostics import (
     TickReport,
 )
 from ik_node.ros.process.named_entities import add_publisher, LATCHED, NamedEntities
-import numpy as np
-from numpy.typing import NDArray
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension, String
 
 
-def multi_dof_joint_poses(robot: Robot, q: NDArray[np.float64]) -> dict[tuple[str, str], Pose]:
+def multi_dof_joint_poses(robot: Robot, q: Array) -> dict[tuple[str, str], Pose]:
     """
     Return the link poses that do not follow from a joint state and the description.
 
@@ -40,9 +38,7 @@ def multi_dof_joint_poses(robot: Robot, q: NDArray[np.float64]) -> dict[tuple[st
     world = root_frame(robot)
     poses = {(world, link): pose for link, pose in base_poses(robot, q).items()}
     for parent, child in multi_dof_joint_links(robot):
-        between: NDArray[np.float64] = pose_inverse(robot.forward(q, parent)) @ robot.forward(
-            q, child
-        )
+        between: Array = pose_inverse(robot.forward(q, parent)) @ robot.forward(q, child)
         poses[parent, child] = pose_from_matrix(between)
     return poses
 
@@ -58,9 +54,7 @@ class TransformOutput:
         self._node = node
         self._broadcaster: Any = None
 
-    def publish(
-        self, model: LoadedModel, q: NDArray[np.float64], stamp: Any, prefix: str = ''
-    ) -> None:
+    def publish(self, model: LoadedModel, q: Array, stamp: Any, prefix: str = '') -> None:
         """
         Send the transforms of one configuration.
 
@@ -96,8 +90,8 @@ def transform_message(parent: str, child: str, pose: Pose, stamp: Any) -> Transf
     message.header.stamp = stamp
     message.header.frame_id = parent
     message.child_frame_id = child
-    move, turn = message.transform.translation, message.transform.rotation
-    (move.x, move.y, move.z), (turn.x, turn.y, turn.z, turn.w) = pose
+    move, rotation = message.transform.translation, message.transform.rotation
+    (move.x, move.y, move.z), (rotation.x, rotation.y, rotation.z, rotation.w) = pose
     return message
 
 
@@ -173,8 +167,6 @@ class DescriptionOutput:
         """Return True if a description is the published one."""
         return text == self._text
 
-
-Array = NDArray[np.float64]
 
 # Largest number of goals per tick whose topics are checked for subscribers.
 _CHECKED_PER_TICK = 64

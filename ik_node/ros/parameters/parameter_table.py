@@ -128,8 +128,8 @@ class ParameterSpec:
     def _refusal(self, value: Any) -> OptionError:
         shown = list(value) if _is_list(value) and not isinstance(value, str) else value
         text = self.default[0] if isinstance(self.default, tuple) else self.default
-        found = shown[0] if isinstance(shown, list) and shown else shown
-        if isinstance(text, str) and isinstance(found, (bool, int, float)):
+        entry = shown[0] if isinstance(shown, list) and shown else shown
+        if isinstance(text, str) and isinstance(entry, (bool, int, float)):
             # The file contains a text, but only the value that ROS made of it is known here.
             return OptionError(
                 self.name,
@@ -160,19 +160,19 @@ def _rows(text: str) -> tuple[ParameterSpec, ...]:
     """
     rows = []
     for head, doc in re.findall(r'^(\S.*)\n((?: .*\n)+)', text, re.MULTILINE):
-        found = cast('re.Match[str]', _ROW.fullmatch(head))
-        low, high = found['low'] or found['least'], found['high']
+        match = cast('re.Match[str]', _ROW.fullmatch(head))
+        low, high = match['low'] or match['least'], match['high']
         rows.append(
             ParameterSpec(
-                found['name'],
-                ast.literal_eval(found['default']),
+                match['name'],
+                ast.literal_eval(match['default']),
                 ' '.join(doc.split()),
-                unit=found['unit'] or '',
+                unit=match['unit'] or '',
                 low=None if low is None else float(low),
                 high=None if high is None else float(high),
-                choices=tuple((found['choices'] or '').split()),
-                live=found['fixed'] is None,
-                form=found['form'] or '',
+                choices=tuple((match['choices'] or '').split()),
+                live=match['fixed'] is None,
+                form=match['form'] or '',
             )
         )
     return tuple(rows)

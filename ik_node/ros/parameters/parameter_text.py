@@ -86,12 +86,12 @@ def unused_files(words: Sequence[str], node_name: str) -> Iterator[str]:
             continue
         # rcl has read the file already; what it accepts beyond YAML is not judged here.
         try:
-            found = list(_nodes_of(parse_yaml(Path(path).read_text(encoding='utf-8'), path)))
+            nodes = list(_nodes_of(parse_yaml(Path(path).read_text(encoding='utf-8'), path)))
         except (OSError, ValueError, DescriptionError):
             continue
-        if found and not any(_names(pattern, node_name) for pattern in found):
+        if nodes and not any(_names(pattern, node_name) for pattern in nodes):
             yield (
-                f'parameter file {path}: it has parameters for {listed(found, 5)}, none for '
+                f'parameter file {path}: it has parameters for {listed(nodes, 5)}, none for '
                 f'{node_name}, so it changes nothing; begin it with {node_name}: or with /**:'
             )
 

@@ -135,13 +135,13 @@ def parse_joint_values(parameter: str, text: str) -> dict[str, float]:
     if not text.strip():
         return {}
     try:
-        found = parse_yaml(text, parameter)
+        mapping = parse_yaml(text, parameter)
     except DescriptionError as error:
         raise OptionError(parameter, text[:80], f'{_ALLOWED} ({error})') from None
-    if not isinstance(found, dict):
+    if not isinstance(mapping, dict):
         raise OptionError(parameter, text[:80], _ALLOWED)
     values = {}
-    for joint, value in found.items():
+    for joint, value in mapping.items():
         if not isinstance(joint, str):
             raise OptionError(parameter, joint, f'{_ALLOWED}; joint names must be text')
         number = _number(value)

@@ -8,6 +8,7 @@ import math
 from typing import Any
 
 from ik_node.errors import IkError, listed, PlanError
+from ik_node.model.rotation import Array
 from ik_node.ros.control.motion import Motion
 from ik_node.ros.messages.convert import RefusedInputError, seconds_from_stamp
 from ik_node.ros.parameters.settings import Settings
@@ -15,10 +16,7 @@ from ik_node.ros.process.background_work import BackgroundWork
 from ik_node.transmission.plan import actuator_plan, ActuatorPlan, START_TOLERANCE
 from ik_node.transmission.transmission import Transmission
 import numpy as np
-from numpy.typing import NDArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -42,8 +40,8 @@ def read_plan(topic: str, message: Any, joints: Sequence[str]) -> JointPlan:
     """
     names = list(message.joint_names)
     if sorted(names) != sorted(joints):
-        wanted = f'the joints of transmission.joints, each once: {listed(joints) or "none"}'
-        raise RefusedInputError(topic, 'joint_names', names, wanted)
+        allowed = f'the joints of transmission.joints, each once: {listed(joints) or "none"}'
+        raise RefusedInputError(topic, 'joint_names', names, allowed)
     if not message.points:
         raise RefusedInputError(topic, 'points', [], 'a plan needs a point')
     order = [names.index(name) for name in joints]
@@ -70,15 +68,15 @@ def _part(topic: str, points: Sequence[Any], field: str, order: Sequence[int]) -
         if field == 'accelerations' and not all(len(part) for part in parts):
             return None
         parts = [part if len(part) else [math.nan] * len(order) for part in parts]
-    for at, part in enumerate(parts):
-        given = getattr(points[at], field)
+    for index, part in enumerate(parts):
+        given = getattr(points[index], field)
         if len(part) != len(order):
             reason = f'{len(order)} joints need as many'
-            name = f'points[{at}].{field}'
+            name = f'points[{index}].{field}'
             raise RefusedInputError(topic, name, f'{len(part)} numbers', reason)
         for value in given:
             if not math.isfinite(value):
-                name = f'points[{at}].{field}'
+                name = f'points[{index}].{field}'
                 raise RefusedInputError(topic, name, value, 'not a finite number')
     return np.array(parts)[:, order]
 
@@ -87,13 +85,13 @@ def trajectory_of(plan: ActuatorPlan, header: Any, motors: Sequence[str]) -> Joi
     """Return a plan of motors as a trajectory with the header of the joint-space plan."""
     order = [plan.actuators.index(name) for name in motors]
     points = []
-    for at, time in enumerate(plan.times.tolist()):
+    for index, time in enumerate(plan.times.tolist()):
         point = JointTrajectoryPoint()
-        point.positions = plan.position[at, order].tolist()
-        point.velocities = plan.velocity[at, order].tolist()
-        point.accelerations = plan.acceleration[at, order].tolist()
+        point.positions = plan.position[index, order].tolist()
+        point.velocities = plan.velocity[index, order].tolist()
+        point.accelerations = plan.acceleration[index, order].tolist()
         if plan.effort is not None:
-            point.effort = plan.effort[at, order].tolist()
+            point.effort = plan.effort[index, order].tolist()
         seconds, nanoseconds = divmod(round(1e9 * time), 1_000_000_000)
         point.time_from_start.sec, point.time_from_start.nanosec = seconds, nanoseconds
         points.append(point)
@@ -116,7 +114,7 @@ class ConvertedPlan:
 
     trajectory: JointTrajectory  # The trajectory of the motors.
     begin: float  # When it begins, by the node's clock [s].
-    start: NDArray[np.float64]  # The configuration from which the plan begins (nq,) [rad or m].
+    start: Array  # The configuration from which the plan begins (nq,) [rad or m].
     made: ActuatorPlan  # The plan of the motors, with the configurations of the robot.
     summary: str  # Number of points, and the singularity that the plan passes, for the log.
     warning: bool  # True if the plan passes near a singularity.
@@ -242,7 +240,7 @@ class PlanConversion:
             raise RefusedInputError(topic, 'header.stamp', stamp, reason)
         return stamp or now
 
-    def _check_start(self, start: NDArray[np.float64], settings: Settings) -> None:
+    def _check_start(self, start: Array, settings: Settings) -> None:
         """Compare the robot with the configuration from which a plan was converted."""
         motion = self._motion
         here, reason = motion.plan_start(settings, self._now())
@@ -260,7 +258,7 @@ class PlanConversion:
 def _converted(
     transmission: Transmission,
     plan: JointPlan,
-    start: NDArray[np.float64],
+    start: Array,
     settings: Settings,
     is_replaced: Callable[[], bool],
 ) -> tuple[ActuatorPlan, str]:

@@ -265,13 +265,13 @@ class PlanAction:
             motors, feedback = message.feedback, self._type.Feedback()
             if not motors.joint_names:
                 return
-            for at, name in enumerate(motors.joint_names):
-                latest[name] = motors, at
+            for index, name in enumerate(motors.joint_names):
+                latest[name] = motors, index
             feedback.header, feedback.joint_names = motors.header, list(space.names)
             try:
                 told = [latest[name] for name in transmission.actuators]
                 for part in ('desired', 'actual'):
-                    points = [(getattr(each, part), at) for each, at in told]
+                    points = [(getattr(each, part), index) for each, index in told]
                     _to_joints(prepared, points, getattr(feedback, part))
             except (IkError, KeyError, IndexError):
                 # Without positions of all motors there is no joint space.
@@ -347,10 +347,10 @@ class _Run:
         trajectory = self._plan.trajectory
         last = np.array(trajectory.points[-1].velocities)
         if last.any():
-            name, most = trajectory.joint_names[int(np.abs(last).argmax())], np.abs(last).max()
+            name, largest = trajectory.joint_names[int(np.abs(last).argmax())], np.abs(last).max()
             return (
-                f': the last point is in motion ({name} at {most:.3g}), which it takes only with '
-                'allow_nonzero_velocity_at_trajectory_end'
+                f': the last point is in motion ({name} at {largest:.3g}), which it takes only '
+                'with allow_nonzero_velocity_at_trajectory_end'
             )
         if any(len(point.effort) for point in trajectory.points):
             return ': the plan has efforts, which many controllers do not take'
@@ -395,8 +395,8 @@ def _to_joints(prepared: PreparedTransmission, points: list[_Moving], into: Any)
     """Write the points and places of the motors as a point of the joint space."""
     velocities = None
     if all(len(point.velocities) for point, _ in points):
-        velocities = [point.velocities[at] for point, at in points]
-    state = prepared([point.positions[at] for point, at in points], velocities)
+        velocities = [point.velocities[index] for point, index in points]
+    state = prepared([point.positions[index] for point, index in points], velocities)
     into.positions = state.joint_position.tolist()
     into.velocities = [] if state.joint_velocity is None else state.joint_velocity.tolist()
     into.time_from_start = points[0][0].time_from_start

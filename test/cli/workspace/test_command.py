@@ -15,19 +15,14 @@ import pytest
 from support.command_line import refusal
 
 
-def test_a_turn_that_is_held(arm, run):
-    """With the orientation asked for, a slide of two axes stays as it is; an arm has none left."""
-    code, _, err, rows = run(arm, '--link', 'tip', '--dof', 'X Y EZ')
-    assert (code, rows) == (2, [])
-    assert 'a link that can move independently along X Y EZ; this one moves on a curve' in err
-
-
 @pytest.mark.parametrize(
     ('words', 'reason'),
     [
+        ([], '--link is missing; links: base, upper, fore, tip'),
         (['--link', 'tipp'], "no link 'tipp'; did you mean 'tip'?"),
         (['--link', 'nose'], "no link 'nose'; known: base, upper, fore, tip"),
         (['--link', 'base'], 'moves in a plane; this one does not move'),
+        (['--dof', 'X Y EZ'], 'along X Y EZ; this one moves on a curve'),
         (['--link', 'fore'], 'this one moves on a curve'),
         (['--plane', 'xz'], "'xz' cannot be used; use xy"),
         (['--plane', 'ab'], "'ab' cannot be used; use xy"),
@@ -50,16 +45,10 @@ def test_a_turn_that_is_held(arm, run):
 def test_unusable_input_ends_with_2(arm, tmp_path, capsys, monkeypatch, words, reason):
     """Exit code 2, one line that says what and where, and no file is begun."""
     monkeypatch.chdir(tmp_path)
-    link = [] if '--link' in words else ['--link', 'tip']
+    link = ['--link', 'tip'] if words and '--link' not in words else []
     assert main(['reach', str(arm), *link, *words]) == 2
     assert reason in refusal(capsys)
     assert [path.name for path in tmp_path.iterdir()] == ['arm.urdf']
-
-
-def test_command_without_a_link_names_the_links(arm, capsys):
-    """As there is nothing to compute."""
-    assert main(['reach', str(arm)]) == 2
-    assert 'arm.urdf: --link is missing; links: base, upper, fore, tip' in refusal(capsys)
 
 
 def test_grid_without_reached_point_exits_with_1(arm, run, tmp_path):
@@ -129,7 +118,6 @@ def test_progress_reaches_the_total(arm, run, monkeypatch):
         """A standard error that somebody looks at."""
 
         def isatty(self):
-            """Say so."""
             return True
 
     screen = Terminal()
@@ -140,15 +128,6 @@ def test_progress_reaches_the_total(arm, run, monkeypatch):
     assert len(shown) > 1
     assert shown == sorted(shown)
     assert screen.getvalue().endswith('\r')
-
-
-def test_help_describes_the_map(capsys):
-    """It says what comes out."""
-    with pytest.raises(SystemExit):
-        main(['reach', '--help'])
-    text = capsys.readouterr().out
-    for word in ('--link', '--plane', '--extent', '--grid', '--plot', 'conditioning', 'Ctrl-C'):
-        assert word in text
 
 
 def test_options_of_reach_page_exist(repository, capsys):

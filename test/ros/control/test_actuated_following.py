@@ -13,35 +13,12 @@ CLOSING = 40
 
 @pytest.fixture
 def hexapod(moving):
-    """Provide the hexapod, its legs measured."""
     return moving('hexapod', state_source='actuated')
 
 
 @pytest.fixture
 def fivebar(moving):
-    """Provide the five-bar, its motors measured."""
     return moving('fivebar', state_source='actuated')
-
-
-def test_measured_leg_lengths_give_the_platform_pose(hexapod):
-    """The result is the pose from which inverse kinematics computed the leg lengths."""
-    solver, q = hexapod.model.solver, hexapod.model.q_start
-    home = hexapod.model.robot.forward(q, 'platform_link')[:3, 3]
-    for step in range(40):
-        angle = 0.2 * step
-        offset = 0.004 * np.array([np.cos(angle), np.sin(angle), 0.5 * np.sin(2 * angle)])
-        turn = np.array([0.0, 0.0, np.sin(0.05 * np.sin(angle)), np.cos(0.05 * np.sin(angle))])
-        answer = solver.solve_pose({'platform_link': (home + offset, turn)}, q)
-        q = answer.q
-        hexapod.measure(**{leg: hexapod.value(leg, q) for leg in LEGS})
-        report, command = hexapod.tick()
-        assert report.converged
-        assert command is None
-        pose = hexapod.model.robot.forward(report.q, 'platform_link')
-        assert pose[:3, 3] == pytest.approx(home + offset, abs=1e-6)
-        for leg in LEGS:
-            assert hexapod.value(leg) == hexapod.value(leg, q)
-        hexapod.watched.check_q(report.q)
 
 
 def test_robot_stays_in_its_assembly_branch(fivebar):
@@ -175,24 +152,6 @@ def test_stop_is_silent_until_every_motor_is_measured(fivebar, measured):
     assert (fivebar.value('left_shoulder'), fivebar.value('right_shoulder')) == (0.2, 0.1)
 
 
-def test_goals_are_ignored_in_actuated_mode(moving):
-    """Only measured values move the robot; a goal has no effect."""
-    robot = moving(
-        'fivebar',
-        state_source='actuated',
-        goal_names=('tool',),
-        goals__tool__link='tool_link',
-        goals__tool__dof='X Y',
-        goal_timeout=0.1,
-    )
-    robot.goal('tool', (0.05, 0.0, 0.0))
-    robot.measure(left_shoulder=0.1, right_shoulder=0.1)
-    report, _ = robot.tick(1.0)
-    assert report.converged
-    assert report.notes == ()
-    assert report.solution.goal_errors == {}
-
-
 def test_sensor_jump_becomes_a_motion_with_max_joint_velocity(fivebar):
     """With max_joint_velocity a jump of the sensor becomes a motion of the joint states."""
     fivebar.configure(max_joint_velocity=0.5)
@@ -217,25 +176,6 @@ SHOULDERS = ('left_shoulder', 'right_shoulder')
 def velocities(robot, report):
     """Return the reported velocities of the motors of the five-bar [rad/s]."""
     return [robot.value(shoulder, report.velocity) for shoulder in SHOULDERS]
-
-
-def test_answer_to_a_measurement_has_the_velocity_between_stamps(fivebar):
-    """Late and irregular arrivals have no effect; ticks in between report the same object."""
-    rng = np.random.default_rng(2)
-    begin = fivebar.now
-    report = fivebar.answer(begin, left_shoulder=0.0, right_shoulder=0.0)
-    assert velocities(fivebar, report) == [0.0, 0.0]
-    for step in range(1, 30):
-        stamp = begin + 0.01 * step
-        for _ in range(4):
-            assert fivebar.tick(0.002)[0] is report
-        fivebar.now = stamp + rng.uniform(0.0, 0.005)
-        moved = 0.01 * step
-        report = fivebar.answer(stamp, left_shoulder=moved, right_shoulder=-0.5 * moved)
-        assert report.converged
-        assert velocities(fivebar, report) == pytest.approx([1.0, -0.5], rel=1e-6)
-        assert (report.velocity != 0.0).all()
-        fivebar.watched.check_q(report.q)
 
 
 def test_two_senders_of_different_motors_get_the_true_velocity(fivebar):

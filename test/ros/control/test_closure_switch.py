@@ -22,47 +22,6 @@ def lead_away(robot):
     return report
 
 
-def others_hold(robot, q):
-    """Assert that the other five loops are closed and limits are kept."""
-    solver = robot.model.solver
-    assert np.abs(solver.drive({}, q).q - q).max() < 1e-5
-    assert (q >= robot.model.lower).all()
-    assert (q <= robot.model.upper).all()
-
-
-def test_released_closure_is_not_enforced(hexapod):
-    """The leg stays behind from the next solve on; the other loops stay closed."""
-    report = lead_away(hexapod)
-    assert BALL not in report.solution.closure_errors
-    assert len(report.solution.closure_errors) == 5
-    assert hexapod.motion.closures.released == {BALL}
-    others_hold(hexapod, report.q)
-
-
-def test_released_closure_closes_at_the_velocity_limits(hexapod):
-    """No joint jumps, the other loops stay closed, and the closure is enforced again."""
-    before = lead_away(hexapod).q
-    assert hexapod.motion.make_closure(hexapod.tracker, BALL, hexapod.settings) == ''
-    window = hexapod.model.max_velocity * 0.01
-    steps = 0
-    while hexapod.motion.closures.closing:
-        report, _ = hexapod.tick()
-        if hexapod.motion.closures.closing:
-            assert report.held == f'closing {BALL}'
-            assert not report.converged
-            assert (np.abs(report.q - before) <= window * (1 + 1e-6)).all()
-            assert np.any(report.velocity != 0.0)
-            others_hold(hexapod, report.q)
-        before = report.q
-        steps += 1
-        assert steps < 500
-    assert steps > 2
-    assert hexapod.motion.closures.released == set()
-    report, _ = hexapod.ticks(5)
-    hexapod.watched.check_q(report.q)
-    assert report.converged
-
-
 def test_closing_keeps_max_joint_velocity(hexapod):
     """max_joint_velocity slows the closing."""
     lead_away(hexapod)
@@ -83,24 +42,6 @@ def test_coincident_frames_close_at_once(hexapod):
     assert hexapod.motion.closures.released == set()
     assert report.q == pytest.approx(before.q, abs=1e-9)
     assert len(report.solution.closure_errors) == 6
-
-
-def test_closure_that_cannot_be_closed_stays_released(moving):
-    """With locked arms the pin cannot close: the reason contains the remaining distance."""
-    robot = moving('fivebar')
-    robot.motion.closures.release(robot.model, 'pin')
-    robot.targets.update(['left_shoulder'], [1.0])
-    robot.targets.apply(robot.model.robot)
-    robot.ticks(2)
-    robot.configure(locked_joints=('left_shoulder', 'left_elbow', 'right_shoulder'))
-    before = robot.tracker.q
-    reason = robot.motion.make_closure(robot.tracker, 'pin', robot.settings)
-    assert 'closure pin stays open by 0.' in reason
-    report, _ = robot.ticks(3)
-    assert robot.motion.closures.released == {'pin'}
-    assert robot.motion.closures.closing == set()
-    assert report.q.tolist() == before.tolist()
-    assert report.solution.closure_errors == {}
 
 
 def test_closing_does_not_move_measured_motors(moving):
@@ -191,12 +132,6 @@ def test_mobility_counts_enforced_closures_and_locks(hexapod):
     assert hexapod.mobility() == 8
     hexapod.configure(locked_joints=())
     assert hexapod.mobility() == 9
-
-
-def test_closing_an_enforced_closure_has_no_effect(hexapod):
-    """It is not an error and moves nothing."""
-    assert hexapod.motion.make_closure(hexapod.tracker, BALL, hexapod.settings) == ''
-    assert hexapod.motion.closures.closing == set()
 
 
 def test_new_goals_keep_closures_released(hexapod, moving, urdf):

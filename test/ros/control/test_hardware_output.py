@@ -58,27 +58,6 @@ def test_no_command_before_a_goal_and_all_measurements(hexapod):
     assert hardware.note == ''
 
 
-def test_no_command_on_stale_measurements(hexapod):
-    """An old measurement is not the robot's position."""
-    hexapod.configure(joint_state_timeout=0.1)
-    hexapod.goal('platform', (0.001, 0.0, 0.0))
-    hexapod.measure(**dict.fromkeys(LEGS, 0.0))
-    hexapod.now += 1.0
-    assert hexapod.tick()[1] is None
-    assert 'joint_states is stale: leg0' in hexapod.motion.hardware.note
-
-
-def test_first_command_is_the_measured_configuration(hexapod):
-    """It is at rest; the solution and the commands continue from there."""
-    solver = hexapod.model.solver
-    measured = solver.drive(dict.fromkeys(LEGS, 0.004), hexapod.model.q_start).q
-    values = {leg: hexapod.value(leg, measured) for leg in LEGS}
-    command, _ = start(hexapod, **values)
-    assert command.positions.tolist() == list(values.values())
-    assert command.velocities.tolist() == [0.0] * 6
-    assert hexapod.motion.hardware.q == pytest.approx(measured, abs=1e-8)
-
-
 def test_commands_approach_the_solution_at_the_limits(hexapod):
     """Each step keeps velocity limits and loops; the last one is the solution, at rest."""
     command, position = start(hexapod)
@@ -204,20 +183,6 @@ def test_an_unreachable_goal_is_approached(hexapod):
     assert hexapod.motion.hardware.q == pytest.approx(hexapod.tracker.q, abs=1e-6)
 
 
-@pytest.mark.parametrize(
-    ('measured', 'words'),
-    [
-        ({'leg0': 0.05}, 'joint leg0 is measured at 0.05, which loops and limits do not allow'),
-        ({'leg0': 0.03, 'leg1': -0.02}, 'is measured at'),
-    ],
-)
-def test_impossible_measurement_gives_no_command(hexapod, measured, words):
-    """A measurement that the description does not allow stops commands and gives the reason."""
-    command, _ = start(hexapod, **measured)
-    assert command is None
-    assert words in hexapod.motion.hardware.note
-
-
 def test_noisy_measurement_starts_at_the_nearest_configuration(hexapod):
     """The first command is the nearest configuration that is allowed."""
     solver, model = hexapod.model.solver, hexapod.model
@@ -251,18 +216,6 @@ def test_measured_passive_joints_select_the_assembly_branch(moving):
     _, command = robot.tick()
     assert command.names == ('left_shoulder', 'right_shoulder')
     assert robot.motion.hardware.q == pytest.approx(q, abs=1e-9)
-
-
-def test_output_joints_selects_and_orders_the_joints(hexapod):
-    """The commands have the joints and the order of output.joints."""
-    hexapod.configure(output__joints=('leg3', 'leg0'))
-    hexapod.measure(leg0=0.0, leg3=0.0)
-    hexapod.goal('platform', (0.001, 0.0, 0.0))
-    _, command = hexapod.tick()
-    assert command.names == ('leg3', 'leg0')
-    _, command = hexapod.tick()
-    q = hexapod.motion.hardware.q
-    assert command.positions.tolist() == [hexapod.value('leg3', q), hexapod.value('leg0', q)]
 
 
 def test_blocked_path_makes_commands_solve_for_the_goals(hexapod, monkeypatch):

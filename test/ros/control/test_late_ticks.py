@@ -3,12 +3,9 @@
 from itertools import pairwise
 
 from ik_node.ros.inputs.goal_inputs import Twist
+from ik_node.ros.outputs.command_publishers import trajectory
 import numpy as np
 import pytest
-
-pytest.importorskip('rclpy')
-
-from ik_node.ros.outputs.command_publishers import trajectory
 from support.trajectory_controller import PERIOD as UPDATE
 from support.trajectory_controller import TrajectoryController
 
@@ -101,7 +98,6 @@ class Controller(Drives):
 
 @pytest.fixture(params=[late_by_up_to_five_periods, late_and_soon])
 def intervals(request):
-    """Provide the intervals of late ticks."""
     return request.param(np.random.default_rng(7))
 
 

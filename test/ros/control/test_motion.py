@@ -12,68 +12,6 @@ def fivebar(moving):
     )
 
 
-def test_pause_stops_motion_and_commands(fivebar):
-    """Nothing moves and no command is sent."""
-    fivebar.goal('tool', (0.02, 0.0, 0.0))
-    fivebar.motion.paused = True
-    report, command = fivebar.ticks(3)
-    assert (report.held, report.silent, command) == ('paused', False, None)
-    assert report.q.tolist() == fivebar.model.q_start.tolist()
-    fivebar.motion.paused = False
-    assert fivebar.tick()[0].converged
-
-
-def test_locked_joints_stay_where_they_are(fivebar):
-    """A joint locked in motion stays; a goal that needs it is not met."""
-    fivebar.goal('tool', (0.02, 0.01, 0.0))
-    fivebar.tick()
-    locked = fivebar.value('left_shoulder')
-    assert abs(locked) > 0.01
-    fivebar.configure(locked_joints=('left_shoulder',))
-    fivebar.goal('tool', (-0.02, 0.0, 0.0))
-    report, _ = fivebar.ticks(5)
-    assert fivebar.value('left_shoulder') == locked
-    assert not report.converged
-    fivebar.watched.check_q(report.q)
-    fivebar.configure(locked_joints=('',))
-    assert fivebar.tick()[0].converged
-
-
-def test_joint_targets_of_the_parameter_are_met_and_come_back(fivebar):
-    """Goals take precedence; a message may change a target, a reset restores it."""
-    fivebar.configure(joint_targets='{left_shoulder: 0.2}')
-    fivebar.tick()
-    assert fivebar.value('left_shoulder') == pytest.approx(0.2, abs=1e-6)
-    fivebar.targets.update(['left_shoulder'], [0.3])
-    fivebar.targets.apply(fivebar.model.robot)
-    fivebar.tick()
-    assert fivebar.value('left_shoulder') == pytest.approx(0.3, abs=1e-6)
-    fivebar.motion.reset(fivebar.tracker)
-    fivebar.ticks(2)
-    assert fivebar.value('left_shoulder') == pytest.approx(0.2, abs=1e-6)
-    fivebar.configure(joint_targets='')
-    fivebar.goal('tool', (0.0, 0.0, 0.0))
-    assert fivebar.tick()[0].converged
-
-
-def test_robot_drifts_to_the_configured_or_saved_rest_pose(fivebar):
-    """Saving makes the present configuration the rest pose."""
-    fivebar.configure(rest_pose='{left_shoulder: 0.2, right_shoulder: 0.1}')
-    fivebar.ticks(200)
-    assert fivebar.value('left_shoulder') == pytest.approx(0.2, abs=1e-3)
-    fivebar.goal('tool', (0.05, -0.02, 0.0))
-    fivebar.tick()
-    saved = fivebar.tracker.q
-    fivebar.motion.save_rest_pose(fivebar.tracker)
-    fivebar.motion.reset(fivebar.tracker)
-    fivebar.ticks(300)
-    assert fivebar.tracker.q == pytest.approx(saved, abs=1e-3)
-    fivebar.configure(rest_pose='')
-    fivebar.motion.reset(fivebar.tracker)
-    fivebar.ticks(50)
-    assert fivebar.tracker.q == pytest.approx(fivebar.model.q_start, abs=1e-9)
-
-
 def test_joint_targets_and_locks_survive_a_new_model(fivebar, moving):
     """Other goals build a new model, whose joints get the same targets and locks."""
     fivebar.motion.save_rest_pose(fivebar.tracker)
@@ -93,15 +31,6 @@ def test_saved_rest_pose_is_dropped_for_another_robot(fivebar, moving):
     again = moving('fivebar').model
     fivebar.motion.take_model(again, fivebar.settings)
     assert not any(joint.rest_pose_set for joint in again.robot.joint_order)
-
-
-def test_joint_roles_follow_the_parameters(fivebar):
-    """Actuated, commanded and locked joints may change at any time."""
-    fivebar.configure(actuated_joints=('right_shoulder',), output__joints=('left_shoulder',))
-    assert fivebar.motion.roles.actuated == ('right_shoulder',)
-    assert fivebar.motion.roles.outputs == ('left_shoulder',)
-    fivebar.configure(actuated_joints=('',), output__joints=('',))
-    assert fivebar.motion.roles.outputs == ('left_shoulder', 'right_shoulder')
 
 
 @pytest.mark.parametrize('source', ['solution', 'measured', 'actuated'])
@@ -162,14 +91,3 @@ def test_measured_jump_becomes_a_motion(fivebar):
         before = report.q
         report, _ = fivebar.tick()
     assert report.q == pytest.approx(q, abs=1e-6)
-
-
-def test_floating_base_is_solved_for(moving):
-    """Its six values are solved for as others; poses are in the world frame."""
-    robot = moving('fivebar', root='floating', goal_names=('base',), goals__base__link='base_link')
-    assert robot.model.root_frame == 'world'
-    position = robot.goal('base', (1.0, 2.0, 3.0))
-    report, _ = robot.tick()
-    assert report.converged
-    assert robot.model.robot.forward(report.q, 'base_link')[:3, 3] == pytest.approx(position)
-    assert robot.motion.roles.actuated == ('left_shoulder', 'right_shoulder')

@@ -34,7 +34,6 @@ class SolverDouble:
         )
 
     def solve_pose(self, goals, q0, max_step=None):
-        """Answer."""
         self.asked.append((dict(goals), q0.copy(), max_step))
         if isinstance(self.answer, Exception):
             raise self.answer
@@ -59,7 +58,6 @@ def model(solver=None, names=('a', 'b'), text='one', start=(0.1, 0.2)):
 
 @pytest.fixture
 def solver():
-    """Provide the solver that answers."""
     return SolverDouble()
 
 
@@ -70,41 +68,13 @@ def tracker(solver):
 
 
 def tick(tracker, now, start=None, **values):
-    """Tick once."""
     return tracker.tick({}, start, Settings.from_values(values), now)
-
-
-def test_each_tick_starts_at_the_last_solution(tracker, solver):
-    """The first tick starts at the description's configuration."""
-    tick(tracker, 1.0)
-    solver.answer = np.array([0.5, 0.5])
-    tick(tracker, 2.0)
-    tick(tracker, 3.0)
-    assert [q0.tolist() for _, q0, _ in solver.asked] == [[0.1, 0.2], [0.0, 0.0], [0.5, 0.5]]
-
-
-def test_velocity_is_the_difference_over_time(tracker, solver):
-    """The first tick has no velocity."""
-    assert tick(tracker, 1.0).velocity.tolist() == [0.0, 0.0]
-    solver.answer = np.array([0.1, -0.2])
-    assert tick(tracker, 1.5).velocity.tolist() == [0.2, -0.4]
-    assert tick(tracker, 1.5).velocity.tolist() == [0.0, 0.0]
-    solver.answer = np.zeros(2)
-    assert tick(tracker, 0.5).velocity.tolist() == [0.0, 0.0]
 
 
 def test_measured_start_is_clipped_to_limits_if_asked(tracker, solver):
     """A sensor value may exceed a limit; the start of a solve does not."""
     tick(tracker, 1.0, np.array([3.0, 0.4]), **{'solver.start_outside': 'clamp'})
     assert solver.asked[-1][1].tolist() == [1.0, 0.4]
-
-
-def test_velocity_limits_become_a_joint_window(tracker, solver):
-    """It is the share of the limits times the period; without the parameter there is none."""
-    tick(tracker, 1.0)
-    tick(tracker, 2.0, max_joint_velocity=0.5, rate=100.0)
-    assert solver.asked[0][2] is None
-    assert solver.asked[1][2].tolist() == [pytest.approx(0.01), np.inf]
 
 
 def test_joint_window_grows_with_the_elapsed_time(tracker, solver):
@@ -154,40 +124,6 @@ def test_loosened_thresholds_loosen_the_check(tracker, solver):
     solver.errors = {'pin': Data(position=1e-4, orientation=0.0)}
     assert tick(tracker, 1.0).held
     assert not tick(tracker, 2.0, **{'solver.translation_converge_threshold': 1e-3}).held
-
-
-def test_drive_that_misses_its_values_is_rejected(tracker, solver):
-    """Values slightly beyond a limit are set to the limit."""
-    solver.driven = np.array([1.0, 0.5])
-    settings = Settings.from_values({})
-    report = tracker.drive({'a': 1.0 + 1e-7}, settings, 1.0, ())
-    assert solver.wanted == {'a': 1.0}
-    assert report.converged
-    report = tracker.drive({'b': 0.7}, settings, 2.0, ('note',))
-    assert report.held.startswith(
-        'no configuration with closed loops has the measured values: b stopped at 0.5'
-    )
-    assert report.notes == ('note',)
-    assert report.q.tolist() == [1.0, 0.5]
-
-
-def test_hold_repeats_the_last_solution_at_rest(tracker, solver):
-    """It does not call the solver."""
-    solver.answer = np.array([0.3, 0.3])
-    tick(tracker, 1.0)
-    report = tracker.hold(2.0, 'paused')
-    assert (report.q.tolist(), report.held, report.solution) == ([0.3, 0.3], 'paused', None)
-    assert len(solver.asked) == 1
-
-
-def test_jump_has_no_velocity(tracker, solver):
-    """The tracker goes to the description's configuration without a velocity."""
-    tick(tracker, 1.0)
-    tracker.jump(tracker.model.q_start)
-    solver.answer = np.array([0.1, 0.2])
-    report = tick(tracker, 2.0)
-    assert solver.asked[-1][1].tolist() == [0.1, 0.2]
-    assert report.velocity.tolist() == [0.0, 0.0]
 
 
 def test_model_with_the_same_joints_keeps_the_configuration(tracker, solver):

@@ -2,12 +2,9 @@
 
 from itertools import pairwise
 
+from ik_node.ros.outputs.command_publishers import trajectory
 import numpy as np
 import pytest
-
-pytest.importorskip('rclpy')
-
-from ik_node.ros.outputs.command_publishers import trajectory
 from support.trajectory_controller import rms_acceleration
 
 ARMS = ('arm0', 'arm1', 'arm2')

@@ -10,7 +10,6 @@ LEGS = [f'leg{number}' for number in range(6)]
 
 @pytest.fixture
 def hexapod(moving):
-    """Provide the hexapod, its platform a goal."""
     return moving('hexapod', goal_names=('platform',), goals__platform__link='platform_link')
 
 

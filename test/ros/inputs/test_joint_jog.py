@@ -3,13 +3,10 @@
 import sys
 from types import ModuleType
 
-import pytest
-
-pytest.importorskip('rclpy')
-
 from ik_node.ros.inputs.inputs import Inputs
 from ik_node.ros.loading.joint_roles import JointRoles
 from ik_node.ros.process.node_health import NodeCounts
+import pytest
 import rclpy
 from support.control_messages import JointJog
 

@@ -92,26 +92,3 @@ def test_last_rest_pose_replaces_the_earlier_one(robot):
     rest.configure({})
     rest.apply(robot)
     assert rests(robot) == {}
-
-
-def test_saved_rest_pose_is_dropped_for_another_robot(robot):
-    """Another robot has the rest pose of the parameter."""
-    rest = RestPose()
-    rest.configure({'one': 0.1})
-    rest.save({'one': 0.2})
-    rest.forget()
-    rest.apply(robot)
-    assert rests(robot) == {'one': [0.1]}
-
-
-def test_solver_notices_changed_joint_targets(robot):
-    """A running solver uses new targets and drops removed ones."""
-    from ik_node.solver import Solver, SolverOptions
-
-    solver, wishes = Solver(robot, SolverOptions(restarts=0)), JointTargets()
-    assert solver.solve_pose({}).q[0] == 0.0
-    wishes.update(['one'], [0.5])
-    wishes.apply(robot)
-    assert solver.solve_pose({}).q[0] == 0.5
-    wishes.clear(robot)
-    assert solver.solve_pose({}).q[0] == 0.0

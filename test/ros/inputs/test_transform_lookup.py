@@ -4,16 +4,13 @@ import sys
 from types import SimpleNamespace as Data
 from typing import ClassVar
 
-import pytest
-
-pytest.importorskip('rclpy')
-
 from geometry_msgs.msg import PoseStamped, TransformStamped
 from ik_node.ros.inputs import transform_lookup
 from ik_node.ros.inputs.inputs import Inputs
 from ik_node.ros.inputs.transform_lookup import TransformLookup
 from ik_node.ros.process.node_health import NodeCounts
 import numpy as np
+import pytest
 import rclpy
 from rclpy.time import Time
 
@@ -52,7 +49,6 @@ class Buffer:
         return max((each for each in history if each[0] <= seconds), key=lambda each: each[0])[1]
 
     def clear(self):
-        """Forget."""
         self.known.clear()
 
 
@@ -65,7 +61,6 @@ class Listener:
         Listener.count += 1
 
     def unregister(self):
-        """Listen no more."""
         Listener.count -= 1
 
 

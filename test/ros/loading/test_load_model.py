@@ -52,12 +52,6 @@ def test_bad_description_is_refused():
             load_model(request(text))
 
 
-def test_goal_with_missing_link_is_refused(urdf):
-    """The error names the parameter and existing links."""
-    with pytest.raises(OptionError, match=r"goals\.tool\.link: 'nose'.*tool_link"):
-        load_model(request(urdf('fivebar'), link='nose'))
-
-
 def test_robot_with_open_loops_is_refused(urdf):
     """The error names the loop and how far it is open."""
     closures = """
@@ -92,20 +86,6 @@ def joint_request(text, **values):
     return ModelRequest.of(text, Settings.from_values(values))
 
 
-@pytest.mark.parametrize(
-    ('values', 'words'),
-    [
-        ({'locked_joints': ('nose',)}, "locked_joints: 'nose'"),
-        ({'actuated_joints': ('nose',)}, "actuated_joints: 'nose'"),
-        ({'output.joints': ('nose',)}, r"output\.joints: 'nose'"),
-    ],
-)
-def test_parameter_with_missing_joint_refuses_the_description(urdf, values, words):
-    """The error names the parameter and existing joints."""
-    with pytest.raises(OptionError, match=f'{words}.*left_shoulder'):
-        load_model(joint_request(urdf('fivebar'), **values))
-
-
 def test_a_huge_robot_is_refused(monkeypatch):
     """It is refused before it is parsed or closed; the largest allowed one is accepted."""
     monkeypatch.setattr(size_limits, 'MOST_LINKS', 5)
@@ -122,15 +102,6 @@ def test_a_huge_robot_is_refused(monkeypatch):
         load_model(request(text.replace('</robot>', '<link\nname="l6"/></robot>')))
     with pytest.raises(DescriptionError, match='2 loops; a node accepts at most 1'):
         load_model(request(text.replace('</robot>', f'{joint.format(2)}</robot>')))
-
-
-def test_floating_root_adds_six_values(urdf):
-    """They come before the others, and poses are in the world frame."""
-    model = load_model(joint_request(urdf('fivebar'), root='floating'))
-    assert model.joint_names[0] == '__world_joint__.X'
-    assert model.root_frame == 'world'
-    assert model.mobility == 8
-    assert load_model(joint_request(urdf('fivebar'))).root_frame == 'base_link'
 
 
 def test_settings_are_checked_against_the_robot(urdf):

@@ -34,13 +34,11 @@ class Builder:
 
 @pytest.fixture
 def builder():
-    """Provide the builder of a supply."""
     return Builder()
 
 
 @pytest.fixture
 def supply(builder):
-    """Provide a supply."""
     return ModelSupply(builder)
 
 
@@ -62,41 +60,12 @@ def taken(supply):
     return models[0] if models else None
 
 
-def test_a_good_description_becomes_a_model(supply):
-    """It is built with the goals of the settings."""
-    assert supply.describe('good', settings())
-    model = outcome(supply)
-    assert model.request.text == 'good'
-    assert [goal.link for goal in model.request.goals] == ['tip']
-    assert taken(supply) is None
-
-
-def test_a_bad_description_is_refused_in_one_line(supply):
-    """The reason is kept until a valid description arrives."""
-    supply.describe('bad', settings())
-    assert outcome(supply) is None
-    assert supply.refused == '<text>: not a robot'
-    supply.describe('good', settings())
-    assert outcome(supply) is not None
-    assert supply.refused == ''
-
-
 def test_a_defect_does_not_end_the_thread(supply):
     """Any other exception is reported like a refusal."""
     supply.describe('broken', settings())
     assert outcome(supply) is None
     assert 'internal error' in supply.refused
     assert 'ZeroDivisionError: oops' in supply.refused
-
-
-def test_the_same_description_again_builds_nothing(supply, builder):
-    """A restarted publisher has no effect."""
-    supply.describe('good', settings())
-    outcome(supply)
-    assert not supply.describe('good', settings())
-    assert supply.describe('good', settings(link='other'))
-    outcome(supply)
-    assert len(builder.built) == 2
 
 
 def test_a_refused_description_is_tried_again(supply, builder):

@@ -1,13 +1,10 @@
 """Goals as interactive markers, as messages."""
 
-import numpy as np
-import pytest
-
-pytest.importorskip('rclpy')
-
 from ik_node.model.rotation import pose_matrix, quat_to_matrix
 from ik_node.ros.markers.goal_markers import dragged_to, goal_marker, marker_pose
 from ik_node.ros.parameters.settings import Settings
+import numpy as np
+import pytest
 from visualization_msgs.msg import InteractiveMarkerControl, InteractiveMarkerFeedback
 
 POSE = ((0.1, 0.2, 0.3), (0.0, 0.0, 0.6, 0.8))

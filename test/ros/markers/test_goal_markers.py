@@ -3,14 +3,11 @@
 import sys
 from types import SimpleNamespace as Data
 
-import numpy as np
-import pytest
-
-pytest.importorskip('rclpy')
-
 from ik_node.model.rotation import pose_matrix
 from ik_node.ros.markers.goal_markers import GoalMarkers
 from ik_node.ros.parameters.settings import Settings
+import numpy as np
+import pytest
 from visualization_msgs.msg import InteractiveMarkerFeedback
 
 START = ((0.0, 0.0, 1.0), (0.0, 0.0, 0.0, 1.0))
@@ -27,12 +24,9 @@ class Server:
         node.servers.append(self)
 
     def insert(self, marker, *, feedback_callback):
-        """Add a marker."""
         self.waiting.append(lambda: self.shown.update({marker.name: (marker, feedback_callback)}))
 
     def setPose(self, name, pose, header):  # noqa: N802
-        """Move a marker."""
-
         def move():
             marker, _ = self.shown[name]
             marker.pose, marker.header = pose, header
@@ -41,19 +35,16 @@ class Server:
         return True
 
     def erase(self, name):
-        """Remove a marker."""
         self.waiting.append(lambda: self.shown.pop(name))
         return True
 
     def applyChanges(self):  # noqa: N802
-        """Show all changes."""
         self.applied += 1
         for change in self.waiting:
             change()
         self.waiting.clear()
 
     def shutdown(self):
-        """Take everything away."""
         self.shown.clear()
         self.ended = True
 
@@ -73,11 +64,9 @@ class Node:
         self.servers, self.said = [], []
 
     def get_logger(self):
-        """Return itself."""
         return self
 
     def warning(self, text, once):
-        """Warn."""
         if not (once and text in self.said):
             self.said.append(text)
 
@@ -92,7 +81,6 @@ class Goals:
 
     @property
     def server(self):
-        """Return the last server."""
         return self.node.servers[-1]
 
     def update(self):
@@ -115,7 +103,6 @@ class Goals:
 
 @pytest.fixture
 def goals(monkeypatch):
-    """Provide goal markers where interactive_markers is installed."""
     monkeypatch.setitem(sys.modules, 'interactive_markers', Data(InteractiveMarkerServer=Server))
     return Goals()
 

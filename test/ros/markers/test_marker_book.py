@@ -2,13 +2,10 @@
 
 from dataclasses import replace
 
-import pytest
-
-pytest.importorskip('rclpy')
-
 from builtin_interfaces.msg import Time
 from ik_node.ros.markers.marker_book import AT_ONCE, MarkerBook, markers_of
 from ik_node.scene import Capsule, Sector, Segment, Sphere, Text
+import pytest
 from rclpy.serialization import deserialize_message, serialize_message
 from support.marker_cloud import Viewer
 from visualization_msgs.msg import Marker
@@ -18,7 +15,6 @@ TURN = (0.0, 0.6, 0.0, 0.8)
 
 
 def shape(kind, name, at, *more):
-    """Return a shape somewhere."""
     return kind(name, name.split('/')[0], 'x', (at, 2.0, -3.0), TURN, RGBA, 0.0, *more)
 
 
@@ -35,7 +31,6 @@ def scene(at):
 
 
 def spheres(count):
-    """Return many shapes."""
     return [shape(Sphere, f'axes/{number}', float(number), 0.1, 12) for number in range(count)]
 
 
@@ -71,7 +66,6 @@ def plain(marker):
 
 @pytest.fixture
 def sent():
-    """Provide a book that has sent nothing."""
     return Sent()
 
 
@@ -127,16 +121,6 @@ def test_later_message_repeats_deletions(sent):
     slow.take(sent.send(spheres(3)))
     assert slow.markers.keys() == sent.viewer.markers.keys()
     assert sent.shows(spheres(3))
-
-
-def test_cleared_deletions_are_not_sent_again(sent):
-    """After several robots in turn, a message covers the present and the last one only."""
-    for number in range(5):
-        shapes = [replace(each, name=f'axes/{number}/{each.name}') for each in spheres(4)]
-        sent.book.clear_deletions()
-        sent.send(shapes)
-        assert sent.shows(shapes)
-        assert len(sent.send(shapes).markers) <= 8
 
 
 def test_changed_appearance_replaces_a_marker(sent):

@@ -2,14 +2,11 @@
 
 from types import SimpleNamespace as Data
 
-import numpy as np
-import pytest
-
-pytest.importorskip('rclpy')
-
 from ik_node.ros.markers import scene_output
 from ik_node.ros.markers.scene_output import SceneOutput
 from ik_node.ros.parameters.settings import Settings
+import numpy as np
+import pytest
 
 POSE = ((0.0, 0.0, 1.0), (0.0, 0.0, 0.0, 1.0))
 
@@ -29,26 +26,21 @@ class Scene:
 
     @property
     def is_drawing(self):
-        """Whether layers are left."""
         return self.left > 0
 
     def begin(self, model, q, goals, settings, stamp):
-        """Begin with a sight."""
         self.drawn.append((q[0], goals))
         self.left = self.layers
 
     def draw(self):
-        """Draw a layer."""
         self.left -= 1
         self.now += self.work
         self.sent.append(self.drawn[-1][0])
 
     def update(self, model, q, goals):
-        """Place the goals' markers."""
         self.held.append(goals)
 
     def close(self):
-        """Close the goals' markers."""
         self.closed += 1
 
     def ticks(self, count, period, q=0.0):
@@ -66,17 +58,7 @@ class Scene:
 
 @pytest.fixture
 def scene(monkeypatch):
-    """Provide a scene."""
     return Scene(monkeypatch)
-
-
-@pytest.mark.parametrize(
-    ('rate', 'period', 'expected'), [(10.0, 0.01, 10), (30.0, 0.01, 30), (2000.0, 0.01, 100)]
-)
-def test_drawing_keeps_its_rate(scene, rate, period, expected):
-    """The average is the rate, with at most one drawing per tick."""
-    scene.values['markers.rate'] = rate
-    assert scene.ticks(100, period) == pytest.approx(expected, abs=1)
 
 
 def test_missed_drawings_are_not_made_up(scene):

@@ -2,11 +2,6 @@
 
 from dataclasses import replace
 
-import numpy as np
-import pytest
-
-pytest.importorskip('rclpy')
-
 from ik_node.ros.markers.marker_book import appearance, markers_of, numbers, put
 from ik_node.scene import (
     Arrow,
@@ -21,6 +16,8 @@ from ik_node.scene import (
     Text,
     Triad,
 )
+import numpy as np
+import pytest
 from support.marker_cloud import cloud, colour_of, pose_of
 from visualization_msgs.msg import Marker
 

@@ -12,11 +12,8 @@ from ik_node.ros.messages.convert import (
     measurement_from_message,
     pose_from_message,
     pose_in_root,
-    positions_from_message,
     quat_xyzw_from_rpy,
     RefusedInputError,
-    seconds_from_stamp,
-    twist_from_message,
 )
 import numpy as np
 import pytest
@@ -77,36 +74,6 @@ def test_position_beyond_the_limit_of_the_solver_is_refused(large):
     assert pose_from_message('t', pose_data(limit))[0] == limit
 
 
-@pytest.mark.parametrize(('field', 'unit'), [('linear', 'm/s'), ('angular', 'rad/s')])
-@pytest.mark.parametrize('large', [1e41, -1e200])
-def test_too_fast_twist_is_refused(field, unit, large):
-    """The error names field, value and limit."""
-    twist = Data(linear=Data(x=0.0, y=0.0, z=0.0), angular=Data(x=0.0, y=0.0, z=0.0))
-    getattr(twist, field).z = large
-    words = rf'twist.{field}.z = .* not within 1e\+40 {unit}$'
-    with pytest.raises(RefusedInputError, match=words):
-        twist_from_message('t', twist)
-
-
-def test_joint_names_and_positions_are_read():
-    """They are returned unchanged."""
-    assert positions_from_message('j', Data(name=['a'], position=[0.5])) == (['a'], [0.5])
-
-
-@pytest.mark.parametrize(
-    ('names', 'positions', 'words'),
-    [
-        (['a', 'b'], [0.5], '1 numbers.*2 names'),
-        (['a'], [], '0 numbers'),
-        (['a', 'b'], [0.5, math.nan], 'position of b = nan'),
-    ],
-)
-def test_bad_joint_states_are_refused(names, positions, words):
-    """The error names wrong sizes and non-finite values."""
-    with pytest.raises(RefusedInputError, match=words):
-        positions_from_message('joint_states', Data(name=names, position=positions))
-
-
 @pytest.mark.parametrize('unknown', [math.nan, math.inf, -math.inf])
 def test_unknown_effort_of_a_measurement_drops_only_itself(unknown):
     """Drivers send such numbers for a motor that is off; what the others measure counts."""
@@ -141,11 +108,6 @@ def test_written_pose_reads_back():
     assert type(pose.position.x) is float
     assert type(pose.orientation.w) is float
     assert pose_matrix(*pose_from_message('t', pose)) == pytest.approx(matrix, abs=1e-15)
-
-
-def test_stamp_becomes_seconds():
-    """Seconds and nanoseconds are added."""
-    assert seconds_from_stamp(Data(sec=2, nanosec=500_000_000)) == 2.5
 
 
 FIXED = (

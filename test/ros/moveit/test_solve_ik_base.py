@@ -2,13 +2,10 @@
 
 import math
 
-import pytest
-
-pytest.importorskip('rclpy')
-
 from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import Transform
 import numpy as np
+import pytest
 from scipy.spatial.transform import Rotation
 from support.ik_asking import arm_text, Asking, moved, parts
 from support.moveit_messages import GetPositionIK, request_for, stamped, state_of
@@ -35,7 +32,6 @@ def floating():
 
 
 def transform_of(position, quat_xyzw):
-    """Return a geometry_msgs/Transform."""
     message = Transform()
     move, turn = message.translation, message.rotation
     move.x, move.y, move.z = map(float, position)

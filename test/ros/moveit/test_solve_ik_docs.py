@@ -3,12 +3,9 @@
 import re
 import xml.etree.ElementTree as ElementTree
 
-import pytest
-
-pytest.importorskip('rclpy')
-
 from ik_node.ros.moveit.ik_request import IkCode, RESTARTS, TIME_BUDGET
 from ik_node.ros.moveit.ik_service import FURTHER_SOLVES, SERVICE
+import pytest
 from support.ik_asking import Asking
 from support.moveit_messages import GetPositionIK
 from support.naive import motion
@@ -17,7 +14,6 @@ import yaml
 
 @pytest.fixture(scope='module')
 def text(repository):
-    """Return the page."""
     return (repository / 'docs' / 'moveit.md').read_text()
 
 

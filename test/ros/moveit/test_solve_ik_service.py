@@ -5,13 +5,10 @@ import threading
 import time
 from types import ModuleType, SimpleNamespace
 
-import pytest
-
-pytest.importorskip('rclpy')
-
 from ik_node.ros.moveit import ik_service
 from ik_node.ros.moveit.ik_service import add_ik_service, BackgroundWork
 import numpy as np
+import pytest
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.node import Node
@@ -20,8 +17,6 @@ from support import moveit_messages
 from support.ik_asking import access_of, arm_text, Asking, moved, parts
 from support.moveit_messages import GetPositionIK, request_for, stamped, state_of
 from support.waiting import PATIENCE, wait_until
-
-pytestmark = pytest.mark.ros
 
 BENT = np.array((0.3, 0.5, 0.9, 0.2, 0.6, -0.4))
 
@@ -42,7 +37,6 @@ class RecordingNode(Node):
         return self.offered[-1]
 
     def destroy_service(self, service):
-        """Take a service away."""
         if service in self.offered:
             self.offered.remove(service)
             return True
@@ -58,7 +52,6 @@ class RecordingNode(Node):
 
 @pytest.fixture
 def node(context):
-    """Provide a node."""
     node = RecordingNode(context)
     yield node
     node.destroy_node()
@@ -84,7 +77,6 @@ def moveit(monkeypatch):
 
 @pytest.fixture
 def arm():
-    """Provide an arm of six joints, bent."""
     asking = Asking(arm_text(6))
     asking.q = BENT.copy()
     return asking

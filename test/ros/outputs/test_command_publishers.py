@@ -2,11 +2,6 @@
 
 import dataclasses
 
-import numpy as np
-import pytest
-
-pytest.importorskip('rclpy')
-
 from ik_node.ros.outputs.command_publishers import (
     CommandedState,
     CommandPublishers,
@@ -15,6 +10,8 @@ from ik_node.ros.outputs.command_publishers import (
     trajectory,
 )
 from ik_node.ros.parameters.settings import Outlet, outlets_of_all
+import numpy as np
+import pytest
 
 COMMAND = HardwareCommand(('b', 'a'), np.array([0.1, 0.2]), np.array([1.0, -1.0]), 0.01)
 
@@ -26,7 +23,6 @@ class NodeDouble:
         self.topics = {}
 
     def create_publisher(self, kind, topic, depth, event_callbacks):
-        """Create."""
         self.topics[topic] = []
         self.last = topic
         return PublisherDouble(topic, self.topics[topic])
@@ -38,7 +34,6 @@ class NodeDouble:
         return self.timer
 
     def destroy_publisher(self, publisher):
-        """Destroy."""
         del self.topics[publisher.topic]
 
 
@@ -53,11 +48,9 @@ class TimerDouble:
         return not self.runs
 
     def reset(self):
-        """Run."""
         self.runs = True
 
     def cancel(self):
-        """Do not run."""
         self.runs = False
 
     def elapse(self):
@@ -75,7 +68,6 @@ class PublisherDouble:
         self.messages = messages
 
     def publish(self, message):
-        """Publish."""
         self.messages.append(message)
 
     def wait_for_all_acked(self, timeout):

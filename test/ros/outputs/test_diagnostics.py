@@ -5,16 +5,7 @@ import re
 from types import SimpleNamespace as Data
 
 from ik_node.ros.messages.status_row import ERROR, OK, WARN
-from ik_node.ros.outputs.diagnostics import (
-    input_row,
-    model_row,
-    output_row,
-    rate_row,
-    residual_labels,
-    residual_numbers,
-    solve_rows,
-    TickReport,
-)
+from ik_node.ros.outputs.diagnostics import input_row, model_row, rate_row, solve_rows, TickReport
 from ik_node.ros.process.node_health import NodeCounts
 from ik_node.solver import Status
 import numpy as np
@@ -120,26 +111,6 @@ def test_notes_raise_the_level_to_warning():
     assert 'goal a is stale' in row.message
 
 
-def test_row_without_a_solve_has_the_reason():
-    """A paused node reports that it is paused."""
-    (row,) = solve_rows('ik', TickReport(np.zeros(1), np.zeros(1), None, 'paused'))
-    assert (row.level, row.message) == (WARN, 'not solved: paused')
-
-
-def test_robot_without_chains_has_a_row():
-    """An open robot without a goal has nothing to solve."""
-    (row,) = solve_rows('ik', report())
-    assert row.level == OK
-    assert row.message.startswith('CONVERGED')
-
-
-def test_residual_labels_and_numbers_have_one_order():
-    """Goals come before loops, and position before orientation."""
-    both = solution(Status.CONVERGED, Status.CONVERGED)
-    assert residual_labels(both) == ('goal0', 'goal1', 'loop0', 'loop1')
-    assert residual_numbers(both) == [0.0, 1e-9, 0.01, 1e-9, 1e-9, 0.0, 1e-9, 0.0]
-
-
 MODEL = Data(
     robot=Data(name='arm', closures={}, goals={'hand': None}), joint_names=('a', 'b'), mobility=2
 )
@@ -159,40 +130,6 @@ def test_model_row_names_model_and_refusal(model, refused, level, words):
     row = model_row('ik', model, refused, False)
     assert row.level == level
     assert re.search(words, row.message)
-
-
-def test_model_row_reports_a_build():
-    """The first model has a message, a further one a value."""
-    row = model_row('ik', None, '', True)
-    assert (row.level, row.message) == (WARN, 'building the first model')
-    row = model_row('ik', MODEL, '', True)
-    assert (row.level, row.message, row.values['building']) == (OK, 'robot arm', 'true')
-
-
-def test_model_row_names_released_closures():
-    """The value exists only if there are any."""
-    assert 'released' not in model_row('ik', MODEL, '', False).values
-    assert model_row('ik', MODEL, '', False, {'b', 'a'}).values['released'] == 'a b'
-
-
-@pytest.mark.parametrize(
-    ('commanding', 'note', 'level', 'message'),
-    [
-        (False, 'no goal yet', WARN, 'silent: no goal yet'),
-        (True, '', OK, 'commanding'),
-        (True, 'goal a is stale', WARN, 'commanding: goal a is stale'),
-    ],
-)
-def test_output_row_reports_commands_and_obstacles(commanding, note, level, message):
-    """It contains why commands do not follow the goals."""
-    row = output_row('ik', commanding, note)
-    assert (row.level, row.message) == (level, message)
-
-
-def test_output_row_is_an_error_if_a_joint_does_not_follow():
-    """It is an error even while commands are sent."""
-    row = output_row('ik', True, '', 'joint a does not follow')
-    assert (row.level, row.message) == (ERROR, 'commanding: joint a does not follow')
 
 
 def test_rate_row_warns_when_one_tick_in_twenty_is_missing():

@@ -3,15 +3,12 @@
 import dataclasses
 from types import SimpleNamespace as Data
 
-import pytest
-
-pytest.importorskip('rclpy')
-
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray
 from ik_node.ros.outputs import node_outputs
 from ik_node.ros.outputs.node_outputs import JointStateOutput, StatusOutput, TickReport
 import numpy as np
+import pytest
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
@@ -32,7 +29,6 @@ class Listener:
         return 1
 
     def publish(self, message):
-        """Keep a copy."""
         self.messages.append(deserialize_message(serialize_message(message), self.kind))
 
 

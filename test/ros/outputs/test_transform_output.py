@@ -4,15 +4,12 @@ import math
 import sys
 from types import SimpleNamespace as Data
 
-import pytest
-
-pytest.importorskip('rclpy')
-
 from builtin_interfaces.msg import Time
 from ik_node.robot import load_robot
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.names import root_frame
-from ik_node.ros.outputs.node_outputs import transform_message, TransformOutput
+from ik_node.ros.outputs.node_outputs import TransformOutput
+import pytest
 
 ARM = """<robot name="arm"><link name="base"/><link name="tip"/>
   <joint name="turn" type="continuous"><parent link="base"/><child link="tip"/></joint></robot>"""
@@ -40,11 +37,9 @@ class Log:
         self.said = []
 
     def get_logger(self):
-        """Return itself."""
         return self
 
     def warning(self, text, once):
-        """Warn."""
         if not (once and text in self.said):
             self.said.append(text)
 
@@ -59,7 +54,6 @@ def model(root, text=ARM):
 
 @pytest.fixture
 def tf2(monkeypatch):
-    """Provide a stand-in for tf2_ros."""
     sent = []
     tf2_ros = Data(TransformBroadcaster=lambda node: Broadcaster(sent))
     monkeypatch.setitem(sys.modules, 'tf2_ros', tf2_ros)
@@ -109,19 +103,6 @@ def test_multi_dof_joints_are_broadcast(tf2):
     assert (slide.x, slide.y, slide.z) == pytest.approx((0.0, 0.7, 0.0))
 
 
-def test_each_model_has_its_own_transforms(tf2):
-    """Whether there is anything to send is determined for each model."""
-    output, fixed, wide = TransformOutput(Log()), model('fixed'), model('floating', WIDE)
-    output.publish(fixed, fixed.robot.q, STAMP)
-    output.publish(wide, wide.robot.q, STAMP)
-    output.publish(fixed, fixed.robot.q, STAMP)
-    assert [(each.header.frame_id, each.child_frame_id) for each in tf2] == [
-        ('world', 'base'),
-        ('arm', 'ball'),
-        ('base', 'plate'),
-    ]
-
-
 def test_missing_tf2_is_logged_once(monkeypatch):
     """One line names the missing package."""
     monkeypatch.setitem(sys.modules, 'tf2_ros', None)
@@ -131,11 +112,3 @@ def test_missing_tf2_is_logged_once(monkeypatch):
         output.publish(floating, floating.robot.q, STAMP)
     assert len(node.said) == 1
     assert 'tf2_ros is not installed' in node.said[0]
-
-
-def test_transform_message_has_position_and_quaternion():
-    """They are Python floats, and the quaternion is xyzw."""
-    message = transform_message('a', 'b', ((1.0, 2.0, 3.0), (0.1, 0.2, 0.3, 0.4)), STAMP)
-    turn = message.transform.rotation
-    assert (turn.x, turn.y, turn.z, turn.w) == (0.1, 0.2, 0.3, 0.4)
-    assert message.transform.translation.y == 2.0

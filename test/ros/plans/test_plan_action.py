@@ -4,10 +4,6 @@ import sys
 from types import ModuleType
 from types import SimpleNamespace as Data
 
-import pytest
-
-pytest.importorskip('rclpy')
-
 from action_msgs.msg import GoalStatus
 from ik_node.ros.control.motion import FollowedPlan
 from ik_node.ros.outputs.command_publishers import CommandPublishers
@@ -15,6 +11,7 @@ from ik_node.ros.parameters.settings import outlets_of_all
 from ik_node.ros.plans import plan_inputs as plan_action
 from ik_node.ros.plans.plan_conversion import PlanConversion
 from ik_node.ros.plans.plan_inputs import add_plan_action
+import pytest
 from rclpy.action import CancelResponse
 from rclpy.task import Future
 from support.control_messages import FollowJointTrajectory
@@ -48,20 +45,16 @@ class Controller:
         return self.ready
 
     def send_goal_async(self, request, feedback_callback):
-        """Take a goal."""
         self.request, self.feedback = request, feedback_callback
         return done(self) if self.answers else Future()
 
     def cancel_goal_async(self):
-        """Take a cancel."""
         self.cancels += 1
 
     def get_result_async(self):
-        """Return the result, later."""
         return self.outcome
 
     def ends(self, status, code=0):
-        """End the motion."""
         result = FollowJointTrajectory.Result(error_code=code)
         self.outcome.set_result(Data(status=status, result=result))
 
@@ -76,19 +69,15 @@ class Goal:
         self.state, self.feedback = '', []
 
     def succeed(self):
-        """Succeed."""
         self.state = 'succeeded'
 
     def abort(self):
-        """Abort."""
         self.state = 'aborted'
 
     def canceled(self):
-        """End as cancelled."""
         self.state = 'canceled'
 
     def publish_feedback(self, feedback):
-        """Keep feedback."""
         self.feedback.append(feedback)
 
 
@@ -96,7 +85,6 @@ class AtOnce:
     """Background work that is done at once."""
 
     async def run(self, work):
-        """Return the result."""
         return work()
 
 

@@ -1,12 +1,9 @@
 """Plans that are converted while other plans arrive, or while the robot moves."""
 
-import pytest
-
-pytest.importorskip('rclpy')
-
 from ik_node.ros.messages.convert import RefusedInputError
 from ik_node.ros.plans.plan_conversion import PlanConversion
 import numpy as np
+import pytest
 from rclpy.task import Future
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -21,7 +18,6 @@ class Slow:
         self.waiting = []
 
     async def run(self, work):
-        """Return the result, later."""
         released = Future()
         self.waiting.append(released)
         await released

@@ -1,9 +1,5 @@
 """Publishers wait for no events; who subscribes wrongly is told all the same."""
 
-import pytest
-
-pytest.importorskip('rclpy')
-
 from ik_node.ros.process.named_entities import add_publisher
 import rclpy
 from rclpy.event_handler import SubscriptionEventCallbacks
@@ -12,8 +8,6 @@ from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 from support.waiting import wait_until
-
-pytestmark = pytest.mark.ros
 
 
 def test_the_node_waits_for_events_of_subscriptions_only(context):

@@ -1,9 +1,10 @@
-"""Demo of a gallery robot: description, node and goals in three processes, measured."""
+"""Demo of a gallery robot: the node in its own process, goals from this one, measured."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 import ctypes
 import os
 import signal
@@ -11,7 +12,6 @@ import statistics
 import subprocess
 import sys
 import time
-from types import TracebackType
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped
@@ -22,7 +22,7 @@ from ik_node.model.closure import Closure
 from ik_node.model.dof import DOF, DOF_NAMES, parse_dofs
 from ik_node.model.request import request_of
 from ik_node.model.residual import residual_rows
-from ik_node.model.rotation import pose_matrix
+from ik_node.model.rotation import Array, pose_matrix
 from ik_node.robot import load_robot, Robot
 from ik_node.ros.messages.convert import fill_pose
 from ik_node.ros.parameters.parameter_text import yaml_value
@@ -32,8 +32,6 @@ import rclpy
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
-
-Array = NDArray[np.float64]
 
 # Number of sent goals that are kept, because a joint state may belong to any of them.
 _GOALS_KEPT = 20
@@ -59,7 +57,7 @@ class DemoWatch:
             name: np.isin(tuple(DOF), parse_dofs((dof or {}).get(name, DOF_NAMES)))
             for name in goals
         }
-        self._order: dict[tuple[str, ...], NDArray[np.int64]] = {}
+        self._order = {name: index for index, name in enumerate(robot.joint_names)}
         self._sent: dict[str, deque[Array]] = {name: deque(maxlen=_GOALS_KEPT) for name in goals}
         self.converged = 0
         self.ticks = 0
@@ -80,7 +78,7 @@ class DemoWatch:
     def saw_joints(self, names: Sequence[str], positions: Sequence[float]) -> None:
         """Measure the residuals of one joint state."""
         q = self.q
-        q[self._indices(names)] = positions
+        q[[self._order[name] for name in names]] = positions
         self._seen += 1
         self.ticks += 1
         for closure in self._closures:
@@ -127,13 +125,6 @@ class DemoWatch:
         )
         return float(np.linalg.norm(rows[: request_of(closure).metre_row_count]))
 
-    def _indices(self, names: Sequence[str]) -> NDArray[np.int64]:
-        key = tuple(names)
-        if key not in self._order:
-            own = {name: index for index, name in enumerate(self._robot.joint_names)}
-            self._order[key] = np.array([own[name] for name in key], dtype=np.int64)
-        return self._order[key]
-
 
 def _goal_error(pose: Array, goal: Array, flags: NDArray[np.bool_]) -> tuple[float, float]:
     """Return the norms of the residual of a goal: position [m] and orientation [rad]."""
@@ -153,61 +144,25 @@ def _end_with_parent() -> None:
         _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
-class ChildProcesses:
-    """
-    A context that starts Python modules as processes and ends them all when it is left.
-
-    `environment`: variables to set in addition to those of this process.
-    """
-
-    def __init__(self, environment: dict[str, str] | None = None) -> None:
-        self._environment = {**os.environ, **(environment or {})}
-        self._processes: dict[str, subprocess.Popen[bytes]] = {}
-
-    def __enter__(self) -> ChildProcesses:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()
-
-    def start(self, name: str, module: str, *words: str) -> None:
-        """Run `python -m module words...` in its own session, which Ctrl-C does not reach."""
-        self._processes[name] = subprocess.Popen(
-            [sys.executable, '-m', module, *words],
-            env=self._environment,
-            start_new_session=True,
-            preexec_fn=_end_with_parent,
-        )
-
-    def ended(self) -> tuple[str, int] | None:
-        """Return name and exit code of a process that has ended, or None."""
-        for name, process in self._processes.items():
-            code = process.poll()
-            if code is not None:
-                return name, code
-        return None
-
-    def stop(self) -> None:
-        """Interrupt all processes, wait, and kill those that do not end."""
-        for process in self._processes.values():
-            self._signal(process, signal.SIGINT)
-        for process in self._processes.values():
-            try:
-                process.wait(_PATIENCE)
-            except subprocess.TimeoutExpired:
-                self._signal(process, signal.SIGKILL)
-                process.wait()
-        self._processes.clear()
-
-    @staticmethod
-    def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+@contextmanager
+def _node_process(*words: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Run `ik_node node words...`, which Ctrl-C does not reach; end it at the end."""
+    process = subprocess.Popen(
+        [sys.executable, '-m', 'ik_node', 'node', *words],
+        env={**os.environ, **_own_machine()},
+        start_new_session=True,
+        preexec_fn=_end_with_parent,
+    )
+    try:
+        yield process
+    finally:
         if process.poll() is None:
-            os.killpg(process.pid, number)
+            os.killpg(process.pid, signal.SIGINT)
+        try:
+            process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
 
 _GOAL_PERIOD = 0.01
@@ -231,17 +186,12 @@ def run_demo(item: GalleryItem, rate: float, seconds: float | None) -> int:
     # A closed terminal ends the demo and its processes as Ctrl-C does.
     signal.signal(signal.SIGHUP, signal.default_int_handler)
     try:
-        with ChildProcesses(_own_machine()) as processes:
-            processes.start(
-                'description', 'ik_node.ros_client.demo.description_publisher', str(path)
-            )
-            words = node_words(item, rate)
-            processes.start('node', 'ik_node', 'node', '--ros-args', *words)
+        with _node_process(str(path), '--ros-args', *node_words(item, rate)) as process:
             os.environ.update(_own_machine())
             rclpy.init()
             started = True
             client = _DemoClient(item, robot)
-            return client.follow(processes, seconds)
+            return client.follow(process, seconds)
     except (KeyboardInterrupt, ExternalShutdownException):
         return 0
     except Exception:
@@ -292,16 +242,16 @@ class _DemoClient(Node):
         self.create_subscription(DiagnosticArray, 'ik_node/solve_status', self._on_status, 10)
         self.create_timer(_GOAL_PERIOD, self._send)
 
-    def follow(self, processes: ChildProcesses, seconds: float | None) -> int:
+    def follow(self, process: subprocess.Popen[bytes], seconds: float | None) -> int:
         """Print one line per second until the time is over; return the exit code."""
         started = time.monotonic()
         last_line = started
         while True:
             rclpy.spin_once(self, timeout_sec=0.1)
             now = time.monotonic()
-            ended = processes.ended()
-            if ended is not None:
-                raise IkError(f'the {ended[0]} process ended with exit code {ended[1]}')
+            code = process.poll()
+            if code is not None:
+                raise IkError(f'the node process ended with exit code {code}')
             if self._start is None:
                 if now - started > _LONGEST_START:
                     raise IkError(f'no joint state within {_LONGEST_START:.0f} s')

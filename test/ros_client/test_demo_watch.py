@@ -1,25 +1,20 @@
 """The demo's line a second, measured and not believed."""
 
 from ik_node import load_robot
+from ik_node.ros_client.run_demo import DemoWatch
 import numpy as np
 import pytest
-
-pytest.importorskip('rclpy')
-
-from ik_node.ros_client.demo.run_demo import DemoWatch
 
 GOALS = {'platform': 'platform_link'}
 
 
 @pytest.fixture
 def robot(repository):
-    """Provide the hexapod."""
     return load_robot(repository / 'urdf' / 'hexapod.urdf')
 
 
 @pytest.fixture
 def watch(robot):
-    """Provide a watch of the hexapod."""
     return DemoWatch(robot, GOALS)
 
 

@@ -1,0 +1,281 @@
+"""Command line arguments that several commands share, and their checks."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+import importlib.util
+import os
+from pathlib import Path
+import re
+from typing import Any, NamedTuple
+
+from ik_node.description.files import found_by_name, similar_file
+from ik_node.description.xacro_source import XACRO_SECONDS
+from ik_node.errors import DescriptionError, IkError, OptionError, UnknownFrameError
+from ik_node.robot import load_robot, Robot
+from ik_node.solver.batch.engines import ENGINES, open_engine, thread_count
+from ik_node.whole_file import check_writable as can_be_written
+import numpy as np
+from numpy.typing import NDArray
+
+# Types of the values of options by the names of the values; others are text.
+TYPES: dict[str, Callable[[str], Any]] = dict.fromkeys(['M', 'S', 'HZ', 'W', 'X', 'MIN'], float)
+TYPES['N'] = int
+DEFAULT = r'\[default: (.*?)\]'
+START = """
+    --start JOINT=VALUE...  initial joint values [rad or m]; may be repeated
+    """
+ROBOT_HELP = 'file with the robot description, or a robot of ik_node by name, such as hexapod'
+
+
+def robot_file(text: str) -> str:
+    """Return the path of an installed robot for its name, or the text unchanged."""
+    return str(found_by_name(text))
+
+
+def add_options(parser: argparse._ActionsContainer, table: str) -> None:
+    """
+    Add the options of a table, whose rows have the form that docopt reads.
+
+    A row is an option with the name of its value, two spaces, and the help, which may go on in
+    rows without a dash. `...` after the value stands for several words, `[...]` for any number of
+    them, and words joined by | are all that is allowed. The help says `(required)`, `may be
+    repeated` and `[default: VALUE]`.
+    """
+    for row in re.split(r'\n\s*(?=-)', f'\n{table}')[1:]:
+        option, _, text = row.partition('  ')
+        about, words = ' '.join(text.split()).removesuffix(' (required)'), option.split()
+        names = [word for word in words if word.startswith('-')]
+        value = ' '.join(words[len(names) :])
+        if not value:
+            parser.add_argument(*names, action='store_true', help=about)
+            continue
+        name = re.sub(r'\[(\w+)\.\.\.\]$|\.\.\.$', r'\1', value)
+        kind = TYPES.get(name.split()[0], str)
+        nargs: Any = '*' if value.endswith('...]') else '+' if value.endswith('...') else None
+        if nargs is None and ' ' in name:
+            nargs = len(name.split())
+        repeated = 'may be repeated' in about
+        default = re.search(DEFAULT, about)
+        parser.add_argument(
+            *names,
+            action=('extend' if nargs else 'append') if repeated else 'store',
+            nargs=nargs,
+            metavar=tuple(name.split()) if isinstance(nargs, int) else name,
+            type=kind,
+            choices=name.split('|') if '|' in name and name.islower() else None,
+            default=kind(default[1]) if default else [] if repeated else None,
+            required='(required)' in text,
+            help=re.sub(DEFAULT, r'default \1', about),
+        )
+
+
+def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add ROBOT and the options for reading it."""
+    parser.add_argument('robot', metavar='ROBOT', type=robot_file, help=ROBOT_HELP)
+    add_reading_options(parser)
+
+
+def add_reading_options(parser: argparse.ArgumentParser) -> None:
+    """Add --closures and --xacro-seconds."""
+    table = f"""
+    --closures FILE  closure annotations, which replace the loops in the description
+    --xacro-seconds S  time limit for the expansion of a xacro file [s]; [default: {XACRO_SECONDS}]
+    """
+    add_options(parser, table)
+
+
+def check_files(*paths: str | None) -> None:
+    """
+    Check that files on the command line exist; None = not given.
+
+    Raise DescriptionError for the first one that does not exist.
+    """
+    for path in paths:
+        if path is not None and not Path(path).exists():
+            near = similar_file(Path(path))
+            mean = f'; did you mean {near}?' if near else ''
+            raise DescriptionError(f'no such file{mean}', source=path)
+
+
+def check_outputs(
+    args: argparse.Namespace,
+    outputs: Iterable[tuple[str, str | Path | None]],
+    inputs: Iterable[str | Path | None] = (),
+) -> None:
+    """
+    Check that no output is an input or another output, also by a link or another path.
+
+    `args`: arguments of the command; the robot and its closures are inputs. `outputs`: the output
+    files, and their options for the message; None = not given. `inputs`: further inputs; None =
+    not given. Raise OptionError for the first output that is another file of the command.
+    """
+    read = (args.robot, args.closures, *inputs)
+    taken = {_identity(path): 'the input' for path in read if path is not None}
+    for option, path in outputs:
+        if path is not None:
+            other = taken.setdefault(_identity(path), option)
+            if other != option:
+                raise OptionError(option, str(path), f'another file than {other}')
+
+
+def _identity(path: str | Path) -> object:
+    """Return a value that is equal for all paths of one file, which need not exist."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return os.path.realpath(path)
+    return status.st_dev, status.st_ino
+
+
+def check_writable(option: str, name: str) -> None:
+    """
+    Check that a file can be written, before results for it are computed.
+
+    Raise OptionError if not; the message names the option.
+    """
+    try:
+        can_be_written(name)
+    except OSError as error:
+        raise OptionError(option, name, f'a file that can be written: {error.strerror}') from None
+
+
+def robot_of(args: argparse.Namespace, *, assemble: bool = True) -> Robot:
+    """
+    Load the robot that the arguments name, and close its loops unless `assemble` is False.
+
+    Raise IkError if a file is missing or cannot be used.
+    """
+    check_files(args.robot, args.closures)
+    return load_robot(
+        Path(args.robot),
+        closures=args.closures,
+        assemble=assemble,
+        xacro_seconds=args.xacro_seconds,
+    )
+
+
+_NO_TURN = (0.0, 0.0, 0.0, 1.0)
+
+
+class GoalArguments(NamedTuple):
+    """The goals and start values on the command line."""
+
+    # Link name, and position [m] with or without quaternion xyzw.
+    goals: list[tuple[str, tuple[float, ...]]]
+    starts: list[tuple[str, float]]  # Name and value [rad or m] of a joint.
+
+    def of(self, robot: Robot) -> tuple[dict[str, Any], NDArray[np.float64]]:
+        """
+        Add the goals to a robot.
+
+        Return `poses`, poses by goal name, which is the name of the link; and `q` (nq,), the start
+        configuration [rad or m]. Raise UnknownFrameError if the robot has no such link or joint.
+        Raise OptionError if a link has two goals.
+        """
+        q, names = robot.q, list(robot.joint_names)
+        for name, value in self.starts:
+            if name not in names:
+                raise UnknownFrameError(name, names, kind='joint')
+            q[names.index(name)] = value
+        poses: dict[str, Any] = {}
+        for link, numbers in self.goals:
+            if link in poses:
+                raise OptionError('--goal', link, 'one goal per link')
+            turned = len(numbers) == 7
+            robot.add_goal(link, name=link, dof='X Y Z EX EY EZ' if turned else 'X Y Z')
+            poses[link] = (numbers[:3], numbers[3:] if turned else _NO_TURN)
+        return poses, q
+
+
+def add_goal_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add --goal and --start."""
+    table = """
+    --goal LINK:x,y,z[,qx,qy,qz,qw]  pose of a link in the root frame [m]; without a quaternion the
+        orientation is free; may be repeated; without goals only the loops are closed
+    """
+    add_options(parser, table + START)
+
+
+def parse_goal_arguments(args: argparse.Namespace) -> GoalArguments:
+    """
+    Parse the goals and start values.
+
+    Raise OptionError if one of them is not valid.
+    """
+    return GoalArguments(
+        [_goal(text) for text in args.goal], [joint_value(text) for text in args.start]
+    )
+
+
+def _goal(text: str) -> tuple[str, tuple[float, ...]]:
+    """Parse LINK:x,y,z or LINK:x,y,z,qx,qy,qz,qw."""
+    link, colon, numbers = text.rpartition(':')
+    try:
+        values = tuple(float(number) for number in numbers.split(','))
+    except ValueError:
+        values = ()
+    if not (link and colon) or len(values) not in (3, 7):
+        raise OptionError('--goal', text, 'LINK:x,y,z or LINK:x,y,z,qx,qy,qz,qw')
+    return link, values
+
+
+def joint_value(text: str, option: str = '--start') -> tuple[str, float]:
+    """
+    Parse JOINT=VALUE.
+
+    Raise OptionError if the text, which was given for the option, has another form.
+    """
+    name, _, value = text.rpartition('=')
+    try:
+        number = float(value)
+    except ValueError:
+        number = float('nan')
+    if not name or number != number:
+        raise OptionError(option, text, 'JOINT=VALUE')
+    return name, number
+
+
+def add_engine_arguments(parser: argparse.ArgumentParser, *, chunk: bool = False) -> None:
+    """Add --engine, --workers, --address and --threads; with `chunk` also --chunk."""
+    table = f"""
+    --engine {'|'.join(ENGINES)}  what solves the problems; dask also on other machines;
+        [default: threads]
+    --workers N  worker processes; default: one per core
+    --address HOST:PORT  address of a running Dask cluster
+    --threads N  threads; default: one per core. With another engine: threads per worker, default 1
+    """
+    chunk_row = '--chunk N  most problems that a worker takes at a time' if chunk else ''
+    add_options(parser, table + chunk_row)
+
+
+@contextmanager
+def engine_of(args: argparse.Namespace) -> Iterator[tuple[Executor | None, int, int | None]]:
+    """
+    Open the engine that the arguments name.
+
+    Yields the executor (None = the threads of this process), the number of threads per worker, and
+    the largest number of problems per chunk (None = chosen).
+    """
+    alone = args.engine == 'threads'
+    threads = 1 if args.threads is None and not alone else thread_count(args.threads)
+    chunk = getattr(args, 'chunk', None)
+    limit = None if chunk is None else thread_count(chunk, 'chunk')
+    with open_engine(args.engine, args.workers, args.address) as executor:
+        yield executor, threads, limit
+
+
+def need_rclpy() -> None:
+    """
+    Check that rclpy can be imported.
+
+    Raise IkError if it is not installed; the message describes the installation.
+    """
+    if importlib.util.find_spec('rclpy') is None:
+        raise IkError(
+            'rclpy is not installed: source a ROS 2 installation, or run `make setup` in a '
+            'checkout and use .venv/bin/ik_node'
+        )

@@ -1,1 +1,0 @@
-"""A robot of the gallery in motion on the real node."""

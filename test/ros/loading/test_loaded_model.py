@@ -1,0 +1,180 @@
+"""What is known of a loaded robot: limits of its loops, mobility, visuals, and URLs of files."""
+
+from ik_node.errors import OptionError, TopologyError
+from ik_node.robot import load_robot
+from ik_node.ros.control.tracker import Tracker
+from ik_node.ros.loading import loaded_model
+from ik_node.ros.loading.load_model import load_model, path_of_url
+from ik_node.ros.loading.loaded_model import link_visuals, loop_limits, MobilityCount, ModelRequest
+from ik_node.ros.parameters.settings import Settings
+from ik_node.solver import Solver
+import pytest
+from support.waiting import wait_until
+
+
+def off_plane(urdf, height):
+    """Return the five-bar with its loop out of the plane by `height` [m]."""
+    robot = load_robot(urdf('fivebar'))
+    (pin,) = robot.closures.values()
+    position, quat = pin.offset_position.copy(), pin.offset_quaternion
+    position[2] += height
+    pin.set_offset(position, quat)
+    robot.assemble()
+    return robot
+
+
+def test_closed_loop_has_the_tolerance_of_the_node(urdf):
+    """It is `LOOP_TOLERANCE`."""
+    assert loop_limits(off_plane(urdf, 0.0)) == {'pin': 1e-6}
+
+
+def test_loop_open_by_rounding_has_a_larger_limit(urdf):
+    """A note reports it."""
+    robot = off_plane(urdf, 2e-5)
+    assert loop_limits(robot)['pin'] == pytest.approx(8.1e-5, rel=1e-3)
+    assert any("'pin' stays 2e-05 open" in note for note in robot.notes)
+
+
+def test_tolerance_of_the_annotation_counts(urdf):
+    """A residual within it counts as closed."""
+    robot = off_plane(urdf, 2e-5)
+    robot.closures['pin'].tolerance = 1e-4
+    assert loop_limits(robot) == {'pin': 1e-4}
+    assert not robot.notes
+
+
+def test_loop_open_by_centimetres_is_refused(urdf):
+    """The error names the loop."""
+    with pytest.raises(TopologyError, match=r"'pin' stays 0\.02 open"):
+        loop_limits(off_plane(urdf, 2e-2))
+
+
+def test_a_robot_with_rounded_loops_ticks(shared):
+    """The loop_joint elements of the AgiBot leave 28 micrometres open."""
+    text = (shared / 'models/agibot_g1_omnipicker/G1_omnipicker.urdf').read_text()
+    settings = Settings.from_values({'goal_names': ('',)})
+    model = load_model(ModelRequest(text, '', settings.active_goals, settings.options))
+    report = Tracker(model).tick({}, None, settings, 0.0)
+    assert not report.held
+    assert max(e.position for e in report.solution.closure_errors.values()) < 3e-5
+    assert report.converged
+
+
+def test_robot_with_loop_and_sum_of_joints_is_loaded(urdf):
+    """The row of the sum has the tolerance of the node, too."""
+    tool = urdf('fivebar').replace(
+        '</robot>',
+        '<link name="dial"/><joint name="dial" type="continuous"><parent link="base_link"/>'
+        '<child link="dial"/></joint><joint_coupling joint="dial"><term of="left_shoulder" '
+        'coefficients="0 1"/><term of="right_shoulder" coefficients="0 1"/></joint_coupling>'
+        '</robot>',
+    )
+    assert loop_limits(load_robot(tool)) == {'pin': 1e-6, 'coupling of dial': 1e-6}
+
+
+@pytest.fixture
+def robot(urdf):
+    return load_robot(urdf('fivebar'))
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """Provide a list that grows with each count."""
+    calls, count = [], loaded_model.mobility_of
+    monkeypatch.setattr(
+        loaded_model, 'mobility_of', lambda *words: calls.append(words) or count(*words)
+    )
+    return calls
+
+
+def test_each_set_of_closures_is_counted_once(robot, counted):
+    """The configuration does not matter afterwards."""
+    count = MobilityCount(robot, Solver(robot))
+    for closed, expected in ((True, 2), (False, 4), (True, 2), (False, 4)):
+        robot.closures['pin'].enabled = closed
+        assert count.at(robot.q) == count.last == expected
+    assert len(counted) == 2
+    robot.joints['left_shoulder'].lock()
+    assert count.at(robot.q) == 3
+    robot.joints['left_shoulder'].unlock()
+    assert count.at(robot.q) == 4
+    assert len(counted) == 3
+
+
+def test_refresh_counts_in_the_background(robot, counted):
+    """The last number is valid until the new one is known."""
+    count = MobilityCount(robot, Solver(robot))
+    count.at(robot.q)
+    robot.closures['pin'].enabled = False
+
+    def refreshed():
+        count.refresh(robot.q)
+        return count.last
+
+    wait_until(refreshed, 'the new number', ready=lambda number: number == 4)
+    robot.closures['pin'].enabled = True
+    count.refresh(robot.q)
+    assert count.last == 2
+    assert len(counted) == 2
+
+
+def test_count_during_a_change_is_not_kept(robot, monkeypatch):
+    """A closure that is closed during the count makes its result invalid."""
+    count, closure = MobilityCount(robot, Solver(robot)), robot.closures['pin']
+    counting = loaded_model.mobility_of
+
+    def made_meanwhile(*words):
+        closure.enabled = True
+        return counting(*words)
+
+    closure.enabled = False
+    monkeypatch.setattr(loaded_model, 'mobility_of', made_meanwhile)
+    count.at(robot.q)
+    monkeypatch.undo()
+    closure.enabled = False
+    assert count.at(robot.q) == 4
+
+
+MODEL = """<mujoco><asset><mesh name="m" file="m.stl"/><mesh name="n" file="gone.stl"/></asset>
+  <worldbody><body name="a"><geom type="mesh" mesh="m"/><geom type="mesh" mesh="n"/>
+    <geom size="0.1"/></body></worldbody></mujoco>"""
+URDF = """<robot name="r"><link name="a"><visual><geometry>
+  <mesh filename="package://elsewhere/a.stl"/></geometry></visual></link></robot>"""
+
+
+def test_meshes_become_urls(tmp_path):
+    """A mesh beside the description is a file URL; a missing one is left out."""
+    (tmp_path / 'm.stl').write_text('solid')
+    (tmp_path / 'robot.xml').write_text(MODEL)
+    found = link_visuals(load_robot(tmp_path / 'robot.xml'))
+    assert [each.kind for each in found] == ['mesh', 'sphere']
+    assert found[0].file == (tmp_path / 'm.stl').as_uri()
+
+
+def test_package_urls_are_unchanged():
+    """The viewer may run on a machine that has the package."""
+    assert [each.file for each in link_visuals(load_robot(URDF))] == ['package://elsewhere/a.stl']
+
+
+@pytest.mark.parametrize('text', ['', '/a/b.yaml', 'closures: []'])
+def test_text_without_package_scheme_is_unchanged(text):
+    """Paths and YAML are returned unchanged."""
+    assert path_of_url('closures', text) == text
+
+
+def test_unknown_package_is_named():
+    """The error names the package."""
+    with pytest.raises(OptionError, match='no_such_package_here'):
+        path_of_url('closures', 'package://no_such_package_here/a.yaml')
+
+
+def test_known_package_gives_its_share_folder(tmp_path, monkeypatch):
+    """The folder comes from the ament index."""
+    pytest.importorskip('ament_index_python')
+    index = tmp_path / 'share' / 'ament_index' / 'resource_index' / 'packages'
+    index.mkdir(parents=True)
+    (index / 'my_robot').touch()
+    (tmp_path / 'share' / 'my_robot').mkdir()
+    monkeypatch.setenv('AMENT_PREFIX_PATH', str(tmp_path))
+    expected = f'{tmp_path}/share/my_robot/a.yaml'
+    assert path_of_url('closures', 'package://my_robot/a.yaml') == expected

@@ -1,0 +1,176 @@
+"""Names of frames and topics, and where a floating base is."""
+
+from types import SimpleNamespace as Data
+
+from ik_node.errors import OptionError
+from ik_node.model.link import Link
+from ik_node.model.rotation import pose_matrix, quat_from_euler
+from ik_node.robot import load_robot
+from ik_node.ros.messages.names import (
+    base_poses,
+    frame_in_root,
+    frame_name,
+    own_name,
+    prefix_of,
+    root_frame,
+    topic_part,
+    topic_parts,
+)
+import numpy as np
+import pytest
+
+TIP = pose_matrix((0.0, 0.0, 1.0), (0.0, 0.0, 0.0, 1.0))
+MAP = pose_matrix((5.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0))
+ROBOT = Data(
+    description=Data(root=Link('base')),
+    links={'base': None, 'tip': None},
+    forward=lambda q, link: TIP,
+)
+
+
+def lookup(target, source):
+    """Know one frame beyond the robot."""
+    assert target == 'base'
+    if source == 'map':
+        return MAP
+    raise LookupError(f'no frame {source}')
+
+
+def test_frame_of_a_goal_is_found():
+    """Empty is the base frame, links belong to the robot, and others are looked up."""
+    for frame_id, base_frame, expected in [
+        ('', '', None),
+        ('base', 'tip', None),
+        ('/base', '', None),
+        ('', 'tip', TIP),
+        ('tip', '', TIP),
+        ('map', '', MAP),
+        ('', 'map', MAP),
+    ]:
+        frame = frame_in_root(frame_id, base_frame, ROBOT, np.zeros(1), lookup)
+        assert frame is expected
+
+
+def test_unknown_frame_raises_the_error_of_the_lookup():
+    """The error contains the reason of the lookup."""
+    with pytest.raises(LookupError, match='no frame mars'):
+        frame_in_root('mars', '', ROBOT, np.zeros(1), lookup)
+
+
+def test_prefix_comes_from_the_parameter_or_the_base_frame():
+    """The last part of such a base frame is a link."""
+    for frame_prefix, base_frame, expected in [
+        ('', '', ''),
+        ('left/', '', 'left/'),
+        ('left/', 'right/base', 'left/'),
+        ('left_', '', 'left_'),
+        ('', 'left/base', 'left/'),
+        ('', '/cell/left/tip', 'cell/left/'),
+        ('', 'left/camera', ''),
+        ('', 'tip', ''),
+    ]:
+        assert prefix_of(frame_prefix, base_frame, ROBOT.links) == expected
+
+
+def test_prefix_is_added_to_and_removed_from_links():
+    """Other frames keep their names."""
+    for link, frame in (('tip', 'left/tip'), ('map', 'map'), ('left/map', 'left/map')):
+        assert frame_name(link, 'left/', ROBOT.links) == frame
+        assert own_name(frame, 'left/', ROBOT.links) == link
+    assert own_name('right/tip', 'left/', ROBOT.links) == 'right/tip'
+
+
+def test_lookup_uses_the_prefixed_root():
+    """robot_state_publisher uses this name on /tf."""
+    asked = []
+
+    def remember(target, source):
+        asked.append((target, source))
+        return MAP
+
+    assert frame_in_root('map', '', ROBOT, np.zeros(1), remember, 'left/') is MAP
+    assert frame_in_root('left/tip', '', ROBOT, np.zeros(1), remember, 'left/') is TIP
+    assert asked == [('left/base', 'map')]
+
+
+@pytest.mark.parametrize(
+    ('name', 'part'),
+    [
+        ('platform', 'platform'),
+        ('left hand', 'left_hand'),
+        ('7th', 'n7th'),
+        ('ü', '_'),
+        ('a/b.c', 'a_b_c'),
+    ],
+)
+def test_topic_part_has_only_allowed_characters(name, part):
+    """Others become an underscore; a leading digit gets an n before it."""
+    assert topic_part(name) == part
+
+
+def test_names_with_equal_topic_parts_are_refused():
+    """The error contains both names and their common part."""
+    with pytest.raises(OptionError, match=r"closure names.*'a b', 'a-b'.*'a_b'"):
+        topic_parts(['a b', 'a-b'], 'closure')
+
+
+ARM = """<robot name="arm"><link name="{root}"/><link name="tip"/>
+  <joint name="turn" type="continuous"><parent link="{root}"/><child link="tip"/></joint>
+</robot>"""
+
+
+def test_root_frame_of_a_fixed_robot_is_its_root_link():
+    """It has no floating base."""
+    robot = load_robot(ARM.format(root='base'))
+    assert root_frame(robot) == 'base'
+    assert base_poses(robot, robot.q) == {}
+
+
+@pytest.mark.parametrize(('link', 'frame'), [('base', 'world'), ('world', 'map')])
+def test_root_frame_of_a_floating_robot_is_the_world(link, frame):
+    """A link named like the world frame is not used."""
+    robot = load_robot(ARM.format(root=link), root='floating')
+    assert root_frame(robot) == frame
+    q = robot.q
+    q[:6] = (1.0, 2.0, 3.0, 0.1, -0.2, 0.3)
+    ((name, (position, quat_xyzw)),) = base_poses(robot, q).items()
+    assert name == link
+    assert position == pytest.approx((1.0, 2.0, 3.0))
+    assert quat_xyzw == pytest.approx(tuple(quat_from_euler(0.1, -0.2, 0.3)), abs=1e-12)
+
+
+def test_each_tree_has_its_own_floating_base():
+    """A robot of two trees has two bases."""
+    text = ARM.format(root='base').replace('</robot>', '<link name="box"/></robot>')
+    robot = load_robot(text, root='floating')
+    q = robot.q
+    q[robot.joint_names.index('__world_joint__:box.Z')] = 0.5
+    poses = base_poses(robot, q)
+    assert poses['box'][0] == pytest.approx((0.0, 0.0, 0.5))
+    assert list(poses) == ['base', 'box']
+
+
+def test_link_named_world_is_the_root_frame():
+    """It is fixed, and closures may be attached to it."""
+    pin = (
+        '<loop_joint name="pin" type="point"><link1 link="tip"/><link2 link="world"/></loop_joint>'
+    )
+    text = ARM.format(root='base').replace('</robot>', f'{pin}</robot>')
+    robot = load_robot(text, root='floating')
+    assert root_frame(robot) == 'world'
+    assert robot.forward(robot.q, 'world').tolist() == np.eye(4).tolist()
+    assert list(base_poses(robot, robot.q)) == ['base']
+    assert robot.mobility == 4
+    assert root_frame(load_robot(text)) == 'base'
+
+
+def test_root_link_off_the_origin_has_a_base_pose():
+    """Poses of an SDF robot are in the world frame, and /tf has the pose of the root link."""
+    link = '<link name="a"><pose>0 0 1 0 0 0</pose></link>'
+    text = f'<sdf version="1.9"><model name="r">{link}</model></sdf>'
+    robot = load_robot(text)
+    assert root_frame(robot) == 'world'
+    ((name, (position, quat_xyzw)),) = base_poses(robot, robot.q).items()
+    assert name == 'a'
+    np.testing.assert_allclose(position, [0.0, 0.0, 1.0])
+    np.testing.assert_allclose(quat_xyzw, [0.0, 0.0, 0.0, 1.0])

@@ -1,0 +1,140 @@
+"""Faults that are reported once: a clock that stands still, a node of the same name, refusals."""
+
+from types import SimpleNamespace as Data
+
+from ik_node.ros.messages.convert import Refusals
+from ik_node.ros.process.node_health import DuplicateNodes, NodeCounts, PausedClock
+
+
+class Simulation:
+    """A node called /a/ik with a clock; its log is kept."""
+
+    def __init__(self):
+        self.seconds = 0.0
+        self.ros_time_is_active = True
+        self.said = []
+
+    def get_clock(self):
+        return self
+
+    def now(self):
+        return Data(nanoseconds=round(1e9 * self.seconds))
+
+    def get_fully_qualified_name(self):
+        return '/a/ik'
+
+    def resolve_topic_name(self, topic):
+        """Return it as it is."""
+        return topic
+
+    def get_logger(self):
+        return self
+
+    def warning(self, text):
+        self.said.append(text)
+
+
+def test_running_clock_is_not_reported():
+    """A clock that jumps back, or a wall clock read twice in one instant, is not either."""
+    node = Simulation()
+    clock = PausedClock(node)
+    for node.seconds in (0.0, 1.0, 2.0, 0.5):
+        assert clock.status_row() is None
+    node.ros_time_is_active = False
+    assert clock.status_row() is None
+    assert clock.status_row() is None
+    assert node.said == []
+
+
+def test_paused_clock_is_logged_once_and_reported_while_paused():
+    """Each pause has one warning, and each check a row."""
+    node = Simulation()
+    clock = PausedClock(node)
+    assert clock.status_row() is None
+    rows = [clock.status_row() for _ in range(3)]
+    assert node.said == ['simulated time is paused at 0.000 s: no ticks until /clock continues']
+    assert {(row.level, row.name, row.message) for row in rows} == {
+        (1, 'a/ik: clock', node.said[0])
+    }
+    node.seconds = 12.5
+    assert clock.status_row() is None
+    assert 'at 12.500 s' in clock.status_row().message
+    assert len(node.said) == 2
+
+
+class Graph:
+    """A node called /a/ik among others; its log is kept."""
+
+    def __init__(self):
+        self.nodes = [('ik', '/a'), ('ik', '/b'), ('other', '/a')]
+        self.said = []
+
+    def get_name(self):
+        return 'ik'
+
+    def get_namespace(self):
+        return '/a'
+
+    def get_fully_qualified_name(self):
+        return '/a/ik'
+
+    def get_node_names_and_namespaces(self):
+        """Return whom this node sees, itself included."""
+        return self.nodes
+
+    def get_logger(self):
+        return self
+
+    def warning(self, text):
+        self.said.append(text)
+
+
+def test_other_names_and_namespaces_are_not_duplicates():
+    """A node that is alone with its full name reports nothing."""
+    graph = Graph()
+    assert DuplicateNodes(graph).status_row() is None
+    assert graph.said == []
+
+
+def test_duplicate_is_logged_once_and_reported_while_it_exists():
+    """A second duplicate after the first one is logged again."""
+    graph = Graph()
+    duplicates = DuplicateNodes(graph)
+    graph.nodes.append(('ik', '/a'))
+    rows = [duplicates.status_row() for _ in range(3)]
+    assert len(graph.said) == 1
+    assert 'another node is called /a/ik' in graph.said[0]
+    assert {(row.level, row.name, row.message) for row in rows} == {
+        (1, 'a/ik: name', graph.said[0])
+    }
+    graph.nodes.pop()
+    assert duplicates.status_row() is None
+    graph.nodes.append(('ik', '/a'))
+    assert duplicates.status_row() is not None
+    assert len(graph.said) == 2
+
+
+def test_many_refusals_are_logged_once_per_pause():
+    """Each topic has its own lines; every refusal is counted."""
+    refusals = Refusals(pause=2.0)
+    logged = [refusals.add('a', f'reason {tick}', 0.1 * tick) for tick in range(50)]
+    assert [tick for tick, said in enumerate(logged) if said] == [0, 20, 40]
+    assert refusals.counts == {'a': 50}
+    assert refusals.last == 'reason 49'
+
+
+def test_topics_do_not_hide_each_other():
+    """The first refusal of another topic is logged at once."""
+    refusals = Refusals()
+    assert refusals.add('a', 'x', 0.0)
+    assert refusals.add('b', 'y', 0.1)
+    assert not refusals.add('a', 'x', 0.2)
+    assert refusals.total == 3
+
+
+def test_overrun_ticks_are_counted():
+    """Work of two and a half periods overruns two ticks."""
+    counts = NodeCounts()
+    assert counts.add_tick(0.025, 0.01) == 2
+    assert counts.add_tick(0.005, 0.01) == 0
+    assert (counts.ticks, counts.missed_ticks) == (2, 2)
