@@ -23,7 +23,7 @@ from ik_node.viewer.panels.solver_panel import History, OptionPanel, PlotPanel
 from ik_node.viewer.panels.status_html import details_html, notes_html, state_of
 from ik_node.viewer.panels.text_html import box, line
 from ik_node.viewer.panels.view_panel import Eyes, ReachPanel, ViewPanel
-from ik_node.viewer.sessions.session import Session
+from ik_node.viewer.sessions.session import Knob, Session
 
 GOALS, JOINTS = 'goals', 'joints'
 UNDO, RESET = 'Undo', 'Reset'
@@ -47,11 +47,7 @@ class KnobPanel:
         self._folder.visible = bool(session.knobs)
         with self._folder:
             for knob in session.knobs:
-                slider = self._gui.add_slider(
-                    knob.name, knob.low, knob.high, knob.step, knob.value, hint=knob.hint
-                )
-                by_hand(slider, self._changer(knob.name))
-                self._sliders[knob.name] = slider
+                self._sliders[knob.name] = self._add(knob)
 
     def refresh(self, session: Session) -> None:
         """Show the present values."""
@@ -59,9 +55,13 @@ class KnobPanel:
             if knob.name in self._sliders:
                 self._sliders[knob.name].value = knob.value
 
-    def _changer(self, name: str) -> Callable[[float], None]:
-        return lambda value: self._queue.do(
-            lambda s: s.set_knob(name, value), key=('knob', name), undo=True
+    def _add(self, knob: Knob) -> Any:
+        name, numbers = knob.name, (knob.low, knob.high, knob.step, knob.value)
+        return by_hand(
+            self._gui.add_slider(name, *numbers, hint=knob.hint),
+            lambda value: self._queue.do(
+                lambda s: s.set_knob(name, value), key=('knob', name), undo=True
+            ),
         )
 
 
@@ -94,13 +94,16 @@ class Controls:
         self._chooser: Any = None
         if choices:
             first = next(iter(choices))
-            self._chooser = gui.add_dropdown('robot', tuple(choices))
+            self._chooser = by_hand(gui.add_dropdown('robot', tuple(choices)), choose)
             self._about = gui.add_html(box(line(choices[first])))
-            by_hand(self._chooser, choose)
-        self._lead = gui.add_dropdown('solve from', (GOALS, JOINTS))
-        by_hand(self._lead, lambda value: queue.do(lambda s: s.set_forward(value == JOINTS)))
-        self._play = gui.add_checkbox('play motion', False, visible=False)
-        by_hand(self._play, lambda value: queue.do(lambda s: s.play(value)))
+        self._lead = by_hand(
+            gui.add_dropdown('solve from', (GOALS, JOINTS)),
+            lambda value: queue.do(lambda s: s.set_forward(value == JOINTS)),
+        )
+        self._play = by_hand(
+            gui.add_checkbox('play motion', False, visible=False),
+            lambda value: queue.do(lambda s: s.play(value)),
+        )
         self._knobs = KnobPanel(gui, queue)
         actions: dict[str, Callable[[], None]] = {
             UNDO: undo,

@@ -182,27 +182,23 @@ class GoalPanel:
         folder = self._gui.add_folder(plain(name), expand_by_default=len(robot.goals) < 4)
         self._folders.append(folder)
         with folder:
-            enabled = self._gui.add_checkbox(
-                'enabled', goal.enabled, hint=f'goal {plain(name)} of the link {plain(link)}'
+            hint = f'goal {plain(name)} of the link {plain(link)}'
+            self._enabled['goal', name] = by_hand(
+                self._gui.add_checkbox('enabled', goal.enabled, hint=hint),
+                lambda value: queue.do(lambda s: s.change_goal(name, enabled=value), undo=True),
             )
             if goal.kind == 'frame':
                 dof = axes_of(goal)
                 choices = CHOICES if dof in CHOICES else (dof, *CHOICES)
-                axes = self._gui.add_dropdown('holds', choices, initial_value=dof)
                 by_hand(
-                    axes,
+                    self._gui.add_dropdown('holds', choices, initial_value=dof),
                     lambda value: queue.do(lambda s: s.change_goal(name, dof=value), undo=True),
                 )
             remove = self._gui.add_button('Delete', color='gray')
-        self._enabled['goal', name] = enabled
-        by_hand(
-            enabled,
-            lambda value: queue.do(lambda s: s.change_goal(name, enabled=value), undo=True),
-        )
-        by_hand(remove, lambda _: queue.do(lambda s: s.remove_goal(name), undo=True))
+            by_hand(remove, lambda _: queue.do(lambda s: s.remove_goal(name), undo=True))
 
     def _add_closure(self, robot: Robot, name: str) -> None:
-        handle = self._gui.add_checkbox(plain(name), robot.closures[name].enabled)
-        self._enabled['closure', name] = handle
-        queue = self._queue
-        by_hand(handle, lambda value: queue.do(lambda s: s.set_closure(name, value), undo=True))
+        self._enabled['closure', name] = by_hand(
+            self._gui.add_checkbox(plain(name), robot.closures[name].enabled),
+            lambda value: self._queue.do(lambda s: s.set_closure(name, value), undo=True),
+        )

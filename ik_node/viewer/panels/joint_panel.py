@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import isfinite, pi
+import json
+from math import floor, isfinite, log10, pi
 import re
 import time
 from typing import Any
@@ -13,6 +14,7 @@ from ik_node.model.joint import Joint
 from ik_node.robot import Robot
 from ik_node.viewer.panels.session_queue import by_hand, SessionQueue
 from ik_node.viewer.sessions.session import Array
+import numpy as np
 
 # Names that are text in YAML 1.1, except the words below. Others need quotes: 1e3, 0x1f, ~.
 _PLAIN = re.compile(r'[A-Za-z_][A-Za-z0-9_./-]*')
@@ -25,22 +27,13 @@ def configuration_yaml(names: Iterable[str], values: Iterable[float]) -> str:
 
     The parameters `rest_pose` and `joint_targets` of the node accept this format.
     """
-    lines = [f'{_key(name)}: {_number(value)}' for name, value in zip(names, values, strict=True)]
-    return '\n'.join(lines) + '\n' if lines else '{}\n'
-
-
-def _key(name: str) -> str:
-    if _PLAIN.fullmatch(name) and name.lower() not in _WORDS:
-        return name
-    doubled = name.replace("'", "''")
-    return f"'{doubled}'"
-
-
-def _number(value: float) -> str:
-    # YAML 1.1 reads 1e-07 as text.
-    text = f'{value + 0.0:.9f}'.rstrip('0')
-    text = f'{text}0' if text.endswith('.') else text
-    return '0.0' if text == '-0.0' else text
+    lines = []
+    for name, value in zip(names, values, strict=True):
+        is_plain = _PLAIN.fullmatch(name) and name.lower() not in _WORDS
+        # YAML 1.1 reads 1e-07 as text.
+        number = np.format_float_positional(round(value, 9) + 0.0, trim='0')
+        lines.append(f'{name if is_plain else json.dumps(name, ensure_ascii=False)}: {number}\n')
+    return ''.join(lines) or '{}\n'
 
 
 # After the user has moved a slider, the page does not change it for this time [s].
@@ -57,10 +50,11 @@ class JointPanel:
         self._sliders: list[_Slider] = []
         self._names: list[str] = []
         self._hint = gui.add_markdown('Goals lead: choose **solve from joints** to move joints.')
-        rest = gui.add_button(
-            'Save rest pose', color='gray', hint='joints drift to where they are now'
+        hint = 'joints drift to where they are now'
+        by_hand(
+            gui.add_button('Save rest pose', color='gray', hint=hint),
+            lambda _: queue.do(lambda s: s.save_rest_pose()),
         )
-        by_hand(rest, lambda _: queue.do(lambda s: s.save_rest_pose()))
         # Below all joints.
         self._yaml = gui.add_text('as YAML', '', multiline=True, order=1e9)
 
@@ -79,7 +73,7 @@ class JointPanel:
         self._sliders, self._folders = [], []
         limits = zip(robot.joint_names, robot.lower.tolist(), robot.upper.tolist(), strict=True)
         rows = [(index, *row) for index, row in enumerate(limits)]
-        kinds = dict(zip(robot.joint_names, _turns(robot.joint_order), strict=True))
+        turns = [dof.is_rotation for joint in robot.joint_order for dof in joint.dof]
         for label, chosen in (
             ('motors', [row for row in rows if row[1] in motors]),
             ('other joints' if motors else 'joints', [r for r in rows if r[1] not in motors]),
@@ -90,7 +84,7 @@ class JointPanel:
             self._folders.append(folder)
             with folder:
                 self._sliders += [
-                    _Slider(self._gui, self._queue, row, kinds[row[1]], row[1] in followers)
+                    _Slider(self._gui, self._queue, row, turns[row[0]], row[1] in followers)
                     for row in chosen
                 ]
 
@@ -125,7 +119,7 @@ class _Slider:
             plain(name),
             self._low,
             self._high,
-            step=max(1e-9, 10.0 ** round(_exponent(self._high - self._low) - 3)),
+            step=10.0 ** (floor(log10(min(max(self._high - self._low, 1e-6), 1.0))) - 3),
             initial_value=self._low,
             disabled=True,
             hint=f'{plain(name)} [{unit}], from {low:g} to {high:g}'
@@ -153,15 +147,6 @@ class _Slider:
         if value > self._high:
             self._high = self._handle.max = value + 1.0
         self._handle.value = round(value, 6)
-
-
-def _exponent(width: float) -> float:
-    return float(len(str(int(1.0 / width)))) * -1.0 if 0.0 < width < 1.0 else 0.0
-
-
-def _turns(joints: list[Joint]) -> list[bool]:
-    """Return, in the order of q, True for rotations and False for translations."""
-    return [dof.is_rotation for joint in joints for dof in joint.dof]
 
 
 def _followers(joints: list[Joint]) -> set[str]:

@@ -26,14 +26,15 @@ class SessionQueue(Protocol):
         """
 
 
-def by_hand(handle: Any, work: Callable[[Any], object]) -> None:
-    """Call `work` with the value when a user changes an input, not when the page does."""
+def by_hand(handle: Any, work: Callable[[Any], object]) -> Any:
+    """Call `work` with the value when a user, not the page, changes an input; return the input."""
 
     async def changed(event: Any) -> None:
         if event.client_id is not None:
             work(event.target.value)
 
     (handle.on_click if hasattr(handle, 'on_click') else handle.on_update)(changed)
+    return handle
 
 
 def each_hand(handle: Any, work: Callable[[int, Any], object]) -> None:

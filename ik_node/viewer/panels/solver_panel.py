@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import Field, fields
 from math import log10
 from typing import Any
@@ -28,13 +28,15 @@ class OptionPanel:
         self._queue = queue
         self._shown: SolverOptions | None = None
         self._defaults = SolverOptions()
-        solve = gui.add_checkbox('solve', True, hint='off: goals move, the robot waits')
-        strict = gui.add_checkbox(
-            'converged only', False, hint='a robot that cannot reach its goals stays in place'
+        self._solve = by_hand(
+            gui.add_checkbox('solve', True, hint='off: goals move, the robot waits'),
+            lambda value: queue.do(lambda s: s.set_solving(value)),
         )
-        by_hand(solve, lambda value: queue.do(lambda s: s.set_solving(value)))
-        by_hand(strict, lambda value: queue.do(lambda s: s.set_strict(value)))
-        self._switches = solve, strict
+        hint = 'a robot that cannot reach its goals stays in place'
+        self._strict = by_hand(
+            gui.add_checkbox('converged only', False, hint=hint),
+            lambda value: queue.do(lambda s: s.set_strict(value)),
+        )
         self._said = gui.add_html('')
         reset = gui.add_button('Defaults', color='gray', hint='as they were when the page opened')
         self._inputs = {
@@ -46,28 +48,25 @@ class OptionPanel:
 
     def refresh(self, session: Session) -> None:
         """Show the present options."""
-        solve, strict = self._switches
-        solve.visible = strict.visible = session.solves
-        solve.value, strict.value = session.solving, session.strict
+        self._solve.visible = self._strict.visible = session.solves
+        self._solve.value, self._strict.value = session.solving, session.strict
         options = session.options
         if options == self._shown:
             return
         if self._shown is None:
             self._defaults = options
         self._shown = options
-        for name, (handle, written) in self._inputs.items():
-            handle.value = written(getattr(options, name))
+        for name, handle in self._inputs.items():
+            handle.value = _written(getattr(options, name))
 
     def forget(self) -> None:
         """Use the next options that are shown as the defaults."""
         self._shown = None
 
-    def _input(self, field: Field[Any]) -> tuple[Any, Callable[[Any], Any]]:
+    def _input(self, field: Field[Any]) -> Any:
         about, unit = field.metadata['doc'], field.metadata['unit']
         hint = f'{about} [{unit}]' if unit not in ('', '1') else about
         name, default, gui = field.name, field.default, self._gui
-        read: Callable[[Any], Any] = _same
-        written: Callable[[Any], Any] = _same
         if isinstance(default, bool):
             handle = gui.add_checkbox(name, default, hint=hint)
         elif isinstance(default, str):
@@ -76,14 +75,14 @@ class OptionPanel:
             )
         else:
             # A text input, because an input for numbers does not accept inf or 1e-6.
-            handle = gui.add_text(name, f'{default:g}', hint=hint)
-            read, written = (_whole if type(default) is int else _number), _text
-        by_hand(handle, lambda value: self._queue.do(lambda s: self._set(s, name, read, value)))
-        return handle, written
+            handle = gui.add_text(name, _written(default), hint=hint)
+        return by_hand(
+            handle, lambda value: self._queue.do(lambda s: self._set(s, name, value, default))
+        )
 
-    def _set(self, session: Session, name: str, read: Callable[[Any], Any], value: Any) -> None:
+    def _set(self, session: Session, name: str, value: Any, default: object) -> None:
         try:
-            session.set_option(name, read(value))
+            session.set_option(name, _read(value, default))
         except ValueError:
             self._say(str(OptionError(name, value, 'a number')))
         except IkError as error:
@@ -104,22 +103,18 @@ class OptionPanel:
         self._said.content = box(line(text, RED))
 
 
-def _same(value: Any) -> Any:
-    return value
-
-
-def _number(text: str) -> float:
-    return float(text)
-
-
-def _whole(text: str) -> float:
-    number = float(text)
+def _read(value: Any, default: object) -> Any:
+    """Return an option like `default` from the value of its input."""
+    if isinstance(default, bool | str):
+        return value
+    number = float(value)
     # SolverOptions refuses numbers that are not integers.
-    return int(number) if number.is_integer() else number
+    return int(number) if type(default) is int and number.is_integer() else number
 
 
-def _text(value: object) -> str:
-    return f'{value:g}' if isinstance(value, float) else str(value)
+def _written(value: object) -> Any:
+    """Return the value of the input of an option."""
+    return value if isinstance(value, bool | str) else f'{value:g}'
 
 
 # Time span [s] and largest number of rows.

@@ -39,6 +39,14 @@ class Session(Protocol):
     shows.
     """
 
+    structure: int  # A number that changes with the robot and with the set of goals
+    reports: Sequence[ChainReport]  # One report per independent chain
+    forward: bool  # Forward mode is on: joints lead, and goals follow their links
+    playing: bool  # The goals follow the motion
+    solves: bool  # This process solves, which `set_solving` and `set_strict` need
+    solving: bool  # The robot follows its goals
+    strict: bool  # Only converged configurations are shown
+
     @property
     def title(self) -> str:
         """Return the name of the robot."""
@@ -56,44 +64,16 @@ class Session(Protocol):
         """Return what to draw: the robot, or its solver, which knows the closed loops."""
 
     @property
-    def structure(self) -> int:
-        """Return a number that changes with the robot and with the set of goals."""
-
-    @property
     def q(self) -> Array:
         """Return the present configuration, in the order of `robot.joint_names`."""
-
-    @property
-    def reports(self) -> Sequence[ChainReport]:
-        """Return one report per independent chain."""
 
     @property
     def options(self) -> SolverOptions:
         """Return the present options of the solver."""
 
     @property
-    def forward(self) -> bool:
-        """Return True if forward mode is on: joints lead, and goals follow their links."""
-
-    @property
     def can_play(self) -> bool:
         """Return True if there is a motion of the goals."""
-
-    @property
-    def playing(self) -> bool:
-        """Return True if the goals follow the motion."""
-
-    @property
-    def solves(self) -> bool:
-        """Return True if this process solves, which `set_solving` and `set_strict` need."""
-
-    @property
-    def solving(self) -> bool:
-        """Return True if the robot follows its goals."""
-
-    @property
-    def strict(self) -> bool:
-        """Return True if only converged configurations are shown."""
 
     def set_solving(self, solving: bool) -> None:
         """Start or stop solving; goals can be moved meanwhile."""
