@@ -1,6 +1,7 @@
 """Every fault in faults.txt is refused with its line; all in notes.txt is read with its note."""
 
 from pathlib import Path
+import re
 
 from ik_node.description.read import read_description
 from ik_node.errors import DescriptionError, IkError, TopologyError, UnsupportedElementError
@@ -19,7 +20,8 @@ def rows(section):
     """Yield each row, its first two parts, the description and the annotations of the row."""
     title, base, *found = section.rstrip().replace('\\n', '\r').split('\n')
     for row in found:
-        first, second, text = row.replace('\r', '\n').split(' | ', 2)
+        row = row.replace('\r', '\n')
+        first, second, text = re.fullmatch(r'(.*?) \| (.*?) \| ?(.*)', row, re.DOTALL).groups()
         base = base.replace('\r', '\n')
         old, change, new = text.partition(' => ')
         source = base.replace(old, new, 1) if change else base.replace('@', text)
@@ -43,6 +45,7 @@ def facts(description):
     """Return what a row of notes.txt can state, each a text."""
     joints, closures = description.joints.values(), description.closures.values()
     rules = [(joint, rule) for joint in joints for rule in joint.couplings.values()]
+    values = [(joint, dof) for joint in joints for dof in joint.dof]
     lists = {
         'name': [description.name],
         'dialect': [description.dialect],
@@ -61,9 +64,10 @@ def facts(description):
         ],
         'limits': [
             f'{joint.name}:{joint.min_dof_limit[dof]:g}..{joint.max_dof_limit[dof]:g}'
-            for joint in joints
-            for dof in joint.dof
+            for joint, dof in values
         ],
+        'velocity': [f'{joint.name}:{joint.max_velocity[dof]:g}' for joint, dof in values],
+        'effort': [f'{joint.name}:{joint.max_effort[dof]:g}' for joint, dof in values],
         'masses': [f'{name}:{link.mass:g}' for name, link in description.links.items()],
         'notes': [str(len(description.notes))],
     }

@@ -1,6 +1,5 @@
 """Joints with several masters in every format that can say them, and in what is written."""
 
-from ik_node.errors import DescriptionError
 from ik_node.robot import load_robot
 import numpy as np
 import pytest
@@ -124,18 +123,3 @@ def test_sdf_gears_turn_over_a_moving_carrier(reference, planet):
     q = robot.transmission(['carrier_joint', 'sun_joint'], ['planet_joint']).to_joints([0.1, 2.0])
     assert q.joint_position[0] == pytest.approx(-planet, abs=1e-12)
     assert not any('gears' in note for note in robot.notes)
-
-
-def test_sum_that_cannot_be_read_is_refused():
-    """The error names the coupling."""
-    for coupling, message in [
-        ({'joint': 'left', 'of': {'pitch': 1.0, 'yaw': 2.0}}, 'yaw'),
-        ({'joint': 'left', 'of': {}}, 'no joint'),
-        ({'joint': 'left', 'of': {'pitch': 'x'}}, "'pitch'"),
-        ({'joint': 'left', 'of': {'pitch': 1.0}, 'coefficients': [1]}, 'factors'),
-        ({'joint': 'left', 'of': 'pitch', 'coefficients': [0, 1], 'offset': 1}, 'offset'),
-        ({'joint': 'left', 'of': {'left': 1.0, 'pitch': 1.0}}, 'circle'),
-    ]:
-        with pytest.raises(DescriptionError, match=message) as error:
-            load_robot(wrist(), closures={'couplings': [coupling]})
-        assert 'coupling' in str(error.value)

@@ -11,7 +11,7 @@ import numpy as np
 ARM = """<mujoco model="arm"><compiler angle="radian"/><worldbody>
 <body name="upper" pos="0 0 1"><joint name="shoulder" axis="0 0 1" range="-1 2"/>
 <body name="lower" pos="1 0 0"><joint name="elbow" axis="0 0 1"/>
-<site name="tip" pos="0.5 0 0"/></body></body></worldbody>REST</mujoco>"""
+<site name="tip" pos="0.5 0 0"/></body></body></worldbody></mujoco>"""
 
 
 def read(text):
@@ -26,7 +26,7 @@ def world(body):
 
 def test_arm_is_read():
     """Names, order, limits and the pose of its tip."""
-    description = read_description(ARM.replace('REST', ''))
+    description = read_description(ARM)
     assert description.dialect.startswith('MJCF')
     assert description.name == 'arm'
     assert description.root.name == 'world'
@@ -108,74 +108,3 @@ def test_a_ball_joint_has_three_angles():
     assert np.isinf(description.joints['b'].max_dof_limit).all()
     assert description.joints['b'].max_turn == 1.0
     assert any("ball joint 'b': EX EY EZ" in note for note in description.notes)
-
-
-def test_actuators_give_the_motors():
-    """Joints with an actuator, also through a fixed tendon that has one free joint."""
-    rest = """<tendon><fixed name="one"><joint joint="elbow" coef="1"/></fixed>
-        <fixed name="two"><joint joint="elbow" coef="1"/><joint joint="shoulder" coef="1"/></fixed>
-        </tendon><actuator><motor joint="shoulder"/><position name="p" joint="shoulder"/>
-        <general tendon="TENDON"/><velocity name="v" joint="nobody"/><adhesion body="lower"/>
-        </actuator>"""
-    description = read(ARM.replace('REST', rest.replace('TENDON', 'one')))
-    assert description.actuated == ['shoulder', 'elbow']
-    assert description.notes == [
-        "actuator 'v': there is no joint 'nobody'",
-        '1 <adhesion> actuators act on no joint; they are not read',
-        '2 tendons are not read, as no equality couples joints by them',
-    ]
-    description = read(ARM.replace('REST', rest.replace('TENDON', 'two')))
-    assert description.actuated == ['shoulder']
-    assert description.notes[0] == (
-        "actuator <general> pulls the tendon 'two' of elbow shoulder; no joint counts as "
-        'driven by it'
-    )
-
-
-def test_ignored_elements_are_noted():
-    """Sections and elements that hold nothing of use, soft objects, mocap bodies."""
-    description = read(
-        '<mujoco><compiler angle="radian"/><worldbody><body name="m" mocap="true"/><warp/><warp/>'
-        '<body name="a"><joint name="j"/><flexcomp name="cloth"/></body></worldbody>'
-        '<equality><flex flex="cloth"/><weld body1="cloth_1" body2="a"/>'
-        '<joint joint1="cloth_j" joint2="j"/></equality>'
-        '<keyframe><key name="home"/><key/></keyframe><deformable/><frob/></mujoco>'
-    )
-    assert description.notes == [
-        'the model has no name',
-        "<flexcomp 'cloth'> on line 1: the bodies of a soft object are not read",
-        '<warp> is not read (2 of them)',
-        '<equality>: <flex> on line 1 connects soft objects, which are not read',
-        '<equality>: <weld> on line 1 may refer to a soft object; it is not read',
-        '<equality>: <joint> on line 1 may refer to a soft object; it is not read',
-        "2 keyframes are not read: 'home', ''; the start is the pose in the file",
-        '<deformable> is not read: soft objects have no joints',
-        '<frob> is not read',
-        "body 'm' is a mocap body, which programs move; it is fixed here",
-    ]
-    assert list(description.joints) == ['m_fixed', 'j']
-
-
-def test_the_outermost_class_may_have_another_name():
-    """Files from before MuJoCo 3 do that."""
-    description = read(
-        '<mujoco model="m"><default class="old"><joint axis="1 0 0"/></default><worldbody>'
-        '<body name="a"><joint name="j"/><joint name="k" class="old"/></body></worldbody></mujoco>'
-    )
-    assert description.joints['j'].dof == description.joints['k'].dof == [DOF.EX]
-    assert description.notes == ["the outermost <default> is named 'old', which MuJoCo refuses"]
-
-
-def test_ranges_that_mean_no_limit_are_unlimited_with_a_note():
-    """The numbers that programs write for none, and ranges that MuJoCo does not use."""
-    for huge in ('1e16', '3.4028235e+38', '1.8e308'):
-        description = world(f'<body name="a"><joint name="j" range="-{huge} {huge}"/></body>')
-        joint = description.joints['j']
-        assert np.isinf((joint.min_dof_limit, joint.max_dof_limit)).all()
-        assert [note for note in description.notes if "'j'" in note and huge in note]
-    one_side = world('<body name="a"><joint name="j" range="-1 1e16"/></body>').joints['j']
-    assert (one_side.min_dof_limit[DOF.EZ], one_side.max_dof_limit[DOF.EZ]) == (-1.0, np.inf)
-    for numbers, why in (('2 1', 'is reversed'), ('1 1', 'is empty')):
-        description = world(f'<body name="a"><joint name="j" range="{numbers}"/></body>')
-        assert np.isinf(description.joints['j'].max_dof_limit).all()
-        assert [note for note in description.notes if why in note and 'does not limit' in note]

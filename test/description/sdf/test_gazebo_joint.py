@@ -128,16 +128,6 @@ def test_loop_joint_with_limits_stays_a_joint():
         assert list(read_description(robot(joint(inside=endless))).joints) == ['jb', 'jc']
 
 
-@pytest.mark.parametrize('tag', ['velocity', 'effort'])
-def test_velocity_and_effort_limits_of_a_joint_that_stays(tag):
-    """A positive number is the limit of the joint; without one there is none."""
-    for number, limit in (('2.5', 2.5), ('', np.inf), ('0', np.inf), ('-1', np.inf)):
-        text = f'<{tag}>{number}</{tag}>' if number else ''
-        inside = f'<axis><xyz>0 0 1</xyz><limit><lower>-1</lower>{text}</limit></axis>'
-        read = read_description(robot(joint(inside=inside))).joints['g']
-        assert {'velocity': read.max_velocity, 'effort': read.max_effort}[tag][5] == limit
-
-
 def test_root_on_a_hinge_to_the_world_moves():
     """The world is the root then."""
     loaded = ik.load_robot(robot(joint(parent='world', child='a')))

@@ -113,52 +113,6 @@ def test_mimic_becomes_a_coupling():
     assert ik.load_robot(text).mobility == 2
 
 
-def test_limits_are_read():
-    """What stands for "none", and what does not."""
-    for written, lower, upper, velocity in [
-        ('', -np.inf, np.inf, np.inf),
-        (limits('-1e16', '1e16'), -np.inf, np.inf, np.inf),
-        (limits('-1.79769e+308', '1.79769e+308'), -np.inf, np.inf, np.inf),
-        (limits('-1e13', '9e11'), -np.inf, 9e11, np.inf),
-        (limits('-inf', 'inf', '<velocity>inf</velocity>'), -np.inf, np.inf, np.inf),
-        (limits('-1.5', '', '<velocity>-1</velocity>'), -1.5, np.inf, np.inf),
-        (limits('', ' 2 ', '<velocity>3</velocity><effort>-1</effort>'), -np.inf, 2.0, 3.0),
-        (limits('0', '0', '<velocity>0</velocity>'), 0.0, 0.0, np.inf),
-    ]:
-        found = read_description(sdf(joint('revolute', axis(inner=written))))
-        made = found.joints['j']
-        assert made.min_dof_limit[DOF.EZ] == lower
-        assert made.max_dof_limit[DOF.EZ] == upper
-        assert made.max_velocity[DOF.EZ] == velocity
-        assert any('beyond 1e12' in note for note in found.notes) == (
-            'e1' in written or 'e+' in written
-        )
-        noted = any('velocity' in note and 'taken as unlimited' in note for note in found.notes)
-        assert noted == ('<velocity>-1<' in written or '<velocity>0<' in written)
-
-
-def test_effort_limit_is_read():
-    """A positive <effort> is the limit of its axis; as the format says, -1 is none."""
-    for text, effort in [
-        ('<effort>2.5</effort>', 2.5),
-        ('', np.inf),
-        ('<effort></effort>', np.inf),
-        ('<effort>-1</effort>', np.inf),
-        ('<effort>0</effort>', np.inf),
-        ('<effort>inf</effort>', np.inf),
-        ('<effort>1e16</effort>', np.inf),
-    ]:
-        limit = limits('-1', '1', text)
-        for kind, dof in (('revolute', DOF.EZ), ('continuous', DOF.EZ), ('prismatic', DOF.Z)):
-            found = read_description(sdf(joint(kind, axis(inner=limit))))
-            assert found.joints['j'].max_effort[dof] == effort
-            assert not any('effort' in note for note in found.notes)
-        axes = axis() + axis('1 0 0', limit, 'axis2')
-        found = read_description(sdf(joint('universal', axes)))
-        assert np.isinf(found.joints['j'].max_effort).all()
-        assert found.joints['j_axis2'].max_effort[DOF.EX] == effort
-
-
 def test_zero_effort_means_no_motor():
     """Where some have an effort of 0, the others have motors."""
     idle = axis(inner=limits(more='<effort>0</effort>'))

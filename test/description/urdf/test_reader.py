@@ -1,7 +1,5 @@
 """URDF: every joint type, every default, and that values mean what URDF says."""
 
-from math import inf
-
 from ik_node.description.read import read_description
 from ik_node.model.dof import DOF
 from ik_node.model.rotation import pose_matrix, quat_from_euler
@@ -87,90 +85,6 @@ def test_joint_order_is_the_file_order():
     assert [joint.name for joint in description.joint_order] == ['z', 'y']
     assert description.root is description.links['a']
     assert (description.name, description.dialect, description.source) == ('r', 'URDF', '<text>')
-
-
-def limits(inside, type_name='revolute'):
-    """Return lower, upper and velocity of the one joint, and the notes."""
-    description = read_description(one(type_name, '<axis xyz="0 0 1"/>' + inside))
-    joint = description.joints['j']
-    dof = joint.dof[0]
-    numbers = joint.min_dof_limit[dof], joint.max_dof_limit[dof], joint.max_velocity[dof]
-    return [float(number) for number in numbers], description.notes
-
-
-def test_limits_are_read():
-    """What is not written does not limit, and a note says so."""
-    full = '<limit lower="-1" upper="2" effort="9" velocity="3"/>'
-    assert limits(full) == ([-1, 2, 3], [])
-    lacks = "joint 'j': its <limit> has no {}, taken as unlimited"
-    side = lacks + ' on that side'
-    assert limits('<limit upper="2"/>') == ([-inf, 2, inf], [side.format('lower')])
-    assert limits('<limit lower="-1" velocity="3"/>') == ([-1, inf, 3], [side.format('upper')])
-    both = lacks.format('lower and no upper')
-    assert limits('<limit effort="1" velocity="3"/>') == ([-inf, inf, 3], [both])
-    assert limits('<limit lower="-inf" upper="inf"/>') == ([-inf, inf, inf], [])
-    assert limits('', 'continuous') == ([-inf, inf, inf], [])
-    assert limits('<limit effort="1" velocity="3"/>', 'continuous') == ([-inf, inf, 3], [])
-
-
-def test_limits_of_a_type_without_limits_are_noted():
-    """A continuous joint turns freely, and one <limit> cannot limit several values."""
-    full = '<limit lower="-1" upper="2" effort="9" velocity="3"/>'
-    numbers, notes = limits(full, 'continuous')
-    assert numbers == [-inf, inf, 3]
-    (note,) = notes
-    assert note.startswith("joint 'j': it is continuous, so lower -1 and upper 2 do not count")
-    for kind in ('planar', 'spherical', 'floating'):
-        numbers, notes = limits(full, kind)
-        assert numbers == [-inf, inf, inf]
-        (note,) = notes
-        assert note.startswith(f"joint 'j': it is {kind}, so its <limit> is not used")
-        assert limits('', kind)[1] == []
-
-
-@pytest.mark.parametrize('huge', ['1e16', '3.4028235e+38', '1.8e308', '1.7976931348623157E308'])
-def test_numbers_that_mean_no_limit_are_unlimited_with_a_note(huge):
-    """Exporters write the largest number of some type where a joint has no limit."""
-    for lower, upper in ((f'-{huge}', huge), (huge, f'-{huge}')):
-        found = limits(f'<limit lower="{lower}" upper="{upper}" velocity="{huge}"/>')
-        assert found[0] == [-inf, inf, inf]
-        (note,) = found[1]
-        assert note.startswith(f"joint 'j': lower {lower}, upper {upper}, velocity {huge}: taken")
-    (note,) = limits(f'<limit upper="{huge}"/>', 'ball')[1]
-    assert note.startswith(f"joint 'j': upper {huge}: taken as no limit")
-    numbers, notes = limits(f'<limit lower="-1" upper="{huge}"/>', 'prismatic')
-    assert numbers == [-1, inf, inf]
-    assert len(notes) == 1
-
-
-def test_odd_limits_are_noted():
-    """No limit element, limits that freeze, and a speed of zero are said."""
-    assert "'j': no <limit>, taken as unlimited" in limits('')[1][0]
-    numbers, notes = limits('<limit lower="0" upper="0" velocity="0"/>')
-    assert numbers == [0, 0, float('inf')]
-    assert 'lower and upper are both 0' in notes[0]
-    assert 'velocity 0, taken as unlimited' in notes[1]
-
-
-def test_effort_limit_is_read():
-    """A positive number is a limit; exporters write 0 for a number that they do not know."""
-    for written, effort, is_noted in [
-        ('effort="9.5"', 9.5, False),
-        ('velocity="2"', inf, False),
-        ('effort="inf"', inf, False),
-        ('effort="1e16"', inf, False),
-        ('effort="1.7976931348623157e+308"', inf, False),
-        ('effort="0"', inf, True),
-        ('effort="-1"', inf, True),
-    ]:
-        for type_name in ('revolute', 'continuous', 'prismatic'):
-            ends = '' if type_name == 'continuous' else 'lower="-1" upper="1"'
-            inside = f'<axis xyz="0 0 1"/><limit {ends} {written}/>'
-            description = read_description(one(type_name, inside))
-            joint = description.joints['j']
-            assert joint.max_effort[joint.dof[0]] == effort
-            note = "effort limit of 0 or less, taken as unlimited: 'j'"
-            assert description.notes == [note] * is_noted
 
 
 def test_start_and_quaternion_origin_are_read():
