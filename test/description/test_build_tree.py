@@ -6,18 +6,14 @@ from ik_node.description.read import read_description
 from ik_node.description.tree import hang_joints
 import numpy as np
 import pytest
+from support.robot_texts import AXIS, joint, urdf
 
 
-def robot(*ends, inner='', kind='continuous'):
+def robot(*ends):
     """Return a URDF with joints j0, j1, ... 1 m along x, with the given (parent, child) links."""
-    names = dict.fromkeys(name for pair in ends for name in pair)
-    links = ''.join(f'<link name="{name}"/>' for name in sorted(names))
-    joints = ''.join(
-        f'<joint name="j{i}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
-        f'<origin xyz="1 0 0"/><axis xyz="0 0 1"/>{inner}</joint>'
-        for i, (parent, child) in enumerate(ends)
-    )
-    return f'<robot name="r">{links}{joints}</robot>'
+    there = '<origin xyz="1 0 0"/>' + AXIS
+    joints = (joint(f'j{i}', *pair, there) for i, pair in enumerate(ends))
+    return urdf(sorted({name for pair in ends for name in pair}), *joints)
 
 
 def test_the_joint_declared_first_keeps_a_link():

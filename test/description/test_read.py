@@ -8,23 +8,9 @@ from ik_node.description.read import read_description
 from ik_node.errors import DescriptionError, OptionError, TopologyError
 from ik_node.model.dof import DOF
 import pytest
+from support.robot_texts import joint, urdf
 
-
-def joint(name, parent, child, kind='continuous'):
-    """Return a joint."""
-    return (
-        f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
-        '</joint>'
-    )
-
-
-def robot(links, *joints):
-    """Return a robot of links and joints."""
-    named = ''.join(f'<link name="{name}"/>' for name in links)
-    return f'<robot name="r">{named}{"".join(joints)}</robot>'
-
-
-ARM = robot('abc', joint('j', 'a', 'b'), joint('k', 'b', 'c', 'fixed'))
+ARM = urdf('a b c', joint('j', 'a', 'b'), joint('k', 'b', 'c', kind='fixed'))
 
 
 def test_text_and_path_read_the_same(tmp_path):
@@ -97,7 +83,7 @@ def test_floating_root_gets_a_joint():
 
 def test_several_roots_are_fixed_or_float():
     """Each is fixed in the world, or floats by itself; that is noted."""
-    text = robot('abc', joint('j', 'a', 'b'))
+    text = urdf('a b c', joint('j', 'a', 'b'))
     description = read_description(text)
     assert [root.name for root in description.roots] == ['a', 'c']
     assert description.notes[-1] == "links without a parent: 'a', 'c'; each is fixed in the world"
@@ -128,21 +114,21 @@ def test_closures_on_the_world_are_read(root, declared):
 
 def test_taken_world_joint_name_is_refused():
     """A robot that has a joint of that name cannot float."""
-    text = robot('ab', joint('__world_joint__', 'a', 'b'))
+    text = urdf('a b', joint('__world_joint__', 'a', 'b'))
     with pytest.raises(TopologyError, match="the joint name '__world_joint__' is taken"):
         read_description(text, root='floating')
 
 
 def test_trim_unused_removes_fixed_branches():
     """Branches that neither move nor close a loop go; the rest stays."""
-    text = robot(
-        'abcdefg',
+    text = urdf(
+        'a b c d e f g',
         joint('ab', 'a', 'b'),
-        joint('bc', 'b', 'c', 'fixed'),
-        joint('cd', 'c', 'd', 'fixed'),
-        joint('ae', 'a', 'e', 'fixed'),
+        joint('bc', 'b', 'c', kind='fixed'),
+        joint('cd', 'c', 'd', kind='fixed'),
+        joint('ae', 'a', 'e', kind='fixed'),
         joint('ef', 'e', 'f'),
-        joint('bg', 'b', 'g', 'fixed'),
+        joint('bg', 'b', 'g', kind='fixed'),
     )
     description = read_description(text, trim_unused=True)
     assert list(description.links) == ['a', 'b', 'e', 'f']
@@ -157,7 +143,7 @@ def test_long_chains_are_read():
     """A chain of 2000 joints is read without running out of stack."""
     count = 2000
     joints = [joint(f'j{i}', f'l{i}', f'l{i + 1}') for i in range(count)]
-    description = read_description(robot([f'l{i}' for i in range(count + 1)], *joints))
+    description = read_description(urdf([f'l{i}' for i in range(count + 1)], *joints))
     assert description.links[f'l{count}'].matrix_world[3, 3] == 1.0
 
 

@@ -4,23 +4,17 @@ from ik_node.description.read import read_description
 from ik_node.model.rotation import quat_to_matrix
 import numpy as np
 import pytest
+from support.robot_texts import joint, urdf
 
 
 def robot(*frames, extra=''):
     """Return two arms, a and b, and frames on them: name, link and place."""
-    text = '<link name="base"/>'
-    for name in 'ab':
-        text += (
-            f'<link name="{name}"/><joint name="j{name}" type="continuous"><parent link="base"/>'
-            f'<child link="{name}"/><axis xyz="0 0 1"/></joint>'
-        )
-    for name, link, place, rpy in frames:
-        text += (
-            f'<link name="{name}"/><joint name="{name}_frame" type="fixed">'
-            f'<parent link="{link}"/><child link="{name}"/><origin xyz="{place}" rpy="{rpy}"/>'
-            '</joint>'
-        )
-    return f'<robot name="r">{text}{extra}</robot>'
+    arms = [joint(f'j{name}', 'base', name) for name in 'ab']
+    fixed = [
+        joint(f'{name}_frame', link, name, f'<origin xyz="{place}" rpy="{rpy}"/>', 'fixed')
+        for name, link, place, rpy in frames
+    ]
+    return urdf(['base', 'a', 'b', *(name for name, *_ in frames)], *arms, *fixed, extra)
 
 
 PAIR = (('closing_tip_1', 'a', '1 0 0', '0 0 0'), ('closing_tip_2', 'b', '1 0 0', '0 0 0'))

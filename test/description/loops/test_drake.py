@@ -3,17 +3,13 @@
 from ik_node.description.read import read_description
 from ik_node.errors import UnsupportedElementError
 import pytest
+from support.robot_texts import AXIS, joint, urdf
 
 
 def robot(inside):
-    """Return three links in a row, hinged, with some elements on line 3."""
-    text = ''.join(f'<link name="{name}"/>' for name in 'ABC')
-    for name, parent in (('B', 'A'), ('C', 'B')):
-        text += (
-            f'<joint name="j{name}" type="continuous"><parent link="{parent}"/>'
-            f'<child link="{name}"/><origin xyz="1 0 0"/><axis xyz="0 0 1"/></joint>'
-        )
-    return f'<robot name="r">\n{text}\n{inside}</robot>'
+    """Return three links in a row, hinged, with some elements."""
+    there = '<origin xyz="1 0 0"/>' + AXIS
+    return urdf('A B C', joint('jB', 'A', 'B', there), joint('jC', 'B', 'C', there), '\n', inside)
 
 
 @pytest.mark.parametrize(

@@ -6,20 +6,16 @@ from ik_node.model.dof import DOF
 from ik_node.model.rotation import quat_from_euler, quat_to_matrix
 import numpy as np
 import pytest
+from support.robot_texts import joint, urdf
 
 ENDS = '<link1 link="left"/><link2 link="right"/>'
 
 
 def read(attributes='name="c" type="spherical"', inside=ENDS):
-    """Read a robot of three links with one loop on line 2."""
-    joints = ''.join(
-        f'<joint name="{name[0]}" type="continuous"><parent link="base"/><child link="{name}"/>'
-        '</joint>'
-        for name in ('left', 'right')
-    )
-    links = ''.join(f'<link name="{name}"/>' for name in ('base', 'left', 'right'))
+    """Read a robot of three links with one loop."""
+    joints = joint('l', 'base', 'left', ''), joint('r', 'base', 'right', '')
     loop = f'<loop_joint {attributes}>{inside}</loop_joint>'
-    return read_description(f'<robot name="r">{links}{joints}\n{loop}</robot>')
+    return read_description(urdf('base left right', *joints, loop))
 
 
 def closure(*args):

@@ -2,17 +2,7 @@
 
 from ik_node.description.read import read_description
 import pytest
-
-
-def robot(extra):
-    """Return three fingers on a hand."""
-    text = '<link name="hand"/>'
-    for name in 'abc':
-        text += (
-            f'<link name="{name}"/><joint name="{name}" type="continuous"><parent link="hand"/>'
-            f'<child link="{name}"/><axis xyz="0 0 1"/></joint>'
-        )
-    return f'<robot name="r">{text}{extra}</robot>'
+from support.robot_texts import joint, urdf
 
 
 def plugin(leader, follower, inside=''):
@@ -42,7 +32,8 @@ def parameters(leader, follower, inside=''):
 )
 def test_mimic_rules_outside_mimic_are_read(extra, coefficients):
     """The follower is multiplier times the leader, plus offset."""
-    description = read_description(robot(extra))
+    fingers = (joint(name, 'hand', name) for name in 'abc')
+    description = read_description(urdf('hand a b c', *fingers, extra))
     rules = [
         (joint.name, each.master.name, each.coefficients)
         for joint in description.joint_order

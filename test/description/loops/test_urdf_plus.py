@@ -5,6 +5,7 @@ from ik_node.description.read import read_description
 from ik_node.model.rotation import quat_to_matrix
 import numpy as np
 import pytest
+from support.robot_texts import joint, urdf
 
 ENDS = (
     '<predecessor link="b"><origin xyz="1 0 0" rpy="0 0 0.5"/></predecessor>'
@@ -12,16 +13,12 @@ ENDS = (
 )
 
 
-def robot(inside, joints='abc', dependent=''):
+def robot(inside, dependent=''):
     """Return links and joints, each a hinge: a to b, a to c; joints named like their child."""
-    text = ''.join(f'<link name="{name}"/>' for name in joints)
-    for name in joints[1:]:
-        flag = ' independent="false"' if name in dependent else ''
-        text += (
-            f'<joint name="j{name}" type="continuous"{flag}><parent link="a"/>'
-            f'<child link="{name}"/><axis xyz="0 0 1"/></joint>'
-        )
-    return f'<robot name="r">\n{text}\n{inside}</robot>'
+    text = urdf('a b c', joint('jb', 'a', 'b'), joint('jc', 'a', 'c'), inside)
+    for name in dependent:
+        text = text.replace(f'name="j{name}"', f'name="j{name}" independent="false"')
+    return text
 
 
 def one(attributes, inside=ENDS, tag='loop'):

@@ -5,6 +5,7 @@ from ik_node.cli.convert import differences
 from ik_node.description.read import read_description
 import numpy as np
 import pytest
+from support.robot_texts import joint, sdf, sdf_joint, urdf
 
 NAME = 'gz::sim::systems::DetachableJoint'
 FILE = 'gz-sim-detachable-joint-system'
@@ -18,44 +19,30 @@ def plugin(parent='b', child='c', model='__model__', more='', name=NAME, file=FI
     )
 
 
-def urdf(inside, more=''):
+PINS = (('j1', 'g', 'a'), ('j2', 'a', 'b'), ('j3', 'g', 'd'), ('j4', 'd', 'c'))
+PLACES = {'g': '0 0 0', 'a': '0 0 0', 'b': '0 1 0', 'd': '2 0 0', 'c': '2 1 0'}
+
+
+def of_urdf(inside):
     """Return a parallelogram that is cut at its fourth pin, where a dummy link is welded."""
-    text = ''.join(f'<link name="{name}"/>' for name in 'gabcd')
-    for name, parent, child, place in (
-        ('j1', 'g', 'a', '0 0 0'),
-        ('j2', 'a', 'b', '0 1 0'),
-        ('j3', 'g', 'd', '2 0 0'),
-        ('j4', 'd', 'c', '0 1 0'),
-    ):
-        text += (
-            f'<joint name="{name}" type="continuous"><parent link="{parent}"/>'
-            f'<child link="{child}"/><origin xyz="{place}"/><axis xyz="0 0 1"/></joint>'
-        )
-    return f'<robot name="r">{text}\n<gazebo>{inside}</gazebo>{more}</robot>'
+    joints = (
+        joint(*pin, f'<origin xyz="{place}"/><axis xyz="0 0 1"/>')
+        for pin, place in zip(PINS, ('0 0 0', '0 1 0', '2 0 0', '0 1 0'), strict=True)
+    )
+    return urdf('g a b c d', *joints, f'\n<gazebo>{inside}</gazebo>')
 
 
-def sdf(inside, more=''):
+def of_sdf(inside, more=''):
     """Return the same as SDFormat, with a frame at the dummy link."""
-    text = ''
-    for name, place in (('g', '0 0'), ('a', '0 0'), ('b', '0 1'), ('d', '2 0'), ('c', '2 1')):
-        text += f'<link name="{name}"><pose>{place} 0 0 0 0</pose></link>'
-    for name, parent, child in (
-        ('j1', 'g', 'a'),
-        ('j2', 'a', 'b'),
-        ('j3', 'g', 'd'),
-        ('j4', 'd', 'c'),
-    ):
-        text += (
-            f'<joint name="{name}" type="revolute"><parent>{parent}</parent>'
-            f'<child>{child}</child><axis><xyz>0 0 1</xyz></axis></joint>'
-        )
+    text = ''.join(f'<link name="{n}"><pose>{p} 0 0 0</pose></link>' for n, p in PLACES.items())
+    text += ''.join(sdf_joint(*pin) for pin in PINS)
     frame = '<frame name="eye" attached_to="c"><pose>0.3 0 0 0 0 1</pose></frame>'
-    return f'<sdf version="1.9"><model name="r">{text}{frame}\n{inside}</model>{more}</sdf>'
+    return sdf(f'{text}{frame}\n{inside}').replace('</model></sdf>', f'</model>{more}</sdf>')
 
 
 def test_weld_of_own_links_closes_the_loop():
     """It is closed with all joints at 0, and the parallelogram moves as one."""
-    for text in [urdf, sdf]:
+    for text in [of_urdf, of_sdf]:
         for made in [
             plugin(),
             plugin(model='r'),
@@ -77,7 +64,7 @@ def test_weld_of_own_links_closes_the_loop():
 
 def test_weld_holds_the_pose_of_the_file():
     """Links that are apart and turned are held where the file has them, and frames count."""
-    for text, ends in ((urdf(plugin('a', 'c')), 'ac'), (sdf(plugin('a', 'eye')), 'ac')):
+    for text, ends in ((of_urdf(plugin('a', 'c')), 'ac'), (of_sdf(plugin('a', 'eye')), 'ac')):
         robot = load_robot(text, assemble=False)
         (closure,) = robot.closures.values()
         assert (closure.parent.name, closure.child.name) == tuple(ends)
@@ -86,7 +73,7 @@ def test_weld_holds_the_pose_of_the_file():
 
 def test_weld_that_is_not_attached_at_the_start_is_disabled():
     """It is known, not closed, and noted."""
-    for text in (urdf, sdf):
+    for text in (of_urdf, of_sdf):
         description = read_description(text(plugin(more='<initial_attach>false</initial_attach>')))
         (closure,) = description.closures.values()
         assert not closure.enabled
@@ -100,7 +87,7 @@ def test_weld_to_a_nested_model_is_read():
         '<joint name="hold" type="fixed"><parent>c</parent><child>tool::tip</child></joint>'
     )
     for made in (plugin('b', 'tip', 'tool'), plugin('b', 'tool::tip')):
-        robot = load_robot(sdf(inner + made))
+        robot = load_robot(of_sdf(inner + made))
         (closure,) = robot.closures.values()
         assert closure.child.name == 'tool::tip'
         assert int(robot.mobility) == 1
@@ -116,7 +103,7 @@ def test_weld_that_is_not_a_loop_of_the_robot_is_noted():
         (plugin('bb'), "<parent_link>: there is no link 'bb'"),
         (plugin('b', 'b'), "it connects the link 'b' to itself"),
     ]:
-        for text in (urdf(made), sdf(made, '<model name="cube"><link name="c"/></model>')):
+        for text in (of_urdf(made), of_sdf(made, '<model name="cube"><link name="c"/></model>')):
             if 'cube' in text and '<sdf' in text:
                 text = text.replace('<model name="cube">', '<model name="cube"><static>1</static>')
             description = read_description(text)
@@ -127,7 +114,7 @@ def test_weld_that_is_not_a_loop_of_the_robot_is_noted():
 
 def test_plugins_of_other_models_are_carried_over():
     """Only the welds that became closures are left out of a written URDF."""
-    robot = load_robot(urdf(plugin() + plugin(model='cube')))
+    robot = load_robot(of_urdf(plugin() + plugin(model='cube')))
     text = robot.to_urdf()
     assert text.count('<plugin') == 1
     assert 'cube' in text

@@ -5,28 +5,26 @@ from ik_node.description.read import read_description
 from ik_node.model.rotation import quat_to_matrix
 import numpy as np
 import pytest
+from support.robot_texts import joint, urdf
 
-AXIS = '<axis><xyz>0 0 1</xyz></axis>'
+ABOUT_Z = '<axis><xyz>0 0 1</xyz></axis>'
 
 
 def robot(inside, extra=''):
     """Return a row of links a b c, hinged about z and turned by a right angle at b."""
-    text = ''.join(f'<link name="{name}"/>' for name in 'abc')
-    for name, parent, yaw in (('b', 'a', np.pi / 2), ('c', 'b', 0.0)):
-        text += (
-            f'<joint name="j{name}" type="continuous"><parent link="{parent}"/>'
-            f'<child link="{name}"/><origin xyz="1 0 0" rpy="0 0 {yaw}"/><axis xyz="0 0 1"/>'
-            '</joint>'
+    joints = (
+        joint(
+            f'j{child}', parent, child, f'<origin xyz="1 0 0" rpy="0 0 {yaw}"/><axis xyz="0 0 1"/>'
         )
-    return f'<robot name="r">{text}{extra}\n<gazebo>{inside}</gazebo></robot>'
-
-
-def joint(type_name='revolute', inside=AXIS, parent='a', child='c', name=' name="g"'):
-    """Return one SDF joint."""
-    return (
-        f'<joint{name} type="{type_name}"><parent>{parent}</parent><child>{child}</child>'
-        f'{inside}</joint>'
+        for child, parent, yaw in (('b', 'a', np.pi / 2), ('c', 'b', 0.0))
     )
+    return urdf('a b c', *joints, f'{extra}<gazebo>{inside}</gazebo>')
+
+
+def closing(type_name='revolute', inside=ABOUT_Z, parent='a', child='c'):
+    """Return an SDF joint g."""
+    ends = f'<parent>{parent}</parent><child>{child}</child>'
+    return f'<joint name="g" type="{type_name}">{ends}{inside}</joint>'
 
 
 @pytest.mark.parametrize(
@@ -35,7 +33,7 @@ def joint(type_name='revolute', inside=AXIS, parent='a', child='c', name=' name=
 )
 def test_every_joint_type_is_read(type_name, rows):
     """The closure of each type; it is closed with all joints at zero."""
-    description = read_description(robot(joint(type_name)))
+    description = read_description(robot(closing(type_name)))
     found = description.closures['g']
     assert len(found.dof) == rows
     assert (found.parent.name, found.child.name) == ('a', 'c')
@@ -56,21 +54,21 @@ def where(description, name='g'):
 @pytest.mark.parametrize(
     ('inside', 'place', 'axis'),
     [
-        (AXIS, (1, 1, 0), (0, 0, 1)),
+        (ABOUT_Z, (1, 1, 0), (0, 0, 1)),
         ('<pose>1 0 0 0 0 0</pose><axis><xyz>1 0 0</xyz></axis>', (1, 2, 0), (0, 1, 0)),
-        ("<pose frame=''>0 0 2 0 0 0</pose>" + AXIS, (1, 1, 2), (0, 0, 1)),
+        ("<pose frame=''>0 0 2 0 0 0</pose>" + ABOUT_Z, (1, 1, 2), (0, 0, 1)),
         (
             '<pose relative_to="a">5 0 0 0 0 0</pose><axis><xyz>0 0 1</xyz></axis>',
             (5, 0, 0),
             (0, 0, 1),
         ),
         (
-            '<pose relative_to="__model__" degrees="true">0 0 0 0 90 0</pose>' + AXIS,
+            '<pose relative_to="__model__" degrees="true">0 0 0 0 90 0</pose>' + ABOUT_Z,
             (0, 0, 0),
             (1, 0, 0),
         ),
         (
-            '<pose rotation_format="quat_xyzw">0 0 0 0 0.5 0 0.5</pose>' + AXIS,
+            '<pose rotation_format="quat_xyzw">0 0 0 0 0.5 0 0.5</pose>' + ABOUT_Z,
             (1, 1, 0),
             (0, 1, 0),
         ),
@@ -86,14 +84,14 @@ def where(description, name='g'):
 )
 def test_pose_and_axis_are_read(inside, place, axis):
     """The pose counts in the child link, the axis in the joint, unless they say otherwise."""
-    found = where(read_description(robot(joint(inside=inside))))
+    found = where(read_description(robot(closing(inside=inside))))
     np.testing.assert_allclose(found[0], place, atol=1e-12)
     np.testing.assert_allclose(found[1], axis, atol=1e-12)
 
 
 def test_closure_can_have_root_as_child():
     """And links may be named with the model before them."""
-    description = read_description(robot(joint(parent='r::c', child='a')))
+    description = read_description(robot(closing(parent='r::c', child='a')))
     assert description.closures['g'].parent.name == 'c'
     assert description.closures['g'].child.name == 'a'
 
@@ -102,7 +100,7 @@ def test_closure_can_have_root_as_child():
 def test_universal_joint_becomes_a_closure(type_name):
     """The first axis is fixed in the parent, the second in the child."""
     axes = '<axis><xyz>0 0 1</xyz></axis><axis2><xyz>1 0 0</xyz></axis2>'
-    description = read_description(robot(joint(type_name, axes)))
+    description = read_description(robot(closing(type_name, axes)))
     found = description.closures['g']
     assert found.kind == 'universal'
     first = quat_to_matrix(found.quaternion)[:, 0]
@@ -115,7 +113,7 @@ def test_universal_joint_becomes_a_closure(type_name):
 def test_loop_joint_with_limits_stays_a_joint():
     """It moves within them, and its end is welded to the link; 1e16 is no limit."""
     limit = '<axis><xyz>0 0 1</xyz><limit><lower>-1</lower><upper>2</upper></limit></axis>'
-    description = read_description(robot(joint(inside=limit)))
+    description = read_description(robot(closing(inside=limit)))
     assert list(description.joints) == ['jb', 'jc', 'g']
     assert (
         description.joints['g'].min_dof_limit[5],
@@ -125,12 +123,12 @@ def test_loop_joint_with_limits_stays_a_joint():
     np.testing.assert_allclose(description.closures['g'].get_residual(), 0.0, atol=1e-12)
     for none in ('1e+16', '1e13', 'inf'):
         endless = limit.replace('-1', f'-{none}').replace('2', none, 1)
-        assert list(read_description(robot(joint(inside=endless))).joints) == ['jb', 'jc']
+        assert list(read_description(robot(closing(inside=endless))).joints) == ['jb', 'jc']
 
 
 def test_root_on_a_hinge_to_the_world_moves():
     """The world is the root then."""
-    loaded = ik.load_robot(robot(joint(parent='world', child='a')))
+    loaded = ik.load_robot(robot(closing(parent='world', child='a')))
     assert loaded.joint_names == ['jb', 'jc', 'g']
     assert [root.name for root in loaded.description.roots] == ['world']
     loaded.q = [0, 0, 0.5]
@@ -141,7 +139,7 @@ def test_joint_connects_a_separate_tree():
     """A joint to a root that hangs nowhere carries it, where it stands with all joints at zero."""
     extra = '<link name="d"/><link name="e"/><joint name="je" type="continuous"><parent link="d"/>'
     extra += '<child link="e"/><origin xyz="0 0 3"/><axis xyz="0 0 1"/></joint>'
-    description = read_description(robot(joint(parent='c', child='d'), extra))
+    description = read_description(robot(closing(parent='c', child='d'), extra))
     assert [root.name for root in description.roots] == ['a']
     assert not description.closures
     assert description.links['e'].get_world_position().tolist() == pytest.approx([0, 0, 3])

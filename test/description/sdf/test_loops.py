@@ -4,6 +4,7 @@ import ik_node as ik
 from ik_node.description.read import read_description
 import numpy as np
 import pytest
+from support.robot_texts import sdf, sdf_joint
 
 
 def link(name, x=0.0, y=0.0, z=0.0):
@@ -11,27 +12,14 @@ def link(name, x=0.0, y=0.0, z=0.0):
     return f'<link name="{name}"><pose>{x} {y} {z} 0 0 0</pose></link>'
 
 
-def joint(name, parent, child, inner='', kind='revolute', xyz='0 0 1'):
-    """Return a joint."""
-    return (
-        f'<joint name="{name}" type="{kind}"><parent>{parent}</parent><child>{child}</child>'
-        f'<axis><xyz>{xyz}</xyz>{inner}</axis></joint>'
-    )
-
-
-def sdf(content, version='1.9'):
-    """Return an SDFormat text with one model."""
-    return f'<sdf version="{version}"><model name="r">{content}</model></sdf>'
-
-
 FOUR_BAR = sdf(
     link('crank')
     + link('coupler', 0.0, 1.0)
     + link('rocker', 3.0)
-    + joint('j_crank', 'world', 'crank')
-    + joint('j_rocker', 'world', 'rocker')
-    + joint('j_a', 'crank', 'coupler')
-    + joint('j_b', 'rocker', 'coupler').replace(
+    + sdf_joint('j_crank', 'world', 'crank')
+    + sdf_joint('j_rocker', 'world', 'rocker')
+    + sdf_joint('j_a', 'crank', 'coupler')
+    + sdf_joint('j_b', 'rocker', 'coupler').replace(
         '<axis>', '<pose relative_to="rocker">0 1.5 0 0 0 0</pose><axis>'
     )
 )
@@ -61,7 +49,7 @@ def test_a_five_bar_whose_closing_joint_ends_at_the_first_link():
     places = ((0, 0), (-1, 0), (-2, 2), (2, 2), (1, 0))
     content = ''.join(link(name, *place) for name, place in zip(names, places, strict=True))
     for i, name in enumerate(names):
-        content += joint(f'j{i}', name, names[(i + 1) % 5])
+        content += sdf_joint(f'j{i}', name, names[(i + 1) % 5])
     content = content.replace(
         '<joint name="j4" type="revolute">',
         '<joint name="j4" type="revolute"><pose relative_to="right">0 0 0 0 0 0</pose>',
@@ -104,10 +92,10 @@ def test_platform_on_legs_has_closures():
         x, y = np.cos(foot), np.sin(foot)
         u, v = 0.5 * np.cos(head), 0.5 * np.sin(head)
         content += link(f'low{i}', x, y) + link(f'high{i}', u, v, 1.0)
-        content += joint(f'u{i}', 'base', f'low{i}', kind='universal', xyz='1 0 0').replace(
+        content += sdf_joint(f'u{i}', 'base', f'low{i}', kind='universal', xyz='1 0 0').replace(
             '</joint>', '<axis2><xyz>0 1 0</xyz></axis2></joint>'
         )
-        content += joint(
+        content += sdf_joint(
             f'p{i}', f'low{i}', f'high{i}', kind='prismatic', xyz=f'{u - x} {v - y} 1'
         )
         content += (
@@ -126,7 +114,7 @@ def test_platform_on_legs_has_closures():
 @pytest.mark.parametrize('kind', ['universal', 'revolute2', 'screw'])
 def test_joint_of_two_motions_closes_a_loop(kind):
     """Whatever closes it, a loop through such a joint is closed as written and moves."""
-    between = joint('j', 'a', 'b', kind=kind).replace(
+    between = sdf_joint('j', 'a', 'b', kind=kind).replace(
         '</joint>', '<axis2><xyz>1 0 0</xyz></axis2></joint>'
     )
     text = sdf(
@@ -136,7 +124,7 @@ def test_joint_of_two_motions_closes_a_loop(kind):
         + f'<joint name="k" type="{"fixed" if kind == "screw" else "ball"}"><parent>world</parent>'
         '<child>a</child></joint>'
         + (
-            joint('l', 'world', 'b', kind='prismatic')
+            sdf_joint('l', 'world', 'b', kind='prismatic')
             if kind == 'screw'
             else '<joint name="l" type="ball"><parent>world</parent><child>b</child></joint>'
         )
@@ -153,7 +141,7 @@ BALLS = """<drake:{kind}_constraint>
 <drake:{kind}_constraint_p_AP>1 0 0</drake:{kind}_constraint_p_AP>
 <drake:{kind}_constraint_p_BQ>-1 0 0</drake:{kind}_constraint_p_BQ>
 {more}</drake:{kind}_constraint>"""
-TWO = link('a') + link('b', 2.0) + joint('j', 'world', 'a') + joint('k', 'world', 'b')
+TWO = link('a') + link('b', 2.0) + sdf_joint('j', 'world', 'a') + sdf_joint('k', 'world', 'b')
 
 
 def test_drake_ball_constraint_is_read():

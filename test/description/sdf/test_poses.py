@@ -4,21 +4,9 @@ from ik_node.description.read import read_description
 from ik_node.errors import DescriptionError
 import numpy as np
 import pytest
+from support.robot_texts import sdf, sdf_joint
 
 HALF = np.pi / 2
-
-
-def sdf(content, version='1.9', attributes=''):
-    """Return an SDFormat text with one model."""
-    return f'<sdf version="{version}"><model name="r"{attributes}>{content}</model></sdf>'
-
-
-def hinge(name, parent, child, inner='', kind='revolute', xyz='0 0 1'):
-    """Return a joint about an axis."""
-    return (
-        f'<joint name="{name}" type="{kind}"><parent>{parent}</parent><child>{child}</child>'
-        f'{inner}<axis><xyz>{xyz}</xyz></axis></joint>'
-    )
 
 
 def rotation(axis, angle):
@@ -48,7 +36,7 @@ def test_links_stand_where_they_are_written():
         '<pose>1 2 3 0 0 0</pose>'
         '<link name="a"><pose>0 0 0.5 0 0 1.5707963267948966</pose></link>'
         '<link name="b"><pose>1 0 0 0.1 0.2 0.3</pose></link>'
-        + hinge('j', 'a', 'b', '<pose>0.3 0.2 0.1 1 2 3</pose>', xyz='1 2 3')
+        + sdf_joint('j', 'a', 'b', '<pose>0.3 0.2 0.1 1 2 3</pose>', xyz='1 2 3')
     )
     description = read_description(text)
     np.testing.assert_allclose(
@@ -62,7 +50,7 @@ def test_a_joint_is_posed_in_its_child():
     """The axis goes through the joint's <pose>, counted in the child link."""
     text = sdf(
         '<link name="a"/><link name="b"><pose>1 0 0 0 1.5707963267948966 0</pose></link>'
-        + hinge('j', 'a', 'b', '<pose>0 0 0.5 0 0 0</pose>', xyz='1 0 0')
+        + sdf_joint('j', 'a', 'b', '<pose>0 0 0.5 0 0 0</pose>', xyz='1 0 0')
     )
     description = read_description(text)
     description.joints['j'].set_dof_values(0.7)
@@ -129,7 +117,9 @@ def test_every_pose_notation_is_read(pose):
         '<link name="base"><pose>0 0 5 0 0 0</pose></link>'
         '<frame name="up" attached_to="base"><pose>0 0 1 0 0 0</pose></frame>'
         f'<link name="x">{pose}</link><link name="c"/>'
-        + hinge('j', 'base', 'c', '<pose relative_to="base">0 1 0 1.5707963267948966 0 0</pose>')
+        + sdf_joint(
+            'j', 'base', 'c', '<pose relative_to="base">0 1 0 1.5707963267948966 0 0</pose>'
+        )
     )
     np.testing.assert_allclose(where(read_description(text), 'x'), POSES[pose], atol=1e-12)
 
@@ -151,7 +141,7 @@ def test_frames_are_links_of_their_own():
         '<link name="a"/><link name="b"><pose>1 0 0 0 0 0</pose></link>'
         '<frame name="f" attached_to="b"><pose>0 0.5 0 0 0 0</pose></frame>'
         '<frame name="g" attached_to="f"><pose relative_to="__model__">2 0 0 0 0 0</pose></frame>'
-        '<frame name="m"/>' + hinge('j', 'a', 'b')
+        '<frame name="m"/>' + sdf_joint('j', 'a', 'b')
     )
     description = read_description(text)
     assert list(description.links) == ['a', 'b', 'f', 'g', 'm']
@@ -168,7 +158,8 @@ def test_joint_between_frames_keeps_link_poses():
     text = sdf(
         '<link name="a"/><link name="b"><pose>1 0 0 0 0 0</pose></link>'
         '<frame name="f" attached_to="b"><pose>0 1 0 0 0 0</pose></frame>'
-        '<frame name="e" attached_to="a"><pose>1 1 0 0 0 0</pose></frame>' + hinge('j', 'e', 'f')
+        '<frame name="e" attached_to="a"><pose>1 1 0 0 0 0</pose></frame>'
+        + sdf_joint('j', 'e', 'f')
     )
     description = read_description(text)
     description.joints['j'].set_dof_values(HALF)
@@ -184,7 +175,7 @@ def test_nested_models_are_read():
     text = sdf(
         '<link name="base"/><model name="arm"><pose>0 0 1 1.5707963267948966 0 0</pose>'
         '<link name="base"/><link name="tip"><pose>1 0 0 0 0 0</pose></link>'
-        + hinge('turn', 'base', 'tip')
+        + sdf_joint('turn', 'base', 'tip')
         + '<model name="hand"><pose relative_to="tip">0 1 0 0 0 0</pose><link name="palm"/>'
         '<frame name="grip"><pose>0 0 1 0 0 0</pose></frame></model>'
         '<joint name="mount" type="fixed"><parent>tip</parent><child>hand::palm</child></joint>'
@@ -225,7 +216,7 @@ def test_models_of_a_world_are_read():
         '<frame name="table"><pose>0 0 1 0 0 0</pose></frame>'
         '<model name="ground"><static>true</static><link name="plane"/></model>'
         '<model name="arm"><pose relative_to="table">2 0 0 0 0 0</pose><link name="a"/>'
-        '<link name="b"/>' + hinge('j', 'a', 'b') + '</model></world></sdf>'
+        '<link name="b"/>' + sdf_joint('j', 'a', 'b') + '</model></world></sdf>'
     )
     description = read_description(text)
     assert description.name == 'arm'
@@ -252,11 +243,11 @@ def test_a_world_with_joints_is_one_robot():
 def test_root_keeps_its_pose():
     """The world where a joint names it, else the first link without a parent."""
     links = '<link name="a"/><link name="b"/><link name="c"/>'
-    inside = sdf(links + hinge('j', 'b', 'a') + hinge('k', 'c', 'a'))
+    inside = sdf(links + sdf_joint('j', 'b', 'a') + sdf_joint('k', 'c', 'a'))
     description = read_description(inside)
     assert [root.name for root in description.roots] == ['b']
     assert description.links['c'].parent is description.joints['k']  # hung the other way round
-    held = read_description(sdf(links + hinge('j', 'b', 'a') + hinge('k', 'world', 'a')))
+    held = read_description(sdf(links + sdf_joint('j', 'b', 'a') + sdf_joint('k', 'world', 'a')))
     assert [root.name for root in held.roots] == ['world', 'c']
     assert 'links without a parent' in held.notes[-1]
 

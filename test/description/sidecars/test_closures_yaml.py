@@ -6,23 +6,14 @@ from ik_node.model.dof import DOF
 from ik_node.model.rotation import quat_from_euler
 import numpy as np
 import pytest
+from support.robot_texts import joint, urdf
 
-
-def joint(name, parent, child, kind='continuous'):
-    """Return a joint about z."""
-    return (
-        f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
-        '<axis xyz="0 0 1"/></joint>'
-    )
-
-
-ROBOT = (
-    '<robot name="r"><link name="base"/><link name="left"/><link name="right"/><link name="rod"/>'
-    + joint('l', 'base', 'left')
-    + joint('r', 'base', 'right')
-    + joint('f', 'right', 'rod', 'floating')
-    + '<loop_joint name="own" type="fixed"><link1 link="left"/><link2 link="rod"/></loop_joint>'
-    '</robot>'
+ROBOT = urdf(
+    'base left right rod',
+    joint('l', 'base', 'left'),
+    joint('r', 'base', 'right'),
+    joint('f', 'right', 'rod', kind='floating'),
+    '<loop_joint name="own" type="fixed"><link1 link="left"/><link2 link="rod"/></loop_joint>',
 )
 
 

@@ -4,25 +4,17 @@ from ik_node.description.read import read_description
 from ik_node.model.dof import DOF
 import numpy as np
 import pytest
+from support.robot_texts import joint, urdf
 
-
-def joint(name, parent, child, kind='continuous', inside=''):
-    """Return a joint about y, off its parent."""
-    return (
-        f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
-        f'<origin xyz="1 2 3" rpy="0 0 1"/><axis xyz="0 1 0"/>{inside}</joint>'
-    )
-
-
-LIMIT = '<limit lower="-1" upper="1" effort="1" velocity="1"/>'
-ROBOT = (
-    '<robot name="r">'
-    + ''.join(f'<link name="{name}"/>' for name in ('base', 'left', 'right', 'rod', 'tip'))
-    + joint('motor', 'base', 'left', 'revolute', LIMIT)
-    + joint('free', 'base', 'right')
-    + joint('to_rod', 'right', 'rod', 'revolute', LIMIT + '<mimic joint="free"/>')
-    + joint('tip_frame', 'rod', 'tip', 'fixed')
-    + '</robot>'
+# Joints about y, off their parents.
+OFF = '<origin xyz="1 2 3" rpy="0 0 1"/><axis xyz="0 1 0"/>'
+LIMITED = OFF + '<limit lower="-1" upper="1" effort="1" velocity="1"/>'
+ROBOT = urdf(
+    'base left right rod tip',
+    joint('motor', 'base', 'left', LIMITED, 'revolute'),
+    joint('free', 'base', 'right', OFF),
+    joint('to_rod', 'right', 'rod', LIMITED + '<mimic joint="free"/>', 'revolute'),
+    joint('tip_frame', 'rod', 'tip', OFF, 'fixed'),
 )
 
 

@@ -5,26 +5,14 @@ from ik_node.description.read import read_description
 from ik_node.errors import DescriptionError
 import numpy as np
 import pytest
-
-
-def joint(name, parent, child, inside='<axis xyz="0 0 1"/>', type_name='continuous'):
-    """Return one joint."""
-    return (
-        f'<joint name="{name}" type="{type_name}"><parent link="{parent}"/>'
-        f'<child link="{child}"/>{inside}</joint>'
-    )
-
-
-def robot(*joints, links='abcd', extra=''):
-    """Return a URDF."""
-    named = ''.join(f'<link name="{name}"/>' for name in links)
-    return f'<robot name="r">{named}{"".join(joints)}{extra}</robot>'
+from support.robot_texts import joint, urdf
 
 
 def test_limits_of_a_mimic_s_mimic_bind_the_master():
     """However far down the chain, no value leaves its own limits."""
     axis = '<axis xyz="0 0 1"/><limit lower="-1" upper="1"/>'
-    text = robot(
+    text = urdf(
+        'a b c d',
         joint('i', 'a', 'b', axis.replace('1"/>', '3"/>').replace('-1', '-3'), 'revolute'),
         joint('j', 'b', 'c', axis + '<mimic joint="i" multiplier="2"/>', 'revolute'),
         joint('k', 'c', 'd', axis + '<mimic joint="j" multiplier="2"/>', 'revolute'),
@@ -44,7 +32,7 @@ NAMES = 'a b;é.X <;a.b;a/b;ä-関節;.;X;EZ;a.X;";#;root;__world_joint__:a'
 def test_names_may_hold_any_character(name):
     """Joints and links may be called anything; values are found by their names."""
     quoted = name.replace('"', '&quot;').replace('<', '&lt;')
-    text = robot(joint(quoted, 'a', quoted), links=['a', quoted])
+    text = urdf(['a', quoted], joint(quoted, 'a', quoted))
     loaded = ik.load_robot(text)
     assert loaded.joint_names == [name]
     pose = loaded.forward([0.5], name)
@@ -53,7 +41,7 @@ def test_names_may_hold_any_character(name):
 
 def test_joint_named_like_a_value_is_refused():
     """Beside a floating joint a, a joint a.X cannot be told from a's first value."""
-    text = robot(joint('a', 'a', 'b', '', 'floating'), joint('a.X', 'b', 'c'), links='abc')
+    text = urdf('a b c', joint('a', 'a', 'b', '', 'floating'), joint('a.X', 'b', 'c'))
     with pytest.raises(DescriptionError, match=r"'a' and 'a\.X' both have a value 'a\.X'"):
         read_description(text)
     other = text.replace('a.X', 'a.W')
@@ -62,5 +50,5 @@ def test_joint_named_like_a_value_is_refused():
 
 def test_default_namespace_is_ignored():
     """Drake's old files are in one."""
-    text = robot(joint('j', 'a', 'b'), links='ab').replace('<robot', '<robot xmlns="http://d"')
+    text = urdf('a b', joint('j', 'a', 'b')).replace('<robot', '<robot xmlns="http://d"')
     assert ik.load_robot(text).joint_names == ['j']

@@ -5,20 +5,12 @@ from ik_node.model.dof import DOF
 from ik_node.model.rotation import pose_matrix, quat_from_euler
 import numpy as np
 import pytest
+from support.robot_texts import AXIS, joint, urdf
 
 
-def robot(joints, links='a b', extra=''):
-    """Return a URDF of some links and joints."""
-    named = ''.join(f'<link name="{name}"/>' for name in links.split())
-    return f'<robot name="r">\n{named}\n{joints}\n{extra}</robot>'
-
-
-def one(type_name, inside='', attributes=''):
+def one(type_name, inside=''):
     """Return a URDF of one joint j from a to b."""
-    return robot(
-        f'<joint name="j" type="{type_name}"{attributes}><parent link="a"/><child link="b"/>'
-        f'{inside}</joint>'
-    )
+    return urdf('a b', joint('j', 'a', 'b', inside, type_name))
 
 
 def turn(axis, angle):
@@ -73,13 +65,8 @@ def test_planar_joint_is_read(axis, dofs):
 
 def test_joint_order_is_the_file_order():
     """Links and joints keep the order of the file, whatever the tree."""
-    text = robot(
-        '<joint name="z" type="continuous"><parent link="b"/><child link="c"/></joint>'
-        '<joint name="m" type="fixed"><parent link="a"/><child link="d"/></joint>'
-        '<joint name="y" type="continuous"><parent link="a"/><child link="b"/></joint>',
-        'd c b a',
-    )
-    description = read_description(text)
+    ends = joint('z', 'b', 'c'), joint('m', 'a', 'd', kind='fixed'), joint('y', 'a', 'b')
+    description = read_description(urdf('d c b a', *ends))
     assert list(description.links) == ['d', 'c', 'b', 'a']
     assert list(description.joints) == ['z', 'm', 'y']
     assert [joint.name for joint in description.joint_order] == ['z', 'y']
@@ -96,21 +83,13 @@ def test_start_and_quaternion_origin_are_read():
     np.testing.assert_allclose(world, pose_matrix((1, 0, 0), (0, 0, 1, 0)), atol=1e-15)
 
 
-def hinge(name, parent, child, inside=''):
-    """Return a continuous joint about z."""
-    return (
-        f'<joint name="{name}" type="continuous"><parent link="{parent}"/><child link="{child}"/>'
-        f'<axis xyz="0 0 1"/>{inside}</joint>\n'
-    )
-
-
 def test_mimic_is_read():
     """Multiplier and offset default to 1 and 0; the mimic of a mimic follows it."""
-    text = robot(
-        hinge('k', 'b', 'c', '<mimic joint="j" multiplier="-2" offset="0.5"/>')
-        + hinge('j', 'a', 'b', '<mimic joint="i"/>')
-        + hinge('i', 'a', 'd'),
+    text = urdf(
         'a b c d',
+        joint('k', 'b', 'c', AXIS + '<mimic joint="j" multiplier="-2" offset="0.5"/>'),
+        joint('j', 'a', 'b', AXIS + '<mimic joint="i"/>'),
+        joint('i', 'a', 'd'),
     )
     joints = read_description(text).joints
     assert joints['j'].couplings[DOF.EZ].master is joints['i']
