@@ -30,26 +30,12 @@ NO_MOTORS = 'the description names no motors'
 
 @dataclass(frozen=True)
 class Load:
-    """
-    A force on a link.
-
-    Attributes
-    ----------
-    link : str
-        Name of the link.
-    point : tuple of float
-        Point of application in the frame of the link [m].
-    force : tuple of float
-        Force on the link, root axes [N].
-    gravity : bool
-        Whether the weight of the robot acts as well.
-
-    """
+    """A force on a link."""
 
     link: str
-    point: tuple[float, float, float]
-    force: tuple[float, float, float]
-    gravity: bool
+    point: tuple[float, float, float]  # where it acts, in the frame of the link [m]
+    force: tuple[float, float, float]  # in root axes [N]
+    gravity: bool  # whether the weight of the robot acts as well
 
     def start(self, robot: ActuatedRobot) -> Array:
         """Return the point of application at the robot's present values, root frame [m]."""
@@ -70,26 +56,12 @@ class Load:
 
 
 class MotorEffort(NamedTuple):
-    """
-    The effort of a motor.
-
-    Attributes
-    ----------
-    name : str
-        Name of its value.
-    effort : float
-        What the motor exerts on the mechanism, positive in the direction of the value.
-    limit : float
-        Its largest effort; infinite = no limit is known.
-    unit : str
-        'N m' of a rotation, 'N' of a translation.
-
-    """
+    """The effort of a motor on the mechanism, positive in the direction of its value."""
 
     name: str
     effort: float
-    limit: float
-    unit: str
+    limit: float  # infinite = no limit is known
+    unit: str  # 'N m' of a rotation, 'N' of a translation
 
     @property
     def share(self) -> float:
@@ -105,15 +77,7 @@ class MotorEffort(NamedTuple):
 
 
 class MotorStatics:
-    """
-    The statics of the motors of a robot.
-
-    Parameters
-    ----------
-    robot : Robot
-        The robot. Nothing is computed before the first question.
-
-    """
+    """The statics of the motors of a robot; nothing is computed before the first question."""
 
     def __init__(self, robot: ActuatedRobot) -> None:
         self.robot = robot
@@ -144,21 +108,10 @@ class MotorStatics:
         """
         Return a load for the start, which the motors can hold.
 
-        It points downwards, or upwards if its arrow would else end below all links, or along x or
-        y if no motor feels a vertical force.
-
-        It acts on the origin of the link, or on its centre of mass if no motor feels a force on
-        the origin. In its worst direction it takes half of the limit of some motor.
-
-        Parameters
-        ----------
-        q : ndarray, shape (nq,)
-            Joint values with closed loops [rad or m].
-        link : str
-            Name of the link.
-        length : float
-            Length of its arrow [m].
-
+        It points downwards, or upwards if its arrow of some `length` [m] would else end below all
+        links, or along x or y if no motor feels a vertical force. It acts on the origin of the
+        link, or on its centre of mass if no motor feels a force on the origin. In its worst
+        direction it takes half of the limit of some motor. Loops are closed at q (nq,).
         """
         point: Array = np.zeros(3)
         arms: Array = np.zeros((3, 0))
@@ -211,23 +164,7 @@ class MotorStatics:
         """
         Return the efforts that hold a load, -J^T w, and the weight of the robot if that acts.
 
-        Parameters
-        ----------
-        q : ndarray, shape (nq,)
-            Joint values with closed loops [rad or m].
-        load : Load
-            The load.
-
-        Returns
-        -------
-        list of MotorEffort
-            Empty if there is a refusal.
-
-        Raises
-        ------
-        IkError
-            If a loop is open at q.
-
+        There are none if there is a refusal. Raise IkError if a loop is open at q (nq,).
         """
         if self.refusal:
             return []
@@ -243,24 +180,12 @@ class MotorStatics:
 
     def singularity(self, q: Array) -> tuple[float, str] | None:
         """
-        Return how far a robot with loops is from a singularity.
+        Return how near a robot with loops is to a singularity, and a sentence about what is lost.
 
-        Parameters
-        ----------
-        q : ndarray, shape (nq,)
-            Joint values with closed loops [rad or m].
-
-        Returns
-        -------
-        nearness : float
-            From 0, in a singularity, to 1: the reciprocal of the largest ratio of speeds between
-            motors and joints [rad or characteristic lengths].
-        warning : str
-            A sentence about what is lost; '' if the singularity is not near.
-
-        None for a robot without loops, without motors, or with a refusal. Raises IkError if a loop
-        is open at q.
-
+        The nearness goes from 0, in a singularity, to 1: it is the reciprocal of the largest ratio
+        of speeds between motors and joints [rad or characteristic lengths]. The sentence is '' if
+        the singularity is not near. None for a robot without loops, without motors, or with a
+        refusal. Raise IkError if a loop is open at q (nq,).
         """
         if not self.robot.closures or self._transmission is None:
             return None

@@ -283,17 +283,10 @@ class _Planner:
 
     def _points(self, times: Array, q: Array, span: float = np.inf) -> Iterator[_Point]:
         """
-        Yield the states of the actuators at successive times, within their limits.
+        Yield the states of the actuators at successive times (n,), within their limits.
 
-        Parameters
-        ----------
-        times : ndarray, shape (n,)
-            [s]
-        q : ndarray, shape (nq,)
-            Configuration before the first time [rad or m].
-        span : float
-            Distance in time of the first time from its neighbours [s]; infinite = in `times`.
-
+        `q` (nq,) is the configuration before the first one, and `span` its distance in time from
+        its neighbours [s]; infinite = in `times`.
         """
         spans = np.minimum(span, np.diff(times, prepend=-np.inf))
         spans = np.minimum(spans, np.diff(times, append=np.inf))
@@ -400,15 +393,7 @@ class _Curve:
     """
     The joint values over time: cubic by positions and velocities, quintic with accelerations.
 
-    Parameters
-    ----------
-    times : ndarray, shape (n,)
-        [s]
-    position : ndarray, shape (n, n_joints)
-        [rad or m]
-    velocity, acceleration : ndarray, shape (n, n_joints), or None
-        A velocity that is NaN is that of a monotone cubic.
-
+    `times` (n,), the others (n, n_joints). A velocity that is NaN is that of a monotone cubic.
     """
 
     def __init__(

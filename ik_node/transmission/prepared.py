@@ -28,15 +28,6 @@ class PreparedTransmission:
     Every call starts from the result of the last one, so that the assembly is kept. Made by
     `Transmission.prepare_to_joints` and `prepare_to_actuators`.
 
-    Parameters
-    ----------
-    solver : Solver
-        Solver of the robot.
-    direction_of : callable
-        `Transmission.direction`.
-    inverse : bool
-        True: from the joint space to the actuators.
-
     Examples
     --------
     >>> import ik_node as ik

@@ -33,26 +33,11 @@ class Sweep:
     A transmission at configurations over the range of its joints.
 
     Two joints of a joint space are swept together, on a grid; otherwise each actuator is swept on
-    its own, while the others stay. Where the mechanism cannot go there is no point.
+    its own, while the others stay at q (nq,). Where the mechanism cannot go there is no point.
 
-    Parameters
-    ----------
-    transmission : Transmission
-        The transmission.
-    q : ndarray, shape (nq,)
-        The configuration in the middle [rad or m].
-
-    Attributes
-    ----------
-    names : list of str
-        Joints that are swept.
-    axes : list of ndarray
-        Their values [rad or m].
-    grid : dict of tuple of int to Point
-        Indices along both axes -> point, for two joints.
-    curves : list of dict of int to Point
-        Index along the axis -> point, for each joint that is swept on its own.
-
+    `names` are the joints that are swept, `axes` their values [rad or m]. `grid` has the points of
+    two joints by their indices along both axes, `curves` those of each joint that is swept on its
+    own by the index along its axis.
     """
 
     def __init__(self, transmission: Transmission, q: Array) -> None:
