@@ -26,7 +26,7 @@ from ik_node.model.rotation import (
 )
 from ik_node.model.tree import Tree
 from ik_node.solver import Solver, SolverOptions, Status
-from ik_node.solver.problem.chain_problem import rank_of
+from ik_node.solver.problem.chain_problem import null_space
 from ik_node.solver.problem.joint_table import FAR, JointTable
 from ik_node.solver.problem.problem import Problem
 from ik_node.solver.problem.redundancy import without_rounding
@@ -97,13 +97,12 @@ def _held_by_loops(robot: AnalysedRobot, table: JointTable, fixed: list[int]) ->
             continue
         known = redundancies.get(frozenset(chain.names.constraints))
         chosen = np.isin(np.arange(len(places)), free)
-        _, values, directions = np.linalg.svd(without_rounding(jacobian, chosen, known))
-        rank = rank_of(values)
-        motions = np.max(np.abs(directions[rank:]), axis=0, initial=0.0)
-        still = [places[at] for at, most in zip(free, motions, strict=True) if most < NONE]
+        motions = null_space(without_rounding(jacobian, chosen, known))
+        parts = np.max(np.abs(motions), axis=1, initial=0.0)
+        still = [places[at] for at, most in zip(free, parts, strict=True) if most < NONE]
         held.update(dict.fromkeys(still, 'loops'))
-        if len(directions) - rank == 1:
-            moved = {places[at]: part for at, part in zip(free, directions[-1], strict=True)}
+        if motions.shape[1] == 1:
+            moved = {places[at]: part for at, part in zip(free, motions[:, 0], strict=True)}
             if _leaves_limits(moved, table, robot.q) and _leaves_limits(
                 {at: -part for at, part in moved.items()}, table, robot.q
             ):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from ik_node.solver.problem.chain_problem import rank_of, zero_of
+from ik_node.solver.problem.chain_problem import null_space, rank_of, zero_of
 from ik_node.transmission.state import Polytope
 import numpy as np
 from numpy.typing import NDArray
@@ -17,20 +17,10 @@ MOST_COMPONENTS = 3
 
 def velocity_bounds(ratio: Array, limits: Array) -> Polytope:
     """
-    Return the velocities J u with |u_a| <= limit_a.
+    Return the velocities J u with |u_a| <= limit_a, for a ratio J (n, m) and limits (m,).
 
-    Parameters
-    ----------
-    ratio : ndarray, shape (n, m)
-        d joint space / d actuator.
-    limits : ndarray, shape (m,)
-        Infinite = none.
-
-    Notes
-    -----
     The set is a zonotope. Its faces are normal to the directions that n - 1 generators leave; with
     as many actuators as components these are the rows of the inverse.
-
     """
     n = ratio.shape[0]
     normals = _zonotope_normals(ratio)
@@ -43,17 +33,7 @@ def velocity_bounds(ratio: Array, limits: Array) -> Polytope:
 
 
 def effort_bounds(ratio: Array, limits: Array) -> Polytope:
-    """
-    Return the efforts y with |(J^T y)_a| <= limit_a.
-
-    Parameters
-    ----------
-    ratio : ndarray, shape (n, m)
-        d joint space / d actuator.
-    limits : ndarray, shape (m,)
-        Infinite = none.
-
-    """
+    """Return the efforts y with |(J^T y)_a| <= limit_a, for a ratio J (n, m) and limits (m,)."""
     n = ratio.shape[0]
     normals = ratio.T.copy()
     corners = _corners(normals, -limits, limits) if n <= MOST_COMPONENTS else None
@@ -84,14 +64,12 @@ def _support(normals: Array, ratio: Array, limits: Array) -> Array:
 def _zonotope_normals(ratio: Array) -> Array:
     """Return the unit normals of the faces of the set of all J u."""
     n, m = ratio.shape
-    _, sizes, directions = np.linalg.svd(ratio.T, full_matrices=True)
-    count = rank_of(sizes)
-    flat = directions[count:]  # normal to all generators: no velocity along these
+    flat = null_space(ratio.T).T  # normal to all generators: no velocity along these
     found = [*flat]
-    for chosen in combinations(range(m), max(count - 1, 0)):
-        _, own, across = np.linalg.svd(np.vstack([ratio[:, list(chosen)].T, flat]))
-        if rank_of(own) == n - 1:
-            found.append(across[-1])
+    for chosen in combinations(range(m), max(n - len(flat) - 1, 0)):
+        across = null_space(np.vstack([ratio[:, list(chosen)].T, flat]))
+        if across.shape[1] == 1:
+            found.append(across[:, 0])
     return np.array(found).reshape(-1, n)
 
 

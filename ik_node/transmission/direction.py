@@ -28,7 +28,7 @@ from ik_node.model.rotation import rotation_vector_to_quat
 from ik_node.model.tree import Tree
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import unit_pose
-from ik_node.solver.problem.chain_problem import rank_of
+from ik_node.solver.problem.chain_problem import null_space
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
 from ik_node.solver.problem.redundancy import without_rounding
@@ -51,24 +51,12 @@ OPEN = 1e-3
 
 
 class Space(NamedTuple):
-    """
-    What a transmission connects: places in q of actuators and joint values, and links.
-
-    Attributes
-    ----------
-    actuators, joints : tuple of int
-        Places in q.
-    links : tuple of Link
-        Their six rows follow those of the joints.
-    roots : ndarray, shape (n_actuators,)
-        Roots of the weights of the efforts.
-
-    """
+    """What a transmission connects: places in q of actuators and joint values, and links."""
 
     actuators: tuple[int, ...]
     joints: tuple[int, ...]
-    links: tuple[Link, ...]
-    roots: Array
+    links: tuple[Link, ...]  # their six rows follow those of the joints
+    roots: Array  # roots of the weights of the efforts, (n_actuators,)
 
     @property
     def row_count(self) -> int:
@@ -80,26 +68,12 @@ class Direction:
     """
     One direction of a transmission: the chain of its loops, and the arrays of its kernel.
 
-    Parameters
-    ----------
-    solver : Solver
-        Solver of the robot, whose lock the caller holds.
-    space : Space
-        Actuators and joint space.
-    inverse : bool
-        True: the joint space is given, and the actuators follow.
-    given : sequence of int
-        Indices of the actuators, or of the joints of the space, whose values are set.
-
-    Attributes
-    ----------
-    problem : Problem
-        The closures, and if poses of links are given also these, as one chain.
-    plan, data : ndarray
-        Fields of `kernels.transmit.Transmit`.
-    moving, free, held : ndarray, shape (8, nq)
-        Tables of joints: with limits, without limits and locks, and without limits alone.
-
+    The caller holds the lock of the solver. If `inverse`, the joint space is given and the
+    actuators follow; `given` are the indices of the actuators, or of the joints of the space,
+    whose values are set. `problem` has the closures, and if poses of links are given also these,
+    as one chain; `plan` and `data` the fields of `kernels.transmit.Transmit`. `moving`, `free` and
+    `held` (8, nq) are tables of joints: with limits, without limits and locks, and without limits
+    alone.
     """
 
     def __init__(self, solver: Solver, space: Space, inverse: bool, given: Sequence[int]) -> None:
@@ -251,23 +225,22 @@ class Direction:
         at, count = self.begins[name], int(np.prod(shape))
         return array[at : at + count].reshape(shape)
 
-    def loop_motions(self, q: Array) -> Array:
+    def loop_motions(self, q: Array, *, held: bool = False) -> Array:
         """
         Return a basis (nq, m) of the motions of the loops at q, orthonormal in [rad] and lengths.
 
-        Values that follow others are 0.
+        Values that follow others are 0. With `held`, the actuators stand still.
         """
         joints, chain, places = self.held.copy(), self.chain, self.chain.flat.var_q
-        joints[JOINT_WINDOW, list(self.space.actuators)] = np.inf
+        joints[JOINT_WINDOW, list(self.space.actuators)] = 0.0 if held else np.inf
         free = joints[JOINT_WINDOW, places] > 0.0
         # A ball joint with a finite window, however wide, moves by its Euler angles.
         joints[JOINT_WINDOW] = np.minimum(joints[JOINT_WINDOW], LARGEST)
         _, jacobian, _ = chain.linearise_by_size(q, joints, self.packed)
         redundancy = next(iter(chain.redundancies), None)
-        _, sizes, directions = np.linalg.svd(without_rounding(jacobian, free, redundancy))
-        rank = rank_of(sizes)
-        motions = np.zeros((self.sizes['nq'], directions.shape[0] - rank))
-        motions[places[free]] = directions[rank:].T * chain.flat.units[free, None]
+        found = null_space(without_rounding(jacobian, free, redundancy))
+        motions = np.zeros((self.sizes['nq'], found.shape[1]))
+        motions[places[free]] = found * chain.flat.units[free, None]
         return motions
 
     @property

@@ -7,7 +7,7 @@ from typing import Any
 
 from ik_node.display import public_names
 from ik_node.errors import listed, ShapeError, TopologyError, UnknownFrameError
-from ik_node.kernels.transmit import GIVES_EFFORT, GIVES_POSITION, GIVES_VELOCITY, VARIABLE_PASSIVE
+from ik_node.kernels.transmit import GIVES_EFFORT, GIVES_POSITION, GIVES_VELOCITY
 from ik_node.model.chains import ancestors
 from ik_node.model.given import finite, numbers
 from ik_node.model.kinematics import TreePoses
@@ -192,7 +192,8 @@ class Transmission:
         """
         direction, here = self._forward, self._regular()
         direction.evaluate(here)
-        idle_rows, ratio = self._idle_rows(), direction.ratio.copy()
+        idle, ratio = direction.loop_motions(here, held=True), direction.ratio.copy()
+        idle_rows = np.abs(self._rows_of(idle, here)).max(axis=1, initial=0.0)
         self._idle, excess = direction.counts()
         aside = self._aside(here)
         # `_moved`: largest ratio here and beside, 0 = the actuator does not move the row;
@@ -239,20 +240,10 @@ class Transmission:
                 return q
         return None
 
-    def _idle_rows(self) -> Array:
-        """Return the largest part of each row in motions that no actuator determines."""
-        direction = self._forward
-        sizes = direction.sizes
-        (rank,) = direction.field('rank', 1)
-        held = direction.field('rows', sizes['nr'], sizes['stride'])[:rank, : sizes['nv']]
-        passive = direction.field('variable', sizes['nv']) == VARIABLE_PASSIVE
-        whole = np.zeros((sizes['nv'], sizes['nq']))
-        whole[:, direction.chain.flat.var_q] = np.diag(passive.astype(float)) - held.T @ held
-        rows = [whole[:, list(self._space.joints)]]
-        for link in self._space.links:
-            rows.append(whole @ self._poses.jacobian(self.solver.q, link).T)
-        found: Array = np.abs(np.hstack(rows)).max(axis=0, initial=0.0)
-        return found
+    def _rows_of(self, motions: Array, q: Array) -> Array:
+        """Return the motions (n_joints, m) of the joint space for those of all joints, (nq, m)."""
+        jacobians = [self._poses.jacobian(q, link) for link in self._space.links]
+        return np.vstack([motions[list(self._space.joints)], *(j @ motions for j in jacobians)])
 
     def _refuse_what_does_not_depend(self, moved: Array, idle: Array) -> None:
         names = [self.solver.joint_names[at] for at in self._space.actuators]
@@ -264,14 +255,10 @@ class Transmission:
             )
         if self._given[1] is None:
             return
-        rows = [self.solver.joint_names[at] for at in self._space.joints]
-        counts = [1] * len(rows) + [6] * len(self._space.links)
-        first = 0
-        for name, count in zip(
-            [*rows, *(link.name for link in self._space.links)], counts, strict=True
-        ):
-            part = slice(first, first + count)
-            first += count
+        owners = [self.solver.joint_names[at] for at in self._space.joints]
+        owners += [link.name for link in self._space.links for _ in range(6)]
+        for name in dict.fromkeys(owners):
+            part = [owner == name for owner in owners]
             if idle[part].max() > IDLE:
                 raise TopologyError(
                     f'the actuators {listed(names)} do not determine {name!r}: it moves '
@@ -284,15 +271,7 @@ class Transmission:
                 )
 
     def direction(self, inverse: bool) -> Direction:
-        """
-        Return the arrays of one direction; the caller holds the solver's lock.
-
-        Parameters
-        ----------
-        inverse : bool
-            True: from the joint space to the actuators.
-
-        """
+        """Return the arrays of one direction; the caller holds the solver's lock."""
         if self._edits != self.solver.revision.edits:
             self._prepare()
         if not inverse:
@@ -403,17 +382,16 @@ class Transmission:
                 slope = np.polynomial.Polynomial(polynomial).deriv()(checked[master])
                 motions[follower] = slope * motions[master]
             forward.evaluate(checked)
-            speeds = motions / forward.problem.units[:, None]
-            space = self._space
-            acting, rows = speeds[list(space.actuators)], [speeds[list(space.joints)]]
+            units, space = forward.problem.units, self._space
+            speeds = motions / units[:, None]
+            acting = speeds[list(space.actuators)]
             passive = np.delete(speeds, list(space.actuators), axis=0)
             outside = speeds[[at for at in space.actuators if at not in space.joints]]
-            for link in space.links:
-                moved = self._poses.jacobian(checked, link) @ motions
-                moved[:3] /= forward.chain.flat.length
-                rows.append(moved)
+            of_link = (*3 * [forward.chain.flat.length], 1.0, 1.0, 1.0)
+            own = np.concatenate((units[list(space.joints)], *len(space.links) * [of_link]))
+            rows = self._rows_of(motions, checked) / own[:, None]
             second, least, ratio_2 = _extremes(acting, passive, self._idle)
-            first, lost, ratio_1 = _extremes(np.vstack(rows), outside, self._idle, rows=True)
+            first, lost, ratio_1 = _extremes(rows, outside, self._idle, rows=True)
             return Singularity(first, second, lost, motions @ least, ratio_1, ratio_2)
 
     def joint_bounds(self, q: Values) -> JointBounds:
@@ -683,19 +661,10 @@ def _extremes(
     """
     Return smallest and largest singular value of a motion, the direction of the smallest, a ratio.
 
-    The ratio is the largest speed of other values for unit speed of the motion.
-
-    Parameters
-    ----------
-    matrix : ndarray, shape (n, m)
-        Motion of n values over m motions of the loops.
-    speeds : ndarray, shape (k, m)
-        Motion of the other values.
-    skipped : int
-        Motions that are never determined: as many zero singular values do not count.
-    rows : bool
-        True: the direction is one of the n values; False: of the m motions.
-
+    `matrix` (n, m) is the motion of n values over m motions of the loops, `speeds` (k, m) that of
+    other values, whose largest speed for unit speed of the motion is the ratio. As many zero
+    singular values as motions are `skipped`, being never determined, do not count. The direction
+    is one of the n values, `rows`, or of the m motions.
     """
     left, sizes, right = np.linalg.svd(matrix)
     count = min(matrix.shape[0], max(matrix.shape[1] - skipped, 0))

@@ -278,7 +278,9 @@ class ChainProblem:
         return float(values[0] / smallest) if smallest > 1e-15 * values[0] else float('inf')
 
 
-def zero_of(values: NDArray[np.floating[Any]], slack: float = 0.0) -> Array:
+def zero_of(
+    values: NDArray[np.floating[Any]], slack: float = 0.0, share: float = RANK_TOLERANCE
+) -> Array:
     """
     Return the largest singular value that counts as zero.
 
@@ -286,12 +288,18 @@ def zero_of(values: NDArray[np.floating[Any]], slack: float = 0.0) -> Array:
     `ChainProblem.linearise_by_size`; `slack`: values below this are rounding of the description.
     """
     largest = values.max(axis=-1, initial=LARGEST_VALUE)
-    return np.asarray(np.maximum(RANK_TOLERANCE * largest, slack))
+    return np.asarray(np.maximum(share * largest, slack))
 
 
 def rank_of(values: NDArray[np.floating[Any]], slack: float = 0.0) -> int:
     """Return how many of the singular values of a Jacobian count, see `zero_of`."""
     return int(np.sum(values > zero_of(values, slack)))
+
+
+def null_space(jacobian: Array, slack: float = 0.0, share: float = RANK_TOLERANCE) -> Array:
+    """Return an orthonormal basis (nv, m) of the motions that a Jacobian (nr, nv) leaves free."""
+    _, values, directions = np.linalg.svd(jacobian)
+    return np.asarray(directions[int(np.sum(values > zero_of(values, slack, share))) :].T)
 
 
 def make_chain_problem(

@@ -8,7 +8,7 @@ from ik_node.errors import listed
 from ik_node.kernels.layout import JOINT_LOWER, JOINT_TARGET_WEIGHT, JOINT_UPPER, JOINT_WINDOW
 from ik_node.kernels.options import RESTARTS
 from ik_node.model.redundancy import MARGIN
-from ik_node.solver.problem.chain_problem import ChainProblem
+from ik_node.solver.problem.chain_problem import ChainProblem, null_space
 from ik_node.solver.problem.problem import Problem
 from ik_node.solver.status import Status
 import numpy as np
@@ -27,15 +27,10 @@ SAME = 1e-3
 
 
 class Departure(NamedTuple):
-    """
-    A regular configuration beside a singular one.
+    """A regular configuration beside a singular one."""
 
-    `q` (nq,): the configuration, with closed loops [rad or m]; `said`: sentence that names the
-    chosen branch.
-    """
-
-    q: Array
-    said: str
+    q: Array  # with closed loops, (nq,) [rad or m]
+    said: str  # sentence that names the chosen branch
 
 
 def leave_singular_start(
@@ -122,9 +117,8 @@ def _motions(chain: ChainProblem, rows: Array, q: Array, packed: Array) -> Array
     """Return the first-order motions with closed loops, or nearly, shape (nv, count)."""
     _, jacobian, _ = chain.linearise_by_size(q, rows, packed)
     free = rows[JOINT_WINDOW, chain.flat.var_q] > 0.0
-    _, values, directions = np.linalg.svd(jacobian[:, free])
     slack = max((MARGIN * each.slack for each in chain.redundancies), default=0.0)
-    rank = int(np.sum(values > max(NEARLY * values.max(initial=1e-6), slack)))
-    motions = np.zeros((len(free), directions.shape[0] - rank))
-    motions[free] = directions[rank:].T
+    found = null_space(jacobian[:, free], slack, NEARLY)
+    motions = np.zeros((len(free), found.shape[1]))
+    motions[free] = found
     return motions
