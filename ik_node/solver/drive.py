@@ -67,32 +67,16 @@ def drive(
     """
     Move driven joints to given values with the loops closed, see theory.md, section 9.
 
-    Parameters
-    ----------
-    problem : Problem
-        The closures alone.
-    table : JointTable
-        Limits, locks and couplings. Locks of driven joints are ignored, and so are joint targets
-        and rest poses.
-    q : ndarray, shape (nq,)
-        Start; overwritten with the result [rad or m].
-    wanted : dict of int to float
-        Index in q -> value to reach [rad or m]; clamped to the limits, or to the start if that
-        is farther out.
-    packed : ndarray
-        Packed options of the solver; the time budget is ignored.
-    steps : int, optional
-        Most steps; there are no restarts then. None = 1000, or `max_iterations` if it is larger.
+    `problem` has the closures alone. Of `table` limits and couplings count, and locks of joints
+    that are not driven. q (nq,) is the start, and is overwritten with the result [rad or m]. The
+    `wanted` values by their index in q are clamped to the limits, or to the start if that is
+    farther out. With a number of `steps` there are no restarts; None = 1000, or `max_iterations`
+    if it is larger. The time budget of the `packed` options is ignored.
 
-    Returns
-    -------
-    Solution
-        CONVERGED if the loops are closed and all values are reached. TIMEOUT if the steps are
-        spent before; q is then the configuration reached so far. STALLED if no step advances; the
-        message then gives the reason.
+    The solution is CONVERGED if the loops are closed and all values are reached; TIMEOUT if the
+    steps are spent before, and q is the configuration reached so far; STALLED if no step advances,
+    for the reason in the message.
 
-    Notes
-    -----
     The driven values are joint targets of the settle phase, eq. (9). The loops are closed after
     every step. A step that closing would carry far from its tangent is halved, because two
     branches are near there. At the end the values are set exactly, and the loops closed with the
@@ -102,12 +86,9 @@ def drive(
     started = perf_counter()
     places = np.fromiter(wanted, dtype=np.int64, count=len(wanted))
     values = np.fromiter(wanted.values(), dtype=np.float64, count=len(wanted))
-    rows = table.rows.copy()
-    rows[(JOINT_TARGET_WEIGHT, JOINT_REST_ON, JOINT_TURNS), :] = 0.0
+    rows = _with_targets(table, places, values)
     locked = rows[JOINT_WINDOW, places].copy()
     rows[JOINT_WINDOW, places] = np.inf
-    rows[JOINT_TARGET, places] = values
-    rows[JOINT_TARGET_WEIGHT, places] = 1.0
     # A step covers at most 0.3 rad or characteristic lengths, so a long motion needs many steps.
     packed = packed.copy()
     packed[MAX_ITERATIONS] = max(packed[MAX_ITERATIONS], 1000.0) if steps is None else steps
@@ -203,16 +184,22 @@ def step_towards(
     [rad or m]; q is overwritten. The caller divides the way, so that joints arrive together.
     """
     started = perf_counter()
-    rows = table.rows.copy()
-    rows[(JOINT_REST_ON, JOINT_TURNS), :] = 0.0
+    rows = _with_targets(table, slice(None), wanted)
     rows[JOINT_WINDOW] = np.minimum(rows[JOINT_WINDOW], table.through_couplings(window))
-    rows[JOINT_TARGET], rows[JOINT_TARGET_WEIGHT] = wanted, 1.0
     packed = packed.copy()
     packed[MAX_ITERATIONS], packed[RESTARTS] = TOWARDS_STEPS, 0.0
     table.move_to_targets(problem.moved, rows, q)
     answers = problem.run(q, rows, packed, 0.0)
     table.follow(q)
     return Solution(q, answers, perf_counter() - started, problem.tree.names)
+
+
+def _with_targets(table: JointTable, places: NDArray[np.int64] | slice, values: Array) -> Array:
+    """Return the rows with targets at some places as the only preferences."""
+    rows = table.rows.copy()
+    rows[(JOINT_TARGET_WEIGHT, JOINT_REST_ON, JOINT_TURNS), :] = 0.0
+    rows[JOINT_TARGET, places], rows[JOINT_TARGET_WEIGHT, places] = values, 1.0
+    return rows
 
 
 def _crawled(answers: Sequence[ChainAnswer], way: Array) -> bool:
