@@ -33,32 +33,13 @@ def advance_batch(
     steps: int,
 ) -> int:
     """
-    Solve problem after problem, or go on, for at most `steps` steps.
+    Solve problem after problem from `first`, or go on, for at most `steps` steps together.
 
-    Parameters
-    ----------
-    i, f, k, w, options : ndarray
-        As for `advance`; the workspace serves one problem after the other.
-    q : ndarray, shape (count, nq)
-        A start in every row, and at the end the answer [rad or m].
-    joints : ndarray, shape (tables, 8, nq)
-        Table of all problems, or of each.
-    positions, quats_xyzw : ndarray, shape (count, goals, 3), (count, goals, 4)
-        Poses of all goals of the chain, in order.
-    records : ndarray, shape (count, RECORD + 2 nc)
-        What is copied of every problem's record: RECORD_*, then the residual norms.
-    count, tables, goals : int
-        Number of problems, of tables (1 or count), and of the goals of one problem.
-    first : int
-        Problem to begin or to go on with.
-    steps : int
-        All problems together; the one at whose end they are used up is the last.
-
-    Returns
-    -------
-    int
-        Problem to go on with, count = done; -1 - m when problem m is refused.
-
+    The arguments are those of `advance`, for `count` problems: q (count, nq) has a start in every
+    row and at the end the answer, `joints` (tables, 8, nq) one table for all or one for each, and
+    the poses are (count, goals, 3) and (count, goals, 4). `records` (count, RECORD + 2 nc) gets
+    what every problem's record begins with and the residual norms. Return the problem to go on
+    with, `count` = done; -1 - m when problem m is refused.
     """
     s = open_solve(i, f, k, w, q, joints, options)
     kept = RECORD + 2 * s.nc

@@ -25,24 +25,10 @@ def place_links(s: Solve) -> None:
 @entry(INTS, FLOATS, INTS, *3 * [FLOATS])
 def link_poses(i: Ints, f: Floats, k: Ints, w: Floats, q: Floats, poses: Floats) -> int:
     """
-    Write the poses of all links in the root frame; forward kinematics.
+    Write the poses (links, 7) of all links in the root frame: position [m], quaternion xyzw.
 
-    Parameters
-    ----------
-    i, f : ndarray
-        Packed model of all links, see `place_links`.
-    k, w : ndarray
-        Workspace.
-    q : ndarray, shape (nq,)
-        All joint values [rad or m], taken as they are: couplings are not applied.
-    poses : ndarray, shape (links, 7)
-        Position [m] and quaternion xyzw of every link.
-
-    Returns
-    -------
-    int
-        0
-
+    The packed model is that of `place_links`. The values q (nq,) [rad or m] are taken as they are:
+    couplings are not applied. Return 0.
     """
     # The workspace stands in for the joint table and the options, which are not read.
     s = open_solve(i, f, k, w, q, w, w)
@@ -64,22 +50,9 @@ def link_jacobian(
     i: Ints, f: Floats, k: Ints, w: Floats, q: Floats, jacobian: Floats, link: int
 ) -> int:
     """
-    Write the geometric Jacobian of a link's origin, in the axes of the root frame.
+    Write the geometric Jacobian (6, nq) of a link's origin, in the axes of the root frame.
 
-    Parameters
-    ----------
-    i, f, k, w, q : ndarray
-        As for `link_poses`.
-    jacobian : ndarray, shape (6, nq)
-        Linear rows [m], then angular rows [rad], per [rad or m]. Couplings are not applied.
-    link : int
-        Index of the link.
-
-    Returns
-    -------
-    int
-        0
-
+    It has linear rows [m], then angular rows [rad], per [rad or m]; see `link_poses`. Return 0.
     """
     s = open_solve(i, f, k, w, q, w, w)
     place_links(s)

@@ -280,18 +280,8 @@ def next_damping(
     Return the damping scale after a step, from the gain ratio of eq. (8).
 
     Madsen, Nielsen & Tingleff (2004), Methods for non-linear least squares problems, section 3.2.
-
-    Parameters
-    ----------
-    scale : float
-        The scale with which the step was found.
-    kept : bool
-        False = the step was rejected.
-    gain, predicted : float
-        Decrease of the cost, and what the linear model predicted.
-    decrease : float
-        Factor of the scale after a good step.
-
+    `scale` is that with which the step was found, `gain` and `predicted` the decrease of the cost
+    and that of the linear model, `decrease` the factor of the scale after a good step.
     """
     if not kept:
         return max(DAMPING_AFTER_REJECTION * scale, LEAST_DAMPING_SCALE)

@@ -207,40 +207,14 @@ def advance_path(
     steps: int,
 ) -> int:
     """
-    Solve frame after frame of one path, or go on, for at most `steps` steps.
+    Solve frame after frame of a path from `first`, or go on, for at most `steps` steps together.
 
-    Parameters
-    ----------
-    i, f, k, w : ndarray
-        As for `advance`.
-    q : ndarray, shape (count, nq)
-        The start in the first row; the answers [rad or m].
-    joints, options : ndarray, shape (8, nq), (OPTION_COUNT,)
-        Tables; limits, windows and restarts are overwritten.
-    positions, quats_xyzw : ndarray, shape (count, goals, 3), (count, goals, 4)
-        Poses of all goals of the chain, in order.
-    records : ndarray, shape (count, RECORD + 2 nc)
-        As for `advance_batch`; steps are those of all solves of a frame.
-    limits : ndarray, shape (PATH_ROWS, nq)
-        PATH_*; inf = none.
-    times : ndarray, shape (count,)
-        Of the frames [s], ascending.
-    flags : ndarray, shape (count,)
-        Zeros, and at the end sums of TORN, BOUNDED and TOO_FAST.
-    cursor : ndarray, shape (CURSOR + 7 goals,)
-        Where the path is; zeros but for GIVEN_RESTARTS at the beginning.
-    count, goals : int
-        Number of frames, and of the goals of a frame.
-    first : int
-        Frame to begin or to go on with.
-    steps : int
-        For all frames together.
-
-    Returns
-    -------
-    int
-        Frame to go on with, count = done; -1 - m when frame m is refused.
-
+    The arguments are those of `advance_batch`, for `count` frames: the first row of q (count, nq)
+    is the start, and limits, windows and restarts are overwritten. `limits` (PATH_ROWS, nq) has
+    PATH_*, inf = none; `times` (count,) ascend [s]; `flags` (count,) are zeros, at the end sums
+    of TORN, BOUNDED and TOO_FAST. `cursor` (CURSOR + 7 goals,) says where the path is: zeros but
+    for GIVEN_RESTARTS at the beginning. Return the frame to go on with, `count` = done; -1 - m
+    when frame m is refused.
     """
     s = open_solve(i, f, k, w, q, joints, options)
     size = RECORD + 2 * s.nc

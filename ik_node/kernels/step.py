@@ -173,16 +173,9 @@ def bounded_step(s: Solve, exact: bool) -> None:
     that the step would carry past a bound is fixed on it, and eq. (7) is solved again for the
     others.
 
-    Parameters
-    ----------
-    s : Solve
-        The solve.
-    exact : bool
-        True: bounds are added and released one at a time, as in an active-set method (Nocedal &
-        Wright 2006, ch. 16.5), until the step is optimal. False: all variables past a bound are
-        fixed at once, which needs fewer factorisations; the next step starts without fixed
-        variables.
-
+    If `exact`, bounds are added and released one at a time, as in an active-set method (Nocedal &
+    Wright 2006, ch. 16.5), until the step is optimal. Otherwise all variables past a bound are
+    fixed at once, which needs fewer factorisations; the next step starts without fixed variables.
     """
     for _ in range(EXACT_ROUNDS if exact else QUICK_ROUNDS):
         factorise(s)

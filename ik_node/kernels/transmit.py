@@ -108,7 +108,9 @@ class Transmit(NamedTuple):
     gain: Annotated[Floats, 'd', 'nv * na', 'd variable / d variable of each actuator [rad, L]']
     ratio_rows: Annotated[Floats, 'd', 'nt * factor', 'the ratio or its transpose, orthonormal']
     q_before: Annotated[Floats, 'd', 'nq', 'joint values before a part of the way [rad or m]']
-    q_ahead: Annotated[Floats, 'd', 'nq', 'joint values that the motion predicts [rad or m]']
+    q_ahead: Annotated[
+        Floats, 'd', 'nq', 'their change on the way, then the values predicted [rad or m]'
+    ]
     pose_now: Annotated[Floats, 'd', '12 * nl', 'frames of the links [dimensionless, m]']
     way: Annotated[Floats, 'd', 'nx', 'what is left to the given position [rad or m]']
     way_actuators: Annotated[Floats, 'd', 'na', 'the same for the actuators']
@@ -545,9 +547,9 @@ def write_way(s: Solve, t: Transmit) -> float:
 
 
 @rare
-def predict(s: Solve, t: Transmit, share: float) -> float:
+def predict(s: Solve, t: Transmit) -> float:
     """
-    Write to q_ahead where the motion leads on a share of the way; return its largest part.
+    Write to q_ahead how the whole way changes all joints; return its largest part.
 
     It counts in [rad or L], for joints other than balls.
     """
@@ -557,11 +559,7 @@ def predict(s: Solve, t: Transmit, share: float) -> float:
         way = t.way_actuators
     multiply(t.motion, t.nq, t.na, t.na, 1, way, t.q_ahead)
     for v in range(s.nv):
-        most = max(most, abs(share * t.q_ahead[s.var_q[v]]) / s.unit[v])
-    for g in range(t.nq):
-        value = s.q[g] + share * t.q_ahead[g]
-        value = max(value, s.joints[JOINT_LOWER, g])
-        t.q_ahead[g] = min(value, s.joints[JOINT_UPPER, g])
+        most = max(most, abs(t.q_ahead[s.var_q[v]]) / s.unit[v])
     return most
 
 
@@ -632,33 +630,16 @@ def transmit(
     """
     Carry position, velocity and effort through the loops.
 
-    Parameters
-    ----------
-    i, f, k, w, options : ndarray
-        As for `solve.advance`: the closures, and for given poses of links goals after them.
-    q : ndarray, shape (nq,)
-        Joint values with closed loops: the start, which decides the assembly; at the end those
-        of the result [rad or m].
-    joints : ndarray, shape (8, nq)
-        Limits and locks; the values that are set have a window of 0.
-    plan, data : ndarray
-        Fields of `Transmit`.
-    gives : int
-        Sum of GIVES_* for the positions, velocities and efforts in `data`, and TRACKED if `data`
-        is the result of the last call, and q its joint values.
+    The first arguments are those of `solve.advance`, for the closures and, if poses of links are
+    given, goals after them. q (nq,) has closed loops and decides the assembly, and at the end is
+    that of the result [rad or m]; in `joints`, values that are set have a window of 0. `plan` and
+    `data` are the fields of `Transmit`. `gives` is the sum of GIVES_* for what `data` gives, and
+    TRACKED if `data` is the result of the last call, and q its joint values. Return
+    STATUS_CONVERGED; STALLED if a limit, the loops or a singularity end the way to the given
+    position, and q is where it ends; REFUSED as for `advance`.
 
-    Returns
-    -------
-    int
-        STATUS_CONVERGED; STALLED if a limit, the loops or a singularity end the way to the
-        given position, and q is where it ends; REFUSED as for `advance`.
-
-    Notes
-    -----
-    The way to a position is divided into parts. On each the tangent predicts all joints, and the
-    loops are closed with the given values held; a part is made shorter if that corrects the
-    prediction by much, since another assembly is near there.
-
+    The way to a position is divided into parts, see `continue_to`. On each the tangent predicts
+    all joints, and the loops are closed with the given values held.
     """
     s, t = open_solve(i, f, k, w, q, joints, options), open_transmit(plan, data)
     if not are_finite(t, gives):
@@ -680,7 +661,6 @@ def transmit(
             if not done:
                 for g in range(s.nq):
                     s.q[g] = t.q_ahead[g]
-                within = set_part(s, t, share)
                 status = advance(
                     i,
                     f,
@@ -708,9 +688,9 @@ def transmit(
                 continue
             stage = STAGE_LINEAR
             arrived = under_way and (not within or share == 1.0)
-        if not moves or blocked or arrived:
+        left = write_way(s, t) if moves else 0.0
+        if not moves or arrived:
             break
-        left = write_way(s, t)
         if under_way:
             near = left <= 10.0 * LEAST[TRANSMISSION]
             share = 1.0 if near else next_share(TRANSMISSION, share, True)
@@ -721,19 +701,19 @@ def transmit(
             break
         parts += 1
         share = min(min(1.0, share), PART / max(left, PART))
+        moved = predict(s, t)
+        share *= LONGEST[TRANSMISSION] / max(share * moved, LONGEST[TRANSMISSION])
+        moved *= share
         for g in range(s.nq):
             t.q_before[g] = s.q[g]
-        moved = predict(s, t, share)
-        if moved > LONGEST[TRANSMISSION]:
-            share *= LONGEST[TRANSMISSION] / moved
-            moved = predict(s, t, share)
-        for g in range(s.nq):
-            s.q[g] = t.q_ahead[g]
+            value = max(s.q[g] + share * t.q_ahead[g], s.joints[JOINT_LOWER, g])
+            s.q[g] = min(value, s.joints[JOINT_UPPER, g])
         within = set_part(s, t, share)
+        for g in range(s.nq):
+            t.q_ahead[g] = s.q[g]
         under_way = True
         stage = STAGE_CLOSE if quick else STAGE_SOLVE
     if moves:
-        write_way(s, t)
         for r in range(t.ny if t.inverse == 1 else t.na):
             within = within and abs(t.way[r]) <= REACHED
     if gives & GIVES_VELOCITY:

@@ -430,27 +430,13 @@ def velocity(
     """
     Write the joint velocities that give goals their twists and keep the loops closed.
 
-    Parameters
-    ----------
-    i, f, k, w, joints, options : ndarray
-        As for `solve.advance`.
-    q : ndarray, shape (nq,)
-        All joint values [rad or m]; clipped to the limits.
-    speeds : ndarray, shape (nq,)
-        Largest speed of every joint value [rad/s or m/s], 0 or more; inf = none.
-    twists : ndarray, shape (nc, 6)
-        Linear [m/s] and angular [rad/s] velocity of every goal, root axes; 0 for closures.
-    period : ndarray, shape (1,)
-        Time for which the position limits are to be kept [s]; 0 = only at this instant.
-    out : ndarray, shape (2, nq)
-        Row 0: velocities [rad/s or m/s]. Row 1: BOUND_*. Only values of this chain are written.
-
-    Returns
-    -------
-    int
-        STATUS_CONVERGED if all twists are met, STATUS_STALLED if not, STATUS_REFUSED if a number
-        is not finite. `error` (2 nc,) holds the norms of what is missing [m/s], [rad/s].
-
+    The first arguments are those of `solve.advance`; values of q beyond the limits are clipped.
+    `speeds` (nq,) are the largest ones [rad/s or m/s], 0 or more; inf = none. `twists` (nc, 6):
+    linear [m/s] and angular [rad/s] velocity of every goal, root axes; 0 for closures. `period`
+    (1,): time for which the position limits are to be kept [s]; 0 = only at this instant. `out`
+    (2, nq) gets velocities [rad/s or m/s] and BOUND_* of the values of this chain. Return
+    STATUS_CONVERGED if all twists are met, STATUS_STALLED if not, STATUS_REFUSED if a number is
+    not finite. `error` (2 nc,) holds the norms of what is missing [m/s], [rad/s].
     """
     s = open_solve(i, f, k, w, q, joints, options)
     most, dt = flat(speeds, s.nq), flat(period, 1)[0]
