@@ -27,7 +27,9 @@ if TYPE_CHECKING:
         UnknownFrameError,
         UnsupportedElementError,
     )
+    from ik_node.model.bodies import Box, Capsule, Cylinder, HalfSpace, Hull, Mesh, Sphere
     from ik_node.model.closure import Closure
+    from ik_node.model.collisions import Collisions, Distance
     from ik_node.model.dof import DOF, DOF_NAMES
     from ik_node.model.frame import find_roots, Frame
     from ik_node.model.goal import Goal
@@ -62,7 +64,9 @@ _WHERE = {
         'UnknownFrameError',
         'UnsupportedElementError',
     ),
+    'model.bodies': ('Box', 'Capsule', 'Cylinder', 'HalfSpace', 'Hull', 'Mesh', 'Sphere'),
     'model.closure': ('Closure',),
+    'model.collisions': ('Collisions', 'Distance'),
     'model.dof': ('DOF', 'DOF_NAMES'),
     'model.frame': ('Frame', 'find_roots'),
     'model.goal': ('Goal',),
@@ -95,14 +99,22 @@ __all__ = [
     'AsyncSolver',
     'BasePlacement',
     'BatchSolution',
+    'Box',
+    'Capsule',
     'Closure',
+    'Collisions',
+    'Cylinder',
     'DescriptionError',
+    'Distance',
     'EngineError',
     'Frame',
     'Goal',
+    'HalfSpace',
+    'Hull',
     'IkError',
     'Joint',
     'Link',
+    'Mesh',
     'Mobility',
     'OptionError',
     'PathSolution',
@@ -116,6 +128,7 @@ __all__ = [
     'SolveResult',
     'Solver',
     'SolverOptions',
+    'Sphere',
     'Status',
     'TopologyError',
     'TwistError',

@@ -6,11 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ik_node.description.collision import collision_geometry
 from ik_node.description.description import Description, WORLD
+from ik_node.description.visuals import excluded_pairs
 from ik_node.display import public_names
 from ik_node.errors import merge_alike, OptionError, TopologyError
 from ik_node.model.attributes import fixed_array
 from ik_node.model.closure import Closure
+from ik_node.model.collisions import CollisionGeometry, Collisions
 from ik_node.model.dof import parse_dofs
 from ik_node.model.frame import Frame
 from ik_node.model.goal import Goal
@@ -20,6 +23,7 @@ from ik_node.model.link import Link
 from ik_node.model.link_goals import LinkGoals
 from ik_node.model.redundancy import Redundancy
 from ik_node.model.rotation import pose_inverse
+from ik_node.model.tree import Tree
 from ik_node.model.user_goal import UserGoal
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import names_in, Values
@@ -51,8 +55,9 @@ class Mechanism:
         self._goals = LinkGoals(description.links, description.closures)
         self._goals.by_name.update({goal.name: goal for goal in goals})
         self._poses: TreePoses | None = None
+        self._collisions = Collisions(_Bodied(self))
         try:
-            self._solver = Solver(self, SolverOptions(restarts=20))
+            self._solver = Solver(self, SolverOptions(restarts=20, avoid_collisions=False))
             notes = self._solver.follow_masters()
         except OptionError as error:  # a coupling that the limits do not allow
             raise description.located(error) from None
@@ -199,6 +204,13 @@ class Mechanism:
     def start(self) -> Array:
         """Return the values [rad or m] of the description, before the loops were closed."""
         return np.array([self._start.get(name, 0.0) for name in self.joint_names])
+
+    # -- collisions
+
+    @property
+    def collisions(self) -> Collisions:
+        """Return the bodies of robot and obstacles, and the pairs whose distance counts."""
+        return self._collisions
 
     # -- goals
 
@@ -659,3 +671,34 @@ def _matrix_of(pose: Any) -> Array | None:
     frame = Frame('frame of a closure')
     frame.set_pose(pose)
     return frame.matrix
+
+
+class _Bodied:
+    """The part of a mechanism that its collisions use, see `model.collisions.Owner`."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self._mechanism = mechanism
+
+    @property
+    def q(self) -> Array:
+        return self._mechanism.q
+
+    def collision_tree(self) -> Tree:
+        return self._mechanism._solver.tree
+
+    def collision_geometry(self) -> tuple[list[CollisionGeometry], Mapping[Any, str]]:
+        description = self._mechanism.description
+        return collision_geometry(description), excluded_pairs(description)
+
+    def closed_samples(self, count: int) -> Array:
+        mechanism, random = self._mechanism, np.random.default_rng(0)
+        here, low, high = mechanism.q, mechanism.lower, mechanism.upper
+        low = np.where(np.isfinite(low), low, here - np.pi)
+        high = np.where(np.isfinite(high), high, here + np.pi)
+        starts = random.uniform(low, np.maximum(low, high), (count, len(here)))
+        found = mechanism._solver.solve_batch({}, starts, threads=1)
+        return np.asarray(found.q[found.converged])
+
+    def collisions_changed(self, graph: bool) -> None:
+        revision = self._mechanism._solver.revision
+        revision.count_graph_edit() if graph else revision.count_constraint()

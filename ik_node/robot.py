@@ -10,10 +10,11 @@ from typing import Any, TYPE_CHECKING
 from ik_node.analysis.analysed_robot import AnalysedRobot
 from ik_node.analysis.file_pose import FilePose, gap_notes
 from ik_node.description.read import read_description
+from ik_node.description.visuals import read_srdf
 from ik_node.description.xacro_source import XACRO_SECONDS
 from ik_node.description.xml_document import MAX_BYTES
 from ik_node.display import html_table, html_text, public_names, Rows, table
-from ik_node.errors import counted, IkError, listed, OptionError, TopologyError
+from ik_node.errors import counted, DescriptionError, IkError, listed, OptionError, TopologyError
 from ik_node.model.frame import Frame
 from ik_node.model.goal import Goal
 from ik_node.model.rotation import pose_inverse
@@ -88,6 +89,8 @@ class Robot(AnalysedRobot, ActuatedRobot):
     ((6,), (6,))
     >>> gripper.notes, gripper.redundancies, gripper.rounding
     ([], (), 0.0)
+    >>> gripper.collisions.pairs
+    []
 
     """
 
@@ -174,6 +177,7 @@ def load_robot(
     prefix: str = '',
     max_bytes: int = MAX_BYTES,
     xacro_seconds: float = XACRO_SECONDS,
+    srdf: str | Path | None = None,
 ) -> Robot:
     """
     Load a robot description with its loops.
@@ -201,6 +205,10 @@ def load_robot(
         Larger descriptions raise DescriptionError.
     xacro_seconds : float
         Time limit of the expansion of a xacro file [s].
+    srdf : str or Path, optional
+        A file, or the text itself, that excludes pairs of links from collisions; solvers then
+        avoid the others. An SRDF of the same name beside a URDF excludes pairs, too, but does not
+        make solvers avoid collisions. See docs/collisions.md.
 
     Raises
     ------
@@ -242,6 +250,13 @@ def load_robot(
         robot.assemble()
         robot.file_gaps = pose.gaps()
         robot.description.notes += gap_notes(robot.file_gaps)
+    if srdf is not None:
+        text, name = (srdf, '<text>') if str(srdf).lstrip().startswith('<') else (None, str(srdf))
+        try:
+            pairs = read_srdf(Path(srdf).read_bytes() if text is None else str(text), name)
+        except OSError as error:
+            raise DescriptionError(f'cannot be read: {error.strerror}', source=name) from None
+        robot.collisions.exclude({(prefix + a, prefix + b): why for (a, b), why in pairs.items()})
     return robot
 
 

@@ -27,6 +27,10 @@ class Visual:
     file: str = ''  # Of a mesh: its path or URL as written. Of an unread visual: what it is.
     rgba: Rgba | None = None  # Each from 0 to 1; None = not given
     source: str = '<text>'  # File of the description, beside which meshes are searched
+    # Of collision geometry: a pair collides if bits of the one's first and of the other's second
+    # number agree, and False if it never collides with another link of its robot
+    bits: tuple[int, int] = (1, 1)
+    with_own: bool = True
 
     @classmethod
     def unread(cls, link: str, what: str) -> Visual:

@@ -1,9 +1,10 @@
-"""Readers of the visuals of a URDF, SDFormat file or MJCF."""
+"""Readers of the visuals and the collision geometry of a URDF, SDFormat file or MJCF."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 import re
 from xml.etree.ElementTree import Element
 
@@ -31,20 +32,33 @@ SIZES: dict[str, tuple[tuple[str, tuple[float, ...]], ...]] = {
 }
 
 
-def read_sdf_visuals(document: XmlDocument) -> list[Visual]:
-    """Return the visuals of an SDFormat file."""
+def read_sdf_visuals(document: XmlDocument, tag: str = 'visual') -> list[Visual]:
+    """Return the visuals of an SDFormat file, or its collision geometry."""
     around, model = choose_model(document, [])
     world = SdfScope(document, around, robot=model)
     version = re.findall('[0-9]{1,3}', document.root.get('version', '')) or ['1', '12']
     graph = FrameGraph(document, tuple(map(int, version)))
     result = []
     for link in world.every('link'):
-        for element in link.element.findall('visual'):
+        for element in link.element.findall(tag):
             try:
-                result += _visual(document, graph, link, element)
+                read = _visual(document, graph, link, element)
             except DescriptionError as error:
-                result.append(Visual.unread(link.name, f'visual of {link.name}: {error}'))
+                read = [Visual.unread(link.name, f'{tag} of {link.name}: {error}')]
+            if tag == 'collision':
+                read = [_with_filter(each, model, link, element) for each in read]
+            result += read
     return result
+
+
+def _with_filter(read: Visual, model: Element | None, link: SdfFrame, element: Element) -> Visual:
+    """Return collision geometry with what the file says about pairs."""
+    mask = element.findtext('surface/contact/collide_bitmask', '').strip()
+    bits = int(mask, 0) if re.fullmatch('0[xX][0-9a-fA-F]{1,8}|[0-9]{1,10}', mask) else 1
+    # Gazebo's default is false, but only a file that says so is taken at its word.
+    above = None if model is None else model.findtext('self_collide')
+    said = link.element.findtext('self_collide') or above or 'true'
+    return replace(read, bits=(bits, bits), with_own=said.strip().lower() in ('true', '1'))
 
 
 def _visual(
@@ -109,20 +123,22 @@ def _colour(document: XmlDocument, element: Element) -> Rgba | None:
     return r, g, b, min(1.0, max(0.0, seen)) * (opacity[0] if opacity else 1.0)
 
 
-def read_urdf_visuals(document: XmlDocument) -> list[Visual]:
-    """Return the visuals of a URDF, without those that cannot be read."""
+def read_urdf_visuals(document: XmlDocument, tag: str = 'visual') -> list[Visual]:
+    """Return the visuals of a URDF, or its collision geometry, without what cannot be read."""
     named = {
         material.get('name'): _urdf_colour(document, material)
         for material in document.root.findall('material')
     }
     result = []
     for link in document.root.findall('link'):
-        for element in link.findall('visual'):
+        name = link.get('name', '')
+        for element in link.findall(tag):
             try:
-                result += _urdf_visual(document, link.get('name', ''), element, named)
-            except DescriptionError:
+                result += _urdf_visual(document, name, element, named)
+            except DescriptionError as error:
                 # A faulty visual does not prevent the use of a robot.
-                continue
+                if tag == 'collision':
+                    result.append(Visual.unread(name, f'collision of {name}: {error}'))
     return result
 
 
@@ -136,7 +152,7 @@ def _urdf_visual(
     kind, file, size = str(form.tag), '', []
     if kind == 'box':
         size = document.numbers(form, 'size', (0.0, 0.0, 0.0))
-    elif kind == 'cylinder':
+    elif kind in ('cylinder', 'capsule'):
         size = [document.numbers(form, part, (0.0,))[0] for part in ('radius', 'length')]
     elif kind == 'sphere':
         size = document.numbers(form, 'radius', (0.0,))
@@ -163,25 +179,67 @@ def _urdf_colour(document: XmlDocument, material: Element) -> Rgba | None:
     return r, g, b, opacity
 
 
-READERS: dict[str, Callable[[XmlDocument], list[Visual]]] = {
+READERS: dict[str, Callable[[XmlDocument, str], list[Visual]]] = {
     'robot': read_urdf_visuals,
     'mujoco': read_mjcf_visuals,
     'sdf': read_sdf_visuals,
 }
 
 
-def visuals_of(description: Description) -> list[Visual]:
+def visuals_of(description: Description, tag: str = 'visual') -> list[Visual]:
     """Return the visuals of a description, as `read_visuals`, by the names of its links."""
     return [
         replace(visual, link=part.prefix + visual.link, source=part.name)
         for part in description.sources
-        for visual in read_visuals(part.text, part.name)
+        for visual in read_visuals(part.text, part.name, tag)
     ]
 
 
-def read_visuals(text: bytes | str, source: str = '<text>') -> list[Visual]:
+def excluded_pairs(description: Description) -> dict[tuple[str, str], str]:
+    """
+    Return the pairs of links that a description excludes from collisions, and why.
+
+    They stand in <contact><exclude> of an MJCF, and in an SRDF beside a URDF.
+    """
+    found = {}
+    for part in description.sources:
+        if b'<exclude' in (part.text if isinstance(part.text, bytes) else part.text.encode()):
+            root = parse_xml(part.text, part.name).root
+            for each in root.iterfind('contact/exclude'):
+                pair = part.prefix + each.get('body1', ''), part.prefix + each.get('body2', '')
+                found[pair] = 'exclude of the MJCF'
+        beside = Path(part.name).with_suffix('.srdf')
+        if part.name != '<text>' and beside.is_file():
+            text = beside.read_bytes()
+            for (a, b), why in read_srdf(text, str(beside)).items():
+                found[part.prefix + a, part.prefix + b] = why
+    return found
+
+
+def read_srdf(text: bytes | str, source: str = '<text>') -> dict[tuple[str, str], str]:
+    """
+    Return the pairs of links that an SRDF excludes from collisions, and why.
+
+    Raises
+    ------
+    DescriptionError
+        If it is no SRDF.
+
+    """
+    document = parse_xml(text, source)
+    if document.root.tag != 'robot':
+        raise document.error(document.root, 'an SRDF begins with <robot>')
+    return {
+        (each.get('link1', ''), each.get('link2', '')): f'SRDF: {each.get("reason") or "disabled"}'
+        for each in document.root.iterfind('disable_collisions')
+    }
+
+
+def read_visuals(text: bytes | str, source: str = '<text>', tag: str = 'visual') -> list[Visual]:
     """
     Return the visuals of a URDF, SDFormat file or MJCF, in the description's order.
+
+    With `tag` = 'collision' it returns the collision geometry.
 
     The text has xacro expanded, and is empty for a robot without one, as of `from_dh`. A visual
     that cannot be read is left out or has the kind 'unread'.
@@ -193,7 +251,7 @@ def read_visuals(text: bytes | str, source: str = '<text>') -> list[Visual]:
     if reader is None:
         return []
     try:
-        return reader(document)
+        return reader(document, tag)
     except DescriptionError:
         # The reader of the robot has reported the fault already.
         return []

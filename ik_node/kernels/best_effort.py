@@ -10,7 +10,7 @@ from math import pi, sqrt
 from ik_node.kernels import policy
 from ik_node.kernels import solve_state as now
 from ik_node.kernels.decorators import kernel, rare
-from ik_node.kernels.kinds import KIND_CONE
+from ik_node.kernels.kinds import KIND_AVOID, KIND_CONE
 from ik_node.kernels.layout import (
     CANDIDATE_ROOM,
     CON_LEVEL,
@@ -18,9 +18,16 @@ from ik_node.kernels.layout import (
     Floats,
     PREFERS_NOTHING,
     PREFERS_REST_POSE,
+    RESULT,
     Solve,
 )
-from ik_node.kernels.options import AGREEING_STARTS, DAMPING_FACTOR, MAX_ITERATIONS, RESTARTS
+from ik_node.kernels.options import (
+    AGREEING_STARTS,
+    COLLISION_MARGIN,
+    DAMPING_FACTOR,
+    MAX_ITERATIONS,
+    RESTARTS,
+)
 from ik_node.kernels.out_of_reach import other_assemblies, out_of_reach
 from ik_node.kernels.start import (
     all_within_tolerance,
@@ -89,10 +96,29 @@ def steps_left(s: Solve) -> bool:
     return bool(s.k[now.INTERRUPTED] == 0 and s.k[now.ITERATIONS] - s.k[now.CLOSING] < most)
 
 
+@rare
+def set_margins(s: Solve, margin: float, relaxed: bool) -> None:
+    """
+    Set the distance [L] that pairs of bodies keep; if `relaxed`, nearer ones keep theirs.
+
+    The frames are then outdated, because the rows of the pairs are.
+    """
+    changed = False
+    for check in range(s.checks):
+        least = min(margin, s.check_result[RESULT * check]) if relaxed else margin
+        changed = changed or least != s.check_margin[check]
+        s.check_margin[check] = least
+    if changed:
+        s.k[now.FRAMES] = 0
+
+
 @kernel
 def enter_phase(s: Solve, phase: int, level: int) -> None:
     """Enter LEVEL or SETTLE for the rows of a level, with the counters of a new start."""
     s.k[now.PHASE], s.k[now.LEVEL] = phase, level
+    if s.checks > 0 and level == 0:
+        s.k[now.YIELDS] = 0
+        set_margins(s, s.options[COLLISION_MARGIN] / s.length, False)
     s.k[now.START_ITERATIONS] = 0
     s.k[now.WEAK] = 0
     s.k[now.LEVEL_DONE] = 0
@@ -174,7 +200,7 @@ def closed_cost(s: Solve) -> float:
     for c in range(s.nc):
         if (s.constraints[c, CON_LEVEL] > 0.0) == closed:
             for r in range(6 * c, s.row_end[c]):
-                if s.kind[c] != KIND_CONE or s.residual[r] > 0.0:
+                if s.kind[c] < KIND_CONE or s.residual[r] > 0.0:
                     cost += 0.5 * row_weight(s, r) * s.residual[r] * s.residual[r]
     return cost if closed else OPEN_COST * (1.0 + cost)
 
@@ -411,6 +437,7 @@ def fall_back(s: Solve) -> bool:
         copy_variables(s, s.x, s.x_best)
     # A gap of rounding in the description does not close from another start either.
     hopeless = s.w[now.BEST_COST] < ROUNDING_COST or s.k[now.INTERRUPTED] > 0
+    hopeless = hopeless or (s.checks > 0 and s.k[now.FALLBACKS] > policy.CROWDED_STARTS)
     if s.k[now.FALLBACKS] == 0:
         copy_variables(s, s.x_start, s.x)
     elif s.k[now.FALLBACKS] <= s.options[RESTARTS] and not hopeless:
@@ -564,6 +591,8 @@ def finish_search(s: Solve) -> None:
 def hold_level(s: Solve) -> None:
     """Hold the rows of the present level: at zero where they are met, else where they ended."""
     level, all_met = s.k[now.LEVEL], True
+    if s.checks > 0 and level == 0 and not all_within_tolerance(s, 0):
+        set_margins(s, s.options[COLLISION_MARGIN] / s.length, True)
     for c in range(s.nc):
         if s.constraints[c, CON_LEVEL] == level:
             met = all_within_tolerance(s, -1 - c)
@@ -574,11 +603,27 @@ def hold_level(s: Solve) -> None:
     s.level_cost[level] = 0.0 if all_met else s.w[now.COST]
 
 
+@kernel
+def loops_close(s: Solve) -> bool:
+    """Return True if all closures are within their tolerances."""
+    close = True
+    for c in range(s.nc):
+        if s.constraints[c, CON_LEVEL] == 0.0 and s.kind[c] != KIND_AVOID:
+            close = close and all_within_tolerance(s, -1 - c)
+    return close
+
+
 @rare
 def finish_level(s: Solve) -> None:
     """Begin the next level, or what follows the pass after its last one."""
     level, was, last = s.k[now.LEVEL], s.k[now.PASS], s.k[now.LAST_LEVEL]
     walks = was == policy.WALK
+    drawn = walks or was == policy.CLOSE
+    if s.checks > 0 and level == 0 and not drawn and s.k[now.YIELDS] == 0 and not loops_close(s):
+        enter_phase(s, now.PHASE_LEVEL, 0)
+        s.k[now.YIELDS] = 1
+        set_margins(s, -NO_COST, False)
+        return
     if walks and all_within_tolerance(s, last):
         follow(s, policy.MET)
     elif walks and level == 0 and not all_within_tolerance(s, 0):

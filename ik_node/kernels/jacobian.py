@@ -1,8 +1,9 @@
 """The Jacobian of all rows, theory.md, eq. (4), from the row vectors that `residuals` wrote."""
 
+from ik_node.kernels.avoid import add_pairs
 from ik_node.kernels.decorators import kernel, rare
 from ik_node.kernels.forward import axis_of_motion
-from ik_node.kernels.kinds import KIND_COUPLING, KIND_MASS, KIND_USER
+from ik_node.kernels.kinds import KIND_AVOID, KIND_COUPLING, KIND_MASS, KIND_USER
 from ik_node.kernels.layout import AXES_WORLD, Solve
 from ik_node.kernels.rows import axis, relative_rotation, term_of
 from ik_node.kernels.user_rows import add_user_derivatives
@@ -96,6 +97,9 @@ def jacobian(s: Solve) -> None:
             continue
         if s.kind[c] == KIND_USER:
             add_user_derivatives(s, c)
+            continue
+        if s.kind[c] == KIND_AVOID:
+            add_pairs(s, c)
             continue
         for e in range(s.entry0[c], s.entry0[c + 1]):
             add_entry(s, c, e, moving, turning)

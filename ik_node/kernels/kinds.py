@@ -60,15 +60,17 @@ KINDS: dict[str, Kind] = {
     'cylinder': Kind(
         'goal', '', 1, 1, 1, 'goal', has_distance=True, drawn='tube', dragged='point'
     ),
+    # Rows of a function of its user, see `user_rows`.
+    'user': Kind('user', drawn='handle', dragged='point'),
     # The value of a joint less what its masters give; it has no frames.
     'coupling': Kind('joint', ALL_AXES),
     # The limit of a rotation, an inequality: its row counts where it is above 0.
     'cone': Kind('joint', '', 1),
-    # Rows of a function of its user, see `user_rows`.
-    'user': Kind('user', drawn='handle', dragged='point'),
+    # Distances of pairs of bodies, inequalities: a row counts where a pair is too near.
+    'avoid': Kind('joint', '', 6, 6, 6),
 }
 
-# The numbers of the kinds in the kernels, in the order of the table.
+# The numbers of the kinds in the kernels, in the order of the table; from CONE on inequalities.
 (
     KIND_FRAME,
     KIND_UNIVERSAL,
@@ -76,7 +78,8 @@ KINDS: dict[str, Kind] = {
     KIND_LOOK_AT,
     KIND_MASS,
     KIND_CYLINDER,
+    KIND_USER,
     KIND_COUPLING,
     KIND_CONE,
-    KIND_USER,
+    KIND_AVOID,
 ) = range(len(KINDS))

@@ -64,6 +64,10 @@ class Solve(NamedTuple):
     nd: int  # rows of all closures in groups
     nt: int  # terms of couplings with several masters
     seen: int  # frames that users' goals see
+    bodies: int  # convex shapes, see `distance`
+    hull_points: int  # of all hulls
+    checks: int  # pairs of bodies whose distance counts
+    solid: int  # 1 = there are bodies
     parent: Annotated[Ints, 'i', 'n', 'column that carries this one, ascending; -1 = root frame']
     prismatic: Annotated[Ints, 'i', 'n', '1 = moves along z, 0 = turns about z']
     column_q: Annotated[Ints, 'i', 'n', 'place in q']
@@ -150,6 +154,16 @@ class Solve(NamedTuple):
         Floats, 'f', 'ne', 'centre of mass: mass that the column itself carries [kg]'
     ]
     entry_moment: Annotated[Floats, 'f', '3 * ne', 'mass times position, in the column [kg L]']
+    body_column: Annotated[Ints, 'i', 'bodies', 'column that carries a body; -1 = root frame']
+    body_shape: Annotated[Ints, 'i', 'bodies', 'POINT, SEGMENT, ... of `distance`']
+    body_point0: Annotated[Ints, 'i', 'bodies + 1', 'first point of a hull']
+    check_a: Annotated[Ints, 'i', 'checks', 'first body of a pair']
+    check_b: Annotated[Ints, 'i', 'checks', 'second body of a pair']
+    body_offset: Annotated[
+        Floats, 'f', '12 * bodies', 'frame of a body in its column [dimensionless, L]'
+    ]
+    body_size: Annotated[Floats, 'f', '5 * bodies', 'sizes, see `distance` [L]']
+    hull_point: Annotated[Floats, 'f', '3 * hull_points', 'points of hulls, in the body [L]']
     w: Annotated[Floats, 'w', 'NUMBERS', 'scalars, see `solve_state`; always at 0 [units there]']
     record: Annotated[
         Floats, 'w', 'RECORD', 'RECORD_*; error and constraints follow directly [dimensionless]'
@@ -283,17 +297,39 @@ class Solve(NamedTuple):
     ]
     raw: Annotated[Floats, 'w', 'nd', 'unreduced residual of grouped rows [L or rad]']
     least: Annotated[Floats, 'w', 'nd', 'their part U U^T g that rows can reduce [L or rad]']
+    body_frame: Annotated[Floats, 'w', '12 * bodies', 'frame of a body in root [dimensionless, L]']
+    check_result: Annotated[
+        Floats, 'w', '10 * checks', 'distance, normal and nearest points of a pair [L]'
+    ]
+    check_margin: Annotated[
+        Floats, 'w', 'checks', 'distance of a pair above which its row is 0 or less [L]'
+    ]
+    check_simplex: Annotated[
+        Floats, 'w', '24 * checks', 'last simplex of GJK: points of A and of B, in each body [L]'
+    ]
+    vertex: Annotated[Floats, 'w', 'VERTEX_ROOM * solid', 'points of A, of B and of A - B [L]']
+    vertex_share: Annotated[
+        Floats, 'w', '4 * solid', 'shares of vertices in the nearest point [1]'
+    ]
+    nearest: Annotated[Floats, 'w', '3 * solid', 'nearest point of A - B, or a normal [L]']
+    plane: Annotated[Floats, 'w', 'PLANE_ROOM * solid', 'normals and distances of faces [L]']
     k: Annotated[Ints, 'k', 'COUNTS', 'integers, see `solve_state`; always at 0']
     fixed: Annotated[Ints, 'k', 'nv', 'state of a variable in a step, see `step`']
     free_ball: Annotated[Ints, 'k', 'nv', '1 = one of three variables of a ball without limits']
     wraps: Annotated[Ints, 'k', 'nv', '1 = a step past a bound continues at the other bound']
     preference: Annotated[Ints, 'k', 'nv', 'PREFERS_*: which preference a variable has']
+    active: Annotated[Ints, 'k', 'nr', '1 = the inequality of a row counts in the present step']
+    row_check: Annotated[Ints, 'k', 'nr', 'pair of a row of kind avoid, -1 = none']
+    check_row: Annotated[Ints, 'k', 'checks', 'row of a pair, -1 = none']
     implied: Annotated[
         Ints, 'k', 'nr', '1 = other rows of its group imply this row; it has no effect'
     ]
     chosen: Annotated[Ints, 'k', 'nd', 'independent rows of a group, in the order of their choice']
     chosen_end: Annotated[Ints, 'k', 'groups', 'end of them']
     function: Annotated[Ints, 'k', '1', "address of the function of users' goals, see `user_rows`"]
+    check_count: Annotated[Ints, 'k', 'checks', 'vertices of the last simplex of a pair']
+    face: Annotated[Ints, 'k', 'FACE_ROOM * solid', 'vertices of the faces of a polytope']
+    edge: Annotated[Ints, 'k', 'EDGE_ROOM * solid', 'edges between removed and kept faces']
 
 
 # Rows that a constraint has room for, and unknowns in a block.
@@ -309,7 +345,21 @@ NORMALISED = 2e-15
 # Number of candidates that are kept.
 CANDIDATE_ROOM = 8
 
-FIXED = {'NUMBERS': NUMBERS, 'COUNTS': COUNTS, 'RECORD': RECORD}
+# Numbers of a measured pair: distance, normal from B to A, nearest points of A and of B [L].
+RESULT = 10
+# Room for vertices, faces and edges of the polytope that measures how deep bodies overlap.
+VERTICES, FACES, EDGES = 128, 256, 256
+VERTEX_ROOM, PLANE_ROOM, FACE_ROOM, EDGE_ROOM = 9 * VERTICES, 4 * FACES, 3 * FACES, 2 * EDGES
+
+FIXED = {
+    'NUMBERS': NUMBERS,
+    'COUNTS': COUNTS,
+    'RECORD': RECORD,
+    'VERTEX_ROOM': VERTEX_ROOM,
+    'PLANE_ROOM': PLANE_ROOM,
+    'FACE_ROOM': FACE_ROOM,
+    'EDGE_ROOM': EDGE_ROOM,
+}
 SIZES, FIELDS = lengths_of(Solve)
 
 # The axes in which the components of a constraint are counted.

@@ -11,6 +11,7 @@ from ik_node.kernels import policy
 from ik_node.kernels import solve_state as now
 from ik_node.kernels.continue_to import BEND, DRIVE, LONGEST, next_share
 from ik_node.kernels.decorators import kernel, rare
+from ik_node.kernels.kinds import KIND_CONE
 from ik_node.kernels.layout import CON_LEVEL, CON_ROW_TOLERANCE, PREFERS_TARGET, Solve
 from ik_node.kernels.options import (
     ADAPTIVE_DAMPING,
@@ -107,6 +108,23 @@ def write_modelled_rows(s: Solve) -> None:
     for r in range(s.nr):
         s.trial[r] = s.residual[r]
     add_jacobian_times(s, s.step, s.trial)
+
+
+@rare
+def find_active(s: Solve) -> bool:
+    """
+    Mark the inequalities that count at the rows of `trial`. Return True if none has changed.
+
+    A row counts as long as its multiplier y = (J dx + r) / M is positive, or if the step without
+    it would violate it: the primal-dual active-set method (Hintermueller et al. 2002).
+    """
+    same = True
+    for c in range(s.nc):
+        for r in range(6 * c, s.row_end[c] if s.kind[c] >= KIND_CONE else 6 * c):
+            counts = 1 if s.trial[r] > s.hold[r] else 0
+            same = same and s.active[r] == counts
+            s.active[r] = counts
+    return same
 
 
 @rare
@@ -320,12 +338,16 @@ def lm_step(s: Solve) -> None:
         remember_best(s, 1.0)
     walks = s.k[now.PASS] == policy.WALK
     tolerant = s.k[now.TOLERANT] == 1 and (phase == now.PHASE_REACH or s.k[now.LEVEL] > 0)
-    tolerant = (tolerant and phase != now.PHASE_SETTLE) or s.k[now.CONES] > 0
+    tolerant = (tolerant and phase != now.PHASE_SETTLE) or s.k[now.ONE_SIDED] > 0
     for v in range(s.nv if tolerant else 0):
         s.step[v] = 0.0
-    for _ in range(TOLERANT_ROUNDS if tolerant else 1):
+    for turn in range(TOLERANT_ROUNDS if tolerant else 1):
         if tolerant:
             write_modelled_rows(s)
+            same = find_active(s)
+            if turn > 0 and same and s.k[now.TOLERANT] == 0:
+                # The step would be the same again.
+                break
         set_variables(s)
         set_rows(s)
         bounded_step(
@@ -354,6 +376,9 @@ def lm_step(s: Solve) -> None:
         share = COMPROMISE_SHARE if s.options[COMPROMISE] > 0.0 else HELD_SHARE
         closed = restore_held_rows(s, level, share, attempts, most)
         kept = closed or walks or phase == now.PHASE_REACH
+    if phase != now.PHASE_REACH and level > 0:
+        # Pairs of bodies without a row must not come too near, either.
+        kept = kept and s.w[now.CROWD] == 0.0
     before = s.w[now.COST]
     after = cost_of(s, s.x_try)
     if not after < INFINITE_COST:

@@ -17,5 +17,7 @@
     SMOOTHING,  # weight of the way from the start [dimensionless]
     AGREEING_STARTS,  # independent starts with one least residual that end the search; 0 = by the
     # robot, negative = none unless the goal is proven out of reach
-) = range(15)
-OPTION_COUNT = 15
+    COLLISION_MARGIN,  # least distance of two bodies [m]
+    INFLUENCE_DISTANCE,  # pairs farther beyond the margin leave a step as it is [m]
+) = range(17)
+OPTION_COUNT = 17

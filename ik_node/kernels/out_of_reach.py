@@ -9,7 +9,7 @@ its link through a loop to the root.
 from math import sqrt
 
 from ik_node.kernels.decorators import kernel, rare
-from ik_node.kernels.kinds import KIND_CONE, KIND_COUPLING, KIND_FRAME, KIND_UNIVERSAL
+from ik_node.kernels.kinds import KIND_COUPLING, KIND_FRAME, KIND_UNIVERSAL
 from ik_node.kernels.layout import (
     AXES_A,
     CON_LEVEL,
@@ -136,7 +136,7 @@ def other_assemblies(s: Solve) -> int:
     ways = 0
     for c in range(s.nc):
         asked = s.kind[c] == KIND_FRAME and s.mask[c] & ORIENTATION == ORIENTATION
-        if s.kind[c] in (KIND_COUPLING, KIND_CONE):
+        if s.kind[c] >= KIND_COUPLING:
             continue
         if s.constraints[c, CON_LEVEL] == 0.0:
             if has_elbow(s, s.a_column[c]) or has_elbow(s, s.b_column[c]):

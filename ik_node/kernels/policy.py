@@ -85,6 +85,9 @@ NEVER = 1 << 40
 # A residual of NEAR_MISS [rad or L] doubles AGREEMENT, which grows to MAX_AGREEMENT times.
 NEAR_MISS, MAX_AGREEMENT = 0.15, 5.0
 
+# So many starts are tried for loops that close in contact only.
+CROWDED_STARTS = 8
+
 # A candidate whose cost is at most so many times the largest one within tolerances may lead into
 # them; tolerances above WIDE [rad or L] count in the levels, others would only cost time.
 WITHIN_REACH, WIDE = 10.0, 1e-4

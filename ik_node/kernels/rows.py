@@ -13,8 +13,10 @@ rotation rows are exact derivatives of the residual.
 from math import atan2, pi, sqrt
 
 from ik_node.kernels import solve_state as now
+from ik_node.kernels.avoid import excess_of, measure_pairs
 from ik_node.kernels.decorators import kernel, rare
 from ik_node.kernels.kinds import (
+    KIND_AVOID,
     KIND_CONE,
     KIND_COUPLING,
     KIND_CYLINDER,
@@ -27,6 +29,7 @@ from ik_node.kernels.layout import (
     AXES_A,
     AXES_B,
     AXES_WORLD,
+    BLOCK,
     CON_DISTANCE,
     CON_ROW_TOLERANCE,
     Floats,
@@ -282,6 +285,13 @@ def coupling_gap(s: Solve, c: int) -> float:
     return gap
 
 
+@rare
+def avoid_rows(s: Solve, row: int) -> None:
+    """Write the rows of pairs of bodies: by how much each is nearer than its margin [L]."""
+    for r in range(row, row + BLOCK):
+        s.trial[r] = excess_of(s, s.row_check[r])
+
+
 @kernel
 def residuals(s: Solve) -> None:
     """
@@ -290,6 +300,8 @@ def residuals(s: Solve) -> None:
     Reads the frames that `forward` wrote. `trial` (nr,) is signed, in [L or rad]; `error` (nc, 2)
     holds the norms over the translation rows [m] and the rotation rows [rad] of each constraint.
     """
+    if s.checks > 0:
+        measure_pairs(s)
     for c in range(s.nc):
         a, b = s.a_frame[12 * c :], s.b_frame[12 * c :]
         axes, kind, mask = s.axes[c], s.kind[c], s.mask[c]
@@ -318,6 +330,8 @@ def residuals(s: Solve) -> None:
             s.trial[row] = coupling_gap(s, c)
         elif kind == KIND_CONE:
             cone_row(s, c, row, a, b)
+        elif kind == KIND_AVOID:
+            avoid_rows(s, row)
         elif kind == KIND_LOOK_AT:
             looking_rows(s, row, a, dx, dy, dz)
         elif kind == KIND_CYLINDER:
@@ -349,3 +363,5 @@ def residuals(s: Solve) -> None:
         s.error[2 * c + 1] = norm(s.trial, angular, end)
         if kind == KIND_CONE:
             s.error[2 * c + 1] = max(s.trial[row], 0.0)
+        elif kind == KIND_AVOID:
+            s.error[2 * c] = s.length * s.w[now.CLOSENESS]

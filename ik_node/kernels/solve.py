@@ -8,6 +8,7 @@ distance to joint targets and to the rest pose, while all rows are held.
 
 from ik_node.kernels import policy
 from ik_node.kernels import solve_state as now
+from ik_node.kernels.avoid import choose_pairs
 from ik_node.kernels.best_effort import (
     count_agreement,
     enter_settling,
@@ -92,7 +93,8 @@ def reach_step_is_due(s: Solve) -> bool:
     that is, four steps in a row gained less than 3 % each, or its iterations are spent.
     """
     if s.k[now.ITERATIONS] == 0:
-        s.k[now.CLOSED_AT_START] = 1 if s.k[now.LOOPS] > 0 and all_within_tolerance(s, 0) else 0
+        held = s.k[now.LOOPS] > 0 or s.checks > 0
+        s.k[now.CLOSED_AT_START] = 1 if held and all_within_tolerance(s, 0) else 0
     if all_within_tolerance(s, s.k[now.LAST_LEVEL]):
         if s.k[now.UNBOUNDED] == 1:
             restore_bounds(s)
@@ -348,6 +350,8 @@ def advance(
         elif s.k[now.PHASE] == now.PHASE_SETTLE:
             due = settle_step_is_due(s)
         if (due or unsplit) and s.k[now.JACOBIAN_DUE] == 1:
+            if s.checks > 0:
+                choose_pairs(s)
             jacobian(s)
             s.k[now.JACOBIAN_DUE] = 0
         if unsplit:

@@ -11,8 +11,10 @@
     HELD_SOFTNESS,  # M of the rows of finished levels [dimensionless]
     REACH_COST,  # cost with which REACH ended, before its loops were drawn together [L^2, rad^2]
     LEFT_DAMPING,  # mu with which REACH of the first start ended [1 / (L^2, rad^2)]
-) = range(9)
-NUMBERS = 9
+    CROWD,  # cost of pairs of bodies that are too near and have no row [L^2]
+    CLOSENESS,  # by how much the nearest pair of bodies is nearer than the margin [L]
+) = range(11)
+NUMBERS = 11
 
 # Places of the first integers in k.
 (
@@ -44,14 +46,15 @@ NUMBERS = 9
     FRAMES,  # 1 = frames and residual are those of x_frames
     TOLERANT,  # 1 = a residual of a goal costs only what exceeds its tolerance
     TRIED,  # candidates from which a TOLERANT start was made
-    CONES,  # number of limits of rotations
+    ONE_SIDED,  # number of constraints whose rows are inequalities
     DRAWN,  # 1 = the start was drawn independently of earlier ones
     UNBOUNDED,  # 1 = the start ignores the limits of angles
     ASSEMBLIES,  # in which of several ways loops may close, see `other_assemblies`
     ENDED,  # ENDED_*: why no further start was made
+    YIELDS,  # 1 = loops are closed without regard to bodies
     GOES_ON,  # 1 = set from outside: the next solve goes on with LEFT_DAMPING and RANDOM
-) = range(34)
-COUNTS = 34
+) = range(35)
+COUNTS = 35
 # Why a search ended: all its starts or steps were made; independent starts agree; the goal is
 # proven to be out of reach; it was interrupted; a step was too small; the distance is small.
 ENDED_SPENT, ENDED_AGREED, ENDED_PROVEN, ENDED_INTERRUPTED, ENDED_SMALL, ENDED_NEAR = range(6)

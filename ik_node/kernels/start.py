@@ -6,7 +6,7 @@ from ik_node.kernels import policy
 from ik_node.kernels import solve_state as now
 from ik_node.kernels.decorators import kernel, rare
 from ik_node.kernels.forward import column_values, forward, place_b_frames
-from ik_node.kernels.kinds import KIND_CONE, KIND_COUPLING
+from ik_node.kernels.kinds import KIND_AVOID, KIND_CONE, KIND_COUPLING
 from ik_node.kernels.layout import (
     CON_LEVEL,
     CON_POSE,
@@ -37,6 +37,7 @@ from ik_node.kernels.layout import (
 )
 from ik_node.kernels.options import (
     ADAPTIVE_DAMPING,
+    COLLISION_MARGIN,
     COMPROMISE,
     DAMPING_FACTOR,
     REST_POSE_FACTOR,
@@ -131,11 +132,11 @@ def excess_share(s: Solve, rows: Floats, r: int) -> float:
     Return the share 1 - t / |r| of residual r of `rows` (nr,) that exceeds its tolerance t.
 
     It is 0 inside the tolerance; |r| is the norm of the rows in the same unit, or of the row
-    alone if the constraint has tolerances by axis. See theory.md, eq. (17). The row of a cone
-    counts where it exceeds the value at which it is held.
+    alone if the constraint has tolerances by axis. See theory.md, eq. (17). An inequality counts
+    where it exceeds the value at which it is held.
     """
     c = r // 6
-    if s.kind[c] == KIND_CONE:
+    if s.kind[c] >= KIND_CONE:
         return 1.0 if rows[r] > s.hold[r] else 0.0
     size = abs(rows[r])
     if s.constraints[c, CON_ROW_TOLERANCE] < 0.0:
@@ -151,7 +152,7 @@ def tolerates(s: Solve, c: int) -> bool:
     """Return True if the phase counts only what exceeds the tolerances, or limit, of c."""
     goal = s.constraints[c, CON_LEVEL] > 0.0
     counts = s.k[now.TOLERANT] == 1 and goal and s.k[now.PHASE] != now.PHASE_SETTLE
-    return bool(counts or s.kind[c] == KIND_CONE)
+    return bool(counts or s.kind[c] >= KIND_CONE)
 
 
 @kernel
@@ -248,6 +249,8 @@ def cost_of(s: Solve, x: Floats) -> float:
         write_way_to(s, s.x_start, x)
         for v in range(s.nv):
             total += s.options[SMOOTHING] * s.preferred_step[v] ** 2
+    if phase == now.PHASE_REACH or level == 0:
+        total += 2.0 * s.w[now.CROWD]
     for c in range(s.nc):
         if phase == now.PHASE_REACH or s.constraints[c, CON_LEVEL] == level:
             loose = tolerates(s, c)
@@ -628,8 +631,15 @@ def start_solve(s: Solve) -> bool:
     for r in range(s.nr):
         s.trial[r] = 0.0
         s.implied[r] = 0
+        s.row_check[r] = -1
     for k in range(18 * s.nc):
         s.vector[k] = 0.0
+    s.w[now.CROWD] = 0.0
+    for check in range(s.checks):
+        # Begun anew, so that an answer does not depend on the solve before.
+        s.check_count[check] = 0
+        s.check_row[check] = -1
+        s.check_margin[check] = s.options[COLLISION_MARGIN] / s.length
     set_bounds(s)
     if s.nt > 0:
         follow_masters(s)
@@ -637,8 +647,9 @@ def start_solve(s: Solve) -> bool:
     last = 0
     for c in range(s.nc):
         last = max(last, int(s.constraints[c, CON_LEVEL]))
-        s.k[now.LOOPS] += 1 if s.constraints[c, CON_LEVEL] == 0 else 0
-        s.k[now.CONES] += 1 if s.kind[c] == KIND_CONE else 0
+        loop = s.constraints[c, CON_LEVEL] == 0 and s.kind[c] != KIND_AVOID
+        s.k[now.LOOPS] += 1 if loop else 0
+        s.k[now.ONE_SIDED] += 1 if s.kind[c] >= KIND_CONE else 0
     s.k[now.LAST_LEVEL] = last
     s.k[now.PHASE] = now.PHASE_REACH
     s.k[now.STATUS] = now.STATUS_RUNNING

@@ -94,6 +94,8 @@ def with_ancestors(tree: Tree, columns: Iterable[int]) -> set[int]:
 
 def support_of(tree: Tree, request: Request) -> Support:
     """Return the columns that move frame A and frame B of a constraint."""
+    if request.kind == 'avoid':  # by the variables of the whole chain
+        return Support((), ())
     if request.kind == 'coupling':
         masters = (column for column, _ in request.coupling.terms)
         return Support((request.coupling.column, *masters), ())

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
+from ik_node.kernels.distance import ENDLESS
 from ik_node.kernels.kinds import KIND_CONE, KINDS
 from ik_node.kernels.layout import AXES_A, AXES_B, AXES_WORLD, begin_of, BLOCK, pack_model
 from ik_node.model.chains import Chain, Support, with_ancestors
@@ -57,10 +59,10 @@ class FlatChain:
 
     @cached_property
     def one_sided(self) -> NDArray[np.bool_]:
-        """Return True for each row, shape (nr,), that counts only above 0: limits of rotations."""
+        """Return True for each row, shape (nr,), that counts only above 0: inequalities."""
         index = begin_of(self.ints, 'kind')
         kinds = self.ints[index : index + len(self.row_counts)]
-        return np.asarray(kinds[self.rows // BLOCK] == KIND_CONE)
+        return np.asarray(kinds[self.rows // BLOCK] >= KIND_CONE)
 
     def dense(self, numbers: Floats) -> Floats:
         """Return the dense Jacobian, shape (nr, nv), of the kernels' blocks, stored by slot."""
@@ -75,6 +77,78 @@ class FlatChain:
         return chosen
 
 
+class FlatBodies(NamedTuple):
+    """
+    Convex bodies and the pairs of them whose distance counts, lengths in metres.
+
+    Attributes
+    ----------
+    columns : ndarray, shape (n,), int64
+        Column of the tree that carries each body; -1 = the root frame.
+    shapes : ndarray, shape (n,), int64
+        See `kernels.distance`.
+    frames : ndarray, shape (n, 12)
+        Frame of each body in its column.
+    sizes : ndarray, shape (n, 5)
+        See `kernels.distance` [m].
+    points : list of ndarray, shape (p, 3)
+        Points of each hull, in its body's frame [m]; none for other shapes.
+    pairs : ndarray, shape (m, 2), int64
+        Bodies of each pair.
+
+    """
+
+    columns: Ints
+    shapes: Ints
+    frames: Floats
+    sizes: Floats
+    points: Sequence[Floats]
+    pairs: Ints
+
+
+NO_BODIES = FlatBodies(
+    np.zeros(0, np.int64),
+    np.zeros(0, np.int64),
+    np.zeros((0, 12)),
+    np.zeros((0, 5)),
+    [],
+    np.zeros((0, 2), np.int64),
+)
+
+
+def _bodies(
+    bodies: FlatBodies, length: float, local: Mapping[int, int] | None = None
+) -> tuple[dict[str, NDArray[np.generic]], dict[str, int]]:
+    """Return fields and sizes of bodies; `local` maps columns of the tree to those packed."""
+    columns = bodies.columns.tolist()
+    frames = bodies.frames.copy()
+    frames[:, 9:] /= length
+    points = np.concatenate([np.zeros((0, 3)), *bodies.points]) / length
+    ends = bodies.sizes[:, 4] >= ENDLESS
+    sizes = bodies.sizes / length
+    sizes[ends, 4] = ENDLESS
+    fields: dict[str, NDArray[np.generic]] = {
+        'body_column': _ints(columns if local is None else (local[c] for c in columns)),
+        'body_shape': bodies.shapes,
+        'body_point0': _starts([len(each) for each in bodies.points]),
+        'check_a': bodies.pairs[:, 0],
+        'check_b': bodies.pairs[:, 1],
+        'body_offset': frames,
+        'body_size': sizes,
+        'hull_point': points,
+    }
+    counts = {'bodies': len(columns), 'hull_points': len(points), 'checks': len(bodies.pairs)}
+    return fields, counts | {'solid': min(len(columns), 1)}
+
+
+def write_body_frames(ints: Ints, floats: Floats, bodies: FlatBodies, length: float) -> None:
+    """Write the frames of bodies, some of which have moved, to a packed model."""
+    frames = bodies.frames.copy()
+    frames[:, 9:] /= length
+    at = begin_of(ints, 'body_offset')
+    floats[at : at + frames.size] = frames.ravel()
+
+
 def frame12(matrix: Floats) -> Floats:
     """Return a (4, 4) pose as twelve numbers: the rotation row by row, then the position."""
     return np.concatenate((matrix[:3, :3].ravel(), matrix[:3, 3]))
@@ -87,6 +161,7 @@ def flatten(
     chain: Chain,
     length: float = 0.0,
     redundancies: Sequence[Redundancy] = (),
+    bodies: FlatBodies = NO_BODIES,
 ) -> FlatChain:
     """
     Return one chain, which selects some of the requests, as packed arrays.
@@ -104,7 +179,7 @@ def flatten(
     seen = [tree.carrier[link] for r in chosen for link in r.seen]
     followers = [index for index, c in enumerate(tree.columns) if c.master in variable]
     carriers = [column for s in moved for column in s.a_columns]
-    needed = sorted(with_ancestors(tree, (*ends, *followers, *carriers)))
+    needed = sorted(with_ancestors(tree, (*ends, *followers, *carriers, *bodies.columns.tolist())))
     local = {column: index for index, column in enumerate(needed)} | {-1: -1}
     columns = [tree.columns[index] for index in needed]
     terms = [term for request in chosen for term in _terms(tree, request, length)]
@@ -142,6 +217,9 @@ def flatten(
     }
     row_counts = tuple(r.row_count for r in chosen)
     blocks = _blocks(tree, moved, variable, local)
+    for at, request in enumerate(chosen):
+        if request.kind == 'avoid':
+            blocks.slots[at] = list(range(len(variable)))
     fields |= blocks.fields()
     fields |= _masses(
         tree, moved, [needed[index] for index in fields['entry_column'].tolist()], length
@@ -163,6 +241,9 @@ def flatten(
     sizes |= {'groups': len(redundancies), 'nd': fields['dense_row'].size}
     sizes |= {'ne': fields['entry_column'].size, 'ns': fields['slot_var'].size, 'width': width}
     sizes |= {'nt': len(terms), 'seen': len(seen)}
+    solids, counts = _bodies(bodies, length, local)
+    fields |= solids
+    sizes |= counts
     ints, floats = pack_model(sizes, fields)
     var_q = np.ascontiguousarray(fields['var_q'], dtype=np.int64)
     rows = [np.arange(BLOCK * c, BLOCK * c + count) for c, count in enumerate(row_counts)]
@@ -171,7 +252,9 @@ def flatten(
     )
 
 
-def flatten_links(tree: Tree, links: Sequence[Frame]) -> tuple[Ints, Floats]:
+def flatten_links(
+    tree: Tree, links: Sequence[Frame], bodies: FlatBodies = NO_BODIES
+) -> tuple[Ints, Floats]:
     """
     Return the packed model of some links for their forward kinematics, see `kernels.links`.
 
@@ -206,6 +289,9 @@ def flatten_links(tree: Tree, links: Sequence[Frame]) -> tuple[Ints, Floats]:
     planned, sizes = plan_elimination([], [], 0)
     fields |= planned
     sizes |= {'nq': len(tree.names), 'n': len(columns), 'nc': count, 'nr': BLOCK * count}
+    solids, counts = _bodies(bodies, 1.0)
+    fields |= solids
+    sizes |= counts
     sizes |= dict.fromkeys(('nv', 'ne', 'ns', 'groups', 'nd', 'nt', 'seen'), 0) | {'width': 2}
     return pack_model(sizes, fields)
 

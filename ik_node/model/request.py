@@ -22,6 +22,8 @@ Array = NDArray[np.float64]
 COUPLED = (1e-10, 1e-10)
 # The largest excess over the limit of a rotation that counts as none [m], [rad].
 CONE = (1e-6, 1e-6)
+# By how much two bodies may be nearer than the margin in an answer [m], [rad].
+CONTACT = (1e-6, 1e-6)
 NO_SUM = Sum(-1, ())
 
 
@@ -31,7 +33,8 @@ class Request:
     A closure or goal: rows of the pose of frame A relative to frame B that must vanish.
 
     The row of a coupling is the value of the joint less what `coupling` gives; it has no frames.
-    The row of a cone limits the rotation of a joint.
+    The row of a cone limits the rotation of a joint. Those of kind avoid are for the pairs of
+    bodies that are nearest.
     """
 
     name: str  # In messages and results
@@ -167,6 +170,15 @@ def _cone_requests(tree: Tree) -> list[Request]:
         for joint in joints.values()
         for what, mask, limit in (('turn', 56, joint.max_turn), ('swing', 24, joint.max_swing))
         if limit < np.inf
+    ]
+
+
+def avoid_requests(tree: Tree, count: int) -> list[Request]:
+    """Return requests with six rows each for pairs of bodies."""
+    frame = next(iter(tree.carrier))
+    return [
+        Request(f'collisions {k}', frame, np.eye(4), None, 'avoid', 'link', 63, False, None)
+        for k in range(1, count + 1)
     ]
 
 

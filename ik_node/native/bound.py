@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ik_node.kernels.layout import JOINT_ROWS, RECORD, SIZES
+from ik_node.kernels.layout import JOINT_ROWS, RECORD, RESULT, SIZES
 from ik_node.kernels.options import OPTION_COUNT
 from ik_node.kernels.path import CURSOR, PATH_ROWS
 from ik_node.native.library import library
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-NQ_AT, NC_AT = SIZES.index('nq'), SIZES.index('nc')
+NQ_AT, NC_AT, CHECKS_AT = (SIZES.index(name) for name in ('nq', 'nc', 'checks'))
 
 
 class BoundKernels:
@@ -106,6 +106,13 @@ class BoundKernels:
         _check(out, 2, 2 * self._nq)
         arrays = (q, joints, options, speeds, twists, np.array([dt], np.float64), out)
         return self._functions['velocity'](*self._chain, *arrays)
+
+    def distances(self, q: Floats, reach: Floats, out: Floats) -> int:
+        """Write the distances of all pairs of bodies; see `kernels.distance.distances`."""
+        _check(q, 1, self._nq)
+        _check(reach, 1, 2)
+        _check(out, 2, RESULT * int(self._chain[0][CHECKS_AT]))
+        return self._functions['distances'](*self._chain, q, reach, out)
 
     def _check(self, q: Floats, joints: Floats, options: Floats) -> None:
         _check(q, 1, self._nq)

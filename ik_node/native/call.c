@@ -33,6 +33,9 @@ typedef int64_t (*path_t)(const int64_t *, const double *, int64_t *, double *, 
                           double *, const double *, const double *, double *, double *,
                           const double *, double *, double *, int64_t, int64_t, int64_t, int64_t);
 
+typedef int64_t (*distances_t)(const int64_t *, const double *, int64_t *, double *,
+                               const double *, const double *, double *);
+
 static struct {
     advance_t advance;
     batch_t advance_batch;
@@ -40,7 +43,8 @@ static struct {
     transmit_t transmit;
     velocity_t velocity;
     path_t advance_path;
-    npy_intp nq_at, nc_at, joint_rows, option_count, record, path_rows, cursor;
+    distances_t distances;
+    npy_intp nq_at, nc_at, checks_at, joint_rows, option_count, record, path_rows, cursor;
 } kernels;
 
 typedef struct {
@@ -379,6 +383,21 @@ static PyObject *bound_new(PyTypeObject *type, PyObject *arguments, PyObject *na
     return (PyObject *)self;
 }
 
+static PyObject *bound_distances(Bound *self, PyObject *const *given, Py_ssize_t count)
+{
+    npy_intp checks = (npy_intp)INTS(self->model_ints)[kernels.checks_at];
+    double *q = has_count(count, 3) ? numbers(given[0], 1, self->nq, "q") : NULL;
+    double *reach = q ? numbers(given[1], 1, 2, "reach") : NULL;
+    double *out = reach ? numbers(given[2], 2, 10 * checks, "out") : NULL;
+    if (out == NULL)
+        return NULL;
+    int64_t nearest;
+    Py_BEGIN_ALLOW_THREADS
+    nearest = kernels.distances(CHAIN(self), q, reach, out);
+    Py_END_ALLOW_THREADS
+    return PyLong_FromLongLong(nearest);
+}
+
 static void bound_free(Bound *self)
 {
     Py_XDECREF(self->model_ints);
@@ -392,7 +411,7 @@ static void bound_free(Bound *self)
 
 static PyMethodDef bound_methods[] = {
     METHOD(advance),  METHOD(advance_batch), METHOD(linearise), METHOD(external_step),
-    METHOD(transmit), METHOD(velocity),      METHOD(advance_path), {NULL},
+    METHOD(transmit), METHOD(velocity),      METHOD(advance_path), METHOD(distances), {NULL},
 };
 
 static PyTypeObject bound_type = {
@@ -407,11 +426,11 @@ static PyTypeObject bound_type = {
 
 static PyObject *use(PyObject *module, PyObject *given)
 {
-    unsigned long long at[7];
-    if (!PyArg_ParseTuple(given, "KKKKKKKnnnnnnn", at, at + 1, at + 2, at + 3, at + 4, at + 5,
-                          at + 6, &kernels.nq_at, &kernels.nc_at, &kernels.joint_rows,
-                          &kernels.option_count, &kernels.record, &kernels.path_rows,
-                          &kernels.cursor))
+    unsigned long long at[8];
+    if (!PyArg_ParseTuple(given, "KKKKKKKKnnnnnnnn", at, at + 1, at + 2, at + 3, at + 4, at + 5,
+                          at + 6, at + 7, &kernels.nq_at, &kernels.nc_at, &kernels.checks_at,
+                          &kernels.joint_rows, &kernels.option_count, &kernels.record,
+                          &kernels.path_rows, &kernels.cursor))
         return NULL;
     kernels.advance = (advance_t)(uintptr_t)at[0];
     kernels.advance_batch = (batch_t)(uintptr_t)at[1];
@@ -420,12 +439,13 @@ static PyObject *use(PyObject *module, PyObject *given)
     kernels.transmit = (transmit_t)(uintptr_t)at[4];
     kernels.velocity = (velocity_t)(uintptr_t)at[5];
     kernels.advance_path = (path_t)(uintptr_t)at[6];
+    kernels.distances = (distances_t)(uintptr_t)at[7];
     Py_RETURN_NONE;
 }
 
 static PyMethodDef functions[] = {
     {"use", use, METH_VARARGS,
-     "Set the addresses of the entries, where nq and nc stand in a model, the rows of a table of "
+     "Set the addresses of the entries, where nq, nc and checks stand in a model, the rows of a table of "
      "joints, the number of options, the length of a record without residual norms, the rows of the "
      "limits of a path, and the length of its cursor without poses."},
     {NULL},

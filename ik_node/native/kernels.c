@@ -14,7 +14,8 @@
     ENTRY(link_jacobian, LEVEL_NAME)                                                               \
     ENTRY(transmit, LEVEL_NAME)                                                                    \
     ENTRY(velocity, LEVEL_NAME)                                                                    \
-    ENTRY(advance_path, LEVEL_NAME)
+    ENTRY(advance_path, LEVEL_NAME)                                                                \
+    ENTRY(distances, LEVEL_NAME)
 
 typedef void (*entry_t)(void);
 

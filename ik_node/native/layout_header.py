@@ -19,6 +19,10 @@ _NUMBERS = {
         'CON_COLUMNS',
         'CON_LEVEL',
         'AXES_A',
+        'VERTEX_ROOM',
+        'PLANE_ROOM',
+        'FACE_ROOM',
+        'EDGE_ROOM',
     ),
     kinds: ('KIND_COUPLING', 'KIND_USER'),
     transmit: (

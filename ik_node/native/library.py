@@ -24,7 +24,7 @@ import numpy as np
 # in the order of its function `use`.
 TABLE = (
     *('advance', 'advance_batch', 'linearise', 'external_step', 'link_poses', 'link_jacobian'),
-    *('transmit', 'velocity', 'advance_path'),
+    *('transmit', 'velocity', 'advance_path', 'distances'),
 )
 CALLED = tuple(name for name in TABLE if not name.startswith('link_'))
 
@@ -113,7 +113,7 @@ def _opened(folder: Path) -> Library | None:
 def _of_addresses(path: Path | None, addresses: list[int]) -> Library:
     call = None if path is None else _call_module(path.parent)
     if call is not None:
-        places = (SIZES.index('nq'), SIZES.index('nc'))
+        places = tuple(map(SIZES.index, ('nq', 'nc', 'checks')))
         called = [addresses[TABLE.index(name)] for name in CALLED]
         call.use(*called, *places, JOINT_ROWS, OPTION_COUNT, RECORD, PATH_ROWS, CURSOR)
     return Library(path, call, _Functions(addresses))

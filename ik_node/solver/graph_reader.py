@@ -15,7 +15,7 @@ from ik_node.model.revision import Revision
 from ik_node.solver.options import checked_options, SolverOptions
 from ik_node.solver.pose import refuse_q, Values
 from ik_node.solver.problem.joint_table import JointTable
-from ik_node.solver.problem.problem import Problem
+from ik_node.solver.problem.problem import Avoidance, Problem
 from ik_node.solver.problem.structure import share_revision, Structure
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -146,7 +146,13 @@ class GraphReader:
         read = self.structure
         if not read.examined:
             read.redundancies(self.values(), self._options)
-        return read.problem(keys, self._options)
+        problem, options = read.problem(keys, self._options), self._options
+        collisions, wanted = getattr(self.source, 'collisions', None), options.avoid_collisions
+        if collisions is None or not (collisions.in_use if wanted is None else wanted):
+            problem.avoidance = None
+        elif problem.avoidance is None or not problem.avoidance.is_current:
+            problem.avoidance = Avoidance(problem, collisions, options)
+        return problem
 
     def refresh(self) -> Structure:
         """Return the graph, with its tables updated from joints and options."""

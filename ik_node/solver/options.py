@@ -73,6 +73,10 @@ compromise: goals conflict, and none is expected to be met: go to the least weig
     the start, with loops closed and without restarts for the goals
 smoothing: with compromise: weight of the squared way from the start, in rad and characteristic
     lengths, beside the squared residuals
+avoid_collisions: keep bodies of the robot and obstacles apart, see docs/collisions.md; None = if
+    there is an obstacle or the user has chosen pairs
+collision_margin: least distance of two bodies in an answer
+influence_distance: pairs farther apart than this, beyond the margin, do not change a step
 start_outside: a value that starts outside its limits may stay or move inwards, or is moved to its
     limit before the solve
 seed: seed of the restarts: same seed, same result
@@ -155,6 +159,15 @@ class SolverOptions:
     agreeing_starts: int = _option(0, '1', 0, 1e6)
     compromise: bool = _option(False, '', 0, 1)
     smoothing: float = _option(0.0, '1', 0.0, 1e6)
+    avoid_collisions: bool | None = field(
+        default=None, metadata=_metadata('', (0.0, 0.0), parameter=False)
+    )
+    collision_margin: float = field(
+        default=0.0, metadata=_metadata('m', (0.0, 1e6), parameter=False)
+    )
+    influence_distance: float = field(
+        default=0.05, metadata=_metadata('m', (0.0, 1e6), parameter=False)
+    )
     start_outside: str = _choice(('stay', 'clamp'))
     seed: int = _option(0, '1', 0, 2147483645)
     time_budget: float = _option(0.0, 's', 0.0, _INF)
@@ -237,7 +250,7 @@ def _explained(entry: Field[Any]) -> str:
     if facts['allowed']:
         kind = '{' + ', '.join(map(repr, facts['allowed'])) + '}'
     elif entry.default is None:
-        kind = 'callable or None'
+        kind = 'bool or None' if entry.name == 'avoid_collisions' else 'callable or None'
     else:
         kind = type(entry.default).__name__
     low, high = facts['range']
@@ -296,7 +309,9 @@ def _allowed_values(entry: Field[Any], value: Any) -> str:
     """Return a description of the allowed values if the value is not allowed, else ''."""
     low, high = entry.metadata['range']
     number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-    if entry.default is None:
+    if entry.name == 'avoid_collisions':
+        allowed, text = value is None or isinstance(value, (bool, np.bool_)), 'None, true or false'
+    elif entry.default is None:
         allowed = value is None or callable(value)
         text = 'None or a function of q'
     elif isinstance(entry.default, str):

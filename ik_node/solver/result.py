@@ -34,6 +34,7 @@ from ik_node.kernels.solve_state import (
     ENDED_SMALL,
 )
 from ik_node.model.by_name import ByName
+from ik_node.model.collisions import Distance, Near
 from ik_node.solver.status import Status
 import numpy as np
 from numpy.typing import NDArray
@@ -111,6 +112,8 @@ class SolveResult:
         Further steps that only closed loops. No budget limits them.
     characteristic_length : float
         The characteristic length of the chain [m].
+    nearest : Distance or None
+        As `Solution.nearest`, of the whole solve.
 
     Examples
     --------
@@ -137,6 +140,7 @@ class SolveResult:
     rounding_gaps: Mapping[str, PoseError] = field(default_factory=dict, repr=False)
     closing_iterations: int = 0
     characteristic_length: float = field(default=1.0, repr=False)
+    nearest: Distance | None = field(default=None, repr=False)
     _condition: Callable[[], float] | None = field(default=None, repr=False, compare=False)
     # Goal -> what may be wrong with it.
     _doubts: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
@@ -308,8 +312,8 @@ class Solution:
     True
     >>> solution.converged, solution.success, solution.status.name, solution.worst
     (True, True, 'CONVERGED', 'tool_link')
-    >>> solution.active_limits, solution.closure_errors, solution.rounding_gaps
-    ((), {}, {})
+    >>> solution.active_limits, solution.closure_errors, solution.rounding_gaps, solution.nearest
+    ((), {}, {}, None)
     >>> solution.iterations < 50, solution.closing_iterations, solution.starts
     (True, 0, 1)
     >>> list(solution.as_dict())[:2], list(solution.goal_errors), solution.condition_number > 1.0
@@ -319,7 +323,7 @@ class Solution:
 
     """
 
-    __slots__ = ('_answers', '_chains', '_more', '_names', 'q', 'solve_time')
+    __slots__ = ('_answers', '_chains', '_more', '_names', '_near', 'q', 'solve_time')
 
     def __init__(
         self,
@@ -328,7 +332,9 @@ class Solution:
         solve_time: float,
         names: Sequence[str],
         more: Requirement = MET,
+        near: Near | Distance | None = None,
     ) -> None:
+        self._near = near
         self.q = q
         self.solve_time = solve_time
         self._answers = answers
@@ -338,7 +344,10 @@ class Solution:
 
     def __reduce__(self) -> tuple[Any, ...]:
         answers = [each.detached(self.q) for each in self._each()]
-        return Solution, (self.q, answers, self.solve_time, self._names, self._more)
+        return Solution, (
+            *(self.q, answers, self.solve_time, self._names, self._more),
+            self.nearest,
+        )
 
     __dir__ = public_names
 
@@ -415,7 +424,10 @@ class Solution:
     def chains(self) -> tuple[SolveResult, ...]:
         """Return the result of every independent chain."""
         if self._chains is None:
-            self._chains = tuple(each.result(self.q, self.solve_time) for each in self._each())
+            near = self.nearest
+            self._chains = tuple(
+                each.result(self.q, self.solve_time, near) for each in self._each()
+            )
         return self._chains
 
     def _each(self) -> Iterator[ChainAnswer]:
@@ -442,6 +454,18 @@ class Solution:
         return tuple(name for answer in self._each() for name in answer.active_limits(self.q))
 
     @property
+    def nearest(self) -> Distance | None:
+        """
+        Return the nearest pair of bodies and its distance; None if none is near.
+
+        A pair is near if it is within `influence_distance` beyond `collision_margin`, and if
+        collisions are avoided, see docs/collisions.md.
+        """
+        if isinstance(self._near, Near):
+            self._near = self._near.distance()
+        return self._near
+
+    @property
     def condition_number(self) -> float:
         """Return the condition number of the worst conditioned chain, see `SolveResult`."""
         return max((chain.condition_number for chain in self.chains), default=1.0)
@@ -455,6 +479,7 @@ class Solution:
     def message(self) -> str:
         """Return a sentence that gives the status of the worst chain and its reason."""
         note = f'; {self._more.note}' if self._more.note else ''
+        note += '' if self.nearest is None else f'; {self.nearest}'
         if self._more.reason:
             return f'{self.status.name}: {self._more.reason}{note}'
         worst = max(self.chains, key=lambda chain: (chain.status, chain.iterations), default=None)
@@ -656,7 +681,7 @@ class ChainAnswer(NamedTuple):
         at_limit = np.flatnonzero((lower < upper) & ~inside)
         return tuple(names.values[at][1] for at in at_limit.tolist())
 
-    def result(self, q: Array, solve_time: float) -> SolveResult:
+    def result(self, q: Array, solve_time: float, nearest: Distance | None = None) -> SolveResult:
         """Return the result with mappings by name."""
         return SolveResult(
             status=self.status,
@@ -670,6 +695,7 @@ class ChainAnswer(NamedTuple):
             rounding_gaps=self.rounding_gaps,
             closing_iterations=self.closing_iterations,
             characteristic_length=self.chain.characteristic_length,
+            nearest=nearest,
             _condition=lambda: self.chain.condition_number(
                 q, self.joints, self.table, self.packed
             ),

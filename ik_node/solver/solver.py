@@ -24,7 +24,7 @@ from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import check_mapping, names_in, refuse_q, Values
 from ik_node.solver.problem.chain_problem import ChainProblem
 from ik_node.solver.problem.joint_table import JointTable
-from ik_node.solver.problem.problem import Problem
+from ik_node.solver.problem.problem import Avoidance, Problem
 from ik_node.solver.result import Solution, SolveResult
 from ik_node.solver.status import Status
 from ik_node.solver.stepping import Stepping
@@ -502,8 +502,9 @@ class Solver:
             for name, pose in goals.items():
                 problem.set_goal(name, pose)
             start = self._graph.values() if q0 is None else self._graph.copied(q0)
-            if max_step is None and joints is None and self._graph.plain and problem.single:
-                answer = problem.single.solve(start, table.rows, self._graph.packed[1])
+            alone = problem.single if problem.avoidance is None else None
+            if max_step is None and joints is None and self._graph.plain and alone:
+                answer = alone.solve(start, table.rows, self._graph.packed[1])
                 return Solution(start, answer, perf_counter() - started, problem.tree.names)
             return self._run(problem, table, start, table.rows, table.window(max_step, joints))
 
@@ -957,6 +958,7 @@ class Solver:
             len(names),
             -chain.slice_steps,
             problem.tree.names,
+            problem.avoidance,
         )
 
     def warm(self) -> None:
@@ -1027,7 +1029,9 @@ class Solver:
             answers = run_closed(problem, loops, q, rows, options, packed, stop)
         if table.followers:
             table.follow(q)
-        return Solution(q, answers, perf_counter() - started, problem.tree.names)
+        spent = perf_counter() - started
+        near = problem.near if options.in_kernel else None
+        return Solution(q, answers, spent, problem.tree.names, near=near)
 
     def _start_of_many(self, q0: Values | None) -> ArrayLike:
         """Return the start of a batch or path, which `many_starts` checks if it is an array."""
@@ -1070,6 +1074,7 @@ class PreparedCall(NamedTuple):
     goals: int
     first: int  # steps of the first slice of a new solve, as a negative number
     names: Sequence[str]  # of all joint values
+    avoidance: Avoidance | None
 
 
 class PreparedSolve:
@@ -1156,7 +1161,8 @@ class PreparedSolve:
             else:
                 q = solver.q if q0 is None else solver.copied_q(q0)
             if self._call is not None:
-                chain, advance, record, joints, packed, count, first, names = self._call
+                chain, advance, record, joints, packed, count, first, names, avoid = self._call
+                start = q if avoid is None else q.copy()
                 try:
                     status = advance(q, joints, packed, positions, quats_xyzw, count, first)
                 except TypeError:  # to be converted first, or of a wrong shape
@@ -1164,9 +1170,12 @@ class PreparedSolve:
                     status = advance(q, joints, packed, *poses, count, first)
                 while status == STATUS_RUNNING:
                     status = chain.go_on(q, joints, packed)
-                if status != STATUS_REFUSED:
+                near = None if avoid is None else avoid.nearest(q)
+                if avoid is not None and avoid.is_contact(near):
+                    q = start
+                elif status != STATUS_REFUSED:
                     answer = (chain, record.copy(), joints, packed)
-                    return Solution(q, (answer,), perf_counter() - started, names)
+                    return Solution(q, (answer,), perf_counter() - started, names, near=near)
             named = zip(self._names, *self._taken(positions, quats_xyzw), strict=True)
             goals = {name: (position, turn) for name, position, turn in named}
             return solver.solve_pose(goals, q, joints=self._joints)

@@ -110,6 +110,7 @@ def made_up(slots, row_counts, variable_count):
         'nd': 0,
         'nt': 0,
         'seen': 0,
+        **dict.fromkeys(('bodies', 'hull_points', 'checks', 'solid'), 0),
     }
     sizes['ns'] = sum(len(own) for own in slots)
     fields['slot0'] = np.cumsum([0, *(len(own) for own in slots)])

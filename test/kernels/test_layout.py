@@ -8,6 +8,7 @@ SIZE = {
     'nq': 4, 'n': 3, 'nv': 2, 'nc': 2, 'nr': 12, 'ne': 4, 'ns': 3, 'nb': 2, 'nm': 3, 'edges': 1,
     'updates': 1, 'pairs': 1, 'parts': 2, 'links': 2, 'width': 2, 'groups': 1, 'nd': 3, 'nt': 2,
     'seen': 1,
+    'bodies': 2, 'hull_points': 4, 'checks': 1, 'solid': 1,
 }  # fmt: skip
 
 

@@ -14,7 +14,7 @@ import pytest
 FIELDS = {entry.name: entry for entry in fields(SolverOptions)}
 WORDS = [n for n, e in FIELDS.items() if isinstance(e.default, str)]
 TRUTHS = [n for n, e in FIELDS.items() if isinstance(e.default, bool)]
-NUMBERS = [n for n in FIELDS if n not in (*WORDS, *TRUTHS, 'comfort')]
+NUMBERS = [n for n in FIELDS if n not in (*WORDS, *TRUTHS, 'comfort', 'avoid_collisions')]
 FLOATS = [n for n in NUMBERS if isinstance(FIELDS[n].default, float)]
 COUNTS = [n for n in NUMBERS if n not in FLOATS]
 
@@ -41,11 +41,11 @@ def test_number_outside_its_range_is_refused():
 
 
 def test_value_of_wrong_type_is_refused():
-    """Only `comfort` may be None."""
+    """Only `comfort` and `avoid_collisions` may be None."""
     for value in ['3', None, (1, 2), math.nan, 1j]:
         for name in FIELDS:
-            if name == 'comfort' and value is None:
-                assert SolverOptions(comfort=None).comfort is None
+            if name in ('comfort', 'avoid_collisions') and value is None:
+                assert getattr(SolverOptions(**{name: None}), name) is None
             else:
                 refused(name, value)
 
@@ -126,7 +126,9 @@ def test_every_option_documents_unit_range_and_meaning():
         metadata, default = field.metadata, field.default
         assert set(metadata) == {'unit', 'range', 'doc', 'allowed', 'parameter'}
         assert len(metadata['doc']) > 10
-        assert metadata['parameter'] == (default is not None)
+        # The node has parameters of its own for collisions.
+        own = field.name in ('collision_margin', 'influence_distance')
+        assert metadata['parameter'] == (default is not None and not own)
         low, high = metadata['range']
         assert default in metadata['allowed'] or default is None or low <= default <= high
 

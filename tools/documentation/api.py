@@ -54,6 +54,17 @@ GROUPS: Mapping[str, Sequence[str]] = {
         'transmission.state.JointBounds',
         'transmission.state.Polytope',
     ),
+    'Collisions': (
+        'Collisions',
+        'Distance',
+        'Box',
+        'Sphere',
+        'Capsule',
+        'Cylinder',
+        'Hull',
+        'Mesh',
+        'HalfSpace',
+    ),
     'Names and values of closed-chain-ik': (
         'robot_to_ik_root',
         'set_ik_from_urdf',

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
@@ -64,8 +65,12 @@ SHOWN = 2
 WHITE: Rgba = (1.0, 1.0, 1.0, 1.0)
 
 
-def read_mjcf_visuals(document: XmlDocument) -> list[Visual]:
-    """Return the visible geoms of an MJCF, which are those of groups 0 to 2."""
+def read_mjcf_visuals(document: XmlDocument, tag: str = 'visual') -> list[Visual]:
+    """
+    Return the visible geoms of an MJCF, which are those of groups 0 to 2.
+
+    With `tag` = 'collision' it returns those that can collide, of all groups.
+    """
     whole = MjcfDocument(document)
     settings = read_settings(whole)
     expand_replicates(whole, settings)
@@ -78,7 +83,10 @@ def read_mjcf_visuals(document: XmlDocument) -> list[Visual]:
             result.append(Visual.unread(body.name, f'geoms of the attached {body.name}'))
         for element, frame in elements:
             try:
-                result += geoms.visual(body.name, element, frame)
+                if tag == 'visual':
+                    result += geoms.visual(body.name, element, frame)
+                else:
+                    result += geoms.collision(body.name, element, frame)
             except DescriptionError as error:
                 result.append(Visual.unread(body.name, f'geom of {body.name}: {error}'))
     return result
@@ -99,12 +107,32 @@ class _Geoms:
 
     def visual(self, link: str, element: Element, frame: Pose) -> list[Visual]:
         """Return the visual of a geom, or an empty list if it is not visible."""
-        document = self._document
-        if not 0.0 <= document.numbers(element, 'group', (0.0,))[0] <= SHOWN:
+        if not 0.0 <= self._document.numbers(element, 'group', (0.0,))[0] <= SHOWN:
             return []
         rgba = self._colour(element)
         if rgba is not None and rgba[3] <= 0.0:
             return []
+        return self._shape(link, element, frame, rgba)
+
+    def collision(self, link: str, element: Element, frame: Pose) -> list[Visual]:
+        """Return the shape of a geom, or an empty list if it cannot collide."""
+        document = self._document
+        bits = tuple(
+            int(document.numbers(element, name, (1.0,))[0]) for name in ('contype', 'conaffinity')
+        )
+        if bits == (0, 0):
+            return []
+        if element.get('type') == 'plane':
+            place, quat = (tuple(part.tolist()) for part in self._pose(element, frame))
+            return [Visual(link, place, quat, 'plane', (), bits=(bits[0], bits[1]))]
+        found = self._shape(link, element, frame, None)
+        return [replace(each, bits=(bits[0], bits[1])) for each in found]
+
+    def _pose(self, element: Element, frame: Pose) -> Pose:
+        return compose(frame, geom_pose(self._document, element, self._settings)[0])
+
+    def _shape(self, link: str, element: Element, frame: Pose, rgba: Rgba | None) -> list[Visual]:
+        document = self._document
         kind = 'mesh' if element.get('mesh') is not None else element.get('type', 'sphere')
         pose, half = geom_pose(document, element, self._settings)
         pose, file = compose(frame, pose), ''

@@ -14,7 +14,7 @@ from ik_node.solver.batch.batch_input import many_poses, many_starts, ManyPoses
 from ik_node.solver.batch.batch_solution import BatchSolution
 from ik_node.solver.batch.batch_work import batch_chains, BatchChain, BatchWork, Workspace
 from ik_node.solver.batch.engines import Chunk, part_size, run_chunks, thread_count
-from ik_node.solver.problem.problem import SLICE
+from ik_node.solver.problem.problem import Avoidance, SLICE
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -162,12 +162,30 @@ class BatchRun(ThreadedRun):
         q, work = self._q[rows], self._work
         joints = np.stack([work.rows(start) for start in q]) if self._by_row else self._rows
         work.clamp_starts(q, joints)
+        avoidance = work.problem.avoidance
+        starts = q.copy() if avoidance is not None else q
         for chain, workspace in zip(self._chains, workspaces, strict=True):
             part = chain.part(rows)
             arrays = (q, joints, work.packed, part.positions, part.quats_xyzw, part.records)
             advance = partial(workspace.kernels.advance_batch, *arrays)
             self._advance(part, workspace, q, advance, tell)
+        if avoidance is not None:
+            self._lead_out(avoidance, rows, starts, joints)
         work.table.follow_all(q)
+
+    def _lead_out(self, avoidance: Avoidance, rows: slice, starts: Array, joints: Array) -> None:
+        """Solve again what is in contact; one thread at a time, with the one workspace for it."""
+        work, q, parts = self._work, self._q[rows], [chain.part(rows) for chain in self._chains]
+        for row, start in enumerate(starts):
+            with self._lock:
+                if not avoidance.is_contact(avoidance.nearest(q[row])):
+                    continue
+                tables = [part.answer(row, joints[0], work.packed).table for part in parts]
+                own, budget = joints[min(row, len(joints) - 1)], work.options.time_budget
+                whole = avoidance.solve(tables, start, q[row], own, work.packed, budget)
+                for index, part in enumerate(parts):
+                    record = avoidance.record(index, part.records[row], whole.record)
+                    part.records[row] = record
 
 
 def solve_batch(

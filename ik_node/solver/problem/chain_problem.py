@@ -24,7 +24,7 @@ from ik_node.kernels.layout import (
 from ik_node.kernels.solve_state import STATUS_REFUSED, STATUS_RUNNING
 from ik_node.model.chains import Chain, Support
 from ik_node.model.characteristic_length import characteristic_length
-from ik_node.model.flatten import FlatChain, flatten
+from ik_node.model.flatten import FlatBodies, FlatChain, flatten, NO_BODIES
 from ik_node.model.redundancy import Redundancy
 from ik_node.model.request import Request
 from ik_node.model.tree import Tree
@@ -310,6 +310,7 @@ def make_chain_problem(
     before: ChainProblem | None,
     length: float = 0.0,
     redundancies: Sequence[Redundancy] = (),
+    bodies: FlatBodies = NO_BODIES,
 ) -> ChainProblem:
     """
     Return a chain as a `ChainProblem`; reuse the one made before if it is equal.
@@ -330,7 +331,7 @@ def make_chain_problem(
     if before is not None and before.flat.length == size and _is_unchanged(before, tree, chosen):
         before.tree, before.requests = tree, chosen
         return before
-    flat = flatten(tree, requests, supports, chain, size, own)
+    flat = flatten(tree, requests, supports, chain, size, own, bodies)
     names = ChainNames(
         tuple(r.name for r in chosen),
         tuple(r.is_goal for r in chosen),

@@ -17,6 +17,7 @@ from ik_node.kernels.layout import (
     CON_TRANSLATION_MISFIT,
     CON_TRANSLATION_TOLERANCE,
     CON_WEIGHT,
+    RECORD,
 )
 from ik_node.kernels.solve_state import (
     GOES_ON,
@@ -27,13 +28,16 @@ from ik_node.kernels.solve_state import (
     STATUS_RUNNING,
     STATUS_TIMEOUT,
 )
-from ik_node.model.chains import find_chains, support_of
+from ik_node.model.chains import find_chains, support_of, with_ancestors
+from ik_node.model.collisions import Collisions, Near
+from ik_node.model.collisions import CONTACT as TOO_NEAR
 from ik_node.model.constraint import Constraint, norms_of
 from ik_node.model.dof import DOF
+from ik_node.model.flatten import FlatBodies, NO_BODIES, write_body_frames
 from ik_node.model.goal import Goal
 from ik_node.model.joint import Joint
 from ik_node.model.redundancy import Redundancy
-from ik_node.model.request import CONE, COUPLED, Request
+from ik_node.model.request import avoid_requests, CONE, CONTACT, COUPLED, Request
 from ik_node.model.tree import Tree
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import unit_pose
@@ -49,6 +53,8 @@ Array = NDArray[np.float64]
 SLICE = 10
 # Tolerance of rows that do not count, because their factor is 0 [m or rad].
 ANY = 1e9
+# Most constraints of six pairs each in one step.
+MOST_ROWS = 4
 
 
 class Problem:
@@ -62,7 +68,8 @@ class Problem:
 
     Attributes: `chains`: the independent chains; `single`: the chain if there is only one;
     `place_of_goal`: name of a goal -> its chain and its index among the chain's constraints;
-    `moved`: indices in q of the values that affect a closure or goal, ascending.
+    `moved`: indices in q of the values that affect a closure or goal, ascending; `avoidance`: what
+    keeps bodies apart, None = nothing does; `near`: the nearest pair of bodies at the last answer.
     """
 
     def __init__(
@@ -73,11 +80,14 @@ class Problem:
         length: float = 0.0,
         redundancies: Sequence[Redundancy] = (),
         together: Sequence[int] | None = None,
+        bodies: FlatBodies = NO_BODIES,
     ) -> None:
         known = {} if known is None else known
         self.tree = tree
         self.requests = tuple(requests)
         self.length = length
+        self.avoidance: Avoidance | None = None
+        self.near: Near | None = None
         # Values of a chain's last solve that goes on -> damping and random number it ended with.
         self._left: dict[int, tuple[bytes, float, int]] = {}
         supports = [support_of(tree, request) for request in requests]
@@ -89,7 +99,7 @@ class Problem:
         for chain in find_chains(tree, requests, supports, together):
             names = tuple(requests[at].name for at in chain.requests)
             made = make_chain_problem(
-                tree, requests, supports, chain, known.get(names), length, redundancies
+                tree, requests, supports, chain, known.get(names), length, redundancies, bodies
             )
             known[names] = made
             self.chains.append(made)
@@ -146,6 +156,8 @@ class Problem:
                 row[CON_LEVEL] = 1.0 + priorities.index(request.source.priority)
             if request.kind == 'coupling':
                 tolerance = COUPLED
+            if request.kind == 'avoid':
+                tolerance = CONTACT
             if request.kind == 'cone' and isinstance(request.source, Joint):
                 whole = request.mask & 1 << DOF.EZ
                 joint = request.source
@@ -170,6 +182,8 @@ class Problem:
                 if not request.is_goal and request.name in redundancy.misfit:
                     most = redundancy.allowance(request.name)
                     row[CON_TRANSLATION_MISFIT], row[CON_ROTATION_MISFIT] = most
+        if self.avoidance is not None:
+            self.avoidance.refresh(options)
 
     def run(
         self,
@@ -193,6 +207,7 @@ class Problem:
         """
         ends = perf_counter() + time_budget if time_budget > 0.0 else 0.0
         answers = []
+        start = q.copy() if self.avoidance is not None else q
         for at, chain in enumerate(self.chains):
             if goes_on:
                 self._go_on_from_left(at, q)
@@ -213,6 +228,16 @@ class Problem:
                     int(chain.work_ints[RANDOM]),
                 )
             answers.append(chain.answer(joints, packed))
+        if self.avoidance is not None:
+            self.near = self.avoidance.nearest(q)
+            if self.avoidance.is_contact(self.near):
+                tables = [chain.table for chain in self.chains]
+                whole = self.avoidance.solve(tables, start, q, joints, packed, time_budget, stop)
+                self.near = self.avoidance.nearest(q)
+                answers = [
+                    each._replace(record=self.avoidance.record(at, each.record, whole.record))
+                    for at, each in enumerate(answers)
+                ] or [whole]
         return answers
 
     def _go_on_from_left(self, at: int, q: Array) -> None:
@@ -221,3 +246,134 @@ class Problem:
         if left is not None and left[0] == q[chain.flat.var_q].tobytes():
             ints, floats = chain.work_ints, chain.work_floats
             ints[GOES_ON], floats[LEFT_DAMPING], ints[RANDOM] = 1, *left[1:]
+
+
+class Avoidance:
+    """
+    The collisions of a problem, with the chain that avoids them.
+
+    A problem is solved without regard to collisions first, so that bodies that are far apart
+    change no bit of an answer. If its answer is in contact, the problem is solved again from the
+    same start as one chain, with the pairs of bodies as inequalities. See theory.md, section 16.
+
+    Parameters
+    ----------
+    problem : Problem
+        Closures and goals.
+    collisions : Collisions
+        Bodies and pairs of the robot.
+    options : SolverOptions
+        Options of the solver.
+
+    Attributes
+    ----------
+    margin : float
+        Least distance [m].
+
+    """
+
+    def __init__(self, problem: Problem, collisions: Collisions, options: SolverOptions) -> None:
+        self._problem, self._collisions = problem, collisions
+        self._version, self._moves = collisions.version, collisions.moves
+        self._bodies = collisions.flat()
+        self._whole: Problem | None = None
+        self.refresh(options)
+
+    def refresh(self, options: SolverOptions) -> None:
+        """Take new options, and the present poses of obstacles."""
+        self._options = options
+        self.margin = options.collision_margin
+        if self._whole is not None:
+            self._whole.refresh(options)
+            if self._moves != self._collisions.moves:
+                flat = self._whole.chains[0].flat
+                write_body_frames(flat.ints, flat.floats, self._collisions.flat(), flat.length)
+        self._moves = self._collisions.moves
+
+    @property
+    def is_current(self) -> bool:
+        """Return True if bodies and pairs have not changed."""
+        return self._version == self._collisions.version
+
+    def nearest(self, q: Array) -> Near | None:
+        """Return the nearest pair within the influence distance; None if there is none."""
+        return self._collisions.nearest(q, self.margin + self._options.influence_distance)
+
+    def is_contact(self, near: Near | None) -> bool:
+        """Return True if a pair is nearer than the margin."""
+        return near is not None and near.d < self.margin - TOO_NEAR
+
+    @property
+    def whole(self) -> Problem:
+        """Return the problem as one chain with pairs of bodies, made when it is first needed."""
+        if self._whole is None:
+            problem, bodies = self._problem, self._bodies
+            tree, length = problem.tree, problem.length
+            if length == 0.0:
+                length = max((chain.flat.length for chain in problem.chains), default=0.0)
+            carried = with_ancestors(tree, bodies.columns[bodies.pairs].ravel().tolist())
+            masters = sorted({tree.columns[at].master for at in carried})
+            count = min(-(-len(bodies.pairs) // 6), MOST_ROWS)
+            requests = [*avoid_requests(tree, count), *problem.requests]
+            own = [each for chain in problem.chains for each in chain.redundancies]
+            self._whole = Problem(tree, requests, None, length, own, masters, bodies)
+            self._whole.refresh(self._options)
+            names = {
+                (request.name, request.is_goal): at
+                for at, request in enumerate(self._whole.chains[0].requests)
+            }
+            self._rows = [
+                [names[request.name, request.is_goal] for request in chain.requests]
+                for chain in problem.chains
+            ]
+        return self._whole
+
+    def solve(
+        self,
+        tables: Sequence[Array],
+        start: Array,
+        q: Array,
+        joints: Array,
+        packed: Array,
+        time_budget: float,
+        stop: Sequence[bool] = (),
+    ) -> ChainAnswer:
+        """
+        Solve again without contact.
+
+        Parameters
+        ----------
+        tables : sequence of ndarray, shape (nc, 20)
+            Constraint tables of the chains of the problem.
+        start, q : ndarray, shape (nq,)
+            Start, and what is overwritten with the result [rad or m].
+        joints, packed, time_budget, stop
+            As for `Problem.run`.
+
+        """
+        chain = self.whole.chains[0]
+        for rows, table in zip(self._rows, tables, strict=True):
+            chain.table[rows] = table
+        q[:] = start
+        (answer,) = self.whole.run(q, joints, packed, time_budget, stop)
+        return answer
+
+    def record(self, at: int, record: Array, whole: Array) -> Array:
+        """
+        Return the record of chain `at` of the problem after `solve`.
+
+        Parameters
+        ----------
+        at : int
+            Which chain.
+        record : ndarray
+            Its record before, of which the table of constraints stays.
+        whole : ndarray
+            Record of the answer of `solve`.
+
+        """
+        rows, made = self._rows[at], record.copy()
+        made[:RECORD] = whole[:RECORD]
+        errors = whole[RECORD:].reshape(-1)[: 2 * len(self.whole.chains[0].requests)]
+        made[RECORD : RECORD + 2 * len(rows)] = errors.reshape(-1, 2)[rows].ravel()
+        return made

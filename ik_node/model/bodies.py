@@ -1,0 +1,341 @@
+"""Convex shapes for collisions, and their form in the kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ik_node.errors import OptionError
+from ik_node.kernels.distance import BOX, CYLINDER, ENDLESS, HALF_SPACE, HULL, POINT, SEGMENT
+from ik_node.model.given import numbers
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+# Largest size of a shape and of a coordinate [m].
+LARGEST = 1e6
+# Size limit of a mesh file [bytes], and most points of a hull.
+MAX_BYTES, MAX_POINTS = 64 * 2**20, 64
+# A hull is thinner than this share of its size if its points are in a plane.
+THIN = 1e-9
+# Points of the polytope around an ellipsoid.
+ELLIPSOID_POINTS = 60
+
+
+class Core(NamedTuple):
+    """
+    A shape as the kernels take it.
+
+    Attributes
+    ----------
+    shape : int
+        POINT, SEGMENT, ... of `kernels.distance`.
+    size : tuple of float
+        Half the sizes, the radius around the core, and the radius of the ball around it [m].
+    points : ndarray, shape (n, 3)
+        Points of a hull, relative to `centre` [m].
+    centre : ndarray, shape (3,)
+        Centre of the core in the frame of the shape [m].
+    overestimate : float
+        Largest distance of a point of the core from the shape [m].
+
+    """
+
+    shape: int
+    size: tuple[float, float, float, float, float]
+    points: Array = np.zeros((0, 3))
+    centre: Array = np.zeros(3)
+    overestimate: float = 0.0
+
+
+def _sizes(what: str, *given: object) -> None:
+    """Raise OptionError unless all sizes are numbers above 0 and not too large."""
+    for value in given:
+        try:
+            fine = 0.0 < float(value) <= LARGEST  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            fine = False
+        if not fine:
+            raise OptionError(what, value, f'sizes above 0 and up to {LARGEST:g} m')
+
+
+@dataclass(frozen=True)
+class Sphere:
+    """
+    A ball.
+
+    Attributes
+    ----------
+    radius : float
+        [m]
+
+    """
+
+    radius: float
+
+    def __post_init__(self) -> None:
+        _sizes('Sphere', self.radius)
+
+    def core(self) -> Core:
+        """Return the shape as the kernels take it."""
+        return Core(POINT, (0.0, 0.0, 0.0, self.radius, self.radius))
+
+
+@dataclass(frozen=True)
+class Capsule:
+    """
+    A cylinder along z with half balls at its ends.
+
+    Attributes
+    ----------
+    radius : float
+        [m]
+    length : float
+        Length without the half balls [m].
+
+    """
+
+    radius: float
+    length: float
+
+    def __post_init__(self) -> None:
+        _sizes('Capsule', self.radius, self.length)
+
+    def core(self) -> Core:
+        """Return the shape as the kernels take it."""
+        half = 0.5 * self.length
+        return Core(SEGMENT, (0.0, 0.0, half, self.radius, half + self.radius))
+
+
+@dataclass(frozen=True)
+class Cylinder:
+    """
+    A cylinder along z.
+
+    Attributes
+    ----------
+    radius, length : float
+        [m]
+
+    """
+
+    radius: float
+    length: float
+
+    def __post_init__(self) -> None:
+        _sizes('Cylinder', self.radius, self.length)
+
+    def core(self) -> Core:
+        """Return the shape as the kernels take it."""
+        half = 0.5 * self.length
+        ball = float(np.hypot(half, self.radius))
+        return Core(CYLINDER, (self.radius, 0.0, half, 0.0, ball))
+
+
+@dataclass(frozen=True)
+class Box:
+    """
+    A box.
+
+    Attributes
+    ----------
+    size : sequence of float
+        Edges along x, y and z [m].
+
+    """
+
+    size: Sequence[float]
+
+    def __post_init__(self) -> None:
+        size = numbers('Box', self.size)
+        if size.shape != (3,):
+            raise OptionError('Box', self.size, 'three edges [m]')
+        _sizes('Box', *size)
+        object.__setattr__(self, 'size', tuple(size.tolist()))
+
+    def core(self) -> Core:
+        """Return the shape as the kernels take it."""
+        x, y, z = (0.5 * edge for edge in self.size)
+        return Core(BOX, (x, y, z, 0.0, float(np.hypot(np.hypot(x, y), z))))
+
+
+@dataclass(frozen=True)
+class HalfSpace:
+    """A half-space, the points below the xy plane of its frame; for obstacles only."""
+
+    def core(self) -> Core:
+        """Return the shape as the kernels take it."""
+        return Core(HALF_SPACE, (0.0, 0.0, 0.0, 0.0, ENDLESS))
+
+
+@dataclass(frozen=True, eq=False)
+class Hull:
+    """
+    The convex hull of points.
+
+    More than 64 corners are reduced outwards: the hull of the kernels contains all points.
+
+    Attributes
+    ----------
+    points : array_like, shape (n, 3)
+        Points [m].
+
+    """
+
+    points: ArrayLike = field(repr=False)
+
+    def __post_init__(self) -> None:
+        points = numbers('Hull', self.points)
+        if points.ndim != 2 or points.shape[1:] != (3,) or len(points) < 4:
+            raise OptionError('Hull', points.shape, 'points, shape (n, 3) with n of 4 or more')
+        if not np.abs(points).max() <= LARGEST:
+            raise OptionError('Hull', 'points', f'finite coordinates up to {LARGEST:g} m')
+        object.__setattr__(self, 'points', points)
+
+    def core(self) -> Core:
+        """Return the shape as the kernels take it."""
+        return _hull_core(np.asarray(self.points, float))
+
+
+@dataclass(frozen=True)
+class Mesh:
+    """
+    The convex hull of a mesh file; `trimesh` reads it.
+
+    Attributes
+    ----------
+    path : str or Path
+        STL, OBJ, PLY, DAE, glTF, OFF, ...
+    scale : float or sequence of float
+        Factors along x, y and z.
+
+    """
+
+    path: str | Path
+    scale: float | Sequence[float] = 1.0
+
+    def core(self) -> Core:
+        """Return the shape as the kernels take it; see `Hull`."""
+        return Hull(mesh_points(Path(self.path), self.scale)).core()
+
+
+Shape = Sphere | Capsule | Cylinder | Box | HalfSpace | Hull | Mesh
+
+
+def ellipsoid(radii: Sequence[float]) -> Hull:
+    """Return a polytope around an ellipsoid."""
+    _sizes('ellipsoid', *radii)
+    turn = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(ELLIPSOID_POINTS)
+    z = 1.0 - (2.0 * np.arange(ELLIPSOID_POINTS) + 1.0) / ELLIPSOID_POINTS
+    across = np.sqrt(1.0 - z * z)
+    ball = np.column_stack((across * np.cos(turn), across * np.sin(turn), z))
+    from scipy.spatial import ConvexHull
+
+    inner = -ConvexHull(ball).equations[:, 3].max()
+    return Hull(ball / inner * np.array(radii))
+
+
+def mesh_points(path: Path, scale: float | Sequence[float]) -> Array:
+    """
+    Return the corners of a mesh file, shape (n, 3) [m].
+
+    Raises
+    ------
+    OptionError
+        If it cannot be read.
+
+    """
+    what = f'mesh {str(path)!r}'
+    try:
+        import trimesh
+    except ImportError:
+        raise OptionError(what, 'not read', 'pip install trimesh, which reads meshes') from None
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise OptionError(what, 'too large', f'a file of up to {MAX_BYTES} bytes')
+        read: Any = trimesh.load(path, process=False, force='mesh')
+        points: Array = np.asarray(read.vertices, float) * np.asarray(scale, float)
+    except OptionError:
+        raise
+    # The readers of a dozen formats raise many kinds of exceptions.
+    except Exception as error:  # noqa: BLE001
+        raise OptionError(what, str(error) or 'not read', 'a mesh that trimesh reads') from None
+    if len(points) < 4:
+        raise OptionError(what, f'{len(points)} points', 'a mesh with four corners or more')
+    return points
+
+
+def _hull_core(points: Array) -> Core:
+    from scipy.spatial import ConvexHull, QhullError
+
+    extent = np.ptp(points, axis=0).max()
+    over, facets = 0.0, np.zeros((0, 4))
+    try:
+        hull = ConvexHull(points)
+        corners, facets = points[hull.vertices], hull.equations
+    except QhullError:  # the points are in a plane, or on a line
+        corners = _flat_corners(points)
+    if len(corners) > MAX_POINTS and len(facets) and extent > 0.0:
+        corners, over = _reduced(corners, facets)
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    centre = 0.5 * (low + high)
+    kept = corners - centre
+    ball = float(np.sqrt((kept * kept).sum(axis=1).max()))
+    return Core(HULL, (0.0, 0.0, 0.0, 0.0, ball), kept, centre, over)
+
+
+def _flat_corners(points: Array) -> Array:
+    """Return the corners of points in a plane, or on a line."""
+    from scipy.spatial import ConvexHull, QhullError
+
+    middle = points - points.mean(axis=0)
+    _, values, axes = np.linalg.svd(middle, full_matrices=False)
+    if values[1] <= THIN * values[0]:
+        along = middle @ axes[0]
+        return points[[int(along.argmin()), int(along.argmax())]]
+    try:
+        return np.asarray(points[ConvexHull(middle @ axes[:2].T).vertices])
+    except QhullError:
+        return points
+
+
+def _reduced(corners: Array, facets: Array) -> tuple[Array, float]:
+    """
+    Return the corners of a simpler polytope around a hull, and its largest overestimate [m].
+
+    It begins with the box around the hull. Each round cuts off the corner that is farthest beyond
+    a facet of the hull, by the plane of that facet, until there is no more room for corners.
+    """
+    from scipy.spatial import HalfspaceIntersection, QhullError
+
+    inside = corners.mean(axis=0)
+    axes = np.vstack((np.eye(3), -np.eye(3)))
+    planes = np.column_stack((axes, -(corners @ axes.T).max(axis=0)))
+    best = HalfspaceIntersection(planes, inside).intersections
+    for _ in range(len(facets)):
+        beyond = best @ facets[:, :3].T + facets[:, 3]
+        planes = np.vstack((planes, facets[np.unravel_index(beyond.argmax(), beyond.shape)[1]]))
+        try:
+            cut = HalfspaceIntersection(planes, inside).intersections
+        except QhullError:
+            break
+        cut = np.unique(np.round(cut, 12), axis=0)
+        if len(cut) > MAX_POINTS or not np.isfinite(cut).all():
+            break
+        best = cut
+    return best, max(distance_from_hull(point, corners) for point in best)
+
+
+def distance_from_hull(point: Array, corners: Array) -> float:
+    """Return the distance of a point from a hull [m]: the weights of its corners by NNLS."""
+    from scipy.optimize import nnls
+
+    size = np.abs(corners - point).max() or 1.0
+    heavy = 1e4
+    rows = np.vstack(((corners - point).T / size, np.full(len(corners), heavy)))
+    weights = nnls(rows, np.array([0.0, 0.0, 0.0, heavy]))[0]
+    away = (weights / weights.sum()) @ (corners - point)
+    return float(np.sqrt(away @ away))

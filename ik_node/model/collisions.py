@@ -1,0 +1,662 @@
+"""The bodies of a robot and its surroundings, and the pairs whose distance counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, NamedTuple, Protocol
+
+from ik_node.display import public_names
+from ik_node.errors import counted, listed, OptionError, UnknownFrameError
+from ik_node.kernels.layout import make_workspace, RESULT
+from ik_node.model.bodies import Core, HalfSpace, Shape
+from ik_node.model.closure import Closure
+from ik_node.model.flatten import FlatBodies, flatten_links, frame12, write_body_frames
+from ik_node.model.frame import Frame
+from ik_node.model.link import Link
+from ik_node.model.tree import Tree
+from ik_node.native import bind, BoundKernels
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# Pairs that are farther apart are left out of `distances` [m].
+NEAR = 0.05
+# A distance below this less than the margin is a contact [m].
+CONTACT = 1e-6
+# Reach of a measurement that leaves out no pair [m].
+FAR = 1e12
+# Closed configurations in all of which a pair must touch to be left out.
+SAMPLES = 100
+# Overestimates of hulls above this are reported [m].
+REPORTED = 1e-4
+
+TOUCHES = 'touches in every one of many closed configurations'
+IGNORED = 'ignored by the user'
+
+
+class Distance(NamedTuple):
+    """
+    The distance of two bodies.
+
+    Attributes
+    ----------
+    pair : (str, str)
+        Their links or obstacles.
+    d : float
+        Distance [m]; where they overlap, minus the penetration depth.
+    points : ndarray, shape (2, 3)
+        Nearest points of both, root frame [m].
+
+    """
+
+    pair: tuple[str, str]
+    d: float
+    points: Array
+
+    def __str__(self) -> str:
+        return f'{self.pair[0]!r} and {self.pair[1]!r} are {self.d:.4g} m apart'
+
+
+class CollisionGeometry(NamedTuple):
+    """
+    A shape of a description.
+
+    `bits` and `with_own` are as in `description.mesh_path.Visual`; `shape` is None if it cannot be
+    used, and `note` says why.
+    """
+
+    link: str
+    pose: Array
+    shape: Shape | None
+    bits: tuple[int, int] = (1, 1)
+    with_own: bool = True
+    note: str = ''
+
+
+@dataclass
+class Body:
+    """
+    A convex body.
+
+    Attributes
+    ----------
+    name : str
+        Name of its link or obstacle.
+    shape : Shape
+    pose : ndarray, shape (4, 4)
+        Pose of the shape in the link, or in the root frame.
+    link : Link or None
+        None = an obstacle.
+    core : Core
+        The shape as the kernels take it.
+
+    """
+
+    name: str
+    shape: Shape
+    pose: Array
+    link: Link | None
+    bits: tuple[int, int] = (1, 1)
+    with_own: bool = True
+    core: Core = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.core = self.shape.core()
+
+
+class Obstacle:
+    """
+    A body of the surroundings, which `Collisions.add_obstacle` returns.
+
+    Attributes
+    ----------
+    name : str
+    shape : Shape
+
+    """
+
+    def __init__(self, owner: Collisions, body: Body) -> None:
+        self.name, self.shape = body.name, body.shape
+        self._owner, self._body = owner, body
+
+    __dir__ = public_names
+
+    def __repr__(self) -> str:
+        return f'Obstacle({self.name!r}, {self.shape})'
+
+    @property
+    def matrix(self) -> Array:
+        """Return a copy of the pose in the root frame, shape (4, 4)."""
+        return self._body.pose.copy()
+
+    def set_pose(self, pose: Any) -> None:
+        """
+        Move the obstacle; it counts from the next solve on.
+
+        Parameters
+        ----------
+        pose : pose
+            In the root frame: a position (3,), or a form of `Frame.set_pose`.
+
+        Raises
+        ------
+        ShapeError
+            If the pose has none of the forms.
+
+        """
+        self._body.pose = _matrix(pose)
+        self._owner._moved()
+
+    def remove(self) -> None:
+        """Remove the obstacle."""
+        self._owner.remove(self.name)
+
+
+class Owner(Protocol):
+    """The part of a robot that its collisions use."""
+
+    @property
+    def q(self) -> Array:
+        """Return all joint values [rad or m]."""
+
+    def collision_tree(self) -> Tree:
+        """Return the tree of the robot's graph."""
+
+    def collision_geometry(self) -> tuple[list[CollisionGeometry], Mapping[Any, str]]:
+        """Return the shapes of the description, and the pairs that it excludes, with reasons."""
+
+    def closed_samples(self, count: int) -> Array:
+        """Return random configurations with closed loops, shape (n, nq)."""
+
+    def collisions_changed(self, graph: bool) -> None:
+        """Count a change of bodies or pairs (`graph`), or of a pose, for solvers."""
+
+
+def _check_shape(shape: object, allowed: str, refused: type | None = None) -> None:
+    """Raise OptionError unless it is a shape."""
+    fine = hasattr(shape, 'core') and not isinstance(shape, type)
+    if not fine or (refused is not None and isinstance(shape, refused)):
+        raise OptionError('shape', shape, f'an object of {allowed}')
+
+
+def _matrix(pose: Any) -> Array:
+    """Return a pose as a matrix; a position alone has the axes of the root frame."""
+    frame = Frame('pose')
+    if pose is not None:
+        try:
+            alone = np.shape(pose) == (3,)
+        except ValueError:  # (position, quaternion)
+            alone = False
+        frame.set_position(*pose) if alone else frame.set_pose(pose)
+    return frame.matrix.copy()
+
+
+class Collisions:
+    """
+    The bodies of a robot and its surroundings, and the pairs whose distance counts.
+
+    `Robot.collisions` is one. Bodies are the collision geometry of the description, read when they
+    are first needed. All pairs of bodies on different links count, except those that `removed`
+    lists with the reason: the links are joined by a joint or closure, or move together; the
+    description excludes them; the user ignores them; or they touch in every one of many closed
+    configurations.
+
+    Attributes
+    ----------
+    in_use : bool
+        True if solvers avoid collisions by default: there is an obstacle, or the user has chosen
+        pairs.
+    version, moves : int
+        Number of changes of bodies and pairs, and of poses of obstacles.
+
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> robot = ik.load_robot('arm6')
+    >>> ball = robot.collisions.add_obstacle(ik.Sphere(0.1), pose=(0.4, 0.0, 0.4), name='ball')
+    >>> robot.collisions.in_use
+    True
+    >>> ball.remove()
+
+    """
+
+    def __init__(self, owner: Owner) -> None:
+        self._owner = owner
+        self._read = self._sampled = False
+        self._bodies: list[Body] = []
+        self._obstacles: dict[str, Body] = {}
+        self._excluded: dict[frozenset[str], str] = {}
+        self._chosen: dict[frozenset[str], str | None] = {}  # None = enabled
+        self._touching: dict[frozenset[str], str] = {}
+        self._notes: list[str] = []
+        self.version = self.moves = 0
+        self._given = False  # True if the user has given an SRDF, or a body of a link
+        self.in_use = False
+        self._forget()
+
+    __dir__ = public_names
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in vars(self).items() if k not in ('_model', '_arrays')} | {
+            '_tree': None,
+            '_checked': None,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._forget()
+
+    def __repr__(self) -> str:
+        kept = self.pairs
+        lines = [
+            f'{counted(len(self.bodies), "body").replace("bodys", "bodies")}, obstacles: '
+            f'{listed(self._obstacles)}, {counted(len(kept), "pair")} of links',
+            *self.notes,
+        ]
+        rules: dict[str, int] = {}
+        for rule in self.removed.values():
+            rules[rule] = rules.get(rule, 0) + 1
+        lines += [f'  {counted(count, "pair")} left out: {rule}' for rule, count in rules.items()]
+        return '\n'.join(lines)
+
+    # -- bodies
+
+    @property
+    def bodies(self) -> list[Body]:
+        """Return the bodies of links, then the obstacles."""
+        self._load()
+        return [*self._bodies, *self._obstacles.values()]
+
+    @property
+    def obstacles(self) -> list[str]:
+        """Return the names of the obstacles."""
+        return list(self._obstacles)
+
+    @property
+    def notes(self) -> list[str]:
+        """Return shapes that cannot be used, and hulls that are larger than their points."""
+        self._load()
+        over = [b for b in self.bodies if b.core.overestimate > REPORTED]
+        return self._notes + [
+            f'the hull of {each.name!r} is reduced to {len(each.core.points)} points: at most '
+            f'{each.core.overestimate:.2g} m too large'
+            for each in over
+        ]
+
+    def _load(self) -> None:
+        """Read the bodies of the description and find the pairs that always touch, once."""
+        if self._read:
+            return
+        self._read = True
+        shapes, excluded = self._owner.collision_geometry()
+        links = self._links()
+        for each in shapes:
+            note = each.note
+            if each.shape is not None and each.link in links:
+                try:
+                    self._bodies.append(
+                        Body(
+                            *(each.link, each.shape, each.pose, links[each.link]),
+                            *(each.bits, each.with_own),
+                        )
+                    )
+                except OptionError as error:
+                    note = f'collision geometry of {each.link!r}: {error}'
+            if note:
+                self._notes.append(note)
+        for pair, why in excluded.items():
+            self._excluded.setdefault(frozenset(pair), why)
+        self._forget()
+
+    def _find_touching(self) -> None:
+        """Find the pairs of links that touch in every one of many closed configurations."""
+        self._sampled = True
+        names = {body.name for body in self._bodies}
+        pairs = {each.pair for each in self.contacts() if names.issuperset(each.pair)}
+        for q in self._owner.closed_samples(SAMPLES) if pairs else ():
+            pairs &= {each.pair for each in self.contacts(q)}
+        self._touching = {frozenset(pair): TOUCHES for pair in pairs}
+        if pairs:
+            self._forget()
+
+    def add_body(self, link: str, shape: Shape, pose: Any = None) -> None:
+        """
+        Add a body to a link, such as a box in a gripper; solvers then avoid collisions.
+
+        Parameters
+        ----------
+        link : str
+            Name of the link.
+        shape : Box, Sphere, Capsule, Cylinder, Hull or Mesh
+            The body, in its own frame.
+        pose : pose, optional
+            In the link: a position (3,), or a form of `Frame.set_pose`; None = the link's frame.
+
+        Raises
+        ------
+        OptionError, ShapeError
+            As in `add_obstacle`.
+        UnknownFrameError
+            If there is no such link.
+
+        """
+        self._load()
+        links = self._links()
+        if link not in links:
+            raise UnknownFrameError(link, links, 'link')
+        _check_shape(shape, 'Box, Sphere, Capsule, Cylinder, Hull or Mesh', HalfSpace)
+        self._bodies.append(Body(link, shape, _matrix(pose), links[link]))
+        self._given, self._sampled, self._touching = True, False, {}
+        self._changed()
+
+    def add_obstacle(self, shape: Shape, pose: Any = None, name: str | None = None) -> Obstacle:
+        """
+        Add a body to the surroundings; solvers then avoid collisions.
+
+        Parameters
+        ----------
+        shape : Box, Sphere, Capsule, Cylinder, Hull, Mesh or HalfSpace
+            The body, in its own frame.
+        pose : pose, optional
+            In the root frame: a position (3,), or a form of `Frame.set_pose`; None = that frame.
+        name : str, optional
+            None = obstacle1, obstacle2, ...
+
+        Returns
+        -------
+        Obstacle
+
+        Raises
+        ------
+        OptionError
+            If it is no shape, or the name is taken by a link or an obstacle.
+        ShapeError
+            If the pose has none of the forms.
+
+        """
+        _check_shape(shape, 'Box, Sphere, Capsule, Cylinder, Hull, Mesh or HalfSpace')
+        names = {*self._obstacles, *self._links()}
+        if name is None:
+            free = (f'obstacle{k}' for k in range(1, len(names) + 2))
+            name = next(each for each in free if each not in names)
+        if name in names:
+            raise OptionError('name', name, 'a name that no link and no obstacle has')
+        body = Body(name, shape, _matrix(pose), None)
+        self._obstacles[name] = body
+        self._changed()
+        return Obstacle(self, body)
+
+    def obstacle(self, name: str) -> Obstacle:
+        """
+        Return an obstacle.
+
+        Raises
+        ------
+        UnknownFrameError
+            If there is no such obstacle.
+
+        """
+        if name not in self._obstacles:
+            raise UnknownFrameError(name, self._obstacles, 'obstacle')
+        return Obstacle(self, self._obstacles[name])
+
+    def remove(self, name: str) -> None:
+        """
+        Remove an obstacle.
+
+        Raises
+        ------
+        UnknownFrameError
+            If there is no such obstacle.
+
+        """
+        del self._obstacles[self.obstacle(name).name]
+        self._changed()
+
+    def _links(self) -> dict[str, Link]:
+        tree = self._owner.collision_tree()
+        return {frame.name: frame for frame in tree.carrier if isinstance(frame, Link)}
+
+    def _changed(self) -> None:
+        enabled = any(rule is None for rule in self._chosen.values())
+        self.in_use = bool(self._obstacles) or enabled or self._given
+        self.version += 1
+        self._forget()
+        self._owner.collisions_changed(graph=True)
+
+    def _moved(self) -> None:
+        self.moves += 1
+        if self._checked is not None:
+            flat, bodies = self._checked[0], self._bodies
+            for at, body in enumerate(self._obstacles.values(), len(bodies)):
+                flat.frames[at] = _frame_of(body, np.eye(4))
+            if self._model is not None:
+                write_body_frames(*self._arrays, flat, 1.0)
+        self._owner.collisions_changed(graph=False)
+
+    def _forget(self) -> None:
+        self._model: tuple[BoundKernels, Array, Array] | None = None
+        self._tree: Tree | None = None
+        self._checked: tuple[FlatBodies, dict[tuple[str, str], str]] | None = None
+
+    # -- pairs
+
+    def ignore(self, one: str, other: str) -> None:
+        """
+        Leave out the pairs of two links, or of a link and an obstacle.
+
+        Raises
+        ------
+        UnknownFrameError
+            If there is no such link or obstacle.
+
+        """
+        self._choose(one, other, IGNORED)
+
+    def enable(self, one: str, other: str) -> None:
+        """
+        Check the pairs of two links, whatever else says that they are left out.
+
+        Raises
+        ------
+        UnknownFrameError
+            If there is no such link or obstacle.
+
+        """
+        self._choose(one, other, None)
+
+    def _choose(self, one: str, other: str, rule: str | None) -> None:
+        known = [*self._links(), *self._obstacles]
+        for name in (one, other):
+            if name not in known:
+                raise UnknownFrameError(name, known, 'link or obstacle')
+        self._chosen[frozenset((one, other))] = rule
+        self._changed()
+
+    def exclude(self, pairs: Mapping[tuple[str, str], str]) -> None:
+        """Leave out pairs of links, for given reasons, such as those of an SRDF."""
+        self._excluded |= {frozenset(pair): why for pair, why in pairs.items()}
+        self._given = True
+        self._changed()
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Return the pairs of links and obstacles whose distance counts."""
+        bodies, flat = self.bodies, self.flat()
+        found = ((bodies[a].name, bodies[b].name) for a, b in flat.pairs.tolist())
+        return list(dict.fromkeys(found))
+
+    @property
+    def removed(self) -> dict[tuple[str, str], str]:
+        """Return the pairs of links that are left out, with the reason."""
+        self.flat()
+        return dict(self._checked[1]) if self._checked is not None else {}
+
+    def flat(self) -> FlatBodies:
+        """Return the bodies and the pairs that count, for the columns of the robot's tree."""
+        tree = self._owner.collision_tree()
+        if self._checked is not None and self._tree is tree:
+            return self._checked[0]
+        self._load()
+        if not self._sampled:
+            self._find_touching()
+        self._tree, self._model = tree, None
+        self._checked = self._find_pairs(tree)
+        return self._checked[0]
+
+    def _find_pairs(self, tree: Tree) -> tuple[FlatBodies, dict[tuple[str, str], str]]:
+        bodies = self.bodies
+        columns, frames = [], []
+        for body in bodies:
+            column, pose = (-1, np.eye(4)) if body.link is None else tree.carrier[body.link]
+            columns.append(column)
+            frames.append(_frame_of(body, pose))
+        joined = _joined(tree)
+        pairs, removed = [], {}
+        for a, b in combinations(range(len(bodies)), 2):
+            one, other = bodies[a], bodies[b]
+            if one.name == other.name or (one.link is None and other.link is None):
+                continue
+            rule = self._rule(one, other, joined, columns[a] == columns[b])
+            if rule is None:
+                pairs.append((a, b))
+            else:
+                removed[one.name, other.name] = rule
+        for a, b in pairs:
+            removed.pop((bodies[a].name, bodies[b].name), None)
+        flat = FlatBodies(
+            np.array(columns, np.int64),
+            np.array([body.core.shape for body in bodies], np.int64),
+            np.array(frames).reshape(-1, 12),
+            np.array([body.core.size for body in bodies]).reshape(-1, 5),
+            [body.core.points for body in bodies],
+            np.array(pairs, np.int64).reshape(-1, 2),
+        )
+        return flat, removed
+
+    def _rule(
+        self, one: Body, other: Body, joined: Mapping[frozenset[str], str], together: bool
+    ) -> str | None:
+        """Return why a pair of bodies does not count; None if it does."""
+        pair = frozenset((one.name, other.name))
+        if together:
+            return 'the links do not move against each other'
+        if pair in self._chosen:
+            return self._chosen[pair]
+        if pair in joined:
+            return joined[pair]
+        if pair in self._excluded:
+            return self._excluded[pair]
+        own = one.link is not None and other.link is not None
+        if own and not (one.with_own or other.with_own):
+            return 'self_collide of the description'
+        if own and not (one.bits[0] & other.bits[1] or other.bits[0] & one.bits[1]):
+            return 'bits of the description: contype and conaffinity, or collide_bitmask'
+        return self._touching.get(pair)
+
+    # -- distances
+
+    def distances(self, q: Any = None, reach: float = NEAR) -> list[Distance]:
+        """
+        Return the distances of all pairs that are near, the nearest first.
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,), optional
+            [rad or m]; None = the present values.
+        reach : float
+            Pairs farther apart than this are left out [m].
+
+        """
+        rows = self.measured(self._owner.q if q is None else q, reach)
+        near = np.flatnonzero(rows[:, 0] <= reach)
+        order = near[np.argsort(rows[near, 0], kind='stable')]
+        return [self.distance_of(int(at), rows[at]) for at in order]
+
+    def contacts(self, q: Any = None, margin: float = 0.0) -> list[Distance]:
+        """Return the pairs nearer than a margin [m], the nearest first; see `distances`."""
+        return self.distances(q, margin - CONTACT)
+
+    def measured(self, q: Any, reach: float) -> Array:
+        """
+        Measure all pairs of `flat`.
+
+        Returns
+        -------
+        ndarray, shape (n, 10)
+            As of `kernels.distance.distances`; 1e300 for pairs that are farther apart than `reach`
+            [m].
+
+        """
+        self._measure(np.array(q, dtype=np.float64), reach)
+        return self._model[1].copy() if self._model is not None else np.zeros((0, RESULT))
+
+    def nearest(self, q: Array, reach: float = FAR) -> Near | None:
+        """Return the nearest pair at q, shape (nq,), within a reach [m]; None if there is none."""
+        at = self._measure(q, reach)
+        if at < 0 or self._model is None:
+            return None
+        row = self._model[1][at]
+        return Near(self, at, row.copy()) if row[0] <= reach else None
+
+    def _measure(self, q: Array, reach: float) -> int:
+        flat = self.flat()
+        if self._model is None:
+            self._arrays = flatten_links(self._owner.collision_tree(), [], flat)
+            kernels = bind(*self._arrays, *make_workspace(self._arrays[0]))
+            self._model = kernels, np.zeros((len(flat.pairs), RESULT)), np.zeros(2)
+        kernels, out, limits = self._model
+        limits[0] = reach
+        return kernels.distances(q, limits, out)
+
+    def distance_of(self, at: int, row: Array) -> Distance:
+        """Return the distance of a pair of `flat`, from its row of `measured`."""
+        bodies = self.bodies
+        a, b = self.flat().pairs[at].tolist()
+        pair = bodies[a].name, bodies[b].name
+        return Distance(pair, float(row[0]), row[4:].reshape(2, 3).copy())
+
+
+class Near(NamedTuple):
+    """The nearest pair of bodies, as measured; its names are looked up when they are needed."""
+
+    collisions: Collisions
+    at: int
+    row: Array
+
+    @property
+    def d(self) -> float:
+        """Return the distance [m]."""
+        return float(self.row[0])
+
+    def distance(self) -> Distance:
+        """Return the distance with names."""
+        return self.collisions.distance_of(self.at, self.row)
+
+
+def _frame_of(body: Body, pose: Array) -> Array:
+    """Return the frame of a body's core as twelve numbers, given the pose of its link."""
+    at = pose @ body.pose
+    at[:3, 3] += at[:3, :3] @ body.core.centre
+    return frame12(at)
+
+
+def _joined(tree: Tree) -> dict[frozenset[str], str]:
+    """Return the pairs of links that a joint or closure joins."""
+    found: dict[frozenset[str], str] = {}
+    for frame in tree.carrier:
+        if isinstance(frame, Link):
+            above = frame.parent
+            joint = above
+            while above is not None and not isinstance(above, Link):
+                above = above.parent
+            if above is not None and joint is not None:
+                found[frozenset((frame.name, above.name))] = 'joined by a joint'
+    for closer in tree.closers:
+        parent, child = closer.parent, closer.child
+        if isinstance(closer, Closure) and parent is not None and child is not None:
+            found[frozenset((parent.name, child.name))] = 'joined by a closure'
+    return found

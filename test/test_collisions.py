@@ -1,0 +1,339 @@
+"""Bodies, pairs and answers without contact, as users meet them."""
+
+import copy
+import pickle
+
+import ik_node as ik
+from ik_node.errors import DescriptionError, OptionError, UnknownFrameError
+import numpy as np
+import pytest
+
+CONTACT = 1e-6
+
+
+def arm_text(joints=4):
+    """Return a URDF of an arm with cylinders on links of 0.3 m."""
+    links, parts = [], []
+    for k in range(joints + 1):
+        size = '<cylinder radius="0.03" length="0.22"/>'
+        shape = f'<collision><origin xyz="0 0 0.15"/><geometry>{size}</geometry></collision>'
+        links.append(f'<link name="l{k}">{shape}</link>')
+    for k in range(joints):
+        axis = '0 1 0' if k % 2 == 0 else '1 0 0'
+        parts.append(
+            f'<joint name="j{k}" type="revolute"><parent link="l{k}"/><child link="l{k + 1}"/>'
+            f'<origin xyz="0 0 0.3"/><axis xyz="{axis}"/>'
+            '<limit lower="-2.8" upper="2.8" effort="1" velocity="1"/></joint>'
+        )
+    return f'<robot name="arm">{"".join(links)}{"".join(parts)}</robot>'
+
+
+@pytest.fixture
+def arm():
+    """Return an arm with six joints."""
+    robot = ik.load_robot(arm_text(joints=6))
+    robot.q = np.full(6, 0.3)
+    return robot
+
+
+def tip_pose(robot, q):
+    """Return the pose of the last link."""
+    pose = robot.forward(q, 'l6')
+    return {'l6': pose}
+
+
+# -- bodies and pairs
+
+
+def test_pairs_leave_out_joined_links_and_say_why():
+    """Pairs leave out joined links and say why."""
+    robot = ik.load_robot(arm_text(joints=3))
+    assert robot.collisions.pairs == [('l0', 'l2'), ('l0', 'l3'), ('l1', 'l3')]
+    assert robot.collisions.removed['l0', 'l1'] == 'joined by a joint'
+    assert not robot.collisions.in_use
+
+
+def test_ignored_and_enabled_pairs_override_other_rules():
+    """Ignored and enabled pairs override other rules."""
+    robot = ik.load_robot(arm_text(joints=2))
+    robot.collisions.ignore('l0', 'l2')
+    assert robot.collisions.pairs == []
+    assert 'user' in robot.collisions.removed['l0', 'l2']
+    assert not robot.collisions.in_use
+    robot.collisions.enable('l1', 'l0')
+    assert robot.collisions.pairs == [('l0', 'l1')]
+    assert robot.collisions.in_use
+    with pytest.raises(UnknownFrameError, match='l9'):
+        robot.collisions.ignore('l0', 'l9')
+
+
+def test_pair_that_always_touches_is_left_out_and_one_that_touches_at_home_is_not():
+    """Pair that always touches is left out and one that touches at home is not."""
+    robot = ik.load_robot(arm_text(joints=2))
+    robot.collisions.add_body('l2', ik.Sphere(0.6))
+    assert robot.collisions.pairs == []
+    assert 'every one' in robot.collisions.removed['l0', 'l2']
+    folded = ik.load_robot(arm_text(joints=2))
+    folded.q = [2.8, 0.0]
+    folded.collisions.add_body('l2', ik.Sphere(0.05), (0.0, 0.0, 0.3))
+    assert folded.collisions.pairs == [('l0', 'l2')]
+    folded.q = [0.0, 0.0]
+    assert folded.collisions.contacts() == []
+
+
+def test_srdf_excludes_pairs_and_makes_solvers_avoid_the_others():
+    """SRDF excludes pairs and makes solvers avoid the others."""
+    srdf = '<robot name="arm"><disable_collisions link1="l0" link2="l2" reason="Never"/></robot>'
+    robot = ik.load_robot(arm_text(joints=3), srdf=srdf)
+    assert robot.collisions.pairs == [('l0', 'l3'), ('l1', 'l3')]
+    assert robot.collisions.removed['l0', 'l2'] == 'SRDF: Never'
+    assert robot.collisions.in_use
+    with pytest.raises(DescriptionError):
+        ik.load_robot(arm_text(), srdf='<sdf/>')
+
+
+def test_srdf_beside_a_urdf_excludes_pairs_only(tmp_path):
+    """SRDF beside a URDF excludes pairs only."""
+    (tmp_path / 'arm.urdf').write_text(arm_text(joints=2))
+    (tmp_path / 'arm.srdf').write_text(
+        '<robot name="arm"><disable_collisions link1="l2" link2="l0"/></robot>'
+    )
+    robot = ik.load_robot(tmp_path / 'arm.urdf', prefix='left_')
+    assert robot.collisions.pairs == []
+    assert 'left_l2' in {name for pair in robot.collisions.removed for name in pair}
+    assert not robot.collisions.in_use
+
+
+MJCF = """<mujoco><worldbody><geom type="plane" size="1 1 1"/>
+<body name="a" pos="0 0 1"><geom size="0.1"/>
+ <body name="b" pos="0.5 0 0"><joint axis="0 1 0"/><geom type="capsule" size="0.05 0.1"/>
+  <body name="c" pos="0.5 0 0"><joint axis="0 1 0"/>
+   <geom type="box" size="0.05 0.05 0.05" {bits}/>
+   <body name="d" pos="0.5 0 0"><joint axis="0 0 1"/><geom type="ellipsoid" size="0.05 0.1 0.05"/>
+</body></body></body></body></worldbody>{contact}</mujoco>"""
+
+
+def test_mjcf_exclude_and_bits_remove_pairs():
+    """MJCF exclude and bits remove pairs."""
+    robot = ik.load_robot(MJCF.format(bits='', contact=''))
+    pairs = {frozenset(pair) for pair in robot.collisions.pairs}
+    assert {'a', 'c'} in pairs
+    assert {'b', 'd'} in pairs
+    assert {'world', 'c'} in pairs
+    contact = '<contact><exclude body1="b" body2="d"/></contact>'
+    robot = ik.load_robot(MJCF.format(bits='contype="2" conaffinity="2"', contact=contact))
+    pairs = {frozenset(pair) for pair in robot.collisions.pairs}
+    assert not any('c' in pair for pair in pairs)
+    assert {'b', 'd'} not in pairs
+    assert 'exclude' in robot.collisions.removed['b', 'd']
+
+
+SDF = """<sdf version="1.9"><model name="m">{said}{links}{joints}</model></sdf>"""
+
+
+def sdf_text(said='', mask=''):
+    """Return an SDFormat file of three links in a row."""
+    links = ''.join(
+        f'<link name="l{k}"><pose>{k} 0 0 0 0 0</pose><collision name="c"><geometry><sphere>'
+        f'<radius>0.1</radius></sphere></geometry>{mask if k == 2 else ""}</collision></link>'
+        for k in range(3)
+    )
+    joints = ''.join(
+        f'<joint name="j{k}" type="revolute"><parent>l{k}</parent><child>l{k + 1}</child>'
+        '<axis><xyz>0 0 1</xyz></axis></joint>'
+        for k in range(2)
+    )
+    return SDF.format(said=said, links=links, joints=joints)
+
+
+def test_sdf_self_collide_and_bitmask_remove_pairs():
+    """SDF self collide and bitmask remove pairs."""
+    assert ik.load_robot(sdf_text()).collisions.pairs == [('l0', 'l2')]
+    off = ik.load_robot(sdf_text('<self_collide>false</self_collide>'))
+    assert off.collisions.pairs == []
+    assert 'self_collide' in off.collisions.removed['l0', 'l2']
+    mask = '<surface><contact><collide_bitmask>0x02</collide_bitmask></contact></surface>'
+    masked = ik.load_robot(sdf_text(mask=mask))
+    assert masked.collisions.pairs == []
+    assert 'collide_bitmask' in masked.collisions.removed['l0', 'l2']
+
+
+def test_collision_geometry_that_cannot_be_used_is_noted(tmp_path):
+    """Collision geometry that cannot be used is noted."""
+    text = arm_text(joints=2).replace(
+        '<cylinder radius="0.03" length="0.22"/>', '<mesh filename="gone.stl"/>', 1
+    )
+    (tmp_path / 'arm.urdf').write_text(text)
+    robot = ik.load_robot(tmp_path / 'arm.urdf')
+    assert robot.collisions.pairs == []
+    assert any('l0' in note and 'gone.stl' in note for note in robot.collisions.notes)
+
+
+def test_obstacle_name_must_be_free_and_its_shape_a_shape(arm):
+    """Obstacle name must be free and its shape a shape."""
+    arm.collisions.add_obstacle(ik.Sphere(0.1), name='ball')
+    with pytest.raises(OptionError):
+        arm.collisions.add_obstacle(ik.Sphere(0.1), name='ball')
+    with pytest.raises(OptionError):
+        arm.collisions.add_obstacle(ik.Sphere(0.1), name='l1')
+    with pytest.raises(OptionError):
+        arm.collisions.add_obstacle('ball')
+    with pytest.raises(OptionError):
+        arm.collisions.add_body('l1', ik.HalfSpace())
+    arm.collisions.remove('ball')
+    with pytest.raises(UnknownFrameError):
+        arm.collisions.remove('ball')
+    assert not arm.collisions.in_use
+
+
+def test_distances_follow_the_poses_of_obstacles_nearest_first(arm):
+    """Distances follow the poses of obstacles nearest first."""
+    q = np.zeros(6)
+    ball = arm.collisions.add_obstacle(ik.Sphere(0.1), (0.5, 0.0, 1.0), name='ball')
+    arm.collisions.add_obstacle(ik.HalfSpace(), (0.0, 0.0, -0.5), name='floor')
+    assert not arm.collisions.distances(q, reach=0.3)
+    ball.set_pose((0.14, 0.0, 1.95))
+    (first, *_) = arm.collisions.distances(q)
+    assert first.pair == ('l6', 'ball')
+    assert first.d == pytest.approx(0.01)
+    assert first.points[0] == pytest.approx((0.03, 0.0, 1.95))
+    assert first.points[1] == pytest.approx((0.04, 0.0, 1.95))
+
+
+# -- answers
+
+
+def random_problem(robot, rng):
+    """Return the pose of a random configuration without contact, and another such as a start."""
+    found = []
+    while len(found) < 2:
+        q = rng.uniform(-2.5, 2.5, 6)
+        if not robot.collisions.contacts(q):
+            found.append(q)
+    return tip_pose(robot, found[0]), found[1]
+
+
+def add_scene(robot):
+    """Add a table, a pole and a floor."""
+    robot.collisions.add_obstacle(ik.Box((0.5, 0.5, 0.3)), (0.7, 0.0, 0.4), name='table')
+    robot.collisions.add_obstacle(ik.Capsule(0.05, 2.0), (-0.5, 0.3, 0.8), name='pole')
+    robot.collisions.add_obstacle(ik.HalfSpace(), (0.0, 0.0, -0.1), name='floor')
+
+
+def test_converged_answers_are_never_in_contact(arm):
+    """Converged answers are never in contact."""
+    add_scene(arm)
+    solver, plain = ik.Solver(arm), ik.Solver(arm, ik.SolverOptions(avoid_collisions=False))
+    rng, met, avoided = np.random.default_rng(0), 0, 0
+    for _ in range(25):
+        goals, start = random_problem(arm, rng)
+        found, without = solver.solve_pose(goals, start), plain.solve_pose(goals, start)
+        contacts = arm.collisions.contacts(found.q)
+        assert not (found.converged and contacts)
+        met += found.converged
+        avoided += bool(arm.collisions.contacts(without.q))
+        if not arm.collisions.contacts(without.q):
+            assert (found.q == without.q).all()
+    assert met >= 23
+    assert avoided >= 3
+
+
+def test_far_obstacles_change_no_bit_of_an_answer(arm):
+    """Far obstacles change no bit of an answer."""
+    goals = tip_pose(arm, np.full(6, -0.4))
+    plain = ik.Solver(arm).solve_pose(goals)
+    arm.collisions.add_obstacle(ik.Sphere(0.1), (9.0, 0.0, 0.0))
+    arm.collisions.ignore('l0', 'l2')
+    found = ik.Solver(arm).solve_pose(goals)
+    assert (found.q == plain.q).all()
+    assert found.iterations == plain.iterations
+
+
+def test_start_in_contact_is_led_out_with_the_goal_met(arm):
+    """Start in contact is led out with the goal met."""
+    q = np.full(6, 0.3)
+    spot = arm.forward(q, 'l3')[:3, 3]
+    arm.collisions.add_obstacle(ik.Sphere(0.08), spot, name='ball')
+    goal = arm.add_goal('l6', dof='X Y Z')
+    goal.set_position(*arm.forward(q, 'l6')[:3, 3])
+    (found,) = ik.Solver(arm).solve()
+    assert found.converged
+    assert not arm.collisions.contacts()
+    assert found.nearest.d >= -CONTACT
+
+
+def test_answer_that_cannot_be_free_names_the_pair_and_stays_at_the_margin(arm):
+    """Answer that cannot be free names the pair and stays at the margin."""
+    q = np.full(6, 0.3)
+    goals = tip_pose(arm, q)
+    arm.collisions.add_obstacle(ik.Sphere(0.1), goals['l6'][:3, 3], name='ball')
+    start = np.full(6, -0.2)
+    solver = ik.Solver(arm, ik.SolverOptions(collision_margin=0.01, restarts=5))
+    found = solver.solve_pose(goals, start)
+    assert not found.converged
+    assert 'ball' in found.nearest.pair
+    assert found.nearest.d == pytest.approx(0.01, abs=1e-5)
+    assert "'ball'" in found.message
+    assert not arm.collisions.contacts(found.q, 0.01)
+
+
+def test_moved_obstacle_counts_from_the_next_solve_on(arm):
+    """Moved obstacle counts from the next solve on."""
+    goals, start = tip_pose(arm, np.full(6, 0.3)), np.full(6, 0.2)
+    ball = arm.collisions.add_obstacle(ik.Sphere(0.1), (5.0, 0.0, 0.0), name='ball')
+    solver = ik.Solver(arm)
+    prepared = solver.prepare(['l6'])
+    position, quat = ik.Solver(arm).solve_pose(goals, start), (0, 0, 0, 1)
+    assert position.converged
+    spot = goals['l6'][:3, 3]
+    ball.set_pose(spot)
+    assert not solver.solve_pose(goals, start).converged
+    assert not prepared(spot, quat, start).converged
+    ball.set_pose((5.0, 0.0, 0.0))
+    assert solver.solve_pose(goals, start).converged
+
+
+def test_prepared_and_batch_answers_equal_single_ones(arm):
+    """Prepared and batch answers equal single ones."""
+    add_scene(arm)
+    solver, rng = ik.Solver(arm), np.random.default_rng(1)
+    problems = [random_problem(arm, rng) for _ in range(8)]
+    single = [solver.solve_pose(goals, start) for goals, start in problems]
+    prepared = solver.prepare(['l6'])
+    poses = np.array([goals['l6'] for goals, _ in problems])
+    starts = np.array([start for _, start in problems])
+    batch = solver.solve_batch({'l6': poses}, starts, threads=2)
+    assert (batch.q == [each.q for each in single]).all()
+    assert list(batch.converged) == [each.converged for each in single]
+    for pose, start, one in zip(poses, starts, single, strict=True):
+        assert (prepared(pose, q0=start).q == one.q).all()
+
+
+def test_loops_stay_closed_while_a_body_is_avoided():
+    """Loops stay closed while a body is avoided."""
+    robot = ik.load_robot('hexapod')
+    for at in range(6):
+        robot.collisions.add_body(f'leg{at}_rod_link', ik.Capsule(0.003, 0.02))
+    ball = robot.collisions.add_obstacle(ik.Sphere(0.02), (0.0, 0.0, 0.5), name='ball')
+    robot.collisions.add_body('platform_link', ik.Cylinder(0.03, 0.002))
+    here = robot.forward(robot.q, 'platform_link')[:3, 3]
+    goals = {'platform_link': (here + np.array((0.0, 0.0, 0.004)), (0, 0, 0, 1))}
+    solver = ik.Solver(robot)
+    assert solver.solve_pose(goals).converged
+    ball.set_pose(here + np.array((0.0, 0.0, 0.0235)))
+    found = solver.solve_pose(goals)
+    assert not found.converged
+    assert found.nearest.d >= -CONTACT
+    assert max(error.position for error in found.closure_errors.values()) < 1e-6
+
+
+def test_robot_with_collisions_can_be_copied_and_pickled(arm):
+    """Robot with collisions can be copied and pickled."""
+    add_scene(arm)
+    goals = tip_pose(arm, np.full(6, 0.3))
+    found = ik.Solver(arm).solve_pose(goals)
+    for other in (copy.deepcopy(arm), pickle.loads(pickle.dumps(arm))):
+        assert other.collisions.pairs == arm.collisions.pairs
+        assert (ik.Solver(other).solve_pose(goals).q == found.q).all()
+    again = pickle.loads(pickle.dumps(found))
+    assert again.nearest == found.nearest or again.nearest.pair == found.nearest.pair
