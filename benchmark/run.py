@@ -10,6 +10,8 @@ peer, see the options below. Other measurements, each with its own options:
     solve       time of one solve from Python on the neutral scenarios, if they exist
     motion      people's motions on a humanoid with loops, beside mink and SLSQP (needs mujoco)
     reach       maps of what links reach: time, size, completeness and queries
+    collisions  goals among obstacles, and robots that avoid themselves: success and time
+    distance    distances of bodies, compared with coal: exactness and time
     nearest     answers to unreachable goals, compared with many searches by SciPy
     tolerance   goals that arms meet within a tolerance only: success and time
     starts      reachable goals from random starts, with scissor lifts: success and steps
@@ -45,6 +47,8 @@ MODULES = {
     'solve': 'solve_pose',
     'motion': 'motion',
     'reach': 'reach_map',
+    'collisions': 'collisions',
+    'distance': 'distance',
     'nearest': 'nearest',
     'tolerance': 'tolerance',
     'starts': 'random_starts',
