@@ -72,7 +72,15 @@ class Sphere:
     radius : float
         [m]
 
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> ik.Sphere(0.1).radius
+    0.1
+
     """
+
+    _internal = ('core',)
 
     radius: float
 
@@ -96,7 +104,15 @@ class Capsule:
     length : float
         Length without the half balls [m].
 
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> ik.Capsule(0.05, 0.3).length
+    0.3
+
     """
+
+    _internal = ('core',)
 
     radius: float
     length: float
@@ -120,7 +136,15 @@ class Cylinder:
     radius, length : float
         [m]
 
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> ik.Cylinder(0.05, 0.3).radius
+    0.05
+
     """
+
+    _internal = ('core',)
 
     radius: float
     length: float
@@ -145,7 +169,15 @@ class Box:
     size : sequence of float
         Edges along x, y and z [m].
 
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> ik.Box((0.6, 0.4, 0.1)).size
+    (0.6, 0.4, 0.1)
+
     """
+
+    _internal = ('core',)
 
     size: Sequence[float]
 
@@ -164,7 +196,18 @@ class Box:
 
 @dataclass(frozen=True)
 class HalfSpace:
-    """A half-space, the points below the xy plane of its frame; for obstacles only."""
+    """
+    A half-space, the points below the xy plane of its frame; for obstacles only.
+
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> ik.HalfSpace()
+    HalfSpace()
+
+    """
+
+    _internal = ('core',)
 
     def core(self) -> Core:
         """Return the shape as the kernels take it."""
@@ -183,7 +226,15 @@ class Hull:
     points : array_like, shape (n, 3)
         Points [m].
 
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> ik.Hull([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]).points.shape
+    (4, 3)
+
     """
+
+    _internal = ('core',)
 
     points: ArrayLike = field(repr=False)
 
@@ -212,7 +263,15 @@ class Mesh:
     scale : float or sequence of float
         Factors along x, y and z.
 
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> ik.Mesh('hand.stl', scale=0.001).path
+    'hand.stl'
+
     """
+
+    _internal = ('core',)
 
     path: str | Path
     scale: float | Sequence[float] = 1.0

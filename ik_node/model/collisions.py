@@ -50,6 +50,16 @@ class Distance(NamedTuple):
     points : ndarray, shape (2, 3)
         Nearest points of both, root frame [m].
 
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> robot = ik.load_robot('arm6')
+    >>> robot.collisions.add_body('tool_link', ik.Sphere(0.05))
+    >>> floor = robot.collisions.add_obstacle(ik.HalfSpace(), name='floor')
+    >>> nearest, *_ = robot.collisions.distances(reach=5.0)
+    >>> nearest.pair, nearest.d > 0.0, nearest.points.shape
+    (('tool_link', 'floor'), True, (2, 3))
+
     """
 
     pair: tuple[str, str]
@@ -217,11 +227,23 @@ class Collisions:
     >>> import ik_node as ik
     >>> robot = ik.load_robot('arm6')
     >>> ball = robot.collisions.add_obstacle(ik.Sphere(0.1), pose=(0.4, 0.0, 0.4), name='ball')
-    >>> robot.collisions.in_use
-    True
-    >>> ball.remove()
+    >>> robot.collisions.in_use, robot.collisions.obstacles
+    (True, ['ball'])
+    >>> robot.collisions.add_body('tool_link', ik.Sphere(0.05))
+    >>> robot.collisions.pairs, robot.collisions.removed, len(robot.collisions.bodies)
+    ([('tool_link', 'ball')], {}, 2)
+    >>> robot.collisions.notes, robot.collisions.contacts(margin=0.01)
+    ([], [])
+    >>> robot.collisions.ignore('tool_link', 'ball')
+    >>> robot.collisions.enable('tool_link', 'ball')
+    >>> robot.collisions.obstacle('ball').set_pose((0.4, 0.0, 0.1))
+    >>> [each.pair for each in robot.collisions.distances(reach=1.0)]
+    [('tool_link', 'ball')]
+    >>> robot.collisions.remove('ball')
 
     """
+
+    _internal = ('distance_of', 'exclude', 'flat', 'measured', 'nearest')
 
     def __init__(self, owner: Owner) -> None:
         self._owner = owner
@@ -342,6 +364,12 @@ class Collisions:
         UnknownFrameError
             If there is no such link.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> collisions = ik.load_robot('arm6').collisions
+        >>> collisions.add_body('tool_link', ik.Sphere(0.05), (0.0, 0.0, 0.02))
+
         """
         self._load()
         links = self._links()
@@ -376,6 +404,13 @@ class Collisions:
         ShapeError
             If the pose has none of the forms.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> collisions = ik.load_robot('arm6').collisions
+        >>> collisions.add_obstacle(ik.Sphere(0.1), (0.4, 0.0, 0.4), name='ball').name
+        'ball'
+
         """
         _check_shape(shape, 'Box, Sphere, Capsule, Cylinder, Hull, Mesh or HalfSpace')
         names = {*self._obstacles, *self._links()}
@@ -398,6 +433,14 @@ class Collisions:
         UnknownFrameError
             If there is no such obstacle.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> collisions = ik.load_robot('arm6').collisions
+        >>> made = collisions.add_obstacle(ik.Sphere(0.1), name='ball')
+        >>> collisions.obstacle('ball').name
+        'ball'
+
         """
         if name not in self._obstacles:
             raise UnknownFrameError(name, self._obstacles, 'obstacle')
@@ -411,6 +454,13 @@ class Collisions:
         ------
         UnknownFrameError
             If there is no such obstacle.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> collisions = ik.load_robot('arm6').collisions
+        >>> made = collisions.add_obstacle(ik.Sphere(0.1), name='ball')
+        >>> collisions.remove('ball')
 
         """
         del self._obstacles[self.obstacle(name).name]
@@ -453,6 +503,12 @@ class Collisions:
         UnknownFrameError
             If there is no such link or obstacle.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> collisions = ik.load_robot('arm6').collisions
+        >>> collisions.ignore('base_link', 'tool_link')
+
         """
         self._choose(one, other, IGNORED)
 
@@ -464,6 +520,12 @@ class Collisions:
         ------
         UnknownFrameError
             If there is no such link or obstacle.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> collisions = ik.load_robot('arm6').collisions
+        >>> collisions.enable('base_link', 'tool_link')
 
         """
         self._choose(one, other, None)
@@ -569,6 +631,13 @@ class Collisions:
             [rad or m]; None = the present values.
         reach : float
             Pairs farther apart than this are left out [m].
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> collisions = ik.load_robot('arm6').collisions
+        >>> collisions.distances()
+        []
 
         """
         rows = self.measured(self._owner.q if q is None else q, reach)
