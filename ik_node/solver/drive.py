@@ -197,7 +197,7 @@ def step_towards(
 def _with_targets(table: JointTable, places: NDArray[np.int64] | slice, values: Array) -> Array:
     """Return the rows with targets at some places as the only preferences."""
     rows = table.rows.copy()
-    rows[(JOINT_TARGET_WEIGHT, JOINT_REST_ON, JOINT_TURNS), :] = 0.0
+    rows[JOINT_TARGET_WEIGHT] = rows[JOINT_REST_ON] = rows[JOINT_TURNS] = 0.0
     rows[JOINT_TARGET, places], rows[JOINT_TARGET_WEIGHT, places] = values, 1.0
     return rows
 

@@ -450,8 +450,9 @@ class JointTable:
         q (..., nq) are one or many configurations, and rows (..., 8, nq) their tables. As in the
         kernels, a value outside its limits may stay or move inwards.
         """
-        given = rows[..., JOINT_TARGET_WEIGHT, :] > 0.0
-        free = np.any(given, axis=tuple(range(given.ndim - 1)))
+        free = rows[..., JOINT_TARGET_WEIGHT, :] > 0.0
+        if free.ndim > 1:
+            free = free.reshape(-1, free.shape[-1]).any(axis=0)
         free[moved] = False
         if not free.any():
             return
