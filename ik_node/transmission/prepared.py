@@ -79,11 +79,11 @@ class PreparedTransmission:
         self._edits, self._revision = revision.edits, revision
         shared = self._direction_of(self._inverse)
         self.direction = shared.copied()
-        count = shared.given_count
-        direction = self.direction
-        self._inputs = tuple(
-            direction.field(name, count) for name in ('value_in', 'rate_in', 'effort_in')
+        direction, size = self.direction, shared.given_count
+        value, rate, effort = (
+            direction.field(name, size) for name in ('value_in', 'rate_in', 'effort_in')
         )
+        self._inputs = value, rate, effort, size
         self._arguments = (
             direction.chain.kernels.transmit,
             direction.moving,
@@ -150,8 +150,8 @@ class PreparedTransmission:
             if self._edits != revision.edits or (revision.lent and self._edits != revision.look()):
                 self._prepare()
             transmit, joints, packed, plan, data, results, places, poses = self._arguments
-            values, rates, efforts = self._inputs
-            gives, count = GIVES_POSITION | self._tracked, len(rates)
+            values, rates, efforts, size = self._inputs
+            gives, count = GIVES_POSITION | self._tracked, size
             try:
                 if poses:
                     self._give_poses(position)
@@ -161,14 +161,14 @@ class PreparedTransmission:
                 if velocity is not None:
                     rates[:] = velocity
                     gives |= GIVES_VELOCITY
-                    count += len(velocity) - len(rates)  # type: ignore[arg-type]
+                    count += len(velocity) - size  # type: ignore[arg-type]
                 if effort is not None:
                     efforts[:] = effort
                     gives |= GIVES_EFFORT
-                    count += len(effort) - len(rates)  # type: ignore[arg-type]
+                    count += len(effort) - size  # type: ignore[arg-type]
             except (ValueError, TypeError):
                 count = -1
-            if count != len(rates):  # a single number, or one that would have been repeated
+            if count != size:  # a single number, or one that would have been repeated
                 self._refuse(position, velocity, effort)
             q = self._q.copy()
             status = transmit(q, joints, packed, plan, data, gives)
@@ -185,7 +185,6 @@ class PreparedTransmission:
     def _refuse(self, *given: Any) -> None:
         """Raise the error for an argument with a wrong shape or number, if there is one."""
         self.direction.given_position(given[0])
-        count = len(self._inputs[1])
         for name, values in zip(('velocity', 'effort'), given[1:], strict=True):
             if values is not None:
-                finite(name, values, count)
+                finite(name, values, self._inputs[3])
