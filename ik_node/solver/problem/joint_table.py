@@ -452,7 +452,7 @@ class JointTable:
         """
         free = rows[..., JOINT_TARGET_WEIGHT, :] > 0.0
         if free.ndim > 1:
-            free = free.reshape(-1, free.shape[-1]).any(axis=0)
+            free = np.asarray(free.reshape(-1, free.shape[-1]).any(axis=0))
         free[moved] = False
         if not free.any():
             return
