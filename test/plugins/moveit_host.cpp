@@ -89,7 +89,7 @@ struct Host
     const moveit::core::RobotModel model("arm", moveit::core::JointModelGroup(members), variables);
     auto node = std::make_shared<rclcpp::Node>();
     if (file != "-") {
-      node->given["robot_description_kinematics.arm.ikr_file"] = file;
+      node->given["robot_description_kinematics.arm.ikr_file"] = rclcpp::Parameter(file);
     }
     plugin = pluginlib::classes<KinematicsBase>().at("ik_node_moveit::KinematicsPlugin")();
     std::puts(plugin->initialize(node, model, group, base, tips, 0.1) ? "opened" : "refused");

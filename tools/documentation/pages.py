@@ -14,6 +14,7 @@ from tools.documentation.commands import commands_page
 from tools.documentation.parameters import parameters_page
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+PLUGINS = REPOSITORY / 'plugins'
 # Files beside docs/ that pages link to, and their page on the site.
 SITE_PAGES = {
     'README.md#installation': 'installation.md',
@@ -22,6 +23,7 @@ SITE_PAGES = {
     'examples': 'examples.md',
     'examples/cpp': 'examples_cpp.md',
     'plugins/ik_node_moveit/README.md': 'plugin_moveit.md',
+    'plugins/ik_node_ros2_control/README.md': 'plugin_ros2_control.md',
     'config/ik_node.yaml': 'parameters.md',
     'ik_node/__init__.py': 'api/index.md',
     'CHANGELOG.rst': 'changelog.rst',
@@ -38,7 +40,10 @@ def write_pages(folder: Path) -> None:
         'parameters.md': parameters_page(),
         'examples.md': examples_page(),
         'examples_cpp.md': moved((REPOSITORY / 'examples/cpp/README.md').read_text()),
-        'plugin_moveit.md': moved((REPOSITORY / 'plugins/ik_node_moveit/README.md').read_text()),
+        **{
+            f'plugin_{name}.md': moved((PLUGINS / f'ik_node_{name}' / 'README.md').read_text())
+            for name in ('moveit', 'ros2_control')
+        },
         'contributing.md': moved((REPOSITORY / 'CONTRIBUTING.md').read_text()),
         'changelog.rst': (REPOSITORY / 'CHANGELOG.rst').read_text(),
         **{f'api/{name}': text for name, text in api_pages().items()},

@@ -32,6 +32,7 @@ namespace
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr double kClosed = 1e-6;  // largest residual of a closed loop [m, rad]
+constexpr double kShare = 0.05;   // of the largest step of a cycle: less is no motion
 constexpr std::array<const char *, 7> kParts = {"x", "y", "z", "qx", "qy", "qz", "qw"};
 
 using Reference = std::array<double, 7>;  // a pose; NaN = keep the last one
@@ -103,7 +104,6 @@ public:
     std::fill(reference_interfaces_.begin(), reference_interfaces_.end(), kNone);
     std::fill(state_interfaces_values_.begin(), state_interfaces_values_.end(), 0.0);
     failed_for_ = 0.0;
-    last_error_ = 0.0;
     return CallbackReturn::SUCCESS;
   }
 
@@ -295,7 +295,7 @@ private:
   bool report(int status)
   {
     double * value = state_interfaces_values_.data();
-    double loops = 0.0, total = 0.0;
+    double loops = 0.0;
     *value++ = status;
     if (status < 0) {
       return false;
@@ -309,13 +309,15 @@ private:
       const ik_node::Residual error = problem_->goal_error(goal);
       *value++ = error.position;
       *value++ = error.orientation;
-      total += error.position + error.orientation;
     }
-    // A goal that is too far for one cycle is approached; one out of reach is not for ever.
-    constexpr double kProgress = 1e-9;
-    const bool nearer = status == IK_NODE_STALLED && loops < kClosed && std::abs(
-      total - last_error_) > kProgress;
-    last_error_ = total;
+    // A goal that is too far for one cycle is approached. One that is out of reach is not, because
+    // the nearest configurations differ by rounding errors from cycle to cycle.
+    double motion = 0.0;
+    for (const int joint : motors_) {
+      motion = std::max(motion, std::abs(problem_->q()[joint] - q_[std::size_t(joint)]));
+    }
+    const bool nearer =
+      status == IK_NODE_STALLED && loops < kClosed && motion > kShare * max_joint_step_;
     return status == IK_NODE_CONVERGED || nearer;
   }
 
@@ -324,7 +326,6 @@ private:
   int steps_ = 0;                                  // budget of one cycle
   double max_joint_step_ = 0.0;                    // of a motor in one cycle [rad or m]
   double error_after_ = 0.0, failed_for_ = 0.0;    // [s]
-  double last_error_ = 0.0;                        // sum over the goals [m, rad]
   std::vector<int> motors_, links_;                // joints with a motor; links of goals
   std::vector<double> q_, lower_, upper_, poses_, positions_, quats_;
   std::vector<Reference> targets_;

@@ -1,61 +1,111 @@
-// Stub of rclcpp: a node that has parameters, and a log on the standard error stream.
+// Stub of rclcpp: nodes with parameters and subscriptions, whose callbacks the host calls.
 #pragma once
 
-#include <cstdio>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <variant>
+
+#include "rclcpp/logging.hpp"
 
 namespace rclcpp
 {
 
-class Logger
-{
-public:
-  explicit Logger(std::string name) : name_(std::move(name)) {}
-  const char * get_name() const {return name_.c_str();}
-
-private:
-  std::string name_;
-};
-
-inline Logger get_logger(const std::string & name) {return Logger(name);}
-
 class Parameter
 {
 public:
+  using Value = std::variant<std::string, std::int64_t, double>;
+
   Parameter() = default;
-  explicit Parameter(std::string value) : value_(std::move(value)) {}
-  std::string as_string() const {return value_;}
+  Parameter(std::string value) : value_(std::move(value)) {}
+  Parameter(const char * value) : value_(std::string(value)) {}
+  Parameter(int value) : value_(std::int64_t(value)) {}
+  Parameter(double value) : value_(value) {}
+  const std::string & as_string() const {return std::get<std::string>(value_);}
+  std::int64_t as_int() const {return std::get<std::int64_t>(value_);}
+  double as_double() const {return std::get<double>(value_);}
 
 private:
-  std::string value_;
+  Value value_;
 };
 
-class Node
+class Time
+{
+};
+
+class Duration
+{
+public:
+  explicit Duration(double seconds) : seconds_(seconds) {}
+  double seconds() const {return seconds_;}
+
+private:
+  double seconds_;
+};
+
+struct SystemDefaultsQoS
+{
+};
+
+struct SubscriptionBase
+{
+  virtual ~SubscriptionBase() = default;
+};
+
+namespace node_interfaces
+{
+
+class NodeParametersInterface
+{
+public:
+  virtual ~NodeParametersInterface() = default;
+  bool has_parameter(const std::string & name) const {return given.count(name) > 0;}
+  Parameter get_parameter(const std::string & name) const {return given.at(name);}
+
+  std::map<std::string, Parameter> given;
+};
+
+}  // namespace node_interfaces
+
+class Node : public node_interfaces::NodeParametersInterface
 {
 public:
   using SharedPtr = std::shared_ptr<Node>;
 
-  bool has_parameter(const std::string & name) const {return given.count(name) > 0;}
-
-  void declare_parameter(const std::string & name, const std::string & value)
+  void declare_parameter(const std::string & name, const Parameter & value)
   {
     if (!given.emplace(name, value).second) {
       throw std::runtime_error("parameter " + name + " is declared twice");
     }
   }
 
-  Parameter get_parameter(const std::string & name) const {return Parameter(given.at(name));}
+  const char * get_name() const {return "ik";}
+  Logger get_logger() const {return Logger("ik");}
 
-  std::map<std::string, std::string> given;
+  template <typename Message>
+  std::shared_ptr<SubscriptionBase> create_subscription(
+    const std::string & topic, const SystemDefaultsQoS &,
+    std::function<void(const Message &)> callback)
+  {
+    callbacks[topic] = [callback](const void * message) {
+        callback(*static_cast<const Message *>(message));
+      };
+    return std::make_shared<SubscriptionBase>();
+  }
+
+  std::map<std::string, std::function<void(const void *)>> callbacks;
 };
 
 }  // namespace rclcpp
 
-#define RCLCPP_LOG(level, logger, ...) \
-  (std::fprintf(stderr, "%s %s: ", level, (logger).get_name()), \
-  std::fprintf(stderr, __VA_ARGS__), std::fputc('\n', stderr))
-#define RCLCPP_ERROR(logger, ...) RCLCPP_LOG("ERROR", logger, __VA_ARGS__)
-#define RCLCPP_WARN(logger, ...) RCLCPP_LOG("WARN", logger, __VA_ARGS__)
+namespace rclcpp_lifecycle
+{
+
+class State
+{
+};
+
+}  // namespace rclcpp_lifecycle
