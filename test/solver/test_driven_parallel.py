@@ -82,25 +82,6 @@ def tool_of(left, right, side):
     return np.array((0.5 * (a[0] + b[0]) - up * dy, 0.5 * (a[1] + b[1]) + up * dx)), a, b
 
 
-@pytest.mark.parametrize('side', [1, -1])
-def test_driven_five_bar_tool_is_on_circle_intersection(side):
-    """On the side of the start."""
-    m = MECHANISMS['fivebar']()
-    for name in ('l2', 'r2'):
-        m.joints[name].set_limits('EZ', -np.inf, np.inf)
-    solver, rng = m.solver(), np.random.default_rng(9)
-    for _ in range(COUNT):
-        start, end = rng.uniform((1.2, 0.9), (2.2, 1.9), (2, 2)).tolist()
-        tool, a, b = tool_of(*start, side)
-        q0 = {'l1': start[0], 'r1': start[1]}
-        q0['l2'] = atan2(tool[1] - a[1], tool[0] - a[0]) - start[0]
-        q0['r2'] = atan2(tool[1] - b[1], tool[0] - b[0]) - start[1]
-        found = driven(m, solver, dict(zip(('l1', 'r1'), end, strict=True)), in_order(solver, q0))
-        there = m.naive(solver.joint_names, in_order(solver, found))
-        at = there.world(m.links['l_end'])[:2, 3]
-        np.testing.assert_allclose(at, tool_of(*end, side)[0], atol=1e-6)
-
-
 def elbows_apart(left, right):
     """Return the distance between the elbows of the five-bar."""
     return hypot(0.4 + 0.4 * (cos(right) - cos(left)), 0.4 * (sin(right) - sin(left)))

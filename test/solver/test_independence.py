@@ -1,9 +1,7 @@
 """Independent chains in any order, and independent solvers and threads."""
 
-from concurrent.futures import ThreadPoolExecutor
 from itertools import permutations
 
-from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
 import numpy as np
 import pytest
@@ -60,24 +58,3 @@ def problems(mechanism, solver, count):
         }
         for _ in range(count)
     ]
-
-
-def test_solvers_in_two_threads_give_sequential_answers():
-    """To the last bit."""
-    options = SolverOptions(restarts=3)
-    names = ('hexapod', 'arm7', 'two_arm_box', 'arm7')
-    work = []
-    for name in names:
-        m = MECHANISMS[name]()
-        solver = m.solver(options)
-        work.append((solver, solver.q, problems(m, solver, 60)))
-
-    def run(part):
-        solver, q0, goals = part
-        return [solver.solve_pose(goal, q0).q for goal in goals]
-
-    one_by_one = [run(part) for part in work]
-    with ThreadPoolExecutor(len(work)) as pool:
-        together = list(pool.map(run, work))
-    for first, second in zip(one_by_one, together, strict=True):
-        np.testing.assert_array_equal(first, second)

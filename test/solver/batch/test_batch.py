@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from ik_node.model.goal import Goal
-from ik_node.native import is_compiled
 from ik_node.solver.batch.batch_input import many_poses
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
@@ -23,17 +22,6 @@ def test_batch_equals_single_solves(name):
     singles = one_by_one(solver, goals, starts)
     for threads in (1, 3):
         same(solver.solve_batch(goals, starts, threads=threads), singles)
-
-
-@pytest.mark.parametrize('threads', [2, None])
-def test_number_of_threads_does_not_change_batch(threads):
-    """For many problems."""
-    _, solver, goals, starts = batch_of('arm6', 150 if is_compiled() else 18)
-    alone = solver.solve_batch(goals, starts, threads=1)
-    assert 0.5 < alone.converged.mean() < 1.0, 'there are both kinds of goals'
-    shared = solver.solve_batch(goals, starts, threads=threads)
-    for name in ('q', 'status', 'iterations', 'starts'):
-        np.testing.assert_array_equal(getattr(shared, name), getattr(alone, name))
 
 
 @pytest.mark.parametrize('start', ['present', 'given'])

@@ -8,7 +8,6 @@ import time
 from ik_node.errors import OptionError, ShapeError, UnknownFrameError
 from ik_node.native import is_compiled
 from ik_node.solver.batch import batch_run
-from ik_node.solver.batch.batch_work import BatchChain
 from ik_node.solver.options import SolverOptions
 import numpy as np
 import pytest
@@ -70,27 +69,6 @@ def test_batch_threads_run_concurrently(arm, monkeypatch):
     assert helpers() == []
 
 
-def test_interrupt_ends_batch_within_a_chunk(arm, monkeypatch):
-    """The solver works afterwards."""
-    solver, goals, starts = arm
-    many = {name: (np.tile(p, (1000, 1)), np.tile(r, (1000, 1))) for name, (p, r) in goals.items()}
-    wanted = solver.solve_batch(goals, starts)
-    monkeypatch.setattr(batch_run, 'MOST', 8)
-    monkeypatch.setattr(batch_run, 'PERIOD', 0.0)
-    told = []
-
-    def progress(done, total):
-        told.append(done)
-        if len(told) == 3:
-            signal.raise_signal(signal.SIGINT)
-
-    with pytest.raises(KeyboardInterrupt):
-        solver.solve_batch(many, np.tile(starts, (1000, 1)), threads=2, progress=progress)
-    assert told[-1] < 1000 * COUNT
-    assert helpers() == []
-    np.testing.assert_array_equal(solver.solve_batch(goals, starts).q, wanted.q)
-
-
 def test_signal_during_compiled_code_ends_batch_soon(arm, monkeypatch):
     """The signal arrives while compiled code runs."""
     solver, goals, starts = arm
@@ -137,16 +115,6 @@ def test_error_in_any_thread_is_raised_and_ends_batch(arm, monkeypatch, where):
     with pytest.raises(MemoryError, match='as it may be'):
         solver.solve_batch(goals, starts, threads=2, progress=progress)
     assert helpers() == []
-
-
-def test_each_thread_has_one_workspace_per_chain(arm, monkeypatch):
-    """However many problems there are, a thread has one workspace for a chain."""
-    solver, goals, starts = arm
-    made = []
-    make = BatchChain.workspace
-    monkeypatch.setattr(BatchChain, 'workspace', lambda self: made.append(1) or make(self))
-    solver.solve_batch(goals, starts, threads=2)
-    assert len(made) <= 3  # one more to load the kernel with
 
 
 def test_concurrent_batches_do_not_interfere():

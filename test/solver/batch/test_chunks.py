@@ -33,13 +33,6 @@ def test_results_are_in_the_order_of_chunks():
     assert told == [10 * n for n in range(1, 13)]
 
 
-@pytest.mark.parametrize('count', [0, 1])
-def test_few_chunks_are_run(count):
-    """None and one."""
-    with ThreadPoolExecutor(2) as executor:
-        assert list(run_chunks(executor, work.add, 5, chunks(count))) == [5] * count
-
-
 def test_number_of_chunks_in_memory_is_bounded():
     """A chunk is only made when there is room, for a thousand chunks and for a slow consumer."""
     made, yielded, most = [0], 0, 0

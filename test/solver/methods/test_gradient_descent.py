@@ -2,8 +2,8 @@
 
 from math import nan
 
-from ik_node.errors import IkError, OptionError
-from ik_node.solver.options import COST_METHODS, SolverOptions
+from ik_node.errors import IkError
+from ik_node.solver.options import COST_METHODS
 from ik_node.solver.status import Status
 import numpy as np
 import pytest
@@ -27,6 +27,7 @@ def test_fixed_rate_stops_below_threshold_as_stalled():
     assert found.solution.status is Status.STALLED
     assert 5 < found.solution.iterations < 500
     assert all(point.position >= 0.02 for point in found.points[:-1])
+    assert 'the distance is below distance_threshold' in found.solution.message
 
 
 def test_stop_within_tolerance_is_converged():
@@ -43,12 +44,6 @@ def test_fixed_rate_without_threshold_oscillates():
     assert found.solution.status is Status.TIMEOUT
     late = np.array([point.position for point in found.points[-100:]])
     assert 1e-3 < late.max() < 0.1
-
-
-def test_proportional_rate_does_not_oscillate():
-    """A learning rate of 0 selects it."""
-    found = solve(desk_arm(), {'target': (TARGET, UNIT)}, max_iterations=2000)
-    assert found.solution.status is Status.CONVERGED
 
 
 def test_one_sweep_equals_rule_of_source():
@@ -159,13 +154,6 @@ def test_comfort_that_returns_no_number_is_refused(method):
             solve(m, GOAL, method=method, comfort=lambda _, bad=bad: bad)
 
 
-def test_methods_without_cost_refuse_comfort():
-    """The others refuse it by name, and name those that take it."""
-    for method in ('dls', 'sdls', 'ccd', 'pseudo_inverse', 'jacobian_transpose'):
-        with pytest.raises(OptionError, match='with method gradient_descent or slsqp only'):
-            SolverOptions(method=method, comfort=comfort)
-
-
 def test_comfort_gets_copy_of_q():
     """It is given a copy."""
     m = MECHANISMS['planar']()
@@ -180,12 +168,3 @@ def test_comfort_gets_copy_of_q():
         for function in (comfort, meddle)
     ]
     assert same[0].tolist() == same[1].tolist()
-
-
-def test_message_names_distance_threshold_that_ended_the_descent():
-    """A better answer was possible, but not asked for."""
-    m = desk_arm()
-    options = {'learning_rate': 0.02, 'distance_threshold': 0.02, 'max_iterations': 500}
-    found = solve(m, {'target': (TARGET, UNIT)}, **options).solution
-    assert found.status is Status.STALLED
-    assert 'the distance is below distance_threshold' in found.message

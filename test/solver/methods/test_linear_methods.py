@@ -144,20 +144,6 @@ def test_transpose_meets_position_before_orientation():
     assert end.orientation / start.orientation > 2 * end.position / start.position
 
 
-@pytest.mark.parametrize('method', ['jacobian_transpose', 'pseudo_inverse', 'dls', 'slsqp'])
-def test_every_method_moves_seven_joint_arm_to_position(method):
-    """The example of the overview."""
-    m = MECHANISMS['arm7']()
-    m.goals['hand_goal'].set_goal_dof('X', 'Y', 'Z')
-    solver = m.solver()
-    goals = {'hand_goal': ((0.3, 0.4, 0.6), UNIT)}
-    options = {'method': method, 'use_svd': method == 'dls', 'max_iterations': 400}
-    found = traced(m, goals, **options).solution
-    assert found.status is Status.CONVERGED
-    reached, _ = m.pose_of('hand', solver.joint_names, found.q)
-    np.testing.assert_allclose(reached, (0.3, 0.4, 0.6), atol=1e-6)
-
-
 @pytest.mark.parametrize(
     ('at', 'wanted', 'step'),
     [

@@ -3,11 +3,7 @@
 import subprocess
 import sys
 
-from ik_node.robot import load_robot
-from ik_node.solver.options import SolverOptions
-from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
-from ik_node.solver.stepping import trace
 import numpy as np
 import pytest
 from support.mechanisms import MECHANISMS
@@ -75,20 +71,3 @@ for method in ('sdls', 'slsqp'):
     done = subprocess.run(run, cwd=repository, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ['sdls False', 'slsqp True']
-
-
-@pytest.mark.parametrize(
-    ('robot_name', 'method'), [('hexapod', 'slsqp'), ('fivebar', 'slsqp'), ('hexapod', 'sdls')]
-)
-def test_hexapod_platform_and_five_bar_tool_reach_goals(repository, robot_name, method):
-    """Two robots of the gallery."""
-    robot = load_robot(repository / 'urdf' / f'{robot_name}.urdf')
-    link = {'hexapod': 'platform_link'}.get(robot_name, list(robot.links)[-1])
-    dof = 'X Y Z EX EY EZ' if robot_name == 'hexapod' else 'X Y'
-    goal = robot.add_goal(link, name='goal', dof=dof)
-    goal.set_position(*(goal.position + np.array([0.004, 0.003, 0.0])))
-    tree = Solver(robot).tree
-    options = SolverOptions(method=method)
-    found = trace(tree, robot.q, options).solution
-    assert found.status is Status.CONVERGED
-    assert max(e.position for e in found.closure_errors.values()) < 1e-6

@@ -50,17 +50,6 @@ def test_traced_answer_equals_solve_pose():
         assert solution.iterations == watched.solution.iterations
 
 
-def test_trace_has_points_of_every_chain():
-    """Two arms: two runs of points, one after the other."""
-    m = MECHANISMS['two_arms']()
-    solver = m.solver()
-    goals = {n: m.pose_of(g.child.name) for n, g in m.goals.items()}
-    found = trace(solver.tree, solver.q + 0.1, SolverOptions(restarts=0), goals)
-    chains = [point.chain for point in found.points]
-    assert chains == sorted(chains)
-    assert set(chains) == {0, 1}
-
-
 def test_trace_refuses_unknown_goal_and_invalid_pose():
     """A pose for no goal, and one that is none, are refused."""
     _, tree, q, _ = parts()
