@@ -71,10 +71,10 @@ class Assembly(SolveResult):
             )
             return f'joint limits prevent closing: without limits it would close, with {where}'
         if max(max(error) for error in loops.values()) <= LARGEST_ROUNDING + CLOSED:
-            wanted = _tolerance(max(max(error) for error in loops.values()))
+            target = _tolerance(max(max(error) for error in loops.values()))
             return (
                 'joint limits are not the reason: the gap is small, but larger than the digits of '
-                f'the description explain; `tolerance: {wanted}` of a closure accepts it'
+                f'the description explain; `tolerance: {target}` of a closure accepts it'
             )
         least = max(self.least_errors.values(), key=max, default=None)
         text = 'it would not close without joint limits either'
@@ -147,12 +147,12 @@ def _without_limits(solver: Solver, q: Array) -> tuple[Solution, dict[str, float
     answers = problem.run(free, rows, SolverOptions(restarts=20).packed(), 0.0)
     table.follow(free)
     against = {}
-    for at, (joint, dof) in enumerate(tree.owner):
+    for index, (joint, dof) in enumerate(tree.owner):
         lower, upper = float(joint.min_dof_limit[dof]), float(joint.max_dof_limit[dof])
         if dof.is_rotation:
-            free[at] = nearest_turn(free[at], min(max(q[at], lower), upper), lower, upper)
-        if not lower - OUTSIDE <= free[at] <= upper + OUTSIDE:
-            against[tree.names[at]] = float(free[at])
+            free[index] = nearest_turn(free[index], min(max(q[index], lower), upper), lower, upper)
+        if not lower - OUTSIDE <= free[index] <= upper + OUTSIDE:
+            against[tree.names[index]] = float(free[index])
     return Solution(free, answers, 0.0, tree.names), against
 
 

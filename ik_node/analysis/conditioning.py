@@ -101,11 +101,11 @@ def conditioning(
     if not drives.any():
         drives[:] = True
     ends = np.cumsum(chain.flat.row_counts)
-    wanted = int(ends[at]) - len(axes) + np.array([axes.index(dof) for dof in counted], int)
+    target = int(ends[at]) - len(axes) + np.array([axes.index(dof) for dof in counted], int)
     turns = [int(ends[at]) - len(axes) + k for k, dof in enumerate(axes) if dof.is_rotation]
     of_goal = range(int(ends[at]) - len(axes), int(ends[at]))
     held = [
-        row for row in range(int(ends[-1])) if row not in of_goal or row in {*turns} - {*wanted}
+        row for row in range(int(ends[-1])) if row not in of_goal or row in {*turns} - {*target}
     ]
     slack = max((each.slack for each in chain.redundancies), default=0.0)
     found: list[Array] = [np.zeros(0)]
@@ -113,7 +113,7 @@ def conditioning(
         jacobians = np.array(
             [chain.linearise_by_size(one, table.rows, packed)[1] for one in q[first:][:_TOGETHER]]
         )[:, :, free]
-        found.append(_ratios(jacobians[:, held], jacobians[:, wanted], drives, slack))
+        found.append(_ratios(jacobians[:, held], jacobians[:, target], drives, slack))
     return np.concatenate(found)
 
 
@@ -125,7 +125,7 @@ def _ratios(held: Array, moved: Array, drives: NDArray[np.bool_], slack: float) 
     the rows that count; `drives` (free values,): True for the motors; `slack`: singular values of
     `held` below this are rounding.
     """
-    found = np.zeros(len(held))
+    result = np.zeros(len(held))
     _, sizes, directions = np.linalg.svd(held, full_matrices=True)
     ranks = np.sum(sizes > zero_of(sizes, slack)[:, None], axis=1)
     for rank in np.unique(ranks):
@@ -136,5 +136,5 @@ def _ratios(held: Array, moved: Array, drives: NDArray[np.bool_], slack: float) 
             rates = rates @ np.linalg.pinv(motions[:, drives])
         if 0 < rates.shape[1] <= rates.shape[2]:
             speeds = np.linalg.svd(rates, compute_uv=False)
-            found[some] = speeds[:, -1] / np.maximum(speeds[:, 0], 1e-300)
-    return found
+            result[some] = speeds[:, -1] / np.maximum(speeds[:, 0], 1e-300)
+    return result

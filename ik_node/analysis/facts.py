@@ -112,13 +112,13 @@ def _follows(joint: Joint, dof: DOF) -> dict[str, Any] | None:
 
 def _tree(roots: Sequence[Joint | Link]) -> list[dict[str, Any]]:
     """Return every link after its parent link, with the joint between them."""
-    found: list[dict[str, Any]] = []
+    result: list[dict[str, Any]] = []
     stack: list[tuple[Joint | Link, int, str | None]] = [(root, 0, None) for root in roots[::-1]]
     while stack:
         frame, depth, parent = stack.pop()
         joint = frame if isinstance(frame, Joint) else None
         link = frame.child if isinstance(frame, Joint) else frame
-        found.append(
+        result.append(
             {
                 'link': None if link is None else link.name,
                 'parent': parent,
@@ -133,7 +133,7 @@ def _tree(roots: Sequence[Joint | Link]) -> list[dict[str, Any]]:
             for child in children[::-1]
             if isinstance(child, Joint) and not child.is_closure
         ]
-    return found
+    return result
 
 
 def _loop(

@@ -101,7 +101,7 @@ class FilePose:
 
     def gaps(self) -> dict[str, FileGap]:
         """Return the gap of every loop, and the largest motion of its joints until now."""
-        found = {}
+        result = {}
         for name, gap in self._gaps.items():
             joints = [joint for branch in loop_branches(self._closures[name]) for joint in branch]
             moved = {joint: self._motion(joint) for joint in joints}
@@ -109,19 +109,19 @@ class FilePose:
             if most is not None and moved[most][0] > 0.0:
                 motion, unit = moved[most]
                 gap = gap._replace(joint=most.name, motion=motion, unit=unit)
-            found[name] = gap
-        return found
+            result[name] = gap
+        return result
 
     def _all_values(self) -> dict[Joint, tuple[Array, Array]]:
         return {each: (each.dof_values.copy(), each.matrix_dof.copy()) for each in self._joints}
 
     def _measured(self) -> dict[str, FileGap]:
-        found = {}
+        result = {}
         for name, closure in self._closures.items():
             rows, count = closure.get_residual(), request_of(closure).metre_row_count
             position, orientation = (float(np.linalg.norm(x)) for x in np.split(rows, [count]))
-            found[name] = FileGap(position, orientation, loop_length(closure))
-        return found
+            result[name] = FileGap(position, orientation, loop_length(closure))
+        return result
 
     def _motion(self, joint: Joint) -> tuple[float, str]:
         """Return the largest motion of a joint and its unit; that of a ball joint is one angle."""
@@ -140,7 +140,7 @@ def gap_notes(gaps: Mapping[str, FileGap]) -> list[str]:
     A note begins with `WARNING` if rounding in the file does not explain the gap.
     """
     order = sorted(gaps.items(), key=lambda each: -max(each[1].share, each[1].orientation))
-    found = []
+    result = []
     for name, gap in order:
         if max(gap[:2]) <= CLOSED:
             continue
@@ -155,9 +155,9 @@ def gap_notes(gaps: Mapping[str, FileGap]) -> list[str]:
                 f'{WARNING}{text}. If the file was made with the loop closed, a length, a sign or '
                 'an axis in it is wrong'
             )
-        found.append(text)
-    merge_alike(found)
-    return found
+        result.append(text)
+    merge_alike(result)
+    return result
 
 
 def _largest(gaps: Mapping[str, FileGap]) -> float:

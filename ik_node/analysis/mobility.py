@@ -124,10 +124,10 @@ class Mobility(int):
 
         """
         zero = float(zero_of(_singular_values(self._loops)))
-        found = _redundant(self._loops, _ranks_by_elimination, zero)
-        if sum(found.values()) != self.redundant_rows:  # very near a singularity
-            found = _redundant(self._loops, _ranks_by_prefix, zero)
-        return found
+        result = _redundant(self._loops, _ranks_by_elimination, zero)
+        if sum(result.values()) != self.redundant_rows:  # very near a singularity
+            result = _redundant(self._loops, _ranks_by_prefix, zero)
+        return result
 
     @cached_property
     def implied_rows(self) -> dict[str, tuple[int, ...]]:
@@ -137,14 +137,14 @@ class Mobility(int):
         If a combination of rows is redundant, the last one of them counts as redundant.
         """
         zero = float(zero_of(_singular_values(self._loops)))
-        found: dict[str, tuple[int, ...]] = {}
+        result: dict[str, tuple[int, ...]] = {}
         for part in self._loops:
             names = [(name, row) for name, rows in part.closures for row in range(rows)]
             blocks = np.split(part.by_size, len(part.by_size))
             for (name, row), rank in zip(names, _ranks_by_elimination(blocks, zero), strict=True):
                 if rank == 0:
-                    found[name] = (*found.get(name, ()), row)
-        return found
+                    result[name] = (*result.get(name, ()), row)
+        return result
 
     @property
     def frozen(self) -> list[tuple[str, ...]]:
@@ -218,7 +218,7 @@ def mobility_of(
 
     """
     tree = solver.tree
-    place = {name: at for at, name in enumerate(closure_order)}
+    place = {name: index for index, name in enumerate(closure_order)}
     requests = closure_requests(tree)
     requests.sort(key=lambda request: place.get(request.name, len(place)))
     problem, options = Problem(tree, requests), SolverOptions()
@@ -245,7 +245,7 @@ def mobility_of(
         moved |= {follower for follower, master in table.masters.items() if master in moved}
         loops.append(
             _Loops(
-                tuple(tree.names[at] for at in sorted(moved)),
+                tuple(tree.names[index] for index in sorted(moved)),
                 tuple(zip(chain.names.constraints, chain.flat.row_counts, strict=True)),
                 jacobian,
                 by_size,
@@ -258,14 +258,14 @@ def _redundant(
     loops: Iterable[_Loops], ranks: Callable[[list[Array], float], list[int]], zero: float
 ) -> dict[str, int]:
     """Return the number of redundant rows of each closure that has any."""
-    found: dict[str, int] = {}
+    result: dict[str, int] = {}
     for part in loops:
         ends = np.cumsum([rows for _, rows in part.closures])
         blocks = np.split(part.by_size, ends[:-1])
         for (name, rows), rank in zip(part.closures, ranks(blocks, zero), strict=True):
             if rank < rows:
-                found[name] = rows - rank
-    return found
+                result[name] = rows - rank
+    return result
 
 
 def _ranks_by_elimination(blocks: list[Array], zero: float) -> list[int]:

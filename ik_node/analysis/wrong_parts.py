@@ -62,17 +62,17 @@ def fixed_values(robot: AnalysedRobot) -> dict[str, str]:
     tree = Solver(robot, SolverOptions()).tree
     table = JointTable(tree)
     held: dict[str, str] = {}
-    for at, (joint, dof) in enumerate(tree.owner):
+    for index, (joint, dof) in enumerate(tree.owner):
         if joint.min_dof_limit[dof] == joint.max_dof_limit[dof]:
-            held[tree.names[at]] = 'limits'
+            held[tree.names[index]] = 'limits'
         elif joint.locked[dof]:
-            held[tree.names[at]] = 'locked'
-        elif table.upper[at] - table.lower[at] <= NO_ROOM:
-            held[tree.names[at]] = 'followers'
+            held[tree.names[index]] = 'locked'
+        elif table.upper[index] - table.lower[index] <= NO_ROOM:
+            held[tree.names[index]] = 'followers'
     fixed = [tree.names.index(name) for name in held]
-    fixed += [table.masters[at] for at in fixed if at in table.masters]
-    for at, why in _held_by_loops(robot, table, fixed).items():
-        held.setdefault(tree.names[at], why)
+    fixed += [table.masters[index] for index in fixed if index in table.masters]
+    for index, why in _held_by_loops(robot, table, fixed).items():
+        held.setdefault(tree.names[index], why)
     for follower, master, polynomial in table.followers:
         slope = np.polynomial.Polynomial(polynomial).deriv()(robot.q[master])
         if tree.names[master] in held or abs(slope) < NONE:
@@ -92,29 +92,29 @@ def _held_by_loops(robot: AnalysedRobot, table: JointTable, fixed: list[int]) ->
     for chain in problem.chains:
         _, jacobian, _ = chain.linearise_by_size(robot.q, rows, options.packed())
         places = chain.flat.var_q.tolist()
-        free = [at for at, place in enumerate(places) if place not in fixed]
+        free = [index for index, place in enumerate(places) if place not in fixed]
         if not free:
             continue
         known = redundancies.get(frozenset(chain.names.constraints))
         chosen = np.isin(np.arange(len(places)), free)
         motions = null_space(without_rounding(jacobian, chosen, known))
         parts = np.max(np.abs(motions), axis=1, initial=0.0)
-        still = [places[at] for at, most in zip(free, parts, strict=True) if most < NONE]
+        still = [places[index] for index, most in zip(free, parts, strict=True) if most < NONE]
         held.update(dict.fromkeys(still, 'loops'))
         if motions.shape[1] == 1:
-            moved = {places[at]: part for at, part in zip(free, motions[:, 0], strict=True)}
+            moved = {places[index]: part for index, part in zip(free, motions[:, 0], strict=True)}
             if _leaves_limits(moved, table, robot.q) and _leaves_limits(
-                {at: -part for at, part in moved.items()}, table, robot.q
+                {index: -part for index, part in moved.items()}, table, robot.q
             ):
-                rest = [at for at in moved if at not in held]
+                rest = [index for index in moved if index not in held]
                 held.update(dict.fromkeys(rest, 'loops and limits'))
     # The columns of a ball joint are rotations about its axes, not derivatives of its angles.
     balls = [joint for joint, dof in tree.owner if dof.is_rotation and joint.dof_flags[3:].all()]
     loose = {id(ball) for ball in balls if not _all_turns(ball, tree, held)}
     return {
-        at: why
-        for at, why in held.items()
-        if not (tree.owner[at][1].is_rotation and id(tree.owner[at][0]) in loose)
+        index: why
+        for index, why in held.items()
+        if not (tree.owner[index][1].is_rotation and id(tree.owner[index][0]) in loose)
     }
 
 
@@ -129,7 +129,7 @@ def _leaves_limits(motion: dict[int, float], table: JointTable, q: Array) -> boo
 
 def _all_turns(ball: Joint, tree: Tree, held: Container[int]) -> bool:
     """Return True if all three angles of a ball joint are in `held`."""
-    turns = [at for at, (j, dof) in enumerate(tree.owner) if j is ball and dof.is_rotation]
+    turns = [index for index, (j, dof) in enumerate(tree.owner) if j is ball and dof.is_rotation]
     return all(turn in held for turn in turns)
 
 
@@ -141,7 +141,7 @@ def blocking_followers(robot: AnalysedRobot, held: dict[str, str]) -> list[dict[
     could move with the opposite sign of the linear coefficient.
     """
     tree = Solver(robot, SolverOptions()).tree
-    table, found = JointTable(tree), []
+    table, result = JointTable(tree), []
     limits = [(joint.min_dof_limit[dof], joint.max_dof_limit[dof]) for joint, dof in tree.owner]
     for follower, master, polynomial in table.followers:
         if held.get(tree.names[master]) != 'followers':
@@ -150,23 +150,23 @@ def blocking_followers(robot: AnalysedRobot, held: dict[str, str]) -> list[dict[
         opposite = (polynomial[0], -polynomial[1], *polynomial[2:])
         ends = np.polynomial.Polynomial(opposite)(np.clip(limits[master], -FAR, FAR))
         room = min(ends.max(), high) - max(ends.min(), low)
-        found.append(
+        result.append(
             {
                 'name': tree.names[follower],
                 'master': tree.names[master],
                 'opposite_sign': bool(room > NO_ROOM),
             }
         )
-    return found
+    return result
 
 
 def still_links(robot: AnalysedRobot, held: dict[str, str]) -> list[str]:
     """Return the links that do not move, because no joint above them can move."""
-    found = []
+    result = []
     for name, link in robot.links.items():
         if not any(set(joint.value_names) - set(held) for joint in joints_above(link)):
-            found.append(name)
-    return found
+            result.append(name)
+    return result
 
 
 def wrong_axes(robot: AnalysedRobot, result: Assembly) -> list[dict[str, Any]]:

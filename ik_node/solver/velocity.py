@@ -251,8 +251,8 @@ def unit_twist(
     if array.shape == (3,) and not turns:
         array = np.concatenate((array, np.zeros(3)))
     if array.shape not in ((2, 3), (6,)):
-        wanted = 'linear (3,) and angular (3,) velocity'
-        raise ShapeError(what, wanted if turns else f'{wanted}, or (3,)', f'shape {array.shape}')
+        target = 'linear (3,) and angular (3,) velocity'
+        raise ShapeError(what, target if turns else f'{target}, or (3,)', f'shape {array.shape}')
     if not (np.abs(array) <= LARGEST).all():
         raise ShapeError(what, f'finite numbers within {LARGEST:g}', shown(array.tolist()))
     x, y, z, a, b, c = array.ravel().tolist()

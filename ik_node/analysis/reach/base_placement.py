@@ -75,7 +75,7 @@ class BasePlacement:
         around = uniform_filter(self.counts.astype(np.float64), 3, mode=modes)
         order = np.lexsort((-around.ravel(), -self.counts.ravel()))[:count]
         i, j, k = np.unravel_index(order, self.counts.shape)
-        found: Array = np.stack(
+        result: Array = np.stack(
             (self.x[i], self.y[j], self.yaw[k], self.counts[i, j, k].astype(np.float64)), axis=1
         )
-        return found
+        return result

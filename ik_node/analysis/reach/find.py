@@ -122,14 +122,14 @@ class ReachFinder:
     def box(self) -> tuple[Array, Array]:
         """Return the least and the largest coordinates of the reach, shape (3,) each [m]."""
         ends = []
-        for at, axis in enumerate('xyz'):
+        for index, axis in enumerate('xyz'):
             if axis not in self.moves:
-                ends.append((float(self.home[at]),) * 2)
+                ends.append((float(self.home[index]),) * 2)
                 continue
             self._robot.add_goal(self._link, name=_FAR, dof=axis, priority=1)
             try:
                 # The third axis is free, so any other one serves.
-                ends.append(self._ends(at, (at + 1) % 3, None))
+                ends.append(self._ends(index, (index + 1) % 3, None))
             finally:
                 self._robot.remove_goal(_FAR)
         low, high = np.array(ends).T

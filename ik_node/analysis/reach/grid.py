@@ -34,21 +34,21 @@ class Grid:
 
     def index(self, rows: Ints) -> Ints:
         """Return the indices (n, d) along the steps of the points with some numbers (n,)."""
-        found: Ints = np.stack(np.unravel_index(rows, self.shape), axis=-1)
-        return found
+        result: Ints = np.stack(np.unravel_index(rows, self.shape), axis=-1)
+        return result
 
     def points(self, rows: Ints) -> Array:
         """Return the positions (n, 3) [m] of the points with some numbers (n,)."""
-        found: Array = self.origin + self.index(rows) @ self.steps
-        return found
+        result: Array = self.origin + self.index(rows) @ self.steps
+        return result
 
     def nearest(self, points: Array) -> Ints:
         """Return the numbers (n,) of the points nearest to others (n, 3); -1 = off the grid."""
         index = np.rint((points - self.origin) @ np.linalg.pinv(self.steps)).astype(np.int64)
         inside = ((index >= 0) & (index < self.shape)).all(axis=-1)
-        found: Ints = np.full(len(points), -1)
-        found[inside] = np.ravel_multi_index(tuple(index[inside].T), self.shape)
-        return found
+        result: Ints = np.full(len(points), -1)
+        result[inside] = np.ravel_multi_index(tuple(index[inside].T), self.shape)
+        return result
 
     def around(self, rows: Ints) -> list[tuple[Ints, Ints]]:
         """
@@ -57,13 +57,13 @@ class Grid:
         `rows` (n,): numbers of the points. Returns for each direction the numbers of the
         neighbours, and of the points that they belong to. Diagonal directions come first.
         """
-        index, found = self.index(rows), []
+        index, result = self.index(rows), []
         for shift in self._shifts:
             there = index + shift
             inside = ((there >= 0) & (there < self.shape)).all(axis=1)
             numbers = np.ravel_multi_index(tuple(there[inside].T), self.shape)
-            found.append((np.asarray(numbers, dtype=np.int64), rows[inside]))
-        return found
+            result.append((np.asarray(numbers, dtype=np.int64), rows[inside]))
+        return result
 
     @cached_property
     def _shifts(self) -> Ints:

@@ -71,12 +71,12 @@ def angles_between(one: Array, other: Array, *, roll: bool) -> Array:
     `roll`: True to count rotations about z too; otherwise the angles are those between the z axes.
     Returns shape (n, m).
     """
-    found: Array
+    result: Array
     if roll:
-        found = 2.0 * np.arccos(np.clip(np.abs(one @ other.T), 0.0, 1.0))
+        result = 2.0 * np.arccos(np.clip(np.abs(one @ other.T), 0.0, 1.0))
     else:
-        found = np.arccos(np.clip(z_axes(one) @ z_axes(other).T, -1.0, 1.0))
-    return found
+        result = np.arccos(np.clip(z_axes(one) @ z_axes(other).T, -1.0, 1.0))
+    return result
 
 
 def z_axes(quats: Array) -> Array:

@@ -92,8 +92,8 @@ class Spread(Generic[AnyGrid]):
     @property
     def reached(self) -> Bools:
         """Return True for each pose (K * N,) that the link reaches."""
-        found: Bools = self.status == Status.CONVERGED
-        return found
+        result: Bools = self.status == Status.CONVERGED
+        return result
 
     @property
     def decided(self) -> Bools:
@@ -191,8 +191,8 @@ class Spread(Generic[AnyGrid]):
         from scipy.ndimage import distance_transform_cdt
 
         shaped = ~marked.reshape(self.grid.shape)
-        found: NDArray[Any] = distance_transform_cdt(shaped, metric='chessboard').ravel()
-        return found
+        result: NDArray[Any] = distance_transform_cdt(shaped, metric='chessboard').ravel()
+        return result
 
     def _spread(self, k: int, fresh: Ints, progress: Callable[[], None]) -> None:
         """Spread solutions from newly reached points to neighbours until none is added."""

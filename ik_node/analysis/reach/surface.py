@@ -66,7 +66,7 @@ def _means(numbers: Ints, places: Array, count: int) -> Array:
     at = numbers.ravel()
     total = np.maximum(np.bincount(at, minlength=count), 1)
     flat = places.reshape(-1, 3)
-    found: Array = np.stack(
+    result: Array = np.stack(
         [np.bincount(at, flat[:, k], minlength=count) / total for k in range(3)], axis=1
     )
-    return found
+    return result

@@ -121,8 +121,8 @@ class ReachVolume:
     @cached_property
     def share(self) -> NDArray[np.float32]:
         """Return the share of the orientations that are reached in each cell, (nx, ny, nz)."""
-        found: NDArray[np.float32] = np.mean(self._row >= 0, axis=0, dtype=np.float32)
-        return found
+        result: NDArray[np.float32] = np.mean(self._row >= 0, axis=0, dtype=np.float32)
+        return result
 
     @property
     def centres(self) -> tuple[Array, Array, Array]:
@@ -350,8 +350,8 @@ class ReachVolume:
         number = np.floor((at - self.origin[along]) / self.cell + 0.5)
         if not 0 <= number < self.shape[along]:
             return np.zeros(np.delete(self.shape, along), dtype=np.float32)
-        found: NDArray[np.float32] = np.take(self.share, int(number), axis=along)
-        return found
+        result: NDArray[np.float32] = np.take(self.share, int(number), axis=along)
+        return result
 
     def surface(self, level: float = 0.5) -> tuple[Array, NDArray[np.int64]]:
         """
@@ -589,7 +589,7 @@ class ReachVolume:
             reached = np.unpackbits(bits, count=count).astype(np.bool_)
             if len(q) != np.count_nonzero(reached):
                 raise ValueError(f'{len(q)} configurations for {np.count_nonzero(reached)} cells')
-            found = cls(
+            result = cls(
                 robot=str(arrays['robot']),
                 link=str(arrays['link']),
                 joint_names=names,
@@ -606,4 +606,4 @@ class ReachVolume:
             raise DescriptionError(
                 f'not a map of reach: {type(error).__name__} {error}', source=str(path)
             ) from None
-        return found
+        return result

@@ -223,15 +223,15 @@ class SolveWorker:
                 # As in concurrent.futures, the future gets the exception, and the thread goes on.
                 outcome = error
             with self.lock:
-                wanted = not job.dropped
+                target = not job.dropped
                 going_on = False
-                if wanted and isinstance(outcome, Solution):
+                if target and isinstance(outcome, Solution):
                     going_on = job.goes_on(outcome)
                     job.answer = outcome
                     self.latest, self.unwritten, self.unseen = job, True, True
                 if not going_on:
                     self._current = None
-        if wanted and not job.handed_on:
+        if target and not job.handed_on:
             _resolve(job, outcome)
 
 

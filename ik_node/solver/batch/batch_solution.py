@@ -141,8 +141,8 @@ class BatchSolution:
     @property
     def converged(self) -> NDArray[np.bool_]:
         """Return True for each problem that converged, shape (N,)."""
-        found: NDArray[np.bool_] = self.status == Status.CONVERGED
-        return found
+        result: NDArray[np.bool_] = self.status == Status.CONVERGED
+        return result
 
     @property
     def goal_errors(self) -> dict[str, PoseErrors]:
@@ -155,18 +155,18 @@ class BatchSolution:
         return self._errors(are_goals=False)
 
     def _errors(self, *, are_goals: bool) -> dict[str, PoseErrors]:
-        found = {}
+        result = {}
         for chain in self._chains:
             names = chain.chain.names
             for row, name in names.goals if are_goals else names.closures:
                 at = RECORD + 2 * row
-                found[name] = PoseErrors(chain.records[:, at], chain.records[:, at + 1])
-        return found
+                result[name] = PoseErrors(chain.records[:, at], chain.records[:, at + 1])
+        return result
 
     @property
     def rounding_gaps(self) -> dict[str, PoseError]:
         """Return the largest gap of each closure in `Solution.rounding_gaps` of any problem."""
-        found = {}
+        result = {}
         for chain in self._chains:
             own = tolerances_in(chain.table)
             for row, name in chain.chain.names.closures:
@@ -174,8 +174,8 @@ class BatchSolution:
                 errors = chain.records[self.converged, at : at + 2]
                 over = errors[np.any(errors > own[row], axis=1)]
                 if len(over):
-                    found[name] = PoseError._make(over.max(axis=0).tolist())
-        return found
+                    result[name] = PoseError._make(over.max(axis=0).tolist())
+        return result
 
     @property
     def message(self) -> str:

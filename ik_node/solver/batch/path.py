@@ -183,12 +183,12 @@ class PathRun(ThreadedRun):
         begin = q[:1].copy()
         self._work.clamp_starts(begin, joints[None])
         q[:] = begin
-        for at, workspace in enumerate(workspaces):
-            part, options = self._chains[at].part(rows), self.packed.copy()
+        for index, workspace in enumerate(workspaces):
+            part, options = self._chains[index].part(rows), self.packed.copy()
             cursor = np.zeros(CURSOR + 7 * part.positions.shape[1])
             cursor[GIVEN_RESTARTS] = options[RESTARTS]
             poses = (part.positions, part.quats_xyzw)
-            limits, times, flags = self._limits.copy(), self._times[rows], self._flags[at, rows]
+            limits, times, flags = self._limits.copy(), self._times[rows], self._flags[index, rows]
             tables = (joints.copy(), options, *poses)
             arrays = (q, *tables, part.records, limits, times, flags, cursor)
             advance = partial(workspace.kernels.advance_path, *arrays)

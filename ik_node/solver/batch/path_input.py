@@ -74,10 +74,10 @@ def stretched_times(
     one is unchanged and `longer` (N,), True if the step to the point takes longer than requested.
     """
     needed = (1.0 + MARGIN) * (np.abs(np.diff(q, axis=0)) / max_velocity).max(axis=1, initial=0.0)
-    wanted = np.diff(requested)
-    longer = np.concatenate(([False], needed > wanted))
+    target = np.diff(requested)
+    longer = np.concatenate(([False], needed > target))
     # Delays are added to the requested times, so that times without a delay stay exact.
-    late = np.concatenate(([0.0], np.cumsum(np.maximum(needed - wanted, 0.0))))
+    late = np.concatenate(([0.0], np.cumsum(np.maximum(needed - target, 0.0))))
     return requested + late, longer
 
 
@@ -117,11 +117,11 @@ def split_paths(
         read = many_poses({name: _in_a_row(pose) for name, pose in given.items()}, problem)
         counts = [count] * many
     else:
-        for at, path in enumerate(goals):
-            check_mapping(f'goals[{at}]', path, 'name of a goal or link: poses')
+        for index, path in enumerate(goals):
+            check_mapping(f'goals[{index}]', path, 'name of a goal or link: poses')
             if set(path) != set(goals[0]):
                 here, first = (listed(map(str, names)) for names in (path, goals[0]))
-                raise ShapeError(f'goals[{at}]', f'the goals of path 0: {first}', here)
+                raise ShapeError(f'goals[{index}]', f'the goals of path 0: {first}', here)
         each = [many_poses(path, problem) for path in goals]
         counts = [len(next(iter(path.values()))[0]) if path else 0 for path in each]
         read = {

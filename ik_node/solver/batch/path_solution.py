@@ -193,18 +193,18 @@ class PathsSolution(Sequence[PathSolution]):
     def failures(self) -> list[tuple[int, int, int, str]]:
         """Return path, first and last frame, and reason of every stretch that was not solved."""
         return [
-            (at, first, last, path.why(first))
-            for at, path in enumerate(self._paths)
+            (index, first, last, path.why(first))
+            for index, path in enumerate(self._paths)
             for first, last in path.failures
         ]
 
     @property
     def message(self) -> str:
         """Return a sentence with the number of paths, and the first failures."""
-        failed = [at for at, path in enumerate(self._paths) if path.failures]
+        failed = [index for index, path in enumerate(self._paths) if path.failures]
         if not failed:
             return f'all {len(self)} paths of {len(self.q)} frames solved'
-        parts = [f'path {at}: {self._paths[at].message}' for at in failed[:3]]
+        parts = [f'path {index}: {self._paths[index].message}' for index in failed[:3]]
         more = [f'and {len(failed) - 3} more paths'] if len(failed) > 3 else []
         return '; '.join([f'{len(failed)} of {len(self)} paths not solved', *parts, *more])
 
