@@ -47,27 +47,27 @@ def crossed(angle):
     return atan2(mirrored[1], mirrored[0] - 1.0)
 
 
-@pytest.mark.parametrize('end', [-0.5, 3.6, -9.0])
-def test_parallelogram_keeps_its_branch_through_flat_pose(end):
+def test_parallelogram_keeps_its_branch_through_flat_pose():
     """Both cranks turn alike, and the coupler keeps its orientation, past 0 and pi."""
-    m = MECHANISMS['parallelogram']()
-    solver = m.solver()
-    found = driven(m, solver, {'a': end}, in_order(solver, {'a': 0.5, 'b': -0.5, 'c': 0.5}))
-    assert abs(remainder(found['c'] - end, 2 * pi)) <= 1e-6
-    assert abs(remainder(found['b'] + end, 2 * pi)) <= 1e-6
+    for end in [-0.5, 3.6, -9.0]:
+        m = MECHANISMS['parallelogram']()
+        solver = m.solver()
+        found = driven(m, solver, {'a': end}, in_order(solver, {'a': 0.5, 'b': -0.5, 'c': 0.5}))
+        assert abs(remainder(found['c'] - end, 2 * pi)) <= 1e-6
+        assert abs(remainder(found['b'] + end, 2 * pi)) <= 1e-6
 
 
-@pytest.mark.parametrize('end', [0.3, 2.8])
-def test_antiparallelogram_keeps_its_branch(end):
+def test_antiparallelogram_keeps_its_branch():
     """Up to its flat poses."""
-    m = MECHANISMS['parallelogram']()
-    solver = m.solver()
-    start = {'a': 1.0, 'b': 0.0, 'c': crossed(1.0)}
-    tip = (1.0 + 0.5 * cos(start['c']), 0.5 * sin(start['c']))
-    start['b'] = atan2(tip[1] - 0.5 * sin(1.0), tip[0] - 0.5 * cos(1.0)) - 1.0
-    found = driven(m, solver, {'a': end}, in_order(solver, start))
-    assert abs(remainder(found['c'] - crossed(end), 2 * pi)) <= 1e-6
-    assert abs(remainder(found['c'] - end, 2 * pi)) > 0.1
+    for end in [0.3, 2.8]:
+        m = MECHANISMS['parallelogram']()
+        solver = m.solver()
+        start = {'a': 1.0, 'b': 0.0, 'c': crossed(1.0)}
+        tip = (1.0 + 0.5 * cos(start['c']), 0.5 * sin(start['c']))
+        start['b'] = atan2(tip[1] - 0.5 * sin(1.0), tip[0] - 0.5 * cos(1.0)) - 1.0
+        found = driven(m, solver, {'a': end}, in_order(solver, start))
+        assert abs(remainder(found['c'] - crossed(end), 2 * pi)) <= 1e-6
+        assert abs(remainder(found['c'] - end, 2 * pi)) > 0.1
 
 
 # -- a five-bar with two cranks
@@ -137,17 +137,17 @@ def slider_of(crank, side):
     return 0.3 * cos(crank) + side * sqrt(1.0 - (0.1 - 0.3 * sin(crank)) ** 2)
 
 
-@pytest.mark.parametrize('side', [1, -1])
-def test_slider_crank_keeps_its_branch_through_full_turns(side):
+def test_slider_crank_keeps_its_branch_through_full_turns():
     """In one or several calls, in both directions."""
-    m = slider_crank()
-    solver = m.solver()
-    x = slider_of(0.0, side)
-    q = in_order(solver, {'crank': 0.0, 'rod': atan2(0.1, x - 0.3), 'slider': x})
-    for end in (4 * pi, 2.0, 5.0, -4 * pi, -13.0, 0.7):
-        found = driven(m, solver, {'crank': end}, q)
-        assert found['slider'] == pytest.approx(slider_of(end, side), abs=1e-6)
-        q = in_order(solver, found)
+    for side in [1, -1]:
+        m = slider_crank()
+        solver = m.solver()
+        x = slider_of(0.0, side)
+        q = in_order(solver, {'crank': 0.0, 'rod': atan2(0.1, x - 0.3), 'slider': x})
+        for end in (4 * pi, 2.0, 5.0, -4 * pi, -13.0, 0.7):
+            found = driven(m, solver, {'crank': end}, q)
+            assert found['slider'] == pytest.approx(slider_of(end, side), abs=1e-6)
+            q = in_order(solver, found)
 
 
 def test_driven_slider_stops_at_dead_centre():
@@ -254,18 +254,15 @@ def test_followers_of_driven_joint_keep_their_coupling():
     assert there.values[m.joints['k2']][4] == pytest.approx(0.1 + 0.8 * 0.5)
 
 
-@pytest.mark.parametrize(
-    ('values', 'error', 'message'),
-    [
+def test_unknown_follower_and_nan_cannot_be_driven():
+    """Unknown joints, joints that follow others, and values that are not numbers."""
+    for values, error, message in [
         ({'nobody': 0.1}, UnknownFrameError, "no joint named 'nobody'"),
         ({'k2': 0.1}, OptionError, 'the joint it follows: k1'),
         ({'k1': np.nan}, ShapeError, "value of driven joint 'k1'"),
-    ],
-)
-def test_unknown_follower_and_nan_cannot_be_driven(values, error, message):
-    """Unknown joints, joints that follow others, and values that are not numbers."""
-    with pytest.raises(error, match=message):
-        MECHANISMS['coupled']().solver().drive(values)
+    ]:
+        with pytest.raises(error, match=message):
+            MECHANISMS['coupled']().solver().drive(values)
 
 
 def test_one_value_of_several_is_driven_by_its_name():

@@ -5,7 +5,6 @@ from itertools import combinations
 from ik_node.model.rotation import quat_from_euler
 from ik_node.solver.status import Status
 import numpy as np
-import pytest
 from support.building import split
 from support.mechanisms import MECHANISMS
 
@@ -14,71 +13,75 @@ MASKS = [mask for count in (1, 2, 3, 4, 5, 6) for mask in combinations(ALL, coun
 AXES = ('world', 'goal', 'link')
 
 
-@pytest.mark.parametrize('axes', AXES)
-def test_every_axis_subset_is_reached(axes):
+def test_every_axis_subset_is_reached():
     """All 63 subsets, each from its own start, to 1e-6 by the oracle."""
-    m = MECHANISMS['arm7']()
-    goal, rng = m.goals['hand_goal'], np.random.default_rng(13)
-    goal.axes = axes
-    for mask in MASKS:
-        goal.set_goal_dof(*mask)
-        solver = m.solver()
-        wanted = m.pose_of('hand', solver.joint_names, m.random_q(solver.joint_names, rng, 9))
-        solution = solver.solve_pose({'hand_goal': wanted}, m.random_q(solver.joint_names, rng, 9))
-        assert solution.status is Status.CONVERGED, mask
-        there = m.naive(solver.joint_names, solution.q)
-        assert max(there.error(goal, wanted)) <= 1e-6, mask
-        assert there.limit_excess() <= 0.0
+    for axes in AXES:
+        m = MECHANISMS['arm7']()
+        goal, rng = m.goals['hand_goal'], np.random.default_rng(13)
+        goal.axes = axes
+        for mask in MASKS:
+            goal.set_goal_dof(*mask)
+            solver = m.solver()
+            wanted = m.pose_of('hand', solver.joint_names, m.random_q(solver.joint_names, rng, 9))
+            solution = solver.solve_pose(
+                {'hand_goal': wanted}, m.random_q(solver.joint_names, rng, 9)
+            )
+            assert solution.status is Status.CONVERGED, mask
+            there = m.naive(solver.joint_names, solution.q)
+            assert max(there.error(goal, wanted)) <= 1e-6, mask
+            assert there.limit_excess() <= 0.0
 
 
-@pytest.mark.parametrize('axes', AXES)
-def test_free_axis_is_that_of_named_frame(axes):
+def test_free_axis_is_that_of_named_frame():
     """Only the component along x of this frame differs from zero."""
-    m = MECHANISMS['arm7']()
-    goal = m.goals['hand_goal']
-    goal.axes = axes
-    goal.set_goal_dof('Y', 'Z', 'EX', 'EY', 'EZ')
-    wanted = (np.array((0.45, 0.2, 0.5)), quat_from_euler(0.3, 1.9, 0.4))
-    solver = m.solver()
-    solution = solver.solve_pose({'hand_goal': wanted})
-    assert solution.status is Status.CONVERGED
-    a, b = m.naive(solver.joint_names, solution.q).ends(goal, wanted)
-    counting = {'world': np.eye(3), 'goal': b[:3, :3], 'link': a[:3, :3]}[axes]
-    gap = counting.T @ (a[:3, 3] - b[:3, 3])
-    assert np.abs(gap[1:]).max() <= 1e-6
-    assert abs(gap[0]) > 1e-3
-
-
-@pytest.mark.parametrize('axes', AXES)
-def test_offset_frame_reaches_goal(axes):
-    """The offset is a frame in the link."""
-    m = MECHANISMS['arm6']()
-    m.goal('tool', 'hand', axes=axes, offset=((0.1, -0.05, 0.2), quat_from_euler(0.4, 0.2, -0.6)))
-    solver, rng = m.solver(), np.random.default_rng(14)
-    for _ in range(5):
-        q = m.random_q(solver.joint_names, rng, 0.8)
-        wanted = split(m.naive(solver.joint_names, q).ends(m.goals['tool'])[0])
-        solution = solver.solve_pose({'tool': wanted})
+    for axes in AXES:
+        m = MECHANISMS['arm7']()
+        goal = m.goals['hand_goal']
+        goal.axes = axes
+        goal.set_goal_dof('Y', 'Z', 'EX', 'EY', 'EZ')
+        wanted = (np.array((0.45, 0.2, 0.5)), quat_from_euler(0.3, 1.9, 0.4))
+        solver = m.solver()
+        solution = solver.solve_pose({'hand_goal': wanted})
         assert solution.status is Status.CONVERGED
-        there = m.naive(solver.joint_names, solution.q)
-        assert max(there.error(m.goals['tool'], wanted)) <= 1e-6
+        a, b = m.naive(solver.joint_names, solution.q).ends(goal, wanted)
+        counting = {'world': np.eye(3), 'goal': b[:3, :3], 'link': a[:3, :3]}[axes]
+        gap = counting.T @ (a[:3, 3] - b[:3, 3])
+        assert np.abs(gap[1:]).max() <= 1e-6
+        assert abs(gap[0]) > 1e-3
 
 
-@pytest.mark.parametrize('axes', AXES)
-def test_goal_in_frame_of_moving_hand_is_met(axes):
+def test_offset_frame_reaches_goal():
+    """The offset is a frame in the link."""
+    for axes in AXES:
+        m = MECHANISMS['arm6']()
+        m.goal(
+            'tool', 'hand', axes=axes, offset=((0.1, -0.05, 0.2), quat_from_euler(0.4, 0.2, -0.6))
+        )
+        solver, rng = m.solver(), np.random.default_rng(14)
+        for _ in range(5):
+            q = m.random_q(solver.joint_names, rng, 0.8)
+            wanted = split(m.naive(solver.joint_names, q).ends(m.goals['tool'])[0])
+            solution = solver.solve_pose({'tool': wanted})
+            assert solution.status is Status.CONVERGED
+            there = m.naive(solver.joint_names, solution.q)
+            assert max(there.error(m.goals['tool'], wanted)) <= 1e-6
+
+
+def test_goal_in_frame_of_moving_hand_is_met():
     """A third goal moves that hand."""
-    m = MECHANISMS['relative']()
-    m.goals['hold'].axes = axes
-    m.goal('left', 'l_hand', 'X Y Z')
-    solver = m.solver()
-    hold = (m.goals['hold'].position, m.goals['hold'].quaternion)
-    holding = solver.solve_pose({'hold': hold}, np.linspace(-0.3, 0.3, 11)).q
-    goals = {'left': m.pose_of('l_hand', solver.joint_names, holding), 'hold': hold}
-    solution = solver.solve_pose(goals)
-    assert solution.status is Status.CONVERGED, solution.message
-    there = m.naive(solver.joint_names, solution.q)
-    for name, wanted in goals.items():
-        assert max(there.error(m.goals[name], wanted)) <= 1e-6
+    for axes in AXES:
+        m = MECHANISMS['relative']()
+        m.goals['hold'].axes = axes
+        m.goal('left', 'l_hand', 'X Y Z')
+        solver = m.solver()
+        hold = (m.goals['hold'].position, m.goals['hold'].quaternion)
+        holding = solver.solve_pose({'hold': hold}, np.linspace(-0.3, 0.3, 11)).q
+        goals = {'left': m.pose_of('l_hand', solver.joint_names, holding), 'hold': hold}
+        solution = solver.solve_pose(goals)
+        assert solution.status is Status.CONVERGED, solution.message
+        there = m.naive(solver.joint_names, solution.q)
+        for name, wanted in goals.items():
+            assert max(there.error(m.goals[name], wanted)) <= 1e-6
 
 
 def test_closure_joint_with_free_axis_equals_pin_link():

@@ -48,10 +48,10 @@ def arm():
     return Prepared('arm7')
 
 
-@pytest.mark.parametrize('name', ['hexapod', 'coupled', 'two_arms', 'walker'])
-def test_prepared_call_equals_solve_pose(name):
+def test_prepared_call_equals_solve_pose():
     """For arms and loops, one and two chains, with and without couplings."""
-    Prepared(name, share=0.1).same()
+    for name in ['hexapod', 'coupled', 'two_arms', 'walker']:
+        Prepared(name, share=0.1).same()
 
 
 def held(name, share=0.05):
@@ -64,17 +64,17 @@ def held(name, share=0.05):
     return solver, start, solver.joint_names[1:]
 
 
-@pytest.mark.parametrize('name', ['coupled', 'fourbar', 'hexapod'])
-def test_prepared_call_closes_loops_around_fixed_joints(name):
+def test_prepared_call_closes_loops_around_fixed_joints():
     """The bits equal those of `solve_pose`, and fixed joints do not move."""
-    solver, start, free = held(name)
-    found = solver.prepare([], joints=free)(q0=start)
-    wanted = solver.solve_pose({}, start, joints=free)
-    assert found.q.tobytes() == wanted.q.tobytes()
-    assert (found.status, found.iterations) == (wanted.status, wanted.iterations)
-    assert found.condition_number == wanted.condition_number
-    assert found.q[0] == start[0]
-    assert found.status is Status.CONVERGED
+    for name in ['coupled', 'fourbar', 'hexapod']:
+        solver, start, free = held(name)
+        found = solver.prepare([], joints=free)(q0=start)
+        wanted = solver.solve_pose({}, start, joints=free)
+        assert found.q.tobytes() == wanted.q.tobytes()
+        assert (found.status, found.iterations) == (wanted.status, wanted.iterations)
+        assert found.condition_number == wanted.condition_number
+        assert found.q[0] == start[0]
+        assert found.status is Status.CONVERGED
 
 
 def test_fixed_joint_beyond_limit_moves_to_limit_if_asked():
@@ -150,22 +150,19 @@ def test_prepared_call_uses_changed_weights_and_tolerances(arm):
     assert arm.same().iterations < fine
 
 
-@pytest.mark.parametrize(
-    'change',
-    [
+def test_prepared_call_uses_changed_options(arm):
+    """Also options that the fast path does not support, and back."""
+    for change in [
         {'max_iterations': 3, 'restarts': 0},
         {'max_joint_step': 0.01},
         {'method': 'sdls'},
         {'start_outside': 'clamp'},
-    ],
-)
-def test_prepared_call_uses_changed_options(arm, change):
-    """Also options that the fast path does not support, and back."""
-    first = arm.same()
-    arm.solver.options = replace(arm.solver.options, **change)
-    arm.same()
-    arm.solver.options = SolverOptions()
-    assert arm.same().q.tobytes() == first.q.tobytes()
+    ]:
+        first = arm.same()
+        arm.solver.options = replace(arm.solver.options, **change)
+        arm.same()
+        arm.solver.options = SolverOptions()
+        assert arm.same().q.tobytes() == first.q.tobytes()
 
 
 def test_prepared_call_uses_updated_structure(arm):
@@ -180,9 +177,9 @@ def test_prepared_call_uses_updated_structure(arm):
     assert arm.same().q.shape == (8,)
 
 
-@pytest.mark.parametrize(
-    ('at', 'turned', 'q0', 'words'),
-    [
+def test_prepared_call_names_bad_argument(arm):
+    """Shapes, NaN and zero quaternions; the next call works."""
+    for at, turned, q0, words in [
         (np.zeros((0, 3)), UNIT, None, 'positions'),
         ([['x', 'y', 'z']], UNIT, None, 'positions'),
         (np.zeros(3), np.zeros((4, 1)), None, 'quats_xyzw'),
@@ -190,14 +187,11 @@ def test_prepared_call_uses_updated_structure(arm):
         (np.array([0.0, NAN, 0.0]), UNIT, None, 'finite'),
         (np.zeros(3), UNIT, np.zeros(6), 'q'),
         (np.zeros(3), UNIT, np.full(7, NAN), 'finite'),
-    ],
-)
-def test_prepared_call_names_bad_argument(arm, at, turned, q0, words):
-    """Shapes, NaN and zero quaternions; the next call works."""
-    wanted = arm.same()
-    with pytest.raises(ShapeError, match=words):
-        arm.call(at, turned, q0)
-    assert arm.same().q.tobytes() == wanted.q.tobytes()
+    ]:
+        wanted = arm.same()
+        with pytest.raises(ShapeError, match=words):
+            arm.call(at, turned, q0)
+        assert arm.same().q.tobytes() == wanted.q.tobytes()
 
 
 def test_start_is_converted_to_array_once(arm):

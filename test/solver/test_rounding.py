@@ -34,32 +34,31 @@ def missed(robot, point):
     return ik.Solver(robot).solve_pose({'end': (point, (0, 0, 0, 1))})
 
 
-@pytest.mark.parametrize(
-    ('kind', 'quarter', 'half', 'rounding'),
-    [
+def test_rounded_four_bar_keeps_mobility_drive_and_goals():
+    """With and without angles that are fractions of pi."""
+    for kind, quarter, half, rounding in [
         ('hinge', '1.5708', '3.1416', 1e-5),
         ('point', '1.57079633', '3.14159265', 1e-8),
         ('hinge', '1.5707', '3.1415', 3e-4),
         ('point', '1.57', '3.14', 5e-3),
-    ],
-)
-def test_rounded_four_bar_keeps_mobility_drive_and_goals(kind, quarter, half, rounding):
-    """With and without angles that are fractions of pi."""
-    exact, robot = fourbar(kind=kind), fourbar(quarter, half, kind)
-    assert robot.assembly.status is ik.Status.CONVERGED
-    assert int(robot.mobility) == int(exact.mobility) == 1
-    for angle in (0.5, 1.2, -0.6, -1.5):
-        wanted = ik.Solver(exact).drive({'crank': angle}, q0=exact.q)
-        found = ik.Solver(robot).drive({'crank': angle}, q0=exact.q)
-        assert found.status is wanted.status is ik.Status.CONVERGED
-        assert found.q[0] == angle
-        assert np.abs(found.q - wanted.q).max() <= rounding
-        assert max(found.closure_errors['tie']) <= rounding
-    reachable = end_of_rocker(exact, 1.0)
-    assert missed(robot, reachable).goal_errors['end'].position <= rounding
-    beyond = np.add(reachable, (0.0, 0.05, 0.1))
-    least = missed(exact, beyond).goal_errors['end'].position
-    assert missed(robot, beyond).goal_errors['end'].position == pytest.approx(least, abs=rounding)
+    ]:
+        exact, robot = fourbar(kind=kind), fourbar(quarter, half, kind)
+        assert robot.assembly.status is ik.Status.CONVERGED
+        assert int(robot.mobility) == int(exact.mobility) == 1
+        for angle in (0.5, 1.2, -0.6, -1.5):
+            wanted = ik.Solver(exact).drive({'crank': angle}, q0=exact.q)
+            found = ik.Solver(robot).drive({'crank': angle}, q0=exact.q)
+            assert found.status is wanted.status is ik.Status.CONVERGED
+            assert found.q[0] == angle
+            assert np.abs(found.q - wanted.q).max() <= rounding
+            assert max(found.closure_errors['tie']) <= rounding
+        reachable = end_of_rocker(exact, 1.0)
+        assert missed(robot, reachable).goal_errors['end'].position <= rounding
+        beyond = np.add(reachable, (0.0, 0.05, 0.1))
+        least = missed(exact, beyond).goal_errors['end'].position
+        assert missed(robot, beyond).goal_errors['end'].position == pytest.approx(
+            least, abs=rounding
+        )
 
 
 def test_rounded_angles_become_fractions_of_pi_for_loops():
@@ -238,20 +237,22 @@ def connected(digits):
     return re.sub(r'\d*\.\d+', lambda found: f'{float(found[0]):.{digits}g}', CONNECTED)
 
 
-@pytest.mark.parametrize(('digits', 'gap'), [(6, 1e-6), (4, 6e-5), (3, 4e-4)])
-def test_loop_cut_by_a_point_moves_within_the_rounding_of_its_digits(digits, gap):
+def test_loop_cut_by_a_point_moves_within_the_rounding_of_its_digits():
     """Also by transmission, and as the URDF that is written of it."""
-    robot = ik.load_robot(connected(digits))
-    for each in (robot, ik.load_robot(robot.to_urdf())):
-        assert int(each.mobility) == 1
-        found = ik.Solver(each).drive({'j1': 0.6})
-        assert found.status is ik.Status.CONVERGED
-        assert found.q[0] == 0.6
-        assert found.closure_errors['pin'].position <= gap
-        assert ('digits of the description explain' in found.message) == bool(found.rounding_gaps)
-        assert ('pin' in found.rounding_gaps) == (found.closure_errors['pin'].position > 1e-6)
-    there = robot.transmission(['j3'], ['j1']).to_joints([0.5])
-    assert there.status is ik.Status.CONVERGED
+    for digits, gap in [(6, 1e-6), (4, 6e-5), (3, 4e-4)]:
+        robot = ik.load_robot(connected(digits))
+        for each in (robot, ik.load_robot(robot.to_urdf())):
+            assert int(each.mobility) == 1
+            found = ik.Solver(each).drive({'j1': 0.6})
+            assert found.status is ik.Status.CONVERGED
+            assert found.q[0] == 0.6
+            assert found.closure_errors['pin'].position <= gap
+            assert ('digits of the description explain' in found.message) == bool(
+                found.rounding_gaps
+            )
+            assert ('pin' in found.rounding_gaps) == (found.closure_errors['pin'].position > 1e-6)
+        there = robot.transmission(['j3'], ['j1']).to_joints([0.5])
+        assert there.status is ik.Status.CONVERGED
 
 
 def test_path_and_batch_name_gaps_that_digits_explain():

@@ -30,50 +30,50 @@ def targets(m, count, seed=0):
     return found
 
 
-@pytest.mark.parametrize('mechanism', ALL)
-def test_goals_are_reached_with_exact_couplings(mechanism):
+def test_goals_are_reached_with_exact_couplings():
     """Each pose comes from a configuration within limits."""
-    m = mechanism()
-    solver = m.solver()
-    low, high = solver.limits()
-    for _, pose in targets(m, 20):
-        solution = solver.solve_pose({'goal': pose})
-        assert solution.status is Status.CONVERGED, solution.message
-        assert gap(m, solution.q) <= 1e-14 * max(1.0, np.abs(solution.q).max())
-        assert (solution.q >= low).all()
-        assert (solution.q <= high).all()
-        assert max(m.naive(solver.joint_names, solution.q).error(m.goals['goal'], pose)) < 1e-6
+    for mechanism in ALL:
+        m = mechanism()
+        solver = m.solver()
+        low, high = solver.limits()
+        for _, pose in targets(m, 20):
+            solution = solver.solve_pose({'goal': pose})
+            assert solution.status is Status.CONVERGED, solution.message
+            assert gap(m, solution.q) <= 1e-14 * max(1.0, np.abs(solution.q).max())
+            assert (solution.q >= low).all()
+            assert (solution.q <= high).all()
+            assert max(m.naive(solver.joint_names, solution.q).error(m.goals['goal'], pose)) < 1e-6
 
 
-@pytest.mark.parametrize('mechanism', ALL)
-def test_batch_and_prepared_call_give_the_bits_of_solve_pose(mechanism):
+def test_batch_and_prepared_call_give_the_bits_of_solve_pose():
     """A coupling needs no work beside the kernel."""
-    m = mechanism()
-    solver = m.solver()
-    poses = [pose for _, pose in targets(m, 5)]
-    wanted = [solver.solve_pose({'goal': pose}).q for pose in poses]
-    many = tuple(np.array(part) for part in zip(*poses, strict=True))
-    np.testing.assert_array_equal(solver.solve_batch({'goal': many}).q, wanted)
-    prepared = solver.prepare(['goal'])
-    np.testing.assert_array_equal([prepared(*pose).q for pose in poses], wanted)
+    for mechanism in ALL:
+        m = mechanism()
+        solver = m.solver()
+        poses = [pose for _, pose in targets(m, 5)]
+        wanted = [solver.solve_pose({'goal': pose}).q for pose in poses]
+        many = tuple(np.array(part) for part in zip(*poses, strict=True))
+        np.testing.assert_array_equal(solver.solve_batch({'goal': many}).q, wanted)
+        prepared = solver.prepare(['goal'])
+        np.testing.assert_array_equal([prepared(*pose).q for pose in poses], wanted)
 
 
-@pytest.mark.parametrize('mechanism', ALL)
-def test_limit_of_follower_binds(mechanism):
+def test_limit_of_follower_binds():
     """A goal beyond the limit of a value with several masters leaves that value at its limit."""
-    m = mechanism()
-    solver = m.solver()
-    name = next(
-        n for n, joint in m.joints.items() if any(c.others for c in joint.couplings.values())
-    )
-    at = solver.joint_names.index(name)
-    q, pose = max(targets(m, 20), key=lambda found: found[0][at])
-    joint = m.joints[name]
-    most = 0.5 * (q[at] + joint.dof_values[joint.dof[0]])
-    joint.set_max_limit(joint.dof[0], most)
-    solution = solver.solve_pose({'goal': pose})
-    assert solution.q[at] <= most
-    assert gap(m, solution.q) <= 1e-14
+    for mechanism in ALL:
+        m = mechanism()
+        solver = m.solver()
+        name = next(
+            n for n, joint in m.joints.items() if any(c.others for c in joint.couplings.values())
+        )
+        at = solver.joint_names.index(name)
+        q, pose = max(targets(m, 20), key=lambda found: found[0][at])
+        joint = m.joints[name]
+        most = 0.5 * (q[at] + joint.dof_values[joint.dof[0]])
+        joint.set_max_limit(joint.dof[0], most)
+        solution = solver.solve_pose({'goal': pose})
+        assert solution.q[at] <= most
+        assert gap(m, solution.q) <= 1e-14
 
 
 def test_motors_drive_the_wrist_and_the_wrist_its_motors():
@@ -90,47 +90,44 @@ def test_motors_drive_the_wrist_and_the_wrist_its_motors():
     assert back.q[names.index('left')] == pytest.approx(0.9, abs=1e-14)
 
 
-@pytest.mark.parametrize(
-    ('mechanism', 'motors', 'joints', 'ratio'),
-    [
+def test_transmission_has_the_matrix_of_the_couplings():
+    """Positions, velocities and efforts, the last by virtual work."""
+    for mechanism, motors, joints, ratio in [
         (wrist, 'left right', 'pitch roll', [[0.25, 0.25], [0.5, -0.5]]),
         (wrist, 'pitch roll', 'left right', [[2.0, 1.0], [2.0, -1.0]]),
         (corexy, 'motor0 motor1', 'x y', [[0.01, 0.01], [0.01, -0.01]]),
         (planetary, 'sun ring', 'carrier planet', [[1 / 3, 2 / 3], [-4 / 3, 4 / 3]]),
-    ],
-)
-def test_transmission_has_the_matrix_of_the_couplings(mechanism, motors, joints, ratio):
-    """Positions, velocities and efforts, the last by virtual work."""
-    from ik_node.transmission.transmission import Transmission
+    ]:
+        from ik_node.transmission.transmission import Transmission
 
-    m = mechanism()
-    solver = m.solver()
-    between = Transmission(solver, motors.split(), joints.split())
-    start = solver.q
-    np.testing.assert_allclose(between.jacobian(start), ratio, atol=1e-12)
-    rates, efforts = np.array((0.3, -0.2)), np.array((2.0, 5.0))
-    position, moved = np.array((0.3, 0.4)), np.array((0.5, 0.3))
-    here, there = between.to_joints(position, rates), between.to_joints(moved)
-    np.testing.assert_allclose(here.joint_velocity, np.array(ratio) @ rates, atol=1e-12)
-    np.testing.assert_allclose(
-        there.joint_position - here.joint_position, ratio @ (moved - position), atol=1e-10
-    )
-    back = between.to_actuators(here.joint_position, effort=efforts)
-    np.testing.assert_allclose(back.actuator_effort, np.array(ratio).T @ efforts, atol=1e-12)
-    np.testing.assert_allclose(back.actuator_position, position, atol=1e-10)
+        m = mechanism()
+        solver = m.solver()
+        between = Transmission(solver, motors.split(), joints.split())
+        start = solver.q
+        np.testing.assert_allclose(between.jacobian(start), ratio, atol=1e-12)
+        rates, efforts = np.array((0.3, -0.2)), np.array((2.0, 5.0))
+        position, moved = np.array((0.3, 0.4)), np.array((0.5, 0.3))
+        here, there = between.to_joints(position, rates), between.to_joints(moved)
+        np.testing.assert_allclose(here.joint_velocity, np.array(ratio) @ rates, atol=1e-12)
+        np.testing.assert_allclose(
+            there.joint_position - here.joint_position, ratio @ (moved - position), atol=1e-10
+        )
+        back = between.to_actuators(here.joint_position, effort=efforts)
+        np.testing.assert_allclose(back.actuator_effort, np.array(ratio).T @ efforts, atol=1e-12)
+        np.testing.assert_allclose(back.actuator_position, position, atol=1e-10)
 
 
-@pytest.mark.parametrize('mechanism', ALL)
-def test_velocities_keep_couplings(mechanism):
+def test_velocities_keep_couplings():
     """Rates of followers are those of finite differences."""
-    m = mechanism()
-    solver = m.solver()
-    q, _ = targets(m, 1)[0]
-    twist = (np.array((0.01, 0.02, 0.0)), np.array((0.0, 0.0, 0.0)))
-    rates = solver.velocity({'goal': twist}, q).velocity
-    ahead, behind = q + 1e-6 * rates, q - 1e-6 * rates
-    assert np.abs(rates).max() > 1e-3
-    assert max(gap(m, ahead), gap(m, behind)) < 1e-10
+    for mechanism in ALL:
+        m = mechanism()
+        solver = m.solver()
+        q, _ = targets(m, 1)[0]
+        twist = (np.array((0.01, 0.02, 0.0)), np.array((0.0, 0.0, 0.0)))
+        rates = solver.velocity({'goal': twist}, q).velocity
+        ahead, behind = q + 1e-6 * rates, q - 1e-6 * rates
+        assert np.abs(rates).max() > 1e-3
+        assert max(gap(m, ahead), gap(m, behind)) < 1e-10
 
 
 def test_path_keeps_couplings_and_largest_speeds_of_followers():

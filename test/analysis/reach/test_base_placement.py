@@ -77,9 +77,9 @@ def test_best_positions_come_first(arm_map):
     assert len(found.best(10**6)) == found.counts.size
 
 
-@pytest.mark.parametrize(
-    ('targets', 'given', 'error', 'text'),
-    [
+def test_wrong_argument_is_refused(arm_map):
+    """The error says what is allowed."""
+    for targets, given, error, text in [
         (np.zeros((0, 3)), {}, ShapeError, 'targets'),
         (np.zeros((1, 2)), {}, ShapeError, 'targets'),
         (np.full((1, 3), np.nan), {}, ShapeError, 'finite'),
@@ -88,9 +88,6 @@ def test_best_positions_come_first(arm_map):
         (np.zeros((1, 3)), {'yaws': 0}, OptionError, 'yaws'),
         (np.zeros((1, 3)), {'extent': (0, 1)}, ShapeError, r'\(2, 2\)'),
         (np.zeros((1, 3)), {'extent': ((1, 0), (0, 1))}, OptionError, 'MIN not above MAX'),
-    ],
-)
-def test_wrong_argument_is_refused(arm_map, targets, given, error, text):
-    """The error says what is allowed."""
-    with pytest.raises(error, match=text):
-        arm_map.base_placement(targets, **given)
+    ]:
+        with pytest.raises(error, match=text):
+            arm_map.base_placement(targets, **given)

@@ -24,15 +24,15 @@ def test_batch_equals_single_solves(name):
         same(solver.solve_batch(goals, starts, threads=threads), singles)
 
 
-@pytest.mark.parametrize('start', ['present', 'given'])
-def test_single_start_serves_all_problems(start):
+def test_single_start_serves_all_problems():
     """None means the present configuration."""
-    m, solver, goals, starts = batch_of('arm7')
-    m.joints['j2'].set_dof_values(0.4)
-    q0 = None if start == 'present' else starts[3]
-    batch = solver.solve_batch(goals, q0)
-    same(batch, one_by_one(solver, goals, q0))
-    assert solver.q[1] == 0.4, 'no object is written to'
+    for start in ['present', 'given']:
+        m, solver, goals, starts = batch_of('arm7')
+        m.joints['j2'].set_dof_values(0.4)
+        q0 = None if start == 'present' else starts[3]
+        batch = solver.solve_batch(goals, q0)
+        same(batch, one_by_one(solver, goals, q0))
+        assert solver.q[1] == 0.4, 'no object is written to'
 
 
 def test_batch_does_not_change_its_arguments():
@@ -76,37 +76,38 @@ def test_link_name_can_be_key_of_batch():
     same(solver.solve_batch(by_link, starts), one_by_one(solver, by_link, starts))
 
 
-@pytest.mark.parametrize(
-    ('name', 'what'), [('coupled', 'window'), ('walker', 'option'), ('ball_limited', 'joints')]
-)
-def test_batch_window_applies_to_each_start_and_followers(name, what):
+def test_batch_window_applies_to_each_start_and_followers():
     """The window lies around each start, and binds joints that others follow."""
-    _, solver, goals, starts = batch_of(name)
-    solver.options = QUICK
-    chosen = {}
-    if what == 'window':
-        chosen['max_step'] = np.linspace(0.0, 0.2, starts.shape[1])
-    elif what == 'joints':
-        chosen['joints'] = solver.joint_names[::2]
-    else:
-        solver.options = replace(QUICK, max_joint_step=0.1)
-    same(solver.solve_batch(goals, starts, **chosen), one_by_one(solver, goals, starts, **chosen))
-
-
-@pytest.mark.parametrize('name', ['arm7', 'coupled', 'ball_limited', 'two_arms', 'hexapod'])
-def test_batch_uses_targets_rest_poses_and_locks(name):
-    """Targets, rest poses and locked joints count, of joints that nothing else moves, too."""
-    m, solver, goals, starts = batch_of(name)
-    for k, joint in enumerate(m.joints.values()):
-        wished = [0.1 * k - 0.3] * len(joint.dof)
-        if k % 4 == 0:
-            joint.set_target_values(*wished)
-        elif k % 4 == 1:
-            joint.lock()
+    for name, what in [('coupled', 'window'), ('walker', 'option'), ('ball_limited', 'joints')]:
+        _, solver, goals, starts = batch_of(name)
+        solver.options = QUICK
+        chosen = {}
+        if what == 'window':
+            chosen['max_step'] = np.linspace(0.0, 0.2, starts.shape[1])
+        elif what == 'joints':
+            chosen['joints'] = solver.joint_names[::2]
         else:
-            joint.set_rest_pose_values(*wished)
-    solver.options = QUICK
-    same(solver.solve_batch(goals, starts), one_by_one(solver, goals, starts))
+            solver.options = replace(QUICK, max_joint_step=0.1)
+        same(
+            solver.solve_batch(goals, starts, **chosen),
+            one_by_one(solver, goals, starts, **chosen),
+        )
+
+
+def test_batch_uses_targets_rest_poses_and_locks():
+    """Targets, rest poses and locked joints count, of joints that nothing else moves, too."""
+    for name in ['arm7', 'coupled', 'ball_limited', 'two_arms', 'hexapod']:
+        m, solver, goals, starts = batch_of(name)
+        for k, joint in enumerate(m.joints.values()):
+            wished = [0.1 * k - 0.3] * len(joint.dof)
+            if k % 4 == 0:
+                joint.set_target_values(*wished)
+            elif k % 4 == 1:
+                joint.lock()
+            else:
+                joint.set_rest_pose_values(*wished)
+        solver.options = QUICK
+        same(solver.solve_batch(goals, starts), one_by_one(solver, goals, starts))
 
 
 def test_batch_moves_joints_outside_chains_to_targets():

@@ -145,9 +145,9 @@ def changed(array, row, column, value):
     return copy
 
 
-@pytest.mark.parametrize(
-    ('change', 'message'),
-    [
+def test_error_names_bad_row(arm):
+    """The message says which row it is."""
+    for change, message in [
         (lambda p, r, q: ((changed(p, 17, 1, np.nan), r), q), 'in row 17: .*finite'),
         (
             lambda p, r, q: ((p, changed(r, COUNT - 1, 0, np.inf)), q),
@@ -165,15 +165,12 @@ def changed(array, row, column, value):
         (lambda p, r, q: ((p, r), q[:10]), rf'\({COUNT}, 6\).*\(10, 6\)'),
         (lambda p, r, q: ((p, r), q[:, :5]), rf'\({COUNT}, 6\).*\({COUNT}, 5\)'),
         (lambda p, r, q: ((p, r), 'home'), 'q0: expected an array of numbers'),
-    ],
-)
-def test_error_names_bad_row(arm, change, message):
-    """The message says which row it is."""
-    solver, goals, starts = arm
-    ((name, (positions, quats)),) = goals.items()
-    poses, q0 = change(positions, quats, starts)
-    with pytest.raises(ShapeError, match=message):
-        solver.solve_batch({name: poses}, q0)
+    ]:
+        solver, goals, starts = arm
+        ((name, (positions, quats)),) = goals.items()
+        poses, q0 = change(positions, quats, starts)
+        with pytest.raises(ShapeError, match=message):
+            solver.solve_batch({name: poses}, q0)
 
 
 def test_goals_must_have_equal_number_of_poses():

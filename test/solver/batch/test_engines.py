@@ -149,20 +149,17 @@ def test_bad_input_is_refused_before_work_begins():
             solver.solve_batch(goals, starts, executor=pool, threads=0)
 
 
-@pytest.mark.parametrize(
-    ('arguments', 'message'),
-    [
+def test_arguments_that_do_not_fit_an_engine_are_refused():
+    """With the reason."""
+    for arguments, message in [
         (('cloud',), "engine: 'cloud' cannot be used; use threads, processes, dask"),
         (('processes', 0), 'workers: 0'),
         (('threads', 2), 'workers: 2 cannot be used'),
         (('processes', None, 'host:1'), "address: 'host:1' cannot be used"),
         (('dask', 2, 'host:1'), 'workers: 2 cannot be used'),
-    ],
-)
-def test_arguments_that_do_not_fit_an_engine_are_refused(arguments, message):
-    """With the reason."""
-    with pytest.raises(OptionError, match=message), open_engine(*arguments):
-        pass
+    ]:
+        with pytest.raises(OptionError, match=message), open_engine(*arguments):
+            pass
 
 
 def test_missing_engine_says_what_to_install(monkeypatch):

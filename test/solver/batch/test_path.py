@@ -260,27 +260,27 @@ def test_two_arms_follow_separate_paths():
     assert np.abs(np.diff(path.q, axis=0)).max() < 0.05
 
 
-@pytest.mark.parametrize('name', ['coupled', 'ball', 'ball_limited', 'parallelogram'])
-def test_path_keeps_couplings_and_rest_pose_without_jump(name):
+def test_path_keeps_couplings_and_rest_pose_without_jump():
     """Coupled joints keep their law at all points, and rest poses make nothing jump."""
-    m = MECHANISMS[name]().go_home()
-    solver = m.solver()
-    for joint in m.joints.values():
-        joint.set_rest_pose_values(*[0.1] * len(joint.dof))
-    goals = {}
-    for key, goal in m.goals.items():
-        position, quat = m.pose_of(goal.child.name)
-        steps = np.linspace(0.0, 0.03, 25)[:, None]
-        goals[key] = (position + steps * [0.0, 0.5, -1.0], np.tile(quat, (25, 1)))
-    path = solver.solve_path(goals)
-    table = solver._graph.structure.table
-    for row in path.q:
-        followed = row.copy()
-        table.follow(followed)
-        np.testing.assert_allclose(followed, row, atol=1e-12)
-    assert np.abs(np.diff(path.q, axis=0)).max() <= 0.2 + 1e-9
-    again = solver.solve_path(goals)
-    np.testing.assert_array_equal(again.q, path.q)
+    for name in ['coupled', 'ball', 'ball_limited', 'parallelogram']:
+        m = MECHANISMS[name]().go_home()
+        solver = m.solver()
+        for joint in m.joints.values():
+            joint.set_rest_pose_values(*[0.1] * len(joint.dof))
+        goals = {}
+        for key, goal in m.goals.items():
+            position, quat = m.pose_of(goal.child.name)
+            steps = np.linspace(0.0, 0.03, 25)[:, None]
+            goals[key] = (position + steps * [0.0, 0.5, -1.0], np.tile(quat, (25, 1)))
+        path = solver.solve_path(goals)
+        table = solver._graph.structure.table
+        for row in path.q:
+            followed = row.copy()
+            table.follow(followed)
+            np.testing.assert_allclose(followed, row, atol=1e-12)
+        assert np.abs(np.diff(path.q, axis=0)).max() <= 0.2 + 1e-9
+        again = solver.solve_path(goals)
+        np.testing.assert_array_equal(again.q, path.q)
 
 
 def test_path_does_not_move_locked_or_unselected_joints():
@@ -311,9 +311,9 @@ def test_point_of_path_is_solution_and_progress_reaches_total():
     assert len(path) == 30
 
 
-@pytest.mark.parametrize(
-    ('chosen', 'error', 'message'),
-    [
+def test_path_error_names_bad_row():
+    """The error names the value and its row."""
+    for chosen, error, message in [
         ({'dt': 0.0}, OptionError, 'dt: 0.0'),
         ({'dt': 'fast'}, OptionError, 'dt'),
         ({'dt': np.inf}, OptionError, 'dt'),
@@ -328,13 +328,10 @@ def test_point_of_path_is_solution_and_progress_reaches_total():
         ({'max_step': None}, OptionError, 'max_step'),
         ({'q0': np.zeros((5, 7))}, ShapeError, 'q0: expected shape'),
         ({'q0': np.full(7, np.nan)}, ShapeError, 'q0: expected finite numbers'),
-    ],
-)
-def test_path_error_names_bad_row(chosen, error, message):
-    """The error names the value and its row."""
-    case = Case('arm7')
-    with pytest.raises(error, match=message):
-        case.solver.solve_path(case.circle(5), **chosen)
+    ]:
+        case = Case('arm7')
+        with pytest.raises(error, match=message):
+            case.solver.solve_path(case.circle(5), **chosen)
 
 
 def test_empty_path_is_refused():

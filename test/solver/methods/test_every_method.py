@@ -71,102 +71,104 @@ def within_tolerances(mechanism, solution, goals):
 
 # SciPy before 1.16, all there is for Python 3.10, says so of what rounding adds to a bound.
 @pytest.mark.filterwarnings('ignore:Values in x were outside bounds:RuntimeWarning')
-@pytest.mark.parametrize('variant', VARIANTS)
-def test_methods_keep_limits_and_report_true_status(variant):
+def test_methods_keep_limits_and_report_true_status():
     """The oracle verifies limits, couplings and CONVERGED for any goal."""
-    rng = np.random.default_rng(3)
-    for name, reach in product(SAMPLE, (0.1, 3.0)):
-        m = MECHANISMS[name]()
-        if refuses(variant, m):
-            continue
-        solver = m.solver()
-        goals = {
-            goal: (position + rng.uniform(-reach, reach, 3), quat)
-            for goal, (position, quat) in goals_at(m, solver.q).items()
-        }
-        found = solve(m, replace(VARIANTS[variant], max_iterations=15), goals)
-        there = m.naive(solver.joint_names, found.solution.q, follow=False)
-        assert there.limit_excess() <= 0.0
-        assert there.coupling_gap() <= 1e-12
-        converged = found.solution.status is Status.CONVERGED
-        assert converged == within_tolerances(m, found.solution, goals)
+    for variant in VARIANTS:
+        rng = np.random.default_rng(3)
+        for name, reach in product(SAMPLE, (0.1, 3.0)):
+            m = MECHANISMS[name]()
+            if refuses(variant, m):
+                continue
+            solver = m.solver()
+            goals = {
+                goal: (position + rng.uniform(-reach, reach, 3), quat)
+                for goal, (position, quat) in goals_at(m, solver.q).items()
+            }
+            found = solve(m, replace(VARIANTS[variant], max_iterations=15), goals)
+            there = m.naive(solver.joint_names, found.solution.q, follow=False)
+            assert there.limit_excess() <= 0.0
+            assert there.coupling_gap() <= 1e-12
+            converged = found.solution.status is Status.CONVERGED
+            assert converged == within_tolerances(m, found.solution, goals)
 
 
-@pytest.mark.parametrize('variant', NEWTON_LIKE)
-def test_methods_reach_nearby_poses_with_closed_loops(variant):
+def test_methods_reach_nearby_poses_with_closed_loops():
     """Open and closed: a pose near the start is reached, the loops being closed."""
-    for name in SAMPLE:
-        m = MECHANISMS[name]()
-        solver = m.solver()
-        q = solver.q + 0.1 * (m.random_q(solver.joint_names, np.random.default_rng(4)) - solver.q)
-        goals = goals_at(m, solver.solve_pose({}, q).q if m.closures else q)
-        found = solve(m, VARIANTS[variant], goals)
-        assert found.solution.status is Status.CONVERGED, name
-        assert within_tolerances(m, found.solution, goals), name
+    for variant in NEWTON_LIKE:
+        for name in SAMPLE:
+            m = MECHANISMS[name]()
+            solver = m.solver()
+            q = solver.q + 0.1 * (
+                m.random_q(solver.joint_names, np.random.default_rng(4)) - solver.q
+            )
+            goals = goals_at(m, solver.solve_pose({}, q).q if m.closures else q)
+            found = solve(m, VARIANTS[variant], goals)
+            assert found.solution.status is Status.CONVERGED, name
+            assert within_tolerances(m, found.solution, goals), name
 
 
-@pytest.mark.parametrize('variant', VARIANTS)
-def test_methods_return_best_iterate(variant):
+def test_methods_return_best_iterate():
     """For reachable and unreachable goals."""
-    for target in ((0.4, 0.3, 0.6), (2.0, 0.0, 1.0)):
-        m = MECHANISMS['arm6']()
-        goals = {'hand_goal': (target, m.pose_of('hand')[1])}
-        options = replace(VARIANTS[variant], max_iterations=25, characteristic_length=1.0)
-        found = solve(m, options, goals)
-        seen = [np.hypot(point.position, point.orientation) for point in found.points]
-        error = found.solution.goal_errors['hand_goal']
-        assert np.hypot(*error) <= min(seen) + 1e-9
+    for variant in VARIANTS:
+        for target in ((0.4, 0.3, 0.6), (2.0, 0.0, 1.0)):
+            m = MECHANISMS['arm6']()
+            goals = {'hand_goal': (target, m.pose_of('hand')[1])}
+            options = replace(VARIANTS[variant], max_iterations=25, characteristic_length=1.0)
+            found = solve(m, options, goals)
+            seen = [np.hypot(point.position, point.orientation) for point in found.points]
+            error = found.solution.goal_errors['hand_goal']
+            assert np.hypot(*error) <= min(seen) + 1e-9
 
 
-@pytest.mark.parametrize('variant', VARIANTS)
-def test_methods_make_no_iteration_from_solution(variant):
+def test_methods_make_no_iteration_from_solution():
     """No iteration is made, and nothing moves."""
-    m = MECHANISMS['arm7']()
-    q = m.solver().q
-    found = solve(m, VARIANTS[variant], goals_at(m, q))
-    assert found.solution.status is Status.CONVERGED
-    assert found.solution.iterations == 0
-    np.testing.assert_allclose(found.solution.q, q, atol=1e-12)
+    for variant in VARIANTS:
+        m = MECHANISMS['arm7']()
+        q = m.solver().q
+        found = solve(m, VARIANTS[variant], goals_at(m, q))
+        assert found.solution.status is Status.CONVERGED
+        assert found.solution.iterations == 0
+        np.testing.assert_allclose(found.solution.q, q, atol=1e-12)
 
 
-@pytest.mark.parametrize('variant', VARIANTS)
-def test_methods_move_joint_off_its_limit(variant):
+def test_methods_move_joint_off_its_limit():
     """A joint that starts on a limit moves off it when the goal lies inwards."""
-    m = MECHANISMS['planar']()
-    for joint in ('p1', 'p2', 'p3'):
-        m.joints[joint].set_limits('EZ', -2.0, 2.0)
-    solver = m.solver()
-    goals = goals_at(m, np.array([1.2, 1.0, 0.8]))
-    options = replace(VARIANTS[variant], max_iterations=600)
-    found = solve(m, options, goals, np.array([2.0, 0.3, 0.8]))
-    assert found.solution.goal_errors['end_goal'].position < 0.05
-    assert found.solution.q[0] < 1.9
-    assert m.naive(solver.joint_names, found.solution.q).limit_excess() <= 0.0
+    for variant in VARIANTS:
+        m = MECHANISMS['planar']()
+        for joint in ('p1', 'p2', 'p3'):
+            m.joints[joint].set_limits('EZ', -2.0, 2.0)
+        solver = m.solver()
+        goals = goals_at(m, np.array([1.2, 1.0, 0.8]))
+        options = replace(VARIANTS[variant], max_iterations=600)
+        found = solve(m, options, goals, np.array([2.0, 0.3, 0.8]))
+        assert found.solution.goal_errors['end_goal'].position < 0.05
+        assert found.solution.q[0] < 1.9
+        assert m.naive(solver.joint_names, found.solution.q).limit_excess() <= 0.0
 
 
-@pytest.mark.parametrize('variant', VARIANTS)
-def test_methods_do_not_move_locked_joints(variant):
+def test_methods_do_not_move_locked_joints():
     """The other joints approach the goal."""
-    m = MECHANISMS['arm7']()
-    m.joints['j2'].lock()
-    m.joints['j5'].lock()
-    q = m.solver().q
-    goals = goals_at(m, q + np.array([0.2, 0, -0.2, 0.2, 0, 0.1, 0.3]))
-    found = solve(m, replace(VARIANTS[variant], max_iterations=20), goals)
-    assert found.solution.q[[1, 4]].tolist() == q[[1, 4]].tolist()
-    start = found.points[0]
-    assert found.solution.goal_errors['hand_goal'].position < start.position
+    for variant in VARIANTS:
+        m = MECHANISMS['arm7']()
+        m.joints['j2'].lock()
+        m.joints['j5'].lock()
+        q = m.solver().q
+        goals = goals_at(m, q + np.array([0.2, 0, -0.2, 0.2, 0, 0.1, 0.3]))
+        found = solve(m, replace(VARIANTS[variant], max_iterations=20), goals)
+        assert found.solution.q[[1, 4]].tolist() == q[[1, 4]].tolist()
+        start = found.points[0]
+        assert found.solution.goal_errors['hand_goal'].position < start.position
 
 
-@pytest.mark.parametrize('variant', VARIANTS)
-def test_methods_stall_if_all_joints_are_locked(variant):
+def test_methods_stall_if_all_joints_are_locked():
     """No variable is left: the solve has stalled."""
-    m = MECHANISMS['planar']()
-    for joint in ('p1', 'p2', 'p3'):
-        m.joints[joint].lock()
-    found = solve(m, VARIANTS[variant], {'end_goal': ((1, 1, 0), UNIT)})
-    assert found.solution.status is Status.STALLED
-    assert found.solution.q.tolist() == m.solver().q.tolist()
+    for variant in VARIANTS:
+        m = MECHANISMS['planar']()
+        for joint in ('p1', 'p2', 'p3'):
+            m.joints[joint].lock()
+        found = solve(m, VARIANTS[variant], {'end_goal': ((1, 1, 0), UNIT)})
+        assert found.solution.status is Status.STALLED
+        assert found.solution.q.tolist() == m.solver().q.tolist()
 
 
 def parts(mechanism, options):
@@ -177,35 +179,35 @@ def parts(mechanism, options):
     return problem, solver.q, JointTable(solver.tree).rows
 
 
-@pytest.mark.parametrize('variant', VARIANTS)
-def test_stepped_method_makes_one_iteration_per_call(variant):
+def test_stepped_method_makes_one_iteration_per_call():
     """The first step is the start."""
-    m = MECHANISMS['arm6']()
-    m.goals['hand_goal'].set_position(0.5, 0.2, 0.5)
-    options = VARIANTS[variant]
-    problem, q, rows = parts(m, options)
-    run = steps_of(problem.chains[0], q, rows, options)
-    start, first = next(run), next(run)
-    assert start.answer.iterations == 0
-    assert start.q.tolist() == q.tolist()
-    assert (first.answer.iterations, first.answer.starts) == (1, 1)
-    assert first.answer.status is Status.TIMEOUT
-    assert np.abs(first.q - q).max() > 1e-3
-
-
-@pytest.mark.parametrize('variant', VARIANTS)
-def test_stop_flag_and_time_budget_end_method(variant):
-    """After the current iteration."""
-    m = MECHANISMS['arm6']()
-    m.goals['hand_goal'].set_position(0.5, 0.2, 0.5)
-    for options, stop in (
-        (VARIANTS[variant], [True]),
-        (replace(VARIANTS[variant], time_budget=1e-9), []),
-    ):
+    for variant in VARIANTS:
+        m = MECHANISMS['arm6']()
+        m.goals['hand_goal'].set_position(0.5, 0.2, 0.5)
+        options = VARIANTS[variant]
         problem, q, rows = parts(m, options)
-        (answer,) = run_method(problem, q, rows, options, stop)
-        assert answer.status is Status.TIMEOUT
-        assert answer.iterations == 1
+        run = steps_of(problem.chains[0], q, rows, options)
+        start, first = next(run), next(run)
+        assert start.answer.iterations == 0
+        assert start.q.tolist() == q.tolist()
+        assert (first.answer.iterations, first.answer.starts) == (1, 1)
+        assert first.answer.status is Status.TIMEOUT
+        assert np.abs(first.q - q).max() > 1e-3
+
+
+def test_stop_flag_and_time_budget_end_method():
+    """After the current iteration."""
+    for variant in VARIANTS:
+        m = MECHANISMS['arm6']()
+        m.goals['hand_goal'].set_position(0.5, 0.2, 0.5)
+        for options, stop in (
+            (VARIANTS[variant], [True]),
+            (replace(VARIANTS[variant], time_budget=1e-9), []),
+        ):
+            problem, q, rows = parts(m, options)
+            (answer,) = run_method(problem, q, rows, options, stop)
+            assert answer.status is Status.TIMEOUT
+            assert answer.iterations == 1
 
 
 class SetAfter(list):
@@ -226,16 +228,16 @@ def test_stop_flag_is_checked_after_each_iteration():
     assert answer.iterations == 7
 
 
-@pytest.mark.parametrize('method', METHODS)
-def test_methods_solve_independent_chains_separately(method):
+def test_methods_solve_independent_chains_separately():
     """Each of two arms reaches its own goal."""
-    m = MECHANISMS['two_arms']()
-    q = m.solver().q
-    goals = goals_at(m, q + 0.1)
-    found = solve(m, SolverOptions(method=method, max_iterations=400), goals)
-    assert len(found.solution.chains) == 2
-    assert {point.chain for point in found.points} == {0, 1}
-    assert max(e.position for e in found.solution.goal_errors.values()) < 1e-3
+    for method in METHODS:
+        m = MECHANISMS['two_arms']()
+        q = m.solver().q
+        goals = goals_at(m, q + 0.1)
+        found = solve(m, SolverOptions(method=method, max_iterations=400), goals)
+        assert len(found.solution.chains) == 2
+        assert {point.chain for point in found.points} == {0, 1}
+        assert max(e.position for e in found.solution.goal_errors.values()) < 1e-3
 
 
 def test_methods_miss_heavier_goal_by_less():

@@ -28,39 +28,39 @@ def random_q(mechanism, seed):
     return mechanism.random_q(mechanism.solver().joint_names, np.random.default_rng(seed))
 
 
-@pytest.mark.parametrize('name', MECHANISMS)
-def test_numeric_and_analytic_jacobian_agree(name):
+def test_numeric_and_analytic_jacobian_agree():
     """Including balls and couplings."""
-    m = MECHANISMS[name]()
-    options = SolverOptions(jacobian='numeric')
-    compared, q = 0, random_q(m, sum(map(ord, name)))
-    for here in chain(*(iterates(m, q, options, euler)[0] for euler in (False, True))):
-        before = here.x.copy()
-        analytic, numeric = here.analytic_jacobian(), here.jacobian()
-        np.testing.assert_allclose(numeric, analytic, atol=1e-5)
-        np.testing.assert_allclose(here.x, before, atol=1e-14)
-        compared += analytic.size
-    assert compared > 0
+    for name in MECHANISMS:
+        m = MECHANISMS[name]()
+        options = SolverOptions(jacobian='numeric')
+        compared, q = 0, random_q(m, sum(map(ord, name)))
+        for here in chain(*(iterates(m, q, options, euler)[0] for euler in (False, True))):
+            before = here.x.copy()
+            analytic, numeric = here.analytic_jacobian(), here.jacobian()
+            np.testing.assert_allclose(numeric, analytic, atol=1e-5)
+            np.testing.assert_allclose(here.x, before, atol=1e-14)
+            compared += analytic.size
+        assert compared > 0
 
 
-@pytest.mark.parametrize('axes', AXES)
-def test_jacobians_of_partial_goals_agree(axes):
+def test_jacobians_of_partial_goals_agree():
     """The same for every choice of rotation axes in every frame."""
-    for turns in TURNS:
-        m = held(axes, ('X', 'Z', *turns))
-        (here,), _ = iterates(m, random_q(m, 11), SolverOptions(jacobian='numeric'))
-        np.testing.assert_allclose(here.jacobian(), here.analytic_jacobian(), atol=1e-5)
+    for axes in AXES:
+        for turns in TURNS:
+            m = held(axes, ('X', 'Z', *turns))
+            (here,), _ = iterates(m, random_q(m, 11), SolverOptions(jacobian='numeric'))
+            np.testing.assert_allclose(here.jacobian(), here.analytic_jacobian(), atol=1e-5)
 
 
-@pytest.mark.parametrize('kind', ['look_at', 'centre_of_mass'])
-def test_jacobians_of_look_at_and_mass_goals_agree(kind):
+def test_jacobians_of_look_at_and_mass_goals_agree():
     """Rows in [rad] with lever points, and rows of all masses."""
-    m = heavy_arm(kind)
-    m.goals['hand_goal'].set_position(0.3, 0.2, 0.1)
-    (here,), _ = iterates(m, random_q(m, 12), SolverOptions(jacobian='numeric'))
-    assert [block.is_rotation for block in here.blocks] == [kind == 'look_at']
-    np.testing.assert_allclose(here.jacobian(), here.analytic_jacobian(), atol=1e-5)
-    assert np.abs(here.jacobian()).max() > 0.01
+    for kind in ['look_at', 'centre_of_mass']:
+        m = heavy_arm(kind)
+        m.goals['hand_goal'].set_position(0.3, 0.2, 0.1)
+        (here,), _ = iterates(m, random_q(m, 12), SolverOptions(jacobian='numeric'))
+        assert [block.is_rotation for block in here.blocks] == [kind == 'look_at']
+        np.testing.assert_allclose(here.jacobian(), here.analytic_jacobian(), atol=1e-5)
+        assert np.abs(here.jacobian()).max() > 0.01
 
 
 def test_difference_at_upper_limit_goes_down():
@@ -82,22 +82,22 @@ def test_fixed_joint_has_zero_column():
     assert (here.jacobian()[:, 2] == 0.0).all()
 
 
-@pytest.mark.parametrize('name', ['mixed', 'ball_limited', 'coupled', 'two_arms', 'hexapod'])
-def test_step_keeps_limits_and_couplings(name):
+def test_step_keeps_limits_and_couplings():
     """The residual belongs to q."""
-    m = MECHANISMS[name]()
-    rng = np.random.default_rng(5)
-    for number, here in enumerate(iterates(m)[0]):
-        before = here.x.copy()
-        here.move(rng.uniform(-0.4, 0.4, here.variable_count))
-        assert (here.x >= here.lower).all()
-        assert (here.x <= here.upper).all()
-        there = m.naive(m.solver().joint_names, here.q, follow=False)
-        assert there.limit_excess() <= 0.0
-        found = iterates(m, here.q)[0][number]
-        np.testing.assert_allclose(found.errors, here.errors, atol=1e-12)
-        if here.variable_count:
-            assert np.abs(here.x - before).max() > 0.0
+    for name in ['mixed', 'ball_limited', 'coupled', 'two_arms', 'hexapod']:
+        m = MECHANISMS[name]()
+        rng = np.random.default_rng(5)
+        for number, here in enumerate(iterates(m)[0]):
+            before = here.x.copy()
+            here.move(rng.uniform(-0.4, 0.4, here.variable_count))
+            assert (here.x >= here.lower).all()
+            assert (here.x <= here.upper).all()
+            there = m.naive(m.solver().joint_names, here.q, follow=False)
+            assert there.limit_excess() <= 0.0
+            found = iterates(m, here.q)[0][number]
+            np.testing.assert_allclose(found.errors, here.errors, atol=1e-12)
+            if here.variable_count:
+                assert np.abs(here.x - before).max() > 0.0
 
 
 def test_step_returns_actual_motion_up_to_limit():

@@ -54,15 +54,15 @@ def sdls_step(jacobian, e, most=pi / 4):
     return total * min(1.0, most / np.abs(total).max())
 
 
-@pytest.mark.parametrize('goal', [(1.3, 1.6, 0), (-2.0, 0.5, 0), (2.9, 0.9, 0)])
-def test_sdls_step_equals_formula_of_paper(goal):
+def test_sdls_step_equals_formula_of_paper():
     """The step of one iteration is that of the paper's formulas."""
-    m = MECHANISMS['planar']()
-    found = traced(m, {'end_goal': (goal, UNIT)}, method='sdls', max_iterations=1)
-    e, jacobian = planar_rows(m.solver().q, goal)
-    np.testing.assert_allclose(
-        found.points[1].q - found.points[0].q, sdls_step(jacobian, e), atol=1e-9
-    )
+    for goal in [(1.3, 1.6, 0), (-2.0, 0.5, 0), (2.9, 0.9, 0)]:
+        m = MECHANISMS['planar']()
+        found = traced(m, {'end_goal': (goal, UNIT)}, method='sdls', max_iterations=1)
+        e, jacobian = planar_rows(m.solver().q, goal)
+        np.testing.assert_allclose(
+            found.points[1].q - found.points[0].q, sdls_step(jacobian, e), atol=1e-9
+        )
 
 
 def test_sdls_comes_to_rest_at_unreachable_goal():
@@ -119,15 +119,15 @@ def test_dh_arm_reaches_goal_with_alpha_of_source(goal, alpha):
     assert errors[min(60, len(errors) - 1)] < 1.0
 
 
-@pytest.mark.parametrize('goal', GOALS_OF_THE_DH_ARM)
-def test_dh_arm_distance_decreases_at_every_step(goal):
+def test_dh_arm_distance_decreases_at_every_step():
     """In the source's degrees the distance falls at every step, and no joint jumps."""
-    options = {'method': 'jacobian_transpose', 'alpha': radians(0.05), 'max_iterations': 600}
-    found = traced(dh_arm(), {'hand_goal': (goal, UNIT)}, **options)
-    errors = np.array([point.position for point in found.points])
-    assert (np.diff(errors) < 0.0).all()
-    steps = np.diff([point.q for point in found.points], axis=0)
-    assert np.abs(steps).max() < 0.6
+    for goal in GOALS_OF_THE_DH_ARM:
+        options = {'method': 'jacobian_transpose', 'alpha': radians(0.05), 'max_iterations': 600}
+        found = traced(dh_arm(), {'hand_goal': (goal, UNIT)}, **options)
+        errors = np.array([point.position for point in found.points])
+        assert (np.diff(errors) < 0.0).all()
+        steps = np.diff([point.q for point in found.points], axis=0)
+        assert np.abs(steps).max() < 0.6
 
 
 def test_transpose_meets_position_before_orientation():
@@ -144,30 +144,27 @@ def test_transpose_meets_position_before_orientation():
     assert end.orientation / start.orientation > 2 * end.position / start.position
 
 
-@pytest.mark.parametrize(
-    ('at', 'wanted', 'step'),
-    [
+def test_joint_at_bound_is_fixed_and_the_other_does_its_part():
+    """Of two joints with the same effect, the first is between its bounds or at one of them."""
+    for at, wanted, step in [
         (0.0, 1.0, (0.5, 0.5)),
         (1.0, 1.0, (0.0, 1.0)),
         (1.0, -1.0, (-0.5, -0.5)),
         (-1.0, -1.0, (0.0, -1.0)),
         (-1.0, 1.0, (0.5, 0.5)),
-    ],
-)
-def test_joint_at_bound_is_fixed_and_the_other_does_its_part(at, wanted, step):
-    """Of two joints with the same effect, the first is between its bounds or at one of them."""
-    here = SimpleNamespace(
-        x=np.array([at, 0.0]),
-        lower=np.array([-1.0, -1.0]),
-        upper=np.array([1.0, 1.0]),
-        locked=np.zeros(2, dtype=bool),
-        free_ball=np.zeros(2, dtype=int),
-        variable_count=2,
-    )
+    ]:
+        here = SimpleNamespace(
+            x=np.array([at, 0.0]),
+            lower=np.array([-1.0, -1.0]),
+            upper=np.array([1.0, 1.0]),
+            locked=np.zeros(2, dtype=bool),
+            free_ball=np.zeros(2, dtype=int),
+            variable_count=2,
+        )
 
-    def shortest(rows, _):
-        return np.linalg.pinv(rows.jacobian) @ rows.shortfall
+        def shortest(rows, _):
+            return np.linalg.pinv(rows.jacobian) @ rows.shortfall
 
-    rows = Rows(np.array([wanted]), np.array([[1.0, 1.0]]), ())
-    found = step_within_bounds(here, rows, shortest)
-    np.testing.assert_allclose(found, step, atol=1e-15)
+        rows = Rows(np.array([wanted]), np.array([[1.0, 1.0]]), ())
+        found = step_within_bounds(here, rows, shortest)
+        np.testing.assert_allclose(found, step, atol=1e-15)
