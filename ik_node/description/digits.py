@@ -132,13 +132,13 @@ class AngleReader:
     """
     A reader that finds rounded angles, and degrees, in the poses of a description.
 
-    `found` has the fraction of pi of every rounded angle, by its text in the file; `count` is the
-    number of rounded angles.
+    `fractions` has the fraction of pi of every rounded angle, by its text in the file; `count` is
+    the number of rounded angles.
     """
 
     def __init__(self, replaces: bool) -> None:
         self._replaces = replaces
-        self.found: dict[str, Fraction] = {}
+        self.fractions: dict[str, Fraction] = {}
         self.count = 0
         self._angles: list[float] = []
 
@@ -174,7 +174,7 @@ class AngleReader:
             result = fraction_of_pi(part)
             if result is not None and abs(float(part) - float(result) * pi) > _LEAST:
                 parts[index] = repr(float(result) * pi)
-                self.found[part] = result
+                self.fractions[part] = result
                 self.count += 1
         return ' '.join(parts) if self._replaces else text
 
@@ -186,7 +186,7 @@ class AngleReader:
     def _replaced(self) -> list[str]:
         if not (self.count and self._replaces):
             return []
-        said = quoted([f'{text} = {_in_words(part)}' for text, part in self.found.items()])
+        said = quoted([f'{text} = {_in_words(part)}' for text, part in self.fractions.items()])
         if self.count == 1:
             return [f'1 rounded angle is read as the fraction of pi that it stands for: {said}']
         return [

@@ -77,19 +77,19 @@ def cycle(
 
 
 def sway(
-    period: float, *, radius: float, lift: float, tilt: float, turn: float, turns: float = 1.0
+    period: float, *, radius: float, lift: float, tilt: float, yaw: float, turns: float = 1.0
 ) -> PoseAt:
     """
     Return the motion of a body on legs: on a circle, up and down, leaning and turning.
 
     It moves on a horizontal circle of a `radius` [m] in a period [s], up and down by `lift` [m]
     twice per circle, leans to a side by `tilt` [rad] at most, and turns back and forth about the
-    vertical by `turn` [rad] at most, `turns` times per circle.
+    vertical by `yaw` [rad] at most, `turns` times per circle.
     """
     return cycle(
         period,
         lambda p: (radius * cos(p), radius * sin(p), lift * sin(2.0 * p)),
-        lambda p: (tilt * sin(p), tilt * cos(p), turn * sin(turns * p)),
+        lambda p: (tilt * sin(p), tilt * cos(p), yaw * sin(turns * p)),
     )
 
 

@@ -83,15 +83,15 @@ def _turn(x: float, y: float, z: float) -> Array:
     return quat_to_matrix(quat_from_euler(x, y, z))
 
 
-def _moved(turn: Array, arm: tuple[float, float, float] | Array) -> Array:
+def _moved(rotation: Array, arm: tuple[float, float, float] | Array) -> Array:
     """Return how far a rotation moves the end of an arm [m]."""
-    moved: Array = (turn - np.eye(3)) @ np.asarray(arm)
+    moved: Array = (rotation - np.eye(3)) @ np.asarray(arm)
     return moved
 
 
-def _pose(position: Array, turn: Array) -> Pose:
+def _pose(position: Array, rotation: Array) -> Pose:
     x, y, z = position.tolist()
-    qx, qy, qz, qw = matrix_to_quat(turn).tolist()
+    qx, qy, qz, qw = matrix_to_quat(rotation).tolist()
     return (x, y, z), (qx, qy, qz, qw)
 
 

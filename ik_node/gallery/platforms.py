@@ -13,7 +13,7 @@ HEXAPOD = GalleryItem(
     name='hexapod',
     description='hexapod.urdf',
     goals={'platform': 'platform_link'},
-    motion=moving(platform=sway(4.0, radius=0.012, lift=0.004, tilt=0.06, turn=0.08, turns=0.5)),
+    motion=moving(platform=sway(4.0, radius=0.012, lift=0.004, tilt=0.06, yaw=0.08, turns=0.5)),
     about='six legs carry a platform: it circles, nods and turns',
 )
 

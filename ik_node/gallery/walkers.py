@@ -10,7 +10,7 @@ WALKER = GalleryItem(
     name='walker',
     description='walker.urdf',
     goals={'body': 'body_link'},
-    motion=moving(body=sway(4.0, radius=0.03, lift=0.02, tilt=0.12, turn=0.15, turns=0.5)),
+    motion=moving(body=sway(4.0, radius=0.03, lift=0.02, tilt=0.12, yaw=0.15, turns=0.5)),
     about='a body that sways on four feet; they are pinned to the ground',
 )
 
@@ -18,7 +18,7 @@ SIX_LEGGED_ROVER = GalleryItem(
     name='six_legged_rover',
     description='six_legged_rover.urdf',
     goals={'body': 'body_link'},
-    motion=moving(body=sway(6.0, radius=0.25, lift=0.15, tilt=0.12, turn=0.3)),
+    motion=moving(body=sway(6.0, radius=0.25, lift=0.15, tilt=0.12, yaw=0.3)),
     about='36 hinges, six feet welded to the ground: the body follows a goal',
 )
 
@@ -38,7 +38,7 @@ CLIMBER = GalleryItem(
     description='climber.urdf',
     goals={'body': 'body_link', 'left_hand': 'left_hand_link', 'right_hand': 'right_hand_link'},
     motion=moving(
-        body=sway(5.0, radius=0.11, lift=0.1, tilt=0.34, turn=0.32),
+        body=sway(5.0, radius=0.11, lift=0.1, tilt=0.34, yaw=0.32),
         left_hand=hand(1.0),
         right_hand=hand(-1.0),
     ),
@@ -49,7 +49,7 @@ BIPED = GalleryItem(
     name='biped',
     description='biped.urdf',
     goals={'pelvis': 'pelvis_link'},
-    motion=moving(pelvis=sway(4.0, radius=0.05, lift=0.03, tilt=0.1, turn=0.25)),
+    motion=moving(pelvis=sway(4.0, radius=0.05, lift=0.03, tilt=0.1, yaw=0.25)),
     about='two legs of six hinges, soles flat on the ground: the pelvis follows a goal',
 )
 
@@ -58,7 +58,7 @@ QUADRUPED_ARM = GalleryItem(
     description='quadruped_arm.urdf',
     goals={'body': 'body_link', 'gripper': 'gripper_link'},
     motion=moving(
-        body=sway(5.0, radius=0.06, lift=0.04, tilt=0.15, turn=0.2),
+        body=sway(5.0, radius=0.06, lift=0.04, tilt=0.15, yaw=0.2),
         # On a vertical circle in front of the body.
         gripper=cycle(
             4.0,

@@ -69,7 +69,7 @@ def _path(tree: Tree, request: Request, support: Support) -> float:
         )
     if request.seen:
         carriers = [tree.carrier[link] for link in request.seen]
-        return max(_length(tree, ancestors(tree, at), _place(pose)) for at, pose in carriers)
+        return max(_length(tree, ancestors(tree, index), _place(pose)) for index, pose in carriers)
     column, carrier = tree.carrier[request.link]
     place_a = _place(carrier @ request.offset)
     path_a = ancestors(tree, column)

@@ -80,9 +80,9 @@ def is_number(value: object) -> bool:
     return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
 
 
-def whole_number(what: str, value: Any, least: int = 0, most: int = 2**53) -> int:
+def whole_number(what: str, value: Any, least: int = 0, limit: int = 2**53) -> int:
     """Return an integer, also of a float without fraction; raise OptionError for others."""
-    if is_number(value) and least <= value <= most and int(value) == value:
+    if is_number(value) and least <= value <= limit and int(value) == value:
         return int(value)
     raise OptionError(what, value, f'a whole number, {least} or more')
 

@@ -359,7 +359,7 @@ class RemoteNodeSession:
         self._commanded.add(name)
         self._remote.send_goal(name, root_frame(robot), pose)
 
-    def add_goal(self, link: str, dof: str, at: Array | None = None) -> str:
+    def add_goal(self, link: str, dof: str, point: Array | None = None) -> str:
         """Create a goal at a link of the node's robot, or at a point of it, root frame [m]."""
         taken = [*self._goal_names(), *(topic_part(name) for name in self.source.closures)]
         part, number = topic_part(link), 2
@@ -369,17 +369,17 @@ class RemoteNodeSession:
         fields: dict[str, Any] = {
             spec.name.split('.')[2]: spec.default for spec in goal_parameters(name)
         }
-        fields |= {'link': link, 'dof': dof, 'axes': 'world', 'offset': self._offset(link, at)}
+        fields |= {'link': link, 'dof': dof, 'axes': 'world', 'offset': self._offset(link, point)}
         added = GoalSettings(name=name, **fields)
         self._set_goals((*self._goals_in_ik(), added))
         return name
 
-    def move_offset(self, name: str, at: Array | None = None) -> None:
+    def move_offset(self, name: str, point: Array | None = None) -> None:
         """Move a goal to a point of its link, root frame [m], or to the link's frame."""
         goal = self.source.goals.get(name)
         if goal is None or goal.child is None:
             raise UnknownFrameError(name, self.source.goals, 'goal')
-        offset = self._offset(goal.child.name, at)
+        offset = self._offset(goal.child.name, point)
         local = pose_matrix(offset[:3], goal.offset_quaternion)
         pose = goal.child.matrix_world @ local
         offset = (*offset[:3], *matrix_to_euler(local).tolist())
@@ -388,12 +388,12 @@ class RemoteNodeSession:
             lambda: self.move_goal(name, pose[:3, 3], matrix_to_quat(pose)),
         )
 
-    def _offset(self, link: str, at: Array | None) -> tuple[float, ...]:
+    def _offset(self, link: str, point: Array | None) -> tuple[float, ...]:
         """Return the offset of a goal at a point of a link, root frame [m], as x y z r p y."""
-        if at is None or link not in self.source.links:
+        if point is None or link not in self.source.links:
             return (0.0,) * 6
         pose = self.source.links[link].matrix_world
-        return (*(pose[:3, :3].T @ (at - pose[:3, 3])).tolist(), 0.0, 0.0, 0.0)
+        return (*(pose[:3, :3].T @ (point - pose[:3, 3])).tolist(), 0.0, 0.0, 0.0)
 
     def _set_goals(self, goals: Sequence[GoalSettings]) -> None:
         """Set the goals of the node to exactly these."""

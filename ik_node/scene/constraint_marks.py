@@ -101,7 +101,7 @@ class ConstraintFrames:
         limit = options.translation_converge_threshold, options.rotation_converge_threshold
         if isinstance(source, Constraint) and source.tolerance is not None:
             limit = norms_of(source.tolerance, self.request.mask)
-        seen = {name: snapshot.columns[at] @ pose for name, (at, pose) in self._seen.items()}
+        seen = {name: snapshot.columns[index] @ pose for name, (index, pose) in self._seen.items()}
         return ConstraintGap(gap_of(self.request, frame_a, frame_b, seen), PoseError(*limit))
 
 

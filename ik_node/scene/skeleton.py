@@ -136,10 +136,12 @@ class Skeleton:
         self._attached.append((column, pose))
         return len(self._attached) - 1
 
-    def attach_before(self, column: int, turn: Array | None = None) -> int:
-        """Attach the frame that a column moves relative to, rotated by `turn` (4, 4)."""
+    def attach_before(self, column: int, rotation: Array | None = None) -> int:
+        """Attach the frame that a column moves relative to, rotated by `rotation` (4, 4)."""
         result = self.tree.columns[column]
-        return self.attach(result.parent, result.offset if turn is None else result.offset @ turn)
+        return self.attach(
+            result.parent, result.offset if rotation is None else result.offset @ rotation
+        )
 
     def at(self, q: Array | None) -> Snapshot:
         """Compute all poses at joint values (nq,) [m or rad]; None = the present values."""

@@ -1,5 +1,8 @@
 """Gallery robots along their motions, solved step by step."""
 
+from copy import deepcopy
+from functools import cache
+
 from ik_node import load_robot, Solver, SolverOptions
 from ik_node.description.files import description_path
 from ik_node.gallery import gallery_item
@@ -9,9 +12,14 @@ from ik_node.model.rotation import matrix_to_quat
 WITH_FILES = ('hexapod', 'delta', 'fivebar', 'gripper', 'walker')
 
 
-def loaded(name):
-    """Return a robot of the gallery."""
+@cache
+def _read(name):
     return load_robot(description_path(gallery_item(name).description))
+
+
+def loaded(name):
+    """Return a robot of the gallery, a copy that the test may change."""
+    return deepcopy(_read(name))
 
 
 def flat(values, above=''):

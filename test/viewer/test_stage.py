@@ -11,7 +11,7 @@ from ik_node.description.visuals import read_visuals
 from ik_node.robot import load_robot
 from ik_node.scene import IKRootsHelper, LAYERS, mesh_of
 from ik_node.scene.shapes import Sector, Segment, Sphere, Text
-from ik_node.viewer.panels.view_panel import Wanted
+from ik_node.viewer.panels.view_panel import ReachView
 from ik_node.viewer.sessions.library_session import gallery_session
 from ik_node.viewer.stage import link_bodies
 from ik_node.viewer.stage.link_bodies import LinkBodies
@@ -360,13 +360,13 @@ def ball():
 def test_surface_and_slice_are_drawn_and_removed(scene, ball):
     """Each is a node, which goes when it is not wanted."""
     marks = ReachMarks(scene)
-    marks.draw(Wanted(ball, 0.3, '', 0.0))
+    marks.draw(ReachView(ball, 0.3, '', 0.0))
     assert [*scene.nodes] == ['/reach/surface']
     radii = np.linalg.norm(scene.nodes['/reach/surface'].vertices - (1.0, 0.0, 0.0), axis=1)
     assert 0.4 < radii.min() < radii.max() < 0.6
-    marks.draw(Wanted(ball, None, 'y', 0.0))
+    marks.draw(ReachView(ball, None, 'y', 0.0))
     assert [*scene.nodes] == ['/reach/slice']
-    marks.draw(Wanted(ball, 0.3, 'y', 0.0))
+    marks.draw(ReachView(ball, 0.3, 'y', 0.0))
     assert {*scene.nodes} == {'/reach/slice', '/reach/surface'}
     marks.clear()
     assert not scene.nodes
@@ -376,7 +376,7 @@ def test_surface_and_slice_are_drawn_and_removed(scene, ball):
 def test_slice_has_a_square_for_each_reached_cell(scene, ball, axis):
     """At its middle, perpendicular to the axis, with the colour of its share."""
     along, at = 'xyz'.index(axis), ball.origin['xyz'.index(axis)] + 0.3
-    wanted = Wanted(ball, None, axis, float(at))
+    wanted = ReachView(ball, None, axis, float(at))
     ReachMarks(scene).draw(wanted)
     node = scene.nodes['/reach/slice']
     layer = np.take(ball.share, 3, axis=along)

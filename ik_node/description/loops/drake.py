@@ -35,7 +35,7 @@ class DrakeReader(ABC):
     names_are_usual = False  # an element without a name is noted
 
     def __init__(self, document: XmlDocument, description: Description) -> None:
-        self.found = LoopSet(document.source)
+        self.result = LoopSet(document.source)
         self._document = document
         self._notes = description.notes
         self._names = LoopNames(document, description)
@@ -67,8 +67,8 @@ class DrakeReader(ABC):
     def _add(self, element: Element, frames: list[LoopFrame], type_name: str = 'weld') -> Loop:
         name = self._names.of(element, noted=self.names_are_usual)
         loop = Loop(name, frames[0], frames[1], type_name, line=self._document.line(element))
-        self.found.loops.append(loop)
-        self.found.dialect = 'Drake'
+        self.result.loops.append(loop)
+        self.result.dialect = 'Drake'
         return loop
 
     def _between_points(self, element: Element, tag: str) -> None:
@@ -143,4 +143,4 @@ def read_drake(document: XmlDocument, description: Description) -> LoopSet:
     reader = _OfUrdf(document, description)
     for element in document.root:
         reader.read(element)
-    return reader.found
+    return reader.result

@@ -62,9 +62,9 @@ class LinkCoupling:
 
     """
 
-    def __init__(self, description: Description, found: LoopSet, dependent: set[str]) -> None:
+    def __init__(self, description: Description, result: LoopSet, dependent: set[str]) -> None:
         self._description = description
-        self._found = found
+        self._result = result
         self._dependent = dependent
         self._steps = 0
 
@@ -96,7 +96,7 @@ class LinkCoupling:
             leader, follower = first[0].name, second[0].name
             if leader in self._dependent and follower not in self._dependent:
                 leader, follower, ratio = follower, leader, 1.0 / ratio
-            self._found.couplings.append(CouplingRule(follower, leader, [0.0, ratio], line))
+            self._result.couplings.append(CouplingRule(follower, leader, [0.0, ratio], line))
         else:
             terms = [(joint, ratio) for joint in first] + [(joint, -1.0) for joint in second]
             self._add_sum(name, terms, line)
@@ -128,13 +128,13 @@ class LinkCoupling:
         ]
         leading = [joint.name for joint, _ in terms if joint.name not in self._dependent]
         equation = {joint.name: (0.0, factor) for joint, factor in terms[::-1]}
-        rule = rule_of_sum(equation, [*mimics, *self._found.couplings], leading, line)
+        rule = rule_of_sum(equation, [*mimics, *self._result.couplings], leading, line)
         if rule is None:
             self._description.notes.append(
                 f'coupling {name!r} is not used: its joints follow others already'
             )
         else:
-            self._found.couplings.append(rule)
+            self._result.couplings.append(rule)
 
 
 LOOP_TYPES = ('revolute', 'continuous', 'prismatic', 'fixed', 'planar')

@@ -178,13 +178,13 @@ class Names:
         """Return True if a name is not taken yet."""
         return name not in self._taken
 
-    def unique(self, wanted: str) -> str:
+    def unique(self, base: str) -> str:
         """Take and return a name, with a number appended if it is already taken."""
-        name, count = wanted, self._counts.get(wanted, 1)
+        name, count = base, self._counts.get(base, 1)
         while name in self._taken:
             count += 1
-            name = f'{wanted}_{count}'
-        self._counts[wanted] = count
+            name = f'{base}_{count}'
+        self._counts[base] = count
         self._taken.add(name)
         return name
 

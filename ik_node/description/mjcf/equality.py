@@ -51,7 +51,7 @@ class EqualityReader:
             for section in document.sections('tendon')
             for each in section
         }
-        self.found: list[MjcfConstraint | MjcfCoupling | MjcfSum] = []
+        self.result: list[MjcfConstraint | MjcfCoupling | MjcfSum] = []
         sections = document.sections('equality')
         elements = [each for section in sections for each in section]
         self._names = Names()
@@ -87,7 +87,7 @@ class EqualityReader:
                 UnsupportedElementError,
             )
         if result is not None:
-            self.found.append(result)
+            self.result.append(result)
         return result is not None
 
     def _read_coupling(self, element: Element) -> MjcfCoupling | None:

@@ -286,7 +286,7 @@ def read_model(document: MjcfDocument, notes: list[str]) -> Mjcf:
     attached = Attachments(document, read_model, notes).model_of
     reader = BodyReader(document, settings, defaults, notes, attached)
     read_masses(document, reader, settings, notes)
-    equalities = EqualityReader(document, reader, defaults, notes).found
+    equalities = EqualityReader(document, reader, defaults, notes).result
     model = Mjcf(reader.bodies, equalities + reader.equalities, reader.actuated)
     read_actuators(document, model, settings, defaults, notes)
     note_the_rest(document, notes)

@@ -22,7 +22,7 @@ PIN = (DOF.X, DOF.Y, DOF.EX, DOF.EY)
 
 
 class DrakeLoops(DrakeReader):
-    """A reader of Drake's loop elements in SDFormat: `found` declared and `guessed` loops."""
+    """A reader of Drake's loop elements in SDFormat: `result` declared and `guessed` loops."""
 
     names_are_usual = True
 

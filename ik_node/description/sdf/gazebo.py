@@ -49,14 +49,14 @@ def read_gazebo_joints(document: XmlDocument, description: Description) -> LoopS
     for gazebo in document.root.findall('gazebo'):
         for element in gazebo.findall('joint'):
             reader.read(element)
-    return reader.found
+    return reader.result
 
 
 class _JointReader:
     """A reader that adds joints to a description."""
 
     def __init__(self, document: XmlDocument, description: Description) -> None:
-        self.found = LoopSet(document.source)
+        self.result = LoopSet(document.source)
         self._document = document
         self._description = description
         self._names = LoopNames(document, description)
@@ -89,7 +89,7 @@ class _JointReader:
         if parent == child:
             raise document.error(element, f'its parent and its child are the same link {child!r}')
         pose = self._pose(element, child)
-        self.found.dialect = 'gazebo joint'
+        self.result.dialect = 'gazebo joint'
         spec = JointSpec(name, type_name, parent, child, line=document.line(element))
         zero = self._zero()
         spec.place(pose_inverse(zero[parent]) @ pose, pose_inverse(pose) @ zero[child])
@@ -98,13 +98,13 @@ class _JointReader:
                 f'gazebo joint {name!r}: it is of type {type_name}, so its <limit> is not used'
             )
         if type_name in TWO_AXES:
-            self.found.loops.append(self._two_axes(element, spec, pose))
+            self.result.loops.append(self._two_axes(element, spec, pose))
             return
         if type_name not in ('ball', 'fixed'):
             self._read_motion(element, spec, pose)
         loop = add_joint(description, spec)  # with all joints at 0, no link moves
         if loop is not None:
-            self.found.loops.append(loop)
+            self.result.loops.append(loop)
 
     def _zero(self) -> dict[str, Array]:
         if self._poses is None:
@@ -206,7 +206,7 @@ def read_detachable_joints(document: XmlDocument, description: Description) -> L
             reader.add(plugin, ends, poses)
         else:
             reader.note_other(plugin)
-    return reader.found
+    return reader.result
 
 
 def read_detachable_joints_of_models(
@@ -230,7 +230,7 @@ def read_detachable_joints_of_models(
                 ends.append(link.link_name)
                 poses[link.link_name] = graph.pose(link)
             reader.add(plugin, ends, poses)
-    return reader.found
+    return reader.result
 
 
 TAGS = ('parent_link', 'child_link')
@@ -257,7 +257,7 @@ class _Reader:
     """A reader that makes a loop of each plugin."""
 
     def __init__(self, document: XmlDocument, description: Description) -> None:
-        self.found = LoopSet(document.source)
+        self.result = LoopSet(document.source)
         self._document = document
         self._description = description
         self._names = LoopNames(document, description)
@@ -289,8 +289,8 @@ class _Reader:
                 f'DetachableJoint {loop.name!r} is not attached at the start; it is a '
                 'disabled closure'
             )
-        self.found.loops.append(loop)
-        self.found.dialect = 'DetachableJoint'
+        self.result.loops.append(loop)
+        self.result.dialect = 'DetachableJoint'
 
     def note_other(self, plugin: Element) -> None:
         """Note that a plugin holds another model."""

@@ -143,7 +143,7 @@ class _SdfReader:
         for scope in scopes:
             drake.read_model(scope)
         description.loops += [
-            drake.found,
+            drake.result,
             drake.guessed,
             LoopSet(document.source, couplings=rules),
         ]

@@ -155,18 +155,18 @@ AXES = ('x', 'y', 'z')
 LEVELS = (0.02, 0.98)
 
 
-class Wanted(NamedTuple):
+class ReachView(NamedTuple):
     """
     What to draw of a map.
 
     `level` is the share of the orientations within the surface, None = no surface. `axis` is
-    perpendicular to the slice at the coordinate `at` [m]; '' = no slice.
+    perpendicular to the slice at a coordinate [m]; '' = no slice.
     """
 
-    found: ReachVolume
+    volume: ReachVolume
     level: float | None
     axis: str
-    at: float
+    coordinate: float
 
 
 class ReachPanel:
@@ -174,7 +174,7 @@ class ReachPanel:
 
     def __init__(self, gui: Any, changed: Callable[[], None]) -> None:
         self._gui, self._changed = gui, changed
-        self._found: ReachVolume | None = None
+        self._volume: ReachVolume | None = None
         self._folder = gui.add_folder('reach', visible=False)
         self._inputs: list[Any] = []
         with self._folder:
@@ -183,22 +183,22 @@ class ReachPanel:
         by_hand(self._shown, lambda _: changed())
         by_hand(self._axis, lambda _: self._turn())
 
-    def show(self, found: ReachVolume | None) -> None:
+    def show(self, volume: ReachVolume | None) -> None:
         """Take another map, or none."""
-        self._found = found
-        self._folder.visible = found is not None
-        self._folder.label = 'reach' if found is None else f'reach of {found.link}'
+        self._volume = volume
+        self._folder.visible = volume is not None
+        self._folder.label = 'reach' if volume is None else f'reach of {volume.link}'
         self._rebuild()
 
     @property
-    def wanted(self) -> Wanted | None:
+    def view(self) -> ReachView | None:
         """Return what to draw; None = nothing."""
-        if self._found is None or not self._inputs:
+        if self._volume is None or not self._inputs:
             return None
         index, level = (float(each.value) for each in self._inputs)
         shown = str(self._shown.value)
-        return Wanted(
-            self._found,
+        return ReachView(
+            self._volume,
             level if shown in ('surface', 'both') else None,
             str(self._axis.value) if shown in ('slice', 'both') else '',
             index,
@@ -207,7 +207,7 @@ class ReachPanel:
     @property
     def corners(self) -> NDArray[np.float64]:
         """Return the corners of the box around the reached cells, (8, 3) or none, (0, 3) [m]."""
-        result = self._found
+        result = self._volume
         cells = np.zeros((0, 3)) if result is None else np.argwhere(result.share > 0.0)
         if result is None or not len(cells):
             return np.zeros((0, 3))
@@ -225,7 +225,7 @@ class ReachPanel:
         for each in self._inputs:
             each.remove()
         self._inputs = []
-        result = self._found
+        result = self._volume
         if result is None:
             return
         along = AXES.index(str(self._axis.value))

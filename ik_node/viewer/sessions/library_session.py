@@ -41,16 +41,16 @@ def gallery_session(name: str) -> LibrarySession:
     homes = {goal: robot.forward(robot.q, link) for goal, link in item.goals.items()}
     base = robot.roots[0]
 
-    def motion(at: float) -> dict[str, Array]:
+    def motion(moment: float) -> dict[str, Array]:
         if item.base_motion is not None:
-            position, quat_xyzw = item.base_motion(at)
+            position, quat_xyzw = item.base_motion(moment)
             base.set_position(*position)
             base.set_quaternion(*quat_xyzw)
             return homes
-        for joint, value in (item.joint_targets(at) if item.joint_targets else {}).items():
+        for joint, value in (item.joint_targets(moment) if item.joint_targets else {}).items():
             robot.joints[joint].set_target_values(value)
             robot.joints[joint].target_set = True
-        return item.poses(at, homes, lambda link: robot.forward(robot.q, link))
+        return item.poses(moment, homes, lambda link: robot.forward(robot.q, link))
 
     options = dataclasses.replace(OPTIONS, **item.solver_options)
     terrain = None if item.ground is None else Terrain(item.ground, item.standing)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ik_node.viewer.panels.view_panel import Wanted
+from ik_node.viewer.panels.view_panel import ReachView
 from ik_node.viewer.stage.scene_nodes import bytes_of
 import numpy as np
 from numpy.typing import NDArray
@@ -33,30 +33,30 @@ class ReachMarks:
     def __init__(self, scene: Any) -> None:
         self._scene = scene
         self._nodes: dict[str, Any] = {}
-        self._drawn: Wanted | None = None
+        self._drawn: ReachView | None = None
 
-    def draw(self, wanted: Wanted | None) -> None:
+    def draw(self, view: ReachView | None) -> None:
         """Show a part of a map, or nothing."""
-        old, self._drawn = self._drawn, wanted
+        old, self._drawn = self._drawn, view
         parts = {'surface': self._add_surface, 'slice': self._add_slice}
         for name, add in parts.items():
-            before, now = (None if each is None else _part(each, name) for each in (old, wanted))
+            before, now = (None if each is None else _part(each, name) for each in (old, view))
             if before == now:
                 continue
             node = self._nodes.pop(name, None)
             if node is not None:
                 node.remove()
-            if wanted is not None:
-                add(wanted)
+            if view is not None:
+                add(view)
 
     def clear(self) -> None:
         """Remove everything."""
         self.draw(None)
 
-    def _add_surface(self, wanted: Wanted) -> None:
-        if wanted.level is None:
+    def _add_surface(self, view: ReachView) -> None:
+        if view.level is None:
             return
-        vertices, faces = wanted.found.surface(wanted.level)
+        vertices, faces = view.volume.surface(view.level)
         if len(faces):
             self._nodes['surface'] = self._scene.add_mesh_simple(
                 '/reach/surface',
@@ -69,14 +69,14 @@ class ReachMarks:
                 receive_shadow=False,
             )
 
-    def _add_slice(self, wanted: Wanted) -> None:
-        if not wanted.axis:
+    def _add_slice(self, view: ReachView) -> None:
+        if not view.axis:
             return
-        positions, shares = slice_cells(wanted)
+        positions, shares = slice_cells(view)
         if not len(positions):
             return
-        along = 'xyz'.index(wanted.axis)
-        flat = 0.5 * DRAWN * wanted.found.cell * np.array(((-1, -1), (1, -1), (1, 1), (-1, 1)))
+        along = 'xyz'.index(view.axis)
+        flat = 0.5 * DRAWN * view.volume.cell * np.array(((-1, -1), (1, -1), (1, 1), (-1, 1)))
         corners = np.insert(flat, along, 0.0, axis=1)
         self._nodes['slice'] = self._scene.add_batched_meshes_simple(
             '/reach/slice',
@@ -93,19 +93,19 @@ class ReachMarks:
         )
 
 
-def _part(wanted: Wanted, name: str) -> tuple[object, ...]:
+def _part(view: ReachView, name: str) -> tuple[object, ...]:
     """Return what a node depends on."""
-    chosen = (wanted.level,) if name == 'surface' else (wanted.axis, wanted.at)
-    return (id(wanted.found), *chosen)
+    chosen = (view.level,) if name == 'surface' else (view.axis, view.coordinate)
+    return (id(view.volume), *chosen)
 
 
-def slice_cells(wanted: Wanted) -> tuple[Array, Array]:
+def slice_cells(view: ReachView) -> tuple[Array, Array]:
     """Return the middles (n, 3) [m] of the reached cells of a slice, and their shares (n,)."""
-    result, along = wanted.found, 'xyz'.index(wanted.axis)
-    layer = result.layer(wanted.axis, wanted.at)
+    result, along = view.volume, 'xyz'.index(view.axis)
+    layer = result.layer(view.axis, view.coordinate)
     rows = np.argwhere(layer > 0.0)
     positions = result.origin + result.cell * np.insert(rows, along, 0, axis=1)
-    positions[:, along] = wanted.at
+    positions[:, along] = view.coordinate
     return positions, layer[layer > 0.0].astype(np.float64)
 
 

@@ -126,7 +126,7 @@ class Stage:
             scene = self._server.scene
             scene.configure_default_lights(enabled=True, cast_shadow=view.shadows)
         self._show_terrain(session)
-        self._reach_marks.draw(self._reach.wanted)
+        self._reach_marks.draw(self._reach.view)
         helper.set_layers(view.layers)
         helper.set_joint_scale(self._size * view.size)
         # Send bodies and gizmos before the marks, which take longer, so that drags feel faster.
