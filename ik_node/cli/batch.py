@@ -23,17 +23,8 @@ from pathlib import Path
 import sys
 from time import perf_counter
 
+from ik_node.cli import arguments as shared
 from ik_node.cli.answer_table import answer_header, answer_rows, AnswerTable
-from ik_node.cli.arguments import (
-    add_engine_arguments,
-    add_options,
-    add_robot_arguments,
-    check_outputs,
-    engine_of,
-    parse_goal_arguments,
-    robot_of,
-    START,
-)
 from ik_node.errors import DescriptionError
 from ik_node.model.rotation import Array
 from ik_node.motion.pose_table import read_goal_table
@@ -59,25 +50,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     --resume  continue an output file
     --overwrite  replace an output file
     """
-    add_robot_arguments(parser)
-    add_options(parser, table + START)
-    add_engine_arguments(parser, chunk=True)
-    add_options(parser.add_mutually_exclusive_group(), existing)
+    shared.add_robot_arguments(parser)
+    shared.add_options(parser, table + shared.START)
+    shared.add_engine_arguments(parser, chunk=True)
+    shared.add_options(parser.add_mutually_exclusive_group(), existing)
     parser.set_defaults(goal=[])
 
 
 def run(args: argparse.Namespace) -> int:
     """Solve the problems part by part and return the exit code."""
-    arguments, options = parse_goal_arguments(args), SolverOptions(restarts=args.restarts)
-    check_outputs(args, [('-o', args.out)], [args.goals])
-    robot = robot_of(args)
+    arguments, options = shared.parse_goal_arguments(args), SolverOptions(restarts=args.restarts)
+    shared.check_outputs(args, [('-o', args.out)], [args.goals])
+    robot = shared.robot_of(args)
     q0, poses = arguments.of(robot)[1], _poses_of(args, robot)
     rows = range(len(next(iter(poses.values()))[0]))
     solver = Solver(robot, options)
     work = solver.batch_work(poses)
     finish = partial(answer_rows, goals=tuple(poses))
     solver.warm()
-    with engine_of(args) as (executor, threads, limit):
+    with shared.engine_of(args) as (executor, threads, limit):
         answers = AnswerTable(
             Path(args.out),
             answer_header(robot, poses),

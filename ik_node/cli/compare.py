@@ -14,14 +14,7 @@ from itertools import groupby
 import json
 from typing import Any, NamedTuple
 
-from ik_node.cli.arguments import (
-    add_goal_arguments,
-    add_options,
-    add_robot_arguments,
-    check_outputs,
-    parse_goal_arguments,
-    robot_of,
-)
+from ik_node.cli import arguments as shared
 from ik_node.errors import OptionError
 from ik_node.model.rotation import Array
 from ik_node.model.tree import Tree
@@ -78,21 +71,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     --json  print JSON
     --plot F.png  draw residuals over iterations and time to a file
     """
-    add_robot_arguments(parser)
-    add_goal_arguments(parser)
-    add_options(parser, table)
+    shared.add_robot_arguments(parser)
+    shared.add_goal_arguments(parser)
+    shared.add_options(parser, table)
 
 
 def run(args: argparse.Namespace) -> int:
     """Solve with every method, print the results and return the exit code."""
-    check_outputs(args, [('--plot', args.plot)])
-    arguments = parse_goal_arguments(args)
+    shared.check_outputs(args, [('--plot', args.plot)])
+    arguments = shared.parse_goal_arguments(args)
     chosen = [
         SolverOptions(method=method, max_iterations=args.max_iterations, restarts=0)
         for method in args.method or METHODS
     ]
     new_figure = picture_maker('--plot', args.plot) if args.plot is not None else None
-    robot = robot_of(args)
+    robot = shared.robot_of(args)
     poses, q = arguments.of(robot)
     tree = Solver(robot).tree
     outcomes = [compare(tree, q, options, poses) for options in chosen]

@@ -25,15 +25,8 @@ import sys
 from time import perf_counter
 from typing import Any, NamedTuple
 
+from ik_node.cli import arguments as shared
 from ik_node.cli.answer_table import answer_header, answer_rows, AnswerTable
-from ik_node.cli.arguments import (
-    add_engine_arguments,
-    add_options,
-    add_robot_arguments,
-    check_outputs,
-    engine_of,
-    robot_of,
-)
 from ik_node.display import say
 from ik_node.errors import DescriptionError, OptionError
 from ik_node.motion.mapping import read_map, same_names, template
@@ -89,18 +82,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     --compromise  goals may conflict: as near to all of them as possible (default)
     --exact  a goal that is not met is a failure
     """
-    add_robot_arguments(parser)
-    add_options(parser, table)
+    shared.add_robot_arguments(parser)
+    shared.add_options(parser, table)
     for alternatives in (rate, goals):
-        add_options(parser.add_mutually_exclusive_group(), alternatives)
-    add_engine_arguments(parser)
+        shared.add_options(parser.add_mutually_exclusive_group(), alternatives)
+    shared.add_engine_arguments(parser)
     parser.epilog = EPILOG
 
 
 def run(args: argparse.Namespace) -> int:
     """Solve the motions and return the exit code."""
     paths = _motion_paths(args.motion)
-    robot = robot_of(args)
+    robot = shared.robot_of(args)
     if args.map and args.map[0] == NEW:
         return _write_template(args, paths[0], robot)
     if args.map and len(args.map) > 1:
@@ -117,7 +110,7 @@ def run(args: argparse.Namespace) -> int:
     frames, failed, spent = 0, 0, 0.0
     failures: list[str] = []
     with (
-        engine_of(args) as (executor, threads, _),
+        shared.engine_of(args) as (executor, threads, _),
         # The bar is shown only if standard error is a terminal, and removed at the end.
         tqdm(unit=' frames', miniters=1, disable=None, leave=False) as bar,
     ):
@@ -211,7 +204,9 @@ class _Outputs:
                 self._bags[path] = Path(args.bag) / path.stem if many else Path(args.bag)
         outputs = [('-o', table) for table in self._tables.values()]
         outputs += [('--bag', bag) for bag in self._bags.values()]
-        check_outputs(args, [*outputs, ('--preview', self._preview)], [*paths, *(args.map or ())])
+        shared.check_outputs(
+            args, [*outputs, ('--preview', self._preview)], [*paths, *(args.map or ())]
+        )
         if self._preview is not None:
             check_preview(self._preview)
             free_output('--preview', self._preview, overwrite=self._overwrite)
@@ -291,7 +286,7 @@ def _write_template(args: argparse.Namespace, path: Path, robot: Robot) -> int:
     if len(args.map) != 2:
         raise OptionError('--map', ' '.join(args.map), 'one file, or: new MAP.yaml')
     target = Path(args.map[1])
-    check_outputs(args, [('--map', target)], [path])
+    shared.check_outputs(args, [('--map', target)], [path])
     free_output('--map', target, overwrite=args.overwrite)
     text = template(read_motion(path), robot)
     with whole_file(target) as part:

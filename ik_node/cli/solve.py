@@ -8,14 +8,7 @@ from dataclasses import replace
 import json
 from typing import Any
 
-from ik_node.cli.arguments import (
-    add_goal_arguments,
-    add_options,
-    add_robot_arguments,
-    check_outputs,
-    parse_goal_arguments,
-    robot_of,
-)
+from ik_node.cli import arguments as shared
 from ik_node.display import printable
 from ik_node.errors import OptionError
 from ik_node.model.rotation import Array
@@ -106,16 +99,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     --json  print JSON
     --plot F.png  draw the solution, its goals and the start to a file
     """
-    add_robot_arguments(parser)
-    add_goal_arguments(parser)
-    add_options(parser, table)
+    shared.add_robot_arguments(parser)
+    shared.add_goal_arguments(parser)
+    shared.add_options(parser, table)
 
 
 def run(args: argparse.Namespace) -> int:
     """Solve, draw, print and return the exit code."""
-    check_outputs(args, [('--plot', args.plot)])
-    arguments, options = parse_goal_arguments(args), SolverOptions(method=args.method)
-    robot = robot_of(args)
+    shared.check_outputs(args, [('--plot', args.plot)])
+    arguments, options = shared.parse_goal_arguments(args), SolverOptions(method=args.method)
+    robot = shared.robot_of(args)
     poses, q = arguments.of(robot)
     solution = Solver(robot, options).solve_pose(poses, q0=q)
     if args.plot is not None:

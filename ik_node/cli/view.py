@@ -17,14 +17,7 @@ import socket
 from typing import TYPE_CHECKING
 
 from ik_node.analysis.reach.volume import ReachVolume
-from ik_node.cli.arguments import (
-    add_options,
-    add_reading_options,
-    need_rclpy,
-    robot_file,
-    ROBOT_HELP,
-    robot_of,
-)
+from ik_node.cli import arguments as shared
 from ik_node.errors import OptionError, UnknownFrameError
 from ik_node.gallery import gallery_item, NAMES
 from ik_node.viewer.view import need_viser
@@ -46,9 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     --port N  [default: 8080], or the next free port
     --seconds S  time until the viewer ends [s]; default: run until Ctrl-C
     """
-    parser.add_argument('robot', metavar='ROBOT', nargs='?', type=robot_file, help=ROBOT_HELP)
-    add_reading_options(parser)
-    add_options(parser, table)
+    parser.add_argument(
+        'robot', metavar='ROBOT', nargs='?', type=shared.robot_file, help=shared.ROBOT_HELP
+    )
+    shared.add_reading_options(parser)
+    shared.add_options(parser, table)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -66,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     if args.demo is not None:
         gallery_item(args.demo)
     if args.ros:
-        need_rclpy()
+        shared.need_rclpy()
     need_viser()
     _check_host(args.host)
     # `kill` and closing the terminal end the viewer like Ctrl-C.
@@ -132,6 +127,6 @@ def _robots(args: argparse.Namespace) -> dict[str, Callable[[], Session]]:
         name: partial(gallery_session, name) for name in NAMES
     }
     if args.robot is not None:
-        return {Path(args.robot).name: lambda: LibrarySession(robot_of(args)), **ours}
+        return {Path(args.robot).name: lambda: LibrarySession(shared.robot_of(args)), **ours}
     first = args.demo or NAMES[0]
     return {first: ours[first], **ours}

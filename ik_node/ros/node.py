@@ -12,30 +12,15 @@ from ik_node.analysis.file_pose import WARNING
 from ik_node.errors import counted, listed, OptionError
 from ik_node.ros.control.motion import Motion
 from ik_node.ros.inputs.inputs import Inputs
+from ik_node.ros.loading import load_model as loading
 from ik_node.ros.loading.joint_roles import check_joint_targets, JointRoles, unknown_joint_targets
-from ik_node.ros.loading.load_model import (
-    as_refusal,
-    check_settings,
-    count_links,
-    load_model,
-    ModelSupply,
-    read_robot,
-)
 from ik_node.ros.loading.loaded_model import LoadedModel, ModelRequest
 from ik_node.ros.markers.scene_output import SceneOutput
 from ik_node.ros.messages.convert import seconds_from_stamp
 from ik_node.ros.messages.status_row import status_name, StatusRow
 from ik_node.ros.moveit.ik_service import add_ik_service, Present
+from ik_node.ros.outputs import diagnostics
 from ik_node.ros.outputs.command_publishers import CommandPublishers
-from ik_node.ros.outputs.diagnostics import (
-    input_row,
-    model_row,
-    output_row,
-    rate_row,
-    TickReport,
-    transmission_row,
-    twist_row,
-)
 from ik_node.ros.outputs.node_outputs import DescriptionOutput, NodeOutputs, TransformOutput
 from ik_node.ros.parameters.parameter_server import ParameterServer
 from ik_node.ros.parameters.settings import Settings
@@ -57,7 +42,7 @@ _MOST_ERRORS = 20
 _NO_GOALS = '; goal_names creates some, or the page: `ik_node view --ros`'
 
 
-def _is_shown(report: TickReport, settings: Settings) -> bool:
+def _is_shown(report: diagnostics.TickReport, settings: Settings) -> bool:
     """Return True if the configuration of a report is published as joint states."""
     return not report.silent and (settings.publish_on == 'always' or report.converged)
 
@@ -100,7 +85,7 @@ class IkNode(Node):
         )
         self._on_robot = on_robot
         self._counts = NodeCounts()
-        self._supply = ModelSupply(load_model)
+        self._supply = loading.ModelSupply(loading.load_model)
         self._descriptions_refused = 0
         self._refusals_logged = 0
         self._tick_errors: set[str] = set()
@@ -108,7 +93,7 @@ class IkNode(Node):
         self._forgotten_motors: tuple[str, ...] = ()
         self._fault = ''
         self._singularity = ''
-        self._answer: TickReport | None = None
+        self._answer: diagnostics.TickReport | None = None
         # True while somebody sees markers; a tick draws nothing otherwise.
         self._draws = False
         self._diagnosed = (time.monotonic(), 0)
@@ -149,7 +134,7 @@ class IkNode(Node):
         )
         if settings.robot_file:
             # A fault in a file that was named at the start ends the node, like other parameters.
-            read_robot(ModelRequest.of('', settings))
+            loading.read_robot(ModelRequest.of('', settings))
             self.get_logger().info(f'robot_file {settings.robot_file}: building its model')
             self._supply.describe('', settings)
         elif settings.robot_description:
@@ -270,7 +255,7 @@ class IkNode(Node):
         self._inputs.refuse('joint_states', f'joint_states: a message was not answered: {reason}')
 
     def _publish_state(
-        self, report: TickReport, model: LoadedModel, settings: Settings, stamp: Any
+        self, report: diagnostics.TickReport, model: LoadedModel, settings: Settings, stamp: Any
     ) -> None:
         """Publish the configuration of a tick or of the answer to a measurement."""
         shown = _is_shown(report, settings)
@@ -436,15 +421,15 @@ class IkNode(Node):
             if text not in ('', self._settings_server.settings.robot_description):
                 # Ticks wait while the description is read here. A large one is read by the
                 # builder.
-                if count_links(text) <= _QUICK_LINKS:
-                    read_robot(ModelRequest.of(text, settings))
+                if loading.count_links(text) <= _QUICK_LINKS:
+                    loading.read_robot(ModelRequest.of(text, settings))
             elif model is not None:
-                check_settings(model, settings)
+                loading.check_settings(model, settings)
                 joints, before = settings.joints, self._applied.joints
                 if (joints.rest_pose, joints.targets) != (before.rest_pose, before.targets):
                     check_joint_targets(model.robot, joints)
         except Exception as error:  # noqa: BLE001
-            return ' '.join(str(as_refusal(error)).split())
+            return ' '.join(str(loading.as_refusal(error)).split())
         return ''
 
     def _refuse_own_joint_states(self) -> None:
@@ -481,19 +466,19 @@ class IkNode(Node):
         if motion.tracker is not None:
             motion.tracker.model.mobility_count.refresh(motion.tracker.q)
         rows = [
-            model_row(name, model, self._supply.refused, self._supply.busy, released),
-            input_row(name, refusals.counts, refusals.last, new),
+            diagnostics.model_row(name, model, self._supply.refused, self._supply.busy, released),
+            diagnostics.input_row(name, refusals.counts, refusals.last, new),
         ]
         if model is not None:
-            row = rate_row(name, rate, settings.rate, counts)
+            row = diagnostics.rate_row(name, rate, settings.rate, counts)
             row.values['last_error'] = counts.last_error
             counts.longest_interval = 0.0
-            rows += [row, twist_row(name, motion.twist_note)]
+            rows += [row, diagnostics.twist_row(name, motion.twist_note)]
         rows += self._singularity_rows(motion, settings)
         fault = motion.hardware.fault
         if settings.output_type != 'none':
             hardware = motion.hardware
-            rows.append(output_row(name, hardware.q is not None, hardware.note, fault))
+            rows.append(diagnostics.output_row(name, hardware.q is not None, hardware.note, fault))
         if fault and not self._fault:
             self.get_logger().error(f'output: {fault}')
         elif self._fault and not fault:
@@ -519,4 +504,4 @@ class IkNode(Node):
         if warning and not self._singularity:
             self.get_logger().warning(f'transmission: {warning}')
         self._singularity = warning
-        return [transmission_row(status_name(self), singularity, warning, space.note)]
+        return [diagnostics.transmission_row(status_name(self), singularity, warning, space.note)]

@@ -72,7 +72,7 @@ class RemoteNode(Node):
         # The publishers of joint states. After a restart of the node they are new ones.
         self.starts = 0  # How often the other node was found, each time as another process.
         # Called when joints have moved, at most once per `FRAME`.
-        self.wake: Callable[[], None] = _ignore_wake
+        self.wake: Callable[[], None] = lambda: None
         self._woken = 0.0
         self._publisher_gids: set[bytes] = set()
         self._requests: deque[_Request] = deque()
@@ -86,14 +86,11 @@ class RemoteNode(Node):
         self._targets = self.create_publisher(JointState, f'{name}/joint_targets', 1)
         self._list = self.create_client(ListParameters, f'{name}/list_parameters')
         self._get = self.create_client(GetParameters, f'{name}/get_parameters')
-        self._set = self.create_client(
-            SetParametersAtomically, f'{name}/set_parameters_atomically'
-        )
+        atomic = f'{name}/set_parameters_atomically'
+        self._set = self.create_client(SetParametersAtomically, atomic)
         # The topic in the namespace of the other node, even if its name is absolute.
-        space = self._full_name.rpartition('/')[0]
-        self.create_subscription(
-            String, f'{space}/robot_description', self._on_description, LATCHED
-        )
+        description = self._full_name.rpartition('/')[0] + '/robot_description'
+        self.create_subscription(String, description, self._on_description, LATCHED)
         self.create_subscription(JointState, f'{name}/joint_states', self._on_joints, 1)
         self.create_subscription(DiagnosticArray, f'{name}/solve_status', self._on_status, 1)
         self.create_subscription(ParameterEvent, '/parameter_events', self._on_parameters, 100)
@@ -160,9 +157,7 @@ class RemoteNode(Node):
         if not values:
             # A node refuses an empty request.
             return
-        messages = [
-            Parameter(name, value=value).to_parameter_msg() for name, value in values.items()
-        ]
+        messages = [Parameter(n, value=value).to_parameter_msg() for n, value in values.items()]
 
         def answered(result: Any) -> None:
             if not result.result.successful:
@@ -298,7 +293,3 @@ class RemoteNode(Node):
                 self.settings = settings
 
         future.add_done_callback(take)
-
-
-def _ignore_wake() -> None:
-    """Do nothing; the default of `RemoteNode.wake`."""

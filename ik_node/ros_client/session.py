@@ -71,19 +71,14 @@ def released_of(message: Any, closures: Collection[str]) -> set[str] | None:
         keys = {pair.key for pair in status.values}
         if 'iterations' not in keys and not status.message.startswith(_NOTHING_TO_DO):
             return None
-        held.update(
-            name for name in closures if plain(f'closure.{name}.position', MOST_TEXT) in keys
-        )
+        held.update(n for n in closures if plain(f'closure.{n}.position', MOST_TEXT) in keys)
     return set(closures) - held if message.status else None
 
 
 def _errors(prefix: str, values: Mapping[str, str]) -> dict[str, PoseError]:
     end = '.position'
-    names = [
-        key[len(prefix) : -len(end)]
-        for key in values
-        if key.startswith(prefix) and key.endswith(end)
-    ]
+    keys = [key for key in values if key.startswith(prefix) and key.endswith(end)]
+    names = [key[len(prefix) : -len(end)] for key in keys]
     return {
         name: PoseError(
             _number(values[f'{prefix}{name}.position']),
@@ -273,14 +268,8 @@ class RemoteNodeSession:
             if goal.link not in robot.links:
                 continue
             offset = (goal.offset[:3], quat_xyzw_from_rpy(goal.offset[3:]))
-            added = robot.add_goal(
-                goal.link,
-                name=goal.name,
-                dof=goal.dof,
-                axes=goal.axes,
-                offset=offset,
-                tolerance=goal.goal_tolerance,
-            )
+            more = {'axes': goal.axes, 'offset': offset, 'tolerance': goal.goal_tolerance}
+            added = robot.add_goal(goal.link, name=goal.name, dof=goal.dof, **more)
             added.weight, added.priority = goal.weight, goal.priority
             added.enabled = goal.takes_part
             if goal.name in poses and goal.name in self._commanded:

@@ -10,7 +10,7 @@ import sys
 from ik_node.native import build, library, places
 from ik_node.native.bound import bind, BoundKernels
 from ik_node.native.compile import with_short_names, without_python
-from ik_node.native.levels import LEVELS, own_level
+from ik_node.native.levels import LEVELS
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.chain_problem import TABLE_POSES
 from ik_node.solver.problem.joint_table import JointTable
@@ -469,11 +469,6 @@ def test_targets_stand_for_levels_and_unknown_ones_are_refused():
     assert len(folders) == 2
     with pytest.raises(build.OptionError, match=r"target: 'z80' cannot be used.*x86_64"):
         build.libraries_of(['z80'])
-
-
-def test_level_of_this_computer_is_one_of_its_kind():
-    """The library is built for it by default."""
-    assert LEVELS[own_level()].machine == os.uname().machine
 
 
 REPRESENTATION = """\

@@ -378,33 +378,6 @@ def test_session_works_with_remapping_and_simulated_time(graph, urdf):
         view.session.close()
 
 
-def test_node_without_loops_is_shown(graph, urdf):
-    """A goal added here moves an arm, and so do its joints."""
-    graph.knows(urdf('arm6'))
-    graph.start_node()
-    graph.describe(urdf('arm6'))
-    view = View(graph)
-    try:
-        view.until(lambda s: s.robot is not None and not s.note, 'the robot')
-        session = view.session
-        assert session.robot.closures == {}
-        joint = session.robot.joint_names[0]
-        session.set_forward(True)
-        session.set_joint(joint, 0.2)
-        view.until(lambda s: abs(view.value(joint) - 0.2) < 1e-6, 'the joint')
-        session.set_forward(False)
-        name = session.add_goal(list(session.robot.links)[-1], 'X Y Z')
-        view.until(lambda s: name in s.robot.goals, 'the goal')
-        wanted = view.moved(name, (0.0, 0.0, -0.01))
-        link = session.robot.goals[name].child.name
-        view.until(
-            lambda s: np.allclose(view.link(link)[:3, 3], wanted[:3, 3], atol=1e-5), 'its link'
-        )
-        assert view.said == []
-    finally:
-        view.session.close()
-
-
 def message(text, **values):
     """Return a DiagnosticArray-shaped message with one status."""
     pairs = [SimpleNamespace(key=key, value=value) for key, value in values.items()]

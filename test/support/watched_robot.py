@@ -57,8 +57,7 @@ class Moving:
     def __init__(self, text: str, values: dict[str, Any]) -> None:
         from ik_node.ros.control.motion import Motion
         from ik_node.ros.inputs.goal_inputs import GoalInbox
-        from ik_node.ros.inputs.joint_commands import JointCommands, JointTargets
-        from ik_node.ros.inputs.measured_state import MeasuredState
+        from ik_node.ros.inputs.joint_inputs import JointCommands, JointTargets, MeasuredState
         from ik_node.ros.loading.load_model import load_model
         from ik_node.ros.loading.loaded_model import ModelRequest
         from ik_node.ros.parameters.settings import Settings

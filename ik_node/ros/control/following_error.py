@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ik_node.model.rotation import Array
-from ik_node.ros.inputs.measured_state import MeasuredState
+from ik_node.ros.inputs.joint_inputs import MeasuredState
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.parameters.settings import Settings
 import numpy as np

@@ -9,8 +9,7 @@ from ik_node.kernels.layout import LARGEST
 from ik_node.model.rotation import Array, pose_from_matrix, pose_matrix, rotation_vector_to_quat
 from ik_node.ros.control.tracker import Tracker
 from ik_node.ros.inputs.goal_inputs import GoalInbox, Twist
-from ik_node.ros.inputs.joint_commands import VELOCITY_TIMEOUT
-from ik_node.ros.inputs.measured_state import MeasuredState
+from ik_node.ros.inputs.joint_inputs import MeasuredState, VELOCITY_TIMEOUT
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.convert import Pose
 from ik_node.ros.outputs.diagnostics import TickReport

@@ -9,7 +9,7 @@ from ik_node.errors import IkError, listed
 from ik_node.model.rotation import Array
 from ik_node.ros.control.following_error import FollowingError
 from ik_node.ros.control.tracker import approach, objection, Tracker
-from ik_node.ros.inputs.measured_state import MeasuredState
+from ik_node.ros.inputs.joint_inputs import MeasuredState
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.outputs.command_publishers import CommandedState, HardwareCommand
 from ik_node.ros.outputs.diagnostics import TickReport

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from ik_node.errors import IkError
 from ik_node.model.rotation import Array
 from ik_node.ros.control.tracker import Tracker
-from ik_node.ros.inputs.joint_commands import JointCommands
-from ik_node.ros.inputs.measured_state import MeasuredState
+from ik_node.ros.inputs.joint_inputs import JointCommands, MeasuredState
 from ik_node.ros.loading.joint_roles import JointRoles
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.convert import JointCommand

@@ -19,7 +19,7 @@ from ik_node.ros.control.hardware_output import HardwareOutput, NO_GOAL
 from ik_node.ros.control.joint_space import CommandFollowing, JointSpace
 from ik_node.ros.control.tracker import Tracker
 from ik_node.ros.inputs.inputs import Inputs
-from ik_node.ros.inputs.joint_commands import apply_joint_values
+from ik_node.ros.inputs.joint_inputs import apply_joint_values
 from ik_node.ros.loading.joint_roles import JointRoles
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.convert import Pose

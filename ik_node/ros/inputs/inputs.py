@@ -11,8 +11,7 @@ from typing import Any
 
 from ik_node.errors import listed
 from ik_node.ros.inputs.goal_inputs import clock_time, GoalInputs, NEWEST, OVERRIDABLE_QOS, time_of
-from ik_node.ros.inputs.joint_commands import JointCommands, JointTargets
-from ik_node.ros.inputs.measured_state import MeasuredState
+from ik_node.ros.inputs.joint_inputs import JointCommands, JointTargets, MeasuredState
 from ik_node.ros.inputs.transform_lookup import TransformLookup
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.convert import (

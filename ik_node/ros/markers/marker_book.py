@@ -14,19 +14,7 @@ from operator import attrgetter
 from typing import Any
 
 from geometry_msgs.msg import Point
-from ik_node.scene import (
-    Arrow,
-    AXIS_COLOURS,
-    Capsule,
-    Cylinder,
-    Sector,
-    Segment,
-    Shape,
-    Solid,
-    Sphere,
-    Text,
-    Triad,
-)
+from ik_node import scene
 from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import Marker, MarkerArray
 
@@ -38,26 +26,26 @@ _POSE = 7
 
 _SECTOR = attrgetter('rgba', 'radius', 'inner_radius', 'lower', 'upper', 'segments')
 # Attributes of each shape whose change needs a new marker.
-_APPEARANCE: dict[type[Shape], Callable[[Any], object]] = {
-    Arrow: attrgetter('rgba', 'length', 'radius'),
-    Capsule: attrgetter('rgba', 'draw_through', 'radius', 'length'),
-    Cylinder: attrgetter('rgba', 'radius', 'length'),
-    Sector: lambda it: (*_SECTOR(it), it.value is None),
-    Segment: attrgetter('rgba', 'width'),
-    Solid: attrgetter('rgba', 'kind', 'size', 'file', 'own_colours'),
-    Sphere: attrgetter('rgba', 'radius'),
-    Text: attrgetter('rgba', 'text', 'height'),
-    Triad: attrgetter('rgba', 'length', 'width'),
+_APPEARANCE: dict[type[scene.Shape], Callable[[Any], object]] = {
+    scene.Arrow: attrgetter('rgba', 'length', 'radius'),
+    scene.Capsule: attrgetter('rgba', 'draw_through', 'radius', 'length'),
+    scene.Cylinder: attrgetter('rgba', 'radius', 'length'),
+    scene.Sector: lambda it: (*_SECTOR(it), it.value is None),
+    scene.Segment: attrgetter('rgba', 'width'),
+    scene.Solid: attrgetter('rgba', 'kind', 'size', 'file', 'own_colours'),
+    scene.Sphere: attrgetter('rgba', 'radius'),
+    scene.Text: attrgetter('rgba', 'text', 'height'),
+    scene.Triad: attrgetter('rgba', 'length', 'width'),
 }
 
 
-def appearance(shape: Shape) -> tuple[type[Shape], object]:
+def appearance(shape: scene.Shape) -> tuple[type[scene.Shape], object]:
     """Return the attributes of a shape that its `numbers` do not contain."""
     kind = type(shape)
     return kind, _APPEARANCE[kind](shape)
 
 
-def markers_of(shape: Shape) -> list[Marker]:
+def markers_of(shape: scene.Shape) -> list[Marker]:
     """
     Return the markers of a shape without header, namespace and id.
 
@@ -72,14 +60,14 @@ def markers_of(shape: Shape) -> list[Marker]:
     return markers
 
 
-def numbers(shape: Shape) -> tuple[float, ...]:
+def numbers(shape: scene.Shape) -> tuple[float, ...]:
     """Return the numbers that change while a robot moves, in the order of the markers."""
     pose = (*shape.position, *shape.quat_xyzw)
-    if isinstance(shape, Segment):
+    if isinstance(shape, scene.Segment):
         return (*pose, max(shape.length, THINNEST))
-    if isinstance(shape, Capsule):
+    if isinstance(shape, scene.Capsule):
         return pose + pose
-    if isinstance(shape, Sector) and shape.value is not None:
+    if isinstance(shape, scene.Sector) and shape.value is not None:
         end = shape.radius * cos(shape.value), shape.radius * sin(shape.value)
         return pose + pose + end
     return pose
@@ -113,16 +101,16 @@ def _point(x: float, y: float, z: float = 0.0) -> Point:
     return Point(x=x, y=y, z=z)
 
 
-def _segment(shape: Segment) -> list[Marker]:
+def _segment(shape: scene.Segment) -> list[Marker]:
     return [_marker(Marker.CYLINDER, shape.rgba, shape.width, shape.width, shape.length)]
 
 
-def _cylinder(shape: Cylinder) -> list[Marker]:
+def _cylinder(shape: scene.Cylinder) -> list[Marker]:
     wide = 2.0 * shape.radius
     return [_marker(Marker.CYLINDER, shape.rgba, wide, wide, max(shape.length, THINNEST))]
 
 
-def _capsule(shape: Capsule) -> list[Marker]:
+def _capsule(shape: scene.Capsule) -> list[Marker]:
     wide, half = 2.0 * shape.radius, 0.5 * shape.length
     rgba = (*shape.rgba[:3], shape.rgba[3] * (1.0 - shape.draw_through))
     balls = _marker(Marker.SPHERE_LIST, rgba, wide, wide, wide)
@@ -130,12 +118,12 @@ def _capsule(shape: Capsule) -> list[Marker]:
     return [_marker(Marker.CYLINDER, rgba, wide, wide, max(shape.length, THINNEST)), balls]
 
 
-def _sphere(shape: Sphere) -> list[Marker]:
+def _sphere(shape: scene.Sphere) -> list[Marker]:
     wide = 2.0 * shape.radius
     return [_marker(Marker.SPHERE, shape.rgba, wide, wide, wide)]
 
 
-def _solid(shape: Solid) -> list[Marker]:
+def _solid(shape: scene.Solid) -> list[Marker]:
     if shape.kind == 'mesh':
         marker = _marker(Marker.MESH_RESOURCE, shape.rgba, *shape.size)
         marker.mesh_resource = shape.file
@@ -147,7 +135,7 @@ def _solid(shape: Solid) -> list[Marker]:
     return [_marker(Marker.CUBE, shape.rgba, *edges)]
 
 
-def _arrow(shape: Arrow) -> list[Marker]:
+def _arrow(shape: scene.Arrow) -> list[Marker]:
     # With two points the sizes are those of shaft and head, and the length of the head.
     marker = _marker(
         Marker.ARROW, shape.rgba, 2.0 * shape.radius, 2.0 * shape.head_radius, shape.head_length
@@ -156,9 +144,9 @@ def _arrow(shape: Arrow) -> list[Marker]:
     return [marker]
 
 
-def _triad(shape: Triad) -> list[Marker]:
+def _triad(shape: scene.Triad) -> list[Marker]:
     marker = _marker(Marker.LINE_LIST, shape.rgba, shape.width, 0.0, 0.0)
-    for axis, colour in enumerate(AXIS_COLOURS):
+    for axis, colour in enumerate(scene.AXIS_COLOURS):
         end = [0.0, 0.0, 0.0]
         end[axis] = shape.length
         marker.points += [_point(0.0, 0.0), _point(*end)]
@@ -166,13 +154,13 @@ def _triad(shape: Triad) -> list[Marker]:
     return [marker]
 
 
-def _text(shape: Text) -> list[Marker]:
+def _text(shape: scene.Text) -> list[Marker]:
     marker = _marker(Marker.TEXT_VIEW_FACING, shape.rgba, 0.0, 0.0, shape.height)
     marker.text = shape.text
     return [marker]
 
 
-def _sector(shape: Sector) -> list[Marker]:
+def _sector(shape: scene.Sector) -> list[Marker]:
     """Return a fan, or a line for a ring, and a line for the hand."""
     sides = max(1, ceil((shape.upper - shape.lower) / (2.0 * pi) * shape.segments))
     step = (shape.upper - shape.lower) / sides
@@ -198,20 +186,20 @@ def _sector(shape: Sector) -> list[Marker]:
     return [face, hand]
 
 
-_PAINTERS: dict[type[Shape], Callable[[Any], list[Marker]]] = {
-    Arrow: _arrow,
-    Capsule: _capsule,
-    Cylinder: _cylinder,
-    Sector: _sector,
-    Segment: _segment,
-    Solid: _solid,
-    Sphere: _sphere,
-    Text: _text,
-    Triad: _triad,
+_PAINTERS: dict[type[scene.Shape], Callable[[Any], list[Marker]]] = {
+    scene.Arrow: _arrow,
+    scene.Capsule: _capsule,
+    scene.Cylinder: _cylinder,
+    scene.Sector: _sector,
+    scene.Segment: _segment,
+    scene.Solid: _solid,
+    scene.Sphere: _sphere,
+    scene.Text: _text,
+    scene.Triad: _triad,
 }
 
 
-Appearance = tuple[str, tuple[type[Shape], object]]
+Appearance = tuple[str, tuple[type[scene.Shape], object]]
 
 # Largest number of markers of one shape.
 _PARTS = 2
@@ -248,7 +236,7 @@ class MarkerBook:
         self._deletions.clear()
         self._ids = {name: self._ids[name] for name in self._markers if name in self._ids}
 
-    def message(self, shapes: Sequence[Shape], frame: str, stamp: Any) -> MarkerArray:
+    def message(self, shapes: Sequence[scene.Shape], frame: str, stamp: Any) -> MarkerArray:
         """
         Return a message with all present markers and the deletion of all former ones.
 
@@ -262,13 +250,13 @@ class MarkerBook:
         return self._array(shapes, stamp)
 
     def _changed(
-        self, shapes: Sequence[Shape], present: list[Appearance], frame: str, stamp: Any
+        self, shapes: Sequence[scene.Shape], present: list[Appearance], frame: str, stamp: Any
     ) -> MarkerArray:
         """Return a message that replaces the shown shapes by these."""
         self._header.frame_id = frame
         before, kept = dict(self._appearances), self._markers
         self._markers, self._appearances = {}, []
-        shown: list[Shape] = []
+        shown: list[scene.Shape] = []
         made = 0
         for shape, (name, new) in zip(shapes, present, strict=True):
             old = kept.pop(name, [])
@@ -286,7 +274,7 @@ class MarkerBook:
         self.complete = len(shown) == len(shapes)
         return self._array(shown, stamp)
 
-    def _array(self, shapes: Iterable[Shape], stamp: Any) -> MarkerArray:
+    def _array(self, shapes: Iterable[scene.Shape], stamp: Any) -> MarkerArray:
         self._header.stamp = stamp
         array = MarkerArray(markers=list(self._deletions.values()))
         for shape in shapes:
@@ -295,7 +283,7 @@ class MarkerBook:
             array.markers += markers
         return array
 
-    def _new(self, shape: Shape) -> list[Marker]:
+    def _new(self, shape: scene.Shape) -> list[Marker]:
         if shape.name not in self._ids:
             self._ids[shape.name] = next(self._next_id)
         markers = markers_of(shape)

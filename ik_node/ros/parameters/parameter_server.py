@@ -8,14 +8,7 @@ import difflib
 from typing import Any, cast
 
 from ik_node.errors import OptionError
-from ik_node.ros.parameters.parameter_table import (
-    goal_parameters,
-    group_parameters,
-    NODE_PARAMETERS,
-    ParameterSpec,
-    solver_parameters,
-    Value,
-)
+from ik_node.ros.parameters import parameter_table as table
 from ik_node.ros.parameters.settings import GoalSettings, group_names, JOINT_VALUES, Settings
 from rcl_interfaces.msg import (
     FloatingPointRange,
@@ -40,16 +33,16 @@ class ParameterServer:
     def __init__(self, node: Node, objection: Callable[[Settings], str]) -> None:
         self._node = node
         self._objection = objection
-        self._specs: dict[str, ParameterSpec] = {}
-        self._values: dict[str, Value] = {}
+        self._specs: dict[str, table.ParameterSpec] = {}
+        self._values: dict[str, table.Value] = {}
         self._declaring = False
         self._overrides = self._take_overrides()
-        fixed = (*NODE_PARAMETERS, *solver_parameters())
+        fixed = (*table.NODE_PARAMETERS, *table.solver_parameters())
         self._declare(fixed)
         for name in self._undeclared_goals():
-            self._declare(goal_parameters(name))
+            self._declare(table.goal_parameters(name))
         for name in group_names(self._values):
-            self._declare(group_parameters(name))
+            self._declare(table.group_parameters(name))
         # The checked values; replaced as a whole when parameters change.
         self.settings = Settings.from_values(self._values)
         self._name_unknown_overrides(fixed)
@@ -74,7 +67,7 @@ class ParameterServer:
                 overrides[group] = str(by_joint)
         return overrides
 
-    def _declare(self, specs: Iterable[ParameterSpec]) -> None:
+    def _declare(self, specs: Iterable[table.ParameterSpec]) -> None:
         for spec in specs:
             if spec.name in self._specs:
                 continue
@@ -98,13 +91,13 @@ class ParameterServer:
                     GoalSettings.from_values(name, self._overrides)
                 except OptionError as error:
                     self._node.get_logger().warning(f'{error}; defaults are used')
-                    for spec in goal_parameters(name):
+                    for spec in table.goal_parameters(name):
                         self._overrides.pop(spec.name, None)
-                self._declare(goal_parameters(name))
+                self._declare(table.goal_parameters(name))
         finally:
             self._declaring = False
 
-    def _name_unknown_overrides(self, fixed: Iterable[ParameterSpec]) -> None:
+    def _name_unknown_overrides(self, fixed: Iterable[table.ParameterSpec]) -> None:
         known = [spec.name for spec in fixed]
         for name in self._overrides:
             if name.startswith('goals.'):
@@ -151,7 +144,7 @@ class ParameterServer:
         """Return True if one of them is in the table; rclpy has others, such as those of QoS."""
         return any(parameter.name in self._specs for parameter in parameters)
 
-    def _with(self, parameters: list[Parameter[Any]]) -> dict[str, Value]:
+    def _with(self, parameters: list[Parameter[Any]]) -> dict[str, table.Value]:
         values = dict(self._values)
         for parameter in parameters:
             spec = self._specs.get(parameter.name)
@@ -163,11 +156,11 @@ class ParameterServer:
 _RCLPY_PARAMETERS = ('use_sim_time', 'start_type_description_service')
 
 
-def _ros_value(value: Value) -> Any:
+def _ros_value(value: table.Value) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _descriptor(spec: ParameterSpec) -> ParameterDescriptor:
+def _descriptor(spec: table.ParameterSpec) -> ParameterDescriptor:
     unit = f' [{spec.unit}]' if spec.unit else ''
     descriptor = ParameterDescriptor(
         description=f'{spec.doc}{unit}',

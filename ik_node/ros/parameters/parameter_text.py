@@ -11,13 +11,7 @@ from typing import Any
 
 from ik_node.description.yaml_document import parse_yaml
 from ik_node.errors import DescriptionError, listed
-from ik_node.ros.parameters.parameter_table import (
-    NODE_PARAMETERS,
-    parameter_table,
-    ParameterSpec,
-    solver_parameters,
-    Value,
-)
+from ik_node.ros.parameters import parameter_table as table
 
 _YAML_HEAD = """\
 # Every parameter of ik_node with its default, made from the table in
@@ -33,7 +27,7 @@ _YAML_HEAD = """\
 """
 
 
-def yaml_value(value: Value) -> str:
+def yaml_value(value: table.Value) -> str:
     """Return a value as YAML that ROS reads back with the same type."""
     if isinstance(value, tuple):
         return '[' + ', '.join(yaml_value(entry) for entry in value) + ']'
@@ -53,7 +47,7 @@ def yaml_text() -> str:
     """Return the text of config/ik_node.yaml."""
     lines = [_YAML_HEAD.rstrip('\n')]
     group = ''
-    for spec in (*NODE_PARAMETERS, *solver_parameters()):
+    for spec in (*table.NODE_PARAMETERS, *table.solver_parameters()):
         before, group = group, spec.name.rpartition('.')[0]
         if group not in ('', before):
             lines.append(f'    {group}:')
@@ -61,7 +55,7 @@ def yaml_text() -> str:
     return '\n'.join(lines) + '\n'
 
 
-def _yaml_row(spec: ParameterSpec, prefix: str, indent: str) -> list[str]:
+def _yaml_row(spec: table.ParameterSpec, prefix: str, indent: str) -> list[str]:
     about = f'{spec.doc} ({spec.allowed})'
     lines = textwrap.wrap(about, 99, initial_indent=f'{indent}# ', subsequent_indent=f'{indent}# ')
     return [*lines, f'{indent}{spec.name[len(prefix) :]}: {yaml_value(spec.default)}']
@@ -70,7 +64,7 @@ def _yaml_row(spec: ParameterSpec, prefix: str, indent: str) -> list[str]:
 def help_text(width: int = 99) -> str:
     """Return the table for the terminal: name, type, default, and the description below."""
     lines = []
-    for spec in parameter_table():
+    for spec in table.parameter_table():
         live = '' if spec.live else '  (at start only)'
         lines.append(f'  {spec.name}: {spec.allowed}, default {yaml_value(spec.default)}{live}')
         lines += textwrap.wrap(

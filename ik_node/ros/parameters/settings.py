@@ -13,15 +13,7 @@ from ik_node.description.yaml_document import parse_yaml
 from ik_node.errors import DescriptionError, listed, OptionError
 from ik_node.model.dof import DOF, parse_dofs
 from ik_node.ros.messages.names import check_parameter_part, topic_parts
-from ik_node.ros.parameters.parameter_table import (
-    GOAL_PARAMETERS,
-    goal_parameters,
-    group_parameters,
-    NODE_PARAMETERS,
-    ParameterSpec,
-    solver_parameters,
-    Value,
-)
+from ik_node.ros.parameters import parameter_table as table
 from ik_node.scene import IKRootsHelper
 from ik_node.scene.look import checked_layers, coloured, COLOURS
 from ik_node.solver import SolverOptions
@@ -37,13 +29,15 @@ _BY_JOINT = (
     'joint_targets',
 )
 # Parameters that `MarkerSettings` reads.
-_OF_MARKERS = [spec for spec in NODE_PARAMETERS if spec.name.startswith('markers.')]
+_OF_MARKERS = [spec for spec in table.NODE_PARAMETERS if spec.name.startswith('markers.')]
 # Parameters that `Settings` has as they are.
 _OTHERS = (*_BY_JOINT, 'output.action', 'output.groups', 'goal_names')
-_OWN = [each for each in NODE_PARAMETERS if each not in _OF_MARKERS and each.name not in _OTHERS]
+_OWN = [
+    each for each in table.NODE_PARAMETERS if each not in _OF_MARKERS and each.name not in _OTHERS
+]
 
 
-def _of_table(name: str, specs: Iterable[ParameterSpec], drop: int) -> Any:
+def _of_table(name: str, specs: Iterable[table.ParameterSpec], drop: int) -> Any:
     """Return a frozen class with a field for each row of the table; drop some parts of names."""
     fields = ['_'.join(spec.name.split('.')[drop:]) for spec in specs]
     return dataclasses.make_dataclass(name, fields, frozen=True)
@@ -64,7 +58,7 @@ if TYPE_CHECKING:
     _MarkerFields = _Fields
     _NodeFields = _Fields
 else:
-    _GoalFields = _of_table('_GoalFields', GOAL_PARAMETERS, 2)
+    _GoalFields = _of_table('_GoalFields', table.GOAL_PARAMETERS, 2)
     _MarkerFields = _of_table('_MarkerFields', _OF_MARKERS, 1)
     _NodeFields = _of_table('_NodeFields', _OWN, 0)
 
@@ -76,14 +70,14 @@ class GoalSettings(_GoalFields):
     name: str  # Name of the goal in topics, parameters and results.
 
     @classmethod
-    def from_values(cls, name: str, values: Mapping[str, Value]) -> GoalSettings:
+    def from_values(cls, name: str, values: Mapping[str, table.Value]) -> GoalSettings:
         """
         Read the goal's parameters from all values; a missing one has its default.
 
         Raise OptionError if a value is not allowed.
         """
         fields: dict[str, Any] = {}
-        for spec in goal_parameters(name):
+        for spec in table.goal_parameters(name):
             fields[spec.name.rsplit('.', 1)[1]] = spec.check(values.get(spec.name, spec.default))
         axes = parse_dofs(fields['dof'], f'goals.{name}.dof')
         if len(fields['tolerance']) not in (1, 2, len(axes), len(DOF)):
@@ -268,12 +262,12 @@ def group_names(values: Mapping[str, Any]) -> list[str]:
     names = [name for name in cast('Iterable[str]', values.get('output.groups', ())) if name]
     for name in names:
         check_parameter_part('output.groups', name)
-        if f'output.{name}' in {spec.name for spec in NODE_PARAMETERS}:
+        if f'output.{name}' in {spec.name for spec in table.NODE_PARAMETERS}:
             raise OptionError('output.groups', name, f'other names; output.{name} is a parameter')
     return names
 
 
-def read_outlets(values: Mapping[str, Value]) -> tuple[Outlet, ...]:
+def read_outlets(values: Mapping[str, table.Value]) -> tuple[Outlet, ...]:
     """
     Return the outlets of all checked parameters.
 
@@ -304,11 +298,13 @@ def read_outlets(values: Mapping[str, Value]) -> tuple[Outlet, ...]:
     return tuple(outlets)
 
 
-def _of_group(group: str, values: Mapping[str, Value]) -> tuple[str, tuple[str, ...], str, str]:
+def _of_group(
+    group: str, values: Mapping[str, table.Value]
+) -> tuple[str, tuple[str, ...], str, str]:
     """Return type, joints, topic and action of a group."""
     fields: dict[str, Any] = {
         spec.name.rpartition('.')[2]: spec.check(values.get(spec.name, spec.default))
-        for spec in group_parameters(group)
+        for spec in table.group_parameters(group)
     }
     joints = tuple(name for name in fields['joints'] if name)
     return fields['type'], joints, fields['topic'], fields['action']
@@ -360,7 +356,7 @@ class Settings(_NodeFields):
     options: SolverOptions
 
     @classmethod
-    def from_values(cls, values: Mapping[str, Value]) -> Settings:
+    def from_values(cls, values: Mapping[str, table.Value]) -> Settings:
         """
         Return the settings for parameter values; a missing parameter has its default.
 
@@ -368,7 +364,8 @@ class Settings(_NodeFields):
         what is allowed.
         """
         fields: dict[str, Any] = {
-            spec.name: spec.check(values.get(spec.name, spec.default)) for spec in NODE_PARAMETERS
+            spec.name: spec.check(values.get(spec.name, spec.default))
+            for spec in table.NODE_PARAMETERS
         }
         if fields['frame_prefix'].startswith('/'):
             prefix = fields['frame_prefix']
@@ -389,7 +386,7 @@ class Settings(_NodeFields):
         topic_parts(names, 'goal')
         options: dict[str, Any] = {
             spec.name.split('.', 1)[1]: spec.check(values.get(spec.name, spec.default))
-            for spec in solver_parameters()
+            for spec in table.solver_parameters()
         }
         return cls(
             **{spec.name.replace('.', '_'): fields[spec.name] for spec in _OWN},

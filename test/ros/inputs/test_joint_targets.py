@@ -2,7 +2,7 @@
 
 from ik_node.robot import load_robot
 from ik_node.ros.control.motion import RestPose
-from ik_node.ros.inputs.joint_commands import JointTargets
+from ik_node.ros.inputs.joint_inputs import JointTargets
 import pytest
 
 ARM = """<robot name="arm"><link name="a"/><link name="b"/><link name="c"/>

@@ -1,6 +1,6 @@
 """Whole, partial and foreign joint states."""
 
-from ik_node.ros.inputs.measured_state import MeasuredState
+from ik_node.ros.inputs.joint_inputs import MeasuredState
 
 
 def test_values_of_another_robot_are_dropped():

@@ -1,7 +1,7 @@
 """Goals as interactive markers, as messages."""
 
 from ik_node.model.rotation import pose_matrix, quat_to_matrix
-from ik_node.ros.markers.goal_markers import dragged_to, goal_marker, marker_pose
+from ik_node.ros.markers.scene_output import dragged_to, goal_marker, marker_pose
 from ik_node.ros.parameters.settings import Settings
 import numpy as np
 import pytest

@@ -82,17 +82,6 @@ def test_first_message_has_all_markers(sent):
     assert sent.shows(scene(1.0))
 
 
-def test_motion_is_sent(sent):
-    """A viewer reads the same markers at other poses with another stamp."""
-    for step in range(5):
-        shapes = scene(1.0 + 0.1 * step)
-        array = sent.send(shapes, second=-step)
-        assert sent.shows(shapes)
-        assert {marker.header.stamp.sec for marker in array.markers} == {-step}
-        assert {marker.header.stamp.nanosec for marker in array.markers} == {8}
-    assert not [marker for marker in array.markers if marker.action != Marker.ADD]
-
-
 def test_removed_shape_is_deleted(sent):
     """It has the same id when it comes back."""
     sent.send(scene(1.0))
@@ -135,15 +124,6 @@ def test_changed_appearance_replaces_a_marker(sent):
     assert sent.shows(shapes)
     sent.send(shapes)
     assert sent.shows(shapes)
-
-
-def test_changed_frame_is_in_every_marker(sent):
-    """All later markers have the new frame."""
-    sent.send(scene(1.0))
-    sent.send(scene(1.0))
-    sent.send(scene(1.0), frame='world')
-    array = sent.send(scene(1.0), frame='world')
-    assert {marker.header.frame_id for marker in array.markers} == {'world'}
 
 
 def test_cleared_deletions_are_not_sent(sent):

@@ -83,22 +83,13 @@ def test_marker_has_the_colour_of_its_shape():
     assert hand.color.r < face.color.r
 
 
-def test_a_hand_points_at_the_value():
-    """It leads from the centre of the sector to its rim."""
+def test_hands_lines_and_texts_have_their_ends_and_sizes():
+    """A hand leads from the centre of its sector to the rim; scales are widths and heights."""
     shape = SHAPES['disc']
     hand = cloud(markers_of(shape)[1])
     assert np.allclose(hand, [shape.position, shape.hand])
-
-
-def test_text_has_its_height():
-    """The scale's z is the height of a capital letter."""
-    (marker,) = markers_of(SHAPES['text'])
-    assert (marker.type, marker.text) == (Marker.TEXT_VIEW_FACING, '3 mm')
-    assert marker.scale.z == 0.1
-
-
-def test_line_has_its_width():
-    """The scale's x is the width of lines."""
+    (text,) = markers_of(SHAPES['text'])
+    assert (text.type, text.text, text.scale.z) == (Marker.TEXT_VIEW_FACING, '3 mm', 0.1)
     for name, width in (('triad', 0.01), ('ring', 0.02)):
         (marker,) = markers_of(SHAPES[name])
         assert marker.scale.x == pytest.approx(width)
