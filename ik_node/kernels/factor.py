@@ -18,27 +18,27 @@ Lower = tuple[Six, Six, Six, Six, Six]
 
 
 @kernel
-def rows_of(w: Floats, at: int) -> Block:
-    """Return the six rows of the block at w[at]."""
+def rows_of(w: Floats, index: int) -> Block:
+    """Return the six rows of the block at w[index]."""
     return (
-        six(w, at),
-        six(w, at + 6),
-        six(w, at + 12),
-        six(w, at + 18),
-        six(w, at + 24),
-        six(w, at + 30),
+        six(w, index),
+        six(w, index + 6),
+        six(w, index + 12),
+        six(w, index + 18),
+        six(w, index + 24),
+        six(w, index + 30),
     )
 
 
 @kernel
-def put_rows(w: Floats, at: int, rows: Block) -> None:
-    """Write the six rows of a block to w[at]."""
-    put(w, at, rows[0])
-    put(w, at + 6, rows[1])
-    put(w, at + 12, rows[2])
-    put(w, at + 18, rows[3])
-    put(w, at + 24, rows[4])
-    put(w, at + 30, rows[5])
+def put_rows(w: Floats, index: int, rows: Block) -> None:
+    """Write the six rows of a block to w[index]."""
+    put(w, index, rows[0])
+    put(w, index + 6, rows[1])
+    put(w, index + 12, rows[2])
+    put(w, index + 18, rows[3])
+    put(w, index + 24, rows[4])
+    put(w, index + 30, rows[5])
 
 
 @kernel
@@ -50,15 +50,15 @@ def scale(a: Six, share: float) -> Six:
 @rare
 def add_relief(s: Solve) -> None:
     """Add g g^T to the blocks -diag(softness), for the rows of each unit; theory.md, eq. (17)."""
-    for at in range(s.nb):
-        c = s.block_constraint[at]
+    for index in range(s.nb):
+        c = s.block_constraint[index]
         if c < 0:
             continue
         angular = s.angular[c] - 6 * c
         for k in range(6):
             for j in range(6):
                 if (k < angular) == (j < angular):
-                    s.matrix[36 * at + 6 * k + j] += s.relief[6 * c + k] * s.relief[6 * c + j]
+                    s.matrix[36 * index + 6 * k + j] += s.relief[6 * c + k] * s.relief[6 * c + j]
 
 
 @kernel
@@ -74,35 +74,35 @@ def assemble(s: Solve) -> None:
     for v in range(s.nv):
         first = s.var_place[v] < 0 and s.fixed[v] == 0
         s.inverse_damping[v] = 1.0 / s.damping[v] if first else 0.0
-    for at in range(s.nb):
-        c = s.block_constraint[at]
+    for index in range(s.nb):
+        c = s.block_constraint[index]
         for k in range(6):
             diagonal = 1.0
-            if k >= s.block_size[at]:
+            if k >= s.block_size[index]:
                 pass
             elif c >= 0:
                 diagonal = -s.softness[6 * c + k]
             else:
-                v = s.block_var[6 * at + k]
+                v = s.block_var[6 * index + k]
                 diagonal = s.damping[v] if s.fixed[v] == 0 else 1.0
-            s.matrix[36 * at + 7 * k] = diagonal
+            s.matrix[36 * index + 7 * k] = diagonal
     if s.k[now.TOLERANT] == 1:
         add_relief(s)
     for t in range(s.links):
-        slot, at, stride = s.link_slot[t], s.link_at[t], s.link_stride[t]
+        slot, index, stride = s.link_slot[t], s.link_at[t], s.link_stride[t]
         if s.fixed[s.slot_var[slot]] == 0:
             for r in range(6):
-                s.matrix[at + stride * r] = s.jac[6 * slot + r]
+                s.matrix[index + stride * r] = s.jac[6 * slot + r]
     for p in range(s.pairs):
-        at = 36 * s.pair_at[p]
-        a, b, c, d, e, f = rows_of(s.matrix, at)
+        index = 36 * s.pair_at[p]
+        a, b, c, d, e, f = rows_of(s.matrix, index)
         for t in range(s.part0[p], s.part0[p + 1]):
             one, give = 6 * s.part_a[t], s.inverse_damping[s.part_var[t]]
             other = scale(six(s.jac, 6 * s.part_b[t]), give)
             a, b = less(a, s.jac[one], other), less(b, s.jac[one + 1], other)
             c, d = less(c, s.jac[one + 2], other), less(d, s.jac[one + 3], other)
             e, f = less(e, s.jac[one + 4], other), less(f, s.jac[one + 5], other)
-        put_rows(s.matrix, at, (a, b, c, d, e, f))
+        put_rows(s.matrix, index, (a, b, c, d, e, f))
 
 
 @kernel
@@ -119,14 +119,14 @@ def sweep(rows: Block, lower: Lower) -> Block:
 
 
 @kernel
-def factorise_block(w: Floats, at: int, inverse: Floats) -> Lower:
+def factorise_block(w: Floats, index: int, inverse: Floats) -> Lower:
     """
     Factorise a diagonal block as L Delta L^T; return the first five columns of L.
 
     L is written to the place of the block, in both halves, and 1 / Delta to `inverse[:6]`. The
     loop is written out because the compiler then keeps the block in registers.
     """
-    a, b, c, d, e, f = rows_of(w, at)
+    a, b, c, d, e, f = rows_of(w, index)
     ia = 1.0 / a[0]
     l0 = after(scale(a, ia), 0)
     b, c, d = less(b, l0[1], a), less(c, l0[2], a), less(d, l0[3], a)
@@ -147,7 +147,7 @@ def factorise_block(w: Floats, at: int, inverse: Floats) -> Lower:
     r3 = placed(placed(placed(l3, 0, l0[3]), 1, l1[3]), 2, l2[3])
     r4 = six_of(l0[4], l1[4], l2[4], l3[4], 0.0, l4[5])
     r5 = six_of(l0[5], l1[5], l2[5], l3[5], l4[5], 0.0)
-    put_rows(w, at, (l0, placed(l1, 0, l0[1]), r2, r3, r4, r5))
+    put_rows(w, index, (l0, placed(l1, 0, l0[1]), r2, r3, r4, r5))
     return l0, l1, l2, l3, l4
 
 
@@ -166,34 +166,34 @@ def factorise(s: Solve) -> None:
                 row = six(edges, 36 * one + 6 * p)
                 put(s.scaled, 6 * p, scale(row, inverse[p]))
             for other in range(one, last):
-                at = 36 * s.update_at[update]
+                index = 36 * s.update_at[update]
                 update += 1
                 o0, o1, o2, o3, o4, o5 = rows_of(edges, 36 * other)
                 for r in range(6):
-                    row = less(six(s.matrix, at + 6 * r), s.scaled[r], o0)
+                    row = less(six(s.matrix, index + 6 * r), s.scaled[r], o0)
                     row = less(less(row, s.scaled[6 + r], o1), s.scaled[12 + r], o2)
                     row = less(less(row, s.scaled[18 + r], o3), s.scaled[24 + r], o4)
-                    put(s.matrix, at + 6 * r, less(row, s.scaled[30 + r], o5))
+                    put(s.matrix, index + 6 * r, less(row, s.scaled[30 + r], o5))
 
 
 @kernel
-def forward_substitute(y: Six, w: Floats, at: int) -> Six:
-    """Return L^-1 y for the block at w[at]."""
-    y = less(y, y[0], after(six(w, at), 0))
-    y = less(y, y[1], after(six(w, at + 6), 1))
-    y = less(y, y[2], after(six(w, at + 12), 2))
-    y = less(y, y[3], after(six(w, at + 18), 3))
-    return less(y, y[4], after(six(w, at + 24), 4))
+def forward_substitute(y: Six, w: Floats, index: int) -> Six:
+    """Return L^-1 y for the block at w[index]."""
+    y = less(y, y[0], after(six(w, index), 0))
+    y = less(y, y[1], after(six(w, index + 6), 1))
+    y = less(y, y[2], after(six(w, index + 12), 2))
+    y = less(y, y[3], after(six(w, index + 18), 3))
+    return less(y, y[4], after(six(w, index + 24), 4))
 
 
 @kernel
-def back_substitute(y: Six, w: Floats, at: int) -> Six:
-    """Return L^-T y for the block at w[at]."""
-    y = less(y, y[5], before(six(w, at + 30), 5))
-    y = less(y, y[4], before(six(w, at + 24), 4))
-    y = less(y, y[3], before(six(w, at + 18), 3))
-    y = less(y, y[2], before(six(w, at + 12), 2))
-    return less(y, y[1], before(six(w, at + 6), 1))
+def back_substitute(y: Six, w: Floats, index: int) -> Six:
+    """Return L^-T y for the block at w[index]."""
+    y = less(y, y[5], before(six(w, index + 30), 5))
+    y = less(y, y[4], before(six(w, index + 24), 4))
+    y = less(y, y[3], before(six(w, index + 18), 3))
+    y = less(y, y[2], before(six(w, index + 12), 2))
+    return less(y, y[1], before(six(w, index + 6), 1))
 
 
 @kernel
@@ -214,22 +214,26 @@ def solve_factored(s: Solve) -> None:
         y = forward_substitute(six(s.y, 6 * b), s.matrix, 36 * b)
         y = times(y, six(s.inverse, 6 * b))
         for e in range(s.edge0[b], s.edge0[b + 1]):
-            to, at = 6 * s.edge_to[e], 36 * e
-            row = less(less(six(s.y, to), y[0], six(edges, at)), y[1], six(edges, at + 6))
-            row = less(less(row, y[2], six(edges, at + 12)), y[3], six(edges, at + 18))
-            put(s.y, to, less(less(row, y[4], six(edges, at + 24)), y[5], six(edges, at + 30)))
+            to, index = 6 * s.edge_to[e], 36 * e
+            row = less(less(six(s.y, to), y[0], six(edges, index)), y[1], six(edges, index + 6))
+            row = less(less(row, y[2], six(edges, index + 12)), y[3], six(edges, index + 18))
+            put(
+                s.y,
+                to,
+                less(less(row, y[4], six(edges, index + 24)), y[5], six(edges, index + 30)),
+            )
         put(s.y, 6 * b, y)
     for b in range(s.nb - 1, -1, -1):
         y = six(s.y, 6 * b)
         for e in range(s.edge0[b], s.edge0[b + 1]):
-            to, at = six(s.y, 6 * s.edge_to[e]), 36 * e
+            to, index = six(s.y, 6 * s.edge_to[e]), 36 * e
             change = six_of(
-                dot(six(edges, at), to),
-                dot(six(edges, at + 6), to),
-                dot(six(edges, at + 12), to),
-                dot(six(edges, at + 18), to),
-                dot(six(edges, at + 24), to),
-                dot(six(edges, at + 30), to),
+                dot(six(edges, index), to),
+                dot(six(edges, index + 6), to),
+                dot(six(edges, index + 12), to),
+                dot(six(edges, index + 18), to),
+                dot(six(edges, index + 24), to),
+                dot(six(edges, index + 30), to),
             )
             y = less(y, 1.0, times(change, six(s.inverse, 6 * b)))
         y = back_substitute(y, s.matrix, 36 * b)

@@ -13,9 +13,9 @@ Rows = tuple[Four, Four, Four]
 
 
 @kernel
-def frame_rows(a: Floats, at: int) -> Rows:
-    """Return the frame at a[at] as the three rows of its matrix [R p]."""
-    x, y, z, p = four(a, at), four(a, at + 3), four(a, at + 6), four(a, at + 8)
+def frame_rows(a: Floats, index: int) -> Rows:
+    """Return the frame at a[index] as the three rows of its matrix [R p]."""
+    x, y, z, p = four(a, index), four(a, index + 3), four(a, index + 6), four(a, index + 8)
     return (
         pack(x[0], x[1], x[2], p[1]),
         pack(y[0], y[1], y[2], p[2]),
@@ -24,14 +24,14 @@ def frame_rows(a: Floats, at: int) -> Rows:
 
 
 @kernel
-def put_frame(rows: Rows, out: Floats, at: int) -> None:
-    """Write a frame to out[at:at + 12]."""
+def put_frame(rows: Rows, out: Floats, index: int) -> None:
+    """Write a frame to out[index:index + 12]."""
     x, y, z = rows
     # What is one number too many each time, the next one sets right.
-    put(out, at, x)
-    put(out, at + 3, y)
-    put(out, at + 6, z)
-    put(out, at + 8, pack(z[2], x[3], y[3], z[3]))
+    put(out, index, x)
+    put(out, index + 3, y)
+    put(out, index + 6, z)
+    put(out, index + 8, pack(z[2], x[3], y[3], z[3]))
 
 
 @kernel
@@ -43,12 +43,12 @@ def row_times(a: Floats, row: int, position: int, b: Rows) -> Four:
 
 
 @kernel
-def compose(a: Floats, at: int, b: Rows) -> Rows:
-    """Return the product of the frame at a[at] and the frame b."""
+def compose(a: Floats, index: int, b: Rows) -> Rows:
+    """Return the product of the frame at a[index] and the frame b."""
     return (
-        row_times(a, at, at + 9, b),
-        row_times(a, at + 3, at + 10, b),
-        row_times(a, at + 6, at + 11, b),
+        row_times(a, index, index + 9, b),
+        row_times(a, index + 3, index + 10, b),
+        row_times(a, index + 6, index + 11, b),
     )
 
 

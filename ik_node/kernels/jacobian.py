@@ -43,9 +43,9 @@ def add_entry(s: Solve, c: int, e: int, moving: Vectors, turning: Vectors) -> No
     of, k = axis_of_motion(s, j)
     frame = s.frame[12 * of :]
     ax, ay, az = axis(frame, k)
-    at = 6 * (s.slot0[c] + s.entry_slot[e])
+    index = 6 * (s.slot0[c] + s.entry_slot[e])
     if s.prismatic[j] == 1:
-        put(s.jac, at, more(six(s.jac, at), scale, towards(moving, ax, ay, az)))
+        put(s.jac, index, more(six(s.jac, index), scale, towards(moving, ax, ay, az)))
         return
     point = 6 * c + (0 if side > 0 else 3)
     lx, ly, lz = s.lever[point], s.lever[point + 1], s.lever[point + 2]
@@ -66,7 +66,7 @@ def add_entry(s: Solve, c: int, e: int, moving: Vectors, turning: Vectors) -> No
             t[6] * ax + t[7] * ay + t[8] * az,
         )
     column = plus(column, towards(turning, ax, ay, az))
-    put(s.jac, at, more(six(s.jac, at), scale, column))
+    put(s.jac, index, more(six(s.jac, index), scale, column))
 
 
 @rare
@@ -86,8 +86,8 @@ def jacobian(s: Solve) -> None:
     angles.
     """
     for c in range(s.nc):
-        at, first = 18 * c, s.turning[c] - 6 * c
-        x, y, z = six(s.vector, at), six(s.vector, at + 6), six(s.vector, at + 12)
+        index, first = 18 * c, s.turning[c] - 6 * c
+        x, y, z = six(s.vector, index), six(s.vector, index + 6), six(s.vector, index + 12)
         moving = (before(x, first), before(y, first), before(z, first))
         turning = (after(x, first - 1), after(y, first - 1), after(z, first - 1))
         for k in range(6 * s.slot0[c], 6 * s.slot0[c + 1]):

@@ -33,6 +33,8 @@ class Kind(NamedTuple):
         Axes in which its rows count, whatever the constraint says; '' = as it says.
     has_distance : bool
         True if it has a target distance.
+    one_sided : bool
+        True for an inequality, whose row counts where it is above 0.
     drawn : {'', 'axes', 'cross', 'sphere', 'tube', 'sight', 'handle'}
         How a goal or closure is drawn; see `scene.constraint_marks`.
     dragged : {'', 'axes', 'point'}
@@ -47,6 +49,7 @@ class Kind(NamedTuple):
     in_metres: int = 0
     counted: str = ''
     has_distance: bool = False
+    one_sided: bool = False
     drawn: str = ''
     dragged: str = ''
 
@@ -64,10 +67,10 @@ KINDS: dict[str, Kind] = {
     'user': Kind('user', drawn='handle', dragged='point'),
     # The value of a joint less what its masters give; it has no frames.
     'coupling': Kind('joint', ALL_AXES),
-    # The limit of a rotation, an inequality: its row counts where it is above 0.
-    'cone': Kind('joint', '', 1),
-    # Distances of pairs of bodies, inequalities: a row counts where a pair is too near.
-    'avoid': Kind('joint', '', 6, 6, 6),
+    # The limit of a rotation.
+    'cone': Kind('joint', '', 1, one_sided=True),
+    # Distances of pairs of bodies; a row counts where a pair is too near.
+    'avoid': Kind('joint', '', 6, 6, 6, one_sided=True),
 }
 
 # The numbers of the kinds in the kernels, in the order of the table; from CONE on inequalities.

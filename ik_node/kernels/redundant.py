@@ -53,13 +53,13 @@ def choose_rows(s: Solve, g: int, first: int, last: int) -> int:
     """
     nv, nd, end = s.nv, s.nd, first
     while end < last:
-        best, most = -1, 0.0
+        best, largest = -1, 0.0
         for d in range(first, last):
             row = s.dense[d * nv :]
             square = product(row, row, nv) if s.implied[s.dense_row[d]] == 1 else 0.0
-            if square > most:
-                best, most = d, square
-        length = sqrt(most)
+            if square > largest:
+                best, largest = d, square
+        length = sqrt(largest)
         enough = end - first >= s.group_rank[g]
         if best < 0 or length <= NOTHING_LEFT or (enough and length <= s.group_slack[g]):
             break

@@ -16,17 +16,17 @@ Vector = tuple[float, float, float]
 
 
 @kernel
-def quaternion_to_matrix(x: float, y: float, z: float, w: float, out: Floats, at: int) -> None:
-    """Write the matrix of the unit quaternion (xyzw) to out[at:at + 9]."""
-    out[at + 0] = 1.0 - 2.0 * (y * y + z * z)
-    out[at + 1] = 2.0 * (x * y - z * w)
-    out[at + 2] = 2.0 * (x * z + y * w)
-    out[at + 3] = 2.0 * (x * y + z * w)
-    out[at + 4] = 1.0 - 2.0 * (x * x + z * z)
-    out[at + 5] = 2.0 * (y * z - x * w)
-    out[at + 6] = 2.0 * (x * z - y * w)
-    out[at + 7] = 2.0 * (y * z + x * w)
-    out[at + 8] = 1.0 - 2.0 * (x * x + y * y)
+def quaternion_to_matrix(x: float, y: float, z: float, w: float, out: Floats, index: int) -> None:
+    """Write the matrix of the unit quaternion (xyzw) to out[index:index + 9]."""
+    out[index + 0] = 1.0 - 2.0 * (y * y + z * z)
+    out[index + 1] = 2.0 * (x * y - z * w)
+    out[index + 2] = 2.0 * (x * z + y * w)
+    out[index + 3] = 2.0 * (x * y + z * w)
+    out[index + 4] = 1.0 - 2.0 * (x * x + z * z)
+    out[index + 5] = 2.0 * (y * z - x * w)
+    out[index + 6] = 2.0 * (x * z - y * w)
+    out[index + 7] = 2.0 * (y * z + x * w)
+    out[index + 8] = 1.0 - 2.0 * (x * x + y * y)
 
 
 @kernel
@@ -65,18 +65,18 @@ def quaternion_of(
 
 
 @kernel
-def quaternion_at(values: Floats, at: int) -> tuple[float, float, float, float]:
-    """Return the unit quaternion (xyzw) of the matrix at values[at:at + 9], with w >= 0."""
+def quaternion_at(values: Floats, index: int) -> tuple[float, float, float, float]:
+    """Return the unit quaternion (xyzw) of the matrix at values[index:index + 9], with w >= 0."""
     x, y, z, w = quaternion_of(
-        values[at],
-        values[at + 1],
-        values[at + 2],
-        values[at + 3],
-        values[at + 4],
-        values[at + 5],
-        values[at + 6],
-        values[at + 7],
-        values[at + 8],
+        values[index],
+        values[index + 1],
+        values[index + 2],
+        values[index + 3],
+        values[index + 4],
+        values[index + 5],
+        values[index + 6],
+        values[index + 7],
+        values[index + 8],
     )
     length = sqrt(x * x + y * y + z * z + w * w)
     return x / length, y / length, z / length, w / length

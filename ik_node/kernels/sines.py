@@ -14,13 +14,13 @@ if compiling:
     from ik_node.kernels.numba_ext.sines import sines_cosines
 else:
 
-    def sines_cosines(angles: Floats, sines: Floats, cosines: Floats, at: int) -> None:
+    def sines_cosines(angles: Floats, sines: Floats, cosines: Floats, index: int) -> None:
         """
-        Write sines and cosines of angles[at:at + 4] to the same places of `sines` and `cosines`.
+        Write sines and cosines of angles[index:index + 4] to the same places of the others.
 
         Accurate to two units in the last place for angles up to MOST [rad]; wrong beyond.
         """
-        for k in range(at, at + 4):
+        for k in range(index, index + 4):
             angle = angles[k] if abs(angles[k]) <= MOST else 0.0
             sines[k], cosines[k] = sin(angle), cos(angle)
 

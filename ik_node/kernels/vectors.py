@@ -20,14 +20,14 @@ def pack(x: float, y: float, z: float, p: float) -> Four:
     return x, y, z, p
 
 
-def four(w: Floats, at: int) -> Four:
-    """Return w[at:at + 4]."""
-    return w[at], w[at + 1], w[at + 2], w[at + 3]
+def four(w: Floats, index: int) -> Four:
+    """Return w[index:index + 4]."""
+    return w[index], w[index + 1], w[index + 2], w[index + 3]
 
 
-def six(w: Floats, at: int) -> Six:
-    """Return w[at:at + 6]."""
-    return w[at], w[at + 1], w[at + 2], w[at + 3], w[at + 4], w[at + 5]
+def six(w: Floats, index: int) -> Six:
+    """Return w[index:index + 6]."""
+    return w[index], w[index + 1], w[index + 2], w[index + 3], w[index + 4], w[index + 5]
 
 
 def six_of(a: float, b: float, c: float, d: float, e: float, f: float) -> Six:
@@ -35,24 +35,24 @@ def six_of(a: float, b: float, c: float, d: float, e: float, f: float) -> Six:
     return a, b, c, d, e, f
 
 
-def placed(a: Six, at: int, number: float) -> Six:
-    """Return the vector a with component `at` replaced."""
-    return tuple(number if k == at else x for k, x in enumerate(a))
+def placed(a: Six, index: int, number: float) -> Six:
+    """Return the vector a with component `index` replaced."""
+    return tuple(number if k == index else x for k, x in enumerate(a))
 
 
-def after(a: Six, at: int) -> Six:
-    """Return the vector a with zeros in components 0 to `at`."""
-    return tuple(x if k > at else 0.0 for k, x in enumerate(a))
+def after(a: Six, index: int) -> Six:
+    """Return the vector a with zeros in components 0 to `index`."""
+    return tuple(x if k > index else 0.0 for k, x in enumerate(a))
 
 
-def before(a: Six, at: int) -> Six:
-    """Return the vector a with zeros from component `at` on."""
-    return tuple(x if k < at else 0.0 for k, x in enumerate(a))
+def before(a: Six, index: int) -> Six:
+    """Return the vector a with zeros from component `index` on."""
+    return tuple(x if k < index else 0.0 for k, x in enumerate(a))
 
 
-def put(w: Floats, at: int, a: Vector) -> None:
-    """Write a vector to w[at] and the places after it."""
-    w[at : at + len(a)] = a
+def put(w: Floats, index: int, a: Vector) -> None:
+    """Write a vector to w[index] and the places after it."""
+    w[index : index + len(a)] = a
 
 
 def times(a: Vector, b: Vector) -> Vector:

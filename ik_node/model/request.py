@@ -149,7 +149,7 @@ def requests_of(tree: Tree) -> list[Request]:
 def closure_requests(tree: Tree) -> list[Request]:
     """Return the requests of couplings with several masters and closures that take part."""
     result = [each for each in requests_of(tree) if not each.is_goal and each.takes_part]
-    return [each for each in result if each.kind != 'cone']
+    return [each for each in result if not each.traits.one_sided]
 
 
 def _cone_requests(tree: Tree) -> list[Request]:

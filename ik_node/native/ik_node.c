@@ -231,7 +231,7 @@ static int is_safe_model(model_t model, int64_t i_count, int64_t f_count, int64_
         !within(AT(var), n, -1, nv) || !within(AT(ball), n, 0, 4) ||
         !within(AT(var_q), nv, 0, joints) || !within(AT(angle), nv, 0, 2) ||
         !within(AT(a_column), nc, -1, n) || !within(AT(b_column), nc, -1, n) ||
-        !within(AT(kind), nc, 0, KIND_USER) || !within(AT(axes), nc, 0, AXES_A + 1) ||
+        !within(AT(kind), nc, 0, KIND_AVOID) || !within(AT(axes), nc, 0, AXES_A + 1) ||
         !within(AT(mask), nc, 0, ALL_AXES + 1) || !ascends(AT(slot0), nc, ns) ||
         !ascends(AT(entry0), nc, ne) || !within(AT(entry_column), ne, 0, n) ||
         !within(AT(entry_side), ne, -1, 2) || !within(AT(slot_var), ns, 0, nv) ||
@@ -248,6 +248,8 @@ static int is_safe_model(model_t model, int64_t i_count, int64_t f_count, int64_
         if (!within(AT(row_end) + c, 1, first, end) || !within(AT(turning) + c, 1, first, end) ||
             !within(AT(angular) + c, 1, first, end) ||
             !within(AT(entry_slot) + entry0, entries, 0, slots))
+            return 0;
+        if (AT(kind)[c] == KIND_USER)
             return 0;
         if (AT(kind)[c] == KIND_COUPLING &&
             (entries < 1 || !within(AT(term0) + c, 1, 0, S(nt) - entries + 1)))

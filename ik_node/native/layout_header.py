@@ -24,7 +24,7 @@ _NUMBERS = {
         'FACE_ROOM',
         'EDGE_ROOM',
     ),
-    kinds: ('KIND_COUPLING', 'KIND_USER'),
+    kinds: ('KIND_COUPLING', 'KIND_USER', 'KIND_AVOID'),
     transmit: (
         'RESULTS',
         'GIVES_POSITION',

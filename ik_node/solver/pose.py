@@ -28,8 +28,9 @@ def unit_pose(
     """
     Return the seven numbers of a pose, with the quaternion normalised.
 
-    `pose`: position (3,) [m] and orientation (4,), or a form of `position_and_quat`. `request`:
-    the goal, which decides whether a position alone is enough; None = it is not. Raises ShapeError
+    `pose`: position (3,) [m] and orientation (4,), or a form of `position_and_quat`; None = the
+    pose that the goal has. `request`: the goal, which decides whether a position alone is enough;
+    None = it is not. Raises ShapeError
     if the pose has none of the forms, a number is not finite or too large, or the quaternion is
     zero.
     """
@@ -46,6 +47,8 @@ def unit_pose(
         near = -LARGEST <= x <= LARGEST and -LARGEST <= y <= LARGEST and -LARGEST <= z <= LARGEST
     except (TypeError, ValueError, OverflowError):
         turns = request is None or request.uses_orientation
+        if pose is None and request is not None and request.source is not None:
+            return unit_pose(name, request.pose)
         try:
             pair = position_and_quat(f'pose of {name!r}', pose, turns=turns)
         except ShapeError as refusal:

@@ -461,7 +461,8 @@ class Solver:
             Name of a goal, or else of a link (all six axes) -> its pose in the frame of the
             goal's parent, or in the root frame if it has none: (position (3,) [m], quat_xyzw
             (4,)), (position, scipy Rotation), a matrix (4, 4), a scipy RigidTransform, or the
-            position alone if the goal has no orientation. Goals that are not named take no part.
+            position alone if the goal has no orientation. None = the pose that the goal has. Goals
+            that are not named take no part.
         q0 : array_like, shape (nq,), or mapping of str to float, optional
             Start [rad or m]; None = the joints' present values. By name, the other joints start
             at their present values.

@@ -87,7 +87,7 @@ class Direction:
             for chain in loops.chains
             if not moved.isdisjoint(chain.flat.var_q.tolist())
             for request in chain.requests
-            if request.kind != 'cone'
+            if not request.traits.one_sided
         ]
         if inverse:
             requests += [pose_request(link.name, link) for link in space.links]

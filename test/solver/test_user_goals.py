@@ -175,6 +175,9 @@ def test_batches_paths_and_prepared_calls_equal_single_solves():
     assert (batch.q == [single.q for single in singles]).all()
     with ProcessPoolExecutor(1) as pool:
         assert (solver.solve_batch(goals, executor=pool).q == batch.q).all()
+    robot.goals['height'].set_position(*heights[2])
+    own = solver.solve_pose({'height': None, 'aside': towards[2]})
+    assert (own.q == singles[2].q).all()
     call = solver.prepare(['height', 'aside'])
     quats = np.tile((0.0, 0.0, 0.0, 1.0), (2, 1))
     prepared = call(np.array((heights[5], towards[5])), quats)

@@ -29,7 +29,7 @@ def _series(builder: Any, z: Any, terms: list[int]) -> Any:
 
 
 @intrinsic
-def sines_cosines(typing_context: Any, angles: Any, sines: Any, cosines: Any, at: Any) -> Any:
+def sines_cosines(typing_context: Any, angles: Any, sines: Any, cosines: Any, index: Any) -> Any:
     """
     Write sines and cosines of angles[at:at + 4] to the same places of `sines` and `cosines`.
 
@@ -37,13 +37,13 @@ def sines_cosines(typing_context: Any, angles: Any, sines: Any, cosines: Any, at
     """
 
     def build(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        array, into_sines, into_cosines, at = values
+        array, into_sines, into_cosines, index = values
         of = signature.args[0]
         kind = ir.FunctionType(_FOUR, [_FOUR])
         floor = builder.module.globals.get('llvm.floor.v4f64')
         if floor is None:
             floor = ir.Function(builder.module, kind, 'llvm.floor.v4f64')
-        angle = load(context, builder, of, array, at, 4)
+        angle = load(context, builder, of, array, index, 4)
         turned = builder.fmul(angle, _all(2.0 / pi), flags=FUSED)
         quarters = builder.call(floor, [builder.fadd(turned, _all(0.5), flags=FUSED)])
         x = angle
@@ -63,8 +63,8 @@ def sines_cosines(typing_context: Any, angles: Any, sines: Any, cosines: Any, at
         sine, cosine = builder.select(odd, c, s), builder.select(odd, s, c)
         sine = builder.select(back, builder.fneg(sine), sine)
         cosine = builder.select(builder.xor(odd, back), builder.fneg(cosine), cosine)
-        store(context, builder, of, into_sines, at, sine)
-        store(context, builder, of, into_cosines, at, cosine)
+        store(context, builder, of, into_sines, index, sine)
+        store(context, builder, of, into_cosines, index, cosine)
         return context.get_dummy_value()
 
     return types.void(angles, sines, cosines, types.int64), build

@@ -121,7 +121,7 @@ class Structure:
         """
         if not self.examined:
             self.examined = True
-            closed = [request for request in self._closed if request.kind != 'cone']
+            closed = [request for request in self._closed if not request.traits.one_sided]
             if closed:
                 loops = self.problem((), options)
                 if closed != self._closed:
