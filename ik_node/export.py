@@ -68,6 +68,10 @@ def export_robot(
         problem, table, packed = solver.arrays_for(keys)
         tree = problem.tree
         _refuse_what_needs_python(solver.options, table, tree.names)
+        if problem.avoidance is not None:
+            raise OptionError(
+                'avoid_collisions', solver.options.avoid_collisions, 'False for a file'
+            )
         own = [key for key in keys if problem.request_of_goal(key).kind == 'user']
         if own:
             raise OptionError('goals', listed(own), 'none whose residual is a Python method')

@@ -1,6 +1,6 @@
 """Files of robots: what cannot be exported is refused, and damaged files are harmless."""
 
-from ik_node import load_robot, Solver, SolverOptions
+from ik_node import Box, load_robot, Solver, SolverOptions
 from ik_node.cli.export import parse_options
 from ik_node.cli.main import main
 from ik_node.description.files import description_path
@@ -87,6 +87,14 @@ def test_joint_targets_and_preferences_of_balls_are_refused():
     ball.set_rest_pose_values(0.1, 0.1, 0.1)
     with pytest.raises(OptionError, match=f'rest poses of ball joints: .*{ball.name}'):
         export_robot(m.solver(), list(m.goals))
+
+
+def test_robot_among_obstacles_is_refused():
+    """The library alone keeps no distances."""
+    robot = load_robot('arm6')
+    robot.collisions.add_obstacle(Box((0.1, 0.1, 0.1)), pose=(2.0, 0.0, 0.0))
+    with pytest.raises(OptionError, match=r'^avoid_collisions: '):
+        export_robot(Solver(robot, SolverOptions(avoid_collisions=True)), ['tool_link'])
 
 
 def test_unknown_goal_and_goal_that_occurs_twice_are_refused():
