@@ -224,10 +224,8 @@ class SolverOptions:
     def packed(self) -> NDArray[np.float64]:
         """Return the options as a float array, shape (OPTION_COUNT,), see `kernels.options`."""
         packed = np.zeros(index.OPTION_COUNT)
-        for entry in fields(self):
-            place = getattr(index, entry.name.upper(), None)
-            if place is not None:
-                packed[place] = getattr(self, entry.name)
+        for name, place in _PLACES.items():
+            packed[place] = getattr(self, name)
         for factor in (index.TRANSLATION_FACTOR, index.ROTATION_FACTOR):
             packed[factor] = max(packed[factor], LEAST_FACTOR)
         if self.agreeing_starts == 0 and not isinstance(self.restarts, _Usual):
@@ -242,6 +240,14 @@ for _entry, _text in zip(
 ):
     _meaning = ' '.join(_text.removeprefix(f'{_entry.name}: ').split())
     _entry.metadata = MappingProxyType({**_entry.metadata, 'doc': _meaning})
+
+
+# Place of each option of the kernels among the packed ones.
+_PLACES: dict[str, int] = {
+    entry.name: getattr(index, entry.name.upper())
+    for entry in fields(SolverOptions)
+    if hasattr(index, entry.name.upper())
+}
 
 
 def _explained(entry: Field[Any]) -> str:
