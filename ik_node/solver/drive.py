@@ -53,7 +53,7 @@ CRAWL = 20
 # Step limit of that last closing [steps]: from within `NEAR` it converges in a few steps.
 CLOSING_STEPS = 20
 # Step limit of `step_towards`: the values that it is given are near.
-TOWARDS_STEPS = 50
+TOWARDS_STEPS = 6
 
 
 def drive(
