@@ -173,7 +173,7 @@ class UserGoal(Goal):
             if not isinstance(other, Link):
                 raise TopologyError(f'goal {self.name!r} can see links only, not {shown(other)}')
         super().make_closure(link)
-        self.seen = (link, *others)
+        self.seen = tuple(dict.fromkeys((link, *others)))
         try:
             units = self._units_of(self._rows(self._present_frames()).size)
         except Exception:

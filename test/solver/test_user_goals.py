@@ -255,6 +255,14 @@ def test_goal_that_no_joint_moves_keeps_its_residual_and_stalls():
     assert results['still'].goal_errors['still'].position == pytest.approx(0.1)
 
 
+def test_link_that_is_named_twice_counts_once():
+    """Its derivatives are not doubled."""
+    robot, goal = ik.load_robot('arm6'), Height('height')
+    goal.links = ('tool_link', 'tool_link')
+    assert [link.name for link in robot.add_goal(goal).seen] == ['tool_link']
+    assert all(ik.Solver(robot).solve())
+
+
 class Failing(Height):
     """A goal whose residual fails once it is told to."""
 
