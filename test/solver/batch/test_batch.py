@@ -111,16 +111,18 @@ def test_batch_uses_targets_rest_poses_and_locks():
 
 
 def test_batch_moves_joints_outside_chains_to_targets():
-    """From every start, within the window."""
+    """From every start, within the window, and from starts beyond a limit."""
     m, solver, goals, starts = batch_of('two_arms')
     name = list(m.goals)[1]
     m.goals[name].enabled = False
     other = {key: poses for key, poses in goals.items() if key != name}
     joint = list(m.joints.values())[-2]
     joint.set_target_values(0.7)
-    for chosen in ({}, {'max_step': np.full(starts.shape[1], 0.05)}):
-        batch = solver.solve_batch(other, starts, **chosen)
-        same(batch, one_by_one(solver, other, starts, **chosen))
+    for most in (9.0, 0.1):  # with the smaller limit some starts are beyond it
+        joint.set_max_limits(most)
+        for chosen in ({}, {'max_step': np.full(starts.shape[1], 0.05)}):
+            batch = solver.solve_batch(other, starts, **chosen)
+            same(batch, one_by_one(solver, other, starts, **chosen))
 
 
 def test_batch_without_problems_or_joints_is_no_error():
