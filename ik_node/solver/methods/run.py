@@ -318,8 +318,10 @@ def _costs(here: Iterate, variable: int, blocks: list[Block]) -> Array:
     here.lower[variable], here.upper[variable] = -inf, inf
     costs = np.zeros(ANGLES.size)
     for k, angle in enumerate(ANGLES.tolist()):
-        here.go_to(x)
-        here.move_one(variable, angle)
+        if k:
+            turned = x.copy()
+            turned[variable] += angle
+            here.go_to(turned)
         rows = here.residual
         for _, first, last, is_rotation in blocks:
             size = sqrt(float(rows[first:last] @ rows[first:last]))
