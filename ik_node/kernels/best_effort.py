@@ -221,7 +221,7 @@ def decide_enough(s: Solve) -> None:
     """Decide how many agreeing starts are enough, and why they end the search."""
     asked, loops = s.options[AGREEING_STARTS], s.k[now.LOOPS] > 0
     s.k[now.ASSEMBLIES] = other_assemblies(s) if loops else 0
-    s.k[now.ENDED] = now.ENDED_PROVEN if out_of_reach(s) else now.ENDED_AGREED
+    s.k[now.ENDED] = now.ENDED_PROVEN if out_of_reach(s) > 0 else now.ENDED_AGREED
     proven, several = s.k[now.ENDED] == now.ENDED_PROVEN, s.k[now.ASSEMBLIES] > 0
     row = s.k[now.ASSEMBLIES] + (1 if loops else 0)
     if asked > 0.0:

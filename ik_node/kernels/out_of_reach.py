@@ -24,6 +24,10 @@ from ik_node.kernels.rows import counting_axis
 
 # Bits of the three components of a position, and of an orientation, in a constraint's mask.
 POSITION, ORIENTATION = 7, 56
+# Why a goal is out of reach: its chain is too short for its position, or for the position of the
+# last joint's axis; a loop is too short.
+PROOF_LENGTH, PROOF_WRIST, PROOF_LOOP = 1, 2, 3
+PROOFS = 4
 # A distance that no joint limits [L], and the rounding of a sum of distances [L].
 ENDLESS, ROUNDING = 1e300, 1e-9
 
@@ -192,9 +196,9 @@ def length_beside(s: Solve, g: int, x: float, y: float, z: float) -> float:
 
 
 @kernel
-def goal_is_too_far(s: Solve, g: int) -> bool:
+def goal_is_too_far(s: Solve, g: int) -> int:
     """
-    Return True if the point of goal g is farther from the first joint than the chain is long.
+    Return a proof if the point of goal g is farther from the first joint than the chain is long.
 
     If the goal has an orientation and its link turns about an axis, that axis is known as well.
     The chain then ends at the point of the axis that is nearest to the joint before: for a wrist
@@ -206,7 +210,8 @@ def goal_is_too_far(s: Solve, g: int) -> bool:
     ox, oy, oz = origin_of(s, topmost(s, link, -1))
     most, lever = reach_between(s, link, -1), length_of(ax, ay, az)
     whole = s.mask[g] & ORIENTATION == ORIENTATION
-    if whole and s.prismatic[link] == 0:
+    by_wrist = whole and s.prismatic[link] == 0
+    if by_wrist:
         along = 0.0
         if s.parent[link] >= 0:
             x, y, z = origin_of(s, link)
@@ -219,7 +224,9 @@ def goal_is_too_far(s: Solve, g: int) -> bool:
     else:
         most += lever
         lever = 0.0
-    return length_beside(s, g, wx - ox, wy - oy, wz - oz) > most + tolerance_of(s, g, lever)
+    if length_beside(s, g, wx - ox, wy - oy, wz - oz) > most + tolerance_of(s, g, lever):
+        return PROOF_WRIST if by_wrist else PROOF_LENGTH
+    return 0
 
 
 @kernel
@@ -257,9 +264,11 @@ def loop_is_too_short(s: Solve, g: int, c: int) -> bool:
 
 
 @rare
-def out_of_reach(s: Solve) -> bool:
+def out_of_reach(s: Solve) -> int:
     """
-    Return True if the lengths of the links prove that not all goals can be met.
+    Return 0, or why the lengths of the links prove that not all goals can be met.
+
+    The number is PROOF_* + PROOFS (g + nc c), with the goal g and, of a loop, the closure c.
 
     Looks at goals for a position in the root frame, or for components of it whose axes are
     known, each by itself.
@@ -275,8 +284,9 @@ def out_of_reach(s: Solve) -> bool:
             or link < 0
         ):
             continue
-        if goal_is_too_far(s, g):
-            return True
+        proof = goal_is_too_far(s, g)
+        if proof > 0:
+            return proof + PROOFS * g
         for c in range(s.nc):
             if (
                 s.constraints[c, CON_LEVEL] == 0.0
@@ -284,5 +294,5 @@ def out_of_reach(s: Solve) -> bool:
                 and s.mask[c] & POSITION == POSITION
                 and loop_is_too_short(s, g, c)
             ):
-                return True
-    return False
+                return PROOF_LOOP + PROOFS * (g + s.nc * c)
+    return 0

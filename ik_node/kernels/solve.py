@@ -39,6 +39,7 @@ from ik_node.kernels.layout import (
 )
 from ik_node.kernels.lm_step import lm_step
 from ik_node.kernels.options import COMPROMISE, MAX_ITERATIONS, STALL_THRESHOLD
+from ik_node.kernels.out_of_reach import out_of_reach
 from ik_node.kernels.redundant import choose_independent_rows, reduce_rows
 from ik_node.kernels.start import (
     all_within_tolerance,
@@ -278,6 +279,8 @@ def write_result(s: Solve) -> None:
     s.record[RECORD_CLOSING] = s.k[now.CLOSING]
     interrupted = s.k[now.INTERRUPTED] == 1
     s.record[RECORD_ENDED] = now.ENDED_INTERRUPTED if interrupted else s.k[now.ENDED]
+    if s.k[now.STATUS] != now.STATUS_CONVERGED:
+        s.record[RECORD_ENDED] += now.ENDS * out_of_reach(s)
 
 
 @entry(INTS, FLOATS, INTS, *6 * [FLOATS], INT, INT)

@@ -58,6 +58,8 @@ COUNTS = 35
 # Why a search ended: all its starts or steps were made; independent starts agree; the goal is
 # proven to be out of reach; it was interrupted; a step was too small; the distance is small.
 ENDED_SPENT, ENDED_AGREED, ENDED_PROVEN, ENDED_INTERRUPTED, ENDED_SMALL, ENDED_NEAR = range(6)
+# RECORD_ENDED is one of these, plus ENDS times the proof of `out_of_reach`.
+ENDS = 8
 
 PHASE_REACH, PHASE_LEVEL, PHASE_SETTLE, PHASE_DONE = range(4)
 STATUS_CONVERGED, STATUS_STALLED, STATUS_DIVERGED, STATUS_TIMEOUT, STATUS_RUNNING = range(5)

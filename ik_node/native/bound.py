@@ -90,12 +90,19 @@ class BoundKernels:
 
     def transmit(self, q: Floats, joints: Floats, options: Floats, *given: Any) -> int:
         """Carry positions, velocities and efforts through loops; see `kernels.transmit`."""
+        return self._planned('transmit', q, joints, options, *given)
+
+    def find_solutions(self, q: Floats, joints: Floats, options: Floats, *given: Any) -> int:
+        """Search for all solutions; see `kernels.every_solution`."""
+        return self._planned('find_solutions', q, joints, options, *given)
+
+    def _planned(self, name: str, q: Floats, joints: Floats, options: Floats, *given: Any) -> int:
         self._check(q, joints, options)
-        plan, data, gives = given
+        plan, data, last = given
         if plan.dtype != np.int64 or not plan.flags.carray or plan.size != plan[0]:
             raise TypeError('plan: not a contiguous array of int64 of its length')
         _check(data, 1, int(plan[1]))
-        return self._functions['transmit'](*self._chain, q, joints, options, plan, data, gives)
+        return self._functions[name](*self._chain, q, joints, options, plan, data, last)
 
     def velocity(self, q: Floats, joints: Floats, options: Floats, *given: Any) -> int:
         """Find joint velocities; see `kernels.velocity.velocity`, with the period dt [s]."""

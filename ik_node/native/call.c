@@ -40,7 +40,7 @@ static struct {
     advance_t advance;
     batch_t advance_batch;
     at_q_t linearise, external_step;
-    transmit_t transmit;
+    transmit_t transmit, find_solutions;
     velocity_t velocity;
     path_t advance_path;
     distances_t distances;
@@ -311,13 +311,14 @@ static PyObject *bound_external_step(Bound *self, PyObject *const *given, Py_ssi
     return call_at_q(self, given, count, kernels.external_step);
 }
 
-static PyObject *bound_transmit(Bound *self, PyObject *const *given, Py_ssize_t count)
+static PyObject *call_planned(Bound *self, PyObject *const *given, Py_ssize_t count,
+                              transmit_t kernel)
 {
     inputs_t with;
     if (!has_count(count, 6) || !read_inputs(self, given, &with))
         return NULL;
-    int64_t gives = PyLong_AsLongLong(given[5]);
-    if (gives == -1 && PyErr_Occurred())
+    int64_t last = PyLong_AsLongLong(given[5]);
+    if (last == -1 && PyErr_Occurred())
         return NULL;
     /* The first two numbers of a plan are the lengths of both arrays. */
     if (!is_plain(given[3], NPY_INT64) || PyArray_SIZE((PyArrayObject *)given[3]) < 2 ||
@@ -331,9 +332,19 @@ static PyObject *bound_transmit(Bound *self, PyObject *const *given, Py_ssize_t 
         return NULL;
     int64_t status;
     Py_BEGIN_ALLOW_THREADS
-    status = kernels.transmit(CHAIN(self), with.q, with.joints, with.options, plan, data, gives);
+    status = kernel(CHAIN(self), with.q, with.joints, with.options, plan, data, last);
     Py_END_ALLOW_THREADS
     return PyLong_FromLongLong(status);
+}
+
+static PyObject *bound_transmit(Bound *self, PyObject *const *given, Py_ssize_t count)
+{
+    return call_planned(self, given, count, kernels.transmit);
+}
+
+static PyObject *bound_find_solutions(Bound *self, PyObject *const *given, Py_ssize_t count)
+{
+    return call_planned(self, given, count, kernels.find_solutions);
 }
 
 static PyObject *bound_velocity(Bound *self, PyObject *const *given, Py_ssize_t count)
@@ -411,7 +422,8 @@ static void bound_free(Bound *self)
 
 static PyMethodDef bound_methods[] = {
     METHOD(advance),  METHOD(advance_batch), METHOD(linearise), METHOD(external_step),
-    METHOD(transmit), METHOD(velocity),      METHOD(advance_path), METHOD(distances), {NULL},
+    METHOD(transmit), METHOD(velocity),      METHOD(advance_path), METHOD(distances),
+    METHOD(find_solutions), {NULL},
 };
 
 static PyTypeObject bound_type = {
@@ -426,9 +438,9 @@ static PyTypeObject bound_type = {
 
 static PyObject *use(PyObject *module, PyObject *given)
 {
-    unsigned long long at[8];
-    if (!PyArg_ParseTuple(given, "KKKKKKKKnnnnnnnn", at, at + 1, at + 2, at + 3, at + 4, at + 5,
-                          at + 6, at + 7, &kernels.nq_at, &kernels.nc_at, &kernels.checks_at,
+    unsigned long long at[9];
+    if (!PyArg_ParseTuple(given, "KKKKKKKKKnnnnnnnn", at, at + 1, at + 2, at + 3, at + 4, at + 5,
+                          at + 6, at + 7, at + 8, &kernels.nq_at, &kernels.nc_at, &kernels.checks_at,
                           &kernels.joint_rows, &kernels.option_count, &kernels.record,
                           &kernels.path_rows, &kernels.cursor))
         return NULL;
@@ -440,6 +452,7 @@ static PyObject *use(PyObject *module, PyObject *given)
     kernels.velocity = (velocity_t)(uintptr_t)at[5];
     kernels.advance_path = (path_t)(uintptr_t)at[6];
     kernels.distances = (distances_t)(uintptr_t)at[7];
+    kernels.find_solutions = (transmit_t)(uintptr_t)at[8];
     Py_RETURN_NONE;
 }
 

@@ -20,7 +20,10 @@ from ik_node.kernels.decorators import called, entries
 from ik_node.native.levels import Level, LEVELS
 
 # Modules with entries, in the order of their compilation: what another one calls comes first.
-MODULES = ('solve', 'batch', 'external_step', 'links', 'transmit', 'velocity', 'path', 'distance')
+MODULES = (
+    *('solve', 'batch', 'external_step', 'links', 'transmit', 'velocity', 'path', 'distance'),
+    'every_solution',
+)
 
 
 def load_entries() -> None:

@@ -15,7 +15,8 @@
     ENTRY(transmit, LEVEL_NAME)                                                                    \
     ENTRY(velocity, LEVEL_NAME)                                                                    \
     ENTRY(advance_path, LEVEL_NAME)                                                                \
-    ENTRY(distances, LEVEL_NAME)
+    ENTRY(distances, LEVEL_NAME)                                                                   \
+    ENTRY(find_solutions, LEVEL_NAME)
 
 typedef void (*entry_t)(void);
 

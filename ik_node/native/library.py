@@ -24,7 +24,7 @@ import numpy as np
 # in the order of its function `use`.
 TABLE = (
     *('advance', 'advance_batch', 'linearise', 'external_step', 'link_poses', 'link_jacobian'),
-    *('transmit', 'velocity', 'advance_path', 'distances'),
+    *('transmit', 'velocity', 'advance_path', 'distances', 'find_solutions'),
 )
 CALLED = tuple(name for name in TABLE if not name.startswith('link_'))
 

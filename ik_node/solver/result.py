@@ -26,12 +26,15 @@ from ik_node.kernels.layout import (
     RECORD_STATUS,
     RECORD_STEPS,
 )
+from ik_node.kernels.options import RESTARTS
+from ik_node.kernels.out_of_reach import PROOF_LENGTH, PROOF_LOOP, PROOF_WRIST, PROOFS
 from ik_node.kernels.solve_state import (
     ENDED_AGREED,
     ENDED_INTERRUPTED,
     ENDED_NEAR,
     ENDED_PROVEN,
     ENDED_SMALL,
+    ENDS,
 )
 from ik_node.model.by_name import ByName
 from ik_node.model.collisions import Distance, Near
@@ -114,6 +117,8 @@ class SolveResult:
         The characteristic length of the chain [m].
     nearest : Distance or None
         As `Solution.nearest`, of the whole solve.
+    proof : str
+        Why the goals cannot be reached, if that is proven; '' = no proof, or they are reached.
 
     Examples
     --------
@@ -141,6 +146,7 @@ class SolveResult:
     closing_iterations: int = 0
     characteristic_length: float = field(default=1.0, repr=False)
     nearest: Distance | None = field(default=None, repr=False)
+    proof: str = ''
     _condition: Callable[[], float] | None = field(default=None, repr=False, compare=False)
     # Goal -> what may be wrong with it.
     _doubts: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
@@ -263,6 +269,11 @@ _ENDED = {
     (Status.STALLED, ENDED_SMALL): 'a step moved no joint by more than stall_threshold',
     (Status.STALLED, ENDED_NEAR): 'the distance is below distance_threshold',
     (Status.TIMEOUT, ENDED_INTERRUPTED): 'the time budget is spent',
+}
+_PROOFS = {
+    PROOF_LENGTH: 'the chain of goal {goal!r} is shorter than the way to it',
+    PROOF_WRIST: 'the chain of goal {goal!r} is shorter than the way to its last axis',
+    PROOF_LOOP: 'with goal {goal!r} met, loop {closure!r} is too short to close',
 }
 _NO_MORE_STARTS = {
     ENDED_AGREED: 'because independent starts agree; restarts=N makes N more starts',
@@ -474,6 +485,23 @@ class Solution:
     def worst(self) -> str:
         """Return `SolveResult.worst` of the worst chain."""
         return max(self.chains, key=lambda chain: chain.status).worst if self.chains else ''
+
+    @property
+    def proof(self) -> str:
+        """Return why a goal cannot be reached, if that is proven; '' = no proof."""
+        return next((chain.proof for chain in self.chains if chain.proof), '')
+
+    @property
+    def searched(self) -> float:
+        """
+        Return the share of the search that was done, from 0 to 1; 1 with a proof.
+
+        Without a proof, a goal that is not reached may be reached from a start that was not made.
+        """
+        if self.converged or self.proof:
+            return 1.0
+        answers = [each for each in self._each() if each.status is not Status.CONVERGED]
+        return min((each.starts / (1.0 + each.packed[RESTARTS]) for each in answers), default=1.0)
 
     @property
     def message(self) -> str:
@@ -700,8 +728,18 @@ class ChainAnswer(NamedTuple):
                 q, self.joints, self.table, self.packed
             ),
             _doubts={} if self.status is Status.CONVERGED else self._doubts(),
-            _ended=int(self.record[RECORD_ENDED]),
+            _ended=int(self.record[RECORD_ENDED]) % ENDS,
+            proof=self._proof(),
         )
+
+    def _proof(self) -> str:
+        """Return a sentence that says why the goals cannot be reached; '' = that is not proven."""
+        proof = int(self.record[RECORD_ENDED]) // ENDS
+        if proof == 0:
+            return ''
+        names = self.chain.names.constraints
+        closure, goal = divmod(proof // PROOFS, len(names))
+        return _PROOFS[proof % PROOFS].format(goal=names[goal], closure=names[closure])
 
     def _doubts(self) -> dict[str, str]:
         """Return a clause for each goal about what may be wrong with it, if something may."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from threading import RLock
 from time import perf_counter
+from types import MappingProxyType
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 from ik_node.display import public_names
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from ik_node.solver.batch.batch_solution import BatchSolution
     from ik_node.solver.batch.batch_work import BatchWork
     from ik_node.solver.batch.path_solution import PathSolution, PathsSolution
+    from ik_node.solver.solutions import Solutions
 
 Array = NDArray[np.float64]
 _NO_POSITIONS: Array = np.zeros((0, 3))
@@ -45,6 +48,8 @@ _NO_QUATS: Array = np.zeros((0, 4))
 # Any of the forms of `position_and_quat`, for which there is no common type.
 Pose = Any
 Poses = Any
+# No goals: only loops are closed.
+NO_GOALS: Mapping[str, Pose] = MappingProxyType({})
 
 
 class Solver:
@@ -508,6 +513,95 @@ class Solver:
                 answer = alone.solve(start, table.rows, self._graph.packed[1])
                 return Solution(start, answer, perf_counter() - started, problem.tree.names)
             return self._run(problem, table, start, table.rows, table.window(max_step, joints))
+
+    def solve_all(
+        self,
+        goals: Mapping[str, Pose] = NO_GOALS,
+        q0: Values | None = None,
+        joints: Iterable[str] | None = None,
+        *,
+        resolution: float = 1e-4,
+        miss: float = 1e-3,
+        seconds: float | None = None,
+        most: int = 1000,
+        sort: str = 'distance',
+        seed: int | None = None,
+    ) -> Solutions:
+        """
+        Find every solution within the limits; no object is written to.
+
+        With goals, these are all answers to a pose. Without goals, they are all ways in which the
+        loops close: hold the motors with `joints` to get all assembly modes. See
+        docs/solutions.md.
+
+        Parameters
+        ----------
+        goals : mapping of str to pose
+            As in `solve_pose`; {} = only the loops are closed.
+        q0 : array_like, shape (nq,), or mapping of str to float, optional
+            Values of the joints that do not move, and the place from which distances count
+            [rad or m]; None = the joints' present values.
+        joints : iterable of str, optional
+            Joints that may move; None = all that are not locked.
+        resolution : float
+            Two solutions are distinct if a joint differs by more than this, full turns removed
+            [rad or characteristic lengths].
+        miss : float
+            The search ends when the probability that a solution has been missed is below this.
+        seconds : float, optional
+            Longest time [s]; None = no limit.
+        most : int
+            Solutions after which the search ends.
+        sort : {'distance', 'condition', 'limits'}
+            Nearest to q0, best conditioned, or farthest from the limits first.
+        seed : int, optional
+            Seed of the random starts; None = that of the options. Same seed, same bits.
+
+        Returns
+        -------
+        Solutions
+            Joint values, condition, residual, and the bound on the miss probability.
+
+        Raises
+        ------
+        UnknownFrameError
+            If a key is neither a goal nor a link, or a joint does not exist.
+        ShapeError
+            If a pose or q0 has the wrong form or is not finite.
+        OptionError
+            If another argument is not allowed.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('fivebar')
+        >>> found = ik.Solver(robot).solve_all(joints=set(robot.joint_names) - {*robot.actuated})
+        >>> len(found), found.stopped
+        (1, 'complete')
+
+        """
+        from ik_node.solver.solutions import solve_all
+
+        with self.lock:
+            check_mapping('goals', goals, 'name of a goal or link: pose')
+            problem, table = self.problem_for(tuple(goals)), self._graph.structure.table
+            for name, pose in goals.items():
+                problem.set_goal(name, pose)
+            start = self._graph.values() if q0 is None else self._graph.checked(q0)
+            rows = table.rows if joints is None else table.rows_of(names_in('joints', joints))
+            options = self.options if seed is None else replace(self.options, seed=seed)
+            return solve_all(
+                problem,
+                table,
+                rows,
+                options.packed(),
+                start,
+                resolution=resolution,
+                miss=miss,
+                seconds=seconds,
+                most=most,
+                sort=sort,
+            )
 
     def velocity(
         self, goals: Mapping[str, Twist], q: Values | None = None, dt: float | None = None

@@ -1,5 +1,8 @@
 """Unreachable goals: loops stay closed, and goals are missed by the least."""
 
+import re
+
+import ik_node as ik
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
 import numpy as np
@@ -54,3 +57,42 @@ def test_loops_stay_closed_for_random_goals():
                 there = m.naive(solver.joint_names, solver.solve_pose(goals, start).q)
                 assert max(max(there.error(c)) for c in m.closures.values()) <= 1e-6
                 assert there.limit_excess() <= 0.0
+
+
+@pytest.mark.parametrize(
+    ('name', 'reason'), [('arm6', 'last axis'), ('hexapod', 'shorter'), ('fivebar', 'shorter')]
+)
+def test_distant_goal_comes_with_a_proof(name, reason):
+    """Also without restarts; a goal that is reached has none."""
+    robot = ik.load_robot(name)
+    link = 'platform_link' if name == 'hexapod' else 'tool_link'
+    solver = ik.Solver(robot, ik.SolverOptions(restarts=0))
+    pose = robot.forward(robot.q, link)
+    assert solver.solve_pose({link: pose}).proof == ''
+    pose[0, 3] += 30.0
+    solution = solver.solve_pose({link: pose})
+    assert re.search(reason, solution.proof)
+    assert solution.searched == 1.0
+
+
+def test_no_reachable_goal_is_proven_out_of_reach():
+    """One step of a solve, which rarely gets there, has no proof for poses of the robot."""
+    for name in ('arm6', 'hexapod', 'fivebar', 'delta', 'gripper'):
+        robot = ik.load_robot(name)
+        link = list(robot.links)[-1]
+        solver = ik.Solver(robot, ik.SolverOptions(restarts=0, max_iterations=1))
+        q = robot.sample(300, seed=4)
+        for pose in robot.forward(q, link):
+            solution = solver.solve_pose({link: pose})
+            assert solution.proof == ''
+            assert solution.searched == 1.0
+
+
+def test_search_that_is_cut_off_tells_its_share():
+    """An orientation that this arm does not reach where it is, without a proof."""
+    robot = ik.load_robot('arm6')
+    solver = ik.Solver(robot, ik.SolverOptions(restarts=9, time_budget=1e-9))
+    solution = solver.solve_pose({'tool_link': ((0.0, 0.0, 0.05), (0, 0, 0, 1))})
+    assert not solution.converged
+    assert solution.proof == ''
+    assert solution.searched == pytest.approx(0.1)

@@ -63,6 +63,8 @@ class ChainProblem:
     constraint, `kernels.layout.CON_*`; a view of the workspace. `work_ints`, `work_floats`: the
     workspace, see `kernels.layout.make_workspace`. `arrays`: model and workspace, as arguments of
     a kernel. `record`: the result of a solve, see `ChainAnswer.record`; a view of the workspace.
+    `most_solutions`: a number that isolated solutions cannot exceed, 0 = unknown; None = not
+    looked for yet.
     """
 
     length: float
@@ -76,6 +78,7 @@ class ChainProblem:
     work_floats: Array
     arrays: tuple[NDArray[np.int64], Array, NDArray[np.int64], Array]
     record: Array
+    most_solutions: int | None = None
 
     def answer(self, joints: Array, packed: Array) -> ChainAnswer:
         """Return a copy of the result that the kernel left in the workspace."""

@@ -1,0 +1,781 @@
+"""
+All solutions of one chain: descents from many starts, without Python between them.
+
+Each start descends by damped Newton steps, theory.md, eq. (6), until rounding ends it, so that
+what it finds can be compared. Starts derived from solutions come first, because they find
+neighbours of these quickly. After them come starts that are drawn uniformly, and how often they
+end in each solution bounds the probability that one has been missed; theory.md, section 17.
+
+A search is in two packed arrays besides those of a `Solve`, `p` (integers) and `d` (floats), whose
+fields `Search` names.
+"""
+
+from collections.abc import Callable
+from math import ceil, pi, sqrt
+from typing import Annotated, NamedTuple
+
+from ik_node.kernels import solve_state as now
+from ik_node.kernels.decorators import entry, FLOATS, INT, INTS, kernel, rare
+from ik_node.kernels.fields import lengths_of, opener
+from ik_node.kernels.forward import column_values
+from ik_node.kernels.jacobian import jacobian
+from ik_node.kernels.kinds import KIND_CONE
+from ik_node.kernels.layout import (
+    Floats,
+    Ints,
+    JOINT_LOWER,
+    JOINT_TURNS,
+    JOINT_UPPER,
+    JOINT_WINDOW,
+    open_solve,
+    Solve,
+    unit_of_column,
+)
+from ik_node.kernels.lm_step import accept, next_damping, shorten_step
+from ik_node.kernels.redundant import reduce_rows
+from ik_node.kernels.rotation import euler_difference, principal_euler
+from ik_node.kernels.solve import select_independent_rows
+from ik_node.kernels.start import (
+    all_within_tolerance,
+    cost_of,
+    evaluate,
+    INFINITE,
+    place,
+    random_number,
+    row_weight,
+    start_solve,
+    WIDEST,
+)
+from ik_node.kernels.step import add_jacobian_times, apply_step, FREE, largest, LOCKED
+from ik_node.kernels.vectors import dot, six, six_of, times
+
+
+class Search(NamedTuple):
+    """
+    One search: its sizes and its fields.
+
+    A field is annotated with its packed array, its length and what it holds.
+    """
+
+    p_size: int  # lengths of the two arrays
+    d_size: int
+    nq: int  # joint values
+    nv: int  # variables of the chain
+    room: int  # solutions that can be kept
+    counts: Annotated[Ints, 'p', 'COUNTERS', 'integers, COUNT_*']
+    hits: Annotated[Ints, 'p', 'room', 'drawn starts that ended in a solution']
+    within: Annotated[Ints, 'p', 'room', '1 = a solution is within the limits']
+    radius: Annotated[
+        Floats,
+        'd',
+        'room',
+        'distance from a solution within which a descent leads to it [rad or L]',
+    ]
+    numbers: Annotated[Floats, 'd', 'SCALARS', 'scalars, NUMBER_*']
+    found: Annotated[Floats, 'd', 'room * nv', 'variables of the solutions [rad or L]']
+    answers: Annotated[Floats, 'd', 'room * nq', 'joint values of the solutions [rad or m]']
+    centre: Annotated[Floats, 'd', 'nv', 'where the search began [rad or L]']
+    normal: Annotated[Floats, 'd', 'nv * nv', 'J^T W J at x, lower half']
+    factor: Annotated[Floats, 'd', 'nv * nv', 'Cholesky factor of it with damping']
+    weakest: Annotated[Floats, 'd', 'nv', 'direction of the smallest singular value']
+
+
+(
+    COUNT_FOUND,  # solutions that are kept
+    COUNT_WITHIN,  # those of them within the limits
+    COUNT_STARTS,  # descents
+    COUNT_DRAWN,  # those of them from starts that were drawn uniformly
+    COUNT_NEXT,  # solution from which the next start is derived
+    COUNT_KIND,  # and how
+    COUNT_STATE,  # STATE_*
+    COUNT_DIMENSION,  # of the continuum that the solutions belong to, 0 = isolated
+    COUNT_MOST,  # solutions within the limits that end the search
+    COUNT_BOUND,  # a number that the solutions cannot exceed, 0 = unknown
+    COUNT_REJECTED,  # solutions of a continuum in a row that were too near to others
+    COUNT_BY_DRAW,  # solutions that a drawn start found, after no derived start did
+) = range(12)
+COUNTERS = 12
+(
+    NUMBER_RESOLUTION,  # distance of distinct solutions [rad or L]
+    NUMBER_MISS,  # the bound that is reached
+    NUMBER_WANTED,  # the bound at which the search ends
+    NUMBER_SPREAD,  # least distance in the sample of a continuum [rad or L]
+    NUMBER_NEAR,  # cost below which a descent may be near a solution [L^2, rad^2]
+) = range(5)
+SCALARS = 5
+# Where a descent ends, if in no solution that is known.
+NONE, NEW = -1, -2
+STATE_NEW, STATE_RUNNING, STATE_COMPLETE, STATE_MOST, STATE_REFUSED = range(5)
+
+SIZES, FIELDS = lengths_of(Search)
+FIXED = {'COUNTERS': COUNTERS, 'SCALARS': SCALARS}
+
+open_search: Callable[..., Search] = opener(Search, 'pd', fixed=FIXED)
+
+# An angle whose limits are at least so far apart [rad] is searched over the whole turn, and its
+# limits are applied to what is found.
+WIDE_ANGLE = 1.5 * pi
+# Steps of a descent, its first damping per cost, and its least damping.
+MOST_STEPS, FIRST_DAMPING, LEAST_DAMPING = 60, 0.05, 1e-13
+# A descent has ended at NOTHING, and while its cost is above POLISHED [L^2, rad^2] it gives up
+# after so many weak steps in a row, or if the model promises less than this share of the cost.
+NOTHING, POLISHED = 1e-28, 1e-16
+WEAK, PATIENCE, PROMISE = 0.03, 4, 1e-3
+# A solution has a cost below this. To get there, a descent within its tolerances has more
+# patience.
+SOLVED, LONG_PATIENCE = 1e-19, 12
+# Where a cost this small does not vanish, a nearly singular valley may lead to a solution.
+# Steps along it are this long [rad or L]; each is corrected by so many steps with this damping.
+VALLEY, VALLEY_STEP, VALLEY_STEPS, VALLEY_DAMPING = 1e-6, 0.2, 2, 1e-6
+# The radius of a solution's neighbourhood is this share of its smallest singular value: a quarter
+# of what suffices for Newton's method (Kantorovich 1948) where second derivatives are below 3.
+BASIN, WIDEST_BASIN = 0.08, 0.1
+# Steps along the weakest direction, where a fold may be near that the second order does not show.
+ASTRAY, NEARLY_SINGULAR = 0.5, 0.02
+DAMPING_DECREASE = 0.2
+# A pivot of J^T W J below this share of the largest is zero: a singular value below 1e-6 of it.
+ZERO_PIVOT = 1e-12
+# The longest path along the joints, by the definition of a characteristic length [L].
+PATH = 2.0
+# Step along the weakest direction that measures the curvature [rad or L], and the farthest
+# neighbour that is looked for along it.
+PROBE, FARTHEST = 0.1, 3.0
+# Distance from a solution at which it is tested whether the solutions are a continuum.
+ASIDE = 0.1
+# A continuum is sampled with distances of at least this at first [rad or L], which shrink when so
+# many solutions in a row were nearer.
+SPREAD, SHRINKAGE, REJECTIONS = 1.5, 0.7, 12
+# Size of the sample.
+SAMPLE = 100
+# The prior of the spread of basin sizes: shape of their gamma distribution, and its weight.
+PRIOR_SHAPE, PRIOR_WEIGHT = 2.0, 4.0
+# The prior of the share of solutions that derived starts do not find.
+PRIOR_ASTRAY = 1.0
+# What rounding may carry past a limit [rad or L].
+NEAR_LIMIT = 1e-9
+# Share of the starts that end in a solution, if none has been found.
+RAREST = 0.02
+
+
+@kernel
+def turns(s: Solve, v: int) -> bool:
+    """Return True if full turns of a variable do not count."""
+    return bool(s.angle[v] == 1 and s.joints[JOINT_TURNS, s.var_q[v]] > 0.0)
+
+
+@rare
+def set_search_bounds(s: Solve, t: Search) -> None:
+    """Set the bounds of the search: the limits, and none for angles with wide limits."""
+    for v in range(s.nv):
+        g = s.var_q[v]
+        s.wraps[v] = 0
+        if s.joints[JOINT_WINDOW, g] > 0.0:
+            s.lower[v] = s.joints[JOINT_LOWER, g] / s.unit[v]
+            s.upper[v] = s.joints[JOINT_UPPER, g] / s.unit[v]
+            s.x[v] = min(max(s.x[v], s.lower[v]), s.upper[v])
+        t.centre[v] = s.x[v]
+        if turns(s, v) and s.upper[v] - s.lower[v] >= WIDE_ANGLE:
+            s.lower[v], s.upper[v] = -INFINITE, INFINITE
+
+
+@kernel
+def weigh(s: Solve, c: int, r: int) -> float:
+    """Return the squared weight of row r; 0 for rows that do not count at x."""
+    if s.implied[r] == 1 or (s.kind[c] == KIND_CONE and s.residual[r] <= 0.0):
+        return 0.0
+    return row_weight(s, r)
+
+
+@kernel
+def write_normal(s: Solve, t: Search) -> None:
+    """Write J^T W J and the gradient J^T W r at x, and fix what its bound holds."""
+    nv = s.nv
+    for k in range(nv * nv):
+        t.normal[k] = 0.0
+    for v in range(nv):
+        s.gradient[v] = 0.0
+    for c in range(s.nc):
+        at = 6 * c
+        weights = six_of(
+            weigh(s, c, at),
+            weigh(s, c, at + 1),
+            weigh(s, c, at + 2),
+            weigh(s, c, at + 3),
+            weigh(s, c, at + 4),
+            weigh(s, c, at + 5),
+        )
+        rest = times(weights, six(s.residual, at))
+        for one in range(s.slot0[c], s.slot0[c + 1]):
+            column, a = six(s.jac, 6 * one), s.slot_var[one]
+            s.gradient[a] += dot(column, rest)
+            column = times(column, weights)
+            for other in range(s.slot0[c], one + 1):
+                b = s.slot_var[other]
+                t.normal[nv * max(a, b) + min(a, b)] += dot(column, six(s.jac, 6 * other))
+    for v in range(nv):
+        held = s.lower[v] == s.upper[v]
+        if s.free_ball[v] == 0:
+            held = held or (s.x[v] <= s.lower[v] and s.gradient[v] > 0.0)
+            held = held or (s.x[v] >= s.upper[v] and s.gradient[v] < 0.0)
+        s.fixed[v] = LOCKED if held else FREE
+
+
+@kernel
+def factorise_normal(s: Solve, t: Search, damping: float) -> None:
+    """Write the Cholesky factor L of J^T W J + damping I, with 1 / L_vv on its diagonal."""
+    nv = s.nv
+    for a in range(nv):
+        row = t.factor[nv * a :]
+        for b in range(a + 1):
+            other = t.factor[nv * b :]
+            total = t.normal[nv * a + b]
+            if s.fixed[a] != FREE or s.fixed[b] != FREE:
+                total = 0.0
+            if a == b:
+                total += damping if s.fixed[a] == FREE else 1.0
+            for k in range(b):
+                total -= row[k] * other[k]
+            if a == b:
+                row[a] = 1.0 / sqrt(max(total, 1e-3 * damping))
+            else:
+                row[b] = total * other[b]
+
+
+@kernel
+def solve_normal(s: Solve, t: Search, x: Floats) -> None:
+    """Solve for x (nv,), which holds the right-hand side, with the factor at hand."""
+    nv = s.nv
+    for a in range(nv):
+        total = x[a]
+        for k in range(a):
+            total -= t.factor[nv * a + k] * x[k]
+        x[a] = total * t.factor[nv * a + a]
+    for a in range(nv - 1, -1, -1):
+        total = x[a]
+        for k in range(a + 1, nv):
+            total -= t.factor[nv * k + a] * x[k]
+        x[a] = total * t.factor[nv * a + a]
+
+
+@kernel
+def difference(s: Solve, x: Floats, y: Floats, enough: float) -> float:
+    """
+    Return the largest difference of a variable of x and y (nv,), full turns removed [rad or L].
+
+    It may be any number above `enough` if it is larger than that.
+    """
+    most = 0.0
+    for v in range(s.nv):
+        if s.free_ball[v] == 0:
+            gap = abs(x[v] - y[v])
+            if turns(s, v):
+                gap = abs(gap - 2.0 * pi * round(gap / (2.0 * pi)))
+            most = max(most, gap)
+            if most > enough:
+                return float(most)
+    for j in range(s.n):
+        if s.ball[j] == 1 and s.free_ball[s.var[j]] == 1:
+            c, b, a = s.var[j], s.var[j + 1], s.var[j + 2]
+            w0, w1, w2 = euler_difference(x[a], x[b], x[c], y[a], y[b], y[c])
+            most = max(most, max(abs(w0), max(abs(w1), abs(w2))))
+            if most > enough:
+                return float(most)
+    return float(most)
+
+
+@kernel
+def nearest_found(s: Solve, t: Search, within: float) -> int:
+    """Return a solution that differs from x by at most `within` [rad or L]; -1 if none does."""
+    for n in range(t.counts[COUNT_FOUND]):
+        if difference(s, s.x, t.found[s.nv * n :], within) <= within:
+            return n
+    return -1
+
+
+@rare
+def known_basin(s: Solve, t: Search) -> int:
+    """Return the solution from whose neighbourhood x cannot escape; -1 if there is none."""
+    for n in range(t.counts[COUNT_FOUND]):
+        radius = t.radius[n]
+        if difference(s, s.x, t.found[s.nv * n :], radius) <= radius:
+            return n
+    return -1
+
+
+@rare
+def return_to_valley(s: Solve, t: Search) -> None:
+    """Correct x_try by steps that leave out the weakest directions of the Jacobian at x."""
+    factorise_normal(s, t, VALLEY_DAMPING)
+    for _ in range(VALLEY_STEPS):
+        for v in range(s.nv):
+            s.step[v] = 0.0
+        for c in range(s.nc):
+            for slot in range(s.slot0[c], s.slot0[c + 1]):
+                v = s.slot_var[slot]
+                for r in range(6 if s.fixed[v] == FREE else 0):
+                    row = 6 * c + r
+                    s.step[v] -= s.jac[6 * slot + r] * weigh(s, c, row) * s.trial[row]
+        solve_normal(s, t, s.step)
+        apply_step(s, s.x_try, s.x_try)
+        place(s, s.x_try)
+        if s.groups > 0:
+            reduce_rows(s)
+
+
+@rare
+def lower_cost(s: Solve, t: Search, in_valley: bool) -> int:
+    """
+    Take damped Newton steps from x until rounding ends them, or until they gain too little.
+
+    In a valley, where the Jacobian is nearly singular, steps are long and are corrected, and small
+    gains are enough.
+
+    Return the solution to which they lead if they come so near to one that is known that they can
+    lead nowhere else; otherwise -1.
+    """
+    scale, weak, fresh = FIRST_DAMPING, 0, True
+    patience = LONG_PATIENCE if in_valley else PATIENCE
+    promise = 0.0 if in_valley else PROMISE
+    for _ in range(MOST_STEPS):
+        if s.k[now.JACOBIAN_DUE] == 1:
+            jacobian(s)
+            s.k[now.JACOBIAN_DUE] = 0
+            if s.groups > 0:
+                select_independent_rows(s)
+            write_normal(s, t)
+        before = s.w[now.COST]
+        if before <= NOTHING:
+            break
+        if NOTHING < before < t.numbers[NUMBER_NEAR]:
+            known = known_basin(s, t)
+            if known >= 0:
+                return known
+        damping = max(scale * before, LEAST_DAMPING)
+        factorise_normal(s, t, damping)
+        for v in range(s.nv):
+            s.step[v] = -s.gradient[v] if s.fixed[v] == FREE else 0.0
+        solve_normal(s, t, s.step)
+        if in_valley:
+            s.w[now.STEP_SIZE] = largest(s, s.step)
+            shorten_step(s, VALLEY_STEP)
+        predicted = 0.0
+        for v in range(s.nv):
+            step = s.step[v]
+            predicted += 0.5 * step * (damping * step - s.gradient[v])
+        apply_step(s, s.x, s.x_try)
+        place(s, s.x_try)
+        if s.groups > 0:
+            reduce_rows(s)
+        if in_valley:
+            return_to_valley(s, t)
+        after = cost_of(s, s.x_try)
+        fresh = after < before
+        scale = next_damping(scale, fresh, before - after, predicted, DAMPING_DECREASE)
+        weak = 0 if fresh and after < (1.0 - WEAK) * before else weak + 1
+        if fresh:
+            accept(s, after)
+        if before <= POLISHED:
+            if weak > 0:
+                break
+        elif weak >= patience or not predicted > promise * before:
+            break
+    if not fresh:
+        place(s, s.x)
+        if s.groups > 0:
+            reduce_rows(s)
+    return -1
+
+
+@rare
+def descend(s: Solve, t: Search) -> int:
+    """
+    Descend from x until rounding ends it, and return the solution to which it leads.
+
+    NEW = a solution whose neighbourhood is not known yet, NONE = no solution. Near double roots
+    residuals are within their tolerances far from any solution, so what counts is that rounding
+    has ended the descent. Only rows that outnumber the variables may keep a residual.
+    """
+    s.k[now.FRAMES] = 0
+    evaluate(s)
+    known = lower_cost(s, t, False)
+    last = s.k[now.LAST_LEVEL]
+    if known >= 0:
+        return known
+    if not (s.w[now.COST] < VALLEY or all_within_tolerance(s, last)):
+        return NONE
+    if s.w[now.COST] > SOLVED:
+        known = lower_cost(s, t, True)
+        if known >= 0:
+            return known
+        free = 0
+        for v in range(s.nv):
+            free += 1 if s.lower[v] < s.upper[v] else 0
+        for c in range(s.nc):
+            free -= s.row_end[c] - 6 * c
+        if s.w[now.COST] > SOLVED and (free >= 0 or not all_within_tolerance(s, last)):
+            return NONE
+    return NEW
+
+
+@rare
+def zeros_of_normal(s: Solve, t: Search) -> int:
+    """Return how many directions of the free variables leave all rows unchanged, at x."""
+    nv, count, largest = s.nv, 0, 0.0
+    for a in range(nv):
+        for b in range(a + 1):
+            t.factor[nv * a + b] = t.normal[nv * a + b]
+    for v in range(nv):
+        free = s.lower[v] < s.upper[v]
+        count += 1 if free else 0
+        s.fixed[v] = FREE if free else LOCKED
+    for _ in range(nv):
+        best, most = -1, 0.0
+        for v in range(nv):
+            if s.fixed[v] == FREE and t.factor[nv * v + v] > most:
+                best, most = v, t.factor[nv * v + v]
+        largest = max(largest, most)
+        if best < 0 or most <= ZERO_PIVOT * largest:
+            break
+        s.fixed[best] = LOCKED
+        count -= 1
+        for a in range(nv):
+            if s.fixed[a] != FREE:
+                continue
+            one = t.factor[nv * max(a, best) + min(a, best)]
+            for b in range(a + 1):
+                if s.fixed[b] == FREE:
+                    two = t.factor[nv * max(b, best) + min(b, best)]
+                    t.factor[nv * a + b] -= one * two / most
+    return count
+
+
+@rare
+def write_weakest(s: Solve, t: Search) -> None:
+    """Write the direction of the smallest singular value at x to `weakest`."""
+    for v in range(s.nv):
+        s.fixed[v] = LOCKED if s.lower[v] == s.upper[v] else FREE
+        t.weakest[v] = (1.0 + 0.1 * v) if s.fixed[v] == FREE else 0.0
+    factorise_normal(s, t, LEAST_DAMPING)
+    for _ in range(3):
+        solve_normal(s, t, t.weakest)
+        size = 0.0
+        for v in range(s.nv):
+            size += t.weakest[v] * t.weakest[v]
+        size = sqrt(size)
+        for v in range(s.nv):
+            t.weakest[v] /= max(size, LEAST_DAMPING)
+
+
+@rare
+def start_beyond_fold(s: Solve, t: Search) -> bool:
+    """
+    Start from where the rows vanish again along the weakest direction, to second order.
+
+    With the direction v, its singular value sigma and J v = sigma u, the rows along v are
+    u . r(x + h v) = sigma h + kappa h^2 / 2, which is zero at h = -2 sigma / kappa. Return False
+    if that is nowhere near.
+    """
+    s.k[now.FRAMES] = 0
+    evaluate(s)
+    jacobian(s)
+    s.k[now.JACOBIAN_DUE] = 0
+    if s.groups > 0:
+        select_independent_rows(s)
+    write_normal(s, t)
+    write_weakest(s, t)
+    for v in range(s.nv):
+        s.step[v] = PROBE * t.weakest[v]
+    apply_step(s, s.x, s.x_try)
+    place(s, s.x_try)
+    if s.groups > 0:
+        reduce_rows(s)
+    for r in range(s.nr):
+        s.rhs[r] = 0.0
+    add_jacobian_times(s, t.weakest, s.rhs)
+    along, square = 0.0, 0.0
+    for c in range(s.nc):
+        for r in range(6 * c, 6 * c + 6):
+            along += weigh(s, c, r) * s.rhs[r] * s.trial[r]
+            square += weigh(s, c, r) * s.rhs[r] * s.rhs[r]
+    sigma = max(sqrt(square), 1e-9)
+    n = t.counts[COUNT_NEXT]
+    t.radius[n] = min(BASIN * sigma, WIDEST_BASIN)
+    t.numbers[NUMBER_NEAR] = max(t.numbers[NUMBER_NEAR], t.radius[n] * t.radius[n])
+    bend = 2.0 * (along / sigma - sigma * PROBE) / (PROBE * PROBE)
+    if abs(bend) * FARTHEST <= 2.0 * sigma:
+        return False
+    for v in range(s.nv):
+        s.step[v] = -2.0 * sigma / bend * t.weakest[v]
+    apply_step(s, s.x, s.x)
+    return True
+
+
+@kernel
+def limits_of_draw(s: Solve, t: Search, v: int, around_start: bool) -> tuple[float, float]:
+    """Return the range from which a variable is drawn."""
+    g = s.var_q[v]
+    least, most = s.joints[JOINT_LOWER, g] / s.unit[v], s.joints[JOINT_UPPER, g] / s.unit[v]
+    if s.lower[v] == s.upper[v]:
+        return s.lower[v], s.upper[v]
+    if turns(s, v) and most - least >= 2.0 * pi:
+        return t.centre[v] - pi, t.centre[v] + pi
+    if most - least < WIDEST:
+        return least, most
+    middle = t.centre[v] if around_start else min(max(0.0, least), most)
+    reach = pi if s.angle[v] == 1 or s.unit[v] == 1.0 else PATH
+    return max(least, middle - reach), min(most, middle + reach)
+
+
+@rare
+def draw(s: Solve, t: Search) -> None:
+    """Draw all variables uniformly; without limits, around the start and around zero by turns."""
+    around_start = t.counts[COUNT_DRAWN] % 2 == 0
+    for v in range(s.nv):
+        low, high = limits_of_draw(s, t, v, around_start)
+        s.x[v] = low + (high - low) * random_number(s)
+
+
+@rare
+def derive(s: Solve, t: Search) -> bool:
+    """
+    Start from the next solution with one joint reflected, or from beyond its fold.
+
+    Return False if no further start can be derived from the solutions found so far.
+    """
+    while t.counts[COUNT_NEXT] < t.counts[COUNT_FOUND]:
+        kind = t.counts[COUNT_KIND]
+        at = s.nv * t.counts[COUNT_NEXT]
+        t.counts[COUNT_KIND] += 1
+        if kind > s.nv + 2:
+            t.counts[COUNT_NEXT] += 1
+            t.counts[COUNT_KIND] = 0
+            continue
+        for v in range(s.nv):
+            s.x[v] = t.found[at + v]
+            s.step[v] = 0.0
+        if kind == 0:
+            if start_beyond_fold(s, t):
+                return True
+            continue
+        if kind > s.nv:
+            if t.radius[t.counts[COUNT_NEXT]] > BASIN * NEARLY_SINGULAR:
+                continue
+            for v in range(s.nv):
+                s.step[v] = t.weakest[v] * (ASTRAY if kind == s.nv + 1 else -ASTRAY)
+            apply_step(s, s.x, s.x)
+            return True
+        v = kind - 1
+        if s.free_ball[v] == 1 or s.lower[v] < -WIDEST < WIDEST < s.upper[v]:
+            if s.free_ball[v] == 1 or turns(s, v):
+                s.step[v] = pi
+                apply_step(s, s.x, s.x)
+                return True
+        elif s.lower[v] < s.upper[v]:
+            s.x[v] = s.lower[v] + s.upper[v] - s.x[v]
+            return True
+    return False
+
+
+@rare
+def is_within(s: Solve) -> bool:
+    """Shift angles by full turns into their limits. Return True if all variables are in theirs."""
+    fits = True
+    for v in range(s.nv):
+        g = s.var_q[v]
+        if s.joints[JOINT_WINDOW, g] == 0.0 or s.free_ball[v] == 1:
+            continue
+        least, most = s.joints[JOINT_LOWER, g] / s.unit[v], s.joints[JOINT_UPPER, g] / s.unit[v]
+        if turns(s, v):
+            value = s.x[v]
+            if value < least:
+                value += 2.0 * pi * ceil((least - value) / (2.0 * pi) - NEAR_LIMIT)
+            elif value > most:
+                value -= 2.0 * pi * ceil((value - most) / (2.0 * pi) - NEAR_LIMIT)
+            s.x[v] = value
+        # Rounding of what lies at a limit.
+        fits = fits and least - NEAR_LIMIT <= s.x[v] <= most + NEAR_LIMIT
+        s.x[v] = min(max(s.x[v], least), most) if fits else s.x[v]
+    return fits
+
+
+@rare
+def bring_near_start(s: Solve, t: Search) -> None:
+    """Shift angles by full turns to where they are nearest to the start of the search."""
+    for v in range(s.nv):
+        if s.free_ball[v] == 0 and turns(s, v):
+            s.x[v] -= 2.0 * pi * round((s.x[v] - t.centre[v]) / (2.0 * pi))
+    for j in range(s.n):
+        if s.ball[j] == 1 and s.free_ball[s.var[j]] == 1:
+            c, b, a = s.var[j], s.var[j + 1], s.var[j + 2]
+            s.x[a], s.x[b], s.x[c] = principal_euler(s.x[a], s.x[b], s.x[c])
+
+
+@rare
+def keep(s: Solve, t: Search) -> int:
+    """Keep x as a solution, and its joint values if they are within limits; return its index."""
+    n, nv = t.counts[COUNT_FOUND], s.nv
+    for v in range(nv):
+        t.found[nv * n + v] = s.x[v]
+    t.hits[n], t.radius[n] = 0, 0.0
+    t.counts[COUNT_FOUND] += 1
+    t.within[n] = 0
+    bring_near_start(s, t)
+    if is_within(s):
+        at = s.nq * t.counts[COUNT_WITHIN]
+        t.within[n] = 1
+        t.counts[COUNT_WITHIN] += 1
+        column_values(s, s.x)
+        for g in range(s.nq):
+            t.answers[at + g] = s.q[g]
+        for j in range(s.n):
+            v, g = s.var[j], s.column_q[j]
+            if v >= 0:
+                value = s.x[v] if g == s.var_q[v] else s.value[j]
+                t.answers[at + g] = value * unit_of_column(s, j)
+    return int(n)
+
+
+@rare
+def is_continuum(s: Solve, t: Search, n: int) -> bool:
+    """
+    Return True if solution n, whose rows have a null space, can be moved along it by a distance.
+
+    An isolated solution where branches meet has a null space too, but the descent from beside it
+    leads back.
+    """
+    place(s, s.x)
+    evaluate(s)
+    jacobian(s)
+    if s.groups > 0:
+        select_independent_rows(s)
+    write_normal(s, t)
+    write_weakest(s, t)
+    for v in range(s.nv):
+        s.step[v] = ASIDE * t.weakest[v]
+    apply_step(s, s.x, s.x)
+    if descend(s, t) == NONE:
+        return False
+    moved = difference(s, s.x, t.found[s.nv * n :], INFINITE)
+    return moved > 0.1 * ASIDE and zeros_of_normal(s, t) > 0
+
+
+@rare
+def miss_bound(t: Search) -> float:
+    """
+    Return a bound on the probability that a solution has been missed; theory.md, section 17.
+
+    If basin sizes have a gamma distribution of shape k, a basin with c hits expected is missed
+    with the probability (1 + c / k)^-k. The shape follows from the spread of the hits and a prior.
+    A solution is missed only if the derived starts miss it too, as they have missed those that
+    drawn starts found after them.
+    """
+    count, drawn = t.counts[COUNT_FOUND], float(t.counts[COUNT_DRAWN])
+    if count == 0:
+        return float((1.0 + RAREST * drawn / PRIOR_SHAPE) ** -PRIOR_SHAPE)
+    mean, spread = 0.0, 0.0
+    for n in range(count):
+        mean += t.hits[n] / count
+    if mean == 0.0:
+        return 1.0
+    for n in range(count):
+        spread += ((t.hits[n] - mean) ** 2 - mean) / (mean * mean)
+    shape = (PRIOR_WEIGHT + count - 1.0) / (PRIOR_WEIGHT / PRIOR_SHAPE + max(spread, 0.0))
+    astray = (PRIOR_ASTRAY + t.counts[COUNT_BY_DRAW]) / (1.0 + count)
+    return float(min(1.0, astray * count * (1.0 + mean / shape) ** -shape))
+
+
+@rare
+def sample_continuum(s: Solve, t: Search) -> None:
+    """Keep x if it is far enough from all that are kept; these distances shrink as they fill."""
+    if nearest_found(s, t, t.numbers[NUMBER_SPREAD]) < 0:
+        t.counts[COUNT_REJECTED] = 0
+        keep(s, t)
+        return
+    t.counts[COUNT_REJECTED] += 1
+    if t.counts[COUNT_REJECTED] >= REJECTIONS:
+        t.counts[COUNT_REJECTED] = 0
+        t.numbers[NUMBER_SPREAD] *= SHRINKAGE
+
+
+@kernel
+def start_and_collect(s: Solve, t: Search) -> None:
+    """Make one start, and count where it ends."""
+    drawn = False
+    if t.counts[COUNT_STARTS] > 0 and not (t.counts[COUNT_DIMENSION] == 0 and derive(s, t)):
+        draw(s, t)
+        drawn = True
+    n = descend(s, t)
+    t.counts[COUNT_STARTS] += 1
+    t.counts[COUNT_DRAWN] += 1 if drawn else 0
+    if n == NEW and t.counts[COUNT_DIMENSION] > 0:
+        sample_continuum(s, t)
+    elif n == NEW:
+        n = nearest_found(s, t, t.numbers[NUMBER_RESOLUTION])
+        if n < 0:
+            zeros = zeros_of_normal(s, t)
+            t.counts[COUNT_BY_DRAW] += 1 if drawn and t.counts[COUNT_FOUND] > 0 else 0
+            n = keep(s, t)
+            if zeros > 0 and is_continuum(s, t, n):
+                t.counts[COUNT_DIMENSION] = zeros
+                t.counts[COUNT_MOST] = min(t.counts[COUNT_MOST], SAMPLE)
+                t.numbers[NUMBER_SPREAD] = SPREAD
+                t.numbers[NUMBER_NEAR] = 0.0
+    if n >= 0 and drawn:
+        t.hits[n] += 1
+    bound = t.counts[COUNT_BOUND]
+    if bound > 0 and t.counts[COUNT_FOUND] >= bound and t.counts[COUNT_DIMENSION] == 0:
+        t.numbers[NUMBER_MISS] = 0.0
+        t.counts[COUNT_STATE] = STATE_COMPLETE
+    elif t.counts[COUNT_WITHIN] >= t.counts[COUNT_MOST] or t.counts[COUNT_FOUND] >= t.room:
+        t.counts[COUNT_STATE] = STATE_MOST
+    elif drawn and t.counts[COUNT_DIMENSION] == 0:
+        t.numbers[NUMBER_MISS] = miss_bound(t)
+        if t.numbers[NUMBER_MISS] <= t.numbers[NUMBER_WANTED]:
+            t.counts[COUNT_STATE] = STATE_COMPLETE
+
+
+@entry(INTS, FLOATS, INTS, *4 * [FLOATS], INTS, FLOATS, INT)
+def find_solutions(
+    i: Ints,
+    f: Floats,
+    k: Ints,
+    w: Floats,
+    q: Floats,
+    joints: Floats,
+    options: Floats,
+    plan: Ints,
+    data: Floats,
+    starts: int,
+) -> int:
+    """
+    Search for all solutions, or go on, with at most so many starts.
+
+    Parameters
+    ----------
+    i, f, k, w, q, joints, options : ndarray
+        As for `solve.advance`; the poses are those of the constraint table. q is not changed.
+    plan, data : ndarray
+        The search, see `Search`.
+    starts : int
+        Number of descents.
+
+    Returns
+    -------
+    int
+        STATE_*.
+
+    """
+    s, t = open_solve(i, f, k, w, q, joints, options), open_search(plan, data)
+    if t.counts[COUNT_STATE] == STATE_NEW:
+        if not start_solve(s):
+            return STATE_REFUSED
+        set_search_bounds(s, t)
+        t.numbers[NUMBER_MISS] = 1.0
+        t.counts[COUNT_STATE] = STATE_RUNNING
+    s.k[now.PHASE] = now.PHASE_REACH
+    for _ in range(starts):
+        if t.counts[COUNT_STATE] != STATE_RUNNING:
+            break
+        start_and_collect(s, t)
+    s.k[now.PHASE] = now.PHASE_DONE
+    return int(t.counts[COUNT_STATE])

@@ -1,0 +1,393 @@
+"""Every solution of a set of goals, or every way in which loops close."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from time import perf_counter
+from typing import Any, NamedTuple
+
+from ik_node.display import html_table, html_text, public_names, Rows, table
+from ik_node.errors import counted, OptionError
+from ik_node.kernels.every_solution import (
+    COUNT_BOUND,
+    COUNT_DIMENSION,
+    COUNT_MOST,
+    COUNT_STARTS,
+    COUNT_WITHIN,
+    FIELDS,
+    FIXED,
+    NUMBER_MISS,
+    NUMBER_RESOLUTION,
+    NUMBER_WANTED,
+    SAMPLE,
+    SIZES,
+    STATE_COMPLETE,
+    STATE_MOST,
+    STATE_REFUSED,
+    STATE_RUNNING,
+)
+from ik_node.kernels.kinds import KIND_DISTANCE, KIND_FRAME
+from ik_node.kernels.layout import (
+    JOINT_LOWER,
+    JOINT_UPPER,
+    JOINT_WINDOW,
+    lay_out,
+    RECORD,
+    RECORD_STARTS,
+    RECORD_STATUS,
+)
+from ik_node.model.given import one_of, whole_number
+from ik_node.native import bind
+from ik_node.solver.problem.chain_problem import ChainProblem, TABLE_POSES
+from ik_node.solver.problem.joint_table import JointTable
+from ik_node.solver.problem.problem import Problem
+from ik_node.solver.problem.workspace import Workspace
+from ik_node.solver.result import ChainAnswer, Solution, STATUSES
+from ik_node.solver.status import Status
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# Starts of one call of the kernel, after which Python checks the clock and handles Ctrl-C
+# [starts times variables].
+SLICE_WORK = 2000
+# Solutions that are kept beside those within the limits: outside solutions, which count in the
+# statistic and lead to others.
+OUTSIDE_ROOM = 200
+# Axes are parallel, or intersect, up to this [rad or characteristic lengths].
+ROUNDING = 1e-7
+SORTS = ('distance', 'condition', 'limits')
+
+
+def largest_number(chain: ChainProblem, q: Array, rows: Array, packed: Array) -> int:
+    """
+    Return a number that isolated solutions of a chain cannot exceed, by theorem; 0 = not known.
+
+    Six joints in series reach a pose in at most 16 ways (Primrose 1986), or in 8 if three
+    consecutive axes are parallel or intersect in one point (Pieper 1968). A body with six legs
+    between points has at most 40 assemblies (Ronga & Vust 1992).
+    """
+    if chain.most_solutions is None:
+        chain.most_solutions = _number_by_theorem(chain, q, rows, packed)
+    return chain.most_solutions if (rows[JOINT_WINDOW, chain.flat.var_q] > 0.0).all() else 0
+
+
+def _number_by_theorem(chain: ChainProblem, q: Array, rows: Array, packed: Array) -> int:
+    """Return `largest_number` of a chain whose joints are all free."""
+    arrays = Workspace(*chain.arrays)
+    columns = list(range(6))
+    if arrays.n != 6 or arrays.nv != 6 or sorted(arrays.var.tolist()) != columns:
+        return 0
+    # All of them carry one frame A, and none carries a frame B.
+    carriers = []
+    for j in set(arrays.a_column.tolist()):
+        while j >= 0:
+            carriers.append(j)
+            j = int(arrays.parent[j])
+    if sorted(carriers) != columns or (arrays.b_column >= 0).any():
+        return 0
+    if arrays.nc == 6 and (arrays.kind == KIND_DISTANCE).all():
+        floats = arrays.prismatic[columns].tolist() == [1, 1, 1, 0, 0, 0]
+        return 40 if floats and (arrays.ball[columns[3:]] > 0).all() else 0
+    if arrays.nc != 1 or arrays.kind[0] != KIND_FRAME or arrays.mask[0] != 63:
+        return 0
+    space = Workspace.of(chain.flat)
+    space.constraints[:] = chain.table.ravel()
+    bind(*space.arrays).linearise(q.copy(), rows, packed)
+    frames = space.frame.reshape(-1, 12)[columns]
+    axes, points, slides = frames[:, 2:9:3], frames[:, 9:], arrays.prismatic[columns] == 1
+    for k in range(4):
+        (a, b, c), (p, o, r) = axes[k : k + 3], points[k : k + 3]
+        if slides[k : k + 3].any():
+            continue
+        across = np.cross(a, b), np.cross(b, c)
+        if all(np.linalg.norm(each) < ROUNDING for each in across):
+            return 8
+        if all(np.linalg.norm(each) > 1e-3 for each in across):
+            # Where b comes nearest to a and to c, as a distance along b, and how near that is.
+            u = -np.dot(np.cross(p - o, a), across[0]) / np.dot(across[0], across[0])
+            v = np.dot(np.cross(r - o, c), across[1]) / np.dot(across[1], across[1])
+            gaps = np.dot(p - o, across[0]), np.dot(r - o, across[1])
+            if abs(u - v) + abs(gaps[0]) + abs(gaps[1]) < ROUNDING:
+                return 8
+    return 16
+
+
+class Found(NamedTuple):
+    """What the search of one chain found."""
+
+    q: Array  # (n, nq) [rad or m]
+    dimensions: tuple[int, ...]  # of the continuum that they belong to, for each chain
+    miss: float  # bound on the probability that one has been missed
+    starts: int
+    stopped: str
+
+
+class Solutions(Sequence[Solution]):
+    """
+    All solutions that `Solver.solve_all` found; `found[i]` is one of them as a `Solution`.
+
+    Attributes
+    ----------
+    q : ndarray, shape (n, nq)
+        Joint values [rad or m], in the order that `sort` asks for.
+    dimension : int
+        0 = the solutions are isolated. k > 0: they form a continuum of dimension k, and `q` is a
+        sample of it that is spread evenly.
+    miss : float
+        Bound on the probability that at least one isolated solution has not been found; 1 for a
+        continuum.
+    starts : int
+        Starts made.
+    stopped : {'complete', 'seconds', 'most'}
+        Why the search ended: the miss probability is low enough (or the sample of a continuum is
+        complete), the time is up, or there are more solutions than `most`.
+    solve_time : float
+        Time of the search [s].
+
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> robot = ik.load_robot('arm6')
+    >>> found = ik.Solver(robot).solve_all({'tool_link': ((0.5, 0.2, 0.5), (0, 0, 0, 1))})
+    >>> found.stopped, found.dimension, found[0].converged, found.miss <= 1e-3
+    ('complete', 0, True, True)
+    >>> len(found) == len(found.q) == len(found.condition) == len(found.residual)
+    True
+    >>> found.starts > len(found), found.solve_time > 0.0
+    (True, True)
+
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        rows: Array,
+        packed: Array,
+        found: Found,
+        sort: str,
+        q0: Array,
+        solve_time: float,
+    ) -> None:
+        self._chains = [chain.with_own_workspace() for chain in problem.chains]
+        self._names, self._rows, self._packed = problem.tree.names, rows.copy(), packed.copy()
+        self.q, self._dimensions, self.miss, self.starts, self.stopped = found
+        self.dimension = sum(self._dimensions)
+        self.solve_time = solve_time
+        self.q = self.q[np.argsort(self._order(sort, q0, problem.units), kind='stable')]
+        self.q.flags.writeable = False
+        vars(self).pop('_numbers', None)  # those of the unsorted solutions
+
+    __dir__ = public_names
+
+    def _order(self, sort: str, q0: Array, units: Array) -> Array:
+        """Return the numbers by which the solutions are sorted."""
+        if sort == 'condition':
+            return -self.condition
+        if sort == 'limits':
+            lower, upper = self._rows[[JOINT_LOWER, JOINT_UPPER]]
+            room = np.minimum(self.q - lower, upper - self.q) / units
+            room[:, self._rows[JOINT_WINDOW] == 0.0] = np.inf
+            return np.asarray(-room.min(axis=1, initial=np.inf))
+        return np.asarray(np.linalg.norm((self.q - q0) / units, axis=1))
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    def __getitem__(self, at: Any) -> Any:
+        if isinstance(at, slice):
+            return [self[k] for k in range(len(self))[at]]
+        q = self.q[at].copy()
+        answers = []
+        for chain in self._chains:
+            _, _, errors = chain.linearise_by_size(q, self._rows, self._packed)
+            head = np.zeros(RECORD)
+            head[RECORD_STATUS], head[RECORD_STARTS] = STATUSES.index(Status.CONVERGED), 1
+            record = np.concatenate((head, errors, chain.table.ravel()))
+            answers.append(ChainAnswer(chain, record, self._rows, self._packed))
+        return Solution(q, answers, self.solve_time, self._names)
+
+    def __repr__(self) -> str:
+        return '\n'.join([self._headline(), *table(self._text())])
+
+    def _repr_html_(self) -> str:
+        return html_text(self._headline()) + html_table(self._text())
+
+    def _headline(self) -> str:
+        what = counted(len(self), 'solution')
+        if self.dimension:
+            what = f'a continuum of dimension {self.dimension}, sampled by {what}'
+        ended = {'complete': '', 'seconds': '; the time is up', 'most': '; there may be more'}
+        miss = '' if self.dimension else f'; one is missed with a probability of {self.miss:.1g}'
+        return f'Solutions: {what} from {counted(self.starts, "start")}{miss}{ended[self.stopped]}'
+
+    def _text(self) -> Rows:
+        rows = zip(self.q, self.condition, strict=True)
+        return [
+            ('', 'condition', *self._names),
+            *((f'{k}', f'{c:.3g}', *(f'{v:.4g}' for v in q)) for k, (q, c) in enumerate(rows)),
+        ]
+
+    @cached_property
+    def _numbers(self) -> tuple[Array, Array]:
+        """Return condition and residual of every solution."""
+        condition, residual = np.full(len(self), np.inf), np.zeros(len(self))
+        for n, q in enumerate(self.q):
+            for chain, dimension in zip(self._chains, self._dimensions, strict=True):
+                rest, jacobian, _ = chain.linearise_by_size(q, self._rows, self._packed)
+                free = self._rows[JOINT_WINDOW, chain.flat.var_q] > 0.0
+                values = np.linalg.svd(jacobian[:, free], compute_uv=False)
+                rank = min(values.size, int(free.sum()) - dimension)
+                if rank > 0:
+                    condition[n] = min(condition[n], values[rank - 1])
+                residual[n] = max(residual[n], np.abs(rest).max(initial=0.0))
+        return condition, residual
+
+    @property
+    def condition(self) -> Array:
+        """
+        Return the smallest singular value of the Jacobian of all rows, shape (n,).
+
+        In [rad] and characteristic lengths; near 0 = a double root, which is badly conditioned.
+        Zeros that belong to a continuum do not count.
+        """
+        return self._numbers[0]
+
+    @property
+    def residual(self) -> Array:
+        """Return the largest residual of each, shape (n,) [rad or characteristic lengths]."""
+        return self._numbers[1]
+
+
+def solve_all(
+    problem: Problem,
+    joints: JointTable,
+    rows: Array,
+    packed: Array,
+    q: Array,
+    *,
+    resolution: float,
+    miss: float,
+    seconds: float | None,
+    most: int,
+    sort: str,
+) -> Solutions:
+    """
+    Search every chain, and combine what is found; see `Solver.solve_all`.
+
+    Parameters
+    ----------
+    problem : Problem
+        Closures and goals, with their poses.
+    joints : JointTable
+        Couplings of the joints.
+    rows : ndarray, shape (8, nq)
+        Limits and locks.
+    packed : ndarray
+        Packed options.
+    q : ndarray, shape (nq,)
+        Start [rad or m].
+    resolution, miss, seconds, most, sort : optional
+        As in `Solver.solve_all`.
+
+    """
+    one_of('sort', sort, SORTS)
+    most = whole_number('most', most, 1)
+    for name, value in (('resolution', resolution), ('miss', miss)):
+        if not 0.0 < value < 1.0:
+            raise OptionError(name, value, 'a number between 0 and 1')
+    if seconds is not None and not seconds > 0.0:
+        raise OptionError('seconds', seconds, 'a time above 0, or None')
+    started = perf_counter()
+    ends = 0.0 if seconds is None else started + seconds
+    share = miss / max(1, len(problem.chains))
+    together = Found(q[None], (), 0.0, 0, 'complete')
+    for chain in problem.chains:
+        own = Search(chain, resolution, share, most).run(q, rows, packed, ends)
+        pairs = [(a, b) for a in range(len(together.q)) for b in range(len(own.q))][:most]
+        first, second = np.array(pairs, dtype=int).reshape(-1, 2).T
+        # Chains move different values, and the others are those of q.
+        joined = np.where(own.q[second] != q, own.q[second], together.q[first])
+        both = {together.stopped, own.stopped}
+        if len(together.q) * len(own.q) > most:
+            both.add('most')
+        together = Found(
+            joined,
+            together.dimensions + own.dimensions,
+            min(1.0, together.miss + own.miss),
+            together.starts + own.starts,
+            next((why for why in ('seconds', 'most') if why in both), 'complete'),
+        )
+    for each in together.q if joints.followers else ():
+        joints.follow(each)
+    spent = perf_counter() - started
+    return Solutions(problem, rows, packed, together, sort, q, spent)
+
+
+class Search:
+    """
+    A search for all solutions of one chain.
+
+    Parameters
+    ----------
+    chain : ChainProblem
+        The chain with the poses of its goals.
+    resolution, miss : float
+        As in `Solver.solve_all`.
+    most : int
+        Solutions within the limits after which the search ends.
+
+    """
+
+    def __init__(self, chain: ChainProblem, resolution: float, miss: float, most: int) -> None:
+        self.chain = chain
+        nq, nv = len(chain.tree.names), len(chain.names.values)
+        sizes = {'nq': nq, 'nv': nv, 'room': most + OUTSIDE_ROOM}
+        self._sizes = sizes
+        self._begins, totals = lay_out({**sizes, **FIXED}, FIELDS, len(SIZES) + len(FIELDS))
+        self.plan = np.zeros(totals['p'], dtype=np.int64)
+        self.data = np.zeros(totals['d'])
+        named = {**sizes, 'p_size': totals['p'], 'd_size': totals['d']}
+        head = [named[name] for name in SIZES] + [self._begins[name] for name in FIELDS]
+        self.plan[: len(head)] = head
+        self.counts = self._field('counts')
+        self.numbers = self._field('numbers')
+        self.counts[COUNT_MOST] = most
+        self.numbers[NUMBER_RESOLUTION], self.numbers[NUMBER_WANTED] = resolution, miss
+
+    def _field(self, name: str) -> Any:
+        array = self.plan if FIELDS[name][0] == 'p' else self.data
+        names, begins = list(FIELDS), self._begins
+        at = names.index(name)
+        end = next((begins[n] for n in names[at + 1 :] if FIELDS[n][0] == FIELDS[name][0]), None)
+        return array[begins[name] : end]
+
+    def run(self, q: Array, rows: Array, packed: Array, ends: float) -> Found:
+        """Search from q until it is complete or the time `ends` [s]; 0 = no end."""
+        chain, counts, state = self.chain, self.counts, STATE_RUNNING
+        counts[COUNT_BOUND] = largest_number(chain, q, rows, packed)
+        starts = max(1, SLICE_WORK // max(1, self._sizes['nv']))
+        most = counts[COUNT_MOST]
+        while state == STATE_RUNNING:
+            state = chain.kernels.find_solutions(q, rows, packed, self.plan, self.data, starts)
+            if ends and perf_counter() >= ends:
+                break
+        if state == STATE_REFUSED:
+            chain.refuse(q, TABLE_POSES)
+        nq = self._sizes['nq']
+        answers = self._field('answers')[: nq * counts[COUNT_WITHIN]].reshape(-1, nq).copy()
+        free = rows[JOINT_WINDOW] > 0.0
+        answers[:, free] = np.clip(answers, rows[JOINT_LOWER], rows[JOINT_UPPER])[:, free]
+        stopped = {STATE_COMPLETE: 'complete', STATE_MOST: 'most'}.get(state, 'seconds')
+        if stopped == 'most' and counts[COUNT_DIMENSION] > 0 and most >= SAMPLE:
+            stopped = 'complete'
+        dimension = int(counts[COUNT_DIMENSION])
+        return Found(
+            answers,
+            (dimension,),
+            1.0 if dimension else float(self.numbers[NUMBER_MISS]),
+            int(counts[COUNT_STARTS]),
+            stopped,
+        )
