@@ -10,7 +10,8 @@ from ik_node.analysis.file_pose import FileGap
 from ik_node.description.description import Description
 from ik_node.mechanism import Mechanism
 from ik_node.model.frame import Frame
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -57,6 +58,61 @@ class AnalysedRobot(Mechanism):
         from ik_node.analysis.mobility import mobility_of
 
         return mobility_of(self._solver, self.closures)
+
+    def sample(
+        self,
+        count: int,
+        seed: int = 0,
+        spread: str = 'joints',
+        *,
+        link: str | None = None,
+        threads: int | None = None,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> NDArray[np.float64]:
+        """
+        Return configurations with closed loops within limits, for simulators and learning.
+
+        They are spread over all assembly modes from which random starts close the loops.
+
+        Parameters
+        ----------
+        count : int
+            Number of configurations.
+        seed : int
+            Seed of the draws: same seed, same configurations.
+        spread : {'joints', 'workspace'}
+            joints: the motors (all joints, if none is known to be one) move towards uniform values
+            within limits, as far as the loops close. workspace: the positions of a link are spread
+            evenly.
+        link : str, optional
+            For the workspace; None = that of the first goal, or else the one with most loops.
+        threads : int, optional
+            Number of threads; None = one per core. The results do not depend on it.
+        progress : callable, optional
+            Called with the number of configurations so far and `count`.
+
+        Returns
+        -------
+        ndarray, shape (count, nq)
+            Joint values [rad or m].
+
+        Raises
+        ------
+        OptionError
+            If an argument is not allowed.
+        IkError
+            If loops close from too few starts.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> ik.load_robot('fivebar').sample(10).shape
+        (10, 4)
+
+        """
+        from ik_node.analysis.states import sample
+
+        return sample(self, count, seed, spread, link=link, threads=threads, progress=progress)
 
     def reach(
         self,

@@ -27,6 +27,7 @@ COMMANDS: dict[str, str] = {
     'solve': 'solve once for the poses of some links',
     'batch': 'solve for many poses in a file',
     'motion': 'follow the motion of key points, such as motion capture, to a file or a bag',
+    'states': 'write configurations with closed loops to a file, for simulators and learning',
     'reach': 'compute a slice of the workspace of a link',
     'compare': 'solve a problem with every method, as a table and a plot',
     'transmission': 'show how motors move joints through loops: ratios, limits, singularities',

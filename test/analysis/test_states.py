@@ -1,0 +1,77 @@
+"""Samples of configurations with closed loops within limits."""
+
+import ik_node as ik
+from ik_node.cli.main import main
+import numpy as np
+import pytest
+
+
+def largest_gap(robot, q):
+    """Return the largest distance of the two frames of a closure [m], by forward kinematics."""
+    gaps = []
+    for closure in robot.closures.values():
+        a, b = closure.child, closure.parent
+        ends = robot.forward(q, a.name) @ [*closure.offset_position, 1]
+        there = robot.forward(q, b.name) @ [*closure.position, 1]
+        gaps.append(np.linalg.norm(ends - there, axis=1).max())
+    return max(gaps)
+
+
+@pytest.mark.parametrize('name', ['fivebar', 'hexapod', 'delta', 'gripper', 'walker'])
+@pytest.mark.parametrize('spread', ['joints', 'workspace'])
+def test_states_close_all_loops_within_limits(name, spread):
+    """For robots with legs, motors and couplings."""
+    robot = ik.load_robot(name)
+    q = robot.sample(200, seed=1, spread=spread, threads=1)
+    assert q.shape == (200, len(robot.joint_names))
+    assert ((robot.lower <= q) & (q <= robot.upper)).all()
+    assert largest_gap(robot, q) < 3e-6
+    assert len(np.unique(q.round(6), axis=0)) > 150
+
+
+def test_motors_spread_over_their_range_and_the_seed_decides():
+    """As far as the loops close: each quarter of the range of a motor has its states."""
+    robot = ik.load_robot('hexapod')
+    q = robot.sample(4000, seed=2)
+    motors = q[:, [robot.joint_names.index(name) for name in robot.actuated]]
+    low, high = motors.min(axis=0), motors.max(axis=0)
+    quarters = np.floor(4 * (motors - low) / (high - low) * 0.9999).astype(int)
+    shares = np.stack([(quarters == k).mean(axis=0) for k in range(4)])
+    assert shares.min() > 0.005
+    assert robot.sample(50, seed=2).tobytes() == robot.sample(50, seed=2, threads=1).tobytes()
+
+
+def test_states_of_the_workspace_are_spread_more_evenly():
+    """Cells of the space that the platform reaches have more equal numbers of states."""
+    robot = ik.load_robot('fivebar')
+    spread = {}
+    for kind in ('joints', 'workspace'):
+        at = robot.forward(robot.sample(3000, spread=kind, link='tool_link'), 'tool_link')[
+            :, :3, 3
+        ]
+        _, counts = np.unique(np.floor(at / 0.05), axis=0, return_counts=True)
+        spread[kind] = counts.std() / counts.mean()
+    assert spread['workspace'] < 0.8 * spread['joints']
+
+
+def test_command_writes_states(tmp_path, capsys):
+    """To both formats, with the names of the joints."""
+    out, text = tmp_path / 'states.npz', tmp_path / 'states.csv'
+    assert main(['states', 'fivebar', '--count', '20', '-o', str(out)]) == 0
+    assert '20 states' in capsys.readouterr().out
+    with np.load(out) as file:
+        assert file['q'].shape == (20, 4)
+        assert file['names'].tolist() == ik.load_robot('fivebar').joint_names
+        q = file['q']
+    assert main(['states', 'fivebar', '--count', '20', '-o', str(text)]) == 0
+    np.testing.assert_array_equal(np.loadtxt(text, delimiter=',', skiprows=1), q)
+    assert main(['states', 'fivebar', '-o', 'states.txt']) == 2
+
+
+def test_wrong_arguments_are_refused():
+    """The message names the argument."""
+    robot = ik.load_robot('fivebar')
+    with pytest.raises(ik.errors.OptionError, match='spread'):
+        robot.sample(3, spread='cells')
+    with pytest.raises(ik.errors.OptionError, match='count'):
+        robot.sample(0)
