@@ -1,4 +1,9 @@
-"""Solve once for the poses of some links; the exit code is 1 if it does not converge."""
+"""
+Solve once for the poses of some links; the exit code is 1 if it does not converge.
+
+With --all, every solution is found and printed as a table; without goals, these are all ways in
+which the loops close. --hold names joints that keep their values, such as motors.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +16,7 @@ from typing import Any
 from ik_node.cli import arguments as shared
 from ik_node.display import printable
 from ik_node.errors import OptionError
+from ik_node.model.by_name import ByName
 from ik_node.model.rotation import Array
 from ik_node.robot import Robot
 from ik_node.scene import IKRootsHelper, plot_shapes, Shape
@@ -19,26 +25,36 @@ from ik_node.scene.shapes import Rgba
 from ik_node.solver import Solution, Solver, SolverOptions
 from ik_node.solver.options import METHODS
 from ik_node.solver.result import largest_error
+from ik_node.solver.solutions import SORTS
 import numpy as np
 
 # Colour of the robot at the start.
 GHOST = (0.55, 0.58, 0.62, 0.25)
+# Colour of other solutions, and how many of them are drawn.
+OTHER = (0.3, 0.55, 0.85, 0.2)
+MOST_GHOSTS = 40
 _SIDES = 20
 
 
 def plot_solution(
-    path: str, robot: Robot, start: Array, poses: Mapping[str, Any], solution: Solution
+    path: str,
+    robot: Robot,
+    start: Array,
+    poses: Mapping[str, Any],
+    solution: Solution,
+    others: Array | None = None,
 ) -> None:
     """
     Draw a solution to a file.
 
     `path`: output file; its ending selects the format. `robot`: the robot with its goals. `start`
     (nq,): start configuration [rad or m]. `poses`: the goal poses, as in `Solver.solve_pose`.
-    `solution`: the solution. Raise OptionError if matplotlib is missing, does not support the
+    `solution`: the solution. `others` (n, nq): other solutions, drawn in place of the
+    start. Raise OptionError if matplotlib is missing, does not support the
     format, or cannot write the file.
     """
     try:
-        shapes = shapes_of(robot, start, poses, solution)
+        shapes = shapes_of(robot, start, poses, solution, others)
         plot_shapes(
             shapes,
             path,
@@ -51,17 +67,27 @@ def plot_solution(
 
 
 def shapes_of(
-    robot: Robot, start: Array, poses: Mapping[str, Any], solution: Solution
+    robot: Robot,
+    start: Array,
+    poses: Mapping[str, Any],
+    solution: Solution,
+    others: Array | None = None,
 ) -> list[Shape]:
-    """Return the shapes of the solution with its goals, and of the links at the start."""
+    """Return the solution with its goals, and the links at the start, or in other solutions."""
     helper = IKRootsHelper(robot, layers='links axes limits closures goals', resolution=_SIDES)
     shapes = list(helper.shapes(solution.q, poses))
-    if not np.allclose(start, solution.q):
-        helper.set_layers('links')
-        shapes += [
-            replace(shape, name=f'start {shape.name}', rgba=GHOST)
-            for shape in helper.shapes(start)
-        ]
+    named = {'start': start}
+    if others is not None:
+        named = {f'solution {k + 1}': other for k, other in enumerate(others[:MOST_GHOSTS])}
+    helper.set_layers('links')
+    for name, ghost in named.items():
+        if not np.allclose(ghost, solution.q):
+            shapes += [
+                replace(
+                    shape, name=f'{name} {shape.name}', rgba=OTHER if name != 'start' else GHOST
+                )
+                for shape in helper.shapes(ghost)
+            ]
     return shapes
 
 
@@ -70,6 +96,7 @@ def legend_of(shapes: Sequence[Shape]) -> dict[str, Rgba]:
     names = {
         'solution': COLOURS['links'],
         'start': GHOST,
+        'other solution': OTHER,
         'joint axis': COLOURS['axes'],
         'joint range': COLOURS['limits'],
         'at a limit': AT_LIMIT,
@@ -96,6 +123,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the robot, goals, start and method."""
     table = f"""
     --method METHOD  one of {', '.join(METHODS)}; [default: dls]
+    --all  find every solution
+    --sort {'|'.join(SORTS)}  order of all solutions [default: {SORTS[0]}]
+    --miss X  probability with which one of them may be missed [default: 0.001]
+    --hold JOINT...  joints that keep their values
     --json  print JSON
     --plot F.png  draw the solution, its goals and the start to a file
     """
@@ -110,6 +141,8 @@ def run(args: argparse.Namespace) -> int:
     arguments, options = shared.parse_goal_arguments(args), SolverOptions(method=args.method)
     robot = shared.robot_of(args)
     poses, q = arguments.of(robot)
+    if args.all:
+        return _solve_all(args, robot, poses, q)
     solution = Solver(robot, options).solve_pose(poses, q0=q)
     if args.plot is not None:
         plot_solution(args.plot, robot, q, poses, solution)
@@ -117,6 +150,28 @@ def run(args: argparse.Namespace) -> int:
         json.dumps(in_json(robot, solution), indent=2) if args.json else as_text(robot, solution)
     )
     return 0 if solution.status.name == 'CONVERGED' else 1
+
+
+def _solve_all(args: argparse.Namespace, robot: Robot, poses: Mapping[str, Any], q: Array) -> int:
+    """Find every solution, draw, print and return the exit code."""
+    solver, held = Solver(robot), set(args.hold or [])
+    for name in held:
+        ByName('joint', dict.fromkeys(solver.joint_names))[name]
+    joints = [name for name in solver.joint_names if name not in held] if held else None
+    found = solver.solve_all(poses, q, joints, miss=args.miss, sort=args.sort)
+    if args.plot is not None and len(found):
+        plot_solution(args.plot, robot, q, poses, found[0], found.q[1:])
+    numbers = {
+        'q': found.q.tolist(),
+        'joints': list(robot.joint_names),
+        'condition': found.condition.tolist(),
+        'dimension': found.dimension,
+        'miss': found.miss,
+        'starts': found.starts,
+        'stopped': found.stopped,
+    }
+    print(json.dumps(numbers, indent=2) if args.json else printable(repr(found).splitlines()))
+    return 0 if len(found) else 1
 
 
 def in_json(robot: Robot, solution: Solution) -> dict[str, Any]:

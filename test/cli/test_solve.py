@@ -100,3 +100,20 @@ def test_unusable_files_end_with_2(command, tmp_path, capsys):
         captured = capsys.readouterr()
         assert captured.err.count('\n') == 1
         assert path.name in captured.err
+
+
+def test_all_solutions_are_a_table_and_a_picture(capsys, tmp_path):
+    """The nearest one first; JSON has the numbers, and the picture shows the others as ghosts."""
+    picture = tmp_path / 'all.png'
+    words = ['solve', 'arm6', '--goal', 'tool_link:0.5,0.2,0.5,0,0,0,1', '--all']
+    assert main([*words, '--plot', str(picture)]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith('Solutions: ')
+    assert 'condition' in text
+    assert picture.stat().st_size > 1000
+    assert main([*words, '--json', '--sort', 'condition']) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert len(found['q']) == len(found['condition']) >= 1
+    assert found['condition'] == sorted(found['condition'], reverse=True)
+    assert main(['solve', 'fivebar', '--all', '--hold', 'left_shoulder', 'right_shoulder']) == 0
+    assert main(['solve', 'fivebar', '--all', '--hold', 'nobody']) == 2
