@@ -32,17 +32,16 @@ public:
     const std::string start = prefix.empty() ? "" : prefix + ".";
     problem_.reset();
     try {
-      if (description.empty() && text(*parameters, "robot_description").empty()) {
+      if (description.empty() && (!parameters->has_parameter("robot_description") ||
+        parameters->get_parameter("robot_description").as_string().empty()))
+      {
         return refuse("there is no robot description");
       }
       const std::string file = text(*parameters, start + "ikr_file");
       if (file.empty()) {
         return refuse("set the parameter " + start + "ikr_file to a file of `ik_node export`");
       }
-      damping_ = 5e-6;
-      if (parameters->has_parameter(start + "alpha")) {
-        damping_ = parameters->get_parameter(start + "alpha").as_double();
-      }
+      damping_ = value(*parameters, start + "alpha", rclcpp::ParameterValue(5e-6)).as_double();
       const ik_node::Robot robot(file);
       const std::string base = text(*parameters, start + "base");
       const std::string tip = text(*parameters, start + "tip");
@@ -133,10 +132,21 @@ private:
     return false;
   }
 
+  // Controllers declare the parameters of the plugins that they know: `ikr_file` is none of them.
+  static rclcpp::Parameter value(
+    rclcpp::node_interfaces::NodeParametersInterface & parameters, const std::string & name,
+    const rclcpp::ParameterValue & otherwise)
+  {
+    if (!parameters.has_parameter(name)) {
+      parameters.declare_parameter(name, otherwise);
+    }
+    return parameters.get_parameter(name);
+  }
+
   static std::string text(
     rclcpp::node_interfaces::NodeParametersInterface & parameters, const std::string & name)
   {
-    return parameters.has_parameter(name) ? parameters.get_parameter(name).as_string() : "";
+    return value(parameters, name, rclcpp::ParameterValue(std::string())).as_string();
   }
 
   // The root is the link that no joint moves; of several, those fixed to it come later.

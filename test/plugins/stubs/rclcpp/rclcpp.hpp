@@ -32,6 +32,8 @@ private:
   Value value_;
 };
 
+using ParameterValue = Parameter;
+
 class Time
 {
 };
@@ -65,6 +67,13 @@ public:
   bool has_parameter(const std::string & name) const {return given.count(name) > 0;}
   Parameter get_parameter(const std::string & name) const {return given.at(name);}
 
+  void declare_parameter(const std::string & name, const ParameterValue & value)
+  {
+    if (!given.emplace(name, value).second) {
+      throw std::runtime_error("parameter " + name + " is declared twice");
+    }
+  }
+
   std::map<std::string, Parameter> given;
 };
 
@@ -74,13 +83,6 @@ class Node : public node_interfaces::NodeParametersInterface
 {
 public:
   using SharedPtr = std::shared_ptr<Node>;
-
-  void declare_parameter(const std::string & name, const Parameter & value)
-  {
-    if (!given.emplace(name, value).second) {
-      throw std::runtime_error("parameter " + name + " is declared twice");
-    }
-  }
 
   const char * get_name() const {return "ik";}
   Logger get_logger() const {return Logger("ik");}
