@@ -948,8 +948,7 @@ class Solver:
         2
 
         """
-        from ik_node.solver.batch.path import solve_paths
-        from ik_node.solver.batch.path_input import checked_limits, Request
+        from ik_node.solver.batch.path import checked_limits, Request, solve_paths
 
         with self.lock:
             given: Any = goals
