@@ -129,8 +129,8 @@ def _leaves_limits(motion: dict[int, float], table: JointTable, q: Array) -> boo
 
 def _all_turns(ball: Joint, tree: Tree, held: Container[int]) -> bool:
     """Return True if all three angles of a ball joint are in `held`."""
-    turns = [index for index, (j, dof) in enumerate(tree.owner) if j is ball and dof.is_rotation]
-    return all(turn in held for turn in turns)
+    angles = [index for index, (j, dof) in enumerate(tree.owner) if j is ball and dof.is_rotation]
+    return all(angle in held for angle in angles)
 
 
 def blocking_followers(robot: AnalysedRobot, held: dict[str, str]) -> list[dict[str, Any]]:
@@ -254,9 +254,9 @@ def _turned(closure: Closure, axis: Array, free: DOF, joint: str) -> list[dict[s
     rotational axis about which the closure is free.
     """
     links = [frame for frame in (closure.parent, closure.child) if frame is not None]
-    turns = [link.matrix_world[:3, :3] for link in links]
+    rotations = [link.matrix_world[:3, :3] for link in links]
     before = [_free_axis(closure, link, free) for link in links]
-    seen = [turn @ local for turn, local in zip(turns, before, strict=True)]
+    seen = [rotation @ local for rotation, local in zip(rotations, before, strict=True)]
     along = next((side for side in (float(axis @ each) for each in seen) if abs(side) > SAME), 1.0)
     axis = axis / np.linalg.norm(axis) * np.sign(along)
     _turn_frames(closure, axis, free)
@@ -265,10 +265,10 @@ def _turned(closure: Closure, axis: Array, free: DOF, joint: str) -> list[dict[s
             'name': closure.name,
             'link': link.name,
             'axis': _short(local),
-            'freeing_axis': _short(turn.T @ axis),
+            'freeing_axis': _short(rotation.T @ axis),
             'joint': joint,
         }
-        for link, turn, local, each in zip(links, turns, before, seen, strict=True)
+        for link, rotation, local, each in zip(links, rotations, before, seen, strict=True)
         if np.max(np.abs(each - axis)) > SAME
     ]
     same = all(entry[key] == found[0][key] for entry in found for key in ('axis', 'freeing_axis'))
@@ -301,9 +301,9 @@ def _turn_frames(closure: Closure, axis: Array, free: DOF) -> None:
     first = np.cross(axis, side)
     first /= np.linalg.norm(first)
     columns = [axis / np.linalg.norm(axis), first, np.cross(axis, first)]
-    at = free - DOF.EX
-    turn = np.column_stack(columns[-at:] + columns[:-at] if at else columns)
-    quat = matrix_to_quat(turn)
+    shift = free - DOF.EX
+    rotation = np.column_stack(columns[-shift:] + columns[:-shift] if shift else columns)
+    quat = matrix_to_quat(rotation)
     for link, place in ((closure.parent, closure.set_quaternion), (closure.child, None)):
         if link is None:
             continue
@@ -345,8 +345,8 @@ def wrong_parts(
     }
     if doubtful and bare:
         guesses = _Trials(robot, 0)
-        for way in np.eye(3)[[2, 1]]:
-            guesses.run('no_axis', bare, min(doubtful), doubtful, way, _own_axis(way))
+        for axis in np.eye(3)[[2, 1]]:
+            guesses.run('no_axis', bare, min(doubtful), doubtful, axis, _own_axis(axis))
             if guesses.found:
                 return guesses.found
     drawn = type(robot)(deepcopy(robot.description))
@@ -525,9 +525,9 @@ def _turn(joint: Joint, axis: Array) -> None:
     child = joint.child
     if child is None or len(joint.dof) != 1:
         return
-    turn = quat_between(np.eye(3)[joint.dof[0] % 3], axis)
-    back = quat_conjugate(turn)
-    joint.set_quaternion(*quat_multiply(joint.quaternion, turn))
+    rotation = quat_between(np.eye(3)[joint.dof[0] % 3], axis)
+    back = quat_conjugate(rotation)
+    joint.set_quaternion(*quat_multiply(joint.quaternion, rotation))
     position, quat = quat_to_matrix(back) @ child.position, quat_multiply(back, child.quaternion)
     child.set_position(*position)
     child.set_quaternion(*quat)

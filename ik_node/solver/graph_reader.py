@@ -147,8 +147,8 @@ class GraphReader:
         if not read.examined:
             read.redundancies(self.values(), self._options)
         problem, options = read.problem(keys, self._options), self._options
-        collisions, wanted = getattr(self.source, 'collisions', None), options.avoid_collisions
-        if collisions is None or not (collisions.in_use if wanted is None else wanted):
+        collisions, target = getattr(self.source, 'collisions', None), options.avoid_collisions
+        if collisions is None or not (collisions.in_use if target is None else target):
             problem.avoidance = None
         elif problem.avoidance is None or not problem.avoidance.is_current:
             problem.avoidance = Avoidance(problem, collisions, options)
@@ -195,8 +195,8 @@ class GraphReader:
             self._revision.look()
         values = self._revision.values
         if values != self._values_seen:
-            for at, (joint, dof) in enumerate(self.structure.tree.owner):
-                self._q[at] = joint._dof_values[dof]
+            for index, (joint, dof) in enumerate(self.structure.tree.owner):
+                self._q[index] = joint._dof_values[dof]
             self._values_seen = values
         return self._q.copy()
 

@@ -56,8 +56,8 @@ def unit_pose(
         return unit_pose(name, pair)
     if not (near and norm < math.inf):
         large = norm < math.inf and all(abs(value) < math.inf for value in (x, y, z))
-        wanted = f'a position within {LARGEST:g} m' if large else 'finite numbers'
-        raise ShapeError(f'pose of {name!r}', wanted, f'{p} and {r}')
+        target = f'a position within {LARGEST:g} m' if large else 'finite numbers'
+        raise ShapeError(f'pose of {name!r}', target, f'{p} and {r}')
     if not 1e-9 <= norm <= MOST_NORM:
         got = f'{r}, ' + (f'of length {norm:.3g}' if norm > 1.0 else 'which is zero')
         raise ShapeError(f'quaternion of {name!r}', A_ROTATION, got)

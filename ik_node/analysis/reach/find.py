@@ -53,28 +53,28 @@ class ReachFinder:
         self.poses: Array = np.array([robot.forward(q, link) for q in self.samples])
         self._places = self.poses[:, :3, 3]
         self.home: Array = self._places[0]
-        ways = np.ptp(self._places, axis=0)
-        still = max(_STILL * float(ways.max()), 1e-5)
-        self.moves = ''.join(axis for axis, way in zip('xyz', ways, strict=True) if way > still)
+        spans = np.ptp(self._places, axis=0)
+        still = max(_STILL * float(spans.max()), 1e-5)
+        self.moves = ''.join(axis for axis, span in zip('xyz', spans, strict=True) if span > still)
 
-    def plane(self, wanted: str | None) -> str:
+    def plane(self, given: str | None) -> str:
         """
-        Return the wanted plane, or the only possible one, or a vertical one through the link.
+        Return the given plane, or the only possible one, or a vertical one through the link.
 
         Raises OptionError if the link does not move in the plane.
         """
         possible = [plane for plane in PLANES if set(plane) <= set(self.moves)]
         if not possible:
-            way = f'moves along {self.moves} only' if self.moves else 'does not move'
+            motion = f'moves along {self.moves} only' if self.moves else 'does not move'
             raise OptionError(
-                '--link', self._link, f'a link that moves in a plane; this one {way}'
+                '--link', self._link, f'a link that moves in a plane; this one {motion}'
             )
-        if wanted is not None:
-            if wanted not in possible:
+        if given is not None:
+            if given not in possible:
                 raise OptionError(
-                    '--plane', wanted, f'{" or ".join(possible)}: {self._link} moves in no other'
+                    '--plane', given, f'{" or ".join(possible)}: {self._link} moves in no other'
                 )
-            return wanted
+            return given
         if len(possible) == 1:
             return possible[0]
         # Of the vertical planes, choose the one closer to the middle of the reach.
@@ -82,21 +82,21 @@ class ReachFinder:
         off = np.abs(self.home - middle)
         return 'xz' if off[1] <= off[0] + 1e-3 * float(np.ptp(self._places)) else 'yz'
 
-    def at(self, plane: str, wanted: float | None) -> float:
+    def at(self, plane: str, given: float | None) -> float:
         """
-        Return the third coordinate of the plane [m]: the wanted one, or that of the link.
+        Return the third coordinate of the plane [m]: the given one, or that of the link.
 
         Raises OptionError if the link cannot reach the plane.
         """
         (third,) = set('xyz') - set(plane)
         here = float(self.home['xyz'.index(third)])
-        if wanted is None:
+        if given is None:
             return here
-        if not np.isfinite(wanted):
-            raise OptionError('--at', wanted, 'a finite number [m]')
-        if third not in self.moves and abs(wanted - here) > 1e-6:
-            raise OptionError('--at', wanted, f'{here:.6g}: {self._link} moves in that plane only')
-        return wanted
+        if not np.isfinite(given):
+            raise OptionError('--at', given, 'a finite number [m]')
+        if third not in self.moves and abs(given - here) > 1e-6:
+            raise OptionError('--at', given, f'{here:.6g}: {self._link} moves in that plane only')
+        return given
 
     def extent(self, plane: str, at: float | None) -> tuple[float, float, float, float]:
         """

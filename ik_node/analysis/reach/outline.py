@@ -146,9 +146,9 @@ class Outline:
         for _ in range(_BULGES if self._refine and gaps else 0):
             one, other = lines[:, :-1].reshape(-1, 2), lines[:, 1:].reshape(-1, 2)
             near_by = starts.repeat(lines.shape[1] - 1)
-            middle, way = 0.5 * (one + other), other - one
+            middle, delta = 0.5 * (one + other), other - one
             # The reached region is on the left, so the border is searched to the right.
-            outwards = np.column_stack((way[:, 1], -way[:, 0]))
+            outwards = np.column_stack((delta[:, 1], -delta[:, 0]))
             near, far = middle - _INWARDS * outwards, middle + _OUTWARDS * outwards
             ends = [self._follow(end, self._found.q[near_by]).converged for end in (near, far)]
             sought = (ends[0] & ~ends[1])[:, None]

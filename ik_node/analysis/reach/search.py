@@ -73,8 +73,8 @@ class ReachSearch:
         self._name = f'reach of {link}'
         goal = robot.add_goal(link, name=self._name, dof=self._dof, axes='goal')
         # Without an orientation the goal's axes are those of the cells.
-        half, turn = 0.5 * self._cell, options.rotation_converge_threshold
-        inside = (half, turn) if self._quats is not None else (*3 * (half,), *3 * (turn,))
+        half, angle = 0.5 * self._cell, options.rotation_converge_threshold
+        inside = (half, angle) if self._quats is not None else (*3 * (half,), *3 * (angle,))
         solver = Solver(robot, options)
         try:
             self._spread = Spread(

@@ -325,7 +325,7 @@ class PathRun(ThreadedRun):
         def chunks() -> Iterator[Chunk]:
             for paths in parts:
                 rows = slice(self._first[paths.start], self._first[paths.stop])
-                own = {name: (at[rows], turn[rows]) for name, (at, turn) in poses.items()}
+                own = {name: (p[rows], r[rows]) for name, (p, r) in poses.items()}
                 first = np.array(self._first[paths.start : paths.stop + 1]) - rows.start
                 part = _Part(
                     own, starts[paths.start : paths.stop], first, self._times[rows], threads

@@ -66,25 +66,28 @@ class JointTable:
         self.balls_with_preferences: list[tuple[Joint, list[int]]] = []
         self.rows: Array = np.zeros((JOINT_ROWS, len(tree.names)))
         self.followers = [
-            (tree.q_of_column[at], tree.q_of_column[column.master], column.coefficients)
-            for at, column in enumerate(tree.columns)
-            if column.master != at
+            (tree.q_of_column[index], tree.q_of_column[column.master], column.coefficients)
+            for index, column in enumerate(tree.columns)
+            if column.master != index
         ]
         self.sums = [
-            (tree.q_of_column[each.column], [(tree.q_of_column[at], p) for at, p in each.terms])
+            (
+                tree.q_of_column[each.column],
+                [(tree.q_of_column[index], p) for index, p in each.terms],
+            )
             for each in tree.sums
         ]
         # Joints with three Euler angles: different triples can describe one orientation, which
         # are not obtained by adding full turns to single angles.
         self.triples = [
-            [at, at + 1, at + 2]
-            for at, (joint, dof) in enumerate(tree.owner)
+            [index, index + 1, index + 2]
+            for index, (joint, dof) in enumerate(tree.owner)
             if dof == DOF.EX and joint._dof_flags[3:].all()
         ]
         self._places: ByName[list[int]] = ByName('joint')
-        for at, (joint, _) in enumerate(tree.owner):
-            self._places.setdefault(joint.name, []).append(at)
-            self._places.setdefault(tree.names[at], [at])
+        for index, (joint, _) in enumerate(tree.owner):
+            self._places.setdefault(joint.name, []).append(index)
+            self._places.setdefault(tree.names[index], [index])
         self.widened: dict[int, tuple[float, float]] = {}
         self.gaps: dict[int, list[tuple[float, float]]] = {}
         self.masters = {follower: master for follower, master, _ in self.followers}
@@ -94,15 +97,15 @@ class JointTable:
     def refresh(self) -> None:
         """Read limits, locks, targets and rest poses from the joints again."""
         rows = self.rows
-        for at, (joint, dof) in enumerate(self._tree.owner):
-            rows[JOINT_LOWER, at] = joint._min_dof_limit[dof]
-            rows[JOINT_UPPER, at] = joint._max_dof_limit[dof]
-            rows[JOINT_WINDOW, at] = 0.0 if joint._locked[dof] else np.inf
-            rows[JOINT_TARGET, at] = joint._dof_target[dof]
-            rows[JOINT_TARGET_WEIGHT, at] = float(joint.target_set)
-            rows[JOINT_REST, at] = joint._dof_rest_pose[dof]
-            rows[JOINT_REST_ON, at] = float(joint.rest_pose_set)
-            rows[JOINT_TURNS, at] = float(dof.is_rotation and not joint.track_joint_wrap)
+        for index, (joint, dof) in enumerate(self._tree.owner):
+            rows[JOINT_LOWER, index] = joint._min_dof_limit[dof]
+            rows[JOINT_UPPER, index] = joint._max_dof_limit[dof]
+            rows[JOINT_WINDOW, index] = 0.0 if joint._locked[dof] else np.inf
+            rows[JOINT_TARGET, index] = joint._dof_target[dof]
+            rows[JOINT_TARGET_WEIGHT, index] = float(joint.target_set)
+            rows[JOINT_REST, index] = joint._dof_rest_pose[dof]
+            rows[JOINT_REST_ON, index] = float(joint.rest_pose_set)
+            rows[JOINT_TURNS, index] = float(dof.is_rotation and not joint.track_joint_wrap)
         fair = (rows[JOINT_LOWER] <= rows[JOINT_UPPER]) & (rows[JOINT_LOWER] < np.inf)
         fair &= (rows[JOINT_UPPER] > -np.inf) & np.isfinite(rows[[JOINT_TARGET, JOINT_REST]]).all(
             0
@@ -128,8 +131,8 @@ class JointTable:
             return OptionError(
                 f'limits of {name}', limits, 'lower <= upper, and -inf and inf for none'
             )
-        wanted = self.rows[[JOINT_TARGET, JOINT_REST], at].tolist()
-        return OptionError(f'target and rest pose of {name}', wanted, 'finite numbers')
+        target = self.rows[[JOINT_TARGET, JOINT_REST], at].tolist()
+        return OptionError(f'target and rest pose of {name}', target, 'finite numbers')
 
     def _bind_masters(self) -> None:
         """
@@ -191,14 +194,14 @@ class JointTable:
     @property
     def notes(self) -> list[str]:
         """Return a sentence for each follower with widened limits and each master with gaps."""
-        names, found = self._tree.names, []
+        names, result = self._tree.names, []
         for at, (low, high) in self.widened.items():
             joint, dof = self._tree.owner[at]
             limits = float(joint._min_dof_limit[dof]), float(joint._max_dof_limit[dof])
             beyond = max(limits[0] - low, high - limits[1])
             if beyond < TOLD:
                 continue
-            found.append(
+            result.append(
                 f'joint {names[at]!r}: its coupling takes it {beyond:.2g} beyond its limits '
                 f'[{limits[0]:.6g}, {limits[1]:.6g}]; the solver takes this as rounding and uses '
                 f'[{low:.6g}, {high:.6g}]'
@@ -206,11 +209,11 @@ class JointTable:
         for at, stretches in self.gaps.items():
             spans = ', '.join(f'[{low:.6g}, {high:.6g}]' for low, high in stretches)
             low, high = self._limits(at)
-            found.append(
+            result.append(
                 f'joint {names[at]!r}: joints that follow it are within their limits only '
                 f'in {spans}; it stays in [{low:.6g}, {high:.6g}], where it starts'
             )
-        return found
+        return result
 
     @property
     def lower(self) -> Array:
@@ -354,10 +357,10 @@ class JointTable:
 
         Raises UnknownFrameError if a joint or value does not exist.
         """
-        found: list[int] = []
+        result: list[int] = []
         for name in names_in('joints', names):
-            found += self._places[name]
-        return found
+            result += self._places[name]
+        return result
 
     def window_of(self, names: Iterable[str]) -> Array:
         """
@@ -421,7 +424,7 @@ class JointTable:
         Raises UnknownFrameError if a joint does not exist. Raises OptionError if a joint has
         several values, or follows another joint. Raises ShapeError if a value is not finite.
         """
-        wanted = {}
+        target = {}
         for name, value in values.items():
             places = self._places[name]
             if len(places) != 1:
@@ -440,8 +443,8 @@ class JointTable:
                 (number,) = vector(what, np.ravel(numbers(what, value)), 1)
                 if not abs(number) <= LARGEST:
                     raise ShapeError(what, f'a finite number within {LARGEST:g}', str(number))
-            wanted[at] = number
-        return wanted
+            target[at] = number
+        return target
 
     def move_to_targets(self, moved: NDArray[np.int64], rows: Array, q: Array) -> None:
         """

@@ -116,12 +116,12 @@ def _explained_gaps(chain: ChainProblem) -> Array:
     length = chain.flat.length
     first = Workspace(*chain.arrays).slot0
     errors = np.zeros((len(chain.requests), 2))
-    for at, request in enumerate(chain.requests):
+    for index, request in enumerate(chain.requests):
         rounding = getattr(request.source, 'rounding', None)
         position, rotation = _of_objects(chain) if rounding is None else rounding
-        frames = first[at + 1] - first[at] + 2
+        frames = first[index + 1] - first[index] + 2
         size = MOST_ERRORS * frames**0.5 * np.hypot(position / length, rotation)
-        errors[at] = length * size, size
+        errors[index] = length * size, size
     return errors
 
 

@@ -54,8 +54,8 @@ def leave_singular_start(
     """
     random, units = np.random.default_rng(0), problem.units
     places = list(ahead)
-    way = np.array([ahead[at] for at in places]) - q[places]
-    size = np.abs(way / units[places]).max(initial=0.0)
+    delta = np.array([ahead[at] for at in places]) - q[places]
+    size = np.abs(delta / units[places]).max(initial=0.0)
     if not size > 0.0:
         return None
     held, packed = rows.copy(), packed.copy()
@@ -87,7 +87,7 @@ def leave_singular_start(
         for (chain, _), basis in zip(singular, motions, strict=True):
             along = basis @ random.normal(size=basis.shape[1])
             start[chain.flat.var_q] += 2.0 * step * chain.flat.units * along / np.abs(along).max()
-        start[places] = q[places] + way * min(1.0, step / size)
+        start[places] = q[places] + delta * min(1.0, step / size)
         start = np.clip(start, rows[JOINT_LOWER], rows[JOINT_UPPER])
         answers = problem.run(start, held, packed, 0.0)
         moved = np.abs((start - q) / units)
