@@ -43,7 +43,8 @@ def test_node_reads_a_file_and_publishes_its_description(graph, file, urdf):
     assert 'goals: none; goal_names creates some, or the page: `ik_node view --ros`' in graph.log()
     assert {*load_robot(texts[0]).closures} == {*watched.robot.closures} != set()
     # The node hears what it publishes.
-    graph.catch_up()
+    count = len(graph.joint_states)
+    graph.wait(lambda: len(graph.joint_states) > count + 20, 'more joint states')
     assert 'ignored' not in graph.log()
     graph.describe(urdf('hexapod'))
     line = 'topic robot_description ignored: the parameter robot_file is set'
