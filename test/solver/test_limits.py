@@ -32,17 +32,6 @@ def test_limits_hold_after_every_number_of_steps():
             assert statuses & {Status.TIMEOUT, Status.STALLED}
 
 
-@pytest.mark.parametrize('name', ['ball_limited', 'coupled', 'hexapod', 'two_arm_box'])
-def test_start_outside_limits_is_moved_inside_if_asked(name):
-    """For every joint of the robot."""
-    m = MECHANISMS[name]()
-    options = SolverOptions(restarts=0, start_outside='clamp')
-    solver, rng = m.solver(options), np.random.default_rng(8)
-    q0 = solver.q + rng.choice((-20.0, 20.0), solver.q.size)
-    solution = solver.solve_pose(random_goals(m, rng, 1.0), q0)
-    assert m.naive(solver.joint_names, solution.q).limit_excess() <= 0.0
-
-
 def test_limits_hold_after_timeout():
     """The same for an interrupted solve."""
     m = MECHANISMS['hexapod_single']()

@@ -2,7 +2,6 @@
 
 from ik_node.errors import ShapeError, TopologyError, UnknownFrameError
 from ik_node.solver.options import SolverOptions
-from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
 import numpy as np
 import pytest
@@ -198,14 +197,6 @@ def test_duplicate_goal_name_is_refused():
     m.goals['left_goal'].name = 'right_goal'
     with pytest.raises(TopologyError, match="named 'right_goal'"):
         m.solver()
-
-
-def test_solver_finds_whole_graph_from_one_frame():
-    """The solver finds the whole system from one frame."""
-    m = MECHANISMS['fivebar']()
-    solver = Solver(m.links['r2_link'])
-    assert solver.joint_names == ['l1', 'l2', 'r1', 'r2']
-    assert 'tool' in solver.solve_pose({'tool': ((0.2, 0.7, 0), UNIT)}).goal_errors
 
 
 def test_joints_outside_chains_move_to_their_targets(arm):

@@ -305,19 +305,6 @@ def test_joint_at_limit_moves_inwards_only():
     assert np.sign(back[name]) == -np.sign(outwards[at])
 
 
-def test_locked_joint_stands_still_and_others_take_over():
-    """A lock counts from the next call on."""
-    m = MECHANISMS['arm7']()
-    solver = m.solver()
-    before = solver.velocity({'hand_goal': (LINEAR, ANGULAR)})
-    m.joints['j3'].lock()
-    after = solver.velocity({'hand_goal': (LINEAR, ANGULAR)})
-    assert before['j3'] != 0.0
-    assert after['j3'] == 0.0
-    assert after.converged
-    assert after.active_limits == ()
-
-
 def test_call_does_not_disturb_solves_and_is_not_disturbed():
     """Neither steps under way, nor poses of `solve_pose`, nor a change of the largest speeds."""
     m = held('goal', ['X', 'Y', 'EZ'])
