@@ -106,7 +106,7 @@ def test_comparison_detects_differences():
         'multiplier="0.5"': ('multiplier="0.7"', 'couplings'),
         'xyz="0.9 0 0"': ('xyz="0.8 0 0"', "frames of closure 'tie'"),
         'joint name="rock"': ('joint name="7"', "joint values: 'rock', '7'"),
-        '"shade"': ('"7"', 'links'),
+        '"shade"': ('"7"', "links: 'shade', None"),
         '"tie"': ('"7"', "closures: 'tie', '7'"),
         'robot name="bars"': ('robot name="7"', "name: 'bars', '7'"),
         '<link name="lamp"/>': (
