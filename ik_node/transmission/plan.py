@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ik_node.errors import IkError, PlanError, ShapeError
 from ik_node.model.dof import DOF
@@ -68,8 +68,7 @@ class ActuatorPlan:
     given: NDArray[np.bool_]
 
 
-@dataclass
-class _Point:
+class _Point(NamedTuple):
     time: float
     q: Array
     position: Array
@@ -146,18 +145,16 @@ def actuator_plan(
         raise PlanError('times must begin at 0 or later, and increase')
     shape = (len(at), count)
     planner = _Planner(transmission, q0, tolerance, effort_scale, is_replaced)
-    return planner.plan(
-        at,
-        _matrix('position', position, shape),
-        None if velocity is None else _matrix('velocity', velocity, shape, known=False),
-        None if acceleration is None else _matrix('acceleration', acceleration, shape),
-        None if effort is None else _matrix('effort', effort, shape),
-    )
+    given = {'position': position, 'velocity': velocity}
+    given |= {'acceleration': acceleration, 'effort': effort}
+    return planner.plan(at, *(_matrix(name, each, shape) for name, each in given.items()))
 
 
-def _matrix(name: str, given: Any, shape: tuple[int, int], known: bool = True) -> Array:
+def _matrix(name: str, given: Any, shape: tuple[int, int]) -> Any:
+    if given is None:
+        return None
     values = numbers(name, given)
-    finite = np.isfinite(values) if known else ~np.isinf(values)
+    finite = ~np.isinf(values) if name == 'velocity' else np.isfinite(values)
     if values.shape != shape or not finite.all():
         raise ShapeError(name, f'shape {shape}, finite', f'shape {values.shape}')
     return values
@@ -220,22 +217,17 @@ class _Planner:
             acceleration = None if acceleration is None else np.vstack([rest, acceleration])
         self._curve = _Curve(at, position, velocity, acceleration)
         self._prepared.start(self._q0)
-        points: list[_Point] = []
-        for end in self._points(at, self._q0):
-            if points:
-                self._divide(points, end)
-            else:
-                points.append(end)
-        points = points[1:] if at is not times else points
-        moments = np.array([point.time for point in points])
+        given = self._points(at, self._q0)
+        points = [next(given)]
+        for end in given:
+            self._divide(points, end)
+        columns = zip(*(points if at is times else points[1:]), strict=True)
+        moments, q, position, velocity, acceleration, efforts = map(np.array, columns)
         return ActuatorPlan(
             tuple(self._transmission.actuators),
-            moments,
-            np.array([point.position for point in points]),
-            np.array([point.velocity for point in points]),
-            np.array([point.acceleration for point in points]),
-            None if effort is None else np.array([point.effort for point in points]),
-            np.array([point.q for point in points]),
+            *(moments, position, velocity, acceleration),
+            None if effort is None else efforts,
+            q,
             np.isin(moments, times),
         )
 
@@ -312,17 +304,12 @@ class _Planner:
                 state = self._nearest(time, wanted[at, 0], rates[at, 0], effort, q)
             q = state.q
             velocity = _known(state.actuator_velocity)
-            point = _Point(
-                time,
-                q,
-                state.actuator_position.copy(),
-                velocity,
-                np.zeros_like(velocity),
-                None if effort is None else _known(state.actuator_effort),
-            )
-            self._check('velocity', time, point.velocity, self._max_velocity)
-            if point.effort is not None:
-                self._check('effort', time, point.effort, self._max_effort)
+            acceleration, efforts = np.zeros_like(velocity), None
+            self._check('velocity', time, velocity, self._max_velocity)
+            position = state.actuator_position.copy()
+            if effort is not None:
+                efforts = _known(state.actuator_effort)
+                self._check('effort', time, efforts, self._max_effort)
             if moves[at]:
                 first, second = (
                     _known(self._prepared(wanted[at, k], rates[at, k]).actuator_velocity)
@@ -330,8 +317,8 @@ class _Planner:
                 )
                 side, step = sides[at], steps[at]
                 change = 4.0 * first - second - 3.0 * velocity if side else second - first
-                point.acceleration = (side or 1.0) * change / (2.0 * step)
-            yield point
+                acceleration = (side or 1.0) * change / (2.0 * step)
+            yield _Point(time, q, position, velocity, acceleration, efforts)
 
     def _nearest(
         self, time: float, wanted: Array, rates: Array, effort: Array | None, q0: Array
