@@ -13,7 +13,7 @@ from __future__ import annotations
 from ik_node.kernels import solve_state as now
 from ik_node.kernels.decorators import kernel, rare
 from ik_node.kernels.distance import ENDLESS, measure_all, place_bodies
-from ik_node.kernels.forward import axis_of_motion
+from ik_node.kernels.forward import twist_of
 from ik_node.kernels.kinds import KIND_AVOID
 from ik_node.kernels.layout import BLOCK, Floats, RESULT, Solve
 from ik_node.kernels.options import COLLISION_MARGIN, INFLUENCE_DISTANCE
@@ -81,13 +81,8 @@ def choose_pairs(s: Solve) -> None:
 @kernel
 def speed_of(s: Solve, j: int, n: Floats, p: Floats) -> float:
     """Return n . velocity of point p of column j by the variable that moves it."""
-    of, k = axis_of_motion(s, j)
-    frame = s.frame[12 * of :]
-    ax, ay, az = frame[k], frame[3 + k], frame[6 + k]
-    if s.prismatic[j] == 0:
-        x, y, z = p[0] - frame[9], p[1] - frame[10], p[2] - frame[11]
-        ax, ay, az = ay * z - az * y, az * x - ax * z, ax * y - ay * x
-    return float(s.rate[j] * (n[0] * ax + n[1] * ay + n[2] * az))
+    x, y, z, _, _, _ = twist_of(s, j, p[0], p[1], p[2])
+    return float(s.rate[j] * (n[0] * x + n[1] * y + n[2] * z))
 
 
 @rare

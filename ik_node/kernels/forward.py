@@ -136,10 +136,24 @@ def place_centre_of_mass(s: Solve, c: int) -> None:
 def axis_of_motion(s: Solve, j: int) -> tuple[int, int]:
     """Return the column whose frame has the axis that column j moves along or about, and which."""
     ball = s.ball[j]
-    if ball > 0 and s.free_ball[s.var[j]] == 1:
+    if ball > 0 and s.var[j] >= 0 and s.free_ball[s.var[j]] == 1:
         # The EX column's frame, the last of the three, has the joint's y, z, x for its x, y, z.
         return j + 3 - ball, (1 if ball == 1 else (0 if ball == 2 else 2))
     return j, 2
+
+
+@kernel
+def twist_of(
+    s: Solve, j: int, x: float, y: float, z: float
+) -> tuple[float, float, float, float, float, float]:
+    """Return velocity of a point [L] and angular velocity for a unit rate of column j."""
+    of, k = axis_of_motion(s, j)
+    frame = s.frame[12 * of :]
+    ax, ay, az = frame[k], frame[3 + k], frame[6 + k]
+    if s.prismatic[j] == 1:
+        return ax, ay, az, 0.0, 0.0, 0.0
+    x, y, z = x - frame[9], y - frame[10], z - frame[11]
+    return ay * z - az * y, az * x - ax * z, ax * y - ay * x, ax, ay, az
 
 
 @kernel

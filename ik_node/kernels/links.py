@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ik_node.kernels.decorators import entry, FLOATS, INT, INTS, kernel
-from ik_node.kernels.forward import forward
+from ik_node.kernels.forward import forward, twist_of
 from ik_node.kernels.layout import Floats, Ints, open_solve, Solve, unit_of_column
 from ik_node.kernels.rotation import quaternion_at
 from ik_node.kernels.unchecked_array import flat, table
@@ -63,18 +63,8 @@ def link_jacobian(
     point = s.a_frame[12 * link + 9 :]
     j = s.a_column[link]
     while j >= 0:
-        frame, g = s.frame[12 * j :], s.column_q[j]
-        ax, ay, az = frame[2], frame[5], frame[8]
-        if s.prismatic[j] == 1:
-            made[0, g], made[1, g], made[2, g] = ax, ay, az
-        else:
-            length = s.length
-            lx = length * (point[0] - frame[9])
-            ly = length * (point[1] - frame[10])
-            lz = length * (point[2] - frame[11])
-            made[0, g] = ay * lz - az * ly
-            made[1, g] = az * lx - ax * lz
-            made[2, g] = ax * ly - ay * lx
-            made[3, g], made[4, g], made[5, g] = ax, ay, az
+        twist, unit = twist_of(s, j, point[0], point[1], point[2]), unit_of_column(s, j)
+        for r in range(6):
+            made[r, s.column_q[j]] = twist[r] * (s.length / unit if r < 3 else 1.0)
         j = s.parent[j]
     return 0

@@ -24,7 +24,7 @@ from ik_node.kernels.continue_to import (
 )
 from ik_node.kernels.decorators import entry, FLOATS, INT, INTS, kernel, rare
 from ik_node.kernels.fields import lengths_of, opener
-from ik_node.kernels.forward import compose, forward, frame_rows, put_frame
+from ik_node.kernels.forward import compose, forward, frame_rows, put_frame, twist_of
 from ik_node.kernels.jacobian import jacobian
 from ik_node.kernels.layout import (
     CON_LEVEL,
@@ -42,7 +42,7 @@ from ik_node.kernels.layout import (
 from ik_node.kernels.orthonormal import orthonormalise
 from ik_node.kernels.redundant import choose_independent_rows, store_grouped_rows
 from ik_node.kernels.rotation import euler_rates, log_rotation, quaternion_at
-from ik_node.kernels.rows import axis, residuals
+from ik_node.kernels.rows import residuals
 from ik_node.kernels.solve import advance, write_answer
 from ik_node.kernels.start import set_bounds, start_solve
 from ik_node.kernels.step import apply_step
@@ -313,36 +313,17 @@ def write_link_rows(s: Solve, t: Transmit, link: int, first: int) -> None:
     for k in range(first * na, (first + 6) * na):
         t.ratio[k] = 0.0
     point, length = t.pose_now[12 * link + 9 :], s.length
+    x, y, z = point[0] / length, point[1] / length, point[2] / length
     j = t.link_column[link]
     while j >= 0:
         v = s.var[j]
         if v >= 0:
-            of, k = j, 2
-            ball = s.ball[j]
-            if ball > 0 and s.free_ball[v] == 1:
-                # As in `jacobian.add_entry`.
-                of += 3 - ball
-                k = 1 if ball == 1 else (0 if ball == 2 else 2)
-            frame = s.frame[12 * of :]
-            ax, ay, az = axis(frame, k)
-            rate = s.rate[j]
-            lx = point[0] - length * frame[9]
-            ly = point[1] - length * frame[10]
-            lz = point[2] - length * frame[11]
+            twist = twist_of(s, j, x, y, z)
             for a in range(na):
-                turn = rate * t.gain[a * t.nv + v] * t.scale[a]
-                at = t.ratio[first * na + a :]
-                if s.prismatic[j] == 1:
-                    at[0] += length * turn * ax
-                    at[na] += length * turn * ay
-                    at[2 * na] += length * turn * az
-                else:
-                    at[0] += turn * (ay * lz - az * ly)
-                    at[na] += turn * (az * lx - ax * lz)
-                    at[2 * na] += turn * (ax * ly - ay * lx)
-                    at[3 * na] += turn * ax
-                    at[4 * na] += turn * ay
-                    at[5 * na] += turn * az
+                rate = s.rate[j] * t.gain[a * t.nv + v] * t.scale[a]
+                for r in range(6):
+                    of_row = twist[r] * (length if r < 3 else 1.0)
+                    t.ratio[(first + r) * na + a] += rate * of_row
         j = s.parent[j]
 
 
