@@ -337,3 +337,83 @@ def test_robot_with_collisions_can_be_copied_and_pickled(arm):
         assert (ik.Solver(other).solve_pose(goals).q == found.q).all()
     again = pickle.loads(pickle.dumps(found))
     assert again.nearest == found.nearest or again.nearest.pair == found.nearest.pair
+
+
+def test_steps_and_other_methods_do_not_call_an_answer_in_contact_converged(arm):
+    """Steps and other methods do not call an answer in contact converged."""
+    q = np.full(6, 0.3)
+    arm.collisions.add_obstacle(ik.Sphere(0.1), arm.forward(q, 'l6')[:3, 3], name='ball')
+    found = ik.Solver(arm, ik.SolverOptions(method='sdls')).solve_pose(tip_pose(arm, q), q)
+    assert not found.converged
+    assert 'ball' in found.nearest.pair
+    arm.add_goal('l6')
+    (result,) = ik.Solver(arm).step()
+    assert not result.converged
+
+
+# -- motions
+
+
+def walled_arm():
+    """Return an arm in front of a wall 5 mm thick, and its start."""
+    robot = ik.load_robot(arm_text(joints=6))
+    robot.collisions.add_obstacle(ik.Box((3.0, 0.005, 4.0)), (0.9, 0.3, 1.0), name='wall')
+    robot.q = [0.6, 0.0, 0.6, 0.0, 0.6, 0.0]
+    return robot, robot.q
+
+
+def test_goal_dragged_through_a_wall_stops_at_it_within_the_largest_step():
+    """Goal dragged through a wall stops at it, within the largest step."""
+    robot, q = walled_arm()
+    solver, pose = ik.Solver(robot), robot.forward(q, 'l6')
+    for _ in range(150):
+        pose[1, 3] += 0.004
+        found = solver.solve_pose({'l6': pose}, q, max_step=np.full(6, 0.02))
+        assert np.abs(found.q - q).max() <= 0.02 + 1e-12
+        q = found.q
+        assert not robot.collisions.contacts(q)
+        assert robot.forward(q, 'l6')[1, 3] < 0.3
+    assert not found.converged
+    assert 'wall' in found.nearest.pair
+
+
+def test_step_does_not_pass_through_a_thin_wall():
+    """Step does not pass through a thin wall."""
+    robot, q = walled_arm()
+    beyond = robot.forward([0.6, -0.9, 0.6, 0.0, 0.6, 0.0], 'l6')
+    assert beyond[1, 3] > 0.5
+    found = ik.Solver(robot).solve_pose({'l6': beyond}, q, max_step=np.full(6, 2.0))
+    assert robot.forward(found.q, 'l6')[1, 3] < 0.3
+
+
+def test_drive_stops_before_a_wall_and_names_it():
+    """Drive stops before a wall and names it."""
+    robot, q = walled_arm()
+    found = ik.Solver(robot).drive({'j1': -1.2}, q)
+    assert not found.converged
+    assert "'wall'" in found.message
+    assert not robot.collisions.contacts(found.q)
+    assert robot.forward(found.q, 'l6')[1, 3] < 0.3
+
+
+def test_path_through_a_wall_stops_at_it():
+    """Path through a wall stops at it."""
+    robot, q = walled_arm()
+    poses = np.tile(robot.forward(q, 'l6'), (60, 1, 1))
+    poses[:, 1, 3] += np.linspace(0.0, 0.6, 60)
+    found = ik.Solver(robot).solve_path({'l6': poses}, q, max_step=0.05)
+    heights = [robot.forward(each, 'l6')[1, 3] for each in found.q]
+    assert max(heights) < 0.3
+    assert not any(robot.collisions.contacts(each) for each in found.q)
+    assert not found.converged[-1]
+    assert found.converged[5]
+
+
+def test_free_share_of_a_way_ends_where_dense_samples_touch():
+    """Free share of a way ends where dense samples touch."""
+    robot, q = walled_arm()
+    end = q + np.array([0.0, -0.9, 0.1, 0.0, 0.0, 0.0])
+    share = robot.collisions.free_share(q, end, 0.0)
+    samples = np.linspace(0.0, 1.0, 2001)
+    touches = [bool(robot.collisions.contacts(q + s * (end - q))) for s in samples]
+    assert share == pytest.approx(samples[touches.index(True)], abs=2e-3)

@@ -54,6 +54,9 @@ CRAWL = 20
 CLOSING_STEPS = 20
 # Step limit of `step_towards`: the values that it is given are near.
 TOWARDS_STEPS = 6
+# Most steps of a drive among bodies; a change that counts as none [rad or m]; and the share of a
+# free way that its last step goes.
+WAY_STEPS, STANDS, PART = 1000, 1e-9, 0.9
 
 
 def drive(
@@ -132,7 +135,7 @@ def drive(
         answers = problem.run(q, rows, packed, 0.0)
         after = float(np.max(np.abs(q[places] - targets) / own))
         is_spent = before - after > min(PROGRESS * before, 1.0)
-        for answer, earlier in zip(answers, spent, strict=True):
+        for answer, earlier in zip(answers, spent, strict=False):
             answer.record[RECORD_STEPS] += earlier
     # Loops with large tolerances allow more than a motion that keeps them closed.
     if near or (np.abs(q[places] - limited) <= TOLERANCES * _tolerance(problem) * own).all():
@@ -147,7 +150,7 @@ def drive(
         if near or all(answer.status is Status.CONVERGED for answer in closed):
             near, is_spent, answers = True, False, closed
             q[:], rows = tried, held
-            for answer, before in zip(answers, spent, strict=True):
+            for answer, before in zip(answers, spent, strict=False):
                 answer.record[RECORD_STEPS] += before
     table.follow(q)
     rows[JOINT_WINDOW, places] = locked
@@ -172,6 +175,51 @@ def drive(
         )
     more = Requirement(reason, least, '' if departure is None else departure.said)
     return Solution(q, answers, perf_counter() - started, problem.tree.names, more)
+
+
+def drive_freely(
+    problem: Problem,
+    table: JointTable,
+    q: Array,
+    wanted: dict[int, float],
+    packed: Array,
+    steps: int | None = None,
+) -> Solution:
+    """
+    Move driven joints as `drive` does, and stop before bodies come nearer than the margin.
+
+    The way of every step is checked, so that no step passes through a thin body.
+    """
+    avoidance = problem.avoidance
+    if avoidance is None:
+        return drive(problem, table, q, wanted, packed, steps)
+    started, done, most = perf_counter(), 0, LONGEST[DRIVE] * problem.units
+    while True:
+        begin, done = q.copy(), done + 1
+        # In steps, also without loops, whose values would be set at once.
+        near = {
+            at: float(np.clip(value, q[at] - most[at], q[at] + most[at]))
+            for at, value in wanted.items()
+        }
+        found = drive(problem, table, q, near, packed, 1)
+        share = avoidance.free_share(begin, found.q)
+        if share < 1.0:
+            break
+        q = found.q.copy()
+        ended = near == wanted and found.status is not Status.TIMEOUT
+        if ended or done == (steps or WAY_STEPS) or np.abs(q - begin).max() < STANDS:
+            return found if near == wanted else drive(problem, table, q, wanted, packed, 1)
+    for part in (PART * share, 0.0):
+        ends = {at: float(begin[at] + part * (found.q[at] - begin[at])) for at in wanted}
+        stopped = drive(problem, table, begin.copy(), ends, packed, CLOSING_STEPS)
+        if part == 0.0 or avoidance.free_share(begin, stopped.q) == 1.0:
+            break
+    near_end = avoidance.nearest(stopped.q)
+    ahead = avoidance.nearest(found.q) or near_end
+    names = 'bodies' if ahead is None else ' and '.join(map(repr, ahead.distance().pair))
+    more = Requirement(f'{names} are in the way of the driven joints', Status.STALLED)
+    spent, names_of = perf_counter() - started, problem.tree.names
+    return Solution(stopped.q, list(stopped._answers), spent, names_of, more, near_end)
 
 
 def step_towards(

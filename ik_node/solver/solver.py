@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 
 from ik_node.display import public_names
 from ik_node.errors import IkError, listed, OptionError, ShapeError
-from ik_node.kernels.layout import LARGEST
+from ik_node.kernels.layout import JOINT_WINDOW, LARGEST
 from ik_node.kernels.solve_state import STATUS_REFUSED, STATUS_RUNNING
 from ik_node.model.frame import Frame
 from ik_node.model.given import ARRAY, FLOAT, numbers, whole_number
@@ -20,14 +20,14 @@ from ik_node.model.redundancy import Redundancy
 from ik_node.model.revision import Revision
 from ik_node.model.tree import Tree
 from ik_node.native.library import library
-from ik_node.solver.drive import drive
+from ik_node.solver.drive import drive, drive_freely
 from ik_node.solver.graph_reader import GraphReader, RobotLike
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import check_mapping, names_in, refuse_q, Values
 from ik_node.solver.problem.chain_problem import ChainProblem
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Avoidance, Problem
-from ik_node.solver.result import Solution, SolveResult
+from ik_node.solver.result import ChainAnswer, Solution, SolveResult
 from ik_node.solver.status import Status
 from ik_node.solver.stepping import Stepping
 from ik_node.solver.velocity import solve_velocity, Twist, VelocitySolution
@@ -43,6 +43,9 @@ if TYPE_CHECKING:
     from ik_node.solver.solutions import Solutions
 
 Array = NDArray[np.float64]
+# Of a free way a shortened step goes this share, and it is shortened so often before it is none.
+SHORTER, SHORTENINGS = 0.9, 3
+
 _NO_POSITIONS: Array = np.zeros((0, 3))
 _NO_QUATS: Array = np.zeros((0, 4))
 # Any of the forms of `position_and_quat`, for which there is no common type.
@@ -446,7 +449,9 @@ class Solver:
             started = perf_counter()
             q = self._values_within(table.rows)
             answers = self._stepping.step(q, table, self._graph.packed[0])
-            solution = Solution(q, answers, perf_counter() - started, problem.tree.names)
+            problem.refuse_contact(q, answers)
+            spent = perf_counter() - started
+            solution = Solution(q, answers, spent, problem.tree.names, near=problem.near)
             self.accept(solution)
             return list(solution.chains)
 
@@ -734,9 +739,9 @@ class Solver:
             wanted = table.driven(values)
             if self.options.start_outside == 'clamp':
                 start = table.clamped(table.rows, start)
-            return drive(
-                self._graph.problem(()), table, start, wanted, self._graph.packed[1], steps
-            )
+            problem = self._graph.problem(())
+            way = drive if problem.avoidance is None else drive_freely
+            return way(problem, table, start, wanted, self._graph.packed[1], steps)
 
     def solve_batch(
         self,
@@ -1114,18 +1119,48 @@ class Solver:
         if table.has_targets:
             table.move_to_targets(problem.moved, rows, q)
         if options.in_kernel:
+            start = q.copy() if problem.avoidance is not None else q
             answers = problem.run(q, rows, packed, options.time_budget, stop, goes_on=goes_on)
+            steps = most < np.inf or (window is not None and np.isfinite(window[window > 0]).any())
+            if problem.avoidance is not None and steps:
+                answers = self._on_a_free_way(problem, problem.avoidance, start, q, rows, answers)
         else:
             from ik_node.solver.methods.run import run_closed
 
             rows = table.with_start(rows, q)
             loops = self._graph.problem(()) if loops is None else loops
             answers = run_closed(problem, loops, q, rows, options, packed, stop)
+            problem.refuse_contact(q, answers)
         if table.followers:
             table.follow(q)
         spent = perf_counter() - started
-        near = problem.near if options.in_kernel else None
-        return Solution(q, answers, spent, problem.tree.names, near=near)
+        return Solution(q, answers, spent, problem.tree.names, near=problem.near)
+
+    def _on_a_free_way(
+        self,
+        problem: Problem,
+        avoidance: Avoidance,
+        start: Array,
+        q: Array,
+        rows: Array,
+        answers: list[ChainAnswer],
+    ) -> list[ChainAnswer]:
+        """
+        Return answers whose way from the start, to q, does not lead through a body.
+
+        A solve with a largest step is a step of a motion: it is made again with smaller windows,
+        at last with none, while its way is not free.
+        """
+        for attempt in range(SHORTENINGS + 1):
+            share = avoidance.free_share(start, q)
+            if share == 1.0:
+                break
+            share *= 0.0 if attempt == SHORTENINGS else SHORTER
+            narrow = rows.copy()
+            narrow[JOINT_WINDOW] = np.minimum(narrow[JOINT_WINDOW], share * np.abs(q - start))
+            q[:] = start
+            answers = problem.run(q, narrow, self._graph.packed[1], 0.0)
+        return answers
 
     def _start_of_many(self, q0: Values | None) -> ArrayLike:
         """Return the start of a batch or path, which `many_starts` checks if it is an array."""

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ik_node.errors import listed, OptionError, ShapeError
 from ik_node.kernels.options import RESTARTS, SMOOTHING
-from ik_node.kernels.path import CURSOR, GIVEN_RESTARTS
+from ik_node.kernels.path import CURSOR, GIVEN_RESTARTS, PATH_FIRST, PATH_SPEED, PATH_STEP
 from ik_node.model.given import is_number, numbers
 from ik_node.solver.batch.batch_input import many_poses, many_starts, ManyPoses
 from ik_node.solver.batch.batch_run import Progress, ThreadedRun
@@ -21,7 +21,7 @@ from ik_node.solver.batch.engines import Chunk, part_size, run_chunks, thread_co
 from ik_node.solver.batch.path_solution import PathSolution, PathsSolution
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import check_mapping
-from ik_node.solver.problem.problem import Problem
+from ik_node.solver.problem.problem import Avoidance, Problem
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -368,6 +368,36 @@ class PathRun(ThreadedRun):
             arrays = (q, *tables, part.records, limits, times, flags, cursor)
             advance = partial(workspace.kernels.advance_path, *arrays)
             self._advance(part, workspace, q, advance, tell)
+        if self._work.problem.avoidance is not None:
+            self._keep_free(self._work.problem.avoidance, rows, begin[0])
+
+    def _keep_free(self, avoidance: Avoidance, rows: slice, begin: Array) -> None:
+        """
+        Solve frames anew from the first one that is in contact, or whose way is not free.
+
+        A frame that cannot be reached on a free way, within the largest step and speed, stays
+        where the frame before is, and is STALLED. Accelerations do not count.
+        """
+        parts, times = [chain.part(rows) for chain in self._chains], self._times[rows]
+        before, again = begin, False
+        for k, q in enumerate(self._q[rows]):
+            with self._lock:
+                again = again or avoidance.is_contact(avoidance.nearest(q))
+                again = again or avoidance.free_share(before, q) < 1.0
+                window = self._limits[PATH_FIRST if k == 0 else PATH_STEP]
+                if k > 0:
+                    window = np.minimum(
+                        window, self._limits[PATH_SPEED] * (times[k] - times[k - 1])
+                    )
+                for share in (1.0, 0.5, 0.0) if again else ():
+                    joints = self._work.rows(before, share * window)
+                    tables = [part.answer(k, joints, self.packed).table for part in parts]
+                    whole = avoidance.solve(tables, before, q, joints, self.packed, 0.0)
+                    for index, part in enumerate(parts):
+                        part.records[k] = avoidance.record(index, part.records[k], whole.record)
+                    if share == 0.0 or avoidance.free_share(before, q) == 1.0:
+                        break
+            before = q
 
 
 class _Part(NamedTuple):

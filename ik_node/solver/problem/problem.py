@@ -18,6 +18,7 @@ from ik_node.kernels.layout import (
     CON_TRANSLATION_TOLERANCE,
     CON_WEIGHT,
     RECORD,
+    RECORD_STATUS,
 )
 from ik_node.kernels.solve_state import (
     GOES_ON,
@@ -26,6 +27,7 @@ from ik_node.kernels.solve_state import (
     RANDOM,
     STATUS_REFUSED,
     STATUS_RUNNING,
+    STATUS_STALLED,
     STATUS_TIMEOUT,
 )
 from ik_node.model.chains import find_chains, support_of, with_ancestors
@@ -240,6 +242,14 @@ class Problem:
                 ] or [whole]
         return answers
 
+    def refuse_contact(self, q: Array, answers: Sequence[ChainAnswer]) -> None:
+        """Make answers in contact STALLED that were found without regard to bodies."""
+        self.near = None if self.avoidance is None else self.avoidance.nearest(q)
+        if self.avoidance is not None and self.avoidance.is_contact(self.near):
+            for answer in answers:
+                status = answer.record[RECORD_STATUS]
+                answer.record[RECORD_STATUS] = max(status, STATUS_STALLED)
+
     def _go_on_from_left(self, at: int, q: Array) -> None:
         """Give chain `at` the damping and random number of its last solve if q is its end."""
         chain, left = self.chains[at], self._left.pop(at, None)
@@ -298,6 +308,10 @@ class Avoidance:
     def nearest(self, q: Array) -> Near | None:
         """Return the nearest pair within the influence distance; None if there is none."""
         return self._collisions.nearest(q, self.margin + self._options.influence_distance)
+
+    def free_share(self, start: Array, end: Array) -> float:
+        """Return the share of a way that is free of contact, see `Collisions.free_share`."""
+        return self._collisions.free_share(start, end, self.margin)
 
     def is_contact(self, near: Near | None) -> bool:
         """Return True if a pair is nearer than the margin."""
