@@ -1,5 +1,9 @@
-"""Answers keep the limits for every status and start."""
+"""Answers keep the limits for every status and start, also from starts outside."""
 
+from dataclasses import replace
+
+from ik_node.robot import load_robot
+from ik_node.solver import Solver
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
 import numpy as np
@@ -89,3 +93,132 @@ def test_answer_is_never_worse_than_start(name):
                 for q in (start, found)
             )
             assert np.linalg.norm(after) <= np.linalg.norm(before) + 1e-12
+
+
+OUT = np.radians(3.0)
+# A mimic joint whose master is parked outside its limits.
+GRIPPER = """
+<robot name="gripper">
+  <link name="base"/><link name="left"/><link name="right"/>
+  <joint name="a" type="revolute"><parent link="base"/><child link="left"/><axis xyz="0 0 1"/>
+    <origin xyz="1 0 0"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
+  <joint name="b" type="revolute"><parent link="left"/><child link="right"/><axis xyz="0 0 1"/>
+    <origin xyz="1 0 0"/><limit lower="-2" upper="2" effort="1" velocity="1"/>
+    <mimic joint="a" multiplier="-2"/></joint>
+</robot>"""
+
+
+@pytest.fixture
+def arm(repository):
+    """Provide the six-axis arm."""
+    return load_robot(repository / 'urdf' / 'arm6.urdf')
+
+
+def outside(robot, count, seed=0):
+    """Yield configurations with one value 3 degrees beyond a limit, and the index of the value."""
+    random = np.random.default_rng(seed)
+    for at in range(count):
+        q = random.uniform(robot.lower, robot.upper)
+        joint, upper = at % len(q), at // len(q) % 2
+        q[joint] = robot.upper[joint] + OUT if upper else robot.lower[joint] - OUT
+        yield q, joint
+
+
+def goal_at(robot, q, link='hand'):
+    """Return the pose of a link as a goal."""
+    return {link: robot.forward(q, link)}
+
+
+def tip(robot):
+    """Return the last link."""
+    return list(robot.links)[-1]
+
+
+def test_goal_that_is_met_moves_no_joint(arm):
+    """One of six joints is 3 degrees beyond its limit, and the goal is the pose of the hand."""
+    link = tip(arm)
+    solver = Solver(arm)
+    for q, _ in outside(arm, 60):
+        goal = goal_at(arm, q, link)
+        solution = solver.solve_pose(goal, q0=q)
+        assert solution.status is Status.CONVERGED
+        assert (solution.q == q).all()
+        windowed = solver.solve_pose(goal, q0=q, max_step=np.full(len(q), 0.1))
+        assert (windowed.q == q).all()
+        assert (solver.drive({}, q).q == q).all()
+    starts = np.array([q for q, _ in outside(arm, 12)])
+    poses = np.array([arm.forward(q, link) for q in starts])
+    assert (solver.solve_batch({link: poses}, starts).q == starts).all()
+
+
+def test_value_never_moves_farther_out(arm):
+    """Goals elsewhere are reached with it inside, or between its limit and its start."""
+    link, solver, random = tip(arm), Solver(arm), np.random.default_rng(1)
+    inwards = 0
+    for q, joint in outside(arm, 24):
+        goal = goal_at(arm, random.uniform(arm.lower, arm.upper), link)
+        for options in (SolverOptions(), SolverOptions(restarts=0), SolverOptions(method='sdls')):
+            solver.options = options
+            found = solver.solve_pose(goal, q0=q).q
+            least, most = np.minimum(arm.lower, q), np.maximum(arm.upper, q)
+            assert (least <= found).all()
+            assert (found <= most).all()
+            inwards += found[joint] != q[joint]
+    assert inwards > 40
+
+
+def test_start_is_clamped_if_the_option_says_so(arm):
+    """Then the answer is within the limits, and other joints make up for the one that moved."""
+    link, solver = tip(arm), Solver(arm)
+    solver.options = replace(SolverOptions(), start_outside='clamp')
+    for q, joint in outside(arm, 12):
+        for found in (
+            solver.solve_pose(goal_at(arm, q, link), q0=q).q,
+            solver.drive({}, q).q,
+            solver.solve_batch({link: arm.forward(q, link)[None]}, q[None]).q[0],
+        ):
+            assert (arm.lower <= found).all()
+            assert (found <= arm.upper).all()
+            assert found[joint] != q[joint]
+
+
+def test_loops_close_with_a_motor_outside(repository):
+    """A leg of the hexapod is 1 mm too long; the others are where they are."""
+    robot = load_robot(repository / 'urdf' / 'hexapod.urdf')
+    solver = Solver(robot)
+    q = robot.q.copy()
+    at = robot.joint_names.index('leg0')
+    q[at] = robot.upper[at] + 1e-3
+    solution = solver.drive({'leg0': float(q[at])}, q)
+    assert solution.status is Status.CONVERGED
+    assert solution.q[at] == q[at]
+    back = solver.drive({'leg0': float(robot.upper[at] - 1e-3)}, solution.q)
+    assert back.status is Status.CONVERGED
+    farther = solver.drive({'leg0': float(q[at] + 1e-3)}, solution.q)
+    assert farther.q[at] == q[at]
+    assert farther.status is Status.STALLED
+
+
+def test_follower_goes_outside_with_its_master():
+    """The coupling holds, also beyond the limits of both."""
+    robot = load_robot(GRIPPER)
+    q = np.array([1.2, -2.4])
+    solution = Solver(robot).solve_pose(goal_at(robot, q, 'right'), q0=q)
+    assert solution.q == pytest.approx(q, abs=1e-15)
+    inside = Solver(robot).solve_pose(goal_at(robot, np.array([0.7, -1.4]), 'right'), q0=q)
+    assert inside.q == pytest.approx([0.7, -1.4], abs=1e-6)
+
+
+def test_solve_leaves_a_follower_where_its_master_takes_it():
+    """Joints hold no value outside their limits, so that the master starts within them, too."""
+    robot = load_robot(GRIPPER)
+    robot.joints['b'].set_limits('EZ', -1, 1)
+    goal = robot.add_goal('right', dof='X Y')
+    goal.set_position(*robot.forward(np.array([0.8, -1.6]), 'right')[:3, 3])
+    solver = Solver(robot)
+    for solve in (solver.solve, solver.step):
+        robot.q = {'a': 0.8}
+        (result,) = solve()
+        assert robot.q[1] == pytest.approx(-2.0 * robot.q[0], abs=1e-15)
+        off = robot.forward(robot.q, 'right')[:3, 3] - goal.position
+        assert result.goal_errors['right'].position == pytest.approx(np.linalg.norm(off))
