@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -170,12 +170,13 @@ class Solutions(Sequence[Solution]):
         sort: str,
         q0: Array,
         solve_time: float,
+        modes: Callable[[], Any],
     ) -> None:
         self._chains = [chain.with_own_workspace() for chain in problem.chains]
         self._names, self._rows, self._packed = problem.tree.names, rows.copy(), packed.copy()
         self.q, self._dimensions, self.miss, self.starts, self.stopped = found
         self.dimension = sum(self._dimensions)
-        self.solve_time = solve_time
+        self.solve_time, self._modes = solve_time, modes
         self.q = self.q[np.argsort(self._order(sort, q0, problem.units), kind='stable')]
         self.q.flags.writeable = False
         vars(self).pop('_numbers', None)  # those of the unsorted solutions
@@ -255,6 +256,12 @@ class Solutions(Sequence[Solution]):
         """
         return self._numbers[0]
 
+    @cached_property
+    def mode(self) -> NDArray[np.str_]:
+        """Return the label of the mode of each, shape (n,), see `Solver.mode_of`."""
+        labels: NDArray[np.str_] = self._modes().labels(self.q)
+        return labels
+
     @property
     def residual(self) -> Array:
         """Return the largest residual of each, shape (n,) [rad or characteristic lengths]."""
@@ -273,6 +280,7 @@ def solve_all(
     seconds: float | None,
     most: int,
     sort: str,
+    modes: Callable[[], Any],
 ) -> Solutions:
     """
     Search every chain, and combine what is found; see `Solver.solve_all`.
@@ -291,6 +299,8 @@ def solve_all(
         Start [rad or m].
     resolution, miss, seconds, most, sort : optional
         As in `Solver.solve_all`.
+    modes : callable
+        Function that returns the modes of the mechanism.
 
     """
     one_of('sort', sort, SORTS)
@@ -323,7 +333,7 @@ def solve_all(
     for each in together.q if joints.followers else ():
         joints.follow(each)
     spent = perf_counter() - started
-    return Solutions(problem, rows, packed, together, sort, q, spent)
+    return Solutions(problem, rows, packed, together, sort, q, spent, modes)
 
 
 class Search:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from threading import RLock
 from time import perf_counter
 from types import MappingProxyType
@@ -22,12 +23,13 @@ from ik_node.model.tree import Tree
 from ik_node.native.library import library
 from ik_node.solver.drive import drive, drive_freely
 from ik_node.solver.graph_reader import GraphReader, RobotLike
+from ik_node.solver.modes import closed_references, main_link, ModeChange, Modes, path_to_mode
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import check_mapping, names_in, refuse_q, Values
 from ik_node.solver.problem.chain_problem import ChainProblem
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Avoidance, Problem
-from ik_node.solver.result import ChainAnswer, Solution, SolveResult
+from ik_node.solver.result import ChainAnswer, Requirement, Solution, SolveResult
 from ik_node.solver.status import Status
 from ik_node.solver.stepping import Stepping
 from ik_node.solver.velocity import solve_velocity, Twist, VelocitySolution
@@ -51,6 +53,9 @@ _NO_QUATS: Array = np.zeros((0, 4))
 # Any of the forms of `position_and_quat`, for which there is no common type.
 Pose = Any
 Poses = Any
+# States of a roadmap between modes; longest part of its edges, and shortest part of a drive in a
+# mode [rad or L]; what counts as the same configuration.
+ROADMAP, PART, LEAST_PART, SAME_PLACE = 600, 0.1, 1e-4, 1e-3
 # No goals: only loops are closed.
 NO_GOALS: Mapping[str, Pose] = MappingProxyType({})
 
@@ -112,6 +117,7 @@ class Solver:
         self._graph = GraphReader(source, options)
         self._reads = 0
         self._stepping: Stepping | None = None
+        self._modes: tuple[int, dict[tuple[str, ...], Modes]] = (-1, {})
         self._last_q: Array = np.zeros(0)
 
     _internal = (
@@ -461,6 +467,8 @@ class Solver:
         q0: Values | None = None,
         max_step: ArrayLike | None = None,
         joints: Iterable[str] | None = None,
+        *,
+        mode: str | None = None,
     ) -> Solution:
         """
         Solve for given poses; the poses of the goals are not read, and no object is written to.
@@ -480,6 +488,9 @@ class Solver:
             Largest change of every joint value [rad or m].
         joints : iterable of str, optional
             Joints that may move; None = all that are not locked.
+        mode : str, optional
+            Label of the mode that the answer must have, see `mode_of`: of all solutions in it the
+            one that is nearest to q0; None = any mode.
 
         Returns
         -------
@@ -505,6 +516,8 @@ class Solver:
         >>> robot.q = solution.q
 
         """
+        if mode is not None:
+            return self._solve_in_mode(goals, q0, joints, mode)
         started = perf_counter()
         with self.lock:
             if goals.__class__ is not dict:
@@ -606,7 +619,171 @@ class Solver:
                 seconds=seconds,
                 most=most,
                 sort=sort,
+                modes=partial(self.modes, tuple(goals)),
             )
+
+    def modes(self, goals: tuple[str, ...] = ()) -> Modes:
+        """
+        Return the determinants whose signs are the modes of the mechanism; see `mode_of`.
+
+        Inverse ones are those of the named goals, or of the enabled ones, or else of the pose of
+        the link with most loops.
+        """
+        with self.lock:
+            read, edits = self._graph.refresh(), self.revision.edits
+            if self._modes[0] != edits:
+                self._modes = (edits, {})
+            if goals not in self._modes[1]:
+                link = main_link(read.links, read.tree.closers)
+                names = goals or read.wanted or ((link,) if link else ())
+                problem, table, packed = self.arrays_for(names)
+                motors = table.places(getattr(self._graph.source, 'actuated', []))
+                loops, q = self._graph.problem(()), self._graph.values()
+                references = closed_references(loops, table.rows, packed, q)
+                made = Modes(problem, table.rows.copy(), packed.copy(), motors, references)
+                self._modes[1][goals] = made
+            return self._modes[1][goals]
+
+    def mode_of(self, q: Values | None = None) -> str:
+        """
+        Return the label of the mode of a configuration with closed loops.
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,), or mapping of str to float, optional
+            [rad or m]; None = the joints' present values.
+
+        Returns
+        -------
+        str
+            Signs of the direct determinants, '/', signs of the inverse ones; '0' = singular. A
+            direct determinant vanishes where the motors lose control (type II), an inverse one
+            where the goals, or the link with most loops, lose a direction (type I). Without a
+            robot that knows its motors there are no direct ones.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> solver = ik.Solver(ik.load_robot('fivebar'))
+        >>> len(solver.mode_of())
+        4
+
+        """
+        with self.lock:
+            values = self._graph.values() if q is None else self._graph.checked(q)
+            return str(self.modes().labels(values[None])[0])
+
+    def change_mode(self, mode: str, q0: Values | None = None) -> ModeChange:
+        """
+        Find a path of closed configurations to another mode that passes no type II singularity.
+
+        Motors stay in control on the whole path. No object is written to.
+
+        Parameters
+        ----------
+        mode : str
+            Label of the mode, see `mode_of`.
+        q0 : array_like, shape (nq,), or mapping of str to float, optional
+            Start with closed loops [rad or m]; None = the joints' present values.
+
+        Returns
+        -------
+        ModeChange
+            Configurations on the way; or none, and which singularity separates the modes.
+
+        Raises
+        ------
+        OptionError
+            If there is no such label, or no joint is known to have a motor.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> solver = ik.Solver(ik.load_robot('fivebar'))
+        >>> bool(solver.change_mode(solver.mode_of()))
+        False
+
+        """
+        from ik_node.solver.states import StateSampler
+
+        with self.lock:
+            start = self._graph.values() if q0 is None else self._graph.checked(q0)
+            modes, source = self.modes(), self._graph.source
+            motors = getattr(source, 'actuated', [])
+            if not modes.direct:
+                raise OptionError('mode', mode, 'a mode of a robot with loops and motors')
+            table = self._graph.refresh().table
+            names = self.joint_names
+            places = [at for at in table.places(motors) if at not in table.masters]
+            once = Solver(source, replace(self.options, restarts=0))
+            states = StateSampler(once, motors, 0, 1).draw(ROADMAP)
+
+            def drive_to(one: Array, other: Array) -> Array | None:
+                """Return the configurations on a straight line of the motors; None = it fails."""
+                units = self._graph.problem(()).units
+                count = int(np.ceil(np.abs((other - one)[places] / units[places]).max() / PART))
+                way, q = [], one
+                for k in range(1, max(count, 1) + 1):
+                    to = one + (other - one) * k / max(count, 1)
+                    result = self.drive({names[at]: float(to[at]) for at in places}, q)
+                    if not result.converged:
+                        return None
+                    q = result.q
+                    way.append(q)
+                near = np.abs((q - other) / units).max() < SAME_PLACE
+                return np.array(way) if near else None
+
+            lower, upper = self.limits()
+            rotates = [dof.is_rotation for _, dof in self.tree.owner]
+            turning = np.array(rotates) & (upper - lower >= 2.0 * np.pi)
+            units = self._graph.problem(()).units
+            return path_to_mode(modes, states, start, mode, places, units, turning, drive_to)
+
+    def _solve_in_mode(
+        self, goals: Mapping[str, Pose], q0: Values | None, joints: Iterable[str] | None, mode: str
+    ) -> Solution:
+        """Return the solution in a mode that is nearest to q0, or why there is none."""
+        found = self.solve_all(goals, q0, joints)
+        own = np.flatnonzero(found.mode == mode)
+        if own.size:
+            nearest: Solution = found[int(own[0])]
+            return nearest
+        modes = listed(sorted(set(found.mode.tolist()))) or 'none'
+        reason = f'no solution is in mode {mode}; modes of solutions: {modes}'
+        close = self.solve_pose(goals, q0, joints=joints)
+        more = Requirement(reason, Status.STALLED)
+        return Solution(close.q, close._answers, found.solve_time, self.joint_names, more)
+
+    def _drive_in_mode(
+        self, values: Mapping[str, float], q0: Values | None, steps: int | None
+    ) -> Solution:
+        """Drive in parts, and stop before the mode changes."""
+        started, names = perf_counter(), self.joint_names
+        q, modes = self.drive({}, q0).q, self.modes()
+        own = str(modes.labels(q[None])[0])
+        wanted = self._graph.refresh().table.driven(values)
+        first, share, part = q, 0.0, 1.0
+        units = self._graph.problem(()).units
+        size = max((abs(value - q[at]) / units[at] for at, value in wanted.items()), default=0.0)
+        longest = PART / max(size, PART)
+        part = longest
+        while True:
+            to = min(share + part, 1.0)
+            goal = {names[at]: first[at] + to * (v - first[at]) for at, v in wanted.items()}
+            result = self.drive(goal if to < 1.0 else values, q, steps=steps)
+            label = str(modes.labels(result.q[None])[0])
+            if label == own and (result.converged or part <= LEAST_PART):
+                if to == 1.0 or not result.converged:
+                    return result
+                q, share, part = result.q, to, min(2.0 * part, longest)
+            elif part > LEAST_PART:
+                part *= 0.5
+            else:
+                break
+        reason = f'the motion would leave mode {own}, for {label}'
+        more = Requirement(reason, Status.STALLED)
+        last = self.drive({}, q)
+        return Solution(q, last._answers, perf_counter() - started, names, more)
 
     def velocity(
         self, goals: Mapping[str, Twist], q: Values | None = None, dt: float | None = None
@@ -679,7 +856,12 @@ class Solver:
             return solve_velocity(problem, goals, start, table.rows, packed, dt)
 
     def drive(
-        self, values: Mapping[str, float], q0: Values | None = None, *, steps: int | None = None
+        self,
+        values: Mapping[str, float],
+        q0: Values | None = None,
+        *,
+        steps: int | None = None,
+        stay_in_mode: bool = False,
     ) -> Solution:
         """
         Move joints to given values in steps, with the loops closed after each step.
@@ -701,6 +883,8 @@ class Solver:
         steps : int, optional
             Largest number of steps, each of up to 0.3 rad or characteristic lengths, without
             restarts; None = 1000, or `max_iterations` if it is larger.
+        stay_in_mode : bool
+            True: the motion stops, STALLED, before the label of its mode changes, see `mode_of`.
 
         Returns
         -------
@@ -732,6 +916,8 @@ class Solver:
         """
         with self.lock:
             check_mapping('values', values, 'joint: value')
+            if stay_in_mode:
+                return self._drive_in_mode(values, q0, steps)
             if steps is not None:
                 steps = whole_number('steps', steps, 1)
             table = self._graph.refresh().table

@@ -1,0 +1,296 @@
+"""Modes of a mechanism: the signs of the determinants of its loops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from heapq import heappop, heappush
+from typing import NamedTuple
+
+from ik_node.errors import OptionError
+from ik_node.kernels.layout import BLOCK, JOINT_LOWER, JOINT_UPPER, JOINT_WINDOW
+from ik_node.kernels.options import RESTARTS
+from ik_node.model.link import Connector, Link
+from ik_node.solver.problem.chain_problem import ChainProblem
+from ik_node.solver.problem.problem import Problem
+from ik_node.solver.problem.workspace import Workspace
+from ik_node.solver.status import Status
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+# Configurations at which the rows and columns of the determinants are chosen.
+REFERENCES, TRIES = 8, 100
+# A number of a Jacobian that is never larger is zero; a pivot below this share of the largest one
+# depends on others; a determinant below this share of its usual size is singular.
+STRUCTURAL, DEPENDENT, SINGULAR = 1e-9, 1e-6, 1e-9
+# A path keeps a determinant farther from zero than this.
+CLEAR = 1e-3
+# Edges from each configuration of a roadmap.
+NEIGHBOURS = 10
+# A determinant that varies by a smaller share has no sign to change.
+CONSTANT = 1e-6
+
+
+class Block(NamedTuple):
+    """A square part of the Jacobian of one chain, whose determinant has a sign."""
+
+    chain: ChainProblem
+    rows: Ints
+    columns: Ints
+    scale: float
+
+    def values(self, jacobian: Array) -> Array:
+        """Return the determinants, relative to their usual size, for (n, nr, nv)."""
+        return np.asarray(np.linalg.det(jacobian[:, self.rows][:, :, self.columns]) / self.scale)
+
+
+class Modes:
+    """
+    The determinants of a mechanism, whose signs are the label of its mode.
+
+    The direct ones are those of the closures by the passive joints: where one vanishes, the motors
+    lose control (type II). The inverse ones are those of closures and goals by all joints: where
+    one vanishes, the goal loses a direction (type I). A Jacobian splits into blocks that are
+    solved one after the other, such as the legs of a platform, and each block has a sign of its
+    own (Dulmage & Mendelsohn 1958).
+
+    Parameters
+    ----------
+    problem : Problem
+        Closures and goals, with their poses.
+    rows, packed : ndarray
+        Joint table and options.
+    motors : sequence of int
+        Indices in q of the values with a motor.
+    references : ndarray, shape (n, nq)
+        Configurations with closed loops, not all of them singular.
+
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        rows: Array,
+        packed: Array,
+        motors: Sequence[int],
+        references: Array,
+    ) -> None:
+        self._rows, self._packed = rows, packed
+        self.direct: list[Block] = []
+        self.inverse: list[Block] = []
+        self._chains = [chain.with_own_workspace() for chain in problem.chains]
+        for chain in self._chains:
+            found = self._jacobian(chain, references)
+            arrays = Workspace(*chain.arrays)
+            constraint = chain.flat.rows // BLOCK
+            goal = np.array(chain.names.are_goals)[constraint]
+            turned = chain.flat.rows >= arrays.angular[constraint]
+            free = rows[JOINT_WINDOW, chain.flat.var_q] > 0.0
+            passive = free & ~np.isin(chain.flat.var_q, motors)
+            groups = [~goal, goal & ~turned, goal & turned]
+            if motors and not goal.all():
+                self.direct += _blocks(chain, found, groups[:1], passive)
+            if goal.any():
+                self.inverse += _blocks(chain, found, groups, free)
+
+    def _jacobian(self, chain: ChainProblem, q: Array) -> Array:
+        return np.array([chain.linearise_by_size(each, self._rows, self._packed)[1] for each in q])
+
+    def values(self, q: Array, *, direct: bool = True, inverse: bool = True) -> Array:
+        """Return all relative determinants at configurations (n, nq), shape (n, blocks)."""
+        blocks = [*self.direct * direct, *self.inverse * inverse]
+        jacobians = {id(chain): self._jacobian(chain, q) for chain in self._chains if blocks}
+        columns = [block.values(jacobians[id(block.chain)]) for block in blocks]
+        return np.array(columns).reshape(len(blocks), len(q)).T
+
+    def labels(self, q: Array) -> NDArray[np.str_]:
+        """
+        Return the label of each configuration (n, nq): direct signs, '/', inverse signs.
+
+        '0' is a singular block.
+        """
+        signs = np.where(self.values(q) > 0.0, '+', '-')
+        signs[np.abs(self.values(q)) < SINGULAR] = '0'
+        middle = len(self.direct)
+        return np.array([''.join(row[:middle]) + '/' + ''.join(row[middle:]) for row in signs])
+
+
+def closed_references(loops: Problem, rows: Array, packed: Array, q: Array) -> Array:
+    """Return configurations with closed loops, shape (n, nq), from random starts within limits."""
+    random, found = np.random.default_rng(0), []
+    once = packed.copy()
+    once[RESTARTS] = 0.0
+    low = np.maximum(rows[JOINT_LOWER], q - np.pi)
+    high = np.maximum(np.minimum(rows[JOINT_UPPER], q + np.pi), low)
+    for _ in range(TRIES):
+        start = np.where(rows[JOINT_WINDOW] > 0.0, random.uniform(low, high), q)
+        if all(answer.status is Status.CONVERGED for answer in loops.run(start, rows, once, 0.0)):
+            found.append(start)
+        if len(found) == REFERENCES:
+            break
+    return np.array(found or [q])
+
+
+def main_link(links: Mapping[str, Link], closers: Iterable[Connector]) -> str:
+    """Return the moving link with most loops, or else the last one; '' = none moves."""
+    ends = [end.name for each in closers for end in (each.child, each.parent) if end is not None]
+    moving = [name for name, link in links.items() if link.parent is not None]
+    return max(moving, key=lambda name: (ends.count(name), moving.index(name)), default='')
+
+
+class ModeChange(NamedTuple):
+    """
+    The result of `Solver.change_mode`; it is true if a path was found.
+
+    Attributes
+    ----------
+    q : ndarray, shape (n, nq)
+        Configurations with closed loops on the way, from the start to one in the other mode [rad
+        or m]; only the start if no path was found.
+    modes : ndarray of str, shape (n,)
+        Their labels.
+    message : str
+        The reason if there is no path, or the length of the path.
+
+    """
+
+    q: Array
+    modes: NDArray[np.str_]
+    message: str
+
+    def __bool__(self) -> bool:
+        return len(self.q) > 1
+
+
+def path_to_mode(
+    modes: Modes,
+    states: Array,
+    q: Array,
+    wanted: str,
+    motors: Sequence[int],
+    units: Array,
+    turning: NDArray[np.bool_],
+    drive: Callable[[Array, Array], Array | None],
+) -> ModeChange:
+    """
+    Find a path of closed configurations to another mode on which no direct determinant vanishes.
+
+    It goes along the edges of a probabilistic roadmap (Kavraki et al. 1996): straight lines of the
+    motors between configurations, the shortest ones first (Dijkstra 1959).
+
+    `states` (n, nq): configurations with closed loops. `turning` (nq,): true for angles of which
+    full turns do not count. `drive`: function of a configuration and of
+    another one to whose motor values the mechanism is driven; None = it does not get there.
+    """
+    own = str(modes.labels(q[None])[0])
+    direct = own.partition('/')[0]
+    if wanted == own:
+        return ModeChange(q[None], np.array([own]), 'the configuration is in that mode')
+    aim = wanted.partition('/')[0]
+    if len(wanted) != len(own) or '/' not in wanted:
+        raise OptionError('mode', wanted, f'a label such as {own}')
+    if aim != direct:
+        differ = [k for k, (a, b) in enumerate(zip(direct, aim, strict=False)) if a != b]
+        where = f'a type II singularity, where direct determinant {differ[0]} vanishes,'
+        return ModeChange(q[None], np.array([own]), f'{where} separates {own} from {wanted}')
+    nodes = np.concatenate([q[None], states])
+    labels = modes.labels(nodes)
+    same = np.array([label.partition('/')[0] == direct for label in labels.tolist()])
+    nodes, labels = nodes[same], labels[same]
+    cost, before = {0: 0.0}, {0: (-1, q[None])}
+    waiting, done = [(0.0, 0)], set()
+    while waiting:
+        length, at = heappop(waiting)
+        if at in done:
+            continue
+        done.add(at)
+        here = before[at][1][-1]
+        if labels[at] == wanted:
+            parts: list[Array] = []
+            while at >= 0:
+                at, part = before[at]
+                parts.append(part)
+            path = np.concatenate(parts[::-1])
+            text = f'a path of {len(path)} configurations, {length:.3g} rad or m of the motors'
+            return ModeChange(path, modes.labels(path), text)
+        ways = (nodes - here) / units
+        ways -= 2.0 * np.pi * turning * np.round(ways / (2.0 * np.pi))
+        # The whole configuration counts, since motor values alone do not tell assemblies apart.
+        near = np.argsort(np.linalg.norm(ways, axis=1))[1 : NEIGHBOURS + 1]
+        for other in near.tolist():
+            reach = length + float(np.linalg.norm(ways[other][motors]))
+            if other in done or reach >= cost.get(other, np.inf):
+                continue
+            way = drive(here, here + ways[other] * units)
+            if way is None or not _keeps_sign(modes, way):
+                continue
+            cost[other], before[other] = reach, (at, way)
+            heappush(waiting, (reach, other))
+    reason = f'no path from {own} to {wanted} was found along {len(nodes)} configurations'
+    return ModeChange(q[None], np.array([own]), reason)
+
+
+def _keeps_sign(modes: Modes, q: Array) -> bool:
+    """Return True if no direct determinant vanishes on a path."""
+    values = modes.values(q, inverse=False)
+    return bool((np.abs(values) > CLEAR).all() and (np.sign(values) == np.sign(values[0])).all())
+
+
+def _blocks(
+    chain: ChainProblem, jacobians: Array, groups: Iterable[NDArray[np.bool_]], free: Array
+) -> list[Block]:
+    """Return the blocks of a Jacobian (n, nr, nv) whose determinants change."""
+    columns = np.flatnonzero(free)
+    reference = max(jacobians, key=lambda each: _smallest_pivot(each[:, columns]))
+    rows: list[int] = []
+    for group in groups:
+        _choose(reference[:, columns], np.flatnonzero(group).tolist(), rows)
+    if len(rows) < len(columns):
+        chosen: list[int] = []
+        _choose(reference[rows][:, columns].T, list(range(len(columns))), chosen)
+        columns = columns[sorted(chosen)]
+    pattern = np.abs(jacobians[:, rows][:, :, columns]).max(axis=0) > STRUCTURAL
+    match = maximum_bipartite_matching(csr_array(pattern.astype(np.int8)), perm_type='column')
+    if not len(rows) or (match < 0).any():
+        return []
+    # Row k is solved for the column that it is matched with, and needs the other columns.
+    _, group_of = connected_components(csr_array(pattern[:, match]), connection='strong')
+    first = {g: min(match[group_of == g]) for g in set(group_of.tolist())}
+    made = []
+    for g in sorted(first, key=lambda each: int(first[each])):
+        own = group_of == g
+        block = Block(chain, np.array(rows)[own], columns[match[own]], 1.0)
+        values = block.values(jacobians)
+        if np.ptp(values) > CONSTANT * np.abs(values).max():
+            made.append(block._replace(scale=float(np.abs(values).max())))
+    return made
+
+
+def _choose(matrix: Array, among: list[int], chosen: list[int]) -> None:
+    """Add the rows of a matrix that do not depend on those chosen before, the largest first."""
+    left = matrix.copy()
+    largest = np.linalg.norm(matrix, axis=1).max(initial=STRUCTURAL)
+
+    def remove(row: int) -> None:
+        axis = left[row] / np.linalg.norm(left[row])
+        left[:] -= np.outer(left @ axis, axis)
+
+    for row in chosen:
+        remove(row)
+    while among:
+        sizes = np.linalg.norm(left[among], axis=1)
+        best = int(np.argmax(sizes))
+        if sizes[best] <= DEPENDENT * largest:
+            return
+        chosen.append(among.pop(best))
+        remove(chosen[-1])
+
+
+def _smallest_pivot(matrix: Array) -> float:
+    values = np.linalg.svd(matrix, compute_uv=False)
+    counted = values[values > DEPENDENT * values.max(initial=STRUCTURAL)]
+    return float(len(counted) + counted.min(initial=1.0))

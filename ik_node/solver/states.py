@@ -1,0 +1,96 @@
+"""Configurations with closed loops: a walk over all that the loops and limits allow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ik_node.errors import IkError
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# Configurations from which loops are closed again, and starts made for each of the first ones.
+POOL, STARTS = 128, 40
+# Shares of the way of the motors to values that are drawn.
+SHARE = (0.1, 1.0)
+# A value without limits is drawn from so much on either side of its present one [rad or m].
+WIDE = np.pi
+
+
+class StateSampler:
+    """
+    A generator of configurations with closed loops.
+
+    First, loops are closed from random values of all joints, which gives assemblies of many modes.
+    Then, again and again, motors are moved from one of the configurations that are known towards
+    values that are drawn uniformly, and the loops are closed by the shortest way, with all joints;
+    what closes is known from then on.
+
+    Parameters
+    ----------
+    solver : Solver
+        A solver without restarts; its joints are not moved.
+    motors : sequence of str
+        Joints with a motor; none = all joints are drawn.
+    seed : int
+        Seed of the draws.
+    threads : int, optional
+        Number of threads; None = one per core.
+
+    """
+
+    def __init__(
+        self, solver: Any, motors: Sequence[str], seed: int, threads: int | None = None
+    ) -> None:
+        self._solver, self._threads = solver, threads
+        self.random = np.random.default_rng(seed)
+        lower, upper = self._solver.limits()
+        q = self._solver.q
+        self._limits = lower, upper
+        self._range = (
+            np.where(np.isfinite(lower), lower, np.minimum(q, upper) - WIDE),
+            np.where(np.isfinite(upper), upper, np.maximum(q, lower) + WIDE),
+        )
+        tree = self._solver.tree
+        moved = np.full(q.size, not motors)
+        moved[list(self._solver.arrays_for(())[1].places(motors))] = True
+        moved |= np.isin(tree.names, self._solver.non_chain_joints)
+        self._locked = np.array([bool(joint.locked[dof]) for joint, dof in tree.owner])
+        self._moved = moved & ~self._locked
+        self._pool = self._first_pool() if self._solver.chains else q[None]
+
+    def draw(self, count: int) -> Array:
+        """Return up to `count` new configurations, shape (n, nq)."""
+        base = self._pool[self.random.integers(len(self._pool), size=count)]
+        share = self.random.uniform(*SHARE, (count, 1)) * self._moved
+        found = self._closed(base + share * (self._uniform(count) - base))
+        if len(found):
+            keep = self.random.integers(len(found), size=min(len(found), POOL // 8))
+            places = self.random.integers(len(self._pool), size=len(keep))
+            self._pool[places] = found[keep]
+        return found
+
+    def _uniform(self, count: int) -> Array:
+        low, high = self._range
+        return self.random.uniform(low, high, (count, len(low)))
+
+    def _closed(self, start: Array) -> Array:
+        """Return those of the starts, shape (n, nq), from which the loops close within limits."""
+        found = self._solver.solve_batch({}, start, threads=self._threads)
+        lower, upper = self._limits
+        within = ((found.q >= lower) & (found.q <= upper)).all(axis=1)
+        return np.asarray(found.q[within & found.converged])
+
+    def _first_pool(self) -> Array:
+        q, pools = self._solver.q, []
+        start = np.where(self._locked, q, self._uniform(POOL * STARTS))
+        for share in (1.0, 0.3, 0.1):
+            pools.append(self._closed(q + share * (start - q)))
+            if sum(map(len, pools)) >= POOL:
+                break
+        pool = np.concatenate(pools)
+        if not len(pool):
+            raise IkError('no configuration with closed loops within limits was found')
+        return pool[self.random.integers(len(pool), size=POOL)]
