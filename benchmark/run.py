@@ -15,6 +15,7 @@ peer, see the options below. Other measurements, each with its own options:
     nearest     answers to unreachable goals, compared with many searches by SciPy
     tolerance   goals that arms meet within a tolerance only: success and time
     starts      reachable goals from random starts, with scissor lifts: success and steps
+    solutions   all solutions of arms and platforms: time, and how often some are missed
     size        robots scaled from 1e-4 to 1000 of their size: success and steps
     rounding    mechanisms with geometry of 3 to 6 decimals, compared with exact ones
     structure   time to change the structure of a robot between solves
@@ -52,6 +53,7 @@ MODULES = {
     'nearest': 'nearest',
     'tolerance': 'tolerance',
     'starts': 'random_starts',
+    'solutions': 'solutions',
     'size': 'size',
     'rounding': 'rounding',
     'structure': 'update_structure',
