@@ -325,6 +325,8 @@ class Solution:
     (True, True, 'CONVERGED', 'tool_link')
     >>> solution.active_limits, solution.closure_errors, solution.rounding_gaps, solution.nearest
     ((), {}, {}, None)
+    >>> solution.proof, solution.searched  # out of reach: why, or the share of the search done
+    ('', 1.0)
     >>> solution.iterations < 50, solution.closing_iterations, solution.starts
     (True, 0, 1)
     >>> list(solution.as_dict())[:2], list(solution.goal_errors), solution.condition_number > 1.0

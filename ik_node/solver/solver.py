@@ -122,8 +122,16 @@ class Solver:
 
     _internal = (
         *('accept', 'arrays_for', 'batch_work', 'checked_q', 'checked_rows', 'copied_q'),
-        *('describe', 'follow_masters', 'go_on_from', 'lock', 'prepared_call', 'problem_for'),
-        *('revision', 'task', 'tree'),
+        *(
+            'describe',
+            'follow_masters',
+            'go_on_from',
+            'lock',
+            'modes',
+            'prepared_call',
+            'problem_for',
+        ),
+        *('problem_for', 'revision', 'task', 'tree'),
     )
     __dir__ = public_names
 
