@@ -329,6 +329,8 @@ private:
   {
     const moveit::core::JointModelGroup * group = model.getJointModelGroup(group_name_);
     std::string why;
+    robot_.reset();
+    pool_.clear();
     if (group == nullptr) {
       return "there is no such group in the robot model";
     }
@@ -365,7 +367,7 @@ private:
     for (const std::string & tip : tip_frames_) {
       goals_.push_back(robot_->find(IK_NODE_GOALS, tip));
     }
-    if (goals.size() != goals_.size() || !std::is_permutation(
+    if (goals.empty() || goals.size() != goals_.size() || !std::is_permutation(
         goals.begin(), goals.end(), tip_frames_.begin()))
     {
       return "the tips (" + listed(tip_frames_) + ") are not the goals (" + listed(goals) +
@@ -493,11 +495,16 @@ private:
   }
 
   // Draw another start: motors at random within their limits, at most `reach` away from a centre
-  // that is finite; passive joints as in the file.
-  void draw(Work & work, const double * centre, double reach) const
+  // that is finite; passive joints as in the file. Kept ones have the values of the last result.
+  void draw(
+    Work & work, const double * centre, double reach, const std::vector<bool> & kept) const
   {
     for (const std::size_t place : places_) {
       double low = work.lower[place], high = work.upper[place];
+      if (!kept.empty() && kept[place]) {
+        work.q[place] = work.problem.q()[place];
+        continue;
+      }
       if (has_motors_ && !robot_->is_actuated(int(place))) {
         work.q[place] = std::clamp(start_[place], low, high);
         continue;
@@ -511,13 +518,34 @@ private:
     ik_node_follow(robot_->get(), work.q.data());
   }
 
-  // Solve from work.q until the answer or the deadline.
-  int solve(Work & work, Clock::time_point deadline) const
+  // Return which joints move no tip that is away from its pose.
+  std::vector<bool> reaching(Work & work) const
+  {
+    constexpr double kReached = 1e-5;  // [m, rad]
+    const std::size_t count = start_.size();
+    std::vector<bool> kept(count, true);
+    std::vector<double> jacobian(6 * count);
+    for (std::size_t tip = 0; tip < goals_.size(); tip++) {
+      const ik_node::Residual error = work.problem.goal_error(goals_[tip]);
+      if (std::max(error.position, error.orientation) < kReached) {
+        continue;
+      }
+      const int link = robot_->find(IK_NODE_LINKS, tip_frames_[tip]);
+      work.problem.jacobian(work.problem.q(), link, jacobian.data());
+      for (std::size_t k = 0; link >= 0 && k < jacobian.size(); k++) {
+        kept[k % count] = kept[k % count] && jacobian[k] == 0.0;
+      }
+    }
+    return kept;
+  }
+
+  // Solve from work.q until the answer or the deadline, or until the first start has failed.
+  int solve(Work & work, Clock::time_point deadline, bool one_start) const
   {
     ik_node::Problem & problem = work.problem;
     int status = problem.solve(work.q.data(), work.positions.data(), work.quats.data(), kSlice);
     while (status == IK_NODE_RUNNING) {
-      if (Clock::now() >= deadline) {
+      if (Clock::now() >= deadline || (one_start && problem.starts() > 1)) {
         problem.interrupt();
         status = problem.resume();
         break;
@@ -539,7 +567,7 @@ private:
       Clock::now() + std::chrono::duration_cast<Clock::duration>(
       std::chrono::duration<double>(std::clamp(timeout, 0.0, 1e6)));
     code.val = Code::NO_IK_SOLUTION;
-    if (!robot_ || goals_.empty()) {
+    if (!robot_) {
       return refuse("the plugin is not initialized");
     }
     if (poses.size() != goals_.size() || seed.size() != joints_.size() ||
@@ -566,7 +594,9 @@ private:
     }
     const std::vector<double> centre = work->q;
     for (int attempt = 0;; attempt++) {
-      const int status = solve(*work, deadline);
+      // Of several tips, those that a start did not reach get another start by themselves.
+      const bool one_start = goals_.size() > 1 && timeout < kOnce && attempt % 4 < 3;
+      const int status = solve(*work, deadline, one_start);
       if (status < 0) {
         return refuse(std::string("a pose cannot be solved: ") + ik_node_text(status));
       }
@@ -591,7 +621,9 @@ private:
       }
       // A redundant arm has other solutions near by, which take the fewest steps to find.
       const bool near = attempt % 2 == 0 && status == IK_NODE_CONVERGED;
-      draw(*work, near ? work->problem.q() : centre.data(), near ? kNear : kNone);
+      const std::vector<bool> kept =
+        status == IK_NODE_CONVERGED || !one_start ? std::vector<bool>() : reaching(*work);
+      draw(*work, near ? work->problem.q() : centre.data(), near ? kNear : kNone, kept);
     }
   }
 
