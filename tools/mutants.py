@@ -58,7 +58,10 @@ MORE_TESTS = {
     'kernels/out_of_reach.py': ['test/solver/test_unreachable.py'],
     'kernels/path.py': ['test/solver/batch/test_path.py', 'test/solver/batch/test_paths.py'],
     'kernels/redundant.py': ['test/solver/test_rounding.py', 'test/solver/problem'],
-    'kernels/start.py': ['test/solver/test_traps.py', 'test/solver/test_joint_wrap.py'],
+    'kernels/start.py': [
+        'test/solver/test_traps.py',
+        'test/solver/test_targets_and_priorities.py',
+    ],
     'kernels/transmit.py': ['test/transmission'],
     'kernels/velocity.py': ['test/solver/test_velocity.py'],
     'kernels': ['test/solver/test_goal_kinds.py', 'test/solver/test_closed_form.py'],

@@ -1,7 +1,8 @@
-"""Coupled joints share a variable, and limits of followers limit their masters."""
+"""Coupled joints: followers of one master limit it, and sums of several are exact."""
 
-from ik_node.errors import OptionError
+from ik_node.errors import OptionError, TopologyError
 from ik_node.kernels.layout import JOINT_LOWER, JOINT_UPPER
+from ik_node.model.dof import DOF
 from ik_node.model.rotation import matrix_to_quat
 from ik_node.robot import load_robot
 from ik_node.solver.problem.joint_table import JointTable
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from support.building import Mechanism
 from support.mechanisms import MECHANISMS
+from support.sums import chained, corexy, planetary, wrist
 
 
 def pair(coefficients, master=(-9, 9), follower=(-9, 9)):
@@ -142,3 +144,190 @@ def test_master_stays_in_the_interval_of_its_start(start, kept):
         "joint 'a': joints that follow it are within their limits only in [-2, 0.5],"
     )
     assert f'it stays in [{kept[0]:g}, {kept[1]:g}], where it starts' in note
+
+
+ALL = (wrist, corexy, planetary, chained)
+
+
+def gap(m, q):
+    """Return by how much the worst value misses its coupling."""
+    return m.naive(m.solver().joint_names, q).coupling_gap()
+
+
+def targets(m, count, seed=0):
+    """Return configurations that keep couplings and limits, and the poses of the goal there."""
+    solver, rng = m.solver(), np.random.default_rng(seed)
+    found = []
+    while len(found) < count:
+        q = m.random_q(solver.joint_names, rng, 0.8)
+        there = m.naive(solver.joint_names, q, follow=True)
+        followed = np.array([there.values[j][dof] for j, dof in solver.tree.owner])
+        low, high = solver.limits()
+        if (followed >= low).all() and (followed <= high).all():
+            found.append((followed, m.pose_of('tool', solver.joint_names, followed)))
+    return found
+
+
+def test_goals_are_reached_with_exact_couplings():
+    """Each pose comes from a configuration within limits."""
+    for mechanism in ALL:
+        m = mechanism()
+        solver = m.solver()
+        low, high = solver.limits()
+        for _, pose in targets(m, 20):
+            solution = solver.solve_pose({'goal': pose})
+            assert solution.status is Status.CONVERGED, solution.message
+            assert gap(m, solution.q) <= 1e-14 * max(1.0, np.abs(solution.q).max())
+            assert (solution.q >= low).all()
+            assert (solution.q <= high).all()
+            assert max(m.naive(solver.joint_names, solution.q).error(m.goals['goal'], pose)) < 1e-6
+
+
+def test_batch_and_prepared_call_give_the_bits_of_solve_pose():
+    """A coupling needs no work beside the kernel."""
+    for mechanism in ALL:
+        m = mechanism()
+        solver = m.solver()
+        poses = [pose for _, pose in targets(m, 5)]
+        wanted = [solver.solve_pose({'goal': pose}).q for pose in poses]
+        many = tuple(np.array(part) for part in zip(*poses, strict=True))
+        np.testing.assert_array_equal(solver.solve_batch({'goal': many}).q, wanted)
+        prepared = solver.prepare(['goal'])
+        np.testing.assert_array_equal([prepared(*pose).q for pose in poses], wanted)
+
+
+def test_limit_of_follower_binds():
+    """A goal beyond the limit of a value with several masters leaves that value at its limit."""
+    for mechanism in ALL:
+        m = mechanism()
+        solver = m.solver()
+        name = next(
+            n for n, joint in m.joints.items() if any(c.others for c in joint.couplings.values())
+        )
+        at = solver.joint_names.index(name)
+        q, pose = max(targets(m, 20), key=lambda found: found[0][at])
+        joint = m.joints[name]
+        most = 0.5 * (q[at] + joint.dof_values[joint.dof[0]])
+        joint.set_max_limit(joint.dof[0], most)
+        solution = solver.solve_pose({'goal': pose})
+        assert solution.q[at] <= most
+        assert gap(m, solution.q) <= 1e-14
+
+
+def test_motors_drive_the_wrist_and_the_wrist_its_motors():
+    """Both the joints that follow and those that they follow can be driven."""
+    m = wrist()
+    solver = m.solver()
+    names = solver.joint_names
+    forward = dict(zip(names, solver.drive({'left': 0.9, 'right': 0.5}).q, strict=True))
+    assert forward['pitch'] == pytest.approx((0.9 + 0.5) / 4.0, abs=1e-12)
+    assert forward['roll'] == pytest.approx((0.9 - 0.5 - 0.2) / 2.0, abs=1e-12)
+    assert gap(m, solver.drive({'left': 0.9, 'right': 0.5}).q) <= 2e-15
+    back = solver.drive({'pitch': 0.35, 'roll': 0.1})
+    assert back.status is Status.CONVERGED
+    assert back.q[names.index('left')] == pytest.approx(0.9, abs=1e-14)
+
+
+def test_transmission_has_the_matrix_of_the_couplings():
+    """Positions, velocities and efforts, the last by virtual work."""
+    for mechanism, motors, joints, ratio in [
+        (wrist, 'left right', 'pitch roll', [[0.25, 0.25], [0.5, -0.5]]),
+        (wrist, 'pitch roll', 'left right', [[2.0, 1.0], [2.0, -1.0]]),
+        (corexy, 'motor0 motor1', 'x y', [[0.01, 0.01], [0.01, -0.01]]),
+        (planetary, 'sun ring', 'carrier planet', [[1 / 3, 2 / 3], [-4 / 3, 4 / 3]]),
+    ]:
+        from ik_node.transmission.transmission import Transmission
+
+        m = mechanism()
+        solver = m.solver()
+        between = Transmission(solver, motors.split(), joints.split())
+        start = solver.q
+        np.testing.assert_allclose(between.jacobian(start), ratio, atol=1e-12)
+        rates, efforts = np.array((0.3, -0.2)), np.array((2.0, 5.0))
+        position, moved = np.array((0.3, 0.4)), np.array((0.5, 0.3))
+        here, there = between.to_joints(position, rates), between.to_joints(moved)
+        np.testing.assert_allclose(here.joint_velocity, np.array(ratio) @ rates, atol=1e-12)
+        np.testing.assert_allclose(
+            there.joint_position - here.joint_position, ratio @ (moved - position), atol=1e-10
+        )
+        back = between.to_actuators(here.joint_position, effort=efforts)
+        np.testing.assert_allclose(back.actuator_effort, np.array(ratio).T @ efforts, atol=1e-12)
+        np.testing.assert_allclose(back.actuator_position, position, atol=1e-10)
+
+
+def test_velocities_keep_couplings():
+    """Rates of followers are those of finite differences."""
+    for mechanism in ALL:
+        m = mechanism()
+        solver = m.solver()
+        q, _ = targets(m, 1)[0]
+        twist = (np.array((0.01, 0.02, 0.0)), np.array((0.0, 0.0, 0.0)))
+        rates = solver.velocity({'goal': twist}, q).velocity
+        ahead, behind = q + 1e-6 * rates, q - 1e-6 * rates
+        assert np.abs(rates).max() > 1e-3
+        assert max(gap(m, ahead), gap(m, behind)) < 1e-10
+
+
+def test_path_keeps_couplings_and_largest_speeds_of_followers():
+    """The motor of a wrist is the slowest of its joints."""
+    m = wrist()
+    m.joints['left'].max_velocity[DOF.EY] = 0.5
+    solver = m.solver()
+    start = solver.q
+    end, _ = targets(m, 1)[0]
+    steps = np.linspace(0.0, 1.0, 20)[:, None]
+    poses = [m.pose_of('tool', solver.joint_names, start + t * (end - start)) for t in steps]
+    path = solver.solve_path({'goal': tuple(map(np.array, zip(*poses, strict=True)))}, dt=0.001)
+    assert path.converged.all()
+    assert max(gap(m, q) for q in path.q) <= 1e-14
+    at = solver.joint_names.index('left')
+    assert (np.abs(np.diff(path.q[:, at])) <= 0.5 * np.diff(path.times) * (1 + 1e-9)).all()
+
+
+def test_start_that_violates_couplings_is_corrected():
+    """Values that follow are ignored in q0, as those of a mimic joint are."""
+    m = chained()
+    solver = m.solver()
+    q, pose = targets(m, 1)[0]
+    broken = q.copy()
+    for name in ('mimic', 'first', 'second'):
+        broken[solver.joint_names.index(name)] += 0.2
+    first, second = (solver.solve_pose({'goal': pose}, start) for start in (q, broken))
+    np.testing.assert_allclose(first.q, second.q, atol=1e-12)
+
+
+def test_wheels_may_turn_many_times():
+    """A full turn of a master is none of its follower."""
+    m = planetary()
+    solution = m.solver().drive({'carrier': 40.0, 'planet': 160.0 - 0.5})
+    assert solution.status is Status.STALLED  # the ring has limits
+    m.joints['ring'].set_limits('EZ', -np.inf, np.inf)
+    solution = m.solver().drive({'carrier': 40.0, 'planet': 159.5}, steps=3000)
+    values = dict(zip(m.solver().joint_names, solution.q, strict=True))
+    assert solution.status is Status.CONVERGED
+    assert values['sun'] == pytest.approx(40.0 - 79.75, abs=1e-12)
+    _, pose = targets(m, 1)[0]
+    there = m.solver().solve_pose({'goal': pose}, q0=solution.q)
+    assert there.status is Status.CONVERGED
+    assert gap(m, there.q) <= 1e-13
+
+
+def test_sum_of_one_term_is_the_coupling_with_one_master():
+    """Terms of the same master add up."""
+    m = Mechanism('pair')
+    m.root('base')
+    a, b = m.joint('a', 'base', 'X'), m.joint('b', 'a_link', 'Y')
+    b.couple_sum('Y', [(a, 'X', 0.5), (a, 'X', (0.1, 0.25))], 0.2)
+    one = b.couplings[DOF.Y]
+    b.couple('Y', a, 'X', (0.1 + 0.2, 0.75))
+    assert (one.master, one.others) == (a, ())
+    assert one.coefficients == pytest.approx(b.couplings[DOF.Y].coefficients)
+
+
+def test_circle_through_a_sum_is_refused():
+    """The error names the joints."""
+    m = wrist()
+    with pytest.raises(TopologyError, match=r"'pitch' follows 'left' follows 'pitch'"):
+        m.joints['pitch'].couple_sum(
+            'EY', [(m.joints['left'], 'EY', 0.5), (m.joints['right'], 'EY', 0.5)]
+        )
