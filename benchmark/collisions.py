@@ -3,10 +3,10 @@ Goals that can be reached without collisions: success and time.
 
 Goals are poses of configurations that are free of contact, closed where there are loops; every
 solve starts at another of them. Robots: a 6-joint arm of the size of an xArm 6 with a table and a
-shelf; two arms on one box, beside a pole; a hexapod with thick legs; a humanoid with loops that
-avoids itself, with goals for hands and feet. Bodies are primitives. `coal` judges the answers if
-it is installed (PyPI: coal), otherwise our own distances do. Times are processor times. A line
-ends with how many answers are CONVERGED and in contact, which must be none.
+shelf; two arms on one box, beside a pole; a hexapod with thick legs and a post; a humanoid with
+loops that avoids itself, with goals for hands and feet. Bodies are primitives. `coal` judges the
+answers if it is installed (PyPI: coal), otherwise our own distances do. Times are processor times.
+A line ends with how many answers are CONVERGED and in contact, which must be none.
 """
 
 from __future__ import annotations
@@ -100,9 +100,12 @@ def two_arms() -> tuple[ik.Robot, list[str]]:
 
 
 def hexapod() -> tuple[ik.Robot, list[str]]:
-    """Return a hexapod with thick legs."""
+    """Return a hexapod with thick legs, and a post beside its platform."""
     robot = ik.load_robot('hexapod')
     add_limbs(robot, 0.007, 0.004)
+    robot.collisions.add_body('platform_link', ik.Cylinder(0.03, 0.004))
+    place = robot.forward(robot.q, 'platform_link')[:3, 3]
+    robot.collisions.add_obstacle(ik.Capsule(0.01, 0.1), place + np.array((0.043, 0.0, 0.0)))
     return robot, ['platform_link']
 
 

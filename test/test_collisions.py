@@ -274,6 +274,7 @@ def test_answer_that_cannot_be_free_names_the_pair_and_stays_at_the_margin(arm):
     assert 'ball' in found.nearest.pair
     assert found.nearest.d == pytest.approx(0.01, abs=1e-5)
     assert "'ball'" in found.message
+    assert "'ball'" in found.chains[0].message
     assert not arm.collisions.contacts(found.q, 0.01)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
+from threading import RLock
 from typing import Any, NamedTuple, Protocol
 
 from ik_node.display import public_names
@@ -251,6 +252,8 @@ class Collisions:
 
     def __init__(self, owner: Owner) -> None:
         self._owner = owner
+        # Solvers of several threads measure with one workspace.
+        self._lock = RLock()
         self._read = self._sampled = False
         self._bodies: list[Body] = []
         self._obstacles: dict[str, Body] = {}
@@ -266,13 +269,14 @@ class Collisions:
     __dir__ = public_names
 
     def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in vars(self).items() if k not in ('_model', '_arrays')} | {
+        return {k: v for k, v in vars(self).items() if k not in ('_model', '_arrays', '_lock')} | {
             '_tree': None,
             '_checked': None,
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
+        self._lock = RLock()
         self._forget()
 
     def __repr__(self) -> str:
@@ -483,12 +487,13 @@ class Collisions:
 
     def _moved(self) -> None:
         self.moves += 1
-        if self._checked is not None:
-            flat, bodies = self._checked[0], self._bodies
-            for at, body in enumerate(self._obstacles.values(), len(bodies)):
-                flat.frames[at] = _frame_of(body, np.eye(4))
-            if self._model is not None:
-                write_body_frames(*self._arrays, flat, 1.0)
+        with self._lock:
+            if self._checked is not None:
+                flat, bodies = self._checked[0], self._bodies
+                for at, body in enumerate(self._obstacles.values(), len(bodies)):
+                    flat.frames[at] = _frame_of(body, np.eye(4))
+                if self._model is not None:
+                    write_body_frames(*self._arrays, flat, 1.0)
         self._owner.collisions_changed(graph=False)
 
     def _forget(self) -> None:
@@ -665,16 +670,18 @@ class Collisions:
             [m].
 
         """
-        self._measure(np.array(q, dtype=np.float64), reach)
-        return self._model[1].copy() if self._model is not None else np.zeros((0, RESULT))
+        with self._lock:
+            self._measure(np.array(q, dtype=np.float64), reach)
+            return self._model[1].copy() if self._model is not None else np.zeros((0, RESULT))
 
     def nearest(self, q: Array, reach: float = FAR) -> Near | None:
         """Return the nearest pair at q, shape (nq,), within a reach [m]; None if there is none."""
-        at = self._measure(q, reach)
-        if at < 0 or self._model is None:
-            return None
-        row = self._model[1][at]
-        return Near(self, at, row.copy()) if row[0] <= reach else None
+        with self._lock:
+            at = self._measure(q, reach)
+            if at < 0 or self._model is None:
+                return None
+            row = self._model[1][at].copy()
+        return Near(self, at, row) if row[0] <= reach else None
 
     def free_share(self, start: Array, end: Array, margin: float) -> float:
         """

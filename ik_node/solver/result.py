@@ -213,7 +213,7 @@ class SolveResult:
         if self.status is Status.CONVERGED:
             starts = f' and {self.starts} starts' if self.starts > 1 else ''
             text = f'CONVERGED after {counted(self.iterations, "step")}{starts}'
-            return text + explained(self.rounding_gaps)
+            return text + explained(self.rounding_gaps) + self._near
         why = _ENDED.get((self.status, self._ended), _WHY[self.status])
         text = f'{self.status.name}: {why}'
         # An open loop is named before a goal, because goals are meaningless while a loop is open.
@@ -230,7 +230,11 @@ class SolveResult:
         if self.starts > 1:
             no_more = _NO_MORE_STARTS.get(self._ended, 'all that were allowed')
             text += f'; the search ended after {self.starts} starts, {no_more}'
-        return text
+        return text + self._near
+
+    @property
+    def _near(self) -> str:
+        return '' if self.nearest is None else f'; {self.nearest}'
 
 
 def _residuals(
@@ -509,12 +513,13 @@ class Solution:
     def message(self) -> str:
         """Return a sentence that gives the status of the worst chain and its reason."""
         note = f'; {self._more.note}' if self._more.note else ''
-        note += '' if self.nearest is None else f'; {self.nearest}'
+        near = '' if self.nearest is None else f'; {self.nearest}'
         if self._more.reason:
-            return f'{self.status.name}: {self._more.reason}{note}'
+            return f'{self.status.name}: {self._more.reason}{note}{near}'
         worst = max(self.chains, key=lambda chain: (chain.status, chain.iterations), default=None)
-        text = 'CONVERGED: no closure or goal takes part' if worst is None else worst.message
-        return text + note
+        if worst is None:
+            return f'CONVERGED: no closure or goal takes part{note}{near}'
+        return worst.message + note
 
 
 @dataclass(frozen=True)
