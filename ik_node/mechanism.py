@@ -683,6 +683,9 @@ class _Bodied:
     def q(self) -> Array:
         return self._mechanism.q
 
+    def checked(self, q: Values) -> Array:
+        return self._mechanism._solver.checked_q(q)
+
     def collision_tree(self) -> Tree:
         return self._mechanism._solver.tree
 

@@ -251,6 +251,8 @@ def load_robot(
         robot.file_gaps = pose.gaps()
         robot.description.notes += gap_notes(robot.file_gaps)
     if srdf is not None:
+        if not isinstance(srdf, (str, Path)):
+            raise OptionError('srdf', srdf, 'the path of an SRDF, or its text')
         text, name = (srdf, '<text>') if str(srdf).lstrip().startswith('<') else (None, str(srdf))
         try:
             pairs = read_srdf(Path(srdf).read_bytes() if text is None else str(text), name)

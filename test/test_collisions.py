@@ -179,7 +179,11 @@ def test_obstacle_name_must_be_free_and_its_shape_a_shape(arm):
     with pytest.raises(OptionError):
         arm.collisions.add_obstacle('ball')
     with pytest.raises(OptionError):
+        arm.collisions.add_obstacle(ik.Sphere(0.1), name=['ball'])
+    with pytest.raises(OptionError):
         arm.collisions.add_body('l1', ik.HalfSpace())
+    with pytest.raises(OptionError):
+        ik.load_robot(arm_text(), srdf=3)
     arm.collisions.remove('ball')
     with pytest.raises(UnknownFrameError):
         arm.collisions.remove('ball')

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ik_node.errors import OptionError
 from ik_node.kernels.distance import BOX, CYLINDER, ENDLESS, HALF_SPACE, HULL, POINT, SEGMENT
-from ik_node.model.given import numbers
+from ik_node.model.given import is_number, numbers
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -54,11 +54,7 @@ class Core(NamedTuple):
 def _sizes(what: str, *given: object) -> None:
     """Raise OptionError unless all sizes are numbers above 0 and not too large."""
     for value in given:
-        try:
-            fine = 0.0 < float(value) <= LARGEST  # type: ignore[arg-type]
-        except (TypeError, ValueError):
-            fine = False
-        if not fine:
+        if not is_number(value) or not 0.0 < float(value) <= LARGEST:  # type: ignore[arg-type]
             raise OptionError(what, value, f'sizes above 0 and up to {LARGEST:g} m')
 
 
@@ -275,6 +271,13 @@ class Mesh:
 
     path: str | Path
     scale: float | Sequence[float] = 1.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.path, (str, Path)):
+            raise OptionError('Mesh', self.path, 'the path of a file')
+        scale = numbers('Mesh scale', self.scale)
+        if scale.shape not in ((), (3,)) or not (np.abs(scale) <= LARGEST).all():
+            raise OptionError('Mesh scale', self.scale, 'one or three finite factors')
 
     def core(self) -> Core:
         """Return the shape as the kernels take it; see `Hull`."""

@@ -177,6 +177,9 @@ class Owner(Protocol):
     def q(self) -> Array:
         """Return all joint values [rad or m]."""
 
+    def checked(self, q: Any) -> Array:
+        """Return a copy of q as an array; raise ShapeError if it is none."""
+
     def collision_tree(self) -> Tree:
         """Return the tree of the robot's graph."""
 
@@ -195,6 +198,10 @@ def _check_shape(shape: object, allowed: str, refused: type | None = None) -> No
     fine = hasattr(shape, 'core') and not isinstance(shape, type)
     if not fine or (refused is not None and isinstance(shape, refused)):
         raise OptionError('shape', shape, f'an object of {allowed}')
+
+
+def _is_text(name: object) -> bool:
+    return isinstance(name, str)
 
 
 def _matrix(pose: Any) -> Array:
@@ -425,7 +432,7 @@ class Collisions:
         if name is None:
             free = (f'obstacle{k}' for k in range(1, len(names) + 2))
             name = next(each for each in free if each not in names)
-        if name in names:
+        if not _is_text(name) or name in names:
             raise OptionError('name', name, 'a name that no link and no obstacle has')
         body = Body(name, shape, _matrix(pose), None)
         self._obstacles[name] = body
@@ -543,7 +550,7 @@ class Collisions:
     def _choose(self, one: str, other: str, rule: str | None) -> None:
         known = [*self._links(), *self._obstacles]
         for name in (one, other):
-            if name not in known:
+            if not _is_text(name) or name not in known:
                 raise UnknownFrameError(name, known, 'link or obstacle')
         self._chosen[frozenset((one, other))] = rule
         self._changed()
@@ -650,7 +657,7 @@ class Collisions:
         []
 
         """
-        rows = self.measured(self._owner.q if q is None else q, reach)
+        rows = self.measured(self._owner.q if q is None else self._owner.checked(q), reach)
         near = np.flatnonzero(rows[:, 0] <= reach)
         order = near[np.argsort(rows[near, 0], kind='stable')]
         return [self.distance_of(int(at), rows[at]) for at in order]

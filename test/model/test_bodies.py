@@ -30,6 +30,8 @@ NAN, INF = float('nan'), float('inf')
         lambda: Box((1.0, 2.0, 0.0)),
         lambda: Hull([(0, 0, 0), (1, 0, 0), (0, 1, 0)]),
         lambda: Hull([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, INF)]),
+        lambda: Mesh(3),
+        lambda: Mesh('hand.stl', NAN),
         lambda: Mesh('no_such_file.stl').core(),
     ],
 )
