@@ -155,7 +155,7 @@ def _pinv(jacobian: Array) -> Array:
 
 
 def pseudo_inverse(run: Run) -> Iterator[None]:
-    """Step by Delta x = J^+ e; when all goals are met, in the null space, see `NullSpace`."""
+    """Step by Delta x = J^+ e; when all goals are met, in the null space."""
     here = run.here
 
     def choose(rows: Rows, _: Mask) -> Array:
@@ -175,7 +175,7 @@ def damped_least_squares(run: Run) -> Iterator[None]:
     `adaptive_damping` lambda^2 = mu f(x) (Sugihara 2011), and mu follows the gain ratio rho,
     theory.md, eq. (8) (Levenberg-Marquardt). Without it lambda = `damping_factor`, and every step
     is accepted until the cost f grows by more than `diverge_threshold`. When all goals are met,
-    the steps follow in the null space, see `NullSpace`.
+    the steps follow in the null space.
     """
     here, options = run.here, run.options
     scale = options.damping_factor
@@ -238,70 +238,25 @@ _FAR = 1e6
 
 
 def _steps_with_null_space(run: Run, reach: Callable[[], float]) -> Iterator[None]:
-    here, null_space = run.here, NullSpace(run.here)
-    moved = inf
-    while True:
-        run.report(moved, pending=bool(null_space.stages), extra=null_space.distance)
-        yield
-        moved = null_space.step() if here.within_tolerance else reach()
-
-
-class NullSpace:
     """
-    The steps Delta x = J^+ e + (I - J^+ J) g (x* - x), theory.md, section 9.
+    Take steps of `reach` to the goals, and when they are met, steps in their null space.
 
-    x* are the joint targets with g = 1 in the first stage, and the rest pose with
-    g = `rest_pose_factor` in the second one, in which joints with a target stay fixed.
+    These are Delta x = J^+ e + (I - J^+ J) g (x* - x), theory.md, section 9. x* are the joint
+    targets with g = 1 in the first stage, and the rest pose with g = `rest_pose_factor` in the
+    second one, in which joints with a target stay fixed. A step after which closures and goals
+    cannot be met again, or that does not approach x*, is undone, and the next step is half as
+    long.
     """
+    here = run.here
+    stages = sorted(set(here.preference.tolist()) - {PREFERS_NOTHING})
 
-    def __init__(self, here: Iterate) -> None:
-        self._here, self._share = here, 1.0
-        self.stages = sorted(set(here.preference.tolist()) - {PREFERS_NOTHING})
-        if self.stages:
-            here.settle_on(self.stages[0])
+    def distance() -> float:
+        # Half the weighted square of x* - x, plus a large cost for each stage to come.
+        step = here.preferred_step
+        return len(stages) * _FAR + 0.5 * float(here.pull @ (step * step)) if stages else 0.0
 
-    @property
-    def distance(self) -> float:
-        """Return half the weighted square of x* - x, plus a large cost for each stage to come."""
-        here = self._here
-        if not self.stages:
-            return 0.0
-        return len(self.stages) * _FAR + 0.5 * float(
-            here.pull @ (here.preferred_step * here.preferred_step)
-        )
-
-    def step(self) -> float:
-        """
-        Take a step between two iterates that meet all closures and goals; return its size.
-
-        A step after which closures and goals cannot be met again, or that does not approach the
-        preferences, is undone, and the next step is half as long.
-        """
-        here = self._here
-        x, before = here.x.copy(), self.distance
-        moved = here.move(self._chosen(self._share))
-        for _ in range(_CORRECTIONS):
-            if here.within_tolerance:
-                break
-            here.move(self._chosen(0.0))
-        gained = before - self.distance
-        if here.within_tolerance and gained > 0.0:
-            self._share = min(2.0 * self._share, 1.0)
-            done = gained < _LEAST_GAIN * (before - len(self.stages) * _FAR)
-        else:
-            here.go_to(x)
-            self._share *= 0.5
-            done = self._share < _LEAST_SHARE or moved == 0.0
-        if done:
-            self.stages, self._share = self.stages[1:], 1.0
-            if self.stages:
-                here.settle_on(self.stages[0])
-        # A solve that has a stage to come has not stalled.
-        return inf if self.stages else moved
-
-    def _chosen(self, share: float) -> Array:
-        here, now = self._here, self.stages[0]
-        rows = linear_rows(here)
+    def chosen(share: float) -> Array:
+        now = stages[0]
         preferred = np.where(here.preference == now, share * here.gain * here.preferred_step, 0.0)
         fixed = (here.preference > PREFERS_NOTHING) & (here.preference < now)
 
@@ -309,4 +264,38 @@ class NullSpace:
             back, wish = _pinv(part.jacobian), preferred[free]
             return np.asarray(back @ (part.shortfall - part.jacobian @ wish) + wish)
 
-        return _shortened(step_within_bounds(here, rows, choose, fixed), _LONGEST)
+        return _shortened(step_within_bounds(here, linear_rows(here), choose, fixed), _LONGEST)
+
+    def corrected() -> bool:
+        for _ in range(_CORRECTIONS):
+            if here.within_tolerance:
+                break
+            here.move(chosen(0.0))
+        return here.within_tolerance
+
+    if stages:
+        here.settle_on(stages[0])
+    share, moved = 1.0, inf
+    while True:
+        run.report(moved, pending=bool(stages), extra=distance())
+        yield
+        if not here.within_tolerance:
+            moved = reach()
+            continue
+        x, before = here.x.copy(), distance()
+        moved = here.move(chosen(share))
+        met = corrected()
+        gained = before - distance()
+        if met and gained > 0.0:
+            share = min(2.0 * share, 1.0)
+            done = gained < _LEAST_GAIN * (before - len(stages) * _FAR)
+        else:
+            here.go_to(x)
+            share *= 0.5
+            done = share < _LEAST_SHARE or moved == 0.0
+        if done:
+            stages, share = stages[1:], 1.0
+            if stages:
+                here.settle_on(stages[0])
+        # A solve that has a stage to come has not stalled.
+        moved = inf if stages else moved
