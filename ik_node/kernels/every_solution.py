@@ -450,8 +450,9 @@ def zeros_of_normal(s: Solve, t: Search) -> int:
 
 
 @rare
-def write_weakest(s: Solve, t: Search) -> None:
-    """Write the direction of the smallest singular value at x to `weakest`."""
+def write_weakest(s: Solve, t: Search) -> float:
+    """Write the direction of the smallest singular value at x to `weakest`; return the value."""
+    size = 0.0
     for v in range(s.nv):
         s.fixed[v] = LOCKED if s.lower[v] == s.upper[v] else FREE
         t.weakest[v] = (1.0 + 0.1 * v) if s.fixed[v] == FREE else 0.0
@@ -464,6 +465,7 @@ def write_weakest(s: Solve, t: Search) -> None:
         size = sqrt(size)
         for v in range(s.nv):
             t.weakest[v] /= max(size, LEAST_DAMPING)
+    return 1.0 / sqrt(max(size, LEAST_DAMPING))
 
 
 @rare
@@ -498,9 +500,6 @@ def start_beyond_fold(s: Solve, t: Search) -> bool:
             along += weigh(s, c, r) * s.rhs[r] * s.trial[r]
             square += weigh(s, c, r) * s.rhs[r] * s.rhs[r]
     sigma = max(sqrt(square), 1e-9)
-    n = t.counts[COUNT_NEXT]
-    t.radius[n] = min(BASIN * sigma, WIDEST_BASIN)
-    t.numbers[NUMBER_NEAR] = max(t.numbers[NUMBER_NEAR], t.radius[n] * t.radius[n])
     bend = 2.0 * (along / sigma - sigma * PROBE) / (PROBE * PROBE)
     if abs(bend) * FARTHEST <= 2.0 * sigma:
         return False
@@ -616,7 +615,7 @@ def keep(s: Solve, t: Search) -> int:
     n, nv = t.counts[COUNT_FOUND], s.nv
     for v in range(nv):
         t.found[nv * n + v] = s.x[v]
-    t.hits[n], t.radius[n] = 0, 0.0
+    t.hits[n] = 0
     t.counts[COUNT_FOUND] += 1
     t.within[n] = 0
     bring_near_start(s, t)
@@ -714,7 +713,10 @@ def start_and_collect(s: Solve, t: Search) -> None:
         if n < 0:
             zeros = zeros_of_normal(s, t)
             t.counts[COUNT_BY_DRAW] += 1 if drawn and t.counts[COUNT_FOUND] > 0 else 0
+            radius = min(BASIN * write_weakest(s, t), WIDEST_BASIN)
             n = keep(s, t)
+            t.radius[n] = radius
+            t.numbers[NUMBER_NEAR] = max(t.numbers[NUMBER_NEAR], radius * radius)
             if zeros > 0 and is_continuum(s, t, n):
                 t.counts[COUNT_DIMENSION] = zeros
                 t.counts[COUNT_MOST] = min(t.counts[COUNT_MOST], SAMPLE)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 from ik_node.display import public_names
 from ik_node.errors import IkError, listed, OptionError, ShapeError
 from ik_node.kernels.layout import JOINT_WINDOW, LARGEST
+from ik_node.kernels.options import SEED
 from ik_node.kernels.solve_state import STATUS_REFUSED, STATUS_RUNNING
 from ik_node.model.frame import Frame
 from ik_node.model.given import ARRAY, FLOAT, numbers, whole_number
@@ -615,12 +616,14 @@ class Solver:
                 problem.set_goal(name, pose)
             start = self._graph.values() if q0 is None else self._graph.checked(q0)
             rows = table.rows if joints is None else table.rows_of(names_in('joints', joints))
-            options = self.options if seed is None else replace(self.options, seed=seed)
+            packed = self._graph.packed[1].copy()
+            if seed is not None:
+                packed[SEED] = whole_number('seed', seed)
             return solve_all(
                 problem,
                 table,
                 rows,
-                options.packed(),
+                packed,
                 start,
                 resolution=resolution,
                 miss=miss,
