@@ -16,7 +16,7 @@ from ik_node.kernels.layout import JOINT_WINDOW, LARGEST
 from ik_node.kernels.options import SEED
 from ik_node.kernels.solve_state import STATUS_REFUSED, STATUS_RUNNING
 from ik_node.model.frame import Frame
-from ik_node.model.given import ARRAY, FLOAT, numbers, whole_number
+from ik_node.model.given import ARRAY, FLOAT, numbers, one_of, whole_number
 from ik_node.model.pose_forms import position_and_quat
 from ik_node.model.redundancy import Redundancy
 from ik_node.model.revision import Revision
@@ -24,7 +24,15 @@ from ik_node.model.tree import Tree
 from ik_node.native.library import library
 from ik_node.solver.drive import drive, drive_freely
 from ik_node.solver.graph_reader import GraphReader, RobotLike
-from ik_node.solver.modes import closed_references, main_link, ModeChange, Modes, path_to_mode
+from ik_node.solver.modes import (
+    closed_references,
+    main_link,
+    ModeChange,
+    Modes,
+    nearest_singularity,
+    path_to_mode,
+    Singularity,
+)
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import check_mapping, names_in, refuse_q, Values
 from ik_node.solver.problem.chain_problem import ChainProblem
@@ -749,6 +757,47 @@ class Solver:
             turning = np.array(rotates) & (upper - lower >= 2.0 * np.pi)
             units = self._graph.problem(()).units
             return path_to_mode(modes, states, start, mode, places, units, turning, drive_to)
+
+    def nearest_singularity(self, q0: Values | None = None, kind: str = 'direct') -> Singularity:
+        """
+        Return the singularity nearest to a configuration with closed loops that Newton steps find.
+
+        Parameters
+        ----------
+        q0 : array_like, shape (nq,), or mapping of str to float, optional
+            [rad or m]; None = the joints' present values.
+        kind : {'direct', 'inverse'}
+            direct: the motors lose control (type II). inverse: the goal loses a direction (type
+            I).
+
+        Returns
+        -------
+        Singularity
+            Its configuration and distance, and which determinant vanishes.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> solver = ik.Solver(ik.load_robot('fivebar'))
+        >>> solver.nearest_singularity().distance > 0.1
+        True
+
+        """
+        one_of('kind', kind, ('direct', 'inverse'))
+        with self.lock:
+            start = self._graph.values() if q0 is None else self._graph.checked(q0)
+            modes, (loops, table, packed) = self.modes(), self.arrays_for(())
+
+            def close(q: Array) -> Array | None:
+                """Return q with closed loops; None = they stay open."""
+                answers = loops.run(q, table.rows, packed, 0.0)
+                met = all(answer.status is Status.CONVERGED for answer in answers)
+                return q if met else None
+
+            units = loops.units
+            return nearest_singularity(
+                modes, start, direct=kind == 'direct', units=units, close=close
+            )
 
     def _solve_in_mode(
         self, goals: Mapping[str, Pose], q0: Values | None, joints: Iterable[str] | None, mode: str

@@ -169,3 +169,22 @@ def test_answer_is_the_nearest_one_in_a_mode(mechanism):
     missing = solver.solve_pose({goal: pose}, states[0], mode='0/0')
     assert not missing.converged
     assert found.mode[0] in missing.message
+
+
+@pytest.mark.parametrize('kind', ['direct', 'inverse'])
+def test_nearest_singularity_is_singular_and_none_is_seen_nearer(mechanism, kind):
+    """Its determinant vanishes; the sign of none changes between states that are nearer."""
+    _, solver, states, determinants = mechanism
+    start = max(states, key=lambda q: np.abs(determinants(q)).min())
+    found = solver.nearest_singularity(start, kind)
+    values = determinants(found.q).reshape(-1)
+    own = values[:1] if kind == 'direct' else values[1:]
+    assert np.abs(own).min() < 1e-4
+    gaps = solver.solve_pose({}, found.q).closure_errors.values()
+    assert max(gap.position for gap in gaps) < 2e-6
+    np.testing.assert_allclose(np.linalg.norm(found.q - start), found.distance, rtol=1e-6)
+    ways = np.linalg.norm((states - start + np.pi) % (2 * np.pi) - np.pi, axis=1)
+    near = np.concatenate([start[None], states[ways < 0.9 * found.distance]])
+    signs = np.sign(determinants(near).reshape(len(near), -1))
+    signs = signs[:, :1] if kind == 'direct' else signs[:, 1:]
+    assert (signs == signs[0]).mean() > 0.95
