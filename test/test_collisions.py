@@ -380,6 +380,8 @@ def test_goal_dragged_through_a_wall_stops_at_it_within_the_largest_step():
         assert robot.forward(q, 'l6')[1, 3] < 0.3
     assert not found.converged
     assert 'wall' in found.nearest.pair
+    pose[1, 3] += 9.0
+    assert "'l6'" in solver.solve_pose({'l6': pose}, q).chains[0].proof
 
 
 def test_step_does_not_pass_through_a_thin_wall():
@@ -422,3 +424,18 @@ def test_free_share_of_a_way_ends_where_dense_samples_touch():
     samples = np.linspace(0.0, 1.0, 2001)
     touches = [bool(robot.collisions.contacts(q + s * (end - q))) for s in samples]
     assert share == pytest.approx(samples[touches.index(True)], abs=2e-3)
+
+
+def test_velocity_slows_down_before_a_wall():
+    """Velocity slows down before a wall."""
+    robot, q = walled_arm()
+    robot.add_goal('l6', name='tip', dof='Y')
+    solver, twist = ik.Solver(robot), {'tip': (0.0, 0.4, 0.0)}
+    assert solver.velocity(twist, q, 0.01).converged
+    for _ in range(150):
+        found = solver.velocity(twist, q, 0.01)
+        q = q + 0.01 * found.velocity
+        assert not robot.collisions.contacts(q)
+    assert not found.converged
+    assert robot.forward(q, 'l6')[1, 3] < 0.3
+    assert robot.collisions.distances(q)[0].d < 0.005

@@ -697,29 +697,28 @@ class Collisions:
         Conservative advancement (Mirtich 1996): no point of a body moves by more than the sum over
         the joints of their changes times its largest distance from their axes, and the next
         configuration to be measured is as far away as the distances allow. Pairs that are in
-        contact at the start do not count. Bodies may overlap by GRAZING on the way.
+        contact at the start may leave it. Others may overlap by GRAZING on the way.
         """
         delta, at = end - start, 0.0
         bounds = self._motion_bounds(np.maximum(np.abs(start), np.abs(end))) @ np.abs(delta)
         if not bounds.any():
             return 1.0
-        apart, reached = np.ones(len(bounds), bool), 0.0
+        least, way, reached = np.zeros(0), np.zeros(0), 0.0
         for step in range(MOST_SAMPLES):
             here = start + at * delta
             d = self.measured(here, margin + (1.0 - at) * float(bounds.max()) + GRAZING)[:, 0]
             d -= margin
             if step == 0:
-                apart = d >= -CONTACT
-            if (d[apart] < -GRAZING).any():
+                least = np.minimum(d, 0.0)
+                way = np.where(d < -CONTACT, CONTACT, GRAZING)
+            if (d < least - way).any():
                 return reached
-            reached = at
+            if not (d < least - CONTACT).any():
+                reached = at
             if at == 1.0:
-                return 1.0
-            free = np.clip(d, 0.0, FAR) + GRAZING
-            at = min(
-                1.0,
-                at + float(np.min(free[apart] / np.maximum(bounds[apart], 1e-100), initial=1.0)),
-            )
+                return reached
+            free = np.clip(d - least, 0.0, FAR) + GRAZING
+            at = min(1.0, at + float(np.min(free / np.maximum(bounds, 1e-100), initial=1.0)))
         return reached
 
     def _motion_bounds(self, travel: Array) -> Array:

@@ -877,7 +877,8 @@ class Solver:
             beyond a limit are moved to it, and coupled values follow their masters.
         dt : float, optional
             Time [s] for which the velocities are to be applied: q + dt * velocity is within the
-            position limits. None = a joint at a limit does not move beyond it.
+            position limits, and if collisions are avoided, all velocities are scaled so that no
+            bodies come into contact. None = a joint at a limit does not move beyond it.
 
         Returns
         -------

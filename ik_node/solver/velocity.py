@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ik_node.display import html_table, html_text, public_names, Rows, table
 from ik_node.errors import listed, OptionError, ShapeError, shown
 from ik_node.kernels.layout import LARGEST
-from ik_node.kernels.solve_state import STATUS_REFUSED
+from ik_node.kernels.solve_state import STATUS_REFUSED, STATUS_STALLED
 from ik_node.kernels.velocity import BOUND_NONE, BOUND_POSITION, BOUND_VELOCITY
 from ik_node.model.by_name import ByName
 from ik_node.model.given import elements, is_number, numbers
@@ -212,7 +212,33 @@ def solve_velocity(
         if status == STATUS_REFUSED:
             _refuse(chain, q, speeds)
         answers.append((chain.names, status, chain.errors.copy()))
+    if problem.avoidance is not None and period > 0.0:
+        _slow_down(problem, q, period, rates, answers)
     return VelocitySolution(rates, answers, perf_counter() - started, problem.tree.names)
+
+
+def _slow_down(
+    problem: Problem,
+    q: Array,
+    period: float,
+    rates: Array,
+    answers: list[tuple[ChainNames, int, Array]],
+) -> None:
+    """
+    Scale velocities so that no two bodies come nearer than the margin within a period [s].
+
+    What a goal misses is then at most the part of its twist that is taken away.
+    """
+    avoidance = problem.avoidance
+    share = 1.0 if avoidance is None else avoidance.free_share(q, q + period * rates[0])
+    if share == 1.0:
+        return
+    rates[0] *= share
+    for index, chain in enumerate(problem.chains):
+        names, status, errors = answers[index]
+        twists = chain.twists.reshape(-1, 2, 3)
+        missed = share * errors + (1.0 - share) * np.linalg.norm(twists, axis=2).ravel()
+        answers[index] = names, max(status, STATUS_STALLED), missed
 
 
 def _refuse(chain: ChainProblem, q: Array, speeds: Array) -> None:

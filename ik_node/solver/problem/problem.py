@@ -18,9 +18,12 @@ from ik_node.kernels.layout import (
     CON_TRANSLATION_TOLERANCE,
     CON_WEIGHT,
     RECORD,
+    RECORD_ENDED,
     RECORD_STATUS,
 )
+from ik_node.kernels.out_of_reach import PROOFS
 from ik_node.kernels.solve_state import (
+    ENDS,
     GOES_ON,
     INTERRUPTED,
     LEFT_DAMPING,
@@ -388,6 +391,13 @@ class Avoidance:
         """
         rows, made = self._rows[at], record.copy()
         made[:RECORD] = whole[:RECORD]
+        # A proof names a goal and a closure by their indices.
+        proof, made[RECORD_ENDED] = divmod(whole[RECORD_ENDED], ENDS)
+        closure, goal = divmod(int(proof) // PROOFS, len(self.whole.chains[0].requests))
+        if proof and goal in rows:
+            closure = rows.index(closure) if closure in rows else 0
+            place = rows.index(goal) + len(rows) * closure
+            made[RECORD_ENDED] += ENDS * (proof % PROOFS + PROOFS * place)
         errors = whole[RECORD:].reshape(-1)[: 2 * len(self.whole.chains[0].requests)]
         made[RECORD : RECORD + 2 * len(rows)] = errors.reshape(-1, 2)[rows].ravel()
         return made
