@@ -169,6 +169,7 @@ class IkRequest:
     held: str  # Values that are held, and why, for the message without a solution; '' = none.
     closures: Mapping[str, bool]  # For each loop, whether it is closed.
     options: SolverOptions  # Solver options with the time budget of this request.
+    choice: str = 'nearest'  # Which of all solutions, see the parameter solve_ik_choice.
     checks_collisions: bool = False  # True if the client requested an answer without collisions.
 
 
@@ -425,6 +426,7 @@ def read_request(
         held='; '.join(held),
         closures={name: closure.enabled for name, closure in model.robot.closures.items()},
         options=_options(settings.options, request.timeout),
+        choice=settings.solve_ik_choice,
         checks_collisions=bool(request.avoid_collisions),
     )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
-import dataclasses
 from functools import partial
 import time
 from time import perf_counter
@@ -36,9 +35,8 @@ from rclpy.node import Node
 # Link, wanted axes, whose axes, the pose of the goal's frame in the link, and tolerances.
 Shape = tuple[str, str, str, tuple[float, ...], tuple[float, ...] | None]
 
-# Number of further solves for a solution nearer to the seed, if a restart was needed.
-FURTHER_SOLVES = 8
-LARGEST_SEED = 2**31 - 2
+# Probability with which a solution may be missed where all of them are looked for.
+SEARCHED = 0.01
 
 
 class IkCopy:
@@ -98,24 +96,28 @@ class IkCopy:
         return IkAnswer(IkCode.SUCCESS, message, q)
 
     def _solve(self, goals: Mapping[str, Pose], ik_request: IkRequest) -> Solution:
-        """Solve from the seed; after a restart, also look for a solution nearer to the seed."""
+        """Solve from the seed; after a restart, or for another choice, look at all solutions."""
         begin = perf_counter()
         options, start, solver = ik_request.options, ik_request.seed.q, self._solver
         solver.options = options
         best = solver.solve_pose(goals, q0=start, joints=ik_request.movable)
-        if best.status is not Status.CONVERGED or best.starts == 1:
+        nearest = ik_request.choice == 'nearest'
+        first = best.status is not Status.CONVERGED or (nearest and best.starts == 1)
+        if first or options.avoid_collisions:
             return best
-        for number in range(1, FURTHER_SOLVES + 1):
-            left = options.time_budget - (perf_counter() - begin)
-            if left <= 0.0:
-                break
-            seed = (options.seed + number) % LARGEST_SEED
-            solver.options = dataclasses.replace(options, seed=seed, time_budget=left)
-            other = solver.solve_pose(goals, q0=start, joints=ik_request.movable)
-            nearer = np.linalg.norm(other.q - start) < np.linalg.norm(best.q - start)
-            if other.status is Status.CONVERGED and nearer:
-                best = other
-        return best
+        left = options.time_budget - (perf_counter() - begin)
+        if left <= 0.0:
+            return best
+        sort = 'distance' if nearest else ik_request.choice
+        found = solver.solve_all(
+            goals, start, ik_request.movable, seconds=left, miss=SEARCHED, sort=sort
+        )
+        if not len(found):
+            return best
+        distance = np.linalg.norm(found.q[0] - start)
+        nearer = distance < np.linalg.norm(best.q - start)
+        chosen: Solution = found[0] if nearer or not nearest else best
+        return chosen
 
     def _goals(
         self, link: str, pose: Pose, goals: Sequence[GoalSettings]

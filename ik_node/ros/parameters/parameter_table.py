@@ -212,6 +212,9 @@ on_stale = 'hold', one of hold stop ignore
     Reaction to stale input. hold: keep a stale goal at the pose of its link, solve from the last
     solution, repeat the last command. stop: publish no ~/joint_states and no commands. ignore:
     continue.
+solve_ik_choice = 'nearest', one of nearest limits condition
+    Which of all solutions ~/solve_ik answers with: the nearest to the seed, the farthest from the
+    limits, or the best conditioned.
 publish_on = 'always', one of always converged
     When ~/joint_states is published; without convergence hardware outputs repeat the last command.
 max_joint_velocity = 0.0, 0 to 1

@@ -4,6 +4,7 @@ import math
 
 from builtin_interfaces.msg import Duration
 from ik_node.ros.moveit.ik_request import TIME_BUDGET
+from ik_node.solver import Solver
 import numpy as np
 import pytest
 from support.ik_asking import arm_text, Asking, moved, parts, settings_of
@@ -66,6 +67,20 @@ def test_nearest_of_several_solutions_is_returned(arm):
     arm.check(response, {'link6': wanted})
     away = np.abs(np.array(response.solution.joint_state.position) - seed).max()
     assert away == pytest.approx(1.395, abs=1e-3)
+
+
+@pytest.mark.parametrize('choice', ['limits', 'condition'])
+def test_choice_of_the_answer_is_a_parameter(arm, near, choice):
+    """The answer is the first of all solutions in that order, whatever the seed."""
+    arm.settings = settings_of(solve_ik_choice=choice)
+    answers = []
+    for seed in (BENT, -BENT):
+        response = arm.ask(asked(arm, near, values=seed))
+        arm.check(response, {'link6': near})
+        answers.append(response.solution.joint_state.position)
+    solver = Solver(arm.robot)
+    best = solver.solve_all({'link6': near}, sort=choice).q[0]
+    np.testing.assert_allclose(answers, [best, best], atol=1e-5)
 
 
 def test_solve_starts_at_the_seed(arm):
