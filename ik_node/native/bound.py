@@ -58,7 +58,7 @@ class BoundKernels:
         q, joints, _, positions, *_ = arrays
         n, starts, goals = len(q), len(joints), positions.shape[1]
         poses = (3, 3 * n * goals), (3, 4 * n * goals)
-        sizes = (2, n * self._nq), (2, starts * JOINT_ROWS * self._nq), (1, OPTION_COUNT)
+        sizes = (2, n * self._nq), (3, starts * JOINT_ROWS * self._nq), (1, OPTION_COUNT)
         for array, size in zip(arrays, (*sizes, *poses, (2, n * self._record)), strict=True):
             _check(array, *size)
         counts = n, starts, goals
