@@ -14,6 +14,7 @@ from ik_node.errors import merge_alike, OptionError, TopologyError
 from ik_node.model.attributes import fixed_array
 from ik_node.model.closure import Closure
 from ik_node.model.collisions import CollisionGeometry, Collisions
+from ik_node.model.constraint import describe_kinds
 from ik_node.model.dof import parse_dofs
 from ik_node.model.frame import Frame
 from ik_node.model.goal import Goal
@@ -248,12 +249,11 @@ class Mechanism:
             arguments it takes `name`, `weight`, `priority` and `tolerance`.
         name : str, optional
             Name of the goal; the link's name by default.
-        kind : {'frame', 'look_at', 'distance', 'centre_of_mass', 'cylinder'}
-            frame: the link has the goal's pose. look_at: the link's `axis` points at the goal's
-            origin, which is initially 1 m ahead. distance: the link's origin is at a `distance`
-            from the goal's origin, which is initially at the origin of `base`. centre_of_mass: the
-            centre of mass of the link and all links below it is at the goal's origin. cylinder:
-            the link's origin is at a `distance` from the goal's z axis, initially that of `base`.
+        kind : str
+            One of these, with frame A on the link, its z along `axis`, and frame B the goal.
+            {kinds}
+            The goal is initially at the link's pose, of look_at 1 m ahead, and at the origin of
+            `base` if the kind has a distance.
         dof : str, optional
             Constrained axes; None = all axes of the kind: 'X Y Z EX EY EZ' for a frame, 'X Y Z'
             for a centre of mass. The other kinds have no axes.
@@ -267,7 +267,7 @@ class Mechanism:
         axis : str or array_like, shape (3,)
             Axis of that frame, for kind look_at: X, Y, Z, -X, -Y, -Z or a direction.
         distance : float, optional
-            Target distance [m], for kinds distance and cylinder; None = the present distance.
+            Target distance [m] of kinds that have one; None = the present distance.
         weight : float
             Weight of the goal if not all goals can be met, 0 or more.
         priority : int
@@ -671,6 +671,12 @@ def _matrix_of(pose: Any) -> Array | None:
     frame = Frame('frame of a closure')
     frame.set_pose(pose)
     return frame.matrix
+
+
+if Mechanism.add_goal.__doc__ is not None:  # None with python -OO
+    Mechanism.add_goal.__doc__ = Mechanism.add_goal.__doc__.replace(
+        '{kinds}', describe_kinds('goal').replace('\n', '\n    ')
+    )
 
 
 class _Bodied:

@@ -17,6 +17,9 @@ class Kind(NamedTuple):
 
     Attributes
     ----------
+    about : str
+        What it asks of the link, or of the frames A on the link and B of the goal or closure; the
+        docstrings of users consist of it.
     use : {'goal', 'closure', 'joint', 'user'}
         Who makes it: `Robot.add_goal`, or any goal or closure by its attribute `kind`; a closure
         type, or a goal by that attribute; the reader, from limits and couplings of joints; a goal
@@ -42,6 +45,7 @@ class Kind(NamedTuple):
 
     """
 
+    about: str
     use: str
     axes: str = ''
     more: int = 0
@@ -55,22 +59,50 @@ class Kind(NamedTuple):
 
 
 KINDS: dict[str, Kind] = {
-    'frame': Kind('goal', ALL_AXES, drawn='axes', dragged='axes'),
-    'universal': Kind('closure', 'X Y Z', 1, counted='goal', drawn='cross', dragged='axes'),
-    'distance': Kind('goal', '', 1, 1, 1, has_distance=True, drawn='sphere', dragged='point'),
-    'look_at': Kind('goal', '', 2, 2, 0, drawn='sight', dragged='point'),
-    'centre_of_mass': Kind('goal', 'X Y Z', drawn='axes', dragged='axes'),
-    'cylinder': Kind(
-        'goal', '', 1, 1, 1, 'goal', has_distance=True, drawn='tube', dragged='point'
+    'frame': Kind(
+        'the axes of `dof` of both frames coincide', 'goal', ALL_AXES, drawn='axes', dragged='axes'
     ),
-    # Rows of a function of its user, see `user_rows`.
-    'user': Kind('user', drawn='handle', dragged='point'),
-    # The value of a joint less what its masters give; it has no frames.
-    'coupling': Kind('joint', ALL_AXES),
-    # The limit of a rotation.
-    'cone': Kind('joint', '', 1, one_sided=True),
-    # Distances of pairs of bodies; a row counts where a pair is too near.
-    'avoid': Kind('joint', '', 6, 6, 6, one_sided=True),
+    'universal': Kind(
+        "the origins coincide, and A's y axis is perpendicular to B's x axis",
+        *('closure', 'X Y Z', 1),
+        counted='goal',
+        drawn='cross',
+        dragged='axes',
+    ),
+    'distance': Kind(
+        'the origins are `distance` apart',
+        *('goal', '', 1, 1, 1),
+        has_distance=True,
+        drawn='sphere',
+        dragged='point',
+    ),
+    'look_at': Kind(
+        "A's z axis points at B's origin; while that is nearer than a millionth of the "
+        'characteristic length, it counts as half a turn off',
+        *('goal', '', 2, 2, 0),
+        drawn='sight',
+        dragged='point',
+    ),
+    'centre_of_mass': Kind(
+        "the centre of mass of the link and of all links below it in the tree is at B's origin; A "
+        'has the axes of the root frame',
+        *('goal', 'X Y Z'),
+        drawn='axes',
+        dragged='axes',
+    ),
+    'cylinder': Kind(
+        "A's origin is `distance` away from B's z axis",
+        *('goal', '', 1, 1, 1, 'goal'),
+        has_distance=True,
+        drawn='tube',
+        dragged='point',
+    ),
+    'user': Kind(
+        'the function of a user is zero, see `user_rows`', 'user', drawn='handle', dragged='point'
+    ),
+    'coupling': Kind('the value of a joint is what its masters give', 'joint', ALL_AXES),
+    'cone': Kind('the rotation of a joint is within its limit', 'joint', '', 1, one_sided=True),
+    'avoid': Kind('bodies are not too near', 'joint', '', 6, 6, 6, one_sided=True),
 }
 
 # The numbers of the kinds in the kernels, in the order of the table; from CONE on inequalities.

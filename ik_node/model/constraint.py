@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import math
+from textwrap import fill
 
 from ik_node.errors import OptionError, ShapeError, TopologyError
 from ik_node.kernels.kinds import Kind, KINDS
@@ -34,13 +35,8 @@ class Constraint(Connector):
     ----------
     name : str
         Name in messages and results.
-    kind : {'frame', 'universal', 'distance', 'look_at', 'centre_of_mass', 'cylinder'}
-        frame: the axes of `dof`. universal: the origins coincide and A's y axis is perpendicular
-        to B's x axis. distance: the origins are `distance` apart. look_at: A's z axis points at
-        B's origin; while that origin is nearer to A's than a millionth of the characteristic
-        length, a solve takes the residual as half a turn. centre_of_mass: A's origin is the centre
-        of mass of the link and of all links below it in the tree, and A's axes are those of the
-        root frame. cylinder: A's origin is `distance` away from B's z axis.
+    kind : str
+        {kinds}
 
     Examples
     --------
@@ -254,15 +250,10 @@ class Constraint(Connector):
         Returns
         -------
         ndarray, shape (rows,)
-            Kind frame: the chosen components of p_A - p_B [m], then of the rotation vector
-            log(R_A R_B^T) [rad], both in the chosen axes. With exactly two rotational axes the
-            third axes of A and B must be parallel, and the rows are the components of the
-            smallest rotation that takes B's third axis onto A's. Kind universal: the three
-            components of p_A - p_B [m] in B, then the dot product y_A . x_B. Kind distance:
-            |p_A - p_B| - distance [m]. Kind look_at: the angle between z_A and the line of sight
-            to p_B [rad], times the direction in A's xy plane in which A sees p_B. Kind
-            centre_of_mass: as kind frame, X Y Z only. Kind cylinder: the distance of p_A from the
-            z axis of B, less distance [m].
+            Rows in [m] before rows in [rad]. Kind frame: the chosen components of p_A - p_B [m],
+            then of the rotation vector log(R_A R_B^T) [rad], both in the chosen axes. With exactly
+            two rotational axes the third axes of A and B must be parallel, and the rows are the
+            components of the smallest rotation that takes B's third axis onto A's.
 
         Raises
         ------
@@ -280,6 +271,16 @@ class Constraint(Connector):
             centre[:3, 3] = self.child.get_centre_of_mass_below()
             return here, centre
         return here, there @ self.offset_matrix
+
+
+def describe_kinds(*uses: str) -> str:
+    """Return what the kinds of goals and closures ask for, indented as a parameter's text."""
+    said = [f'{name}: {kind.about}.' for name, kind in KINDS.items() if kind.use in uses]
+    return fill(' '.join(said), 95, subsequent_indent=8 * ' ', initial_indent=8 * ' ').strip()
+
+
+if Constraint.__doc__ is not None:  # None with python -OO
+    Constraint.__doc__ = Constraint.__doc__.replace('{kinds}', describe_kinds('goal', 'closure'))
 
 
 def norms_of(tolerance: tuple[float, ...], mask: int) -> tuple[float, float]:

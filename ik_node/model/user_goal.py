@@ -100,6 +100,15 @@ class UserGoal(Goal):
         array_like, shape (rows,)
             One to six numbers, always as many, in [m] or [rad] as `units` says.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> class SameHeight(ik.UserGoal):
+        ...     links = ('tool_link',)
+        ...
+        ...     def residual(self, frames):
+        ...         return frames['tool_link'][2, 3] - frames['target'][2, 3]
+
         """
         raise NotImplementedError
 
@@ -119,6 +128,18 @@ class UserGoal(Goal):
         mapping of str to array_like, shape (rows, 6)
             For each link in `links`: derivatives by the velocity of its origin [m/s], then by its
             angular velocity [rad/s], both in root axes.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> class SameHeight(ik.UserGoal):
+        ...     links = ('tool_link',)
+        ...
+        ...     def residual(self, frames):
+        ...         return frames['tool_link'][2, 3] - frames['target'][2, 3]
+        ...
+        ...     def jacobian(self, frames):
+        ...         return {'tool_link': [[0, 0, 1, 0, 0, 0]]}
 
         """
         scale = max(float(np.abs(frame[:3, 3]).max()) for frame in frames.values())
@@ -150,6 +171,20 @@ class UserGoal(Goal):
         frames : mapping of str to ndarray, shape (4, 4), optional
             As for `residual`; None = those of the links at present.
 
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> class Level(ik.UserGoal):
+        ...     links = ('tool_link',)
+        ...
+        ...     def residual(self, frames):
+        ...         return frames['tool_link'][2, 3] - 0.5
+        ...
+        ...     def jacobian(self, frames):
+        ...         return {'tool_link': [[0, 0, 1, 0, 0, 0]]}
+        >>> ik.load_robot('arm6').add_goal(Level()).jacobian_error() < 1e-6
+        True
+
         """
         frames = self._present_frames() if frames is None else frames
         own, differences = self.jacobian(frames), UserGoal.jacobian(self, frames)
@@ -167,6 +202,21 @@ class UserGoal(Goal):
             If one of them is not a Link, or the goal is attached already.
         IkError
             If the residual fails at the links' present poses.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> class Level(ik.UserGoal):
+        ...     def residual(self, frames):
+        ...         return frames['tool'][2, 3] - 0.5
+        >>> base, joint, tool = ik.Link('base'), ik.Joint('lift'), ik.Link('tool')
+        >>> joint.set_dof('Z')
+        >>> base.add_child(joint)
+        >>> joint.add_child(tool)
+        >>> height = Level('height')
+        >>> height.make_closure(tool)
+        >>> ik.Solver([base, height]).solve()[0].converged, round(joint.get_dof_value('Z'), 6)
+        (True, 0.5)
 
         """
         for other in others:
