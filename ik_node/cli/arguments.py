@@ -10,11 +10,15 @@ import importlib.util
 import os
 from pathlib import Path
 import re
+import sys
 from typing import Any, NamedTuple
 
 from ik_node.description.files import found_by_name, similar_file
+from ik_node.description.sidecars.obstacles import add_obstacles
 from ik_node.description.xacro_source import XACRO_SECONDS
+from ik_node.display import say
 from ik_node.errors import DescriptionError, IkError, OptionError, UnknownFrameError
+from ik_node.model.bodies import LARGEST
 from ik_node.robot import load_robot, Robot
 from ik_node.solver.batch.engines import ENGINES, open_engine, thread_count
 from ik_node.whole_file import check_writable as can_be_written
@@ -88,6 +92,33 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
     add_options(parser, table)
 
 
+SRDF = """
+    --srdf FILE  SRDF with pairs of links that may touch; the others are kept apart
+    """
+
+
+def add_collision_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add --srdf, --obstacles, --avoid-collisions and --margin."""
+    table = f"""{SRDF}
+    --obstacles FILE  YAML file of obstacles to keep away from, see docs/collisions.md
+    --avoid-collisions  keep bodies apart also without --srdf and --obstacles
+    --margin M  least distance of bodies that are kept apart [m]; default: 0
+    """
+    add_options(parser, table)
+
+
+def collision_options(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the solver options that the arguments about collisions state."""
+    options: dict[str, Any] = {}
+    if args.avoid_collisions or args.margin is not None:
+        options['avoid_collisions'] = True
+    if args.margin is not None:
+        if not 0.0 <= args.margin <= LARGEST:
+            raise OptionError('--margin', args.margin, f'a number from 0 to {LARGEST:g} [m]')
+        options['collision_margin'] = args.margin
+    return options
+
+
 def check_files(*paths: str | None) -> None:
     """
     Check that files on the command line exist; None = not given.
@@ -109,11 +140,12 @@ def check_outputs(
     """
     Check that no output is an input or another output, also by a link or another path.
 
-    `args`: arguments of the command; the robot and its closures are inputs. `outputs`: the output
-    files, and their options for the message; None = not given. `inputs`: further inputs; None =
-    not given. Raise OptionError for the first output that is another file of the command.
+    `args`: arguments of the command; the robot and the files beside it are inputs. `outputs`: the
+    output files, and their options for the message; None = not given. `inputs`: further inputs;
+    None = not given. Raise OptionError for the first output that is another file of the command.
     """
-    read = (args.robot, args.closures, *inputs)
+    beside = (getattr(args, 'srdf', None), getattr(args, 'obstacles', None))
+    read = (args.robot, args.closures, *beside, *inputs)
     taken = {_identity(path): 'the input' for path in read if path is not None}
     for option, path in outputs:
         if path is not None:
@@ -145,17 +177,26 @@ def check_writable(option: str, name: str) -> None:
 
 def robot_of(args: argparse.Namespace, *, assemble: bool = True) -> Robot:
     """
-    Load the robot that the arguments name, and close its loops unless `assemble` is False.
+    Load the robot and the obstacles that the arguments name.
+
+    Its loops are closed unless `assemble` is False.
 
     Raise IkError if a file is missing or cannot be used.
     """
-    check_files(args.robot, args.closures)
-    return load_robot(
+    srdf, obstacles = getattr(args, 'srdf', None), getattr(args, 'obstacles', None)
+    check_files(args.robot, args.closures, srdf, obstacles)
+    robot = load_robot(
         Path(args.robot),
         closures=args.closures,
         assemble=assemble,
         xacro_seconds=args.xacro_seconds,
+        srdf=srdf,
     )
+    if obstacles is not None:
+        add_obstacles(robot.collisions, obstacles)
+        if not robot.collisions.pairs:
+            say(f'note: {args.robot} has no bodies that could touch obstacles', file=sys.stderr)
+    return robot
 
 
 _NO_TURN = (0.0, 0.0, 0.0, 1.0)

@@ -52,6 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """
     shared.add_robot_arguments(parser)
     shared.add_options(parser, table + shared.START)
+    shared.add_collision_arguments(parser)
     shared.add_engine_arguments(parser, chunk=True)
     shared.add_options(parser.add_mutually_exclusive_group(), existing)
     parser.set_defaults(goal=[])
@@ -59,7 +60,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Solve the problems part by part and return the exit code."""
-    arguments, options = shared.parse_goal_arguments(args), SolverOptions(restarts=args.restarts)
+    arguments, avoiding = shared.parse_goal_arguments(args), shared.collision_options(args)
+    options = SolverOptions(restarts=args.restarts, **avoiding)
     shared.check_outputs(args, [('-o', args.out)], [args.goals])
     robot = shared.robot_of(args)
     q0, poses = arguments.of(robot)[1], _poses_of(args, robot)

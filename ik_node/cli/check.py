@@ -18,12 +18,13 @@ import sys
 from typing import Any
 
 from ik_node.analysis.facts import facts_of
-from ik_node.cli.arguments import add_options, add_robot_arguments, robot_of
+from ik_node.cli.arguments import add_options, add_robot_arguments, robot_of, SRDF
 from ik_node.cli.report_text import as_dot, as_text, ascii_tree
 from ik_node.description.mesh_path import mesh_path
 from ik_node.description.sidecars.find import sidecar_name
 from ik_node.description.visuals import visuals_of
 from ik_node.display import public_names, say
+from ik_node.model.collisions import TOUCHES
 from ik_node.model.frame import Frame
 from ik_node.robot import as_robot, Robot
 from ik_node.solver.solver import Solver
@@ -36,12 +37,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     --plot  print the graph of links, joints and loops as DOT text: | dot -Tsvg -o graph.svg
     """
     add_robot_arguments(parser)
+    add_options(parser, SRDF + '--collisions  add which pairs of links are checked for collisions')
     add_options(parser.add_mutually_exclusive_group(), table)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the description of the robot and return the exit code."""
-    report = check(robot_of(args), closures_given=args.closures is not None)
+    robot, given = robot_of(args), args.closures is not None
+    report = check(robot, closures_given=given, collisions=args.collisions)
     if args.json:
         print(json.dumps(report, indent=2))
     elif args.plot:
@@ -85,7 +88,10 @@ class Check(dict[str, Any]):
 
 
 def check(
-    robot: Robot | Solver | Frame | Iterable[Frame], *, closures_given: bool = False
+    robot: Robot | Solver | Frame | Iterable[Frame],
+    *,
+    closures_given: bool = False,
+    collisions: bool = False,
 ) -> Check:
     """
     Close the loops of a robot, and return what `ik_node check` prints.
@@ -96,6 +102,9 @@ def check(
         The robot, or a mechanism that was built from objects, see `Robot`.
     closures_given : bool
         True: leave out the note that the description declares no loop.
+    collisions : bool
+        Add which pairs of links count for collisions, which rules leave out others, and which
+        pairs touch now.
 
     Raises
     ------
@@ -113,7 +122,25 @@ def check(
     robot = as_robot(robot)
     facts = facts_of(robot)
     facts['notes'] += _notes(robot, closures_given=closures_given)
+    if collisions:
+        facts['collisions'] = _collision_facts(robot)
     return Check(facts, robot.mobility.report())
+
+
+def _collision_facts(robot: Robot) -> dict[str, Any]:
+    found = robot.collisions
+    removed, rules = found.removed, [*found.removed.values()]
+    contacts: dict[tuple[str, str], float] = {}
+    for each in found.contacts():
+        contacts.setdefault(each.pair, each.d)
+    return {
+        'bodies': len(found.bodies),
+        'pairs': len(found.pairs),
+        'removed': {rule: rules.count(rule) for rule in dict.fromkeys(rules)},
+        'touching_always': [list(pair) for pair, rule in removed.items() if rule == TOUCHES],
+        'contacts': [{'pair': list(pair), 'd': d} for pair, d in contacts.items()],
+        'notes': found.notes,
+    }
 
 
 def _notes(robot: Robot, *, closures_given: bool) -> list[str]:

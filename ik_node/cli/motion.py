@@ -83,6 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     --exact  a goal that is not met is a failure
     """
     shared.add_robot_arguments(parser)
+    shared.add_collision_arguments(parser)
     shared.add_options(parser, table)
     for alternatives in (rate, goals):
         shared.add_options(parser.add_mutually_exclusive_group(), alternatives)
@@ -92,7 +93,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Solve the motions and return the exit code."""
-    paths = _motion_paths(args.motion)
+    paths, avoiding = _motion_paths(args.motion), shared.collision_options(args)
     robot = shared.robot_of(args)
     if args.map and args.map[0] == NEW:
         return _write_template(args, paths[0], robot)
@@ -104,7 +105,7 @@ def run(args: argparse.Namespace) -> int:
     outputs = _Outputs(args, paths)
     total = len(paths)
     paths = [path for path in paths if not outputs.has(path)]
-    solver = Solver(robot, SolverOptions(compromise=not args.exact))
+    solver = Solver(robot, SolverOptions(compromise=not args.exact, **avoiding))
     solver.warm()
     smoothing = None if args.exact else args.smoothing
     frames, failed, spent = 0, 0, 0.0

@@ -58,7 +58,7 @@ SHOWN = 5
 
 def compute_volume(args: argparse.Namespace) -> int:
     """Compute a volume, write the files and return the exit code."""
-    arguments = shared.parse_goal_arguments(args)
+    arguments, avoiding = shared.parse_goal_arguments(args), shared.collision_options(args)
     orientations = None if args.orientations is None else _orientations(args.orientations)
     extent = None if args.extent is None else _extent(args.extent)
     for option, value in (('--plane', args.plane), ('--at', args.at)):
@@ -83,6 +83,7 @@ def compute_volume(args: argparse.Namespace) -> int:
             orientations=orientations,
             goals=poses,
             restarts=args.restarts,
+            avoiding=avoiding,
             threads=threads,
             executor=executor,
         )
@@ -249,6 +250,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """
     shared.add_robot_arguments(parser)
     shared.add_options(parser, table + shared.START)
+    shared.add_collision_arguments(parser)
     shared.add_engine_arguments(parser)
 
 
@@ -278,7 +280,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _compute_slice(args: argparse.Namespace) -> int:
     """Choose the slice, solve for its points, write the files and return the exit code."""
-    arguments, options = shared.parse_goal_arguments(args), SolverOptions(restarts=args.restarts)
+    arguments, avoiding = shared.parse_goal_arguments(args), shared.collision_options(args)
+    options = SolverOptions(restarts=args.restarts, **avoiding)
     dofs, threads = parse_dofs(args.dof, '--dof'), thread_count(args.threads)
     if not 2 <= args.grid <= MOST_GRID:
         raise OptionError('--grid', args.grid, f'a whole number from 2 to {MOST_GRID}')
@@ -287,7 +290,7 @@ def _compute_slice(args: argparse.Namespace) -> int:
         raise DescriptionError(unknown('link', args.link, [*robot.links]), source=args.robot)
     table, picture = _files(args, robot)
     draw = reach_plot(str(picture)) if picture is not None else None
-    closed = Solver(robot).solve_pose({}, q0=arguments.of(robot)[1])
+    closed = Solver(robot, SolverOptions(**avoiding)).solve_pose({}, q0=arguments.of(robot)[1])
     if closed.status is not Status.CONVERGED:
         say(f'ik_node reach: the loops are open at the start: {closed.message}', file=sys.stderr)
         return 1

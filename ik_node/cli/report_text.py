@@ -40,6 +40,7 @@ def as_text(facts: dict[str, Any], mobility: str) -> str:
         f'  {note}' if note.startswith(WARNING) else f'  note: {note}' for note in facts['notes']
     ]
     lines += [f'  {line}' for line in _remarks(facts)]
+    lines += _collisions(facts['collisions']) if 'collisions' in facts else []
     if not facts['joints']:
         lines.append('nothing can move: no joint has a degree of freedom')
     elif len(facts['held']) == len(facts['joints']):
@@ -52,6 +53,19 @@ def as_text(facts: dict[str, Any], mobility: str) -> str:
             state = 'close up to rounding'
         lines.append(f'the loops {state}: {facts["message"]}')
     return printable(lines)
+
+
+def _collisions(found: dict[str, Any]) -> Iterator[str]:
+    """Yield how many pairs count, what each rule left out, and which pairs touch."""
+    bodies = 'body' if found['bodies'] == 1 else 'bodies'
+    yield f'collisions: {found["bodies"]} {bodies}, {counted(found["pairs"], "pair")} checked'
+    for rule, count in found['removed'].items():
+        yield f'  {counted(count, "pair")} left out: {rule}'
+    for a, b in found['touching_always']:
+        yield f'  always in contact, not checked: {a}, {b}'
+    for each in found['contacts']:
+        yield f'  in contact now: {", ".join(each["pair"])}, {-each["d"]:.3g} m deep'
+    yield from (f'  note: {note}' for note in found['notes'])
 
 
 def counts(facts: dict[str, Any]) -> str:

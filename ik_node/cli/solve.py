@@ -132,17 +132,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """
     shared.add_robot_arguments(parser)
     shared.add_goal_arguments(parser)
+    shared.add_collision_arguments(parser)
     shared.add_options(parser, table)
 
 
 def run(args: argparse.Namespace) -> int:
     """Solve, draw, print and return the exit code."""
     shared.check_outputs(args, [('--plot', args.plot)])
-    arguments, options = shared.parse_goal_arguments(args), SolverOptions(method=args.method)
+    arguments, avoiding = shared.parse_goal_arguments(args), shared.collision_options(args)
+    options = SolverOptions(method=args.method, **avoiding)
     robot = shared.robot_of(args)
     poses, q = arguments.of(robot)
     if args.all:
-        return _solve_all(args, robot, poses, q)
+        return _solve_all(args, Solver(robot, SolverOptions(**avoiding)), robot, poses, q)
     solution = Solver(robot, options).solve_pose(poses, q0=q)
     if args.plot is not None:
         plot_solution(args.plot, robot, q, poses, solution)
@@ -152,9 +154,11 @@ def run(args: argparse.Namespace) -> int:
     return 0 if solution.status.name == 'CONVERGED' else 1
 
 
-def _solve_all(args: argparse.Namespace, robot: Robot, poses: Mapping[str, Any], q: Array) -> int:
+def _solve_all(
+    args: argparse.Namespace, solver: Solver, robot: Robot, poses: Mapping[str, Any], q: Array
+) -> int:
     """Find every solution, draw, print and return the exit code."""
-    solver, held = Solver(robot), set(args.hold or [])
+    held = set(args.hold or [])
     for name in held:
         ByName('joint', dict.fromkeys(solver.joint_names))[name]
     joints = [name for name in solver.joint_names if name not in held] if held else None
@@ -176,6 +180,7 @@ def _solve_all(args: argparse.Namespace, robot: Robot, poses: Mapping[str, Any],
 
 def in_json(robot: Robot, solution: Solution) -> dict[str, Any]:
     """Return the solution in types that JSON supports."""
+    nearest = solution.nearest
     return {
         'status': solution.status.name,
         'q': dict(zip(robot.joint_names, solution.q.tolist(), strict=True)),
@@ -185,6 +190,9 @@ def in_json(robot: Robot, solution: Solution) -> dict[str, Any]:
         'goal_errors': {name: each._asdict() for name, each in solution.goal_errors.items()},
         'closure_errors': {name: each._asdict() for name, each in solution.closure_errors.items()},
         'active_limits': list(solution.active_limits),
+        'nearest': None
+        if nearest is None
+        else nearest._asdict() | {'points': nearest.points.tolist()},
         'message': solution.message,
     }
 

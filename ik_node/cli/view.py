@@ -43,16 +43,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'robot', metavar='ROBOT', nargs='?', type=shared.robot_file, help=shared.ROBOT_HELP
     )
     shared.add_reading_options(parser)
+    shared.add_collision_arguments(parser)
     shared.add_options(parser, table)
 
 
 def run(args: argparse.Namespace) -> int:
     """Serve the page until the command is stopped."""
     no_robot, sources = args.robot is None, (args.robot, args.demo, args.ros or None)
+    avoiding = shared.collision_options(args)
+    collisions = {'--srdf': args.srdf, '--obstacles': args.obstacles, **avoiding}
     for bad, option, value, use in (
         (sources.count(None) < 2, 'view', 'several robots', 'one of ROBOT, --demo NAME, --ros'),
         (args.ros_args and not args.ros, 'view', '--ros-args', 'with --ros only'),
         (args.closures is not None and no_robot, '--closures', args.closures, 'it with ROBOT'),
+        (collisions and no_robot, 'view', collisions, 'it with ROBOT'),
         (args.reach and args.ros, '--reach', args.reach, 'with ROBOT or --demo only'),
         (not 0 <= args.port <= 65535, '--port', args.port, 'a number from 0 to 65535'),
     ):

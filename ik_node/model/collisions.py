@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 from threading import RLock
@@ -40,6 +40,8 @@ GRAZING, MOST_SAMPLES = 1e-4, 1000
 
 TOUCHES = 'touches in every one of many closed configurations'
 IGNORED = 'ignored by the user'
+JOINED = 'joined by a joint', 'joined by a closure'
+TOGETHER = 'the links do not move against each other'
 
 
 class Distance(NamedTuple):
@@ -255,7 +257,15 @@ class Collisions:
 
     """
 
-    _internal = ('distance_of', 'exclude', 'flat', 'free_share', 'measured', 'nearest')
+    _internal = (
+        'count_contacts',
+        'distance_of',
+        'exclude',
+        'flat',
+        'free_share',
+        'measured',
+        'nearest',
+    )
 
     def __init__(self, owner: Owner) -> None:
         self._owner = owner
@@ -353,11 +363,29 @@ class Collisions:
         self._sampled = True
         names = {body.name for body in self._bodies}
         pairs = {each.pair for each in self.contacts() if names.issuperset(each.pair)}
-        for q in self._owner.closed_samples(SAMPLES) if pairs else ():
-            pairs &= {each.pair for each in self.contacts(q)}
+        if pairs:
+            touched, count = self.count_contacts(SAMPLES)
+            pairs = {pair for pair in pairs if touched.get(pair, 0) == count}
         self._touching = {frozenset(pair): TOUCHES for pair in pairs}
         if pairs:
             self._forget()
+
+    def count_contacts(
+        self, samples: int, progress: Callable[[int, int], None] = lambda done, total: None
+    ) -> tuple[dict[tuple[str, str], int], int]:
+        """
+        Return in how many random closed configurations each pair touches, and their number.
+
+        `progress` is called with the numbers of configurations that are done and in all.
+        """
+        self.flat()
+        found: dict[tuple[str, str], int] = {}
+        configurations = self._owner.closed_samples(samples)
+        for done, q in enumerate(configurations, 1):
+            for pair in {each.pair for each in self.contacts(q)}:
+                found[pair] = found.get(pair, 0) + 1
+            progress(done, len(configurations))
+        return found, len(configurations)
 
     def add_body(self, link: str, shape: Shape, pose: Any = None) -> None:
         """
@@ -622,7 +650,7 @@ class Collisions:
         """Return why a pair of bodies does not count; None if it does."""
         pair = frozenset((one.name, other.name))
         if together:
-            return 'the links do not move against each other'
+            return TOGETHER
         if pair in self._chosen:
             return self._chosen[pair]
         if pair in joined:
@@ -798,9 +826,9 @@ def _joined(tree: Tree) -> dict[frozenset[str], str]:
             while above is not None and not isinstance(above, Link):
                 above = above.parent
             if above is not None and joint is not None:
-                found[frozenset((frame.name, above.name))] = 'joined by a joint'
+                found[frozenset((frame.name, above.name))] = JOINED[0]
     for closer in tree.closers:
         parent, child = closer.parent, closer.child
         if isinstance(closer, Closure) and parent is not None and child is not None:
-            found[frozenset((parent.name, child.name))] = 'joined by a closure'
+            found[frozenset((parent.name, child.name))] = JOINED[1]
     return found

@@ -48,6 +48,7 @@ class ReachSearch:
         restarts: int = RESTARTS,
         threads: int | None = None,
         executor: Executor | None = None,
+        avoiding: Mapping[str, Any] | None = None,
     ) -> None:
         if not (is_number(cell) and 0.0 < cell < np.inf):
             raise OptionError('cell', cell, 'a length above 0 [m]')
@@ -55,7 +56,9 @@ class ReachSearch:
         self._quats, self._dof = orientations_of(orientations)
         box = None if extent is None else _box(extent)
         # A cell that a few agreeing starts give up is mostly found from its neighbour.
-        options = SolverOptions(restarts=restarts, agreeing_starts=AGREEING_STARTS)
+        options = SolverOptions(
+            restarts=restarts, agreeing_starts=AGREEING_STARTS, **(avoiding or {})
+        )
         self._threads = threads
         closing = Solver(robot, options)
         held = _poses(closing, goals or {})

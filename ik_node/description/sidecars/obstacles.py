@@ -1,0 +1,115 @@
+"""Obstacles in a YAML file, see docs/collisions.md."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ik_node.description.yaml_document import Checked, line_of, parse_yaml
+from ik_node.errors import DescriptionError, OptionError
+from ik_node.model.bodies import Box, Capsule, Cylinder, HalfSpace, Hull, Mesh, Shape, Sphere
+from ik_node.model.collisions import Collisions
+from ik_node.model.rotation import Array, pose_matrix, quat_from_euler
+import numpy as np
+
+SHAPES = ('box', 'sphere', 'capsule', 'cylinder', 'hull', 'mesh', 'half_space')
+KEYS = (*SHAPES, 'scale', 'xyz', 'rpy', 'quat_xyzw')
+
+
+class PlacedShape(NamedTuple):
+    """An obstacle; its pose (4, 4) is in the root frame, and `line` that of its file."""
+
+    name: str
+    shape: Shape
+    pose: Array
+    line: int | None = None
+
+
+def read_obstacles(path: str | Path) -> list[PlacedShape]:
+    """Read a file of obstacles; DescriptionError names its line and key."""
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        why = f'cannot be read: {error.strerror}'
+        raise DescriptionError(why, source=str(path)) from None
+    return _Reader(str(path)).read(parse_yaml(data, str(path)))
+
+
+def add_obstacles(collisions: Collisions, path: str | Path) -> None:
+    """Add the obstacles of a file; DescriptionError names its line and key."""
+    for each in read_obstacles(path):
+        try:
+            collisions.add_obstacle(each.shape, each.pose, each.name)
+        except OptionError as error:
+            message = f'obstacles: {error}'
+            raise DescriptionError(message, source=str(path), line=each.line) from None
+
+
+class _Reader(Checked):
+    """A reader of a file of obstacles."""
+
+    def read(self, content: object) -> list[PlacedShape]:
+        top = self.mapping(content, 'the file', ('obstacles',))
+        entries = self.mapping(
+            top.get('obstacles') or {},
+            'obstacles',
+            ('NAME: {SHAPE: SIZE, xyz: [m]}',),
+            others=True,
+        )
+        found = []
+        for name in entries:
+            self.line = line_of(entries, name) or self.line
+            found.append(self._obstacle(self.text(name, 'obstacles'), entries[name], self.line))
+        return found
+
+    def _obstacle(self, name: str, entry: object, line: int | None) -> PlacedShape:
+        what = f'obstacles: {name}'
+        fields = self.mapping(entry, what, KEYS)
+        self.line = line
+        kinds = [key for key in SHAPES if key in fields]
+        if len(kinds) != 1:
+            found = ' and '.join(kinds) or 'none'
+            raise self.fail(f'{what}: expected one of {" ".join(SHAPES)}, got {found}')
+        (kind,) = kinds
+        self.line = line_of(fields, kind) or line
+        try:
+            shape = self._shape(kind, fields, f'{what}: {kind}')
+            shape.core()  # reads the mesh, and refuses points in a plane
+        except OptionError as error:
+            raise self.fail(f'{what}: {kind}: {error}') from None
+        position = self._given(fields, 'xyz', 3, what, (0.0, 0.0, 0.0))
+        if 'quat_xyzw' in fields:
+            if 'rpy' in fields:
+                raise self.fail(f'{what}: expected rpy or quat_xyzw, got both')
+            turn = np.array(self._given(fields, 'quat_xyzw', 4, what, ()))
+            if not 0.99 < np.linalg.norm(turn) < 1.01:
+                raise self.fail(f'{what}: quat_xyzw: expected length 1, got {turn.tolist()}')
+            turn /= np.linalg.norm(turn)
+        else:
+            turn = quat_from_euler(*self._given(fields, 'rpy', 3, what, (0.0, 0.0, 0.0)))
+        return PlacedShape(name, shape, pose_matrix(np.array(position), turn), line)
+
+    def _given(self, fields: Any, key: str, count: int, what: str, usual: Any) -> list[float]:
+        self.line = line_of(fields, key) or self.line
+        return self.numbers(fields.get(key, usual), count, f'{what}: {key}')
+
+    def _shape(self, kind: str, fields: Any, what: str) -> Shape:
+        value = fields[kind]
+        if kind == 'half_space':
+            return HalfSpace()
+        if kind == 'mesh':
+            path = Path(self.source).parent / self.text(value, what)
+            scale = fields.get('scale', 1.0)
+            if isinstance(scale, list):
+                return Mesh(path, self.numbers(scale, 3, f'{what}: scale'))
+            return Mesh(path, self.numbers([scale], 1, f'{what}: scale')[0])
+        if kind == 'hull':
+            rows = self.items(fields, kind)
+            return Hull([self.numbers(row, 3, f'{what}[{k}]') for k, row in enumerate(rows)])
+        if kind == 'sphere':
+            return Sphere(self.numbers([value], 1, f'{what} radius')[0])
+        if kind == 'box':
+            return Box(self.numbers(value, 3, f'{what} edges'))
+        make: Callable[..., Shape] = Capsule if kind == 'capsule' else Cylinder
+        return make(*self.numbers(value, 2, f'{what} radius and length'))

@@ -1,0 +1,172 @@
+"""Collisions on the command line: pairs, SRDF files, obstacles and margins."""
+
+import csv
+import json
+
+import ik_node as ik
+from ik_node.cli.main import main
+import numpy as np
+import pytest
+from support import command_line
+
+OBSTACLES = """obstacles:
+  table: {box: [0.6, 0.4, 0.1], xyz: [0.6, 0.0, 0.2], rpy: [0, 0, 0.5]}
+  ball: {sphere: 0.1, xyz: [-0.6, 0.3, 0.4]}
+  pole: {capsule: [0.02, 0.5], xyz: [0, 0.8, 0.4], quat_xyzw: [0, 0, 0, 1]}
+  can: {cylinder: [0.05, 0.2], xyz: [0, -0.8, 0.1]}
+  wedge: {hull: [[1, 1, 0], [1.2, 1, 0], [1, 1.2, 0], [1, 1, 0.2]]}
+  floor: {half_space: , xyz: [0, 0, -0.2]}
+"""
+
+
+def arm_text(joints=6):
+    """Return a URDF of an arm with cylinders on links of 0.3 m."""
+    links, parts = [], []
+    for k in range(joints + 1):
+        size = '<cylinder radius="0.03" length="0.22"/>'
+        shape = f'<collision><origin xyz="0 0 0.15"/><geometry>{size}</geometry></collision>'
+        links.append(f'<link name="l{k}">{shape}</link>')
+    for k in range(joints):
+        axis = '0 1 0' if k % 2 == 0 else '1 0 0'
+        parts.append(
+            f'<joint name="j{k}" type="revolute"><parent link="l{k}"/><child link="l{k + 1}"/>'
+            f'<origin xyz="0 0 0.3"/><axis xyz="{axis}"/>'
+            '<limit lower="-2.8" upper="2.8" effort="1" velocity="1"/></joint>'
+        )
+    return f'<robot name="arm">{"".join(links)}{"".join(parts)}</robot>'
+
+
+def refusal(words, capsys):
+    """Return the only line about unusable input."""
+    assert main(words) == 2
+    return command_line.refusal(capsys)
+
+
+@pytest.fixture
+def arm(tmp_path):
+    """Provide a file with an arm of six joints."""
+    path = tmp_path / 'arm.urdf'
+    path.write_text(arm_text())
+    return str(path)
+
+
+@pytest.fixture
+def obstacles(tmp_path):
+    """Provide a file with one obstacle of each kind."""
+    path = tmp_path / 'obstacles.yaml'
+    path.write_text(OBSTACLES)
+    return str(path)
+
+
+def test_check_lists_rules_and_pairs_that_touch(tmp_path, capsys):
+    """Check lists what each rule left out, pairs that touch always, and contacts with depths."""
+    text = arm_text(3)
+    for low, joint in ((0, 'j0'), (1, 'j1')):
+        text = text.replace(
+            f'<joint name="{joint}" type="revolute"><parent link="l{low}"/>'
+            f'<child link="l{low + 1}"/><origin xyz="0 0 0.3"/>',
+            f'<joint name="{joint}" type="revolute"><parent link="l{low}"/>'
+            f'<child link="l{low + 1}"/><origin xyz="0 0 0.001"/>',
+        )
+    path = tmp_path / 'arm.urdf'
+    path.write_text(text.replace('lower="-2.8" upper="2.8"', 'lower="-0.01" upper="2.8"', 1))
+    main(['check', str(path), '--collisions', '--json'])
+    found = json.loads(capsys.readouterr().out)['collisions']
+    assert found['bodies'] == 4
+    assert found['removed']['joined by a joint'] == 3
+    assert found['touching_always'] + [each['pair'] for each in found['contacts']] == [
+        ['l0', 'l2']
+    ]
+    main(['check', str(path), '--collisions'])
+    out = capsys.readouterr().out
+    assert 'collisions: 4 bodies, ' in out
+    assert '3 pairs left out: joined by a joint' in out
+    assert 'contact' in out
+    assert 'l0, l2' in out
+
+
+def test_srdf_of_sampled_pairs_is_read_back(arm, tmp_path, capsys):
+    """The written SRDF excludes the same pairs when the robot is loaded with it."""
+    out = tmp_path / 'pairs.srdf'
+    assert main(['collisions', arm, '-o', str(out), '--samples', '200']) == 0
+    assert 'pairs left out (6 Adjacent)' in capsys.readouterr().out
+    robot = ik.load_robot(arm, srdf=out)
+    assert robot.collisions.pairs == ik.load_robot(arm).collisions.pairs
+    assert '--overwrite' in refusal(['collisions', arm, '-o', str(out)], capsys)
+    fewer = ['--samples', '1', '--never', '--overwrite']
+    assert main(['collisions', arm, '-o', str(out), *fewer]) == 0
+    rest = len(ik.load_robot(arm, srdf=out).collisions.pairs)
+    assert rest < len(robot.collisions.pairs)
+    assert f'{rest} pairs are checked' in capsys.readouterr().out
+
+
+def test_solve_keeps_away_from_obstacles_of_a_file(arm, obstacles, capsys):
+    """An answer keeps the margin to obstacles of a file, or is not converged and names a pair."""
+    start = [f'j{k}=0.5' for k in range(6)]
+    goal = ['solve', arm, '--goal', 'l6:0.7,0.0,0.4', '--start', *start, '--json']
+    main([*goal, '--obstacles', obstacles, '--margin', '0.02'])
+    answer = json.loads(capsys.readouterr().out)
+    robot = ik.load_robot(arm)
+    robot.collisions.add_obstacle(
+        ik.Box((0.6, 0.4, 0.1)), ((0.6, 0.0, 0.2), (0, 0, np.sin(0.25), np.cos(0.25))), 'table'
+    )
+    nearest = robot.collisions.distances([*answer['q'].values()], reach=5.0)[0]
+    assert nearest.d >= 0.02 - 1e-6 or answer['status'] != 'CONVERGED'
+    inside = ['solve', arm, '--goal', 'l6:0.6,0.0,0.2', '--json', '--obstacles', obstacles]
+    assert main(inside) == 1
+    answer = json.loads(capsys.readouterr().out)
+    assert answer['status'] != 'CONVERGED'
+    assert 'table' in answer['nearest']['pair']
+    assert main(['solve', arm, '--goal', 'l6:0.6,0.0,0.2', '--json']) == 0
+
+
+def test_batch_marks_poses_inside_an_obstacle(arm, obstacles, tmp_path):
+    """A pose inside an obstacle does not converge in a batch, one in free space does."""
+    goals, out = tmp_path / 'goals.csv', tmp_path / 'out.csv'
+    goals.write_text('0.6,0.0,0.2\n0.3,0.2,1.2\n')
+    words = ['--goals', str(goals), '--link', 'l6', '-o', str(out), '--restarts', '5']
+    start = [f'j{k}=0.3' for k in range(6)]
+    assert main(['batch', arm, *words, '--start', *start, '--obstacles', obstacles]) == 1
+    rows = [*csv.DictReader(out.read_text().splitlines())]
+    assert [row['status'] == 'CONVERGED' for row in rows] == [False, True]
+
+
+def test_slice_of_reach_leaves_out_the_inside_of_obstacles(arm, tmp_path, capsys):
+    """With an obstacle fewer points of a slice are reached."""
+    path, counts = tmp_path / 'wall.yaml', []
+    path.write_text('obstacles: {wall: {box: [0.4, 0.4, 0.4], xyz: [0.6, 0, 0.9]}}')
+    words = ['--link', 'l6', '--plane', 'xz', '--at', '0', '--grid', '7', '--restarts', '2']
+    extent = ['--extent', '0.2', '1.0', '0.5', '1.3', '-o', str(tmp_path / 'reach.csv')]
+    for more in ([], ['--obstacles', str(path)]):
+        assert main(['reach', arm, *words, *extent, *more]) == 0
+        counts.append(int(capsys.readouterr().out.split()[0]))
+    assert counts[1] < counts[0]
+
+
+def test_faults_of_obstacle_files_name_line_and_key(arm, tmp_path, capsys):
+    """A fault in a file of obstacles is an error with the file, its line and the key."""
+    path = tmp_path / 'obstacles.yaml'
+    cases = {
+        'a: {box: [1, 2]}': 'a: box',
+        'a: {box: [1, 2, -1]}': 'a: box',
+        'a: {sphere: .inf}': 'a: sphere',
+        'a: {sphere: 1, box: [1, 1, 1]}': 'expected one of',
+        'a: {xyz: [0, 0, 0]}': 'expected one of',
+        'a: {ball: 1}': "'ball'",
+        'a: {sphere: 1, xyz: [0, 0]}': 'a: xyz',
+        'a: {sphere: 1, quat_xyzw: [0, 0, 0, 0]}': 'quat_xyzw',
+        'a: {capsule: [1, 0]}': 'a: capsule',
+        'a: {hull: [[0, 0, 0], [1, 0, 0], [0, 1, 0]]}': 'a: hull',
+        'a: {mesh: none.stl}': 'none.stl',
+        'l3: {sphere: 1}': 'l3',
+        '1: {sphere: 1}': 'expected a name',
+        'a: sphere': 'a: expected',
+    }
+    for text, what in cases.items():
+        path.write_text(f'obstacles:\n  {text}\n')
+        message = refusal(['solve', arm, '--obstacles', str(path)], capsys)
+        assert what in message, message
+        assert f'{path}:2' in message, message
+    path.write_text('things: []')
+    assert "'things'" in refusal(['solve', arm, '--obstacles', str(path)], capsys)
+    assert '--margin' in refusal(['solve', arm, '--margin', '-1'], capsys)
