@@ -313,9 +313,21 @@ def solve_all(
     started = perf_counter()
     ends = 0.0 if seconds is None else started + seconds
     share = miss / max(1, len(problem.chains))
+    each = [
+        Search(chain, resolution, share, most).run(q, rows, packed, ends)
+        for chain in problem.chains
+    ]
+    together = each[0] if len(each) == 1 else _combined(each, q, most)
+    for one in together.q if joints.followers else ():
+        joints.follow(one)
+    spent = perf_counter() - started
+    return Solutions(problem, rows, packed, together, sort, q, spent, modes)
+
+
+def _combined(each: Sequence[Found], q: Array, most: int) -> Found:
+    """Return the solutions of independent chains in all combinations, at most `most`."""
     together = Found(q[None], (), 0.0, 0, 'complete')
-    for chain in problem.chains:
-        own = Search(chain, resolution, share, most).run(q, rows, packed, ends)
+    for own in each:
         pairs = [(a, b) for a in range(len(together.q)) for b in range(len(own.q))][:most]
         first, second = np.array(pairs, dtype=int).reshape(-1, 2).T
         # Chains move different values, and the others are those of q.
@@ -330,10 +342,7 @@ def solve_all(
             together.starts + own.starts,
             next((why for why in ('seconds', 'most') if why in both), 'complete'),
         )
-    for each in together.q if joints.followers else ():
-        joints.follow(each)
-    spent = perf_counter() - started
-    return Solutions(problem, rows, packed, together, sort, q, spent, modes)
+    return together
 
 
 class Search:
