@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ik_node.solver.background.async_solver import AsyncSolver
     from ik_node.solver.batch.batch_solution import BatchSolution, PoseErrors
     from ik_node.solver.batch.path_solution import PathSolution
-    from ik_node.solver.options import SolverOptions
+    from ik_node.solver.options import SolverOptions, tracking
     from ik_node.solver.result import PoseError, Solution, SolveResult
     from ik_node.solver.solver import Solver
     from ik_node.solver.status import Status, STATUS_NAMES
@@ -80,7 +80,7 @@ _WHERE = {
     'solver.background.async_solver': ('AsyncSolver',),
     'solver.batch.batch_solution': ('BatchSolution', 'PoseErrors'),
     'analysis.mobility': ('Mobility',),
-    'solver.options': ('SolverOptions',),
+    'solver.options': ('SolverOptions', 'tracking'),
     'solver.batch.path_solution': ('PathSolution',),
     'solver.result': ('PoseError', 'Solution', 'SolveResult'),
     'solver.solver': ('Solver',),
@@ -146,6 +146,7 @@ __all__ = [
     'save_rest_pose',
     'set_ik_from_urdf',
     'set_urdf_from_ik',
+    'tracking',
     'view',
 ]
 

@@ -120,6 +120,8 @@ def _refuse_what_needs_python(
         )
     if options.max_joint_step < np.inf:
         raise OptionError('max_joint_step', options.max_joint_step, f'infinite {why}')
+    if options.cycle_time > 0.0:
+        raise OptionError('cycle_time', options.cycle_time, f'0 {why}')
     targets = [names[at] for at in table.targeted]
     if targets:
         raise OptionError('joint targets', listed(targets), f'none {why}')

@@ -184,7 +184,7 @@ class GraphReader:
     def _is_plain(self, table: JointTable) -> bool:
         options = self._options
         more = table.balls_with_preferences or table.has_targets or table.followers
-        limited = options.time_budget > 0.0 or options.max_joint_step < np.inf
+        limited = options.time_budget > 0.0 or options.limits_steps
         return options.in_kernel and not (more or limited or options.start_outside == 'clamp')
 
     # The methods below use the graph as it was read, even if another thread has changed it since.

@@ -82,6 +82,8 @@ start_outside: a value that starts outside its limits may stay or move inwards, 
 seed: seed of the restarts: same seed, same result
 time_budget: longest time of a solve; 0 = none
 max_joint_step: largest change of a joint in one call
+cycle_time: time between two calls: in one call no joint moves farther than its velocity limit
+    allows in this time; 0 = the velocity limits do not count
 method: method that computes the steps; only dls has restarts
 jacobian: the Jacobian: in closed form, or by finite differences
 use_svd: damped least squares by singular values in place of an inverse
@@ -172,6 +174,7 @@ class SolverOptions:
     seed: int = _option(0, '1', 0, 2147483645)
     time_budget: float = _option(0.0, 's', 0.0, _INF)
     max_joint_step: float = _option(_INF, 'rad or m', 1e-12, _INF)
+    cycle_time: float = field(default=0.0, metadata=_metadata('s', (0.0, 1e3), parameter=False))
     method: str = _choice(METHODS)
     jacobian: str = _choice(('analytic', 'numeric'))
     use_svd: bool = _option(False, '', 0, 1)
@@ -215,6 +218,11 @@ class SolverOptions:
         """Return the options that differ from the defaults, as keyword arguments."""
         changed = [each for each in fields(self) if getattr(self, each.name) != each.default]
         return ', '.join(f'{each.name}={getattr(self, each.name)!r}' for each in changed)
+
+    @property
+    def limits_steps(self) -> bool:
+        """Return True if the change of a joint in one call is limited."""
+        return self.max_joint_step < math.inf or self.cycle_time > 0.0
 
     @cached_property
     def in_kernel(self) -> bool:
@@ -298,6 +306,47 @@ def _refuse(self: SolverOptions, name: str, value: object) -> None:
 
 # A frozen dataclass has a method of its own that raises FrozenInstanceError.
 SolverOptions.__setattr__ = _refuse  # type: ignore[assignment]
+
+
+def tracking(
+    cycle_time: float = 0.01, *, max_velocity: float = math.pi, **options: Any
+) -> SolverOptions:
+    """
+    Return options with which a robot follows goals that move, such as a hand in teleoperation.
+
+    Each call stays near its start: there are no restarts, conflicting or unreachable goals are a
+    compromise, and no joint moves farther than its velocity limit and `max_velocity` allow in one
+    cycle. Solve each cycle from the last answer. A joint with a rest pose moves towards it in the
+    null space of the goals.
+
+    Parameters
+    ----------
+    cycle_time : float
+        Time between two calls [s].
+    max_velocity : float
+        Largest speed of every joint, also of joints without a velocity limit [rad/s or m/s].
+    **options
+        Further options of `SolverOptions`, or others in place of those above.
+
+    Raises
+    ------
+    OptionError
+        If a value is not allowed, or there is no such option.
+
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> ik.tracking(0.02, max_velocity=2.0)
+    SolverOptions(restarts=0, compromise=True, max_joint_step=0.04, cycle_time=0.02)
+
+    """
+    chosen = {
+        'restarts': 0,
+        'compromise': True,
+        'max_joint_step': max_velocity * cycle_time,
+        'cycle_time': cycle_time,
+    }
+    return SolverOptions(**{**chosen, **options})
 
 
 def checked_options(options: object) -> SolverOptions:

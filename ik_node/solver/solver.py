@@ -1356,11 +1356,12 @@ class Solver:
         if not problem.chains:  # otherwise the kernel checks q
             refuse_q(problem.tree.names, q)
         options, packed = self._graph.packed
-        most = options.max_joint_step
         if options.start_outside == 'clamp':
             q = table.clamped(rows, q)
-        if window is not None or most < np.inf:
-            rows = table.narrowed(most if window is None else np.minimum(window, most), q)
+        if options.limits_steps:
+            window = table.steps_of(options, window)
+        if window is not None:
+            rows = table.narrowed(window, q)
         if table.balls_with_preferences:
             rows = table.nearest(rows, q)
         if table.has_targets:
@@ -1368,7 +1369,7 @@ class Solver:
         if options.in_kernel:
             start = q.copy() if problem.avoidance is not None else q
             answers = problem.run(q, rows, packed, options.time_budget, stop, goes_on=goes_on)
-            steps = most < np.inf or (window is not None and np.isfinite(window[window > 0]).any())
+            steps = window is not None and np.isfinite(window[window > 0]).any()
             if problem.avoidance is not None and steps:
                 answers = self._on_a_free_way(problem, problem.avoidance, start, q, rows, answers)
         else:

@@ -65,6 +65,7 @@ def test_two_threads_share_a_robot(tmp_path):
         {'use_svd': True},
         {'time_budget': 0.1},
         {'max_joint_step': 0.1},
+        {'cycle_time': 0.1},
     ],
 )
 def test_option_that_python_handles_is_refused(option):

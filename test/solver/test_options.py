@@ -127,7 +127,7 @@ def test_every_option_documents_unit_range_and_meaning():
         assert set(metadata) == {'unit', 'range', 'doc', 'allowed', 'parameter'}
         assert len(metadata['doc']) > 10
         # The node has parameters of its own for collisions.
-        own = field.name in ('collision_margin', 'influence_distance')
+        own = field.name in ('collision_margin', 'cycle_time', 'influence_distance')
         assert metadata['parameter'] == (default is not None and not own)
         low, high = metadata['range']
         assert default in metadata['allowed'] or default is None or low <= default <= high

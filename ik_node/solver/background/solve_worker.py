@@ -84,7 +84,7 @@ class SolveJob:
     def goes_on(self, solution: Solution) -> bool:
         """Return True if another round must follow this result."""
         options = self.solver.options
-        limited = options.time_budget > 0.0 or options.max_joint_step < np.inf
+        limited = options.time_budget > 0.0 or options.limits_steps
         if limited or self.stop[0] or not self.until_done:
             return False
         if solution.status is not Status.TIMEOUT:

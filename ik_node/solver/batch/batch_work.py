@@ -118,11 +118,8 @@ class BatchWork:
         self.options = options
         self.packed = packed.copy()
         self.table = table
-        most = options.max_joint_step
-        self._narrowed = window is not None or most < np.inf
-        self._window = (
-            np.full(len(self.names), most) if window is None else np.minimum(window, most)
-        )
+        self._narrowed = window is not None or options.limits_steps
+        self._window = table.steps_of(options, window)
 
     @property
     def by_start(self) -> bool:

@@ -25,6 +25,7 @@ from ik_node.model.dof import DOF
 from ik_node.model.given import numbers, vector
 from ik_node.model.joint import Joint
 from ik_node.model.tree import Tree
+from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import names_in
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -416,6 +417,19 @@ class JointTable:
         return (
             self.window_of(names) if widest is None else np.minimum(widest, self.window_of(names))
         )
+
+    def steps_of(self, options: SolverOptions, window: Array | None) -> Array:
+        """
+        Return the largest change of every value in a call with these options, shape (nq,).
+
+        `window` (nq,): that of the call; None = any [rad or m].
+        """
+        most = np.full(self.rows.shape[1], options.max_joint_step)
+        if window is not None:
+            most = np.minimum(most, window)
+        if options.cycle_time > 0.0:
+            most = np.minimum(most, self._tree.max_velocity * options.cycle_time)
+        return most
 
     def driven(self, values: Mapping[str, float]) -> dict[int, float]:
         """
