@@ -1,9 +1,15 @@
-"""Plots of a run: time against size with its exponent, and success against time."""
+"""
+Plots of a run: time against size with its exponent, and success against time.
+
+Run as a program, this module draws the summary of the kept run again, for the first page and the
+page of the benchmark.
+"""
 
 from __future__ import annotations
 
 from itertools import cycle
 from pathlib import Path
+import re
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -154,3 +160,76 @@ def budgets(rows: list[Row], shade: dict[str, Any], path: Path) -> Path:
     )
     figure.savefig(path, dpi=110)
     return path
+
+
+ROOT = Path(__file__).resolve().parents[1]
+# The tasks of the summary, as people call them.
+TASKS = {
+    'arm6_random': 'UR5, 6 joints',
+    'arm6_abb_random': 'IRB 2400, 6 joints',
+    'arm7_random': 'Panda, 7 joints',
+    'fourbar_crank': 'four-bar, crank given',
+    'fourbar_point': 'four-bar, point given',
+    'stewart_pose': 'Stewart platform, pose',
+    'stewart_legs': 'Stewart platform, legs given',
+    'humanoid': 'humanoid, 6 loops',
+}
+# A solver takes part with its best row; rows of ours that change the model or the call do not.
+LEFT_OUT = ('ours, solve_pose', 'ours, drive', 'ours, 3 + 3 legs joints')
+
+
+def best_rows(run: str) -> dict[str, dict[str, tuple[float, float]]]:
+    """Return the share solved [%] and the median time [us] of every solver, by task and name."""
+    lines = [line.strip('| ').split(' |') for line in run.splitlines() if ' %, ' in line]
+    head = next(line for line in run.splitlines() if line.startswith('| | arm6_random'))
+    tasks = [each.strip() for each in head.strip('| ').split('|')]
+    best: dict[str, dict[str, tuple[float, float]]] = {task: {} for task in tasks}
+    for label, *cells in lines:
+        if label in LEFT_OUT:
+            continue
+        name = re.split(r'[ ,]', label)[0].replace('ours', 'ik_node')
+        for task, cell in zip(tasks, cells, strict=False):
+            if found := re.match(r' *(\d+) %, (\d+)', cell):
+                share, time = float(found[1]), float(found[2])
+                other = best[task].get(name, (0.0, 0.0))
+                if (share, -time) > (other[0], -other[1]):
+                    best[task][name] = share, time
+    return best
+
+
+def summary(run: str, path: Path) -> Path:
+    """Draw a kept run: a line for each task, a dot for each solver, hollow below 95 % solved."""
+    best = best_rows(run)
+    names = sorted({name for found in best.values() for name in found} - {'ik_node'})
+    shade = {**dict(zip(names, OTHERS[::2] + OTHERS[1::2], strict=False)), 'ik_node': OURS[0]}
+    figure = Figure(figsize=(9.0, 4.6), layout='constrained')
+    axes = figure.subplots()
+    style(axes)
+    for name in ['ik_node', *names]:
+        for full in (True, False):
+            dots = [
+                (best[task][name][1], -line)
+                for line, task in enumerate(TASKS)
+                if name in best[task] and (best[task][name][0] >= 95.0) == full
+            ]
+            axes.scatter(
+                *(zip(*dots, strict=True) if dots else ([], [])),
+                s=110 if name == 'ik_node' else 48,
+                facecolors=shade[name] if full else GROUND,
+                edgecolors=shade[name],
+                linewidths=1.6,
+                zorder=4 if name == 'ik_node' else 3,
+                label=name if full else None,
+            )
+    axes.set_xscale('log')
+    axes.set_yticks([-line for line in range(len(TASKS))], list(TASKS.values()))
+    axes.set_xlabel('median time of a solve [us]', color=INK)
+    axes.legend(loc='upper left', bbox_to_anchor=(1.0, 1.0), frameon=False, labelcolor=INK)
+    title(figure, 'Time of a solve, on the same problems', 'hollow: solves less than 95 % of them')
+    figure.savefig(path, dpi=110)
+    return path
+
+
+if __name__ == '__main__':
+    kept = (ROOT / 'benchmark/results/kept/compare.txt').read_text()
+    print(summary(kept, ROOT / 'docs/pictures/benchmark.png'))

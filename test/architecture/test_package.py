@@ -119,11 +119,11 @@ def test_every_extra_that_texts_name_exists(repository, setup_arguments):
 
 
 def test_readme_names_every_extra(repository, setup_arguments):
-    """The list of extras below "Installation" is complete, except for those of developers."""
-    section = (repository / 'README.md').read_text().split('## Installation')[1].split('\n## ')[0]
-    (listed,) = re.findall(r'adds an extra: ([^.]*)\.', section)
-    named = {*re.split(r',\s+|\s+or\s+', listed)}
-    assert named == set(setup_arguments['extras_require']) - {'build', 'test'}
+    """The lists of extras are complete, except for those of developers."""
+    for page in ('README.md', 'docs/installation.md'):
+        (listed,) = re.findall(r'adds an extra: ([^.]*)\.', (repository / page).read_text())
+        named = {*re.split(r',\s+|\s+or\s+', listed)}
+        assert named == set(setup_arguments['extras_require']) - {'build', 'test'}
 
 
 def test_conda_recipe_has_the_requirements_of_setup(repository, setup_arguments):

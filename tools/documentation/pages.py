@@ -1,5 +1,5 @@
 """
-Pages of the site that are made from other files: README, help texts, tables and docstrings.
+Pages of the site that are made from other files: help texts, tables and docstrings.
 
 Sphinx calls `write_pages` before it reads the sources.
 """
@@ -17,8 +17,6 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 PLUGINS = REPOSITORY / 'plugins'
 # Files beside docs/ that pages link to, and their page on the site.
 SITE_PAGES = {
-    'README.md#installation': 'installation.md',
-    'README.md#as-a-ros-2-node': 'node.md',
     'README.md#commands': 'commands.md',
     'examples': 'examples.md',
     'examples/cpp': 'examples_cpp.md',
@@ -34,8 +32,6 @@ SITE_PAGES = {
 def write_pages(folder: Path) -> None:
     """Write all generated pages into a folder, which must be one level below docs/."""
     pages = {
-        'installation.md': section('Installation', '# Installation'),
-        'node.md': section('As a ROS 2 node', '# The ROS 2 node: topics, services and parameters'),
         'commands.md': commands_page(),
         'parameters.md': parameters_page(),
         'examples.md': examples_page(),
@@ -64,7 +60,7 @@ def navigation(index: str) -> str:
     """
     Return the home page with hidden tables of contents for the sidebar.
 
-    The lists of links below the four headings of the page are the order of the sidebar.
+    The lists of links below the headings of the page are the order of the sidebar.
     """
     parts = re.split(r'^(?=## )', index, flags=re.MULTILINE)
     tables = []
@@ -75,13 +71,6 @@ def navigation(index: str) -> str:
             '\n'.join(['```{toctree}', ':hidden:', f':caption: {caption}', *pages, '```'])
         )
     return index + '\n' + '\n\n'.join(tables) + '\n'
-
-
-def section(heading: str, title: str) -> str:
-    """Return a section of the README as a page with its own title."""
-    text = (REPOSITORY / 'README.md').read_text()
-    body = re.split(r'^## ', text.split(f'\n## {heading}\n')[1], flags=re.MULTILINE)[0]
-    return f'{title}\n{moved(body).replace("### ", "## ")}'
 
 
 def moved(text: str) -> str:
