@@ -9,7 +9,7 @@ from html import escape
 FLIGHT = ('KeyW', 'KeyA', 'KeyS', 'KeyD', 'KeyQ', 'KeyE')
 # The page's own commands, which the script triggers with these keys and all modifiers, because a
 # command tells the server which browser it comes from.
-DARK_KEY, LIGHT_KEY, DELETE_KEY = 'D', 'L', 'X'
+DARK_KEY, LIGHT_KEY = 'D', 'L'
 MODIFIER = 'cmd/ctrl+alt+shift'
 
 SLOW = 'no graphics card found: switch off shadows on the tab View if the page is slow'
@@ -32,8 +32,6 @@ if(!window.ikNode){
   window.ikNode=true;
   root.addEventListener('keydown',e=>{
     if(%FLIGHT%.includes(e.code)&&!e.altKey)e.stopPropagation();
-    const typing=['INPUT','TEXTAREA','SELECT'].includes((e.target.tagName||''));
-    if(e.key==='Delete'&&!typing)ask('%DELETE%');
   });
   dark.addEventListener('change',()=>ask(dark.matches?'%DARK%':'%LIGHT%'));
   // viser's client reconnects only while the page has the focus. This page is often seen beside a
@@ -75,18 +73,13 @@ def browser_html() -> str:
     """
     Return HTML with the style and the script of the page.
 
-    The script stops viser's flight keys, passes on the key Delete, follows the dark mode of the
+    The script stops viser's flight keys, follows the dark mode of the
     system, lets a visible page without the focus reconnect, closes the sheet with the panels on a
     phone and fits the view above it, and moves viser's warning of a missing graphics card into the
     panel.
     """
     script = _SCRIPT
-    for word, value in (
-        ('FLIGHT', str(list(FLIGHT))),
-        ('DELETE', DELETE_KEY),
-        ('DARK', DARK_KEY),
-        ('LIGHT', LIGHT_KEY),
-    ):
+    for word, value in (('FLIGHT', str(list(FLIGHT))), ('DARK', DARK_KEY), ('LIGHT', LIGHT_KEY)):
         script = script.replace(f'%{word}%', value)
     return (
         f'<style>{_STYLE}</style>'

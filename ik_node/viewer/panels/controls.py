@@ -10,7 +10,6 @@ from ik_node.transmission.motor_load import MotorStatics
 from ik_node.viewer.panels.browser_html import (
     browser_html,
     DARK_KEY,
-    DELETE_KEY,
     label_style,
     LIGHT_KEY,
     MODIFIER,
@@ -137,7 +136,7 @@ class Controls:
         self._command('G', 'Handles: snap to grid', lambda _: goals.swap_snap())
         self._command('F', 'Look at the robot', eyes.look)
         self._command('Z', UNDO, lambda _: undo(), 'cmd/ctrl')
-        self._command(DELETE_KEY, 'Delete the selected goal', lambda _: delete(), MODIFIER)
+        self._command('delete', 'Delete the selected goal', lambda _: delete())
         self._command(DARK_KEY, 'Dark page', lambda browser: eyes.dark(browser, True), MODIFIER)
         self._command(LIGHT_KEY, 'Light page', lambda browser: eyes.dark(browser, False), MODIFIER)
 
