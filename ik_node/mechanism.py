@@ -413,7 +413,9 @@ class Mechanism:
             raise OptionError('link_b', link_b, f'another link than {link_a!r}')
         closure = Closure(f'{link_a}_{link_b}' if name is None else name, type)
         if closure.name in self.closures or closure.name in self.goals:
-            raise OptionError('name', closure.name, 'a name that no goal or closure has')
+            raise OptionError(
+                'name', closure.name, 'another name; a goal or a closure has this one'
+            )
         a, b = (self._link_or_world(each) for each in (link_a, link_b))
         if dof is not None:
             closure.set_dof(*parse_dofs(dof))

@@ -199,9 +199,9 @@ def _remarks(facts: dict[str, Any]) -> Iterator[str]:
         axis, other = (' '.join(f'{x:g}' for x in entry[key]) for key in ('axis', 'freeing_axis'))
         opposite = entry['axis'] == [0.0 - x for x in entry['freeing_axis']]
         yield (
-            f'loop {entry["name"]} turns about {axis} in {entry["link"]}, '
-            + ('opposite to its other side: ' if opposite else 'but its joints do not: ')
-            + f'about {other}, the axis of {entry["joint"]}, the mobility would be '
+            f'loop {entry["name"]}: its axis {axis} in {entry["link"]} '
+            + ('points opposite to its other side' if opposite else 'differs from its joints')
+            + f'; with {other}, the axis of {entry["joint"]}, the mobility would be '
             f'{entry["mobility"]}'
         )
     for why, text in HELD.items():
@@ -244,12 +244,12 @@ def _wrong_part(entry: dict[str, Any], values: dict[str, dict[str, Any]]) -> str
     if entry['kind'] == 'joint_axis':
         own = ' '.join(f'{x:g}' for x in entry['own_axis'])
         return (
-            f'joint {names} turns about {own}, but the others of loop {loop} about {axis} (root '
-            f"frame, in the file's pose): about that axis {after}"
+            f'joint {names} turns about {own}, the other joints of loop {loop} about {axis} (root '
+            f"frame, in the file's pose); with that axis {after}"
         )
     follows = values[entry['joints'][0]]['follows'] if names in values else None
     rule = f'{names} = {polynomial(follows)}' if follows is not None else f'of {names}'
-    return f'the coupling {rule} contradicts loop {loop}: without it {after}'
+    return f'the coupling {rule} contradicts loop {loop}; without the coupling {after}'
 
 
 def _listed(names: list[str]) -> str:

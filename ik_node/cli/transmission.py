@@ -280,8 +280,8 @@ def _lines(result: dict[str, Any]) -> list[str]:
         ]
         lines += [
             '',
-            f'over the range of {listed(swept["swept"])}, of which {swept["reached"]} of '
-            f'{swept["tried"]} configurations can be reached:',
+            f'{swept["tried"]} configurations over the range of {listed(swept["swept"])}, '
+            f'{swept["reached"]} of them reachable:',
             *table([('', 'least', 'largest'), *ends], 60),
             f'nearest to a singularity: {swept["least_nearness"]:.3g} of 1 at '
             + ', '.join(f'{n} = {v:.4g}' for n, v in swept['nearest'].items()),

@@ -121,7 +121,7 @@ class LinkGoals:
         if not isinstance(name, str):
             raise OptionError('name', name, 'a text')
         if name in self.by_name or name in self._closures:
-            raise OptionError('name', name, 'a name that no goal or closure has')
+            raise OptionError('name', name, 'another name; a goal or a closure has this one')
 
     def remove(self, name: str) -> None:
         """Remove a goal; see `Robot.remove_goal`."""

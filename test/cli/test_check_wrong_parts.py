@@ -59,18 +59,18 @@ CASES = {
     'one other axis in a four-bar': (
         FOUR | {'j2': joint('j2', 'a', 'b', '0 1 0', inside='<axis xyz="1 0 0"/>')},
         1,
-        'joint j2 turns about 1 0 0, but the others of loop pin about 0 0 1 (root frame, in the '
-        "file's pose): about that axis the mobility would be 1",
+        'joint j2 turns about 1 0 0, the other joints of loop pin about 0 0 1 (root frame, in the '
+        "file's pose); with that axis the mobility would be 1",
     ),
     'one other axis that costs freedom': (
         FIVE | {'j4': joint('j4', 'd', 'e', '0 1 0', inside='<axis xyz="0 1 0"/>')},
         0,
-        'joint j4 turns about 0 1 0, but the others of loop pin about 0 0 1',
+        'joint j4 turns about 0 1 0, the other joints of loop pin about 0 0 1',
     ),
     'a loop axis that costs freedom': (
         FIVE | {'pin': loop('pin', 'b', 'e', ('xyz="1 0.5 0"', 'xyz="-1 0.5 0"'), '1 0 0')},
         0,
-        'loop pin turns about 1 0 0 in e, but its joints do not: about 0 0 1, the axis of j2, the '
+        'loop pin: its axis 1 0 0 in e differs from its joints; with 0 0 1, the axis of j2, the '
         'mobility would be 2',
     ),
     'a mimic against the loop': (
@@ -81,27 +81,30 @@ CASES = {
             )
         },
         1,
-        'the coupling j3 = 2 j1 contradicts loop pin: without it the mobility would be 1',
+        'the coupling j3 = 2 j1 contradicts loop pin; without the coupling '
+        'the mobility would be 1',
     ),
     'a sum against the loop': (
         FOUR | {'sum': coupling('j3', j1='0.5 1', j2='0 1')},
         1,
-        'the coupling j3 = 0.5 + j1 + j2 contradicts loop pin: without it the mobility would be 1',
+        'the coupling j3 = 0.5 + j1 + j2 contradicts loop pin; without the coupling '
+        'the mobility would be 1',
     ),
     'a sum outside of the loop': (
         FOUR
         | {'k': joint('k', 'g', 'arm'), 'sum': coupling('k', j1='0 1', j2='0 2')}
         | {'other': coupling('j3', k='0 1', j1='0 3')},
         1,
-        'the coupling k = j1 + 2 j2 contradicts loop pin: without it the mobility would be 1',
+        'the coupling k = j1 + 2 j2 contradicts loop pin; without the coupling '
+        'the mobility would be 1',
     ),
     'a sum that keeps the loop open': (
         FOUR
         | {'j1': FOUR['j1'].replace('continuous', 'revolute').replace(AXIS, AXIS + LIMIT)}
         | {'sum': coupling('j3', j1='1 0.1', j2='0 0.1')},
         1,
-        'the coupling j3 = 1 + 0.1 j1 + 0.1 j2 contradicts loop pin: without it the mobility '
-        'would be 1',
+        'the coupling j3 = 1 + 0.1 j1 + 0.1 j2 contradicts loop pin; without the coupling '
+        'the mobility would be 1',
     ),
     'one loop of two forgotten': (
         FOUR
