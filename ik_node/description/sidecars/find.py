@@ -9,6 +9,7 @@ NAME.yaml                                      it has a list `closed_loop`, as G
 robot.yaml                                     also if it connects links of this robot
 loop_closures.yaml, ../config/ of that name,   it connects links of this robot
 ../ of that name if FOLDER is `urdf`
+robot_data.yaml, ../ of that name likewise     the same
 =============================================  ================================================
 
 Files with names that other programs use, or with the name of the robot only, may have another
@@ -26,7 +27,12 @@ from typing import Any
 from ik_node.description.description import Description, LoopSet, WORLD
 from ik_node.description.sidecars.closures_yaml import read_closures
 from ik_node.description.sidecars.gepetto import is_gepetto, read_gepetto
-from ik_node.description.sidecars.loop_closures import is_loop_closures, read_loop_closures
+from ik_node.description.sidecars.loop_closures import (
+    is_loop_closures,
+    is_robot_data,
+    read_loop_closures,
+    read_robot_data,
+)
 from ik_node.description.sidecars.loop_file import Sidecar
 from ik_node.description.xml_document import XmlDocument
 from ik_node.description.yaml_document import MAX_BYTES, parse_yaml
@@ -34,7 +40,7 @@ from ik_node.errors import DescriptionError
 
 TEXT_STARTS = (
     *('{', '---', '#', 'closures:', 'couplings:', 'actuated:', 'closed_loop:', 'name_mot:'),
-    *('pin_loops:', 'ball_loops:', 'dependent:', 'independent:'),
+    *('pin_loops:', 'ball_loops:', 'dependent:', 'independent:', 'closing_joints:'),
 )
 
 
@@ -47,6 +53,7 @@ def _own(content: object, source: str) -> Sidecar:
 DIALECTS: tuple[tuple[Callable[[object], bool], Callable[[object, str], Sidecar]], ...] = (
     (is_gepetto, read_gepetto),
     (is_loop_closures, read_loop_closures),
+    (is_robot_data, read_robot_data),
     (lambda content: True, _own),
 )
 
@@ -88,6 +95,12 @@ def recognise(content: object, source: str) -> Sidecar:
 OWN = '.closures.yaml'
 GEPETTO = 'robot.yaml'
 LOOP_CLOSURES = 'loop_closures.yaml'
+ROBOT_DATA = 'robot_data.yaml'
+# File name -> the keys that begin its list of loops, and the test of its content.
+OF_NAME: dict[str, tuple[bytes, Callable[[object], bool]]] = {
+    LOOP_CLOSURES: (b'closures|pin_loops|ball_loops', is_loop_closures),
+    ROBOT_DATA: (b'closing_joints', is_robot_data),
+}
 # Number of files beside a description that are searched for annotations with another name.
 MOST_FILES = 50
 
@@ -160,6 +173,9 @@ def _places(path: Path, stem: str) -> Iterator[Path]:
     yield folder.parent / 'config' / LOOP_CLOSURES
     if folder.name == 'urdf':
         yield folder.parent / LOOP_CLOSURES
+    yield path.with_name(ROBOT_DATA)
+    if folder.name == 'urdf':
+        yield folder.parent / ROBOT_DATA
 
 
 def _clear_match(path: Path) -> Sidecar | None:
@@ -170,12 +186,10 @@ def _clear_match(path: Path) -> Sidecar | None:
         data = path.read_bytes()
     except (OSError, ValueError):
         return None
-    own_name = path.name == LOOP_CLOSURES
-    keys = b'closures|pin_loops|ball_loops' if own_name else b'closed_loop'
+    keys, is_it = OF_NAME.get(path.name, (b'closed_loop', is_gepetto))
     if not _begins_a_list(keys, data):
         return None
     content = parse_yaml(data, str(path))
-    is_it = is_loop_closures if own_name else is_gepetto
     return recognise(content, str(path)) if is_it(content) else None
 
 

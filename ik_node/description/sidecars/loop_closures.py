@@ -1,5 +1,7 @@
 """
-Reader of the `loop_closures.yaml` files of CAD exporters (sw2robot, scikit-robot, Fusion).
+Readers of the loop files of CAD exporters.
+
+`loop_closures.yaml` of sw2robot and scikit-robot:
 
 ==============  ===============================================================================
 key             meaning
@@ -15,6 +17,16 @@ ball_loops      the same without axis: a point, like a pin without axis
 ball_upgrades   joints that become spherical
 actuated_joints the same as independent
 ==============  ===============================================================================
+
+`robot_data.yaml` of fusion2URDF:
+
+==============  ===============================================================================
+key             meaning
+==============  ===============================================================================
+closing_joints  name, type, parent, child, and origin_xyz_m, origin_rpy_rad and axis as those of a
+                <joint> of URDF: its frame in the parent link, on the child with all joints at 0
+joints          joints of the URDF; those with `passive: true` have no motor
+==============  ===============================================================================
 """
 
 from __future__ import annotations
@@ -23,11 +35,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from ik_node.description.description import Description, Loop, LoopFrame, WORLD
+from ik_node.description.digits import exact_angle
 from ik_node.description.loops.loop_frames import Z
 from ik_node.description.sidecars.loop_file import LoopFile, Retype, Sidecar
 from ik_node.description.tree import poses_at_zero
 from ik_node.errors import shown
-from ik_node.model.rotation import pose_inverse, pose_matrix, pose_parts, quat_between, unit
+from ik_node.model.closure import CLOSURE_TYPES
+from ik_node.model.rotation import (
+    pose_inverse,
+    pose_matrix,
+    pose_parts,
+    quat_between,
+    quat_from_euler,
+    quat_multiply,
+    unit,
+)
 import numpy as np
 from numpy.typing import NDArray
 
@@ -35,6 +57,10 @@ Array = NDArray[np.float64]
 MOTORS = ('independent', 'actuated_joints')
 TOP_KEYS = ('closures', 'pin_loops', 'ball_loops', 'ball_upgrades', 'dependent', *MOTORS)
 CLOSURE_KEYS = ('name', 'link_a', 'link_b', 'point', 'axis')
+ROBOT_DATA_KEYS = (
+    *('name', 'source', 'type', 'parent', 'child', 'origin_xyz_m', 'origin_rpy_rad', 'axis'),
+    'limits',
+)
 LOCAL_KEYS = ('name', 'parent', 'child', 'parent_xyz', 'child_xyz', 'axis')
 
 
@@ -51,6 +77,16 @@ def is_loop_closures(content: object) -> bool:
     )
 
 
+def is_robot_data(content: object) -> bool:
+    """Return True if parsed YAML has the key that only this format has."""
+    return isinstance(content, Mapping) and 'closing_joints' in content
+
+
+def read_robot_data(content: object, source: str) -> Sidecar:
+    """Read the content of a robot_data.yaml."""
+    return _RobotData(source).read(content)
+
+
 def read_loop_closures(content: object, source: str) -> Sidecar:
     """Read the content of a loop_closures.yaml."""
     return _Reader(source).read(content)
@@ -61,12 +97,13 @@ class _Reader(LoopFile):
 
     dialect = 'loop_closures YAML'
     top_keys = TOP_KEYS
-    motor_keys = MOTORS
+    motor_keys: tuple[str, ...] = MOTORS
     retype_key = 'ball_upgrades'
 
     def __init__(self, source: str) -> None:
         super().__init__(source)
-        self._at_zero: list[tuple[Loop, Array]] = []  # loop, and its frame in the root link
+        # Loop, the link that its frame is given in (None = the root), and the frame
+        self._at_zero: list[tuple[Loop, str | None, Array]] = []
         self._balls: list[str] = []
         self._balls_line: int | None = None
         self._dependent: list[str] = []
@@ -92,7 +129,7 @@ class _Reader(LoopFile):
         rotation = self._turn(fields, what)
         loop.type_name = 'point' if rotation is None else 'hinge'
         quat_xyzw = (0.0, 0.0, 0.0, 1.0) if rotation is None else rotation
-        self._at_zero.append((loop, pose_matrix(point, quat_xyzw)))
+        self._at_zero.append((loop, None, pose_matrix(point, quat_xyzw)))
 
     def _local(self, entry: object, what: str, pin: bool) -> None:
         fields = self.mapping(entry, what, LOCAL_KEYS)
@@ -144,7 +181,10 @@ class _Reader(LoopFile):
             return
         poses = poses_at_zero(description)
         root = poses.get(description.root.name, np.eye(4))
-        for loop, frame_in_root in self._at_zero:
+        for loop, link, given in self._at_zero:
+            frame_in_root = given
+            if link is not None:
+                frame_in_root = pose_inverse(root) @ poses.get(link, root) @ given
             for frame in (loop.frame_a, loop.frame_b):
                 pose = np.eye(4) if frame.link == WORLD else root
                 local = pose_inverse(poses.get(frame.link, pose)) @ root @ frame_in_root
@@ -160,4 +200,54 @@ class _Reader(LoopFile):
             description.notes.append(
                 f'{self.source}: joint {name!r}: its <mimic> is removed, as `dependent` '
                 'states that the loops move it'
+            )
+
+
+class _RobotData(_Reader):
+    """A reader of a robot_data.yaml."""
+
+    dialect = 'robot_data YAML'
+    top_keys = (
+        *('robot_name', 'metadata', 'assemblies', 'links', 'joints', 'closing_joints'),
+        'rigid_groups',
+    )
+    motor_keys: tuple[str, ...] = ()
+
+    def read_loops(self, top: Mapping[str, Any]) -> None:
+        for index, entry in enumerate(self.items(top, 'closing_joints')):
+            self._closing(entry, f'closing_joints[{index}]')
+        joints = self.mapping(top.get('joints') or {}, 'joints', ('NAME',), others=True)
+        free = {
+            self.text(name, 'joints')
+            for name, fields in joints.items()
+            if self.mapping(fields, f'joints: {name}', ('passive',), others=True).get('passive')
+        }
+        if free:
+            fixed = {name for name, fields in joints.items() if fields.get('type') == 'fixed'}
+            self._motors['joints'] = [name for name in joints if name not in free | fixed]
+
+    def _closing(self, entry: object, what: str) -> None:
+        fields = self.mapping(entry, what, ROBOT_DATA_KEYS)
+        loop = self._loop(fields, what, 'parent', 'child')
+        loop.type_name = self.text(fields.get('type'), f'{what}: type').lower()
+        if loop.type_name not in CLOSURE_TYPES:
+            raise self.fail(f'{what}: type {loop.type_name!r}; allowed: {" ".join(CLOSURE_TYPES)}')
+        xyz, rpy = (
+            self.numbers(fields.get(key, (0, 0, 0)), 3, f'{what}: {key}')
+            for key in ('origin_xyz_m', 'origin_rpy_rad')
+        )
+        quat_xyzw = quat_from_euler(*map(exact_angle, rpy))
+        rotation = self._turn(fields, what)
+        if rotation is not None:
+            quat_xyzw = quat_multiply(quat_xyzw, rotation)
+        self._at_zero.append((loop, loop.frame_a.link, pose_matrix(xyz, quat_xyzw)))
+        if fields.get('limits'):
+            self.notes.append(
+                f'{self.source}: {what}: its limits are not used, as a loop closure has no value; '
+                'limit the joints of the loop'
+            )
+        if loop.type_name == 'fixed':
+            self.notes.append(
+                f'{self.source}: {what}: fixed, which the exporter also writes for a ball and a '
+                'planar joint; correct the type if it is one'
             )

@@ -16,7 +16,15 @@ OWN = 'closures: [{name: own, frame_a: left, frame_b: right}]\n'
 GEPETTO = "closed_loop: [['left', 'r']]\ntype: ['3d']\nname_mot: ['l']\n"
 CAD = 'closures:\n- {link_a: left, link_b: right, point: [0, 0, 0]}\nindependent: [l]\n'
 PINS = 'pin_loops:\n- {parent: left, child: right, axis: [0, 0, 1]}\n'
+FUSION = """
+closing_joints:
+  - {name: pin, type: revolute, parent: left, child: right, axis: [0, 0, 1], source: user_tag}
+joints:
+  l: {type: continuous, passive: false}
+  r: {type: continuous, passive: true}
+"""
 DIALECTS = {
+    FUSION: ('pin', 'robot_data YAML'),
     OWN: ('own', 'closures YAML'),
     GEPETTO: ('left__r', 'Gepetto YAML'),
     CAD: ('left__right', 'loop_closures YAML'),
@@ -41,12 +49,14 @@ def read(tmp_path):
 
 
 FOUND = {
-    'urdf/arm.closures.yaml': (OWN, CAD, GEPETTO, PINS),
+    'urdf/arm.closures.yaml': (OWN, CAD, GEPETTO, PINS, FUSION),
     'urdf/arm.yaml': (GEPETTO,),
     'urdf/robot.yaml': (GEPETTO,),
     'urdf/loop_closures.yaml': (CAD, PINS),
     'config/loop_closures.yaml': (CAD, PINS),
     'loop_closures.yaml': (CAD, PINS),
+    'urdf/robot_data.yaml': (FUSION,),
+    'robot_data.yaml': (FUSION,),
 }
 
 
@@ -128,7 +138,12 @@ def test_folder_with_name_of_sidecar_is_ignored(read):
 
 @pytest.mark.parametrize(
     ('name', 'text'),
-    [('robot.yaml', GEPETTO), ('loop_closures.yaml', CAD), ('loop_closures.yaml', PINS)],
+    [
+        ('robot.yaml', GEPETTO),
+        ('loop_closures.yaml', CAD),
+        ('loop_closures.yaml', PINS),
+        ('robot_data.yaml', FUSION),
+    ],
 )
 def test_sidecar_of_another_robot_is_not_used(read, name, text):
     """A file not named after the robot is left out where it ties nothing of it; that is said."""
