@@ -29,8 +29,6 @@ PATIENCE = 0.02
 PANELS = 0.2
 # Panels are updated for this time after a picture [s], until moved sliders follow the robot again.
 AFTERWARDS = 2.0 * LEFT_ALONE
-
-
 # The theme of the page; each browser adds whether it is dark. The colour is that of goals.
 THEME: dict[str, Any] = {
     'show_share_button': False,

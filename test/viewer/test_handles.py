@@ -134,7 +134,7 @@ def test_gizmo_is_where_the_goal_is(scene, gizmos, robot):
     assert node.active_axes == (True, False, True)
     robot.remove_goal('platform')
     gizmos.draw(robot, 0.05, STYLE, shown='all')
-    assert scene.nodes == {}
+    assert [*scene.nodes] == ['/invitation']
 
 
 def test_dragged_gizmo_is_not_moved_by_the_page(scene, gizmos, robot):
@@ -238,6 +238,26 @@ def test_unselected_goal_has_a_ball_that_selects_it(scene, robot):
     assert chosen == ['rod', 'rod']
     gizmos.draw(robot, 0.05, STYLE, 'selected', 'rod')
     assert scene.nodes['/gizmos/rod'].visible
+
+
+def test_first_drag_is_invited_until_it_is_done(scene, robot, gizmos):
+    """The label names the selected goal, is hidden with the handles, and never comes again."""
+    robot.add_goal('leg0_rod_link', name='left_rod', dof='X Y Z')
+    gizmos.draw(robot, 0.05, STYLE, 'selected', 'platform')
+    label = scene.nodes['/invitation']
+    assert (label.text, label.visible) == ('drag the platform', True)
+    gizmos.draw(robot, 0.05, STYLE, 'selected', 'left_rod')
+    assert label.text == 'drag the left rod'
+    gizmos.draw(robot, 0.05, STYLE, 'none', 'left_rod')
+    assert not label.visible
+    gizmos.draw(robot, 0.05, STYLE, 'selected', 'platform')
+    assert label.visible
+    moved(scene.nodes['/gizmos/platform'], 'start', (0.0, 0.0, 0.2))
+    gizmos.draw(robot, 0.05, STYLE, 'selected', 'platform')
+    assert not label.visible
+    gizmos.clear()
+    gizmos.draw(robot, 0.05, STYLE, 'selected', 'platform')
+    assert not label.visible
 
 
 @pytest.mark.parametrize(

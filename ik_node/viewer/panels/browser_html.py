@@ -73,10 +73,9 @@ def browser_html() -> str:
     """
     Return HTML with the style and the script of the page.
 
-    The script stops viser's flight keys, follows the dark mode of the
-    system, lets a visible page without the focus reconnect, closes the sheet with the panels on a
-    phone and fits the view above it, and moves viser's warning of a missing graphics card into the
-    panel.
+    The script stops viser's flight keys, follows the dark mode of the system, lets a visible page
+    without the focus reconnect, closes the sheet of panels on a phone and fits the view above it,
+    and moves viser's warning of a missing graphics card into the panel.
     """
     script = _SCRIPT
     for word, value in (('FLIGHT', str(list(FLIGHT))), ('DARK', DARK_KEY), ('LIGHT', LIGHT_KEY)):

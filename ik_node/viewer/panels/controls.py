@@ -104,17 +104,15 @@ class Controls:
             lambda value: queue.do(lambda s: s.play(value)),
         )
         self._knobs = KnobPanel(gui, queue)
-        actions: dict[str, Callable[[], None]] = {
-            UNDO: undo,
-            RESET: lambda: queue.do(lambda s: s.reset(), undo=True),
-        }
-        buttons = gui.add_button_group('go back', tuple(actions))
-        by_hand(buttons, lambda value: actions[value]())
+        by_hand(
+            gui.add_button_group('go back', (UNDO, RESET)),
+            lambda value: undo() if value == UNDO else queue.do(lambda s: s.reset(), undo=True),
+        )
         with gui.add_folder('details', expand_by_default=False):
             self._details = gui.add_html('')
             self._singularity = gui.add_html('')
         tabs = gui.add_tab_group()
-        made = {label: tabs.add_tab(label) for label in TABS}
+        made = self._made = {label: tabs.add_tab(label) for label in TABS}
         with made['Goals']:
             self.goals = GoalPanel(gui, queue, redraw)
         with made['Joints']:
@@ -128,12 +126,10 @@ class Controls:
         with made['View']:
             self.reach = ReachPanel(gui, redraw)
             self.view = ViewPanel(gui, redraw, eyes)
-        self._made = made
-        goals = self.goals
-        self._command('W', 'Handles: move', lambda _: goals.choose(MOVE))
-        self._command('E', 'Handles: turn', lambda _: goals.choose(TURN))
-        self._command('Q', 'Handles: axes of world or goal', lambda _: goals.swap_axes())
-        self._command('G', 'Handles: snap to grid', lambda _: goals.swap_snap())
+        self._command('W', 'Handles: move', lambda _: self.goals.choose(MOVE))
+        self._command('E', 'Handles: turn', lambda _: self.goals.choose(TURN))
+        self._command('Q', 'Handles: axes of world or goal', lambda _: self.goals.swap_axes())
+        self._command('G', 'Handles: snap to grid', lambda _: self.goals.swap_snap())
         self._command('F', 'Look at the robot', eyes.look)
         self._command('Z', UNDO, lambda _: undo(), 'cmd/ctrl')
         self._command('delete', 'Delete the selected goal', lambda _: delete())

@@ -27,8 +27,6 @@ AT_FIRST = ('axes', 'limits', 'closures', 'goals')
 MOST = 8
 HANDLES = ('selected', 'all', 'none')
 BODIES = ('meshes', 'rods', 'both', 'none')
-
-
 THREE, TWO = '3-D', '2-D'
 LIGHT, DARK = 'light', 'dark'
 

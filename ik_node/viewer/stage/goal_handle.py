@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from ik_node.analysis.link_motion import plane_of_point
+from ik_node.errors import plain
 from ik_node.model.goal import Goal
 from ik_node.model.rotation import matrix_to_quat, pose_from_matrix, pose_matrix
 from ik_node.robot import Robot
@@ -86,6 +87,8 @@ OnDrag = Callable[[str, Array, Array, str], None]
 # Radius of the ball, as a share of the gizmo's size, and its scale without gizmos.
 BALL, SMALL = 0.13, 0.6
 COLOUR, OPACITY = (41, 107, 230), 0.7
+# Distance of the invitation to drag below a goal, as a multiple of the gizmo's size.
+LABEL = 0.3
 
 
 class GoalHandle:
@@ -249,7 +252,11 @@ class GoalHandle:
 
 
 class GoalGizmos:
-    """The handles of all goals, which follow the goals unless they are dragged."""
+    """
+    The handles of all goals, which follow the goals unless they are dragged.
+
+    Until a goal was dragged, a label in the scene asks to drag the selected one.
+    """
 
     def __init__(
         self, scene: Any, on_drag: OnDrag, on_select: Callable[[str], None] = lambda _: None
@@ -259,6 +266,8 @@ class GoalGizmos:
         self._on_select = on_select
         self._handles: dict[str, GoalHandle] = {}
         self._by_link: dict[str, GoalHandle] = {}
+        self._invitation = scene.add_label('/invitation', '', visible=False, anchor='top-center')
+        self._was_dragged = False
 
     def clear(self) -> None:
         """Remove all handles."""
@@ -266,6 +275,7 @@ class GoalGizmos:
             handle.remove()
         self._handles.clear()
         self._by_link.clear()
+        self._invitation.visible = False
 
     def draw(
         self, robot: Robot, size: float, style: HandleStyle, shown: str, selected: str = ''
@@ -281,7 +291,7 @@ class GoalGizmos:
             if name not in self._handles:
                 plane = plane_of(robot, goal)
                 self._handles[name] = GoalHandle(
-                    self._scene, name, size, plane, self._on_drag, self._on_select
+                    self._scene, name, size, plane, self._dragged, self._on_select
                 )
             self._handles[name].draw(
                 goal, style, visible=shown != 'none', whole=shown == 'all' or name == selected
@@ -291,6 +301,15 @@ class GoalGizmos:
             for name, goal in reversed([*robot.goals.items()])
             if goal.child is not None and goal.enabled and style.move
         }
+        invited = None if self._was_dragged else robot.goals.get(selected)
+        self._invitation.visible = invited is not None and invited.enabled and shown != 'none'
+        if invited is not None:
+            self._invitation.text = f'drag the {plain(selected.replace("_", " "))}'
+            self._invitation.position = invited.matrix_world[:3, 3] - (0.0, 0.0, LABEL * size)
+
+    def _dragged(self, name: str, position: Array, quat_xyzw: Array, phase: str) -> None:
+        self._was_dragged = True
+        self._on_drag(name, position, quat_xyzw, phase)
 
     @property
     def links(self) -> set[str]:
