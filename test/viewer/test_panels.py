@@ -217,17 +217,22 @@ def test_legend_explains_the_colours_of_visible_layers():
     assert 'joint range' not in html
 
 
-def test_plots_have_units():
-    """Titles have units, and the time axis has a label."""
+def test_plots_appear_with_units_after_two_solves():
+    """Titles have units, and the time axis has a label; one solve is no curve."""
     made = []
 
     def add_uplot(**about):
         made.append(about)
         return SimpleNamespace(data=None, remove=lambda: None)
 
-    history = History()
+    hint, history = SimpleNamespace(), History()
+    panel = PlotPanel(SimpleNamespace(add_uplot=add_uplot, add_html=lambda _: hint))
     history.add(0.0, [goal_report('arm', 0.0)])
-    PlotPanel(SimpleNamespace(add_uplot=add_uplot)).refresh(history)
+    panel.refresh(history)
+    assert not made
+    history.add(0.1, [goal_report('arm', 0.0)])
+    panel.refresh(history)
+    assert not hint.visible
     titles = [plot['title'] for plot in made]
     assert titles == ['residual [log10 of m, rad]', 'solve time [ms]']
     assert all(plot['axes'][0]['label'] == 'time [s]' for plot in made)

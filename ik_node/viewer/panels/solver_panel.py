@@ -156,9 +156,7 @@ class History:
         return self._columns(2)
 
     def _columns(self, which: int) -> tuple[Array, ...]:
-        if not self._rows:
-            return tuple(np.zeros(0) for _ in range(1 + len(self.names)))
-        last = self._rows[-1][0]
+        last = self._rows[-1][0] if self._rows else 0.0
         times = np.array([row[0] - last for row in self._rows])
         values = np.array([row[which] for row in self._rows], dtype=np.float64)
         return times, *values.T.copy()
@@ -173,25 +171,27 @@ RESIDUALS = (log10(LEAST), 1.0)
 
 
 class PlotPanel:
-    """Plots of residuals and solve times over time."""
+    """Plots of residuals and solve times over time, as soon as there are two of each."""
 
     def __init__(self, gui: Any) -> None:
         self._gui = gui
-        self._names: tuple[str, ...] | None = None
+        self._hint = gui.add_html(box(line('Move the robot: then its plots appear here.')))
+        self._names: tuple[str, ...] = ()
         self._plots: list[Any] = []
 
     def refresh(self, history: History) -> None:
         """Show a history."""
-        if history.names != self._names:
-            self._rebuild(history.names)
-        if self._plots:
-            self._plots[0].data = history.residuals()[: 1 + MOST]
-            self._plots[1].data = history.solve_times()[: 1 + MOST]
+        shown = [part[: 1 + MOST] for part in (history.residuals(), history.solve_times())]
+        names = history.names if len(shown[0][0]) > 1 else ()
+        if names != self._names:
+            self._rebuild(names)
+        for plot, data in zip(self._plots, shown, strict=False):
+            plot.data = data
 
     def _rebuild(self, names: tuple[str, ...]) -> None:
         for plot in self._plots:
             plot.remove()
-        self._plots, self._names = [], names
+        self._plots, self._names, self._hint.visible = [], names, not names
         if not names:
             return
         series = (
@@ -202,15 +202,13 @@ class PlotPanel:
             ),
         )
         nothing = tuple(np.zeros(0) for _ in series)
-        for title, unit, scale in (
-            ('residual', 'log10 of m, rad', {'range': RESIDUALS}),
-            ('solve time', 'ms', {}),
-        ):
+        scales = {'residual [log10 of m, rad]': {'range': RESIDUALS}, 'solve time [ms]': {}}
+        for title, scale in scales.items():
             self._plots.append(
                 self._gui.add_uplot(
                     data=nothing,
                     series=series,
-                    title=f'{title} [{unit}]',
+                    title=title,
                     scales={'x': {'time': False, 'range': (-SPAN, 0.0)}, 'y': scale},
                     axes=({'label': 'time [s]', 'labelSize': 20, 'size': 32}, {'size': 52}),
                     height=HEIGHT,
