@@ -127,6 +127,7 @@ class IkNode(Node):
         settings = self._settings_server.settings
         self._applied = settings
         self._apply_names(settings)
+        self._inputs.obstacles.configure(settings)
         motion.apply(settings)
         self._start_ticker(motion, settings)
         self.create_timer(
@@ -390,6 +391,7 @@ class IkNode(Node):
             self.get_logger().error(
                 f'topics and services are unchanged: {type(error).__name__}: {error}'
             )
+        self._inputs.obstacles.configure(settings)
         motion.apply(settings)
         self._draws = True
         self._warn_of_outputs(motion, settings)
@@ -417,6 +419,7 @@ class IkNode(Node):
         try:
             for group in self._goal_entities:
                 group.check(goal.name for goal in settings.goals)
+            self._inputs.obstacles.read_file(settings)
             text = settings.robot_description
             if text not in ('', self._settings_server.settings.robot_description):
                 # Ticks wait while the description is read here. A large one is read by the
@@ -469,11 +472,12 @@ class IkNode(Node):
             diagnostics.model_row(name, model, self._supply.refused, self._supply.busy, released),
             diagnostics.input_row(name, refusals.counts, refusals.last, new),
         ]
-        if model is not None:
+        if model is not None and motion.tracker is not None:
             row = diagnostics.rate_row(name, rate, settings.rate, counts)
             row.values['last_error'] = counts.last_error
             counts.longest_interval = 0.0
             rows += [row, diagnostics.twist_row(name, motion.twist_note)]
+            rows += diagnostics.collision_rows(name, model, motion.tracker.q, settings.options)
         rows += self._singularity_rows(motion, settings)
         fault = motion.hardware.fault
         if settings.output_type != 'none':

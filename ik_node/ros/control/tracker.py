@@ -200,6 +200,8 @@ _SLOWER, _MOST_EXCESS = 4, 1.1
 _SLACK = 1e-3
 # Smallest time between ticks [s]; it avoids an empty window for joints without velocity limit.
 _INSTANT = 1e-12
+# A step that no joint makes [rad or m].
+_ANY_STEP = 1e9
 
 
 class Tracker:
@@ -254,7 +256,9 @@ class Tracker:
             return TickReport(self.q, self._still, last, notes=notes, goals=goals)
         model = self.model
         q0 = self.q if start is None else model.start_within(start, settings.outside_tolerance)
-        max_step = self.window(settings, now) if settings.max_joint_velocity > 0.0 else None
+        max_step = self._way(settings)
+        if settings.max_joint_velocity > 0.0:
+            max_step = self.window(settings, now)
         report = self._take(
             lambda: model.solver.solve_pose(goals, q0=q0, max_step=max_step),
             q0,
@@ -288,6 +292,7 @@ class Tracker:
         did not move.
         """
         model, made, reasons = self.model, dict(shares), dict[str, str]()
+        way = self._way(settings)
         q0 = self.q if start is None else model.start_within(start, settings.outside_tolerance)
         window = self.window(settings, now) if settings.max_joint_velocity > 0.0 else reach
         if window is not None and reach is not None:
@@ -298,26 +303,33 @@ class Tracker:
             if not reasons:
                 return solution
             made.update(dict.fromkeys(reasons, 0.0))
-            return model.solver.solve_pose(goals(made), q0=q0)
+            return model.solver.solve_pose(goals(made), q0=q0, max_step=way)
 
         def solve() -> Solution:
-            solution = halt(model.solver.solve_pose(goals(made), q0=q0))
+            solution = halt(model.solver.solve_pose(goals(made), q0=q0, max_step=way))
             # All joints are slower by the same factor, so that links keep their directions.
             for _ in range(_SLOWER):
                 excess = 0.0 if window is None else steps_to(solution.q - q0, window)
                 if excess <= 1.0:
                     return solution
                 made.update({name: share / (1.001 * excess) for name, share in made.items()})
-                solution = halt(model.solver.solve_pose(goals(made), q0=q0))
+                solution = halt(model.solver.solve_pose(goals(made), q0=q0, max_step=way))
             if window is not None and steps_to(solution.q - q0, window) > _MOST_EXCESS:
                 reasons.update(dict.fromkeys(made, 'velocity limits'))
                 made.update(dict.fromkeys(made, 0.0))
-                solution = model.solver.solve_pose(goals(made), q0=q0)
+                solution = model.solver.solve_pose(goals(made), q0=q0, max_step=way)
             return solution
 
         report = self._take(solve, q0, settings, now, ())
         report.goals = goals(made)
         return report, made, reasons
+
+    def _way(self, settings: Settings) -> Array | None:
+        """Return a largest step, so that the way of a tick is checked; None without collisions."""
+        avoids = settings.options.avoid_collisions
+        if not (self.model.robot.collisions.in_use if avoids is None else avoids):
+            return None
+        return np.full(len(self.q), _ANY_STEP)
 
     def drive(
         self,

@@ -12,6 +12,7 @@ from typing import Any
 from ik_node.errors import listed
 from ik_node.ros.inputs.goal_inputs import clock_time, GoalInputs, NEWEST, OVERRIDABLE_QOS, time_of
 from ik_node.ros.inputs.joint_inputs import JointCommands, JointTargets, MeasuredState
+from ik_node.ros.inputs.obstacle_inputs import ObstacleInputs
 from ik_node.ros.inputs.transform_lookup import TransformLookup
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.convert import (
@@ -145,6 +146,7 @@ class Inputs:
         # The subscriptions to goals.
         self.goal_inputs = GoalInputs(node, counts, self.lookup, self.refuse)
         self.goals = self.goal_inputs.inbox  # The accepted goal poses.
+        self.obstacles = ObstacleInputs(node, self.lookup, self.refuse)
         self._node = node
         self._on_measurement = on_measurement
         self._counts = counts
@@ -175,6 +177,7 @@ class Inputs:
         """
         self._model = model
         self.goal_inputs.set_robot(model, present_q)
+        self.obstacles.set_robot(model, present_q)
         self.measured.set_joint_names(model.joint_names)
 
     def forget(self) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
+import dataclasses
 from functools import partial
 import time
 from time import perf_counter
 from typing import Any
 
 from ik_node.errors import IkError
+from ik_node.model.bodies import Shape as BodyShape
 from ik_node.model.goal import Goal
 from ik_node.model.rotation import Array, matrix_to_quat, pose_from_matrix, pose_matrix
 from ik_node.robot import Robot
@@ -74,6 +76,12 @@ class IkCopy:
             closure = self._robot.closures[name]
             if closure.enabled != closed:
                 closure.enabled = closed
+        checked = False
+        if ik_request.checks_collisions:
+            self._take_obstacles(ik_request.obstacles)
+            checked = bool(self._robot.collisions.pairs)
+        options = dataclasses.replace(ik_request.options, avoid_collisions=checked)
+        ik_request = dataclasses.replace(ik_request, options=options)
         goals: dict[str, Pose] = {}
         for link, pose in ik_request.poses.items():
             goals.update(self._goals(link, pose, ik_request.goals[link]))
@@ -91,9 +99,17 @@ class IkCopy:
         q = np.clip(solution.q, model.lower, model.upper)
         starts = f' and {solution.starts} starts' if solution.starts > 1 else ''
         message = f'CONVERGED after {solution.iterations} steps{starts}'
-        if ik_request.checks_collisions:
-            message += '; collisions are not checked here'
+        if ik_request.checks_collisions and not checked:
+            message += '; the robot has no bodies to check for collisions'
         return IkAnswer(IkCode.SUCCESS, message, q)
+
+    def _take_obstacles(self, obstacles: Sequence[tuple[str, BodyShape, Array]]) -> None:
+        """Put the obstacles of the node around the copy."""
+        collisions = self._robot.collisions
+        for name in collisions.obstacles:
+            collisions.remove(name)
+        for name, shape, pose in obstacles:
+            collisions.add_obstacle(shape, pose, name)
 
     def _solve(self, goals: Mapping[str, Pose], ik_request: IkRequest) -> Solution:
         """Solve from the seed; after a restart, or for another choice, look at all solutions."""

@@ -6,11 +6,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from ik_node.errors import listed
+from ik_node.model.collisions import CONTACT, Distance
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.convert import Pose
 from ik_node.ros.messages.status_row import ERROR, OK, StatusRow, WARN
 from ik_node.ros.process.node_health import NodeCounts
-from ik_node.solver import Solution, SolveResult
+from ik_node.solver import Solution, SolveResult, SolverOptions
 from ik_node.transmission.state import Singularity
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +65,11 @@ def solve_rows(node: str, report: TickReport) -> list[StatusRow]:
     if not solution.chains:
         message = '; '.join(['CONVERGED: no goal and no loop', *report.notes])
         return [StatusRow(WARN if report.notes else OK, f'{node}: no chain', message)]
-    return [_chain_row(node, chain, report) for chain in solution.chains]
+    rows = [_chain_row(node, chain, report) for chain in solution.chains]
+    if solution.nearest is not None:
+        for row in rows:
+            row.values.update(_nearest_values(solution.nearest))
+    return rows
 
 
 def _chain_row(node: str, chain: SolveResult, report: TickReport) -> StatusRow:
@@ -168,6 +173,27 @@ def transmission_row(
         least, largest = getattr(singularity, kind)
         values |= {f'{kind}.smallest': f'{least:.3g}', f'{kind}.largest': f'{largest:.3g}'}
     return StatusRow(WARN if warning else OK, name, warning or 'no singularity is near', values)
+
+
+def collision_rows(
+    node: str, model: LoadedModel, q: NDArray[np.float64], options: SolverOptions
+) -> list[StatusRow]:
+    """Return the diagnostic row of the least distance of bodies, if collisions are avoided."""
+    collisions, avoids = model.robot.collisions, options.avoid_collisions
+    if not (collisions.in_use if avoids is None else avoids):
+        return []
+    name, near = f'{node}: collisions', collisions.nearest(q)
+    values = {'obstacles': str(len(collisions.obstacles)), 'pairs': str(len(collisions.pairs))}
+    if near is None:
+        return [StatusRow(OK, name, 'no pair of bodies', values)]
+    nearest = near.distance()
+    values |= _nearest_values(nearest)
+    level = WARN if nearest.d < options.collision_margin - CONTACT else OK
+    return [StatusRow(level, name, str(nearest), values)]
+
+
+def _nearest_values(nearest: Distance) -> dict[str, str]:
+    return {'nearest.distance': f'{nearest.d:.6g}', 'nearest.pair': ' '.join(nearest.pair)}
 
 
 def rate_row(node: str, rate: float, target: float, counts: NodeCounts) -> StatusRow:

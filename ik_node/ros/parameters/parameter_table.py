@@ -258,6 +258,16 @@ transmission.singularity_warning = 0.05, 0 to 1
 transmission.max_effort_scale = 1.0, 0 to 1
     Share of the effort and velocity limits of motors that efforts and velocities in the joint
     space may need, near singularities above all; larger ones are scaled down.
+collisions.enabled = True
+    Whether the robot keeps away from obstacles and itself, as soon as there are obstacles.
+collisions.always = False
+    Whether it also keeps away from itself without obstacles.
+collisions.margin = 0.0 [m], 0 to 1e6
+    Least distance of two bodies.
+collisions.influence_distance = 0.05 [m], 0 to 1e6
+    Distance beyond the margin within which bodies change a step and are reported.
+collisions.obstacles_file = ''
+    YAML file of obstacles, a path or a package:// or file:// URL; empty = none.
 locked_joints = ('',)
     Joints that the solver does not move.
 rest_pose = ''

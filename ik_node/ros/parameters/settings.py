@@ -235,6 +235,16 @@ class MarkerSettings(_MarkerFields):
         helper.set_draw_through(self.draw_through)
 
 
+def _avoiding(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the solver options that the parameters collisions.* state."""
+    without_obstacles = True if fields['collisions.always'] else None
+    return {
+        'avoid_collisions': without_obstacles if fields['collisions.enabled'] else False,
+        'collision_margin': fields['collisions.margin'],
+        'influence_distance': fields['collisions.influence_distance'],
+    }
+
+
 @dataclass(frozen=True)
 class Outlet:
     """A controller that takes commands or plans."""
@@ -394,7 +404,7 @@ class Settings(_NodeFields):
             outlets=outlets,
             markers=markers,
             goals=tuple(GoalSettings.from_values(name, values) for name in names),
-            options=dataclasses.replace(SolverOptions(), **options),
+            options=dataclasses.replace(SolverOptions(), **options, **_avoiding(fields)),
         )
 
     @cached_property

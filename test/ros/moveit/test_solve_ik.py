@@ -3,6 +3,7 @@
 import math
 
 from builtin_interfaces.msg import Duration
+import ik_node as ik
 from ik_node.ros.moveit.ik_request import TIME_BUDGET
 from ik_node.solver import Solver
 import numpy as np
@@ -55,8 +56,25 @@ def test_answer_has_the_names_of_the_request(arm, near):
     response = arm.ask(asked(arm, near))
     arm.check(response, {'link6': near})
     assert list(response.solution.joint_state.name) == arm.names
-    assert 'collisions are not checked' in response.error_code.message
+    assert 'no bodies to check' in response.error_code.message
     assert response.error_code.source == 'ik_node'
+
+
+def test_answer_without_collisions_keeps_away_from_obstacles():
+    """With avoid_collisions a pose inside an obstacle has no answer; without, it has one."""
+    ball = '<collision><geometry><sphere radius="0.03"/></geometry></collision>'
+    arm = Asking(arm_text(6).replace('<link name="link6"/>', f'<link name="link6">{ball}</link>'))
+    arm.q = BENT.copy()
+    wanted = arm.place(BENT, 'link6')
+    request = asked(arm, wanted)
+    obstacles = arm.model.robot.collisions
+    wall = obstacles.add_obstacle(ik.Sphere(0.05), tuple(wanted[:3, 3]), 'wall')
+    refused(arm.ask(request), NO_SOLUTION, 'wall')
+    wall.set_pose((3.0, 0.0, 0.0))
+    arm.check(arm.ask(request), {'link6': wanted})
+    wall.set_pose(tuple(wanted[:3, 3]))
+    request.ik_request.avoid_collisions = False
+    arm.check(arm.ask(request), {'link6': wanted})
 
 
 def test_nearest_of_several_solutions_is_returned(arm):
