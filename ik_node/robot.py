@@ -186,7 +186,8 @@ def load_robot(
     ----------
     source : str or Path
         A file, the text itself, which begins with '<', or the name of a robot that is installed
-        with the package, such as 'hexapod' (`ik_node demo --list`). A xacro file is expanded,
+        with the package, such as 'hexapod' (`ik_node models`), or of the package
+        robot_descriptions, such as 'ur5e_description'. A xacro file is expanded,
         which runs the Python code in it; a text that contains xacro is refused.
     closures : str, Path or mapping, optional
         Closure annotations, which replace every loop declared in the description.

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 COMMANDS: dict[str, str] = {
     'node': 'run the ROS 2 node; takes --ros-args like any node',
     'demo': 'run a robot of the gallery with moving goals on the ROS 2 node',
+    'models': 'list the robots that load by name',
     'check': 'read a robot and describe it: links, joints, loops, mobility',
     'collisions': 'find pairs of links that need no check for collisions, as an SRDF',
     'convert': 'convert a robot description of any format to a URDF with its loops',

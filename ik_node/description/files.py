@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
 from itertools import islice
 import os
 from pathlib import Path
@@ -45,11 +46,31 @@ def own_robots() -> dict[str, Path]:
 
 
 def found_by_name(source: str | Path) -> str | Path:
-    """Return the path of an installed robot if `source` is its name and no file; else `source`."""
+    """
+    Return the path of an installed robot if `source` is its name and no file; else `source`.
+
+    Names of the package robot_descriptions, such as ur5e_description, stand for its files, which
+    that package downloads at first use. Raises DescriptionError if it is not installed.
+    """
     name = str(source)
     if name != Path(name).name or Path(name).suffix or Path(name).is_file():
         return source
+    if name.endswith('_description') and not Path(name).exists():
+        return _described_elsewhere(name)
     return own_robots().get(name, source)
+
+
+def _described_elsewhere(name: str) -> str:
+    try:
+        module = import_module(f'robot_descriptions.{name}')
+    except ModuleNotFoundError as error:
+        if error.name == f'robot_descriptions.{name}':
+            near = 'that package has no such robot; see its list'
+        else:
+            near = f'no {error.name} here: `pip install robot_descriptions`'
+        raise DescriptionError(f'a name of robot_descriptions, but {near}', source=name) from None
+    paths = (getattr(module, each, None) for each in ('URDF_PATH', 'MJCF_PATH', 'XACRO_PATH'))
+    return next(str(path) for path in paths if path)
 
 
 def similar_file(path: Path) -> str:
