@@ -45,9 +45,20 @@ html_show_sourcelink = False
 html_show_copyright = False
 html_static_path = ['site']
 html_css_files = ['site.css']
+html_search_scorer = str(DOCS / 'site' / 'scorer.js')
 # Prompts and output are not copied with a command.
 copybutton_prompt_text = '$ '
 copybutton_only_copy_prompt_lines = True
+
+# What people search for, and the page that answers it, which is then the first result.
+SEARCHES = {
+    'bring_your_robot': ('hinge', 'loop joint', 'mimic'),
+    'cookbook': ('jacobian', 'rest pose', 'initial guess', 'lock a joint'),
+    'gallery': ('two arms', 'hexapod', 'humanoid'),
+    'glossary': ('quaternion order', 'quaternion', 'euler angles', 'units'),
+    'transmission': ('transmission',),
+    'tuning': ('troubleshooting', 'nothing moves', 'stalled'),
+}
 
 write_pages(DOCS / 'generated')
 
@@ -81,6 +92,8 @@ def link_to_site(app, name, source):
     above = '../' * name.count('/')
     for link, page in SITE_PAGES.items():
         source[0] = source[0].replace(f'](../{above}{link})', f']({above}generated/{page})')
+    for words in SEARCHES.get(name, ()):
+        source[0] += f'\n```{{index}} ! single: {words}\n```\n'
     if name == 'index':
         source[0] = navigation(source[0])
     if name.removeprefix('tutorials/') in NOTEBOOKS:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 import re
+import shutil
 import subprocess
 
 import ik_node as ik
@@ -20,6 +21,23 @@ PAGES = sorted(path for path in DOCS.rglob('*.md') if path.parent.name not in ('
 DOCS_PYTHON = REPOSITORY / '.venvs' / 'docs' / 'bin' / 'python'
 # Reading it takes longer than a reader on a slow line waits.
 PICTURE_BYTES = 300_000
+# The search of the site, in Node.js; it prints the pages of the results, the best last.
+SEARCH = """
+const fs = require('fs'), vm = require('vm');
+const [folder, ...queries] = process.argv.slice(1);
+const nothing = () => {};
+const context = vm.createContext({
+  _: (text) => text, _ready: nothing, _removeChildren: nothing, SPHINX_HIGHLIGHT_ENABLED: false,
+  document: { getElementById: nothing }, localStorage: { setItem: nothing },
+});
+context.window = context;
+for (const name of ['_static/language_data.js', '_static/searchtools.js', 'searchindex.js'])
+  vm.runInContext(fs.readFileSync(`${folder}/${name}`, 'utf8'), context);
+for (context.query of queries) {
+  const code = 'Search._performSearch(...Search._parseQuery(query)).map((each) => each[0])';
+  console.log(vm.runInContext(code, context).reverse().join(' '));
+}
+"""
 
 
 def prose(path):
@@ -129,3 +147,29 @@ def test_site_builds_without_warnings_and_needs_no_network(tmp_path):
         assert [url for url in loaded if url.startswith(('http', '//'))] == [], page.name
     assert (tmp_path / 'searchindex.js').stat().st_size > 100_000
     assert 'hexapod' in (tmp_path / 'gallery.html').read_text()
+    search_finds_pages_first(tmp_path)
+
+
+def search_finds_pages_first(folder):
+    """Check the first result of some searches, and that records of decisions come last."""
+    node = shutil.which('node')
+    if node is None:
+        return
+    first = {
+        'two arms': 'gallery',
+        'quaternion order': 'glossary',
+        'hinge': 'bring_your_robot',
+        'rest pose': 'cookbook',
+        'jacobian': 'cookbook',
+        'transmission': 'transmission',
+        'collisions': 'collisions',
+    }
+    run = [node, '-e', SEARCH, str(folder), *first]
+    done = subprocess.run(run, capture_output=True, text=True, check=True)
+    for query, line in zip(first, done.stdout.splitlines(), strict=True):
+        results = line.split()
+        assert results[0] == first[query], query
+        # Entries of the generated index come after all others.
+        pages = [result for result in results if not result.startswith('generated/')]
+        records = [page.startswith('decisions/0') for page in pages]
+        assert records == sorted(records), query
