@@ -14,6 +14,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
     'Solving': (
         'Solver',
         'SolverOptions',
+        'tracking',
         'solver.solver.PreparedSolve',
         'Solution',
         'SolveResult',
