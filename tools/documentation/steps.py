@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import re
 
 # The tutorials of the library are notebooks, too; another one needs ROS 2 and RViz.
-NOTEBOOKS = ('first_loop', 'cad_export', 'real_motors', 'ankle')
+NOTEBOOKS = ('first_loop', 'cad_export', 'real_motors', 'ankle', 'around_an_obstacle')
 
 SAVED = re.compile(r'[Ss]ave (?:this |the mended file )?as\s+`([\w.]+)`[^`]*$')
 FENCE = re.compile(r'^```(\w+)\n(.*?)^```$', flags=re.DOTALL | re.MULTILINE)
