@@ -237,6 +237,19 @@ def test_residuals_open_on_a_click_within_the_panel(open_page, open_window):
     assert window.browser.run(f'return {cell}.clientWidth') > 60
 
 
+def test_long_state_is_whole(open_page, open_window):
+    """The title of the panel takes a second line."""
+    page = open_page()
+    window = open_window(page, (1280, 800))
+    page._controls._show_state = lambda session: None
+    page.server.gui.set_panel_label('14 of 14 goals not met, 6 of 6 loops open')
+    wait_until(lambda: '6 of 6 loops open' in window.browser.text(), 'the state')
+    title = 'document.querySelector("#root [style*=letter-spacing][style*=ellipsis]")'
+    for size in ('Width', 'Height'):
+        shown, whole = (f'{title}.{what}{size}' for what in ('client', 'scroll'))
+        assert window.browser.run(f'return {whole}-{shown}') <= 1
+
+
 def test_dragged_load_shows_its_efforts(open_page, open_window):
     """The tip of the arrow is pulled to the side; the panel has the efforts that hold it."""
     page = open_page('ankle')

@@ -10,7 +10,7 @@ FLIGHT = ('KeyW', 'KeyA', 'KeyS', 'KeyD', 'KeyQ', 'KeyE')
 # The page's own commands, which the script triggers with these keys and all modifiers, because a
 # command tells the server which browser it comes from.
 DARK_KEY, LIGHT_KEY = 'D', 'L'
-MODIFIER = 'cmd/ctrl+alt+shift'
+HELD = 'cmd/ctrl+alt+shift'
 
 SLOW = 'no graphics card found: switch off shadows on the tab View if the page is slow'
 
@@ -91,4 +91,6 @@ def label_style(colour: str) -> str:
     """Return HTML with a style that puts a dot of a colour before the title of the panel."""
     title = '#root [style*="letter-spacing"][style*="ellipsis"]'
     dot = f'{title}::before{{content:"\\25cf  ";color:{colour}}}' if colour else ''
-    return f'<style>{title}{{font-size:0.9em}}{dot}</style>'
+    # A long state has two lines.
+    lines = 'line-height:1.2!important;max-height:2.4em;white-space:normal!important'
+    return f'<style>{title}{{font-size:0.9em;{lines}}}{dot}</style>'

@@ -7,13 +7,7 @@ from typing import Any
 
 from ik_node.robot import Robot
 from ik_node.transmission.motor_load import MotorStatics
-from ik_node.viewer.panels.browser_html import (
-    browser_html,
-    DARK_KEY,
-    label_style,
-    LIGHT_KEY,
-    MODIFIER,
-)
+from ik_node.viewer.panels.browser_html import browser_html, DARK_KEY, HELD, label_style, LIGHT_KEY
 from ik_node.viewer.panels.goal_panel import GoalPanel, MOVE, TURN
 from ik_node.viewer.panels.joint_panel import JointPanel
 from ik_node.viewer.panels.load_panel import LoadPanel, singularity_html
@@ -133,8 +127,8 @@ class Controls:
         self._command('F', 'Look at the robot', eyes.look)
         self._command('Z', UNDO, lambda _: undo(), 'cmd/ctrl')
         self._command('delete', 'Delete the selected goal', lambda _: delete())
-        self._command(DARK_KEY, 'Dark page', lambda browser: eyes.dark(browser, True), MODIFIER)
-        self._command(LIGHT_KEY, 'Light page', lambda browser: eyes.dark(browser, False), MODIFIER)
+        self._command(DARK_KEY, 'Dark page', lambda browser: eyes.dark(browser, True), HELD)
+        self._command(LIGHT_KEY, 'Light page', lambda browser: eyes.dark(browser, False), HELD)
 
     def _command(
         self, key: str, label: str, work: Callable[[int], None], modifier: str | None = None
