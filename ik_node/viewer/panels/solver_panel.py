@@ -45,6 +45,10 @@ class OptionPanel:
             if field.metadata['parameter']
         }
         by_hand(reset, lambda _: queue.do(self._reset))
+        # A finger cannot hover over an input to read its hint.
+        with gui.add_folder('what the options mean', expand_by_default=False):
+            about = [line(f'{name}: {each.hint}') for name, each in self._inputs.items()]
+            gui.add_html(box(*about))
 
     def refresh(self, session: Session) -> None:
         """Show the present options."""
