@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 import signal
@@ -51,12 +52,12 @@ def run(args: argparse.Namespace) -> int:
     """Serve the page until the command is stopped."""
     no_robot, sources = args.robot is None, (args.robot, args.demo, args.ros or None)
     avoiding = shared.collision_options(args)
-    collisions = {'--srdf': args.srdf, '--obstacles': args.obstacles, **avoiding}
+    collisions = args.srdf or args.obstacles or avoiding
     for bad, option, value, use in (
         (sources.count(None) < 2, 'view', 'several robots', 'one of ROBOT, --demo NAME, --ros'),
         (args.ros_args and not args.ros, 'view', '--ros-args', 'with --ros only'),
         (args.closures is not None and no_robot, '--closures', args.closures, 'it with ROBOT'),
-        (collisions and no_robot, 'view', collisions, 'it with ROBOT'),
+        (collisions and no_robot, '--srdf, --obstacles, --margin', collisions, 'it with ROBOT'),
         (args.reach and args.ros, '--reach', args.reach, 'with ROBOT or --demo only'),
         (not 0 <= args.port <= 65535, '--port', args.port, 'a number from 0 to 65535'),
     ):
@@ -125,12 +126,17 @@ def _check_link(session: Session, reach: ReachVolume | None) -> None:
 
 def _robots(args: argparse.Namespace) -> dict[str, Callable[[], Session]]:
     """Return the available robots, with the selected one first."""
-    from ik_node.viewer.sessions.library_session import gallery_session, LibrarySession
+    from ik_node.viewer.sessions.library_session import gallery_session, LibrarySession, OPTIONS
 
     ours: dict[str, Callable[[], Session]] = {
         name: partial(gallery_session, name) for name in NAMES
     }
     if args.robot is not None:
-        return {Path(args.robot).name: lambda: LibrarySession(shared.robot_of(args)), **ours}
+        options = replace(OPTIONS, **shared.collision_options(args))
+
+        def session() -> Session:
+            return LibrarySession(shared.robot_of(args), options=options)
+
+        return {Path(args.robot).name: session, **ours}
     first = args.demo or NAMES[0]
     return {first: ours[first], **ours}

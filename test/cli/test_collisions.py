@@ -170,3 +170,6 @@ def test_faults_of_obstacle_files_name_line_and_key(arm, tmp_path, capsys):
     path.write_text('things: []')
     assert "'things'" in refusal(['solve', arm, '--obstacles', str(path)], capsys)
     assert '--margin' in refusal(['solve', arm, '--margin', '-1'], capsys)
+    assert '--port' in refusal(['view', '--demo', 'hexapod', '--port', '-1'], capsys)
+    with_demo = ['view', '--demo', 'hexapod', '--obstacles', str(path), '--port', '-1']
+    assert '--obstacles' in refusal(with_demo, capsys)
