@@ -24,7 +24,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from visualization_msgs.msg import Marker, MarkerArray
 
-TOPIC = 'obstacles'
+OBSTACLES = 'obstacles'
 # Most obstacles of the topic, and most messages that wait for a robot or a frame.
 MOST, MOST_WAITING = 500, 20
 # Time between two looks at lifetimes and at messages that wait [s].
@@ -62,7 +62,7 @@ class ObstacleInputs:
         self._sent: Scene = {}
         self._waiting: deque[tuple[MarkerArray, float]] = deque(maxlen=MOST_WAITING)
         self._timer: Any = None
-        node.create_subscription(MarkerArray, f'~/{TOPIC}', self._take, 10)
+        node.create_subscription(MarkerArray, f'~/{OBSTACLES}', self._take, 10)
 
     def read_file(self, settings: Settings) -> tuple[str, Scene]:
         """Return the obstacles of the file that the parameters name; raise IkError if unusable."""
@@ -99,9 +99,9 @@ class ObstacleInputs:
         except LookupError as error:
             if self._lookup.is_starting:
                 return False
-            self._refuse(TOPIC, f'{TOPIC}: refused, the last ones stay: {error}')
+            self._refuse(OBSTACLES, f'{OBSTACLES}: refused, the last ones stay: {error}')
         except RefusedInputError as error:
-            self._refuse(TOPIC, f'{error}; the last obstacles stay')
+            self._refuse(OBSTACLES, f'{error}; the last obstacles stay')
         else:
             self._sent = scene
             self._apply()
@@ -123,9 +123,11 @@ class ObstacleInputs:
             elif marker.action == Marker.ADD:
                 scene[name] = self._placed(name, marker, arrival)
             else:
-                raise RefusedInputError(TOPIC, 'action', marker.action, 'ADD, DELETE, DELETEALL')
+                raise RefusedInputError(
+                    OBSTACLES, 'action', marker.action, 'ADD, DELETE, DELETEALL'
+                )
         if len(scene) > MOST:
-            raise RefusedInputError(TOPIC, 'markers', len(scene), f'at most {MOST} obstacles')
+            raise RefusedInputError(OBSTACLES, 'markers', len(scene), f'at most {MOST} obstacles')
         return scene
 
     def _placed(self, name: str, marker: Marker, arrival: float) -> Placed:
@@ -133,13 +135,13 @@ class ObstacleInputs:
         if model is None or settings is None or present_q is None:
             raise LookupError('there is no robot yet')
         if name in model.robot.links or name in self._file[1]:
-            raise RefusedInputError(TOPIC, 'ns/id', name, 'a link or an obstacle of the file')
+            raise RefusedInputError(OBSTACLES, 'ns/id', name, 'a link or an obstacle of the file')
         try:
             shape = _shape(name, marker)
         except OptionError as error:
             size = marker.scale.x, marker.scale.y, marker.scale.z
-            raise RefusedInputError(f'{TOPIC}: {name}', 'scale', size, error.allowed) from None
-        pose = pose_matrix(*pose_from_message(f'{TOPIC}: {name}', marker.pose))
+            raise RefusedInputError(f'{OBSTACLES}: {name}', 'scale', size, error.allowed) from None
+        pose = pose_matrix(*pose_from_message(f'{OBSTACLES}: {name}', marker.pose))
         frame = frame_in_root(
             marker.header.frame_id,
             *(settings.base_frame, model.robot, present_q(), self._lookup.pose),
@@ -162,7 +164,7 @@ class ObstacleInputs:
             try:
                 _put(collisions, name, each)
             except OptionError as error:
-                self._refuse(TOPIC, f'{TOPIC}: {name} is left out: {error}')
+                self._refuse(OBSTACLES, f'{OBSTACLES}: {name} is left out: {error}')
 
     def _start_looking(self) -> None:
         ends = any(each.ends < float('inf') for each in self._sent.values())
@@ -201,7 +203,7 @@ def _put(collisions: Collisions, name: str, placed: Placed) -> None:
 def _shape(name: str, marker: Marker) -> Shape:
     """Return the shape of a marker; raise OptionError or RefusedInputError if unusable."""
     x, y, z = marker.scale.x, marker.scale.y, marker.scale.z
-    what = f'{TOPIC}: {name}'
+    what = f'{OBSTACLES}: {name}'
     if marker.type == Marker.CUBE:
         return Box((x, y, z))
     is_round = abs(x - y) <= ROUND * abs(x)
