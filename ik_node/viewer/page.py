@@ -12,7 +12,7 @@ import time
 from typing import Any
 
 from ik_node.analysis.reach.volume import ReachVolume
-from ik_node.errors import IkError, OptionError
+from ik_node.errors import IkError
 from ik_node.viewer.access import Access, guarded
 from ik_node.viewer.panels.controls import Controls
 from ik_node.viewer.panels.joint_panel import LEFT_ALONE
@@ -335,7 +335,7 @@ class Page:
 
         def make(session: Session) -> None:
             if self._stage.is_fixed(link):
-                raise OptionError('link', link, 'a link that some joint moves: this one is fixed')
+                raise IkError(f'{link} is fixed: no joint moves it. Click a link that moves.')
             index = self._stage.hit(session, link, ray) if there else None
             old = self._goal_on(session, link)
             if old:
