@@ -53,7 +53,7 @@ def test_second_column_names_parameters_topics_and_services(repository):
 
     text = (repository / 'docs' / 'tuning.md').read_text()
     rows = [row.split('|')[2] for row in text.splitlines() if row.startswith('|')][2:]
-    assert len(rows) == 16
+    assert len(rows) == 17
     named = {name for row in rows for name in re.findall(r'`([\w.<>]+)(?::[^`]*)?`', row)}
     closure_keys = {'tolerance', 'dof'}
     assert named - closure_keys <= {spec.name for spec in parameter_table()}
