@@ -16,8 +16,6 @@ from ik_node.solver.problem.workspace import Workspace
 from ik_node.solver.status import Status
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -330,6 +328,10 @@ def _blocks(
         _choose(reference[rows][:, columns].T, list(range(len(columns))), chosen)
         columns = columns[sorted(chosen)]
     pattern = np.abs(jacobians[:, rows][:, :, columns]).max(axis=0) > STRUCTURAL
+    # Imported here, because a node that finds no modes needs no SciPy.
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
+
     match = maximum_bipartite_matching(csr_array(pattern.astype(np.int8)), perm_type='column')
     if not len(rows) or (match < 0).any():
         return []

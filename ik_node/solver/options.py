@@ -207,7 +207,7 @@ class SolverOptions:
                 'comfort', self.comfort, f'with method {" or ".join(COST_METHODS)} only'
             )
 
-    _internal = ('in_kernel', 'packed')
+    _internal = ('in_kernel', 'limits_steps', 'packed')
     __dir__ = public_names
 
     def __repr__(self) -> str:
