@@ -188,7 +188,7 @@ def find_redundancy(chain: ChainProblem, q: Array, packed: Array) -> Redundancy 
     rank = _rank(walker)
     if rank == len(walker.residual) or rank == len(walker.x):
         return None
-    if _is_exact(walker, rank):
+    if _is_exact(walker, rank, random):
         return None
     while rank < len(walker.x) and rank < len(walker.residual):
         start = walker.x.copy()
@@ -207,8 +207,25 @@ def _rank(walker: _Walker) -> int:
     return int(np.sum(np.linalg.svd(walker.jacobian, compute_uv=False) > STIFF))
 
 
-def _is_exact(walker: _Walker, rank: int) -> bool:
-    """Return True if redundant rows agree to the last digits, in value and in derivative."""
+def _is_exact(walker: _Walker, rank: int, random: np.random.Generator) -> bool:
+    """
+    Return True if redundant rows agree to the last digits, in value and in derivative.
+
+    They must do so here and after a step: where a file has the loop closed, rounded axes may agree
+    exactly, and differ as soon as the loop moves.
+    """
+    start = walker.x.copy()
+    exact = _agrees(walker, rank)
+    if exact:
+        free = _freedom(walker, rank)
+        step = free @ random.normal(size=free.shape[1])
+        walker.move(STEP / np.abs(step).max() * step)
+        exact = _correct(walker, rank) and _agrees(walker, rank)
+        walker.go_to(start)
+    return exact
+
+
+def _agrees(walker: _Walker, rank: int) -> bool:
     left, values, _ = np.linalg.svd(walker.jacobian)
     rest = left[:, rank:].T @ walker.residual
     stiff = values[rank:].max(initial=0.0)

@@ -61,6 +61,17 @@ def test_closing_joint_closes_the_loop_where_the_urdf_has_it(write):
         assert answer['foot'] == pytest.approx(angle, abs=1e-5)
 
 
+@pytest.mark.parametrize('half_turn', ['3.1416', '3.14159', '3.141593', '3.14159265358979'])
+def test_loop_with_rounded_axes_is_driven_away_from_where_they_agree(write, half_turn):
+    """The file closes the loop exactly; the digits of an axis open it as soon as it moves."""
+    path = write(DATA.replace('TYPE', 'revolute'))
+    path.write_text(ROBOT.replace('3.141593', half_turn))
+    robot = load_robot(path)
+    answer = Solver(robot).drive({'motor': 0.6})
+    assert answer.converged
+    assert answer['foot'] == pytest.approx(0.6, abs=1e-5)
+
+
 def test_type_of_closing_joint_is_checked(write):
     """A ball that became fixed is told, and an unknown type is refused with its line."""
     robot = load_robot(write(DATA.replace('TYPE', 'fixed')), assemble=False)
