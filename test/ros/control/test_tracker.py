@@ -45,7 +45,7 @@ def model(solver=None, names=('a', 'b'), text='one', start=(0.1, 0.2)):
     request = ModelRequest(text, '', (), Settings.from_values({}).options)
     return LoadedModel(
         request=request,
-        robot=None,
+        robot=Data(collisions=Data(in_use=False)),
         solver=solver or SolverDouble(),
         offsets={},
         q_start=np.array(start),

@@ -39,6 +39,7 @@ def solution(*statuses, **more):
         closure_errors=closures,
         active_limits=(),
         message='',
+        nearest=None,
         **more,
     )
 
