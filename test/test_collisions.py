@@ -7,25 +7,9 @@ import ik_node as ik
 from ik_node.errors import DescriptionError, OptionError, UnknownFrameError
 import numpy as np
 import pytest
+from support.robot_texts import arm_text
 
 CONTACT = 1e-6
-
-
-def arm_text(joints=4):
-    """Return a URDF of an arm with cylinders on links of 0.3 m."""
-    links, parts = [], []
-    for k in range(joints + 1):
-        size = '<cylinder radius="0.03" length="0.22"/>'
-        shape = f'<collision><origin xyz="0 0 0.15"/><geometry>{size}</geometry></collision>'
-        links.append(f'<link name="l{k}">{shape}</link>')
-    for k in range(joints):
-        axis = '0 1 0' if k % 2 == 0 else '1 0 0'
-        parts.append(
-            f'<joint name="j{k}" type="revolute"><parent link="l{k}"/><child link="l{k + 1}"/>'
-            f'<origin xyz="0 0 0.3"/><axis xyz="{axis}"/>'
-            '<limit lower="-2.8" upper="2.8" effort="1" velocity="1"/></joint>'
-        )
-    return f'<robot name="arm">{"".join(links)}{"".join(parts)}</robot>'
 
 
 @pytest.fixture
@@ -89,7 +73,7 @@ def test_srdf_excludes_pairs_and_makes_solvers_avoid_the_others():
     assert robot.collisions.removed['l0', 'l2'] == 'SRDF: Never'
     assert robot.collisions.in_use
     with pytest.raises(DescriptionError):
-        ik.load_robot(arm_text(), srdf='<sdf/>')
+        ik.load_robot(arm_text(joints=4), srdf='<sdf/>')
 
 
 def test_srdf_beside_a_urdf_excludes_pairs_only(tmp_path):
@@ -183,7 +167,7 @@ def test_obstacle_name_must_be_free_and_its_shape_a_shape(arm):
     with pytest.raises(OptionError):
         arm.collisions.add_body('l1', ik.HalfSpace())
     with pytest.raises(OptionError):
-        ik.load_robot(arm_text(), srdf=3)
+        ik.load_robot(arm_text(joints=4), srdf=3)
     arm.collisions.remove('ball')
     with pytest.raises(UnknownFrameError):
         arm.collisions.remove('ball')
@@ -401,6 +385,18 @@ def test_drive_stops_before_a_wall_and_names_it():
     assert "'wall'" in found.message
     assert not robot.collisions.contacts(found.q)
     assert robot.forward(found.q, 'l6')[1, 3] < 0.3
+
+
+def test_drive_with_loops_goes_on_beside_a_far_obstacle():
+    """It arrives where it arrives without one, and stops at a limit for the same reason."""
+    robot = ik.load_robot('hexapod')
+    robot.collisions.add_body('platform_link', ik.Sphere(0.02))
+    robot.collisions.add_obstacle(ik.Box((0.1, 0.1, 0.1)), (3.0, 0.0, 0.0), 'far')
+    solver = ik.Solver(robot)
+    assert solver.drive({'leg0': 0.02}).converged
+    stopped = solver.drive({'leg0': 0.2})
+    assert stopped.status is ik.Status.STALLED
+    assert stopped['leg0'] == pytest.approx(0.03, abs=1e-9)
 
 
 def test_path_through_a_wall_stops_at_it():

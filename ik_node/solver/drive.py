@@ -50,7 +50,8 @@ TOLERANCES = 20.0
 # A drive that takes so many more steps than its way needs, or one that does not arrive, may have
 # begun in a singularity [steps].
 CRAWL = 20
-# Step limit of that last closing [steps]: from within `NEAR` it converges in a few steps.
+# Step limit of that last closing, and of each part of a drive among bodies [steps]: from within
+# `NEAR` it converges in a few steps.
 CLOSING_STEPS = 20
 # Step limit of `step_towards`: the values that it is given are near.
 TOWARDS_STEPS = 6
@@ -135,6 +136,7 @@ def drive(
         answers = problem.run(q, rows, packed, 0.0)
         after = float(np.max(np.abs(q[places] - targets) / own))
         is_spent = before - after > min(PROGRESS * before, 1.0)
+        # Among bodies, all chains may have become one in the meantime.
         for answer, earlier in zip(answers, spent, strict=False):
             answer.record[RECORD_STEPS] += earlier
     # Loops with large tolerances allow more than a motion that keeps them closed.
@@ -201,7 +203,7 @@ def drive_freely(
             at: float(np.clip(value, q[at] - most[at], q[at] + most[at]))
             for at, value in wanted.items()
         }
-        found = drive(problem, table, q, near, packed, 1)
+        found = drive(problem, table, q, near, packed, CLOSING_STEPS)
         share = avoidance.free_share(begin, found.q)
         if share < 1.0:
             break
