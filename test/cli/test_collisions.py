@@ -8,6 +8,7 @@ from ik_node.cli.main import main
 import numpy as np
 import pytest
 from support import command_line
+from support.robot_texts import arm_text
 
 OBSTACLES = """obstacles:
   table: {box: [0.6, 0.4, 0.1], xyz: [0.6, 0.0, 0.2], rpy: [0, 0, 0.5]}
@@ -17,23 +18,6 @@ OBSTACLES = """obstacles:
   wedge: {hull: [[1, 1, 0], [1.2, 1, 0], [1, 1.2, 0], [1, 1, 0.2]]}
   floor: {half_space: , xyz: [0, 0, -0.2]}
 """
-
-
-def arm_text(joints=6):
-    """Return a URDF of an arm with cylinders on links of 0.3 m."""
-    links, parts = [], []
-    for k in range(joints + 1):
-        size = '<cylinder radius="0.03" length="0.22"/>'
-        shape = f'<collision><origin xyz="0 0 0.15"/><geometry>{size}</geometry></collision>'
-        links.append(f'<link name="l{k}">{shape}</link>')
-    for k in range(joints):
-        axis = '0 1 0' if k % 2 == 0 else '1 0 0'
-        parts.append(
-            f'<joint name="j{k}" type="revolute"><parent link="l{k}"/><child link="l{k + 1}"/>'
-            f'<origin xyz="0 0 0.3"/><axis xyz="{axis}"/>'
-            '<limit lower="-2.8" upper="2.8" effort="1" velocity="1"/></joint>'
-        )
-    return f'<robot name="arm">{"".join(links)}{"".join(parts)}</robot>'
 
 
 def refusal(words, capsys):

@@ -26,3 +26,20 @@ def sdf_joint(name, parent, child, inside='', kind='revolute', xyz='0 0 1'):
 def sdf(content, version='1.9', attributes=''):
     """Return an SDFormat file with one model."""
     return f'<sdf version="{version}"><model name="r"{attributes}>{content}</model></sdf>'
+
+
+def arm_text(joints=6):
+    """Return a URDF of an arm with cylinders on links of 0.3 m."""
+    links, parts = [], []
+    for k in range(joints + 1):
+        size = '<cylinder radius="0.03" length="0.22"/>'
+        shape = f'<collision><origin xyz="0 0 0.15"/><geometry>{size}</geometry></collision>'
+        links.append(f'<link name="l{k}">{shape}</link>')
+    for k in range(joints):
+        axis = '0 1 0' if k % 2 == 0 else '1 0 0'
+        parts.append(
+            f'<joint name="j{k}" type="revolute"><parent link="l{k}"/><child link="l{k + 1}"/>'
+            f'<origin xyz="0 0 0.3"/><axis xyz="{axis}"/>'
+            '<limit lower="-2.8" upper="2.8" effort="1" velocity="1"/></joint>'
+        )
+    return f'<robot name="arm">{"".join(links)}{"".join(parts)}</robot>'
