@@ -14,7 +14,6 @@ TIGHT = SolverOptions(translation_converge_threshold=1e-13, rotation_converge_th
 
 
 def samples(count):
-    """Return positions, velocities and efforts of the ankle, (count, 6)."""
     dice = np.random.default_rng(5)
     position = dice.uniform((-0.8, -0.4), (0.8, 0.4), (count, 2))
     return np.hstack((position, dice.normal(size=(count, 4))))
@@ -46,7 +45,6 @@ def test_conversion_to_motors_and_back_returns_the_same_values(form):
 
 
 def test_floats_and_c_agree_with_arrays(tmp_path):
-    """All three forms return the same values to rounding."""
     loaded = bench.library(tmp_path)
     out, start = (ctypes.c_double * 6)(), (ctypes.c_double * 2)()
     for row in samples(40):
@@ -60,7 +58,6 @@ def test_floats_and_c_agree_with_arrays(tmp_path):
 
 
 def test_bench_prints_a_row_for_every_form(capsys):
-    """With few calls."""
     assert bench.main(['--count', '20', '--rounds', '1']) == 0
     text = capsys.readouterr().out
     for form in ('NumPy', 'floats', 'C'):

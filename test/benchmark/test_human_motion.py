@@ -12,7 +12,6 @@ CLIPS = list(clips(6, FRAMES))
 
 @pytest.mark.parametrize('clip', CLIPS[:3], ids=lambda clip: clip.name)
 def test_limbs_keep_their_lengths(clip):
-    """Every joint is at its offset in the one that carries it."""
     for name, (above, _) in SKELETON.items():
         if above:
             way = clip.positions[name] - clip.positions[above]

@@ -18,7 +18,6 @@ from tasks.mechanism import HINGE, Loop, Mechanism
 
 @pytest.fixture
 def rng():
-    """Return random numbers with a fixed seed."""
     return np.random.default_rng(0)
 
 
@@ -27,7 +26,6 @@ TASKS = [task for task in tasks_of(list(GROUPS), 4) if task.size in (0, 10, 6)]
 
 @pytest.mark.parametrize('task', TASKS, ids=lambda task: task.name)
 def test_judge_frames_equal_frames_of_our_reader(task, rng):
-    """For every link of every mechanism, with open loops."""
     for form in task.forms.values():
         m = form.mechanism
         robot = ik.load_robot(m.urdf(), assemble=False)
@@ -76,7 +74,6 @@ def test_judge_measures_constrained_axes_of_closure_only():
 
 
 def test_judge_reports_largest_limit_violation():
-    """Without limits there is none."""
     m = Mechanism('two')
     m.add('bounded', 'base', 'z', limits=(-1.0, 2.0))
     m.add('free', 'bounded_link', 'z')

@@ -12,30 +12,25 @@ LENGTH = 0.7  # any [m]
 
 @pytest.fixture(scope='module')
 def task():
-    """Return the humanoid with its goals."""
     return Retargeting()
 
 
 @pytest.fixture(scope='module')
 def frame(task):
-    """Return the goals of a frame."""
     return frame_of(task.poses(next(clips(1, 30))), 20)
 
 
 def near(robot, seed):
-    """Return joint values near the start, with open loops."""
     return robot.q + 0.01 * np.random.default_rng(seed).uniform(-1.0, 1.0, len(robot.q))
 
 
 def slope(function, q):
-    """Return the derivative by central differences, last axis: joints."""
     steps = STEP * np.eye(len(q))
     return np.stack([(function(q + s) - function(q - s)) / (2.0 * STEP) for s in steps], axis=-1)
 
 
 @pytest.mark.parametrize('seed', range(2))
 def test_gradient_of_cost_agrees_with_differences(task, frame, seed):
-    """With orientations far from their goals, too."""
     cost, q = Cost(task, LENGTH, 0.3), near(task.robot, seed)
     q[task.robot.joint_names.index('pelvis_yaw')] = 0.8 * seed
     found = slope(lambda each: cost.value(each, frame, task.robot.q)[0], q)
@@ -43,7 +38,6 @@ def test_gradient_of_cost_agrees_with_differences(task, frame, seed):
 
 
 def test_gaps_of_loops_and_their_derivative_agree_with_naive_kinematics(task):
-    """The distance at each ball joint, and its derivative by differences."""
     kinematics, q = Kinematics(task.robot), near(task.robot, 0)
     there = naive_of(task.robot, q)
     wanted = [there.error(loop)[0] for loop in task.robot.closures.values()]

@@ -10,7 +10,6 @@ CASES = cases()
 
 @pytest.mark.parametrize('name', ['ur5', '3-RUU', 'fivebar'])
 def test_jacobian_passed_to_scipy_equals_differences(name):
-    """The Jacobian that SciPy is given is that of the rows."""
     case = CASES[name]
     searches, q = Searches(case), case.home + np.random.default_rng(0).uniform(-0.05, 0.05)
     slopes = np.concatenate(searches.rows(q)[2:])
@@ -21,7 +20,6 @@ def test_jacobian_passed_to_scipy_equals_differences(name):
 
 @pytest.mark.parametrize(('name', 'goals', 'searches'), [('ur5', 20, 20), ('fivebar', 3, 20)])
 def test_answer_is_mostly_within_one_percent_of_best_search(name, goals, searches):
-    """And never far off. Loops are closed and limits kept."""
     row = measure(name, CASES[name], goals, searches)
     assert np.mean(np.array(row.shares) <= 1.01) >= 0.9
     assert max(row.shares) <= 1.15
@@ -29,7 +27,6 @@ def test_answer_is_mostly_within_one_percent_of_best_search(name, goals, searche
 
 
 def test_turned_assembly_of_3upu_is_found():
-    """Starts that open the loops do not find this nearer assembly."""
     case = CASES['3-UPU']
     plain = case.mechanism
     robot = ik.load_robot(plain.urdf(), closures=plain.closures(), assemble=False)

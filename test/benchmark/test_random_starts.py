@@ -9,7 +9,6 @@ from tasks.random_mechanisms import MAKERS
 
 
 def test_witness_of_every_goal_closes_loops_within_limits():
-    """Of every kind of problem."""
     for _, make in KINDS.values():
         problems = make(20, np.random.default_rng(0))
         nothing = np.zeros((20, 0, 7))

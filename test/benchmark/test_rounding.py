@@ -12,7 +12,6 @@ from tasks.rounded import tilted_urdf
 
 @pytest.mark.parametrize('name', ['gripper', 'delta'])
 def test_rounded_mechanisms_behave_as_exact_ones(name):
-    """Mobility, drives and goals, reachable or not, from 3 to 6 decimals."""
     urdf = tilted_urdf(ik.load_robot(description_path(f'{name}.urdf')).to_urdf())
     for row in rows(name, urdf):
         assert row.mobility[0] == row.mobility[1], row
@@ -21,7 +20,6 @@ def test_rounded_mechanisms_behave_as_exact_ones(name):
 
 
 def test_rounded_loops_behave_as_exact_ones_however_they_are_cut():
-    """In a general plane or in space, from 3 to 8 decimals."""
     for name, cut in [
         *(('watt', 'weld'), ('parallelograms', 'hinge'), ('finger', 'point')),
         *(('spherical', 'hinge'), ('triangle_platform', 'distance'), ('slider_crank', 'point')),
@@ -32,7 +30,6 @@ def test_rounded_loops_behave_as_exact_ones_however_they_are_cut():
 
 @pytest.mark.parametrize('name', ['strandbeest', 'walker'])
 def test_turned_frames_with_all_digits_are_not_rounded(name):
-    """The mechanism stays the same and counts as exact."""
     exact = ik.load_robot(description_path(f'{name}.urdf'))
     turned = ik.load_robot(tilted_urdf(exact.to_urdf()))
     assert turned.redundancies == ()
@@ -41,7 +38,6 @@ def test_turned_frames_with_all_digits_are_not_rounded(name):
 
 
 def test_digits_of_a_sidecar_count():
-    """The description itself has all digits."""
     whole = ik.load_robot(urdf_of(LINKAGES['four_bar'](), 'point'))
     closures = re.sub(r'-?\d+\.\d+', lambda found: f'{float(found[0]):.4f}', whole.to_closures())
     robot = ik.load_robot(whole.to_urdf(loops=False), closures=closures)

@@ -20,12 +20,10 @@ class Canned:
         self.replies = list(replies)
 
     def ask(self, do, **_):
-        """Return the next prepared reply, or an empty one to any other request."""
         return self.replies.pop(0) if do == 'pass' else {'carrier': 0}
 
 
 def arm_form(count=10):
-    """Return some problems of an arm."""
     rng = np.random.default_rng(0)
     arm = panda()
     q = np.array(arm.home_q) + rng.uniform(-0.05, 0.05, (count, 7))
@@ -33,7 +31,6 @@ def arm_form(count=10):
 
 
 def reply_of(q, times=None, claims=True):
-    """Return the reply of a worker with some answers."""
     count = len(q)
     times = np.full(count, 1e-5) if times is None else times
     return {
@@ -74,7 +71,6 @@ def test_driven_joint_must_have_its_value():
 
 
 def test_false_convergence_is_counted():
-    """An answer is CONVERGED but wrong at its own tolerance."""
     form = arm_form(3)
     q = form.witness.copy()
     q[0, 0] += 1e-5
@@ -88,7 +84,6 @@ def test_false_convergence_is_counted():
 
 
 def test_times_are_those_of_the_quietest_round():
-    """The first round and disturbed rounds affect neither median nor tail."""
     form = arm_form(10)
     q, quiet = form.witness, np.full(10, 10e-6)
     quiet[9] = 90e-6
@@ -103,7 +98,6 @@ def test_times_are_those_of_the_quietest_round():
 
 
 def test_unfinished_problems_of_slow_solver_are_left_out():
-    """They do not count as failures."""
     form = arm_form(10)
     part, whole = reply_of(form.witness[:4]), reply_of(form.witness)
     row = made_row(form, whole, part, whole)
@@ -111,7 +105,6 @@ def test_unfinished_problems_of_slow_solver_are_left_out():
 
 
 def test_failing_entry_does_not_stop_others():
-    """Its row states the reason."""
     form = arm_form(2)
     workers = {
         'good': Canned(*[reply_of(form.witness)] * 3),
@@ -128,7 +121,6 @@ def test_failing_entry_does_not_stop_others():
 
 
 def row(label, median, solved=100.0, **more):
-    """Return a row with the fields of the report."""
     return {
         'task': 'task',
         'label': label,
@@ -149,7 +141,6 @@ def row(label, median, solved=100.0, **more):
 
 
 def test_best_peer_is_fastest_of_most_successful():
-    """Within fifteen percent of the largest share; never one of our solvers."""
     rows = [row('ours', 1.0), row('fast', 5.0, 60.0), row('able', 9.0, 92.0), row('slow', 50.0)]
     assert best_peer(rows)['label'] == 'able'
     assert best_peer(rows[:1]) is None
@@ -161,7 +152,6 @@ def test_best_peer_is_fastest_of_most_successful():
 
 
 def test_comparison_reports_speed_ratio():
-    """Rows that one run lacks are left out."""
     old = {
         'rows': [row('ours', 20.0), row('gone', 1.0), {'task': 'task', 'label': 'x', 'unfit': ''}]
     }
@@ -173,7 +163,6 @@ def test_comparison_reports_speed_ratio():
 
 
 def grown(label, power):
-    """Return rows whose times grow as a power of the size."""
     return [
         row(label, n**power, family='legs', size=n, step_us=n ** (power - 0.5))
         for n in (6, 12, 60)
@@ -181,7 +170,6 @@ def grown(label, power):
 
 
 def test_growth_exponent_is_estimated():
-    """It needs several sizes and enough solved problems."""
     useless = [row('lost', 1.0, 10.0, family='legs', size=n) for n in (6, 12)]
     found = fits([*grown('ours', 1.25), *useless, row('one', 1.0, family='chain', size=6)])
     assert [fit['label'] for fit in found] == ['ours']

@@ -10,13 +10,11 @@ STRIDE = 40 if is_compiled() else 200
 
 @pytest.fixture(scope='module')
 def cases(shared):
-    """Return all cases with their unscaled outcomes."""
     assert shared.is_dir()
     return [(case, run(case, 1.0, stride=STRIDE)) for case in all_cases()]
 
 
 def together(outcomes):
-    """Combine the outcomes of many cases into one of each kind."""
     total = [Outcome(), Outcome(), Outcome()]
     for found in outcomes:
         for into, part in zip(total, found, strict=True):
@@ -26,7 +24,6 @@ def together(outcomes):
 
 @pytest.mark.parametrize('factor', [min(FACTORS), max(FACTORS)])
 def test_size_changes_neither_success_nor_steps(cases, factor):
-    """All from home, all but 0.1 % from anywhere, with steps within a fifth."""
     before = together(base for _, base in cases)
     found = together(run(case, factor, stride=STRIDE) for case, _ in cases)
     home, anywhere, driven = found
@@ -40,7 +37,6 @@ def test_size_changes_neither_success_nor_steps(cases, factor):
 
 @pytest.mark.parametrize('factor', [min(FACTORS), max(FACTORS)])
 def test_robots_of_any_size_are_solved_with_the_default_tolerances(cases, factor):
-    """A micrometre on a robot of kilometres needs more than nine digits."""
     home, anywhere, _ = together(
         run(case, factor, tolerance=1e-6, stride=2 * STRIDE) for case, _ in cases
     )

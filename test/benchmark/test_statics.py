@@ -9,7 +9,6 @@ needs_mujoco = pytest.mark.skipif(statics.mujoco is None, reason='MuJoCo is not 
 @needs_mujoco
 @pytest.mark.parametrize('name', ['ankle', 'excavator', 'delta'])
 def test_holding_efforts_agree_with_mujoco(name):
-    """The derivative of the energy does, and `gravity_effort`."""
     row = statics.compared(name, 5, 1)
     assert row.gap < 1e-11
     assert row.largest > 0.1
@@ -18,7 +17,6 @@ def test_holding_efforts_agree_with_mujoco(name):
 
 @needs_mujoco
 def test_table_has_a_row_for_each_mechanism(capsys):
-    """The exit code is 0 if all agree."""
     assert statics.main(['ankle', 'fivebar', '--count', '2']) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[-2:]] == ['ankle', 'fivebar']
@@ -26,7 +24,6 @@ def test_table_has_a_row_for_each_mechanism(capsys):
 
 
 def test_unknown_mechanism_is_refused(capsys):
-    """The error lists the known ones."""
     with pytest.raises(SystemExit) as ended:
         statics.main(['crane'])
     assert ended.value.code == 2

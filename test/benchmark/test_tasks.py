@@ -12,7 +12,6 @@ FORMS = [form for task in TASKS for form in task.forms.values()]
 
 
 def test_every_problem_has_a_solution():
-    """The witness of every form meets goals and loops within its limits."""
     for form in FORMS:
         worst = errors(form.mechanism, form.goals, form.targets, form.witness)
         assert worst.max() < 1e-13
@@ -20,7 +19,6 @@ def test_every_problem_has_a_solution():
 
 
 def test_starts_keep_limits_and_loops_but_miss_goals():
-    """No start violates limits, has an open loop, or meets the goal."""
     for form in FORMS:
         assert limit_excess(form.mechanism, form.starts).max() == 0.0
         assert errors(form.mechanism, [], form.targets[:, :0], form.starts).max() < 1e-13
@@ -30,7 +28,6 @@ def test_starts_keep_limits_and_loops_but_miss_goals():
 
 
 def test_problem_data_contains_no_witness_values():
-    """Except for the values of driven joints."""
     for task in TASKS:
         plain = task.main.plain()
         assert 'witness' not in plain
@@ -38,7 +35,6 @@ def test_problem_data_contains_no_witness_values():
 
 
 def test_forms_of_a_task_have_same_goals():
-    """Platform poses and leg lengths agree between 42 and 21 joints."""
     for task in TASKS:
         forms = list(task.forms.values())
         for other in forms[1:]:
@@ -48,7 +44,6 @@ def test_forms_of_a_task_have_same_goals():
 
 
 def test_tasks_have_stated_degrees_of_freedom_and_loops():
-    """Degrees of freedom and loops of the tasks of the report."""
     by_name = {task.name: task.main.mechanism for task in TASKS}
     for name, joints, loops in (
         ('arm6_random', 6, 0),
@@ -63,7 +58,6 @@ def test_tasks_have_stated_degrees_of_freedom_and_loops():
 
 
 def test_mechanism_survives_plain_data_round_trip():
-    """Including infinite limits."""
     for task in TASKS:
         m = task.main.mechanism
         assert from_plain(m.plain()).joints == m.joints

@@ -17,7 +17,6 @@ def test_goals_moved_within_tolerance_are_met(name):
 
 
 def test_moves_lie_within_their_tolerance():
-    """By norm and by axis, and not only near zero."""
     rng = np.random.default_rng(0)
     for tolerance in TOLERANCES:
         moves = [moved(rng, tolerance) for _ in range(200)]

@@ -8,7 +8,6 @@ import track
 
 @pytest.mark.parametrize(('now', 'code'), [(10.9, 0), (11.1, 1)])
 def test_case_slower_by_more_than_ten_percent_fails(monkeypatch, capsys, tmp_path, now, code):
-    """A slow case is measured again, and fails if it is slow again."""
     measured = []
 
     def compare(old, new, rounds):

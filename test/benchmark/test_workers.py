@@ -41,7 +41,6 @@ serve(Player, '1.2.3')
 
 @pytest.fixture
 def worker_of(tmp_path, monkeypatch):
-    """Return the command that starts a worker with this script."""
     made = []
 
     def start(**options):
@@ -60,12 +59,10 @@ def worker_of(tmp_path, monkeypatch):
 
 
 def load(worker, **options):
-    """Send a task to a worker."""
     return worker.ask(do='load', task={}, tolerance=1e-6, options=options)
 
 
 def test_pass_returns_time_and_answer_of_every_problem(worker_of):
-    """Printed text of the worker does no harm."""
     worker = worker_of()
     assert (worker.version, worker.trouble) == ('1.2.3', '')
     assert load(worker) == {'seat': 0}
@@ -81,7 +78,6 @@ def test_pass_returns_time_and_answer_of_every_problem(worker_of):
 
 
 def test_worker_that_cannot_do_task_reports_reason(worker_of):
-    """It continues to work after an exception."""
     worker = worker_of(**{'raise': True})
     assert load(worker, unfit=True) == {'unfit': 'not for me'}
     load(worker)
@@ -90,7 +86,6 @@ def test_worker_that_cannot_do_task_reports_reason(worker_of):
 
 
 def test_ended_worker_process_is_reported(worker_of):
-    """Every later reply has its exit code and last output."""
     worker = worker_of(die=True)
     load(worker)
     expected = {'unfit': 'its process ended, code 7: the end is near'}
@@ -100,7 +95,6 @@ def test_ended_worker_process_is_reported(worker_of):
 
 
 def test_peer_is_available_if_its_environment_exists(tmp_path, monkeypatch):
-    """Python peers by their interpreter, the Node.js peer by its modules."""
     monkeypatch.setattr(players, 'PEER_VENVS', tmp_path)
     monkeypatch.setattr(players.shutil, 'which', lambda name: '/usr/bin/node')
     assert players.command_of('placo') is None
@@ -116,7 +110,6 @@ def test_peer_is_available_if_its_environment_exists(tmp_path, monkeypatch):
 
 
 def test_every_peer_has_a_worker_and_a_package():
-    """Entries, worker files and packages have the same names."""
     names = {entry.solver for entry in players.PEERS}
     files = {path.stem for path in (players.HERE / 'peers').glob('*') if path.is_file()}
     assert files - {'ours', 'reading', 'worker'} == names == set(set_up_peers.PACKAGES)
@@ -135,7 +128,6 @@ def saved(tmp_path_factory):
 
 
 def test_run_saves_verified_answers_and_times(saved):
-    """The file also has machine and versions."""
     report = json.loads(saved.read_text())
     assert list(dict.fromkeys(row['task'] for row in report['rows'])) == [
         'arm6_home',
@@ -161,7 +153,6 @@ def test_run_saves_verified_answers_and_times(saved):
     ],
 )
 def test_unknown_name_is_refused_before_measuring(words, said, capsys):
-    """The error lists the known names."""
     with pytest.raises(SystemExit) as ended:
         compete.main(words)
     assert ended.value.code == 2
@@ -170,7 +161,6 @@ def test_unknown_name_is_refused_before_measuring(words, said, capsys):
 
 @pytest.mark.parametrize('name', LIMITS)
 def test_lower_bound_steps_reach_nearby_pose(name):
-    """Forward kinematics of the judge verifies the pose."""
     limit = Limit(LIMITS[name]())
     arm = LIMITS[name]()
     tool = limit.goal.copy()

@@ -20,7 +20,6 @@ ROWS = 40
 
 @pytest.fixture(scope='module')
 def poses():
-    """Return poses of the hexapod's platform; number 7 is out of reach."""
     rng = np.random.default_rng(0)
     platform = load_robot(HEXAPOD).links['platform_link'].get_world_position()
     positions = platform + 0.004 * rng.normal(size=(ROWS, 3))
@@ -31,7 +30,6 @@ def poses():
 
 @pytest.fixture(scope='module')
 def wanted(poses):
-    """Return what the library finds."""
     solver = Solver(load_robot(HEXAPOD))
     return solver.solve_batch({'platform_link': (poses[:, :3], poses[:, 3:])})
 
@@ -52,7 +50,6 @@ def run(tmp_path, capsys):
 
 
 def table(tmp_path, poses, header='', name='poses.csv'):
-    """Write poses to a file."""
     path = tmp_path / name
     if path.suffix == '.npy':
         np.save(path, poses)
@@ -103,7 +100,6 @@ def test_exit_code_is_0_if_all_poses_converge(run, tmp_path, poses):
 
 
 def test_columns_of_two_links_are_read(run, tmp_path, repository):
-    """Columns by the names of links, in any order."""
     robot = load_robot(repository / 'urdf' / 'walker.urdf')
     feet = [name for name in robot.links if name.endswith('foot_link')][:2]
     assert len(feet) == 2
@@ -164,7 +160,6 @@ def test_resume_appends_to_the_output_file(run, tmp_path, poses, wanted, monkeyp
 
 
 def test_resume_refuses_rows_of_other_poses(run, tmp_path, poses):
-    """The last row is solved again; other options count, too."""
     words = ('--link', 'platform_link')
     run('--goals', table(tmp_path, poses[:8]), *words)
     before = run.out.read_text()
@@ -176,7 +171,6 @@ def test_resume_refuses_rows_of_other_poses(run, tmp_path, poses):
 
 
 def test_resume_refuses_a_file_with_other_columns(run, tmp_path, poses):
-    """Another file's columns, or more answers than poses, are refused."""
     path = table(tmp_path, poses)
     words = ('--goals', path, '--link', 'platform_link', '--resume')
     run.out.write_text('a,b\n1,2\n')
@@ -215,7 +209,6 @@ def test_resume_refuses_a_file_with_other_columns(run, tmp_path, poses):
     ],
 )
 def test_unusable_input_ends_with_2(run, tmp_path, text, words, reason):
-    """Exit code 2, one line that says what and where, and no file is begun."""
     path = tmp_path / 'poses.csv'
     if text is not None:
         path.write_text(text)
@@ -240,7 +233,6 @@ def test_unusable_arrays_are_refused(run, tmp_path, array):
 
 @pytest.mark.parametrize('text', ['', 'x,y,z\n'])
 def test_empty_table_writes_only_the_header(run, tmp_path, text):
-    """Nothing to do is done at once, if the columns are known."""
     path = tmp_path / 'poses.csv'
     path.write_text(text)
     code, out, _, rows = run('--goals', path, '--link', 'platform_link')

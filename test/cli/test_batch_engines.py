@@ -37,19 +37,16 @@ def folder(tmp_path_factory):
 
 
 def words(folder, out, *more, goals='poses.npy'):
-    """Return the words of a command."""
     given = ['batch', str(HEXAPOD), '--goals', str(folder / goals), '--link', 'platform_link']
     return [*given, '-o', str(folder / out), '--restarts', '3', *more]
 
 
 def same(folder, out):
-    """Compare a file with that of one run on threads."""
     assert (folder / out).read_bytes() == (folder / 'whole.csv').read_bytes()
 
 
 @pytest.mark.parametrize('engine', ['processes', 'dask'])
 def test_engine_writes_the_same_file(folder, engine, capfd):
-    """With two workers; standard error stays empty."""
     if engine != 'processes':
         pytest.importorskip('distributed')
     assert main(words(folder, f'{engine}.csv', '--engine', engine, '--workers', '2')) == 1
@@ -61,7 +58,6 @@ def test_engine_writes_the_same_file(folder, engine, capfd):
 
 @pytest.mark.parametrize('engine', ['threads', 'processes'])
 def test_killed_job_is_resumed_to_the_same_file(folder, engine):
-    """After SIGKILL half-way; the workers end with it."""
     out = folder / f'killed_{engine}.csv'
     part = folder / f'killed_{engine}.csv.part'
     more = ['--engine', engine, '--chunk', CHUNK, '--restarts', '200']
@@ -89,7 +85,6 @@ def test_killed_job_is_resumed_to_the_same_file(folder, engine):
 
 
 def size_of(path):
-    """Return the size of a file; 0 = there is none yet."""
     return path.stat().st_size if path.is_file() else 0
 
 
@@ -101,12 +96,10 @@ def wait_until(condition):
 
 
 def children(process):
-    """Return the children of a process."""
     return Path(f'/proc/{process}/task/{process}/children').read_text().split()
 
 
 def alive(process):
-    """Return True if a process runs; a zombie does not."""
     try:
         return Path(f'/proc/{process}/stat').read_text().rpartition(')')[2].split()[0] != 'Z'
     except (FileNotFoundError, ProcessLookupError):
@@ -114,7 +107,6 @@ def alive(process):
 
 
 def test_interrupted_job_ends_with_one_line(folder):
-    """One Ctrl-C ends the command and its workers, without a traceback."""
     out = folder / 'interrupted.csv.part'
     # Long enough that it is still at work.
     np.save(folder / 'many.npy', np.tile(np.load(folder / 'poses.npy'), (40, 1)))
@@ -144,7 +136,6 @@ def test_interrupted_job_ends_with_one_line(folder):
     ],
 )
 def test_unusable_arguments_end_with_2(folder, more, message, monkeypatch, capsys):
-    """One line, and no file is begun."""
     monkeypatch.setattr(engines, 'find_spec', lambda _: None)
     assert main(words(folder, 'none.csv', *more)) == 2
     err = capsys.readouterr().err
@@ -154,7 +145,6 @@ def test_unusable_arguments_end_with_2(folder, more, message, monkeypatch, capsy
 
 
 def test_unreachable_cluster_ends_with_2(folder, monkeypatch, capsys):
-    """One line after the time limit, and no file is begun."""
     pytest.importorskip('distributed')
     monkeypatch.setattr(engines, 'CONNECT_SECONDS', 0.5)
     more = ('--engine', 'dask', '--address', '127.0.0.1:9')

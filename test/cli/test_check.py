@@ -36,7 +36,6 @@ def bars(tmp_path):
 
 
 def test_json_has_the_mobility(bars, capsys):
-    """The number, and what it is made of, as the library has it."""
     assert main(['check', bars[0], '--json']) == 0
     found = json.loads(capsys.readouterr().out)
     assert found['mobility'] == 1
@@ -48,7 +47,6 @@ def test_json_has_the_mobility(bars, capsys):
 
 
 def test_text_has_the_mobility(bars, capsys):
-    """Counting and rank, redundant rows, chains."""
     assert main(['check', bars[0]]) == 0
     text = capsys.readouterr().out
     assert '1 loop, mobility 1' in text
@@ -58,7 +56,6 @@ def test_text_has_the_mobility(bars, capsys):
 
 
 def test_a_loop_that_is_not_in_use(bars, capsys):
-    """It is listed, its gap is nobody's concern, and it takes no freedom."""
     assert main(['check', bars[1], '--json']) == 0
     found = json.loads(capsys.readouterr().out)
     (loop,) = found['closures']
@@ -91,7 +88,6 @@ ODD = """<robot name="odd $ones$">
 
 @pytest.fixture
 def odd(tmp_path):
-    """Return the path of a robot with all that is odd."""
     path = tmp_path / 'odd.urdf'
     path.write_text(ODD)
     return str(path)
@@ -199,7 +195,6 @@ def test_loops_that_let_nothing_move_are_reported(tmp_path, capsys):
 
 
 def test_terminal_without_box_drawing_gets_ascii(bars, monkeypatch):
-    """Where it cannot print the branches, plain letters do."""
     out = io.TextIOWrapper(io.BytesIO(), encoding='ascii')
     monkeypatch.setattr(sys, 'stdout', out)
     assert main(['check', bars[0]]) == 0
@@ -208,7 +203,6 @@ def test_terminal_without_box_drawing_gets_ascii(bars, monkeypatch):
 
 
 def test_very_long_chain_is_reported(tmp_path, capsys):
-    """Deeper than functions call each other."""
     links = ''.join(f'<link name="l{at}"/>' for at in range(1500))
     joints = ''.join(
         f'<joint name="j{at}" type="fixed"><parent link="l{at}"/><child link="l{at + 1}"/></joint>'
@@ -239,7 +233,6 @@ def test_plot_prints_graph_as_dot_text(name, request, capsys):
 
 
 def test_open_loop_is_red_in_the_graph(bars, capsys):
-    """The label has its gap."""
     facts = facts_of(load_robot(bars[0]))
     facts['closures'][0] |= {'open': True, 'position': 0.25, 'orientation': 0.0}
     (line,) = [line for line in as_dot(facts) if 'dashed' in line]
@@ -268,7 +261,6 @@ def test_missing_loops_and_meshes_are_noted(odd, tmp_path, capsys):
 
 
 def slider(name, link, limit='', mimic=''):
-    """Return a slider along y from the base to a new link."""
     return (
         f'<link name="{link}"/><joint name="{name}" type="prismatic"><parent link="base"/>'
         f'<child link="{link}"/><axis xyz="0 1 0"/>{limit}{mimic}</joint>'

@@ -42,7 +42,6 @@ DOWN, ASIDE = 'rpy="3.1415926535897931 0 0"', 'rpy="1.5707963267948966 0 0"'
 
 
 def said(tmp_path, capsys, *options, tilt='0', turn=''):
-    """Return what `check` says of a four-bar, and its exit code."""
     path = tmp_path / 'bars.urdf'
     path.write_text(FOURBAR.format(tilt=tilt, turn=turn))
     code = main(['check', str(path), *options])
@@ -64,7 +63,6 @@ def test_redundant_rows_that_disagree_are_named_with_their_disagreement(tmp_path
 
 
 def test_exact_rows_do_not_disagree(tmp_path, capsys):
-    """They are redundant, and that is all."""
     text, code = said(tmp_path, capsys)
     assert code == 0
     assert 'rounding' not in text
@@ -75,7 +73,6 @@ def test_exact_rows_do_not_disagree(tmp_path, capsys):
 
 @pytest.mark.parametrize('turn', ['rpy="1.5707963267948966 0 0"', 'rpy="0.5 0.4 0"'])
 def test_wrong_loop_axis_is_named_with_the_right_one(tmp_path, capsys, turn):
-    """And the exit code is 1, whether such a loop closes or not."""
     text, code = said(tmp_path, capsys, turn=turn)
     assert code == 1
     assert 'loop tie: its axis ' in text

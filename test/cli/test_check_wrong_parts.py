@@ -17,7 +17,6 @@ def joint(name, parent, child, place='0 0 0', yaw=0.0, inside=AXIS):
 
 
 def loop(name, first, second, frames=('', ''), axis='0 0 1'):
-    """Return a hinge that closes a loop."""
     ends = ''.join(
         f'<link{at} link="{link}" {frame}/>'
         for at, link, frame in zip('12', (first, second), frames, strict=True)
@@ -26,7 +25,6 @@ def loop(name, first, second, frames=('', ''), axis='0 0 1'):
 
 
 def coupling(follower, **terms):
-    """Return a coupling with several masters."""
     inside = ''.join(f'<term of="{of}" coefficients="{each}"/>' for of, each in terms.items())
     return f'<joint_coupling joint="{follower}">{inside}</joint_coupling>'
 
@@ -118,13 +116,11 @@ CASES = {
 
 
 def check(path, parts):
-    """Save a robot and check it."""
     path.write_text(f'<robot name="r"><link name="g"/>{"".join(parts.values())}</robot>')
     return main(['check', str(path)])
 
 
 def test_wrong_part_is_named_with_what_would_help(tmp_path, capsys):
-    """One line names the part, the loop and the mobility without the fault."""
     for case in CASES:
         parts, code, line = CASES[case]
         assert check(tmp_path / 'r.urdf', parts) == code

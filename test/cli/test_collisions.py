@@ -21,14 +21,12 @@ OBSTACLES = """obstacles:
 
 
 def refusal(words, capsys):
-    """Return the only line about unusable input."""
     assert main(words) == 2
     return command_line.refusal(capsys)
 
 
 @pytest.fixture
 def arm(tmp_path):
-    """Provide a file with an arm of six joints."""
     path = tmp_path / 'arm.urdf'
     path.write_text(arm_text())
     return str(path)
@@ -36,7 +34,6 @@ def arm(tmp_path):
 
 @pytest.fixture
 def obstacles(tmp_path):
-    """Provide a file with one obstacle of each kind."""
     path = tmp_path / 'obstacles.yaml'
     path.write_text(OBSTACLES)
     return str(path)
@@ -116,7 +113,6 @@ def test_batch_marks_poses_inside_an_obstacle(arm, obstacles, tmp_path):
 
 
 def test_slice_of_reach_leaves_out_the_inside_of_obstacles(arm, tmp_path, capsys):
-    """With an obstacle fewer points of a slice are reached."""
     path, counts = tmp_path / 'wall.yaml', []
     path.write_text('obstacles: {wall: {box: [0.4, 0.4, 0.4], xyz: [0.6, 0, 0.9]}}')
     words = ['--link', 'l6', '--plane', 'xz', '--at', '0', '--grid', '7', '--restarts', '2']

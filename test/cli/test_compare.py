@@ -20,7 +20,6 @@ ARM_GOAL = ['--goal', 'hand:0.726,0.386,0.631', '--start', 'j2=0.5', 'j3=0.9', '
 
 @pytest.fixture
 def arm(repository):
-    """Return the words for the six-joint arm and a position it can reach."""
     return [str(repository / 'docs' / 'robots' / 'arm6.urdf'), *ARM_GOAL]
 
 
@@ -69,7 +68,6 @@ def test_unsuitable_method_is_listed_with_reason(fourbar, capsys):
 
 
 def test_json_has_every_method(fourbar, capsys):
-    """The same as data, joint values included."""
     assert main(['compare', *fourbar, '--json', '--max-iterations', '4']) == 0
     found = {one['method']: one for one in json.loads(capsys.readouterr().out)}
     assert list(found) == list(METHODS)
@@ -86,13 +84,11 @@ def test_json_has_every_method(fourbar, capsys):
 
 
 def test_only_chosen_methods_are_compared(arm, capsys):
-    """Only those that are named, in that order."""
     assert main(['compare', *arm, '--method', 'slsqp', '--method', 'dls']) == 0
     assert list(table_of(capsys.readouterr().out)) == ['slsqp', 'dls']
 
 
 def test_exit_code_is_1_if_no_method_converges(arm, capsys):
-    """It ran, and the answer is no: exit code 1."""
     words = [word.replace('0.726', '7.26') for word in arm]
     assert main(['compare', *words, '--max-iterations', '20']) == 1
     rows = table_of(capsys.readouterr().out)
@@ -105,7 +101,6 @@ def test_exit_code_is_1_if_no_method_converges(arm, capsys):
     [(['--method', 'guess'], 'dls or sdls'), (['--max-iterations', '0'], 'max_iterations')],
 )
 def test_unusable_input_ends_with_2(arm, capsys, words, reason):
-    """One line on stderr says what is wrong."""
     assert main(['compare', *arm, *words]) == 2
     assert reason in refusal(capsys)
 
@@ -126,8 +121,6 @@ def test_picture_is_written(arm, tmp_path, capsys):
 
 
 def test_largest_residual_of_any_chain_is_drawn():
-    """A chain that has ended keeps its last residual."""
-
     def point(chain, iteration, position, orientation=0.0):
         return TracePoint(chain, iteration, np.zeros(1), position, orientation)
 
@@ -160,7 +153,6 @@ def test_tables_of_methods_page_equal_printed_tables(repository, capsys, monkeyp
 
 
 def test_the_page_runs(repository):
-    """Its Python runs as it stands, from the checkout."""
     text = (repository / 'docs' / 'methods.md').read_text()
     (code,) = re.findall(r'^```python\n(.*?)^```', text, flags=re.DOTALL | re.MULTILINE)
     run = [sys.executable, '-c', code]

@@ -26,19 +26,16 @@ actuated: [drive]
 
 @pytest.fixture
 def bars(tmp_path):
-    """Save a four-bar whose loop is beside it, and return its folder."""
     (tmp_path / 'bars.urdf').write_text(BARS)
     (tmp_path / 'bars.closures.yaml').write_text(TIE)
     return tmp_path
 
 
 def run(folder, *words):
-    """Run the command on the four-bar."""
     return main(['convert', str(folder / 'bars.urdf'), *map(str, words)])
 
 
 def test_urdf_contains_the_loops(bars, capsys):
-    """Written, with what was read and guessed on stderr."""
     out = bars / 'out.urdf'
     assert run(bars, '-o', out) == 0
     said = capsys.readouterr()
@@ -52,14 +49,12 @@ def test_urdf_contains_the_loops(bars, capsys):
 
 
 def test_urdf_is_written_to_stdout(bars, capsys):
-    """Nothing but the URDF is there."""
     assert run(bars, '-o', '-') == 0
     assert list(load_robot(capsys.readouterr().out).closures) == ['tie']
     assert sorted(path.name for path in bars.iterdir()) == ['bars.closures.yaml', 'bars.urdf']
 
 
 def test_loops_are_written_to_a_second_file(bars):
-    """The loops in a file of their own, found by its name."""
     out, loops = bars / 'out.urdf', bars / 'out.closures.yaml'
     assert run(bars, '-o', out, '--closures-out', loops) == 0
     assert '<loop_joint' not in out.read_text()
@@ -67,14 +62,12 @@ def test_loops_are_written_to_a_second_file(bars):
 
 
 def test_given_annotations_replace_the_loops(bars):
-    """They take the place of those that are declared."""
     (bars / 'other.yaml').write_text(TIE.replace('tie', 'knot'))
     assert run(bars, '--closures', bars / 'other.yaml', '-o', bars / 'out.urdf') == 0
     assert list(load_robot(bars / 'out.urdf').closures) == ['knot']
 
 
 def test_files_that_are_there(bars, capsys):
-    """Left alone without --force; the input is left alone at any rate."""
     out = bars / 'out.urdf'
     out.write_text('mine')
     assert run(bars, '-o', out) == 2
@@ -90,7 +83,6 @@ def test_files_that_are_there(bars, capsys):
 
 @pytest.mark.parametrize('force', [True, False])
 def test_one_file_for_both_outputs_is_refused(bars, capsys, force):
-    """The URDF and its loops cannot be one file, nor can loops be printed."""
     out, more = bars / 'out.urdf', ['--force'] if force else []
     assert run(bars, '-o', out, '--closures-out', out, *more) == 2
     assert 'another file than -o' in capsys.readouterr().err
@@ -115,7 +107,6 @@ def test_a_wrong_file_is_not_left_behind(bars, capsys, monkeypatch, before):
 
 
 def test_a_robot_that_cannot_be_read_back(bars, capsys, monkeypatch):
-    """It is found out before any file is touched."""
     monkeypatch.setattr(convert, '_differences', lambda *_: 'it cannot be read')
     assert run(bars, '-o', bars / 'out.urdf') == 1
     assert not (bars / 'out.urdf').exists()
@@ -132,7 +123,6 @@ def test_sidecar_beside_output_that_changes_robot_is_refused(bars, capsys):
 
 
 def test_input_that_cannot_be_used(tmp_path, capsys):
-    """One line that says what and where."""
     assert main(['convert', str(tmp_path / 'gone.urdf'), '-o', '-']) == 2
     (tmp_path / 'bad.urdf').write_text('<robot><link')
     assert main(['convert', str(tmp_path / 'bad.urdf'), '-o', '-']) == 2
@@ -143,7 +133,6 @@ def test_input_that_cannot_be_used(tmp_path, capsys):
 
 
 def test_every_command_is_in_the_readme(repository):
-    """The table of commands has each, and no other."""
     from ik_node.cli.main import COMMANDS
 
     section = (repository / 'README.md').read_text().split('\n## Commands\n')[1].split('\n## ')[0]

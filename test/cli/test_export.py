@@ -11,14 +11,12 @@ from support.command_line import refusal
 
 @pytest.fixture
 def export(repository, tmp_path, monkeypatch):
-    """Return how to export a robot to a path, in a temporary folder."""
     monkeypatch.chdir(tmp_path)
     robot = str(repository / 'urdf' / 'delta.urdf')
     return lambda path, *more: main(['export', robot, '-o', str(path), *more])
 
 
 def test_symbolic_link_stays_and_its_target_is_written(export):
-    """Also if the target does not exist yet."""
     Path('folder').mkdir()
     link = Path('link.ikr')
     link.symlink_to('folder/robot.ikr')
@@ -46,7 +44,6 @@ def test_pipe_is_written_directly(export):
     [('nowhere/robot.ikr', 'No such file or directory'), ('folder', 'Is a directory')],
 )
 def test_error_names_the_path_of_the_user(export, capsys, path, reason):
-    """And not that of a temporary file."""
     Path('folder').mkdir()
     assert export(path) == 2
     assert refusal(capsys) == f'ik_node export: {path}: {reason}\n'
@@ -54,7 +51,6 @@ def test_error_names_the_path_of_the_user(export, capsys, path, reason):
 
 
 def test_actuators_without_joints_are_refused(export, capsys):
-    """They belong to a transmission, which is exported with its joints only."""
     assert export('robot.ikr', '--actuators', 'arm0') == 2
     said = refusal(capsys)
     assert '--actuators' in said

@@ -18,7 +18,6 @@ from support.waiting import PATIENCE
 
 
 def test_help_lists_the_commands(capsys):
-    """Every command is named with what it does."""
     with pytest.raises(SystemExit) as ended:
         main(['--help'])
     assert ended.value.code == 0
@@ -29,7 +28,6 @@ def test_help_lists_the_commands(capsys):
 
 
 def test_help_of_a_command_lists_its_options(capsys):
-    """Each command has a help of its own."""
     for name in COMMANDS:
         with pytest.raises(SystemExit) as ended:
             main([name, '--help'])
@@ -90,7 +88,6 @@ def test_command_is_one_module_and_one_row(capsys, monkeypatch):
 def test_executable_of_ros_package_is_the_node_unless_a_command_follows(
     program, words, started, monkeypatch
 ):
-    """`ros2 run ik_node ik_node` and launch files start lib/ik_node/ik_node."""
     found = []
     monkeypatch.setattr(sys, 'argv', [program, *words])
     monkeypatch.setattr(cli, '_run', lambda name, words: found.append((name, words)))
@@ -100,7 +97,6 @@ def test_executable_of_ros_package_is_the_node_unless_a_command_follows(
 
 @pytest.mark.parametrize('words', [['fly'], ['check'], ['demo', '--seconds', 'x']])
 def test_unusable_words_end_with_2(words, capsys):
-    """A wrong command line is unusable input."""
     with pytest.raises(SystemExit) as ended:
         main(words)
     assert ended.value.code == 2
@@ -108,7 +104,6 @@ def test_unusable_words_end_with_2(words, capsys):
 
 
 def test_unknown_demo_is_refused(capsys):
-    """The robots there are are named; one line on stderr."""
     assert main(['demo', 'dragon']) == 2
     said = refusal(capsys)
     assert "'dragon'" in said
@@ -116,7 +111,6 @@ def test_unknown_demo_is_refused(capsys):
 
 
 def test_bench_needs_a_checkout(capsys, monkeypatch, tmp_path):
-    """An installed package has no benchmark."""
     monkeypatch.setattr('ik_node.cli.bench.__file__', str(tmp_path / 'a' / 'b' / 'bench.py'))
     assert main(['bench']) == 2
     assert 'checkout' in capsys.readouterr().err
@@ -135,7 +129,6 @@ def test_closed_output_pipe_is_no_error():
 @pytest.mark.parametrize('unbuffered', ['', '1'])
 @pytest.mark.parametrize('command', ['check', 'solve'])
 def test_full_standard_output_is_named(command, unbuffered, monkeypatch):
-    """One line, without a second report when Python ends."""
     monkeypatch.setenv('PYTHONUNBUFFERED', unbuffered)
     words = [sys.executable, '-m', 'ik_node', command, 'urdf/delta.urdf']
     with open('/dev/full', 'w') as full:
@@ -149,7 +142,6 @@ def test_full_standard_output_is_named(command, unbuffered, monkeypatch):
 
 
 def test_closed_standard_output_leaves_no_traceback():
-    """`ik_node check robot.urdf >&-` prints nothing and works."""
     for words in [['check'], ['check', '--json'], ['solve'], ['--version'], []]:
         robot = ['urdf/delta.urdf'] if words and words[0] in COMMANDS else []
         line = ['sh', '-c', '"$0" "$@" >&-', sys.executable, '-m', 'ik_node', *words, *robot]
@@ -160,7 +152,6 @@ def test_closed_standard_output_leaves_no_traceback():
 
 
 def test_closed_error_output_does_not_disturb_standard_output():
-    """The refusal goes nowhere, not to standard output."""
     line = ['sh', '-c', '"$0" -m ik_node check no_such_file.urdf 2>&-', sys.executable]
     done = subprocess.run(line, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (2, '', '')
@@ -195,7 +186,6 @@ def test_closed_error_output_does_not_disturb_standard_output():
 def test_output_that_is_an_input_is_refused(
     repository, tmp_path, monkeypatch, capsys, command, words, read
 ):
-    """By any path; one line, and the input is kept."""
     monkeypatch.chdir(tmp_path)
     shutil.copy(repository / 'urdf' / 'delta.urdf', 'robot.png')
     Path('closures.yaml').write_text('closures: []\n')
@@ -241,7 +231,6 @@ sys.exit(main(sys.argv[2:]))
 
 
 def test_ctrl_c_during_imports_leaves_no_traceback():
-    """The exit code is that of Ctrl-C in shells."""
     for name in sorted({*COMMANDS} - {'node', 'warm', 'bench'}):
         words = [sys.executable, '-c', SLOW, name]
         streams = {'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE, 'text': True}
@@ -253,7 +242,6 @@ def test_ctrl_c_during_imports_leaves_no_traceback():
 
 
 def test_python_without_the_required_packages_is_told_in_one_line():
-    """The line names all of them, as pip does, and the way to get them."""
     for name in sorted({*COMMANDS} - {'warm', 'bench'}):
         words = [sys.executable, '-c', BARE, ' '.join(cli.REQUIRED), name, 'robot.urdf', '-o', 'x']
         done = subprocess.run(words, capture_output=True, text=True, check=False)
@@ -265,7 +253,6 @@ def test_python_without_the_required_packages_is_told_in_one_line():
 
 
 def test_version_and_help_need_no_package():
-    """They are what one types first."""
     absent = ' '.join([*cli.REQUIRED, 'rclpy', 'numba'])
     for said, *words in (('ik_node 0.', '--version'), ('usage: ', '--help'), ('usage: ',)):
         line = [sys.executable, '-c', BARE, absent, *words]
@@ -274,13 +261,11 @@ def test_version_and_help_need_no_package():
 
 
 def test_every_required_package_is_installed_by_pip(repository):
-    """setup.py names the packages that commands report as missing."""
     (names,) = re.findall(r'install_requires=\[(.*?)\]', (repository / 'setup.py').read_text())
     assert sorted(cli.REQUIRED.values()) == sorted(re.findall(r"'(\S+)'", names))
 
 
 def test_completion_knows_the_options_of_the_typed_command(monkeypatch):
-    """Only the module of that command is imported."""
     parsers = []
     module = ModuleType('argcomplete')
     module.__spec__ = ModuleSpec('argcomplete', None)

@@ -10,7 +10,6 @@ import pytest
 
 
 def test_models_lists_every_robot_with_mobility_loops_and_a_sentence(capsys):
-    """A row for each file of urdf/."""
     assert main(['models']) == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert [row[0] for row in rows[1:]] == sorted(own_robots())
@@ -20,7 +19,6 @@ def test_models_lists_every_robot_with_mobility_loops_and_a_sentence(capsys):
 
 
 def test_robotiq_closes_85_mm_with_parallel_pads():
-    """One motor moves both fingers, which stay opposite each other."""
     robot = load_robot('robotiq_2f85')
     assert (robot.actuated, int(robot.mobility)) == (['right_driver'], 1)
     solver = Solver(robot)
@@ -38,7 +36,6 @@ def test_robotiq_closes_85_mm_with_parallel_pads():
 
 
 def test_names_of_robot_descriptions_load_where_it_is_installed(tmp_path, monkeypatch):
-    """The error says what is missing: the package, or the robot in it."""
     with pytest.raises(DescriptionError, match='pip install robot_descriptions'):
         load_robot('five_description')
     package = tmp_path / 'robot_descriptions'

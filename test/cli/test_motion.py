@@ -43,7 +43,6 @@ def run(tmp_path, capsys):
 
 
 def test_conflicting_goals_give_joint_values_with_closed_loops(run, tmp_path):
-    """The hand cannot reach its goal; every frame still counts as solved."""
     motion, out = written(tmp_path, '.npz'), tmp_path / 'new' / 'out.npz'
     code, said, _ = run('--motion', motion, '-o', out)
     assert code == 0
@@ -65,7 +64,6 @@ def test_conflicting_goals_give_joint_values_with_closed_loops(run, tmp_path):
 
 
 def test_exact_goals_out_of_reach_are_failures(run, tmp_path):
-    """They are listed by frames with the reason, and the exit code is 1."""
     code, said, told = run('--motion', written(tmp_path, '.csv'), '--exact')
     assert code == 1
     assert f'0 of {FRAMES} frames solved' in said
@@ -73,7 +71,6 @@ def test_exact_goals_out_of_reach_are_failures(run, tmp_path):
 
 
 def test_every_format_of_input_gives_the_same_csv(run, tmp_path):
-    """To rounding of the angles in a BVH."""
     pytest.importorskip('pybvh')
     tables = []
     for kind in ('.csv', '.npz', '.bvh'):
@@ -115,7 +112,6 @@ def test_folder_of_motions_is_solved_to_a_folder_of_files(run, tmp_path):
 
 @pytest.mark.parametrize(('words', 'step'), [(('--dt', '0.5'), 0.5), (('--fps', '4'), 0.25)])
 def test_option_replaces_times_of_the_file(run, tmp_path, words, step):
-    """As seconds between frames, or frames per second."""
     out = tmp_path / 'out.npz'
     assert run('--motion', written(tmp_path, '.csv'), '-o', out, *words)[0] == 0
     with np.load(out) as file:
@@ -123,7 +119,6 @@ def test_option_replaces_times_of_the_file(run, tmp_path, words, step):
 
 
 def test_new_mapping_is_a_template_that_can_be_used(run, tmp_path):
-    """It names the guessed link, and is not replaced without --overwrite."""
     motion, new = tmp_path / 'm.npz', tmp_path / 'new.yaml'
     np.savez(motion, head=np.tile((0.0, 0.0, 1.3), (3, 1)))
     words = ('--motion', motion, '--map', 'new', new)
@@ -163,7 +158,6 @@ def test_links_follow_key_points_of_their_names_without_a_mapping(run, tmp_path)
     ],
 )
 def test_unusable_arguments_are_refused_in_one_line(tmp_path, monkeypatch, capsys, words, message):
-    """With exit code 2, before anything is written."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / 'map.yaml').write_text(MAP)
     (tmp_path / 'none').mkdir()
@@ -179,7 +173,6 @@ def test_unusable_arguments_are_refused_in_one_line(tmp_path, monkeypatch, capsy
 
 
 def test_preview_shows_the_first_motion(run, tmp_path):
-    """As a GIF beside the other outputs."""
     pytest.importorskip('matplotlib')
     image_of = pytest.importorskip('PIL.Image')
     words = ('--motion', written(tmp_path, '.csv'), '--preview', tmp_path / 'm.gif')
@@ -189,7 +182,6 @@ def test_preview_shows_the_first_motion(run, tmp_path):
 
 
 def test_bvh_without_its_reader_is_refused(run, tmp_path, monkeypatch):
-    """The message names the extra to install."""
     monkeypatch.setitem(sys.modules, 'pybvh', None)
     code, _, told = run('--motion', written(tmp_path, '.bvh'))
     assert code == 2

@@ -22,14 +22,12 @@ ARM = """<robot name="arm">
 
 @pytest.fixture
 def arm(tmp_path):
-    """Provide a file with a planar arm of two unit links."""
     path = tmp_path / 'arm.urdf'
     path.write_text(ARM)
     return str(path)
 
 
 def test_json_has_the_solution(arm, capsys):
-    """The answer puts the hand where it was wanted."""
     code = main(['solve', arm, '--goal', 'hand:1,1,0', '--start', 'elbow=0.5', '--json'])
     answer = json.loads(capsys.readouterr().out)
     assert code == 0
@@ -45,7 +43,6 @@ def test_json_has_the_solution(arm, capsys):
 
 
 def test_text_has_the_solution(arm, capsys):
-    """A reader sees the status and each joint."""
     assert main(['solve', arm, '--goal', 'hand:2,0,0,0,0,0,1']) == 0
     text = capsys.readouterr().out
     assert text.startswith('CONVERGED')
@@ -54,7 +51,6 @@ def test_text_has_the_solution(arm, capsys):
 
 
 def test_text_has_the_unit_of_each_value(repository, capsys):
-    """The hexapod's legs are slides on universal joints."""
     assert main(['solve', str(repository / 'urdf' / 'hexapod.urdf')]) == 0
     text = capsys.readouterr().out
     assert re.search(r'^  leg0 +\S+ m$', text, re.MULTILINE)
@@ -62,7 +58,6 @@ def test_text_has_the_unit_of_each_value(repository, capsys):
 
 
 def test_unreachable_goal_ends_with_1(arm, capsys):
-    """It ran, and the answer is no."""
     assert main(['solve', arm, '--goal', 'hand:3,0,0', '--json']) == 1
     answer = json.loads(capsys.readouterr().out)
     assert answer['status'] != 'CONVERGED'
@@ -85,14 +80,12 @@ def test_unreachable_goal_ends_with_1(arm, capsys):
     ],
 )
 def test_unusable_input_ends_with_2(arm, capsys, words, reason):
-    """One line on stderr says what is wrong."""
     assert main(['solve', arm, *words]) == 2
     assert reason in refusal(capsys)
 
 
 @pytest.mark.parametrize('command', ['solve', 'check'])
 def test_unusable_files_end_with_2(command, tmp_path, capsys):
-    """A missing file and one that is not a robot are told by name."""
     broken = tmp_path / 'broken.urdf'
     broken.write_text('<robot name="x"><link')
     for path in (broken, tmp_path / 'missing.urdf'):

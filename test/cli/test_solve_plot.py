@@ -26,7 +26,6 @@ def asked(place):
 
 
 def answer(path, place, q=None):
-    """Return robot, start, poses and solution."""
     robot = load_robot(path)
     robot.add_goal('tool_link', name='tool_link', dof='X Y Z')
     poses = {'tool_link': (place, (0.0, 0.0, 0.0, 1.0))}
@@ -65,7 +64,6 @@ def test_picture_shows_start_solution_goals_and_loops(fivebar):
 
 
 def test_title_has_status_and_residuals(fivebar):
-    """It has the status and the worst of goals and loops."""
     *_, solution = answer(fivebar, FAR)
     status, goals, loops = title_of('fivebar', solution).splitlines()
     assert status == f'fivebar: {solution.status.name} after {solution.iterations} iterations'
@@ -76,7 +74,6 @@ def test_title_has_status_and_residuals(fivebar):
 
 
 def test_a_picture_that_cannot_be_drawn(fivebar, tmp_path, capsys):
-    """Exit code 2, one line that says why, and no answer before it."""
     for name, reason in (('a.xyz', '.png'), ('no_folder/a.png', 'can be written')):
         words = ['solve', str(fivebar), '--plot', str(tmp_path / name)]
         assert main(words) == 2
@@ -86,7 +83,6 @@ def test_a_picture_that_cannot_be_drawn(fivebar, tmp_path, capsys):
 
 
 def test_missing_matplotlib_is_reported(fivebar, capsys, monkeypatch):
-    """The line says what to install."""
     monkeypatch.setitem(sys.modules, 'matplotlib.figure', None)
     assert main(['solve', str(fivebar), '--plot', 'a.png']) == 2
     assert "--plot: 'a.png' cannot be used; use only with matplotlib" in refusal(capsys)

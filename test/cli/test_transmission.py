@@ -14,7 +14,6 @@ EXCAVATOR = str(description_path('excavator.urdf'))
 
 
 def facts(capsys, *words):
-    """Return what `--json` prints, and the exit code."""
     code = main(['transmission', *words, '--json'])
     return json.loads(capsys.readouterr().out), code
 
@@ -44,7 +43,6 @@ def test_json_has_ratios_limits_and_singularities(capsys):
 
 
 def test_default_joint_space_is_what_the_motors_move(capsys):
-    """A motor that moves no other joint counts itself."""
     found, code = facts(capsys, EXCAVATOR)
     assert code == 0
     assert {'swing', 'boom', 'arm', 'bucket'} <= set(found['joints'])
@@ -52,7 +50,6 @@ def test_default_joint_space_is_what_the_motors_move(capsys):
 
 
 def test_named_joints_take_the_motors_that_move_them(capsys):
-    """The swing of the excavator moves none of them."""
     found, _ = facts(capsys, EXCAVATOR, '--joints', 'boom', 'arm')
     assert list(found['actuators']) == ['boom_cylinder', 'arm_cylinder']
     assert found['effort']['boom'] == pytest.approx(90e3 / found['ratio']['boom']['boom_cylinder'])
@@ -60,7 +57,6 @@ def test_named_joints_take_the_motors_that_move_them(capsys):
 
 @pytest.mark.parametrize('joints', [['ankle_pitch', 'ankle_roll'], ['foot_link'], []])
 def test_text_and_picture(capsys, tmp_path, joints):
-    """A map for two joints, curves for others."""
     path = tmp_path / 'ratios.png'
     words = ['--joints', *joints] if joints else []
     assert main(['transmission', ANKLE, *words, '--plot', str(path)]) == 0
@@ -81,7 +77,6 @@ def test_text_and_picture(capsys, tmp_path, joints):
     ],
 )
 def test_wrong_words_are_refused(capsys, words, said):
-    """In one line, with exit code 2."""
     assert main(['transmission', ANKLE, *words]) == 2
     error = capsys.readouterr().err
     assert said in error
@@ -89,7 +84,6 @@ def test_wrong_words_are_refused(capsys, words, said):
 
 
 def test_loops_that_do_not_close_are_reported(capsys, tmp_path):
-    """And which tool says more."""
     text = Path(ANKLE).read_text()
     assert '<link1 ' in text
     path = tmp_path / 'ankle.urdf'
@@ -101,6 +95,5 @@ def test_loops_that_do_not_close_are_reported(capsys, tmp_path):
 
 
 def test_position_that_cannot_be_had_is_reported(capsys):
-    """The transmission is that of the nearest one, and the exit code 1."""
     assert main(['transmission', ANKLE, '--at', 'ankle_pitch=3']) == 1
     assert 'ankle_pitch' in capsys.readouterr().out.splitlines()[0]

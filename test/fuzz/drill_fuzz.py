@@ -40,7 +40,6 @@ class Mutator:
         }
 
     def __call__(self, data, max_size, seed):
-        """Return changed bytes, as atheris requires."""
         dice = random.Random(seed)
         if dice.random() < 0.1:
             return self._atheris.Mutate(data, max_size)
@@ -64,21 +63,18 @@ class Mutator:
         return ''.join(tokens).encode('utf-8', 'replace')[:max_size]
 
     def _other(self, token, dice):
-        """Return a replacement of a token, mostly of the same kind."""
         if dice.random() < 0.15:
             return dice.choice(ODD)
         return dice.choice(self._kinds[kind_of(token)] if dice.random() < 0.8 else self._tokens)
 
 
 def kind_of(token):
-    """Return the kind of a token: number, word, space or sign."""
     if re.fullmatch(r'[-+.\d]+', token):
         return 'number'
     return 'word' if token[:1].isalnum() else 'space' if token.isspace() else 'sign'
 
 
 def main():
-    """Fuzz one dialect."""
     sys.path[:0] = [str(REPOSITORY), str(REPOSITORY / '.venvs' / 'atheris')]
     import atheris
 

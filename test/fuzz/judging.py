@@ -23,14 +23,12 @@ ROBOT = (
 
 
 def read(dialect, text):
-    """Read a text in the format of a dialect; return the robot."""
     if dialect.endswith('.yaml'):
         return load_robot(ROBOT, closures=text + '\n', assemble=False)
     return load_robot('<' + text.lstrip('<\ufeff \t\r\n'), assemble=False)
 
 
 def look_at(robot):
-    """Check the numbers of a robot."""
     q = robot.q
     assert np.isfinite(q).all()
     assert (robot.lower <= q).all()

@@ -25,7 +25,6 @@ NAMES = st.sampled_from(['a', 'b', 'c', 'm', 'm::a', 'world', '__model__', 'f', 
 
 
 def read(dialect, text):
-    """Read a text and verify the numbers of its result."""
     if dialect.endswith('.yaml'):
         # Messages may be longer, because they have names of either file.
         check(read_description, ROBOT, closures=text + '\n', longest=3000)
@@ -34,14 +33,12 @@ def read(dialect, text):
 
 
 def test_every_fuzz_seed_is_a_robot():
-    """Fuzzing starts from valid inputs."""
     for dialect in DIALECTS:
         assert judge(dialect, (SEEDS / dialect).read_bytes())
 
 
 @pytest.mark.parametrize('failure', sorted(path.name for path in FAILURES.glob('*-*-*')))
 def test_past_failure_is_refused_or_sound_robot(failure):
-    """The file is named DIALECT-KIND-DIGEST."""
     judge(failure.split('-')[0], (FAILURES / failure).read_bytes())
 
 
@@ -49,7 +46,6 @@ def test_past_failure_is_refused_or_sound_robot(failure):
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_mutated_seed_is_read_or_refused(dialect, data):
-    """A seed with some tokens replaced, dropped or doubled."""
     odd = [*ODD, *tokens_of(TEXTS[dialect])]
     read(dialect, data.draw(mutated(TEXTS[dialect], odd)))
 
@@ -97,7 +93,6 @@ def test_any_bytes_are_refused(data, tmp_path_factory):
 @settings(max_examples=100, deadline=None)
 @given(text=st.text(max_size=100), tag=st.sampled_from(['robot', 'sdf', 'mujoco', 'worldbody']))
 def test_any_text_is_refused(text, tag):
-    """Any text, as description, inside one, and as annotations."""
     check(read_description, '<' + text)
     inside = f'<mujoco><{tag}>{text}</{tag}></mujoco>' if tag == 'worldbody' else ''
     check(read_description, inside or f'<{tag} name="r">{text}<link name="a"/></{tag}>')
@@ -114,13 +109,11 @@ values = st.recursive(
 @settings(max_examples=150, deadline=None)
 @given(st.dictionaries(st.sampled_from(KEYS), values))
 def test_any_dict_is_read_or_refused(closures):
-    """A dict of any shape as annotations."""
     check(read_description, ROBOT, closures=closures, longest=3000)
 
 
 @st.composite
 def models(draw, depth=0):
-    """Make an SDFormat model of any names in any places."""
     parts = []
     for _ in range(draw(st.integers(0, 6))):
         tag = draw(st.sampled_from(('link', 'frame', 'joint', 'model', 'drake:joint')))
@@ -143,6 +136,5 @@ def models(draw, depth=0):
 @settings(max_examples=150, deadline=None)
 @given(models(), st.sampled_from(('1.4', '1.6', '1.9', '1.12')))
 def test_any_graph_of_frames_is_read_or_refused(content, version):
-    """Models nested and tied by names at random."""
     text = f'<sdf version="{version}"><model name="m"><link name="a"/>{content}</model></sdf>'
     check(read_description, text)

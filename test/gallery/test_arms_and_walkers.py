@@ -27,7 +27,6 @@ TABLE = np.array(
 
 
 def place(robot, q, link, step=(0.0, 0.0, 0.0)):
-    """Return a link's pose as a goal, a step further."""
     pose = robot.forward(q, link)
     return pose[:3, 3] + step, matrix_to_quat(pose)
 
@@ -58,7 +57,6 @@ def test_dh_arm_agrees_with_its_table(seed):
 
 @pytest.mark.parametrize('seed', range(2))
 def test_arm6_link_lengths_are_as_stated(seed):
-    """The wrist is where shoulder and elbow, 0.425 m and 0.425 m, put it."""
     arm = loaded('arm6')
     q = np.random.default_rng(seed).uniform(arm.lower, arm.upper)
     upper, fore = radians(20) + q[1], radians(115) + q[1] + q[2]
@@ -101,7 +99,6 @@ def test_rover_arm_is_as_near_to_unreachable_goal_as_possible():
 
 
 def test_rover_arm_meets_reachable_goal():
-    """A pose that five hinges have is met."""
     robot = loaded('rover_arm')
     there = np.array([0.5, 0.3, -0.4, 0.2, -0.6])
     robot.add_goal('tool_link', name='tool')
@@ -111,7 +108,6 @@ def test_rover_arm_meets_reachable_goal():
 
 
 def test_all_hundred_hinges_share_the_motion():
-    """The tip goes metres, and no hinge of the chain takes it all on itself."""
     robot = loaded('chain100')
     path = [solution.q for _, solution in followed(robot, 'chain100', np.arange(0.0, 6.0, 0.1))]
     tips = [robot.forward(q, 'tip_link')[:3, 3] for q in path]
@@ -122,7 +118,6 @@ def test_all_hundred_hinges_share_the_motion():
 
 @pytest.mark.parametrize('name', ['ccd_arm', 'gradient_arm'])
 def test_items_with_own_method_meet_goals_by_many_steps(name):
-    """A tenth of a millimetre is kept, by many small steps and not by dls."""
     item, robot = gallery_item(name), loaded(name)
     iterations = []
     for _, solution in followed(robot, name, np.arange(0.0, 2.0, 0.04)):
@@ -196,7 +191,6 @@ def test_hexapods_have_stated_motion_ranges():
 
 @pytest.mark.parametrize('time', [0.7, 3.1])
 def test_platform_stays_level_on_leaning_base(time):
-    """Seen from beside, the platform does not move."""
     item, robot = gallery_item('hexapod_tilt'), loaded('hexapod_tilt')
     home = robot.forward(robot.q, 'platform_link')
     position, quat_xyzw = item.motion(time)['platform']
@@ -233,7 +227,6 @@ def test_squatting_biped_bends_knees_and_keeps_soles_flat(squat):
     ],
 )
 def test_released_foot_follows_its_own_goal(name, grip, foot, step, free):
-    """It follows a goal of its own while the others hold and the body stays."""
     robot = loaded(name)
     body, *_ = gallery_item(name).goals.values()
     robot.closures[grip].enabled = False

@@ -25,7 +25,6 @@ RODS = {
 
 
 def where(robot, q, link, point=(0.0, 0.0, 0.0)):
-    """Return a point of a link in the root frame."""
     return (robot.forward(q, link) @ [*point, 1.0])[:3]
 
 
@@ -102,7 +101,6 @@ def test_strandbeest_walks():
 
 
 def test_peaucellier_pen_draws_straight_line():
-    """The pen leaves its line by less than a nanometre over 0.4 m."""
     robot = loaded('peaucellier')
     robot.add_goal('pen_link', name='pen', dof='Y')
     sharp = SolverOptions(translation_converge_threshold=1e-12, rotation_converge_threshold=1e-12)
@@ -156,7 +154,6 @@ def test_knee_angle_follows_its_four_bar():
 
 
 def turned(point, angle):
-    """Return x, z turned about y."""
     x, z = point
     return np.array((cos(angle) * x + sin(angle) * z, cos(angle) * z - sin(angle) * x))
 
@@ -215,7 +212,6 @@ def test_excavator_cylinders_act_over_their_whole_strokes(boom, arm, bucket):
 
 
 def test_ground_of_rover_equals_drawn_ground():
-    """The description's balls and the item's bumps are the same."""
     robot = ElementTree.parse(description_path('rocker_bogie.urdf')).getroot()
     drawn = []
     for visual in robot.find("link[@name='ground_link']").findall('visual'):

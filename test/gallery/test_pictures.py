@@ -35,12 +35,10 @@ def test_every_robot_is_on_the_page(repository):
 
 
 def share(image, rgb):
-    """Return the share of pixels whose colour is nearly that one."""
     return float((np.abs(image[..., :3] - np.array(rgb)).max(axis=2) < 0.12).mean())
 
 
 def test_picture_shows_robot_goal_path_and_loops(tmp_path, monkeypatch):
-    """It shows the robot, the way of its goal, and where the loops close."""
     monkeypatch.setattr(pictures, 'SIZE', (450, 360))
     monkeypatch.setattr('sys.argv', ['pictures', 'gripper', '-o', str(tmp_path / 'new')])
     assert pictures.main() == 0

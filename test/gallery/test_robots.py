@@ -62,7 +62,6 @@ MOTORS, UPPER, PLATFORM, ROD = 0.10, 0.15, 0.04, 0.33
 
 
 def endless(path):
-    """Return the names of the joints that a description calls continuous."""
     joints = ElementTree.parse(path).getroot().findall('joint')
     return {joint.get('name') for joint in joints if joint.get('type') == 'continuous'}
 
@@ -153,19 +152,16 @@ def test_parameter_file_is_written_if_config_has_none(name, tmp_path, monkeypatc
 
 
 def test_unknown_item_is_refused():
-    """The items there are are named."""
     with pytest.raises(UnknownFrameError, match=r'dragon.*hexapod'):
         gallery_item('dragon')
 
 
 def test_description_of_the_checkout_is_found(repository):
-    """Beside package.xml, in urdf/."""
     assert description_path('hexapod.urdf') == repository / 'urdf' / 'hexapod.urdf'
 
 
 @pytest.mark.parametrize('library', ['lib/python3.11/site-packages', 'local/lib/dist-packages'])
 def test_description_of_an_installation_is_found(tmp_path, monkeypatch, repository, library):
-    """In share/ik_node/urdf of the prefix that the package is in."""
     share = tmp_path / 'share' / 'ik_node' / 'urdf'
     share.mkdir(parents=True)
     shutil.copy(repository / 'urdf' / 'hexapod.urdf', share)
@@ -177,7 +173,6 @@ def test_description_of_an_installation_is_found(tmp_path, monkeypatch, reposito
 
 
 def test_description_of_an_ament_prefix_is_found(tmp_path, monkeypatch):
-    """Or of one of the sourced prefixes."""
     share = tmp_path / 'share' / 'ik_node' / 'urdf'
     share.mkdir(parents=True)
     (share / 'other.urdf').touch()
@@ -186,13 +181,11 @@ def test_description_of_an_ament_prefix_is_found(tmp_path, monkeypatch):
 
 
 def test_missing_description_is_refused():
-    """The file is named."""
     with pytest.raises(DescriptionError, match=r'no_such\.urdf'):
         description_path('no_such.urdf')
 
 
 def test_ramp_rises_without_jump():
-    """`ramp` rises without a jump, and `ramped` is how far it has come."""
     times = np.linspace(0.0, 3.0, 3001)
     speeds = np.array([ramp(time) for time in times])
     assert (speeds[0], speeds[-1]) == (0.0, 1.0)
@@ -213,7 +206,6 @@ def delta_motor(place, turn):
 
 @pytest.mark.parametrize('step', [(0.06, 0.0, 0.03), (-0.03, 0.07, -0.05)])
 def test_delta_agrees_with_its_formula(step):
-    """The motors stand where the delta's own inverse kinematics has them."""
     robot = loaded('delta')
     place = robot.forward(robot.q, 'platform_link')[:3, 3] + step
     robot.add_goal('platform_link', name='platform', dof='X Y Z')
@@ -228,7 +220,6 @@ def test_delta_agrees_with_its_formula(step):
 
 @pytest.mark.parametrize('opening', [0.01, 0.085])
 def test_gripper_fingers_mirror_each_other(opening):
-    """Half the opening asked of one tip opens both, and neither turns."""
     robot = loaded('gripper')
     robot.add_goal('left_tip_link', name='grip', dof='X')
     wanted = ((0.5 * opening, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0))

@@ -69,7 +69,6 @@ def test_installed_plugin_takes_its_library_along(tmp_path, package, bases):
 
 
 def run(*words):
-    """Run a program, and return what it said."""
     ended = subprocess.run(words, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     return ended.stdout

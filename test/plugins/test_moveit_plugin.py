@@ -17,14 +17,12 @@ ARM = [f'j{n}' for n in range(1, 7)]
 
 @pytest.fixture(scope='module')
 def program(tmp_path_factory):
-    """Return the host with the plugin."""
     folder = tmp_path_factory.mktemp('moveit')
     return compile_host(folder, 'moveit_host', 'ik_node_moveit/src/kinematics_plugin.cpp')
 
 
 @pytest.fixture
 def host(program, tmp_path):
-    """Return a host that runs."""
     made = Host(program, tmp_path)
     yield made
     made.end()
@@ -32,26 +30,22 @@ def host(program, tmp_path):
 
 @pytest.fixture
 def arm(repository):
-    """Return an arm of six joints that is mounted somewhere."""
     return load_robot((repository / 'urdf/arm6.urdf').read_text().replace('</robot>', MOUNT))
 
 
 def open_group(host, file, base, tips, joints, bounds=FREE, variables=()):
-    """Open a group, and return the answer."""
     listed = [word for joint in joints for word in (joint, *bounds)]
     counted = (len(tips), *tips, len(joints), *listed, len(variables), *variables)
     return host.ask('open', file, 'arm', base, *counted)
 
 
 def search(host, seed, poses, timeout=2.0, callback='none', limits=()):
-    """Return code, calls of the callback, and joint values."""
     given = (len(limits), *limits, *seed, len(poses))
     code, calls, *q = host.ask('search', timeout, callback, *given, *np.ravel(poses))
     return int(code), int(calls), np.array(q, float)
 
 
 def in_base(robot, q, link, base='base_link'):
-    """Return the pose of a link in the frame of another."""
     return np.linalg.inv(robot.forward(q, base)) @ robot.forward(q, link)
 
 
@@ -74,7 +68,6 @@ def test_poses_of_a_mounted_arm_are_in_the_frame_of_the_groups_base(host, arm):
 
 
 def test_consistency_limits_and_bounds_of_the_model_are_kept(host, arm):
-    """Limits are around the seed; bounds of MoveIt narrow those of the file."""
     file = host.export(arm, ['tool_link'])
     open_group(host, file, 'base_link', ['tool_link'], ARM, (-1.5, 1.5))
     rng = np.random.default_rng(4)
@@ -122,7 +115,6 @@ def test_single_call_starts_at_the_seed_and_ends_by_itself(host, arm):
 
 
 def test_redundant_joints_are_locked_on_demand(host, arm):
-    """The joint keeps the value of the seed."""
     open_group(host, host.export(arm, ['tool_link']), 'base_link', ['tool_link'], ARM)
     wanted = np.array([0.3, -0.5, 0.8, 0.2, 0.7, -0.4])
     pose = pose_of(in_base(arm, wanted, 'tool_link'))
@@ -165,7 +157,6 @@ def test_loops_of_a_palletizer_are_closed_inside(host, repository):
 
 
 def test_two_arms_hold_a_box_at_two_tips(host, repository):
-    """The box, outside the group, keeps the hands at their distance."""
     robot = load_robot(repository / 'urdf/two_arms_one_box.urdf')
     hands = ['right_hand_link', 'left_hand_link']
     joints = [name for name in robot.joint_names if name in robot.actuated]
@@ -206,7 +197,6 @@ def test_each_of_six_feet_reaches_its_pose(host, repository):
 
 
 def test_each_refusal_has_a_message(host, arm):
-    """What does not fit is named, also a file for another library."""
     file = host.export(arm, ['tool_link'])
     other = host.folder / 'other.ikr'
     content = file.read_bytes()

@@ -17,7 +17,6 @@ OPTIONS = SolverOptions(restarts=0)
 
 @pytest.fixture(scope='module')
 def program(tmp_path_factory):
-    """Return the host with the plugins."""
     if not EIGEN.exists():
         pytest.skip('no Eigen')
     folder = tmp_path_factory.mktemp('ros2_control')
@@ -26,7 +25,6 @@ def program(tmp_path_factory):
 
 @pytest.fixture
 def host(program, tmp_path):
-    """Return a host that runs."""
     made = Host(program, tmp_path)
     yield made
     made.end()
@@ -47,12 +45,10 @@ def file(host, palletizer):
 
 
 def moved(robot, motors):
-    """Return all joints with closed loops at positions of the motors."""
     return Solver(robot).drive(dict(zip(robot.actuated, motors, strict=True)), robot.start).q
 
 
 def update(host, count=1, motors=4):
-    """Return errors, allocations, commands and states after some updates."""
     errors, allocations, *values = host.ask('update', count)
     numbers = np.array(values, float)
     return int(errors), int(allocations), numbers[:motors], numbers[motors:]
@@ -100,7 +96,6 @@ def test_controller_reaches_references_within_its_step_and_without_allocation(
 
 
 def test_controller_without_a_chain_follows_messages(host, file, palletizer):
-    """The topic has the name of the goal."""
     host.ask('configure', file, 1.0, 0.1)
     host.ask('activate', MEASURED)
     wanted = MEASURED + 0.05
@@ -125,7 +120,6 @@ def test_controller_reports_an_error_if_nothing_converges_for_long(host, file):
 
 
 def test_controller_refuses_files_that_do_not_fit(host, palletizer):
-    """Loops need a transmission, and a file is needed at all."""
     assert host.ask('configure', host.export(palletizer, ['tool_link']), 0.05, 0.1) == ['0']
     assert 'export it with --joints' in host.log
     assert host.ask('configure', '/no/file', 0.05, 0.1) == ['0']
@@ -173,7 +167,6 @@ def test_kinematics_of_an_arm_are_those_between_base_and_tip(host, repository):
 
 
 def test_difference_of_frames_is_a_velocity_in_their_common_axes(host, file):
-    """A quarter turn about z and a metre along x in half a second."""
     host.ask('kinematics', file, '-', 'tool_link', 1e-6)
     half = np.sqrt(0.5)
     start, end = [0, 0, 0, half, 0, 0, half], [1, 0, 0, 0.5, 0.5, 0.5, 0.5]
@@ -216,7 +209,6 @@ def test_transmission_counts_reductions_offsets_and_any_order(host, palletizer):
 
 
 def test_transmission_refuses_names_that_do_not_fit(host, palletizer):
-    """The message names what is missing."""
     file = two_links(host, palletizer)
     for words, said in (
         (('-', 'shoulder,elbow', 'shoulder,drive', 1), 'ikr_file'),

@@ -24,7 +24,6 @@ LINE = 10.0  # between two lines of output [s]
 
 
 def faults(drill, urdf, chance):
-    """Return what is done to the node, by name."""
     other = urdf('fivebar').replace('tool_link', 'platform_link')
     drill.knows(other)
     describe, set_parameters = drill.graph.describe, drill.graph.set_parameters

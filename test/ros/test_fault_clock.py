@@ -13,8 +13,6 @@ class SimulatedTime:
         self._publisher = drill.graph.client.create_publisher(Clock, '/clock', 10)
 
     def until(self, condition, what):
-        """Wait with time going on."""
-
         def advance():
             self.seconds += 0.5 / RATE
             message = Clock()

@@ -20,7 +20,6 @@ LAUGHS = (
 
 @pytest.fixture(scope='module')
 def drill(lasting_graph, urdf):
-    """Provide the monitor of a node that has no robot yet."""
     drill = Drill(lasting_graph)
     drill.hexapod = drill.knows(urdf('hexapod'))
     drill.other_text = urdf('fivebar').replace('tool_link', 'platform_link')
@@ -30,7 +29,6 @@ def drill(lasting_graph, urdf):
 
 
 def answers(drill):
-    """Return how many log lines of each kind there are."""
     return [drill.graph.log().count(words) for words in ANSWERS]
 
 
@@ -42,7 +40,6 @@ def describe(drill, text):
 
 
 def back(drill, urdf):
-    """Have the hexapod again, at rest at its start."""
     drill.wait(describe(drill, urdf('hexapod')), 'an answer to the description')
     drill.go()
 
@@ -87,7 +84,6 @@ def test_repeated_description_changes_nothing(drill, urdf):
     ],
 )
 def test_broken_description_is_refused_in_motion(drill, urdf, damage, words):
-    """Log and diagnostics have the reason, and the motion continues."""
     back(drill, urdf)
     refused = answers(drill)[2]
     drill.circle(meanwhile={10: lambda: drill.graph.describe(damage(urdf('hexapod')))})
@@ -100,7 +96,6 @@ def test_broken_description_is_refused_in_motion(drill, urdf, damage, words):
 
 
 def test_each_of_two_descriptions_with_the_same_fault_is_refused_in_the_log(drill, urdf):
-    """The second line has the same reason."""
     back(drill, urdf)
     refused = answers(drill)[2]
     for count in (1, 2):
@@ -109,17 +104,14 @@ def test_each_of_two_descriptions_with_the_same_fault_is_refused_in_the_log(dril
 
 
 def huge_garbage(text):
-    """Return megabytes that are no robot."""
     return '<robot name="long">' + HUGE * 'x'
 
 
 def huge_comment(text):
-    """Return the robot with megabytes that mean nothing."""
     return text.replace('</robot>', f'<!--{HUGE * "x"}--></robot>')
 
 
 def huge_tree(text):
-    """Return the robot with megabytes of links that hang fixed at its base."""
     mesh = f'<visual><geometry><mesh filename="{2500 * "x"}"/></geometry></visual>'
     links = [
         f'<link name="fixed{k}">{mesh}</link><joint name="bolt{k}" type="fixed">'
@@ -141,7 +133,6 @@ def huge_robot(text):
 
 @pytest.mark.parametrize('make', [huge_garbage, huge_comment, huge_tree, huge_robot])
 def test_huge_description_does_not_stop_the_motion(drill, urdf, make):
-    """Five megabytes are loaded or refused."""
     back(drill, urdf)
     text = make(urdf('hexapod'))
     assert len(text) > HUGE
@@ -155,7 +146,6 @@ def test_huge_description_does_not_stop_the_motion(drill, urdf, make):
 
 
 def test_another_robot_replaces_one_in_motion(drill, urdf):
-    """It keeps its own limits and loops, and is replaced again."""
     back(drill, urdf)
     for step in range(200):
         drill.send((1e-5 * step, 0.0, 0.0))

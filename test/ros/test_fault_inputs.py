@@ -13,7 +13,6 @@ from support.drill import Drill, RATE
 
 @pytest.fixture(scope='module')
 def drill(lasting_graph, urdf):
-    """Provide the monitor of a node that has the hexapod."""
     drill = Drill(lasting_graph)
     drill.knows(urdf('hexapod'))
     drill.start('-r', 'joint_states:=measured')
@@ -25,13 +24,11 @@ def drill(lasting_graph, urdf):
 
 @pytest.fixture(autouse=True)
 def at_home(drill):
-    """Begin each test at the start, with goals that last."""
     assert drill.graph.set_parameters(goal_timeout=0.0) == ''
     drill.go()
 
 
 def refusals(drill, topic):
-    """Return how many messages of a topic were refused, by /diagnostics."""
     return int(drill.value('input', topic) or 0)
 
 
@@ -47,7 +44,6 @@ def refusals(drill, topic):
     ],
 )
 def test_invalid_goal_is_refused(drill, offset, frame, words):
-    """They are reported, and the other goals count."""
     before = refusals(drill, 'goals/platform')
     drill.circle(meanwhile=dict.fromkeys((8, 9, 15), lambda: drill.send(offset, frame)))
     drill.wait(
@@ -73,7 +69,6 @@ def test_goal_without_frame_is_refused_for_an_unknown_base_frame(drill):
 
 @pytest.mark.parametrize('offset', [(1e39, 0.0, 0.0), (1e9, -1e9, 1e9), (0.0, 0.0, -5.0)])
 def test_unreachable_goal_is_never_converged(drill, offset):
-    """The robot returns to reachable goals."""
     drill.send(offset)
     drill.wait(lambda: not drill.status.startswith('CONVERGED'), 'another status')
     drill.flows(20)
@@ -83,7 +78,6 @@ def test_unreachable_goal_is_never_converged(drill, offset):
 
 
 def test_stale_goal_is_reported_and_not_followed(drill):
-    """A fresh goal counts again."""
     assert drill.graph.set_parameters(goal_timeout=0.5) == ''
     drill.go()
     drill.send((0.004, 0.0, 0.0), stamp=time.time() - 60.0)
@@ -96,7 +90,6 @@ def test_stale_goal_is_reported_and_not_followed(drill):
 
 
 def test_last_of_ten_thousand_goals_is_reached(drill):
-    """All of them arrive within a second, and joint states continue."""
     before, taken = drill.count, int(drill.value('ticks', 'goals'))
     last = (0.002, 0.001, 0.0)
     flood = drill.start_client('flood', last, '--rate', '10000', '--count', '10000')
@@ -109,7 +102,6 @@ def test_last_of_ten_thousand_goals_is_reached(drill):
 
 
 def test_killed_client_leaves_the_platform_in_place(drill):
-    """Its goal is reported as stale, and the next one is followed."""
     assert drill.graph.set_parameters(goal_timeout=0.5) == ''
     drill.start_client('client', (0.001, 0.0, 0.0))
     drill.wait(lambda: np.linalg.norm(drill.offset()) > 1e-3, 'a motion')
@@ -144,7 +136,6 @@ BAD_PARAMETERS = [
 
 
 def test_bad_parameter_is_refused_in_motion(drill):
-    """The error has its name and what is allowed; the motion continues."""
     reasons = []
 
     def refuse(at):
@@ -157,7 +148,6 @@ def test_bad_parameter_is_refused_in_motion(drill):
 
 
 def measure(drill, values, names=None, stamp=0.0):
-    """Publish a measured state: a mapping, or numbers with names apart."""
     names = list(values) if names is None else names
     numbers = values.values() if isinstance(values, dict) else values
     message = JointState(name=names, position=[float(number) for number in numbers])
@@ -171,7 +161,6 @@ def published(drill):
 
 
 def follow(drill, fault):
-    """Lead the platform, with a faulty measurement at every other tick."""
     drill.circle(meanwhile=dict.fromkeys(range(0, 24, 2), fault))
 
 
@@ -187,7 +176,6 @@ def measured(drill):
 
 @pytest.mark.usefixtures('measured')
 def test_partial_joint_states_are_accepted(drill):
-    """Joints may be missing, in any order, and all of them may be."""
     before = refusals(drill, 'joint_states')
     follow(drill, lambda: measure(drill, dict(list(published(drill).items())[::-2])))
     follow(drill, lambda: measure(drill, {}))
@@ -196,7 +184,6 @@ def test_partial_joint_states_are_accepted(drill):
 
 @pytest.mark.usefixtures('measured')
 def test_unknown_joints_are_reported_once(drill):
-    """They change nothing."""
     follow(drill, lambda: measure(drill, {'gripper': 7.0, **published(drill), 'tail': math.pi}))
     follow(drill, lambda: measure(drill, {'gripper': 1e300}))
     assert drill.graph.log().count('the robot has no joint gripper, tail; ignored') == 1
@@ -213,7 +200,6 @@ def test_unknown_joints_are_reported_once(drill):
     ],
 )
 def test_joint_states_with_nan_are_refused(drill, names, values, words):
-    """They are refused wholly and counted, and the motion continues."""
     before = refusals(drill, 'joint_states')
     follow(drill, lambda: measure(drill, values, names))
     drill.wait(lambda: refusals(drill, 'joint_states') > before, 'the count')
@@ -223,7 +209,6 @@ def test_joint_states_with_nan_are_refused(drill, names, values, words):
 @pytest.mark.usefixtures('measured')
 @pytest.mark.parametrize('wrong', [{'leg0': 1e300}, {'leg0': -5.0, 'leg3': 5.0}, {'leg0_rx': 0.3}])
 def test_impossible_joint_states_keep_limits_and_loops(drill, wrong):
-    """The states are beyond limits, or have open loops."""
     measure(drill, {**drill.whole, **wrong})
     drill.flows(20)
     measure(drill, drill.whole)
@@ -232,7 +217,6 @@ def test_impossible_joint_states_keep_limits_and_loops(drill, wrong):
 
 @pytest.mark.usefixtures('measured')
 def test_stale_joint_states_are_reported_and_not_used(drill):
-    """Fresh ones count again."""
     assert drill.graph.set_parameters(joint_state_timeout=0.5) == ''
     measure(drill, drill.whole)
     drill.says('joint_states is stale')

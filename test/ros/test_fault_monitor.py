@@ -9,7 +9,6 @@ from support.drill import HOME, Oracle, PLATFORM
 
 @pytest.fixture(scope='module')
 def hexapod(urdf):
-    """Provide the oracle of the hexapod, whose loops are closed at zero."""
     return Oracle(urdf('hexapod'))
 
 

@@ -8,7 +8,6 @@ from support.drill import Drill
 
 @pytest.fixture(scope='module')
 def drill(lasting_graph, urdf):
-    """Provide the monitor of a node that has the hexapod."""
     drill = Drill(lasting_graph)
     drill.knows(urdf('hexapod'))
     drill.start()
@@ -18,7 +17,6 @@ def drill(lasting_graph, urdf):
 
 
 def test_restarted_node_follows_goals_again(drill):
-    """It has the same robot without help."""
     drill.circle(10)
     assert drill.graph.end('node', signal.SIGKILL) == -signal.SIGKILL
     drill.last = None
@@ -30,7 +28,6 @@ def test_restarted_node_follows_goals_again(drill):
 
 
 def test_two_nodes_of_one_name_report_each_other(drill):
-    """Both publish good states, and one ends without affecting the other."""
     drill.start(name='twin')
     drill.wait(lambda: 'ready: robot' in drill.graph.log('twin'), 'the other node')
     words = 'another node is called /ik_node'

@@ -10,7 +10,6 @@ LEGS = ('front_left', 'front_right', 'rear_left', 'rear_right')
 
 @pytest.fixture
 def walker(moving, urdf):
-    """Provide the walker without the ground and what it floats on there."""
     document = ElementTree.fromstring(urdf('walker'))
     for element in list(document):
         child = element.find('child')
@@ -33,7 +32,6 @@ def feet(robot, q):
 
 
 def test_robot_sways_on_fixed_feet(walker):
-    """The body has six degrees of freedom, and goals are in the world frame."""
     assert walker.mobility() == 6
     assert walker.model.root_frame == 'world'
     assert len(walker.motion.roles.actuated) == 12
@@ -48,7 +46,6 @@ def test_robot_sways_on_fixed_feet(walker):
 
 
 def test_robot_makes_a_step(walker):
-    """A foot is released and moved by a goal; the others and the body stay."""
     start = feet(walker, walker.model.q_start)
     walker.goal('body', (0.0, 0.0, 0.0))
     walker.motion.closures.release(walker.model, 'front_left_contact')

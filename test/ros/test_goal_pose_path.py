@@ -52,7 +52,6 @@ def test_goal_pose_passes_through_the_files_of_the_page(context, urdf, repositor
         executor.add_node(each)
 
     def turn(count):
-        """Send goals that differ, until so many joint states have arrived."""
         end = len(received) + count
 
         def send():

@@ -34,7 +34,6 @@ GENERAL = {
 
 
 def syntax(name):
-    """Return the syntax tree of a launch file."""
     return ast.parse((REPOSITORY / 'launch' / name).read_text())
 
 
@@ -45,7 +44,6 @@ def test_launch_folder_has_the_expected_files():
 
 
 def test_launch_file_compiles(repository):
-    """It has the function that launch expects, with a docstring."""
     for name in FILES:
         path = repository / 'launch' / name
         code = compile(path.read_text(), str(path), 'exec')
@@ -56,7 +54,6 @@ def test_launch_file_compiles(repository):
 
 @pytest.mark.parametrize('name', WITH_FILES)
 def test_file_of_a_robot_launches_that_robot(name):
-    """It names the gallery item and the topic of its goal."""
     tree = syntax(f'{name}.launch.py')
     (call,) = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
     assert (call.func.id, [word.value for word in call.args]) == ('launch_item', [name])
@@ -66,7 +63,6 @@ def test_file_of_a_robot_launches_that_robot(name):
 
 @pytest.mark.parametrize('name', GENERAL)
 def test_arguments_have_name_default_and_description(name):
-    """The description is a sentence."""
     (found,) = (
         node.value.elts
         for node in syntax(name).body
@@ -81,7 +77,6 @@ def test_arguments_have_name_default_and_description(name):
 
 
 def test_files_named_by_launch_files_exist(repository):
-    """They are in the folders of this repository."""
     texts = [(repository / 'launch' / name).read_text() for name in FILES]
     texts.append((repository / 'ik_node/gallery/launch_item.py').read_text())
     ends = r"'(\w+\.(?:yaml|rviz|urdf|launch\.py))'"
@@ -93,7 +88,6 @@ def test_files_named_by_launch_files_exist(repository):
 
 
 def test_all_launch_files_are_installed(repository, monkeypatch):
-    """setup.py installs every file of launch, config and urdf."""
     captured = {}
     monkeypatch.chdir(repository)
     monkeypatch.setattr(setuptools, 'setup', lambda **arguments: captured.update(arguments))
@@ -106,7 +100,6 @@ def test_all_launch_files_are_installed(repository, monkeypatch):
 
 @pytest.mark.parametrize('name', NAMES)
 def test_launch_files_set_existing_parameters(repository, name, tmp_path, monkeypatch):
-    """Their links exist in the robot."""
     from ik_node.ros.parameters.settings import Settings
 
     monkeypatch.setattr(tempfile, 'tempdir', str(tmp_path))
@@ -120,7 +113,6 @@ def test_launch_files_set_existing_parameters(repository, name, tmp_path, monkey
 
 
 def test_rviz_shows_robot_markers_and_goals(repository):
-    """Its topics follow a namespace."""
     config = yaml.safe_load((repository / 'config' / 'ik_node.rviz').read_text())
     displays = config['Visualization Manager']['Displays']
     topics = {}

@@ -117,7 +117,6 @@ def launched(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize('name', WITH_FILES)
 def test_robot_launch_file_starts_node_rviz_and_page(repository, launched, name):
-    """robot_state_publisher gets the joint states, and RViz the goal."""
     item = gallery_item(name)
     code, log = launched(
         repository / 'launch' / f'{name}.launch.py',
@@ -151,7 +150,6 @@ def test_gallery_robot_is_launched_by_name(repository, launched, name, goal):
 
 
 def test_unknown_gallery_name_is_refused(repository, launched):
-    """The error lists the names."""
     code, log = launched(repository / 'launch' / 'gallery.launch.py', 'name:=dragon')
     assert code == 1
     assert "no gallery item named 'dragon'" in log
@@ -159,7 +157,6 @@ def test_unknown_gallery_name_is_refused(repository, launched):
 
 
 def test_view_launch_starts_only_rviz_and_page(repository, launched):
-    """They use the node's namespace and the given goal."""
     words = ('namespace:=left', 'goal:=hand', 'fixed_frame:=world', 'viewer:=true')
     code, log = launched(
         repository / 'launch' / 'view.launch.py', *words, until=('-r reached:=', PAGE)
@@ -172,7 +169,6 @@ def test_view_launch_starts_only_rviz_and_page(repository, launched):
 
 
 def test_missing_rviz_is_named(repository, launched, tmp_path):
-    """With rviz:=false there is no error."""
     (tmp_path / 'share/ament_index/resource_index/packages/rviz2').unlink()
     path = repository / 'launch' / 'view.launch.py'
     code, log = launched(path)
@@ -197,7 +193,6 @@ def test_ended_node_is_restarted_with_respawn(repository, launched, tmp_path):
 
 @pytest.mark.parametrize('name', ['ik_node', 'gallery', *WITH_FILES])
 def test_show_args_lists_all_arguments(repository, name):
-    """Each has a sentence, whichever file is launched."""
     pytest.importorskip('launch_ros', reason='launch comes with ROS 2 only')
     from launch.launch_description_sources import PythonLaunchDescriptionSource
 
@@ -212,7 +207,6 @@ def test_show_args_lists_all_arguments(repository, name):
 
 
 def test_included_files_keep_their_own_arguments(repository, launched, tmp_path):
-    """One file is included twice."""
     both = tmp_path / 'two.launch.py'
     both.write_text(f"""
 from launch import LaunchDescription
@@ -236,7 +230,6 @@ def generate_launch_description():
 
 
 def test_closures_file_beside_the_description_is_found(repository, launched, tmp_path):
-    """NAME.closures.yaml needs no argument."""
     text = (repository / 'urdf' / 'fivebar.urdf').read_text()
     (tmp_path / 'bars.urdf').write_text(re.sub(r'<loop_joint.*?</loop_joint>', '', text, flags=16))
     (tmp_path / 'bars.closures.yaml').write_text(
@@ -250,7 +243,6 @@ def test_closures_file_beside_the_description_is_found(repository, launched, tmp
 
 
 def test_missing_xacro_is_named(repository, launched, tmp_path, monkeypatch):
-    """The description needs xacro."""
     missing = tmp_path / 'python' / 'xacro'
     missing.mkdir(parents=True)
     (missing / '__init__.py').write_text('raise ImportError')
@@ -265,7 +257,6 @@ def test_missing_xacro_is_named(repository, launched, tmp_path, monkeypatch):
 
 
 def test_xacro_description_is_expanded(repository, launched, tmp_path):
-    """The node gets the output of xacro."""
     pytest.importorskip('xacro')
     text = (repository / 'urdf' / 'gripper.urdf').read_text()
     text = re.sub('<robot [^>]*>', '<robot name="${\'two\'}_fingers">', text)

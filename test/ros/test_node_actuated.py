@@ -11,7 +11,6 @@ LEGS = [f'leg{number}' for number in range(6)]
 
 @pytest.fixture(scope='module')
 def hexapod(lasting_graph, urdf):
-    """Provide the graph with a hexapod whose legs are measured."""
     graph = lasting_graph
     graph.hexapod = graph.knows(urdf('hexapod'))
     graph.start_node(
@@ -41,7 +40,6 @@ def lengths(graph, offset):
 
 
 def place(graph):
-    """Return where the platform is by the last joint state."""
     q = np.array(graph.joint_states[-1].position)
     return graph.hexapod.robot.forward(q, PLATFORM)[:3, 3]
 
@@ -54,7 +52,6 @@ def last_error(graph):
 
 
 def told(graph):
-    """Return where the node says that the platform is."""
     point = graph.reached[-1].pose.position if graph.reached else None
     return np.full(3, np.nan) if point is None else np.array([point.x, point.y, point.z])
 
@@ -76,7 +73,6 @@ def test_the_platform_follows_the_legs(hexapod):
 
 
 def test_goals_do_not_move_the_platform(hexapod):
-    """A goal is accepted and not solved for."""
     values, wanted = lengths(hexapod, [0.002, 0, 0])
     hexapod.measure(**values)
     hexapod.wait(lambda: np.linalg.norm(place(hexapod) - wanted) < 1e-6, 'the platform')
@@ -86,7 +82,6 @@ def test_goals_do_not_move_the_platform(hexapod):
 
 
 def test_legs_may_be_measured_one_at_a_time(hexapod):
-    """The last known values of the others count."""
     values, wanted = lengths(hexapod, [0.0, 0.003, 0.0])
     for leg, length in values.items():
         hexapod.measure(**{leg: length})
@@ -96,7 +91,6 @@ def test_legs_may_be_measured_one_at_a_time(hexapod):
 
 @pytest.mark.parametrize(('leg', 'length'), [('leg2', 0.2), ('leg3', 0.0295)])
 def test_impossible_lengths_hold_the_platform(hexapod, leg, length):
-    """The status is an ERROR that names the leg."""
     values, wanted = lengths(hexapod, [0.0, 0.0, 0.0])
     hexapod.measure(**values)
     hexapod.wait(lambda: np.linalg.norm(place(hexapod) - wanted) < 1e-6, 'the platform')
@@ -114,7 +108,6 @@ def test_impossible_lengths_hold_the_platform(hexapod, leg, length):
 
 
 def test_stale_lengths_are_held_and_named(hexapod):
-    """With on_stale stop there are no joint states."""
     values, _ = lengths(hexapod, [0.001, 0.0, 0.0])
     hexapod.measure(**values)
     assert hexapod.set_parameters(joint_state_timeout=0.2) == ''
@@ -131,7 +124,6 @@ def test_stale_lengths_are_held_and_named(hexapod):
 
 
 def test_actuated_joints_follow_the_parameter(hexapod):
-    """Missing and coupled joints are refused."""
     assert "actuated_joints: 'nose'" in hexapod.set_parameters(actuated_joints=['nose'])
     assert hexapod.set_parameters(actuated_joints=['leg0', 'leg1']) == ''
     hexapod.measure(leg0=0.001, leg1=0.002, leg2=0.5)

@@ -38,7 +38,6 @@ class Bench:
         self.nodes = []
 
     def add(self, *names, on_robot=lambda: None, namespace='', cli_args=None, **values):
-        """Return a node with these parameters (dots as __)."""
         overrides = [Parameter(n.replace('__', '.'), value=v) for n, v in values.items()]
         how = {'namespace': namespace, 'cli_args': cli_args, 'on_robot': on_robot}
         return self.take(
@@ -46,20 +45,17 @@ class Bench:
         )
 
     def take(self, node):
-        """Have a node of any kind spun and ended."""
         self.nodes.append(node)
         self.executor.add_node(node)
         return node
 
     def listen(self, kind, topic):
-        """Return the list that messages on a topic go into."""
         messages = []
         client = self.take(rclpy.create_node(f'client{len(self.nodes)}', context=self.context))
         client.create_subscription(kind, topic, messages.append, 10)
         return messages
 
     def wait(self, condition):
-        """Spin until something is so."""
         wait_until(condition, 'it', meanwhile=lambda: self.executor.spin_once(timeout_sec=0.02))
 
     def close(self):
@@ -70,7 +66,6 @@ class Bench:
 
 
 def last_values(rows):
-    """Return the values of all rows of messages on /diagnostics."""
     return {pair.value for message in rows for row in message.status for pair in row.values}
 
 
@@ -82,7 +77,6 @@ def bench():
 
 
 def test_two_nodes_have_different_topics_and_status_names(bench, urdf):
-    """Both are in one namespace."""
     rows = bench.listen(DiagnosticArray, '/diagnostics')
     bench.add('left', namespace='/arms', robot_description=urdf('fivebar'))
     bench.add('right', namespace='/arms', robot_description=urdf('fivebar'))
@@ -200,7 +194,6 @@ def test_failed_entity_creation_changes_nothing(bench, urdf, monkeypatch):
 
 
 def test_each_of_many_goals_is_received_and_reported(bench, urdf):
-    """With more goals than one tick checks, each has its turn on ~/reached."""
     names = [f'g{k}' for k in range(200)]
     links = {f'goals__{name}__link': 'tool_link' for name in names}
     dofs = {f'goals__{name}__dof': 'X Y' for name in names}
@@ -286,7 +279,6 @@ def test_invalid_qos_override_changes_nothing(bench, urdf):
 
 
 def test_a_bad_description_is_refused_as_a_parameter(bench, urdf):
-    """It is refused at once with the reason; parameter and robot stay."""
     node = bench.add(robot_description=urdf('fivebar'))
     heard = bench.listen(JointState, '/ik_node/joint_states')
     bench.wait(lambda: heard)
@@ -338,7 +330,6 @@ def test_unknown_and_passive_joints_are_named_in_one_short_line(bench, urdf):
 
 
 def test_node_is_ready_before_simulated_time_starts(bench, urdf):
-    """Robot and parameters are accepted without ticks; joint states wait."""
     rows = bench.listen(DiagnosticArray, '/diagnostics')
     heard = bench.listen(JointState, '/ik_node/joint_states')
     node = bench.add(use_sim_time=True, robot_description=urdf('fivebar'))
@@ -473,7 +464,6 @@ def test_no_attribute_hides_one_of_rclpy(bench):
 
 
 def test_parameters_are_declared_with_descriptions(bench):
-    """Every row of the table is a parameter with its description and range."""
     node = bench.add(goal_names=['hand'])
     for spec in (*NODE_PARAMETERS, *goal_parameters('hand'), *solver_parameters()):
         descriptor = node.describe_parameter(spec.name)
@@ -486,7 +476,6 @@ def test_parameters_are_declared_with_descriptions(bench):
 
 
 def test_doubles_may_be_typed_as_ints_or_without_a_point(bench):
-    """ros2 reads them as int or text; other texts are refused."""
     node = bench.add()
     for value, expected in ((3, 3.0), ('1e-6', 1e-6), ('2E3', 2000.0), ('5e-1', 0.5)):
         name = 'solver.translation_converge_threshold'
@@ -503,7 +492,6 @@ def test_doubles_may_be_typed_as_ints_or_without_a_point(bench):
 
 
 def test_nothing_is_drawn_without_subscribers(bench, urdf, monkeypatch):
-    """The same holds after the last subscriber has left."""
     calls, drawing = [], IKRootsHelper.layer_shapes
     node = bench.add(robot_description=urdf('fivebar'))
     client = bench.take(rclpy.create_node('client', context=bench.context))

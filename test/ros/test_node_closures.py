@@ -14,7 +14,6 @@ BALL, SERVICE = 'leg-0 ball', 'ik_node/closures/leg_0_ball/enable'
 
 @pytest.fixture(scope='module')
 def hexapod(lasting_graph, urdf):
-    """Provide the graph with a hexapod that has a goal for its platform."""
     graph = lasting_graph
     text = urdf('hexapod').replace('name="leg0_ball"', f'name="{BALL}"')
     graph.hexapod = graph.knows(text)
@@ -29,7 +28,6 @@ def hexapod(lasting_graph, urdf):
 
 
 def enable(graph, value, service=SERVICE):
-    """Make or release the closure."""
     return graph.call(SetBool, service, SetBool.Request(data=value))
 
 
@@ -39,7 +37,6 @@ def gap(graph):
 
 
 def told_of_model(graph):
-    """Return the keys of what /diagnostics says of the model so far."""
     status = graph.diagnostics.get('ik_node: model')
     return set() if status is None else {value.key for value in status.values}
 
@@ -68,7 +65,6 @@ def test_closure_is_released_and_closed_in_motion(hexapod):
 
 
 def test_closure_that_cannot_be_closed_stays_released(hexapod):
-    """The answer contains the remaining distance; joint states continue."""
     hexapod.hexapod.released.add(BALL)
     assert enable(hexapod, False).success
     hexapod.send_goal('platform', hexapod.home + np.array([-0.006, 0.004, 0.0]))
@@ -88,8 +84,6 @@ def test_closure_that_cannot_be_closed_stays_released(hexapod):
 
 
 def test_only_closures_of_the_present_robot_have_services(hexapod, urdf):
-    """The services of the former robot are removed."""
-
     def offered():
         return {
             name

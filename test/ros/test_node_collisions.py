@@ -47,7 +47,6 @@ def node(graph):
 
 
 def count(node):
-    """Return the number of obstacles by /diagnostics."""
     return int(node.row('collisions')[1]['obstacles'])
 
 

@@ -49,8 +49,6 @@ class Drives:
         self.commanded.publish(JointState(name=JOINTS, **parts))
 
     def move(self, parts):
-        """Command the joints until the motors have a number that is not zero."""
-
         def moves():
             self.measure()
             self.command(**parts)
@@ -59,8 +57,6 @@ class Drives:
         self.graph.wait(moves, 'a command in motion')
 
     def last_numbers(self, measured=True):
-        """Wait until the last numbers are zeros."""
-
         def rests():
             if measured:
                 self.measure()
@@ -71,7 +67,6 @@ class Drives:
 
 @pytest.fixture
 def drives(graph, urdf):
-    """Provide the drives of an ankle; its node is not yet started."""
     return Drives(graph, urdf('ankle'))
 
 
@@ -102,7 +97,6 @@ def test_trajectory_ends_at_rest_when_the_node_ends(drives):
 @pytest.mark.parametrize(('interface', 'parts'), [('velocity', JOG), ('effort', EFFORT)])
 @pytest.mark.parametrize('on_stale', ['hold', 'stop', 'ignore'])
 def test_drives_stop_when_the_sender_is_gone(drives, interface, parts, on_stale):
-    """Half a second after its last message, whatever `on_stale` says."""
     drives.start(interface, '-p', f'on_stale:={on_stale}')
     drives.move(parts)
     drives.last_numbers()
@@ -168,7 +162,6 @@ def test_drives_stop_when_commands_end_while_the_node_runs(drives, urdf, interfa
 
 @pytest.mark.parametrize('how', ['sender gone', 'goal disabled', 'goal removed', 'plan'])
 def test_drives_stop_when_a_twist_or_goal_ends(drives, how):
-    """The twist turns the foot until then."""
     from geometry_msgs.msg import TwistStamped
 
     drives.start(
@@ -209,7 +202,6 @@ def test_drives_stop_when_a_twist_or_goal_ends(drives, how):
 
 
 def test_drives_stop_when_a_tick_fails(drives, tmp_path):
-    """The node goes on, and begins again at the measured configuration."""
     (tmp_path / 'fail').mkdir()
     (tmp_path / 'fail' / 'sitecustomize.py').write_text(FAILING)
     with pytest.MonkeyPatch.context() as patch:
@@ -244,7 +236,6 @@ threading.Thread(target=patch, daemon=True).start()
 
 
 def test_drives_stop_while_simulated_time_stands_still(drives):
-    """No tick comes then."""
     from rosgraph_msgs.msg import Clock
 
     clock, ticks = drives.graph.client.create_publisher(Clock, '/clock', 10), [0]

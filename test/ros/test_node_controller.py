@@ -17,7 +17,6 @@ ABORTED, CANCELED, SUCCEEDED = 6, 5, 4
 
 
 def plan(end=(0.3, 0.1), seconds=2.0, count=20, start=(0.0, 0.0)):
-    """Return a plan from rest to rest."""
     message = JointTrajectory(joint_names=JOINTS)
     for s in np.linspace(0.0, 1.0, count):
         share = 10 * s**3 - 15 * s**4 + 6 * s**5
@@ -44,14 +43,12 @@ class Ankle:
         )
 
     def start_controller(self, name, *words):
-        """Start a controller under a name."""
         with pytest.MonkeyPatch.context() as patch:
             folders = (str(Path(__file__).parent.parent), os.environ.get('PYTHONPATH', ''))
             patch.setenv('PYTHONPATH', os.pathsep.join(filter(None, folders)))
             self.graph.start(name, 'support.controller_process', *words)
 
     def start_node(self, *words):
-        """Start the node, and wait until it has measurements of all motors."""
         graph = self.graph
         graph.start_node(
             *('-p', f'actuated_joints:=[{", ".join(MOTORS)}]', '-p', 'state_source:=actuated'),
@@ -61,7 +58,6 @@ class Ankle:
         graph.wait(lambda: graph.row('ticks')[1]['joint_states'] != '0', 'measurements')
 
     def start_groups(self):
-        """Start a controller for each motor, and the node."""
         words = []
         for motor in MOTORS:
             self.start_controller(motor, f'{motor}_controller', motor)
@@ -72,15 +68,12 @@ class Ankle:
         self.start_node('-p', f'output.groups:=[{", ".join(MOTORS)}]', *words)
 
     def publish(self, message):
-        """Send a plan to the topic."""
         self.graph.publish(JointTrajectory, 'ik_node/joint_trajectory_command', message, 1)
 
     def controller_says(self, words):
-        """Wait until the controller says something."""
         self.graph.wait(lambda: words in self.graph.log('controller'), words)
 
     def send(self, message):
-        """Send a goal to the action; return its handle."""
         from control_msgs.action import FollowJointTrajectory
         from rclpy.action import ActionClient
 
@@ -111,7 +104,6 @@ class Ankle:
 
 @pytest.fixture
 def ankle(graph, urdf):
-    """Provide an ankle, its node and its controller."""
     ankle = Ankle(graph, urdf('ankle'))
     yield ankle
     print(graph.log('controller') if 'controller' in graph.processes else '')
@@ -170,7 +162,6 @@ def test_plan_of_the_action_is_cancelled_with_the_node(acting, number):
 
 
 def test_plan_is_followed_and_cancelled_and_output_says_so(acting):
-    """After both, the row says that no goal is there."""
     acting.start()
     status, result = acting.follow(plan(seconds=0.5))
     assert (status, result.error_code) == (SUCCEEDED, 0), result.error_string
@@ -216,7 +207,6 @@ def test_plan_is_split_among_controllers_and_all_stop_with_one(acting):
 
 
 def test_refusal_of_the_controller_has_the_likely_reason(acting):
-    """The action of the controller does not tell its own."""
     acting.start()
     message = plan()
     for point in message.points:

@@ -29,13 +29,11 @@ def bench(lasting_graph, urdf):
 
 
 def model(graph):
-    """Return the message of the diagnostic on the model."""
     status = graph.diagnostics.get('ik_node: model')
     return status.message if status else ''
 
 
 def go(graph, text, urdf_names):
-    """Publish a description and wait for joint states of that robot."""
     graph.describe(text)
     graph.wait(
         lambda: graph.joint_states and set(urdf_names) <= set(graph.joint_states[-1].name),
@@ -62,7 +60,6 @@ def test_bad_description_is_refused(bench, urdf, text, words):
 
 @pytest.mark.parametrize('length', [230, 5000])
 def test_closure_name_too_long_for_its_service_is_refused(bench, urdf, length):
-    """ROS 2 allows 247 characters; the former robot and its services stay."""
     from std_srvs.srv import SetBool
 
     go(bench, urdf('hexapod'), ['leg0'])
@@ -80,7 +77,6 @@ def test_closure_name_too_long_for_its_service_is_refused(bench, urdf, length):
 
 
 def test_goal_name_too_long_for_its_topics_is_refused(bench, urdf):
-    """The parameter service refuses it at once; the former goals stay."""
     go(bench, urdf('hexapod'), ['leg0'])
     # /ik_node/goals/<name>/enable has 247 characters with 225 of the name's.
     for length in (226, 235, 5000):

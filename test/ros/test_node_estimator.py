@@ -32,7 +32,6 @@ class Encoder:
             self.publish(self._clock.now().to_msg())
 
     def publish(self, stamp):
-        """Publish where the crank is at a time."""
         message = JointState(name=['drive'])
         message.header.stamp = stamp
         time = seconds_from_stamp(stamp)
@@ -44,7 +43,6 @@ class Encoder:
 
 
 def stamp_of(message):
-    """Return the stamp of a message as a pair that can be compared."""
     return message.header.stamp.sec, message.header.stamp.nanosec
 
 
@@ -95,7 +93,6 @@ def answers(graph, count=COUNT):
 
 
 def true_velocity(graph, before, after):
-    """Return the velocity of every joint in the middle between two answers."""
     from ik_node.solver import Solver, SolverOptions
 
     solver = Solver(graph.robot, SolverOptions(restarts=0))
@@ -107,7 +104,6 @@ def true_velocity(graph, before, after):
 
 
 def test_every_measurement_is_answered_once_with_its_stamp(crank):
-    """At 500 ticks a second there are as many joint states as measurements."""
     heard = [stamp_of(message) for message in answers(crank)]
     begin = crank.encoder.stamps.index(heard[0])
     assert heard == crank.encoder.stamps[begin : begin + COUNT]
@@ -155,7 +151,6 @@ def test_ticks_publish_when_measurements_stop(crank, on_stale):
 
 
 def test_ticks_are_silent_when_measurements_stop_and_on_stale_is_stop(crank):
-    """Only statuses are published; the next measurement is answered again."""
     assert crank.set_parameters(joint_state_timeout=0.2, on_stale='stop') == ''
     answers(crank, 20)
     crank.encoder.on = False
@@ -166,7 +161,6 @@ def test_ticks_are_silent_when_measurements_stop_and_on_stale_is_stop(crank):
 
 
 def test_ticks_publish_when_measurements_that_are_never_stale_stop(crank):
-    """Without joint_state_timeout they publish half a second later."""
     answers(crank, 20)
     crank.encoder.on = False
     crank.wait(

@@ -45,7 +45,6 @@ class Arm:
 
 @pytest.fixture(scope='module')
 def delta(lasting_graph, urdf):
-    """Provide the graph with a delta whose motors follow."""
     graph = lasting_graph
     graph.delta = graph.knows(urdf('delta'))
     robot = graph.delta.robot
@@ -63,12 +62,10 @@ def delta(lasting_graph, urdf):
 
 
 def row(graph):
-    """Return the diagnostic row on the output."""
     return graph.diagnostics.get('ik_node: output', DiagnosticStatus())
 
 
 def arms(graph, offset):
-    """Return the arms' angles for the platform so far from its start."""
     from ik_node.solver import Solver, SolverOptions
 
     robot = graph.delta.robot
@@ -80,7 +77,6 @@ def arms(graph, offset):
 
 
 def go(graph, offset):
-    """Send the platform somewhere and wait until the arms are there."""
     graph.send_goal('platform', graph.home + np.array(offset))
     wanted = arms(graph, offset)
     graph.wait(lambda: np.allclose(graph.arm.at, wanted, atol=1e-3), 'the arms')
@@ -88,7 +84,6 @@ def go(graph, offset):
 
 
 def test_commands_wait_during_an_emergency_stop(delta):
-    """/diagnostics has an ERROR; switched on again, the arms reach the goal."""
     arm = delta.arm
     go(delta, [0.02, 0.0, 0.0])
     arm.follows, arm.largest = False, 0.0

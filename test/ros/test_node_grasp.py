@@ -73,19 +73,16 @@ def arms(graph):
 
 
 def pose(graph, link):
-    """Return where a link is by the last joint state, 4x4."""
     return graph.watched.robot.forward(np.array(graph.joint_states[-1].position), link)
 
 
 def grip(graph):
-    """Return where the right hand is to hold the box, 4x4."""
     offset = np.eye(4)
     offset[:3, 3] = (-0.1, -0.35, 0.0)
     return pose(graph, 'box') @ offset
 
 
 def lead(graph, goal, link, position):
-    """Send a goal for a level link, and wait until that is there."""
     graph.send_goal(goal, position)
     graph.wait(
         lambda: np.abs(pose(graph, link)[:3, 3] - position).max() < 2e-6, f'{link} at {position}'
@@ -93,14 +90,12 @@ def lead(graph, goal, link, position):
 
 
 def enable(graph, what, value):
-    """Make or release a goal or a closure."""
     answer = graph.call(SetBool, f'ik_node/{what}/enable', SetBool.Request(data=value))
     assert answer.success, answer.message
     return answer.message
 
 
 def mobilities(graph):
-    """Return what the lines of the log say of each model."""
     lines = [line for line in graph.log().splitlines() if 'ready: robot two_arms' in line]
     return [line.split('mobility ')[1].split(',')[0] for line in lines]
 

@@ -52,14 +52,12 @@ def send(graph, offset, quat_xyzw=(0.0, 0.0, 0.0, 1.0), frame='', **how):
 
 
 def at(graph, position, tolerance=2e-6):
-    """Tell whether the last joint state has the platform there."""
     q = np.array(graph.joint_states[-1].position)
     reached = graph.hexapod.robot.forward(q, PLATFORM)[:3, 3]
     return np.linalg.norm(reached - position) < tolerance
 
 
 def go(graph, offset, **more):
-    """Send a goal and wait until it is reached."""
     position = send(graph, offset, **more)
     graph.wait(lambda: at(graph, position), f'the platform at {offset}')
 
@@ -74,7 +72,6 @@ def test_joint_states_are_published_without_a_goal(hexapod):
 
 
 def test_goals_are_followed_one_after_the_other(hexapod):
-    """The platform reaches each of them, and the status is CONVERGED."""
     for offset in ([0.004, 0, 0], [0, 0.005, 0.002], [-0.004, -0.003, -0.002], [0, 0, 0]):
         go(hexapod, offset)
     status = hexapod.says('CONVERGED')
@@ -86,7 +83,6 @@ def test_goals_are_followed_one_after_the_other(hexapod):
 
 
 def test_reached_has_the_pose_of_the_goal(hexapod):
-    """The goal has an orientation."""
     quat = (0.0, 0.0, math.sin(0.05), math.cos(0.05))
     go(hexapod, [0.002, 0, 0], quat_xyzw=quat)
     there = pytest.approx((*(hexapod.home[:3, 3] + [0.002, 0, 0]), *quat), abs=2e-6)
@@ -100,7 +96,6 @@ def test_reached_has_the_pose_of_the_goal(hexapod):
 
 
 def test_goal_in_the_frame_of_a_link_moves_it_once(hexapod):
-    """The frame is that of the platform itself."""
     go(hexapod, [0.003, 0, 0])
     hexapod.send_goal('platform', (0.0, 0.002, 0.0), frame=PLATFORM)
     position = hexapod.home[:3, 3] + [0.003, 0.002, 0]
@@ -110,7 +105,6 @@ def test_goal_in_the_frame_of_a_link_moves_it_once(hexapod):
 
 
 def test_parameters_take_effect_while_running(hexapod):
-    """An int is accepted for a double, and the motion continues."""
     go(hexapod, [0.003, 0, 0])
     position = hexapod.home[:3, 3] + [0.003, 0, 0]
     first = len(hexapod.joint_states)
@@ -123,7 +117,6 @@ def test_parameters_take_effect_while_running(hexapod):
 
 
 def test_setting_parameters_loses_no_tick(hexapod):
-    """Options are set again and again."""
     # A rate at which a busy machine does not hold up a tick for a whole period.
     assert hexapod.set_parameters(rate=10.0) == ''
     hexapod.spin(2)
@@ -164,7 +157,6 @@ def test_goal_can_be_added_and_removed(hexapod):
 
 
 def test_goal_can_be_disabled_by_service(hexapod):
-    """A disabled goal has no effect; enabled again, its last pose counts."""
     service = 'ik_node/goals/platform/enable'
     answer = hexapod.call(SetBool, service, SetBool.Request(data=False))
     assert (answer.success, answer.message) == (True, 'goal platform is disabled')
@@ -177,7 +169,6 @@ def test_goal_can_be_disabled_by_service(hexapod):
 
 
 def test_pause_publishes_joint_states_at_rest(hexapod):
-    """After the pause the last goal counts."""
     assert hexapod.call(SetBool, 'ik_node/enable', SetBool.Request(data=False)).success
     position = send(hexapod, [0.004, 0, 0])
     hexapod.says('paused')
@@ -189,7 +180,6 @@ def test_pause_publishes_joint_states_at_rest(hexapod):
 
 
 def test_stale_goal_can_stop_the_joint_states(hexapod):
-    """With on_stale stop there are statuses and no joint states."""
     assert hexapod.set_parameters(goal_timeout=0.2, on_stale='stop') == ''
     send(hexapod, [0.003, 0, 0])
     hexapod.says('goal platform is stale')
@@ -199,7 +189,6 @@ def test_stale_goal_can_stop_the_joint_states(hexapod):
 
 
 def test_joint_states_keep_the_velocity_limits(hexapod):
-    """A jump of the goal becomes a motion at the share of the limits."""
     assert hexapod.set_parameters(max_joint_velocity=0.5, rate=100.0) == ''
     first = len(hexapod.joint_states)
     go(hexapod, [0.006, 0, 0])
@@ -212,7 +201,6 @@ def test_joint_states_keep_the_velocity_limits(hexapod):
 
 
 def test_residuals_are_numbers_with_labels(hexapod):
-    """The goal and each loop have two numbers, with names in the layout."""
     received = []
     subscription = hexapod.client.create_subscription(
         Float64MultiArray, 'ik_node/residuals', received.append, 10
@@ -229,7 +217,6 @@ def test_residuals_are_numbers_with_labels(hexapod):
 
 
 def test_diagnostics_have_model_and_rate(hexapod):
-    """They contain robot, loops, mobility and ticks."""
     _, values = hexapod.row('model')
     assert (values['robot'], values['loops'], values['mobility']) == ('hexapod', '6', '6')
     hexapod.wait(lambda: int(hexapod.row('ticks')[1]['ticks']) > 0, 'ticks in the diagnostics')

@@ -7,7 +7,6 @@ from std_srvs.srv import Trigger
 
 @pytest.fixture(scope='module')
 def fivebar(lasting_graph, urdf):
-    """Provide the graph with a five-bar that has a goal for its tool."""
     graph = lasting_graph
     graph.fivebar = graph.knows(urdf('fivebar'))
     graph.start_node(
@@ -22,7 +21,6 @@ def fivebar(lasting_graph, urdf):
 
 @pytest.fixture(autouse=True)
 def at_start(fivebar):
-    """Begin each test at the start, without wishes."""
     clean = {'locked_joints': [''], 'rest_pose': '', 'joint_targets': ''}
     assert fivebar.set_parameters(**clean, root='fixed') == ''
     fivebar.wait(lambda: list(fivebar.joint_states[-1].name) == fivebar.fivebar.names, 'it')
@@ -32,12 +30,10 @@ def at_start(fivebar):
 
 
 def send(graph, offset):
-    """Send the tool so far from its start."""
     graph.send_goal('tool', graph.home + offset)
 
 
 def test_locked_joint_stays_until_it_is_unlocked(fivebar):
-    """It is locked in motion."""
     send(fivebar, np.array([0.02, 0.01, 0.0]))
     fivebar.wait(lambda: abs(fivebar.value('left_shoulder')) > 0.01, 'a motion')
     fivebar.says('CONVERGED')
@@ -54,7 +50,6 @@ def test_locked_joint_stays_until_it_is_unlocked(fivebar):
 
 
 def test_joint_target_of_the_parameter_is_met(fivebar):
-    """It takes effect again after a reset."""
     assert fivebar.set_parameters(joint_targets='{left_shoulder: 0.2}') == ''
     fivebar.wait(lambda: abs(fivebar.value('left_shoulder') - 0.2) < 1e-6, 'the wish')
     fivebar.call(Trigger, 'ik_node/reset', Trigger.Request())
@@ -63,7 +58,6 @@ def test_joint_target_of_the_parameter_is_met(fivebar):
 
 
 def test_robot_drifts_to_the_configured_or_saved_rest_pose(fivebar):
-    """The service saves the present configuration as the rest pose."""
     assert fivebar.set_parameters(rest_pose='{left_shoulder: 0.3, right_shoulder: 0.1}') == ''
     fivebar.wait(lambda: abs(fivebar.value('left_shoulder') - 0.3) < 1e-2, 'the rest pose')
     send(fivebar, np.array([-0.05, 0.0, 0.0]))
@@ -97,7 +91,6 @@ def test_robot_drifts_to_the_configured_or_saved_rest_pose(fivebar):
     ],
 )
 def test_bad_values_are_refused(fivebar, name, value, words):
-    """The answer contains the reason, and the old value stays."""
     from rcl_interfaces.srv import GetParameters
 
     good = {'rest_pose': '{left_shoulder: 0.1}', 'joint_targets': '{right_shoulder: 0.1}'}

@@ -40,7 +40,6 @@ def bench(lasting_graph, urdf):
 
 @pytest.fixture(autouse=True)
 def as_usual(bench):
-    """Begin each test with the usual parameters, no goal, and all markers."""
     bench.call(Trigger, 'ik_node/reset', Trigger.Request())
     assert bench.set_parameters(**USUAL) == ''
     bench.wait(lambda: layers(bench.viewer) == {*WITHOUT_GOALS.split()}, 'all markers')
@@ -56,12 +55,10 @@ def look(graph):
 
 
 def layers(viewer):
-    """Return the layers of which a viewer has markers."""
     return {layer for layer, _ in viewer.markers}
 
 
 def stamp(message):
-    """Return the stamp of a header as numbers."""
     return message.header.stamp.sec, message.header.stamp.nanosec
 
 
@@ -105,7 +102,6 @@ def places(markers):
 
 
 def balls(viewer, colour):
-    """Return where the loops' balls of a colour are."""
     found = [each for each in viewer.of('closures') if each.type == Marker.SPHERE]
     return places([each for each in found if colour_of(each) == pytest.approx(colour, abs=1e-6)])
 
@@ -131,7 +127,6 @@ def test_markers_are_at_the_published_configuration(bench):
 
 
 def test_markers_equal_the_shapes_of_the_helper(bench):
-    """The node draws with the same helper at the published configuration."""
     wait_for_layers(bench, WITHOUT_GOALS)
     q = settled(bench)
     helper = IKRootsHelper(bench.hexapod.robot, layers=LAYERS)
@@ -146,7 +141,6 @@ def test_markers_equal_the_shapes_of_the_helper(bench):
 
 
 def test_goal_marker_is_at_the_goal(bench):
-    """For an unreachable goal, the distance to it is shown."""
     for offset in ([0.003, -0.002, 0.001], [0.0, 0.0, 0.4]):
         wanted = bench.home + np.array(offset)
         bench.send_goal('platform', wanted)
@@ -165,7 +159,6 @@ def test_goal_marker_is_at_the_goal(bench):
 
 
 def test_released_closure_is_grey(bench):
-    """A line covers its gap; closed again, it has its colour."""
     service = f'ik_node/closures/{BALL}/enable'
     bench.hexapod.released.add(BALL)
     assert bench.call(SetBool, service, SetBool.Request(data=False)).success
@@ -186,7 +179,6 @@ def test_released_closure_is_grey(bench):
 
 
 def test_marker_parameters_take_effect_at_once(bench):
-    """They change layers, size and colour."""
     assert bench.set_parameters(markers__layers='axes links labels') == ''
     names = {*bench.hexapod.names}
     bench.wait(lambda: {each.text for each in bench.viewer.of('labels')} == names, 'all names')
@@ -209,8 +201,6 @@ def test_marker_parameters_take_effect_at_once(bench):
 
 
 def test_markers_have_their_rate(bench):
-    """The stamps show it; it is lower than the tick rate."""
-
     def pause(rate):
         assert bench.set_parameters(markers__rate=rate) == ''
         begin = bench.client.get_clock().now().nanoseconds * 1e-9 + 0.5
@@ -228,7 +218,6 @@ def test_markers_have_their_rate(bench):
 
 
 def test_new_subscriber_gets_all_markers(bench):
-    """Everything is deleted first; the others see the same as before."""
     settled(bench)
     before = len(bench.viewer.arrays)
     other = look(bench)
@@ -245,7 +234,6 @@ def test_new_subscriber_gets_all_markers(bench):
 
 
 def test_another_robot_replaces_all_markers(bench, urdf):
-    """The new markers are at the new robot's joint values."""
     fivebar = bench.knows(urdf('fivebar'))
     assert bench.set_parameters(goals__platform__link='') == ''
     bench.describe(urdf('fivebar'))

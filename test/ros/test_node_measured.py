@@ -8,7 +8,6 @@ from std_srvs.srv import Trigger
 
 @pytest.fixture(scope='module')
 def bench(lasting_graph, urdf):
-    """Provide the graph with a five-bar whose node starts from joint_states."""
     graph = lasting_graph
     graph.fivebar = graph.knows(urdf('fivebar'))
     graph.start_node(
@@ -20,13 +19,11 @@ def bench(lasting_graph, urdf):
 
 
 def measure(graph, **values):
-    """Publish a measured joint state."""
     message = JointState(name=list(values), position=[float(value) for value in values.values()])
     graph.publish(JointState, 'measured', message)
 
 
 def position(graph, joint):
-    """Return the last published position of a joint."""
     message = graph.joint_states[-1]
     return message.position[list(message.name).index(joint)]
 

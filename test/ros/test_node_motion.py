@@ -40,7 +40,6 @@ class Controller:
 
 
 def start(graph, urdf, robot, *words):
-    """Start the node for a robot."""
     graph.watched = graph.knows(urdf(robot))
     parameters = [part for word in words for part in ('-p', word)]
     graph.start_node(*parameters)
@@ -49,20 +48,17 @@ def start(graph, urdf, robot, *words):
 
 
 def start_arm(graph, urdf, *words):
-    """Start the node for an arm whose tool is a goal."""
     start(graph, urdf, 'arm6', 'goal_names:=[tool]', 'goals.tool.link:=tool_link', *words)
     graph.tool = lambda q: graph.watched.robot.forward(np.asarray(q), 'tool_link')
 
 
 def send_tool(graph, q):
-    """Send the pose of the tool at a configuration as a goal."""
     from ik_node.model.rotation import pose_from_matrix
 
     graph.send_goal('tool', *pose_from_matrix(graph.tool(q)))
 
 
 def test_velocities_are_true_although_ticks_are_late(graph, urdf):
-    """The process is stopped for up to five periods, again and again."""
     motors, asked = ['motor_left', 'motor_right'], {'ankle_pitch': 0.02, 'ankle_roll': -0.01}
     start(
         graph,
@@ -97,7 +93,6 @@ def test_velocities_are_true_although_ticks_are_late(graph, urdf):
 
 
 def test_late_ticks_are_a_warning(graph, urdf):
-    """The row of /diagnostics says by how much; before, it is OK."""
     start(graph, urdf, 'fivebar')
     node = graph.processes['node'].pid
 
@@ -111,7 +106,6 @@ def test_late_ticks_are_a_warning(graph, urdf):
 
 
 def test_twist_keeps_to_its_line_and_status_and_diagnostics_say_where_it_ends(graph, urdf):
-    """The tool moves on along the line until a joint limit, and halts."""
     start_arm(
         graph, urdf, 'output.type:=joint_trajectory', 'state_source:=solution', 'goal_timeout:=5.0'
     )

@@ -15,7 +15,6 @@ PERIOD = 0.02
 
 @pytest.fixture(scope='module')
 def hexapod(lasting_graph, urdf):
-    """Provide the graph with a hexapod whose legs are commanded."""
     graph = lasting_graph
     graph.hexapod = graph.knows(urdf('hexapod'))
     graph.trajectories, graph.numbers = [], []
@@ -37,7 +36,6 @@ def hexapod(lasting_graph, urdf):
 
 @pytest.fixture(autouse=True)
 def silent(hexapod):
-    """Begin each test without a goal, and with no command on its way."""
     hexapod.call(Trigger, 'ik_node/reset', Trigger.Request())
     assert hexapod.set_parameters(output__type='both', output__joints=['']) == ''
     hexapod.wait(lambda: note(hexapod) == 'silent: no goal yet', 'silence')
@@ -49,12 +47,10 @@ def silent(hexapod):
 
 
 def note(graph):
-    """Return what the diagnostics say now about commands."""
     return graph.row('output')[0]
 
 
 def legs(graph, offset):
-    """Return the legs for the platform so far from its start."""
     from ik_node.solver import Solver, SolverOptions
 
     robot = graph.hexapod.robot
@@ -98,7 +94,6 @@ def start(graph, begin, end):
 
 
 def at(graph, wanted):
-    """Tell whether the last command is these legs."""
     return np.allclose(positions(graph)[-1], list(wanted.values()), atol=1e-6)
 
 
@@ -119,12 +114,10 @@ def test_commands_lead_from_the_measurement_to_the_goal(hexapod):
 
 
 def test_missing_joint_state_timeout_is_logged_once(hexapod):
-    """Without a timeout no measurement is stale."""
     assert hexapod.log().count('stop when the measured joint states become old') == 1
 
 
 def test_no_command_before_a_goal(hexapod):
-    """Measured values alone move nothing."""
     hexapod.measure(**legs(hexapod, np.zeros(3)))
     assert hexapod.is_silent(hexapod.trajectories)
     assert hexapod.trajectories == []
@@ -132,7 +125,6 @@ def test_no_command_before_a_goal(hexapod):
 
 
 def test_commands_resume_at_the_measured_configuration(hexapod):
-    """There are no commands during the pause."""
     start(hexapod, np.zeros(3), np.array([0.003, 0.0, 0.0]))
     assert hexapod.call(SetBool, 'ik_node/enable', SetBool.Request(data=False)).success
     # The end is said several times.
@@ -169,7 +161,6 @@ def test_stale_measurements_hold_the_last_command(hexapod):
 
 
 def test_impossible_measurements_give_no_command(hexapod):
-    """No platform fits the measured legs, and diagnostics report it."""
     hexapod.measure(**{**legs(hexapod, np.zeros(3)), 'leg0': 0.2})
     hexapod.send_goal('platform', hexapod.home)
     hexapod.wait(lambda: 'joint leg0 is measured at 0.2' in note(hexapod), 'the note')
@@ -177,7 +168,6 @@ def test_impossible_measurements_give_no_command(hexapod):
 
 
 def test_output_type_and_joints_can_change(hexapod):
-    """Topics follow the type; joints may be selected in any order."""
     assert hexapod.set_parameters(output__type='commands', output__joints=['leg4', 'leg1']) == ''
     hexapod.wait(
         lambda: hexapod.client.count_publishers('/ik_node/joint_trajectory') == 0, 'its end'
@@ -200,7 +190,6 @@ def test_output_type_and_joints_can_change(hexapod):
     ],
 )
 def test_bad_parameters_are_refused(hexapod, values, words):
-    """The answer contains the reason, and nothing changes."""
     assert words in hexapod.set_parameters(**values)
     start(hexapod, np.zeros(3), np.array([0.002, 0.0, 0.0]))
     check(hexapod)

@@ -42,14 +42,12 @@ def planner(request, graph, urdf):
 
 
 def measure(graph):
-    """Have the motors measured where the description has them."""
     at = [graph.watched.names.index(name) for name in graph.motors]
     values = dict(zip(graph.motors, graph.watched.robot.q[at].tolist(), strict=True))
     graph.measure(**values)
 
 
 def plan(graph, duration=1.0, count=COUNT):
-    """Return a quintic from rest to rest, its joints in reversed order."""
     begin = graph.watched.robot.q[[graph.watched.names.index(name) for name in graph.joints]]
     message = JointTrajectory(joint_names=graph.joints[::-1])
     message.header.stamp.sec = int(time.time()) + 1000
@@ -67,7 +65,6 @@ def send(graph, message):
 
 
 def seconds(point):
-    """Return the time of a point as a pair that can be compared."""
     return point.time_from_start.sec, point.time_from_start.nanosec
 
 
@@ -119,7 +116,6 @@ def test_plan_becomes_a_trajectory_of_the_motors(planner):
 
 
 def test_impossible_plans_are_refused_before_the_first_point(planner):
-    """The log and the diagnostics have the reason; nothing goes out."""
     measure(planner)
     fast, partial, far = plan(planner, 0.01), plan(planner), plan(planner)
     partial.joint_names = partial.joint_names[:1]
@@ -138,7 +134,6 @@ def test_impossible_plans_are_refused_before_the_first_point(planner):
 
 
 def test_newest_plan_wins(planner):
-    """The one before it, whose conversion takes longer, never goes out."""
     measure(planner)
     send(planner, plan(planner, duration=100.0, count=8000))
     last = plan(planner, duration=50.0, count=3)
@@ -170,7 +165,6 @@ WHEEL = """
 
 
 def test_plan_within_one_turn_moves_a_motor_that_has_turned_three_times(graph):
-    """It neither is refused nor unwinds the turns."""
     graph.knows(WHEEL)
     found = []
     graph.client.create_subscription(JointTrajectory, 'ik_node/joint_trajectory', found.append, 10)

@@ -6,7 +6,6 @@ import pytest
 
 @pytest.mark.parametrize('parameter', ['frame_prefix:=left/', 'base_frame:=left/base_link'])
 def test_frame_prefix_applies_to_input_and_output(graph, urdf, parameter):
-    """A goal in left/base_link is accepted, and ~/reached has this frame."""
     fivebar = graph.knows(urdf('fivebar'))
     reached = []
     graph.client.create_subscription(PoseStamped, 'ik_node/reached/tool', reached.append, 10)

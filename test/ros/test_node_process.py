@@ -30,7 +30,6 @@ def test_moving_node_needs_no_compiler_and_ends_cleanly_with_a_signal(graph, urd
 
 
 def test_second_signal_has_no_effect(graph):
-    """Launch sends one to the process group and another one to the process."""
     process = graph.start_node()
     graph.wait(lambda: 'waiting for' in graph.log(), 'the first log line')
     os.killpg(process.pid, signal.SIGINT)
@@ -58,7 +57,6 @@ sys.exit(main(['node', '--ros-args']))
 
 
 def test_signal_during_imports_ends_the_node_cleanly():
-    """The exit code is 0, and there is no traceback."""
     for number in [signal.SIGINT, signal.SIGTERM]:
         for module, entry in [
             ('rclpy', 'ros'),
@@ -109,7 +107,6 @@ sys.exit(main(['ik_node']))
 @pytest.mark.parametrize('entry', ['ros', 'cli'])
 @pytest.mark.parametrize('module', ['rclpy', 'sensor_msgs'])
 def test_missing_ros_is_one_line(module, entry):
-    """The exit code is 2; the line names the missing package and what to do."""
     words = [sys.executable, '-c', MISSING, module, entry]
     run = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
     assert run.returncode == 2
@@ -149,7 +146,6 @@ def last_robot(graph, name):
 
 
 def test_memory_is_frozen_with_each_model(graph, urdf, tmp_path):
-    """Long-lived objects cost no tick a scan by the garbage collector."""
     (tmp_path / 'watched_node.py').write_text(WATCHED)
     counts = []
     for robots in ((), ('fivebar',), ('hexapod', 'fivebar')):
@@ -196,7 +192,6 @@ QUOTES = "in quotes, as 'Y': without them ROS reads Y"
     ],
 )
 def test_bad_start_is_one_fatal_line(graph, tmp_path, words, reason):
-    """The exit code is 2; the line has parameter, value and what is allowed."""
     if isinstance(words, str):
         file = tmp_path / 'parameters.yaml'
         file.write_text(f'/**:\n  ros__parameters:\n    goal_names: [pen]\n    {words}\n')
@@ -244,7 +239,6 @@ def test_rest_pose_in_a_file_may_be_a_mapping_and_lists_may_be_empty(graph, urdf
 
 
 def test_commands_of_senders_with_best_effort_are_received(graph, urdf):
-    """Programs of teleoperation often send so."""
     from geometry_msgs.msg import TwistStamped
     from rclpy.qos import QoSProfile, ReliabilityPolicy
 
@@ -271,7 +265,6 @@ def test_commands_of_senders_with_best_effort_are_received(graph, urdf):
 
 
 def test_description_parameter_takes_precedence(graph, urdf, tmp_path):
-    """The topic is ignored."""
     graph.knows(urdf('fivebar'))
     text = ' '.join(urdf('fivebar').split()).replace("'", '"')
     parameters = tmp_path / 'p.yaml'
@@ -298,7 +291,6 @@ def test_description_with_missing_joint_is_refused(graph, urdf):
 
 
 def test_demo_sets_the_parameters_of_the_gallery():
-    """They are rate, goals, links and axes, as in config/NAME.yaml."""
     for name in NAMES:
         from ik_node.ros_client.run_demo import node_words
 
@@ -311,7 +303,6 @@ def test_demo_sets_the_parameters_of_the_gallery():
 
 @pytest.mark.parametrize('name', ['hexapod', 'gripper'])
 def test_demo_prints_a_line_per_second(graph, name):
-    """It runs two processes and ends with exit code 0."""
     process = graph.start('demo', 'ik_node', 'demo', name, '--seconds', '5')
     assert process.wait(PATIENCE) == 0, graph.log('demo')
     lines = [line for line in graph.log('demo').splitlines() if ' Hz ' in line]

@@ -20,7 +20,6 @@ def file(tmp_path, urdf):
 
 
 def descriptions(graph):
-    """Return a list that receives the descriptions on the topic."""
     from ik_node.ros.process.named_entities import LATCHED
     from std_msgs.msg import String
 
@@ -53,7 +52,6 @@ def test_node_reads_a_file_and_publishes_its_description(graph, file, urdf):
 
 
 def test_file_may_be_named_by_a_url(graph, file, urdf):
-    """Launch files name files of packages so; blanks may be escaped."""
     watched = graph.knows(urdf('fivebar'))
     url = file.as_uri()
     assert '%20' in url
@@ -100,7 +98,6 @@ def test_file_cannot_be_named_over_the_network(graph, file, urdf):
 
 
 def test_node_without_a_file_does_not_accept_one_later(graph, file):
-    """The parameter is fixed from the start."""
     graph.start_node()
     assert 'read-only' in graph.set_parameters(robot_file=str(file))
     assert 'building its model' not in graph.log()
@@ -127,7 +124,6 @@ def test_xacro_file_is_expanded(graph, file, urdf):
     ],
 )
 def test_unusable_file_ends_the_node(graph, tmp_path, name, text, reason):
-    """The exit code is 2, and one line has the reason."""
     if text is not None:
         (tmp_path / name).write_text(text)
     process = graph.start(
@@ -140,7 +136,6 @@ def test_unusable_file_ends_the_node(graph, tmp_path, name, text, reason):
 
 
 def test_commands_of_bring_your_robot_start_the_node(graph, tmp_path, repository):
-    """Section 5 of the page, with the files of its sections 1, 2 and 4."""
     text = (repository / 'docs' / 'bring_your_robot.md').read_text()
     for name, language, number in (
         ('rocker.urdf', 'xml', 0),
@@ -156,7 +151,6 @@ def test_commands_of_bring_your_robot_start_the_node(graph, tmp_path, repository
 
 
 def test_executable_of_the_ros_package_is_the_node(graph, tmp_path, repository):
-    """`ros2 run` and launch files start lib/ik_node/ik_node."""
     program = tmp_path / 'lib' / 'ik_node' / 'ik_node'
     program.parent.mkdir(parents=True)
     program.write_text(

@@ -14,7 +14,6 @@ SPECS = {spec.name: spec for spec in solver_parameters()}
 
 @pytest.fixture(scope='module')
 def hexapod(lasting_graph, urdf):
-    """Provide the graph with a hexapod at 100 Hz."""
     graph = lasting_graph
     robot = graph.knows(urdf('hexapod')).robot
     goal = ('-p', 'goal_names:=[platform]', '-p', f'goals.platform.link:={PLATFORM}')
@@ -27,7 +26,6 @@ def hexapod(lasting_graph, urdf):
 
 
 def others(spec):
-    """Return values that are allowed and not the default."""
     if spec.choices:
         return [choice for choice in spec.choices if choice != spec.default]
     if isinstance(spec.default, bool):
@@ -39,7 +37,6 @@ def others(spec):
 
 
 def values(graph, names):
-    """Return what the node says of these parameters."""
     request = GetParameters.Request(names=list(names))
     answer = graph.call(GetParameters, 'ik_node/get_parameters', request)
     return [parameter_value_to_python(value) for value in answer.values]
@@ -47,7 +44,6 @@ def values(graph, names):
 
 @pytest.mark.parametrize('name', SPECS)
 def test_each_option_can_change_in_motion(hexapod, name):
-    """The next joint states use it; together with a bad value it is refused."""
     spec = SPECS[name]
     for step, value in enumerate(others(spec)):
         hexapod.send_goal('platform', hexapod.home + np.array([0.002 * (-1) ** step, 0.001, 0]))

@@ -12,7 +12,6 @@ JOINTS = ['ankle_pitch', 'ankle_roll']
 
 @pytest.fixture(scope='module')
 def ankle(lasting_graph, urdf):
-    """Provide the graph with an ankle that follows its measured motors."""
     graph = lasting_graph
     graph.robot = graph.knows(urdf('ankle')).robot
     graph.start_node(
@@ -44,12 +43,10 @@ def answer(graph, position, velocity=(), effort=()):
 
 
 def values(names, part):
-    """Return the values of some joints."""
     return np.array([part[name] for name in names])
 
 
 def test_velocities_and_efforts_of_the_ankle_follow_from_its_motors(ankle):
-    """They are those of the library, and both spaces have the same power."""
     found = answer(ankle, [0.3, -0.1], [0.7, -0.4], [2.0, -1.5])
     transmission = ankle.robot.transmission(MOTORS, JOINTS)
     wanted = transmission.to_joints([0.3, -0.1], [0.7, -0.4], [2.0, -1.5])
@@ -70,7 +67,6 @@ def test_unknown_efforts_are_empty(ankle):
 
 
 def test_position_that_is_nan_is_unknown(ankle):
-    """The other motor is followed."""
     before = values(MOTORS, answer(ankle, [0.1, 0.1])['position'])
     found = answer(ankle, [math.nan, 0.15])
     assert values(MOTORS, found['position']).tolist() == [before[0], 0.15]
@@ -95,7 +91,6 @@ def test_diagnostics_have_the_singular_values(ankle):
 
 
 def test_unknown_joint_of_the_joint_space_is_refused(ankle):
-    """The reason names the parameter and the joint."""
     reason = ankle.set_parameters(transmission__joints=['knee'])
     assert 'transmission.joints' in reason
     assert 'knee' in reason

@@ -12,7 +12,6 @@ TOPIC = 'ik_node/goals/platform/twist'
 
 @pytest.fixture(scope='module')
 def hexapod(lasting_graph, urdf):
-    """Provide the graph with a hexapod whose platform is a goal."""
     graph = lasting_graph
     graph.hexapod = graph.knows(urdf('hexapod'))
     graph.start_node(*('-p', 'goal_names:=[platform]', '-p', f'goals.platform.link:={PLATFORM}'))
@@ -22,7 +21,6 @@ def hexapod(lasting_graph, urdf):
 
 
 def twist(frame='', linear=(0.0, 0.0, 0.0), angular=(0.0, 0.0, 0.0)):
-    """Return a message without a stamp."""
     message = TwistStamped()
     message.header.frame_id = frame
     for vector, values in ((message.twist.linear, linear), (message.twist.angular, angular)):
@@ -31,12 +29,10 @@ def twist(frame='', linear=(0.0, 0.0, 0.0), angular=(0.0, 0.0, 0.0)):
 
 
 def pose(graph):
-    """Return the pose of the platform by the last joint state."""
     return graph.hexapod.robot.forward(np.array(graph.joint_states[-1].position), PLATFORM)
 
 
 def send(graph, message, reached):
-    """Send a twist again and again until the platform is where it leads."""
     graph.wait(
         lambda: graph.publish(TwistStamped, TOPIC, message, 1, arrives=False) or reached(),
         'the platform',
@@ -44,8 +40,6 @@ def send(graph, message, reached):
 
 
 def halted(graph):
-    """Wait until the platform rests, and return its pose."""
-
     def rests():
         return len(graph.joint_states) and not np.any(graph.joint_states[-1].velocity)
 
@@ -54,7 +48,6 @@ def halted(graph):
 
 
 def test_platform_moves_in_the_frame_of_the_message(hexapod):
-    """First it turns; then the x axis of its own frame is another direction."""
     begin = halted(hexapod)
     send(hexapod, twist(angular=(0.0, 0.0, 0.5)), lambda: pose(hexapod)[1, 0] > begin[1, 0] + 0.1)
     turned = halted(hexapod)
@@ -79,7 +72,6 @@ def test_platform_moves_in_the_frame_of_the_message(hexapod):
     ],
 )
 def test_impossible_twist_is_refused(hexapod, message, words):
-    """The platform stays where it is."""
     there = halted(hexapod)
 
     def refused():

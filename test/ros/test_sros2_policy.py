@@ -26,7 +26,6 @@ ENTITIES = {
 
 
 def allowed(repository, node, kind, way):
-    """Return the full names that a node's profile allows."""
     root = ElementTree.parse(repository / 'config' / 'sros2' / 'ik_node.policy.xml').getroot()
     (profile,) = root.findall(f'enclaves/enclave/profiles/profile[@node="{node}"]')
     assert profile.attrib['ns'] == '/'
@@ -82,7 +81,6 @@ def test_policy_of_the_node_is_what_a_running_node_has(secured, repository, kind
 
 
 def test_policy_of_the_page_is_what_a_running_page_has(secured, repository):
-    """The page is a node of its own, with the rights of its own enclave."""
     pytest.importorskip('viser')
     secured.start('view', 'ik_node', 'view', '--ros', '--port', str(own_port(50)))
     secured.wait(lambda: 'open http' in secured.log('view'), 'the page')

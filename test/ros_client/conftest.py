@@ -60,25 +60,21 @@ class LivePage:
         return Window(browser, self.page)
 
     def wait(self, condition: Callable[[], Any], what: str) -> Any:
-        """Wait for a condition while every joint state is looked at."""
         try:
             return self.graph.wait(condition, what)
         except pytest.fail.Exception as failure:
             pytest.fail(f'{failure}\nthe page shows\n{self.browser.text()[:1500]}')
 
     def shows(self, pattern: str, window: Window | None = None) -> Any:
-        """Wait until the page shows a text; return its match."""
         browser = (window or self.window).browser
         return self.wait(lambda: re.search(pattern, browser.text()), f'{pattern!r} on the page')
 
     def said(self, link: str, message: Any = None) -> np.ndarray:
-        """Return where a link is by what the node says, (4, 4)."""
         message = self.graph.joint_states[-1] if message is None else message
         watched = self.graph.robot_of(message)
         return np.asarray(watched.robot.forward(np.array(message.position), link))
 
     def drawn(self, link: str, window: Window | None = None) -> np.ndarray:
-        """Return where a browser was last told to draw a link, (3,)."""
         seen = (window or self.window).browser.run('return window.drawn')
         places = [v for name, kind, v in seen if (name, kind) == (link, 'SetPositionMessage')]
         return np.array(places[-1] if places else (np.nan,) * 3)
@@ -96,7 +92,6 @@ class LivePage:
 
 @pytest.fixture(scope='session')
 def open_browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], Browser]]:
-    """Return a function that opens a browser; skip where there is none."""
     yield from browsers(tmp_path_factory)
 
 
@@ -129,7 +124,6 @@ def live(
 
 @pytest.fixture
 def rested(live: LivePage) -> LivePage:
-    """Have the node at its start, nothing asked of it."""
     live.page.do(lambda session: session.reset())
     home = live.page.ask(lambda s: s.robot.forward(s.robot.q * 0.0, 'platform_link'))
     live.wait(

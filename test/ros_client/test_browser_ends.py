@@ -54,7 +54,6 @@ class Beats:
         self._stamps.append(message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec)
 
     def _count(self):
-        """Return how many there were, and how many were late, as of a new count."""
         self._graph.diagnostics.clear()
         row = self._graph.wait(lambda: self._graph.diagnostics.get('ik_node: ticks'), 'the count')
         values = {pair.key: pair.value for pair in row.values}

@@ -13,7 +13,6 @@ NUMBER = r'(-?[\d.]+(?:e[-+]\d+)?)'
 
 
 def test_browser_draws_the_joint_states(rested):
-    """Every pose that the browser gets in a motion is that of a joint state."""
     live = rested
     first = len(live.graph.joint_states)
     start = live.said(HOME)
@@ -42,7 +41,6 @@ def test_browser_draws_the_joint_states(rested):
 
 
 def test_dragged_gizmo_moves_the_robot_of_the_node(rested):
-    """Its loops stay closed, and the page shows its residuals."""
     live = rested
     before = live.window.lift('platform', 0.008)
     live.wait(lambda: live.said(HOME)[2, 3] > before[2, 3] + 0.004, 'the platform to rise')
@@ -69,7 +67,6 @@ def test_dragged_gizmo_moves_the_robot_of_the_node(rested):
 
 
 def test_controls_of_the_page_change_the_node(rested):
-    """They are sliders, options, loops and buttons."""
     live, browser = rested, rested.browser
     settings = 'the setting at the node'
     browser.press('goals')
@@ -113,7 +110,6 @@ def test_controls_of_the_page_change_the_node(rested):
 
 
 def test_browser_reconnects_and_a_second_one_shows_the_same(live):
-    """A browser that leaves does not affect the other."""
     first = live.window.client.client_id
     live.page.server._websock_server.disconnect_all_clients()
     clients = live.page.server.get_clients
@@ -141,7 +137,6 @@ def test_browser_reconnects_and_a_second_one_shows_the_same(live):
 
 
 def test_page_shows_another_robot_in_motion(live, urdf):
-    """It shows the new name, joints and links."""
     live.graph.knows(urdf('fivebar'))
     live.page.do(lambda session: session.remove_goal('platform'))
     live.wait(lambda: not live.page.ask(lambda s: list(s.robot.goals)), 'no goal')

@@ -19,12 +19,10 @@ def watch(robot):
 
 
 def number(line, word):
-    """Return the number that follows a word of the line."""
     return float(line.split(word)[1].split()[0].rstrip(','))
 
 
 def test_line_shows_closed_loops_and_a_met_goal(robot, watch):
-    """At the start every loop is closed, and the goal is there."""
     watch.sent('platform', robot.forward(robot.q, 'platform_link'))
     watch.saw_joints(robot.joint_names, robot.q.tolist())
     watch.saw_status('CONVERGED', 1e-4)
@@ -41,7 +39,6 @@ def test_line_shows_closed_loops_and_a_met_goal(robot, watch):
     [('X Y Z EX EY EZ', 5.0, 0.3), ('X Z', 3.0, 0.0), ('Y EZ', 4.0, 0.3), ('EX EY', 0.0, 0.0)],
 )
 def test_only_constrained_axes_are_measured(robot, dof, metres, radians):
-    """The other axes may have any value."""
     watch = DemoWatch(robot, GOALS, {'platform': dof})
     goal = robot.forward(robot.q, 'platform_link').copy()
     turn = [[np.cos(0.3), -np.sin(0.3), 0.0], [np.sin(0.3), np.cos(0.3), 0.0], [0.0, 0.0, 1.0]]
@@ -55,7 +52,6 @@ def test_only_constrained_axes_are_measured(robot, dof, metres, radians):
 
 
 def test_open_loop_is_measured(robot, watch):
-    """A leg that is a millimetre too long opens its loop by a millimetre."""
     q = robot.q
     q[list(robot.joint_names).index('leg3')] += 0.001
     watch.saw_joints(robot.joint_names, q.tolist())
@@ -63,7 +59,6 @@ def test_open_loop_is_measured(robot, watch):
 
 
 def test_free_axes_of_a_loop_are_not_measured(repository):
-    """A pin may move along its slot only."""
     lift = load_robot(repository / 'urdf' / 'scissor_lift.urdf')
     watch = DemoWatch(lift, {'platform': 'platform_link'})
     lift.closures['slot'].set_position(0.5, 0.0, 0.003)
@@ -72,7 +67,6 @@ def test_free_axes_of_a_loop_are_not_measured(repository):
 
 
 def test_distance_closure_is_measured(robot):
-    """Two coincident points are too near by the whole distance."""
     robot.closures['leg0_ball'].kind = 'distance'
     robot.closures['leg0_ball'].distance = 0.01
     watch = DemoWatch(robot, GOALS)
@@ -81,7 +75,6 @@ def test_distance_closure_is_measured(robot):
 
 
 def test_joint_states_are_read_by_name(robot, watch):
-    """The names may have any order."""
     q = robot.q
     q[0] = 0.01
     watch.sent('platform', robot.forward(q, 'platform_link'))
@@ -100,7 +93,6 @@ def test_the_worst_status_of_the_second_is_shown(watch):
 
 
 def test_missing_messages_are_shown(watch):
-    """Nothing received is not a success."""
     line = watch.line(1.0, 1.0)
     assert 'no status' in line
     assert '0.0 Hz' in line

@@ -20,8 +20,6 @@ class View:
         self.said = []
 
     def until(self, condition, what):
-        """Look until something holds; return it."""
-
         def look():
             self.session.update(time.monotonic())
             self.said += self.session.complaints()
@@ -33,15 +31,12 @@ class View:
             pytest.fail(f'{failure}\nthe view says {self.session.note!r}, {self.said}')
 
     def link(self, name):
-        """Return where a link is shown, (4, 4)."""
         return self.session.robot.links[name].matrix_world.copy()
 
     def value(self, joint):
-        """Return a joint's value as it is shown."""
         return float(self.session.q[self.session.robot.joint_names.index(joint)])
 
     def moved(self, goal, shift):
-        """Drag a goal; return where it is asked to be."""
         wanted = self.session.robot.goals[goal].matrix_world.copy()
         wanted[:3, 3] += shift
         self.session.move_goal(goal, wanted[:3, 3], (0.0, 0.0, 0.0, 1.0))
@@ -50,7 +45,6 @@ class View:
 
 @pytest.fixture
 def view(graph):
-    """Return a view of a node called ik_node."""
     made = View(graph)
     yield made
     made.session.close()
@@ -58,7 +52,6 @@ def view(graph):
 
 @pytest.fixture
 def hexapod(graph, urdf, view):
-    """Start the hexapod's node and have it shown."""
     graph.knows(urdf('hexapod'))
     graph.start_node(*GOAL)
     graph.describe(urdf('hexapod'))
@@ -67,7 +60,6 @@ def hexapod(graph, urdf, view):
 
 
 def test_session_shows_the_joint_states_of_the_node(graph, hexapod):
-    """Goals are at their links at first."""
     session = hexapod.session
     assert list(session.robot.goals) == ['platform']
     assert 'hexapod' in session.title
@@ -92,7 +84,6 @@ def test_session_shows_the_joint_states_of_the_node(graph, hexapod):
 
 
 def test_goals_of_other_clients_are_shown(graph, hexapod):
-    """A goal in a link's frame is shown as well."""
     x, y, z = hexapod.link('platform_link')[:3, 3]
     for frame, height in (('', 0.003), ('base_link', 0.005)):
         graph.send_goal('platform', (x, y, z + height), frame=frame)
@@ -105,7 +96,6 @@ def test_goals_of_other_clients_are_shown(graph, hexapod):
 
 
 def test_goals_can_be_added_and_removed(hexapod):
-    """The page shows the goals of the node, and undo restores one."""
     session = hexapod.session
     structure = session.structure
     name = session.add_goal('leg0_rod_link', 'X Y Z')
@@ -154,7 +144,6 @@ def test_undo_restores_goals(hexapod):
 
 
 def test_undo_restores_a_slider(hexapod):
-    """In FK the motors return to their values."""
     session = hexapod.session
     session.set_forward(True)
     hexapod.until(lambda s: not s.robot.goals['platform'].enabled, 'goals to rest')
@@ -168,7 +157,6 @@ def test_undo_restores_a_slider(hexapod):
 
 
 def test_disabled_goal_stays_disabled_after_fk_mode(hexapod):
-    """Switching to FK and back does not enable it."""
     session = hexapod.session
     name = session.add_goal('leg0_rod_link', 'X Y Z')
     hexapod.until(lambda s: name in s.robot.goals, 'the goal')
@@ -183,7 +171,6 @@ def test_disabled_goal_stays_disabled_after_fk_mode(hexapod):
 
 
 def test_options_set_the_parameters_of_the_node(hexapod):
-    """The refusal of a value is shown."""
     session = hexapod.session
     assert session.options.restarts == 0
     session.set_option('max_iterations', 77)
@@ -203,7 +190,6 @@ def test_options_set_the_parameters_of_the_node(hexapod):
 
 
 def test_sliders_move_the_motors_of_the_node(hexapod):
-    """The other motors hold in FK, and nothing jumps back in IK."""
     session = hexapod.session
     with pytest.raises(IkError, match='solve from joints'):
         session.set_joint('leg0', 0.003)
@@ -221,7 +207,6 @@ def test_sliders_move_the_motors_of_the_node(hexapod):
 
 
 def test_switch_follows_closures_released_by_others(graph, hexapod):
-    """A refused switch returns to the state of the node."""
     from std_srvs.srv import SetBool
 
     session = hexapod.session
@@ -236,7 +221,6 @@ def test_switch_follows_closures_released_by_others(graph, hexapod):
 
 
 def test_motion_wakes_the_page(hexapod):
-    """It wakes at once, at most once per frame; a robot at rest does not."""
     calls = []
     hexapod.session.set_wake(lambda: calls.append(time.monotonic()))
     hexapod.graph.spin(30)
@@ -303,7 +287,6 @@ def test_note_names_what_the_page_waits_for(graph, urdf, view):
 
 
 def test_later_description_replaces_the_robot(graph, urdf, hexapod):
-    """Goals whose links it does not have are not shown."""
     graph.knows(urdf('fivebar'))
     hexapod.session.remove_goal('platform')
     hexapod.until(lambda s: not s.robot.goals, 'no goal')
@@ -313,7 +296,6 @@ def test_later_description_replaces_the_robot(graph, urdf, hexapod):
 
 
 def test_description_that_names_a_file_is_not_read(graph, tmp_path, view):
-    """A published text neither opens files on this machine nor runs xacro."""
     (tmp_path / 'arm.xacro').write_text('<robot name="${1 + 1}"><link name="a"/></robot>')
     graph.start_node(*GOAL)
     for text, said in (
@@ -325,7 +307,6 @@ def test_description_that_names_a_file_is_not_read(graph, tmp_path, view):
 
 
 def test_node_in_a_namespace_is_found_by_its_full_name(graph, urdf):
-    """Its robot_description is in its namespace; two nodes stay separate."""
     from ik_node.ros.process.named_entities import LATCHED
     from std_msgs.msg import String
 
@@ -344,7 +325,6 @@ def test_node_in_a_namespace_is_found_by_its_full_name(graph, urdf):
 
 
 def test_session_works_with_remapping_and_simulated_time(graph, urdf):
-    """The page needs no clock; a goal is valid from its arrival on."""
     from rosgraph_msgs.msg import Clock
 
     rule = ('-r', 'ik_node/joint_states:=/moved/joint_states')
@@ -379,14 +359,12 @@ def test_session_works_with_remapping_and_simulated_time(graph, urdf):
 
 
 def message(text, **values):
-    """Return a DiagnosticArray-shaped message with one status."""
     pairs = [SimpleNamespace(key=key, value=value) for key, value in values.items()]
     status = SimpleNamespace(name='ik_node: hand, foot', message=text, values=pairs)
     return SimpleNamespace(status=[status])
 
 
 def test_report_has_residuals_by_name():
-    """Names of goals and closures may contain dots."""
     values = {
         'iterations': '7',
         'solve_time': '0.00125',
@@ -407,14 +385,12 @@ def test_report_has_residuals_by_name():
 
 @pytest.mark.parametrize('text', ['', 'many', 'nan', 'inf'])
 def test_invalid_number_becomes_zero(text):
-    """The page accepts messages of other versions of the node."""
     (report,) = reports_of(message('CONVERGED', iterations=text, solve_time=text))
     assert (report.iterations, report.solve_time) == (0, 0.0)
     assert report.status == 'CONVERGED'
 
 
 def test_closure_without_residual_is_released():
-    """Without a solve nothing is known."""
     closures = ('a.b', 'c')
     held = {'iterations': '2', 'closure.a.b.position': '0', 'closure.a.b.orientation': '0'}
     assert released_of(message('STALLED', **held), closures) == {'c'}

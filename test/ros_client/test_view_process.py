@@ -36,7 +36,6 @@ def test_page_does_not_affect_the_node(graph, urdf, number):
 
 
 def test_page_finds_the_node_in_its_namespace(graph, urdf):
-    """The page has the same namespace."""
     graph.start('view', 'ik_node', 'view', '--ros', '--port', PORT, '--seconds', '2')
     graph.wait(lambda: 'open http' in graph.log('view'), 'the page')
     assert graph.processes.pop('view').wait(PATIENCE) == 0

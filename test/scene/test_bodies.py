@@ -26,7 +26,6 @@ def moved(name, seed):
 
 
 def ends(shape):
-    """Return both ends of what lies along z around its origin."""
     half = 0.5 * shape.length * Rotation.from_quat(shape.quat_xyzw).as_matrix()[:, 2]
     return np.array(shape.position) - half, np.array(shape.position) + half
 
@@ -46,7 +45,6 @@ def spans(m, naive):
 
 
 def same_pair(one, other):
-    """Return whether two pairs of points are the same, whichever way round."""
     flat = np.concatenate(one)
     return np.allclose(flat, np.concatenate(other), atol=1e-9) or np.allclose(
         flat, np.concatenate(other[::-1]), atol=1e-9
@@ -96,7 +94,6 @@ def test_link_apart_from_its_joint_gets_a_rod():
 
 
 def test_coincident_joints_share_rod_and_links_share_triad():
-    """Two joints in one place share a rod, two links in one place a triad."""
     base = Link('base')
     for name in ('left', 'right'):
         joint, link = Joint(name), Link(f'{name}_link')
@@ -140,18 +137,15 @@ PLACE = (0.1, 0.2, 0.3)
 
 @pytest.fixture
 def robot():
-    """Return a six-axis arm."""
     return load_robot(description_path('arm6.urdf'))
 
 
 def drawn(robot, seen, **how):
-    """Return the shapes of visuals."""
     helper = IKRootsHelper(robot, layers='visuals', seen=lambda: seen, **how)
     return helper.shapes(robot.q + 0.1)
 
 
 def test_all_visuals_of_a_description_are_drawn(robot):
-    """Every visual is a shape, moved with its link, in its own colour."""
     path = description_path('arm6.urdf')
     seen = read_visuals(path.read_bytes(), str(path))
     shapes = drawn(robot, seen)
@@ -187,7 +181,6 @@ def test_every_kind_of_visual_is_drawn(robot, kind, size, wanted):
 
 
 def test_unread_visuals_and_unknown_links_are_left_out(robot):
-    """What is not read, and links that there are not."""
     seen = [Visual.unread('tool_link', 'x'), Visual('nobody', PLACE, TURN, 'sphere', (1.0,))]
     assert list(drawn(robot, seen)) == []
     assert IKRootsHelper(robot, layers='visuals').shapes() == ()

@@ -21,12 +21,10 @@ from support.open_mechanisms import arm6, two_arms
 
 
 def parts_of(shapes, name):
-    """Return the shapes of a goal by their parts."""
     return {shape.name.rpartition('/')[2]: shape for shape in shapes if shape.of == name}
 
 
 def turn_of(shape):
-    """Return the orientation of a shape, (3, 3)."""
     return Rotation.from_quat(shape.quat_xyzw).as_matrix()
 
 
@@ -114,7 +112,6 @@ def test_goal_poses_of_call_replace_those_of_goals():
 
 
 def test_invalid_goal_poses_are_refused():
-    """Names and numbers are checked, and said."""
     m = arm6()
     helper = IKRootsHelper(m.roots)
     with pytest.raises(UnknownFrameError, match=r"goal or link named 'elbow'.*hand_goal"):
@@ -157,7 +154,6 @@ def test_distance_goal_is_drawn_as_ball():
 
 
 def test_cylinder_goal_is_drawn_as_ring_about_its_axis():
-    """The ring has the distance as its inner radius, whatever the scale."""
     m = arm6()
     goal = m.goals['hand_goal']
     goal.kind, goal.distance = 'cylinder', 0.4
@@ -174,12 +170,10 @@ class Height(UserGoal):
     """The hand is 1 m above the root."""
 
     def residual(self, frames):
-        """Return the difference of the heights."""
         return frames['hand'][2, 3] - 1.0
 
 
 def test_goal_of_user_is_drawn_as_handle_with_line_while_unmet():
-    """The residual at the configuration that is drawn decides."""
     m = arm6()
     goal = Height('height')
     goal.make_closure(m.links['hand'])
@@ -191,7 +185,6 @@ def test_goal_of_user_is_drawn_as_handle_with_line_while_unmet():
 
 
 def test_line_of_sight_is_drawn_as_arrow():
-    """An arrow on the link points where it looks."""
     m = arm6()
     m.goals['hand_goal'].kind = 'look_at'
     shape = parts_of(IKRootsHelper(m.roots, layers='goals').shapes(), 'hand_goal')['sight']
@@ -202,7 +195,6 @@ def test_line_of_sight_is_drawn_as_arrow():
 
 
 def test_line_leads_to_centre_of_mass():
-    """The way leads to the centre of mass; turns are not spoken of."""
     m = arm6()
     for number, link in enumerate(m.links.values()):
         link.mass, link.centre_of_mass = 1.0 + number, np.array((0.01 * number, 0.1, 0.0))
@@ -223,7 +215,6 @@ GREEN = COLOURS['closures']
 
 
 def drawn(m):
-    """Return the shapes of the closure of two bodies by their parts."""
     return parts_of(IKRootsHelper(m.roots, layers='closures').shapes(), 'closure')
 
 
@@ -272,7 +263,6 @@ def test_frames_and_gaps_of_every_mechanism_are_right(name):
 
 @pytest.mark.parametrize('name', ['fourbar', 'hexapod'])
 def test_a_closed_loop_is_one_green_ball(name):
-    """Where both frames coincide there is one ball, no line and no text."""
     m = MECHANISMS[name]()
     drawn_shapes = IKRootsHelper(m.roots, layers='closures').shapes()
     for closer in m.closures:
@@ -427,7 +417,6 @@ def test_gap_equals_residual():
 
 
 def test_frame_a_of_mass_goal_is_at_centre_of_mass():
-    """Frame A is at the centre of all masses that the link carries."""
     m = held('world', ('X', 'Y'))
     for seed, name in enumerate(('right', 'left')):
         link = m.links[name]

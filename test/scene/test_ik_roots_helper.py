@@ -15,12 +15,10 @@ from support.open_mechanisms import arm6
 
 
 def names(helper, **what):
-    """Return the names of all shapes, in order."""
     return [shape.name for shape in helper.shapes(**what)]
 
 
 def close(one, other):
-    """Return whether two lists of shapes are alike, numbers to 1e-12."""
     flat = []
     for shapes in (one, other):
         words, numbers = [], []
@@ -64,7 +62,6 @@ def test_every_shape_is_drawn_once_under_a_constant_name(name):
 
 
 def test_frames_of_same_name_get_different_shape_names():
-    """Links may be named alike in a picture, and frames not at all."""
     base = Link('same')
     parent = base
     for name, link_name in (('a', 'same'), ('b', 'same'), ('', ''), ('', '')):
@@ -82,7 +79,6 @@ def test_frames_of_same_name_get_different_shape_names():
 
 @pytest.mark.parametrize('name', ['hexapod', 'mixed', 'two_arms'])
 def test_frame_roots_generator_and_solver_give_same_graph(name):
-    """Any frame, all roots, a generator or a solver: the same graph."""
     m = MECHANISMS[name]()
     helper = IKRootsHelper(m.roots)
     solver = m.solver()
@@ -109,7 +105,6 @@ BRANCHES = """
 
 @pytest.mark.parametrize('source', ['hexapod', 'branches'])
 def test_joint_values_of_robot_are_in_its_order(source):
-    """Values of a robot are in its order, whatever that of the graph."""
     robot = load_robot(BRANCHES if source == 'branches' else description_path('hexapod.urdf'))
     robot.add_goal(list(robot.links)[-1])
     helper = IKRootsHelper(robot)
@@ -125,7 +120,6 @@ def test_joint_values_of_robot_are_in_its_order(source):
 
 
 def test_invalid_sources_and_values_are_refused():
-    """Sources and values are checked, and said."""
     with pytest.raises(TopologyError, match='roots must be frames'):
         IKRootsHelper(['base'])
     helper = IKRootsHelper(arm6().roots)
@@ -155,7 +149,6 @@ def test_removed_joints_disappear_after_update_structure():
 
 
 def test_a_graph_that_cannot_be_read_changes_nothing():
-    """After a refused structure the one before is still drawn."""
     m = arm6()
     helper = IKRootsHelper(m.roots)
     before = names(helper)
@@ -288,7 +281,6 @@ def test_colour_with_opacity_is_set_for_layers():
 
 
 def test_invalid_looks_are_refused_and_old_ones_kept():
-    """The error names the option and what it may be."""
     helper = IKRootsHelper(arm6().roots)
     before, scale = helper.shapes(), helper.joint_scale
     for change, allowed, wrong in [

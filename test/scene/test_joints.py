@@ -15,7 +15,6 @@ from support.open_mechanisms import ball
 
 
 def axis_of(shape):
-    """Return the direction of a shape's z axis."""
     return Rotation.from_quat(shape.quat_xyzw).as_matrix()[:, 2]
 
 
@@ -59,7 +58,6 @@ def test_axes_are_where_joints_move(name):
 
 
 def test_axis_of_slider_spans_its_limits():
-    """The line goes from limit to limit, whatever the value."""
     m = MECHANISMS['mixed']()
     helper = IKRootsHelper(m.roots, layers='axes')
     slide = m.joints['slide']
@@ -102,7 +100,6 @@ def test_locked_axes_are_grey():
 
 
 def rim(sector, angle):
-    """Return the point on a sector's rim at an angle, root frame."""
     turn = Rotation.from_quat(sector.quat_xyzw).as_matrix()
     at = sector.radius * np.array((np.cos(angle), np.sin(angle), 0.0))
     return turn @ at + sector.position
@@ -146,7 +143,6 @@ def test_a_joint_brought_to_its_limit_ends_at_the_edge(name):
 
 @pytest.mark.parametrize(('dof', 'value'), [('EZ', -0.9), ('EZ', 0.4), ('EX EY', 0.0)], ids=str)
 def test_sector_hand_points_along_carried_link(dof, value):
-    """Seen along its axis; those of a universal joint at zero."""
     m = Mechanism('arm')
     m.root('base')
     m.joint('joint', 'base', dof, (0.1, 0, 0.2), (0.3, 0.5, 0.7), (-1.0, 1.0))
@@ -184,7 +180,6 @@ def test_range_of_more_than_a_turn_is_cut(lower, upper, value, drawn):
 
 @pytest.mark.parametrize(('value', 'touching'), [(-1.0, True), (0.0, False), (0.5, True)])
 def test_colour_changes_at_a_limit(value, touching):
-    """A value at its limit is told by the colour."""
     _, sector = hinge(-1.0, 0.5, value)
     assert sector.rgba == (AT_LIMIT if touching else COLOURS['limits'])
     assert hinge(0.2, 0.2, 0.2)[1].rgba == COLOURS['limits']  # held, not stopped
@@ -220,7 +215,6 @@ def test_slider_stops_are_at_its_limits():
 
 
 def test_changed_limits_need_no_update_structure():
-    """New limits need no new structure; the radius goes by the scale."""
     m, before = hinge(-1.0, 1.0)
     helper = IKRootsHelper(m.roots, layers='limits', joint_scale=0.4)
     m.joints['joint'].set_limits('EZ', -0.3, 0.6)

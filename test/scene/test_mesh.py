@@ -26,13 +26,11 @@ ROUND = 200
 
 
 def common():
-    """Return what every shape begins with."""
     x, y, z, w = TURN.as_quat().tolist()
     return 'n', 'axes', 'o', PLACE, (x, y, z, w), RGBA, 0.0
 
 
 def own(triangles):
-    """Return triangles in the shape's own frame."""
     return TURN.inv().apply((triangles - PLACE).reshape(-1, 3)).reshape(-1, 3, 3)
 
 
@@ -49,7 +47,6 @@ def volume(triangles):
 
 
 def area(triangles):
-    """Return the area of a surface."""
     normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
     return np.linalg.norm(normals, axis=1).sum() / 2
 
@@ -75,7 +72,6 @@ def area(triangles):
     ids=lambda value: type(value).__name__,
 )
 def test_solids_are_closed(shape, inside, low, high):
-    """Volume and extent are those of the solid, in its own frame."""
     triangles, rgba = mesh_of(shape)
     found = own(triangles)
     assert volume(found) == pytest.approx(inside, rel=2e-3)
@@ -102,7 +98,6 @@ def test_sector_has_face_and_hand(lower, upper, inner):
 
 
 def test_triad_has_three_colours():
-    """Red along x, green along y, blue along z; the opacity is the shape's."""
     triangles, rgba = mesh_of(Triad(*common(), 0.4, 0.02))
     for axis, colour in enumerate(AXIS_COLOURS):
         mine = own(triangles[(rgba == (*colour[:3], RGBA[3])).all(axis=1)])
@@ -122,7 +117,6 @@ def test_shapes_have_the_given_number_of_sides(segments):
 
 
 def placed(point):
-    """Return a point of the shape's frame in the root frame."""
     return TURN.apply(point) + PLACE
 
 
@@ -138,7 +132,6 @@ def test_ends_of_segments_and_arrows():
 
 @pytest.mark.parametrize('value', [-2.0, 0.7])
 def test_hand_of_a_sector_ends_on_its_rim(value):
-    """It points to its value, counted from x about z."""
     sector = Sector(*common(), 0.2, 0.0, -2.5, 1.0, value, 24)
     point = 0.2 * np.array((np.cos(value), np.sin(value), 0.0))
     np.testing.assert_allclose(sector.hand, placed(point), atol=1e-15)
@@ -157,7 +150,6 @@ def rotations():
 
 
 def test_quaternions_of_many_rotations_are_exact():
-    """To the last digits, w >= 0."""
     given = rotations()
     found = quats_of(given.as_matrix())
     assert (found[:, 3] >= 0.0).all()
@@ -166,7 +158,6 @@ def test_quaternions_of_many_rotations_are_exact():
 
 
 def test_pose_conversion_gives_same_values_for_one_and_many_frames():
-    """Positions and quaternions of one pose are those of many."""
     frames = np.tile(np.eye(4), (len(rotations()), 1, 1))
     frames[:, :3, :3] = rotations().as_matrix()
     frames[:, :3, 3] = np.random.default_rng(31).normal(size=(len(frames), 3))
@@ -184,7 +175,6 @@ def test_pose_conversion_gives_same_values_for_one_and_many_frames():
 
 @pytest.mark.parametrize('way', [(0, 0, -2), (1e-9, 0, 0), (3, -1, 2)])
 def test_z_axis_points_along_direction(way):
-    """A right-handed frame at the place, whichever way it is."""
     place, way = np.array((0.1, 0.2, 0.3)), np.array(way, dtype=float)
     pose = z_along(place, way)
     np.testing.assert_allclose(pose[:3, 2], way / np.linalg.norm(way), atol=1e-15)

@@ -51,7 +51,6 @@ def test_open_loop_is_drawn_red(picture):
 
 
 def test_draw_through_shows_hidden_shapes(picture):
-    """A ball inside a capsule shows with draw_through, and not without."""
     m = MECHANISMS['ball']()
     helper = IKRootsHelper(m.roots, layers='links limits', color='#808080', resolution=10)
     helper.set_color('#00ffff', 'limits')
@@ -64,7 +63,6 @@ def test_draw_through_shows_hidden_shapes(picture):
 
 
 def test_size_and_title_are_used(picture):
-    """The picture has the size asked for, and a title, which is drawn."""
     shapes = IKRootsHelper(MECHANISMS['arm6']().roots, layers='axes labels').shapes()
     plain = picture(shapes, size=(5, 4))
     assert plain.shape == (400, 500, 3)
@@ -77,7 +75,6 @@ def test_size_and_title_are_used(picture):
     'points', [[(0, 0, 0)], [(1, 2, 3), (4, 2, 3)], [(0, 0, 0), (0.1, 2, -1), (-7, 1, 1)]]
 )
 def test_axes_are_equal(points):
-    """A metre is as long along every axis, and all points are inside."""
     axes = Figure().add_subplot(projection='3d')
     shown = _equal(axes, np.array(points, dtype=float))
     limits = np.array([axes.get_xlim(), axes.get_ylim(), axes.get_zlim()])
@@ -89,7 +86,6 @@ def test_axes_are_equal(points):
 
 
 def test_missing_matplotlib_is_reported(monkeypatch, tmp_path):
-    """The message says what is missing and where to get it."""
     monkeypatch.setitem(sys.modules, 'matplotlib.figure', None)
     with pytest.raises(OptionError, match=r'plot: .*only with matplotlib: `pip install'):
         plot_shapes([], tmp_path / 'picture.png')
@@ -113,14 +109,12 @@ def test_unusable_picture_paths_are_refused(tmp_path):
 
 
 def test_file_ending_selects_picture_format(tmp_path):
-    """The ending says which."""
     shapes = IKRootsHelper(MECHANISMS['arm6']().roots, layers='axes labels', resolution=5).shapes()
     plot_shapes(shapes, str(tmp_path / 'scene.svg'), size=(3, 3))
     assert '<svg' in (tmp_path / 'scene.svg').read_text()
 
 
 def test_a_figure_is_saved(tmp_path):
-    """Of the size that is asked for, with letters that no font has."""
     path = tmp_path / 'a.PNG'
     figure = picture_maker('--plot', path)(figsize=(2.0, 1.0))
     figure.text(0.1, 0.1, '\U0001f9be')

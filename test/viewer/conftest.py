@@ -10,7 +10,6 @@ from support.web_browser import Browser, browsers, Window
 
 @pytest.fixture(scope='session')
 def open_browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], Browser]]:
-    """Return a function that opens a browser; skip where there is none."""
     yield from browsers(tmp_path_factory)
 
 
@@ -27,23 +26,18 @@ class Node:
         self.__dict__.update(about)
 
     def on_click(self, work: Any) -> None:
-        """Note who wants to know of clicks."""
         self.clicks.append(work)
 
     def on_drag(self, work: Any) -> None:
-        """Note who wants to know of drags."""
         self.drags.append(work)
 
     def remove_drag_callback(self) -> None:
-        """Nobody wants to know of drags any more."""
         self.drags.clear()
 
     def on_update(self, work: Any) -> None:
-        """Note who wants to know of drags."""
         self.clicks.append(work)
 
     def remove(self) -> None:
-        """Go, with all below."""
         for name in [*self.scene.nodes]:
             if name == self.name or name.startswith(f'{self.name}/'):
                 del self.scene.nodes[name]
@@ -85,7 +79,6 @@ class Scene:
 
 @pytest.fixture
 def scene() -> Scene:
-    """Return an empty scene."""
     return Scene()
 
 

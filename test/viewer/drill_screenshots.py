@@ -26,7 +26,6 @@ BACKGROUND = {'light': (255, 255, 255), 'dark': (20, 22, 26)}
 
 
 def still(browser):
-    """Return a screenshot that equals the next one."""
     seen = []
 
     def same():
@@ -40,7 +39,6 @@ def still(browser):
 @pytest.mark.parametrize('scheme', ['light', 'dark'])
 @pytest.mark.parametrize('look', LOOKS, ids=lambda look: look[0])
 def test_robots_fill_the_view(repository, open_page, open_browser, open_window, look, scheme):
-    """Every robot is in the view, large, and not under a panel."""
     name, size, small, columns = look
     rows = -(-len(ROBOTS) // columns)
     corner = np.array(small) + GAP

@@ -38,7 +38,6 @@ class Foreign(http.server.BaseHTTPRequestHandler):
     """Another site."""
 
     def do_GET(self):
-        """Answer with an empty page."""
         self.send_response(200)
         self.send_header('Content-Type', 'text/html')
         self.end_headers()
@@ -67,18 +66,15 @@ def make_page():
 
 @pytest.fixture(scope='module')
 def local_page(make_page):
-    """Return a page for this machine."""
     return make_page()
 
 
 @pytest.fixture(scope='module')
 def network_page(make_page):
-    """Return a page for the network."""
     return make_page(host='0.0.0.0')
 
 
 def port_of(page):
-    """Return the port of a page."""
     return page.server.get_port()
 
 
@@ -114,7 +110,6 @@ def open_websocket(page, host, origin=None, path='', cookie=None):
 
 
 def request(host, origin=None, cookie=None):
-    """Return the headers of a request."""
     headers = Headers()
     if host is not None:
         headers['Host'] = host
@@ -126,7 +121,6 @@ def request(host, origin=None, cookie=None):
 
 
 def test_names_of_this_machine_are_served():
-    """On any port, for that may be forwarded."""
     for name in OWN_NAMES:
         access = Access('127.0.0.1')
         for host in (name, f'{name}:8080', f'{name}:9000'):
@@ -144,7 +138,6 @@ def test_foreign_host_names_are_refused():
 
 
 def test_a_request_with_no_host_or_with_two_is_refused():
-    """Whether a token is required or not."""
     for access in (Access('127.0.0.1'), Access('127.0.0.1', token=True)):
         twice = request('localhost')
         twice['Host'] = 'localhost'
@@ -186,7 +179,6 @@ def test_a_token_allows_any_name_and_a_proxy():
 
 
 def test_wrong_tokens_are_refused():
-    """Missing, short, long, not text, or in a flood of words."""
     for query in [
         '',
         '?token=',
@@ -203,7 +195,6 @@ def test_wrong_tokens_are_refused():
 
 @pytest.mark.parametrize('host', ['0.0.0.0', '::', '', '0'])
 def test_page_on_all_addresses_requires_token(host):
-    """However they are written; two pages have two tokens."""
     tokens = {Access(host).token for _ in range(2)}
     assert len(tokens) == 2
     assert min(map(len, tokens)) >= 32
@@ -211,13 +202,11 @@ def test_page_on_all_addresses_requires_token(host):
 
 @pytest.mark.parametrize('host', ['127.0.0.1', 'localhost', '::1', '127.1.2.3'])
 def test_local_page_requires_no_token(host):
-    """Unless it is asked for."""
     assert Access(host).token == ''
     assert Access(host, token=True).token != ''
 
 
 def test_url_never_contains_wildcard_address():
-    """It has brackets where needed, and never stands for all addresses."""
     assert Access('127.0.0.1').url(80) == 'http://127.0.0.1:80'
     assert Access('::1').url(8080) == 'http://[::1]:8080'
     for host in ('0.0.0.0', '::', '', '0'):
@@ -244,7 +233,6 @@ def test_pages_on_two_ports_of_one_name_have_two_cookies():
 
 @pytest.mark.parametrize('name', ['127.0.0.1', 'localhost', '[::1]'])
 def test_local_page_and_websocket_are_served(local_page, name):
-    """Under every name of this machine, also behind a forwarded port."""
     for port in (port_of(local_page), 9000):
         status, headers, text = get(local_page, Host=f'{name}:{port}')
         assert status == 200
@@ -255,7 +243,6 @@ def test_local_page_and_websocket_are_served(local_page, name):
 
 
 def test_requests_of_another_site_are_refused(local_page):
-    """Its page can neither read the scene nor move the robot."""
     host = f'localhost:{port_of(local_page)}'
     assert get(local_page, Host=host, Origin='http://evil.example')[0] == 403
     assert '403 refused: Origin' in open_websocket(local_page, host, 'http://evil.example')

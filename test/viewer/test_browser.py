@@ -18,7 +18,6 @@ TOES = (0.13, 0.02, -0.07)
 
 
 def platform(session):
-    """Return where the hexapod's platform is, (4, 4)."""
     return session.robot.links['platform_link'].matrix_world.copy()
 
 
@@ -226,7 +225,6 @@ def test_robot_is_neither_cut_nor_under_a_panel(open_page, open_window):
 
 
 def test_residuals_open_on_a_click_within_the_panel(open_page, open_window):
-    """Beside the scroll bar; a long name is cut off instead of the numbers."""
     window = open_window(open_page('strandbeest'), (1280, 800))
     cell = 'document.querySelector("td[title]")'
     table = f'return {cell}.closest("table").getBoundingClientRect()'
@@ -238,7 +236,6 @@ def test_residuals_open_on_a_click_within_the_panel(open_page, open_window):
 
 
 def test_long_state_is_whole(open_page, open_window):
-    """The title of the panel takes a second line."""
     page = open_page()
     window = open_window(page, (1280, 800))
     page._controls._show_state = lambda session: None

@@ -11,7 +11,6 @@ import pytest
 
 
 def seen(points, camera, view, aspect):
-    """Return where points are in the picture: right and up, from -1 to 1."""
     right = np.cross(view.up, view.back)
     right /= np.linalg.norm(right)
     away = points - camera.eye
@@ -26,7 +25,6 @@ def seen(points, camera, view, aspect):
     [(0.46, (1.0, 1.0, 3.0)), (1.2, (1e-2, 2e-2, 1e-3)), (2.5, (4.0, 0.1, 0.5))],
 )
 def test_robot_fills_the_view_within_the_margins(aspect, size):
-    """No point is in a margin, and two opposite margins are touched."""
     rng = np.random.default_rng(3)
     points = rng.random((200, 3)) * size + (5.0, -2.0, 1.0)
     view = view_of(points)
@@ -78,7 +76,6 @@ class Browser:
         self.camera.on_update = lambda work: setattr(self, '_work', work)
 
     def report(self, eye, look_at, width=900):
-        """Report a camera to the server, which then sees it as the present one."""
         self.camera.position, self.camera.look_at = np.array(eye), np.array(look_at)
         self.camera.image_width = width
         asyncio.run(self._work(None))
@@ -86,7 +83,6 @@ class Browser:
 
 @pytest.fixture
 def browser():
-    """Return a browser that has just connected to a server that shows a box."""
     made, joined = Browser(), []
     server = SimpleNamespace(
         initial_camera=SimpleNamespace(),
@@ -100,12 +96,10 @@ def browser():
 
 
 def wanted(width):
-    """Return the fitted camera of a width."""
     return fitted(BOX, view_of(BOX), width / 600)
 
 
 def test_late_report_of_an_older_camera_is_fitted_again(browser):
-    """Even if both are nearly the same."""
     wide, narrow = wanted(900), wanted(899)
     assert 0.0 < np.abs(wide.eye - narrow.eye).max() < 1e-3 * wide.distance
     browser.report(wide.eye, wide.look_at, width=899)
@@ -115,7 +109,6 @@ def test_late_report_of_an_older_camera_is_fitted_again(browser):
 
 
 def test_camera_that_a_user_moved_is_left_alone(browser):
-    """Also when the window changes its size."""
     camera = wanted(900)
     moved = np.add(camera.eye, (0.0, 0.0, 0.01))
     browser.report(moved, camera.look_at, width=900)
@@ -129,13 +122,11 @@ HIGH = [[0.0, 0.0, 1.0], [0.0, 1.0, 1.0], [1.0, 0.0, 1.0]]
 
 
 def struck(eye, along, triangles=(LOW, HIGH)):
-    """Return what is hit by a line of sight."""
     event = SimpleNamespace(ray_origin=eye, ray_direction=along)
     return ViewRay.of(event).hit(np.array(triangles))
 
 
 def test_ray_hits_the_nearest_triangle():
-    """From either side of the triangles, and aslant."""
     assert struck((0.2, 0.3, 5.0), (0.0, 0.0, -1.0)) == pytest.approx((0.2, 0.3, 1.0))
     assert struck((0.2, 0.3, -5.0), (0.0, 0.0, 1.0)) == pytest.approx((0.2, 0.3, 0.0))
     along = np.array((0.1, 0.1, -1.0)) / np.sqrt(1.02)
@@ -152,12 +143,10 @@ def test_ray_hits_the_nearest_triangle():
     ],
 )
 def test_ray_beside_or_along_triangles_hits_nothing(eye, along):
-    """Beside them, away from them, and along them nothing is hit."""
     assert struck(eye, along) is None
 
 
 def translation(eye, held, pointer, axes):
-    """Return the translation of a drag that ends under the pointer."""
     client = SimpleNamespace(camera=SimpleNamespace(position=eye))
     event = SimpleNamespace(end_position=pointer, client=client)
     return pointer_translation(event, held, axes)
@@ -170,13 +159,11 @@ WAY = np.array((1.0, 2.0, 3.0))
 
 
 def test_goal_dragged_in_space_goes_to_the_pointer():
-    """Wherever that is."""
     np.testing.assert_allclose(translation(EYE, HELD, HELD + WAY, AXES), WAY)
 
 
 @pytest.mark.parametrize('share', [0.3, 1.0, 2.0])
 def test_goal_dragged_in_a_plane_is_under_the_pointer(share):
-    """Any point of the ray does."""
     wanted = np.array((0.4, -0.3, 0.0))
     pointer = EYE + share * (HELD + wanted - EYE)
     found = translation(EYE, HELD, pointer, AXES[:, :2])
@@ -184,7 +171,6 @@ def test_goal_dragged_in_a_plane_is_under_the_pointer(share):
 
 
 def test_goal_dragged_on_a_line_is_nearest_to_the_ray():
-    """The foot of the common normal of line and ray."""
     pointer = np.array((0.5, 0.4, 0.1))
     found = translation(EYE, HELD, pointer, AXES[:, :1])
     assert found[1] == found[2] == 0.0
@@ -195,7 +181,6 @@ def test_goal_dragged_on_a_line_is_nearest_to_the_ray():
 
 
 def test_drag_without_intersection_gives_no_translation():
-    """Above the horizon, or where a plane is seen on its edge."""
     assert translation(EYE, HELD, EYE + np.array((0.0, 1.0, 0.4)), AXES[:, :2]) is None
     level = HELD - 2.0 * AXES[1]
     assert translation(level, HELD, HELD + 0.1 * AXES[0], AXES[:, :2]) is None

@@ -40,7 +40,6 @@ def test_gizmos_have_exactly_the_requested_axes():
 
 @pytest.fixture
 def arm():
-    """Return an arm that is turned about all axes."""
     return from_dh([(0.1, 0.4, 0.5, 0.3), (0.2, 0.4, -0.7, 0.3), (0, 0.4, 0.2, 0.3)])
 
 
@@ -53,13 +52,11 @@ def arm():
     ],
 )
 def test_gizmo_axes_follow_the_constrained_axes_of_goal(arm, kind, how, asked):
-    """Of a line of sight, or a distance, only the place counts."""
     assert constrained_axes(arm.add_goal('link3', kind=kind, **how)) == asked
 
 
 @pytest.mark.parametrize(('axes', 'local'), [('world', True), ('goal', False), ('link', False)])
 def test_partial_goal_uses_the_axes_of_its_constraint(arm, axes, local):
-    """Where some are left free, taste does not count."""
     goal = arm.add_goal('link3', dof='X Y', axes=axes)
     goal.set_quaternion(0.0, 0.6, 0.0, 0.8)
     wanted = {'world': np.eye(4), 'goal': goal.matrix_world, 'link': goal.child.matrix_world}
@@ -68,7 +65,6 @@ def test_partial_goal_uses_the_axes_of_its_constraint(arm, axes, local):
 
 
 def test_axes_of_a_whole_pose_are_chosen(arm):
-    """The world's, or its own."""
     goal = arm.add_goal('link3')
     np.testing.assert_array_equal(handle_axes(goal, HandleStyle()), np.eye(3))
     own = handle_axes(goal, HandleStyle(local=True))
@@ -82,7 +78,6 @@ HALF = np.sqrt(0.5)
 
 @pytest.fixture
 def robot():
-    """Return the hexapod with its goal."""
     return gallery_session('hexapod').robot
 
 
@@ -96,13 +91,11 @@ def gizmos(scene):
 
 
 def parts(scene):
-    """Return the gizmos, and the balls."""
     nodes = list(scene.nodes.values())
     return [[node for node in nodes if node.kind == kind] for kind in ('gizmo', 'ball')]
 
 
 def moved(node, phase, position, wxyz=(1.0, 0.0, 0.0, 0.0), client=1):
-    """Tell of a drag of a gizmo as the server does."""
     node.position, node.wxyz = position, wxyz
     event = SimpleNamespace(phase=phase, target=node, client_id=client)
     for work in node.clicks:
@@ -110,7 +103,6 @@ def moved(node, phase, position, wxyz=(1.0, 0.0, 0.0, 0.0), client=1):
 
 
 def pulled(node, phase, start, end, eye=(0.0, 0.0, 9.0)):
-    """Tell of a drag of a ball as the server does."""
     client = SimpleNamespace(camera=SimpleNamespace(position=np.array(eye)))
     event = SimpleNamespace(phase=phase, target=node, client_id=1, client=client)
     event.start_position, event.end_position = start, end
@@ -157,7 +149,6 @@ def test_dragged_gizmo_is_not_moved_by_the_page(scene, gizmos, robot):
 
 
 def test_closed_browser_releases_its_drags(scene, gizmos, robot):
-    """What it held follows the goal again; what another one holds does not."""
     gizmos.draw(robot, 0.05, STYLE, shown='all')
     (node,), _ = parts(scene)
     moved(node, 'start', (0.0, 0.0, 0.2), client=7)
@@ -171,7 +162,6 @@ def test_closed_browser_releases_its_drags(scene, gizmos, robot):
 
 @pytest.mark.parametrize('local', [False, True])
 def test_goal_rotates_as_its_gizmo_in_world_or_own_axes(scene, gizmos, robot, local):
-    """Of the world or the goal's own: the goal turns as its handle does."""
     goal = robot.goals['platform']
     goal.set_quaternion(HALF, 0.0, 0.0, HALF)
     gizmos.draw(robot, 0.05, replace(STYLE, local=local), shown='all')
@@ -270,7 +260,6 @@ def test_first_drag_is_invited_until_it_is_done(scene, robot, gizmos):
     ],
 )
 def test_plane_of_planar_robots_is_found(name, goal, normal):
-    """Planar ones are known without being told, loops or not."""
     robot = gallery_session(name).robot
     plane = plane_of(robot, robot.goals[goal])
     if normal is None:
@@ -297,7 +286,6 @@ ARROW = LoadArrow('tool', np.zeros(3), np.array((0.0, 0.0, 1.0)), '1 N')
 
 @pytest.fixture
 def handle(scene):
-    """Return the handle of a load that remembers what was dragged."""
     told = []
     handle = LoadHandle(scene, lambda *what: told.append(what))
     handle.told = told
@@ -305,7 +293,6 @@ def handle(scene):
 
 
 def test_balls_are_on_the_arrow(scene, handle):
-    """They come, follow and go with the load."""
     handle.draw(ARROW, 0.2, None)
     tip, shaft = scene.nodes['/load_handles/force'], scene.nodes['/load_handles/point']
     assert tip.position == (0.0, 0.0, 1.0)
@@ -319,7 +306,6 @@ def test_balls_are_on_the_arrow(scene, handle):
 
 @pytest.mark.parametrize(('part', 'end'), [('force', (0.0, 0.0, 1.0)), ('point', (0.0, 0.0, 0.0))])
 def test_end_of_the_arrow_follows_the_pointer(scene, handle, part, end):
-    """As far as the pointer moves, wherever on the ball it began."""
     handle.draw(ARROW, 0.2, None)
     ball = scene.nodes[f'/load_handles/{part}']
     pulled(ball, 'start', (0.01, 0.0, 0.5), None, LEVEL)

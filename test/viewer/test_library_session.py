@@ -15,14 +15,12 @@ from support.fourbar_urdf import TURNED
 
 @pytest.fixture
 def hexapod():
-    """Return a session of the hexapod, solved once."""
     session = gallery_session('hexapod')
     assert session.update(0.0)
     return session
 
 
 def lift(session, name, height):
-    """Drag a goal upwards; return where it is asked to be."""
     pose = session.robot.goals[name].matrix_world.copy()
     pose[2, 3] += height
     session.move_goal(name, pose[:3, 3], matrix_to_quat(pose))
@@ -30,7 +28,6 @@ def lift(session, name, height):
 
 
 def gap(session):
-    """Return the widest open loop, from the frames themselves."""
     return max(
         np.abs(np.concatenate(closure.get_closure_error())).max()
         if closure.name.endswith('weld')
@@ -100,7 +97,6 @@ def test_goal_is_added_at_its_link_and_removed(hexapod):
 
 
 def test_disabled_goal_moves_nothing(hexapod):
-    """A goal switched off moves nothing; switched on, it does."""
     hexapod.change_goal('platform', enabled=False)
     q = hexapod.q
     lift(hexapod, 'platform', 0.006)
@@ -130,7 +126,6 @@ def test_undone_steps_bring_back_goals_and_joints(hexapod):
 
 @pytest.mark.parametrize('kind', ['look_at', 'distance', 'cylinder', 'frame'])
 def test_undo_restores_goals_of_any_kind(hexapod, kind):
-    """A goal that asks for something else than a pose comes back as it was."""
     goal = hexapod.robot.add_goal('platform_link', name='extra', kind=kind, base='base_link')
     goal.weight, goal.priority, goal.tolerance = 0.5, 2, (1e-4, 1e-3)
     memory = hexapod.remember()
@@ -152,7 +147,6 @@ class Height(UserGoal):
     height = 0.089
 
     def residual(self, frames):
-        """Return the difference of the heights."""
         return frames['platform_link'][2, 3] - self.height
 
 
@@ -194,7 +188,6 @@ def test_sliders_move_motors_with_loops_closed(hexapod):
 
 
 def test_released_loop_closes_again(hexapod):
-    """A released loop holds nothing; made again, it closes."""
     hexapod.set_closure('leg0_ball', False)
     lift(hexapod, 'platform', 0.01)
     hexapod.update(0.0)
@@ -240,7 +233,6 @@ def test_rest_pose_is_set_to_present_configuration():
 
 
 def test_reset_clears_joint_targets():
-    """Wheels that rolled on their way stand as at the start, and stay so."""
     session = gallery_session('rocker_bogie')
     session.update(0.0)
     still = session.q
@@ -310,7 +302,6 @@ def test_solving_goes_on_after_the_limit_of_iterations(hexapod):
 
 
 def test_robot_waits_while_solving_is_off(hexapod):
-    """A goal that is dragged meanwhile is met when solving is on again."""
     before = hexapod.q
     hexapod.set_solving(False)
     wanted = lift(hexapod, 'platform', 0.006)

@@ -26,7 +26,6 @@ ARM = """<robot name="arm"><link name="a"/><link name="b"/>
 
 
 def lift(page, height):
-    """Drag the platform's goal upwards as a gizmo does; return where it was."""
     goal = page.ask(lambda session: session.robot.goals['platform'].matrix_world.copy())
     for phase in ('start', 'update', 'end'):
         page._dragged('platform', goal[:3, 3] + (0, 0, height), np.array((0, 0, 0, 1)), phase)
@@ -34,13 +33,11 @@ def lift(page, height):
 
 
 def height_of(page):
-    """Return how high the platform is, once all that was asked for is done."""
     page.ask(lambda session: session.update(0.0))
     return page.ask(lambda session: session.robot.links['platform_link'].matrix_world[2, 3])
 
 
 def test_page_is_served_on_this_machine_only(open_page):
-    """The page is there under its address, and nowhere else."""
     page = open_page()
     assert page.url.startswith('http://127.0.0.1:')
     with urllib.request.urlopen(page.url, timeout=PATIENCE) as answer:
@@ -66,12 +63,10 @@ def test_page_closes_although_a_browser_has_a_connection_in_reserve(open_page):
 
 
 def test_no_tunnel_is_opened(open_page):
-    """A browser that asks for a public address is not heard."""
     assert open_page().server.request_share_url() is None
 
 
 def test_drag_is_solved_and_undone(open_page):
-    """The robot follows the gizmo; undo brings it back in one step."""
     page = open_page()
     before = lift(page, 0.005)
     assert height_of(page) == pytest.approx(before[2, 3] + 0.005, abs=1e-6)
@@ -80,7 +75,6 @@ def test_drag_is_solved_and_undone(open_page):
 
 
 def test_click_makes_a_goal(open_page):
-    """A clicked link has a goal, where it was clicked; undo takes it away."""
     page = open_page()
     ray = ViewRay(np.array((0.0, 0.05, 1.0)), np.array((0.0, 0.0, -1.0)))
     rod = page.ask(lambda session: session.robot.links['leg0_rod_link'].matrix_world.copy())
@@ -141,7 +135,6 @@ def test_selected_goal_is_deleted(open_page):
 
 
 def test_only_selected_goal_has_handle(open_page):
-    """The others have balls; a dragged goal is selected."""
     page = open_page('climber')
 
     def gizmos():
@@ -182,7 +175,6 @@ def test_released_goal_returns_to_its_link_if_wanted(open_page):
 
 
 def test_choosing_another_robot_shows_it(open_page):
-    """The gallery's robots take each other's place; steps back end there."""
     page = open_page(robots={'delta': partial(gallery_session, 'delta')})
     lift(page, 0.002)
     page.choose('delta')
@@ -223,7 +215,6 @@ def test_unavailable_robot_keeps_the_previous_one(open_page):
 
 
 def test_unexpected_error_ends_the_page_and_is_raised(open_page):
-    """An error that nobody foresaw ends the page, and `wait` raises it."""
     page = open_page()
     page.do(lambda session: 1 / 0)
     with pytest.raises(ZeroDivisionError):
@@ -234,7 +225,6 @@ def test_unexpected_error_ends_the_page_and_is_raised(open_page):
 
 
 def show_load(page):
-    """Switch the load on as a user does, and wait for the efforts."""
     panel = page._controls.load
     wait_until(lambda: panel._robot is page.session.robot, 'the panel of the robot')
     panel._show.value = True
@@ -287,13 +277,11 @@ def test_load_ends_with_its_robot(open_page):
 
 
 def test_details_have_the_distance_to_the_nearest_singularity(open_page):
-    """In percent, for robots with loops."""
     text = open_page('fivebar')._controls._singularity
     wait_until(lambda: 'distance to singularity: 58 %' in text.content, 'the distance')
 
 
 def test_robot_without_motors_says_that_it_has_no_efforts():
-    """In one line, and its load cannot be switched on."""
     page = Page(LibrarySession(load_robot(ARM)), port=own_port(50))
     try:
         panel = page._controls.load
@@ -335,7 +323,6 @@ def test_sliders_of_a_differential_wrist_keep_its_couplings(motors):
 
 
 def test_work_is_taken_in_order():
-    """What was put first is taken first."""
     queue, done = WorkQueue(), []
     for number in range(3):
         queue.put(lambda number=number: done.append(number))
@@ -357,7 +344,6 @@ def test_newer_work_of_same_key_replaces_older():
 
 
 def test_moved_robot_is_drawn_at_once():
-    """An answer ends the wait."""
     due = PictureDue(0.02)
     assert due.at(1.0, asked=False, moved=True)
     assert not due.at(2.0, asked=True, moved=False)
@@ -366,7 +352,6 @@ def test_moved_robot_is_drawn_at_once():
 
 
 def test_pending_requests_do_not_delay_drawing_forever():
-    """Asking again and again does not put it off."""
     tick = 2.0**-10
     due = PictureDue(20 * tick)
     found = [due.at(tick * number, asked=True, moved=False) for number in range(64)]

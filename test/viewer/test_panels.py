@@ -23,7 +23,6 @@ from scipy.spatial.transform import Rotation
 
 
 def report(status='CONVERGED', goals=None, loops=None, message='why it is so'):
-    """Return a report."""
     return ChainReport('x', status, message, 7, 0.00123, goals or {}, loops or {})
 
 
@@ -56,7 +55,6 @@ def test_state_counts_goals_and_loops_in_words():
 
 
 def test_details_show_the_worst_residual_first_in_mm_and_degrees():
-    """Long lists are cut and counted; the reason of an unmet goal is shown."""
     goals = {f'goal_{number:02}': PoseError(1e-9 * number, 0.0) for number in range(MOST + 2)}
     text = details_html([report('STALLED', {**goals, 'wide': LARGE})])
     assert text.index('wide') < text.index(f'goal_{MOST + 1:02}') < text.index(f'goal_{MOST:02}')
@@ -67,7 +65,6 @@ def test_details_show_the_worst_residual_first_in_mm_and_degrees():
 
 
 def test_warnings_on_the_file_are_shown():
-    """Other notes are for `check`."""
     text = notes_html('robot', 'no node', ['warning: <pin> is open', 'no <axis>'])
     assert '>warning: &lt;pin&gt; is open<' in text
     assert 'no node' in text
@@ -75,7 +72,6 @@ def test_warnings_on_the_file_are_shown():
 
 
 def test_names_never_become_markup():
-    """A name out of a description is text."""
     bad = '<img src=x onerror=alert(1)>"'
     error = {bad: LARGE}
     texts = (
@@ -89,13 +85,11 @@ def test_names_never_become_markup():
 
 
 def test_quantities_have_three_digits_and_a_unit():
-    """Thousands have a prefix; zero has no sign."""
     found = [quantity(value, 'N') for value in (-1234.0, 999.6, 99.96, -1.234, 0.0123, -1e-9)]
     assert found == ['-1.23 kN', '1.00 kN', '100 N', '-1.23 N', '0.012 N', '0 N']
 
 
 def test_efforts_are_marked_beyond_their_limits():
-    """Motors without a limit have no percentage."""
     efforts = [
         MotorEffort('low', 10.0, 40.0, 'N m'),
         MotorEffort('high', -36.0, 40.0, 'N m'),
@@ -156,7 +150,6 @@ def test_grid_drag_ends_on_multiples():
     ('angle', 'wanted'), [(40.0, 45.0), (-22.0, -15.0), (172.0, 165.0), (7, 0)]
 )
 def test_grid_rotation_is_a_multiple_of_the_step(angle, wanted):
-    """About the axis that it is turned about."""
     axis = np.array((2.0, -1.0, 2.0)) / 3.0
     dragged, expected = START.copy(), START.copy()
     for matrix, degrees in ((dragged, angle), (expected, wanted)):
@@ -167,7 +160,6 @@ def test_grid_rotation_is_a_multiple_of_the_step(angle, wanted):
 
 
 def goal_report(name, residual, solve_time=0.001):
-    """Return a report with one goal."""
     errors = {name: PoseError(residual, 0.5 * residual)}
     return ChainReport(name, 'CONVERGED', 'CONVERGED', 3, solve_time, errors, {})
 
@@ -204,7 +196,6 @@ def test_history_is_short_and_of_the_present_chains():
 
 
 def test_legend_explains_the_colours_of_visible_layers():
-    """Each colour once, with its meaning; hidden layers are left out."""
     html = legend_html(['axes', 'links', 'goals'])
     for rgba, meaning in (
         (COLOURS['axes'], 'motor'),

@@ -44,7 +44,6 @@ ROBOT = """
 
 
 def bodies_of(scene, source, told=None):
-    """Return a robot and its bodies, whose clicks and drags are told."""
     robot = load_robot(source)
     heard = [] if told is None else told
 
@@ -55,7 +54,6 @@ def bodies_of(scene, source, told=None):
 
 
 def test_bodies_follow_their_links(scene):
-    """Every body is where its link is."""
     robot, bodies = bodies_of(scene, description_path('hexapod.urdf'))
     q = robot.q + 0.003
     bodies.draw(q, visible=True)
@@ -76,7 +74,6 @@ def test_extent_leaves_out_the_ground(scene):
 
 
 def test_mesh_is_read_and_scaled(scene, tmp_path):
-    """A mesh that is found is shown in its size."""
     (tmp_path / 'c.stl').write_text(CUBE)
     _, bodies = bodies_of(scene, ROBOT.format(mesh=tmp_path / 'c.stl'))
     (mesh,) = (node for node in scene.nodes.values() if node.kind == 'trimesh')
@@ -87,7 +84,6 @@ def test_mesh_is_read_and_scaled(scene, tmp_path):
 
 @pytest.mark.parametrize('content', [None, 'no mesh', ''])
 def test_unreadable_mesh_is_named_and_link_drawn_as_rod(scene, tmp_path, content):
-    """It is named, and its link is to be drawn as a rod."""
     if content is not None:
         (tmp_path / 'c.stl').write_text(content)
     _, bodies = bodies_of(scene, ROBOT.format(mesh=tmp_path / 'c.stl'))
@@ -97,7 +93,6 @@ def test_unreadable_mesh_is_named_and_link_drawn_as_rod(scene, tmp_path, content
 
 
 def test_bodies_are_hidden_and_clicked(scene, tmp_path):
-    """Hidden ones stay where they are; a click says whose body it is."""
     clicked = []
     robot, bodies = bodies_of(scene, ROBOT.format(mesh='none.stl'), clicked)
     bodies.draw(robot.q, visible=False)
@@ -150,7 +145,6 @@ def test_shapes_of_other_description_formats_are_drawn(scene):
 
 
 def test_only_draggable_links_accept_drags(scene):
-    """Those that may be say so; dragging the others turns the view."""
     told = []
     _, bodies = bodies_of(scene, ROBOT.format(mesh='none.stl'), told)
     node = scene.nodes['/bodies/base/0']
@@ -165,7 +159,6 @@ def test_only_draggable_links_accept_drags(scene):
 
 
 def test_large_mesh_files_are_not_read(scene, tmp_path, monkeypatch):
-    """Neither one that is too large, nor more than the limit of a robot."""
     path = tmp_path / 'c.stl'
     path.write_text(CUBE)
     for limit in ('MAX_BYTES', 'MAX_ROBOT_BYTES'):
@@ -214,7 +207,6 @@ def all_corners(scene):
 
 
 def in_order(points):
-    """Return points sorted by where they are, as coarse as single precision."""
     rounded = np.round(points, 5) + 0.0
     return rounded[np.lexsort(rounded.T)]
 
@@ -251,7 +243,6 @@ def test_page_shows_all_triangles_of_the_scene(scene, name):
 
 
 def test_hand_of_a_limit_turns(scene):
-    """A joint that moves turns its hand; neither face nor hand is made anew."""
     nodes = SceneNodes(scene, lambda link, ray: None)
     for value in (0.3, -0.8):
         nodes.draw([replace(SECTOR, value=value)])
@@ -285,7 +276,6 @@ def test_balls_of_one_size_share_a_node_unless_transparent(scene):
 
 
 def test_removed_shapes_are_hidden_and_shown_again(scene):
-    """Nothing is drawn twice or left behind; `clear` takes all of it away."""
     nodes = SceneNodes(scene, lambda link, ray: None)
     nodes.draw([BALL, SECTOR, TEXT])
     nodes.draw([TEXT])
@@ -302,7 +292,6 @@ def test_removed_shapes_are_hidden_and_shown_again(scene):
 
 
 def test_click_returns_the_link_that_was_hit(scene):
-    """Of all links in one node, the one that was hit; marks are not clicked."""
     clicked = []
     nodes = SceneNodes(scene, lambda link, ray: clicked.append((link, ray.eye[2])))
     nodes.draw([BALL, replace(BALL, of='hand'), SECTOR])
@@ -324,7 +313,6 @@ def test_click_returns_the_link_that_was_hit(scene):
     ],
 )
 def test_joints_of_free_bodies_are_not_drawn(name, motors, free):
-    """Six joints of a body that is free to move; none of an arm."""
     robot = gallery_session(name).robot
     drawn = {seen.link for seen in read_visuals(robot.description.text, robot.description.source)}
     moved = motor_values(robot)
@@ -358,7 +346,6 @@ def ball():
 
 
 def test_surface_and_slice_are_drawn_and_removed(scene, ball):
-    """Each is a node, which goes when it is not wanted."""
     marks = ReachMarks(scene)
     marks.draw(ReachView(ball, 0.3, '', 0.0))
     assert [*scene.nodes] == ['/reach/surface']

@@ -14,12 +14,10 @@ from ik_node.viewer.sessions.library_session import LibrarySession
 
 @pytest.fixture
 def robot():
-    """Return a four-bar with its loop closed."""
     return ik.load_robot(FOURBAR)
 
 
 def test_view_returns_running_page_that_can_be_closed(robot):
-    """The representation shows the address."""
     page = ik.view(robot, port=own_port(90))
     try:
         assert page.url in repr(page)
@@ -30,7 +28,6 @@ def test_view_returns_running_page_that_can_be_closed(robot):
 
 
 def test_what_the_page_moves_is_in_the_robot(robot):
-    """And what the program moves is in the page."""
     page = ik.view(robot, port=own_port(91))
     try:
         goal = robot.add_goal('crank', name='tip', dof='X Y Z', offset=((0.2, 0, 0), (0, 0, 0, 1)))
@@ -45,7 +42,6 @@ def test_what_the_page_moves_is_in_the_robot(robot):
 
 
 def test_session_notices_changes_by_the_program(robot):
-    """Joint values and goals, each once."""
     session = LibrarySession(robot)
     assert session.update(0.0)
     assert not session.update(0.1)

@@ -13,7 +13,6 @@ from support.waiting import PATIENCE
 
 
 def start(repository, *words):
-    """Start the command; return the process."""
     return subprocess.Popen(
         [sys.executable, '-m', 'ik_node', 'view', *words],
         cwd=repository,
@@ -25,7 +24,6 @@ def start(repository, *words):
 
 
 def url_of(process, start='http://127.0.0.1:'):
-    """Return where the page is, once it says so."""
     assert process.stdout.readline().startswith('reading ')
     line = process.stdout.readline()
     assert line.startswith(f'open {start}'), line + process.stderr.read()
@@ -36,7 +34,6 @@ def url_of(process, start='http://127.0.0.1:'):
     'words', [['--demo', 'hexapod'], ['urdf/hexapod.urdf'], ['--ros'], ['--ros', '--ros-args']]
 )
 def test_missing_viser_error_says_what_to_install(words, monkeypatch, capsys, repository):
-    """One line on stderr, exit code 2, before anything is loaded."""
     monkeypatch.setattr('importlib.util.find_spec', lambda name, *_: name != 'viser' or None)
     monkeypatch.chdir(repository)
     assert main(['view', *words]) == 2
@@ -63,7 +60,6 @@ def test_missing_viser_error_says_what_to_install(words, monkeypatch, capsys, re
     ],
 )
 def test_unusable_arguments_end_with_2(words, reason, monkeypatch, capsys, repository):
-    """One line on stderr that names what cannot be, exit code 2."""
     pytest.importorskip('viser')
     monkeypatch.chdir(repository)
     assert main(['view', *words]) == 2
@@ -108,6 +104,5 @@ def test_page_for_others_prints_its_token(words, repository):
 
 @pytest.mark.parametrize('host', ['nope.invalid', '192.0.2.1'])
 def test_unusable_host_is_refused_before_robot_is_read(capsys, host):
-    """It is named at once, before the robot is read."""
     assert main(['view', '--demo', 'hexapod', '--host', host]) == 2
     assert f'--host: {host!r} cannot be used' in capsys.readouterr().err

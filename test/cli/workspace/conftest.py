@@ -10,7 +10,6 @@ from support.planar_reach import FREE
 
 @pytest.fixture
 def arm(tmp_path):
-    """Return the path of an arm of two joints without limits."""
     path = tmp_path / 'arm.urdf'
     path.write_text(FREE)
     return path
@@ -18,7 +17,6 @@ def arm(tmp_path):
 
 @pytest.fixture
 def fivebar(repository):
-    """Return the path of the five-bar."""
     return repository / 'urdf' / 'fivebar.urdf'
 
 

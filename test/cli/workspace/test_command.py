@@ -43,7 +43,6 @@ from support.command_line import refusal
     ],
 )
 def test_unusable_input_ends_with_2(arm, tmp_path, capsys, monkeypatch, words, reason):
-    """Exit code 2, one line that says what and where, and no file is begun."""
     monkeypatch.chdir(tmp_path)
     link = ['--link', 'tip'] if words and '--link' not in words else []
     assert main(['reach', str(arm), *link, *words]) == 2
@@ -52,7 +51,6 @@ def test_unusable_input_ends_with_2(arm, tmp_path, capsys, monkeypatch, words, r
 
 
 def test_grid_without_reached_point_exits_with_1(arm, run, tmp_path):
-    """It ran, and the answer is no; the files say so."""
     picture = tmp_path / 'a.png'
     words = ('--extent', 2, 3, 2, 3, '--grid', 5, '--plot', picture)
     code, out, _, rows = run(arm, '--link', 'tip', *words)
@@ -65,7 +63,6 @@ def test_grid_without_reached_point_exits_with_1(arm, run, tmp_path):
 
 
 def test_loops_that_stay_open(fivebar, tmp_path, run):
-    """It ran, and the answer is no: no file is written."""
     path = tmp_path / 'torn.urdf'
     text = fivebar.read_text()
     torn = text.replace(
@@ -79,7 +76,6 @@ def test_loops_that_stay_open(fivebar, tmp_path, run):
 
 
 def test_ctrl_c_writes_the_results_so_far(arm, run, tmp_path, monkeypatch):
-    """After Ctrl-C what is known is written."""
     solve, calls = Solver.solve_batch, []
 
     def interrupted(self, *args, **chosen):
@@ -100,8 +96,6 @@ def test_ctrl_c_writes_the_results_so_far(arm, run, tmp_path, monkeypatch):
 
 
 def test_ctrl_c_without_results_ends_with_130(arm, run, monkeypatch):
-    """Where nothing is known, nothing is written."""
-
     def interrupted(self, *args, **chosen):
         raise KeyboardInterrupt
 
@@ -112,8 +106,6 @@ def test_ctrl_c_without_results_ends_with_130(arm, run, monkeypatch):
 
 
 def test_progress_reaches_the_total(arm, run, monkeypatch):
-    """Where somebody looks at it, standard error tells how far it has come."""
-
     class Terminal(io.StringIO):
         """A standard error that somebody looks at."""
 
@@ -131,7 +123,6 @@ def test_progress_reaches_the_total(arm, run, monkeypatch):
 
 
 def test_options_of_reach_page_exist(repository, capsys):
-    """Options of docs/reach.md are options, and what it shows is there."""
     text = (repository / 'docs' / 'reach.md').read_text()
     for command in ('reach', 'view'):
         with pytest.raises(SystemExit):

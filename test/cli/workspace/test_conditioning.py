@@ -6,7 +6,6 @@ from support.planar_reach import CRANK, CRANK_AT, FORE, HALF, ROD, two_bars, UPP
 
 
 def test_conditioning_of_the_arm_agrees_with_its_formula(arm, run):
-    """It is that of the Jacobian in closed form."""
     _, _, _, rows = run(arm, '--link', 'tip', '--grid', 30, '--joints')
     reached = [row for row in rows if row['status'] == 'CONVERGED']
     assert len(reached) > 300

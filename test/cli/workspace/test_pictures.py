@@ -8,7 +8,6 @@ import pytest
 
 
 def pixels(path):
-    """Return a picture as integers (rows, columns, 3)."""
     from matplotlib.image import imread
 
     return np.round(255.0 * imread(path)[..., :3]).astype(int)
@@ -33,7 +32,6 @@ def test_picture_is_written(fivebar, tmp_path, monkeypatch, capsys):
 
 
 def test_picture_is_coloured_up_to_border_of_reach(arm, tmp_path):
-    """What is reached is coloured up to the border, and nothing beyond it."""
     pytest.importorskip('matplotlib')
     path = tmp_path / 'a.png'
     words = ['--link', 'tip', '--grid', '40', '--plot', str(path)]

@@ -38,7 +38,6 @@ def test_reach_of_two_bars_is_an_annulus(arm, run):
 
 
 def test_limits_are_kept_in_both_postures(tmp_path, run):
-    """Where only one way to bend the elbow is within limits, it is found."""
     path = tmp_path / 'limited.urdf'
     limits = {'shoulder': LIMIT.format(-1.1, 1.1), 'elbow': LIMIT.format(-2.0, 2.6)}
     path.write_text(ARM.format(kind='revolute', **limits))
@@ -91,7 +90,6 @@ def test_table_has_a_row_per_point(fivebar, run):
 
 
 def test_threads_do_not_matter(repository, run):
-    """The same table to the last digit."""
     words = (repository / 'urdf' / 'delta.urdf', '--link', 'platform_link', '--grid', 20)
     run(*words, '--threads', 1)
     one = run.out.read_text()

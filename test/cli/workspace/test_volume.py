@@ -16,7 +16,6 @@ from support.panda_like import panda_like, poses
 
 @pytest.fixture
 def panda(tmp_path):
-    """Return the path of an arm with seven joints."""
     path = tmp_path / 'panda.urdf'
     path.write_text(panda_like().to_urdf())
     return path
@@ -39,7 +38,6 @@ def volume(tmp_path, capsys):
 
 
 def test_map_is_written_and_queries_read_it(panda, volume, capsys):
-    """The joint values of a query lead to the cell of the point."""
     code, out, err, found = volume(panda, '--link', 'link7', '--cell', 0.1)
     assert (code, err) == (0, '')
     count = np.count_nonzero(found.reached)
@@ -71,7 +69,6 @@ def test_orientations_are_a_number_or_a_file(panda, volume, tmp_path, capsys):
 
 
 def test_goal_of_another_link_is_kept(panda, volume):
-    """With the elbow in place, the hand reaches less."""
     _, _, _, free = volume(panda, '--link', 'link7', '--cell', 0.2)
     elbow = panda_like().forward(panda_like().q, 'link4')[:3, 3]
     goal = 'link4:' + ','.join(map(str, elbow.tolist()))
@@ -87,7 +84,6 @@ def test_goal_of_another_link_is_kept(panda, volume):
 
 
 def test_best_positions_of_the_base_are_printed_and_written(panda, volume, tmp_path, capsys):
-    """From the first one all targets are reached, as its own look-ups say."""
     targets, bases = tmp_path / 'targets.csv', tmp_path / 'bases.csv'
     targets.write_text('x,y,z\n0.5,0.3,0.4\n0.5,-0.3,0.4\n')
     _, _, _, found = volume(panda, '--link', 'link7', '--cell', 0.1)
@@ -107,7 +103,6 @@ def test_best_positions_of_the_base_are_printed_and_written(panda, volume, tmp_p
 
 
 def test_picture_of_a_volume_is_written(panda, volume, tmp_path):
-    """Three slices, of which a share is coloured."""
     pytest.importorskip('matplotlib')
     from matplotlib.image import imread
 
@@ -121,7 +116,6 @@ def test_picture_of_a_volume_is_written(panda, volume, tmp_path):
 
 
 def test_ctrl_c_keeps_the_map_so_far(panda, volume, monkeypatch):
-    """The file says that it is incomplete."""
     solve, calls = Solver.solve_batch, []
 
     def interrupted(self, *args, **chosen):
@@ -157,7 +151,6 @@ def test_ctrl_c_keeps_the_map_so_far(panda, volume, monkeypatch):
     ],
 )
 def test_unusable_volume_ends_with_2(panda, tmp_path, capsys, monkeypatch, words, reason):
-    """Exit code 2, one line that says what and where, and no file is begun."""
     monkeypatch.chdir(tmp_path)
     assert main(['reach', str(panda), *words]) == 2
     assert reason in refusal(capsys)
@@ -173,7 +166,6 @@ def test_unusable_volume_ends_with_2(panda, tmp_path, capsys, monkeypatch, words
     ],
 )
 def test_unusable_map_ends_with_2(tmp_path, capsys, monkeypatch, words, reason):
-    """Exit code 2, and one line that says what and where."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / 'text.npz').write_text('text')
     assert main(['reach', *words]) == 2

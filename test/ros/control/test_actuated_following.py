@@ -219,7 +219,6 @@ def test_velocity_after_a_held_answer_counts_from_the_last_good_one(fivebar):
 
 
 def test_motor_measured_for_the_first_time_has_no_velocity(fivebar):
-    """The first measurement of a motor is not a motion."""
     fivebar.answer(1.0, left_shoulder=0.1)
     fivebar.answer(1.1, right_shoulder=0.3)
     report = fivebar.answer(1.2, left_shoulder=0.1)
@@ -255,7 +254,6 @@ def test_ticks_solve_again_when_measurements_stop(fivebar, timeout, quiet):
 
 
 def test_ticks_solve_again_after_a_reset_and_for_another_model(fivebar, moving):
-    """The last answer no longer matches the robot in these cases."""
     answer = fivebar.answer(fivebar.now, left_shoulder=0.1, right_shoulder=0.0)
     fivebar.motion.reset(fivebar.tracker)
     assert fivebar.tick()[0] is not answer
@@ -308,7 +306,6 @@ def test_long_drive_continues_over_several_ticks(moving):
 
 
 def test_drive_stops_after_a_thousand_steps(moving, monkeypatch):
-    """If no step reaches the values, the drive fails after a thousand steps."""
     crank = moving(CRANK, state_source='actuated', actuated_joints=('drive',), rate=1000.0)
     solver, calls = crank.model.solver, []
     drive = solver.drive

@@ -14,12 +14,10 @@ OPTIONS = SolverOptions(restarts=0)
 
 @pytest.fixture
 def fivebar(moving):
-    """Provide the five-bar."""
     return moving('fivebar')
 
 
 def driven(robot, **values):
-    """Return the configuration with these motor values."""
     return robot.model.solver.drive(values, robot.model.q_start).q
 
 
@@ -42,7 +40,6 @@ def test_steps_keep_window_and_loops_and_arrive(fivebar, joints):
 
 
 def test_target_within_the_window_is_reached_at_once(fivebar):
-    """An infinite window is no bound."""
     wanted = driven(fivebar, left_shoulder=0.5)
     assert approach(fivebar.model, fivebar.model.q_start, wanted, np.full(4, np.inf), OPTIONS) == (
         wanted,
@@ -51,7 +48,6 @@ def test_target_within_the_window_is_reached_at_once(fivebar):
 
 
 def test_joint_with_zero_velocity_limit_is_named(fivebar):
-    """A velocity limit of zero blocks the path."""
     q, wanted = fivebar.model.q_start, driven(fivebar, left_shoulder=0.5)
     window = np.array([0.02, 0.0, 0.02, 0.02])
     after, reason = approach(fivebar.model, q, wanted, window, OPTIONS)
@@ -75,8 +71,6 @@ def test_other_assembly_branch_is_not_reached(fivebar):
 
 
 def test_solver_error_becomes_the_reason(fivebar, monkeypatch):
-    """The message of the library's exception is the reason."""
-
     def arrays_for(names):
         raise TopologyError('no such way')
 
@@ -86,7 +80,6 @@ def test_solver_error_becomes_the_reason(fivebar, monkeypatch):
 
 
 def test_step_with_open_loops_is_rejected(fivebar, monkeypatch):
-    """The reason names the loop."""
     model = fivebar.model
     q, wanted = model.q_start, driven(fivebar, left_shoulder=0.5)
     pin = {'pin': Data(position=0.1, orientation=0.0)}
@@ -97,7 +90,6 @@ def test_step_with_open_loops_is_rejected(fivebar, monkeypatch):
 
 
 def test_robot_without_loops_moves_straight(moving):
-    """All joints of an open chain arrive together."""
     robot = moving(ARM)
     q, wanted = np.zeros(2), np.array([0.4, -0.1])
     for step in range(1, 5):

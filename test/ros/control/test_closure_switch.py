@@ -8,12 +8,10 @@ BALL = 'leg0_ball'
 
 @pytest.fixture
 def hexapod(moving):
-    """Provide the hexapod with a goal for its platform."""
     return moving('hexapod', goal_names=('platform',), goals__platform__link='platform_link')
 
 
 def lead_away(robot):
-    """Release leg 0 and lead the platform away from it."""
     robot.motion.closures.release(robot.model, BALL)
     robot.goal('platform', (0.006, 0.004, 0.002))
     report, _ = robot.ticks(3)
@@ -23,7 +21,6 @@ def lead_away(robot):
 
 
 def test_closing_keeps_max_joint_velocity(hexapod):
-    """max_joint_velocity slows the closing."""
     lead_away(hexapod)
     hexapod.configure(max_joint_velocity=0.25)
     hexapod.motion.make_closure(hexapod.tracker, BALL, hexapod.settings)
@@ -34,7 +31,6 @@ def test_closing_keeps_max_joint_velocity(hexapod):
 
 
 def test_coincident_frames_close_at_once(hexapod):
-    """Nothing moves."""
     hexapod.motion.closures.release(hexapod.model, BALL)
     before, _ = hexapod.tick()
     assert hexapod.motion.make_closure(hexapod.tracker, BALL, hexapod.settings) == ''
@@ -45,7 +41,6 @@ def test_coincident_frames_close_at_once(hexapod):
 
 
 def test_closing_does_not_move_measured_motors(moving):
-    """With state_source actuated only passive joints may close the loop."""
     robot = moving('fivebar', state_source='actuated')
     robot.motion.closures.release(robot.model, 'pin')
     robot.measure(left_shoulder=1.1, right_shoulder=-1.1)
@@ -60,7 +55,6 @@ def test_closing_does_not_move_measured_motors(moving):
 
 
 def test_second_closure_joins_one_that_is_closing(hexapod):
-    """Both closures are closed at the end."""
     hexapod.motion.closures.release(hexapod.model, 'leg1_ball')
     lead_away(hexapod)
     hexapod.motion.make_closure(hexapod.tracker, BALL, hexapod.settings)
@@ -73,7 +67,6 @@ def test_second_closure_joins_one_that_is_closing(hexapod):
 
 
 def test_release_stops_a_closing_in_progress(hexapod):
-    """The last request counts."""
     lead_away(hexapod)
     hexapod.motion.make_closure(hexapod.tracker, BALL, hexapod.settings)
     hexapod.tick()
@@ -84,7 +77,6 @@ def test_release_stops_a_closing_in_progress(hexapod):
 
 
 def test_reset_keeps_closures_released(hexapod):
-    """A closing in progress ends, and released closures stay released."""
     lead_away(hexapod)
     hexapod.motion.make_closure(hexapod.tracker, BALL, hexapod.settings)
     hexapod.motion.reset(hexapod.tracker)
@@ -124,7 +116,6 @@ def test_closure_disabled_by_the_description_is_released(moving):
 
 
 def test_mobility_counts_enforced_closures_and_locks(hexapod):
-    """The count uses the present closures and locks."""
     assert hexapod.mobility() == 6
     hexapod.motion.closures.release(hexapod.model, BALL)
     assert hexapod.mobility() == 9

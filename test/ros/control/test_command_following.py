@@ -10,12 +10,10 @@ JOINTS = ('ankle_pitch', 'ankle_roll')
 
 @pytest.fixture
 def ankle(moving):
-    """Provide an ankle at rest, its motors measured and commanded."""
     return make(moving)
 
 
 def make(moving, text='ankle', **values):
-    """Return an ankle at rest, its motors measured and commanded."""
     values = {'output__type': 'both', **values}
     robot = moving(text, actuated_joints=MOTORS, transmission__joints=JOINTS, **values)
     for name in MOTORS:
@@ -25,7 +23,6 @@ def make(moving, text='ankle', **values):
 
 
 def follow(robot, ticks):
-    """Tick while the motors follow their commands; return the last command."""
     for _ in range(ticks):
         _, command = robot.tick()
         robot.watched.check_q(robot.motion.hardware.q)
@@ -34,7 +31,6 @@ def follow(robot, ticks):
 
 
 def commanded(robot):
-    """Return the commanded values of the joint space."""
     return [robot.value(name, robot.motion.hardware.q) for name in JOINTS]
 
 
@@ -55,7 +51,6 @@ def test_positions_are_reached_by_the_motors(moving, source):
 
 
 def test_velocities_of_motors_keep_their_limits(ankle):
-    """A step of the position is approached at the limits."""
     ankle.command(positions={'ankle_pitch': 0.6, 'ankle_roll': 0.2})
     ankle.tick()
     fastest = 0.0
@@ -66,7 +61,6 @@ def test_velocities_of_motors_keep_their_limits(ankle):
 
 
 def test_joint_without_a_command_keeps_its_position(ankle):
-    """A command may name a part of the joint space."""
     ankle.command(positions={'ankle_pitch': 0.2, 'ankle_roll': 0.15})
     follow(ankle, 40)
     ankle.command(positions={'ankle_pitch': -0.2})
@@ -87,7 +81,6 @@ def test_velocity_moves_the_joint_until_it_is_stale(ankle):
 
 
 def test_velocity_is_scaled_to_the_limits_of_the_motors(moving):
-    """All joints keep the direction of the command."""
     robot = make(moving, transmission__max_effort_scale=0.05, goal_timeout=10.0)
     robot.command(velocities={'ankle_pitch': 30.0, 'ankle_roll': 3.0})
     follow(robot, 5)
@@ -98,7 +91,6 @@ def test_velocity_is_scaled_to_the_limits_of_the_motors(moving):
 
 
 def test_joint_at_its_limit_turns_round_at_once(moving):
-    """A target does not run ahead of the joint."""
     robot = make(moving, goal_timeout=10.0)
     robot.command(velocities={'ankle_roll': 2.0})
     follow(robot, 60)
@@ -110,7 +102,6 @@ def test_joint_at_its_limit_turns_round_at_once(moving):
 
 
 def test_efforts_do_the_work_of_those_of_the_joints(moving):
-    """They are bounded by the parameter, all in proportion."""
     robot = make(moving, output__interface='effort')
     robot.command(efforts={'ankle_pitch': 10.0, 'ankle_roll': 2.0})
     transmission = robot.model.robot.transmission(MOTORS, JOINTS)
@@ -143,7 +134,6 @@ def test_efforts_need_limits_in_the_description(moving):
 
 
 def test_newer_goal_ends_the_command(moving):
-    """A command ends goals as well."""
     robot = make(
         moving, goal_names=('foot',), goals__foot__link='foot_link', goals__foot__dof='EX EY'
     )
@@ -165,14 +155,12 @@ def test_newer_goal_ends_the_command(moving):
     ],
 )
 def test_impossible_command_is_refused(ankle, position, words):
-    """The reason names the joint; the last command stays in force."""
     with pytest.raises(RefusedInputError, match=words):
         ankle.command(positions=position)
     assert ankle.tick()[1] is None
 
 
 def test_position_beyond_the_reach_of_the_motors_is_approached(moving, urdf):
-    """The status names the joint; all numbers stay finite."""
     text = urdf('ankle').replace('lower="-0.9" upper="1.2"', 'lower="-0.2" upper="0.2"')
     robot = make(moving, text)
     robot.command(positions={'ankle_pitch': 0.7})

@@ -39,11 +39,9 @@ class Robot:
 
     @property
     def hardware(self):
-        """Return what decides on commands."""
         return self.robot.motion.hardware
 
     def tick(self, seconds=0.01, measure=True):
-        """Measure, tick, follow; return the command."""
         if measure:
             self.robot.measure(**dict(zip(ARMS, self.at.tolist(), strict=True)))
         _, command = self.robot.tick(seconds)
@@ -61,7 +59,6 @@ class Robot:
         return float(np.abs(self.commands[-1] - self.at).max())
 
     def place(self, offset):
-        """Return the arms' angles for the platform so far from its start."""
         model = self.robot.model
         position = model.reached('platform', model.q_start)[:3, 3] + np.array(offset)
         q = model.solver.solve_pose({'platform': (position, (0, 0, 0, 1))}, model.q_start).q
@@ -70,14 +67,12 @@ class Robot:
 
 @pytest.fixture
 def delta(moving):
-    """Provide a delta at rest, its goal 5 cm aside."""
     delta = Robot(moving)
     delta.robot.goal('platform', (0.08, 0.05, 0.03))
     return delta
 
 
 def run(delta, seconds, period=0.01):
-    """Tick for a time; return the largest following error on the way."""
     largest = 0.0
     for _ in range(round(seconds / period)):
         if delta.tick(period) is not None:
@@ -99,7 +94,6 @@ def test_commands_stay_near_a_robot_that_does_not_move(delta, source):
 
 
 def test_commands_without_limit_leave_the_robot_behind(delta):
-    """With 0 the limit is off, and the commands reach the goal alone."""
     delta.robot.configure(output__max_following_error=0.0)
     delta.follows = False
     largest = run(delta, 2.0)
@@ -137,7 +131,6 @@ def test_robot_moved_by_hand_starts_at_its_measured_configuration(delta):
 
 
 def test_one_wrong_measurement_moves_nothing(delta):
-    """One wrong joint state only makes the commands wait."""
     run(delta, 1.0)
     at, before = delta.at, delta.commands[-1]
     delta.at = at + np.array([1.0, 0.0, 0.0])
@@ -196,7 +189,6 @@ def test_after_a_gap_only_new_measurements_count(delta):
 
 
 def test_no_command_after_a_gap_without_measurements(delta):
-    """Every commanded joint must be measured again."""
     run(delta, 0.5)
     delta.tick(1.0, measure=False)
     for _ in range(100):
@@ -206,7 +198,6 @@ def test_no_command_after_a_gap_without_measurements(delta):
 
 
 def test_clock_jump_back_after_a_gap_does_not_stop_commands_for_ever(delta):
-    """The delay after a gap counts from the new time."""
     run(delta, 0.5)
     delta.tick(5.0)
     delta.tick(-100.0)
@@ -215,7 +206,6 @@ def test_clock_jump_back_after_a_gap_does_not_stop_commands_for_ever(delta):
 
 
 def test_a_robot_measured_once_is_not_compared(delta):
-    """Without a stream of measurements there is no comparison."""
     delta.tick()
     for _ in range(200):
         delta.tick(measure=False)
@@ -237,7 +227,6 @@ def test_joint_without_new_measurements_counts_as_standing_still(delta):
 
 
 def test_stale_measurements_are_not_compared(delta):
-    """With on_stale ignore, old joint states are not compared."""
     delta.robot.configure(joint_state_timeout=0.1, on_stale='ignore')
     delta.tick()
     delta.tick()
@@ -265,7 +254,6 @@ def test_commands_lead_by_at_most_the_parameter(moving, limit):
 
 @pytest.mark.parametrize('wrapped', [True, False])
 def test_full_turns_do_not_count_as_following_error(moving, wrapped):
-    """A wheel turns on and on, and its angle may be measured modulo a turn."""
     wheel = moving(TURNING, goal_names=('tip',), goals__tip__link='tip', output__type='commands')
     at = 0.0
     for tick in range(1500):
@@ -306,7 +294,6 @@ def test_commands_start_again_in_the_same_turn(moving):
 
 
 def test_a_slow_slide_has_a_smaller_limit(moving):
-    """For a slide of 5 cm/s the limit 0.2 s is 1 cm."""
     slide = moving(
         SLIDE,
         goal_names=('tip',),
@@ -323,7 +310,6 @@ def test_a_slow_slide_has_a_smaller_limit(moving):
 
 
 def test_commands_may_return_towards_the_robot(delta):
-    """At the limit, a goal on the other side is followed at once."""
     delta.follows = False
     run(delta, 0.3)
     before = delta.error()
@@ -334,7 +320,6 @@ def test_commands_may_return_towards_the_robot(delta):
 
 
 def test_new_outputs_are_compared_from_their_first_measurement(delta):
-    """output.joints may change while commands are sent."""
     delta.robot.configure(output__joints=('arm1', 'arm0', 'arm2'))
     run(delta, 0.1)
     delta.robot.configure(output__joints=('arm0', 'arm1', 'arm2'))
@@ -345,7 +330,6 @@ def test_new_outputs_are_compared_from_their_first_measurement(delta):
 
 @pytest.mark.parametrize('value', [-0.1, float('nan'), 'much', 2000.0])
 def test_invalid_limit_is_refused(moving, value):
-    """The error names the parameter and what is allowed."""
     from ik_node.errors import OptionError
     from ik_node.ros.parameters.settings import Settings
 
@@ -383,7 +367,6 @@ def test_hand_over_at_rest_is_without_a_step(delta, way, seconds, waits):
 
 @pytest.mark.parametrize(('noise', 'droop'), [(1e-3, 0.0), (5e-3, 0.0), (1e-3, 0.02)])
 def test_noise_and_a_load_are_no_hand_over(delta, noise, droop):
-    """The command at rest stays the same."""
     random = np.random.default_rng(4)
     run(delta, 0.02)
     delta.follows, commands = False, []
@@ -416,7 +399,6 @@ def test_motor_that_is_left_out_of_the_outputs_is_watched(moving):
 
 
 def test_motor_outside_of_the_motion_may_be_anywhere(moving):
-    """A gripper that another controller moves does not stop the arm."""
     robot = moving(
         """<robot name="arm"><link name="base"/><link name="tip"/><link name="finger"/>
           <joint name="slide" type="prismatic"><parent link="base"/><child link="tip"/>

@@ -45,7 +45,6 @@ def check(robot, before, command, period=0.01, elapsed=0.01):
 
 
 def test_no_command_before_a_goal_and_all_measurements(hexapod):
-    """The note names what is missing."""
     hardware = hexapod.motion.hardware
     assert (hexapod.tick()[1], hardware.note) == (None, 'no goal yet')
     hexapod.goal('platform', (0.001, 0.0, 0.0))
@@ -155,7 +154,6 @@ def test_commands_start_at_the_measured_configuration_after_a_pause(hexapod, how
 
 
 def test_no_command_in_actuated_mode(hexapod):
-    """With state_source actuated there is no goal to command for."""
     hexapod.configure(state_source='actuated')
     command, _ = start(hexapod)
     assert command is None
@@ -163,7 +161,6 @@ def test_no_command_in_actuated_mode(hexapod):
 
 
 def test_commands_wait_without_convergence(hexapod):
-    """With publish_on converged an unreachable goal moves no hardware."""
     hexapod.configure(publish_on='converged')
     start(hexapod, offset=(0.5, 0.5, 0.5))
     before = hexapod.motion.hardware.q
@@ -184,7 +181,6 @@ def test_an_unreachable_goal_is_approached(hexapod):
 
 
 def test_noisy_measurement_starts_at_the_nearest_configuration(hexapod):
-    """The first command is the nearest configuration that is allowed."""
     solver, model = hexapod.model.solver, hexapod.model
     edge = solver.solve_pose(
         {
@@ -265,7 +261,6 @@ def test_bad_step_repeats_the_last_command(hexapod, monkeypatch, fault):
 
 
 def test_closure_is_enforced_only_after_the_commands_arrive(hexapod):
-    """The loop is enforced once the commands have closed it as well."""
     start(hexapod)
     hexapod.ticks(60)
     closures = hexapod.motion.closures
@@ -356,7 +351,6 @@ def test_robot_parked_just_outside_a_limit_moves_inwards_only(parked, robot, joi
 
 @pytest.mark.parametrize('values', [{'limit_tolerance': 1e-3}, {'solver__start_outside': 'clamp'}])
 def test_robot_parked_farther_outside_than_the_tolerance_is_not_moved(parked, values):
-    """The note says which joint, and names the parameter."""
     made, commands, _ = parked('arm6', 'j2', 2e-3, -0.01, goals__tip__link='tool_link', **values)
     assert len(commands) == 0
     assert 'joint j2 is measured at' in made.motion.hardware.note

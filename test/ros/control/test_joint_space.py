@@ -9,33 +9,28 @@ JOINTS = ('ankle_pitch', 'ankle_roll')
 
 @pytest.fixture
 def ankle(moving):
-    """Provide an ankle that follows its measured motors."""
     return moving(
         'ankle', state_source='actuated', actuated_joints=MOTORS, transmission__joints=JOINTS
     )
 
 
 def measure(robot, stamp, position, velocity=None, effort=None):
-    """Have the motors measured, and return the report of the answer."""
     parts = [dict(zip(MOTORS, part or (), strict=False)) for part in (velocity, effort)]
     robot.measured.update(MOTORS, position, stamp, *parts)
     return robot.motion.answer(robot.tracker, MOTORS, robot.settings, stamp, robot.now)
 
 
 def part(robot, names, values):
-    """Return the values of some joints."""
     return np.array([robot.value(name, values) for name in names])
 
 
 def test_velocity_is_a_difference_if_one_motor_has_none(ankle):
-    """Also after messages in which both had one."""
     measure(ankle, 100.0, [0.2, 0.1], [9.0, 9.0])
     report = measure(ankle, 100.5, [0.25, 0.1], [9.0])
     assert part(ankle, MOTORS, report.velocity) == pytest.approx([0.1, 0.0], abs=1e-9)
 
 
 def test_ticks_report_measured_efforts(moving):
-    """The state source is the solution; stale measurements count no more."""
     robot = moving(
         'ankle', actuated_joints=MOTORS, transmission__joints=JOINTS, joint_state_timeout=0.5
     )
@@ -46,7 +41,6 @@ def test_ticks_report_measured_efforts(moving):
 
 
 def test_joint_space_that_motors_do_not_determine_is_reported(moving):
-    """The robot works; the note gives the reason."""
     robot = moving(
         'ankle',
         actuated_joints=MOTORS,

@@ -22,7 +22,6 @@ SECONDS = 6.0
 
 
 def late_by_up_to_five_periods(random):
-    """Yield the intervals of ticks that are each late by a random time."""
     while True:
         yield PERIOD * (1.0 + 5.0 * random.random())
 
@@ -53,7 +52,6 @@ class Drives:
         return self.commands[first:]
 
     def run(self, send):
-        """Send again and again; tick and move the motors for a time."""
         for n, interval in enumerate(self.intervals):
             self.at = self.at + interval * self.velocity
             self.seconds += interval
@@ -156,7 +154,6 @@ def test_joints_move_as_far_as_asked_and_no_command_is_too_fast(moving, name, in
 
 
 def test_two_arms_move_a_box_by_its_twist(moving, intervals):
-    """Fourteen motors share the motion; the box stays on its line."""
     robot = moving(
         'two_arms_one_box',
         goal_names=('box',),

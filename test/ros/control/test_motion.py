@@ -6,7 +6,6 @@ import pytest
 
 @pytest.fixture
 def fivebar(moving):
-    """Provide the five-bar with a goal for its tool."""
     return moving(
         'fivebar', goal_names=('tool',), goals__tool__link='tool_link', goals__tool__dof='X Y'
     )
@@ -35,7 +34,6 @@ def test_saved_rest_pose_is_dropped_for_another_robot(fivebar, moving):
 
 @pytest.mark.parametrize('source', ['solution', 'measured', 'actuated'])
 def test_clock_jump_back_keeps_velocities_finite_and_input_fresh(fivebar, source):
-    """Nothing is stale at once, and all input is stale after its timeout."""
     fivebar.configure(state_source=source, goal_timeout=0.5, joint_state_timeout=0.5)
     fivebar.goal('tool', (0.01, 0.0, 0.0))
     fivebar.measure(left_shoulder=0.05, right_shoulder=-0.05)
@@ -54,7 +52,6 @@ def test_clock_jump_back_keeps_velocities_finite_and_input_fresh(fivebar, source
 
 
 def test_stop_is_silent_until_the_robot_is_measured(fivebar):
-    """With on_stale stop nothing is published before the first joint state."""
     fivebar.configure(state_source='measured', on_stale='stop')
     fivebar.goal('tool', (0.01, 0.0, 0.0))
     report, _ = fivebar.tick()
@@ -65,7 +62,6 @@ def test_stop_is_silent_until_the_robot_is_measured(fivebar):
 
 
 def test_the_first_tick_after_a_jump_back_is_at_rest(fivebar):
-    """A difference over a negative time is not a velocity."""
     fivebar.goal('tool', (0.01, 0.0, 0.0))
     fivebar.tick()
     fivebar.goal('tool', (-0.01, 0.0, 0.0))

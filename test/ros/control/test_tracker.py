@@ -26,7 +26,6 @@ class SolverDouble:
         self.asked = []
 
     def drive(self, values, q0, steps):
-        """Say that it went where it was told to go."""
         self.wanted = dict(values)
         closed = {name: Data(position=0.0, orientation=0.0) for name in CLOSED}
         return Data(
@@ -63,7 +62,6 @@ def solver():
 
 @pytest.fixture
 def tracker(solver):
-    """Provide a tracker of a model with that solver."""
     return Tracker(model(solver))
 
 
@@ -72,7 +70,6 @@ def tick(tracker, now, start=None, **values):
 
 
 def test_measured_start_is_clipped_to_limits_if_asked(tracker, solver):
-    """A sensor value may exceed a limit; the start of a solve does not."""
     tick(tracker, 1.0, np.array([3.0, 0.4]), **{'solver.start_outside': 'clamp'})
     assert solver.asked[-1][1].tolist() == [1.0, 0.4]
 
@@ -104,7 +101,6 @@ def test_joint_window_grows_with_the_elapsed_time(tracker, solver):
     ],
 )
 def test_bad_solution_is_rejected_and_the_last_one_held(tracker, solver, answer, errors, words):
-    """The report contains the reason; the next good solution is published."""
     good = np.array([0.3, 0.3])
     solver.answer = good
     tick(tracker, 1.0)
@@ -120,14 +116,12 @@ def test_bad_solution_is_rejected_and_the_last_one_held(tracker, solver, answer,
 
 
 def test_loosened_thresholds_loosen_the_check(tracker, solver):
-    """Larger thresholds of the solver also apply to the check."""
     solver.errors = {'pin': Data(position=1e-4, orientation=0.0)}
     assert tick(tracker, 1.0).held
     assert not tick(tracker, 2.0, **{'solver.translation_converge_threshold': 1e-3}).held
 
 
 def test_model_with_the_same_joints_keeps_the_configuration(tracker, solver):
-    """The present configuration is kept within the new limits."""
     solver.answer = np.array([0.3, 0.9])
     tick(tracker, 1.0)
     other = model(SolverDouble(), text='two')
@@ -147,7 +141,6 @@ def test_other_robot_starts_at_its_description(tracker, solver):
 
 
 def test_same_robot_with_other_goals_holds_its_configuration(tracker, solver):
-    """A pause during the change of goals moves nothing."""
     solver.answer = np.array([0.3, 0.3])
     tick(tracker, 1.0)
     tracker.replace_model(model(SolverDouble()))
@@ -159,7 +152,6 @@ MOVED = {'hand': ((0.1, 0.2, 0.4), (0.0, 0.0, 0.0, 1.0))}
 
 
 def settle(tracker, settings):
-    """Tick until the answer to the standing goal has come twice."""
     for now in (1.0, 2.0):
         tracker.tick(STANDING, None, settings, now)
 
@@ -180,7 +172,6 @@ def test_unchanged_goal_is_not_solved_again(tracker, solver):
 
 
 def test_converged_goal_without_joint_targets_is_not_solved_again(tracker, solver):
-    """Without targets and rest pose the first converged solution is final."""
     solver.has_preferences, solver.answer = False, np.array([0.5, 0.0])
     settings = Settings.from_values({})
     found = [tracker.tick(STANDING, None, settings, now) for now in (1.0, 2.0, 3.0)]
@@ -206,7 +197,6 @@ def test_converged_goal_without_joint_targets_is_not_solved_again(tracker, solve
     ids=['limits', 'weights', 'jump', 'model'],
 )
 def test_every_change_of_the_model_is_solved_again(tracker, solver, happen):
-    """The tracker detects every change that the solver detects."""
     settings = Settings.from_values({})
     settle(tracker, settings)
     happen(tracker)
@@ -226,7 +216,6 @@ def test_changed_input_is_solved_again(tracker, solver):
 
 
 def test_rejected_or_unconverged_solution_is_tried_again(tracker, solver):
-    """Such a solution is not reused."""
     settings = Settings.from_values({})
     solver.answer = tracker.q
     solver.errors = {'pin': Data(position=1e-3, orientation=0.0)}

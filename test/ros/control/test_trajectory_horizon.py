@@ -73,7 +73,6 @@ def test_with_a_horizon_every_controller_is_smooth(moving, horizon):
 
 
 def test_a_horizon_ends_at_rest_within_limits(moving):
-    """Times increase, the last velocity is 0, and the distance is short."""
     for message in messages(moving, 1.0, output__horizon=0.1):
         _, wanted, last = message.points
         times = [point.time_from_start.nanosec for point in message.points]
@@ -107,7 +106,6 @@ def test_horizon_bridges_a_lost_message(moving):
 
 @pytest.mark.parametrize('robot', ['hexapod', 'delta'])
 def test_the_end_of_the_horizon_closes_the_loops(moving, robot, monkeypatch):
-    """The robot comes to rest in a configuration with closed loops."""
     from ik_node.ros.control.hardware_output import HardwareOutput
 
     rests = []

@@ -14,17 +14,14 @@ def hexapod(moving):
 
 
 def send(robot, linear=(0.0, 0.0, 0.0), angular=(0.0, 0.0, 0.0)):
-    """Send a twist of the platform now."""
     robot.goals.put_twist('platform', Twist(np.array(linear), np.array(angular)), robot.now)
 
 
 def place(robot, q=None):
-    """Return where the platform is."""
     return robot.model.reached('platform', robot.tracker.q if q is None else q)
 
 
 def test_goal_moves_with_its_twist_and_halts_when_it_is_stale(hexapod):
-    """Without goal_timeout a twist is stale after half a second."""
     begin = place(hexapod)
     send(hexapod, (0.01, 0.0, -0.004), (0.0, 0.0, 0.1))
     hexapod.ticks(41)
@@ -40,7 +37,6 @@ def test_goal_moves_with_its_twist_and_halts_when_it_is_stale(hexapod):
 
 
 def test_pose_ends_the_twist(hexapod):
-    """The goal does not move on from the pose."""
     send(hexapod, (0.01, 0.0, 0.0))
     hexapod.ticks(10)
     wanted = hexapod.goal('platform', (0.0, 0.002, 0.0))
@@ -60,7 +56,6 @@ def test_goal_does_not_run_ahead_of_the_robot(hexapod):
 
 
 def test_twist_never_moves_goal_beyond_the_limit_of_the_solver(hexapod):
-    """The platform cannot follow the fastest twist, and the node says so."""
     begin = place(hexapod)
     hexapod.configure(rate=0.5, goal_timeout=100.0)
     send(hexapod, (LARGEST, 0.0, -LARGEST), (LARGEST, 0.0, 0.0))
@@ -74,7 +69,6 @@ def test_twist_never_moves_goal_beyond_the_limit_of_the_solver(hexapod):
 
 
 def test_commands_of_a_twist_begin_at_the_measured_configuration(moving):
-    """The pose of the description is not approached."""
     robot = moving(
         'hexapod',
         goal_names=('platform',),
@@ -118,7 +112,6 @@ ARM = np.array([0.2, 0.3, 0.5, 0.1, 0.6, 0.0])
 
 @pytest.fixture
 def arm(moving):
-    """Provide the six-axis arm away from its singularities, its hand a goal."""
     robot = moving('arm6', goal_names=('hand',), goals__hand__link='tool_link', goal_timeout=100.0)
     robot.tracker.jump(ARM)
     robot.tick()
@@ -126,7 +119,6 @@ def arm(moving):
 
 
 def hand(robot, q=None):
-    """Return where the hand is."""
     return robot.model.reached('hand', robot.tracker.q if q is None else q)
 
 
@@ -159,7 +151,6 @@ def test_hand_keeps_to_its_line_and_halts_where_the_arm_cannot_follow(arm, direc
 
 
 def test_turn_halts_at_a_limit_without_moving_the_hand(arm):
-    """The hand turns about its axis, and its origin stays."""
     begin = hand(arm)
     arm.goals.put_twist('hand', Twist(np.zeros(3), np.array([0.0, 1.0, 0.0])), arm.now)
     report, _ = arm.ticks(800)
@@ -192,7 +183,6 @@ def test_all_joints_are_slower_alike_at_velocity_limits(arm, outputs):
 
 
 def test_goals_of_other_chains_move_on(moving):
-    """One of two arms halts; goals of one chain halt together."""
     two = """<robot name="two"><link name="base"/>""" + ''.join(
         f"""<link name="{side}"/><joint name="{side}_x" type="prismatic"><parent link="base"/>
           <child link="{side}"/><axis xyz="1 0 0"/>

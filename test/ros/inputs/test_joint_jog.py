@@ -41,7 +41,6 @@ def jog(monkeypatch, moving):
 
 
 def test_jog_is_a_command_of_velocities(jog):
-    """It goes the way of joint_command."""
     inputs, take = jog
     take(JointJog(joint_names=['left_elbow'], velocities=[0.3]))
     assert inputs.commands.command.velocities == {'left_elbow': 0.3}
@@ -49,7 +48,6 @@ def test_jog_is_a_command_of_velocities(jog):
 
 
 def test_displacements_are_refused(jog):
-    """A command in force stays."""
     inputs, take = jog
     take(JointJog(joint_names=['left_elbow'], velocities=[0.3]))
     take(JointJog(joint_names=['left_elbow'], displacements=[0.1]))
@@ -58,7 +56,6 @@ def test_displacements_are_refused(jog):
 
 
 def test_jog_of_another_joint_is_refused(jog):
-    """It is counted under its own topic."""
     inputs, take = jog
     take(JointJog(joint_names=['left_shoulder'], velocities=[0.3]))
     take(JointJog(joint_names=['left_elbow'], velocities=[float('inf')]))

@@ -43,7 +43,6 @@ def rows_of(node, *seconds):
 
 
 def test_two_publishers_of_a_joint_are_named_by_numbers_that_fall():
-    """Zeros between the driver's values, of a joint that both publish."""
     node = _Node('driver', 'joint_state_publisher')
     seconds = [[(900 + 2 * s, 'a b'), (s, 'b'), (901 + 2 * s, 'a b')] for s in range(4)]
     rows = rows_of(node, *seconds)
@@ -53,7 +52,6 @@ def test_two_publishers_of_a_joint_are_named_by_numbers_that_fall():
 
 
 def test_three_publishers_are_all_named():
-    """Numbers do not tell which two of them publish the joint."""
     node = _Node('gripper', 'driver', 'zeros')
     rows = rows_of(node, *[[(s, 'a'), (s, 'a'), (s, 'b')] for s in range(3)])
     assert 'several of /driver, /gripper, /zeros publish a.' in rows[-1].message
@@ -69,7 +67,6 @@ def test_three_publishers_are_all_named():
     ],
 )
 def test_one_publisher_of_each_joint_gives_no_row(seconds):
-    """Also with messages lost, and after a restart."""
     node = _Node('driver', 'gripper')
     assert rows_of(node, *seconds) == [None] * len(seconds)
     assert not node.log

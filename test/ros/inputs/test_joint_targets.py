@@ -13,12 +13,10 @@ ARM = """<robot name="arm"><link name="a"/><link name="b"/><link name="c"/>
 
 @pytest.fixture
 def robot():
-    """Provide an arm of a hinge and a ball joint."""
     return load_robot(ARM)
 
 
 def targets(robot):
-    """Return the targets that are set."""
     return {
         joint.name: [joint.get_target_value(dof) for dof in joint.dof]
         for joint in robot.joint_order
@@ -27,7 +25,6 @@ def targets(robot):
 
 
 def rests(robot):
-    """Return the rest pose that is set."""
     return {
         joint.name: [joint.get_rest_pose_value(dof) for dof in joint.dof]
         for joint in robot.joint_order

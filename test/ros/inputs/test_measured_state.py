@@ -4,7 +4,6 @@ from ik_node.ros.inputs.joint_inputs import MeasuredState
 
 
 def test_values_of_another_robot_are_dropped():
-    """Their times are dropped as well."""
     measured = MeasuredState()
     measured.update(['a', 'b'], [1.0, 2.0], 1.0)
     measured.set_joint_names(['b'])

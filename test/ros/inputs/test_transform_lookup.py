@@ -37,7 +37,6 @@ class Buffer:
         self.known.setdefault((target, source), []).append((time, known))
 
     def lookup_transform(self, target, source, time):
-        """Return the latest, or that of a time between the first and the last."""
         if (target, source) not in self.known:
             raise TransformError(f'{source} does not exist')
         history = self.known[target, source]
@@ -66,7 +65,6 @@ class Listener:
 
 @pytest.fixture
 def tf2(monkeypatch):
-    """Provide a stand-in for tf2_ros, and a clock; return both."""
     Buffer.made, Listener.count = [], 0
     module = Data(Buffer=Buffer, TransformListener=Listener, TransformException=TransformError)
     monkeypatch.setitem(sys.modules, 'tf2_ros', module)
@@ -76,7 +74,6 @@ def tf2(monkeypatch):
 
 
 def test_lookup_returns_the_pose_of_a_frame(tf2):
-    """It subscribes to /tf once, with the first lookup."""
     lookup = TransformLookup(object())
     assert not Buffer.made
     with pytest.raises(LookupError, match="no transform from 'base': camera does not exist"):
@@ -89,7 +86,6 @@ def test_lookup_returns_the_pose_of_a_frame(tf2):
 
 
 def test_lookup_without_tf2_names_the_missing_package(monkeypatch):
-    """A goal does not wait for it."""
     monkeypatch.setitem(sys.modules, 'tf2_ros', None)
     lookup = TransformLookup(object())
     with pytest.raises(LookupError, match='tf2_ros is not installed'):
@@ -99,7 +95,6 @@ def test_lookup_without_tf2_names_the_missing_package(monkeypatch):
 
 
 def test_clock_jump_back_clears_the_transforms(tf2):
-    """Transforms of a future time are dropped and received again."""
     lookup = TransformLookup(object())
     with pytest.raises(LookupError):
         lookup.pose('base', 'camera')
@@ -128,7 +123,6 @@ def inputs(tf2, moving):
 
 
 def goal(x, frame='camera', time=0.0):
-    """Return a pose in a frame at a time; 0 stands for now."""
     message = PoseStamped()
     message.header.stamp = Time(nanoseconds=round(1e9 * time)).to_msg()
     message.header.frame_id = frame
@@ -164,7 +158,6 @@ def test_a_goal_whose_frame_never_comes_is_refused(tf2, inputs):
 
 
 def test_the_last_goal_wins_over_one_that_waits(tf2, inputs):
-    """A goal that still waits is dropped, also by a reset."""
     inputs.goal_inputs.take_goal('tool', goal(0.25))
     inputs.goal_inputs.take_goal('tool', goal(0.1, ''))
     Buffer.made[0].put('base_link', 'camera', 0.5)
@@ -188,13 +181,11 @@ def heard(inputs, *history):
 
 
 def x_of(inputs):
-    """Return where the goal is asked for, None without one."""
     pose = inputs.goals.poses().get('tool')
     return None if pose is None else pose[0][0]
 
 
 def test_goal_is_transformed_at_its_stamp(tf2, inputs):
-    """The camera frame has moved since the stamp of the goal."""
     heard(inputs, (0.5, 50.0), (0.7, 51.0), (0.9, 52.0))
     inputs.goal_inputs.take_goal('tool', goal(0.25, time=51.0))
     assert x_of(inputs) == pytest.approx(0.7 - 0.25)
@@ -219,7 +210,6 @@ def test_a_goal_waits_for_the_transform_of_its_stamp(tf2, inputs):
 
 
 def test_goal_of_a_future_time_is_refused(tf2, inputs):
-    """It is refused after a second."""
     heard(inputs, (0.5, 50.0), (0.6, 51.0))
     inputs.goal_inputs.take_goal('tool', goal(0.25, time=99.0))
     tf2.now += 0.9
@@ -232,7 +222,6 @@ def test_goal_of_a_future_time_is_refused(tf2, inputs):
 
 
 def test_goal_of_a_forgotten_time_is_refused(tf2, inputs):
-    """The transform buffer does not reach back to its stamp."""
     heard(inputs, (0.5, 50.0), (0.6, 51.0))
     tf2.now += 5.0
     inputs.goal_inputs.take_goal('tool', goal(0.25, time=20.0))
@@ -261,7 +250,6 @@ def test_a_goal_is_as_old_as_its_transform(tf2, inputs):
 
 
 def test_goal_with_an_old_stamp_is_stale(tf2, inputs):
-    """Its stamp counts in every frame; a static transform has no age."""
     now = inputs.now()
     heard(inputs).put('base_link', 'camera', 0.5)
     for frame in ('camera', 'base_link', ''):
@@ -297,7 +285,6 @@ def test_idle_lookup_unsubscribes_from_tf(tf2, inputs):
     ('base_frame', 'frame_prefix'), [('', 'left/'), ('left/base_link', ''), ('tool_link', 'left/')]
 )
 def test_prefixed_frames_are_looked_up_with_the_prefix(tf2, inputs, base_frame, frame_prefix):
-    """Two equal robots have frames with different prefixes."""
     inputs.goal_inputs.set_goals(['tool'], base_frame, frame_prefix)
     for frame in ('left/base_link', '/left/base_link', 'base_link'):
         inputs.goal_inputs.take_goal('tool', goal(0.25, frame))

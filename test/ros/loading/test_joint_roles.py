@@ -13,12 +13,10 @@ BALL = """<robot name="ball"><link name="a"/><link name="b"/><link name="c"/>
 
 
 def roles(robot, **names):
-    """Return the roles under these settings."""
     return JointRoles.of(robot, JointSettings(**names))
 
 
 def with_control(text, *names):
-    """Return a description whose ros2_control commands these joints."""
     joints = ''.join(
         f'<joint name="{name}"><command_interface name="position"/></joint>' for name in names
     )
@@ -26,7 +24,6 @@ def with_control(text, *names):
 
 
 def test_transmissions_define_actuated_joints(urdf):
-    """The description of the five-bar names its motors."""
     found = roles(load_robot(urdf('fivebar')))
     assert found.actuated == ('left_shoulder', 'right_shoulder')
     assert found.outputs == found.actuated
@@ -34,13 +31,11 @@ def test_transmissions_define_actuated_joints(urdf):
 
 
 def test_ros2_control_defines_actuated_joints():
-    """Command interfaces define motors; a coupled joint has none."""
     robot = load_robot(with_control(FOURBAR, 'drive', 'shake'))
     assert roles(robot).actuated == ('drive',)
 
 
 def test_closures_file_defines_actuated_joints(urdf):
-    """It takes precedence over the description."""
     closures = """
 actuated: [right_shoulder]
 closures:
@@ -56,14 +51,12 @@ def test_all_independent_joints_are_actuated_by_default():
 
 
 def test_a_floating_base_has_no_motor(urdf):
-    """Its six values are not actuated."""
     text = urdf('fivebar').split('<!-- the motors -->')[0] + '</robot>'
     found = roles(load_robot(text, root='floating')).actuated
     assert found == ('left_shoulder', 'left_elbow', 'right_shoulder', 'right_elbow')
 
 
 def test_parameters_take_precedence(urdf):
-    """Joints have the order of the parameter; outputs may differ."""
     found = roles(
         load_robot(urdf('hexapod')), actuated=('leg1', 'leg0'), outputs=('leg5',), locked=('leg2',)
     )
@@ -71,7 +64,6 @@ def test_parameters_take_precedence(urdf):
 
 
 def test_joint_name_stands_for_all_of_its_values():
-    """Each value has a name as well."""
     robot = load_robot(BALL)
     found = roles(robot, locked=('ball',), outputs=('ball.EY', 'turn'))
     assert found.locked == {'ball.EX', 'ball.EY', 'ball.EZ'}
@@ -79,7 +71,6 @@ def test_joint_name_stands_for_all_of_its_values():
 
 
 def test_unknown_coupled_and_repeated_joints_are_refused():
-    """The error names the parameter and what is allowed."""
     for settings, words in [
         ({'locked': ('nose',)}, "locked_joints: 'nose'.*no movable joint.*known: .*drive"),
         ({'actuated': ('nose',)}, "actuated_joints: 'nose'"),
@@ -93,7 +84,6 @@ def test_unknown_coupled_and_repeated_joints_are_refused():
 
 
 def test_targets_for_missing_joints_are_refused_or_reported():
-    """Setting them is refused; a robot that comes later uses the others."""
     robot = load_robot(FOURBAR)
     settings = JointSettings(rest_pose={'nose': 1.0, 'drive': 0.5}, targets={'drive': 0.1})
     assert roles(robot, rest_pose=settings.rest_pose).actuated == roles(robot).actuated

@@ -10,7 +10,6 @@ import pytest
 
 
 def request(text, closures='', **goal):
-    """Return a request with one goal, if it is given."""
     values = {f'goals.tool.{name}': value for name, value in goal.items()}
     settings = Settings.from_values({'goal_names': ('tool',), **values})
     return ModelRequest(text, closures, settings.active_goals, settings.options)
@@ -31,7 +30,6 @@ def test_model_has_goals_and_closed_loops(urdf):
 
 
 def test_goal_of_weight_zero_is_accepted(urdf):
-    """The goal exists and may get a weight later."""
     model = load_model(request(urdf('fivebar'), link='tool_link', weight=0.0))
     assert not model.request.goals[0].takes_part
     position = model.reached('tool', model.q_start)[:3, 3]
@@ -39,7 +37,6 @@ def test_goal_of_weight_zero_is_accepted(urdf):
 
 
 def test_bad_description_is_refused():
-    """A path, an incomplete text and a robot that cannot move are refused."""
     for text, kind, words in [
         ('', DescriptionError, 'begins with <'),
         ('/etc/hostname', DescriptionError, 'begins with <'),
@@ -53,7 +50,6 @@ def test_bad_description_is_refused():
 
 
 def test_robot_with_open_loops_is_refused(urdf):
-    """The error names the loop and how far it is open."""
     closures = """
 closures:
   - name: far
@@ -66,14 +62,12 @@ closures:
 
 
 def test_closure_with_missing_link_is_refused(urdf):
-    """The error names the link."""
     closures = 'closures: [{name: c, frame_a: {link: nose}, frame_b: {link: base_link}}]'
     with pytest.raises(IkError, match='nose'):
         load_model(request(urdf('fivebar'), closures))
 
 
 def test_closures_with_equal_topic_names_are_refused(urdf):
-    """Names of closures become parts of topic names."""
     text = (
         urdf('hexapod').replace('"leg0_ball"', '"leg-ball"').replace('"leg1_ball"', '"leg ball"')
     )
@@ -82,7 +76,6 @@ def test_closures_with_equal_topic_names_are_refused(urdf):
 
 
 def joint_request(text, **values):
-    """Return a request without goals under these parameters."""
     return ModelRequest.of(text, Settings.from_values(values))
 
 

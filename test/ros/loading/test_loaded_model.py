@@ -24,19 +24,16 @@ def off_plane(urdf, height):
 
 
 def test_closed_loop_has_the_tolerance_of_the_node(urdf):
-    """It is `LOOP_TOLERANCE`."""
     assert loop_limits(off_plane(urdf, 0.0)) == {'pin': 1e-6}
 
 
 def test_loop_open_by_rounding_has_a_larger_limit(urdf):
-    """A note reports it."""
     robot = off_plane(urdf, 2e-5)
     assert loop_limits(robot)['pin'] == pytest.approx(8.1e-5, rel=1e-3)
     assert any("'pin' stays 2e-05 open" in note for note in robot.notes)
 
 
 def test_tolerance_of_the_annotation_counts(urdf):
-    """A residual within it counts as closed."""
     robot = off_plane(urdf, 2e-5)
     robot.closures['pin'].tolerance = 1e-4
     assert loop_limits(robot) == {'pin': 1e-4}
@@ -44,13 +41,11 @@ def test_tolerance_of_the_annotation_counts(urdf):
 
 
 def test_loop_open_by_centimetres_is_refused(urdf):
-    """The error names the loop."""
     with pytest.raises(TopologyError, match=r"'pin' stays 0\.02 open"):
         loop_limits(off_plane(urdf, 2e-2))
 
 
 def test_a_robot_with_rounded_loops_ticks(shared):
-    """The loop_joint elements of the AgiBot leave 28 micrometres open."""
     text = (shared / 'models/agibot_g1_omnipicker/G1_omnipicker.urdf').read_text()
     settings = Settings.from_values({'goal_names': ('',)})
     model = load_model(ModelRequest(text, '', settings.active_goals, settings.options))
@@ -61,7 +56,6 @@ def test_a_robot_with_rounded_loops_ticks(shared):
 
 
 def test_robot_with_loop_and_sum_of_joints_is_loaded(urdf):
-    """The row of the sum has the tolerance of the node, too."""
     tool = urdf('fivebar').replace(
         '</robot>',
         '<link name="dial"/><joint name="dial" type="continuous"><parent link="base_link"/>'
@@ -79,7 +73,6 @@ def robot(urdf):
 
 @pytest.fixture
 def counted(monkeypatch):
-    """Provide a list that grows with each count."""
     calls, count = [], loaded_model.mobility_of
     monkeypatch.setattr(
         loaded_model, 'mobility_of', lambda *words: calls.append(words) or count(*words)
@@ -88,7 +81,6 @@ def counted(monkeypatch):
 
 
 def test_each_set_of_closures_is_counted_once(robot, counted):
-    """The configuration does not matter afterwards."""
     count = MobilityCount(robot, Solver(robot))
     for closed, expected in ((True, 2), (False, 4), (True, 2), (False, 4)):
         robot.closures['pin'].enabled = closed
@@ -102,7 +94,6 @@ def test_each_set_of_closures_is_counted_once(robot, counted):
 
 
 def test_refresh_counts_in_the_background(robot, counted):
-    """The last number is valid until the new one is known."""
     count = MobilityCount(robot, Solver(robot))
     count.at(robot.q)
     robot.closures['pin'].enabled = False
@@ -119,7 +110,6 @@ def test_refresh_counts_in_the_background(robot, counted):
 
 
 def test_count_during_a_change_is_not_kept(robot, monkeypatch):
-    """A closure that is closed during the count makes its result invalid."""
     count, closure = MobilityCount(robot, Solver(robot)), robot.closures['pin']
     counting = loaded_model.mobility_of
 
@@ -152,24 +142,20 @@ def test_meshes_become_urls(tmp_path):
 
 
 def test_package_urls_are_unchanged():
-    """The viewer may run on a machine that has the package."""
     assert [each.file for each in link_visuals(load_robot(URDF))] == ['package://elsewhere/a.stl']
 
 
 @pytest.mark.parametrize('text', ['', '/a/b.yaml', 'closures: []'])
 def test_text_without_package_scheme_is_unchanged(text):
-    """Paths and YAML are returned unchanged."""
     assert path_of_url('closures', text) == text
 
 
 def test_unknown_package_is_named():
-    """The error names the package."""
     with pytest.raises(OptionError, match='no_such_package_here'):
         path_of_url('closures', 'package://no_such_package_here/a.yaml')
 
 
 def test_known_package_gives_its_share_folder(tmp_path, monkeypatch):
-    """The folder comes from the ament index."""
     pytest.importorskip('ament_index_python')
     index = tmp_path / 'share' / 'ament_index' / 'resource_index' / 'packages'
     index.mkdir(parents=True)

@@ -43,7 +43,6 @@ def supply(builder):
 
 
 def settings(link='tip', **more):
-    """Return settings with one goal."""
     return Settings.from_values({'goal_names': ('a',), 'goals.a.link': link, **more})
 
 
@@ -54,14 +53,12 @@ def outcome(supply):
 
 
 def taken(supply):
-    """Return the model that is ready, None if there is none."""
     models = []
     supply.take(models.append)
     return models[0] if models else None
 
 
 def test_a_defect_does_not_end_the_thread(supply):
-    """Any other exception is reported like a refusal."""
     supply.describe('broken', settings())
     assert outcome(supply) is None
     assert 'internal error' in supply.refused
@@ -69,7 +66,6 @@ def test_a_defect_does_not_end_the_thread(supply):
 
 
 def test_a_refused_description_is_tried_again(supply, builder):
-    """Its cause may have been corrected elsewhere."""
     for _ in range(2):
         assert supply.describe('bad', settings())
         outcome(supply)
@@ -78,7 +74,6 @@ def test_a_refused_description_is_tried_again(supply, builder):
 
 
 def test_only_the_last_waiting_description_is_built(supply, builder):
-    """Descriptions that arrive during a build replace each other."""
     supply.describe('slow', settings())
     for number in range(5):
         supply.describe(f'good {number}', settings())
@@ -101,7 +96,6 @@ def test_other_goals_are_built_for_the_accepted_robot(supply, builder):
 
 
 def test_changed_weights_build_no_model(supply, builder):
-    """Settings that do not change the solver do not build a new one."""
     supply.describe('good', settings())
     outcome(supply)
     supply.apply(settings(**{'goals.a.weight': 3.0}))
@@ -110,7 +104,6 @@ def test_changed_weights_build_no_model(supply, builder):
 
 
 def test_new_goals_retry_the_first_description(supply):
-    """Without a robot, other goals try the refused description again."""
     supply.describe('bad', settings())
     outcome(supply)
     supply.apply(settings(link='other'))
@@ -120,7 +113,6 @@ def test_new_goals_retry_the_first_description(supply):
 
 @pytest.mark.parametrize('error', [DescriptionError('no nose'), RuntimeError('no nose')])
 def test_a_model_that_cannot_be_adopted_is_refused(supply, error):
-    """New goals are then built for the model before it."""
     supply.describe('good', settings())
     assert outcome(supply) is not None
     supply.describe('other', settings())
@@ -153,7 +145,6 @@ def test_new_joint_names_retry_the_first_description(supply, builder):
 
 
 def test_changed_root_builds_another_robot(supply, builder):
-    """It is built at once, from the same text and closures."""
     supply.describe('good', settings(closures='x'))
     first = outcome(supply).request
     supply.apply(settings(root='floating', closures='y'))

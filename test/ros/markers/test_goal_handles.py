@@ -13,13 +13,11 @@ MOVE, TURN = InteractiveMarkerControl.MOVE_AXIS, InteractiveMarkerControl.ROTATE
 
 
 def goal(dof='X Y Z EX EY EZ', axes='world'):
-    """Return the settings of a goal."""
     values = {'goal_names': ('hand',), 'goals.hand.dof': dof, 'goals.hand.axes': axes}
     return Settings.from_values(values).goals[0]
 
 
 def controls(marker):
-    """Return mode and axis of each control."""
     found = []
     for control in marker.controls:
         quat = control.orientation
@@ -29,7 +27,6 @@ def controls(marker):
 
 
 def test_a_whole_pose_has_six_controls():
-    """It has an arrow and a ring along each of x, y and z."""
     marker = goal_marker(goal(), 'base', POSE, 0.25)
     axes = [tuple(row) for row in np.eye(3).tolist()]
     assert controls(marker) == [(kind, axis) for kind in (MOVE, TURN) for axis in axes]
@@ -48,13 +45,11 @@ def test_a_whole_pose_has_six_controls():
     ],
 )
 def test_free_axes_have_no_control(dof, expected):
-    """Unconstrained axes cannot be dragged."""
     assert controls(goal_marker(goal(dof), 'base', POSE, 0.25)) == expected
 
 
 @pytest.mark.parametrize('axes', ['world', 'goal', 'link'])
 def test_controls_turn_with_the_marker_unless_axes_are_world(axes):
-    """Axes of the root frame stay fixed."""
     modes = {
         control.orientation_mode
         for control in goal_marker(goal(axes=axes), '', POSE, 1.0).controls
@@ -64,7 +59,6 @@ def test_controls_turn_with_the_marker_unless_axes_are_world(axes):
 
 
 def test_a_goal_without_pose_is_where_its_link_is():
-    """The user can drag it from there."""
     position, quat = marker_pose(goal(), None, REACHED)
     assert np.allclose(pose_matrix(position, quat), REACHED)
 
@@ -82,7 +76,6 @@ def test_marker_has_the_pose_of_its_goal():
 
 
 def test_only_pose_feedback_becomes_a_goal():
-    """The pose keeps its frame, its stamp becomes 0; clicks have no effect."""
     feedback = InteractiveMarkerFeedback(event_type=InteractiveMarkerFeedback.POSE_UPDATE)
     feedback.header.frame_id, feedback.header.stamp.sec = 'table', 1234
     feedback.pose.position.x = 0.5

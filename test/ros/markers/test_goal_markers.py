@@ -49,7 +49,6 @@ class Server:
         self.ended = True
 
     def drag(self, name, x, event=InteractiveMarkerFeedback.POSE_UPDATE, w=1.0):
-        """Do what a client does."""
         marker, callback = self.shown[name]
         feedback = InteractiveMarkerFeedback(marker_name=name, event_type=event)
         feedback.header = marker.header
@@ -84,7 +83,6 @@ class Goals:
         return self.node.servers[-1]
 
     def update(self):
-        """Update once; return names and positions of what clients see."""
         values = {'goal_names': ('hand', 'foot'), 'goals.hand.dof': self.dof}
         model = Data(
             request=Data(goals=Settings.from_values(values).goals),
@@ -129,7 +127,6 @@ def test_markers_follow_their_goals(goals):
 
 @pytest.mark.parametrize('change', [{'dof': 'X'}, {'scale': 0.2}])
 def test_changed_axes_or_size_replace_the_marker(goals, change):
-    """The marker gets other controls."""
     goals.update()
     before = goals.server.shown['hand'][0]
     vars(goals).update(change)
@@ -141,7 +138,6 @@ def test_changed_axes_or_size_replace_the_marker(goals, change):
 
 
 def test_dragging_sends_the_goal(goals):
-    """It is accepted as on ~/goals/<name>, and the marker is not moved back."""
     goals.update()
     goals.server.drag('hand', 0.25)
     ((name, message),) = goals.taken
@@ -155,7 +151,6 @@ def test_dragging_sends_the_goal(goals):
 
 @pytest.mark.parametrize('w', [1.0, 0.0])
 def test_marker_of_a_refused_goal_returns(goals, w):
-    """It returns to its goal, also from an invalid pose."""
     goals.update()
     goals.server.drag('foot', 0.25, w=w)
     assert goals.update()['foot'] == (0.5, 1.0, 'base')
@@ -163,7 +158,6 @@ def test_marker_of_a_refused_goal_returns(goals, w):
 
 
 def test_feedback_for_a_removed_goal_is_ignored(goals):
-    """A client that does not know the removal yet moves nothing."""
     goals.update()
     _, callback = goals.server.shown['hand']
     goals.poses = {}
@@ -173,7 +167,6 @@ def test_feedback_for_a_removed_goal_is_ignored(goals):
 
 
 def test_markers_can_be_closed_and_opened_again(goals):
-    """Closing removes the topics, and has no effect if there are none."""
     goals.markers.close()
     goals.update()
     first = goals.server
@@ -185,7 +178,6 @@ def test_markers_can_be_closed_and_opened_again(goals):
 
 
 def test_missing_interactive_markers_is_logged_once(monkeypatch):
-    """One line names the missing package."""
     monkeypatch.setitem(sys.modules, 'interactive_markers', None)
     goals = Goals()
     for _ in range(3):

@@ -19,7 +19,6 @@ def shape(kind, name, at, *more):
 
 
 def scene(at):
-    """Return one shape of each way to move."""
     return [
         shape(Sphere, 'axes/a', at, 0.1, 12),
         shape(Segment, 'axes/b', at, 0.1 + at, 0.02),
@@ -43,20 +42,17 @@ class Sent:
         self.messages = []
 
     def send(self, shapes, frame='base', second=7):
-        """Send shapes; return the message as a viewer gets it."""
         message = self.book.message(shapes, frame, Time(sec=second, nanosec=8))
         self.messages.append(message)
         self.viewer.take(message)
         return message
 
     def shows(self, shapes):
-        """Tell whether the viewer has exactly these shapes."""
         found = sorted(map(plain, self.viewer.markers.values()))
         return found == sorted(plain(each) for one in shapes for each in markers_of(one))
 
 
 def plain(marker):
-    """Return what a marker looks like, without its name, as it arrives."""
     marker = deserialize_message(serialize_message(marker), Marker)
     colours = [str(colour) for colour in marker.colors]
     points = [str(point) for point in marker.points]
@@ -70,7 +66,6 @@ def sent():
 
 
 def test_first_message_has_all_markers(sent):
-    """They have frame and stamp, a namespace per layer, and different ids."""
     assert sent.book.is_empty
     others = sent.send(scene(1.0)).markers
     assert not sent.book.is_empty
@@ -83,7 +78,6 @@ def test_first_message_has_all_markers(sent):
 
 
 def test_removed_shape_is_deleted(sent):
-    """It has the same id when it comes back."""
     sent.send(scene(1.0))
     ids = {(marker.ns, marker.id) for marker in sent.viewer.of('links')}
     fewer = [each for each in scene(1.1) if each.layer != 'links']
@@ -98,7 +92,6 @@ def test_removed_shape_is_deleted(sent):
 
 
 def test_later_message_repeats_deletions(sent):
-    """A viewer that missed messages is correct after any later one."""
     slow = Viewer()
     slow.take(sent.send(scene(1.0)))
     fewer = [each for each in scene(1.1) if each.layer != 'links']
@@ -113,7 +106,6 @@ def test_later_message_repeats_deletions(sent):
 
 
 def test_changed_appearance_replaces_a_marker(sent):
-    """The colour, the text or the kind of shape changes under the same name."""
     sent.send(scene(1.0))
     sent.send(scene(1.0))
     shapes = scene(1.0)
@@ -127,7 +119,6 @@ def test_changed_appearance_replaces_a_marker(sent):
 
 
 def test_cleared_deletions_are_not_sent(sent):
-    """Present markers continue; a returning shape may have another id."""
     sent.send(scene(1.0))
     fewer = [each for each in scene(1.1) if each.layer != 'links']
     sent.send(fewer)
@@ -159,7 +150,6 @@ def test_many_new_markers_take_several_messages(sent):
 
 
 def test_empty_scene_deletes_all_markers(sent):
-    """Without layers the shown markers are deleted, and none is added."""
     sent.send(scene(1.0))
     sent.send([])
     assert sent.viewer.markers == {}

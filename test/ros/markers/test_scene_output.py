@@ -44,7 +44,6 @@ class Scene:
         self.closed += 1
 
     def ticks(self, count, period, q=0.0):
-        """Tick and return how often it was drawn."""
         before = len(self.drawn)
         settings = Settings.from_values(self.values).markers
         published = None if q is None else np.array([q])
@@ -62,14 +61,12 @@ def scene(monkeypatch):
 
 
 def test_missed_drawings_are_not_made_up(scene):
-    """After a pause of the ticks there is one message, not many."""
     scene.ticks(10, 0.01)
     assert scene.ticks(1, 5.0) == 1
     assert scene.ticks(9, 0.01) <= 1
 
 
 def test_late_layers_are_drawn_by_the_next_ticks(scene):
-    """Each tick draws at least one layer, all of them of one configuration."""
     scene.layers, scene.work = 5, 0.003
     scene.ticks(1, 0.01, 1.0)
     assert scene.sent == [1.0, 1.0]
@@ -84,7 +81,6 @@ def test_late_layers_are_drawn_by_the_next_ticks(scene):
 
 
 def test_last_published_configuration_is_drawn(scene):
-    """Before the first one nothing is drawn."""
     assert scene.ticks(20, 0.05, None) == 0
     scene.ticks(1, 0.05, 3.0)
     scene.ticks(10, 0.05, None)
@@ -94,7 +90,6 @@ def test_last_published_configuration_is_drawn(scene):
 
 
 def test_a_new_model_is_drawn_at_once(scene):
-    """It does not wait for the drawing rate."""
     scene.values['markers.rate'] = 0.1
     scene.ticks(1, 0.01)
     scene.model = Data()

@@ -42,7 +42,6 @@ SLACK = {'segment': 1e-3, 'disc': 0.011, 'ring': 0.012, 'triad': 0.006}
 
 @pytest.mark.parametrize('name', SHAPES)
 def test_marker_has_the_bounds_of_its_shape(name):
-    """The bounds in the root frame equal those of the shape's triangles."""
     shape = SHAPES[name]
     markers = markers_of(shape)
     if name == 'text':
@@ -56,7 +55,6 @@ def test_marker_has_the_bounds_of_its_shape(name):
 
 
 def test_markers_turn_with_their_shape():
-    """All parts of a shape have its pose and stay with their frame."""
     for name in SHAPES:
         shape = SHAPES[name]
         for marker in markers_of(shape):
@@ -124,7 +122,6 @@ def test_new_numbers_in_old_markers_move_a_shape():
 
 
 def test_appearance_contains_everything_except_the_numbers():
-    """Any other change, always of a colour, needs another marker."""
     for name in SHAPES:
         shape = SHAPES[name]
         assert appearance(replace(shape, rgba=(1.0, 0.0, 0.0, 1.0))) != appearance(shape)

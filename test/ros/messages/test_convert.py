@@ -20,7 +20,6 @@ import pytest
 
 
 def pose_data(position=(1.0, 2.0, 3.0), quat_xyzw=(0.0, 0.0, 0.0, 1.0)):
-    """Return something with the fields of a geometry_msgs/Pose."""
     point, quat = Data(), Data()
     point.x, point.y, point.z = position
     quat.x, quat.y, quat.z, quat.w = quat_xyzw
@@ -28,14 +27,12 @@ def pose_data(position=(1.0, 2.0, 3.0), quat_xyzw=(0.0, 0.0, 0.0, 1.0)):
 
 
 def test_pose_is_read_and_normalised():
-    """The position is unchanged, and the quaternion has length one."""
     position, quat = pose_from_message('t', pose_data(quat_xyzw=(0.0, 0.0, 2.0, 2.0)))
     assert position == (1.0, 2.0, 3.0)
     assert quat == pytest.approx((0.0, 0.0, math.sqrt(0.5), math.sqrt(0.5)), abs=1e-15)
 
 
 def test_non_finite_pose_is_refused_by_name():
-    """The error names topic, field and value."""
     for bad in [math.nan, math.inf, -math.inf]:
         for at in range(7):
             numbers = [1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0]
@@ -54,20 +51,17 @@ def test_non_finite_pose_is_refused_by_name():
 
 
 def test_zero_quaternion_is_refused():
-    """It does not count as the identity."""
     with pytest.raises(RefusedInputError, match='zero quaternion'):
         pose_from_message('t', pose_data(quat_xyzw=(0.0, 0.0, 0.0, 0.0)))
 
 
 def test_huge_quaternion_is_refused():
-    """Its length overflows."""
     with pytest.raises(RefusedInputError, match='too large'):
         pose_from_message('t', pose_data(quat_xyzw=(1e308, 1e308, 1e308, 1e308)))
 
 
 @pytest.mark.parametrize('large', [1e41, -1e41, 1e200])
 def test_position_beyond_the_limit_of_the_solver_is_refused(large):
-    """The error names the limit, which itself is accepted."""
     with pytest.raises(RefusedInputError, match=r'pose.position.y = .* not within 1e\+40 m$'):
         pose_from_message('t', pose_data((0.0, large, 0.0)))
     limit = (LARGEST, -LARGEST, LARGEST)
@@ -86,14 +80,12 @@ def test_unknown_effort_of_a_measurement_drops_only_itself(unknown):
 
 
 def test_infinite_effort_of_a_command_is_refused():
-    """A command is carried out as it is, or not at all."""
     message = Data(name=['a'], position=[], velocity=[], effort=[math.inf])
     with pytest.raises(RefusedInputError, match='effort of a = inf'):
         command_from_message('joint_command', message)
 
 
 def test_pose_is_transformed_to_the_parent_frame():
-    """The frame is turned and moved."""
     frame = pose_matrix((1.0, 0.0, 0.0), quat_from_euler(0.0, 0.0, math.pi / 2))
     position, quat = pose_in_root(((2.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)), frame)
     assert position == pytest.approx((1.0, 2.0, 0.0), abs=1e-15)
@@ -101,7 +93,6 @@ def test_pose_is_transformed_to_the_parent_frame():
 
 
 def test_written_pose_reads_back():
-    """The numbers are Python floats."""
     matrix = pose_matrix((0.1, -0.2, 0.3), quat_from_euler(0.3, -0.2, 2.0))
     pose = pose_data()
     fill_pose(pose, matrix)
@@ -122,7 +113,6 @@ FIXED = (
 
 @pytest.mark.parametrize('package', [True, False])
 def test_roll_pitch_yaw_gives_fixed_quaternions(package, monkeypatch):
-    """With tf_transformations, where it is installed, and without it."""
     if package:
         pytest.importorskip('tf_transformations')
     else:
@@ -132,7 +122,6 @@ def test_roll_pitch_yaw_gives_fixed_quaternions(package, monkeypatch):
 
 
 def test_roll_pitch_yaw_has_the_convention_of_urdf():
-    """The rotation is Rz(yaw) Ry(pitch) Rx(roll)."""
     for (roll, pitch, yaw), quat in FIXED:
         (cr, sr), (cp, sp), (cy, sy) = ((math.cos(a), math.sin(a)) for a in (roll, pitch, yaw))
         turn_x = np.array([[1, 0, 0], [0, cr, -sr], [0, sr, cr]])

@@ -13,12 +13,10 @@ MANY = [
 
 
 def pairs(status):
-    """Return the labels and values of a status."""
     return [(pair.key, pair.value) for pair in status.values]
 
 
 def told(message):
-    """Return what a subscriber reads out of a message."""
     read = deserialize_message(serialize_message(message), DiagnosticArray)
     return read.header.stamp.sec, [
         (each.level, each.name, each.message, each.hardware_id, pairs(each))
@@ -27,7 +25,6 @@ def told(message):
 
 
 def test_each_row_becomes_one_status():
-    """The status has all values of its row."""
     message = DiagnosticArray()
     fill_diagnostics(message, MANY, Time(sec=5), 'arm')
     assert told(message) == (
@@ -46,7 +43,6 @@ def test_each_row_becomes_one_status():
 
 
 def test_reused_message_has_only_its_own_rows():
-    """The rows and values increase, then decrease."""
     message = DiagnosticArray()
     for sec, rows in enumerate((FEW, MANY, FEW, [], MANY)):
         fill_diagnostics(message, rows, Time(sec=sec), 'arm')

@@ -29,7 +29,6 @@ ROBOT = Data(
 
 
 def lookup(target, source):
-    """Know one frame beyond the robot."""
     assert target == 'base'
     if source == 'map':
         return MAP
@@ -52,13 +51,11 @@ def test_frame_of_a_goal_is_found():
 
 
 def test_unknown_frame_raises_the_error_of_the_lookup():
-    """The error contains the reason of the lookup."""
     with pytest.raises(LookupError, match='no frame mars'):
         frame_in_root('mars', '', ROBOT, np.zeros(1), lookup)
 
 
 def test_prefix_comes_from_the_parameter_or_the_base_frame():
-    """The last part of such a base frame is a link."""
     for frame_prefix, base_frame, expected in [
         ('', '', ''),
         ('left/', '', 'left/'),
@@ -73,7 +70,6 @@ def test_prefix_comes_from_the_parameter_or_the_base_frame():
 
 
 def test_prefix_is_added_to_and_removed_from_links():
-    """Other frames keep their names."""
     for link, frame in (('tip', 'left/tip'), ('map', 'map'), ('left/map', 'left/map')):
         assert frame_name(link, 'left/', ROBOT.links) == frame
         assert own_name(frame, 'left/', ROBOT.links) == link
@@ -81,7 +77,6 @@ def test_prefix_is_added_to_and_removed_from_links():
 
 
 def test_lookup_uses_the_prefixed_root():
-    """robot_state_publisher uses this name on /tf."""
     asked = []
 
     def remember(target, source):
@@ -104,12 +99,10 @@ def test_lookup_uses_the_prefixed_root():
     ],
 )
 def test_topic_part_has_only_allowed_characters(name, part):
-    """Others become an underscore; a leading digit gets an n before it."""
     assert topic_part(name) == part
 
 
 def test_names_with_equal_topic_parts_are_refused():
-    """The error contains both names and their common part."""
     with pytest.raises(OptionError, match=r"closure names.*'a b', 'a-b'.*'a_b'"):
         topic_parts(['a b', 'a-b'], 'closure')
 
@@ -120,7 +113,6 @@ ARM = """<robot name="arm"><link name="{root}"/><link name="tip"/>
 
 
 def test_root_frame_of_a_fixed_robot_is_its_root_link():
-    """It has no floating base."""
     robot = load_robot(ARM.format(root='base'))
     assert root_frame(robot) == 'base'
     assert base_poses(robot, robot.q) == {}
@@ -128,7 +120,6 @@ def test_root_frame_of_a_fixed_robot_is_its_root_link():
 
 @pytest.mark.parametrize(('link', 'frame'), [('base', 'world'), ('world', 'map')])
 def test_root_frame_of_a_floating_robot_is_the_world(link, frame):
-    """A link named like the world frame is not used."""
     robot = load_robot(ARM.format(root=link), root='floating')
     assert root_frame(robot) == frame
     q = robot.q
@@ -140,7 +131,6 @@ def test_root_frame_of_a_floating_robot_is_the_world(link, frame):
 
 
 def test_each_tree_has_its_own_floating_base():
-    """A robot of two trees has two bases."""
     text = ARM.format(root='base').replace('</robot>', '<link name="box"/></robot>')
     robot = load_robot(text, root='floating')
     q = robot.q
@@ -151,7 +141,6 @@ def test_each_tree_has_its_own_floating_base():
 
 
 def test_link_named_world_is_the_root_frame():
-    """It is fixed, and closures may be attached to it."""
     pin = (
         '<loop_joint name="pin" type="point"><link1 link="tip"/><link2 link="world"/></loop_joint>'
     )

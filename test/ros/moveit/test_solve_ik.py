@@ -19,7 +19,6 @@ BENT = np.array((0.3, 0.5, 0.9, 0.2, 0.6, -0.4))
 
 @pytest.fixture
 def arm():
-    """Provide an arm of six joints, bent, and MoveIt's state of it."""
     asking = Asking(arm_text(6))
     asking.q = BENT.copy()
     return asking
@@ -27,7 +26,6 @@ def arm():
 
 @pytest.fixture
 def near(arm):
-    """Provide a pose near the arm's end, in the root frame."""
     return moved(arm.place(BENT, 'link6'), 0.03, -0.02, 0.01, (0.1, 0.05, -0.1))
 
 
@@ -40,7 +38,6 @@ def asked(arm, matrix, link='link6', frame_id='base', names=None, values=None):
 
 
 def refused(response, code, *words):
-    """Assert a refusal with its reason, and no solution."""
     assert response.error_code.val == code, response.error_code
     for word in words:
         assert word in response.error_code.message
@@ -109,7 +106,6 @@ def test_solve_starts_at_the_seed(arm):
 
 
 def test_joint_names_may_have_any_order(arm, near):
-    """Values belong to their names."""
     order = [3, 0, 5, 1, 4, 2]
     names = [arm.names[at] for at in order]
     response = arm.ask(asked(arm, near, names=names, values=arm.q[order]))
@@ -118,7 +114,6 @@ def test_joint_names_may_have_any_order(arm, near):
 
 
 def test_unknown_joint_names_are_left_out(arm, near):
-    """A gripper that only MoveIt's model has is not in the answer."""
     names, values = [*arm.names, 'finger'], [*arm.q, 0.04]
     response = arm.ask(asked(arm, near, names=names, values=values))
     assert list(response.solution.joint_state.name) == arm.names
@@ -150,8 +145,6 @@ def test_unnamed_joints_do_not_move(arm):
 
 
 def several(links, count):
-    """Return a change of a request to so many poses for these links."""
-
     def change(request):
         asked = request.ik_request
         asked.ik_link_names, asked.pose_stamped_vector = links, [asked.pose_stamped] * count
@@ -160,8 +153,6 @@ def several(links, count):
 
 
 def constrained(kind):
-    """Return a change of a request to one with a constraint."""
-
     def change(request):
         getattr(request.ik_request.constraints, f'{kind}_constraints').append(object())
 
@@ -169,7 +160,6 @@ def constrained(kind):
 
 
 def placed(position, turn=(0, 0, 0, 1)):
-    """Return a change of a request to another pose."""
     return lambda request: setattr(request.ik_request, 'pose_stamped', stamped(position, turn))
 
 
@@ -218,7 +208,6 @@ def test_seed_beyond_limits_is_clipped(arm):
 
 
 def test_empty_link_means_the_link_of_the_goals(near, arm):
-    """All goals must have the same link."""
     named = settings_of(
         goal_names=('a', 'b'), goals__a__link='link6', goals__b__link='link6', goals__b__dof='X'
     )
@@ -229,7 +218,6 @@ def test_empty_link_means_the_link_of_the_goals(near, arm):
 
 
 def test_ambiguous_empty_link_is_refused(arm, near):
-    """The node has no goals, or goals for several links."""
     refused(arm.ask(asked(arm, near, link='')), BAD_LINK, 'ik_link_name is empty', 'no goal')
     named = settings_of(goal_names=('a', 'b'), goals__a__link='link6', goals__b__link='link5')
     several = Asking(arm_text(6), named)
@@ -251,7 +239,6 @@ def test_vector_with_one_pose_is_accepted(arm, near):
 
 
 def test_empty_frame_means_the_base_frame(arm, near):
-    """Without that parameter it is the root link."""
     arm.check(arm.ask(asked(arm, near, frame_id='')), {'link6': near})
     based = Asking(arm_text(6), settings_of(base_frame='table'))
     based.q = arm.q
@@ -281,7 +268,6 @@ def test_base_link_of_a_relative_pose_does_not_move(arm):
 
 
 def test_base_link_beyond_its_limit_is_clipped(arm):
-    """The relative pose is reached at the clipped configuration."""
     seed = np.array((2.7, *BENT[1:]))
     goal = np.array((2.6, *BENT[1:5], 0.2))
     relative = np.linalg.inv(arm.place(goal, 'link3')) @ arm.place(goal, 'link6')
@@ -290,7 +276,6 @@ def test_base_link_beyond_its_limit_is_clipped(arm):
 
 
 def test_a_foreign_frame_is_looked_up(arm, near):
-    """It is looked up on /tf from the root link."""
     shift = pose((0.1, 0.2, 0.3), (0, 0, 0.6, 0.8))
     seen = []
 
@@ -308,7 +293,6 @@ def test_a_foreign_frame_is_looked_up(arm, near):
 
 
 def test_spent_budget_is_reported(arm):
-    """A nanosecond is not enough for an unreachable pose."""
     request = asked(arm, pose((9.0, 0, 0), (0, 0, 0, 1)))
     request.ik_request.timeout = Duration(nanosec=1)
     refused(arm.ask(request), TIMED_OUT)
@@ -324,7 +308,6 @@ def test_spent_budget_is_reported(arm):
     ],
 )
 def test_timeout_sets_the_time_budget(arm, near, timeout, budget):
-    """Zero means the default; nanoseconds count."""
     request = asked(arm, near)
     request.ik_request.timeout = timeout
     arm.ask(request)
@@ -332,7 +315,6 @@ def test_timeout_sets_the_time_budget(arm, near, timeout, budget):
 
 
 def test_request_uses_the_tolerances_of_the_node(arm, near):
-    """Settings of ticks are not used."""
     arm.settings = settings_of(
         solver__translation_converge_threshold=1e-4,
         solver__method='ccd',
@@ -349,6 +331,5 @@ def test_request_uses_the_tolerances_of_the_node(arm, near):
 
 
 def test_humble_gets_a_code_without_message(arm, near):
-    """Its error codes are numbers only."""
     response = GetPositionIK.Response(error_code=OldErrorCodes())
     assert vars(arm.ask(asked(arm, near), response).error_code) == {'val': SUCCESS}

@@ -24,7 +24,6 @@ PLANAR = (
 
 @pytest.fixture
 def floating():
-    """Provide an arm on a floating base, away from the origin."""
     asking = Asking(arm_text(6), root='floating')
     assert asking.names[:6] == [f'{WORLD}.{axis}' for axis in ('X', 'Y', 'Z', 'EX', 'EY', 'EZ')]
     asking.q = np.concatenate((BASE, BENT))
@@ -40,7 +39,6 @@ def transform_of(position, quat_xyzw):
 
 
 def matrix_of(message):
-    """Return the (4, 4) pose of a geometry_msgs/Transform."""
     move, turn = message.translation, message.rotation
     return pose((move.x, move.y, move.z), (turn.x, turn.y, turn.z, turn.w))
 
@@ -86,7 +84,6 @@ def test_pose_in_the_base_frame_does_not_move_the_base(floating, name):
 
 
 def test_pose_in_the_frame_of_the_base_may_move_the_base(floating):
-    """The frame of the base is the root frame, and needs no lookup."""
     wanted = moved(floating.place(floating.q, 'link6'), 3.0)
     response = floating.ask(asked(wanted, 'odom'))
     assert response.error_code.val == SUCCESS, response.error_code
@@ -95,7 +92,6 @@ def test_pose_in_the_frame_of_the_base_may_move_the_base(floating):
 
 
 def test_other_frame_is_looked_up_from_that_of_the_base(floating):
-    """The same holds for the frame that the node calls world."""
     shift = pose((0.1, 0.2, 0.3), (0, 0, 0.6, 0.8))
     seen = []
 
@@ -114,7 +110,6 @@ def test_other_frame_is_looked_up_from_that_of_the_base(floating):
 
 
 def test_unnamed_base_does_not_move(floating):
-    """A client without the floating base gets no answer that needs it."""
     near = floating.place(np.concatenate((BASE, BENT + 0.1)), 'link6')
     response = floating.ask(asked(near, '', name=''))
     floating.check(response, {'link6': near})
@@ -125,7 +120,6 @@ def test_unnamed_base_does_not_move(floating):
 
 
 def test_base_of_a_robot_with_loops_is_not_passive(urdf):
-    """The legs of a floating hexapod move the platform, and not the base."""
     hexapod = Asking(urdf('hexapod'), root='floating')
     motors = [f'leg{leg}' for leg in range(6)]
     home = hexapod.place(hexapod.q, 'platform_link')
@@ -137,7 +131,6 @@ def test_base_of_a_robot_with_loops_is_not_passive(urdf):
 
 
 def test_answer_to_an_empty_state_names_the_base(floating):
-    """It names every other joint as well."""
     wanted = moved(floating.place(floating.q, 'link6'), 3.0)
     response = floating.ask(request_for('link6', stamped(*parts(wanted))))
     assert response.error_code.val == SUCCESS, response.error_code
@@ -149,7 +142,6 @@ def test_answer_to_an_empty_state_names_the_base(floating):
 
 
 def test_axes_of_the_base_may_be_in_the_joint_state(floating):
-    """They have the names of ~/joint_states."""
     wanted = floating.place(np.concatenate((BASE, BENT + 0.1)), 'link6')
     request = request_for('link6', stamped(*parts(wanted)), state_of(floating.names, floating.q))
     response = floating.ask(request)
@@ -158,7 +150,6 @@ def test_axes_of_the_base_may_be_in_the_joint_state(floating):
 
 
 def test_virtual_joint_of_a_fixed_base_is_left_out():
-    """The robot of MoveIt floats, and the node's does not."""
     arm = Asking(arm_text(6))
     wanted = arm.place(BENT + 0.1, 'link6')
     response = arm.ask(asked(wanted, 'base'))
@@ -167,7 +158,6 @@ def test_virtual_joint_of_a_fixed_base_is_left_out():
 
 
 def test_two_unknown_joints_do_not_move_the_base(floating):
-    """The base is not guessed, and stays at the node's value."""
     near = floating.place(np.concatenate((BASE, BENT + 0.1)), 'link6')
     request = asked(near, '')
     several = request.ik_request.robot_state.multi_dof_joint_state
@@ -188,7 +178,6 @@ def test_two_unknown_joints_do_not_move_the_base(floating):
     ],
 )
 def test_invalid_transform_is_refused(floating, transforms, words):
-    """The error names the joint."""
     request = asked(np.eye(4), '')
     request.ik_request.robot_state.multi_dof_joint_state.transforms = transforms
     response = floating.ask(request)
@@ -198,7 +187,6 @@ def test_invalid_transform_is_refused(floating, transforms, words):
 
 
 def test_planar_joint_is_read_and_written():
-    """A transform that it does not allow is refused."""
     cart = Asking(PLANAR)
     wanted = motion((0.5, -0.3, 0, 0, 0, 2.0))
     state = state_of([], [])
@@ -216,7 +204,6 @@ def test_planar_joint_is_read_and_written():
 
 
 def test_locked_robot_reaches_only_the_seed():
-    """With all joints locked only the pose of the seed has a solution."""
     arm = Asking(arm_text(6))
     for joint in arm.robot.joint_order:
         joint.lock()

@@ -19,14 +19,12 @@ def text(repository):
 
 @pytest.fixture(scope='module')
 def srdf(text):
-    """Return the SRDF that is shown."""
     (block,) = re.findall(r'^```xml\n(.*?)^```', text, flags=re.DOTALL | re.MULTILINE)
     return ElementTree.fromstring(block)
 
 
 @pytest.fixture
 def hexapod(urdf):
-    """Provide the robot that the page is about."""
     return Asking(urdf('hexapod'))
 
 
@@ -40,7 +38,6 @@ def fill(message, values):
 
 
 def test_kinematics_yaml_names_group_and_service(text, srdf):
-    """The group is that of the SRDF, the service that of the node."""
     block, *_ = re.findall(r'^```yaml\n(.*?)^```', text, flags=re.DOTALL | re.MULTILINE)
     ((group, entries),) = yaml.safe_load(block).items()
     assert group == srdf.find('group').get('name')
@@ -62,14 +59,12 @@ def test_the_group_is_a_chain(srdf, hexapod):
 
 
 def test_srdf_lists_exactly_the_passive_joints(srdf, hexapod):
-    """These are the joints without a motor."""
     named = [joint.get('name') for joint in srdf.findall('passive_joint')]
     assert sorted(named) == sorted(set(hexapod.names) - set(hexapod.robot.actuated))
     assert len(hexapod.robot.actuated) == 6
 
 
 def test_the_call_is_answered(text, hexapod):
-    """The answer contains all joints, as the page says."""
     ((service, block),) = re.findall(r'^ros2 service call (\S+) \S+ "(.*)"$', text, flags=re.M)
     assert service == SERVICE.replace('~', '/ik_node')
     request = GetPositionIK.Request()
@@ -81,13 +76,11 @@ def test_the_call_is_answered(text, hexapod):
 
 
 def test_every_code_is_explained(text):
-    """The page contains its number."""
     rows = re.findall(r'^\| (-?\d+) \| (\w+) \|', text, flags=re.MULTILINE)
     assert {name: int(number) for number, name in rows} == dict(IkCode.__members__)
 
 
 def test_numbers_of_the_page_are_those_of_the_code(text):
-    """They are the budget and the restarts."""
     text = ' '.join(text.split())
     assert f'0 = {TIME_BUDGET:g} s' in text
     assert f'there are {RESTARTS} restarts' in text

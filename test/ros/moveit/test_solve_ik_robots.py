@@ -20,7 +20,6 @@ def asked(asking, matrix, link, frame_id='', seed=None):
 
 
 def turned(dice, most):
-    """Return random roll, pitch and yaw."""
     return tuple(dice.uniform(-most, most, 3))
 
 
@@ -36,7 +35,6 @@ def test_arms_reach_random_reachable_poses(joint_count):
 
 
 def test_hexapod_closes_all_legs(urdf):
-    """The default seed of MoveIt closes no loop."""
     dice = np.random.default_rng(0)
     hexapod = Asking(urdf('hexapod'))
     home = hexapod.place(hexapod.q, 'platform_link')
@@ -53,7 +51,6 @@ def test_hexapod_closes_all_legs(urdf):
 
 @pytest.mark.parametrize('x', [0.05, 10.0])
 def test_hexapod_reaches_no_unreachable_pose(urdf, x):
-    """The poses are beyond the legs, or far away."""
     hexapod = Asking(urdf('hexapod'))
     away = moved(hexapod.place(hexapod.q, 'platform_link'), x)
     response = hexapod.ask(asked(hexapod, away, 'platform_link', 'base_link'))
@@ -79,7 +76,6 @@ def test_request_with_motors_only_moves_passive_joints(urdf):
 
 
 def test_unnamed_actuated_joint_does_not_move(urdf):
-    """The node's parameters define which joints have a motor."""
     settings = settings_of(actuated_joints=('leg0_rx', 'leg0_ry'))
     for told, code in ((None, SUCCESS), (settings, NO_SOLUTION)):
         hexapod = Asking(urdf('hexapod'), told)
@@ -90,7 +86,6 @@ def test_unnamed_actuated_joint_does_not_move(urdf):
 
 
 def test_fivebar_tool_reaches_poses(urdf):
-    """The two motors reach the pose."""
     dice = np.random.default_rng(1)
     fivebar = Asking(urdf('fivebar'))
     driver = Solver(fivebar.oracle)
@@ -123,7 +118,6 @@ def test_loop_open_by_rounding_counts_as_closed(urdf):
 
 
 def test_a_goal_does_not_hide_a_link():
-    """A goal with the name of another link constrains fewer axes."""
     settings = settings_of(goal_names=('link6',), goals__link6__link='link5')
     arm = Asking(arm_text(6), settings)
     arm.robot.add_goal('link5', name='link6', dof='X')
@@ -133,7 +127,6 @@ def test_a_goal_does_not_hide_a_link():
 
 
 def test_a_closure_does_not_hide_a_link(urdf):
-    """A closure has the name of the requested link."""
     fivebar = Asking(urdf('fivebar').replace('name="pin"', 'name="tool_link"'))
     goal = Solver(Asking(urdf('fivebar')).oracle).drive({'left_shoulder': 0.2}).q
     wanted = fivebar.place(goal, 'tool_link')
@@ -144,7 +137,6 @@ def test_a_closure_does_not_hide_a_link(urdf):
 
 
 def test_request_does_not_change_the_robot_that_ticks(urdf):
-    """Its solver, goals and values stay the same."""
     settings = settings_of(goal_names=('platform',), goals__platform__link='platform_link')
     hexapod = Asking(urdf('hexapod'), settings)
     goal = hexapod.robot.add_goal('platform_link', name='platform')
@@ -167,7 +159,6 @@ def test_request_does_not_change_the_robot_that_ticks(urdf):
 
 
 def test_released_closure_is_released_for_requests(urdf):
-    """It is released and closed while the node runs."""
     fivebar = Asking(urdf('fivebar'))
     pin = fivebar.robot.closures['pin']
     # Out of the closed loop's reach: the left arm stretched to the left.
@@ -178,7 +169,6 @@ def test_released_closure_is_released_for_requests(urdf):
 
 
 def test_locked_joint_keeps_the_value_of_the_seed():
-    """It is locked and unlocked while the node runs."""
     arm = Asking(arm_text(6))
     seed = np.array((0.3, 0.5, 0.9, 0.2, 0.6, -0.4))
     wanted = arm.place(seed + np.array((0, 0.1, -0.1, 0.1, 0.1, 0.1)), 'link6')
@@ -196,7 +186,6 @@ def test_locked_joint_keeps_the_value_of_the_seed():
 
 
 def two_arms():
-    """Return the URDF of two arms on one base."""
     left, right = arm_text(6).replace('</robot>', ''), arm_text(6).split('<link name="base"/>')[1]
     for name in ('link', 'joint'):
         right = right.replace(f'"{name}', f'"right_{name}')
@@ -217,7 +206,6 @@ def test_other_joints_keep_the_values_of_the_seed():
 
 
 def test_two_arms_are_solved_together():
-    """A group with two tips sends such a request."""
     arms = Asking(two_arms())
     seed = np.linspace(-0.5, 0.6, 12)
     wanted = {
@@ -235,14 +223,12 @@ def test_two_arms_are_solved_together():
 
 
 def following():
-    """Return the URDF of an arm whose fifth joint follows the fourth."""
     mimic = '<mimic joint="joint4" multiplier="0.5" offset="0.1"/>'
     before, after = arm_text(6).split('<joint name="joint5" type="revolute">')
     return f'{before}<joint name="joint5" type="revolute">{mimic}{after}'
 
 
 def test_coupled_joint_follows_its_master(urdf):
-    """The seed has another value for it."""
     arm = Asking(following())
     goal = np.array((0.3, 0.5, 0.9, 0.2, 0.2, -0.4))
     seed = goal + np.array((0.1, 0.1, 0.1, 0.1, 0.7, 0.1))
@@ -251,7 +237,6 @@ def test_coupled_joint_follows_its_master(urdf):
 
 
 def test_unnamed_coupled_joint_moves():
-    """It is not held, and follows its master."""
     arm = Asking(following())
     wanted = arm.place((0.3, 0.5, 0.9, 0.2, 0.2, -0.4), 'link6')
     request = asked(arm, wanted, 'link6')
@@ -264,7 +249,6 @@ def test_unnamed_coupled_joint_moves():
 
 
 def test_coupled_base_link_holds_its_master():
-    """The master is not between root and link, and must not move either."""
     mimic = '<mimic joint="joint2"/>'
     before, after = two_arms().split('<joint name="right_joint2" type="revolute">')
     arms = Asking(f'{before}<joint name="right_joint2" type="revolute">{mimic}{after}')
@@ -281,7 +265,6 @@ def test_coupled_base_link_holds_its_master():
 
 
 def test_relative_pose_behind_a_coupled_joint_holds_the_master():
-    """The pose is relative to the link behind the coupled joint."""
     arm = Asking(following())
     seed = np.array((0.3, 0.5, 0.9, 0.2, 0.2, -0.4))
     goal = seed + np.array((0, 0, 0, 0, 0, 0.5))
@@ -318,7 +301,6 @@ def end_of(chain, q):
 
 @pytest.mark.parametrize('joint_count', [100, 1500])
 def test_long_chain_is_solved(joint_count):
-    """It has more joints than Python's recursion limit."""
     chain, tip = Asking(chain_text(joint_count)), f'link{joint_count}'
     wanted = end_of(chain, chain.q + 0.2 / joint_count)
     response = chain.ask(asked(chain, wanted, tip))
@@ -328,7 +310,6 @@ def test_long_chain_is_solved(joint_count):
 
 
 def test_long_chain_of_couplings_is_evaluated():
-    """Followers in the seed get the values of their masters."""
     chain, tip = Asking(chain_text(60, mimic=True)), 'link60'
     wanted = chain.place(np.full(60, 0.004), tip)
     seed = np.zeros(60)

@@ -30,7 +30,6 @@ class RecordingNode(Node):
         self.logged = []
 
     def create_service(self, kind, name, callback, **how):
-        """Offer a service, or note it."""
         if kind is not GetPositionIK:
             return super().create_service(kind, name, callback, **how)
         self.offered.append(SimpleNamespace(kind=kind, name=name, callback=callback, **how))
@@ -43,7 +42,6 @@ class RecordingNode(Node):
         return super().destroy_service(service)
 
     def get_logger(self):
-        """Return a logger that keeps what it is told."""
         return SimpleNamespace(
             info=lambda text: self.logged.append(('info', text)),
             warning=lambda text: self.logged.append(('warning', text)),
@@ -59,7 +57,6 @@ def node(context):
 
 @pytest.fixture
 def executor(context, node):
-    """Provide an executor with one thread, which is the test's."""
     executor = SingleThreadedExecutor(context=context)
     executor.add_node(node)
     yield executor
@@ -68,7 +65,6 @@ def executor(context, node):
 
 @pytest.fixture
 def moveit(monkeypatch):
-    """Have moveit_msgs importable, though it is not installed."""
     package, services = ModuleType('moveit_msgs'), ModuleType('moveit_msgs.srv')
     services.GetPositionIK = moveit_messages.GetPositionIK
     monkeypatch.setitem(sys.modules, 'moveit_msgs', package)
@@ -83,12 +79,10 @@ def arm():
 
 
 def spin_until(executor, condition):
-    """Let the executor work until something holds."""
     wait_until(condition, 'it', meanwhile=lambda: executor.spin_once(timeout_sec=0.1))
 
 
 def call(executor, node, request):
-    """Have the offered service's callback answer, as the executor does it."""
     (service,) = node.offered
     task = executor.create_task(service.callback, request, GetPositionIK.Response())
     spin_until(executor, task.done)
@@ -96,13 +90,11 @@ def call(executor, node, request):
 
 
 def near(arm):
-    """Return a request the arm can meet, and what it asks for."""
     wanted = moved(arm.place(BENT, 'link6'), 0.03)
     return request_for('link6', stamped(*parts(wanted)), state_of(arm.names, BENT)), wanted
 
 
 def test_missing_moveit_msgs_is_logged_once(node, arm, monkeypatch):
-    """One line names the missing package and its use."""
     monkeypatch.setitem(sys.modules, 'moveit_msgs', None)
     assert add_ik_service(node, *access_of(arm)) is None
     ((level, text),) = node.logged
@@ -113,7 +105,6 @@ def test_missing_moveit_msgs_is_logged_once(node, arm, monkeypatch):
 
 
 def test_service_answers_with_moveit_msgs(node, executor, arm, moveit):
-    """It has its own callback group, and `close` removes it."""
     service = add_ik_service(node, *access_of(arm))
     (offered,) = node.offered
     assert (offered.kind, offered.name) == (GetPositionIK, '~/solve_ik')
@@ -129,7 +120,6 @@ def test_service_answers_with_moveit_msgs(node, executor, arm, moveit):
 
 
 def test_request_before_the_first_robot_is_refused(node, executor, arm, moveit):
-    """The answer is not a success."""
     add_ik_service(node, lambda: None, arm.lookup)
     response = call(executor, node, near(arm)[0])
     assert response.error_code.val == 99999
@@ -137,7 +127,6 @@ def test_request_before_the_first_robot_is_refused(node, executor, arm, moveit):
 
 
 def test_request_uses_the_present_robot(node, executor, arm, moveit):
-    """The robot is replaced while the node runs."""
     present = [arm]
     add_ik_service(node, lambda: access_of(present[-1])[0](), arm.lookup)
     call(executor, node, near(arm)[0])
@@ -150,7 +139,6 @@ def test_request_uses_the_present_robot(node, executor, arm, moveit):
 
 
 def test_refusals_are_logged_at_a_limited_rate(node, executor, arm, moveit):
-    """Humble's answer is only a number; an unreachable pose is not logged."""
     add_ik_service(node, *access_of(arm))
     request, _ = near(arm)
     request.ik_request.ik_link_name = 'hand'
@@ -169,8 +157,6 @@ def test_refusals_are_logged_at_a_limited_rate(node, executor, arm, moveit):
 
 @pytest.mark.parametrize('place', ['read_request', 'IkCopy'])
 def test_internal_error_is_answered(node, executor, arm, moveit, monkeypatch, place):
-    """The client gets an answer, and the node continues."""
-
     def broken(*arguments):
         raise ZeroDivisionError('of all things')
 
@@ -187,7 +173,6 @@ def test_internal_error_is_answered(node, executor, arm, moveit, monkeypatch, pl
 
 @pytest.mark.parametrize('kind', [SingleThreadedExecutor, MultiThreadedExecutor])
 def test_ticks_continue_during_a_long_request(context, node, kind):
-    """A real service works until a timer of the same executor has ticked."""
     executor = kind(context=context)
     executor.add_node(node)
     work, ticks = BackgroundWork(node), []
@@ -212,7 +197,6 @@ def test_ticks_continue_during_a_long_request(context, node, kind):
 
 
 def test_finished_work_wakes_a_sleeping_executor(executor, node):
-    """No other event occurs; the end of the work alone brings the answer."""
     work = BackgroundWork(node)
 
     async def wait():
@@ -228,7 +212,6 @@ def test_finished_work_wakes_a_sleeping_executor(executor, node):
 
 
 def test_exception_of_the_work_is_raised(executor, node):
-    """It is raised where the result is awaited."""
     work = BackgroundWork(node)
 
     async def wait():
@@ -241,7 +224,6 @@ def test_exception_of_the_work_is_raised(executor, node):
 
 
 def test_work_may_end_after_the_node(executor, node):
-    """No coroutine waits any more, and nothing is raised in the thread."""
     work = BackgroundWork(node)
     closed = threading.Event()
 

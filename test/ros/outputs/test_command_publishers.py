@@ -28,7 +28,6 @@ class NodeDouble:
         return PublisherDouble(topic, self.topics[topic])
 
     def create_timer(self, period, callback, *, clock, autostart):
-        """Create a timer that runs when the test calls `repeat`."""
         assert not autostart
         self.timer = TimerDouble(callback)
         return self.timer
@@ -44,7 +43,6 @@ class TimerDouble:
         self.callback, self.runs = callback, False
 
     def is_canceled(self):
-        """Return True if it does not run."""
         return not self.runs
 
     def reset(self):
@@ -54,7 +52,6 @@ class TimerDouble:
         self.runs = False
 
     def elapse(self):
-        """Let time pass for long."""
         for _ in range(20):
             if self.runs:
                 self.callback()
@@ -75,7 +72,6 @@ class PublisherDouble:
 
 
 def test_trajectory_has_one_point_a_period_ahead():
-    """Its stamp of zero means now."""
     message = trajectory(COMMAND)
     assert (message.header.stamp.sec, message.header.stamp.nanosec) == (0, 0)
     assert message.joint_names == ['b', 'a']
@@ -91,14 +87,12 @@ def test_trajectory_has_one_point_a_period_ahead():
     [(10.0, (10, 0)), (1 / 3, (0, 333333333)), (5e-4, (0, 500000)), (1 - 1e-12, (1, 0))],
 )
 def test_time_of_the_point_has_seconds_and_nanoseconds(period, expected):
-    """It is never zero."""
     command = HardwareCommand(('a',), np.zeros(1), np.zeros(1), period)
     time = trajectory(command).points[0].time_from_start
     assert (time.sec, time.nanosec) == expected
 
 
 def test_commands_are_positions_in_order():
-    """The message has no names."""
     assert list(numbers(COMMAND).data) == [0.1, 0.2]
 
 
@@ -112,7 +106,6 @@ def test_commands_are_positions_in_order():
     ],
 )
 def test_topics_follow_the_output_type(output, topics):
-    """Exactly the topics of the type exist."""
     for before in ('none', 'commands', 'both'):
         node = NodeDouble()
         publishers = CommandPublishers(node)
@@ -166,7 +159,6 @@ def test_trajectory_in_motion_is_stopped():
 
 
 def test_end_of_commands_is_repeated_until_the_next_command():
-    """Controllers take commands without a guarantee of delivery."""
     node = NodeDouble()
     publishers = CommandPublishers(node)
     publishers.set_outlets(outlets_of_all('both', ''), 'velocity')
@@ -193,7 +185,6 @@ def test_end_of_commands_is_repeated_until_the_next_command():
 
 
 def test_end_of_a_plan_comes_at_the_same_time_however_often_it_is_sent():
-    """Each repetition has less time left."""
     node = NodeDouble()
     publishers = CommandPublishers(node)
     publishers.set_outlets(outlets_of_all('joint_trajectory', ''))
@@ -219,7 +210,6 @@ def test_end_of_commands_is_repeated_before_their_topic_or_meaning_changes(inter
 
 
 def test_joints_that_are_no_longer_commanded_are_stopped():
-    """Numbers for other joints do not stop the drives of these."""
     node = NodeDouble()
     publishers = CommandPublishers(node)
     publishers.set_outlets(outlets_of_all('commands', ''), 'velocity')
@@ -230,7 +220,6 @@ def test_joints_that_are_no_longer_commanded_are_stopped():
 
 
 def test_each_group_gets_its_joints_in_its_order():
-    """Of one command, of its end, and of a plan."""
     node = NodeDouble()
     publishers = CommandPublishers(node)
     arm = Outlet('joint_trajectory', '/arm', ('a',), '', 'arm')
@@ -253,7 +242,6 @@ def test_each_group_gets_its_joints_in_its_order():
 
 
 def test_efforts_are_in_the_trajectory_if_they_are_commanded():
-    """Controllers of positions refuse points with efforts."""
     with_efforts = dataclasses.replace(COMMAND, efforts=np.array([5.0, 6.0]))
     assert list(trajectory(with_efforts).points[0].effort) == [5.0, 6.0]
     assert list(trajectory(COMMAND).points[0].effort) == []

@@ -45,12 +45,10 @@ def solution(*statuses, **more):
 
 
 def report(*statuses, held='', notes=()):
-    """Return a report on these chains."""
     return TickReport(np.zeros(1), np.zeros(1), solution(*statuses), held, notes)
 
 
 def test_each_chain_has_a_row():
-    """Each row has the status of its chain."""
     rows = solve_rows('ik', report(Status.CONVERGED, Status.STALLED))
     assert [row.level for row in rows] == [OK, WARN]
     assert [row.name for row in rows] == ['ik: goal0', 'ik: goal1']
@@ -84,7 +82,6 @@ def test_row_has_the_values_of_its_chain():
     ],
 )
 def test_each_status_has_a_level(status, level):
-    """The level shows how bad the status is."""
     assert solve_rows('ik', report(status))[0].level == level
 
 
@@ -98,7 +95,6 @@ def test_rejected_solution_is_not_called_converged():
 
 
 def test_motion_to_a_solution_is_not_converged():
-    """The robot moves to a converged solution at the velocity limits."""
     (row,) = solve_rows('ik', dataclasses.replace(report(Status.CONVERGED), under_way=True))
     assert row.level == WARN
     assert row.message == 'STALLED: moving to the solution at the velocity limits'
@@ -127,14 +123,12 @@ MODEL = Data(
     ],
 )
 def test_model_row_names_model_and_refusal(model, refused, level, words):
-    """It contains why the last description was refused."""
     row = model_row('ik', model, refused, False)
     assert row.level == level
     assert re.search(words, row.message)
 
 
 def test_rate_row_warns_when_one_tick_in_twenty_is_missing():
-    """It says how late they were; a count of one second is inexact by one."""
     counts = NodeCounts(ticks=7, missed_ticks=2)
     for begin in (10.0, 10.01, 10.06, 10.07):
         counts.add_tick(0.001, 0.01, begin)
@@ -149,7 +143,6 @@ def test_rate_row_warns_when_one_tick_in_twenty_is_missing():
 
 
 def test_input_row_warns_about_new_refusals():
-    """Old refusals are only counted."""
     row = input_row('ik', {'goals/a': 3}, 'NaN', 1)
     assert (row.level, row.values) == (WARN, {'goals/a': '3', 'last': 'NaN'})
     assert input_row('ik', {'goals/a': 3}, 'NaN', 0).level == OK

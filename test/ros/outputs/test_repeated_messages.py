@@ -25,7 +25,6 @@ class Listener:
         self.messages = []
 
     def get_subscription_count(self):
-        """Say that somebody is there."""
         return 1
 
     def publish(self, message):
@@ -33,14 +32,12 @@ class Listener:
 
 
 def listen(monkeypatch, kind):
-    """Return who hears all that outputs publish."""
     listener = Listener(kind)
     monkeypatch.setattr(node_outputs, 'add_publisher', lambda *arguments: listener)
     return listener
 
 
 def test_joint_state_keeps_names_and_changes_numbers(monkeypatch):
-    """Numbers and stamp are those of the tick."""
     listener = listen(monkeypatch, JointState)
     output = JointStateOutput(NODE)
     for names in (('a', 'b'), ('left_elbow', 'x', 'y')):
@@ -57,7 +54,6 @@ def test_joint_state_keeps_names_and_changes_numbers(monkeypatch):
 
 
 def test_repeated_status_changes_only_its_stamp(monkeypatch):
-    """Any other change is in the next message."""
     listener = listen(monkeypatch, DiagnosticArray)
     output = StatusOutput(NODE)
     model = Data(robot=Data(name='arm'))

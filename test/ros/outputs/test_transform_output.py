@@ -45,7 +45,6 @@ class Log:
 
 
 def model(root, text=ARM):
-    """Return what the output asks of a model."""
     robot = load_robot(text, root=root)
     made = Data(robot=robot, request=Data(root=root), root_frame=root_frame(robot))
     made.has_transforms = LoadedModel.has_transforms.func(made)
@@ -75,7 +74,6 @@ def test_floating_base_is_broadcast(tf2):
 
 
 def test_a_fixed_robot_sends_nothing(tf2):
-    """It does not import tf2."""
     fixed, node = model('fixed'), Log()
     TransformOutput(node).publish(fixed, fixed.robot.q, STAMP)
     assert tf2 == []
@@ -104,7 +102,6 @@ def test_multi_dof_joints_are_broadcast(tf2):
 
 
 def test_missing_tf2_is_logged_once(monkeypatch):
-    """One line names the missing package."""
     monkeypatch.setitem(sys.modules, 'tf2_ros', None)
     floating, node = model('floating'), Log()
     output = TransformOutput(node)

@@ -19,7 +19,6 @@ def test_yaml_mapping_is_read():
 
 
 def test_text_without_mapping_of_numbers_is_refused():
-    """The error has the parameter, the value and what is allowed."""
     for text, words in [
         ('{a: 1', 'rest_pose.*YAML mapping.*not valid YAML'),
         ('[1, 2]', r"rest_pose: '\[1, 2\]' cannot be used.*YAML mapping"),

@@ -33,7 +33,6 @@ def test_each_group_has_its_controller():
 
 
 def test_bad_groups_are_refused():
-    """The error names the parameter."""
     for values, words in [
         ({'output.type': 'both'}, "output.type: 'both' .* while output.groups is set"),
         ({'output.action': '/follow'}, 'output.action: .* while output.groups is set'),
@@ -64,7 +63,6 @@ def test_bad_groups_are_refused():
     ],
 )
 def test_plan_is_split_among_whole_groups(motors, takers, words):
-    """A controller takes plans for all of its joints or none."""
     outlets = Settings.from_values(GROUPS).outlets
     found, reason = split(outlets, motors)
     assert ([each.group for each in found], reason) == (takers, words)

@@ -33,20 +33,17 @@ def test_every_solver_option_is_a_parameter():
 
 
 def test_no_name_is_the_prefix_of_another():
-    """A parameter file can contain every pair of names."""
     names = [spec.name for spec in parameter_table()]
     for name in names:
         assert not [other for other in names if other.startswith(f'{name}.')]
 
 
 def test_defaults_are_allowed():
-    """Every default passes its own check."""
     for spec in parameter_table():
         assert spec.check(spec.default) == spec.default
 
 
 def test_allowed_values_are_accepted():
-    """They have the type of the default."""
     for name, value, expected in [
         ('rate', 50, 50.0),
         ('rate', 62.5, 62.5),
@@ -62,7 +59,6 @@ def test_allowed_values_are_accepted():
 
 
 def test_other_values_are_refused():
-    """The error has the name and what is allowed."""
     for name, value, allowed in [
         ('rate', 0.0, 'from 0.1 to 2000 Hz'),
         ('rate', math.nan, 'from 0.1 to 2000 Hz'),
@@ -87,7 +83,6 @@ def test_other_values_are_refused():
 
 
 def test_unquoted_text_is_refused_with_a_hint():
-    """ROS has read a text as another type; the error says to quote it."""
     for name, value in [
         ('goals.<name>.dof', True),
         ('goals.<name>.link', False),
@@ -103,7 +98,6 @@ def test_unquoted_text_is_refused_with_a_hint():
 
 @pytest.mark.parametrize(('name', 'value'), [('rate', True), ('goals.<name>.enabled', 1)])
 def test_number_is_refused_without_the_hint_to_quote(name, value):
-    """Only a text can be quoted."""
     spec = next(spec for spec in parameter_table() if spec.name == name)
     with pytest.raises(OptionError) as caught:
         spec.check(value)
@@ -111,7 +105,6 @@ def test_number_is_refused_without_the_hint_to_quote(name, value):
 
 
 def test_settings_hold_goals_of_goal_names_only():
-    """Goals come from goal_names; those without a link are inactive."""
     settings = Settings.from_values(
         {
             'goal_names': ('hand', 'foot'),
@@ -129,7 +122,6 @@ def test_settings_hold_goals_of_goal_names_only():
 
 
 def test_contradicting_values_are_refused():
-    """The error contains the reason."""
     for values, words in [
         ({'goal_names': ('a-b', 'a_b')}, "both become 'a_b'"),
         ({'goal_names': ('a', 'a')}, "both become 'a'"),
@@ -151,7 +143,6 @@ def test_contradicting_values_are_refused():
 
 
 def test_joint_parameters_are_read():
-    """Empty strings mean none; mappings are read."""
     assert Settings.from_values({}).joints == JointSettings()
     assert Settings.from_values(
         {
@@ -166,7 +157,6 @@ def test_joint_parameters_are_read():
 
 
 def test_marker_parameters_are_applied():
-    """Empty and zero mean the robot's own values."""
     helper = IKRootsHelper(Link())
     Settings.from_values({}).markers.apply(helper)
     assert helper.layers == {'frames', 'axes', 'limits', 'closures', 'goals'}
@@ -210,7 +200,6 @@ def test_goal_structure_changes_only_with_what_is_solved():
     ],
 )
 def test_tolerance_of_goal_is_read(tolerance, dof, read):
-    """Zero means the thresholds of the solver."""
     values = {'goal_names': ('a',), 'goals.a.tolerance': tolerance, 'goals.a.dof': dof}
     settings = Settings.from_values(values).goals[0]
     assert settings.goal_tolerance == read
@@ -218,19 +207,16 @@ def test_tolerance_of_goal_is_read(tolerance, dof, read):
 
 
 def test_tolerance_with_wrong_count_of_numbers_is_refused():
-    """The error names the parameter and the counts that fit."""
     values = {'goal_names': ('a',), 'goals.a.tolerance': [0.1, 0.1, 0.1]}
     with pytest.raises(OptionError, match=r'goals.a.tolerance: .* or 6, one for each axis'):
         Settings.from_values(values)
 
 
 def test_yaml_file_is_the_table(repository):
-    """config/ik_node.yaml is exactly the text made from the table."""
     assert (repository / 'config' / 'ik_node.yaml').read_text() == yaml_text()
 
 
 def test_yaml_reads_back(repository):
-    """A YAML parser reads every default with the right type."""
     yaml = pytest.importorskip('yaml')
     values = yaml.safe_load(yaml_text())['/**']['ros__parameters']
     for group in ('collisions', 'solver', 'output', 'markers', 'transmission'):
@@ -242,7 +228,6 @@ def test_yaml_reads_back(repository):
 
 
 def test_yaml_values_keep_their_type():
-    """ROS reads back the same type."""
     for value, text in [
         (1e-10, '1.0e-10'),
         (2.0, '2.0'),
@@ -256,13 +241,11 @@ def test_yaml_values_keep_their_type():
 
 
 def test_help_names_every_parameter():
-    """The help has a line for each row."""
     text = help_text()
     for spec in parameter_table():
         assert f'  {spec.name}: ' in text
 
 
 def test_type_names_are_those_of_ros():
-    """They are written as in ROS."""
     for default, name in (('', 'string'), (1.0, 'double'), (1, 'int'), (False, 'bool')):
         assert ParameterSpec('x', default, '').type_name == name

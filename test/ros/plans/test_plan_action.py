@@ -23,7 +23,6 @@ CONTROLLER = '/controller/follow_joint_trajectory'
 
 
 def done(value):
-    """Return a future that is done."""
     future = Future()
     future.set_result(value)
     return future
@@ -41,7 +40,6 @@ class Controller:
         self.outcome = Future()
 
     def server_is_ready(self):
-        """Tell whether the controller is there."""
         return self.ready
 
     def send_goal_async(self, request, feedback_callback):
@@ -90,7 +88,6 @@ class AtOnce:
 
 @pytest.fixture
 def server(moving, monkeypatch):
-    """Provide the action of an ankle, with its controller and its robot."""
     served = serve(moving, monkeypatch, output__type='commands')
     (served.controller,) = served.controllers
     return served
@@ -107,7 +104,6 @@ def pair(moving, monkeypatch):
 
 
 def serve(moving, monkeypatch, **outputs):
-    """Return the action with its controllers and its robot."""
     monkeypatch.setitem(sys.modules, 'control_msgs', ModuleType('control_msgs'))
     actions = ModuleType('control_msgs.action')
     actions.FollowJointTrajectory = FollowJointTrajectory
@@ -132,7 +128,6 @@ def serve(moving, monkeypatch, **outputs):
 
 
 def plan(end=0.3):
-    """Return a plan of two points."""
     message = JointTrajectory(joint_names=JOINTS)
     message.points.append(JointTrajectoryPoint(positions=[0.0, 0.0]))
     message.points.append(JointTrajectoryPoint(positions=[end, 0.1]))
@@ -149,7 +144,6 @@ class Running:
         self.step()
 
     def step(self):
-        """Run until the goal waits for the controller, or ends."""
         try:
             self._steps.send(None)
         except StopIteration as end:
@@ -165,7 +159,6 @@ class Running:
     ],
 )
 def test_controller_follows_the_plan_and_its_result_is_passed_on(server, status, code, state):
-    """Motors move, not joints; a cancel that nobody asked for is a failure."""
     running = Running(server, Goal(plan()))
     sent = server.controller.request.trajectory
     assert list(sent.joint_names) == MOTORS
@@ -181,7 +174,6 @@ def test_controller_follows_the_plan_and_its_result_is_passed_on(server, status,
 
 
 def test_feedback_is_in_the_joint_space(server):
-    """Position errors are differences there."""
     running = Running(server, Goal(plan()))
     transmission = server.robot.model.robot.transmission(MOTORS, JOINTS)
     feedback = FollowJointTrajectory.Feedback(joint_names=MOTORS[::-1])
@@ -201,7 +193,6 @@ def test_feedback_is_in_the_joint_space(server):
 
 
 def test_cancel_goes_to_the_controller(server):
-    """The goal is cancelled when the controller has stopped."""
     running = Running(server, Goal(plan()))
     running.goal.is_cancel_requested = True
     assert server.action._on_cancel(running.goal) == CancelResponse.ACCEPT
@@ -272,7 +263,6 @@ def test_plan_is_split_among_groups_and_their_results_are_joined(pair):
 
 @pytest.mark.parametrize('how', ['aborts', 'refuses', 'goes'])
 def test_one_controller_that_fails_ends_the_plan_of_all(pair, how):
-    """The others are cancelled, and the result names the one."""
     left, right = pair.controllers
     right.accepted = how != 'refuses'
     running = Running(pair, Goal(plan()))
@@ -290,7 +280,6 @@ def test_one_controller_that_fails_ends_the_plan_of_all(pair, how):
 
 
 def test_cancel_goes_to_all_controllers(pair):
-    """The goal is cancelled when all have stopped."""
     running = Running(pair, Goal(plan()))
     running.goal.is_cancel_requested = True
     pair.action._on_cancel(running.goal)
@@ -304,7 +293,6 @@ def test_cancel_goes_to_all_controllers(pair):
 
 
 def test_plan_under_way_stays_known_when_a_newer_one_is_refused(server):
-    """The node stops it, as the only plan, when it ends."""
     first = Running(server, Goal(plan()))
     server.controller.accepted = False
     second = Goal(plan())
@@ -332,7 +320,6 @@ def test_plan_on_the_topic_is_not_stopped_once_another_one_replaced_it(server):
 
 @pytest.mark.parametrize('how', ['pause', 'reset', 'command', 'end'])
 def test_plan_is_cancelled_when_the_node_stops_or_something_else_leads(server, how):
-    """The client learns the reason."""
     robot, words = server.robot, {'pause': 'paused', 'command': 'a newer goal or command'}
     running = Running(server, Goal(plan()))
     robot.tick()
@@ -377,7 +364,6 @@ def test_no_command_goes_out_while_controllers_decide_about_a_plan(server):
     ],
 )
 def test_refused_plan_has_the_code_of_its_reason(server, change, code, words):
-    """The codes are those of the action."""
     message = plan()
     change(message)
     running = Running(server, Goal(message))
@@ -394,7 +380,6 @@ def test_refused_plan_has_the_code_of_its_reason(server, change, code, words):
     ],
 )
 def test_refused_goal_is_aborted_with_the_reason(server, end, ready, accepted, words):
-    """The code is INVALID_GOAL; later commands of the node are not stopped."""
     server.controller.ready, server.controller.accepted = ready, accepted
     running = Running(server, Goal(plan(end)))
     assert running.goal.state == 'aborted'

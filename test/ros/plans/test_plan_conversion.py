@@ -33,7 +33,6 @@ class Conversion:
         self.step()
 
     def step(self):
-        """Go on until it waits for its work, or ends."""
         try:
             self._steps.send(None)
         except StopIteration as end:
@@ -56,7 +55,6 @@ def ankle(moving):
 
 
 def plan(first=0.0, joints=JOINTS):
-    """Return a plan of two points, the first one so many seconds ahead."""
     message = JointTrajectory(joint_names=joints)
     message.points.append(JointTrajectoryPoint(positions=[0.0, 0.0]))
     message.points.append(JointTrajectoryPoint(positions=[0.2, 0.1]))
@@ -67,7 +65,6 @@ def plan(first=0.0, joints=JOINTS):
 
 @pytest.mark.parametrize('order', [(0, 1), (1, 0)])
 def test_newest_plan_wins_whatever_its_conversion_takes(ankle, order):
-    """The older one is refused, also if it is ready first."""
     conversions = [Conversion(ankle.conversion, plan()) for _ in range(2)]
     for at in order:
         ankle.work.waiting[at].set_result(None)
@@ -77,7 +74,6 @@ def test_newest_plan_wins_whatever_its_conversion_takes(ankle, order):
 
 
 def test_plan_that_the_node_cannot_read_replaces_none(ankle):
-    """The plan before it goes on."""
     first = Conversion(ankle.conversion, plan())
     assert Conversion(ankle.conversion, plan(joints=JOINTS[:1])).refused
     ankle.work.waiting[0].set_result(None)
@@ -88,7 +84,6 @@ def test_plan_that_the_node_cannot_read_replaces_none(ankle):
 @pytest.mark.parametrize('first', [0.0, 0.5])
 @pytest.mark.parametrize(('moved', 'refused'), [(0.004, False), (0.05, True)])
 def test_start_is_compared_with_the_robot_before_a_plan_is_sent(ankle, first, moved, refused):
-    """A robot that has moved is not where the motors' trajectory begins."""
     conversion = Conversion(ankle.conversion, plan(first))
     ankle.measure(motor_left=moved, motor_right=0.0)
     ankle.work.waiting[0].set_result(None)
@@ -111,7 +106,6 @@ def test_plan_that_ends_during_its_conversion_is_refused(ankle):
 
 
 def test_velocities_in_some_points_are_taken(ankle):
-    """A joint_trajectory_controller takes them in the last point only, too."""
     message = plan()
     message.points[-1].velocities = [0.0, 0.0]
     message.points[0].accelerations = [0.0, 0.0]
@@ -131,7 +125,6 @@ def test_velocities_in_some_points_are_taken(ankle):
     ],
 )
 def test_points_that_cannot_be_read_are_refused(ankle, field, values, words):
-    """The error names the point and the field."""
     message = plan()
     setattr(message.points[1], field, values)
     if field == 'accelerations':
@@ -160,7 +153,6 @@ def line(ankle, motors):
     ],
 )
 def test_plan_is_stopped_where_the_motors_are(ankle, behind, ahead):
-    """On the path, half the time of braking ahead of motors that move."""
     found, times, path = line(ankle, MOTORS)
     at = {
         name: np.interp(1.5 - behind, times, each)
@@ -175,7 +167,6 @@ def test_plan_is_stopped_where_the_motors_are(ankle, behind, ahead):
 
 
 def test_plan_is_stopped_where_motors_were_moved_to_by_something_else(ankle):
-    """Away from the path, and without measurements on the path."""
     found, times, path = line(ankle, MOTORS)
     at = {MOTORS[0]: 0.4, MOTORS[1]: -0.4}
     (point,) = found.braking(found.begin + 1.5, at).points

@@ -24,7 +24,6 @@ class Simulation:
         return '/a/ik'
 
     def resolve_topic_name(self, topic):
-        """Return it as it is."""
         return topic
 
     def get_logger(self):
@@ -47,7 +46,6 @@ def test_running_clock_is_not_reported():
 
 
 def test_paused_clock_is_logged_once_and_reported_while_paused():
-    """Each pause has one warning, and each check a row."""
     node = Simulation()
     clock = PausedClock(node)
     assert clock.status_row() is None
@@ -79,7 +77,6 @@ class Graph:
         return '/a/ik'
 
     def get_node_names_and_namespaces(self):
-        """Return whom this node sees, itself included."""
         return self.nodes
 
     def get_logger(self):
@@ -90,14 +87,12 @@ class Graph:
 
 
 def test_other_names_and_namespaces_are_not_duplicates():
-    """A node that is alone with its full name reports nothing."""
     graph = Graph()
     assert DuplicateNodes(graph).status_row() is None
     assert graph.said == []
 
 
 def test_duplicate_is_logged_once_and_reported_while_it_exists():
-    """A second duplicate after the first one is logged again."""
     graph = Graph()
     duplicates = DuplicateNodes(graph)
     graph.nodes.append(('ik', '/a'))
@@ -115,7 +110,6 @@ def test_duplicate_is_logged_once_and_reported_while_it_exists():
 
 
 def test_many_refusals_are_logged_once_per_pause():
-    """Each topic has its own lines; every refusal is counted."""
     refusals = Refusals(pause=2.0)
     logged = [refusals.add('a', f'reason {tick}', 0.1 * tick) for tick in range(50)]
     assert [tick for tick, said in enumerate(logged) if said] == [0, 20, 40]
@@ -124,7 +118,6 @@ def test_many_refusals_are_logged_once_per_pause():
 
 
 def test_topics_do_not_hide_each_other():
-    """The first refusal of another topic is logged at once."""
     refusals = Refusals()
     assert refusals.add('a', 'x', 0.0)
     assert refusals.add('b', 'y', 0.1)
@@ -133,7 +126,6 @@ def test_topics_do_not_hide_each_other():
 
 
 def test_overrun_ticks_are_counted():
-    """Work of two and a half periods overruns two ticks."""
     counts = NodeCounts()
     assert counts.add_tick(0.025, 0.01) == 2
     assert counts.add_tick(0.005, 0.01) == 0
