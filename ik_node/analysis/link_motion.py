@@ -1,12 +1,8 @@
-"""How links move: in a plane, freely, or by motors."""
+"""How links move: in a plane, or by motors."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from ik_node.mechanism import Mechanism
-from ik_node.model.joint import Joint
-from ik_node.model.link import Link
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -16,8 +12,6 @@ Array = NDArray[np.float64]
 TRIES, FAR = 12, 1.0
 # Deviations from the plane below this share of the motion count as zero.
 FLAT = 1e-9
-# A freely moving body has at least so many values: three in a plane.
-FREE_VALUES = 3
 
 
 def plane_of_point(robot: Mechanism, link: str, point: ArrayLike) -> Array | None:
@@ -41,30 +35,6 @@ def plane_of_point(robot: Mechanism, link: str, point: ArrayLike) -> Array | Non
         return None
     plane: Array = directions[:2].T
     return plane
-
-
-def free_body_values(robot: Mechanism, bodies: Collection[str]) -> frozenset[str]:
-    """
-    Return the names of values whose joints only describe a freely moving body.
-
-    These are passive joints in a row without links of `bodies` between them, with three values or
-    more, at least one of which slides.
-    """
-    rows: dict[Joint, list[Joint]] = {}
-    motors = motor_values(robot)
-    for joint in robot.joint_order:
-        above = joint.parent
-        before = above.parent if isinstance(above, Link) and above.name not in bodies else None
-        row = rows.get(before, []) if isinstance(before, Joint) else []
-        if bodies and not motors.intersection(joint.value_names):
-            row.append(joint)
-            rows[joint] = row
-    found: set[str] = set()
-    for row in rows.values():
-        dofs = [dof for joint in row for dof in joint.dof]
-        if len(dofs) >= FREE_VALUES and not all(dof.is_rotation for dof in dofs):
-            found.update(name for joint in row for name in joint.value_names)
-    return frozenset(found)
 
 
 def motor_values(robot: Mechanism) -> frozenset[str]:

@@ -8,8 +8,9 @@ its own z axis, theory.md, eq. (3), so that all columns share one formula.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from ik_node.errors import TopologyError
 from ik_node.model.dof import DOF
@@ -81,10 +82,38 @@ class Tree:
     # Couplings with several masters; each follows only sums before it
     sums: list[Sum] = field(default_factory=list)
 
+    @cached_property
+    def free(self) -> frozenset[int]:
+        """Return `free_values`, without regard to bodies."""
+        return frozenset(free_values(self))
+
     @property
     def max_velocity(self) -> Array:
         """Return the largest speeds, shape (nq,) [rad/s or m/s]; inf = none."""
         return np.array([joint._max_velocity[dof] for joint, dof in self.owner], np.float64)
+
+
+def free_values(tree: Tree, bodies: Collection[str] = ()) -> set[int]:
+    """
+    Return the indices in q of the values that only place a freely moving body.
+
+    Its joints are in a row from the root at one point, two axes or more slide, and no link of
+    `bodies` is between them.
+    """
+    rows: dict[int, list[int]] = {-1: []}
+    found: set[int] = set()
+    for at, column in enumerate(tree.columns):
+        row = rows.get(column.parent)
+        if row is None or len(row) == len(DOF):
+            continue
+        link, before = column.joint.parent, tree.columns[column.parent].joint
+        is_body = column.joint is not before and link is not None and link.name in bodies
+        if row and (is_body or column.offset[:3, 3].any()):
+            continue
+        rows[at] = [*row, at]
+        if sum(not tree.columns[each].dof.is_rotation for each in rows[at]) > 1:
+            found.update(tree.q_of_column[each] for each in rows[at])
+    return found
 
 
 def same_motions(one: Tree, other: Tree) -> bool:

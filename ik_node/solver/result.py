@@ -151,6 +151,8 @@ class SolveResult:
     # Goal -> what may be wrong with it.
     _doubts: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
     _ended: int = field(default=0, repr=False)
+    # Those of the active limits that only place a free body, which nobody sees as a joint.
+    _placing: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
     __dir__ = public_names
 
@@ -227,6 +229,8 @@ class SolveResult:
                 text += self._doubts.get(name, '') if kind == 'goal' else ''
         if self.active_limits:
             text += f'; at limits: {listed(self.active_limits)}'
+            if self._placing:
+                text += f' ({listed(self._placing)}: the range of a free body in the description)'
         if self.starts > 1:
             no_more = _NO_MORE_STARTS.get(self._ended, 'all that were allowed')
             text += f'; the search ended after {self.starts} starts, {no_more}'
@@ -528,12 +532,14 @@ class ChainNames:
     The names of one chain's constraints and values, with results that are computed once.
 
     `constraints`: closures and goals, in the order of their rows; `are_goals`: True for each
-    constraint that is a goal; `values`: index in q and name of each value that the chain moves.
+    constraint that is a goal; `values`: index in q and name of each value that the chain moves;
+    `free`: those that only place a free body.
     """
 
     constraints: tuple[str, ...]
     are_goals: tuple[bool, ...]
     values: tuple[tuple[int, str], ...]
+    free: frozenset[int] = frozenset()
     _tolerances: dict[bytes, Mapping[str, PoseError]] = field(
         default_factory=dict, repr=False, compare=False
     )
@@ -707,17 +713,20 @@ class ChainAnswer(NamedTuple):
         return {name: PoseError._make(errors[at]) for at, name in places}
 
     def active_limits(self, q: Array) -> tuple[str, ...]:
-        """Return the joint values that are at a limit at the result q."""
+        """Return the joint values that are at a limit at the result q, those of bodies last."""
         names = self.chain.names
         value, lower, upper = (
             row[names.places] for row in (q, self.joints[JOINT_LOWER], self.joints[JOINT_UPPER])
         )
         inside = (lower < value) & (value < upper)
         at_limit = np.flatnonzero((lower < upper) & ~inside)
-        return tuple(names.values[at][1] for at in at_limit.tolist())
+        found = [names.values[at] for at in at_limit.tolist()]
+        return tuple(name for _, name in sorted(found, key=lambda each: each[0] in names.free))
 
     def result(self, q: Array, solve_time: float, nearest: Distance | None = None) -> SolveResult:
         """Return the result with mappings by name."""
+        names, limits = self.chain.names, self.active_limits(q)
+        placing = {name for at, name in names.values if at in names.free}
         return SolveResult(
             status=self.status,
             iterations=self.iterations,
@@ -725,7 +734,7 @@ class ChainAnswer(NamedTuple):
             solve_time=solve_time,
             goal_errors=self.goal_errors,
             closure_errors=self.closure_errors,
-            active_limits=self.active_limits(q),
+            active_limits=limits,
             tolerances=self.chain.names.named_tolerances(self.tolerances),
             rounding_gaps=self.rounding_gaps,
             closing_iterations=self.closing_iterations,
@@ -736,6 +745,7 @@ class ChainAnswer(NamedTuple):
             ),
             _doubts={} if self.status is Status.CONVERGED else self._doubts(),
             _ended=int(self.record[RECORD_ENDED]) % ENDS,
+            _placing=tuple(name for name in limits if name in placing),
             proof=self._proof(),
         )
 

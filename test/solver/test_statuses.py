@@ -1,6 +1,7 @@
 """Each status is reached on purpose, and results report it with the steps that were made."""
 
 from ik_node.model.link import Link
+from ik_node.robot import load_robot
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status, STATUS_NAMES
@@ -118,6 +119,28 @@ def test_result_and_message_name_active_limits():
     at_limit = [n for n, j in m.joints.items() if j.dof and n in solution.active_limits]
     assert at_limit
     assert 'at limits: ' + ', '.join(solution.active_limits) in solution.message
+
+
+GANTRY = """<robot name="lifted">{}
+  <joint name="elbow" type="revolute"><parent link="z"/><child link="arm"/><axis xyz="0 1 0"/>
+    <origin xyz="0 0 1"/><limit lower="-0.1" upper="0.1"/></joint>
+  <link name="base"/><link name="x"/><link name="y"/><link name="z"/><link name="arm"/></robot>"""
+SLIDE = """<joint name="body_{1}" type="prismatic"><parent link="{0}"/><child link="{1}"/>
+    <axis xyz="{2} {3} {4}"/><limit lower="-0.1" upper="0.1"/></joint>"""
+
+
+def test_limits_of_joints_come_before_ranges_of_a_free_body():
+    """The message says that the last ones are not joints that anybody sees."""
+    rows = (('base', 'x', 1, 0, 0), ('x', 'y', 0, 1, 0), ('y', 'z', 0, 0, 1))
+    robot = load_robot(GANTRY.format(''.join(SLIDE.format(*row) for row in rows)))
+    robot.add_goal('arm', name='tip', offset=((1.0, 0.0, 0.0), UNIT))
+    result = Solver(robot, SolverOptions(restarts=0)).solve_pose(
+        {'tip': ((3.0, 0.0, 4.0), (0.0, -0.7, 0.0, 0.7))}
+    )
+    assert result.active_limits[0] == 'elbow'
+    assert {*result.active_limits[1:]} >= {'body_x', 'body_z'}
+    assert f'at limits: {", ".join(result.active_limits)} (body_' in result.message
+    assert 'range of a free body' in result.message
 
 
 def test_message_names_closure_that_cannot_close():

@@ -174,6 +174,27 @@ def test_released_goal_returns_to_its_link_if_wanted(open_page):
     assert apart() < 1e-9
 
 
+FLOATING = """<mujoco><worldbody><body name="torso" pos="0 0 1"><freejoint name="root"/>{body}
+<body name="leg"><joint name="hip" axis="0 1 0"/>{body}</body></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize('body', ['', '<geom size=".1"/>'])
+def test_free_joint_of_mjcf_is_not_drawn(open_page, tmp_path, body):
+    """No line leads from the origin to the body; the hip has its axis, without motors too."""
+    (tmp_path / 'floating.xml').write_text(FLOATING.format(body=body))
+    page = open_page(robots={'floating': lambda: LibrarySession(load_robot(file))})
+    file = str(tmp_path / 'floating.xml')
+    page.choose('floating')
+
+    wait_until(lambda: page.session.title == 'robot' and page._stage._helper, 'the robot')
+
+    def axes(session):
+        shapes = page._stage._drawn(page._stage._helper.shapes(session.q))
+        return [shape.of for shape in shapes if shape.layer == 'axes']
+
+    wait_until(lambda: page.ask(axes) == ['hip'], 'the axis of the hip alone')
+
+
 def test_choosing_another_robot_shows_it(open_page):
     page = open_page(robots={'delta': partial(gallery_session, 'delta')})
     lift(page, 0.002)

@@ -4,10 +4,10 @@ import asyncio
 from dataclasses import replace
 from types import SimpleNamespace
 
-from ik_node.analysis.link_motion import free_body_values, motor_values
+from ik_node.analysis.link_motion import motor_values
 from ik_node.analysis.reach.volume import ReachVolume
 from ik_node.description.files import description_path
-from ik_node.description.visuals import read_visuals
+from ik_node.model.tree import build_tree, free_values
 from ik_node.robot import load_robot
 from ik_node.scene import IKRootsHelper, LAYERS, mesh_of
 from ik_node.scene.shapes import Sector, Segment, Sphere, Text
@@ -312,16 +312,13 @@ def test_click_returns_the_link_that_was_hit(scene):
         ('walker', 12, 'body'),
     ],
 )
-def test_joints_of_free_bodies_are_not_drawn(name, motors, free):
+def test_joints_of_free_bodies_are_known(name, motors, free):
     robot = gallery_session(name).robot
-    drawn = {seen.link for seen in read_visuals(robot.description.text, robot.description.source)}
     moved = motor_values(robot)
     assert motors is None or len(moved) == motors
-    names = (
-        {f'{free}_{axis}' for axis in ('x', 'y', 'z', 'yaw', 'pitch', 'roll')} if free else set()
-    )
-    assert free_body_values(robot, drawn) == names
-    assert free_body_values(robot, set()) == set()
+    names = {f'{free}_{axis}' for axis in ('x', 'y', 'z', 'yaw', 'pitch', 'roll') if free}
+    tree = build_tree(robot.roots, robot.joint_order)
+    assert {tree.names[at] for at in free_values(tree)} == names
 
 
 @pytest.fixture

@@ -339,6 +339,7 @@ def make_chain_problem(
         tuple(r.name for r in chosen),
         tuple(r.is_goal for r in chosen),
         tuple((at, tree.names[at]) for at in flat.var_q.tolist()),
+        tree.free,
     )
     if before is not None and before.names == names and _same(before.flat, flat):
         before.tree, before.requests = tree, chosen

@@ -7,7 +7,8 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-from ik_node.analysis.link_motion import free_body_values, motor_values, plane_of_point
+from ik_node.analysis.link_motion import motor_values, plane_of_point
+from ik_node.model.tree import build_tree, free_values
 from ik_node.robot import Robot
 from ik_node.scene import AXIS_COLOURS, IKRootsHelper, mesh_of
 from ik_node.scene.look import COLOURS, FREE, Look, PASSIVE
@@ -77,7 +78,7 @@ class Stage:
         self._bodies: LinkBodies | None = None
         self._robot: Robot | None = None
         self._motors: frozenset[str] = frozenset()
-        self._virtual: frozenset[str] = frozenset()
+        self._virtual: set[str] = set()
         self._plane: Array | None = None
         # The loaded link, and the plane in which its origin moves.
         self._loaded: tuple[str, Array | None] = ('', None)
@@ -108,7 +109,12 @@ class Stage:
             )
             self._view.show_missing(self._bodies.missing)
             self._motors = motor_values(robot)
-            self._virtual = free_body_values(robot, self._bodies.drawn)
+            tree = build_tree(robot.roots, robot.joint_order)
+            free = free_values(tree, self._bodies.drawn)
+            self._virtual = {tree.names[at] for at in free} | {
+                tree.owner[at][0].name for at in free
+            }
+            self._virtual -= {*robot.actuated}
         self._helper = IKRootsHelper(session.source, resolution=SIDES)
         self._size = self._helper.joint_scale
         if self.selected not in robot.goals:
@@ -133,7 +139,12 @@ class Stage:
         with self._server.atomic():
             self._bodies.draw(session.q, visible=view.bodies)
             self._gizmos.draw(
-                robot, self.gizmo_size, self._goals.style, view.gizmos, self.selected
+                robot,
+                self.gizmo_size,
+                self._goals.style,
+                view.gizmos,
+                self.selected,
+                invites=not session.forward,
             )
             arrow = self._load.arrow(robot)
             self._load_handle.draw(arrow, self.gizmo_size, self._load_plane(robot, arrow))
