@@ -105,6 +105,7 @@ class RemoteNodeMemory(NamedTuple):
     poses: dict[str, Array]  # Poses of the goals, root frame (4, 4) [m].
     closed: dict[str, bool]  # For each closure, whether it is closed.
     q: Array  # All joint values (nq,) [rad or m].
+    locked: set[str]  # Joint values that the solver must not move.
 
 
 # Time without joint states after which the page asks whether the node is running [s].
@@ -436,6 +437,18 @@ class RemoteNodeSession:
             {f'goals.{name}.enabled': not forward for name in resting}
         )
 
+    @property
+    def locked(self) -> set[str]:
+        """Return the names of the joint values that the node's solver must not move."""
+        given = set() if self._settings is None else {*self._settings.joints.locked}
+        joints = [] if self.robot is None else self.robot.joint_order
+        return {name for each in joints for name in each.value_names if {name, each.name} & given}
+
+    def set_locked(self, name: str, locked: bool) -> None:
+        """Lock a joint value of the node, or unlock it."""
+        names = self.locked | {name} if locked else self.locked - {name}
+        self._remote.set_remote_parameters({'locked_joints': sorted(names) or ['']})
+
     def set_joint(self, name: str, value: float) -> None:
         """Send a joint target; for an actuated joint, also targets that hold the other ones."""
         if not self.forward or self._settings is None:
@@ -477,6 +490,7 @@ class RemoteNodeSession:
             {name: goal.matrix_world.copy() for name, goal in goals.items()},
             {name: closure.enabled for name, closure in closures.items()},
             self._q,
+            self.locked,
         )
 
     def _goals_in_ik(self) -> tuple[GoalSettings, ...]:
@@ -496,6 +510,8 @@ class RemoteNodeSession:
         for name, closed in memory.closed.items():
             if name in robot.closures and robot.closures[name].enabled != closed:
                 self.set_closure(name, closed)
+        if memory.locked != self.locked:
+            self._remote.set_remote_parameters({'locked_joints': sorted(memory.locked) or ['']})
         if self.forward and memory.q.shape == self._q.shape:
             self._remote.send_targets(self._motors(memory.q))
 

@@ -143,6 +143,16 @@ def test_undo_restores_goals(hexapod):
     assert hexapod.said == []
 
 
+def test_locked_joint_reaches_the_node(hexapod):
+    """And undo unlocks it."""
+    session = hexapod.session
+    memory = session.remember()
+    session.set_locked('leg2', True)
+    hexapod.until(lambda s: s.locked == {'leg2'}, 'the lock')
+    session.restore(memory)
+    hexapod.until(lambda s: not s.locked, 'its end')
+
+
 def test_undo_restores_a_slider(hexapod):
     session = hexapod.session
     session.set_forward(True)

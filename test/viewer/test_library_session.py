@@ -124,6 +124,19 @@ def test_undone_steps_bring_back_goals_and_joints(hexapod):
     np.testing.assert_allclose(hexapod.q, q, atol=1e-9)
 
 
+def test_locked_joint_stays_while_the_goal_moves(hexapod):
+    """The goal is not met then; undo unlocks the joint."""
+    memory, at = hexapod.remember(), hexapod.robot.joint_names.index('leg2')
+    hexapod.set_locked('leg2', True)
+    assert hexapod.locked == {'leg2'}
+    lift(hexapod, 'platform', 0.006)
+    hexapod.update(0.0)
+    assert hexapod.q[at] == memory.q[at]
+    assert hexapod.reports[0].status == 'STALLED'
+    hexapod.restore(memory)
+    assert not hexapod.locked
+
+
 @pytest.mark.parametrize('kind', ['look_at', 'distance', 'cylinder', 'frame'])
 def test_undo_restores_goals_of_any_kind(hexapod, kind):
     goal = hexapod.robot.add_goal('platform_link', name='extra', kind=kind, base='base_link')

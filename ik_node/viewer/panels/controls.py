@@ -177,7 +177,7 @@ class Controls:
         self._singularity.content = singularity_html(self._statics_of(robot), session.q)
         self.load.refresh(robot, session.q)
         self.goals.refresh(robot)
-        self._joints.refresh(session.q, forward=session.forward)
+        self._joints.refresh(session)
         self._options.refresh(session)
         with self._made['Plots']:
             self._plots.refresh(history)

@@ -13,7 +13,7 @@ from ik_node.errors import plain
 from ik_node.model.joint import Joint
 from ik_node.robot import Robot
 from ik_node.viewer.panels.session_queue import by_hand, SessionQueue
-from ik_node.viewer.sessions.session import Array
+from ik_node.viewer.sessions.session import Session
 import numpy as np
 
 # Names that are text in YAML 1.1, except the words below. Others need quotes: 1e3, 0x1f, ~.
@@ -48,6 +48,7 @@ class JointPanel:
         self._queue = queue
         self._folders: list[Any] = []
         self._sliders: list[_Slider] = []
+        self._locks: dict[str, Any] = {}
         self._names: list[str] = []
         self._hint = gui.add_markdown('Goals lead: choose **solve from joints** to move joints.')
         hint = 'joints drift to where they are now'
@@ -87,14 +88,29 @@ class JointPanel:
                     _Slider(self._gui, self._queue, row, turns[row[0]], row[1] in followers)
                     for row in chosen
                 ]
+        folder = self._gui.add_folder('lock joints', expand_by_default=False)
+        self._folders.append(folder)
+        with folder:
+            lockable = [name for name in self._names if name in motors or not motors]
+            self._locks = {
+                name: self._add_lock(name) for name in lockable if name not in followers
+            }
 
-    def refresh(self, q: Array, *, forward: bool) -> None:
-        """Show a configuration."""
-        now = time.monotonic()
+    def refresh(self, session: Session) -> None:
+        """Show the configuration, and which joints are locked."""
+        now, q, forward, locked = time.monotonic(), session.q, session.forward, session.locked
         for slider in self._sliders:
-            slider.refresh(float(q[slider.place]), now, forward)
+            slider.refresh(float(q[slider.place]), now, forward and slider.name not in locked)
+        for name, handle in self._locks.items():
+            handle.value = name in locked
         self._hint.visible = not forward
         self._yaml.value = configuration_yaml(self._names, q.tolist())
+
+    def _add_lock(self, name: str) -> Any:
+        return by_hand(
+            self._gui.add_checkbox(plain(name), False),
+            lambda value: self._queue.do(lambda s: s.set_locked(name, value), undo=True),
+        )
 
 
 class _Slider:
@@ -108,7 +124,8 @@ class _Slider:
         turns: bool,
         follows: bool,
     ) -> None:
-        self.place, name, low, high = row
+        self.place, self.name, low, high = row
+        name = self.name
         widest = pi if turns else 1.0
         self._low = low if isfinite(low) else min(-widest, high - 2.0 * widest)
         self._high = high if isfinite(high) else max(widest, self._low + 2.0 * widest)
@@ -134,9 +151,9 @@ class _Slider:
 
         by_hand(self._handle, moved)
 
-    def refresh(self, value: float, now: float, forward: bool) -> None:
-        """Show a value."""
-        disabled = self._follows or not forward
+    def refresh(self, value: float, now: float, moves: bool) -> None:
+        """Show a value, and whether the slider moves it."""
+        disabled = self._follows or not moves
         if self._handle.disabled != disabled:
             self._handle.disabled = disabled
         if now - self._touched < LEFT_ALONE:

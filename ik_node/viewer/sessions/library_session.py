@@ -101,6 +101,7 @@ class Memory(NamedTuple):
     targets: dict[str, list[float]]  # of the joints that have targets
     closed: dict[str, bool]  # whether each closure is enabled
     knobs: dict[str, float]  # numbers of the scene
+    locked: set[str]  # joint values that the solver must not move
 
 
 class LibrarySession:
@@ -379,6 +380,20 @@ class LibrarySession:
         self._driven = {}
         self._stale = True
 
+    @property
+    def locked(self) -> set[str]:
+        """Return the names of the joint values that the solver must not move."""
+        joints = self.robot.joint_order
+        return {each.value_name(dof) for each in joints for dof in each.dof if each.locked[dof]}
+
+    def set_locked(self, name: str, locked: bool) -> None:
+        """Lock a joint value, or unlock it."""
+        for joint in self.robot.joint_order:
+            for dof in joint.dof:
+                if joint.value_name(dof) == name:
+                    (joint.lock if locked else joint.unlock)(dof)
+        self._stale = True
+
     def set_joint(self, name: str, value: float) -> None:
         """Move a joint with closed loops; for an actuated joint, hold the other actuated ones."""
         if not self.forward:
@@ -422,7 +437,7 @@ class LibrarySession:
         targets = {joint.name: joint.dof_target[joint.dof].tolist() for joint in joints}
         closed = {name: each.enabled for name, each in self.robot.closures.items()}
         knobs = {knob.name: knob.value for knob in self.knobs}
-        return Memory(self.q, goals, targets, closed, knobs)
+        return Memory(self.q, goals, targets, closed, knobs, self.locked)
 
     def restore(self, memory: Memory) -> None:
         """Restore a state that `remember` returned."""
@@ -435,6 +450,8 @@ class LibrarySession:
                 joint.target_set = False
         for name, closed in memory.closed.items():
             self.robot.closures[name].enabled = closed
+        for name in self.locked ^ memory.locked:
+            self.set_locked(name, name in memory.locked)
         for name, value in memory.knobs.items():
             self.set_knob(name, value)
         self._solver.q = memory.q

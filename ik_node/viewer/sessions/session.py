@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from ik_node.model.frame import Frame
@@ -123,6 +123,13 @@ class Session(Protocol):
 
     def set_forward(self, forward: bool) -> None:
         """Switch between forward mode and inverse mode."""
+
+    @property
+    def locked(self) -> Collection[str]:
+        """Return the names of the joint values that the solver must not move."""
+
+    def set_locked(self, name: str, locked: bool) -> None:
+        """Lock a joint value, or unlock it."""
 
     def set_joint(self, name: str, value: float) -> None:
         """Move a joint [rad or m] with closed loops."""
