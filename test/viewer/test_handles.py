@@ -231,7 +231,7 @@ def test_unselected_goal_has_a_ball_that_selects_it(scene, robot):
 
 
 def test_first_drag_is_invited_until_it_is_done(scene, robot, gizmos):
-    """The label names the selected goal, is hidden with the handles, and never comes again."""
+    """The label names the selected goal, is hidden while joints lead, and never comes again."""
     robot.add_goal('leg0_rod_link', name='left_rod', dof='X Y Z')
     gizmos.draw(robot, 0.05, STYLE, 'selected', 'platform')
     label = scene.nodes['/invitation']
@@ -239,6 +239,8 @@ def test_first_drag_is_invited_until_it_is_done(scene, robot, gizmos):
     gizmos.draw(robot, 0.05, STYLE, 'selected', 'left_rod')
     assert label.text == 'drag the left rod'
     gizmos.draw(robot, 0.05, STYLE, 'none', 'left_rod')
+    assert not label.visible
+    gizmos.draw(robot, 0.05, STYLE, 'selected', 'platform', invites=False)
     assert not label.visible
     gizmos.draw(robot, 0.05, STYLE, 'selected', 'platform')
     assert label.visible

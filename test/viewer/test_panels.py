@@ -58,10 +58,18 @@ def test_details_show_the_worst_residual_first_in_mm_and_degrees():
     goals = {f'goal_{number:02}': PoseError(1e-9 * number, 0.0) for number in range(MOST + 2)}
     text = details_html([report('STALLED', {**goals, 'wide': LARGE})])
     assert text.index('wide') < text.index(f'goal_{MOST + 1:02}') < text.index(f'goal_{MOST:02}')
-    for words in ('20 mm', '28.6°', 'and 3 more', 'STALLED, 7 steps, 1.23 ms', 'why it is so'):
+    for words in ('20 mm', '28.6°', 'and 3 more', '7 steps, 1.23 ms', 'why it is so'):
         assert words in text
     assert 'goal_00' not in text
     assert 'why it is so' not in details_html([report(goals=goals)])
+
+
+def test_messages_are_in_mm_and_degrees():
+    """Lengths and angles only: names and velocities stay."""
+    message = "STALLED: goal 'at 2 mm' is 1.27 m, 2.5e-05 rad off; j3 moves at 2 rad/s, 0.269 m/s"
+    text = details_html([report('STALLED', {'a': LARGE}, message=message)])
+    assert 'is 1270 mm, 0.00143° off; j3 moves at 2 rad/s, 0.269 m/s' in text
+    assert 'at 2 mm' in text
 
 
 def test_warnings_on_the_file_are_shown():

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import degrees
+import re
 
 from ik_node.analysis.file_pose import WARNING
+from ik_node.errors import counted
 from ik_node.scene.chain_report import ChainReport
 from ik_node.solver.result import PoseError
 from ik_node.viewer.panels.text_html import box, GREEN, line, ORANGE, RED, table
@@ -14,6 +16,8 @@ from ik_node.viewer.panels.text_html import box, GREEN, line, ORANGE, RED, table
 MOST_CHAINS, MOST = 8, 12
 # In a chain that has not converged, what has a larger residual [m or rad] is unmet or open.
 OPEN = 1e-5
+# Lengths and angles in messages.
+_QUANTITY = re.compile(r'(\d+\.?\d*(?:e[+-]?\d+)?) (m|rad)\b(?!/)')
 
 
 def state_of(reports: Sequence[ChainReport], note: str = '') -> tuple[str, str]:
@@ -40,10 +44,7 @@ def details_html(reports: Sequence[ChainReport]) -> str:
     for report in reports:
         for kind, errors in (('', report.goal_errors), ('loop ', report.closure_errors)):
             for name, error in errors.items():
-                values = (
-                    f'{_short(1e3 * error.position)} mm',
-                    f'{_short(degrees(error.orientation))}°',
-                )
+                values = _mm(error.position), _degrees(error.orientation)
                 colour = RED if _is_open(report, error) else ''
                 rows.append((max(error), (kind + name, values, colour)))
     rows.sort(key=lambda row: row[0], reverse=True)
@@ -57,9 +58,24 @@ def notes_html(title: str, note: str, notes: Sequence[str]) -> str:
     return box(line(title, bold=True), *(line(each, RED) for each in warnings))
 
 
+def _mm(metres: float) -> str:
+    return f'{_short(1e3 * metres)} mm'
+
+
+def _degrees(angle: float) -> str:
+    return f'{_short(degrees(angle))}°'
+
+
 def _short(value: float) -> str:
     """Return a number with three digits; what nobody can measure is 0."""
-    return f'{value:.3g}' if value >= 1e-4 else '0'
+    return f'{float(f"{value:.3g}"):.15g}' if value >= 1e-4 else '0'
+
+
+def _in_mm(text: str) -> str:
+    """Return a message with its lengths in mm and its angles in degrees."""
+    return _QUANTITY.sub(
+        lambda found: (_mm if found[2] == 'm' else _degrees)(float(found[1])), text
+    )
 
 
 def _is_open(report: ChainReport, error: PoseError) -> bool:
@@ -68,14 +84,14 @@ def _is_open(report: ChainReport, error: PoseError) -> bool:
 
 def _counted(flags: Sequence[bool], kind: str, good: str, bad: str) -> list[str]:
     """Return how many goals or loops there are in words, or how many are unmet or open."""
-    count = f'{len(flags)} {kind}{"s" * (len(flags) > 1)}'
+    count = counted(len(flags), kind)
     if any(flags):
         return [f'{sum(flags)} of {count} {bad}' if len(flags) > 1 else f'{count} {bad}']
     return [f'{count} {good}'] if flags else []
 
 
 def _chain(report: ChainReport) -> str:
-    text = f'{report.status}, {report.iterations} steps, {1e3 * report.solve_time:.2f} ms'
+    text = f'{counted(report.iterations, "step")}, {1e3 * report.solve_time:.2f} ms'
     if report.status == 'CONVERGED':
-        return line(text, GREEN)
-    return line(text, ORANGE) + line(report.message, ORANGE)
+        return line(f'solved: {text}', GREEN)
+    return line(_in_mm(report.message), ORANGE) + line(text, ORANGE)

@@ -278,12 +278,20 @@ class GoalGizmos:
         self._invitation.visible = False
 
     def draw(
-        self, robot: Robot, size: float, style: HandleStyle, shown: str, selected: str = ''
+        self,
+        robot: Robot,
+        size: float,
+        style: HandleStyle,
+        shown: str,
+        selected: str = '',
+        *,
+        invites: bool = True,
     ) -> None:
         """
         Show a ball for every enabled goal, and the gizmos of the selected one or of all.
 
-        Gizmos have arrows of `size` [m]; `shown` is 'selected', 'all' or 'none'.
+        Gizmos have arrows of `size` [m]; `shown` is 'selected', 'all' or 'none'. Unless it
+        `invites`, no label asks for a drag.
         """
         for name in [name for name in self._handles if name not in robot.goals]:
             self._handles.pop(name).remove()
@@ -301,7 +309,7 @@ class GoalGizmos:
             for name, goal in reversed([*robot.goals.items()])
             if goal.child is not None and goal.enabled and style.move
         }
-        invited = None if self._was_dragged else robot.goals.get(selected)
+        invited = None if self._was_dragged or not invites else robot.goals.get(selected)
         self._invitation.visible = invited is not None and invited.enabled and shown != 'none'
         if invited is not None:
             self._invitation.text = f'drag the {plain(selected.replace("_", " "))}'
