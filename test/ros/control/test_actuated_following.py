@@ -218,13 +218,6 @@ def test_velocity_after_a_held_answer_counts_from_the_last_good_one(fivebar):
     assert velocities(fivebar, report) == pytest.approx([0.5, 0.0], rel=1e-6)
 
 
-def test_motor_measured_for_the_first_time_has_no_velocity(fivebar):
-    fivebar.answer(1.0, left_shoulder=0.1)
-    fivebar.answer(1.1, right_shoulder=0.3)
-    report = fivebar.answer(1.2, left_shoulder=0.1)
-    assert np.abs(report.velocity).max() < 1e-6
-
-
 def test_only_measured_motors_are_answered(fivebar):
     """Joint states of passive or unknown joints, a pause and other modes give no answer."""
     assert fivebar.answer(1.0, left_elbow=0.1, nose=0.2) is None
@@ -251,31 +244,6 @@ def test_ticks_solve_again_when_measurements_stop(fivebar, timeout, quiet):
     assert fivebar.tick()[0] is answer
     # A clock that jumps back does not silence ticks until it has come so far again.
     assert fivebar.tick(-50.0)[0] is not answer
-
-
-def test_ticks_solve_again_after_a_reset_and_for_another_model(fivebar, moving):
-    answer = fivebar.answer(fivebar.now, left_shoulder=0.1, right_shoulder=0.0)
-    fivebar.motion.reset(fivebar.tracker)
-    assert fivebar.tick()[0] is not answer
-    answer = fivebar.answer(fivebar.now, left_shoulder=0.1, right_shoulder=0.0)
-    fivebar.motion.take_model(moving('hexapod').model, fivebar.settings)
-    report, _ = fivebar.tick()
-    assert len(report.q) == len(fivebar.tracker.model.joint_names)
-
-
-def test_velocity_limits_hold_between_measurements(fivebar):
-    """At 500 ticks/s a robot measured 100 times/s moves at its limits and not faster."""
-    fivebar.configure(max_joint_velocity=0.5, rate=500.0)
-    fivebar.answer(fivebar.now, left_shoulder=0.0, right_shoulder=0.0)
-    limit = 0.5 * fivebar.model.max_velocity
-    report, shares = None, []
-    while report is None or not report.converged:
-        fivebar.now += 0.01
-        report = fivebar.answer(fivebar.now, left_shoulder=0.4, right_shoulder=-0.2)
-        shares.append((np.abs(report.velocity) / limit).max())
-        fivebar.watched.check_q(report.q)
-    assert max(shares) <= 1.0 + 1e-6
-    assert min(shares[:-1]) > 0.9
 
 
 # A crank that turns for ever, and moves a rocker.

@@ -1,6 +1,5 @@
 """Closures are released and made while the robot moves."""
 
-import numpy as np
 import pytest
 
 BALL = 'leg0_ball'
@@ -18,16 +17,6 @@ def lead_away(robot):
     assert report.converged
     assert robot.watched.gap(BALL, report.q) > 1e-3
     return report
-
-
-def test_closing_keeps_max_joint_velocity(hexapod):
-    lead_away(hexapod)
-    hexapod.configure(max_joint_velocity=0.25)
-    hexapod.motion.make_closure(hexapod.tracker, BALL, hexapod.settings)
-    before = hexapod.tracker.q
-    report, _ = hexapod.tick()
-    steps = np.abs(report.q - before) / (hexapod.model.max_velocity * 0.01)
-    assert 0.2 < steps.max() <= 0.25 * (1 + 1e-6)
 
 
 def test_coincident_frames_close_at_once(hexapod):
@@ -113,16 +102,6 @@ def test_closure_disabled_by_the_description_is_released(moving):
     report, _ = arms.tick()
     assert report.held == ''
     assert report.q.tolist() == start.tolist()
-
-
-def test_mobility_counts_enforced_closures_and_locks(hexapod):
-    assert hexapod.mobility() == 6
-    hexapod.motion.closures.release(hexapod.model, BALL)
-    assert hexapod.mobility() == 9
-    hexapod.configure(locked_joints=('leg0',))
-    assert hexapod.mobility() == 8
-    hexapod.configure(locked_joints=())
-    assert hexapod.mobility() == 9
 
 
 def test_new_goals_keep_closures_released(hexapod, moving, urdf):

@@ -50,24 +50,6 @@ def test_positions_are_reached_by_the_motors(moving, source):
     assert robot.value('ankle_pitch') == pytest.approx(0.3, abs=1e-6)
 
 
-def test_velocities_of_motors_keep_their_limits(ankle):
-    ankle.command(positions={'ankle_pitch': 0.6, 'ankle_roll': 0.2})
-    ankle.tick()
-    fastest = 0.0
-    for _ in range(60):
-        fastest = max(fastest, np.abs(follow(ankle, 1).velocities).max())
-    assert 1.0 < fastest <= 20.0 * (1.0 + 1e-9)
-    assert commanded(ankle) == pytest.approx([0.6, 0.2], abs=1e-6)
-
-
-def test_joint_without_a_command_keeps_its_position(ankle):
-    ankle.command(positions={'ankle_pitch': 0.2, 'ankle_roll': 0.15})
-    follow(ankle, 40)
-    ankle.command(positions={'ankle_pitch': -0.2})
-    follow(ankle, 60)
-    assert commanded(ankle) == pytest.approx([-0.2, 0.15], abs=1e-6)
-
-
 def test_velocity_moves_the_joint_until_it_is_stale(ankle):
     """Without goal_timeout that is half a second; the last command is then repeated."""
     ankle.command(positions={'ankle_roll': 0.0}, velocities={'ankle_pitch': 0.4})

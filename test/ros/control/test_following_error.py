@@ -12,11 +12,6 @@ TURNING = """<robot name="wheel">
   <joint name="tip_joint" type="fixed"><parent link="disc"/><child link="tip"/>
     <origin xyz="0.3 0 0"/></joint>
 </robot>"""
-SLIDE = """<robot name="slide">
-  <link name="base"/><link name="tip"/>
-  <joint name="slide" type="prismatic"><parent link="base"/><child link="tip"/>
-    <axis xyz="1 0 0"/><limit lower="0" upper="1" effort="1" velocity="0.05"/></joint>
-</robot>"""
 
 
 class Robot:
@@ -155,19 +150,6 @@ def test_commands_wait_for_a_slow_robot(delta, lag):
     assert delta.at == pytest.approx(delta.place((0.08, 0.05, 0.03)), abs=1e-3)
 
 
-def test_commands_wait_for_a_robot_that_comes_back(delta):
-    """It was pushed away, and is beyond the limit for longer than one that does not follow."""
-    run(delta, 2.0)
-    delta.at, delta.lag = delta.place((-0.08, -0.02, 0.02)), 0.7
-    beyond = 0
-    for _ in range(400):
-        delta.tick()
-        assert delta.hardware.fault == ''
-        beyond += delta.error() > LIMIT
-    assert beyond > 60
-    assert delta.error() < 0.05
-
-
 def test_after_a_gap_only_new_measurements_count(delta):
     """After 3 s without ticks the node starts where the robot has been moved meanwhile."""
     run(delta, 1.0)
@@ -186,15 +168,6 @@ def test_after_a_gap_only_new_measurements_count(delta):
             break
     assert delta.commands[-1] == pytest.approx(delta.at, abs=1e-6)
     assert run(delta, 0.1) < LIMIT
-
-
-def test_no_command_after_a_gap_without_measurements(delta):
-    run(delta, 0.5)
-    delta.tick(1.0, measure=False)
-    for _ in range(100):
-        delta.robot.measure(arm0=float(delta.at[0]))
-        assert delta.tick(measure=False) is None
-    assert delta.hardware.note.endswith('joint_states of arm1, arm2')
 
 
 def test_clock_jump_back_after_a_gap_does_not_stop_commands_for_ever(delta):
@@ -291,50 +264,6 @@ def test_commands_start_again_in_the_same_turn(moving):
         wheel.measure(turn=shown)
         assert abs(command.positions[0] - stopped) <= LIMIT
     assert 'turn does not follow' in wheel.motion.hardware.fault
-
-
-def test_a_slow_slide_has_a_smaller_limit(moving):
-    slide = moving(
-        SLIDE,
-        goal_names=('tip',),
-        goals__tip__link='tip',
-        goals__tip__dof='X',
-        output__type='commands',
-    )
-    slide.goal('tip', (0.8, 0.0, 0.0))
-    for _ in range(200):
-        slide.measure(slide=0.1)
-        _, command = slide.tick()
-        assert command.positions[0] <= 0.1 + 0.01 + 1e-12
-    assert 'm from its command' in slide.motion.hardware.fault
-
-
-def test_commands_may_return_towards_the_robot(delta):
-    delta.follows = False
-    run(delta, 0.3)
-    before = delta.error()
-    assert before > 0.9 * LIMIT
-    delta.robot.goal('platform', (-0.02, -0.02, 0.0))
-    run(delta, 0.05)
-    assert delta.error() < before
-
-
-def test_new_outputs_are_compared_from_their_first_measurement(delta):
-    delta.robot.configure(output__joints=('arm1', 'arm0', 'arm2'))
-    run(delta, 0.1)
-    delta.robot.configure(output__joints=('arm0', 'arm1', 'arm2'))
-    delta.follows = False
-    run(delta, 3.0)
-    assert delta.error() <= LIMIT
-
-
-@pytest.mark.parametrize('value', [-0.1, float('nan'), 'much', 2000.0])
-def test_invalid_limit_is_refused(moving, value):
-    from ik_node.errors import OptionError
-    from ik_node.ros.parameters.settings import Settings
-
-    with pytest.raises(OptionError, match=r'output\.max_following_error'):
-        Settings.from_values({'output.max_following_error': value})
 
 
 @pytest.mark.parametrize(

@@ -160,43 +160,6 @@ def test_no_command_in_actuated_mode(hexapod):
     assert 'with state_source actuated there are no goals' in hexapod.motion.hardware.note
 
 
-def test_commands_wait_without_convergence(hexapod):
-    hexapod.configure(publish_on='converged')
-    start(hexapod, offset=(0.5, 0.5, 0.5))
-    before = hexapod.motion.hardware.q
-    _, command = hexapod.ticks(3)
-    check(hexapod, before, command, 0.0)
-    assert hexapod.motion.hardware.note == 'not converged'
-
-
-def test_an_unreachable_goal_is_approached(hexapod):
-    """The robot moves as near as loops and limits allow, which hold on the way."""
-    command, _ = start(hexapod, offset=(0.5, 0.5, 0.5))
-    for _ in range(100):
-        before = hexapod.motion.hardware.q
-        _, command = hexapod.tick()
-        check(hexapod, before, command)
-    # The farthest solution is at limits.
-    assert hexapod.motion.hardware.q == pytest.approx(hexapod.tracker.q, abs=1e-6)
-
-
-def test_noisy_measurement_starts_at_the_nearest_configuration(hexapod):
-    solver, model = hexapod.model.solver, hexapod.model
-    edge = solver.solve_pose(
-        {
-            'platform_link': (
-                model.reached('platform', model.q_start)[:3, 3] + [0, 0, -0.012],
-                (0, 0, 0, 1),
-            )
-        },
-        model.q_start,
-    ).q
-    values = {leg: hexapod.value(leg, edge) - 1e-5 for leg in LEGS}
-    command, _ = start(hexapod, **values)
-    assert command.positions == pytest.approx(list(values.values()), abs=3e-5)
-    hexapod.watched.check_q(hexapod.motion.hardware.q)
-
-
 def test_measured_passive_joints_select_the_assembly_branch(moving):
     """A complete measurement is the start; motors alone are reached from the description."""
     robot = moving(

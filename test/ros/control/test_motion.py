@@ -51,26 +51,6 @@ def test_clock_jump_back_keeps_velocities_finite_and_input_fresh(fivebar, source
     assert 'stale' in ' '.join((*report.notes, report.held))
 
 
-def test_stop_is_silent_until_the_robot_is_measured(fivebar):
-    fivebar.configure(state_source='measured', on_stale='stop')
-    fivebar.goal('tool', (0.01, 0.0, 0.0))
-    report, _ = fivebar.tick()
-    assert (report.silent, report.held) == (True, 'no joint_states yet')
-    fivebar.measure(left_shoulder=0.0, right_shoulder=0.0)
-    report, _ = fivebar.tick()
-    assert (report.silent, report.converged) == (False, True)
-
-
-def test_the_first_tick_after_a_jump_back_is_at_rest(fivebar):
-    fivebar.goal('tool', (0.01, 0.0, 0.0))
-    fivebar.tick()
-    fivebar.goal('tool', (-0.01, 0.0, 0.0))
-    report, _ = fivebar.tick(-50.0)
-    assert report.velocity.tolist() == [0.0] * 4
-    fivebar.goal('tool', (0.01, 0.0, 0.0))
-    assert np.any(fivebar.tick()[0].velocity != 0.0)
-
-
 def test_measured_jump_becomes_a_motion(fivebar):
     """With max_joint_velocity even a sensor does not make the joint states jump."""
     fivebar.configure(state_source='measured', max_joint_velocity=1.0)

@@ -1,7 +1,5 @@
 """How smoothly a joint_trajectory_controller moves by what the node sends."""
 
-from itertools import pairwise
-
 from ik_node.ros.outputs.command_publishers import trajectory
 import numpy as np
 import pytest
@@ -81,14 +79,6 @@ def test_a_horizon_ends_at_rest_within_limits(moving):
         way = np.array(last.positions) - np.array(wanted.positions)
         # Slowing down evenly from the velocity before takes half the time's way.
         assert way == pytest.approx(0.045 * np.array(wanted.velocities), abs=2e-3)
-
-
-def test_each_message_starts_where_the_last_one_ended(moving):
-    """Positions and velocities of one message's point start the next message."""
-    sent = messages(moving, 0.5, output__horizon=0.1)
-    for before, after in pairwise(sent):
-        assert after.points[0].positions == before.points[1].positions
-        assert after.points[0].velocities == before.points[1].velocities
 
 
 def test_horizon_bridges_a_lost_message(moving):

@@ -68,21 +68,6 @@ def test_twist_never_moves_goal_beyond_the_limit_of_the_solver(hexapod):
     assert place(hexapod)[:3, 3] == pytest.approx(wanted, abs=1e-5)
 
 
-def test_commands_of_a_twist_begin_at_the_measured_configuration(moving):
-    robot = moving(
-        'hexapod',
-        goal_names=('platform',),
-        goals__platform__link='platform_link',
-        output__type='both',
-    )
-    measured = robot.model.solver.drive(dict.fromkeys(LEGS, 0.004), robot.model.q_start).q
-    robot.measure(**{leg: robot.value(leg, measured) for leg in LEGS})
-    send(robot, (0.004, 0.0, 0.0))
-    robot.ticks(31)
-    way = place(robot, robot.motion.hardware.q)[:3, 3] - place(robot, measured)[:3, 3]
-    assert way == pytest.approx([0.004 * 0.3, 0.0, 0.0], abs=2e-4)
-
-
 def test_note_names_the_twist_that_is_too_old(moving):
     """Its sender's clock is behind, or the message was long on its way; nothing is commanded."""
     robot = moving(
@@ -148,15 +133,6 @@ def test_hand_keeps_to_its_line_and_halts_where_the_arm_cannot_follow(arm, direc
     arm.goals.put_twist('hand', Twist(-0.2 * way, np.zeros(3)), arm.now)
     arm.ticks(25)
     assert (hand(arm) - end)[:3, 3] @ way == pytest.approx(-0.2 * 0.25, abs=0.013)
-
-
-def test_turn_halts_at_a_limit_without_moving_the_hand(arm):
-    begin = hand(arm)
-    arm.goals.put_twist('hand', Twist(np.zeros(3), np.array([0.0, 1.0, 0.0])), arm.now)
-    report, _ = arm.ticks(800)
-    assert 'cannot follow its twist' in report.notes[0]
-    assert turned(begin, hand(arm)) > 0.1
-    assert hand(arm)[:3, 3] == pytest.approx(begin[:3, 3], abs=2e-6)
 
 
 @pytest.mark.parametrize('outputs', ['commands', 'joint_trajectory'])

@@ -9,7 +9,6 @@ from ik_node.ros.inputs import transform_lookup
 from ik_node.ros.inputs.inputs import Inputs
 from ik_node.ros.inputs.transform_lookup import TransformLookup
 from ik_node.ros.process.node_health import NodeCounts
-import numpy as np
 import pytest
 import rclpy
 from rclpy.time import Time
@@ -71,18 +70,6 @@ def tf2(monkeypatch):
     clock = Data(now=100.0)
     monkeypatch.setattr(transform_lookup.time, 'monotonic', lambda: clock.now)
     return clock
-
-
-def test_lookup_returns_the_pose_of_a_frame(tf2):
-    lookup = TransformLookup(object())
-    assert not Buffer.made
-    with pytest.raises(LookupError, match="no transform from 'base': camera does not exist"):
-        lookup.pose('base', 'camera')
-    Buffer.made[0].put('base', 'camera', 0.5)
-    expected = np.diag([-1.0, -1.0, 1.0, 1.0])
-    expected[0, 3] = 0.5
-    np.testing.assert_allclose(lookup.pose('base', 'camera'), expected, atol=1e-15)
-    assert len(Buffer.made) == 1
 
 
 def test_lookup_without_tf2_names_the_missing_package(monkeypatch):
@@ -219,22 +206,6 @@ def test_goal_of_a_future_time_is_refused(tf2, inputs):
     inputs.goal_inputs.take_early_goals()
     assert inputs.refusals.total == 1
     assert 'extrapolation' in inputs.refusals.last
-
-
-def test_goal_of_a_forgotten_time_is_refused(tf2, inputs):
-    heard(inputs, (0.5, 50.0), (0.6, 51.0))
-    tf2.now += 5.0
-    inputs.goal_inputs.take_goal('tool', goal(0.25, time=20.0))
-    assert inputs.refusals.total == 1
-    assert x_of(inputs) is None
-
-
-def test_first_stamped_goal_is_accepted(tf2, inputs):
-    """It starts the subscription, so only transforms after its stamp are received."""
-    inputs.goal_inputs.take_goal('tool', goal(0.25, time=50.0))
-    Buffer.made[0].put('base_link', 'camera', 0.5, 50.1)
-    inputs.goal_inputs.take_early_goals()
-    assert x_of(inputs) == pytest.approx(0.5 - 0.25)
 
 
 def test_a_goal_is_as_old_as_its_transform(tf2, inputs):

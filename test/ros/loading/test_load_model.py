@@ -29,13 +29,6 @@ def test_model_has_goals_and_closed_loops(urdf):
     assert angle == pytest.approx(0.5)
 
 
-def test_goal_of_weight_zero_is_accepted(urdf):
-    model = load_model(request(urdf('fivebar'), link='tool_link', weight=0.0))
-    assert not model.request.goals[0].takes_part
-    position = model.reached('tool', model.q_start)[:3, 3]
-    assert model.solver.solve_pose({'tool': (position, (0, 0, 0, 1))}) is not None
-
-
 def test_bad_description_is_refused():
     for text, kind, words in [
         ('', DescriptionError, 'begins with <'),
@@ -58,12 +51,6 @@ closures:
     frame_b: {link: base_link, xyz: [9, 0, 0]}
 """
     with pytest.raises(TopologyError, match="'far' stays"):
-        load_model(request(urdf('fivebar'), closures))
-
-
-def test_closure_with_missing_link_is_refused(urdf):
-    closures = 'closures: [{name: c, frame_a: {link: nose}, frame_b: {link: base_link}}]'
-    with pytest.raises(IkError, match='nose'):
         load_model(request(urdf('fivebar'), closures))
 
 

@@ -95,22 +95,6 @@ def test_other_goals_are_built_for_the_accepted_robot(supply, builder):
     assert outcome(supply).request.text == 'good'
 
 
-def test_changed_weights_build_no_model(supply, builder):
-    supply.describe('good', settings())
-    outcome(supply)
-    supply.apply(settings(**{'goals.a.weight': 3.0}))
-    assert not supply.busy
-    assert len(builder.built) == 1
-
-
-def test_new_goals_retry_the_first_description(supply):
-    supply.describe('bad', settings())
-    outcome(supply)
-    supply.apply(settings(link='other'))
-    assert outcome(supply) is None
-    assert supply.refused
-
-
 @pytest.mark.parametrize('error', [DescriptionError('no nose'), RuntimeError('no nose')])
 def test_a_model_that_cannot_be_adopted_is_refused(supply, error):
     supply.describe('good', settings())

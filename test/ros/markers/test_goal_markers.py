@@ -157,15 +157,6 @@ def test_marker_of_a_refused_goal_returns(goals, w):
     assert goals.server.applied == 2
 
 
-def test_feedback_for_a_removed_goal_is_ignored(goals):
-    goals.update()
-    _, callback = goals.server.shown['hand']
-    goals.poses = {}
-    goals.update()
-    callback(InteractiveMarkerFeedback(marker_name='hand', event_type=1))
-    assert goals.taken == []
-
-
 def test_markers_can_be_closed_and_opened_again(goals):
     goals.markers.close()
     goals.update()

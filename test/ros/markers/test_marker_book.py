@@ -118,22 +118,6 @@ def test_changed_appearance_replaces_a_marker(sent):
     assert sent.shows(shapes)
 
 
-def test_cleared_deletions_are_not_sent(sent):
-    sent.send(scene(1.0))
-    fewer = [each for each in scene(1.1) if each.layer != 'links']
-    sent.send(fewer)
-    sent.book.clear_deletions()
-    array = sent.send(fewer)
-    assert {marker.action for marker in array.markers} == {Marker.ADD}
-    assert sent.shows(fewer)
-    sent.send(scene(1.2))
-    assert sent.shows(scene(1.2))
-    assert len(sent.viewer.markers) == 8
-    sent.send([])
-    sent.book.clear_deletions()
-    assert sent.book.is_empty
-
-
 def test_many_new_markers_take_several_messages(sent):
     """A message contains a limited number of new markers; the others keep moving."""
     many = spheres(2 * AT_ONCE + 5)

@@ -60,12 +60,6 @@ def scene(monkeypatch):
     return Scene(monkeypatch)
 
 
-def test_missed_drawings_are_not_made_up(scene):
-    scene.ticks(10, 0.01)
-    assert scene.ticks(1, 5.0) == 1
-    assert scene.ticks(9, 0.01) <= 1
-
-
 def test_late_layers_are_drawn_by_the_next_ticks(scene):
     scene.layers, scene.work = 5, 0.003
     scene.ticks(1, 0.01, 1.0)

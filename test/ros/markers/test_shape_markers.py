@@ -54,16 +54,6 @@ def test_marker_has_the_bounds_of_its_shape(name):
     assert drawn.max(axis=0) == pytest.approx(triangles.max(axis=0), abs=slack)
 
 
-def test_markers_turn_with_their_shape():
-    for name in SHAPES:
-        shape = SHAPES[name]
-        for marker in markers_of(shape):
-            quat = marker.pose.orientation
-            assert (quat.x, quat.y, quat.z, quat.w) == shape.quat_xyzw
-            assert marker.frame_locked
-            assert marker.action == Marker.ADD
-
-
 def test_marker_has_the_colour_of_its_shape():
     """A triad uses only its opacity; `draw_through` makes capsules transparent."""
     for name, shape in SHAPES.items():
@@ -79,18 +69,6 @@ def test_marker_has_the_colour_of_its_shape():
     face, hand = markers_of(SHAPES['disc'])
     assert hand.color.a == 1.0
     assert hand.color.r < face.color.r
-
-
-def test_hands_lines_and_texts_have_their_ends_and_sizes():
-    """A hand leads from the centre of its sector to the rim; scales are widths and heights."""
-    shape = SHAPES['disc']
-    hand = cloud(markers_of(shape)[1])
-    assert np.allclose(hand, [shape.position, shape.hand])
-    (text,) = markers_of(SHAPES['text'])
-    assert (text.type, text.text, text.scale.z) == (Marker.TEXT_VIEW_FACING, '3 mm', 0.1)
-    for name, width in (('triad', 0.01), ('ring', 0.02)):
-        (marker,) = markers_of(SHAPES[name])
-        assert marker.scale.x == pytest.approx(width)
 
 
 MOVED = {'segment': {'length': 0.7}, 'disc': {'value': -0.4}}

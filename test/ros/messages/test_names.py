@@ -50,11 +50,6 @@ def test_frame_of_a_goal_is_found():
         assert frame is expected
 
 
-def test_unknown_frame_raises_the_error_of_the_lookup():
-    with pytest.raises(LookupError, match='no frame mars'):
-        frame_in_root('mars', '', ROBOT, np.zeros(1), lookup)
-
-
 def test_prefix_comes_from_the_parameter_or_the_base_frame():
     for frame_prefix, base_frame, expected in [
         ('', '', ''),
@@ -74,18 +69,6 @@ def test_prefix_is_added_to_and_removed_from_links():
         assert frame_name(link, 'left/', ROBOT.links) == frame
         assert own_name(frame, 'left/', ROBOT.links) == link
     assert own_name('right/tip', 'left/', ROBOT.links) == 'right/tip'
-
-
-def test_lookup_uses_the_prefixed_root():
-    asked = []
-
-    def remember(target, source):
-        asked.append((target, source))
-        return MAP
-
-    assert frame_in_root('map', '', ROBOT, np.zeros(1), remember, 'left/') is MAP
-    assert frame_in_root('left/tip', '', ROBOT, np.zeros(1), remember, 'left/') is TIP
-    assert asked == [('left/base', 'map')]
 
 
 @pytest.mark.parametrize(
@@ -128,16 +111,6 @@ def test_root_frame_of_a_floating_robot_is_the_world(link, frame):
     assert name == link
     assert position == pytest.approx((1.0, 2.0, 3.0))
     assert quat_xyzw == pytest.approx(tuple(quat_from_euler(0.1, -0.2, 0.3)), abs=1e-12)
-
-
-def test_each_tree_has_its_own_floating_base():
-    text = ARM.format(root='base').replace('</robot>', '<link name="box"/></robot>')
-    robot = load_robot(text, root='floating')
-    q = robot.q
-    q[robot.joint_names.index('__world_joint__:box.Z')] = 0.5
-    poses = base_poses(robot, q)
-    assert poses['box'][0] == pytest.approx((0.0, 0.0, 0.5))
-    assert list(poses) == ['base', 'box']
 
 
 def test_link_named_world_is_the_root_frame():

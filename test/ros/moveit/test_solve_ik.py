@@ -105,21 +105,6 @@ def test_solve_starts_at_the_seed(arm):
     np.testing.assert_allclose(response.solution.joint_state.position, seed, atol=1e-5)
 
 
-def test_joint_names_may_have_any_order(arm, near):
-    order = [3, 0, 5, 1, 4, 2]
-    names = [arm.names[at] for at in order]
-    response = arm.ask(asked(arm, near, names=names, values=arm.q[order]))
-    assert list(response.solution.joint_state.name) == names
-    arm.check(response, {'link6': near})
-
-
-def test_unknown_joint_names_are_left_out(arm, near):
-    names, values = [*arm.names, 'finger'], [*arm.q, 0.04]
-    response = arm.ask(asked(arm, near, names=names, values=values))
-    assert list(response.solution.joint_state.name) == arm.names
-    arm.check(response, {'link6': near})
-
-
 def test_empty_state_uses_the_present_configuration(arm, near):
     """The solve starts at the node's configuration, and the answer names all joints."""
     response = arm.ask(request_for('link6', stamped(*parts(near), 'base')))
@@ -265,14 +250,6 @@ def test_base_link_of_a_relative_pose_does_not_move(arm):
     np.testing.assert_array_equal(response.solution.joint_state.position[:3], arm.q[:3])
     far = pose((0.6, 0, 0), (0, 0, 0, 1))
     refused(arm.ask(asked(arm, far, frame_id='link3')), NO_SOLUTION, 'joints that move link3')
-
-
-def test_base_link_beyond_its_limit_is_clipped(arm):
-    seed = np.array((2.7, *BENT[1:]))
-    goal = np.array((2.6, *BENT[1:5], 0.2))
-    relative = np.linalg.inv(arm.place(goal, 'link3')) @ arm.place(goal, 'link6')
-    response = arm.ask(asked(arm, relative, frame_id='link3', values=seed))
-    arm.check(response, {'link6': arm.place(goal, 'link6')})
 
 
 def test_a_foreign_frame_is_looked_up(arm, near):

@@ -130,44 +130,6 @@ def test_base_of_a_robot_with_loops_is_not_passive(urdf):
         assert hexapod.ask(request).error_code.val == code
 
 
-def test_answer_to_an_empty_state_names_the_base(floating):
-    wanted = moved(floating.place(floating.q, 'link6'), 3.0)
-    response = floating.ask(request_for('link6', stamped(*parts(wanted))))
-    assert response.error_code.val == SUCCESS, response.error_code
-    assert list(response.solution.joint_state.name) == floating.names[6:]
-    several = response.solution.multi_dof_joint_state
-    assert (several.joint_names, several.header.frame_id) == ([WORLD], 'world')
-    reached = floating.place(values_of(floating, response), 'link6')
-    np.testing.assert_allclose(reached, wanted, atol=5e-6)
-
-
-def test_axes_of_the_base_may_be_in_the_joint_state(floating):
-    wanted = floating.place(np.concatenate((BASE, BENT + 0.1)), 'link6')
-    request = request_for('link6', stamped(*parts(wanted)), state_of(floating.names, floating.q))
-    response = floating.ask(request)
-    floating.check(response, {'link6': wanted})
-    assert list(response.solution.joint_state.name) == floating.names
-
-
-def test_virtual_joint_of_a_fixed_base_is_left_out():
-    arm = Asking(arm_text(6))
-    wanted = arm.place(BENT + 0.1, 'link6')
-    response = arm.ask(asked(wanted, 'base'))
-    arm.check(response, {'link6': wanted})
-    assert list(response.solution.multi_dof_joint_state.joint_names) == []
-
-
-def test_two_unknown_joints_do_not_move_the_base(floating):
-    near = floating.place(np.concatenate((BASE, BENT + 0.1)), 'link6')
-    request = asked(near, '')
-    several = request.ik_request.robot_state.multi_dof_joint_state
-    several.joint_names = ['one', 'other']
-    several.transforms = [transform_of((9, 9, 9), (0, 0, 0, 1))] * 2
-    response = floating.ask(request)
-    floating.check(response, {'link6': near})
-    assert list(response.solution.multi_dof_joint_state.joint_names) == []
-
-
 @pytest.mark.parametrize(
     ('transforms', 'words'),
     [
@@ -201,13 +163,3 @@ def test_planar_joint_is_read_and_written():
     response = cart.ask(request_for('body', stamped(*parts(wanted), 'floor'), state))
     assert response.error_code.val == BAD_STATE
     assert 'X Y EZ only' in response.error_code.message
-
-
-def test_locked_robot_reaches_only_the_seed():
-    arm = Asking(arm_text(6))
-    for joint in arm.robot.joint_order:
-        joint.lock()
-    here = arm.place(BENT, 'link6')
-    arm.check(arm.ask(asked(here, 'base')), {'link6': here})
-    response = arm.ask(asked(moved(here, 0.01), 'base'))
-    assert response.error_code.val == NO_SOLUTION

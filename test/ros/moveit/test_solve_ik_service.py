@@ -126,18 +126,6 @@ def test_request_before_the_first_robot_is_refused(node, executor, arm, moveit):
     assert 'no robot yet' in response.error_code.message
 
 
-def test_request_uses_the_present_robot(node, executor, arm, moveit):
-    present = [arm]
-    add_ik_service(node, lambda: access_of(present[-1])[0](), arm.lookup)
-    call(executor, node, near(arm)[0])
-    other = Asking(arm_text(5))
-    present.append(other)
-    wanted = other.place((0.1, 0.2, 0.3, 0.4, 0.5), 'link5')
-    request = request_for('link5', stamped(*parts(wanted)))
-    response = call(executor, node, request)
-    other.check(response, {'link5': wanted})
-
-
 def test_refusals_are_logged_at_a_limited_rate(node, executor, arm, moveit):
     add_ik_service(node, *access_of(arm))
     request, _ = near(arm)

@@ -48,15 +48,6 @@ def report(*statuses, held='', notes=()):
     return TickReport(np.zeros(1), np.zeros(1), solution(*statuses), held, notes)
 
 
-def test_each_chain_has_a_row():
-    rows = solve_rows('ik', report(Status.CONVERGED, Status.STALLED))
-    assert [row.level for row in rows] == [OK, WARN]
-    assert [row.name for row in rows] == ['ik: goal0', 'ik: goal1']
-    assert rows[0].message.startswith('CONVERGED')
-    assert rows[1].message.startswith('STALLED')
-    assert 'CONVERGED' not in rows[1].message
-
-
 def test_row_has_the_values_of_its_chain():
     """It has iterations, time, limits, and the residuals of the chain's goals and loops."""
     values = solve_rows('ik', report(Status.CONVERGED, Status.STALLED))[1].values

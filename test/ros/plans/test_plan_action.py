@@ -279,19 +279,6 @@ def test_one_controller_that_fails_ends_the_plan_of_all(pair, how):
     assert left.cancels == 1
 
 
-def test_cancel_goes_to_all_controllers(pair):
-    running = Running(pair, Goal(plan()))
-    running.goal.is_cancel_requested = True
-    pair.action._on_cancel(running.goal)
-    for controller in pair.controllers:
-        running.step()
-        assert running.result is None
-        assert controller.cancels == 1
-        controller.ends(GoalStatus.STATUS_CANCELED)
-    running.step()
-    assert running.goal.state == 'canceled'
-
-
 def test_plan_under_way_stays_known_when_a_newer_one_is_refused(server):
     first = Running(server, Goal(plan()))
     server.controller.accepted = False

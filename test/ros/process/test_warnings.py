@@ -3,7 +3,7 @@
 from types import SimpleNamespace as Data
 
 from ik_node.ros.messages.convert import Refusals
-from ik_node.ros.process.node_health import DuplicateNodes, NodeCounts, PausedClock
+from ik_node.ros.process.node_health import DuplicateNodes, PausedClock
 
 
 class Simulation:
@@ -86,12 +86,6 @@ class Graph:
         self.said.append(text)
 
 
-def test_other_names_and_namespaces_are_not_duplicates():
-    graph = Graph()
-    assert DuplicateNodes(graph).status_row() is None
-    assert graph.said == []
-
-
 def test_duplicate_is_logged_once_and_reported_while_it_exists():
     graph = Graph()
     duplicates = DuplicateNodes(graph)
@@ -115,18 +109,3 @@ def test_many_refusals_are_logged_once_per_pause():
     assert [tick for tick, said in enumerate(logged) if said] == [0, 20, 40]
     assert refusals.counts == {'a': 50}
     assert refusals.last == 'reason 49'
-
-
-def test_topics_do_not_hide_each_other():
-    refusals = Refusals()
-    assert refusals.add('a', 'x', 0.0)
-    assert refusals.add('b', 'y', 0.1)
-    assert not refusals.add('a', 'x', 0.2)
-    assert refusals.total == 3
-
-
-def test_overrun_ticks_are_counted():
-    counts = NodeCounts()
-    assert counts.add_tick(0.025, 0.01) == 2
-    assert counts.add_tick(0.005, 0.01) == 0
-    assert (counts.ticks, counts.missed_ticks) == (2, 2)
