@@ -1,4 +1,4 @@
-"""The parameter table, its checks, and the texts made from it."""
+"""The parameter table, its checks, and the texts and settings made from it."""
 
 import dataclasses
 import math
@@ -6,47 +6,102 @@ import re
 
 from ik_node.errors import OptionError
 from ik_node.model.link import Link
-from ik_node.ros.parameters.parameter_table import (
-    parameter_table,
-    ParameterSpec,
-    solver_parameters,
-)
+from ik_node.ros.parameters.parameter_table import parameter_table, solver_parameters
 from ik_node.ros.parameters.parameter_text import help_text, yaml_text, yaml_value
-from ik_node.ros.parameters.settings import JointSettings, Settings
+from ik_node.ros.parameters.settings import (
+    JointSettings,
+    Outlet,
+    parse_joint_values,
+    Settings,
+    split,
+)
 from ik_node.scene import IKRootsHelper
 from ik_node.solver import SolverOptions
 import pytest
+import yaml
+
+GROUPS = {
+    'output.groups': ('left_arm', 'gripper'),
+    'output.left_arm.joints': ('a', 'b'),
+    'output.left_arm.action': '/left/follow',
+    'output.gripper.joints': ('c',),
+    'output.gripper.type': 'commands',
+    'output.gripper.topic': '/gripper/commands',
+}
+GOAL = {'goal_names': ('a',)}
+# Values that are not allowed, or contradict each other, and what the error says.
+REFUSED = [
+    ({'rate': 0.0}, 'rate.*from 0.1 to 2000 Hz'),
+    ({'rate': math.nan}, 'rate.*from 0.1 to 2000 Hz'),
+    ({'rate': math.inf}, 'rate.*from 0.1 to 2000 Hz'),
+    ({'rate': 'fast'}, 'rate.*double'),
+    ({'rate': True}, r'rate.*double((?!quotes).)*$'),
+    ({'state_source': 'guess'}, 'state_source.*solution or measured or actuated'),
+    ({'goal_names': 'platform'}, r'goal_names.*string\[\]'),
+    ({'goal_names': [1, 2]}, r'goal_names.*string\[\]'),
+    ({**GOAL, 'goals.a.offset': [0.0] * 5}, r'goals.a.offset.*double\[6\]'),
+    ({**GOAL, 'goals.a.offset': [math.nan] * 6}, r'goals.a.offset.*double\[6\]'),
+    ({**GOAL, 'goals.a.enabled': 1}, r'goals.a.enabled.*bool((?!quotes).)*$'),
+    ({**GOAL, 'goals.a.tolerance': [0.1] * 3}, 'goals.a.tolerance: .* or 6, one for each axis'),
+    ({**GOAL, 'goals.a.dof': 'X Q'}, 'goals.a.dof'),
+    ({'solver.max_iterations': 2.5}, 'solver.max_iterations.*int'),
+    ({'solver.max_iterations': 0}, 'solver.max_iterations.*from 1'),
+    ({'solver.adaptive_damping': 'yes'}, 'solver.adaptive_damping.*bool'),
+    ({'solver.method': 'guess'}, 'solver.method.*dls or sdls or .* or slsqp'),
+    ({'goal_names': ('a-b', 'a_b')}, "both become 'a_b'"),
+    ({'goal_names': ('a', 'a')}, "both become 'a'"),
+    ({'goal_names': ('a.b',)}, 'without dots'),
+    ({'goal_names': ('a b',)}, 'spaces'),
+    ({'rest_pose': '{a: b}'}, 'rest_pose'),
+    ({'joint_targets': '{'}, 'joint_targets'),
+    ({'root': 'loose'}, 'fixed or floating'),
+    ({'output.max_following_error': -0.1}, r'output\.max_following_error'),
+    ({'output.type': 'all'}, 'none or joint_trajectory or commands or both'),
+    ({'markers.layers': 'axes paint'}, 'markers.layers: .* some of frames links axes'),
+    ({'markers.color': 'red'}, "markers.color: 'red' .*; use '#rrggbb'"),
+    ({'markers.scale': -1.0}, 'markers.scale: .* from 0 to 1000 m'),
+    # ROS reads a text without quotes as another type.
+    ({**GOAL, 'goals.a.dof': True}, 'goals.a.dof.*True.* in quotes, as'),
+    ({**GOAL, 'goals.a.link': 7}, 'goals.a.link.*7.* in quotes, as'),
+    ({'goal_names': [True, False]}, r'goal_names.*\[True, False\].* in quotes, as'),
+    ({'on_stale': True}, 'on_stale.*True.* in quotes, as'),
+    # Groups of joints that have a controller each.
+    ({**GROUPS, 'output.type': 'both'}, "output.type: 'both' .* while output.groups is set"),
+    ({**GROUPS, 'output.action': '/follow'}, 'output.action: .* while output.groups is set'),
+    ({**GROUPS, 'output.joints': ('a',)}, 'output.joints: .* while output.groups is set'),
+    ({**GROUPS, 'output.gripper.joints': ()}, 'output.gripper.joints: .* joints of the group'),
+    ({**GROUPS, 'output.gripper.joints': ('b',)}, "output.gripper: 'b' .* in one group"),
+    ({**GROUPS, 'output.left_arm.joints': ('a', 'a')}, "left_arm: 'a' .* in one group, once"),
+    ({**GROUPS, 'output.gripper.action': '/left/follow'}, 'output.gripper: .* in one group'),
+    ({**GROUPS, 'output.left_arm.topic': '/gripper/commands'}, 'gripper: .* in one group'),
+    ({**GROUPS, 'output.gripper.type': 'both'}, 'type: .* none or joint_trajectory or'),
+    ({'output.groups': ('joints',)}, "output.groups: 'joints' .* output.joints is a parameter"),
+    ({'output.groups': ('a.b',)}, 'output.groups: .* without dots'),
+]
 
 
 def test_every_solver_option_is_a_parameter():
     """Each field that is a parameter has its row, with its default except for the restarts."""
     rows = {spec.name: spec for spec in solver_parameters()}
-    for field in dataclasses.fields(SolverOptions):
-        if not field.metadata['parameter']:
-            continue
-        default = 0 if field.name == 'restarts' else field.default
-        assert rows[f'solver.{field.name}'].default == default
-        assert len(rows[f'solver.{field.name}'].doc) > 10
-        assert rows[f'solver.{field.name}'].choices == field.metadata['allowed']
-    fields = dataclasses.fields(SolverOptions)
-    assert len(rows) == sum(field.metadata['parameter'] for field in fields)
+    fields = [each for each in dataclasses.fields(SolverOptions) if each.metadata['parameter']]
+    assert {*rows} == {f'solver.{field.name}' for field in fields}
+    for field in fields:
+        row = rows[f'solver.{field.name}']
+        assert row.default == (0 if field.name == 'restarts' else field.default)
+        assert len(row.doc) > 10
+        assert row.choices == field.metadata['allowed']
 
 
-def test_no_name_is_the_prefix_of_another():
-    names = [spec.name for spec in parameter_table()]
+def test_names_of_parameters_are_told_by_the_help_and_none_is_the_prefix_of_another():
+    names, text = [spec.name for spec in parameter_table()], help_text()
     for name in names:
+        assert f'  {name}: ' in text
         assert not [other for other in names if other.startswith(f'{name}.')]
 
 
-def test_defaults_are_allowed():
-    for spec in parameter_table():
-        assert spec.check(spec.default) == spec.default
-
-
-def test_allowed_values_are_accepted():
+def test_allowed_values_get_the_type_of_the_default():
     for name, value, expected in [
         ('rate', 50, 50.0),
-        ('rate', 62.5, 62.5),
         ('goal_names', ['a', 'b'], ('a', 'b')),
         ('goal_names', [], ('',)),
         ('goals.<name>.offset', [0, 0, 1, 0, 0, 0], (0.0, 0.0, 1.0, 0.0, 0.0, 0.0)),
@@ -58,53 +113,15 @@ def test_allowed_values_are_accepted():
         assert type(checked) is type(expected)
 
 
-def test_other_values_are_refused():
-    for name, value, allowed in [
-        ('rate', 0.0, 'from 0.1 to 2000 Hz'),
-        ('rate', math.nan, 'from 0.1 to 2000 Hz'),
-        ('rate', math.inf, 'from 0.1 to 2000 Hz'),
-        ('rate', 'fast', 'double'),
-        ('rate', True, 'double'),
-        ('state_source', 'guess', 'solution or measured or actuated'),
-        ('goal_names', 'platform', r'string\[\]'),
-        ('goal_names', [1, 2], r'string\[\]'),
-        ('goals.<name>.offset', [0.0] * 5, r'double\[6\]'),
-        ('goals.<name>.offset', [math.nan] * 6, r'double\[6\]'),
-        ('goals.<name>.enabled', 1, 'bool'),
-        ('solver.max_iterations', 2.5, 'int'),
-        ('solver.max_iterations', 0, 'from 1'),
-        ('solver.adaptive_damping', 'yes', 'bool'),
-        ('solver.method', 'guess', 'dls or sdls or .* or slsqp'),
-        ('solver.jacobian', 1, 'analytic or numeric'),
-    ]:
-        spec = next(spec for spec in parameter_table() if spec.name == name)
-        with pytest.raises(OptionError, match=f'{name}.*{allowed}'):
-            spec.check(value)
-
-
-def test_unquoted_text_is_refused_with_a_hint():
-    for name, value in [
-        ('goals.<name>.dof', True),
-        ('goals.<name>.link', False),
-        ('goals.<name>.link', 7),
-        ('goal_names', [True, False]),
-        ('locked_joints', [1.5]),
-        ('on_stale', True),
-    ]:
-        spec = next(spec for spec in parameter_table() if spec.name == name)
-        with pytest.raises(OptionError, match=f'{name}.*{re.escape(repr(value))}.* in quotes, as'):
-            spec.check(value)
-
-
-@pytest.mark.parametrize(('name', 'value'), [('rate', True), ('goals.<name>.enabled', 1)])
-def test_number_is_refused_without_the_hint_to_quote(name, value):
-    spec = next(spec for spec in parameter_table() if spec.name == name)
-    with pytest.raises(OptionError) as caught:
-        spec.check(value)
-    assert 'quotes' not in str(caught.value)
+def test_values_that_are_not_allowed_are_refused_by_name():
+    for values, words in REFUSED:
+        with pytest.raises(OptionError) as caught:
+            Settings.from_values(values)
+        assert re.search(words, str(caught.value)), (values, caught.value)
 
 
 def test_settings_hold_goals_of_goal_names_only():
+    """Those without a link are inactive."""
     settings = Settings.from_values(
         {
             'goal_names': ('hand', 'foot'),
@@ -121,28 +138,8 @@ def test_settings_hold_goals_of_goal_names_only():
     assert settings.options.restarts == 0
 
 
-def test_contradicting_values_are_refused():
-    for values, words in [
-        ({'goal_names': ('a-b', 'a_b')}, "both become 'a_b'"),
-        ({'goal_names': ('a', 'a')}, "both become 'a'"),
-        ({'goal_names': ('a.b',)}, 'without dots'),
-        ({'goal_names': ('a b',)}, 'spaces'),
-        ({'goal_names': ('a',), 'goals.a.dof': 'X Q'}, 'goals.a.dof'),
-        ({'rest_pose': '{a: b}'}, 'rest_pose'),
-        ({'joint_targets': '{'}, 'joint_targets'),
-        ({'root': 'loose'}, 'fixed or floating'),
-        ({'output.type': 'all'}, 'none or joint_trajectory or commands or both'),
-        ({'markers.layers': 'axes paint'}, 'markers.layers: .* some of frames links axes'),
-        ({'markers.color': 'red'}, "markers.color: 'red' .*; use '#rrggbb'"),
-        ({'markers.rate': 0.0}, 'markers.rate: .* from 0.1'),
-        ({'markers.scale': -1.0}, 'markers.scale: .* from 0 to 1000 m'),
-        ({'markers.draw_through': 1.5}, 'markers.draw_through: .* from 0 to 1'),
-    ]:
-        with pytest.raises(OptionError, match=words):
-            Settings.from_values(values)
-
-
 def test_joint_parameters_are_read():
+    """Empty strings mean none; mappings are read."""
     assert Settings.from_values({}).joints == JointSettings()
     assert Settings.from_values(
         {
@@ -156,18 +153,37 @@ def test_joint_parameters_are_read():
     ).joints == JointSettings(('a',), ('b',), ('c',), {'d': 1.0}, {'e': -2.0})
 
 
+def test_mapping_of_joints_to_numbers_is_read():
+    """Flow and block style are allowed; 1e-3 is a number although YAML 1.1 reads a text."""
+    for text, expected in [
+        ('  ', {}),
+        ('{a: 1, b: -0.5}', {'a': 1.0, 'b': -0.5}),
+        ('a: 1e-3\nb: 2', {'a': 0.001, 'b': 2.0}),
+        ('{"ball.EX": 0.1}', {'ball.EX': 0.1}),
+    ]:
+        assert parse_joint_values('rest_pose', text) == expected
+    for text, words in [
+        ('{a: 1', 'rest_pose.*YAML mapping.*not valid YAML'),
+        ('[1, 2]', r"rest_pose: '\[1, 2\]' cannot be used.*YAML mapping"),
+        ('{a: fast}', "{'a': 'fast'}.*finite numbers"),
+        ('{a: true}', 'finite numbers'),
+        ('{a: .nan}', 'finite numbers'),
+        ('{a: }', 'finite numbers'),
+        ('{1: 0.5}', 'joint names must be text'),
+        ('{a: 1, a: 2}', 'occurs twice'),
+        ('{a: 1' + '0' * 400 + '}', 'finite numbers'),
+    ]:
+        with pytest.raises(OptionError, match=words):
+            parse_joint_values('rest_pose', text)
+
+
 def test_marker_parameters_are_applied():
+    """Empty and zero mean the robot's own values."""
     helper = IKRootsHelper(Link())
     Settings.from_values({}).markers.apply(helper)
     assert helper.layers == {'frames', 'axes', 'limits', 'closures', 'goals'}
     size = helper.joint_scale
-    values = {
-        'markers.layers': 'links labels',
-        'markers.scale': 0.5,
-        'markers.color': '#ff0000',
-        'markers.draw_through': 0.25,
-        'markers.rate': 4,
-    }
+    values = {'markers.layers': 'links labels', 'markers.scale': 0.5, 'markers.rate': 4}
     settings = Settings.from_values(values).markers
     settings.apply(helper)
     assert helper.layers == {'links', 'labels'}
@@ -180,7 +196,7 @@ def test_goal_structure_changes_only_with_what_is_solved():
     """Weight, priority, tolerance and enabled need no new solver; link, axes and offset do."""
 
     def goal(**more):
-        values = {'goal_names': ('a',), 'goals.a.link': 'tip'}
+        values = {**GOAL, 'goals.a.link': 'tip'}
         values.update({f'goals.a.{name}': value for name, value in more.items()})
         return Settings.from_values(values).goals[0]
 
@@ -191,61 +207,65 @@ def test_goal_structure_changes_only_with_what_is_solved():
 
 
 @pytest.mark.parametrize(
-    ('tolerance', 'dof', 'read'),
-    [
-        ([0.0], 'X Y Z', None),
-        ([0.1], 'X Y Z', (0.1,)),
-        ([0.1, 0.2], 'X Y Z', (0.1, 0.2)),
-        ([0.1, 0.2, 0.3], 'X Y Z', (0.1, 0.2, 0.3)),
-    ],
+    ('tolerance', 'read'),
+    [([0.0], None), ([0.1], (0.1,)), ([0.1, 0.2], (0.1, 0.2)), ([0.1] * 3, (0.1,) * 3)],
 )
-def test_tolerance_of_goal_is_read(tolerance, dof, read):
-    values = {'goal_names': ('a',), 'goals.a.tolerance': tolerance, 'goals.a.dof': dof}
-    settings = Settings.from_values(values).goals[0]
-    assert settings.goal_tolerance == read
-    assert settings.to_values()['goals.a.tolerance'] == tolerance
+def test_tolerance_of_goal_is_read(tolerance, read):
+    """Zero means the thresholds of the solver."""
+    values = {**GOAL, 'goals.a.tolerance': tolerance, 'goals.a.dof': 'X Y Z'}
+    goal = Settings.from_values(values).goals[0]
+    assert goal.goal_tolerance == read
+    assert goal.to_values()['goals.a.tolerance'] == tolerance
 
 
-def test_tolerance_with_wrong_count_of_numbers_is_refused():
-    values = {'goal_names': ('a',), 'goals.a.tolerance': [0.1, 0.1, 0.1]}
-    with pytest.raises(OptionError, match=r'goals.a.tolerance: .* or 6, one for each axis'):
-        Settings.from_values(values)
-
-
-def test_yaml_file_is_the_table(repository):
+def test_yaml_file_is_the_table_and_reads_back(repository):
+    """Every default is allowed and has the right type in config/ik_node.yaml."""
     assert (repository / 'config' / 'ik_node.yaml').read_text() == yaml_text()
-
-
-def test_yaml_reads_back(repository):
-    yaml = pytest.importorskip('yaml')
     values = yaml.safe_load(yaml_text())['/**']['ros__parameters']
     for group in ('collisions', 'solver', 'output', 'markers', 'transmission'):
         values.update({f'{group}.{key}': value for key, value in values.pop(group).items()})
     for spec in parameter_table():
+        assert spec.check(spec.default) == spec.default
         if '<name>' not in spec.name:
             assert spec.check(values.pop(spec.name)) == spec.default
     assert values == {}
+    texts = {1e-10: '1.0e-10', 2.0: '2.0', True: 'true', "it's": "'it''s'", ('',): "['']", 3: '3'}
+    assert {value: yaml_value(value) for value in texts} == texts
 
 
-def test_yaml_values_keep_their_type():
-    for value, text in [
-        (1e-10, '1.0e-10'),
-        (2.0, '2.0'),
-        (True, 'true'),
-        ("it's", "'it''s'"),
-        (('',), "['']"),
-        (math.inf, '.inf'),
-        (3, '3'),
-    ]:
-        assert yaml_value(value) == text
+def test_each_group_has_its_controller():
+    """Topics have names of their own unless they are set."""
+    settings = Settings.from_values(GROUPS)
+    topic = '~/left_arm/joint_trajectory'
+    assert settings.outlets == (
+        Outlet('joint_trajectory', topic, ('a', 'b'), '/left/follow', 'left_arm'),
+        Outlet('commands', '/gripper/commands', ('c',), '', 'gripper'),
+    )
+    assert settings.output_type == 'groups'
+    plans_only = {**GROUPS, 'output.left_arm.type': 'none', 'output.gripper.type': 'none'}
+    assert Settings.from_values(plans_only).output_type == 'none'
 
 
-def test_help_names_every_parameter():
-    text = help_text()
-    for spec in parameter_table():
-        assert f'  {spec.name}: ' in text
+@pytest.mark.parametrize(
+    ('motors', 'takers', 'words'),
+    [
+        (['a', 'b', 'c'], ['left_arm', 'gripper'], ''),
+        (['a'], [], 'the controller of group left_arm also moves b'),
+        (['a', 'b', 'd'], [], 'no controller takes plans for d'),
+    ],
+)
+def test_plan_is_split_among_whole_groups(motors, takers, words):
+    found, reason = split(Settings.from_values(GROUPS).outlets, motors)
+    assert ([each.group for each in found], reason) == (takers, words)
 
 
-def test_type_names_are_those_of_ros():
-    for default, name in (('', 'string'), (1.0, 'double'), (1, 'int'), (False, 'bool')):
-        assert ParameterSpec('x', default, '').type_name == name
+def test_joints_of_groups_are_commanded_in_their_order(moving):
+    """A joint that the robot does not have is named with the parameter of its group."""
+    groups = {
+        'output__groups': ('right', 'left'),
+        'output__left__joints': ('motor_left',),
+        'output__right__joints': ('motor_right',),
+    }
+    assert moving('ankle', **groups).motion.roles.outputs == ('motor_right', 'motor_left')
+    with pytest.raises(OptionError, match=r'output.left.joints: .*knee'):
+        moving('ankle', **{**groups, 'output__left__joints': ('knee',)})
