@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 from support.mechanisms import MECHANISMS
-from support.naive import frames_of, Naive, pose
+from support.naive import pose
 
 
 def moved(name, seed):
@@ -78,21 +78,6 @@ def test_every_link_is_drawn_once_and_has_its_frame(name):
     assert {shape.length for shape in triads} == {TRIAD[0] * helper.joint_scale}
 
 
-def test_link_apart_from_its_joint_gets_a_rod():
-    """A link that sits off its joint is reached from there, and the joint has its own frame."""
-    base, arm, tip = Link('base'), Joint('arm'), Link('tip')
-    arm.set_dof('EZ')
-    tip.set_position(1, 0, 0)
-    base.add_child(arm)
-    arm.add_child(tip)
-    arm.set_dof_values(np.pi / 2)
-    shapes = {shape.name: shape for shape in IKRootsHelper(base, layers='frames links').shapes()}
-    rod = shapes['links/tip/tip']
-    np.testing.assert_allclose(ends(rod), [(0, 0, 0), (0, 1, 0)], atol=1e-12)
-    np.testing.assert_allclose(shapes['frames/tip'].position, (0, 1, 0), atol=1e-12)
-    assert shapes['frames/arm'].position == (0, 0, 0)
-
-
 def test_coincident_joints_share_rod_and_links_share_triad():
     base = Link('base')
     for name in ('left', 'right'):
@@ -109,26 +94,6 @@ def test_coincident_joints_share_rod_and_links_share_triad():
     base.children[1].set_dof('EZ')
     helper.update_structure()
     assert 'frames/right_link' in {s.name for s in helper.shapes()}
-
-
-def test_a_tool_offset_of_a_closure_belongs_to_its_link():
-    """A closure's frame A, off its link, is reached by a rod; a goal's is not."""
-    base, link = Link('base'), Link('link')
-    joint = Joint('joint')
-    joint.set_dof('EZ')
-    base.add_child(joint)
-    joint.add_child(link)
-    closure, goal = Closure('tie', 'point'), Goal('goal')
-    for tie in (closure, goal):
-        base.add_child(tie)
-        tie.make_closure(link)
-        tie.set_position(0, 0, 1)
-        tie.set_offset((0.2, 0, 0))
-    joint.set_dof_values(np.pi / 2)
-    rods = {s.name: ends(s) for s in IKRootsHelper(base, layers='links').shapes()}
-    assert set(rods) == {'links/base/tie', 'links/link/tie'}
-    np.testing.assert_allclose(rods['links/link/tie'], [(0, 0, 0), (0, 0.2, 0)], atol=1e-12)
-    assert len(frames_of([base])) == len(Naive([base]).frames) == 5
 
 
 TURN = (0.0, 0.0, 0.5**0.5, 0.5**0.5)

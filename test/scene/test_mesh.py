@@ -2,7 +2,6 @@
 
 from math import pi
 
-from ik_node.model.rotation import pose_from_matrix
 from ik_node.scene import (
     Arrow,
     AXIS_COLOURS,
@@ -14,7 +13,7 @@ from ik_node.scene import (
     Sphere,
     Triad,
 )
-from ik_node.scene.skeleton import along, plain_poses, quats_of, z_along
+from ik_node.scene.skeleton import along, quats_of, z_along
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -155,22 +154,6 @@ def test_quaternions_of_many_rotations_are_exact():
     assert (found[:, 3] >= 0.0).all()
     assert (given.inv() * Rotation.from_quat(found)).magnitude().max() < 1e-14
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1.0, atol=1e-15)
-
-
-def test_pose_conversion_gives_same_values_for_one_and_many_frames():
-    frames = np.tile(np.eye(4), (len(rotations()), 1, 1))
-    frames[:, :3, :3] = rotations().as_matrix()
-    frames[:, :3, 3] = np.random.default_rng(31).normal(size=(len(frames), 3))
-    many = plain_poses(frames)
-    for frame, (position, quat) in zip(frames, many, strict=True):
-        assert position == pose_from_matrix(frame)[0] == tuple(frame[:3, 3])
-        same = min(
-            np.abs(np.subtract(quat, pose_from_matrix(frame)[1])).max(),
-            np.abs(np.add(quat, pose_from_matrix(frame)[1])).max(),
-        )
-        assert same < 1e-14
-        assert {type(part) for part in (*position, *quat)} == {float}
-    assert plain_poses(np.zeros((0, 4, 4))) == []
 
 
 @pytest.mark.parametrize('way', [(0, 0, -2), (1e-9, 0, 0), (3, -1, 2)])

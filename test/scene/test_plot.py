@@ -12,8 +12,7 @@ import pytest
 from support.mechanisms import MECHANISMS
 
 pytest.importorskip('matplotlib')
-from ik_node.scene.plot import _equal, picture_maker, save_picture
-from matplotlib.figure import Figure
+from ik_node.scene.plot import picture_maker
 from matplotlib.image import imread
 
 
@@ -71,20 +70,6 @@ def test_size_and_title_are_used(picture):
     assert np.abs(picture(shapes, size=(5, 4), elevation=80.0) - plain).max() > 0.5
 
 
-@pytest.mark.parametrize(
-    'points', [[(0, 0, 0)], [(1, 2, 3), (4, 2, 3)], [(0, 0, 0), (0.1, 2, -1), (-7, 1, 1)]]
-)
-def test_axes_are_equal(points):
-    axes = Figure().add_subplot(projection='3d')
-    shown = _equal(axes, np.array(points, dtype=float))
-    limits = np.array([axes.get_xlim(), axes.get_ylim(), axes.get_zlim()])
-    extents = limits[:, 1] - limits[:, 0]
-    np.testing.assert_allclose(axes._box_aspect / extents, (axes._box_aspect / extents)[0])
-    assert shown == pytest.approx(extents.max())
-    assert (limits[:, 0] < np.min(points, axis=0)).all()
-    assert (limits[:, 1] > np.max(points, axis=0)).all()
-
-
 def test_missing_matplotlib_is_reported(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, 'matplotlib.figure', None)
     with pytest.raises(OptionError, match=r'plot: .*only with matplotlib: `pip install'):
@@ -112,11 +97,3 @@ def test_file_ending_selects_picture_format(tmp_path):
     shapes = IKRootsHelper(MECHANISMS['arm6']().roots, layers='axes labels', resolution=5).shapes()
     plot_shapes(shapes, str(tmp_path / 'scene.svg'), size=(3, 3))
     assert '<svg' in (tmp_path / 'scene.svg').read_text()
-
-
-def test_a_figure_is_saved(tmp_path):
-    path = tmp_path / 'a.PNG'
-    figure = picture_maker('--plot', path)(figsize=(2.0, 1.0))
-    figure.text(0.1, 0.1, '\U0001f9be')
-    save_picture(figure, path, dpi=50)
-    assert imread(path).shape[:2] == (50, 100)

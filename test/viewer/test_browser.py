@@ -122,32 +122,6 @@ def test_browser_reconnects_after_dropped_connection(open_page, open_window):
     wait_until(lambda: page.ask(platform)[2, 3] > before[2, 3] + 0.004, 'the platform to rise')
 
 
-def test_planar_arm_follows_the_pointer(open_page, open_window):
-    """The five-bar's pen is dragged in its plane by itself and by a square, then on a grid."""
-    page = open_page('fivebar')
-    window = open_window(page)
-
-    def tool():
-        return page.ask(lambda session: session.robot.links['tool_link'].matrix_world[:3, 3])
-
-    def dragged(grip, way):
-        start = tool().copy()
-        window.pull(start + grip, way)
-        wait_until(lambda: np.abs(tool() - start - way).max() < 0.006, f'the pen to go {way}')
-        assert tool()[2] == pytest.approx(start[2], abs=1e-9)
-        assert page.ask(widest_gap) < 1e-6
-
-    dragged((0.0, 0.0, -0.02), (0.03, -0.02, 0.0))
-    square = 0.25 * page.gizmo_size
-    dragged((square, square, 0.0), (-0.05, 0.01, 0.0))
-    page._controls.goals.swap_snap()
-    window.browser.press('handles')
-    wait_until(lambda: 'step [deg]' in window.browser.text(), 'the steps')
-    dragged((square, square, 0.0), (0.032, -0.027, 0.0))
-    at = 100.0 * page.ask(lambda session: session.robot.goals['tool'].matrix_world[:2, 3])
-    np.testing.assert_allclose(at, np.round(at), atol=1e-9)
-
-
 def test_chooser_rest_pose_and_tabs_work(open_page, open_window):
     """Another robot is chosen and described, its configuration kept; tabs are there."""
     robots = {name: partial(gallery_session, name) for name in NAMES}

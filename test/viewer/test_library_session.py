@@ -4,7 +4,7 @@ from ik_node.errors import OptionError, UnknownFrameError
 from ik_node.gallery import gallery_item
 from ik_node.model.rotation import matrix_to_quat
 from ik_node.model.user_goal import UserGoal
-from ik_node.robot import from_dh, load_robot
+from ik_node.robot import load_robot
 from ik_node.viewer.sessions.goal_memory import axes_of, DEPTH, Undo
 from ik_node.viewer.sessions.library_session import gallery_session, LibrarySession
 from ik_node.viewer.stage.goal_handle import constrained_axes
@@ -94,17 +94,6 @@ def test_goal_is_added_at_its_link_and_removed(hexapod):
     assert list(hexapod.robot.goals) == ['platform', second]
     with pytest.raises(UnknownFrameError, match='leg0_rod_link'):
         hexapod.remove_goal(first)
-
-
-def test_disabled_goal_moves_nothing(hexapod):
-    hexapod.change_goal('platform', enabled=False)
-    q = hexapod.q
-    lift(hexapod, 'platform', 0.006)
-    hexapod.update(0.0)
-    np.testing.assert_allclose(hexapod.q, q, atol=1e-9)
-    hexapod.change_goal('platform', enabled=True)
-    hexapod.update(0.0)
-    assert np.abs(hexapod.q - q).max() > 1e-3
 
 
 def test_undone_steps_bring_back_goals_and_joints(hexapod):
@@ -231,18 +220,6 @@ def test_changed_solver_options_take_effect(hexapod):
     hexapod.set_option('max_iterations', 100)
     hexapod.update(0.0)
     assert hexapod.reports[0].status == 'CONVERGED'
-
-
-def test_rest_pose_is_set_to_present_configuration():
-    """A redundant arm drifts back to where it was when its rest pose was taken."""
-    robot = from_dh([(0, 0.4, 0, 0.3), (0, 0.4, 0, 0.3), (0, 0.4, 0, 0.3)])
-    robot.add_goal('link3', name='tip', dof='X Y')
-    session = LibrarySession(robot)
-    session.update(0.0)
-    session.save_rest_pose()
-    assert all(joint.rest_pose_set for joint in robot.joint_order)
-    wanted = [float(joint.dof_rest_pose[joint.dof[0]]) for joint in robot.joint_order]
-    np.testing.assert_allclose(session.q, wanted)
 
 
 def test_reset_clears_joint_targets():

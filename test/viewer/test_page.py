@@ -343,16 +343,6 @@ def test_sliders_of_a_differential_wrist_keep_its_couplings(motors):
 # -- its queue and its pictures
 
 
-def test_work_is_taken_in_order():
-    queue, done = WorkQueue(), []
-    for number in range(3):
-        queue.put(lambda number=number: done.append(number))
-    for work in queue.take(0.0):
-        work()
-    assert done == [0, 1, 2]
-    assert queue.take(0.0) == []
-
-
 def test_newer_work_of_same_key_replaces_older():
     """A newer wish for the same thing replaces the older one, and comes after the others."""
     queue, done = WorkQueue(), []
@@ -362,14 +352,6 @@ def test_newer_work_of_same_key_replaces_older():
     for work in queue.take(0.0):
         work()
     assert done == ['other', 'new']
-
-
-def test_moved_robot_is_drawn_at_once():
-    due = PictureDue(0.02)
-    assert due.at(1.0, asked=False, moved=True)
-    assert not due.at(2.0, asked=True, moved=False)
-    assert due.at(2.005, asked=False, moved=True)
-    assert not due.at(2.03, asked=False, moved=False)
 
 
 def test_pending_requests_do_not_delay_drawing_forever():
