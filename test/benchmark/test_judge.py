@@ -5,14 +5,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 from tasks.all_tasks import GROUPS, tasks_of
-from tasks.judge import (
-    forward,
-    limit_excess,
-    loop_errors,
-    quaternion_matrices,
-    quaternions,
-    rpy_matrix,
-)
+from tasks.judge import forward, loop_errors, quaternion_matrices, quaternions, rpy_matrix
 from tasks.mechanism import HINGE, Loop, Mechanism
 
 
@@ -71,11 +64,3 @@ def test_judge_measures_constrained_axes_of_closure_only():
             poses = forward(m, np.array([q], dtype=float))
             found = loop_errors(Loop('loop', link, 'base', dof), poses)[0]
             np.testing.assert_allclose(found, wanted[how], atol=1e-12, err_msg=f'{dof}, {how}')
-
-
-def test_judge_reports_largest_limit_violation():
-    m = Mechanism('two')
-    m.add('bounded', 'base', 'z', limits=(-1.0, 2.0))
-    m.add('free', 'bounded_link', 'z')
-    q = np.array(((-1.5, 99.0), (2.0, 0.0), (2.25, 0.0)))
-    np.testing.assert_allclose(limit_excess(m, q), (0.5, 0.0, 0.25))

@@ -97,13 +97,6 @@ def test_times_are_those_of_the_quietest_round():
     assert row['budget'][-1] == [pytest.approx(90.0), pytest.approx(100.0)]
 
 
-def test_unfinished_problems_of_slow_solver_are_left_out():
-    form = arm_form(10)
-    part, whole = reply_of(form.witness[:4]), reply_of(form.witness)
-    row = made_row(form, whole, part, whole)
-    assert (row['problems'], row['solved_1e-6']) == (4, 100.0)
-
-
 def test_failing_entry_does_not_stop_others():
     form = arm_form(2)
     workers = {

@@ -3,7 +3,6 @@
 import numpy as np
 from tasks.all_tasks import GROUPS, tasks_of
 from tasks.judge import errors, limit_excess
-from tasks.mechanism import from_plain
 
 TASKS = list(tasks_of(list(GROUPS), 8))
 
@@ -55,10 +54,3 @@ def test_tasks_have_stated_degrees_of_freedom_and_loops():
         ('humanoid', 52, 6),
     ):
         assert (len(by_name[name].movable), len(by_name[name].loops)) == (joints, loops), name
-
-
-def test_mechanism_survives_plain_data_round_trip():
-    for task in TASKS:
-        m = task.main.mechanism
-        assert from_plain(m.plain()).joints == m.joints
-        assert from_plain(m.plain()).loops == m.loops

@@ -46,15 +46,6 @@ def test_json_has_the_mobility(bars, capsys):
     assert details['chains'] == [['drive', 'middle', 'rock']]
 
 
-def test_text_has_the_mobility(bars, capsys):
-    assert main(['check', bars[0]]) == 0
-    text = capsys.readouterr().out
-    assert '1 loop, mobility 1' in text
-    for line in load_robot(bars[0]).mobility.report().splitlines():
-        assert f'\n  {line}\n' in text
-    assert 'the Gruebler count is -2: 3 rows are redundant here (tie 3)' in text
-
-
 def test_a_loop_that_is_not_in_use(bars, capsys):
     assert main(['check', bars[1], '--json']) == 0
     found = json.loads(capsys.readouterr().out)

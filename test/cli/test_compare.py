@@ -7,11 +7,8 @@ import struct
 import subprocess
 import sys
 
-from ik_node.cli.compare import residuals
 from ik_node.cli.main import main
 from ik_node.solver.options import METHODS
-from ik_node.solver.stepping import Trace, TracePoint
-import numpy as np
 import pytest
 from support.command_line import refusal
 
@@ -83,11 +80,6 @@ def test_json_has_every_method(fourbar, capsys):
     assert found['dls']['solve_time'] > 0.0
 
 
-def test_only_chosen_methods_are_compared(arm, capsys):
-    assert main(['compare', *arm, '--method', 'slsqp', '--method', 'dls']) == 0
-    assert list(table_of(capsys.readouterr().out)) == ['slsqp', 'dls']
-
-
 def test_exit_code_is_1_if_no_method_converges(arm, capsys):
     words = [word.replace('0.726', '7.26') for word in arm]
     assert main(['compare', *words, '--max-iterations', '20']) == 1
@@ -118,17 +110,6 @@ def test_picture_is_written(arm, tmp_path, capsys):
     width, height = struct.unpack('>II', data[16:24])
     assert width > 1.5 * height > 500
     assert table_of(capsys.readouterr().out)['dls']['status'] == 'CONVERGED'
-
-
-def test_largest_residual_of_any_chain_is_drawn():
-    def point(chain, iteration, position, orientation=0.0):
-        return TracePoint(chain, iteration, np.zeros(1), position, orientation)
-
-    points = (
-        *(point(0, 0, 1.0), point(0, 1, 0.2)),
-        *(point(1, 0, 0.5), point(1, 1, 0.1, 0.4), point(1, 2, 0.01)),
-    )
-    assert residuals(Trace(None, points)).tolist() == [1.0, 0.4, 0.2]
 
 
 def test_tables_of_methods_page_equal_printed_tables(repository, capsys, monkeypatch):

@@ -1,10 +1,8 @@
 """`solve --plot`: the picture of an answer."""
 
-import sys
-
 from ik_node import load_robot, Solver
 from ik_node.cli.main import main
-from ik_node.cli.solve import GHOST, legend_of, shapes_of, title_of
+from ik_node.cli.solve import GHOST, shapes_of
 import numpy as np
 import pytest
 from support.command_line import refusal
@@ -63,16 +61,6 @@ def test_picture_shows_start_solution_goals_and_loops(fivebar):
     assert np.abs(moved).max() > 0.01
 
 
-def test_title_has_status_and_residuals(fivebar):
-    *_, solution = answer(fivebar, FAR)
-    status, goals, loops = title_of('fivebar', solution).splitlines()
-    assert status == f'fivebar: {solution.status.name} after {solution.iterations} iterations'
-    assert goals.startswith(
-        f'goals: residuals up to {solution.goal_errors["tool_link"].position:.1e} m'
-    )
-    assert loops.startswith('loops: ')
-
-
 def test_a_picture_that_cannot_be_drawn(fivebar, tmp_path, capsys):
     for name, reason in (('a.xyz', '.png'), ('no_folder/a.png', 'can be written')):
         words = ['solve', str(fivebar), '--plot', str(tmp_path / name)]
@@ -80,16 +68,3 @@ def test_a_picture_that_cannot_be_drawn(fivebar, tmp_path, capsys):
         found = refusal(capsys)
         assert '--plot' in found
         assert reason in found
-
-
-def test_missing_matplotlib_is_reported(fivebar, capsys, monkeypatch):
-    monkeypatch.setitem(sys.modules, 'matplotlib.figure', None)
-    assert main(['solve', str(fivebar), '--plot', 'a.png']) == 2
-    assert "--plot: 'a.png' cannot be used; use only with matplotlib" in refusal(capsys)
-
-
-def test_legend_names_the_colours_that_are_drawn(fivebar):
-    """No loop is open and no limit is touched in a solution; the start is another one."""
-    robot, start, poses, solution = answer(fivebar, NEAR)
-    names = list(legend_of(shapes_of(robot, start, poses, solution)))
-    assert names == ['solution', 'start', 'joint axis', 'joint range', 'loop', 'goal']

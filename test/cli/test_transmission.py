@@ -92,8 +92,3 @@ def test_loops_that_do_not_close_are_reported(capsys, tmp_path):
     said = capsys.readouterr().out
     assert said.startswith('the loops do not close: ')
     assert '`ik_node check` says more' in said
-
-
-def test_position_that_cannot_be_had_is_reported(capsys):
-    assert main(['transmission', ANKLE, '--at', 'ankle_pitch=3']) == 1
-    assert 'ankle_pitch' in capsys.readouterr().out.splitlines()[0]

@@ -149,57 +149,6 @@ def test_comfort_bends_elbow_and_wrist_alike():
     assert apart[False] < 0.02 < 0.1 < apart[True]
 
 
-WIDER = ('platform_x', 'platform_y', 'platform_z', 'platform_yaw', 'platform_pitch')
-WIDER += ('platform_roll',)
-
-
-def test_wide_hexapod_has_geometry_of_hexapod():
-    """Anchors, legs and loops are the same; its platform has more way, and all is faster."""
-    narrow, wide = loaded('hexapod'), loaded('hexapod_gyrate')
-    assert (narrow.joint_names, narrow.actuated) == (wide.joint_names, wide.actuated)
-    assert {*narrow.closures} == {*wide.closures}
-    q = np.random.default_rng(3).uniform(narrow.lower, narrow.upper)
-    for link in narrow.links:
-        np.testing.assert_array_equal(narrow.forward(q, link), wide.forward(q, link))
-    for name, closure in narrow.closures.items():
-        assert closure.offset_position.tolist() == wide.closures[name].offset_position.tolist()
-    wider = np.isin(narrow.joint_names, WIDER)
-    assert (wide.upper[wider] > narrow.upper[wider]).all()
-    assert (wide.lower[wider] < narrow.lower[wider]).all()
-    np.testing.assert_array_equal(wide.upper[~wider], narrow.upper[~wider])
-    np.testing.assert_array_equal(wide.lower[~wider], narrow.lower[~wider])
-
-
-def test_hexapods_have_stated_motion_ranges():
-    """Circle 0.02 m at 0.1025 m; 0.105 m +- 0.0075 m and +- 0.75 rad; the base leans 0.3 rad."""
-    times = np.arange(1.0, 9.0, 0.01)
-    moves = {}
-    for name in ('gyrate', 'rotate', 'tilt'):
-        item = gallery_item(f'hexapod_{name}')
-        poses = [item.motion(float(time))['platform'] for time in times]
-        moves[name] = np.array([p for p, _ in poses]), Rotation.from_quat([r for _, r in poses])
-    (gyrate, still), (rotate, turn), (_, lean) = moves.values()
-    np.testing.assert_allclose(np.hypot(gyrate[:, 0], gyrate[:, 1]), 0.02, atol=1e-12)
-    np.testing.assert_allclose(0.088326 + gyrate[:, 2], 0.1025, atol=1e-12)
-    assert still.magnitude().max() == 0.0
-    height = 0.088326 + rotate[:, 2]
-    assert (height.min(), height.max()) == pytest.approx((0.0975, 0.1125), abs=1e-6)
-    angles = turn.as_rotvec()[:, 2]
-    assert (angles.min(), angles.max()) == pytest.approx((-0.75, 0.75), abs=1e-4)
-    np.testing.assert_allclose(lean.magnitude(), 0.3, atol=1e-12)
-
-
-@pytest.mark.parametrize('time', [0.7, 3.1])
-def test_platform_stays_level_on_leaning_base(time):
-    item, robot = gallery_item('hexapod_tilt'), loaded('hexapod_tilt')
-    home = robot.forward(robot.q, 'platform_link')
-    position, quat_xyzw = item.motion(time)['platform']
-    # As a turn of the base, which the platform's own undoes.
-    base = Rotation.from_quat(quat_xyzw).inv()
-    assert 0.1 < base.magnitude() < 0.31
-    np.testing.assert_allclose(base.apply(home[:3, 3] + position), home[:3, 3], atol=1e-9)
-
-
 @pytest.mark.parametrize('squat', [0.0, 0.15])
 def test_squatting_biped_bends_knees_and_keeps_soles_flat(squat):
     """The pelvis sinks, the soles stay flat, and the knees bend as two bones have to."""
