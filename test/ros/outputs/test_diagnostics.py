@@ -1,19 +1,27 @@
-"""What the statuses say."""
+"""What statuses and joint states say, and how messages are written over."""
 
 import dataclasses
 import re
 from types import SimpleNamespace as Data
 
-from ik_node.ros.messages.status_row import ERROR, OK, WARN
+from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticArray
+from ik_node.ros.messages.status_row import ERROR, fill_diagnostics, OK, StatusRow, WARN
+from ik_node.ros.outputs import node_outputs
 from ik_node.ros.outputs.diagnostics import input_row, model_row, rate_row, solve_rows, TickReport
+from ik_node.ros.outputs.node_outputs import JointStateOutput, StatusOutput
 from ik_node.ros.process.node_health import NodeCounts
 from ik_node.solver import Status
 import numpy as np
 import pytest
+from rclpy.serialization import deserialize_message, serialize_message
+from sensor_msgs.msg import JointState
+
+NODE = Data(get_fully_qualified_name=lambda: '/ik_node')
 
 
-def solution(*statuses, **more):
-    """Return something with the fields of a Solution, one goal and one loop a chain."""
+def report(*statuses, held='', notes=()):
+    """Return a report on chains with these statuses, one goal and one loop each."""
     chains = tuple(
         Data(
             status=status,
@@ -27,31 +35,16 @@ def solution(*statuses, **more):
         )
         for at, status in enumerate(statuses)
     )
-    goals = {name: error for chain in chains for name, error in chain.goal_errors.items()}
-    closures = {name: error for chain in chains for name, error in chain.closure_errors.items()}
-    return Data(
-        status=max(statuses, default=Status.CONVERGED),
-        chains=chains,
-        iterations=3,
-        starts=1,
-        solve_time=1e-4,
-        goal_errors=goals,
-        closure_errors=closures,
-        active_limits=(),
-        message='',
-        nearest=None,
-        **more,
-    )
+    solution = Data(status=max(statuses), chains=chains, message='', nearest=None)
+    return TickReport(np.zeros(1), np.zeros(1), solution, held, notes)
 
 
-def report(*statuses, held='', notes=()):
-    return TickReport(np.zeros(1), np.zeros(1), solution(*statuses), held, notes)
-
-
-def test_row_has_the_values_of_its_chain():
-    """It has iterations, time, limits, and the residuals of the chain's goals and loops."""
-    values = solve_rows('ik', report(Status.CONVERGED, Status.STALLED))[1].values
-    assert values == {
+def test_each_chain_has_a_row_with_its_values():
+    rows = solve_rows('ik', report(Status.CONVERGED, Status.STALLED))
+    assert [(row.level, row.name) for row in rows] == [(OK, 'ik: goal0'), (WARN, 'ik: goal1')]
+    assert rows[0].message.startswith('CONVERGED')
+    assert rows[1].message.startswith('STALLED')
+    assert rows[1].values == {
         'iterations': '4',
         'starts': '1',
         'solve_time': '0.0001',
@@ -63,40 +56,26 @@ def test_row_has_the_values_of_its_chain():
     }
 
 
+MOVING = 'STALLED: moving to the solution at the velocity limits'
+
+
 @pytest.mark.parametrize(
-    ('status', 'level'),
+    ('status', 'more', 'level', 'words'),
     [
-        (Status.CONVERGED, OK),
-        (Status.STALLED, WARN),
-        (Status.TIMEOUT, WARN),
-        (Status.DIVERGED, ERROR),
+        (Status.CONVERGED, {}, OK, '^CONVERGED'),
+        (Status.TIMEOUT, {}, WARN, '^TIMEOUT'),
+        (Status.DIVERGED, {}, ERROR, '^DIVERGED'),
+        # What is not published, or not reached yet, is not called converged.
+        (Status.CONVERGED, {'held': 'loop a is open'}, ERROR, '^STALLED: holding.*loop a is open'),
+        (Status.CONVERGED, {'under_way': True}, WARN, f'^{MOVING}$'),
+        (Status.CONVERGED, {'notes': ('goal a is stale',)}, WARN, '^CONVERGED.*goal a is stale'),
     ],
 )
-def test_each_status_has_a_level(status, level):
-    assert solve_rows('ik', report(status))[0].level == level
-
-
-def test_rejected_solution_is_not_called_converged():
-    """The word CONVERGED is not used for a configuration that is not published."""
-    (row,) = solve_rows('ik', report(Status.CONVERGED, held='loop a is open'))
-    assert row.level == ERROR
-    assert row.message.startswith('STALLED: holding')
-    assert 'CONVERGED' not in row.message
-    assert 'loop a is open' in row.message
-
-
-def test_motion_to_a_solution_is_not_converged():
-    (row,) = solve_rows('ik', dataclasses.replace(report(Status.CONVERGED), under_way=True))
-    assert row.level == WARN
-    assert row.message == 'STALLED: moving to the solution at the velocity limits'
-
-
-def test_notes_raise_the_level_to_warning():
-    """Stale input is reported although the solve is good."""
-    (row,) = solve_rows('ik', report(Status.CONVERGED, notes=('goal a is stale',)))
-    assert row.level == WARN
-    assert row.message.startswith('CONVERGED')
-    assert 'goal a is stale' in row.message
+def test_level_and_words_tell_how_bad_a_status_is(status, more, level, words):
+    (row,) = solve_rows('ik', dataclasses.replace(report(status), **more))
+    assert row.level == level
+    assert re.search(words, row.message)
+    assert ('CONVERGED' in row.message) == ('CONVERGED' in words)
 
 
 MODEL = Data(
@@ -120,6 +99,7 @@ def test_model_row_names_model_and_refusal(model, refused, level, words):
 
 
 def test_rate_row_warns_when_one_tick_in_twenty_is_missing():
+    """It says how late they were; a count of one second is inexact by one."""
     counts = NodeCounts(ticks=7, missed_ticks=2)
     for begin in (10.0, 10.01, 10.06, 10.07):
         counts.add_tick(0.001, 0.01, begin)
@@ -137,3 +117,77 @@ def test_input_row_warns_about_new_refusals():
     row = input_row('ik', {'goals/a': 3}, 'NaN', 1)
     assert (row.level, row.values) == (WARN, {'goals/a': '3', 'last': 'NaN'})
     assert input_row('ik', {'goals/a': 3}, 'NaN', 0).level == OK
+
+
+# -- messages that are written over are those that would have been made anew
+
+
+def arrived(message):
+    """Return what a subscriber reads out of a message."""
+    return deserialize_message(serialize_message(message), type(message))
+
+
+def test_reused_diagnostics_have_only_their_own_rows():
+    few = [StatusRow(OK, 'node: hand', 'CONVERGED', {'starts': '1'})]
+    many = [
+        StatusRow(ERROR, 'node: left', 'DIVERGED', {'starts': '2', 'iterations': '30'}),
+        StatusRow(WARN, 'node: right', 'STALLED'),
+    ]
+    message = DiagnosticArray()
+    for sec, rows in enumerate((few, many, few, [], many)):
+        fill_diagnostics(message, rows, Time(sec=sec), 'arm')
+        read = arrived(message)
+        assert read.header.stamp.sec == sec
+        assert [(each.hardware_id, each.name, each.message) for each in read.status] == [
+            ('arm', row.name, row.message) for row in rows
+        ]
+        for each, row in zip(read.status, rows, strict=True):
+            assert ord(each.level) == int(row.level)
+            assert {pair.key: pair.value for pair in each.values} == row.values
+
+
+@pytest.fixture
+def heard(monkeypatch):
+    """Provide all messages that outputs publish, as subscribers read them."""
+    messages = []
+    publisher = Data(
+        get_subscription_count=lambda: 1, publish=lambda message: messages.append(arrived(message))
+    )
+    monkeypatch.setattr(node_outputs, 'add_publisher', lambda *arguments: publisher)
+    return messages
+
+
+@pytest.mark.ros
+def test_joint_state_keeps_names_and_changes_numbers(heard):
+    output = JointStateOutput(NODE)
+    for names in (('a', 'b'), ('left_elbow', 'x', 'y')):
+        output.set_model(Data(joint_names=names))
+        for k in range(2):
+            numbers = np.arange(len(names)) + 0.5 * k
+            output.publish(numbers, -numbers, Time(sec=k, nanosec=7))
+            expected = JointState(name=names, position=numbers, velocity=-numbers)
+            expected.header.stamp = Time(sec=k, nanosec=7)
+            assert heard[-1] == arrived(expected)
+
+
+@pytest.mark.ros
+def test_repeated_status_changes_only_its_stamp(heard):
+    output, model = StatusOutput(NODE), Data(robot=Data(name='arm'))
+    plain = TickReport(np.zeros(1), np.zeros(1), Data(chains=()))
+    said = {
+        'CONVERGED: no goal and no loop': plain,
+        'CONVERGED: no goal and no loop; goal hand is stale': dataclasses.replace(
+            plain, notes=('goal hand is stale',)
+        ),
+        'not solved: paused': dataclasses.replace(plain, solution=None, held='paused'),
+        'not solved: closing pin': dataclasses.replace(plain, solution=None, held='closing pin'),
+    }
+    for text, each in said.items():
+        for sec in range(4):
+            output.publish(each, model, Time(sec=sec))
+            (status,) = heard[-1].status
+            assert (status.message, status.hardware_id) == (text, 'arm')
+            assert heard[-1].header.stamp.sec == sec
+    model.robot.name = 'leg'
+    output.publish(each, model, Time())
+    assert heard[-1].status[0].hardware_id == 'leg'
