@@ -23,24 +23,16 @@ def off_plane(urdf, height):
     return robot
 
 
-def test_closed_loop_has_the_tolerance_of_the_node(urdf):
+def test_limit_of_a_loop_is_its_tolerance_and_the_rounding_of_its_file(urdf):
+    """A note reports a loop that is open by rounding; one open by centimetres is refused."""
     assert loop_limits(off_plane(urdf, 0.0)) == {'pin': 1e-6}
-
-
-def test_loop_open_by_rounding_has_a_larger_limit(urdf):
     robot = off_plane(urdf, 2e-5)
     assert loop_limits(robot)['pin'] == pytest.approx(8.1e-5, rel=1e-3)
     assert any("'pin' stays 2e-05 open" in note for note in robot.notes)
-
-
-def test_tolerance_of_the_annotation_counts(urdf):
     robot = off_plane(urdf, 2e-5)
     robot.closures['pin'].tolerance = 1e-4
     assert loop_limits(robot) == {'pin': 1e-4}
     assert not robot.notes
-
-
-def test_loop_open_by_centimetres_is_refused(urdf):
     with pytest.raises(TopologyError, match=r"'pin' stays 0\.02 open"):
         loop_limits(off_plane(urdf, 2e-2))
 
@@ -141,16 +133,14 @@ def test_meshes_become_urls(tmp_path):
     assert found[0].file == (tmp_path / 'm.stl').as_uri()
 
 
-def test_package_urls_are_unchanged():
+def test_package_urls_of_meshes_are_unchanged():
+    """The viewer may run on a machine that has the package."""
     assert [each.file for each in link_visuals(load_robot(URDF))] == ['package://elsewhere/a.stl']
 
 
-@pytest.mark.parametrize('text', ['', '/a/b.yaml', 'closures: []'])
-def test_text_without_package_scheme_is_unchanged(text):
-    assert path_of_url('closures', text) == text
-
-
-def test_unknown_package_is_named():
+def test_only_urls_of_packages_become_paths():
+    for text in ('', '/a/b.yaml', 'closures: []'):
+        assert path_of_url('closures', text) == text
     with pytest.raises(OptionError, match='no_such_package_here'):
         path_of_url('closures', 'package://no_such_package_here/a.yaml')
 

@@ -3,16 +3,78 @@
 import sys
 from types import SimpleNamespace as Data
 
-from ik_node.model.rotation import pose_matrix
-from ik_node.ros.markers.scene_output import GoalMarkers
+from ik_node.model.rotation import pose_matrix, quat_to_matrix
+from ik_node.ros.markers.scene_output import dragged_to, goal_marker, GoalMarkers, marker_pose
 from ik_node.ros.parameters.settings import Settings
 import numpy as np
 import pytest
-from visualization_msgs.msg import InteractiveMarkerFeedback
+from visualization_msgs.msg import InteractiveMarkerControl, InteractiveMarkerFeedback
 
 START = ((0.0, 0.0, 1.0), (0.0, 0.0, 0.0, 1.0))
-THERE = ((0.5, 0.0, 1.0), (0.0, 0.0, 0.6, 0.8))
-Q = np.zeros(1)
+THERE = ((0.5, 0.2, 1.0), (0.0, 0.0, 0.6, 0.8))
+REACHED = pose_matrix((1.0, 2.0, 3.0), (0.8, 0.0, 0.0, 0.6))
+MOVE, TURN = InteractiveMarkerControl.MOVE_AXIS, InteractiveMarkerControl.ROTATE_AXIS
+UPDATE = InteractiveMarkerFeedback.POSE_UPDATE
+
+
+def goal(dof='X Y Z EX EY EZ', axes='world'):
+    """Return the settings of a goal."""
+    values = {'goal_names': ('hand',), 'goals.hand.dof': dof, 'goals.hand.axes': axes}
+    return Settings.from_values(values).goals[0]
+
+
+@pytest.mark.parametrize(
+    ('dof', 'expected'),
+    [
+        ('X Y Z EX EY EZ', [(kind, axis) for kind in (MOVE, TURN) for axis in 'xyz']),
+        ('X Y', [(MOVE, 'x'), (MOVE, 'y')]),
+        ('Z EY', [(MOVE, 'z'), (TURN, 'y')]),
+    ],
+)
+def test_each_constrained_axis_has_a_control(dof, expected):
+    """An arrow or a ring; axes of the root frame stay fixed, others turn with the marker."""
+    for axes in ('world', 'goal', 'link'):
+        marker = goal_marker(goal(dof, axes), 'base', THERE, 0.25)
+        found = []
+        for control in marker.controls:
+            quat = control.orientation
+            axis = quat_to_matrix((quat.x, quat.y, quat.z, quat.w))[:, 0]
+            found.append((control.interaction_mode, 'xyz'[int(np.argmax(axis))]))
+            assert axis.max() == pytest.approx(1.0)
+            kind = InteractiveMarkerControl
+            fixed = kind.FIXED if axes == 'world' else kind.INHERIT
+            assert control.orientation_mode == fixed
+        assert found == expected
+    assert (marker.name, marker.header.frame_id, marker.scale) == ('hand', 'base', 0.25)
+    assert (marker.header.stamp.sec, marker.header.stamp.nanosec) == (0, 0)
+    assert (marker.pose.position.y, marker.pose.orientation.w) == (0.2, 0.8)
+
+
+def test_marker_has_the_pose_of_its_goal_or_else_of_its_link():
+    """Its orientation is the link's if the axes are the link's and no rotation is constrained."""
+    position, quat = marker_pose(goal(), None, REACHED)
+    assert np.allclose(pose_matrix(position, quat), REACHED)
+    for dof in ['X Y', 'X Y Z EX', 'EZ']:
+        for axes in ['world', 'goal', 'link']:
+            position, quat = marker_pose(goal(dof, axes), THERE, REACHED)
+            assert position == THERE[0]
+            if axes == 'link' and dof == 'X Y':
+                assert quat == pytest.approx((0.8, 0.0, 0.0, 0.6))
+            else:
+                assert quat == THERE[1]
+
+
+def test_only_pose_feedback_becomes_a_goal():
+    """The pose keeps its frame, its stamp becomes 0; clicks have no effect."""
+    feedback = InteractiveMarkerFeedback(event_type=UPDATE)
+    feedback.header.frame_id, feedback.header.stamp.sec = 'table', 1234
+    feedback.pose.position.x = 0.5
+    message = dragged_to(feedback)
+    assert (message.header.frame_id, message.header.stamp.sec) == ('table', 0)
+    assert message.pose.position.x == 0.5
+    for name in ('KEEP_ALIVE', 'MENU_SELECT', 'BUTTON_CLICK', 'MOUSE_DOWN', 'MOUSE_UP'):
+        feedback.event_type = getattr(InteractiveMarkerFeedback, name)
+        assert dragged_to(feedback) is None
 
 
 class Server:
@@ -27,11 +89,12 @@ class Server:
         self.waiting.append(lambda: self.shown.update({marker.name: (marker, feedback_callback)}))
 
     def setPose(self, name, pose, header):  # noqa: N802
-        def move():
-            marker, _ = self.shown[name]
-            marker.pose, marker.header = pose, header
-
-        self.waiting.append(move)
+        self.waiting.append(
+            lambda: (
+                self.shown[name][0].__setattr__('pose', pose)
+                or self.shown[name][0].__setattr__('header', header)
+            )
+        )
         return True
 
     def erase(self, name):
@@ -48,7 +111,8 @@ class Server:
         self.shown.clear()
         self.ended = True
 
-    def drag(self, name, x, event=InteractiveMarkerFeedback.POSE_UPDATE, w=1.0):
+    def drag(self, name, x, event=UPDATE, w=1.0):
+        """Do what a client does."""
         marker, callback = self.shown[name]
         feedback = InteractiveMarkerFeedback(marker_name=name, event_type=event)
         feedback.header = marker.header
@@ -56,12 +120,19 @@ class Server:
         callback(feedback)
 
 
-class Node:
-    """Keeps servers and warnings."""
+class Goals:
+    """Goal markers with a stand-in for everything around them."""
 
     def __init__(self):
-        self.servers, self.said = [], []
+        self.servers, self.said, self.taken = [], [], []
+        self.markers = GoalMarkers(self, lambda *words: self.taken.append(words))
+        self.poses, self.dof, self.scale = {'hand': None, 'foot': THERE}, 'X Y Z', 0.1
 
+    @property
+    def server(self):
+        return self.servers[-1]
+
+    # The node and its logger.
     def get_logger(self):
         return self
 
@@ -69,20 +140,8 @@ class Node:
         if not (once and text in self.said):
             self.said.append(text)
 
-
-class Goals:
-    """Goal markers with a stand-in for everything around them."""
-
-    def __init__(self):
-        self.node, self.taken = Node(), []
-        self.markers = GoalMarkers(self.node, lambda *words: self.taken.append(words))
-        self.poses, self.dof, self.scale = {'hand': None, 'foot': THERE}, 'X Y Z', 0.1
-
-    @property
-    def server(self):
-        return self.node.servers[-1]
-
     def update(self):
+        """Update once; return names and positions of what clients see."""
         values = {'goal_names': ('hand', 'foot'), 'goals.hand.dof': self.dof}
         model = Data(
             request=Data(goals=Settings.from_values(values).goals),
@@ -90,12 +149,11 @@ class Goals:
             helper=Data(joint_scale=self.scale),
             reached=lambda name, q: pose_matrix(*START),
         )
-        self.markers.update(model, Q, self.poses)
-        if not self.node.servers:
-            return None
+        self.markers.update(model, np.zeros(1), self.poses)
+        shown = self.server.shown if self.servers else {}
         return {
             name: (marker.pose.position.x, marker.pose.position.z, marker.header.frame_id)
-            for name, (marker, _) in self.server.shown.items()
+            for name, (marker, _) in shown.items()
         }
 
 
@@ -105,22 +163,21 @@ def goals(monkeypatch):
     return Goals()
 
 
-def test_each_goal_has_one_marker(goals):
-    """It is at the goal or at its link, in the root frame, on the node's own topics."""
+def test_each_goal_has_one_marker_that_follows_it(goals):
+    """In the root frame, on the node's own topics; a removed goal removes its marker."""
     assert goals.update() == {'hand': (0.0, 1.0, 'base'), 'foot': (0.5, 1.0, 'base')}
     assert goals.server.topics == '~/goal_markers'
     assert goals.server.shown['hand'][0].scale == pytest.approx(0.3)
     goals.update()
     assert goals.server.applied == 1, 'unchanged goals send nothing'
-
-
-def test_markers_follow_their_goals(goals):
-    """A goal moved by another client moves its marker; a removed goal removes it."""
-    goals.update()
     goals.poses = {'hand': THERE}
     assert goals.update() == {'hand': (0.5, 1.0, 'base')}
+    _, callback = goals.server.shown['hand']
     goals.poses = {}
     assert goals.update() == {}
+    # A client that does not know the removal yet moves nothing.
+    callback(InteractiveMarkerFeedback(marker_name='hand', event_type=UPDATE))
+    assert goals.taken == []
     goals.poses = {'foot': THERE}
     assert goals.update() == {'foot': (0.5, 1.0, 'base')}
 
@@ -138,6 +195,7 @@ def test_changed_axes_or_size_replace_the_marker(goals, change):
 
 
 def test_dragging_sends_the_goal(goals):
+    """It is accepted as on ~/goals/<name>, and the marker is not moved back."""
     goals.update()
     goals.server.drag('hand', 0.25)
     ((name, message),) = goals.taken
@@ -151,6 +209,7 @@ def test_dragging_sends_the_goal(goals):
 
 @pytest.mark.parametrize('w', [1.0, 0.0])
 def test_marker_of_a_refused_goal_returns(goals, w):
+    """It returns to its goal, also from an invalid pose."""
     goals.update()
     goals.server.drag('foot', 0.25, w=w)
     assert goals.update()['foot'] == (0.5, 1.0, 'base')
@@ -172,7 +231,7 @@ def test_missing_interactive_markers_is_logged_once(monkeypatch):
     monkeypatch.setitem(sys.modules, 'interactive_markers', None)
     goals = Goals()
     for _ in range(3):
-        assert goals.update() is None
-    (line,) = goals.node.said
+        assert goals.update() == {}
+    (line,) = goals.said
     assert 'interactive_markers is not installed' in line
     goals.markers.close()
