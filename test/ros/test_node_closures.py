@@ -16,14 +16,8 @@ BALL, SERVICE = 'leg-0 ball', 'ik_node/closures/leg_0_ball/enable'
 def hexapod(lasting_graph, urdf):
     graph = lasting_graph
     text = urdf('hexapod').replace('name="leg0_ball"', f'name="{BALL}"')
-    graph.hexapod = graph.knows(text)
-    graph.start_node(
-        *('-p', 'rate:=100.0', '-p', 'max_joint_velocity:=1.0'),
-        *('-p', 'goal_names:=[platform]', '-p', f'goals.platform.link:={PLATFORM}'),
-    )
-    graph.describe(text)
-    graph.wait(lambda: graph.joint_states, 'the first joint state')
-    graph.home = graph.hexapod.robot.forward(graph.hexapod.robot.q, PLATFORM)[:3, 3]
+    goals = {'platform': PLATFORM}
+    graph.hexapod = graph.start_robot(text, rate=100.0, max_joint_velocity=1.0, goals=goals)
     return graph
 
 
@@ -46,7 +40,7 @@ def test_closure_is_released_and_closed_in_motion(hexapod):
     hexapod.hexapod.released.add(BALL)
     response = enable(hexapod, False)
     assert (response.success, response.message) == (True, f'closure {BALL} is released')
-    hexapod.send_goal('platform', hexapod.home + np.array([0.006, 0.004, 0.0]))
+    hexapod.send_goal('platform', hexapod.hexapod.place(PLATFORM, (0.006, 0.004, 0.0)))
     hexapod.wait(lambda: gap(hexapod) > 1e-3, 'an open loop')
     hexapod.says('CONVERGED')
     hexapod.wait(lambda: 'released' in told_of_model(hexapod), 'the diagnostic')
@@ -67,7 +61,7 @@ def test_closure_is_released_and_closed_in_motion(hexapod):
 def test_closure_that_cannot_be_closed_stays_released(hexapod):
     hexapod.hexapod.released.add(BALL)
     assert enable(hexapod, False).success
-    hexapod.send_goal('platform', hexapod.home + np.array([-0.006, 0.004, 0.0]))
+    hexapod.send_goal('platform', hexapod.hexapod.place(PLATFORM, (-0.006, 0.004, 0.0)))
     hexapod.wait(lambda: gap(hexapod) > 1e-3, 'an open loop')
     held = [name for name in hexapod.hexapod.names if name.startswith(('platform', 'leg0'))]
     assert hexapod.set_parameters(locked_joints=held) == ''

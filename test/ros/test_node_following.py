@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
+from support.watched_robot import Watched
 
 PLATFORM = 'platform_link'
 ARMS = ('arm0', 'arm1', 'arm2')
@@ -46,18 +47,12 @@ class Arm:
 @pytest.fixture(scope='module')
 def delta(lasting_graph, urdf):
     graph = lasting_graph
-    graph.delta = graph.knows(urdf('delta'))
-    robot = graph.delta.robot
-    names = list(robot.joint_names)
-    graph.arm = Arm(graph, [robot.q[names.index(name)] for name in ARMS])
-    graph.start_node(
-        *('-p', 'rate:=100.0', '-p', 'output.type:=commands'),
-        *('-p', 'goal_names:=[platform]', '-p', f'goals.platform.link:={PLATFORM}'),
-        *('-p', 'goals.platform.dof:=X Y Z'),
+    robot = Watched(urdf('delta')).robot
+    graph.arm = Arm(graph, [robot.q[robot.joint_names.index(name)] for name in ARMS])
+    goals = {'platform': (PLATFORM, 'X Y Z')}
+    graph.delta = graph.start_robot(
+        urdf('delta'), rate=100.0, output__type='commands', goals=goals
     )
-    graph.describe(urdf('delta'))
-    graph.wait(lambda: graph.joint_states, 'the first joint state')
-    graph.home = robot.forward(robot.q, PLATFORM)[:3, 3]
     return graph
 
 
@@ -66,18 +61,11 @@ def row(graph):
 
 
 def arms(graph, offset):
-    from ik_node.solver import Solver, SolverOptions
-
-    robot = graph.delta.robot
-    robot.q = graph.delta.robot.q
-    goal = {PLATFORM: (graph.home + np.array(offset), (0, 0, 0, 1))}
-    solution = Solver(robot, SolverOptions(restarts=0)).solve_pose(goal)
-    values = dict(zip(robot.joint_names, solution.q.tolist(), strict=True))
-    return np.array([values[name] for name in ARMS])
+    return np.array([*graph.delta.motors(ARMS, PLATFORM, offset).values()])
 
 
 def go(graph, offset):
-    graph.send_goal('platform', graph.home + np.array(offset))
+    graph.send_goal('platform', graph.delta.place(PLATFORM, offset))
     wanted = arms(graph, offset)
     graph.wait(lambda: np.allclose(graph.arm.at, wanted, atol=1e-3), 'the arms')
     return wanted
@@ -87,7 +75,7 @@ def test_commands_wait_during_an_emergency_stop(delta):
     arm = delta.arm
     go(delta, [0.02, 0.0, 0.0])
     arm.follows, arm.largest = False, 0.0
-    delta.send_goal('platform', delta.home + np.array([-0.08, -0.05, 0.03]))
+    delta.send_goal('platform', delta.delta.place(PLATFORM, (-0.08, -0.05, 0.03)))
     delta.wait(lambda: row(delta).level == DiagnosticStatus.ERROR, 'the diagnostic')
     assert 'does not follow' in row(delta).message
     assert arm.largest <= LIMIT + 1e-6

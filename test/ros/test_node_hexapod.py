@@ -1,35 +1,36 @@
-"""Description and client beside the node: the hexapod follows goals, whatever comes."""
+"""The hexapod follows goals and twists in motion, whatever is set or called meanwhile."""
 
-from itertools import pairwise
 import math
 from pathlib import Path
 
 from diagnostic_msgs.msg import DiagnosticStatus
-from geometry_msgs.msg import PoseStamped
+from geometry_msgs.msg import PoseStamped, TwistStamped
 from ik_node.ros.messages.convert import seconds_from_stamp
+from ik_node.ros.parameters.parameter_table import solver_parameters
 import numpy as np
 import pytest
+from rcl_interfaces.srv import GetParameters
+from rclpy.parameter import parameter_value_to_python
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool, Trigger
 
 PLATFORM = 'platform_link'
+TWIST = 'ik_node/goals/platform/twist'
+SPECS = {spec.name: spec for spec in solver_parameters()}
 
 
 @pytest.fixture(scope='module')
 def hexapod(lasting_graph, urdf, repository: Path):
     """Provide the graph with the hexapod's description, the node and a client."""
     graph = lasting_graph
-    graph.hexapod = graph.knows(urdf('hexapod'))
     files = (repository / 'config' / name for name in ('ik_node.yaml', 'hexapod.yaml'))
     words = [word for file in files for word in ('--params-file', str(file))]
-    graph.start_node(*words, '-p', 'rate:=100')
-    graph.describe(urdf('hexapod'))
+    graph.hexapod = graph.start_robot(urdf('hexapod'), *words, rate=100)
     graph.reached = []
     graph.client.create_subscription(
         PoseStamped, 'ik_node/reached/platform', graph.reached.append, 10
     )
-    graph.home = graph.hexapod.robot.forward(graph.hexapod.robot.q, PLATFORM)
-    graph.wait(lambda: graph.joint_states, 'the first joint state')
+    graph.home = graph.hexapod.place(PLATFORM)
     return graph
 
 
@@ -40,35 +41,24 @@ def at_home(hexapod):
     assert hexapod.set_parameters(**usual) == ''
     hexapod.call(Trigger, 'ik_node/reset', Trigger.Request())
     # A joint state from before the reset must not be taken for one from after it.
-    hexapod.wait(lambda: at(hexapod, hexapod.home[:3, 3]), 'the platform at its start')
+    hexapod.wait(lambda: at(hexapod, hexapod.home), 'the platform at its start')
     hexapod.spin(3)
 
 
 def send(graph, offset, quat_xyzw=(0.0, 0.0, 0.0, 1.0), frame='', **how):
     """Send a goal so far from where the platform starts; return where that is."""
-    position = graph.home[:3, 3] + np.array(offset)
+    position = graph.home + np.array(offset)
     graph.send_goal('platform', position, quat_xyzw, frame, **how)
     return position
 
 
 def at(graph, position, tolerance=2e-6):
-    q = np.array(graph.joint_states[-1].position)
-    reached = graph.hexapod.robot.forward(q, PLATFORM)[:3, 3]
-    return np.linalg.norm(reached - position) < tolerance
+    return graph.is_at(PLATFORM, position, tolerance)
 
 
 def go(graph, offset, **more):
     position = send(graph, offset, **more)
     graph.wait(lambda: at(graph, position), f'the platform at {offset}')
-
-
-def test_joint_states_are_published_without_a_goal(hexapod):
-    """They have closed loops and name every movable joint from the first model on."""
-    hexapod.spin(5)
-    message = hexapod.joint_states[-1]
-    assert list(message.name) == list(hexapod.hexapod.robot.joint_names)
-    assert message.header.stamp.sec > 0
-    hexapod.says('CONVERGED')
 
 
 def test_goals_are_followed_one_after_the_other(hexapod):
@@ -85,7 +75,7 @@ def test_goals_are_followed_one_after_the_other(hexapod):
 def test_reached_has_the_pose_of_the_goal(hexapod):
     quat = (0.0, 0.0, math.sin(0.05), math.cos(0.05))
     go(hexapod, [0.002, 0, 0], quat_xyzw=quat)
-    there = pytest.approx((*(hexapod.home[:3, 3] + [0.002, 0, 0]), *quat), abs=2e-6)
+    there = pytest.approx((*(hexapod.hexapod.place(PLATFORM, (0.002, 0, 0))), *quat), abs=2e-6)
 
     def reached():
         point, turn = hexapod.reached[-1].pose.position, hexapod.reached[-1].pose.orientation
@@ -98,7 +88,7 @@ def test_reached_has_the_pose_of_the_goal(hexapod):
 def test_goal_in_the_frame_of_a_link_moves_it_once(hexapod):
     go(hexapod, [0.003, 0, 0])
     hexapod.send_goal('platform', (0.0, 0.002, 0.0), frame=PLATFORM)
-    position = hexapod.home[:3, 3] + [0.003, 0.002, 0]
+    position = hexapod.hexapod.place(PLATFORM, (0.003, 0.002, 0))
     hexapod.wait(lambda: at(hexapod, position), 'the goal in its own frame')
     hexapod.spin(20)
     assert at(hexapod, position)
@@ -106,14 +96,13 @@ def test_goal_in_the_frame_of_a_link_moves_it_once(hexapod):
 
 def test_parameters_take_effect_while_running(hexapod):
     go(hexapod, [0.003, 0, 0])
-    position = hexapod.home[:3, 3] + [0.003, 0, 0]
+    position = hexapod.hexapod.place(PLATFORM, (0.003, 0, 0))
     first = len(hexapod.joint_states)
     assert hexapod.set_parameters(rate=50, solver__max_iterations=40) == ''
     assert hexapod.set_parameters(rate=200.0, goals__platform__weight=2) == ''
     hexapod.spin(20)
     for message in hexapod.joint_states[first:]:
-        reached = hexapod.hexapod.robot.forward(np.array(message.position), PLATFORM)[:3, 3]
-        assert np.linalg.norm(reached - position) < 2e-6
+        assert np.linalg.norm(hexapod.pose(PLATFORM, message)[:3, 3] - position) < 2e-6
 
 
 def test_setting_parameters_loses_no_tick(hexapod):
@@ -144,13 +133,12 @@ def test_goal_can_be_added_and_removed(hexapod):
         == ''
     )
     hexapod.wait(lambda: 'goals: platform, centre' in hexapod.log(), 'the new solver')
-    hexapod.send_goal('centre', hexapod.home[:3, 3] + [0.002, 0, 0.012])
+    hexapod.send_goal('centre', hexapod.hexapod.place(PLATFORM, (0.002, 0, 0.012)))
 
     def centre():
-        q = np.array(hexapod.joint_states[-1].position)
-        return hexapod.hexapod.robot.forward(q, PLATFORM) @ np.array([0, 0, 0.01, 1.0])
+        return hexapod.pose(PLATFORM) @ np.array([0, 0, 0.01, 1.0])
 
-    wanted = np.append(hexapod.home[:3, 3] + [0.002, 0, 0.012], 1.0)
+    wanted = np.append(hexapod.hexapod.place(PLATFORM, (0.002, 0, 0.012)), 1.0)
     hexapod.wait(lambda: np.linalg.norm(centre() - wanted) < 2e-6, 'the centre at its goal')
     assert hexapod.set_parameters(goal_names=['platform'], goals__platform__enabled=True) == ''
     go(hexapod, [0.001, 0, 0])
@@ -179,27 +167,6 @@ def test_pause_publishes_joint_states_at_rest(hexapod):
     hexapod.wait(lambda: at(hexapod, position), 'the goal of before')
 
 
-def test_stale_goal_can_stop_the_joint_states(hexapod):
-    assert hexapod.set_parameters(goal_timeout=0.2, on_stale='stop') == ''
-    send(hexapod, [0.003, 0, 0])
-    hexapod.says('goal platform is stale')
-    assert hexapod.is_silent(hexapod.joint_states)
-    assert hexapod.set_parameters(goal_timeout=0.0, on_stale='hold') == ''
-    hexapod.spin(5)
-
-
-def test_joint_states_keep_the_velocity_limits(hexapod):
-    assert hexapod.set_parameters(max_joint_velocity=0.5, rate=100.0) == ''
-    first = len(hexapod.joint_states)
-    go(hexapod, [0.006, 0, 0])
-    velocity = 0.5 * hexapod.hexapod.robot.max_velocity
-    for before, after in pairwise(hexapod.joint_states[first:]):
-        elapsed = seconds_from_stamp(after.header.stamp) - seconds_from_stamp(before.header.stamp)
-        step = np.abs(np.array(after.position) - np.array(before.position))
-        assert (step <= velocity * (elapsed + 1e-6) + 1e-9).all()
-    assert hexapod.set_parameters(max_joint_velocity=0.0) == ''
-
-
 def test_residuals_are_numbers_with_labels(hexapod):
     received = []
     subscription = hexapod.client.create_subscription(
@@ -220,3 +187,103 @@ def test_diagnostics_have_model_and_rate(hexapod):
     _, values = hexapod.row('model')
     assert (values['robot'], values['loops'], values['mobility']) == ('hexapod', '6', '6')
     hexapod.wait(lambda: int(hexapod.row('ticks')[1]['ticks']) > 0, 'ticks in the diagnostics')
+
+
+def other(spec):
+    """Return a value that is allowed and not the default."""
+    if spec.choices:
+        return next(each for each in spec.choices if each not in (spec.default, 'ccd'))
+    if isinstance(spec.default, bool | int):
+        return not spec.default if isinstance(spec.default, bool) else spec.default + 1
+    usual = 0.1 if spec.default in (0.0, math.inf) else 2.0 * spec.default
+    return min(max(usual, spec.low), spec.high)
+
+
+def values(graph):
+    """Return what the node says of all parameters of the solver."""
+    request = GetParameters.Request(names=list(SPECS))
+    answer = graph.call(GetParameters, 'ik_node/get_parameters', request)
+    return dict(zip(SPECS, map(parameter_value_to_python, answer.values), strict=True))
+
+
+def test_each_option_can_change_in_motion(hexapod):
+    """The next joint states use it; together with a bad value it is refused."""
+    defaults = values(hexapod)
+    for step, (name, spec) in enumerate(SPECS.items()):
+        send(hexapod, (0.002 * (-1) ** step, 0.001, 0.0))
+        refused = {name: other(spec), 'publish_on': 'never'}
+        assert 'publish_on' in hexapod.set_parameters(**refused)
+        assert hexapod.set_parameters(**{name: other(spec)}) == ''
+        assert values(hexapod) == {**defaults, name: other(spec)}
+        hexapod.spin(3)
+        assert hexapod.set_parameters(**{name: defaults[name]}) == ''
+    go(hexapod, (0.001, -0.002, 0.001))
+
+
+def test_million_restarts_do_not_silence_the_node(hexapod):
+    """A solve ends at its deadline with the best result so far, and parameters are answered."""
+    most = {'solver.restarts': 1_000_000, 'solver.agreeing_starts': 1_000_000}
+    assert hexapod.set_parameters(**most) == ''
+    send(hexapod, (0.0, 0.0, 5.0))
+    hexapod.spin(20)
+    count = len(hexapod.joint_states)
+    hexapod.wait(lambda: len(hexapod.joint_states) >= count + 5, 'more joint states')
+    assert hexapod.set_parameters(**{name: SPECS[name].default for name in most}) == ''
+
+
+def twist(frame='', linear=(0.0, 0.0, 0.0), angular=(0.0, 0.0, 0.0)):
+    message = TwistStamped()
+    message.header.frame_id = frame
+    for vector, values in ((message.twist.linear, linear), (message.twist.angular, angular)):
+        vector.x, vector.y, vector.z = values
+    return message
+
+
+def drive(graph, message, reached):
+    graph.wait(
+        lambda: graph.publish(TwistStamped, TWIST, message, 1, arrives=False) or reached(),
+        'the platform',
+    )
+
+
+def halted(graph):
+    def rests():
+        return len(graph.joint_states) and not np.any(graph.joint_states[-1].velocity)
+
+    graph.wait(rests, 'rest')
+    return graph.pose(PLATFORM)
+
+
+def test_platform_moves_in_the_frame_of_the_message(hexapod):
+    begin = halted(hexapod)
+    drive(
+        hexapod,
+        twist(angular=(0.0, 0.0, 0.5)),
+        lambda: hexapod.pose(PLATFORM)[1, 0] > begin[1, 0] + 0.1,
+    )
+    turned = halted(hexapod)
+    assert turned[:3, 3] == pytest.approx(begin[:3, 3], abs=1e-4)
+    move = twist(PLATFORM, linear=(0.02, 0.0, 0.0))
+    drive(hexapod, move, lambda: np.linalg.norm((hexapod.pose(PLATFORM) - turned)[:3, 3]) > 0.004)
+    way = halted(hexapod)[:3, 3] - turned[:3, 3]
+    assert way / np.linalg.norm(way) == pytest.approx(turned[:3, 0], abs=0.01)
+    # Halted, it stays.
+    there = hexapod.pose(PLATFORM)
+    hexapod.spin(20)
+    assert hexapod.pose(PLATFORM) == pytest.approx(there, abs=1e-9)
+
+
+def test_impossible_twist_is_refused(hexapod):
+    there = halted(hexapod)
+    for message, words in (
+        (twist(linear=(math.nan, 0.0, 0.0)), 'twist.linear.x = nan'),
+        (twist(angular=(1e200, 0.0, 0.0)), 'twist.angular.x = 1e+200'),
+        (twist('moon', linear=(0.01, 0.0, 0.0)), 'moon'),
+    ):
+
+        def refused(message=message, words=words):
+            hexapod.publish(TwistStamped, TWIST, message, 1, arrives=False)
+            return words in hexapod.row('input')[1]['last']
+
+        hexapod.wait(refused, words)
+    assert hexapod.pose(PLATFORM) == pytest.approx(there, abs=1e-9)

@@ -6,16 +6,11 @@ import pytest
 
 @pytest.mark.parametrize('parameter', ['frame_prefix:=left/', 'base_frame:=left/base_link'])
 def test_frame_prefix_applies_to_input_and_output(graph, urdf, parameter):
-    fivebar = graph.knows(urdf('fivebar'))
     reached = []
     graph.client.create_subscription(PoseStamped, 'ik_node/reached/tool', reached.append, 10)
-    graph.start_node(
-        *('-p', 'goal_names:=[tool]', '-p', 'goals.tool.link:=tool_link'),
-        *('-p', 'goals.tool.dof:=X Y', '-p', parameter),
-    )
-    graph.describe(urdf('fivebar'))
-    graph.wait(lambda: graph.joint_states, 'the first joint state')
-    wanted = fivebar.robot.forward(fivebar.robot.q, 'tool_link')[:3, 3] + [0.01, 0.005, 0.0]
+    goals = {'tool': ('tool_link', 'X Y')}
+    fivebar = graph.start_robot(urdf('fivebar'), '-p', parameter, goals=goals)
+    wanted = fivebar.place('tool_link', (0.01, 0.005, 0.0))
     graph.send_goal('tool', wanted, frame='left/base_link')
 
     def arrived():

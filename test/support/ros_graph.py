@@ -1,6 +1,6 @@
 """Real nodes in processes of their own, and a client that looks at every message."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 import contextlib
 import ctypes
 import os
@@ -13,6 +13,7 @@ from typing import Any
 import warnings
 
 from ik_node.ros.messages.convert import seconds_from_stamp
+import numpy as np
 import pytest
 from support.waiting import PATIENCE, wait_until
 from support.watched_robot import Moving, Watched
@@ -62,7 +63,6 @@ class Graph:
     # -- processes
 
     def start(self, name: str, *words: str) -> subprocess.Popen:
-        """Start `python -m words...`; its output goes to a file."""
         environment = {
             **os.environ,
             'ROS_LOG_DIR': str(self.folder / 'log'),
@@ -94,12 +94,39 @@ class Graph:
         client.create_subscription(DiagnosticArray, '/diagnostics', self.take_diagnostics, DEPTH)
         return process
 
+    def start_robot(
+        self,
+        text: str,
+        *words: str,
+        goals: Mapping[str, str | tuple[str, str]] | None = None,
+        root: str = 'fixed',
+        depth: int = DEPTH,
+        **parameters: Any,
+    ) -> Watched:
+        """
+        Start the node with parameters (dots as __) for a robot, and wait for its joint states.
+
+        `goals` maps names to links, or to links and axes.
+        """
+        parameters = {'root': root, **parameters}
+        for name, goal in (goals or {}).items():
+            link, dof = (goal, 'X Y Z EX EY EZ') if isinstance(goal, str) else goal
+            parameters |= {f'goals.{name}.link': link, f'goals.{name}.dof': dof}
+            parameters['goal_names'] = list(goals or {})
+        for name, value in parameters.items():
+            listed = f'[{", ".join(value)}]' if isinstance(value, list | tuple) else value
+            told = str(value).lower() if isinstance(value, bool) else listed
+            words += ('-p', f'{name.replace("__", ".")}:={told}')
+        watched = self.knows(text, root)
+        self.start_node(*words, depth=depth)
+        self.describe(text)
+        self.wait(lambda: self.joint_states, 'the first joint state')
+        return watched
+
     def log(self, name: str = 'node') -> str:
-        """Return what a process has printed."""
         return (self.folder / f'{name}.txt').read_text(errors='replace')
 
     def end(self, name: str, number: int = signal.SIGINT) -> int:
-        """Signal a process and its children; return its exit code."""
         process = self.processes.pop(name)
         if process.poll() is None:
             os.killpg(process.pid, number)
@@ -111,7 +138,6 @@ class Graph:
             raise
 
     def close(self) -> None:
-        """End everything."""
         import rclpy
 
         for name in list(self.processes):
@@ -128,12 +154,10 @@ class Graph:
         return self.robots[-1]
 
     def turn(self) -> None:
-        """Let the client take what has come; a bad joint state ends the test."""
         self.executor.spin_once(timeout_sec=0.05)
         assert not self.faults, self.faults[0]
 
     def wait(self, condition: Callable[[], Any], what: str, patience: float = PATIENCE) -> Any:
-        """Spin until the condition holds and return its value."""
         self.turn()
         return wait_until(
             condition, what, meanwhile=self.turn, patience=patience, about=self._about
@@ -239,7 +263,6 @@ class Graph:
         self.client.destroy_client(client)
 
     def describe(self, text: str) -> None:
-        """Publish a robot description, latched."""
         from ik_node.ros.process.named_entities import LATCHED
         from std_msgs.msg import String
 
@@ -253,7 +276,6 @@ class Graph:
         frame: str = '',
         **how: Any,
     ) -> None:
-        """Send a pose to a goal."""
         from geometry_msgs.msg import PoseStamped
 
         message = PoseStamped()
@@ -264,7 +286,6 @@ class Graph:
         self.publish(PoseStamped, f'ik_node/goals/{name}', message, 1, **how)
 
     def call(self, kind: Any, service: str, request: Any) -> Any:
-        """Call a service of the node and return its response."""
         if service not in self.clients:
             self.clients[service] = self.client.create_client(kind, service)
             self.wait(self.clients[service].service_is_ready, service)
@@ -299,19 +320,25 @@ class Graph:
         return '' if result.successful else result.reason
 
     def value(self, joint: str) -> float:
-        """Return the last published position of a joint."""
         message = self.joint_states[-1]
         return message.position[list(message.name).index(joint)]
 
+    def pose(self, link: str, message: Any = None) -> np.ndarray:
+        """Return the pose (4, 4) of a link by a joint state, the last one unless told."""
+        message = self.joint_states[-1] if message is None else message
+        return self.robot_of(message).robot.forward(np.array(message.position), link)
+
+    def is_at(self, link: str, position: Any, tolerance: float = 2e-6) -> bool:
+        """Tell whether the last joint state has a link at a position [m]."""
+        return bool(np.linalg.norm(self.pose(link)[:3, 3] - position) < tolerance)
+
     def measure(self, topic: str = 'joint_states', **values: float) -> None:
-        """Publish a measured joint state."""
         from sensor_msgs.msg import JointState
 
         positions = [float(value) for value in values.values()]
         self.publish(JointState, topic, JointState(name=list(values), position=positions))
 
     def robot_of(self, message: Any) -> Watched:
-        """Return the robot whose joints a joint state names."""
         for robot in self.robots:
             if robot.names == list(message.name):
                 return robot
@@ -326,7 +353,6 @@ class Graph:
         return row.message, {pair.key: pair.value for pair in row.values}
 
     def last_status(self) -> str:
-        """Return the last word on the first chain."""
         return self.statuses[-1].status[0].message if self.statuses else ''
 
     def _on_joints(self, message: Any) -> None:
@@ -344,7 +370,6 @@ class Graph:
             self.faults.append(f'joint state {len(self.joint_states)}: {error}')
 
     def take_diagnostics(self, message: Any) -> None:
-        """Keep the rows of a message on /diagnostics."""
         for status in message.status:
             self.diagnostics[status.name] = status
             self._told[status.name] = seconds_from_stamp(message.header.stamp)
@@ -352,7 +377,6 @@ class Graph:
 
 @pytest.fixture
 def graph(tmp_path: Path) -> Iterator[Graph]:
-    """Provide an empty graph of processes, ended after the test."""
     pytest.importorskip('rclpy')
     graph = Graph(tmp_path)
     yield graph
@@ -361,7 +385,6 @@ def graph(tmp_path: Path) -> Iterator[Graph]:
 
 @pytest.fixture(scope='module')
 def lasting_graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graph]:
-    """Provide a graph of processes for all tests of a file."""
     pytest.importorskip('rclpy')
     graph = Graph(tmp_path_factory.mktemp('graph'))
     yield graph
@@ -370,7 +393,6 @@ def lasting_graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graph]:
 
 @pytest.fixture
 def context() -> Iterator[Any]:
-    """Provide an rclpy context of the test's own."""
     import rclpy
 
     context = rclpy.Context()
@@ -381,8 +403,6 @@ def context() -> Iterator[Any]:
 
 @pytest.fixture(scope='session')
 def moving(urdf: Callable[[str], str]) -> Callable[..., Any]:
-    """Return what makes a robot of ours, or a description, tick without ROS."""
-
     def make(name: str, **values: Any) -> Moving:
         return Moving(urdf(name) if name.isidentifier() else name, values)
 
@@ -391,5 +411,4 @@ def moving(urdf: Callable[[str], str]) -> Callable[..., Any]:
 
 @pytest.fixture(scope='session')
 def urdf(repository: Path) -> Callable[[str], str]:
-    """Return a reader of our own robots' descriptions."""
     return lambda name: (repository / 'urdf' / f'{name}.urdf').read_text()

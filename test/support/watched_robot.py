@@ -33,13 +33,24 @@ class Watched:
         return q
 
     def check_q(self, q: np.ndarray) -> None:
-        """Assert that a configuration is within limits and closes all loops."""
         assert np.isfinite(q).all(), f'q {q}'
         beyond = max((self.robot.lower - q).max(), (q - self.robot.upper).max())
         assert beyond <= 1e-9, f'{beyond} beyond a limit'
         for name in self.loops:
             gap = self.gap(name, q)
             assert name in self.released or gap < 2e-6, f'{name} is open by {gap}'
+
+    def place(self, link: str, offset: Any = (0.0, 0.0, 0.0)) -> np.ndarray:
+        """Return a position [m], so far from where the description has a link."""
+        return self.robot.forward(self.robot.q, link)[:3, 3] + np.asarray(offset)
+
+    def motors(self, names: Any, link: str, offset: Any) -> dict[str, float]:
+        """Return the values of joints that have a level link so far from its start."""
+        from ik_node.solver import Solver, SolverOptions
+
+        solver = Solver(self.robot, SolverOptions(restarts=0))
+        q = solver.solve_pose({link: (self.place(link, offset), (0, 0, 0, 1))}).q
+        return {name: float(q[self.names.index(name)]) for name in names}
 
     def gap(self, loop: str, q: Any) -> float:
         """Return how far a loop is open [m]."""
@@ -76,17 +87,14 @@ class Moving:
     # -- what Motion asks of its inputs
 
     def set_robot(self, model: Any, present_q: Any) -> None:
-        """Take up a model."""
         self.measured.set_joint_names(model.joint_names)
 
     def rewind(self, now: float) -> None:
-        """Count ages anew."""
         self.goals.rewind(now)
         self.measured.rewind(now)
         self.commands.rewind(now)
 
     def forget(self) -> None:
-        """Drop goals and wishes."""
         self.goals.clear()
         self.commands.clear()
         self.targets.clear(self.model.robot)
@@ -94,7 +102,6 @@ class Moving:
     # -- what a test does
 
     def configure(self, **values: Any) -> None:
-        """Change parameters (dots as __)."""
         from ik_node.ros.parameters.settings import Settings
 
         self.values.update({name.replace('__', '.'): value for name, value in values.items()})
@@ -102,13 +109,11 @@ class Moving:
         self.motion.apply(self.settings)
 
     def goal(self, name: str, offset: Any) -> np.ndarray:
-        """Ask a goal's link to go so far from its start; return where that is."""
         position = self.model.reached(name, self.model.q_start)[:3, 3] + np.array(offset)
         self.goals.put(name, (tuple(position.tolist()), (0.0, 0.0, 0.0, 1.0)), self.now)
         return position
 
     def command(self, **parts: dict[str, float]) -> None:
-        """Command positions, velocities or efforts of the joint space now."""
         from ik_node.ros.messages.convert import JointCommand
 
         values = [parts.get(part, {}) for part in ('positions', 'velocities', 'efforts')]
@@ -116,7 +121,6 @@ class Moving:
         self.goals.clear()
 
     def measure(self, **values: float) -> None:
-        """Have joint values measured now."""
         self.measured.update(list(values), list(values.values()), self.now)
 
     def answer(self, stamp: float, **values: float) -> Any:
@@ -125,18 +129,15 @@ class Moving:
         return self.motion.answer(self.tracker, list(values), self.settings, stamp, self.now)
 
     def tick(self, seconds: float = 0.01) -> tuple[Any, Any]:
-        """Tick once after so long; return report and command."""
         self.now += seconds
         return self.motion.tick(self.tracker, self.settings, self.now)
 
     def ticks(self, count: int) -> tuple[Any, Any]:
-        """Tick many times; return the last report and command."""
         for _ in range(count):
             outcome = self.tick()
         return outcome
 
     def mobility(self) -> int:
-        """Return the degrees of freedom where the robot is."""
         return self.model.mobility_count.at(self.tracker.q)
 
     def value(self, joint: str, q: Any = None) -> float:
