@@ -4,7 +4,7 @@ from docs_tables import docs_tables
 import numpy as np
 from players import Entry
 import pytest
-from report import best_peer, comparison, fits, table
+from report import best_peer, comparison, table
 from rounds import driven_miss, Entrant, judged, LOOSE, play, row_of, TIGHT
 from tasks.arms import panda
 from tasks.fourbar import fourbar_tasks
@@ -160,14 +160,6 @@ def grown(label, power):
         row(label, n**power, family='legs', size=n, step_us=n ** (power - 0.5))
         for n in (6, 12, 60)
     ]
-
-
-def test_growth_exponent_is_estimated():
-    useless = [row('lost', 1.0, 10.0, family='legs', size=n) for n in (6, 12)]
-    found = fits([*grown('ours', 1.25), *useless, row('one', 1.0, family='chain', size=6)])
-    assert [fit['label'] for fit in found] == ['ours']
-    assert found[0]['solve'] == pytest.approx(1.25)
-    assert found[0]['step'] == pytest.approx(0.75)
 
 
 def test_tables_of_page_are_made_from_run():

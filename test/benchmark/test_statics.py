@@ -21,10 +21,3 @@ def test_table_has_a_row_for_each_mechanism(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[-2:]] == ['ankle', 'fivebar']
     assert all(line.endswith('ok') for line in lines[-2:])
-
-
-def test_unknown_mechanism_is_refused(capsys):
-    with pytest.raises(SystemExit) as ended:
-        statics.main(['crane'])
-    assert ended.value.code == 2
-    assert "no mechanism 'crane'; there are: ankle, knee_leg" in capsys.readouterr().err

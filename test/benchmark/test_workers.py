@@ -94,21 +94,6 @@ def test_ended_worker_process_is_reported(worker_of):
     assert worker.ask(do='pass', seat=0, seconds=9.0) == expected
 
 
-def test_peer_is_available_if_its_environment_exists(tmp_path, monkeypatch):
-    monkeypatch.setattr(players, 'PEER_VENVS', tmp_path)
-    monkeypatch.setattr(players.shutil, 'which', lambda name: '/usr/bin/node')
-    assert players.command_of('placo') is None
-    assert players.command_of('closed_chain_ik') is None
-    (tmp_path / 'placo' / 'bin').mkdir(parents=True)
-    (tmp_path / 'placo' / 'bin' / 'python').touch()
-    (tmp_path / 'closed_chain_ik' / 'node_modules').mkdir(parents=True)
-    python = str(tmp_path / 'placo' / 'bin' / 'python')
-    assert players.command_of('placo') == [python, '-m', 'peers.placo']
-    assert players.command_of('closed_chain_ik')[0] == '/usr/bin/node'
-    monkeypatch.setattr(players.shutil, 'which', lambda name: None)
-    assert players.command_of('closed_chain_ik') is None
-
-
 def test_every_peer_has_a_worker_and_a_package():
     names = {entry.solver for entry in players.PEERS}
     files = {path.stem for path in (players.HERE / 'peers').glob('*') if path.is_file()}

@@ -99,26 +99,6 @@ def test_exit_code_is_0_if_all_poses_converge(run, tmp_path, poses):
     assert len(rows) == 39
 
 
-def test_columns_of_two_links_are_read(run, tmp_path, repository):
-    robot = load_robot(repository / 'urdf' / 'walker.urdf')
-    feet = [name for name in robot.links if name.endswith('foot_link')][:2]
-    assert len(feet) == 2
-    here = [robot.links[foot].get_world_position() for foot in feet]
-    header = f'{feet[1]}.z,{feet[0]}.x,{feet[0]}.y,{feet[0]}.z,{feet[1]}.x,{feet[1]}.y'
-    row = [here[1][2], *here[0], *here[1][:2]]
-    code, _, _, rows = run(
-        '--goals', table(tmp_path, [row, row], header), robot=repository / 'urdf' / 'walker.urdf'
-    )
-    assert code == 0
-    assert all(float(row[f'{foot}.position_error']) < 1e-6 for row in rows for foot in feet)
-    plain = table(tmp_path, [np.concatenate(here)] * 2)
-    words = [word for foot in feet for word in ('--link', foot)]
-    words.append('--overwrite')
-    code, _, _, rows = run('--goals', plain, *words, robot=repository / 'urdf' / 'walker.urdf')
-    assert code == 0
-    assert len(rows) == 2
-
-
 def test_resume_appends_to_the_output_file(run, tmp_path, poses, wanted, monkeypatch, capsys):
     """After Ctrl-C what is done is there; --resume does the rest, a torn last line anew."""
     path = table(tmp_path, poses)

@@ -278,33 +278,3 @@ def test_completion_knows_the_options_of_the_typed_command(monkeypatch):
     assert parser.parse_args(['solve', 'robot.urdf', '--method', 'ccd']).method == 'ccd'
     monkeypatch.setitem(sys.modules, 'argcomplete', None)
     assert main([]) == 1
-
-
-@pytest.mark.parametrize(
-    ('line', 'found'),
-    [
-        ('ik_node so', ['solve ']),
-        ('ik_node solve --meth', ['--method ']),
-        ('ik_node check --clo', ['--closures ']),
-    ],
-)
-def test_shell_completes_commands_and_options(line, found, repository):
-    """A shell asks in the environment, and reads the answer from descriptor 8."""
-    pytest.importorskip('argcomplete')
-    asked = {
-        '_ARGCOMPLETE': '1',
-        '_ARGCOMPLETE_IFS': '|',
-        'COMP_LINE': line,
-        'COMP_POINT': str(len(line)),
-        'COMP_TYPE': '9',
-    }
-    words = f'exec {sys.executable} -m ik_node 8>&1 9>/dev/null >/dev/null'
-    done = subprocess.run(
-        ['bash', '-c', words],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=repository,
-        env={**os.environ, **asked},
-    )
-    assert done.stdout.split('|') == found

@@ -5,11 +5,10 @@ from xml.etree import ElementTree
 
 from ik_node import Solver, SolverOptions
 from ik_node.description.files import description_path
-from ik_node.gallery.rocker_bogie import BALL, BUMPS, ground, WHEEL, WHEELS
+from ik_node.gallery.rocker_bogie import BALL, BUMPS, ground
 import numpy as np
 import pytest
 from support.gallery_motion import followed, loaded
-from support.naive import naive_of
 
 STRAIGHT = (0.0, 0.0, 0.0, 1.0)
 # Theo Jansen's thirteen lengths, and between which two points each of them is.
@@ -119,22 +118,6 @@ def test_peaucellier_pen_draws_straight_line():
     assert hypot(*near[:2]) * hypot(*pen[:2]) == pytest.approx(0.37**2 - 0.2**2, abs=1e-9)
 
 
-def test_box_follows_one_arm_after_other_grip_opens():
-    """With one grip open the box follows the other hand, and the free one goes where it likes."""
-    robot = loaded('two_arms_one_box')
-    robot.closures['right_grip'].enabled = False
-    assert robot.mobility == 14
-    robot.add_goal('box_link', name='box')
-    robot.add_goal('right_hand_link', name='hand', dof='X Y Z')
-    box = np.add(where(robot, robot.q, 'box_link'), (0.05, 0.1, 0.05))
-    hand = np.add(where(robot, robot.q, 'right_hand_link'), (0.0, -0.1, 0.1))
-    solution = Solver(robot).solve_pose({'box': (box, STRAIGHT), 'hand': (hand, STRAIGHT)})
-    assert solution.status.name == 'CONVERGED'
-    there = naive_of(robot, solution.q)
-    assert max(there.error(robot.closures['left_grip'])) < 1e-6
-    assert there.error(robot.closures['right_grip'])[0] > 0.1
-
-
 def test_knee_angle_follows_its_four_bar():
     """By the rod's length alone; faster than the crank, and not in proportion."""
     robot = loaded('knee_leg')
@@ -212,26 +195,6 @@ def test_ground_of_rover_equals_drawn_ground():
     np.testing.assert_allclose(drawn, [(x, y, top - BALL) for x, y, top in BUMPS], atol=1e-12)
     assert [ground(x, y) for x, y, _ in BUMPS] == pytest.approx([top for *_, top in BUMPS])
     assert ground(0.0, 0.0) == 0.0
-
-
-def test_rover_wheels_settle_on_the_ground():
-    """Asked again in one place, all six wheels stand on the ground and the chassis is there."""
-    robot = loaded('rocker_bogie')
-    times = np.concatenate((np.arange(0.0, 7.0, 0.05), [7.0] * 8))
-    stood, path = [], []
-    for _, solution in followed(robot, 'rocker_bogie', times):
-        assert solution.status.name == 'CONVERGED'
-        path.append(solution.q)
-        places = [where(robot, solution.q, f'{wheel}_wheel_link') for wheel in WHEELS]
-        stood.append(max(abs(z - WHEEL - ground(x, y)) for x, y, z in places))
-    assert stood[-1] < 1e-5
-    # On the way a wheel is behind by as much as it climbs in one step.
-    assert max(stood) < 0.05
-    q = dict(zip(robot.joint_names, path[-1], strict=True))
-    assert q['left_middle_drive'] == pytest.approx((7.0 - 0.5) * 0.7 / 3.0 * 1.8155 / WHEEL)
-    # It was no plain: bogies and differential have moved.
-    for joint in ('left_bogie', 'right_bogie', 'left_rocker', 'bar'):
-        assert np.ptp([p[robot.joint_names.index(joint)] for p in path]) > 0.05
 
 
 def test_rovers_differential_keeps_the_mean():

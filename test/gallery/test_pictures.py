@@ -48,27 +48,3 @@ def test_picture_shows_robot_goal_path_and_loops(tmp_path, monkeypatch):
     assert share(image, pictures.GREEN) > 0.0002
     assert share(image, (0.9, 0.48, 0.13)) > 0.01
     assert share(image, (0.18, 0.20, 0.24)) > 0.01
-
-
-def test_moving_picture_shows_one_cycle_within_its_size(tmp_path, monkeypatch):
-    """Its frames differ, the last leads back to the first, and the file is as small as asked."""
-    image = pytest.importorskip('PIL.Image')
-    monkeypatch.setattr(pictures, 'MOVING_SIZE', (150, 120))
-    monkeypatch.setattr(pictures, 'FRAMES', 6)
-    sizes = []
-    for most in (10**6, 1):
-        monkeypatch.setattr(pictures, 'BYTES', most)
-        monkeypatch.setattr('sys.argv', ['pictures', '--moving', 'delta', '-o', str(tmp_path)])
-        assert pictures.main() == 0
-        sizes.append((tmp_path / 'delta.webp').stat().st_size)
-        with image.open(tmp_path / 'delta.webp') as moving:
-            frames = []
-            for number in range(moving.n_frames):
-                moving.seek(number)
-                frames.append(np.asarray(moving.convert('RGB'), dtype=float))
-        assert len(frames) == 6
-        after = frames[1:] + frames[:1]
-        steps = [np.abs(b - a).mean() for a, b in zip(frames, after, strict=True)]
-        assert min(steps) > 0.3
-        assert steps[-1] < 2.0 * max(steps[:-1])
-    assert sizes[1] < 0.8 * sizes[0]

@@ -230,24 +230,3 @@ def test_gripper_fingers_mirror_each_other(opening):
     assert left[0, 3] == pytest.approx(0.5 * opening, abs=1e-6)
     np.testing.assert_allclose(right[:3, 3], left[:3, 3] * (-1.0, 1.0, 1.0), atol=1e-6)
     np.testing.assert_allclose([left[:3, :3], right[:3, :3]], [np.eye(3)] * 2, atol=1e-6)
-
-
-def test_walker_foot_with_released_loop_follows_goal():
-    """A foot that is let go follows a goal of its own; the others stay on the ground."""
-    robot = loaded('walker')
-    robot.closures['front_left_contact'].enabled = False
-    assert robot.mobility == 9
-    robot.add_goal('body_link', name='body')
-    robot.add_goal('front_left_foot_link', name='foot', dof='X Y Z')
-    q = robot.q
-    body = robot.forward(q, 'body_link')[:3, 3] + (-0.02, -0.02, -0.01)
-    foot = robot.forward(q, 'front_left_foot_link')[:3, 3] + (0.03, 0.01, 0.06)
-    straight = (0.0, 0.0, 0.0, 1.0)
-    solution = Solver(robot).solve_pose({'body': (body, straight), 'foot': (foot, straight)})
-    assert solution.status.name == 'CONVERGED'
-    there = naive_of(robot, solution.q)
-    errors = {name: max(there.error(loop)) for name, loop in robot.closures.items()}
-    assert errors.pop('front_left_contact') > 0.06
-    assert max(errors.values()) < 1e-6
-    reached = robot.forward(solution.q, 'front_left_foot_link')[:3, 3]
-    np.testing.assert_allclose(reached, foot, atol=1e-6)

@@ -287,24 +287,6 @@ def test_page_for_the_network_needs_its_token(network_page):
     assert '403 refused: Origin' in refusal
 
 
-def test_network_page_opens_in_a_browser_by_its_address(network_page, open_browser):
-    """As a phone opens it; without the token the browser shows what is missing."""
-    browser = open_browser()
-    try:
-        browser.load(f'http://127.0.0.1:{port_of(network_page)}')
-        wait_until(lambda: 'needs a token' in browser.text(), 'the refusal')
-        known = set(network_page.server.get_clients())
-        browser.load(network_page.url)
-        wait_until(lambda: set(network_page.server.get_clients()) - known, 'the connection')
-        wait_until(lambda: 'Goals' in browser.text(), 'the panel')
-        # viser's client leaves the query of the address as it is: it can be loaded again.
-        known = set(network_page.server.get_clients())
-        browser.load(browser.run('return location.href'))
-        wait_until(lambda: set(network_page.server.get_clients()) - known, 'the connection')
-    finally:
-        browser.close()
-
-
 def test_a_foreign_page_in_the_same_browser_gets_no_connection(local_page, open_browser):
     """A page of another origin, in a real browser, cannot open the websocket."""
     port = port_of(local_page)

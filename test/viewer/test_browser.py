@@ -3,18 +3,12 @@
 from functools import partial
 
 from ik_node.gallery import NAMES
-from ik_node.transmission.motor_load import MotorStatics
-from ik_node.viewer.panels.load_panel import quantity
 from ik_node.viewer.sessions.library_session import gallery_session
 import numpy as np
 import pytest
 from support.waiting import wait_until
 
 pytest.importorskip('viser')
-
-
-# From the origin of the ankle's foot [m].
-TOES = (0.13, 0.02, -0.07)
 
 
 def platform(session):
@@ -219,42 +213,3 @@ def test_long_state_is_whole(open_page, open_window):
     for size in ('Width', 'Height'):
         shown, whole = (f'{title}.{what}{size}' for what in ('client', 'scroll'))
         assert window.browser.run(f'return {whole}-{shown}') <= 1
-
-
-def test_dragged_load_shows_its_efforts(open_page, open_window):
-    """The tip of the arrow is pulled to the side; the panel has the efforts that hold it."""
-    page = open_page('ankle')
-    window = open_window(page)
-    window.browser.press('Load')
-    window.browser.switch('show a load')
-    wait_until(lambda: 'efforts of the motors' in window.browser.text(), 'the efforts')
-    panel = page._controls.load
-    # To the toes, where no other link is in front of the arrow.
-    foot = page.ask(lambda session: session.robot.links['foot_link'].matrix_world)
-    page._loaded('point', foot[:3, 3] + TOES)
-    names = page.server.scene._handle_from_node_name
-
-    def arrow():
-        return page.ask(lambda session: panel.arrow(session.robot))
-
-    def ball_at_tip():
-        return np.allclose(names['/load_handles/force'].position, arrow().end)
-
-    wait_until(ball_at_tip, 'the ball at the tip')
-    before, way = arrow(), np.array((0.04, 0.0, 0.02))
-    # A drag across the view moves the tip in a plane in front of the camera.
-    wait_until(
-        lambda: np.abs(arrow().end - before.end).max() > 0.01,
-        'another force',
-        meanwhile=lambda: window.pull(before.end, way),
-    )
-    np.testing.assert_allclose(arrow().start, before.start, atol=1e-9)
-
-    def shown():
-        load, q = panel.load, page.ask(lambda session: session.q)
-        efforts = MotorStatics(page.session.robot).efforts(q, load)
-        text = window.browser.text()
-        return all(quantity(each.effort, each.unit) in text for each in efforts)
-
-    wait_until(shown, 'the efforts of the dragged force')
-    assert panel.load.force[0] != 0.0

@@ -285,18 +285,6 @@ def test_load_shows_the_efforts_that_hold_it(open_page):
     wait_until(lambda: '/load_handles/force' not in names, 'no handle')
 
 
-def test_load_ends_with_its_robot(open_page):
-    """Another robot starts without a load; one without motors says why it cannot have one."""
-    page = open_page(robots={'fivebar': partial(gallery_session, 'fivebar')})
-    panel = show_load(page)
-    page.choose('fivebar')
-    assert page.ask(lambda session: session.title) == 'fivebar'
-    wait_until(lambda: panel._show.value is False, 'no load')
-    assert page.ask(lambda session: panel.arrow(session.robot)) is None
-    show_load(page)
-    assert panel.load.link == 'tool_link'
-
-
 def test_details_have_the_distance_to_the_nearest_singularity(open_page):
     text = open_page('fivebar')._controls._singularity
     wait_until(lambda: 'distance to singularity: 58 %' in text.content, 'the distance')

@@ -1,6 +1,5 @@
 """`reach`: its words, exit codes, progress, and what is left when it is stopped."""
 
-import io
 import os
 import re
 import shutil
@@ -93,33 +92,6 @@ def test_ctrl_c_writes_the_results_so_far(arm, run, tmp_path, monkeypatch):
     assert 0 < len(rows) < 1600
     assert re.search(r'stopped; \d+ of \d+ points reached \(of 1600 in all\).*out\.csv', err)
     assert picture.stat().st_size > 0
-
-
-def test_ctrl_c_without_results_ends_with_130(arm, run, monkeypatch):
-    def interrupted(self, *args, **chosen):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr('ik_node.analysis.reach.spread.Spread.fill', interrupted)
-    code, out, _, rows = run(arm, '--link', 'tip')
-    assert (code, out, rows) == (130, '', [])
-    assert not run.out.exists()
-
-
-def test_progress_reaches_the_total(arm, run, monkeypatch):
-    class Terminal(io.StringIO):
-        """A standard error that somebody looks at."""
-
-        def isatty(self):
-            return True
-
-    screen = Terminal()
-    monkeypatch.setattr(sys, 'stderr', screen)
-    run(arm, '--link', 'tip', '--grid', 150)
-    shown = [int(done) for done in re.findall(r' (\d+)/22500 ', screen.getvalue())]
-    # How often the bar is drawn depends on the time that the map takes.
-    assert len(shown) > 1
-    assert shown == sorted(shown)
-    assert screen.getvalue().endswith('\r')
 
 
 def test_options_of_reach_page_exist(repository, capsys):

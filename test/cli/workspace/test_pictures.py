@@ -31,25 +31,6 @@ def test_picture_is_written(fivebar, tmp_path, monkeypatch, capsys):
     assert 0.1 < coloured.mean() < 0.6
 
 
-def test_picture_is_coloured_up_to_border_of_reach(arm, tmp_path):
-    pytest.importorskip('matplotlib')
-    path = tmp_path / 'a.png'
-    words = ['--link', 'tip', '--grid', '40', '--plot', str(path)]
-    assert main(['reach', str(arm), *words]) == 0
-    shown = pixels(path)
-    ground = np.all(shown == (0xF2, 0xF4, 0xF7), axis=2)
-    columns, rows = (np.flatnonzero(ground.sum(axis=axis) > 50) for axis in (0, 1))
-    left, right, top, bottom = columns[0], columns[-1], rows[0], rows[-1]
-    scale = (right - left) / (2.0 * (0.8 + 0.06 * 1.6))
-    middle = 0.5 * (left + right), 0.5 * (top + bottom)
-    y, x = np.mgrid[top : bottom + 1, left : right + 1]
-    radius = np.hypot(x - middle[0], y - middle[1]) / scale
-    part = shown[top : bottom + 1, left : right + 1]
-    coloured = np.ptp(part, axis=2) > 60
-    assert coloured[(radius > 0.25) & (radius < 0.75)].mean() > 0.9
-    assert not coloured[radius > 0.83].any()
-
-
 def test_a_table_needs_no_matplotlib(arm, run, monkeypatch):
     """One line says what to install for a picture; without one none is needed."""
     monkeypatch.setitem(sys.modules, 'matplotlib.figure', None)

@@ -99,8 +99,7 @@ def intervals(request):
     return request.param(np.random.default_rng(7))
 
 
-@pytest.mark.parametrize('from_desired', [True, False])
-@pytest.mark.parametrize('horizon', [0.0, 0.1])
+@pytest.mark.parametrize(('horizon', 'from_desired'), [(0.0, True), (0.1, False)])
 def test_trajectories_of_late_ticks_are_late_and_not_fast(
     moving, intervals, horizon, from_desired
 ):

@@ -41,20 +41,6 @@ def positions(sent):
     )
 
 
-def test_single_points_shake_unless_interpolated_from_the_desired_state(moving):
-    """Commands shake from the lagging measured state, and not from the desired state."""
-    sent = messages(moving)
-    start = positions(sent)[0]
-    shaking, _ = rms_acceleration(sent, PERIOD, LAG, start)
-    smooth, _ = rms_acceleration(sent, PERIOD, LAG, start, interpolate_from_desired_state=True)
-    print(
-        f'rms command acceleration at {1e3 * LAG:g} ms servo lag: {shaking:.1f} rad/s2 from the '
-        f'measured state, {smooth:.1f} with interpolate_from_desired_state'
-    )
-    assert smooth < 15.0
-    assert shaking > 20.0 * smooth
-
-
 @pytest.mark.parametrize('horizon', [0.001, 0.05, 0.2])
 def test_with_a_horizon_every_controller_is_smooth(moving, horizon):
     """The first point is at time 0, so no controller starts at the measured state."""
