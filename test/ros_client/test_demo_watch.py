@@ -66,22 +66,6 @@ def test_free_axes_of_a_loop_are_not_measured(repository):
     assert number(watch.line(1.0, 1.0), 'loops <= ') == pytest.approx(3e-3)
 
 
-def test_distance_closure_is_measured(robot):
-    robot.closures['leg0_ball'].kind = 'distance'
-    robot.closures['leg0_ball'].distance = 0.01
-    watch = DemoWatch(robot, GOALS)
-    watch.saw_joints(robot.joint_names, robot.q.tolist())
-    assert number(watch.line(1.0, 1.0), 'loops <= ') == pytest.approx(0.01)
-
-
-def test_joint_states_are_read_by_name(robot, watch):
-    q = robot.q
-    q[0] = 0.01
-    watch.sent('platform', robot.forward(q, 'platform_link'))
-    watch.saw_joints(robot.joint_names[::-1], q[::-1].tolist())
-    assert number(watch.line(1.0, 1.0), 'goal <= ') < 1e-9
-
-
 def test_the_worst_status_of_the_second_is_shown(watch):
     """A stalled tick is shown although others converged; the next second starts again."""
     for status in ('CONVERGED', 'STALLED', 'CONVERGED'):

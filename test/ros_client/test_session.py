@@ -123,26 +123,6 @@ def test_goals_can_be_added_and_removed(hexapod):
         session.move_goal('nobody', (0, 0, 0), (0, 0, 0, 1))
 
 
-def test_undo_restores_goals(hexapod):
-    """It restores axes, enabled goals, and several new goals, however fast it is called."""
-    session = hexapod.session
-    memories = [session.remember()]
-    session.change_goal('platform', dof='X Y Z', enabled=False)
-    hexapod.until(lambda s: len(s.robot.goals['platform'].dof) == 3, 'other axes')
-    hexapod.until(lambda s: not s.robot.goals['platform'].enabled, 'it to rest')
-    session.restore(memories[0])
-    hexapod.until(lambda s: len(s.robot.goals['platform'].dof) == 6, 'the axes')
-    hexapod.until(lambda s: s.robot.goals['platform'].enabled, 'it to take part')
-    for link in ('leg0_rod_link', 'leg1_rod_link'):
-        memories.append(session.remember())
-        name = session.add_goal(link, 'X Y Z')
-        hexapod.until(lambda s, name=name: name in s.robot.goals, 'the goal')
-    for memory in memories[:0:-1]:
-        session.restore(memory)
-    hexapod.until(lambda s: list(s.robot.goals) == ['platform'], 'both to be gone')
-    assert hexapod.said == []
-
-
 def test_locked_joint_reaches_the_node(hexapod):
     """And undo unlocks it."""
     session = hexapod.session
@@ -164,20 +144,6 @@ def test_undo_restores_a_slider(hexapod):
     hexapod.until(lambda s: abs(hexapod.value('leg0')) < 1e-6, 'the motor to be back')
     assert session.forward
     assert not session.robot.goals['platform'].enabled
-
-
-def test_disabled_goal_stays_disabled_after_fk_mode(hexapod):
-    session = hexapod.session
-    name = session.add_goal('leg0_rod_link', 'X Y Z')
-    hexapod.until(lambda s: name in s.robot.goals, 'the goal')
-    session.change_goal(name, enabled=False)
-    hexapod.until(lambda s: not s.robot.goals[name].enabled, 'it to rest')
-    session.set_forward(True)
-    hexapod.until(lambda s: not s.robot.goals['platform'].enabled, 'the other to rest')
-    session.set_forward(False)
-    hexapod.until(lambda s: s.robot.goals['platform'].enabled, 'goals to lead')
-    hexapod.until(lambda s: bool(s.reports[0].goal_errors), 'a solve for the goal')
-    assert not session.robot.goals[name].enabled
 
 
 def test_options_set_the_parameters_of_the_node(hexapod):

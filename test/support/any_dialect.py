@@ -24,46 +24,38 @@ class Dice:
         ]
 
     def chance(self, share=0.5):
-        """Return True with a given probability."""
         return bool(self.random.random() < share)
 
     def one(self, choices):
-        """Return one of some choices."""
         return choices[self.random.integers(0, len(choices))]
 
     def numbers(self, count=3, spread=0.5):
-        """Return random numbers as text; short, zero or with all digits."""
         kind = self.random.integers(0, 3)
         values = self.random.normal(0.0, spread, count)
         return ' '.join(map(repr, map(float, np.round(values, 2) if kind else values)))
 
     def angles(self):
-        """Return three angles as text, often multiples of a quarter turn."""
         if self.chance():
             return ' '.join(repr(float(self.one(ANGLES))) for _ in range(3))
         return self.numbers(spread=1.5)
 
     def axis(self):
-        """Return an axis as text, often along a coordinate axis."""
         if self.chance(0.6):
             return self.one(('1 0 0', '0 1 0', '0 0 1', '0 0 -1'))
         return self.numbers()
 
     def bounds(self):
-        """Return a lower and an upper limit as text."""
         low, high = np.sort(self.random.uniform(-2.0, 2.0, 2))
         huge = self.one(HUGE)
         return self.one(((low, high), (min(low, 0.0), huge), (f'-{huge}', huge), (-1.0, 2.5)))
 
     def ends(self):
-        """Return two links."""
         first, second = self.random.choice(len(self.links), 2, replace=False)
         return self.links[first], self.links[second]
 
     # -- URDF
 
     def urdf(self):
-        """Return a URDF with loops in one of the notations."""
         joints = [
             self._urdf_joint(f'j{at}', parent, child)
             for at, (parent, child) in enumerate(zip(self.parents, self.links[1:], strict=True))
@@ -143,7 +135,6 @@ class Dice:
         )
 
     def weld(self, first, second):
-        """Return a DetachableJoint."""
         attached = self.one(('', '<initial_attach>false</initial_attach>'))
         return (
             '<plugin filename="f" name="gz::sim::systems::DetachableJoint">'
@@ -152,14 +143,12 @@ class Dice:
         )
 
     def _hinges_only(self, first, second):
-        """Return True if two links, on hinges of the base, can be coupled."""
         hung = dict(zip(self.links[1:], self.parents, strict=True))
         return self.simple and hung.get(first) == hung.get(second) == 'base'
 
     # -- MJCF
 
     def mjcf(self):
-        """Return an MJCF with equalities, sites and motors."""
         children: dict[str, list[str]] = {name: [] for name in self.links}
         for parent, child in zip(self.parents, self.links[1:], strict=True):
             children[parent].append(child)
@@ -219,7 +208,6 @@ class Dice:
     # -- SDFormat
 
     def sdf(self):
-        """Return an SDFormat model, whose joints may form loops."""
         links = ''.join(
             f'<link name="{name}"><pose>{self.numbers()} {self.angles()}</pose></link>'
             for name in self.links
@@ -254,5 +242,4 @@ FORMATS = ('urdf', 'mjcf', 'sdf')
 
 
 def texts(format_name):
-    """Return a strategy of texts in a format."""
     return st.integers(0, 2**32).map(lambda seed: getattr(Dice(seed), format_name)())

@@ -25,7 +25,6 @@ SHORT_ANGLES = (0.0, 0.3, np.pi / 2, -np.pi / 2, np.pi, 1.5707963)
 
 
 def some_pose(random, frame, *, plain=False):
-    """Set a random pose of a frame: none, along an axis, or general."""
     kind = random.integers(0, 4)
     if kind == 0 or plain:
         return
@@ -57,7 +56,6 @@ def some_limits(random, joint):
 
 
 def some_couplings(random, joints):
-    """Couple some values to earlier joints by linear and polynomial rules."""
     movable = [joint for joint in joints if joint.dof]
     for at, joint in enumerate(movable):
         if at == 0 or random.random() < 0.7:
@@ -72,7 +70,6 @@ def some_couplings(random, joints):
 
 
 def some_closures(random, description):
-    """Add closures between some links."""
     names = list(description.links)
     for at in range(random.integers(0, 4) if len(names) > 1 else 0):
         ends = random.choice(len(names), 2, replace=False)
@@ -94,7 +91,6 @@ def some_closures(random, description):
 
 @st.composite
 def any_robots(draw):
-    """Return a description with up to eight links, of one tree or several."""
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
     names = draw(st.lists(NAMES | st.sampled_from(MEANING), min_size=1, max_size=8, unique=True))
     description = Description(draw(NAMES))

@@ -10,7 +10,6 @@ TOKEN = re.compile(r'[\w.-]+|\s+|[^\w\s]')
 
 
 def tokens_of(text):
-    """Return the words, spaces and signs of a text."""
     return sorted(set(TOKEN.findall(text)))
 
 
@@ -33,7 +32,6 @@ def mutated(seed, odd, most=6):
 
 
 def check(read, *source, longest=2000, **options):
-    """Read a text, inspect the result; return the description or None."""
     try:
         description = read(*source, **options)
     except IkError as error:
@@ -46,7 +44,6 @@ def check(read, *source, longest=2000, **options):
 
 
 def inspect(description):
-    """Verify all numbers of a description."""
     for link in description.links.values():
         assert np.isfinite(link.matrix_world).all()
         assert np.isfinite(link.centre_of_mass).all()

@@ -41,22 +41,18 @@ class Gate:
         monkeypatch.setattr(SolveJob, 'run', held)
 
     def wait(self):
-        """Wait until the worker is about to run."""
         assert self.begun.acquire(timeout=PATIENCE)
 
     def let(self, runs=1):
-        """Release the worker for this number of runs."""
         for _ in range(runs):
             self.allowed.release()
 
 
 def workers():
-    """Return the threads of all existing solvers."""
     return {thread for thread in threading.enumerate() if thread.name == 'ik_node solver'}
 
 
 def out_of_reach(name):
-    """Return a mechanism with an unreachable goal."""
     m = MECHANISMS[name]()
     m.goals[FAR_OF[name]].set_position(*FAR)
     return m
@@ -73,5 +69,4 @@ def reachable(m, seed):
 
 
 def values(m):
-    """Return the values of the joints."""
     return m.solver().q

@@ -19,7 +19,6 @@ def loop(name, dof=None, kind='hinge', lengths=(0.4, 1.1, 0.9), angles=(0.0, 0.0
 
 
 def closing_angles(crank, lengths=(0.4, 1.1, 0.9)):
-    """Return the relative angles of three bars that end 1 m along x."""
     a, b, c = lengths
     gap = np.array((1.0 - a * np.cos(crank), -a * np.sin(crank)))
     d = np.hypot(*gap)
@@ -30,5 +29,4 @@ def closing_angles(crank, lengths=(0.4, 1.1, 0.9)):
 
 
 def mobility(m, order=()):
-    """Return the mobility of a mechanism of the tests at its present values."""
     return mobility_of(m.solver(), order)

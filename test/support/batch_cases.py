@@ -35,7 +35,6 @@ def batch_of(name, count=COUNT, seed=0, far=0.6):
 
 
 def one_by_one(solver, goals, starts, **options) -> list[Solution]:
-    """Solve the same problems one by one, in reverse order."""
     count = len(next(iter(goals.values()))[0]) if goals else len(starts)
     found = {}
     for n in reversed(range(count)):
@@ -46,7 +45,6 @@ def one_by_one(solver, goals, starts, **options) -> list[Solution]:
 
 
 def same(batch, singles):
-    """Compare a batch with single solves bit by bit."""
     assert len(batch) == len(singles)
     for n, single in enumerate(singles):
         np.testing.assert_array_equal(batch.q[n], single.q, err_msg=f'problem {n}')

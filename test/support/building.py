@@ -30,7 +30,6 @@ class Mechanism:
     home: dict = field(default_factory=dict)
 
     def root(self, name):
-        """Add a root link."""
         self.links[name] = Link(name)
         self.roots.append(self.links[name])
 
@@ -49,11 +48,9 @@ class Mechanism:
         return joint
 
     def tip(self, name, parent, xyz=(0, 0, 0), rpy=(0, 0, 0)):
-        """Fix a link to another."""
         self.joint(f'{name}_fixed', parent, '', xyz, rpy, link=name)
 
     def closure(self, name, parent, link, kind='weld', dof=None, xyz=(0, 0, 0), rpy=(0, 0, 0)):
-        """Close a loop between a frame on one link and the frame of another."""
         closure = Closure(name, kind)
         if dof is not None:
             closure.set_dof(*parse_dofs(dof))
@@ -65,7 +62,6 @@ class Mechanism:
         return closure
 
     def goal(self, name, link, dof='X Y Z EX EY EZ', axes='world', parent=None, offset=None):
-        """Add a pose goal for a link, at its present pose."""
         goal = Goal(name)
         goal.set_goal_dof(*parse_dofs(dof))
         goal.axes = axes
@@ -80,17 +76,14 @@ class Mechanism:
         return goal
 
     def solver(self, options=None):
-        """Return a solver of the mechanism."""
         return Solver(self.roots, options)
 
     def go_home(self):
-        """Set the values of `home`, and return the mechanism."""
         for name, values in self.home.items():
             self.joints[name].set_dof_values(*np.atleast_1d(values))
         return self
 
     def naive(self, names=None, q=None, follow=False):
-        """Return the oracle at q, by default at the joints' present values."""
         values = None if q is None else dict(zip(names, q, strict=True))
         return Naive(self.roots, values, follow)
 
@@ -108,17 +101,14 @@ class Mechanism:
         return np.array(drawn)
 
     def pose_of(self, link, names=None, q=None, follow=True):
-        """Return position and quaternion (xyzw) of a link, found by the oracle."""
         return split(self.naive(names, q, follow).world(self.links[link]))
 
 
 def split(matrix):
-    """Return position and quaternion (xyzw) of a 4x4 pose."""
     return matrix[:3, 3].copy(), Rotation.from_matrix(matrix[:3, :3]).as_quat()
 
 
 def mechanism_of(robot):
-    """Return a loaded robot as a mechanism."""
     return Mechanism(
         robot.name,
         list(robot.roots),

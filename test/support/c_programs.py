@@ -50,7 +50,6 @@ def interface_source(folder):
 
 
 def run(program, *words, **more):
-    """Run a program and return what it printed."""
     words = [str(word) for word in words]
     ended = subprocess.run([str(program), *words], capture_output=True, text=True, **more)
     assert ended.returncode == 0, (ended.returncode, ended.stdout, ended.stderr)
@@ -58,7 +57,6 @@ def run(program, *words, **more):
 
 
 def interface():
-    """Return the library with the types of its functions."""
     opened = ctypes.CDLL(str(shared_library()))
     for name in _POINTERS:
         getattr(opened, f'ik_node_{name}').restype = ctypes.POINTER(ctypes.c_double)
@@ -97,21 +95,17 @@ class CRobot:
         self.c.ik_node_free(self.robot)
 
     def count(self, what):
-        """Return how many joints, links ... there are."""
         return self.c.ik_node_count(self.robot, what)
 
     def names(self, what):
-        """Return all names of joints, links ..."""
         at = range(self.count(what))
         return [self.c.ik_node_name(self.robot, what, index).decode() for index in at]
 
     def values(self, name):
-        """Return the array (joints,) of a function of the robot."""
         found = getattr(self.c, f'ik_node_{name}')(self.robot)
         return np.ctypeslib.as_array(found, (self.count(JOINTS),)).copy()
 
     def solve(self, q0, poses, steps=0):
-        """Begin a solve for poses in order of the goals, and return the code."""
         count = self.count(GOALS)
         positions = _array([p for p, _ in poses], count, 3)
         quats = _array([r for _, r in poses], count, 4)
@@ -120,27 +114,22 @@ class CRobot:
         return self.c.ik_node_solve(self.problem, *given)
 
     def limits(self, lower, upper):
-        """Set the limits of later solves, and return the code."""
         arrays = [_array(each, self.count(JOINTS)) for each in (lower, upper)]
         return self.c.ik_node_limits(self.problem, *map(_pointer, arrays))
 
     def go_on(self, steps=0):
-        """Go on with a solve, and return the code."""
         return self.c.ik_node_continue(self.problem, steps)
 
     @property
     def q(self):
-        """Return a copy of the result."""
         found = self.c.ik_node_q(self.problem)
         return np.ctypeslib.as_array(found, (self.count(JOINTS),)).copy()
 
     @property
     def counters(self):
-        """Return steps, closing steps and starts."""
         return tuple(getattr(self.c, f'ik_node_{name}')(self.problem) for name in _LONG)
 
     def errors(self, what):
-        """Return the residual norms of all goals or closures by name."""
         function = self.c.ik_node_goal_error if what == GOALS else self.c.ik_node_closure_error
         found, error = {}, np.zeros(2)
         for index, name in enumerate(self.names(what)):
@@ -149,14 +138,12 @@ class CRobot:
         return found
 
     def forward(self, q):
-        """Return the poses of all links, (links, 7)."""
         poses = np.full((self.count(LINKS), 7), np.nan)
         start = _array(q, self.count(JOINTS))
         assert self.c.ik_node_forward(self.problem, _pointer(start), _pointer(poses)) == 0
         return poses
 
     def jacobian(self, q, link):
-        """Return the Jacobian of a link, (6, joints)."""
         made = np.full((6, self.count(JOINTS)), np.nan)
         given = (_pointer(_array(q, self.count(JOINTS))), link, _pointer(made))
         assert self.c.ik_node_jacobian(self.problem, *given) == 0
@@ -179,12 +166,10 @@ class CTransmission:
         self.c.ik_node_free(self.robot)
 
     def names(self, what):
-        """Return all names of actuators or rows."""
         found = (self.c.ik_node_name(self.robot, what, at) for at in range(self.counts[what]))
         return [name.decode() for name in found]
 
     def start(self, q):
-        """Start from joint values, and return the code."""
         given = _pointer(_array(q, self.counts[JOINTS]))
         return self.c.ik_node_transmission_start(self.transmission, given)
 
@@ -197,21 +182,17 @@ class CTransmission:
 
     @property
     def q(self):
-        """Return a copy of all joint values."""
         found = self.c.ik_node_transmission_q(self.transmission)
         return np.ctypeslib.as_array(found, (self.counts[JOINTS],)).copy()
 
     def part_pointer(self, part):
-        """Return the pointer to a part of the result; None = there is none."""
         found = self.c.ik_node_transmission_get(self.transmission, part)
         return found or None
 
     def part(self, part):
-        """Return a copy of a part of the result."""
         count = self.counts[JOINTS if part == 0 else (ACTUATORS if part < 4 else ROWS)]
         return np.ctypeslib.as_array(self.part_pointer(part), (count,)).copy()
 
 
 def load(opened, content, into):
-    """Load a robot from bytes and return the code."""
     return opened.ik_node_load_memory(content, ctypes.c_size_t(len(content)), ctypes.byref(into))

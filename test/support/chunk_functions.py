@@ -8,7 +8,6 @@ from ik_node.errors import ShapeError
 
 
 def add(shared, number):
-    """Return the sum."""
     return shared + number
 
 
@@ -19,7 +18,6 @@ def process_of(_shared, _number):
 
 
 def wait_longer_for_early_ones(total, number):
-    """End in the reverse order."""
     time.sleep(0.01 * (total - number))
     return number
 
@@ -34,7 +32,6 @@ def refuse(_shared, number):
 
 
 def die_always(_shared, number):
-    """Kill the own process for one number."""
     if number == 7:
         os.kill(os.getpid(), signal.SIGKILL)
     return number
@@ -53,6 +50,5 @@ class Counted:
 
 
 def same_process(counted, number):
-    """Return the process and the number."""
     time.sleep(0.005)
     return os.getpid(), number, counted.path

@@ -37,7 +37,6 @@ class ClosedForm:
     start: Mapping[str, float] = field(default_factory=dict)
 
     def robot(self, shared) -> Robot:
-        """Return the robot at its start, with closed loops."""
         robot = self.load(shared)
         robot.q = self.start
         robot.assemble()
@@ -45,22 +44,18 @@ class ClosedForm:
 
 
 def cross(a, b):
-    """Return the cross product of two vectors of a plane."""
     return a[0] * b[1] - a[1] * b[0]
 
 
 def bar(length, angle):
-    """Return a vector of a plane."""
     return np.array((length * cos(angle), length * sin(angle)))
 
 
 def across(vector):
-    """Return the velocity of a vector that turns with 1 rad/s in its plane."""
     return np.array((-vector[1], vector[0]))
 
 
 def gallery(name):
-    """Return a function that loads a robot of the gallery."""
     return lambda shared: load_robot(description_path(f'{name}.urdf'))
 
 
@@ -102,7 +97,6 @@ def knee(q):
 
 
 def about_y(point, angle):
-    """Return x, z of a point turned about y."""
     x, z = point
     return np.array((cos(angle) * x + sin(angle) * z, cos(angle) * z - sin(angle) * x))
 
@@ -172,7 +166,6 @@ def delta_rows(circle, upper, platform, rod, motors=('arm0', 'arm1', 'arm2')):
 
 
 def lower_meeting(centres, radius):
-    """Return the lower point in which three spheres of one radius meet."""
     a, b = centres[1] - centres[0], centres[2] - centres[0]
     normal = np.cross(a, b)
     # The centre of the circle through the three centres, relative to the first one.
@@ -201,7 +194,6 @@ def hexapod_rows(base, platform, height, pose):
 
 
 def about(axis, angle):
-    """Return the rotation about a coordinate axis, (3, 3)."""
     c, s = cos(angle), sin(angle)
     i, j = (axis + 1) % 3, (axis + 2) % 3
     turned = np.eye(3)
@@ -210,7 +202,6 @@ def about(axis, angle):
 
 
 def gallery_pose(q):
-    """Return position and rotation R_z R_y R_x of the gallery's platform."""
     x, y, z, yaw, pitch, roll = (
         q[f'platform_{name}'] for name in ('x', 'y', 'z', 'yaw', 'pitch', 'roll')
     )
@@ -218,7 +209,6 @@ def gallery_pose(q):
 
 
 def vendor_pose(q):
-    """Return position and rotation R_x R_y R_z of the vendor's platform."""
     u, v, w = (q[f'ang_{name}'] for name in 'uvw')
     position = np.array([q[f'cart_{name}'] for name in 'xyz'])
     return position, about(0, u) @ about(1, v) @ about(2, w)
@@ -278,13 +268,11 @@ def by_cylinder(foot, pin, angle):
 
 
 def turned(point, angle):
-    """Return a point of a plane, turned."""
     x, y = point
     return np.array((cos(angle) * x - sin(angle) * y, sin(angle) * x + cos(angle) * y))
 
 
 def excavator(q):
-    """Return boom, arm, bucket, rocker and push link by the three cylinders."""
     rocker = turned((0.32, -0.04), q['rocker'])
     ear = turned((0.26, -0.02), q['bucket'])
     push = np.add((0.06 - 0.1, -1.42 + 1.14), ear) - rocker

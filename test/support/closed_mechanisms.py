@@ -44,7 +44,6 @@ def fourbar_values(crank):
 
 
 def fourbar_pinned():
-    """Build the same four-bar with the pin as a DoF of the closure joint."""
     m = fourbar_arms('fourbar_pinned')
     m.tip('coupler_end', 'coupler_link', (1.1, 0, 0))
     pin = Joint('pin')
@@ -60,7 +59,6 @@ def fourbar_pinned():
 
 
 def fivebar():
-    """Build a planar five-bar with two motors, closed in x and y."""
     m = Mechanism('fivebar')
     m.root('ground')
     for side, x in (('l', 0.0), ('r', 0.4)):
@@ -108,7 +106,6 @@ def hexapod(multi=True):
 
 
 def add_leg(m, k, multi, foot, rpy, length):
-    """Add a universal joint, a slider and, if closed by a weld, a ball."""
     if multi:
         m.joint(f'u{k}', 'base', 'EX EY', foot, rpy, (-0.7, 0.7))
         m.joint(f'p{k}', f'u{k}_link', 'Z', (0, 0, length), limits=(-0.2, 0.2), link=f'top{k}')
@@ -122,7 +119,6 @@ def add_leg(m, k, multi, foot, rpy, length):
 
 
 def anchors(k):
-    """Return the anchor points of leg k on base and platform."""
     side = 1 if k % 2 else -1
     low = 2 * pi / 3 * (k // 2) + side * 0.17
     high = 2 * pi / 3 * (k // 2) + side * (pi / 3 - 0.17)
@@ -130,7 +126,6 @@ def anchors(k):
 
 
 def hexapod_single():
-    """Build the hexapod with single-DoF joints: 42 joints, six welds."""
     return hexapod(multi=False)
 
 
@@ -207,7 +202,6 @@ def two_legs(name, height):
 
 
 def standing():
-    """Return a body on two straight legs whose feet are fixed to the ground."""
     m = two_legs('standing', 0.9)
     for side, y in (('l', 0.1), ('r', -0.1)):
         m.closure(f'{side}_ground', 'ground', f'{side}_foot', xyz=(0, y, 0))

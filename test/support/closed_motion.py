@@ -22,7 +22,6 @@ def closed_configurations(robot, reach, count, seed=7):
 
 
 def driven(solver, values, q0=None):
-    """Return q with closed loops and joints at these values."""
     solution = solver.drive(values, q0=q0)
     assert solution.status.name == 'CONVERGED', solution.message
     return solution.q

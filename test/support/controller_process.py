@@ -56,18 +56,15 @@ class Controller:
         node.create_timer(PERIOD, self.update)
 
     def objection(self, message):
-        """Return why a trajectory is refused."""
         return objection(message, self.joints, time.time(), self.nonzero_end)
 
     def on_topic(self, message):
-        """Take a trajectory from the topic."""
         reason = self.objection(message)
         print('refused' if reason else 'took', len(message.points), reason, flush=True)
         if not reason:
             self.take(message)
 
     def on_goal(self, request):
-        """Accept or refuse a plan."""
         reason = self.objection(request.trajectory)
         print(
             'refused' if reason else 'accepted', len(request.trajectory.points), reason, flush=True
@@ -75,7 +72,6 @@ class Controller:
         return GoalResponse.REJECT if reason else GoalResponse.ACCEPT
 
     def take(self, message):
-        """Enter a trajectory from the present state."""
         order = [list(message.joint_names).index(name) for name in self.joints]
         stamp = message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
         begin = stamp or time.time()
@@ -90,7 +86,6 @@ class Controller:
             self.ways = [now, *points] if points[0].time > begin else points
 
     def update(self):
-        """Sample the trajectory, and measure the motors."""
         now = time.time()
         with self.lock:
             for before, after in pairwise(self.ways):
@@ -105,7 +100,6 @@ class Controller:
         self.measured.publish(message)
 
     def execute(self, goal):
-        """Follow a plan to its end, to its cancel, or to a newer one."""
         self.goal = goal
         self.take(goal.request.trajectory)
         result = self.type.Result()
@@ -130,14 +124,12 @@ class Controller:
         return result
 
     def hold(self):
-        """Stay where the motors are."""
         with self.lock:
             self.ways = []
             self.state = State(time.time(), self.state.position, 0.0 * self.state.velocity)
 
 
 def main():
-    """Run the controller until it is killed."""
     parser = argparse.ArgumentParser()
     parser.add_argument('name')
     parser.add_argument('joints', nargs='+')

@@ -45,7 +45,6 @@ class Host:
             )
 
     def ask(self, *words):
-        """Return the words of the answer; numbers are given as arrays or single."""
         flat = [word for each in words for word in (each if isinstance(each, ARRAYS) else [each])]
         self._process.stdin.write(' '.join(map(str, flat)) + '\n')
         self._process.stdin.flush()
@@ -53,11 +52,9 @@ class Host:
 
     @property
     def log(self):
-        """Return what the plugin said so far."""
         return self._log.read_text()
 
     def end(self):
-        """End the host, and check that it did not crash."""
         self._process.stdin.close()
         assert self._process.wait(10) == 0
         self._process.stdout.close()
@@ -76,5 +73,4 @@ ARRAYS = (np.ndarray, list, tuple)
 
 
 def pose_of(matrix):
-    """Return position and quaternion xyzw of a transform (4, 4)."""
     return np.concatenate(pose_parts(matrix))

@@ -8,20 +8,16 @@ class Dice:
     """Choices from two sources: integers below n, and numbers in an interval."""
 
     def below(self, count):
-        """Return a whole number from 0 to count - 1."""
         raise NotImplementedError
 
     def number(self, low, high):
-        """Return a number between two."""
         raise NotImplementedError
 
     def one(self, things):
-        """Return one of some things; None of none."""
         things = list(things)
         return things[self.below(len(things))] if things else None
 
     def some(self, things):
-        """Return a random subset in the original order."""
         return [thing for thing in things if self.below(2)]
 
     def position(self, size=0.4):
@@ -40,11 +36,9 @@ class ThrownDice(Dice):
         self._rng = np.random.default_rng(seed)
 
     def below(self, count):
-        """Return a whole number from 0 to count - 1."""
         return int(self._rng.integers(count))
 
     def number(self, low, high):
-        """Return a number between two."""
         return float(self._rng.uniform(low, high))
 
 
@@ -55,9 +49,7 @@ class DrawnDice(Dice):
         self._draw = data.draw
 
     def below(self, count):
-        """Return a whole number from 0 to count - 1."""
         return self._draw(st.integers(0, count - 1))
 
     def number(self, low, high):
-        """Return a number between two, no finer than a thousandth."""
         return 1e-3 * self._draw(st.integers(round(1e3 * low), round(1e3 * high)))

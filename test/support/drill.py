@@ -40,11 +40,9 @@ class Oracle:
         self._verdicts: dict[bytes, str] = {}
 
     def at(self, positions: Any) -> Naive:
-        """Return the robot at these joint values."""
         return Naive(self._roots, dict(zip(self.joint_names, positions, strict=True)))
 
     def verdict(self, positions: Any) -> str:
-        """Say what is wrong with these joint values; '' when nothing is."""
         key = np.array(positions).tobytes()
         if key not in self._verdicts:
             self._verdicts[key] = self._judge(positions)
@@ -129,13 +127,11 @@ class Drill:
         return next((each for each in self.oracles if each.joint_names == names), None)
 
     def at(self, offset: Offset) -> bool:
-        """Tell whether the platform is there by the last joint state."""
         if self.last is None or self.oracle is None:
             return False
         return bool(np.linalg.norm(self.offset() - offset) < 2e-6)
 
     def offset(self) -> np.ndarray:
-        """Return where the platform is by the last joint state."""
         return self.oracle.place(self.last.position, PLATFORM) - HOME
 
     def row(self, name: str) -> str:
@@ -149,7 +145,6 @@ class Drill:
     # -- what it waits for
 
     def wait(self, condition: Callable[[], Any], what: str) -> Any:
-        """Spin until the condition holds; a bad joint state ends it at once."""
         return self.graph.wait(condition, what)
 
     def flows(self, messages: int = 10) -> None:
@@ -160,23 +155,19 @@ class Drill:
         self.wait(lambda: self.count >= wanted, f'{messages} joint states')
 
     def arrives(self, offset: Offset) -> None:
-        """Wait until the platform is there."""
         self.wait(lambda: self.at(offset), f'the platform at {offset}')
 
     def says(self, words: str) -> None:
-        """Wait until a tick after this call says these words."""
         now = time.time()
         self.wait(lambda: self.said > now and words in self.status, f'the status {words!r}')
 
     # -- what it does
 
     def knows(self, text: str) -> Oracle:
-        """Tell which robot may be published from now on."""
         self.oracles.append(Oracle(text))
         return self.oracles[-1]
 
     def start(self, *words: str, name: str = 'node') -> subprocess.Popen:
-        """Start a node with a goal for the platform."""
         self._started = time.time()
         goal = ('-p', 'goal_names:=[platform]', '-p', f'goals.platform.link:={PLATFORM}')
         rate = ('-p', f'rate:={RATE}')

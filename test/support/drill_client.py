@@ -18,7 +18,6 @@ RADIUS = 0.003  # [m]
 
 
 def main() -> None:
-    """Send the goals and print their rate."""
     parser = argparse.ArgumentParser()
     parser.add_argument('parent', type=int)
     parser.add_argument('centre', type=float, nargs=3)

@@ -36,13 +36,11 @@ class EditedGraph:
     # -- the record
 
     def take(self, record):
-        """Create a frame and keep its record."""
         self.records[record.name] = record
         self.frames[record.name] = frame_of(record)
         return self.frames[record.name]
 
     def drop(self, name):
-        """Remove a separate frame and its record."""
         del self.records[name], self.frames[name]
         for other, record in self.records.items():
             for dof, (master, _, _) in list(record.couplings.items()):
@@ -51,12 +49,10 @@ class EditedGraph:
                     del record.couplings[dof]
 
     def new_name(self, what):
-        """Return a new name."""
         self.made += 1
         return f'{what}{self.made}'
 
     def named(self, what, **wanted):
-        """Return the names of all frames of a kind."""
         return [
             name
             for name, record in self.records.items()
@@ -64,24 +60,20 @@ class EditedGraph:
         ]
 
     def movable(self):
-        """Return all (joint, dof) with values."""
         return [(n, d) for n in self.named('joint') for d in self.records[n].dof]
 
     def below(self, name):
-        """Return the names of a frame and its descendants."""
         found = [name]
         for at in found:
             found.extend(self.records[at].children)
         return found
 
     def top(self, name):
-        """Return the name of the root above a frame."""
         while self.records[name].parent is not None:
             name = self.records[name].parent
         return name
 
     def tops(self):
-        """Return the names of the roots that are connected to the base."""
         found = ['base']
         for top in found:
             for name in self.below(top):
@@ -91,15 +83,12 @@ class EditedGraph:
         return found
 
     def there(self, values=None, follow=False):
-        """Return the oracle of all frames that are connected to the base."""
         return Naive([self.frames[name] for name in self.tops()], values, follow)
 
     def anywhere(self):
-        """Return the oracle of every frame, connected to the base or not."""
         return Naive([self.frames[n] for n, r in self.records.items() if r.parent is None])
 
     def set_pose(self, name, position, quaternion):
-        """Set the pose of a frame in its parent."""
         record, frame = self.records[name], self.frames[name]
         frame.set_position(*position)
         frame.set_quaternion(*quaternion)
@@ -118,13 +107,11 @@ class EditedGraph:
             )
 
     def random_pose(self, size=0.4):
-        """Return a position and a quaternion."""
         return self.dice.position(size), quat_from_euler(*self.dice.euler())
 
     # -- the tree
 
     def add_joint(self, parent=None, dofs=None):
-        """Add a joint with random axes, and its link, below any link."""
         if len(self.named('link')) >= MOST_LINKS:
             return
         parent = parent or self.dice.one(self.named('link'))
@@ -146,7 +133,6 @@ class EditedGraph:
         self.records[name].child = below
 
     def remove_leaf(self):
-        """Remove a link without children, with its joint and its closures."""
         leaves = [
             n
             for n in self.named('joint', is_closure=False)
@@ -173,7 +159,6 @@ class EditedGraph:
         self.unhang(joint, self.records[joint].parent, self.dice.below(2))
 
     def hang(self):
-        """Add a root other than the base below any link of another tree."""
         roots = [n for n in self.records if self.records[n].parent is None and n != 'base']
         joint = self.dice.one(n for n in roots if self.records[n].what != 'link')
         if joint is None:
@@ -183,7 +168,6 @@ class EditedGraph:
         self.rehang(joint, parent, self.dice.below(2))
 
     def move(self):
-        """Move a joint and its descendants below another link."""
         joint = self.dice.one(n for n in self.named('joint') if self.records[n].parent)
         if joint is None:
             return
@@ -193,7 +177,6 @@ class EditedGraph:
         self.rehang(joint, parent, keep)
 
     def swap_links(self):
-        """Exchange the links of two joints, neither of which is below the other."""
         carrying = [n for n in self.named('joint', is_closure=False) if self.records[n].child]
         one, two = self.dice.one(carrying), self.dice.one(carrying)
         if one is None or one == two or two in self.below(one) or one in self.below(two):
@@ -206,7 +189,6 @@ class EditedGraph:
             self.rehang(link, joint, keep)
 
     def unhang(self, name, parent, keep):
-        """Remove a frame from its parent."""
         world = self.anywhere().world(self.frames[name])
         if keep:
             self.frames[parent].detach_child(self.frames[name])
@@ -219,7 +201,6 @@ class EditedGraph:
         self.moved_to(name, world if keep else None)
 
     def rehang(self, name, parent, keep):
-        """Add a frame below a parent."""
         world = self.anywhere().world(self.frames[name])
         if keep:
             self.frames[parent].attach_child(self.frames[name])
@@ -232,7 +213,6 @@ class EditedGraph:
         self.moved_to(name, world if keep else None)
 
     def moved_to(self, name, world):
-        """Record the pose that keeps the world pose of a frame, if required."""
         if world is None:
             return
         record, frame = self.records[name], self.frames[name]
@@ -247,7 +227,6 @@ class EditedGraph:
     # -- closures and goals
 
     def close(self, type_name=None):
-        """Close a loop of any type between two links at their present poses."""
         links = self.named('link')
         if len(self.named('closure')) + len(self.named('joint', is_closure=True)) >= MOST_CLOSURES:
             return
@@ -296,7 +275,6 @@ class EditedGraph:
         self.records[link].closers.append(name)
 
     def undo(self, name=None):
-        """Remove a closure or goal."""
         tied = [n for n in self.records if self.records[n].is_closure]
         name = name or self.dice.one(tied)
         if name is None:
@@ -330,7 +308,6 @@ class EditedGraph:
         self.tie(record.name, self.dice.one([None, None, *others]), link)
 
     def change_goal(self):
-        """Enable or disable a closure or goal, or change its settings or axes."""
         name = self.dice.one([*self.named('goal'), *self.named('closure')])
         if name is None:
             return
@@ -363,7 +340,6 @@ class EditedGraph:
             setattr(frame, what, value)
 
     def place(self):
-        """Change the pose of any frame in its parent."""
         name = self.dice.one(self.records)
         if name is not None:
             self.set_pose(name, *self.random_pose())

@@ -39,7 +39,6 @@ class EditedRobot(EditedGraph):
         return self.records.get(name), self.frames.get(name), dof
 
     def set_value(self):
-        """Set a value, target or rest pose."""
         record, frame, dof = self.any_dof()
         if record is None:
             return
@@ -66,7 +65,6 @@ class EditedRobot(EditedGraph):
         record.limit(dof, lower, upper)
 
     def lock(self):
-        """Lock or unlock one axis of a joint, or all of them."""
         record, frame, dof = self.any_dof()
         if record is None:
             return
@@ -77,7 +75,6 @@ class EditedRobot(EditedGraph):
             record.locked[each] = locked
 
     def set_dof(self):
-        """Replace the axes of a joint."""
         name = self.dice.one(self.named('joint'))
         if name is None:
             return
@@ -92,7 +89,6 @@ class EditedRobot(EditedGraph):
                     del record.couplings[dof]
 
     def couple(self):
-        """Couple a value to another; a cycle is refused."""
         record, frame, dof = self.any_dof()
         master, other, master_dof = self.any_dof()
         if record is None:
@@ -110,7 +106,6 @@ class EditedRobot(EditedGraph):
         record.couplings[dof] = (master.name, master_dof, numbers)
 
     def uncouple(self):
-        """Remove a coupling."""
         following = [(n, d) for n, r in self.records.items() for d in r.couplings]
         name, dof = self.dice.one(following) or (None, None)
         if name is not None:
@@ -118,7 +113,6 @@ class EditedRobot(EditedGraph):
             del self.records[name].couplings[dof]
 
     def refused(self):
-        """Try an invalid edit of the tree; nothing changes."""
         links, joints = self.named('link'), self.named('joint')
         joint = self.dice.one(n for n in joints if self.records[n].child)
         if joint is None:
@@ -134,7 +128,6 @@ class EditedRobot(EditedGraph):
             self.frames['base'].detach_child(link)
 
     def copy(self):
-        """Replace all frames and the solver by copies."""
         way = self.dice.one((deepcopy, lambda things: pickle.loads(pickle.dumps(things))))
         before, solver = self.frames, self.solver
         self.frames, self.solver = way((before, solver))
@@ -144,7 +137,6 @@ class EditedRobot(EditedGraph):
     # -- what the solver ought to say
 
     def requests(self):
-        """Return the names of the enabled closures and goals."""
         names = [n for top in self.tops() for n in self.below(top)]
         tied = [self.records[n] for n in names if self.records[n].is_closure]
         asked = [r for r in tied if r.enabled and r.weight > 0.0]
@@ -152,13 +144,11 @@ class EditedRobot(EditedGraph):
         return {r.name for r in asked} - goals, goals
 
     def value_names(self):
-        """Return the names of all values in the graph."""
         names = [n for top in self.tops() for n in self.below(top)]
         frames = [self.frames[n] for n in names if self.records[n].what == 'joint']
         return sorted(name for frame in frames for name in value_names(frame))
 
     def massless(self):
-        """Return True if a centre-of-mass goal has no mass."""
         closures, goals = self.requests()
         asked = [
             self.records[self.records[n].child]
@@ -169,7 +159,6 @@ class EditedRobot(EditedGraph):
         return any(sum(masses) == 0.0 for masses in carried)
 
     def trouble(self):
-        """Return the error that the graph must raise, if any."""
         inside = {n for top in self.tops() for n in self.below(top)}
         bounds, limited = {}, []
         for name in sorted(inside):
@@ -190,7 +179,6 @@ class EditedRobot(EditedGraph):
         return OptionError if empty else None
 
     def ready(self):
-        """Return True if the graph can be solved; otherwise verify the error."""
         trouble = self.trouble()
         if trouble is not None:
             with pytest.raises(trouble):
@@ -249,13 +237,11 @@ class EditedRobot(EditedGraph):
         self.write_back(names)
 
     def same(self, one, two):
-        """Verify that two solutions are equal."""
         np.testing.assert_allclose(one.q, two.q, rtol=0, atol=1e-9)
         assert (one.status, one.iterations) == (two.status, two.iterations)
         self.same_chains(one.chains, two.chains)
 
     def same_chains(self, one, two):
-        """Verify that two results have equal chains."""
         for a, b in zip(one, two, strict=True):
             assert list(a.goal_errors) == list(b.goal_errors)
             assert list(a.closure_errors) == list(b.closure_errors)
@@ -292,7 +278,6 @@ class EditedRobot(EditedGraph):
             assert all(allowed[n] for n in closures), solution.message
 
     def judge_chosen(self, solution, chosen):
-        """Verify that only selected values and their followers moved."""
         start, names = self.there(follow=True), self.solver.joint_names
         values = dict(zip(names, solution.q.tolist(), strict=True))
         if start.limit_excess() > 0.0:
@@ -304,7 +289,6 @@ class EditedRobot(EditedGraph):
                     assert values[name] == before[dof] or followed & set(chosen)
 
     def followers(self, name, dof):
-        """Return the names of the direct and indirect followers of a value."""
         found = set()
         for other, record in self.records.items():
             for at, (master, master_dof, _) in record.couplings.items():
@@ -315,7 +299,6 @@ class EditedRobot(EditedGraph):
         return found
 
     def judge_errors(self, there, errors, asked):
-        """Verify reported residuals by the oracle."""
         # A value is rounded in its last place, and once more wherever another follows it; an angle
         # turns all that it carries by as much, and this moves what is far away.
         turned = PRODUCTS + 4.0 * np.finfo(float).eps * there.largest_value()
@@ -341,16 +324,13 @@ class EditedRobot(EditedGraph):
         return 1e-6 * chain.characteristic_length
 
     def met(self, name, error):
-        """Return True if a residual is within its tolerance."""
         tolerance = self.records[name].tolerance or (1e-6, 1e-6)
         return error[0] <= tolerance[0] and error[1] <= tolerance[1]
 
     def values(self):
-        """Return all values as recorded."""
         return [tuple(self.records[n].dof_values.tolist()) for n in self.named('joint')]
 
     def write_back(self, names):
-        """Record the values that a solve has written to the joints."""
         for name in self.named('joint'):
             record, frame = self.records[name], self.frames[name]
             for dof, value_name in zip(record.dof, value_names(frame), strict=True):

@@ -13,7 +13,6 @@ def gallery_hexapod():
 
 
 def gallery_fivebar():
-    """Return the five-bar with a goal for x and y of its tool."""
     robot = load_robot(description_path('fivebar.urdf'))
     robot.add_goal('tool_link', name='goal', dof='X Y')
     return mechanism_of(robot)

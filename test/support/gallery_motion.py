@@ -18,12 +18,10 @@ def _read(name):
 
 
 def loaded(name):
-    """Return a robot of the gallery, a copy that the test may change."""
     return deepcopy(_read(name))
 
 
 def flat(values, above=''):
-    """Return nested parameters with dots in their names."""
     found = {}
     for name, value in values.items():
         found.update(

@@ -22,7 +22,6 @@ ARM = (
 
 
 def arm_text(joint_count, limit=2.6):
-    """Return the URDF of an arm: links base, link1, ..., joints joint1, ..."""
     parts = ['<robot name="arm"><link name="base"/>']
     at = (0, 0, 0.1)
     for number in range(1, joint_count + 1):
@@ -40,19 +39,16 @@ def arm_text(joint_count, limit=2.6):
 
 
 def settings_of(**values):
-    """Return the node's parameters, dots in their names as two underscores."""
     return Settings.from_values({name.replace('__', '.'): value for name, value in values.items()})
 
 
 def model_of(robot, settings=None):
-    """Return the node's model of a robot."""
     settings = settings_of() if settings is None else settings
     request = ModelRequest('', '', settings.active_goals, settings.options)
     return LoadedModel.of(request, robot)
 
 
 def nowhere(target, source):
-    """Return no transform for any frame, as without tf2."""
     raise LookupError(f'no transform from {target!r} to {source!r}')
 
 
@@ -75,7 +71,6 @@ class Asking:
         self.oracle = load_robot(text, **how)
 
     def ask(self, request, response=None):
-        """Send a request and return the response."""
         response = GetPositionIK.Response() if response is None else response
         self.question = None
         try:
@@ -89,16 +84,13 @@ class Asking:
         return response
 
     def at(self, q):
-        """Return the oracle at a configuration."""
         values = q if isinstance(q, dict) else dict(zip(self.names, q, strict=True))
         return Naive(self.oracle.roots, values)
 
     def place(self, q, link):
-        """Return the pose of a link, (4, 4), by the oracle."""
         return self.at(q).world(self.oracle.links[link])
 
     def values(self, response, seed=None):
-        """Return the value of every joint: from the answer, else from the seed."""
         values = dict(zip(self.names, self.q if seed is None else seed, strict=True))
         state = response.solution.joint_state
         assert len(state.name) == len(state.position)
@@ -125,12 +117,10 @@ class Asking:
 
 
 def parts(matrix):
-    """Return position and quaternion (xyzw) of a (4, 4) pose."""
     return matrix[:3, 3], Rotation.from_matrix(matrix[:3, :3]).as_quat()
 
 
 def moved(matrix, x=0.0, y=0.0, z=0.0, rpy=(0, 0, 0)):
-    """Return a pose moved and turned in its own frame."""
     return matrix @ pose((x, y, z), Rotation.from_euler('xyz', rpy).as_quat())
 
 

@@ -22,7 +22,6 @@ from support.building import Mechanism
 
 
 def _rotations(which, a, out):
-    """Call the rotation kernel number `which`."""
     if which == 0:
         rotation.quaternion_to_matrix(a[0], a[1], a[2], a[3], out, 0)
         return
@@ -48,17 +47,14 @@ def _call(which, *numbers):
 
 
 def quaternion_to_matrix(quat_xyzw):
-    """Return the 3x3 matrix of a unit quaternion."""
     return _call(0, quat_xyzw).reshape(3, 3)
 
 
 def log_rotation(matrix):
-    """Return the rotation vector of a 3x3 matrix."""
     return _call(1, matrix)
 
 
 def inverse_left_jacobian(phi, v):
-    """Return Jl^-1(phi) v."""
     return _call(2, phi, v)
 
 
@@ -68,17 +64,14 @@ def turn_euler(euler, turn):
 
 
 def principal_euler(euler):
-    """Return the Euler angles of the same rotation in the principal range."""
     return _call(4, euler)
 
 
 def euler_difference(euler, target):
-    """Return the turn between two triples of Euler angles."""
     return _call(5, euler, target)
 
 
 def near_turn(angle, reference):
-    """Return an angle shifted by full turns."""
     return _call(6, angle, reference)[0]
 
 
@@ -109,7 +102,6 @@ class Rows:
         self.free = [name for name in self.names if name not in followers]
 
     def at(self, q):
-        """Return {name: rows} and {name: (rows, nq) Jacobian}."""
         residuals, blocks, owners = [np.zeros(0)], [np.zeros((0, len(q)))], []
         for chain in self.problem.chains:
             residual, jacobian, _ = chain.linearise(

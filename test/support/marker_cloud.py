@@ -15,7 +15,6 @@ class Viewer:
         self.arrays = []
 
     def take(self, array):
-        """Take a MarkerArray."""
         self.arrays.append(array)
         for marker in array.markers:
             if marker.action == Marker.DELETEALL:
@@ -26,18 +25,15 @@ class Viewer:
                 self.markers[marker.ns, marker.id] = marker
 
     def of(self, layer):
-        """Return the markers of a layer, in the order of their ids."""
         return [each for (ns, _), each in sorted(self.markers.items()) if ns == layer]
 
 
 def pose_of(marker):
-    """Return the pose of a marker, 4x4."""
     place, turn = marker.pose.position, marker.pose.orientation
     return pose_matrix((place.x, place.y, place.z), (turn.x, turn.y, turn.z, turn.w))
 
 
 def colour_of(marker):
-    """Return the colour of a marker."""
     return (marker.color.r, marker.color.g, marker.color.b, marker.color.a)
 
 
@@ -62,7 +58,6 @@ def cloud(marker):
 
 
 def _ball(size):
-    """Return points of an ellipsoid."""
     turns = np.linspace(-0.5 * np.pi, 0.5 * np.pi, 37)
     points = [(c * np.cos(t), s * np.cos(t), np.sin(t)) for c, s in _CIRCLE for t in turns]
     return np.array(points) * size

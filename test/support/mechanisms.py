@@ -36,7 +36,6 @@ def held(axes, dof, kind='frame', parent='left'):
 
 
 def heavy_arm(kind):
-    """Return an arm whose links have masses, with one goal of this kind."""
     m = MECHANISMS['arm7']()
     for link in m.links.values():
         link.mass, link.centre_of_mass[:] = 1.0, (0.02, 0.0, 0.05)

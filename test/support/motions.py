@@ -51,7 +51,6 @@ def key_points():
 
 
 def written(folder, kind):
-    """Write the motion as .csv, .npz or .bvh and return the path."""
     path = folder / f'small{kind}'
     times = np.arange(FRAMES) / RATE
     poses = {name: np.hstack((at, turn.as_quat())) for name, (at, turn) in key_points().items()}

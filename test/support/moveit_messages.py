@@ -81,7 +81,6 @@ class GetPositionIK:
 
 
 def stamped(position: Any, quat_xyzw: Any = (0, 0, 0, 1), frame_id: str = '') -> PoseStamped:
-    """Return a geometry_msgs/PoseStamped."""
     message = PoseStamped()
     message.header.frame_id = frame_id
     point, turn = message.pose.position, message.pose.orientation
@@ -91,13 +90,11 @@ def stamped(position: Any, quat_xyzw: Any = (0, 0, 0, 1), frame_id: str = '') ->
 
 
 def state_of(names: Any, values: Any) -> RobotState:
-    """Return a state of joints with one axis each."""
     positions = [float(value) for value in values]
     return RobotState(joint_state=JointState(name=list(names), position=positions))
 
 
 def request_for(link: str, pose: PoseStamped, state: RobotState | None = None) -> Any:
-    """Return a request as MoveIt's plugin fills it for one tip."""
     asked = PositionIKRequest(
         group_name='manipulator',
         robot_state=RobotState() if state is None else state,

@@ -14,7 +14,6 @@ from scipy.spatial.transform import Rotation
 
 
 def pose(position, quat_xyzw):
-    """Return the 4x4 matrix of a position and a quaternion."""
     matrix = np.eye(4)
     matrix[:3, :3] = Rotation.from_quat(quat_xyzw).as_matrix()
     matrix[:3, 3] = position
@@ -22,7 +21,6 @@ def pose(position, quat_xyzw):
 
 
 def motion(values):
-    """Return D = T(x, y, z) Rz(ez) Ry(ey) Rx(ex) of six joint values."""
     matrix = np.eye(4)
     matrix[:3, :3] = Rotation.from_euler('xyz', values[3:]).as_matrix()  # extrinsic x, y, z
     matrix[:3, 3] = values[:3]
@@ -35,7 +33,6 @@ def angle_between(rotation_a, rotation_b):
 
 
 def frames_of(roots):
-    """Return every frame below some roots."""
     found = []
     for root in roots:
         root.traverse(found.append)
@@ -43,12 +40,10 @@ def frames_of(roots):
 
 
 def by_name(root):
-    """Return the frames below a root by name."""
     return {frame.name: frame for frame in frames_of([root])}
 
 
 def value_names(joint):
-    """Return the names of a joint's values in q."""
     if len(joint.dof) == 1:
         return [joint.name]
     return [f'{joint.name}.{DOF_NAMES[dof]}' for dof in joint.dof]
@@ -81,7 +76,6 @@ class Naive:
         self._world = {}
 
     def followed(self, joint, dof):
-        """Return the value required by the couplings, back to the free master."""
         coupling = joint.couplings.get(dof)
         if coupling is None:
             return self.values[joint][dof]
@@ -92,7 +86,6 @@ class Naive:
         return total
 
     def world(self, frame):
-        """Return the 4x4 pose of a frame in the root frame."""
         if frame not in self._world:
             above = np.eye(4) if frame.parent is None else self.world(frame.parent)
             here = above @ pose(frame.position, frame.quaternion)
@@ -234,6 +227,5 @@ def inverse_left_jacobian(phi):
 
 
 def naive_of(robot, q=None):
-    """Return the oracle of a robot at q, by default at its present values."""
     q = robot.q if q is None else q
     return Naive(robot.roots, dict(zip(robot.joint_names, q, strict=True)))

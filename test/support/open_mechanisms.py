@@ -7,7 +7,6 @@ from support.building import Mechanism
 
 
 def arm6():
-    """Build a 6R arm with a spherical wrist and industrial limits."""
     m = Mechanism('arm6')
     m.root('base')
     m.joint('j1', 'base', 'EZ', (0, 0, 0.4), limits=(-3.1, 3.1))
@@ -23,7 +22,6 @@ def arm6():
 
 
 def arm7(name='arm7', prefix=''):
-    """Build a 7R arm, all axes local Z with turned frames, redundant by one."""
     m = Mechanism(name)
     add_arm7(m, prefix, (0, 0, 0))
     m.goal('hand_goal', 'hand')
@@ -31,7 +29,6 @@ def arm7(name='arm7', prefix=''):
 
 
 def add_arm7(m, prefix, place):
-    """Add a 7R arm at a pose."""
     base = f'{prefix}base'
     m.root(base)
     m.links[base].set_position(*place)
@@ -57,7 +54,6 @@ def add_arm7(m, prefix, place):
 
 
 def planar():
-    """Build a planar 3R arm without limits, with a position goal."""
     m = Mechanism('planar')
     m.root('base')
     m.joint('p1', 'base', 'EZ')
@@ -83,7 +79,6 @@ def mixed():
 
 
 def universals():
-    """Build 2-DoF joints of all three pairs of rotations, in series."""
     m = Mechanism('universals')
     m.root('base')
     m.joint('u1', 'base', 'EX EY', (0, 0, 0.1), limits=(-1.2, 1.2))
@@ -109,12 +104,10 @@ def ball(limited=False):
 
 
 def ball_limited():
-    """Build ball joints with limits, stepped by their Euler angles."""
     return ball(limited=True)
 
 
 def free_body():
-    """Build a floating body with an arm of two hinges."""
     m = Mechanism('free_body')
     m.root('world')
     m.joint('float', 'world', 'X Y Z EX EY EZ', (0.1, 0.2, 0.3), (0.2, 0.1, 0), link='body')
@@ -153,7 +146,6 @@ def coupled():
 
 
 def two_arms():
-    """Build two independent arms: two chains."""
     m = Mechanism('two_arms')
     add_arm7(m, 'left_', (0, 0.5, 0))
     add_arm7(m, 'right_', (0, -0.5, 0))
@@ -164,7 +156,6 @@ def two_arms():
 
 
 def snake(count=30):
-    """Build a long chain with hinges about y and z in turn."""
     m = Mechanism('snake')
     m.root('base')
     parent = 'base'

@@ -24,7 +24,6 @@ class OtherOptimiser:
         self.bounds = np.array([(j.min_dof_limit[d], j.max_dof_limit[d]) for j, d in owner])
 
     def cost(self, q):
-        """Return half the square of all goals' rows times their weights."""
         found = self.rows.at(q)[0]
         parts = []
         for request in self.rows.problem.requests:
@@ -34,7 +33,6 @@ class OtherOptimiser:
         return 0.5 * float(np.sum(np.concatenate(parts) ** 2))
 
     def loops(self, q):
-        """Return all rows of the closures."""
         found = self.rows.at(q)[0]
         return np.concatenate([found[name] for name in self.mechanism.closures])
 
@@ -61,7 +59,6 @@ class OtherOptimiser:
 
 
 def slopes(function, q):
-    """Return the derivative of a vector by q, central differences."""
     steps = STEP * np.eye(q.size)
     columns = [(function(q + step) - function(q - step)) / (2 * STEP) for step in steps]
     return np.array(columns).T

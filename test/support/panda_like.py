@@ -29,7 +29,6 @@ HOME = (0.0, -np.pi / 4.0, 0.0, -3.0 * np.pi / 4.0, 0.0, QUARTER, np.pi / 4.0)
 
 
 def panda_like():
-    """Return the arm at its usual start; its flange is link7."""
     robot = ik.from_dh(ROWS, convention='modified', limits=LIMITS)
     robot.q = HOME
     return robot
@@ -51,7 +50,6 @@ def poses(q):
 
 
 def samples(count, seed=0):
-    """Return random configurations, some of whose values are at a limit."""
     rng = np.random.default_rng(seed)
     q = rng.uniform(*LIMITS.T, (count, 7))
     ends = np.where(rng.random(q.shape) < 0.5, *LIMITS.T)

@@ -20,7 +20,6 @@ CRANK_AT, ROD_AT, MOST = 2.0943951023932, -1.3107330535954, 1.2
 
 
 def wrapped(angle):
-    """Return the same angle from -pi to pi."""
     return (angle + np.pi) % (2.0 * np.pi) - np.pi
 
 
@@ -37,12 +36,10 @@ def two_bars(x, y, first, second):
 
 
 def in_annulus(x, y):
-    """Return which points the free arm reaches."""
     return (np.hypot(x, y) <= UPPER + FORE) & (np.hypot(x, y) >= UPPER - FORE)
 
 
 def in_limits(x, y):
-    """Return which points the arm with limits at shoulder and elbow reaches."""
     found = np.zeros(np.shape(x), dtype=bool)
     for shoulder, elbow in two_bars(x, y, UPPER, FORE):
         found |= (np.abs(wrapped(shoulder)) <= 1.1) & (elbow >= -2.0) & (elbow <= 2.6)

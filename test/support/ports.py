@@ -8,5 +8,4 @@ FIRST, FOR_EACH = 21000, 100
 
 
 def own_port(number: int) -> int:
-    """Return the port of this number, 0 to 99, of this run."""
     return FIRST + FOR_EACH * int(os.environ['ROS_DOMAIN_ID']) + number

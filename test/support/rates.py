@@ -17,7 +17,6 @@ STENCIL = ((-2, 1.0), (-1, -8.0), (1, 8.0), (2, -1.0))
 
 
 def derivative(function, step=STEP):
-    """Return the derivative of a function of one number at 0."""
     return sum(weight * function(at * step) for at, weight in STENCIL) / (12.0 * step)
 
 
@@ -39,15 +38,12 @@ class Rates:
         self.couplings = np.column_stack([self.along(c, self.values) for c in columns])
 
     def naive(self, q, follow=True):
-        """Return the oracle at q, with coupled values from their masters."""
         return Naive(self.roots, dict(zip(self.names, q, strict=True)), follow)
 
     def values(self, naive):
-        """Return q of an oracle."""
         return np.array([naive.values[joint][dof] for joint, dof in self.owner])
 
     def along(self, velocity, function, follow=True):
-        """Return the derivative of a function of the oracle for a velocity of q."""
         size = max(1.0, float(np.abs(velocity).max()))
         way = velocity / size
         return size * derivative(lambda s: function(self.naive(self.q + s * way, follow)))

@@ -52,11 +52,9 @@ class Record:
 
     @property
     def is_constraint(self):
-        """Return True if the axes are constrained instead of movable."""
         return self.what in ('closure', 'goal')
 
     def choose(self, dofs):
-        """Set axes like `set_dof`, which resets all values and settings."""
         fresh = Record(self.what, self.name)
         self.dof = tuple(dofs)
         names = 'dof_values dof_target dof_rest_pose min_dof_limit max_dof_limit locked'
@@ -64,18 +62,15 @@ class Record:
             setattr(self, name, getattr(fresh, name))
 
     def limit(self, dof, lower, upper):
-        """Set limits; values outside move to the limit."""
         self.min_dof_limit[dof], self.max_dof_limit[dof] = lower, upper
         for values in (self.dof_values, self.dof_target, self.dof_rest_pose):
             values[dof] = self.clamped(dof, values[dof])
 
     def clamped(self, dof, value):
-        """Return the nearest value within the limits."""
         return min(max(value, self.min_dof_limit[dof]), self.max_dof_limit[dof])
 
 
 def frame_of(record):
-    """Build one separate frame."""
     kinds = {'link': Link, 'joint': Joint, 'closure': Closure, 'goal': Goal}
     if record.what == 'closure':
         frame = Closure(record.name, record.type_name)
@@ -108,7 +103,6 @@ def frame_of(record):
 
 
 def build(records):
-    """Build a new graph; return its frames by name."""
     frames = {name: frame_of(record) for name, record in records.items()}
     for name, record in records.items():
         for child in record.children:
@@ -121,7 +115,6 @@ def build(records):
 
 
 def differences(record, frame):
-    """Return the differences between a frame and its record as text."""
     found = []
     for name, wanted in vars(record).items():
         if name in ('what', 'type_name') or not hasattr(frame, name):

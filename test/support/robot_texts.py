@@ -4,7 +4,6 @@ AXIS = '<axis xyz="0 0 1"/>'
 
 
 def joint(name, parent, child, inside=AXIS, kind='continuous'):
-    """Return a joint of a URDF, about z."""
     ends = f'<parent link="{parent}"/><child link="{child}"/>'
     return f'<joint name="{name}" type="{kind}">{ends}{inside}</joint>'
 
@@ -17,19 +16,16 @@ def urdf(links, *parts):
 
 
 def sdf_joint(name, parent, child, inside='', kind='revolute', xyz='0 0 1'):
-    """Return a joint of an SDFormat file about an axis."""
     ends = f'<parent>{parent}</parent><child>{child}</child>'
     axis = f'<axis><xyz>{xyz}</xyz></axis>'
     return f'<joint name="{name}" type="{kind}">{ends}{inside}{axis}</joint>'
 
 
 def sdf(content, version='1.9', attributes=''):
-    """Return an SDFormat file with one model."""
     return f'<sdf version="{version}"><model name="r"{attributes}>{content}</model></sdf>'
 
 
 def arm_text(joints=6):
-    """Return a URDF of an arm with cylinders on links of 0.3 m."""
     links, parts = [], []
     for k in range(joints + 1):
         size = '<cylinder radius="0.03" length="0.22"/>'

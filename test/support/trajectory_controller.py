@@ -26,7 +26,6 @@ class State:
 
 
 def spline(before, after, time):
-    """Return the cubic between two states, at a time: position, velocity."""
     span = after.time - before.time
     s = (time - before.time) / span
     way = after.position - before.position
@@ -55,7 +54,6 @@ class TrajectoryController:
         self._message = message
 
     def update(self, now, measured):
-        """Return the command for the next period, from a measured `State`."""
         if self._message is not None:
             self.points = [
                 State(

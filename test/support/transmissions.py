@@ -7,7 +7,6 @@ import numpy as np
 
 
 def places_of(transmission):
-    """Return the places in q of the actuators."""
     return [transmission.solver.joint_names.index(name) for name in transmission.actuators]
 
 
@@ -29,5 +28,4 @@ def rate_of_change(transmission, q, speeds, what='q'):
 
 
 def gallery_robot(name):
-    """Return a robot of the gallery."""
     return load_robot(description_path(f'{name}.urdf'))

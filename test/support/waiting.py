@@ -16,7 +16,6 @@ PAUSE = 0.01  # [s] between two readings
 
 
 def pause() -> None:
-    """Let others have the processor for a moment."""
     time.sleep(PAUSE)
 
 

@@ -127,16 +127,13 @@ class Browser:
         wait_until(pressed, f'a click on {what}')
 
     def load(self, url: str) -> None:
-        """Load a page."""
         self.before_each_page(SELDOM)
         self._call('POST', '/url', {'url': url})
 
     def run(self, script: str) -> Any:
-        """Run JavaScript on the page; return what it returns."""
         return self._call('POST', '/execute/sync', {'script': script, 'args': []})
 
     def text(self) -> str:
-        """Return all text on the page."""
         return str(self.run('return document.body.innerText'))
 
     def place_of(self, label: str) -> tuple[float, float] | None:
@@ -172,15 +169,12 @@ class Browser:
         self.drag((x, y))
 
     def before_each_page(self, script: str) -> None:
-        """Run JavaScript on every page before anything of its own."""
         self._devtools('Page.addScriptToEvaluateOnNewDocument', source=script)
 
     def switch(self, label: str) -> None:
-        """Click the input, switch or slider's number beside a label."""
         self._press(beside(label), repr(label), 'center')
 
     def fill(self, label: str, text: str) -> None:
-        """Type a text into the input beside a label, in place of what is there."""
         self.switch(label)
         control, enter = '\ue009', '\ue007'
         keys = [('keyDown', control), ('keyDown', 'a'), ('keyUp', 'a'), ('keyUp', control)]
@@ -189,7 +183,6 @@ class Browser:
         self._act('key', [{'type': kind, 'value': key} for kind, key in keys])
 
     def picture(self, path: Path | None = None) -> np.ndarray:
-        """Return a screenshot, (height, width, 3), and save it."""
         data = base64.b64decode(self._call('GET', '/screenshot'))
         if path is not None:
             path.write_bytes(data)
@@ -202,7 +195,6 @@ class Browser:
         self._devtools('Emulation.setDeviceMetricsOverride', **how)
 
     def prefer(self, scheme: str) -> None:
-        """Tell the page that the system is 'dark' or 'light'."""
         wish = {'name': 'prefers-color-scheme', 'value': scheme}
         self._devtools('Emulation.setEmulatedMedia', features=[wish])
 
@@ -217,7 +209,6 @@ class Browser:
             self.is_open = False
 
     def end(self) -> None:
-        """End the browser."""
         self._call('DELETE', '')
 
 
@@ -240,14 +231,12 @@ class Window:
         self.ready()
 
     def ready(self) -> None:
-        """Wait until it is drawn."""
         # On a phone, the sheet with the panels is closed.
         wait_until(lambda: self.browser.text().strip(), 'the panel')
         # The scene fades in.
         wait_until(lambda: self.colours() > 200, 'a scene that is not blank')
 
     def colours(self) -> int:
-        """Return how many colours there are left of the panel."""
         picture = self.browser.picture()[:, : WIDTH - 360]
         return len(np.unique((255 * picture).astype(int) @ (1 << 16, 1 << 8, 1)))
 
@@ -320,7 +309,6 @@ class Window:
 
 
 def browsers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], Browser]]:
-    """Yield a function that opens a browser; skip where there is none."""
     driver = shutil.which('chromedriver')
     binary = next(filter(None, map(shutil.which, ('chromium', 'chromium-browser', 'chrome'))), '')
     if not (driver and binary):

@@ -10,7 +10,6 @@ ELEMENTS = """
 
 
 def wrist(more='', motors=True):
-    """Return a wrist of pitch and roll; with two motors on its carrier."""
     names = [('pitch', 'base', 'arm', '0 1 0'), ('roll', 'arm', 'hand', '1 0 0')]
     if motors:
         names += [('left', 'base', 'l', '0 1 0'), ('right', 'base', 'r', '0 1 0')]
