@@ -227,10 +227,11 @@ class SolveResult:
                 position, orientation = errors[name]
                 text += f'; {kind} {name!r} is {position:.3g} m, {orientation:.3g} rad off'
                 text += self._doubts.get(name, '') if kind == 'goal' else ''
-        if self.active_limits:
-            text += f'; at limits: {listed(self.active_limits)}'
-            if self._placing:
-                text += f' ({listed(self._placing)}: the range of a free body in the description)'
+        joints = self.active_limits[: len(self.active_limits) - len(self._placing)]
+        if joints:
+            text += f'; at limits: {listed(joints)}'
+        if self._placing:
+            text += f'; a free body is at the end of its range: {listed(self._placing)}'
         if self.starts > 1:
             no_more = _NO_MORE_STARTS.get(self._ended, 'all that were allowed')
             text += f'; the search ended after {self.starts} starts, {no_more}'

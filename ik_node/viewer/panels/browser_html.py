@@ -12,13 +12,14 @@ FLIGHT = ('KeyW', 'KeyA', 'KeyS', 'KeyD', 'KeyQ', 'KeyE')
 DARK_KEY, LIGHT_KEY = 'D', 'L'
 HELD = 'cmd/ctrl+alt+shift'
 
-SLOW = 'no graphics card found: switch off shadows on the tab View if the page is slow'
+SLOW = 'no graphics card: switch off shadows (View)'
 
 _STYLE = """
 canvas[data-engine]{background:linear-gradient(#e4eaf2,#f6f8fa 55%,#eceff3)}
 [data-mantine-color-scheme=dark] canvas[data-engine]{
   background:linear-gradient(#1d2128,#2b313a 55%,#23282f)}
 #root [style*="letter-spacing"],#root input,#root button{letter-spacing:normal!important}
+#root .mantine-NumberInput-root[style*="3rem"]{width:4.2rem!important}
 #root [role=tab]{padding-inline:0.65em!important}
 #root .mantine-Text-root:has(>label){color:inherit!important;opacity:.85}
 """

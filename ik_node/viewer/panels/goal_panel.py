@@ -11,6 +11,7 @@ from ik_node.errors import plain
 from ik_node.model.rotation import matrix_to_quat, quat_to_matrix, quat_to_rotation_vector
 from ik_node.robot import Robot
 from ik_node.viewer.panels.session_queue import by_hand, SessionQueue
+from ik_node.viewer.panels.text_html import explain
 from ik_node.viewer.sessions.goal_memory import axes_of
 import numpy as np
 from numpy.typing import NDArray
@@ -70,9 +71,9 @@ BOTH, MOVE, TURN = 'move and turn', 'move', 'turn'
 WORLD, LOCAL = 'world', 'goal'
 # Default grid [m] and [deg].
 STEP, ANGLE = 0.01, 15.0
-HELP = (
-    '**Click a link** to make a goal there. Drag its ball, its handle or the link. Keys: `W` '
-    'move, `E` turn, `Q` axes, `G` grid, `F` view, `Del` delete goal, `Ctrl+Z` undo.'
+HELP = '**Click a link** to make a goal there. **Drag** its ball, its handle or the link.'
+KEYS = (
+    'Keys: `W` move, `E` turn, `Q` axes, `G` grid, `F` view, `Del` delete the goal, `Ctrl+Z` undo.'
 )
 
 
@@ -104,6 +105,8 @@ class GoalPanel:
             self._angle = gui.add_number(
                 'step [deg]', ANGLE, min=0.01, max=180.0, step=0.01, visible=False
             )
+            explain(gui, self._axes, self._return)
+            gui.add_markdown(KEYS)
         for handle in (self._what, self._axes, self._step, self._angle):
             by_hand(handle, lambda _: changed())
         by_hand(self._snap, lambda _: self._show_steps())

@@ -46,6 +46,7 @@ class JointPanel:
     def __init__(self, gui: Any, queue: SessionQueue) -> None:
         self._gui = gui
         self._queue = queue
+        self._robot: Robot | None = None
         self._folders: list[Any] = []
         self._sliders: list[_Slider] = []
         self._locks: dict[str, Any] = {}
@@ -60,7 +61,10 @@ class JointPanel:
         self._yaml = gui.add_text('as YAML', '', multiline=True, order=1e9)
 
     def rebuild(self, robot: Robot) -> None:
-        """Add a slider for every joint value, actuated ones first."""
+        """Add a slider for every joint value of another robot, actuated ones first."""
+        if robot is self._robot:
+            return
+        self._robot = robot
         for folder in self._folders:
             folder.remove()
         motors = {

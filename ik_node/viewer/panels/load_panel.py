@@ -11,7 +11,7 @@ from ik_node.errors import IkError, plain
 from ik_node.robot import Robot
 from ik_node.transmission.motor_load import Load, MotorEffort, MotorStatics, NEAR, statement
 from ik_node.viewer.panels.session_queue import by_hand, SessionQueue
-from ik_node.viewer.panels.text_html import box, line, ORANGE, RED, table
+from ik_node.viewer.panels.text_html import box, explain, line, ORANGE, RED, table
 from ik_node.viewer.sessions.session import Array, Session
 import numpy as np
 
@@ -107,6 +107,7 @@ class LoadPanel:
             'gravity', True, visible=False, hint='the motors hold the weight of the robot too'
         )
         self._text = gui.add_html('')
+        explain(gui, self._show, self._force, self._point, self._scale, self._gravity)
         by_hand(self._show, lambda _: queue.do(self._begin))
         by_hand(self._link, lambda _: queue.do(self._begin))
         for handle in (self._force, self._point, self._gravity, self._scale):

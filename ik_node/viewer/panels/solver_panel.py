@@ -12,12 +12,16 @@ from ik_node.errors import IkError, OptionError
 from ik_node.scene.chain_report import ChainReport
 from ik_node.solver.options import SolverOptions
 from ik_node.viewer.panels.session_queue import by_hand, SessionQueue
-from ik_node.viewer.panels.text_html import box, line, RED
+from ik_node.viewer.panels.text_html import box, explain, line, RED
 from ik_node.viewer.sessions.session import Session
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+
+
+# The options above the others.
+FIRST = ('method', 'restarts', 'max_iterations', 'rest_pose_factor', 'damping_factor')
 
 
 class OptionPanel:
@@ -39,16 +43,12 @@ class OptionPanel:
         )
         self._said = gui.add_html('')
         reset = gui.add_button('Defaults', color='gray', hint='as they were when the page opened')
-        self._inputs = {
-            field.name: self._input(field)
-            for field in fields(SolverOptions)
-            if field.metadata['parameter']
-        }
+        options = {each.name: each for each in fields(SolverOptions) if each.metadata['parameter']}
+        self._inputs = {name: self._input(options.pop(name)) for name in FIRST}
+        with gui.add_folder('more options', expand_by_default=False):
+            self._inputs |= {name: self._input(field) for name, field in options.items()}
         by_hand(reset, lambda _: queue.do(self._reset))
-        # A finger cannot hover over an input to read its hint.
-        with gui.add_folder('what the options mean', expand_by_default=False):
-            about = [line(f'{name}: {each.hint}') for name, each in self._inputs.items()]
-            gui.add_html(box(*about))
+        explain(gui, self._solve, self._strict, reset, *self._inputs.values())
 
     def refresh(self, session: Session) -> None:
         """Show the present options."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ik_node.display import escaped
 from ik_node.errors import MOST_TEXT
@@ -23,6 +24,12 @@ def box(*parts: str) -> str:
     """Return HTML for the parts that are not empty, below each other."""
     shown = ''.join(part for part in parts if part)
     return f'<div style="{_BOX}">{shown}</div>' if shown else ''
+
+
+def explain(gui: Any, *handles: Any) -> None:
+    """Add a closed folder with the hints of inputs, because a finger cannot hover over them."""
+    with gui.add_folder('what these mean', expand_by_default=False):
+        gui.add_html(box(*(line(f'{each.label}: {each.hint}') for each in handles)))
 
 
 def line(text: str, colour: str = '', *, bold: bool = False) -> str:

@@ -10,7 +10,7 @@ from ik_node.scene import LAYERS
 from ik_node.scene.look import AT_LIMIT, COLOURS, LOAD, OPEN, PASSIVE, UNMET
 from ik_node.scene.shapes import Rgba
 from ik_node.viewer.panels.session_queue import by_hand, each_hand
-from ik_node.viewer.panels.text_html import box, line, table
+from ik_node.viewer.panels.text_html import box, explain, line, table
 import numpy as np
 from numpy.typing import NDArray
 
@@ -71,6 +71,7 @@ class ViewPanel:
         self._shadows = gui.add_checkbox(
             'shadows', True, hint='off: faster in browsers without a graphics card'
         )
+        explain(gui, view, page, self._bodies, self._gizmos, self._shadows)
         switches = (self._shadows, self._bodies, *self._layers.values(), self._gizmos)
         for handle in (*switches, self._size):
             by_hand(handle, lambda _: changed())
