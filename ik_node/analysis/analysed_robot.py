@@ -123,6 +123,7 @@ class AnalysedRobot(Mechanism):
         orientations: int | ArrayLike | None = None,
         goals: Mapping[str, Any] | None = None,
         restarts: int = 20,
+        singularities: bool = False,
         threads: int | None = None,
         executor: Executor | None = None,
         progress: Callable[[int, int], object] | None = None,
@@ -150,6 +151,9 @@ class AnalysedRobot(Mechanism):
             Names of further goals or links, and poses that they keep, as in `Solver.solve_pose`.
         restarts : int
             Number of random starts for each position that is searched.
+        singularities : bool
+            True: also search the singular curves in every layer of cells, see
+            `ReachVolume.singularities`; for a map with at most one orientation.
         threads, executor : optional
             As in `Solver.solve_batch`. The results do not depend on them.
         progress : callable, optional
@@ -190,6 +194,7 @@ class AnalysedRobot(Mechanism):
             orientations=orientations,
             goals=goals,
             restarts=restarts,
+            singularities=singularities,
             threads=threads,
             executor=executor,
         )

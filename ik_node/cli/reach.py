@@ -11,6 +11,10 @@ the conditioning.
 Without -o and --plot, both files are written to the current folder and named after the robot and
 the link. The exit code is 1 if no point is reached. Ctrl-C writes the results so far.
 
+With --singularities the map also has the curves on which the link loses a direction (type I) or
+the motors lose control (type II), within limits: in the picture, as rows TYPE_I and TYPE_II of the
+table, and in the file of a volume.
+
 With --volume the map has cells in space, and with --orientations each of them has the share of
 the orientations that the link reaches there. -o writes it to a file .npz or .h5. Given such a file
 in place of ROBOT, --query looks up a point, and --targets finds the positions of the base from
@@ -20,7 +24,7 @@ which the link reaches most of the poses in a CSV file (x y z [m], qx qy qz qw).
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 import csv
 from pathlib import Path
 import re
@@ -34,8 +38,9 @@ from ik_node.analysis.reach.find import PLANES, ReachFinder
 from ik_node.analysis.reach.grid import Slice
 from ik_node.analysis.reach.outline import Outline
 from ik_node.analysis.reach.search import CELL, ReachSearch
+from ik_node.analysis.reach.singularities import SingularTracer
 from ik_node.analysis.reach.spread import Spread
-from ik_node.analysis.reach.volume import ReachVolume
+from ik_node.analysis.reach.volume import KINDS, ReachVolume, SingularCurve
 from ik_node.cli import arguments as shared
 from ik_node.cli.reach_plot import reach_plot, volume_plot
 from ik_node.description.description import unknown
@@ -86,6 +91,7 @@ def compute_volume(args: argparse.Namespace) -> int:
             avoiding=avoiding,
             threads=threads,
             executor=executor,
+            singularities=args.singularities,
         )
         try:
             # The bar is shown only if standard error is a terminal, and removed at the end.
@@ -191,10 +197,15 @@ COLUMNS = (*'xyz', 'status', 'position_error', 'orientation_error', 'starts', 'c
 
 
 def write_table(
-    path: Path, result: Spread[Slice], measure: NDArray[np.float64], axes: str, joints: list[str]
+    path: Path,
+    result: Spread[Slice],
+    measure: NDArray[np.float64],
+    axes: str,
+    joints: list[str],
+    curves: Sequence[SingularCurve] = (),
 ) -> int:
     """
-    Write a row for every point that was tried.
+    Write a row for every point that was tried, and for every point of a singular curve.
 
     `path`: the output file. `result`: the results. `measure` (N,): conditioning; NaN for points
     that are not reached. `axes`: constrained axes of the position, as in 'xyz'; the columns of the
@@ -218,6 +229,11 @@ def write_table(
         writer = csv.writer(file, lineterminator='\n')
         writer.writerow([*COLUMNS, *joints])
         writer.writerows(zip(*columns, strict=True))
+        for kind, points, q in curves:
+            for point, values in zip(points.tolist(), q.tolist(), strict=True):
+                place = [point['xyz'.index(axis)] if axis in axes else '' for axis in 'xyz']
+                name = KINDS[kind].replace(' ', '_').upper()
+                writer.writerow([*place, name, 0.0, 0.0, 0, 0.0, *(values if joints else ())])
     return len(rows)
 
 
@@ -240,6 +256,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     -o --out FILE  output file: a table .csv; a volume .npz or .h5
     --joints  add joint values to the table
     --plot F.png  output file of the picture
+    --singularities  add the singular curves, type I and type II
     --volume  a map over positions in space
     --cell M  side of a cell [m]; [default: {CELL}]
     --orientations K|FILE  number of evenly spread directions of the link's z axis, or a CSV file
@@ -317,12 +334,20 @@ def _compute_slice(args: argparse.Namespace) -> int:
     measure[result.reached] = conditioning(
         solver, goal.name, result.q[result.reached], dofs, finder.counted(dofs), robot.actuated
     )
+    curves: list[SingularCurve] = []
+    if args.singularities and not stopped:
+        box = np.array([(-np.inf, np.inf)] * 3)
+        box[list(points.axes[:2])] = np.reshape(points.extent, (2, 2))
+        at = None if points.projected else float(points.origin[points.axes[2]])
+        tracer = SingularTracer(robot, args.link, args.dof, finder.samples, goal.quaternion)
+        step = float(np.ptp(box[list(points.axes[:2])], axis=1).max()) / GRID
+        curves = tracer.trace(points.plane, at, box, step)
     if table is not None:
         axes = ''.join(dof.name.lower() for dof in dofs if not dof.is_rotation)
         names = robot.joint_names if args.joints else []
-        write_table(table, result, measure, axes, names)
+        write_table(table, result, measure, axes, names, curves)
     if draw is not None:
-        draw(robot, args.link, result, outline, measure)
+        draw(robot, args.link, result, outline, measure, curves)
     text = _in_words(result, outline, perf_counter() - began)
     return report_end(text, (table, picture), result.reached.any(), stopped=stopped)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ik_node.analysis.reach.grid import Slice
 from ik_node.analysis.reach.outline import Outline
 from ik_node.analysis.reach.spread import Spread
-from ik_node.analysis.reach.volume import ReachVolume
+from ik_node.analysis.reach.volume import KINDS, ReachVolume, SingularCurve
 from ik_node.model.closure import Closure
 from ik_node.model.joint import Joint
 from ik_node.model.rotation import Array
@@ -82,6 +82,8 @@ def _slides(frame: object, motors: list[str]) -> bool:
 # Cells of which nothing is known; the robot, and the link whose reach is drawn.
 _UNKNOWN = '#D5DBE1'
 _ROD, _LINK = '#26323F', '#F0502D'
+# Colours of singular curves.
+_SINGULAR = {'inverse': '#F59F00', 'direct': '#E8152B'}
 _DPI = 150
 # Longer side of the map, smallest other side, and space around the map [in].
 _LONGEST, _LEAST, _AROUND = 6.6, 3.2, (1.95, 1.7)
@@ -91,7 +93,10 @@ _WIDEST = 2.0
 _JUMP = 0.15
 
 
-def reach_plot(path: str) -> Callable[[Robot, str, Spread[Slice], Outline, Array], None]:
+Draw = Callable[[Robot, str, Spread[Slice], Outline, Array, Sequence[SingularCurve]], None]
+
+
+def reach_plot(path: str) -> Draw:
     """
     Return a function that draws a map to a file.
 
@@ -101,7 +106,12 @@ def reach_plot(path: str) -> Callable[[Robot, str, Spread[Slice], Outline, Array
     new_figure = picture_maker('--plot', path, hint='; -o needs none')
 
     def save(
-        robot: Robot, link: str, result: Spread[Slice], outline: Outline, measure: Array
+        robot: Robot,
+        link: str,
+        result: Spread[Slice],
+        outline: Outline,
+        measure: Array,
+        curves: Sequence[SingularCurve],
     ) -> None:
         flat = FlatRobot(robot, link, result.grid)
         left, right, low, high = view = flat.view(result.grid.extent, _WIDEST)
@@ -111,6 +121,7 @@ def reach_plot(path: str) -> Callable[[Robot, str, Spread[Slice], Outline, Array
         figure = new_figure(figsize=size, layout='constrained')
         drawing = _Drawing(figure, view, result, outline)
         drawing.reach(measure)
+        _draw_curves(drawing.axes, curves, result.grid.axes[:2])
         drawing.robot(flat, link)
         drawing.words(robot.name, link)
         save_picture(figure, path, dpi=_DPI, bbox_inches='tight', pad_inches=0.2)
@@ -125,21 +136,21 @@ class _Drawing:
         self, figure: Any, view: tuple[float, ...], result: Spread[Slice], outline: Outline
     ) -> None:
         self._figure, self._found, self._outline = figure, result, outline
-        self._axes = figure.add_subplot()
-        self._axes.set_aspect('equal')
-        self._axes.set_xlim(*view[:2])
-        self._axes.set_ylim(*view[2:])
-        self._axes.set_autoscale_on(False)
-        self._axes.set_facecolor(BACKGROUND)
-        self._axes.grid(True, color=RULED, lw=1.0)
-        self._axes.set_axisbelow(True)
+        self.axes = figure.add_subplot()
+        self.axes.set_aspect('equal')
+        self.axes.set_xlim(*view[:2])
+        self.axes.set_ylim(*view[2:])
+        self.axes.set_autoscale_on(False)
+        self.axes.set_facecolor(BACKGROUND)
+        self.axes.grid(True, color=RULED, lw=1.0)
+        self.axes.set_axisbelow(True)
 
     def reach(self, measure: Array) -> None:
         """Colour the reached region by the measure, up to the border."""
         from matplotlib.collections import LineCollection
         from matplotlib.colors import ListedColormap
 
-        axes, points = self._axes, self._found.grid
+        axes, points = self.axes, self._found.grid
         across, up = points.sides
         half = 0.5 * (across[1] - across[0]), 0.5 * (up[1] - up[0])
         extent = across[0] - half[0], across[-1] + half[0], up[0] - half[1], up[-1] + half[1]
@@ -156,7 +167,7 @@ class _Drawing:
         from matplotlib.patches import PathPatch
         from matplotlib.path import Path
 
-        axes, points = self._axes, self._found.grid
+        axes, points = self.axes, self._found.grid
         outlines = [Path(np.vstack((cell, cell[:1])), closed=True) for cell in self._outline.cells]
         inside = PathPatch(Path.make_compound_path(*outlines), transform=axes.transData)
         scale = {'vmin': 0.0, 'vmax': top if top > 0.0 else 1.0}
@@ -178,7 +189,7 @@ class _Drawing:
         """Draw the robot over the map."""
         from matplotlib.collections import LineCollection
 
-        axes = self._axes
+        axes = self.axes
         for lines, colour, width, dashes in (
             (list(flat.slides), _ROD, 1.2, (0, (1.0, 2.2))),
             (list(flat.rods), 'white', 5.2, '-'),
@@ -192,7 +203,7 @@ class _Drawing:
 
     def words(self, name: str, link: str) -> None:
         """Draw the title, the axis labels and the legend."""
-        axes, points, result = self._axes, self._found.grid, self._found
+        axes, points, result = self.axes, self._found.grid, self._found
         style: dict[str, Any] = {'loc': 'left', 'fontsize': 14.5, 'fontweight': 'bold', 'pad': 22}
         axes.set_title(f'Reach of {link}', color=INK, parse_math=False, **style)
         facts = (
@@ -209,12 +220,20 @@ class _Drawing:
         axes.set_ylabel(f'{"xyz"[second]} [m]', fontsize=11, color=INK)
         axes.tick_params(labelsize=9, color=FAINT, labelcolor=INK)
         axes.spines[:].set_visible(False)
-        place = {'loc': 'upper right', 'bbox_to_anchor': (1.0, -0.055), 'ncols': 2, 'fontsize': 9}
+        place = {'loc': 'upper right', 'bbox_to_anchor': (1.0, -0.055), 'ncols': 4, 'fontsize': 9}
         pads = {'handletextpad': 0.2, 'columnspacing': 1.2, 'borderaxespad': 0.0}
         legend = axes.legend(frameon=False, **place, **pads)
         for text in legend.get_texts():
             text.set_color(FAINT)
             text.set_parse_math(False)
+
+
+def _draw_curves(axes: Any, curves: Sequence[SingularCurve], sides: Sequence[int]) -> None:
+    """Draw singular curves over a map, projected onto two axes."""
+    for kind, name in KINDS.items():
+        parts = [curve.points[:, list(sides)] for curve in curves if curve.kind == kind]
+        for label, part in zip([f'singular, {name}', *[''] * len(parts)], parts, strict=False):
+            axes.plot(*part.T, color=_SINGULAR[kind], lw=1.5, zorder=5, label=label)
 
 
 def _even(values: Array, limit: float) -> Array:
@@ -276,6 +295,7 @@ def volume_plot(path: str) -> Callable[[ReachVolume], None]:
             values = np.where(shares > 0.0, shares, np.nan).T
             scale = {'cmap': 'viridis', 'vmin': 0.0, 'vmax': 1.0}
             shown = panel.imshow(values, origin='lower', extent=(left, right, low, high), **scale)
+            _draw_curves(panel, result.curves(axis, float(middle[along])), (first, second))
             panel.set_facecolor(BACKGROUND)
             panel.set_title(f'{axis} = {middle[along] + 0.0:.3g} m', fontsize=10.5, color=INK)
             panel.set_xlabel(f'{"xyz"[first]} [m]', color=INK)

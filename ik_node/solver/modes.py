@@ -320,12 +320,9 @@ def _blocks(
     """Return the blocks of a Jacobian (n, nr, nv) whose determinants change."""
     columns = np.flatnonzero(free)
     reference = max(jacobians, key=lambda each: _smallest_pivot(each[:, columns]))
-    rows: list[int] = []
-    for group in groups:
-        _choose(reference[:, columns], np.flatnonzero(group).tolist(), rows)
+    rows = independent_rows(reference[:, columns], map(np.flatnonzero, groups))
     if len(rows) < len(columns):
-        chosen: list[int] = []
-        _choose(reference[rows][:, columns].T, list(range(len(columns))), chosen)
+        chosen = independent_rows(reference[rows][:, columns].T, [range(len(columns))])
         columns = columns[sorted(chosen)]
     pattern = np.abs(jacobians[:, rows][:, :, columns]).max(axis=0) > STRUCTURAL
     # Imported here, because a node that finds no modes needs no SciPy.
@@ -348,24 +345,21 @@ def _blocks(
     return made
 
 
-def _choose(matrix: Array, among: list[int], chosen: list[int]) -> None:
-    """Add the rows of a matrix that do not depend on those chosen before, the largest first."""
-    left = matrix.copy()
+def independent_rows(matrix: Array, groups: Iterable[Iterable[int]]) -> list[int]:
+    """Return rows of a matrix that do not depend on others, by groups, the largest first."""
+    left, chosen = matrix.copy(), list[int]()
     largest = np.linalg.norm(matrix, axis=1).max(initial=STRUCTURAL)
-
-    def remove(row: int) -> None:
-        axis = left[row] / np.linalg.norm(left[row])
-        left[:] -= np.outer(left @ axis, axis)
-
-    for row in chosen:
-        remove(row)
-    while among:
-        sizes = np.linalg.norm(left[among], axis=1)
-        best = int(np.argmax(sizes))
-        if sizes[best] <= DEPENDENT * largest:
-            return
-        chosen.append(among.pop(best))
-        remove(chosen[-1])
+    for group in groups:
+        among = [int(row) for row in group]
+        while among:
+            sizes = np.linalg.norm(left[among], axis=1)
+            best = int(np.argmax(sizes))
+            if sizes[best] <= DEPENDENT * largest:
+                break
+            chosen.append(among.pop(best))
+            axis = left[chosen[-1]] / sizes[best]
+            left -= np.outer(left @ axis, axis)
+    return chosen
 
 
 def _smallest_pivot(matrix: Array) -> float:

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from concurrent.futures import Executor
 from typing import Any
 
-from ik_node.analysis.reach.find import ReachFinder
+from ik_node.analysis.reach.find import PLANES, ReachFinder
 from ik_node.analysis.reach.grid import Grid
 from ik_node.analysis.reach.orientations import angles_between, orientations_of, UNTURNED
+from ik_node.analysis.reach.singularities import SingularTracer
 from ik_node.analysis.reach.spread import Show, Spread
-from ik_node.analysis.reach.volume import ReachVolume
+from ik_node.analysis.reach.volume import ReachVolume, SingularCurve
 from ik_node.errors import OptionError, ShapeError
 from ik_node.mechanism import Mechanism
 from ik_node.model.given import is_number, numbers
@@ -23,8 +24,9 @@ from numpy.typing import ArrayLike, NDArray
 Array = NDArray[np.float64]
 
 CELL, RESTARTS, AGREEING_STARTS = 0.025, 20, 8
-# Number of random configurations from which the search starts.
-SAMPLES = 5000
+# Number of random configurations from which the search starts, and from which singularities are
+# searched in a plane.
+SAMPLES, SEEDS = 5000, 300
 # Largest size of the arrays of a map [bytes], and their bytes per pose besides the joint values.
 MOST_BYTES, BYTES_PER_POSE = 4 * 10**9, 18
 
@@ -49,19 +51,23 @@ class ReachSearch:
         threads: int | None = None,
         executor: Executor | None = None,
         avoiding: Mapping[str, Any] | None = None,
+        singularities: bool = False,
     ) -> None:
         if not (is_number(cell) and 0.0 < cell < np.inf):
             raise OptionError('cell', cell, 'a length above 0 [m]')
         self._robot, self._link, self._cell = robot, link, float(cell)
         self._quats, self._dof = orientations_of(orientations)
+        self._curves: tuple[SingularCurve, ...] = ()
+        if singularities and self._quats is not None and len(self._quats) > 1:
+            raise OptionError('singularities', singularities, 'a map with at most one orientation')
         box = None if extent is None else _box(extent)
         # A cell that a few agreeing starts give up is mostly found from its neighbour.
         options = SolverOptions(
             restarts=restarts, agreeing_starts=AGREEING_STARTS, **(avoiding or {})
         )
-        self._threads = threads
+        self._threads, self._singularities = threads, singularities
         closing = Solver(robot, options)
-        held = _poses(closing, goals or {})
+        self._held = held = _poses(closing, goals or {})
         start = closing.solve_pose(held)
         if start.status is not Status.CONVERGED:
             raise OptionError('goals', [*held], f'goals that can be met: {start.message}')
@@ -133,6 +139,16 @@ class ReachSearch:
         if not inside.any():
             rows, starts, inside = np.array([0]), starts[:1], np.array([True])
         self._spread.fill(rows[inside], starts[inside], progress or _no_progress)
+        if self._singularities:
+            self._curves = self._trace()
+
+    def _trace(self) -> tuple[SingularCurve, ...]:
+        """Return the singular curves in all layers of cells."""
+        quat = None if self._quats is None else self._quats[0]
+        planes = [plane for plane in PLANES if set(plane) <= set(self._finder.moves)]
+        samples = self._finder.samples[:SEEDS]
+        tracer = SingularTracer(self._robot, self._link, self._dof, samples, quat, self._held)
+        return tracer.trace_layers(planes, self.volume().centres, self._cell)
 
     def volume(self) -> ReachVolume:
         """Return the map of what is known."""
@@ -149,6 +165,7 @@ class ReachSearch:
             reached=reached,
             q=self._spread.q[reached],
             complete=bool(self._spread.decided.all()),
+            singularities=self._curves,
         )
 
     def close(self) -> None:

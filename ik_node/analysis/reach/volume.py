@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ik_node.analysis.reach.base_placement import BasePlacement
 from ik_node.analysis.reach.files import read_arrays, write_arrays
@@ -26,6 +26,28 @@ Bools = NDArray[np.bool_]
 MOST_BASES = 10**8
 # The version of the files.
 VERSION = 1
+# The kinds of singularities, as in `Solver.nearest_singularity`, and their names in pictures.
+KINDS = {'inverse': 'type I', 'direct': 'type II'}
+
+
+class SingularCurve(NamedTuple):
+    """
+    A curve on which a link is singular, in a plane that is parallel to two axes.
+
+    Attributes
+    ----------
+    kind : {'inverse', 'direct'}
+        inverse: the link loses a direction (type I). direct: the motors lose control (type II).
+    points : ndarray, shape (n, 3)
+        Positions of the link, root frame [m].
+    q : ndarray, shape (n, nq)
+        Configurations [rad or m].
+
+    """
+
+    kind: str
+    points: Array
+    q: Array
 
 
 class ReachVolume:
@@ -58,6 +80,8 @@ class ReachVolume:
         A configuration for each reached one, in the same order [rad or m].
     complete : bool
         False if the search was interrupted.
+    singularities : sequence of SingularCurve
+        Singular curves in the planes through the middles of cells; none if they were not searched.
 
     Examples
     --------
@@ -85,7 +109,9 @@ class ReachVolume:
         reached: Bools,
         q: NDArray[Any],
         complete: bool,
+        singularities: Sequence[SingularCurve] = (),
     ) -> None:
+        self.singularities = tuple(singularities)
         self.robot, self.link, self.joint_names = robot, link, tuple(joint_names)
         self.cell, self.origin, self.shape = cell, origin, tuple(shape)
         self.quats_xyzw, self.roll, self.complete = quats_xyzw, roll, complete
@@ -353,6 +379,28 @@ class ReachVolume:
         result: NDArray[np.float32] = np.take(self.share, int(number), axis=along)
         return result
 
+    def curves(self, axis: str, at: float) -> list[SingularCurve]:
+        """
+        Return the singular curves in the layer of cells at a coordinate, see `layer`.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('fivebar')
+        >>> volume = robot.reach('tool_link', cell=0.1, restarts=2, singularities=True)
+        >>> volume.curves('z', 0.012)  # its limits keep it away from singularities
+        []
+
+        """
+        along = 'xyz'.index(one_of('axis', axis, ('x', 'y', 'z')))
+        half = 0.5 * self.cell
+        return [
+            curve
+            for curve in self.singularities
+            if (np.abs(curve.points[:, along] - at) <= half).all()
+            and np.ptp(curve.points[:, along]) < 1e-3 * half
+        ]
+
     def surface(self, level: float = 0.5) -> tuple[Array, NDArray[np.int64]]:
         """
         Return the surface around the cells in which at least a share of orientations is reached.
@@ -531,9 +579,18 @@ class ReachVolume:
 
         """
         quats = np.zeros((0, 4)) if self.quats_xyzw is None else self.quats_xyzw
+        kinds, points, configurations = zip(
+            ('', np.zeros((0, 3)), np.zeros((0, len(self.joint_names)))),
+            *self.singularities,
+            strict=True,
+        )
         write_arrays(
             Path(path),
             {
+                'singular_kinds': np.array(kinds[1:], dtype=str),
+                'singular_counts': np.array([len(each) for each in points[1:]], dtype=np.int64),
+                'singular_points': np.concatenate(points),
+                'singular_q': np.concatenate(configurations),
                 'version': np.array(VERSION),
                 'robot': np.array(self.robot),
                 'link': np.array(self.link),
@@ -589,6 +646,14 @@ class ReachVolume:
             reached = np.unpackbits(bits, count=count).astype(np.bool_)
             if len(q) != np.count_nonzero(reached):
                 raise ValueError(f'{len(q)} configurations for {np.count_nonzero(reached)} cells')
+            # Maps of earlier releases have no singularities.
+            ends = np.cumsum(arrays.get('singular_counts', ()), dtype=int)[:-1]
+            parts = [
+                np.split(np.asarray(arrays[name], dtype=np.float64).reshape(-1, width), ends)
+                for name, width in (('singular_points', 3), ('singular_q', len(names)))
+                if len(arrays.get('singular_counts', ()))
+            ]
+            kinds = [str(kind) for kind in arrays.get('singular_kinds', ())]
             result = cls(
                 robot=str(arrays['robot']),
                 link=str(arrays['link']),
@@ -601,6 +666,7 @@ class ReachVolume:
                 reached=reached,
                 q=q,
                 complete=bool(arrays['complete']),
+                singularities=[SingularCurve(*each) for each in zip(kinds, *parts, strict=True)],
             )
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise DescriptionError(
