@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from ik_node.description.read import text_alone
 from ik_node.errors import IkError, MOST_TEXT, OptionError, plain, UnknownFrameError
+from ik_node.model.collisions import Distance
 from ik_node.model.rotation import Array, matrix_to_euler, matrix_to_quat, pose_matrix
 from ik_node.robot import load_robot, Robot
 from ik_node.ros.loading.joint_roles import JointRoles
@@ -54,6 +55,7 @@ def reports_of(message: Any) -> list[ChainReport]:
                 solve_time=_number(values.get('solve_time', '0')),
                 goal_errors=_errors('goal.', values),
                 closure_errors=_errors('closure.', values),
+                nearest=_nearest(values),
             )
         )
     return result
@@ -86,6 +88,13 @@ def _errors(prefix: str, values: Mapping[str, str]) -> dict[str, PoseError]:
         )
         for name in names
     }
+
+
+def _nearest(values: Mapping[str, str]) -> Distance | None:
+    """Return the nearest pair, without its points."""
+    one, _, other = values.get('nearest.pair', '').partition(' ')
+    distance = _number(values.get('nearest.distance', ''))
+    return Distance((one, other), distance, np.zeros((2, 3))) if one else None
 
 
 def _number(text: str) -> float:

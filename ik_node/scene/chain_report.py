@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ik_node.model.collisions import Distance
 from ik_node.solver.result import PoseError, SolveResult
 
 
@@ -13,7 +14,8 @@ class ChainReport:
     """
     The outcome of the last solve of a chain: residuals in [m] and [rad], the time in [s].
 
-    `name` has the names of its goals, or of its closures if it has no goal.
+    `name` has the names of its goals, or of its closures if it has no goal; `nearest` is the
+    nearest pair of bodies, if it is near.
     """
 
     name: str
@@ -23,6 +25,7 @@ class ChainReport:
     solve_time: float
     goal_errors: Mapping[str, PoseError]
     closure_errors: Mapping[str, PoseError]
+    nearest: Distance | None = None
 
     @property
     def residual(self) -> float:
@@ -42,4 +45,5 @@ class ChainReport:
             solve_time=result.solve_time,
             goal_errors=result.goal_errors,
             closure_errors=result.closure_errors,
+            nearest=result.nearest,
         )

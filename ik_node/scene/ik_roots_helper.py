@@ -14,6 +14,7 @@ from ik_node.model.given import is_number
 from ik_node.model.joint import Joint
 from ik_node.model.tree import build_tree
 from ik_node.scene.bodies import Bodies, Solids
+from ik_node.scene.collision_marks import CollisionMarks
 from ik_node.scene.constraint_marks import GoalMarks, LoopClosures, Poses
 from ik_node.scene.joint_axes import JointAxes, JointLimits, NameTags
 from ik_node.scene.look import checked_layers, coloured, COLOURS, Look, PLAIN_LAYERS
@@ -64,6 +65,9 @@ class _Drawing:
         self._closures = LoopClosures(skeleton)
         self._goals = GoalMarks(skeleton)
         self._labels = NameTags(skeleton)
+        robot = source.source if isinstance(source, Solver) else source
+        collisions = getattr(robot, 'collisions', None)
+        self._collisions = CollisionMarks(skeleton, collisions, self._bodies.reach)
         self.scale = _ALONE
         if self._bodies.reach > 0.0:
             link = float(np.median(self._bodies.rod_lengths))
@@ -91,6 +95,12 @@ class _Drawing:
             yield 'closures', self._closures.closures(snapshot, look, options)
         if 'goals' in look.layers:
             yield 'goals', self._goals.goals(snapshot, look, options, goals)
+        if 'collisions' in look.layers:
+            yield 'collisions', self._collisions.shapes(snapshot, look, q, options)
+
+    def avoids(self) -> bool:
+        """Return True if solvers avoid collisions of the robot by default."""
+        return self._collisions.in_use
 
     def _visuals(self, snapshot: Snapshot, look: Look) -> list[Shape]:
         return [] if self._solids is None else self._solids.visuals(snapshot, look)
@@ -221,8 +231,8 @@ class IKRootsHelper:
         Parameters
         ----------
         layers : str or iterable of str, optional
-            Some of frames, links, axes, limits, closures, goals, labels, visuals, as in 'axes
-            limits'; None = all except labels and visuals.
+            Some of frames, links, axes, limits, closures, goals, labels, visuals, collisions, as
+            in 'axes limits'; None = the first six, and collisions if solvers avoid them.
 
         Raises
         ------
@@ -231,6 +241,8 @@ class IKRootsHelper:
 
         """
         chosen = Look().layers if layers is None else checked_layers(layers)
+        if layers is None and self._drawing is not None and self._drawing.avoids():
+            chosen |= {'collisions'}
         self._look = replace(self._look, layers=chosen)
         return self
 

@@ -27,8 +27,11 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-LAYERS = ('frames', 'links', 'axes', 'limits', 'closures', 'goals', 'labels', 'visuals')
-DEFAULT_LAYERS = frozenset(LAYERS) - {'labels', 'visuals'}
+LAYERS = (
+    *('frames', 'links', 'axes', 'limits', 'closures', 'goals', 'labels', 'visuals'),
+    'collisions',
+)
+DEFAULT_LAYERS = frozenset(LAYERS) - {'labels', 'visuals', 'collisions'}
 # Layers that `set_color` changes by default; colours of the other layers have a meaning.
 PLAIN_LAYERS = ('frames', 'links', 'axes', 'limits', 'labels')
 
@@ -42,6 +45,7 @@ COLOURS: Mapping[str, Rgba] = MappingProxyType(
         'closures': (0.13, 0.65, 0.32, 1.0),
         'goals': (0.16, 0.42, 0.90, 1.0),
         'labels': (0.10, 0.12, 0.15, 1.0),
+        'collisions': (0.46, 0.36, 0.72, 0.35),
     }
 )
 OPEN: Rgba = (0.90, 0.10, 0.12, 1.0)  # an open loop
@@ -50,6 +54,8 @@ AT_LIMIT: Rgba = (0.92, 0.25, 0.10, 0.6)
 PASSIVE: Rgba = (0.36, 0.62, 0.80, 1.0)  # the axis of a joint that no motor moves
 LOCKED: Rgba = (0.45, 0.47, 0.50, 1.0)
 UNUSED: Rgba = (0.60, 0.62, 0.65, 0.5)  # a disabled closure or goal
+OBSTACLE: Rgba = (0.62, 0.53, 0.40, 0.5)
+NEAREST: Rgba = (0.95, 0.45, 0.05, 1.0)  # the nearest pair of bodies
 LOAD: Rgba = (0.04, 0.55, 0.58, 1.0)  # the force of a load on a link
 FREE: Rgba = (0.60, 0.62, 0.65, 0.4)  # a free axis of a goal
 AXIS_COLOURS: tuple[Rgba, Rgba, Rgba] = (

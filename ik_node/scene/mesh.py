@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from math import ceil, pi
 
@@ -11,10 +12,12 @@ from ik_node.scene.shapes import (
     Arrow,
     Capsule,
     Cylinder,
+    Facets,
     Rgba,
     Sector,
     Segment,
     Shape,
+    Solid,
     Sphere,
     Triad,
 )
@@ -90,6 +93,10 @@ def _parts(shape: Shape) -> list[tuple[Array, Rgba]]:
         return [(_revolved(_divided(outline, 2.0 * radius), shape.segments), rgba)]
     if isinstance(shape, Sector):
         return _sector(shape)
+    if isinstance(shape, Facets):
+        return [(np.array(shape.corners).reshape(-1, 3, 3), rgba)]
+    if isinstance(shape, Solid) and shape.kind in ('box', 'plane'):
+        return [(_box((*shape.size, 0.0)[:3]), rgba)]
     if isinstance(shape, Triad):
         tube = _tube(0.5 * shape.width, 0.0, shape.length, _THIN)
         turns_of = [z_onto(np.eye(4), axis)[:3, :3] for axis in range(3)]
@@ -104,6 +111,15 @@ def _tube(radius: float, low: float, high: float, segments: int) -> Array:
     """Return a closed cylinder along z."""
     outline = np.array(((0.0, low), (radius, low), (radius, high), (0.0, high)))
     return _revolved(_divided(outline, 4.0 * radius), segments)
+
+
+def _box(edges: Sequence[float]) -> Array:
+    """Return a box: its sides, and the fans of its ends around their middles."""
+    square = np.array(((-1, -1), (1, -1), (1, 1), (-1, 1), (-1, -1)))
+    ring = np.column_stack((square, np.zeros(5)))
+    up = np.array((0.0, 0.0, 1.0))
+    rows = np.stack((0.0 * ring - up, ring - up, ring + up, 0.0 * ring + up))
+    return _woven(0.5 * np.array(edges) * rows)
 
 
 def _divided(outline: Array, longest: float) -> Array:

@@ -101,7 +101,7 @@ class Sphere(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Solid(Shape):
-    """A body of a kind without a class of its own; `mesh_of` returns no triangles for it."""
+    """A body of a kind without a class of its own; `mesh_of` has triangles of boxes and planes."""
 
     kind: str  # box, ellipsoid, plane or mesh
     # Edges of a box, half axes of an ellipsoid, edges of a plane along x and y [m]; scale factors
@@ -109,6 +109,13 @@ class Solid(Shape):
     size: tuple[float, ...]
     file: str  # URL of a mesh
     own_colours: bool  # Whether a mesh is drawn in its own colours
+
+
+@dataclass(frozen=True, slots=True)
+class Facets(Shape):
+    """A body with the corners of its triangles [m], three in a row for each."""
+
+    corners: tuple[Point, ...]
 
 
 @dataclass(frozen=True, slots=True)

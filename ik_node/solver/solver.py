@@ -140,7 +140,7 @@ class Solver:
             'prepared_call',
             'problem_for',
         ),
-        *('problem_for', 'revision', 'task', 'tree'),
+        *('revision', 'source', 'task', 'tree'),
     )
     __dir__ = public_names
 
@@ -164,6 +164,11 @@ class Solver:
     def __setstate__(self, state: dict[str, Any]) -> None:
         # The graph may be a copy that is not complete yet, so it is read at the first use.
         self._set_up(state['source'], state['options'])
+
+    @property
+    def source(self) -> Any:
+        """Return the robot or frames that this solver reads."""
+        return self._graph.source
 
     @property
     def options(self) -> SolverOptions:

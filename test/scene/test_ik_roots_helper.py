@@ -13,6 +13,8 @@ import pytest
 from support.mechanisms import MECHANISMS
 from support.open_mechanisms import arm6
 
+DEFAULT = {'frames', 'links', 'axes', 'limits', 'closures', 'goals'}
+
 
 def names(helper, **what):
     return [shape.name for shape in helper.shapes(**what)]
@@ -184,8 +186,8 @@ def test_layers_are_chosen():
     m = MECHANISMS['hexapod']()
     ball = Visual(m.roots[0].name, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0), 'sphere', (1.0,))
     helper = IKRootsHelper(m.roots, seen=lambda: [ball])
-    assert {shape.layer for shape in helper.shapes()} == set(LAYERS) - {'labels', 'visuals'}
-    for layer in LAYERS:
+    assert {shape.layer for shape in helper.shapes()} == DEFAULT
+    for layer in {*LAYERS} - {'collisions'}:
         helper.set_layers(layer)
         assert helper.layers == {layer}
         assert {shape.layer for shape in helper.shapes()} == {layer}
@@ -194,7 +196,7 @@ def test_layers_are_chosen():
     helper.set_layers(())
     assert helper.shapes() == ()
     helper.set_layers()
-    assert helper.layers == set(LAYERS) - {'labels', 'visuals'}
+    assert helper.layers == DEFAULT
     with pytest.raises(OptionError, match=r"layers: 'axes meshes'.*some of frames links axes"):
         helper.set_layers('axes meshes')
 

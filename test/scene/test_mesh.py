@@ -10,6 +10,7 @@ from ik_node.scene import (
     mesh_of,
     Sector,
     Segment,
+    Solid,
     Sphere,
     Triad,
 )
@@ -60,6 +61,12 @@ def area(triangles):
             0.02 * pi + 4 / 3 * pi * 0.001,
             (-0.1, -0.1, -1.1),
             (0.1, 0.1, 1.1),
+        ),
+        (
+            Solid(*common(), 'box', (0.2, 0.4, 0.6), '', False),
+            0.048,
+            (-0.1, -0.2, -0.3),
+            (0.1, 0.2, 0.3),
         ),
         (
             Arrow(*common(), 1.0, 0.05, ROUND),

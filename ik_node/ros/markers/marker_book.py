@@ -30,6 +30,7 @@ _APPEARANCE: dict[type[scene.Shape], Callable[[Any], object]] = {
     scene.Arrow: attrgetter('rgba', 'length', 'radius'),
     scene.Capsule: attrgetter('rgba', 'draw_through', 'radius', 'length'),
     scene.Cylinder: attrgetter('rgba', 'radius', 'length'),
+    scene.Facets: attrgetter('rgba', 'corners'),
     scene.Sector: lambda it: (*_SECTOR(it), it.value is None),
     scene.Segment: attrgetter('rgba', 'width'),
     scene.Solid: attrgetter('rgba', 'kind', 'size', 'file', 'own_colours'),
@@ -135,6 +136,12 @@ def _solid(shape: scene.Solid) -> list[Marker]:
     return [_marker(Marker.CUBE, shape.rgba, *edges)]
 
 
+def _facets(shape: scene.Facets) -> list[Marker]:
+    marker = _marker(Marker.TRIANGLE_LIST, shape.rgba, 1.0, 1.0, 1.0)
+    marker.points = [_point(*corner) for corner in shape.corners]
+    return [marker]
+
+
 def _arrow(shape: scene.Arrow) -> list[Marker]:
     # With two points the sizes are those of shaft and head, and the length of the head.
     marker = _marker(
@@ -190,6 +197,7 @@ _PAINTERS: dict[type[scene.Shape], Callable[[Any], list[Marker]]] = {
     scene.Arrow: _arrow,
     scene.Capsule: _capsule,
     scene.Cylinder: _cylinder,
+    scene.Facets: _facets,
     scene.Sector: _sector,
     scene.Segment: _segment,
     scene.Solid: _solid,

@@ -278,7 +278,8 @@ joint_targets = ''
 markers.rate = 20.0 [Hz], 0.1 to 2000
     Drawing rate of ~/markers, at most once per tick; each layer is one message.
 markers.layers = 'frames axes limits closures goals'
-    Layers on ~/markers: some of frames links axes limits closures goals labels visuals.
+    Layers on ~/markers: some of frames links axes limits closures goals labels visuals
+    collisions.
 markers.scale = 0.0 [m], 0 to 1000
     Length of a joint's axis on ~/markers; other sizes are proportional to it. 0 = from the robot's
     size.

@@ -8,6 +8,7 @@ from ik_node.scene import (
     AXIS_COLOURS,
     Capsule,
     Cylinder,
+    Facets,
     mesh_of,
     Sector,
     Segment,
@@ -24,11 +25,13 @@ from visualization_msgs.msg import Marker
 POSE = ((0.1, -0.2, 0.3), (0.5, -0.5, 0.1, 0.7))
 RGBA = (0.25, 0.5, 0.75, 0.5)
 SAME = ('layer/x', 'layer', 'x', POSE[0], tuple(np.array(POSE[1]) / np.linalg.norm(POSE[1])), RGBA)
+CORNERS = ((0.0, 0.0, 0.0), (0.1, 0.0, 0.0), (0.0, 0.2, 0.3))
 SHAPES = {
     'segment': Segment(*SAME, 0.0, 0.4, 0.02),
     'arrow': Arrow(*SAME, 0.0, 0.5, 0.03, 72),
     'cylinder': Cylinder(*SAME, 0.0, 0.05, 0.3, 72),
     'capsule': Capsule(*SAME, 0.25, 0.05, 0.3, 72),
+    'hull': Facets(*SAME, 0.0, CORNERS),
     'sphere': Sphere(*SAME, 0.0, 0.2, 72),
     'disc': Sector(*SAME, 0.0, 0.3, 0.0, -0.5, 1.5, 0.7, 72),
     'ring': Sector(*SAME, 0.0, 0.3, 0.28, -np.pi, np.pi, None, 72),
@@ -77,6 +80,7 @@ CHANGED = {
     'arrow': {'radius': 0.1},
     'cylinder': {'length': 0.1},
     'capsule': {'draw_through': 0.5},
+    'hull': {'corners': (*CORNERS, *CORNERS)},
     'sphere': {'radius': 0.1},
     'disc': {'upper': 1.0},
     'ring': {'value': 0.5},

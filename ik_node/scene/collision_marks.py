@@ -1,0 +1,113 @@
+"""Shapes of collision bodies, obstacles and the nearest points of pairs."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from ik_node.model import bodies as forms
+from ik_node.model.collisions import Body, Collisions, CONTACT
+from ik_node.scene.look import Look, NEAREST, OBSTACLE, OPEN, ShapeFactory, UniqueNames
+from ik_node.scene.shapes import Capsule, Cylinder, Facets, Point, Rgba, Shape, Solid, Sphere
+from ik_node.scene.skeleton import plain_poses, PlainPose, point, Skeleton, Snapshot
+from ik_node.solver.options import SolverOptions
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+# Dimensions as shares of the scale; edges of a half-space as a multiple of the reach, its opacity.
+BALL, LINE, EDGES, FAINT = 0.1, 0.05, 1.2, 0.25
+# Most pairs whose nearest points are drawn.
+MOST = 20
+
+
+class CollisionMarks:
+    """
+    The bodies of links and obstacles, and the nearest points of pairs that are near.
+
+    Pairs are near within the influence distance of the solver. The nearest one is orange, or red
+    in contact. `reach` is that of the robot [m].
+    """
+
+    def __init__(self, skeleton: Skeleton, collisions: Collisions | None, reach: float) -> None:
+        self._skeleton, self._collisions, self._reach = skeleton, collisions, reach
+
+    @property
+    def in_use(self) -> bool:
+        """Return True if solvers avoid collisions by default."""
+        return self._collisions is not None and self._collisions.in_use
+
+    def shapes(
+        self, snapshot: Snapshot, look: Look, q: ArrayLike | None, options: SolverOptions
+    ) -> list[Shape]:
+        """Return a shape for each body, and two balls and a line for each pair that is near."""
+        if self._collisions is None:
+            return []
+        margin, names = options.collision_margin, UniqueNames()
+        near = self._collisions.distances(q, margin + options.influence_distance)[:MOST]
+        warning = OPEN if near and near[0].d < margin - CONTACT else NEAREST
+        bodies = self._collisions.bodies
+        frames = np.array([self._frame(snapshot, body) for body in bodies]).reshape(-1, 4, 4)
+        shapes: list[Shape] = []
+        for body, pose in zip(bodies, plain_poses(frames), strict=True):
+            rgba = OBSTACLE if body.link is None else look.rgba['collisions']
+            if near and body.name in near[0].pair:
+                rgba = (*warning[:3], rgba[3])
+            shapes.append(
+                self._shape(names.new(f'collisions/{body.name}'), body, pose, rgba, look)
+            )
+        for each in reversed(near):
+            rgba = warning if each is near[0] else look.rgba['collisions']
+            name = ' '.join(each.pair)
+            make = ShapeFactory('collisions', names.new(name), name, look)
+            one, other = each.points
+            shapes.append(make.line('line', one, other, LINE, (*rgba[:3], 1.0)))
+            for part, place in (('one', one), ('other', other)):
+                shapes.append(make.ball(part, point(place), BALL, (*rgba[:3], 1.0)))
+        return shapes
+
+    def _frame(self, snapshot: Snapshot, body: Body) -> Array:
+        """Return the pose (4, 4) of the core of a body, root frame; a half-space is centred."""
+        pose = body.pose
+        if body.link is not None:
+            column, carrier = self._skeleton.carrier(body.link)
+            pose = snapshot.columns[column] @ carrier @ pose
+        centre = body.core.centre
+        if isinstance(body.shape, forms.HalfSpace):
+            # The point of its plane that is nearest to the origin.
+            centre = -pose[:3, :3].T @ pose[:3, 3] * (1.0, 1.0, 0.0)
+        pose = pose.copy()
+        pose[:3, 3] += pose[:3, :3] @ centre
+        return pose
+
+    def _shape(self, name: str, body: Body, pose: PlainPose, rgba: Rgba, look: Look) -> Shape:
+        common = name, 'collisions', body.name, *pose, rgba, look.draw_through
+        shape = body.shape
+        if isinstance(shape, forms.Sphere):
+            return Sphere(*common, shape.radius, look.segments)
+        if isinstance(shape, forms.Capsule):
+            return Capsule(*common, shape.radius, shape.length, look.segments)
+        if isinstance(shape, forms.Cylinder):
+            return Cylinder(*common, shape.radius, shape.length, look.segments)
+        if isinstance(shape, forms.Box):
+            return Solid(*common, 'box', tuple(shape.size), '', False)
+        if isinstance(shape, forms.HalfSpace):
+            common = *common[:-2], (*rgba[:3], FAINT), look.draw_through
+            return Solid(*common, 'plane', (EDGES * self._reach,) * 2, '', False)
+        return Facets(*common, _facets(body.core.points.tobytes()))
+
+
+@lru_cache(maxsize=256)
+def _facets(points: bytes) -> tuple[Point, ...]:
+    """Return the corners of the triangles of a hull, counter-clockwise from outside."""
+    corners = np.frombuffer(points).reshape(-1, 3)
+    if len(corners) > 3:
+        from scipy.spatial import ConvexHull
+
+        # Joggled points have a volume, also if they are in a plane.
+        hull = ConvexHull(corners, qhull_options='QJ')
+        corners = corners[hull.simplices]
+        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        inward = np.einsum('ni,ni->n', normals, hull.equations[:, :3]) < 0.0
+        corners[inward] = corners[inward, ::-1]
+    return tuple(point(corner) for corner in corners.reshape(-1, 3))
