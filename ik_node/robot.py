@@ -10,6 +10,7 @@ from typing import Any, TYPE_CHECKING
 from ik_node.analysis.analysed_robot import AnalysedRobot
 from ik_node.analysis.file_pose import FilePose, gap_notes
 from ik_node.description.read import read_description
+from ik_node.description.sidecars.obstacles import add_obstacles
 from ik_node.description.visuals import read_srdf
 from ik_node.description.xacro_source import XACRO_SECONDS
 from ik_node.description.xml_document import MAX_BYTES
@@ -178,6 +179,7 @@ def load_robot(
     max_bytes: int = MAX_BYTES,
     xacro_seconds: float = XACRO_SECONDS,
     srdf: str | Path | None = None,
+    obstacles: str | Path | None = None,
 ) -> Robot:
     """
     Load a robot description with its loops.
@@ -210,6 +212,9 @@ def load_robot(
         A file, or the text itself, that excludes pairs of links from collisions; solvers then
         avoid the others. An SRDF of the same name beside a URDF excludes pairs, too, but does not
         make solvers avoid collisions. See docs/collisions.md.
+    obstacles : str or Path, optional
+        A YAML file of obstacles; None = NAME.obstacles.yaml beside a description NAME, if there is
+        one.
 
     Raises
     ------
@@ -260,6 +265,9 @@ def load_robot(
         except OSError as error:
             raise DescriptionError(f'cannot be read: {error.strerror}', source=name) from None
         robot.collisions.exclude({(prefix + a, prefix + b): why for (a, b), why in pairs.items()})
+    beside = Path(robot.description.sources[0].name).with_suffix('.obstacles.yaml')
+    if obstacles is not None or beside.is_file():
+        add_obstacles(robot.collisions, beside if obstacles is None else obstacles)
     return robot
 
 

@@ -14,7 +14,6 @@ import sys
 from typing import Any, NamedTuple
 
 from ik_node.description.files import found_by_name, similar_file
-from ik_node.description.sidecars.obstacles import add_obstacles
 from ik_node.description.xacro_source import XACRO_SECONDS
 from ik_node.display import say
 from ik_node.errors import DescriptionError, IkError, OptionError, UnknownFrameError
@@ -191,11 +190,10 @@ def robot_of(args: argparse.Namespace, *, assemble: bool = True) -> Robot:
         assemble=assemble,
         xacro_seconds=args.xacro_seconds,
         srdf=srdf,
+        obstacles=obstacles,
     )
-    if obstacles is not None:
-        add_obstacles(robot.collisions, obstacles)
-        if not robot.collisions.pairs:
-            say(f'note: {args.robot} has no bodies that could touch obstacles', file=sys.stderr)
+    if robot.collisions.obstacles and not robot.collisions.pairs:
+        say(f'note: {args.robot} has no bodies that could touch obstacles', file=sys.stderr)
     return robot
 
 
