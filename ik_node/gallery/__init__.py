@@ -18,8 +18,8 @@ _MODULES = {
     'rocker_bogie': ('rocker_bogie',),
     'humanoid': ('humanoid',),
     'arms': (
-        *('partial_goal_arm', 'arm6', 'rover_arm', 'dh_arm', 'ccd_arm', 'gradient_arm'),
-        'chain100',
+        *('partial_goal_arm', 'arm6', 'arm_at_shelf', 'rover_arm', 'dh_arm', 'ccd_arm'),
+        *('gradient_arm', 'chain100'),
     ),
 }
 NAMES: tuple[str, ...] = tuple(name for names in _MODULES.values() for name in names)

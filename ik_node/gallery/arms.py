@@ -33,6 +33,23 @@ ARM6 = GalleryItem(
     about='an industrial arm of six hinges: its tool draws a circle and leans',
 )
 
+# An arm works in two compartments of a shelf; without its obstacles it would run into the board.
+ARM_AT_SHELF = GalleryItem(
+    name='arm_at_shelf',
+    description='arm_at_shelf.urdf',
+    goals={'tool': 'tool_link'},
+    motion=moving(
+        tool=cycle(
+            8.0,
+            lambda p: (0.34 * sin(p) ** 2, 0.2 * sin(2.0 * p), 0.1 * sin(p)),
+            lambda p: (0.0, 0.0, 0.4 * sin(p)),
+        )
+    ),
+    dof={'tool': 'X Y Z EX'},
+    about='an arm reaches into a shelf, above and below a board, and touches nothing',
+    obstacles='arm_at_shelf.obstacles.yaml',
+)
+
 # The arm of a rover can lean forwards and backwards only, so that it reaches few of these poses.
 ROVER_ARM = GalleryItem(
     name='rover_arm',
@@ -135,4 +152,7 @@ CHAIN100 = GalleryItem(
     about='a hundred hinges and a goal of six axes: all hinges bend a little',
 )
 
-ITEMS = (PARTIAL_GOAL_ARM, ARM6, ROVER_ARM, DH_ARM, CCD_ARM, GRADIENT_ARM, CHAIN100)
+ITEMS = (
+    *(PARTIAL_GOAL_ARM, ARM6, ARM_AT_SHELF, ROVER_ARM, DH_ARM, CCD_ARM, GRADIENT_ARM),
+    CHAIN100,
+)

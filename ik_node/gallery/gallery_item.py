@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from math import cos, pi, sin
 from typing import Any
 
+from ik_node.description.files import description_path
 from ik_node.model.rotation import pose_matrix, quat_from_euler
 import numpy as np
 from numpy.typing import NDArray
@@ -108,6 +109,7 @@ class GalleryItem:
     # Weights by the goal's name, if not 1
     weights: Mapping[str, float] = field(default_factory=dict)
     about: str = ''  # One line of description
+    obstacles: str = ''  # Name of the file beside the description
     # Solver options that differ from the defaults
     options: Mapping[str, str | float | int | bool] = field(default_factory=dict)
     # Returns the cost of joint values [rad or m]; the solver option of that name. The node does
@@ -158,5 +160,7 @@ class GalleryItem:
         told.update({f'goals.{goal}.link': link for goal, link in self.goals.items()})
         told.update({f'goals.{goal}.dof': axes for goal, axes in self.dof.items()})
         told.update({f'goals.{goal}.weight': weight for goal, weight in self.weights.items()})
+        if self.obstacles:
+            told['collisions.obstacles_file'] = str(description_path(self.obstacles))
         told.update({f'solver.{option}': value for option, value in self.options.items()})
         return told

@@ -22,7 +22,7 @@ from support.naive import Naive, naive_of
 import yaml
 
 # Their goals ask for less than a pose, and their motions do not say what the rest will be.
-LEFT_OPEN = ('partial_goal_arm', 'ccd_arm', 'gradient_arm')
+LEFT_OPEN = ('partial_goal_arm', 'arm_at_shelf', 'ccd_arm', 'gradient_arm')
 STEP = 0.05  # [s]
 LEGS = ('front_left', 'front_right', 'rear_left', 'rear_right')
 ARM = ('shoulder_pitch', 'shoulder_roll', 'shoulder_yaw', 'elbow')

@@ -19,6 +19,7 @@ ARMS_AND_WALKERS = {
     'hexapod_tilt': HEXAPOD,
     'partial_goal_arm': (6, 0, [f'hinge{k}' for k in range(1, 7)]),
     'arm6': (6, 0, [f'j{k}' for k in range(1, 7)]),
+    'arm_at_shelf': (6, 0, [f'j{k}' for k in range(1, 7)]),
     'rover_arm': (5, 0, ['azimuth', 'shoulder', 'elbow', 'wrist', 'turret']),
     'dh_arm': (6, 0, [f'joint{k}' for k in range(1, 7)]),
     'ccd_arm': (5, 0, [f'joint{k}' for k in range(1, 6)]),

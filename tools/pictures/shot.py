@@ -6,6 +6,7 @@ from ik_node import load_robot, Robot, Solver, SolverOptions
 from ik_node.description.files import description_path
 from ik_node.gallery.gallery_item import GalleryItem
 from ik_node.model.rotation import matrix_to_quat, pose_inverse, pose_matrix
+from ik_node.scene import IKRootsHelper, mesh_of
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,6 +18,7 @@ Array = NDArray[np.float64]
 
 # Radius of a closure's dot, and half the width of a path [pixels in a picture of WIDTH columns].
 DOT, LINE, WIDTH = 7.0, 2.8, 900
+WOOD = (0.80, 0.72, 0.58)
 RED, GREEN, GOLD = (0.86, 0.12, 0.24), (0.13, 0.68, 0.36), (0.98, 0.78, 0.16)
 STEP = 0.02  # between two solves along the motion [s]
 
@@ -45,7 +47,7 @@ class Shot:
         self._times = np.arange(0.0, max(view.until, view.time, *times) + 1e-9, STEP)
         self._poses = followed(self._robot, item, self._times)
         self._home = self._robot.forward(self._poses[0], view.still) if view.still else np.eye(4)
-        self._solids = solids_of(path)
+        self._solids, self._around = solids_of(path), obstacles_of(self._robot)
         # Goals that stand on the ground have no path of their own.
         moving = [link for goal, link in item.goals.items() if goal not in item.standing]
         self._traced = view.traced or dict.fromkeys(moving, ORIGIN)
@@ -104,7 +106,20 @@ class Shot:
         solids = [solid.moved(self._placed(q, solid.link)) for solid in self._solids]
         ground = [solid for solid in solids if solid.link == 'ground_link']
         plates = [solid for solid in ground if np.ptp(solid.corners[..., 2]) < 0.1]
+        solids += self._around
         return solids, [solid for solid in solids if solid.link != 'ground_link'], plates
+
+
+def obstacles_of(robot: Robot) -> list[Solid]:
+    """Return the obstacles around a robot."""
+    solids = []
+    for shape in IKRootsHelper(robot, layers='collisions').shapes():
+        if shape.of in robot.collisions.obstacles:
+            corners = mesh_of(shape)[0]
+            normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+            normals /= np.linalg.norm(normals, axis=1)[:, None]
+            solids.append(Solid(corners, np.repeat(normals[:, None], 3, axis=1), WOOD))
+    return solids
 
 
 def followed(robot: Robot, item: GalleryItem, times: Array) -> list[Array]:

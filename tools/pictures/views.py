@@ -49,6 +49,7 @@ VIEWS = {
         time=3.3, traced={'base_link': (0.035, -0.063, 0.0)}, still='platform_link'
     ),
     'arm6': View(azimuth=-45.0),
+    'arm_at_shelf': View(time=7.0, azimuth=-125.0, elevation=20.0),
     'ccd_arm': View(elevation=50.0),
     'climber': View(azimuth=-25.0),
     'chain100': View(begin=2.0, until=8.0),
