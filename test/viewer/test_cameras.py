@@ -4,7 +4,7 @@ import asyncio
 from contextlib import nullcontext
 from types import SimpleNamespace
 
-from ik_node.viewer.stage.cameras import Cameras, fitted, MARGINS, plane_view, view_of
+from ik_node.viewer.stage.cameras import Cameras, fitted, MARGIN, plane_view, view_of
 from ik_node.viewer.stage.view_ray import pointer_translation, ViewRay
 import numpy as np
 import pytest
@@ -30,8 +30,7 @@ def test_robot_fills_the_view_within_the_margins(aspect, size):
     view = view_of(points)
     camera = fitted(points, view, aspect)
     places = seen(points, camera, view, aspect)
-    side, above, below = MARGINS
-    low, high = np.array((side - 1.0, below - 1.0)), np.array((1.0 - side, 1.0 - above))
+    low, high = np.full(2, MARGIN - 1.0), np.full(2, 1.0 - MARGIN)
     assert (places > low - 1e-9).all()
     assert (places < high + 1e-9).all()
     touched = np.ptp(places, axis=0) / (high - low)

@@ -2,6 +2,7 @@
 
 from ik_node.errors import OptionError, UnknownFrameError
 from ik_node.gallery import gallery_item
+from ik_node.model.bodies import Box
 from ik_node.model.rotation import matrix_to_quat
 from ik_node.model.user_goal import UserGoal
 from ik_node.robot import load_robot
@@ -413,3 +414,26 @@ def test_one_sweep_of_a_slider_is_one_step():
     assert thing.undo.count == 3
     values = [thing.undo.step_back() and thing.value for _ in range(3)]
     assert values == [10, 5, 0]
+
+
+def test_goal_dragged_through_a_thin_wall_stops_before_it():
+    """The body stays on its side of a wall of 5 mm, in one step or in many, and is named."""
+    robot = load_robot('arm_at_shelf')
+    robot.collisions.add_obstacle(Box((2.0, 0.005, 2.0)), (0.0, 0.3, 0.5), 'wall')
+    robot.add_goal('tool_link', name='tool', dof='X Y Z')
+    start = robot.forward(robot.q, 'tool_link')[:3, 3]
+    for steps in (150, 1):
+        session = LibrarySession(robot)
+        for step in range(1, steps + 1):
+            session.move_goal(
+                'tool', start + np.array((0.0, 0.6 * step / steps, 0.0)), (0, 0, 0, 1)
+            )
+            session.update(0.0)
+            assert robot.forward(session.q, 'tool_link')[1, 3] < 0.3
+            assert not robot.collisions.contacts(session.q)
+        assert session.reports[0].status == 'STALLED'
+        session.reset()
+    session.move_goal('tool', start + np.array((0.0, 0.35, 0.0)), (0, 0, 0, 1))
+    for _ in range(20):
+        session.update(0.0)
+    assert 'wall' in session.reports[0].nearest.pair

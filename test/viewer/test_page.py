@@ -347,3 +347,18 @@ def test_pending_requests_do_not_delay_drawing_forever():
     due = PictureDue(20 * tick)
     found = [due.at(tick * number, asked=True, moved=False) for number in range(64)]
     assert [number for number, each in enumerate(found) if each] == [20, 41, 62]
+
+
+def test_obstacles_are_always_drawn_and_bodies_with_their_switch(open_page):
+    """The switch adds the collision bodies of the links."""
+    page = open_page('arm_at_shelf')
+    stage, switch = page._stage, page._controls.view._layers['collisions']
+    drawn = []
+    stage._nodes.draw = lambda shapes: drawn.append(
+        {shape.of for shape in shapes if shape.layer == 'collisions'}
+    )
+    for value in (False, True):
+        switch.value = value
+        page.ask(lambda session: stage.draw(session))
+        assert 'middle_board' in drawn[-1]
+        assert ('fore_link' in drawn[-1]) == value

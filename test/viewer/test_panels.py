@@ -1,10 +1,12 @@
 """Texts and settings of the panels."""
 
+from dataclasses import replace
 from math import inf, radians
 from types import SimpleNamespace
 
 from hypothesis import given
 from hypothesis import strategies as st
+from ik_node.model.collisions import Distance
 from ik_node.ros.parameters.settings import parse_joint_values
 from ik_node.scene.chain_report import ChainReport
 from ik_node.scene.look import COLOURS, PASSIVE
@@ -51,6 +53,10 @@ def test_state_counts_goals_and_loops_in_words():
         ),
     ]:
         assert state_of(reports) == (words, colour)
+    near = Distance(('hand', 'wall'), 0.0052, np.zeros((2, 3)))
+    blocked = replace(report('STALLED', {'a': LARGE}), nearest=near)
+    assert state_of([blocked]) == ('1 goal not met, hand 5.2 mm from wall', ORANGE)
+    assert state_of([replace(report(goals={'a': NONE}), nearest=near)]) == ('1 goal met', GREEN)
     assert state_of([report(goals={'hand': NONE})], 'waiting') == ('waiting', RED)
 
 

@@ -211,7 +211,7 @@ def in_order(points):
     return rounded[np.lexsort(rounded.T)]
 
 
-@pytest.mark.parametrize('name', ['gripper', 'rocker_bogie', 'two_arms_one_box'])
+@pytest.mark.parametrize('name', ['gripper', 'rocker_bogie', 'two_arms_one_box', 'arm_at_shelf'])
 def test_page_shows_all_triangles_of_the_scene(scene, name):
     """All triangles are those of `mesh_of`, wherever the robot goes, and no node is made anew."""
     session = gallery_session(name)
@@ -352,7 +352,7 @@ def test_surface_and_slice_are_drawn_and_removed(scene, ball):
     assert [*scene.nodes] == ['/reach/slice']
     marks.draw(ReachView(ball, 0.3, 'y', 0.0))
     assert {*scene.nodes} == {'/reach/slice', '/reach/surface'}
-    marks.clear()
+    marks.draw(None)
     assert not scene.nodes
 
 

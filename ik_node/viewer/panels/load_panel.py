@@ -206,12 +206,7 @@ class LoadPanel:
             fx, fy, fz = self._force.value
             x, y, z = self._point.value
             self._load = replace(
-                self._load,
-                force=(fx, fy, fz),
-                point=(x, y, z),
-                gravity=self._load.gravity
-                if not self._gravity.visible
-                else bool(self._gravity.value),
+                self._load, force=(fx, fy, fz), point=(x, y, z), gravity=bool(self._gravity.value)
             )
 
     def _write(self, load: Load) -> None:

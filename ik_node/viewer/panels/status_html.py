@@ -34,6 +34,9 @@ def state_of(reports: Sequence[ChainReport], note: str = '') -> tuple[str, str]:
         *_counted(goals, 'goal', 'met', 'not met'),
         *_counted(loops, 'loop', 'closed', 'open'),
     ]
+    near = next((each.nearest for each in reports if each.nearest), None)
+    if near is not None and any(goals):
+        words.append(f'{near.pair[0]} {_short(1e3 * near.d)} mm from {near.pair[1]}')
     colour = RED if any(loops) else ORANGE if any(goals) else GREEN
     return (', '.join(words), colour) if words else ('no goal and no loop', '')
 

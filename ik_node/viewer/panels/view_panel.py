@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ik_node.analysis.reach.volume import ReachVolume
 from ik_node.scene import LAYERS
-from ik_node.scene.look import AT_LIMIT, COLOURS, LOAD, OPEN, PASSIVE, UNMET
+from ik_node.scene.look import AT_LIMIT, COLOURS, LOAD, NEAREST, OPEN, PASSIVE, UNMET
 from ik_node.scene.shapes import Rgba
 from ik_node.viewer.panels.session_queue import by_hand, each_hand
 from ik_node.viewer.panels.text_html import box, explain, line, table
@@ -21,6 +21,7 @@ ABOUT = {
     'closures': 'loops (open: red)',
     'goals': 'goals',
     'labels': 'joint names',
+    'collisions': 'collision bodies',
 }
 AT_FIRST = ('axes', 'limits', 'closures', 'goals')
 # Largest number of missing meshes that are listed.
@@ -128,6 +129,8 @@ ENTRIES: tuple[tuple[str, Rgba, str], ...] = (
     ('goals', COLOURS['goals'], 'goal'),
     ('goals', UNMET, 'unmet goal'),
     ('load', LOAD, 'load'),
+    ('collisions', COLOURS['collisions'], 'collision body'),
+    ('collisions', NEAREST, 'nearest pair'),
 )
 
 
@@ -180,7 +183,8 @@ class ReachPanel:
             self._shown = gui.add_dropdown('show', SHOWN)
             self._axis = gui.add_dropdown('slice across', AXES, initial_value='y')
         by_hand(self._shown, lambda _: changed())
-        by_hand(self._axis, lambda _: self._turn())
+        by_hand(self._axis, lambda _: self._rebuild())
+        by_hand(self._axis, lambda _: changed())
 
     def show(self, volume: ReachVolume | None) -> None:
         """Take another map, or none."""
@@ -214,10 +218,6 @@ class ReachPanel:
         box = np.stack(np.meshgrid(*ends.T, indexing='ij'), axis=-1).reshape(-1, 3)
         corners: NDArray[np.float64] = result.origin + result.cell * box
         return corners
-
-    def _turn(self) -> None:
-        self._rebuild()
-        self._changed()
 
     def _rebuild(self) -> None:
         """Replace the sliders, whose ranges depend on the map and the axis."""

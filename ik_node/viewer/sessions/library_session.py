@@ -8,7 +8,7 @@ import time
 from typing import Any, NamedTuple
 
 from ik_node.description.files import description_path
-from ik_node.errors import OptionError, UnknownFrameError
+from ik_node.errors import OptionError
 from ik_node.gallery import gallery_item
 from ik_node.model.dof import parse_dofs
 from ik_node.model.frame import Frame
@@ -73,6 +73,8 @@ OPTIONS = SolverOptions(restarts=0)
 
 # Solves per update until the wheels stand on the ground, and the remaining error [m].
 SETTLES, SETTLED = 10, 1e-5
+# A step of a motion whose way is checked, however long it is [rad or m].
+ANY_STEP = 1e9
 TERRAIN, TILT = 'terrain height', 'base tilt [deg]'
 
 
@@ -209,7 +211,7 @@ class LibrarySession:
         before = self._solver.q
         for _ in range(SETTLES):
             heights = self._place_on_ground()
-            results = self._solver.solve()
+            results = self._step()
             if np.abs(self._heights() - heights).max(initial=0.0) < SETTLED:
                 break
         statuses = {result.status for result in results}
@@ -218,6 +220,16 @@ class LibrarySession:
         else:
             self._stale = Status.TIMEOUT in statuses
         return results
+
+    def _step(self) -> list[SolveResult]:
+        """Solve once; if bodies are avoided, on a way without contact."""
+        avoids = self.options.avoid_collisions
+        if not (self.robot.collisions.in_use if avoids is None else avoids):
+            return self._solver.solve()
+        goals = {name: None for name, goal in self.robot.goals.items() if goal.enabled}
+        solution = self._solver.solve_pose(goals, max_step=np.full(len(self.q), ANY_STEP))
+        self._solver.accept(solution)
+        return list(solution.chains)
 
     def _heights(self) -> Array:
         """Return the heights of the goals of standing links for their present places [m]."""
@@ -317,13 +329,13 @@ class LibrarySession:
     def release_goal(self, name: str) -> None:
         """Move a goal to the pose that its link has reached."""
         self.update(time.monotonic())
-        self._carry(self._goal(name))
+        self._carry(self.robot.goals[name])
         self._stale = True
 
     def move_goal(self, name: str, position: ArrayLike, quat_xyzw: ArrayLike) -> None:
         """Set the pose of a goal, root frame [m]."""
         x, y, z, *quat = unit_pose(name, (position, quat_xyzw))
-        self._place(self._goal(name), pose_matrix((x, y, z), quat))
+        self._place(self.robot.goals[name], pose_matrix((x, y, z), quat))
         self._stale = True
 
     def add_goal(self, link: str, dof: str, point: Array | None = None) -> str:
@@ -341,7 +353,7 @@ class LibrarySession:
 
     def move_offset(self, name: str, point: Array | None = None) -> None:
         """Move a goal to a point of its link, root frame [m], or to the link's frame."""
-        goal = self._goal(name)
+        goal = self.robot.goals[name]
         if goal.child is not None:
             goal.set_offset(_offset_in_link(goal.child, point), goal.offset_quaternion)
             self._carry(goal)
@@ -356,7 +368,7 @@ class LibrarySession:
         self, name: str, *, dof: str | None = None, enabled: bool | None = None
     ) -> None:
         """Change the constrained axes of a goal, or enable or disable it."""
-        goal = self._goal(name)
+        goal = self.robot.goals[name]
         if enabled is not None:
             goal.enabled = enabled
         if dof is not None:
@@ -366,10 +378,7 @@ class LibrarySession:
 
     def set_closure(self, name: str, enabled: bool) -> None:
         """Enable or disable a closure."""
-        closure = self.robot.closures.get(name)
-        if closure is None:
-            raise UnknownFrameError(name, self.robot.closures, 'closure')
-        closure.enabled = enabled
+        self.robot.closures[name].enabled = enabled
         self._stale = True
 
     # -- joints
@@ -472,12 +481,6 @@ class LibrarySession:
     def _anew(self) -> None:
         self.structure += 1
         self._stale = True
-
-    def _goal(self, name: str) -> Goal:
-        goal = self.robot.goals.get(name)
-        if goal is None:
-            raise UnknownFrameError(name, self.robot.goals, 'goal')
-        return goal
 
     @staticmethod
     def _place(goal: Goal, pose: Array) -> None:

@@ -13,8 +13,8 @@ Array = NDArray[np.float64]
 # Vertical angle of view [deg]: small, so that parallel lines look parallel. In 2-D, the camera is
 # so far away that the picture is orthographic to a pixel.
 FOV, FLAT_FOV = 30.0, 1.0
-# Free margins as shares of half the view: at the sides, above and below.
-MARGINS = (0.1, 0.1, 0.1)
+# Free margin on each side, as a share of half the view.
+MARGIN = 0.1
 # Direction of the camera from the robot [deg]: about z from x, and above the ground. Flat robots
 # are seen from higher up.
 AZIMUTH, ELEVATION, HIGH = -55.0, 22.0, 48.0
@@ -81,19 +81,13 @@ def fitted(points: Array, view: View, aspect: float) -> Camera:
     right /= np.linalg.norm(right)
     axes = np.column_stack((right, np.cross(view.back, right), view.back))
     x, y, z = (points @ axes).T
-    side, above, below = MARGINS
-    high = tan(0.5 * view.fov)
-    wide = high * aspect * (1.0 - side)
-    spans = []
-    for along, low_slope, high_slope in (
-        (x, wide, wide),
-        (y, high * (1.0 - below), high * (1.0 - above)),
-    ):
-        upper = float((along + high_slope * z).max())
-        lower = float((-along + low_slope * z).max())
-        spans.append((upper, lower, high_slope, low_slope))
-    depth = max((upper + lower) / (up + down) for upper, lower, up, down in spans)
-    index = [0.5 * (upper - up * depth + down * depth - lower) for upper, lower, up, down in spans]
+    high = (1.0 - MARGIN) * tan(0.5 * view.fov)
+    spans = [
+        (float((along + slope * z).max()), float((slope * z - along).max()), slope)
+        for along, slope in ((x, high * aspect), (y, high))
+    ]
+    depth = max(0.5 * (upper + lower) / slope for upper, lower, slope in spans)
+    index = [0.5 * (upper - lower) for upper, lower, _ in spans]
     middle = 0.5 * float(z.max() + z.min())
     eye = axes @ np.array((*index, depth))
     distance = max(depth - middle, 1e-6)

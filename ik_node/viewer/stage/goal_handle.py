@@ -13,7 +13,7 @@ from ik_node.model.rotation import matrix_to_quat, pose_from_matrix, pose_matrix
 from ik_node.robot import Robot
 from ik_node.viewer.panels.goal_panel import HandleStyle
 from ik_node.viewer.stage.scene_nodes import wxyz_of
-from ik_node.viewer.stage.view_ray import pointer_translation
+from ik_node.viewer.stage.view_ray import add_ball, pointer_translation
 import numpy as np
 from numpy.typing import NDArray
 
@@ -86,7 +86,7 @@ OnDrag = Callable[[str, Array, Array, str], None]
 
 # Radius of the ball, as a share of the gizmo's size, and its scale without gizmos.
 BALL, SMALL = 0.13, 0.6
-COLOUR, OPACITY = (41, 107, 230), 0.7
+COLOUR = (41, 107, 230)
 # Distance of the invitation to drag below a goal, as a multiple of the gizmo's size.
 LABEL = 0.3
 
@@ -218,14 +218,8 @@ class GoalHandle:
         return gizmo
 
     def _new_ball(self) -> Any:
-        ball = self._scene.add_icosphere(
-            f'/balls/{quote(self._name, safe="")}',
-            BALL * self._size,
-            color=COLOUR,
-            opacity=OPACITY,
-            cast_shadow=False,
-            receive_shadow=False,
-        )
+        name = f'/balls/{quote(self._name, safe="")}'
+        ball = add_ball(self._scene, name, BALL * self._size, COLOUR)
 
         async def pulled(event: Any) -> None:
             self.pull(event)

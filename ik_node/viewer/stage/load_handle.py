@@ -11,7 +11,7 @@ from ik_node.scene.look import LOAD, Look, ShapeFactory
 from ik_node.scene.shapes import Shape
 from ik_node.scene.skeleton import point, z_along
 from ik_node.viewer.panels.load_panel import LoadArrow
-from ik_node.viewer.stage.view_ray import pointer_translation
+from ik_node.viewer.stage.view_ray import add_ball, pointer_translation
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,7 +24,7 @@ OnLoad = Callable[[str, Array], None]
 BALLS = {'force': 0.09, 'point': 0.07}
 # Where on the arrow the ball on the shaft is: beyond the gizmo of a goal at the same point.
 SHAFT = 0.72
-COLOUR, OPACITY = (10, 140, 148), 0.75
+COLOUR = (10, 140, 148)
 
 
 class LoadHandle:
@@ -68,14 +68,7 @@ class LoadHandle:
         self._balls.clear()
 
     def _add(self, part: str) -> Any:
-        ball = self._scene.add_icosphere(
-            f'/load_handles/{part}',
-            BALLS[part] * self._size,
-            color=COLOUR,
-            opacity=OPACITY,
-            cast_shadow=False,
-            receive_shadow=False,
-        )
+        ball = add_ball(self._scene, f'/load_handles/{part}', BALLS[part] * self._size, COLOUR)
 
         async def dragged(event: Any) -> None:
             if event.phase == 'start':

@@ -49,10 +49,6 @@ class ReachMarks:
             if view is not None:
                 add(view)
 
-    def clear(self) -> None:
-        """Remove everything."""
-        self.draw(None)
-
     def _add_surface(self, view: ReachView) -> None:
         if view.level is None:
             return

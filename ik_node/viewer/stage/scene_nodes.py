@@ -15,11 +15,13 @@ from ik_node.scene.shapes import (
     Arrow,
     Capsule,
     Cylinder,
+    Facets,
     Quat,
     Rgba,
     Sector,
     Segment,
     Shape,
+    Solid,
     Sphere,
     Text,
     Triad,
@@ -39,9 +41,11 @@ SEAM = np.pi / 12.0
 # The attributes on which the mesh of a shape depends.
 _FORMS: dict[type[Shape], Callable[[Shape], Any]] = {
     Segment: attrgetter('width', 'rgba'),
-    Arrow: attrgetter('radius', 'length', 'segments', 'rgba'),
-    Cylinder: attrgetter('radius', 'length', 'segments', 'rgba'),
-    Capsule: attrgetter('radius', 'length', 'segments', 'rgba'),
+    **dict.fromkeys(
+        (Arrow, Cylinder, Capsule), attrgetter('radius', 'length', 'segments', 'rgba')
+    ),
+    Facets: attrgetter('corners', 'rgba'),
+    Solid: attrgetter('kind', 'size', 'rgba'),
     Sphere: attrgetter('radius', 'segments', 'rgba'),
     Sector: attrgetter('radius', 'inner_radius', 'lower', 'upper', 'segments', 'rgba'),
     Triad: attrgetter('length', 'width', 'rgba'),

@@ -72,6 +72,7 @@ class Stage:
         self._load_handle = LoadHandle(server.scene, on_load)
         self._reach_marks = ReachMarks(server.scene)
         self._shadows: bool | None = None
+        self._own_bodies = False
         add_lights(server.scene)
         self._cameras = Cameras(server)
         self._helper: IKRootsHelper | None = None
@@ -133,7 +134,9 @@ class Stage:
             scene.configure_default_lights(enabled=True, cast_shadow=view.shadows)
         self._show_terrain(session)
         self._reach_marks.draw(self._reach.view)
-        helper.set_layers(view.layers)
+        layers = view.layers
+        self._own_bodies = 'collisions' in layers
+        helper.set_layers([*layers, *['collisions'] * robot.collisions.in_use])
         helper.set_joint_scale(self._size * view.size)
         # Send bodies and gizmos before the marks, which take longer, so that drags feel faster.
         with self._server.atomic():
@@ -171,7 +174,7 @@ class Stage:
         self._nodes.clear()
         self._gizmos.clear()
         self._load_handle.clear()
-        self._reach_marks.clear()
+        self._reach_marks.draw(None)
         if self._bodies is not None:
             self._bodies.remove()
         self._helper = self._bodies = self._robot = None
@@ -234,6 +237,8 @@ class Stage:
             # Balls are part of the handles.
             if shape.rgba in (FREE, COLOURS['goals']):
                 return shape.of == self.selected and shape.rgba == FREE
+        if shape.layer == 'collisions' and self._robot is not None:
+            return self._own_bodies or shape.of not in self._robot.links
         if shape.layer in ('axes', 'limits') and shape.of in self._virtual:
             return False
         if shape.layer != 'links' or self._bodies is None:
@@ -255,8 +260,8 @@ class Stage:
 
     def _show(self, shapes: Iterable[Shape], q: Array, robot: Robot, bodies: LinkBodies) -> None:
         """Place the ground, and fit the cameras of all browsers to the robot and its handle."""
-        shapes = [shape for shape in shapes if shape.layer == 'links']
-        rods = [mesh_of(shape)[0].reshape(-1, 3) for shape in shapes if shape.of in bodies.bare]
+        drawn = [(shape, mesh_of(shape)[0].reshape(-1, 3)) for shape in shapes]
+        rods = [mesh for each, mesh in drawn if each.layer == 'links' and each.of in bodies.bare]
         robot_points, height = bodies.extent(q, rods if not bodies.drawn else [])
         size = max(float(np.linalg.norm(np.ptp(robot_points, axis=0))), 2.0 * self._size)
         self.gizmo_size = GIZMO * size
@@ -269,6 +274,11 @@ class Stage:
             )
         middle = 0.5 * (robot_points.min(axis=0) + robot_points.max(axis=0))
         place_ground(self._server.scene, size, height, (float(middle[0]), float(middle[1])))
-        self._points = np.concatenate([robot_points, handle, self._reach.corners])
+        around = [
+            np.clip(mesh, middle - size, middle + size)
+            for each, mesh in drawn
+            if each.layer == 'collisions' and each.of in robot.collisions.obstacles
+        ]
+        self._points = np.concatenate([robot_points, handle, self._reach.corners, *around])
         self._cameras.show(self._points, view_of(robot_points))
         self._around = (float(middle[0]), float(middle[1]), TERRAIN * size)

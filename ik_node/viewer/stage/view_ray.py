@@ -13,6 +13,8 @@ Array = NDArray[np.float64]
 _THIN = 1e-12
 # At flatter viewing angles than about this [rad], dragging in a plane is too sensitive.
 _FLAT = 0.05
+# Opacity of the balls of handles.
+BALL_OPACITY = 0.7
 
 
 class ViewRay(NamedTuple):
@@ -47,6 +49,12 @@ class ViewRay(NamedTuple):
 
 # Called with the name of a clicked link and the viewing ray of the click.
 OnClick = Callable[[str, ViewRay], None]
+
+
+def add_ball(scene: Any, name: str, radius: float, colour: tuple[int, int, int]) -> Any:
+    """Add a translucent ball of a handle, which a pointer can drag."""
+    plain = {'cast_shadow': False, 'receive_shadow': False}
+    return scene.add_icosphere(name, radius, color=colour, opacity=BALL_OPACITY, **plain)
 
 
 def pointer_translation(event: Any, held: Array, axes: Array) -> Array | None:
