@@ -140,13 +140,6 @@ def test_other_robot_starts_at_its_description(tracker, solver):
     assert tick(tracker, 2.0).q.tolist() == [0.7, 0.8]
 
 
-def test_same_robot_with_other_goals_holds_its_configuration(tracker, solver):
-    solver.answer = np.array([0.3, 0.3])
-    tick(tracker, 1.0)
-    tracker.replace_model(model(SolverDouble()))
-    assert tracker.hold(2.0, 'paused').q.tolist() == [0.3, 0.3]
-
-
 STANDING = {'hand': ((0.1, 0.2, 0.3), (0.0, 0.0, 0.0, 1.0))}
 MOVED = {'hand': ((0.1, 0.2, 0.4), (0.0, 0.0, 0.0, 1.0))}
 

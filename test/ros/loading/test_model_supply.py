@@ -1,22 +1,19 @@
 """Models are built aside, and bad ones change nothing."""
 
-import threading
-
 from ik_node.errors import DescriptionError
 from ik_node.ros.loading.load_model import ModelSupply
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.parameters.settings import Settings
 import numpy as np
 import pytest
-from support.waiting import PATIENCE, wait_until
+from support.waiting import wait_until
 
 
 class Builder:
-    """Builds models of nothing; 'bad' is refused, 'broken' is a defect, 'slow' waits."""
+    """Builds models of nothing; 'bad' is refused, 'broken' is a defect."""
 
     def __init__(self):
         self.built = []
-        self.go = threading.Event()
 
     def __call__(self, request):
         """Build, as a node would."""
@@ -25,8 +22,6 @@ class Builder:
             raise DescriptionError('not a\nrobot')
         if request.text == 'broken':
             raise ZeroDivisionError('oops')
-        if request.text == 'slow':
-            assert self.go.wait(PATIENCE)
         return LoadedModel(
             request, None, None, {}, np.zeros(1), ('a',), np.zeros(1), np.zeros(1), np.zeros(1), 1
         )
@@ -65,24 +60,6 @@ def test_a_defect_does_not_end_the_thread(supply):
     assert 'ZeroDivisionError: oops' in supply.refused
 
 
-def test_a_refused_description_is_tried_again(supply, builder):
-    for _ in range(2):
-        assert supply.describe('bad', settings())
-        outcome(supply)
-    assert len(builder.built) == 2
-    assert supply.refusals == 2
-
-
-def test_only_the_last_waiting_description_is_built(supply, builder):
-    supply.describe('slow', settings())
-    for number in range(5):
-        supply.describe(f'good {number}', settings())
-    builder.go.set()
-    assert outcome(supply).request.text == 'slow'
-    assert taken(supply).request.text == 'good 4'
-    assert [request.text for request in builder.built] == ['slow', 'good 4']
-
-
 def test_other_goals_are_built_for_the_accepted_robot(supply, builder):
     """After a refusal new goals apply to the running robot, not to the bad description."""
     supply.apply(settings())
@@ -104,8 +81,7 @@ def test_a_model_that_cannot_be_adopted_is_refused(supply, error):
     def adopt(model):
         raise error
 
-    while supply.busy:
-        threading.Event().wait(0.001)
+    wait_until(lambda: not supply.busy, 'the builder')
     supply.take(adopt)
     assert 'no nose' in supply.refused
     supply.apply(settings(link='elbow'))
@@ -126,12 +102,3 @@ def test_new_joint_names_retry_the_first_description(supply, builder):
     supply.apply(settings(locked_joints=('b',)))
     assert not supply.busy
     assert len(builder.built) == 3
-
-
-def test_changed_root_builds_another_robot(supply, builder):
-    supply.describe('good', settings(closures='x'))
-    first = outcome(supply).request
-    supply.apply(settings(root='floating', closures='y'))
-    second = outcome(supply).request
-    assert (second.root, second.text, second.closures) == ('floating', 'good', 'x')
-    assert not second.builds_same_robot(first)
