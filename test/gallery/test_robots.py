@@ -118,7 +118,7 @@ def test_motion_can_be_followed(name):
         assert step[steady].max() < 2.5 * STEP
         assert (step <= robot.max_velocity * STEP + 1e-9).all()
         path.append(solution.q)
-        if index % 4 == 0 and robot.closures:
+        if index % 10 == 0 and robot.closures:
             there = naive_of(robot, solution.q)
             assert max(max(there.error(loop)) for loop in robot.closures.values()) < 1e-6
             assert there.coupling_gap() < 1e-12

@@ -112,10 +112,7 @@ def turned(before, after):
     return np.arccos(np.clip((np.trace(before[:3, :3].T @ after[:3, :3]) - 1.0) / 2.0, -1.0, 1.0))
 
 
-@pytest.mark.parametrize(
-    'direction',
-    [(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, 0, 1), (0, 0, -1), (1, 1, 0.5), (-0.3, 1, -1)],
-)
+@pytest.mark.parametrize('direction', [(1, 0, 0), (0, 0, -1), (-0.3, 1, -1)])
 def test_hand_keeps_to_its_line_and_halts_where_the_arm_cannot_follow(arm, direction):
     """At a joint limit or at the edge of reach; the report says so; the way back is free."""
     begin, way = hand(arm), np.array(direction) / np.linalg.norm(direction)

@@ -28,7 +28,7 @@ def test_arms_reach_random_reachable_poses(joint_count):
     """The poses belong to random configurations, and the seeds are random as well."""
     dice = np.random.default_rng(joint_count)
     arm, tip = Asking(arm_text(joint_count)), f'link{joint_count}'
-    for _ in range(60):
+    for _ in range(30):
         goal, seed = dice.uniform(-2.6, 2.6, (2, joint_count))
         wanted = arm.place(goal, tip)
         arm.check(arm.ask(asked(arm, wanted, tip, seed=seed)), {tip: wanted}, seed)
@@ -40,7 +40,7 @@ def test_hexapod_closes_all_legs(urdf):
     home = hexapod.place(hexapod.q, 'platform_link')
     motors = [hexapod.names.index(f'leg{leg}') for leg in range(6)]
     lower, upper = hexapod.oracle.lower, hexapod.oracle.upper
-    for _ in range(60):
+    for _ in range(20):
         wanted = moved(home, *dice.uniform(-0.005, 0.005, 3), turned(dice, 0.1))
         seed = np.clip(hexapod.q + dice.uniform(-0.05, 0.05, len(hexapod.q)), lower, upper)
         response = hexapod.ask(asked(hexapod, wanted, 'platform_link', 'base_link', seed))
@@ -49,10 +49,9 @@ def test_hexapod_closes_all_legs(urdf):
         assert np.ptp(np.array(response.solution.joint_state.position)[motors]) > 0.0
 
 
-@pytest.mark.parametrize('x', [0.05, 10.0])
-def test_hexapod_reaches_no_unreachable_pose(urdf, x):
+def test_hexapod_reaches_no_unreachable_pose(urdf):
     hexapod = Asking(urdf('hexapod'))
-    away = moved(hexapod.place(hexapod.q, 'platform_link'), x)
+    away = moved(hexapod.place(hexapod.q, 'platform_link'), 0.05)
     response = hexapod.ask(asked(hexapod, away, 'platform_link', 'base_link'))
     assert response.error_code.val == NO_SOLUTION
     assert "'platform_link'" in response.error_code.message
@@ -230,36 +229,26 @@ def test_coupled_base_link_holds_its_master():
     assert response.error_code.val == NO_SOLUTION
 
 
-def chain_text(joint_count, mimic=False):
-    """Return the URDF of a chain 1 m long; with `mimic` every joint follows the one before."""
-    parts = ['<robot name="chain"><link name="link0"/>']
-    for number in range(1, joint_count + 1):
-        follows = mimic and number > 1
-        parts.append(
-            f'<joint name="joint{number}" type="revolute"><parent link="link{number - 1}"/>'
-            f'<child link="link{number}"/><origin xyz="0 0 {1.0 / joint_count}"/>'
-            f'<axis xyz="{"1 0 0" if mimic or number % 2 else "0 1 0"}"/>'
-            f'<limit lower="-1" upper="1" effort="1" velocity="1"/>'
-            + (f'<mimic joint="joint{number - 1}"/>' if follows else '')
-            + f'</joint><link name="link{number}"/>'
-        )
-    return ''.join(parts) + '</robot>'
+def test_chain_longer_than_the_recursion_limit_is_solved():
+    """Fifteen hundred joints, 1 m long."""
+    text = '<robot name="chain"><link name="link0"/>' + ''.join(
+        f'<joint name="joint{n}" type="revolute"><parent link="link{n}"/>'
+        f'<child link="link{n + 1}"/><origin xyz="0 0 {1.0 / 1500}"/>'
+        f'<axis xyz="{("1 0 0", "0 1 0")[n % 2]}"/>'
+        f'<limit lower="-1" upper="1" effort="1" velocity="1"/></joint><link name="link{n + 1}"/>'
+        for n in range(1500)
+    )
+    chain = Asking(f'{text}</robot>')
 
+    def end(q):
+        # The oracle calls itself for each link above that is new.
+        naive = chain.at(q)
+        return [naive.world(link) for link in chain.oracle.links.values()][-1]
 
-def end_of(chain, q):
-    """Return where the last link is; the oracle calls itself for each link above that is new."""
-    naive = chain.at(q)
-    return [naive.world(link) for link in chain.oracle.links.values()][-1]
-
-
-@pytest.mark.parametrize('joint_count', [100, 1500])
-def test_long_chain_is_solved(joint_count):
-    chain, tip = Asking(chain_text(joint_count)), f'link{joint_count}'
-    wanted = end_of(chain, chain.q + 0.2 / joint_count)
-    response = chain.ask(asked(chain, wanted, tip))
+    wanted = end(chain.q + 0.2 / 1500)
+    response = chain.ask(asked(chain, wanted, 'link1500'))
     assert response.error_code.val == SUCCESS, response.error_code
-    reached = end_of(chain, chain.values(response))
-    assert reached == pytest.approx(wanted, abs=2e-6)
+    assert end(chain.values(response)) == pytest.approx(wanted, abs=2e-6)
 
 
 def goals_of(link, *wanted):
