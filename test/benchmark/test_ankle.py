@@ -7,7 +7,6 @@ import hand_written_ankle as by_hand
 from ik_node import load_robot, Solver, SolverOptions
 from ik_node.description.files import description_path
 import numpy as np
-import pytest
 
 JOINTS = ('ankle_pitch', 'ankle_roll', 'motor_left', 'motor_right')
 TIGHT = SolverOptions(translation_converge_threshold=1e-13, rotation_converge_threshold=1e-13)
@@ -28,20 +27,6 @@ def test_motor_angles_are_those_of_the_closed_robot():
         assert solution.status.name == 'CONVERGED'
         expected = [*row[:2], *by_hand.motor_angles(row[:2])]
         np.testing.assert_allclose(solution.q[places], expected, atol=1e-10)
-
-
-@pytest.mark.parametrize('form', ['arrays', 'floats'])
-def test_conversion_to_motors_and_back_returns_the_same_values(form):
-    """Position, velocity and effort, and the power on both sides is the same."""
-    for row in samples(100):
-        if form == 'arrays':
-            motors = np.concatenate(by_hand.to_motors(row[:2], row[2:4], row[4:]))
-            back = np.concatenate(by_hand.to_ankle(motors[:2], motors[2:4], motors[4:]))
-        else:
-            motors = np.array(by_hand.fast_to_motors(*row))
-            back = np.array(by_hand.fast_to_ankle(*motors))
-        np.testing.assert_allclose(back, row, atol=1e-11)
-        assert motors[2:4] @ motors[4:] == pytest.approx(row[2:4] @ row[4:], abs=1e-12)
 
 
 def test_floats_and_c_agree_with_arrays(tmp_path):

@@ -181,10 +181,8 @@ def test_resume_refuses_a_file_with_other_columns(run, tmp_path, poses):
         ('1,2,3\n1,,3\n', ['--link', 'platform_link'], ":2: '' is not a finite number"),
         ('1,2,3,0,0,0,1\n\n1,2,3,0,0,0,0\n', ['--link', 'platform_link'], ':3: the quaternion'),
         ('1,2,3\n\xff', ['--link', 'platform_link'], 'poses.csv'),
-        ('1,2,3\n', ['--link', 'nose'], "'nose'"),
         ('1,2,3\n', ['--link', 'platform_link', '--threads', '0'], 'threads: 0'),
         ('1,2,3\n', ['--link', 'platform_link', '--restarts', '-1'], 'restarts: -1'),
-        ('1,2,3\n', ['--link', 'platform_link', '--start', 'knee=1'], "'knee'"),
         (None, ['--link', 'platform_link'], 'no such file'),
     ],
 )

@@ -7,7 +7,6 @@ import sys
 
 from ik_node.analysis.facts import facts_of
 from ik_node.cli.main import main
-from ik_node.cli.report_text import as_dot
 from ik_node.robot import load_robot
 import numpy as np
 import pytest
@@ -221,14 +220,6 @@ def test_plot_prints_graph_as_dot_text(name, request, capsys):
     # Names in quotes have none inside that is not escaped.
     for line in lines[3:-1]:
         assert re.fullmatch(r'  ("(\\.|[^"\\])*"|[][\w=,;> -])*', line), line
-
-
-def test_open_loop_is_red_in_the_graph(bars, capsys):
-    facts = facts_of(load_robot(bars[0]))
-    facts['closures'][0] |= {'open': True, 'position': 0.25, 'orientation': 0.0}
-    (line,) = [line for line in as_dot(facts) if 'dashed' in line]
-    assert 'open 0.25 m, 0 rad' in line
-    assert 'color="red"' in line
 
 
 def test_missing_loops_and_meshes_are_noted(odd, tmp_path, capsys):

@@ -161,10 +161,8 @@ def test_closed_error_output_does_not_disturb_standard_output():
     ('command', 'words', 'read'),
     [
         ('convert', ['--force', '-o'], 'robot.png'),
-        ('convert', ['--force', '-o', 'out.urdf', '--closures-out'], 'robot.png'),
         ('export', ['-o'], 'robot.png'),
         ('export', ['--closures', 'closures.yaml', '-o'], 'closures.yaml'),
-        ('batch', ['--goals', 'goals.csv', '--overwrite', '-o'], 'robot.png'),
         ('batch', ['--goals', 'goals.csv', '--overwrite', '-o'], 'goals.csv'),
         (
             'batch',
@@ -172,12 +170,9 @@ def test_closed_error_output_does_not_disturb_standard_output():
             'closures.yaml',
         ),
         ('reach', ['--link', 'platform_link', '-o'], 'robot.png'),
-        ('reach', ['--link', 'platform_link', '--plot'], 'robot.png'),
-        ('reach', ['--link', 'platform_link', '--volume', '-o'], 'robot.png'),
         ('reach', ['--targets', 'goals.csv', '-o'], 'goals.csv'),
         ('motion', ['--motion', 'goals.csv', '--overwrite', '--preview'], 'robot.png'),
         ('motion', ['--motion', 'goals.csv', '--overwrite', '-o'], 'goals.csv'),
-        ('motion', ['--motion', 'goals.csv', '--overwrite', '--map', 'new'], 'goals.csv'),
         ('solve', ['--plot'], 'robot.png'),
         ('compare', ['--plot'], 'robot.png'),
         ('transmission', ['--plot'], 'robot.png'),

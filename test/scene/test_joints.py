@@ -4,7 +4,7 @@ from math import pi
 
 from ik_node.model.dof import DOF
 from ik_node.scene import Cylinder, IKRootsHelper, Sector, Segment, Sphere
-from ik_node.scene.look import AT_LIMIT, COLOURS, LOCKED
+from ik_node.scene.look import AT_LIMIT, LOCKED
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -163,13 +163,6 @@ def test_range_of_more_than_a_turn_is_cut(lower, upper, value, drawn):
     _, sector = hinge(lower, upper, value)
     np.testing.assert_allclose((sector.lower, sector.upper), drawn, atol=1e-12)
     assert sector.upper - sector.lower <= 2 * pi + 1e-12
-
-
-@pytest.mark.parametrize(('value', 'touching'), [(-1.0, True), (0.0, False), (0.5, True)])
-def test_colour_changes_at_a_limit(value, touching):
-    _, sector = hinge(-1.0, 0.5, value)
-    assert sector.rgba == (AT_LIMIT if touching else COLOURS['limits'])
-    assert hinge(0.2, 0.2, 0.2)[1].rgba == COLOURS['limits']  # held, not stopped
 
 
 def test_slider_stops_are_at_its_limits():

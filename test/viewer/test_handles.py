@@ -64,14 +64,6 @@ def test_partial_goal_uses_the_axes_of_its_constraint(arm, axes, local):
     np.testing.assert_allclose(found, wanted[axes][:3, :3], atol=1e-12)
 
 
-def test_axes_of_a_whole_pose_are_chosen(arm):
-    goal = arm.add_goal('link3')
-    np.testing.assert_array_equal(handle_axes(goal, HandleStyle()), np.eye(3))
-    own = handle_axes(goal, HandleStyle(local=True))
-    np.testing.assert_allclose(own, goal.matrix_world[:3, :3])
-    assert abs(own - np.eye(3)).max() > 0.1
-
-
 STYLE = HandleStyle()
 HALF = np.sqrt(0.5)
 

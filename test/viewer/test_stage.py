@@ -65,14 +65,6 @@ def test_bodies_follow_their_links(scene):
     assert scene.nodes == {}
 
 
-def test_extent_leaves_out_the_ground(scene):
-    """The walker's plate is much larger than the walker, and not above the floor."""
-    robot, bodies = bodies_of(scene, description_path('walker.urdf'))
-    points, height = bodies.extent(robot.q)
-    assert np.ptp(points, axis=0).max() < 1.5
-    assert height <= points[:, 2].min()
-
-
 def test_mesh_is_read_and_scaled(scene, tmp_path):
     (tmp_path / 'c.stl').write_text(CUBE)
     _, bodies = bodies_of(scene, ROBOT.format(mesh=tmp_path / 'c.stl'))

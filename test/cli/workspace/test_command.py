@@ -32,13 +32,8 @@ from support.command_line import refusal
         (['--grid', '1'], 'a whole number from 2'),
         (['--dof', 'X EZ'], 'axes that include X and Y'),
         (['--dof', 'Q'], 'some of X Y Z'),
-        (['--restarts', '-1'], 'restarts: -1'),
-        (['--threads', '0'], 'threads: 0'),
-        (['--start', 'knee=1'], "'knee'"),
         (['--plot', 'a.guess'], 'a file that ends in .'),
-        (['--plot', 'nowhere/a.png'], 'a file that can be written'),
         (['-o', 'nowhere/a.csv'], 'a file that can be written'),
-        (['--closures', 'no_such_file.yaml'], 'no_such_file.yaml'),
     ],
 )
 def test_unusable_input_ends_with_2(arm, tmp_path, capsys, monkeypatch, words, reason):

@@ -102,19 +102,6 @@ def test_best_positions_of_the_base_are_printed_and_written(panda, volume, tmp_p
     assert found.contains(np.column_stack((points, (0.4, 0.4)))).all()
 
 
-def test_picture_of_a_volume_is_written(panda, volume, tmp_path):
-    pytest.importorskip('matplotlib')
-    from matplotlib.image import imread
-
-    picture = tmp_path / 'a.png'
-    words = ('--link', 'link7', '--cell', 0.2, '--orientations', 3, '--plot', picture)
-    code, out, _, _ = volume(panda, *words)
-    assert code == 0
-    assert str(picture) in out
-    shown = imread(picture)[..., :3]
-    assert 0.15 < (np.ptp(shown, axis=2) > 0.25).mean() < 0.7
-
-
 def test_ctrl_c_keeps_the_map_so_far(panda, volume, monkeypatch):
     solve, calls = Solver.solve_batch, []
 
