@@ -43,15 +43,6 @@ def test_launch_folder_has_the_expected_files():
     assert {*WITH_FILES} < {*NAMES}
 
 
-def test_launch_file_compiles(repository):
-    for name in FILES:
-        path = repository / 'launch' / name
-        code = compile(path.read_text(), str(path), 'exec')
-        assert 'generate_launch_description' in code.co_names
-        functions = [node for node in syntax(name).body if isinstance(node, ast.FunctionDef)]
-        assert all(ast.get_docstring(function) for function in functions)
-
-
 @pytest.mark.parametrize('name', WITH_FILES)
 def test_file_of_a_robot_launches_that_robot(name):
     tree = syntax(f'{name}.launch.py')

@@ -3,7 +3,6 @@
 from importlib.util import find_spec
 import os
 import re
-import runpy
 import signal
 import subprocess
 import sys
@@ -189,21 +188,6 @@ def test_ended_node_is_restarted_with_respawn(repository, launched, tmp_path):
     assert '--log-level debug' in log
     code, log = launched(general, *words, 'respawn:=true', until=(died, died, died))
     assert code == 0
-
-
-@pytest.mark.parametrize('name', ['ik_node', 'gallery', *WITH_FILES])
-def test_show_args_lists_all_arguments(repository, name):
-    pytest.importorskip('launch_ros', reason='launch comes with ROS 2 only')
-    from launch.launch_description_sources import PythonLaunchDescriptionSource
-
-    general = runpy.run_path(str(repository / 'launch' / 'ik_node.launch.py'))
-    declared = {argument for argument, _, _ in general['ARGUMENTS']}
-    source = PythonLaunchDescriptionSource(str(repository / 'launch' / f'{name}.launch.py'))
-    description = source.try_get_launch_description_without_context()
-    arguments = description.get_launch_arguments()
-    own = {'name'} if name == 'gallery' else set()
-    assert {argument.name for argument in arguments} == declared | own
-    assert all(argument.description.endswith('.') for argument in arguments)
 
 
 def test_included_files_keep_their_own_arguments(repository, launched, tmp_path):

@@ -30,13 +30,9 @@ def node(graph):
     from visualization_msgs.msg import MarkerArray
 
     text = arm_text()
-    watched = graph.knows(text)
-    goals = ['-p', 'goal_names:=[tip]', '-p', 'goals.tip.link:=l6', '-p', 'goals.tip.dof:=X Y Z']
-    targets = ['-p', f'collisions.margin:={MARGIN}', '-p', 'rate:=100.0']
-    graph.start_node(*goals, *targets)
-    graph.describe(text)
+    goals = {'tip': ('l6', 'X Y Z')}
+    graph.arm = graph.start_robot(text, collisions__margin=MARGIN, rate=100.0, goals=goals).robot
     graph.says('CONVERGED')
-    graph.arm = watched.robot
 
     def send(*markers):
         message = MarkerArray(markers=list(markers))

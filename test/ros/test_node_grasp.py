@@ -47,16 +47,11 @@ def two_arms():
 @pytest.fixture
 def arms(graph):
     """Provide the graph with two arms that are bent a little, and goals for box and hand."""
-    graph.watched = graph.knows(two_arms())
     closures = graph.folder / 'grasp.yaml'
     closures.write_text(GRASP)
-    graph.start_node(
-        *('-p', 'rate:=100.0', '-p', 'max_joint_velocity:=1.0', '-p', f'closures:={closures}'),
-        *('-p', 'goal_names:=[box, hand]', '-p', 'goals.box.link:=box'),
-        *('-p', 'goals.hand.link:=right_hand'),
-    )
-    graph.describe(two_arms())
-    graph.wait(lambda: graph.joint_states, 'the first joint state')
+    values = {'max_joint_velocity': 1.0, 'closures': closures}
+    goals = {'box': 'box', 'hand': 'right_hand'}
+    graph.watched = graph.start_robot(two_arms(), rate=100.0, goals=goals, **values)
     # From stretched arms, which are singular, the timing of the ticks decides which way they bend.
     bent = {f'{side}{number}': angle for side in ('left', 'right') for number, angle in BENT}
     assert graph.set_parameters(joint_targets=str(bent)) == ''
@@ -72,20 +67,16 @@ def arms(graph):
     return graph
 
 
-def pose(graph, link):
-    return graph.watched.robot.forward(np.array(graph.joint_states[-1].position), link)
-
-
 def grip(graph):
     offset = np.eye(4)
     offset[:3, 3] = (-0.1, -0.35, 0.0)
-    return pose(graph, 'box') @ offset
+    return graph.pose('box') @ offset
 
 
 def lead(graph, goal, link, position):
     graph.send_goal(goal, position)
     graph.wait(
-        lambda: np.abs(pose(graph, link)[:3, 3] - position).max() < 2e-6, f'{link} at {position}'
+        lambda: np.abs(graph.pose(link)[:3, 3] - position).max() < 2e-6, f'{link} at {position}'
     )
 
 
@@ -112,7 +103,7 @@ def test_two_arms_take_a_box_and_put_it_down(arms):
     assert enable(arms, 'closures/grasp', True) == 'closure grasp is being closed'
 
     def held():
-        gap = np.abs(pose(arms, 'right_hand') - grip(arms)).max()
+        gap = np.abs(arms.pose('right_hand') - grip(arms)).max()
         return gap < 2e-6
 
     arms.wait(held, 'the grasp')
@@ -141,9 +132,9 @@ def test_two_arms_take_a_box_and_put_it_down(arms):
     assert held()
     assert enable(arms, 'closures/grasp', False) == 'closure grasp is released'
     assert enable(arms, 'goals/hand', True) == 'goal hand is enabled'
-    box = pose(arms, 'box')
+    box = arms.pose('box')
     lead(arms, 'hand', 'right_hand', grip(arms)[:3, 3] + np.array([0.0, -0.1, 0.0]))
-    assert np.abs(pose(arms, 'box') - box).max() < 2e-6
+    assert np.abs(arms.pose('box') - box).max() < 2e-6
     # What the description does not make is open again after a reset.
     arms.call(Trigger, 'ik_node/reset', Trigger.Request())
     arms.spin(20)

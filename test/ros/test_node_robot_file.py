@@ -97,12 +97,6 @@ def test_file_cannot_be_named_over_the_network(graph, file, urdf):
     assert graph.log().count('ready: robot') == 1
 
 
-def test_node_without_a_file_does_not_accept_one_later(graph, file):
-    graph.start_node()
-    assert 'read-only' in graph.set_parameters(robot_file=str(file))
-    assert 'building its model' not in graph.log()
-
-
 def test_xacro_file_is_expanded(graph, file, urdf):
     """The file was chosen by the one who starts the node, like on a command line."""
     pytest.importorskip('xacro')
@@ -120,15 +114,14 @@ def test_xacro_file_is_expanded(graph, file, urdf):
     [
         ('gone.urdf', None, 'gone.urdf: cannot be read: No such file or directory'),
         ('bad.urdf', '<robot>', 'bad.urdf:1: not well-formed XML'),
-        ('arm.step', 'ISO-10303-21;', 'arm.step: this is a CAD file'),
     ],
 )
 def test_unusable_file_ends_the_node(graph, tmp_path, name, text, reason):
+    """The exit code is 2, and one line has the reason."""
     if text is not None:
         (tmp_path / name).write_text(text)
-    process = graph.start(
-        'node', 'ik_node', 'node', '--ros-args', '-p', f'robot_file:={tmp_path / name}'
-    )
+    words = ('--ros-args', '-p', f'robot_file:={tmp_path / name}')
+    process = graph.start('node', 'ik_node', 'node', *words)
     assert process.wait(PATIENCE) == 2
     graph.processes.clear()
     assert reason in graph.log()
@@ -148,19 +141,6 @@ def test_commands_of_bring_your_robot_start_the_node(graph, tmp_path, repository
     command, line = re.findall(r'^```console\n\$ (.*)\n(.*)\n', section, flags=re.MULTILINE)[0]
     _start(graph, [sys.executable, '-m', *command.split()], repository, tmp_path)
     graph.wait(lambda: line in graph.log(), 'the line of the page')
-
-
-def test_executable_of_the_ros_package_is_the_node(graph, tmp_path, repository):
-    program = tmp_path / 'lib' / 'ik_node' / 'ik_node'
-    program.parent.mkdir(parents=True)
-    program.write_text(
-        f'#!{sys.executable}\nimport sys\nfrom ik_node.cli.main import main\nsys.exit(main())\n'
-    )
-    program.chmod(0o755)
-    for words in ([], ['--ros-args', '-r', '__node:=other']):
-        _start(graph, [str(program), *words], repository, tmp_path)
-        graph.wait(lambda: 'waiting for' in graph.log(), 'the first log line')
-        assert graph.end('node') == 0
 
 
 def _start(graph, words, repository, folder):

@@ -10,11 +10,7 @@ from support.wrist import ELEMENTS, wrist
 def test_a_loop_that_closes_only_up_to_rounding_follows_its_motor(graph):
     """The crank of a four-bar with angles such as 1.5708 is at its measured value."""
     text = TURNED.format(quarter='1.5708', half='3.1416', kind='hinge')
-    graph.knows(text)
-    graph.start_node(
-        *('-p', 'state_source:=actuated', '-p', 'actuated_joints:=[crank]', '-p', 'rate:=100.0')
-    )
-    graph.describe(text)
+    graph.start_robot(text, state_source='actuated', actuated_joints=['crank'])
     graph.wait(lambda: 'mobility 1' in graph.log(), 'the mobility')
     for value in (0.5, -1.0):
         graph.measure(crank=value)
@@ -25,18 +21,13 @@ def test_a_loop_that_closes_only_up_to_rounding_follows_its_motor(graph):
 @pytest.mark.parametrize('source', ['solution', 'actuated'])
 def test_differential_wrist_follows_goals_or_measured_motors(graph, source):
     """The couplings of both motors with pitch and roll are exact in every joint state."""
-    graph.knows(wrist(ELEMENTS))
-    graph.start_node(
-        *('-p', f'state_source:={source}', '-p', 'actuated_joints:=[left, right]'),
-        *('-p', 'goal_names:=[hand]', '-p', 'goals.hand.link:=hand', '-p', 'rate:=50.0'),
-        *('-p', 'output.type:=commands'),
-    )
     commands = []
     graph.client.create_subscription(
         Float64MultiArray, 'ik_node/commands', lambda message: commands.append([*message.data]), 10
     )
-    graph.describe(wrist(ELEMENTS))
-    graph.wait(lambda: graph.joint_states, 'the first joint state')
+    motors, goals = ['left', 'right'], {'hand': 'hand'}
+    values = {'state_source': source, 'actuated_joints': motors, 'output__type': 'commands'}
+    graph.start_robot(wrist(ELEMENTS), rate=50.0, goals=goals, **values)
     graph.measure(left=0.1, right=0.0)
     for pitch, roll in ((0.3, 0.2), (-0.4, -0.1), (0.2, -0.5)):
         motors = {'left': 0.1 + 2.0 * pitch + roll, 'right': 2.0 * pitch - roll}
