@@ -287,6 +287,13 @@ class Mesh:
 Shape = Sphere | Capsule | Cylinder | Box | HalfSpace | Hull | Mesh
 
 
+def same_shape(one: Shape, other: Shape) -> bool:
+    """Return True for equal shapes; a mesh equals only itself."""
+    if isinstance(one, Hull) and isinstance(other, Hull):
+        return np.array_equal(one.points, other.points)
+    return one == other
+
+
 def ellipsoid(radii: Sequence[float]) -> Hull:
     """Return a polytope around an ellipsoid."""
     _sizes('ellipsoid', *radii)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 from ik_node.display import public_names
 from ik_node.errors import counted, listed, OptionError, UnknownFrameError
 from ik_node.kernels.layout import make_workspace, RESULT
-from ik_node.model.bodies import Core, HalfSpace, Shape
+from ik_node.model.bodies import Core, HalfSpace, same_shape, Shape
 from ik_node.model.chains import ancestors
 from ik_node.model.closure import Closure
 from ik_node.model.flatten import FlatBodies, flatten_links, frame12, write_body_frames
@@ -40,6 +40,7 @@ GRAZING, MOST_SAMPLES = 1e-4, 1000
 
 TOUCHES = 'touches in every one of many closed configurations'
 IGNORED = 'ignored by the user'
+ALLOWED = 'allowed by the planning scene'
 JOINED = 'joined by a joint', 'joined by a closure'
 TOGETHER = 'the links do not move against each other'
 
@@ -265,6 +266,8 @@ class Collisions:
         'free_share',
         'measured',
         'nearest',
+        'surround',
+        'surroundings',
     )
 
     def __init__(self, owner: Owner) -> None:
@@ -277,6 +280,7 @@ class Collisions:
         self._excluded: dict[frozenset[str], str] = {}
         self._chosen: dict[frozenset[str], str | None] = {}  # None = enabled
         self._touching: dict[frozenset[str], str] = {}
+        self._allowed: frozenset[frozenset[str]] = frozenset()
         self._notes: list[str] = []
         self.version = self.moves = 0
         self._given = False  # True if the user has given an SRDF, or a body of a link
@@ -509,6 +513,35 @@ class Collisions:
         del self._obstacles[self.obstacle(name).name]
         self._changed()
 
+    def surroundings(self) -> tuple[dict[str, tuple[Shape, Array]], frozenset[frozenset[str]]]:
+        """Return shapes and poses of the obstacles, and the allowed pairs, for `surround`."""
+        return {n: (each.shape, each.pose) for n, each in self._obstacles.items()}, self._allowed
+
+    def surround(
+        self, scene: Mapping[str, tuple[Shape, Array]], allowed: frozenset[frozenset[str]]
+    ) -> dict[str, str]:
+        """
+        Make the obstacles and the pairs of names that may touch exactly these.
+
+        Return why obstacles are left out, by name; equal ones stay as they are.
+        """
+        for name in self.obstacles:
+            if name not in scene or not same_shape(self._obstacles[name].shape, scene[name][0]):
+                self.remove(name)
+        refused = {}
+        for name, (shape, pose) in scene.items():
+            try:
+                if name not in self._obstacles:
+                    self.add_obstacle(shape, pose, name)
+                elif not np.array_equal(self._obstacles[name].pose, pose):
+                    self.obstacle(name).set_pose(pose)
+            except OptionError as error:
+                refused[name] = str(error)
+        if allowed != self._allowed:
+            self._allowed = allowed
+            self._changed()
+        return refused
+
     def _links(self) -> dict[str, Link]:
         tree = self._owner.collision_tree()
         return {frame.name: frame for frame in tree.carrier if isinstance(frame, Link)}
@@ -653,6 +686,8 @@ class Collisions:
             return TOGETHER
         if pair in self._chosen:
             return self._chosen[pair]
+        if pair in self._allowed:
+            return ALLOWED
         if pair in joined:
             return joined[pair]
         if pair in self._excluded:

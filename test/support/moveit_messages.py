@@ -5,11 +5,13 @@ Fields and their defaults are those of the published definitions; what they are 
 """
 
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 from builtin_interfaces.msg import Duration
-from geometry_msgs.msg import PoseStamped
+from geometry_msgs.msg import Pose, PoseStamped
 from sensor_msgs.msg import JointState, MultiDOFJointState
+from std_msgs.msg import Header
 
 
 @dataclass
@@ -103,3 +105,48 @@ def request_for(link: str, pose: PoseStamped, state: RobotState | None = None) -
         pose_stamped=pose,
     )
     return GetPositionIK.Request(ik_request=asked)
+
+
+@dataclass
+class CollisionObject:
+    """As moveit_msgs/CollisionObject."""
+
+    header: Header = field(default_factory=Header)
+    pose: Pose = field(default_factory=Pose)
+    id: str = ''
+    primitives: list = field(default_factory=list)
+    primitive_poses: list = field(default_factory=list)
+    meshes: list = field(default_factory=list)
+    mesh_poses: list = field(default_factory=list)
+    planes: list = field(default_factory=list)
+    plane_poses: list = field(default_factory=list)
+    operation: int = 0
+
+
+@dataclass
+class AllowedCollisionMatrix:
+    """As moveit_msgs/AllowedCollisionMatrix."""
+
+    entry_names: list = field(default_factory=list)
+    entry_values: list = field(default_factory=list)
+    default_entry_names: list = field(default_factory=list)
+    default_entry_values: list = field(default_factory=list)
+
+
+def _world() -> Any:
+    octomap = SimpleNamespace(octomap=SimpleNamespace(data=[]))
+    return SimpleNamespace(collision_objects=[], octomap=octomap)
+
+
+@dataclass
+class PlanningScene:
+    """As moveit_msgs/PlanningScene."""
+
+    robot_state: RobotState = field(default_factory=RobotState)
+    allowed_collision_matrix: AllowedCollisionMatrix = field(
+        default_factory=AllowedCollisionMatrix
+    )
+    link_padding: list = field(default_factory=list)
+    link_scale: list = field(default_factory=list)
+    world: Any = field(default_factory=_world)
+    is_diff: bool = True

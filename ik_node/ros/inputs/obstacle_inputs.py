@@ -1,17 +1,25 @@
-"""Obstacles from the topic `~/obstacles` and from a file."""
+"""Obstacles from a file and from the topics `~/obstacles` and `~/planning_scene`."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 import time
-from typing import Any, NamedTuple
+from typing import Any
 
 from ik_node.description.sidecars.obstacles import read_obstacles
 from ik_node.errors import OptionError
 from ik_node.model.bodies import Box, Cylinder, ellipsoid, Shape, Sphere
-from ik_node.model.collisions import Collisions
 from ik_node.model.rotation import Array, pose_matrix
+from ik_node.ros.inputs.planning_scene import (
+    allowed_pairs,
+    changed_objects,
+    left_out,
+    Pairs,
+    Placed,
+    Scene,
+)
 from ik_node.ros.inputs.transform_lookup import TransformLookup
 from ik_node.ros.loading.load_model import path_of_url
 from ik_node.ros.loading.loaded_model import LoadedModel
@@ -24,7 +32,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from visualization_msgs.msg import Marker, MarkerArray
 
-OBSTACLES = 'obstacles'
+OBSTACLES, PLANNING_SCENE = 'obstacles', 'planning_scene'
 # Most obstacles of the topic, and most messages that wait for a robot or a frame.
 MOST, MOST_WAITING = 500, 20
 # Time between two looks at lifetimes and at messages that wait [s].
@@ -33,20 +41,9 @@ LOOK = 0.1
 ROUND = 1e-6
 
 
-class Placed(NamedTuple):
-    """An obstacle: its shape, its pose (4, 4) in the root frame, and when it ends [s]."""
-
-    shape: Shape
-    pose: Array
-    ends: float = float('inf')
-
-
-Scene = dict[str, Placed]
-
-
 class ObstacleInputs:
     """
-    The obstacles of the robot: those of `collisions.obstacles_file`, and those of `~/obstacles`.
+    The obstacles of the robot: those of `collisions.obstacles_file`, and those of two topics.
 
     A message is taken as a whole or refused as a whole, so that the last good scene stays.
     """
@@ -59,10 +56,22 @@ class ObstacleInputs:
         self._present_q: Callable[[], NDArray[np.float64]] | None = None
         self._settings: Settings | None = None
         self._file: tuple[str, Scene] = ('', {})
-        self._sent: Scene = {}
-        self._waiting: deque[tuple[MarkerArray, float]] = deque(maxlen=MOST_WAITING)
+        self._sent: dict[str, Scene] = {OBSTACLES: {}, PLANNING_SCENE: {}}
+        self._allowed: Pairs = frozenset()
+        self._waiting: deque[tuple[str, Any, float]] = deque(maxlen=MOST_WAITING)
         self._timer: Any = None
-        node.create_subscription(MarkerArray, f'~/{OBSTACLES}', self._take, 10)
+        kinds: dict[str, Any] = {OBSTACLES: MarkerArray}
+        try:
+            from moveit_msgs.msg import PlanningScene
+        except ImportError:
+            node.get_logger().info(
+                f'no topic ~/{PLANNING_SCENE}: moveit_msgs is not installed; with it MoveIt can '
+                f'send obstacles to this node; ~/{OBSTACLES} takes markers without it'
+            )
+        else:
+            kinds[PLANNING_SCENE] = PlanningScene
+        for topic, kind in kinds.items():
+            node.create_subscription(kind, f'~/{topic}', partial(self._take, topic), 10)
 
     def read_file(self, settings: Settings) -> tuple[str, Scene]:
         """Return the obstacles of the file that the parameters name; raise IkError if unusable."""
@@ -83,33 +92,52 @@ class ObstacleInputs:
         self._apply()
         self._look()
 
-    def _take(self, message: MarkerArray) -> None:
+    def _take(self, topic: str, message: Any) -> None:
         """Take a message, refuse it, or let it wait for a robot or a frame."""
         now = time.monotonic()
-        if self._waiting or not self._try(message, now):
-            self._waiting.append((message, now))
+        if self._waiting or not self._try(topic, message, now):
+            self._waiting.append((topic, message, now))
         self._start_looking()
 
-    def _try(self, message: MarkerArray, arrival: float) -> bool:
+    def _try(self, topic: str, message: Any, arrival: float) -> bool:
         """Take or refuse a message; return False if it has to wait."""
         if self._model is None or self._settings is None:
             return False
         try:
-            scene = self._changed(message, arrival)
+            change = self._changed if topic == OBSTACLES else self._planned
+            scene, allowed = change(message, arrival)
+            others = self._sent[PLANNING_SCENE if topic == OBSTACLES else OBSTACLES]
+            if len(scene) + len(others) > MOST:
+                raise RefusedInputError(topic, 'obstacles', len(scene), f'at most {MOST} in all')
         except LookupError as error:
             if self._lookup.is_starting:
                 return False
-            self._refuse(OBSTACLES, f'{OBSTACLES}: refused, the last ones stay: {error}')
+            self._refuse(topic, f'{topic}: refused, the last ones stay: {error}')
         except RefusedInputError as error:
-            self._refuse(OBSTACLES, f'{error}; the last obstacles stay')
+            self._refuse(topic, f'{error}; the last obstacles stay')
         else:
-            self._sent = scene
+            self._sent[topic], self._allowed = scene, allowed
             self._apply()
         return True
 
-    def _changed(self, message: MarkerArray, arrival: float) -> Scene:
-        """Return the scene after a message."""
-        scene = dict(self._sent)
+    def _planned(self, message: Any, arrival: float) -> tuple[Scene, Pairs]:
+        """Return the obstacles and the allowed pairs after a message of MoveIt."""
+        missing, model = left_out(message), self._ready()[0]
+        if missing:
+            self._node.get_logger().warning(
+                f'{PLANNING_SCENE}: not regarded: {missing}', throttle_duration_sec=10.0
+            )
+        before = self._sent[PLANNING_SCENE] if message.is_diff else {}
+        scene = changed_objects(before, message.world.collision_objects, self._frame, self._free)
+        names = {*model.robot.links, *self._file[1], *self._sent[OBSTACLES], *scene}
+        allowed = allowed_pairs(message.allowed_collision_matrix, names, model.link)
+        if allowed is None:
+            allowed = self._allowed if message.is_diff else frozenset()
+        return scene, allowed
+
+    def _changed(self, message: MarkerArray, arrival: float) -> tuple[Scene, Pairs]:
+        """Return the obstacles after a message of markers, and the allowed pairs."""
+        scene = dict(self._sent[OBSTACLES])
         for marker in message.markers:
             name = f'{marker.ns}/{marker.id}'
             if marker.action == Marker.DELETEALL:
@@ -126,48 +154,51 @@ class ObstacleInputs:
                 raise RefusedInputError(
                     OBSTACLES, 'action', marker.action, 'ADD, DELETE, DELETEALL'
                 )
-        if len(scene) > MOST:
-            raise RefusedInputError(OBSTACLES, 'markers', len(scene), f'at most {MOST} obstacles')
-        return scene
+        return scene, self._allowed
+
+    def _ready(self) -> tuple[LoadedModel, Settings, Callable[[], NDArray[np.float64]]]:
+        if self._model is None or self._settings is None or self._present_q is None:
+            raise LookupError('there is no robot yet')
+        return self._model, self._settings, self._present_q
+
+    def _free(self, what: str, name: str) -> None:
+        """Raise RefusedInputError if a link or an obstacle of the file has a name."""
+        if name in self._ready()[0].robot.links or name in self._file[1]:
+            raise RefusedInputError(what, 'name', name, 'a link or an obstacle of the file')
+
+    def _frame(self, frame_id: str) -> Array:
+        """Return the pose (4, 4) of a frame in the root frame."""
+        model, settings, present_q = self._ready()
+        pose = frame_in_root(
+            frame_id,
+            *(settings.base_frame, model.robot, present_q(), self._lookup.pose),
+            model.frame_prefix,
+        )
+        return np.eye(4) if pose is None else pose
 
     def _placed(self, name: str, marker: Marker, arrival: float) -> Placed:
-        model, settings, present_q = self._model, self._settings, self._present_q
-        if model is None or settings is None or present_q is None:
-            raise LookupError('there is no robot yet')
-        if name in model.robot.links or name in self._file[1]:
-            raise RefusedInputError(OBSTACLES, 'ns/id', name, 'a link or an obstacle of the file')
+        self._free(OBSTACLES, name)
         try:
             shape = _shape(name, marker)
         except OptionError as error:
             size = marker.scale.x, marker.scale.y, marker.scale.z
             raise RefusedInputError(f'{OBSTACLES}: {name}', 'scale', size, error.allowed) from None
         pose = pose_matrix(*pose_from_message(f'{OBSTACLES}: {name}', marker.pose))
-        frame = frame_in_root(
-            marker.header.frame_id,
-            *(settings.base_frame, model.robot, present_q(), self._lookup.pose),
-            model.frame_prefix,
-        )
         life = marker.lifetime.sec + 1e-9 * marker.lifetime.nanosec
         ends = arrival + life if life > 0.0 else float('inf')
-        return Placed(shape, pose if frame is None else frame @ pose, ends)
+        return Placed(shape, self._frame(marker.header.frame_id) @ pose, ends)
 
     def _apply(self) -> None:
         """Make the obstacles of the robot those of the scene."""
         if self._model is None:
             return
-        collisions = self._model.robot.collisions
-        scene = self._file[1] | self._sent
-        for name in collisions.obstacles:
-            if name not in scene or not _same(collisions.obstacle(name).shape, scene[name].shape):
-                collisions.remove(name)
-        for name, each in scene.items():
-            try:
-                _put(collisions, name, each)
-            except OptionError as error:
-                self._refuse(OBSTACLES, f'{OBSTACLES}: {name} is left out: {error}')
+        scene = self._file[1] | self._sent[PLANNING_SCENE] | self._sent[OBSTACLES]
+        around = {name: (each.shape, each.pose) for name, each in scene.items()}
+        for name, why in self._model.robot.collisions.surround(around, self._allowed).items():
+            self._refuse(OBSTACLES, f'{OBSTACLES}: {name} is left out: {why}')
 
     def _start_looking(self) -> None:
-        ends = any(each.ends < float('inf') for each in self._sent.values())
+        ends = any(each.ends < float('inf') for each in self._sent[OBSTACLES].values())
         if self._timer is None and (ends or self._waiting):
             steady = Clock(clock_type=ClockType.STEADY_TIME)
             self._timer = self._node.create_timer(LOOK, self._look, clock=steady)
@@ -177,27 +208,15 @@ class ObstacleInputs:
         while self._waiting and self._try(*self._waiting[0]):
             self._waiting.popleft()
         now = time.monotonic()
-        kept = {name: each for name, each in self._sent.items() if each.ends > now}
-        if len(kept) < len(self._sent):
-            self._sent = kept
+        sent = self._sent[OBSTACLES]
+        kept = {name: each for name, each in sent.items() if each.ends > now}
+        if len(kept) < len(sent):
+            self._sent[OBSTACLES] = kept
             self._apply()
         if self._timer is not None:
             self._node.destroy_timer(self._timer)
             self._timer = None
         self._start_looking()
-
-
-def _same(one: Shape, other: Shape) -> bool:
-    """Return True for equal shapes; a hull equals only itself."""
-    return one is other or one == other
-
-
-def _put(collisions: Collisions, name: str, placed: Placed) -> None:
-    """Add an obstacle, or move it if it is there."""
-    if name not in collisions.obstacles:
-        collisions.add_obstacle(placed.shape, placed.pose, name)
-    elif not np.array_equal(collisions.obstacle(name).matrix, placed.pose):
-        collisions.obstacle(name).set_pose(placed.pose)
 
 
 def _shape(name: str, marker: Marker) -> Shape:

@@ -6,7 +6,7 @@ The functions are pure and accept any object with the fields of the message.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 import dataclasses
 from dataclasses import dataclass
 from enum import IntEnum
@@ -15,7 +15,6 @@ from types import SimpleNamespace
 from typing import Any
 
 from ik_node.errors import IkError, listed
-from ik_node.model.bodies import Shape
 from ik_node.model.dof import DOF
 from ik_node.model.euler import nearest_euler
 from ik_node.model.frame import Frame
@@ -172,8 +171,8 @@ class IkRequest:
     options: SolverOptions  # Solver options with the time budget of this request.
     choice: str = 'nearest'  # Which of all solutions, see the parameter solve_ik_choice.
     checks_collisions: bool = False  # True if the client requested an answer without collisions.
-    # Names, shapes and poses (4, 4) of the obstacles, for such an answer.
-    obstacles: Sequence[tuple[str, Shape, Array]] = ()
+    # Obstacles and allowed pairs, as of `Collisions.surroundings`, for such an answer.
+    surroundings: tuple[Any, Any] = ({}, frozenset())
 
 
 # Largest difference between a transform and the nearest one that the joint allows [m or rad].
@@ -418,8 +417,6 @@ def read_request(
             bases[frame] = base
     actuated = settings.joints.actuated or model.robot.actuated
     staying = staying_values(model.robot, model.solver.tree, seed.missing, actuated)
-    wanted, around = bool(request.avoid_collisions), model.robot.collisions
-    obstacles = [around.obstacle(name) for name in around.obstacles] if wanted else []
     held = [f'joints that move {base}, because a pose is given in its frame' for base in bases]
     if staying:
         held.append(f'joints that robot_state does not name: {listed(staying)}')
@@ -432,8 +429,8 @@ def read_request(
         closures={name: closure.enabled for name, closure in model.robot.closures.items()},
         options=_options(settings.options, request.timeout),
         choice=settings.solve_ik_choice,
-        checks_collisions=wanted,
-        obstacles=[(each.name, each.shape, each.matrix) for each in obstacles],
+        checks_collisions=bool(request.avoid_collisions),
+        surroundings=model.robot.collisions.surroundings(),
     )
 
 

@@ -11,7 +11,6 @@ from time import perf_counter
 from typing import Any
 
 from ik_node.errors import IkError
-from ik_node.model.bodies import Shape as BodyShape
 from ik_node.model.goal import Goal
 from ik_node.model.rotation import Array, matrix_to_quat, pose_from_matrix, pose_matrix
 from ik_node.robot import Robot
@@ -78,7 +77,7 @@ class IkCopy:
                 closure.enabled = closed
         checked = False
         if ik_request.checks_collisions:
-            self._take_obstacles(ik_request.obstacles)
+            self._robot.collisions.surround(*ik_request.surroundings)
             checked = bool(self._robot.collisions.pairs)
         options = dataclasses.replace(ik_request.options, avoid_collisions=checked)
         ik_request = dataclasses.replace(ik_request, options=options)
@@ -102,14 +101,6 @@ class IkCopy:
         if ik_request.checks_collisions and not checked:
             message += '; the robot has no bodies to check for collisions'
         return IkAnswer(IkCode.SUCCESS, message, q)
-
-    def _take_obstacles(self, obstacles: Sequence[tuple[str, BodyShape, Array]]) -> None:
-        """Put the obstacles of the node around the copy."""
-        collisions = self._robot.collisions
-        for name in collisions.obstacles:
-            collisions.remove(name)
-        for name, shape, pose in obstacles:
-            collisions.add_obstacle(shape, pose, name)
 
     def _solve(self, goals: Mapping[str, Pose], ik_request: IkRequest) -> Solution:
         """Solve from the seed; after a restart, or for another choice, look at all solutions."""

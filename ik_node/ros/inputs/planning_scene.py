@@ -1,0 +1,185 @@
+"""Obstacles and allowed pairs from messages of MoveIt, moveit_msgs/PlanningScene."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import combinations
+from typing import Any, NamedTuple
+
+from ik_node.errors import OptionError
+from ik_node.model.bodies import Box, Cylinder, HalfSpace, Hull, Shape, Sphere
+from ik_node.model.rotation import Array, pose_matrix
+from ik_node.ros.messages.convert import check_position, pose_from_message, RefusedInputError
+from ik_node.scene.skeleton import z_along
+import numpy as np
+
+TOPIC = 'planning_scene'
+# Operations of moveit_msgs/CollisionObject.
+ADD, REMOVE, APPEND, MOVE = range(4)
+# Types of shape_msgs/SolidPrimitive, and how many dimensions each has.
+BOX, SPHERE, CYLINDER, CONE = range(1, 5)
+DIMENSIONS = {BOX: 3, SPHERE: 1, CYLINDER: 2, CONE: 2}
+# Sides of the pyramid around a cone, and most corners of a mesh.
+SIDES, MOST_CORNERS = 24, 100_000
+
+
+class Placed(NamedTuple):
+    """
+    An obstacle.
+
+    `pose` (4, 4) is in the root frame, `local` (4, 4) in the object that it is a part of; it is
+    removed at the time `ends` [s].
+    """
+
+    shape: Shape
+    pose: Array
+    ends: float = float('inf')
+    local: Array = np.eye(4)
+
+
+Scene = dict[str, Placed]
+Pairs = frozenset[frozenset[str]]
+
+
+def changed_objects(
+    before: Mapping[str, Placed],
+    objects: Iterable[Any],
+    frame: Callable[[str], Array],
+    check: Callable[[str, str], None],
+) -> Scene:
+    """
+    Return a scene after the operations of objects, moveit_msgs/CollisionObject.
+
+    The first part of an object has its id as name, the others `id/1` and so on. `frame` returns
+    the pose (4, 4) of a frame in the root frame, or raises LookupError; `check` is called with the
+    topic and the name of each new obstacle, and raises RefusedInputError if the name is taken.
+    """
+    scene = dict(before)
+    for each in objects:
+        what, known = f'{TOPIC}: {each.id}', [n for n in scene if _is_part(n, each.id)]
+        if each.operation == REMOVE:
+            scene = {n: part for n, part in scene.items() if each.id and n not in known}
+            continue
+        if not each.id or each.operation not in (ADD, APPEND, MOVE):
+            field = 'operation' if each.id else 'id'
+            raise RefusedInputError(what, field, getattr(each, field), 'ADD, REMOVE, APPEND, MOVE')
+        place = frame(each.header.frame_id) @ _pose(what, each.pose)
+        if each.operation == MOVE:
+            if not known:
+                raise RefusedInputError(what, 'id', each.id, 'an object of the scene')
+            scene |= {n: scene[n]._replace(pose=place @ scene[n].local) for n in known}
+            continue
+        if each.operation == ADD:
+            scene = {n: part for n, part in scene.items() if n not in known}
+        number = len(known) if each.operation == APPEND else 0
+        for at, (shape, local) in enumerate(_shapes(what, each), number):
+            name = f'{each.id}/{at}' if at else each.id
+            check(what, name)
+            scene[name] = Placed(shape, place @ local, local=local)
+    return scene
+
+
+def _is_part(name: str, of: str) -> bool:
+    head, _, number = name.rpartition('/')
+    return name == of or (head == of and number.isdecimal())
+
+
+def _shapes(what: str, message: Any) -> Iterator[tuple[Shape, Array]]:
+    """Yield the shapes of an object and their poses (4, 4) in it."""
+    for kind, read in (('primitive', _primitive), ('mesh', _mesh), ('plane', _plane)):
+        shapes = getattr(message, {'mesh': 'meshes'}.get(kind, f'{kind}s'))
+        poses = getattr(message, f'{kind}_poses')
+        if len(poses) > len(shapes):
+            raise RefusedInputError(what, f'{kind}_poses', len(poses), f'{len(shapes)} poses')
+        for at, shape in enumerate(shapes):
+            local = _pose(what, poses[at]) if at < len(poses) else np.eye(4)
+            try:
+                made, own = read(what, shape)
+            except OptionError as error:
+                raise RefusedInputError(what, kind, error.value, error.allowed) from None
+            yield made, local @ own
+
+
+def _pose(what: str, pose: Any) -> Array:
+    """Return a pose (4, 4); as in MoveIt, a quaternion of zeros stands for none."""
+    place, turn = pose.position, pose.orientation
+    if turn.x == turn.y == turn.z == turn.w == 0.0:
+        position = place.x, place.y, place.z
+        check_position(what, position)
+        return pose_matrix(position, (0.0, 0.0, 0.0, 1.0))
+    return pose_matrix(*pose_from_message(what, pose))
+
+
+def _primitive(what: str, message: Any) -> tuple[Shape, Array]:
+    size, kind = [float(each) for each in message.dimensions], message.type
+    if len(size) != DIMENSIONS.get(kind, -1):
+        allowed = 'BOX, SPHERE, CYLINDER or CONE with its dimensions'
+        raise RefusedInputError(what, 'type, dimensions', (kind, size), allowed)
+    if kind == BOX:
+        return Box(size), np.eye(4)
+    if kind == SPHERE:
+        return Sphere(*size), np.eye(4)
+    height, radius = size
+    round_body = Cylinder(radius, height)  # which checks the sizes of a cone, too
+    if kind == CYLINDER:
+        return round_body, np.eye(4)
+    angles = 2.0 * np.pi * np.arange(SIDES) / SIDES
+    rim = radius / np.cos(np.pi / SIDES) * np.column_stack((np.cos(angles), np.sin(angles)))
+    base = np.column_stack((rim, np.full(SIDES, -0.5 * height)))
+    return Hull(np.vstack((base, (0.0, 0.0, 0.5 * height)))), np.eye(4)
+
+
+def _mesh(what: str, message: Any) -> tuple[Shape, Array]:
+    if len(message.vertices) > MOST_CORNERS:
+        count = len(message.vertices)
+        raise RefusedInputError(what, 'vertices', count, f'at most {MOST_CORNERS}')
+    return Hull([(each.x, each.y, each.z) for each in message.vertices]), np.eye(4)
+
+
+def _plane(what: str, message: Any) -> tuple[Shape, Array]:
+    """Return the half-space a x + b y + c z + d <= 0."""
+    coefficients = np.array(message.coef, dtype=float)
+    length = float(np.linalg.norm(coefficients[:3]))
+    if not np.isfinite(coefficients).all() or not 0.0 < length < np.inf:
+        raise RefusedInputError(what, 'coef', coefficients.tolist(), 'a finite normal, not zero')
+    normal = coefficients[:3] / length
+    return HalfSpace(), z_along(-coefficients[3] / length * normal, normal)
+
+
+def allowed_pairs(matrix: Any, names: Iterable[str], link: Callable[[str], str]) -> Pairs | None:
+    """
+    Return the pairs of names that a matrix, moveit_msgs/AllowedCollisionMatrix, allows to touch.
+
+    An entry for two names counts before the default of a name. `names` are those of links and
+    obstacles; `link` returns the name of the link for that in a message. None = it is empty.
+    """
+    entries, defaults = matrix.entry_names, matrix.default_entry_names
+    if not entries and not defaults:
+        return None
+    rows = [list(row.enabled) for row in matrix.entry_values]
+    if {len(rows), *map(len, rows)} - {len(entries)}:
+        raise RefusedInputError(TOPIC, 'entry_values', len(rows), 'a square of entry_names')
+    if len(matrix.default_entry_values) != len(defaults):
+        count = len(matrix.default_entry_values)
+        raise RefusedInputError(TOPIC, 'default_entry_values', count, 'one for each name')
+    own = [link(name) for name in entries]
+    stated = {frozenset((own[a], own[b])): rows[a][b] for a, b in combinations(range(len(own)), 2)}
+    free = {
+        link(name)
+        for name, each in zip(defaults, matrix.default_entry_values, strict=True)
+        if each
+    }
+    pairs = (frozenset((one, other)) for one in free for other in {*names, *own} - {one})
+    found = {pair for pair in pairs if stated.get(pair, True)}
+    return frozenset(found | {pair for pair, value in stated.items() if value})
+
+
+def left_out(message: Any) -> str:
+    """Return what of a scene, moveit_msgs/PlanningScene, is not regarded; '' = nothing."""
+    parts = {
+        'attached objects': message.robot_state.attached_collision_objects,
+        'octomap': message.world.octomap.octomap.data,
+        'padding': [each for each in message.link_padding if each.padding],
+        'scale': [each for each in message.link_scale if each.scale != 1.0],
+    }
+    return ', '.join(name for name, value in parts.items() if len(value))
