@@ -33,17 +33,17 @@ STRAIGHT = 1e-6
 
 
 @kernel
-def next_share(way: int, share: float, kept: bool) -> float:
+def next_share(kind: int, share: float, kept: bool) -> float:
     """Return the share of the next part, after one that was kept or undone."""
-    return GROWTH * share if kept else SHORTER[way] * share
+    return GROWTH * share if kept else SHORTER[kind] * share
 
 
 @kernel
-def is_near(s: Solve, ahead: Floats, most: float) -> bool:
-    """Return True if no variable of q is farther from `ahead` (nq,) than `most` [rad or L]."""
+def is_near(s: Solve, ahead: Floats, limit: float) -> bool:
+    """Return True if no variable of q is farther from `ahead` (nq,) than `limit` [rad or L]."""
     for v in range(s.nv):
         g = s.var_q[v]
-        if abs(s.q[g] - ahead[g]) / s.unit[v] > most and s.free_ball[v] == 0:
+        if abs(s.q[g] - ahead[g]) / s.unit[v] > limit and s.free_ball[v] == 0:
             return False
     return True
 

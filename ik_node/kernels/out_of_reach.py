@@ -8,17 +8,10 @@ its link through a loop to the root.
 
 from math import sqrt
 
+from ik_node.kernels import layout
 from ik_node.kernels.decorators import kernel, rare
 from ik_node.kernels.kinds import KIND_COUPLING, KIND_FRAME, KIND_UNIVERSAL
-from ik_node.kernels.layout import (
-    AXES_A,
-    CON_LEVEL,
-    CON_ROTATION_TOLERANCE,
-    CON_TRANSLATION_MISFIT,
-    CON_TRANSLATION_TOLERANCE,
-    Floats,
-    Solve,
-)
+from ik_node.kernels.layout import Floats, Solve
 from ik_node.kernels.rotation import Vector
 from ik_node.kernels.rows import counting_axis
 
@@ -48,10 +41,10 @@ def origin_of(s: Solve, j: int) -> Vector:
 @kernel
 def end_of(s: Solve, c: int, of_b: bool) -> Vector:
     """Return the origin of frame A or B of constraint c in its column [L]."""
-    at = 12 * c + 9
+    index = 12 * c + 9
     if of_b:
-        return s.b_local[at], s.b_local[at + 1], s.b_local[at + 2]
-    return s.a_offset[at], s.a_offset[at + 1], s.a_offset[at + 2]
+        return s.b_local[index], s.b_local[index + 1], s.b_local[index + 2]
+    return s.a_offset[index], s.a_offset[index + 1], s.a_offset[index + 2]
 
 
 @kernel
@@ -66,8 +59,10 @@ def travel_of(s: Solve, j: int) -> float:
     for p in range(2, s.width):
         if polynomial[p] != 0.0:
             return ENDLESS
-    most = max(abs(s.lower[v]), abs(s.upper[v]))
-    return float(abs(polynomial[0]) + abs(polynomial[1]) * most) if most < ENDLESS else ENDLESS
+    largest = max(abs(s.lower[v]), abs(s.upper[v]))
+    return (
+        float(abs(polynomial[0]) + abs(polynomial[1]) * largest) if largest < ENDLESS else ENDLESS
+    )
 
 
 @kernel
@@ -142,7 +137,7 @@ def other_assemblies(s: Solve) -> int:
         asked = s.kind[c] == KIND_FRAME and s.mask[c] & ORIENTATION == ORIENTATION
         if s.kind[c] >= KIND_COUPLING:
             continue
-        if s.constraints[c, CON_LEVEL] == 0.0:
+        if s.constraints[c, layout.CON_LEVEL] == 0.0:
             if has_elbow(s, s.a_column[c]) or has_elbow(s, s.b_column[c]):
                 ways = max(ways, 1)
         elif not asked and not keeps_orientation(s, s.a_column[c]):
@@ -153,10 +148,10 @@ def other_assemblies(s: Solve) -> int:
 @kernel
 def tolerance_of(s: Solve, c: int, lever: float) -> float:
     """Return how far a point at a lever [L] may be off when constraint c is met [L]."""
-    most = s.constraints[c, CON_TRANSLATION_TOLERANCE]
-    most += s.constraints[c, CON_TRANSLATION_MISFIT]
-    turned = s.constraints[c, CON_ROTATION_TOLERANCE]
-    return float(most / s.length + turned * lever + ROUNDING)
+    slack = s.constraints[c, layout.CON_TRANSLATION_TOLERANCE]
+    slack += s.constraints[c, layout.CON_TRANSLATION_MISFIT]
+    turned = s.constraints[c, layout.CON_ROTATION_TOLERANCE]
+    return float(slack / s.length + turned * lever + ROUNDING)
 
 
 @kernel
@@ -208,7 +203,7 @@ def goal_is_too_far(s: Solve, g: int) -> int:
     wx, wy, wz = end_of(s, g, True)
     ax, ay, az = end_of(s, g, False)
     ox, oy, oz = origin_of(s, topmost(s, link, -1))
-    most, lever = reach_between(s, link, -1), length_of(ax, ay, az)
+    reach, lever = reach_between(s, link, -1), length_of(ax, ay, az)
     whole = s.mask[g] & ORIENTATION == ORIENTATION
     by_wrist = whole and s.prismatic[link] == 0
     if by_wrist:
@@ -217,14 +212,14 @@ def goal_is_too_far(s: Solve, g: int) -> int:
             x, y, z = origin_of(s, link)
             frame = s.offset[12 * link :]
             along = -(x * frame[2] + y * frame[5] + z * frame[8])
-            most += sqrt(max(x * x + y * y + z * z - along * along, 0.0)) - length_of(x, y, z)
+            reach += sqrt(max(x * x + y * y + z * z - along * along, 0.0)) - length_of(x, y, z)
         lever = length_of(ax, ay, az - along)
         x, y, z = beside_goal(s, g, -ax, -ay, along - az)
         wx, wy, wz = wx + x, wy + y, wz + z
     else:
-        most += lever
+        reach += lever
         lever = 0.0
-    if length_beside(s, g, wx - ox, wy - oy, wz - oz) > most + tolerance_of(s, g, lever):
+    if length_beside(s, g, wx - ox, wy - oy, wz - oz) > reach + tolerance_of(s, g, lever):
         return PROOF_WRIST if by_wrist else PROOF_LENGTH
     return 0
 
@@ -239,9 +234,9 @@ def loop_is_too_short(s: Solve, g: int, c: int) -> bool:
     near, far = (a, b) if by_a else (b, a)
     # The first point on the way from the link that its pose decides, in its column.
     px, py, pz = end_of(s, c, not by_a)
-    top, most = topmost(s, near, link), 0.0
+    top, reach = topmost(s, near, link), 0.0
     if top >= 0:
-        most += reach_between(s, near, link) + length_of(px, py, pz)
+        reach += reach_between(s, near, link) + length_of(px, py, pz)
         px, py, pz = origin_of(s, top)
     gx, gy, gz = end_of(s, g, False)
     px, py, pz = px - gx, py - gy, pz - gz
@@ -252,15 +247,15 @@ def loop_is_too_short(s: Solve, g: int, c: int) -> bool:
     elif keeps_orientation(s, link):
         px, py, pz = turned(s.frame[12 * link :], px, py, pz)
     else:
-        most += lever
+        reach += lever
         px, py, pz = 0.0, 0.0, 0.0
     wx, wy, wz = wx + px, wy + py, wz + pz
     ox, oy, oz = end_of(s, c, by_a)
     if far >= 0:
-        most += reach_between(s, far, -1) + length_of(ox, oy, oz)
+        reach += reach_between(s, far, -1) + length_of(ox, oy, oz)
         ox, oy, oz = origin_of(s, topmost(s, far, -1))
     slack = tolerance_of(s, g, lever) + tolerance_of(s, c, 0.0)
-    return length_beside(s, g, wx - ox, wy - oy, wz - oz) > most + slack
+    return length_beside(s, g, wx - ox, wy - oy, wz - oz) > reach + slack
 
 
 @rare
@@ -276,10 +271,10 @@ def out_of_reach(s: Solve) -> int:
     for g in range(s.nc):
         link, asked = s.a_column[g], s.mask[g] & POSITION
         if (
-            s.constraints[g, CON_LEVEL] == 0.0
+            s.constraints[g, layout.CON_LEVEL] == 0.0
             or s.kind[g] != KIND_FRAME
             or asked == 0
-            or (asked != POSITION and s.axes[g] == AXES_A)
+            or (asked != POSITION and s.axes[g] == layout.AXES_A)
             or s.b_column[g] >= 0
             or link < 0
         ):
@@ -289,7 +284,7 @@ def out_of_reach(s: Solve) -> int:
             return proof + PROOFS * g
         for c in range(s.nc):
             if (
-                s.constraints[c, CON_LEVEL] == 0.0
+                s.constraints[c, layout.CON_LEVEL] == 0.0
                 and (s.kind[c] == KIND_FRAME or s.kind[c] == KIND_UNIVERSAL)
                 and s.mask[c] & POSITION == POSITION
                 and loop_is_too_short(s, g, c)

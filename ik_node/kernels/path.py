@@ -9,21 +9,12 @@ from __future__ import annotations
 
 from math import sqrt
 
+from ik_node.kernels import layout
+from ik_node.kernels import options as option
 from ik_node.kernels import solve_state as now
 from ik_node.kernels.continue_to import LEAST, next_share, PATH, pose_between
 from ik_node.kernels.decorators import entry, FLOATS, INT, INTS, kernel
-from ik_node.kernels.layout import (
-    Floats,
-    Ints,
-    JOINT_LOWER,
-    JOINT_UPPER,
-    JOINT_WINDOW,
-    open_solve,
-    RECORD,
-    RECORD_STEPS,
-    Solve,
-)
-from ik_node.kernels.options import COMPROMISE, OPTION_COUNT, RESTARTS
+from ik_node.kernels.layout import Floats, Ints, open_solve, Solve
 from ik_node.kernels.solve import advance
 from ik_node.kernels.start import all_within_tolerance
 from ik_node.kernels.unchecked_array import beyond, flat, table
@@ -99,24 +90,24 @@ def set_path_bounds(
     """
     for g in range(s.nq):
         low, high = limits[PATH_LOWER, g], limits[PATH_UPPER, g]
-        s.joints[JOINT_WINDOW, g] = limits[PATH_FIRST if n == 0 else PATH_STEP, g]
+        s.joints[layout.JOINT_WINDOW, g] = limits[PATH_FIRST if n == 0 else PATH_STEP, g]
         if n > 0:
             dt = times[n] - times[n - 1]
-            at = q[n - 1, g]
-            least, most = -limits[PATH_SPEED, g], limits[PATH_SPEED, g]
+            value = q[n - 1, g]
+            slowest, fastest = -limits[PATH_SPEED, g], limits[PATH_SPEED, g]
             change = limits[PATH_ACCELERATION, g]
             if accelerates and change < 1e300:
-                least = max(least, -allowed_speed(at - low, change, dt))
-                most = min(most, allowed_speed(high - at, change, dt))
+                slowest = max(slowest, -allowed_speed(value - low, change, dt))
+                fastest = min(fastest, allowed_speed(high - value, change, dt))
                 if n > 1:
-                    speed = (at - q[n - 2, g]) / (times[n - 1] - times[n - 2])
-                    least = min(max(least, speed - change * dt), speed + change * dt)
-                    most = max(min(most, speed + change * dt), speed - change * dt)
-            bottom, top = min(low, at), max(high, at)
-            low = min(max(at + least * dt, bottom), top)
-            high = max(min(at + most * dt, top), bottom)
+                    speed = (value - q[n - 2, g]) / (times[n - 1] - times[n - 2])
+                    slowest = min(max(slowest, speed - change * dt), speed + change * dt)
+                    fastest = max(min(fastest, speed + change * dt), speed - change * dt)
+            bottom, top = min(low, value), max(high, value)
+            low = min(max(value + slowest * dt, bottom), top)
+            high = max(min(value + fastest * dt, top), bottom)
             s.q[g] = min(max(s.q[g], low), high)
-        s.joints[JOINT_LOWER, g], s.joints[JOINT_UPPER, g] = low, high
+        s.joints[layout.JOINT_LOWER, g], s.joints[layout.JOINT_UPPER, g] = low, high
 
 
 @kernel
@@ -124,8 +115,8 @@ def is_held_back(s: Solve, limits: Floats) -> bool:
     """Return True if a variable moved as far as one solve allows."""
     for v in range(s.nv):
         g = s.var_q[v]
-        most = limits[PATH_STEP, g]
-        if most < 1e300 and abs(s.q[g] - limits[PATH_BEFORE, g]) >= HELD_BACK * most > 0.0:
+        limit = limits[PATH_STEP, g]
+        if limit < 1e300 and abs(s.q[g] - limits[PATH_BEFORE, g]) >= HELD_BACK * limit > 0.0:
             return True
     return False
 
@@ -135,7 +126,7 @@ def is_bounded(s: Solve, limits: Floats) -> bool:
     """Return True if a largest speed or acceleration, not a limit, bounds a variable."""
     for v in range(s.nv):
         g = s.var_q[v]
-        low, high = s.joints[JOINT_LOWER, g], s.joints[JOINT_UPPER, g]
+        low, high = s.joints[layout.JOINT_LOWER, g], s.joints[layout.JOINT_UPPER, g]
         if (s.q[g] <= low and low > limits[PATH_LOWER, g]) or (
             s.q[g] >= high and high < limits[PATH_UPPER, g]
         ):
@@ -157,7 +148,7 @@ def end_solve(
     s: Solve, status: int, limits: Floats, q: Floats, flags: Floats, cursor: Floats, n: int
 ) -> None:
     """Decide after a solve how frame n goes on; SHARE 1 ends it."""
-    compromises = s.options[COMPROMISE] > 0.0 and status == now.STATUS_STALLED
+    compromises = s.options[option.COMPROMISE] > 0.0 and status == now.STATUS_STALLED
     held, torn = is_held_back(s, limits), int(flags[n]) & TORN == TORN
     share = min(1.0, cursor[SHARE] + cursor[NEXT_SHARE])
     if n == 0:
@@ -217,11 +208,15 @@ def advance_path(
     when frame m is refused.
     """
     s = open_solve(i, f, k, w, q, joints, options)
-    size = RECORD + 2 * s.nc
+    size = layout.RECORD + 2 * s.nc
     rows, made = table(q, count, s.nq), table(records, count, size)
     bounds, when, marks = table(limits, PATH_ROWS, s.nq), flat(times, count), flat(flags, count)
-    at, to = flat(positions, 3 * count * goals), flat(quats_xyzw, 4 * count * goals)
-    state, tuned = flat(cursor, CURSOR + 7 * goals), flat(options, OPTION_COUNT)
+    all_positions, all_quats = (
+        flat(positions, 3 * count * goals),
+        flat(quats_xyzw, 4 * count * goals),
+    )
+    state, tuned = flat(cursor, CURSOR + 7 * goals), flat(options, option.OPTION_COUNT)
+    position, quat = beyond(cursor, CURSOR), beyond(cursor, CURSOR + 3 * goals)
     for n in range(first, count):
         here = open_solve(i, f, k, w, beyond(q, s.nq * n), joints, options)
         if state[SOLVING] == 0.0 and n > 0:
@@ -232,26 +227,16 @@ def advance_path(
             begin = state[SOLVING] == 0.0
             if begin:
                 share = min(1.0, state[SHARE] + state[NEXT_SHARE])
-                aim_at(state, at, to, goals, n, 1.0 if n == 0 else share)
+                aim_at(state, all_positions, all_quats, goals, n, 1.0 if n == 0 else share)
                 copy_columns(here, rows, n, bounds, PATH_BEFORE)
                 set_path_bounds(here, bounds, when, rows, n, int(marks[n]) & TOO_FAST == 0)
-                tuned[RESTARTS] = state[GIVEN_RESTARTS] if n == 0 else 0.0
+                tuned[option.RESTARTS] = state[GIVEN_RESTARTS] if n == 0 else 0.0
                 state[SOLVING] = 1.0
                 state[SOLVES] += 1.0
             before = 0 if begin else s.k[now.ITERATIONS]
-            most = max(steps, 1)
+            budget = -max(steps, 1) if begin else max(steps, 1)
             status = advance(
-                i,
-                f,
-                k,
-                w,
-                beyond(q, s.nq * n),
-                joints,
-                options,
-                beyond(cursor, CURSOR),
-                beyond(cursor, CURSOR + 3 * goals),
-                goals,
-                -most if begin else most,
+                i, f, k, w, beyond(q, s.nq * n), joints, options, position, quat, goals, budget
             )
             if status == now.STATUS_REFUSED:
                 return -1 - n
@@ -262,8 +247,8 @@ def advance_path(
             state[STEPS] += s.k[now.ITERATIONS] - s.k[now.CLOSING]
             end_solve(here, status, bounds, rows, marks, state, n)
         for e in range(size):
-            made[n, e] = s.record[e] if e < RECORD else s.error[e - RECORD]
-        made[n, RECORD_STEPS] = state[STEPS]
+            made[n, e] = s.record[e] if e < layout.RECORD else s.error[e - layout.RECORD]
+        made[n, layout.RECORD_STEPS] = state[STEPS]
         if steps <= 0:
             return n + 1
     return count

@@ -12,6 +12,7 @@ rotation rows are exact derivatives of the residual.
 
 from math import atan2, pi, sqrt
 
+from ik_node.kernels import layout
 from ik_node.kernels import solve_state as now
 from ik_node.kernels.avoid import excess_of, measure_pairs
 from ik_node.kernels.decorators import kernel, rare
@@ -25,16 +26,7 @@ from ik_node.kernels.kinds import (
     KIND_UNIVERSAL,
     KIND_USER,
 )
-from ik_node.kernels.layout import (
-    AXES_A,
-    AXES_B,
-    AXES_WORLD,
-    BLOCK,
-    CON_DISTANCE,
-    CON_ROW_TOLERANCE,
-    Floats,
-    Solve,
-)
+from ik_node.kernels.layout import Floats, Solve
 from ik_node.kernels.rotation import inverse_left_jacobian, log_rotation, Vector
 from ik_node.kernels.user_rows import user_rows
 
@@ -71,9 +63,9 @@ def counting_axis(axes: int, a: Floats, b: Floats, k: int) -> Vector:
 
     It is the world frame, or frame a or b of the constraint; `axes` selects it.
     """
-    if axes == AXES_WORLD:
+    if axes == layout.AXES_WORLD:
         return unit(k)
-    return axis(b if axes == AXES_B else a, k)
+    return axis(b if axes == layout.AXES_B else a, k)
 
 
 @rare
@@ -100,8 +92,8 @@ def norm(w: Floats, first: int, last: int) -> float:
 def set_row(s: Solve, row: int, value: float, x: float, y: float, z: float) -> None:
     """Write the residual of a row and its vector w = (x, y, z) in root axes."""
     s.trial[row] = value
-    at = row + 12 * (row // 6)
-    s.vector[at], s.vector[at + 6], s.vector[at + 12] = x, y, z
+    index = row + 12 * (row // 6)
+    s.vector[index], s.vector[index + 6], s.vector[index + 12] = x, y, z
 
 
 @kernel
@@ -113,7 +105,7 @@ def pointing_rows(s: Solve, axes: int, mask: int, row: int, a: Floats, b: Floats
     constrained axes. Half a turn away the turn's axis n is any one at right angles to v.
     """
     free = 2 if not mask & 32 else (1 if not mask & 16 else 0)
-    if axes == AXES_WORLD:
+    if axes == layout.AXES_WORLD:
         vx, vy, vz = unit(free)
         ux, uy, uz = axis(s.scratch, free)
     else:
@@ -136,7 +128,7 @@ def pointing_rows(s: Solve, axes: int, mask: int, row: int, a: Floats, b: Floats
     # Which of the two axes stays put decides the coupling with a turn about it.
     px, py, pz = vx, vy, vz
     about = -angle
-    if axes == AXES_A:
+    if axes == layout.AXES_A:
         px, py, pz = ux, uy, uz
         about = angle
     tx, ty, tz = ny * pz - nz * py, nz * px - nx * pz, nx * py - ny * px
@@ -161,7 +153,7 @@ def cylinder_row(s: Solve, c: int, row: int, b: Floats, dx: float, dy: float, dz
     along = x * dx + y * dy + z * dz
     x, y, z = dx - along * x, dy - along * y, dz - along * z
     length = sqrt(x * x + y * y + z * z)
-    radius = s.constraints[c, CON_DISTANCE] / s.length
+    radius = s.constraints[c, layout.CON_DISTANCE] / s.length
     if length > 1e-12:
         set_row(s, row, length - radius, x / length, y / length, z / length)
     else:
@@ -228,12 +220,12 @@ def rotation_rows(s: Solve, c: int, row: int, a: Floats, b: Floats) -> None:
     if count == 2:
         pointing_rows(s, axes, mask, row, a, b)
         return
-    exact = s.k[now.TOLERANT] == 1 and s.constraints[c, CON_ROW_TOLERANCE] >= 0.0
+    exact = s.k[now.TOLERANT] == 1 and s.constraints[c, layout.CON_ROW_TOLERANCE] >= 0.0
     px, py, pz = log_rotation(t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7], t[8])
     for k in range(3):
         if mask & (8 << k):
             # A turn has the same components in A's and in B's axes.
-            ex, ey, ez = counting_axis(AXES_B if axes == AXES_A else axes, a, b, k)
+            ex, ey, ez = counting_axis(layout.AXES_B if axes == layout.AXES_A else axes, a, b, k)
             value = ex * px + ey * py + ez * pz
             if count == 1 or exact:
                 ex, ey, ez = inverse_left_jacobian(-px, -py, -pz, ex, ey, ez)
@@ -262,17 +254,18 @@ def cone_row(s: Solve, c: int, row: int, a: Floats, b: Floats) -> None:
         angle = atan2(length, vx * ux + vy * uy + vz * uz)
     if length < 1e-9:
         x, y, z, length = 1.0, 0.0, 0.0, 1.0
-    set_row(s, row, angle - s.constraints[c, CON_DISTANCE], x / length, y / length, z / length)
+    beyond = angle - s.constraints[c, layout.CON_DISTANCE]
+    set_row(s, row, beyond, x / length, y / length, z / length)
 
 
 @kernel
 def term_of(s: Solve, c: int, e: int) -> tuple[float, float]:
     """Return the term of entry e in the row of coupling c, and its derivative by the value."""
-    at = s.width * (s.term0[c] + e - s.entry0[c])
+    index = s.width * (s.term0[c] + e - s.entry0[c])
     value, total, slope = s.value[s.entry_column[e]], 0.0, 0.0
     for p in range(s.width - 1, -1, -1):
         slope = slope * value + total
-        total = total * value + s.term[at + p]
+        total = total * value + s.term[index + p]
     return total, slope
 
 
@@ -288,7 +281,7 @@ def coupling_gap(s: Solve, c: int) -> float:
 @rare
 def avoid_rows(s: Solve, row: int) -> None:
     """Write the rows of pairs of bodies: by how much each is nearer than its margin [L]."""
-    for r in range(row, row + BLOCK):
+    for r in range(row, row + layout.BLOCK):
         s.trial[r] = excess_of(s, s.row_check[r])
 
 
@@ -308,8 +301,8 @@ def residuals(s: Solve) -> None:
         row, end = 6 * c, s.row_end[c]
         dx, dy, dz = a[9] - b[9], a[10] - b[10], a[11] - b[11]
         # The point each end's motion is taken at: one and the same where the axes turn along.
-        first = b if axes == AXES_A else a
-        second = a if axes == AXES_B else b
+        first = b if axes == layout.AXES_A else a
+        second = a if axes == layout.AXES_B else b
         if kind == KIND_DISTANCE:
             first, second = a, b
         elif kind == KIND_LOOK_AT:
@@ -324,7 +317,7 @@ def residuals(s: Solve) -> None:
                 dx, dy, dz = dx / length, dy / length, dz / length
             else:
                 dx, dy, dz = 1.0, 0.0, 0.0
-            set_row(s, row, length - s.constraints[c, CON_DISTANCE] / s.length, dx, dy, dz)
+            set_row(s, row, length - s.constraints[c, layout.CON_DISTANCE] / s.length, dx, dy, dz)
             translation += 1
         elif kind == KIND_COUPLING:
             s.trial[row] = coupling_gap(s, c)

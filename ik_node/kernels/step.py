@@ -2,16 +2,11 @@
 
 from math import ceil, pi
 
+from ik_node.kernels import layout
 from ik_node.kernels.decorators import kernel, rare
 from ik_node.kernels.factor import factorise, solve_factored
 from ik_node.kernels.forward import forward
-from ik_node.kernels.layout import (
-    CON_LEVEL,
-    CON_ROTATION_TOLERANCE,
-    CON_TRANSLATION_TOLERANCE,
-    Floats,
-    Solve,
-)
+from ik_node.kernels.layout import Floats, Solve
 from ik_node.kernels.redundant import reduce_rows, store_grouped_rows
 from ik_node.kernels.rotation import principal_euler, turn_euler
 from ik_node.kernels.rows import residuals
@@ -63,17 +58,17 @@ def release_one_bound(s: Solve) -> bool:
     (9), with y in `load`, dx in `step` and the preferred step dx*.
     """
     transpose_times(s, s.load, s.gradient)
-    best, found = 1e-12, -1
+    best, chosen = 1e-12, -1
     for v in range(s.nv):
         side = s.fixed[v]
         if side in (AT_LOWER, AT_UPPER):
             slope = s.gradient[v] + s.damping[v] * (s.step[v] - s.preferred_step[v])
             inward = -slope if side == AT_LOWER else slope
             if inward > best:
-                best, found = inward, v
-    if found >= 0:
-        s.fixed[found] = FREE
-    return found >= 0
+                best, chosen = inward, v
+    if chosen >= 0:
+        s.fixed[chosen] = FREE
+    return chosen >= 0
 
 
 @rare
@@ -87,12 +82,12 @@ def advance_to_bound(s: Solve) -> bool:
     for v in range(s.nv):
         if s.fixed[v] != FREE or s.free_ball[v] != 0:
             continue
-        least, most = s.lower[v] - s.x[v], s.upper[v] - s.x[v]
+        lower, upper = s.lower[v] - s.x[v], s.upper[v] - s.x[v]
         full, step = s.full[v], s.step[v]
-        if full < least and least - step > share * (full - step):
-            share, met = (least - step) / (full - step), v
-        elif full > most and most - step < share * (full - step):
-            share, met = (most - step) / (full - step), v
+        if full < lower and lower - step > share * (full - step):
+            share, met = (lower - step) / (full - step), v
+        elif full > upper and upper - step < share * (full - step):
+            share, met = (upper - step) / (full - step), v
     share = max(share, 0.0)
     for v in range(s.nv):
         if s.fixed[v] == FREE:
@@ -133,11 +128,11 @@ def fix_all_beyond_bounds(s: Solve) -> bool:
             value = wrap_angle(s, v, s.x[v] + s.full[v])
             if s.lower[v] <= value <= s.upper[v]:
                 continue
-        least, most = s.lower[v] - s.x[v], s.upper[v] - s.x[v]
-        if s.step[v] < least:
-            s.step[v], s.fixed[v], met = least, AT_LOWER, True
-        elif s.step[v] > most:
-            s.step[v], s.fixed[v], met = most, AT_UPPER, True
+        lower, upper = s.lower[v] - s.x[v], s.upper[v] - s.x[v]
+        if s.step[v] < lower:
+            s.step[v], s.fixed[v], met = lower, AT_LOWER, True
+        elif s.step[v] > upper:
+            s.step[v], s.fixed[v], met = upper, AT_UPPER, True
     return met
 
 
@@ -216,10 +211,10 @@ def apply_step(s: Solve, start: Floats, out: Floats) -> None:
 @kernel
 def largest(s: Solve, x: Floats) -> float:
     """Return max |value| of variables x (nv,) [rad or L]."""
-    most = 0.0
+    largest = 0.0
     for v in range(s.nv):
-        most = max(most, abs(x[v]))
-    return most
+        largest = max(largest, abs(x[v]))
+    return largest
 
 
 @kernel
@@ -243,22 +238,22 @@ def try_again(s: Solve, start: Floats) -> None:
 
 
 @rare
-def restore_held_rows(s: Solve, level: int, share: float, attempts: int, most: float) -> bool:
+def restore_held_rows(s: Solve, level: int, share: float, attempts: int, limit: float) -> bool:
     """
     Move x_try by chord steps until the rows of finished levels have their held values again.
 
     A chord step solves eq. (7) with the factor of the step just taken and the rows' present
     deviation; the goal's rows change as little as possible. Return True if all rows of lower
     levels are within a share of their tolerances, or of CLOSED, before any variable had to move
-    by more than `most` [rad or L].
+    by more than `limit` [rad or L].
     """
     moved = 0.0
     for attempt in range(attempts + 1):
         worst, done = 0.0, True
         for c in range(s.nc):
-            held = s.constraints[c, CON_LEVEL] < level
-            near = s.constraints[c, CON_TRANSLATION_TOLERANCE] / s.length
-            near = min(near, s.constraints[c, CON_ROTATION_TOLERANCE])
+            held = s.constraints[c, layout.CON_LEVEL] < level
+            near = s.constraints[c, layout.CON_TRANSLATION_TOLERANCE] / s.length
+            near = min(near, s.constraints[c, layout.CON_ROTATION_TOLERANCE])
             near = max(share * min(near, CLOSED), ROUNDING)
             loose = held and tolerates(s, c)
             for r in range(6 * c, 6 * c + 6):
@@ -267,7 +262,7 @@ def restore_held_rows(s: Solve, level: int, share: float, attempts: int, most: f
                 if loose:
                     excess = excess_share(s, s.trial, r) * s.trial[r]
                     s.load[r] = excess - s.hold[r] if excess != 0.0 else 0.0
-                    if s.constraints[c, CON_LEVEL] > 0.0:
+                    if s.constraints[c, layout.CON_LEVEL] > 0.0:
                         within = max(near, 0.5 * (1.0 - INNER) * row_tolerance(s, r))
                 worst = max(worst, abs(s.load[r]))
                 done = done and abs(s.load[r]) <= within
@@ -278,7 +273,7 @@ def restore_held_rows(s: Solve, level: int, share: float, attempts: int, most: f
         solve_factored(s)
         copy_variables(s, s.full, s.step)
         moved += largest(s, s.step)
-        if moved > most:
+        if moved > limit:
             return False
         try_again(s, s.x_try)
     return False
