@@ -18,7 +18,7 @@ from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.chain_problem import ChainProblem
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.solver import Solver
-from ik_node.transmission.direction import Direction
+from ik_node.transmission.prepared import Direction
 from ik_node.transmission.transmission import Transmission
 import numpy as np
 from numpy.typing import ArrayLike

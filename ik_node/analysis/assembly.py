@@ -142,7 +142,7 @@ def _without_limits(solver: Solver, q: Array) -> tuple[Solution, dict[str, float
     problem = Problem(tree, closure_requests(tree))
     problem.refresh(solver.options)
     table = JointTable(tree)
-    rows = table.without_preferences(table.without_limits())
+    rows = table.without_preferences(table.without_limits(table.rows))
     free = q.copy()
     answers = problem.run(free, rows, SolverOptions(restarts=20).packed(), 0.0)
     table.follow(free)

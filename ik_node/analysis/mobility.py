@@ -226,7 +226,7 @@ def mobility_of(
     table = JointTable(tree)
     # Without limits the columns of every unlocked ball joint are rotations about the axes of its
     # turned frame, which are independent even in gimbal lock.
-    rows, free = table.without_limits(), ~table.locked
+    rows, free = table.without_limits(table.rows), ~table.locked
     free[[follower for follower, _, _ in table.followers]] = False
     if q is None:
         q = np.array([joint._dof_values[dof] for joint, dof in tree.owner])

@@ -86,7 +86,7 @@ def _held_by_loops(robot: AnalysedRobot, table: JointTable, fixed: list[int]) ->
     tree, options = solver.tree, solver.options
     problem = Problem(tree, closure_requests(tree))
     problem.refresh(options)
-    rows = table.without_limits()
+    rows = table.without_limits(table.rows)
     redundancies = {frozenset(each.closures): each for each in robot.redundancies}
     held: dict[int, str] = {}
     for chain in problem.chains:

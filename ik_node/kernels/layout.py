@@ -361,6 +361,7 @@ FIXED = {
     'EDGE_ROOM': EDGE_ROOM,
 }
 SIZES, FIELDS = lengths_of(Solve)
+PACKED = 'ifkw'
 
 # The axes in which the components of a constraint are counted.
 AXES_B, AXES_WORLD, AXES_A = 0, 1, 2
@@ -473,7 +474,7 @@ def begin_of(ints: Ints, name: str) -> int:
 # Takes (i, f, k, w, q, joints, options) and returns a `Solve`.
 open_solve: Callable[..., Solve] = opener(
     Solve,
-    'ifkw',
+    PACKED,
     ('q', 'joints', 'options'),
     {
         'q': ('nq',),

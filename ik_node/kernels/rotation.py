@@ -100,6 +100,12 @@ def log_rotation(
     Goes through the quaternion, so that nothing is divided by a small number.
     """
     x, y, z, w = quaternion_of(r00, r01, r02, r10, r11, r12, r20, r21, r22)
+    return log_quaternion(x, y, z, w)
+
+
+@kernel
+def log_quaternion(x: float, y: float, z: float, w: float) -> Vector:
+    """Return the rotation vector [rad] of a unit quaternion with w >= 0."""
     s = sqrt(x * x + y * y + z * z)
     k = 2.0 / w if s < 1e-12 * w else 2.0 * atan2(s, w) / s
     return x * k, y * k, z * k

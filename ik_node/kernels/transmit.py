@@ -9,39 +9,19 @@ together. What a transmission needs besides a `Solve` is in two packed arrays, `
 """
 
 from collections.abc import Callable
-from math import atan2, sqrt
+from math import sqrt
 from typing import Annotated, NamedTuple
 
+from ik_node.kernels import continue_to, layout
 from ik_node.kernels import solve_state as now
-from ik_node.kernels.continue_to import (
-    BEND,
-    is_near,
-    LEAST,
-    LONGEST,
-    next_share,
-    pose_between,
-    TRANSMISSION,
-)
 from ik_node.kernels.decorators import entry, FLOATS, INT, INTS, kernel, rare
 from ik_node.kernels.fields import lengths_of, opener
 from ik_node.kernels.forward import compose, forward, frame_rows, put_frame, twist_of
 from ik_node.kernels.jacobian import jacobian
-from ik_node.kernels.layout import (
-    CON_LEVEL,
-    CON_ROTATION_MISFIT,
-    CON_TRANSLATION_MISFIT,
-    Floats,
-    Ints,
-    JOINT_LOWER,
-    JOINT_UPPER,
-    LARGEST,
-    open_solve,
-    Solve,
-    unit_of_column,
-)
+from ik_node.kernels.layout import Floats, Ints, LARGEST, open_solve, Solve, unit_of_column
 from ik_node.kernels.orthonormal import orthonormalise
 from ik_node.kernels.redundant import choose_independent_rows, store_grouped_rows
-from ik_node.kernels.rotation import euler_rates, log_rotation, quaternion_at
+from ik_node.kernels.rotation import euler_rates, log_quaternion, log_rotation, quaternion_at
 from ik_node.kernels.rows import residuals
 from ik_node.kernels.solve import advance, write_answer
 from ik_node.kernels.start import set_bounds, start_solve
@@ -53,9 +33,9 @@ class Transmit(NamedTuple):
     """
     One direction of a transmission: its sizes and its fields.
 
-    A field is annotated with its packed array, its length and what it holds. The rows of the joint
-    space are its joint values, then six for each link: linear velocity of the origin, angular
-    velocity, root axes.
+    A field is annotated with its packed array, its length and what it holds. Rows are those of the
+    actuators, then those of the joint space: its joint values, then six for each link, linear
+    velocity of the origin and angular velocity, root axes.
     """
 
     p_size: int  # lengths of the two arrays
@@ -66,6 +46,8 @@ class Transmit(NamedTuple):
     ng: int  # joint values that are set: actuators, or independent values of the joint space
     nx: int  # the larger of na and ny
     nt: int  # the smaller one
+    ni: int  # rows that are given: na or ny
+    ni_links: int  # links whose poses are given
     stride: int  # numbers of a row of the loops: variables, actuators, residual, size
     factor: int  # numbers of a row of the ratio: itself, its combination of rows, size
     nq: int  # joint values
@@ -76,10 +58,10 @@ class Transmit(NamedTuple):
     act_column: Annotated[Ints, 'p', 'na', 'column of an actuator']
     variable: Annotated[Ints, 'p', 'nv', 'VARIABLE_*, or the actuator that moves it']
     closing: Annotated[Ints, 'p', 'nv', 'the same while loops are closed: what is set is locked']
-    row_place: Annotated[Ints, 'p', 'ny', 'place in q of a joint value; -1 = row of a link']
+    row_place: Annotated[Ints, 'p', 'na + ny', 'index in q of a joint value; -1 = row of a link']
     link_column: Annotated[Ints, 'p', 'nl', 'column that carries a link; -1 = root frame']
-    given_row: Annotated[Ints, 'p', 'ng', 'which actuator or row a value that is set is']
-    given_place: Annotated[Ints, 'p', 'ng', 'place in q of its master']
+    given_row: Annotated[Ints, 'p', 'ng', 'which of the given rows a value that is set is']
+    given_place: Annotated[Ints, 'p', 'ng', 'index in q of its master']
     rank: Annotated[Ints, 'p', '1', 'number of independent rows of the loops']
     given_offset: Annotated[Floats, 'd', 'ng', 'value = offset + scale * master [rad or m]']
     given_scale: Annotated[Floats, 'd', 'ng', '[rad or m per rad or m]']
@@ -88,18 +70,14 @@ class Transmit(NamedTuple):
     loose: Annotated[Floats, 'd', '2 * nc', 'tolerances that will do [m], [rad] of a constraint']
     link_offset: Annotated[Floats, 'd', '12 * nl', 'link in its column [dimensionless, L]']
     value_in: Annotated[Floats, 'd', 'nx', 'positions that are given [rad or m]']
-    pose_in: Annotated[Floats, 'd', '3 * nl', 'positions of links that are given [m]']
-    quat_in: Annotated[Floats, 'd', '4 * nl', 'orientations xyzw of links that are given']
+    pose_in: Annotated[Floats, 'd', '7 * nl', 'poses of links that are given [m], xyzw']
     rate_in: Annotated[Floats, 'd', 'nx', 'velocities that are given [per s]']
     effort_in: Annotated[Floats, 'd', 'nx', 'efforts that are given [N or N m]']
     numbers: Annotated[Floats, 'd', 'RESULTS', 'scalars, RESULT_*']
     velocity: Annotated[Floats, 'd', 'nq', 'velocities of all joints [rad/s or m/s]']
-    act_position: Annotated[Floats, 'd', 'na', 'actuators [rad or m]']
-    act_velocity: Annotated[Floats, 'd', 'na', '[rad/s or m/s]']
-    act_effort: Annotated[Floats, 'd', 'na', '[N m or N]']
-    row_position: Annotated[Floats, 'd', 'ny', 'joint space; of a link position, rotation vector']
-    row_velocity: Annotated[Floats, 'd', 'ny', '[rad/s or m/s]']
-    row_effort: Annotated[Floats, 'd', 'ny', '[N m or N]']
+    position: Annotated[Floats, 'd', 'na + ny', 'of rows; of a link position, rotation vector']
+    rate: Annotated[Floats, 'd', 'na + ny', 'velocities of rows [rad/s or m/s]']
+    effort: Annotated[Floats, 'd', 'na + ny', 'efforts of rows [N m or N]']
     motion: Annotated[Floats, 'd', 'nq * na', 'd q / d actuator']
     ratio: Annotated[Floats, 'd', 'ny * na', 'd joint space / d actuator']
     back: Annotated[Floats, 'd', 'na * ny', 'pseudo-inverse of the ratio']
@@ -108,12 +86,10 @@ class Transmit(NamedTuple):
     gain: Annotated[Floats, 'd', 'nv * na', 'd variable / d variable of each actuator [rad, L]']
     ratio_rows: Annotated[Floats, 'd', 'nt * factor', 'the ratio or its transpose, orthonormal']
     q_before: Annotated[Floats, 'd', 'nq', 'joint values before a part of the way [rad or m]']
-    q_ahead: Annotated[
-        Floats, 'd', 'nq', 'their change on the way, then the values predicted [rad or m]'
-    ]
+    q_ahead: Annotated[Floats, 'd', 'nq', 'their whole change, then values predicted [rad or m]']
     pose_now: Annotated[Floats, 'd', '12 * nl', 'frames of the links [dimensionless, m]']
-    way: Annotated[Floats, 'd', 'nx', 'what is left to the given position [rad or m]']
-    way_actuators: Annotated[Floats, 'd', 'na', 'the same for the actuators']
+    left: Annotated[Floats, 'd', 'nx', 'difference to the given position [rad or m]']
+    left_actuators: Annotated[Floats, 'd', 'na', 'the same for the actuators']
     position_part: Annotated[Floats, 'd', '3 * nl', 'positions of links for a part of the way [m]']
     quat_part: Annotated[Floats, 'd', '4 * nl', 'orientations for a part of the way']
 
@@ -135,20 +111,25 @@ GIVES_POSITION, GIVES_VELOCITY, GIVES_EFFORT, TRACKED = 1, 2, 4, 8
 RESULTS = 5
 
 SIZES, FIELDS = lengths_of(Transmit)
+PACKED, FIXED = 'pd', {'RESULTS': RESULTS}
 
 # A remainder below this share of its row is rounding; while loops are closed, since away from the
 # closed configuration redundant rows are only nearly so; of a condition. A row counts at least as
 # this large [1]: smaller coefficients of all its variables are rounding.
 NOTHING, NEARLY_NOTHING, SAME_CONDITION, SMALLEST = 1e-7, 1e-3, 3e-4, 1e-4
-# Longest part of a way [rad or L], of what is given.
+# Longest part of a way [rad or L], of what is given. How a part is limited, see `continue_to`.
 PART = 0.1
+LONGEST, BEND, LEAST = (
+    each[continue_to.TRANSMISSION]
+    for each in (continue_to.LONGEST, continue_to.BEND, continue_to.LEAST)
+)
 # Corrections below this are always accepted [rad or L].
 ACCEPTED = 1e-4
 # A residual below this is rounding [rad or L]; most steps of Newton's method, before the solver
 # closes the loops in its own way, within limits.
 CLOSED, NEWTON_STEPS = 1e-11, 6
-# What the next turn of `transmit` is for: frames at q; loops closed by Newton's method; by the
-# solver; the linear part after that; nothing, since motion and ratio are those at q.
+# What the next pass of the loop of `transmit` does: find frames at q; close the loops by Newton's
+# method; by the solver; find the linear part after that; nothing: motion and ratio are those at q.
 STAGE_PLACE, STAGE_CLOSE, STAGE_SOLVE, STAGE_SOLVED, STAGE_LINEAR = range(5)
 # Largest number of parts of a way, and of steps of the solver for each part.
 PARTS, STEPS = 2000, 300
@@ -156,7 +137,7 @@ PARTS, STEPS = 2000, 300
 REACHED = 1e-6
 
 # Takes (p, d) and returns a `Transmit`.
-open_transmit: Callable[..., Transmit] = opener(Transmit, 'pd', fixed={'RESULTS': RESULTS})
+open_transmit: Callable[..., Transmit] = opener(Transmit, PACKED, fixed=FIXED)
 
 
 @kernel
@@ -184,7 +165,7 @@ def reduce_loops(s: Solve, t: Transmit, closed: bool) -> None:
         if kinds[v] == VARIABLE_PASSIVE:
             idle += 1
     for c in range(s.nc):
-        if s.constraints[c, CON_LEVEL] > 0.0:
+        if s.constraints[c, layout.CON_LEVEL] > 0.0:
             continue
         for r in range(6 * c, s.row_end[c]):
             if s.implied[r] == 1:
@@ -216,12 +197,12 @@ def reduce_loops(s: Solve, t: Transmit, closed: bool) -> None:
         t.scale[a] = 1.0 / (rate * unit_of_column(s, j))
     conditions = t.rows[rank * t.stride :]
     for r in range(count - rank):
-        row, square, most = conditions[r * t.stride :], 0.0, 0.0
+        row, square, largest = conditions[r * t.stride :], 0.0, 0.0
         for a in range(na):
-            most = max(most, abs(row[nv + a]))
+            largest = max(largest, abs(row[nv + a]))
             row[a] = row[nv + a] * t.scale[a] * t.root[a]
             square += row[a] * row[a]
-        if most <= NOTHING * row[nv + na + 1]:
+        if largest <= NOTHING * row[nv + na + 1]:
             for a in range(na):
                 row[a] = 0.0
         row[nv + na + 1] = max(sqrt(square), 1e-300)
@@ -263,13 +244,13 @@ def project(t: Transmit, matrix: Floats, rows: int, back: bool) -> None:
     for e in range(int(t.numbers[RESULT_EXCESS])):
         condition = t.rows[(t.rank[0] + e) * t.stride :]
         for r in range(rows):
-            at, along = matrix[r * na :], 0.0
+            row, along = matrix[r * na :], 0.0
             for a in range(na):
                 root = 1.0 / t.root[a] if back else t.root[a]
-                along += at[a] * root * condition[a]
+                along += row[a] * root * condition[a]
             for a in range(na):
                 root = 1.0 / t.root[a] if back else t.root[a]
-                at[a] -= along * condition[a] / root
+                row[a] -= along * condition[a] / root
 
 
 @kernel
@@ -282,88 +263,65 @@ def write_motion(s: Solve, t: Transmit) -> None:
         v = s.var[j]
         if v < 0:
             continue
-        at = t.motion[s.column_q[j] * na :]
+        row = t.motion[s.column_q[j] * na :]
         if s.ball[j] > 0 and s.free_ball[v] == 1:
             if s.ball[j] != 1:
                 continue
             y, x = s.var[j + 1], s.var[j + 2]
-            at_y = t.motion[s.column_q[j + 1] * na :]
-            at_x = t.motion[s.column_q[j + 2] * na :]
+            row_y = t.motion[s.column_q[j + 1] * na :]
+            row_x = t.motion[s.column_q[j + 2] * na :]
             for a in range(na):
-                scale = t.scale[a]
-                rx, ry, rz = euler_rates(
-                    s.x[x],
-                    s.x[y],
-                    t.gain[a * t.nv + x],
-                    t.gain[a * t.nv + y],
-                    t.gain[a * t.nv + v],
-                )
-                at[a], at_y[a], at_x[a] = scale * rz, scale * ry, scale * rx
+                gain, scale = t.gain[a * t.nv :], t.scale[a]
+                rx, ry, rz = euler_rates(s.x[x], s.x[y], gain[x], gain[y], gain[v])
+                row[a], row_y[a], row_x[a] = scale * rz, scale * ry, scale * rx
         else:
             factor = s.rate[j] * unit_of_column(s, j)
             for a in range(na):
-                at[a] = factor * t.gain[a * t.nv + v] * t.scale[a]
+                row[a] = factor * t.gain[a * t.nv + v] * t.scale[a]
     project(t, t.motion, t.nq, False)
 
 
 @rare
 def write_link_rows(s: Solve, t: Transmit, link: int, first: int) -> None:
-    """Write the six rows of a link to `ratio`: its geometric Jacobian by the actuators."""
-    na = t.na
-    for k in range(first * na, (first + 6) * na):
-        t.ratio[k] = 0.0
-    point, length = t.pose_now[12 * link + 9 :], s.length
-    x, y, z = point[0] / length, point[1] / length, point[2] / length
-    j = t.link_column[link]
-    while j >= 0:
-        v = s.var[j]
-        if v >= 0:
-            twist = twist_of(s, j, x, y, z)
-            for a in range(na):
-                rate = s.rate[j] * t.gain[a * t.nv + v] * t.scale[a]
-                for r in range(6):
-                    of_row = twist[r] * (length if r < 3 else 1.0)
-                    t.ratio[(first + r) * na + a] += rate * of_row
-        j = s.parent[j]
-
-
-@rare
-def place_link(s: Solve, t: Transmit, link: int, first: int) -> None:
-    """Write the frame of a link, and its position and rotation vector to the joint space."""
-    pose, j = t.pose_now[12 * link :], t.link_column[link]
+    """Write frame, position and rotation vector of a link, and its Jacobian by the actuators."""
+    na, pose, column = t.na, t.pose_now[12 * link :], t.link_column[link]
     own = frame_rows(t.link_offset, 12 * link)
-    if j >= 0:
-        own = compose(s.frame, 12 * j, own)
+    if column >= 0:
+        own = compose(s.frame, 12 * column, own)
     put_frame(own, s.scratch, 0)
     for k in range(12):
         pose[k] = s.scratch[k] * (s.length if k > 8 else 1.0)
-    for k in range(3):
-        t.row_position[first + k] = pose[9 + k]
-    (t.row_position[first + 3], t.row_position[first + 4], t.row_position[first + 5]) = (
-        log_rotation(
-            pose[0], pose[1], pose[2], pose[3], pose[4], pose[5], pose[6], pose[7], pose[8]
-        )
+    row, ratio = t.position[na + first :], t.ratio[first * na :]
+    row[0], row[1], row[2] = pose[9], pose[10], pose[11]
+    row[3], row[4], row[5] = log_rotation(
+        pose[0], pose[1], pose[2], pose[3], pose[4], pose[5], pose[6], pose[7], pose[8]
     )
+    x, y, z = pose[9] / s.length, pose[10] / s.length, pose[11] / s.length
+    for k in range(6 * na):
+        ratio[k] = 0.0
+    while column >= 0:
+        v = s.var[column]
+        if v >= 0:
+            twist = twist_of(s, column, x, y, z)
+            for a in range(na):
+                rate = s.rate[column] * t.gain[a * t.nv + v] * t.scale[a]
+                for r in range(6):
+                    ratio[r * na + a] += rate * (twist[r] * (s.length if r < 3 else 1.0))
+        column = s.parent[column]
+    project(t, ratio, 6, False)
 
 
 @kernel
 def write_ratio(s: Solve, t: Transmit) -> None:
     """Write positions of actuators and joint space, and d joint space / d actuator."""
-    na, row = t.na, 0
-    for a in range(na):
-        j = t.act_column[a]
-        t.act_position[a] = s.q[s.column_q[j]]
-    while row < t.ny and t.row_place[row] >= 0:
-        place = t.row_place[row]
-        t.row_position[row] = s.q[place]
+    na, joints = t.na, t.ny - 6 * t.nl
+    for row in range(na + joints):
+        t.position[row] = s.q[t.row_place[row]]
+    for row in range(joints):
         for a in range(na):
-            t.ratio[row * na + a] = t.motion[place * na + a]
-        row += 1
+            t.ratio[row * na + a] = t.motion[t.row_place[na + row] * na + a]
     for link in range(t.nl):
-        place_link(s, t, link, row)
-        write_link_rows(s, t, link, row)
-        project(t, t.ratio[row * na :], 6, False)
-        row += 6
+        write_link_rows(s, t, link, joints + 6 * link)
 
 
 @kernel
@@ -462,16 +420,16 @@ def linear_part(s: Solve, t: Transmit, closes: bool) -> bool:
 @kernel
 def write_rates(t: Transmit) -> None:
     """Write velocities, dq = (dq/du) du and dy = J du, or for a given dy du = J^+ dy."""
+    misfit, made = 0.0, t.rate[t.na * t.inverse :]
     if t.inverse == 1:
-        to_actuator_rates(t, t.rate_in, t.act_velocity)
+        to_actuator_rates(t, t.rate_in, t.rate)
     else:
         for a in range(t.na):
-            t.act_velocity[a] = t.rate_in[a]
-        project(t, t.act_velocity, 1, True)
-    multiply(t.ratio, t.ny, t.na, t.na, 1, t.act_velocity, t.row_velocity)
-    multiply(t.motion, t.nq, t.na, t.na, 1, t.act_velocity, t.velocity)
-    misfit, made = 0.0, t.row_velocity if t.inverse == 1 else t.act_velocity
-    for k in range(t.ny if t.inverse == 1 else t.na):
+            t.rate[a] = t.rate_in[a]
+        project(t, t.rate, 1, True)
+    multiply(t.ratio, t.ny, t.na, t.na, 1, t.rate, t.rate[t.na :])
+    multiply(t.motion, t.nq, t.na, t.na, 1, t.rate, t.velocity)
+    for k in range(t.ni):
         misfit = max(misfit, abs(made[k] - t.rate_in[k]))
     t.numbers[RESULT_MISFIT] = misfit
 
@@ -479,52 +437,42 @@ def write_rates(t: Transmit) -> None:
 @kernel
 def write_efforts(t: Transmit) -> None:
     """Write efforts by virtual work, tau_u = J^T tau_y, or for a given tau_u the least tau_y."""
-    na, ny = t.na, t.ny
+    na, ny, given = t.na, t.ny, t.effort[t.na * t.inverse :]
+    for r in range(t.ni):
+        given[r] = t.effort_in[r]
     if t.inverse == 1:
-        for r in range(ny):
-            t.row_effort[r] = t.effort_in[r]
-        multiply(t.ratio, na, 1, ny, na, t.effort_in, t.act_effort)
+        multiply(t.ratio, na, 1, ny, na, t.effort_in, t.effort)
     else:
-        for a in range(na):
-            t.act_effort[a] = t.effort_in[a]
-        multiply(t.back, ny, 1, na, ny, t.effort_in, t.row_effort)
+        multiply(t.back, ny, 1, na, ny, t.effort_in, t.effort[na:])
 
 
 @rare
-def write_way(s: Solve, t: Transmit) -> float:
-    """Write what is left to the given position to `way`; return its largest part [rad or L]."""
-    most = 0.0
-    row = t.ny - 6 * t.nl if t.inverse == 1 else t.na
-    for r in range(row):
-        if t.inverse == 1:
-            left = t.value_in[r] - s.q[t.row_place[r]]
-        else:
-            left = t.value_in[r] - s.q[s.column_q[t.act_column[r]]]
-        t.way[r] = left
+def write_left(s: Solve, t: Transmit) -> float:
+    """Write the difference to the given position; return its largest part [rad or L]."""
+    largest, joints, present = 0.0, t.ni - 6 * t.ni_links, t.position[t.na * t.inverse :]
+    for r in range(joints):
+        t.left[r] = t.value_in[r] - present[r]
     for g in range(t.ng):
-        most = max(most, abs(t.way[t.given_row[g]]) / t.given_unit[g])
-    if t.inverse == 1:
-        for link in range(t.nl):
-            pose, quat = t.pose_now[12 * link :], t.quat_in[4 * link :]
-            x, y, z, real = quaternion_at(pose, 0)
-            # The turn from now to what is given: the product of it and the conjugate of now.
-            gx, gy, gz, gw = quat[0], quat[1], quat[2], quat[3]
-            rx = gx * real - gw * x - gy * z + gz * y
-            ry = gy * real - gw * y - gz * x + gx * z
-            rz = gz * real - gw * z - gx * y + gy * x
-            rw = gw * real + gx * x + gy * y + gz * z
-            if rw < 0.0:
-                rx, ry, rz, rw = -rx, -ry, -rz, -rw
-            sine = sqrt(rx * rx + ry * ry + rz * rz)
-            factor = 2.0 * atan2(sine, rw) / sine if sine > 1e-12 else 2.0
-            way = t.way[row + 6 * link :]
-            for k in range(3):
-                way[k] = t.pose_in[3 * link + k] - pose[9 + k]
-                most = max(most, abs(way[k]) / s.length)
-            way[3], way[4], way[5] = factor * rx, factor * ry, factor * rz
-            for k in range(3, 6):
-                most = max(most, abs(way[k]))
-    return most
+        largest = max(largest, abs(t.left[t.given_row[g]]) / t.given_unit[g])
+    for link in range(t.ni_links):
+        pose, given, left = (
+            t.pose_now[12 * link :],
+            t.pose_in[7 * link :],
+            t.left[joints + 6 * link :],
+        )
+        x, y, z, real = quaternion_at(pose, 0)
+        # The rotation from now to what is given: the product of it and the conjugate of now.
+        gx, gy, gz, gw = given[3], given[4], given[5], given[6]
+        rx = gx * real - gw * x - gy * z + gz * y
+        ry = gy * real - gw * y - gz * x + gx * z
+        rz = gz * real - gw * z - gx * y + gy * x
+        rw = gw * real + gx * x + gy * y + gz * z
+        sign = -1.0 if rw < 0.0 else 1.0
+        left[3], left[4], left[5] = log_quaternion(sign * rx, sign * ry, sign * rz, sign * rw)
+        for k in range(3):
+            left[k] = given[k] - pose[9 + k]
+            largest = max(largest, abs(left[k]) / s.length, abs(left[3 + k]))
+    return largest
 
 
 @rare
@@ -534,14 +482,14 @@ def predict(s: Solve, t: Transmit) -> float:
 
     It counts in [rad or L], for joints other than balls.
     """
-    most, way = 0.0, t.way
+    largest, left = 0.0, t.left
     if t.inverse == 1:
-        to_actuator_rates(t, t.way, t.way_actuators)
-        way = t.way_actuators
-    multiply(t.motion, t.nq, t.na, t.na, 1, way, t.q_ahead)
+        to_actuator_rates(t, t.left, t.left_actuators)
+        left = t.left_actuators
+    multiply(t.motion, t.nq, t.na, t.na, 1, left, t.q_ahead)
     for v in range(s.nv):
-        most = max(most, abs(t.q_ahead[s.var_q[v]]) / s.unit[v])
-    return most
+        largest = max(largest, abs(t.q_ahead[s.var_q[v]]) / s.unit[v])
+    return largest
 
 
 @rare
@@ -554,16 +502,16 @@ def set_part(s: Solve, t: Transmit, share: float) -> bool:
     within = True
     for g in range(t.ng):
         row, place = t.given_row[g], t.given_place[g]
-        value = t.value_in[row] - (1.0 - share) * t.way[row]
+        value = t.value_in[row] - (1.0 - share) * t.left[row]
         value = (value - t.given_offset[g]) / t.given_scale[g]
-        least, most = s.joints[JOINT_LOWER, place], s.joints[JOINT_UPPER, place]
-        s.q[place] = min(max(value, least), most)
+        lower, upper = s.joints[layout.JOINT_LOWER, place], s.joints[layout.JOINT_UPPER, place]
+        s.q[place] = min(max(value, lower), upper)
         within = within and s.q[place] == value
-    for link in range(t.nl * t.inverse):
-        pose, quat = t.pose_now[12 * link :], t.quat_part[4 * link :]
+    for link in range(t.ni_links):
+        pose, given, quat = t.pose_now[12 * link :], t.pose_in[7 * link :], t.quat_part[4 * link :]
         quat[0], quat[1], quat[2], quat[3] = quaternion_at(pose, 0)
-        to, way = t.pose_in[3 * link :], t.position_part[3 * link :]
-        pose_between(pose[9:], quat, to, t.quat_in[4 * link :], share, way, quat)
+        position = t.position_part[3 * link :]
+        continue_to.pose_between(pose[9:], quat, given, given[3:], share, position, quat)
     return within
 
 
@@ -571,8 +519,8 @@ def set_part(s: Solve, t: Transmit, share: float) -> bool:
 def is_closed(s: Solve, t: Transmit) -> bool:
     """Return True if every constraint is within its own tolerance; the solve asks for more."""
     for c in range(s.nc):
-        position = t.loose[2 * c] + s.constraints[c, CON_TRANSLATION_MISFIT]
-        orientation = t.loose[2 * c + 1] + s.constraints[c, CON_ROTATION_MISFIT]
+        position = t.loose[2 * c] + s.constraints[c, layout.CON_TRANSLATION_MISFIT]
+        orientation = t.loose[2 * c + 1] + s.constraints[c, layout.CON_ROTATION_MISFIT]
         if not (s.error[2 * c] <= position and s.error[2 * c + 1] <= orientation):
             return False
     return True
@@ -581,17 +529,14 @@ def is_closed(s: Solve, t: Transmit) -> bool:
 @kernel
 def are_finite(t: Transmit, gives: int) -> bool:
     """Return True if all numbers that a call gives are finite and not too large."""
-    fine, count = True, t.ny if t.inverse == 1 else t.na
-    for r in range(count):
-        if gives & GIVES_POSITION and r < count - 6 * t.nl * t.inverse:
+    fine = True
+    for r in range(t.ni):
+        fine = fine and (gives & GIVES_VELOCITY == 0 or abs(t.rate_in[r]) <= LARGEST)
+        fine = fine and (gives & GIVES_EFFORT == 0 or abs(t.effort_in[r]) <= LARGEST)
+        if gives & GIVES_POSITION and r < t.ni - 6 * t.ni_links:
             fine = fine and abs(t.value_in[r]) <= LARGEST
-        if gives & GIVES_VELOCITY:
-            fine = fine and abs(t.rate_in[r]) <= LARGEST
-        if gives & GIVES_EFFORT:
-            fine = fine and abs(t.effort_in[r]) <= LARGEST
-    if gives & GIVES_POSITION:
-        for k in range(7 * t.nl * t.inverse):
-            fine = fine and abs(t.pose_in[k]) <= LARGEST
+    for k in range(7 * t.ni_links if gives & GIVES_POSITION else 0):
+        fine = fine and abs(t.pose_in[k]) <= LARGEST
     return fine
 
 
@@ -625,9 +570,10 @@ def transmit(
     s, t = open_solve(i, f, k, w, q, joints, options), open_transmit(plan, data)
     if not are_finite(t, gives):
         return now.STATUS_REFUSED
-    moves, quick = gives & GIVES_POSITION != 0, t.nl * t.inverse + s.groups == 0
+    moves, quick = gives & GIVES_POSITION != 0, t.ni_links + s.groups == 0
     stage = STAGE_LINEAR if gives & TRACKED != 0 else STAGE_PLACE
-    status, parts, share, moved = now.STATUS_CONVERGED, 0, 1.0, 0.0
+    positions, quats = start_of(t.position_part), start_of(t.quat_part)
+    parts, share, moved = 0, 1.0, 0.0
     under_way, blocked, arrived, within = False, False, False, True
     while True:
         if stage == STAGE_PLACE:
@@ -638,65 +584,50 @@ def transmit(
         if stage != STAGE_LINEAR:
             done = stage != STAGE_SOLVE and linear_part(s, t, stage == STAGE_CLOSE)
             if stage == STAGE_CLOSE and done:
-                done = is_near(s, t.q_ahead, BEND[TRANSMISSION] * moved + ACCEPTED)
+                done = continue_to.is_near(s, t.q_ahead, BEND * moved + ACCEPTED)
             if not done:
                 for g in range(s.nq):
                     s.q[g] = t.q_ahead[g]
                 status = advance(
-                    i,
-                    f,
-                    k,
-                    w,
-                    q,
-                    joints,
-                    options,
-                    start_of(t.position_part),
-                    start_of(t.quat_part),
-                    t.nl * t.inverse,
-                    -STEPS,
+                    i, f, k, w, q, joints, options, positions, quats, t.ni_links, -STEPS
                 )
                 stage = STAGE_SOLVED
                 if (
                     status in (now.STATUS_REFUSED, now.STATUS_RUNNING)
                     or not is_closed(s, t)
-                    or not is_near(s, t.q_ahead, BEND[TRANSMISSION] * moved + ACCEPTED)
+                    or not continue_to.is_near(s, t.q_ahead, BEND * moved + ACCEPTED)
                 ):
                     for g in range(s.nq):
                         s.q[g] = t.q_before[g]
-                    share = next_share(TRANSMISSION, share, False)
-                    under_way = False
-                    stage = STAGE_PLACE
+                    share = continue_to.next_share(continue_to.TRANSMISSION, share, False)
+                    under_way, stage = False, STAGE_PLACE
                 continue
             stage = STAGE_LINEAR
             arrived = under_way and (not within or share == 1.0)
-        left = write_way(s, t) if moves else 0.0
+        left = write_left(s, t) if moves else 0.0
         if not moves or arrived:
             break
         if under_way:
-            near = left <= 10.0 * LEAST[TRANSMISSION]
-            share = 1.0 if near else next_share(TRANSMISSION, share, True)
-        elif share < 1.0 and share * left < LEAST[TRANSMISSION]:
-            blocked = True
-        blocked = blocked or parts == PARTS
+            near = left <= 10.0 * LEAST
+            share = 1.0 if near else continue_to.next_share(continue_to.TRANSMISSION, share, True)
+        blocked = parts == PARTS or (not under_way and share < 1.0 and share * left < LEAST)
         if blocked:
             break
         parts += 1
         share = min(min(1.0, share), PART / max(left, PART))
         moved = predict(s, t)
-        share *= LONGEST[TRANSMISSION] / max(share * moved, LONGEST[TRANSMISSION])
+        share *= LONGEST / max(share * moved, LONGEST)
         moved *= share
         for g in range(s.nq):
             t.q_before[g] = s.q[g]
-            value = max(s.q[g] + share * t.q_ahead[g], s.joints[JOINT_LOWER, g])
-            s.q[g] = min(value, s.joints[JOINT_UPPER, g])
+            value = max(s.q[g] + share * t.q_ahead[g], s.joints[layout.JOINT_LOWER, g])
+            s.q[g] = min(value, s.joints[layout.JOINT_UPPER, g])
         within = set_part(s, t, share)
         for g in range(s.nq):
             t.q_ahead[g] = s.q[g]
-        under_way = True
-        stage = STAGE_CLOSE if quick else STAGE_SOLVE
-    if moves:
-        for r in range(t.ny if t.inverse == 1 else t.na):
-            within = within and abs(t.way[r]) <= REACHED
+        under_way, stage = True, STAGE_CLOSE if quick else STAGE_SOLVE
+    for r in range(t.ni if moves else 0):
+        within = within and abs(t.left[r]) <= REACHED
     if gives & GIVES_VELOCITY:
         write_rates(t)
     if gives & GIVES_EFFORT:

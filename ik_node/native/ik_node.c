@@ -306,14 +306,15 @@ static int is_safe_plan(const direction_t *direction, int64_t p_count, int64_t d
         T(nx) != most || T(nt) != least || T(stride) != nv + na + 2 ||
         T(factor) != most + least + 1 ||
         T(nq) != S(nq) || T(nv) != nv || T(nc) != S(nc) || T(nr) != S(nr) ||
-        T(inverse) != inverse || ng > (inverse ? ny - 6 * nl : na))
+        T(inverse) != inverse || T(ni) != (inverse ? ny : na) ||
+        T(ni_links) != (inverse ? nl : 0) || ng > T(ni) - 6 * T(ni_links))
         return 0;
     const int64_t joints = ny - 6 * nl;
     if (!within(PLACE(act_column), na, 0, n) ||
         !within(PLACE(variable), nv, VARIABLE_LOCKED, na) ||
         !within(PLACE(closing), nv, VARIABLE_LOCKED, 0) ||
-        !within(PLACE(row_place), joints, 0, S(nq)) ||
-        !within(PLACE(row_place) + joints, 6 * nl, -1, 0) ||
+        !within(PLACE(row_place), na + joints, 0, S(nq)) ||
+        !within(PLACE(row_place) + na + joints, 6 * nl, -1, 0) ||
         !within(PLACE(link_column), nl, -1, n) ||
         !within(PLACE(given_row), ng, 0, inverse ? joints : na) ||
         !within(PLACE(given_place), ng, 0, S(nq)))
@@ -1169,13 +1170,13 @@ static int carry(ik_node_transmission *transmission, int inverse, const double *
     const ik_node_robot *robot = transmission->robot;
     const direction_t *direction = robot->directions + inverse;
     const int64_t *p = direction->plan;
-    int64_t links = inverse ? T(nl) : 0, count = inverse ? T(ny) : T(na);
+    int64_t links = T(ni_links), count = T(ni);
     int64_t values = count - 6 * links, gives = GIVES_POSITION;
     memcpy(PART(transmission, inverse, value_in), position, (size_t)values * sizeof(double));
     for (int64_t link = 0; link < links; link++) {
         const double *pose = position + values + 6 * link;
-        double *quat = PART(transmission, inverse, quat_in) + 4 * link;
-        memcpy(PART(transmission, inverse, pose_in) + 3 * link, pose, 3 * sizeof(double));
+        double *given = PART(transmission, inverse, pose_in) + 7 * link, *quat = given + 3;
+        memcpy(given, pose, 3 * sizeof(double));
         double angle = sqrt(pose[3] * pose[3] + pose[4] * pose[4] + pose[5] * pose[5]);
         double sine = sin(0.5 * angle), scale = angle > 1e-12 ? sine / angle : 0.5;
         for (int k = 0; k < 3; k++)
@@ -1226,21 +1227,22 @@ const double *ik_node_transmission_get(const ik_node_transmission *transmission,
     if (transmission == NULL || transmission->latest < 0)
         return NULL;
     int at = transmission->latest;
+    const int64_t na = transmission->plan[at][TRANSMIT_SIZE_na];
     switch (part) {
     case IK_NODE_VELOCITY:
         return PART(transmission, at, velocity);
     case IK_NODE_ACTUATOR_POSITION:
-        return PART(transmission, at, act_position);
+        return PART(transmission, at, position);
     case IK_NODE_ACTUATOR_VELOCITY:
-        return PART(transmission, at, act_velocity);
+        return PART(transmission, at, rate);
     case IK_NODE_ACTUATOR_EFFORT:
-        return PART(transmission, at, act_effort);
+        return PART(transmission, at, effort);
     case IK_NODE_ROW_POSITION:
-        return PART(transmission, at, row_position);
+        return PART(transmission, at, position) + na;
     case IK_NODE_ROW_VELOCITY:
-        return PART(transmission, at, row_velocity);
+        return PART(transmission, at, rate) + na;
     case IK_NODE_ROW_EFFORT:
-        return PART(transmission, at, row_effort);
+        return PART(transmission, at, effort) + na;
     case IK_NODE_MOTION:
         return PART(transmission, at, motion);
     case IK_NODE_RATIO:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -70,11 +70,11 @@ class ActuatorPlan:
 
 class _Point(NamedTuple):
     time: float
-    q: Array
     position: Array
     velocity: Array
     acceleration: Array
     effort: Array | None
+    q: Array
 
 
 def actuator_plan(
@@ -171,23 +171,19 @@ class _Planner:
         effort_scale: float,
         is_replaced: Callable[[], bool],
     ) -> None:
-        self._transmission = transmission
-        self._prepared = transmission.prepare_to_actuators()
-        self._is_replaced = is_replaced
-        solver = transmission.solver
-        self._names: Sequence[str] = solver.joint_names
+        self._transmission, self._is_replaced = transmission, is_replaced
+        self._prepared, solver = transmission.prepare_to_actuators(), transmission.solver
+        names, owner = list(solver.joint_names), solver.tree.owner
         self._q0 = solver.checked_q(q0)
-        places = [self._names.index(name) for name in transmission.joints]
+        places = [names.index(name) for name in transmission.joints]
         self._start = self._q0[places]
-        self._turning = np.array([_turns(*solver.tree.owner[place]) for place in places])
+        self._turning = np.array([_turns(*owner[place]) for place in places])
         self._tolerance = max(tolerance, 2.0 * transmission.loop_error(self._q0))
-        motors = [self._names.index(name) for name in transmission.actuators]
-        axes = [solver.tree.owner[place] for place in motors]
-        self._max_velocity = np.array([joint.max_velocity[dof] for joint, dof in axes])
-        self._max_effort = effort_scale * np.array([joint.max_effort[dof] for joint, dof in axes])
-        self._curve = _Curve(np.zeros(1), self._start[None], None, None)
-        self._times = np.zeros(0)
-        self._efforts: Array | None = None
+        axes = [owner[names.index(name)] for name in transmission.actuators]
+        self._limits = {
+            'velocity': np.array([joint.max_velocity[dof] for joint, dof in axes]),
+            'effort': effort_scale * np.array([joint.max_effort[dof] for joint, dof in axes]),
+        }
 
     def plan(
         self,
@@ -200,35 +196,33 @@ class _Planner:
         """Return the plan of the actuators."""
         self._times, self._efforts = times, effort
         position = position + self._whole_turns(position[0])
-        if times[0] == 0.0:
-            far = np.abs(position[0] - self._start)
-            worst = int(far.argmax())
-            if far[worst] > START_TOLERANCE:
-                name = self._transmission.joints[worst]
-                raise PlanError(
-                    f'the first point is at time 0, but {name} is {far[worst]:.3g} from it'
-                )
-            at = times
-        else:
-            at = np.append(0.0, times)
-            position = np.vstack([self._start, position])
+        begins_later = int(times[0] > 0.0)
+        if begins_later:
+            # The plan begins at the start, at rest.
             rest = np.zeros((1, position.shape[1]))
+            position = np.vstack([self._start, position])
             velocity = None if velocity is None else np.vstack([rest, velocity])
             acceleration = None if acceleration is None else np.vstack([rest, acceleration])
-        self._curve = _Curve(at, position, velocity, acceleration)
+            times = np.append(0.0, times)
+        far = np.abs(position[0] - self._start)
+        worst = int(far.argmax())
+        if far[worst] > START_TOLERANCE:
+            name = self._transmission.joints[worst]
+            raise PlanError(
+                f'the first point is at time 0, but {name} is {far[worst]:.3g} from it'
+            )
+        self._ends, self._curve = times[[0, -1]], _curve(times, position, velocity, acceleration)
         self._prepared.start(self._q0)
-        given = self._points(at, self._q0)
+        given = self._points(times, self._q0)
         points = [next(given)]
         for end in given:
             self._divide(points, end)
-        columns = zip(*(points if at is times else points[1:]), strict=True)
-        moments, q, position, velocity, acceleration, efforts = map(np.array, columns)
+        columns = zip(*points[begins_later:], strict=True)
+        moments, position, velocity, acceleration, efforts, q = map(np.array, columns)
         return ActuatorPlan(
             tuple(self._transmission.actuators),
             *(moments, position, velocity, acceleration),
-            None if effort is None else efforts,
-            q,
-            np.isin(moments, times),
+            *(None if effort is None else efforts, q, np.isin(moments, self._times)),
         )
 
     def _whole_turns(self, first: Array) -> Array:
@@ -248,7 +242,8 @@ class _Planner:
             before, after = points[-1], waiting[-1]
             span = after.time - before.time
             if self._is_straight(before.q, after.q):
-                self._check_speed(before, after)
+                speed = (after.position - before.position) / span
+                self._check('mean velocity', before.time, speed)
                 points.append(waiting.pop())
             elif span <= SHORTEST:
                 raise PlanError(
@@ -264,13 +259,12 @@ class _Planner:
                 self._prepared.start(after.q)
 
     def _is_straight(self, before: Array, after: Array) -> bool:
-        way = after - before
-        middle = self._transmission.loop_error(before + 0.5 * way)
-        if middle <= CLEARLY * self._tolerance:
-            return True
-        return middle <= self._tolerance and all(
-            self._transmission.loop_error(before + share * way) <= self._tolerance
-            for share in BETWEEN
+        def error(share: float) -> float:
+            return self._transmission.loop_error(before + share * (after - before))
+
+        middle = error(0.5)
+        return middle <= CLEARLY * self._tolerance or (
+            middle <= self._tolerance and all(error(share) <= self._tolerance for share in BETWEEN)
         )
 
     def _points(self, times: Array, q: Array, span: float = np.inf) -> Iterator[_Point]:
@@ -284,63 +278,58 @@ class _Planner:
         spans = np.minimum(spans, np.diff(times, append=np.inf))
         steps = np.minimum(DIFFERENCE, SHARE_OF_SPAN * spans)
         # Velocities around a point are differentiated, on one side of it at the ends.
-        ends = self._curve.times[[0, -1]]
-        sides = np.where(times <= ends[0], 1.0, np.where(times >= ends[1], -1.0, 0.0))
+        sides = np.where(times <= self._ends[0], 1.0, np.where(times >= self._ends[1], -1.0, 0.0))
         around = times + steps * np.where(sides, sides, -1.0)
         beyond = times + steps * np.where(sides, 2.0 * sides, 1.0)
         stencils = np.stack([times, around, beyond], axis=1)
-        wanted, rates = (self._curve(stencils, order) for order in range(2))
-        moves = [bool(each.any()) for each in rates]
-        joint_efforts = None
+        positions, rates = (self._curve(stencils, order) for order in range(2))
+        joint_efforts: list[Array | None] = [None] * len(times)
         if self._efforts is not None:
             rows = [np.interp(times, self._times, row) for row in self._efforts.T]
-            joint_efforts = np.stack(rows, axis=1)
-        for at, time in enumerate(times.tolist()):
+            joint_efforts = list(np.stack(rows, axis=1))
+        for at, (time, effort) in enumerate(zip(times.tolist(), joint_efforts, strict=True)):
             if self._is_replaced():
                 raise PlanError('a newer plan has arrived in the meantime')
-            effort = None if joint_efforts is None else joint_efforts[at]
-            state = self._prepared(wanted[at, 0], rates[at, 0], effort)
+            state = self._prepared(positions[at, 0], rates[at, 0], effort)
             if state.status is not Status.CONVERGED:
-                state = self._nearest(time, wanted[at, 0], rates[at, 0], effort, q)
-            q = state.q
-            velocity = _known(state.actuator_velocity)
-            acceleration, efforts = np.zeros_like(velocity), None
-            self._check('velocity', time, velocity, self._max_velocity)
-            position = state.actuator_position.copy()
+                state = self._nearest(time, positions[at, 0], rates[at, 0], effort, q)
+            q, velocity, efforts = state.q, _known(state.actuator_velocity), None
+            self._check('velocity', time, velocity)
             if effort is not None:
                 efforts = _known(state.actuator_effort)
-                self._check('effort', time, efforts, self._max_effort)
-            if moves[at]:
+                self._check('effort', time, efforts)
+            acceleration = np.zeros_like(velocity)
+            if rates[at].any():
                 first, second = (
-                    _known(self._prepared(wanted[at, k], rates[at, k]).actuator_velocity)
+                    _known(self._prepared(positions[at, k], rates[at, k]).actuator_velocity)
                     for k in (1, 2)
                 )
                 side, step = sides[at], steps[at]
                 change = 4.0 * first - second - 3.0 * velocity if side else second - first
                 acceleration = (side or 1.0) * change / (2.0 * step)
-            yield _Point(time, q, position, velocity, acceleration, efforts)
+            yield _Point(time, state.actuator_position, velocity, acceleration, efforts, q)
 
     def _nearest(
-        self, time: float, wanted: Array, rates: Array, effort: Array | None, q0: Array
+        self, time: float, position: Array, rates: Array, effort: Array | None, q0: Array
     ) -> TransmissionState:
         """Return the state at a time from another start; raise an error if there is none."""
         try:
-            state = self._transmission.to_actuators(wanted, rates, effort, q0=q0)
+            state = self._transmission.to_actuators(position, rates, effort, q0=q0)
         except IkError as error:
             raise PlanError(f'at {time:.4g} s: {error}') from error
         if state.status is not Status.CONVERGED:
-            far = np.abs(state.joint_position - wanted)
-            worst = int(far.argmax())
+            worst = int(np.abs(state.joint_position - position).argmax())
             name = self._transmission.joints[worst]
             raise PlanError(
-                f'at {time:.4g} s {name} cannot be at {wanted[worst]:.6g}, only at '
+                f'at {time:.4g} s {name} cannot be at {position[worst]:.6g}, only at '
                 f'{state.joint_position[worst]:.6g}: {state.message or "the motors end there"}'
             )
         self._prepared.start(state.q)
         return state
 
-    def _check(self, what: str, time: float, values: Array, limits: Array) -> None:
+    def _check(self, what: str, time: float, values: Array) -> None:
         """Refuse a state that is not finite or beyond a limit of an actuator."""
+        limits = self._limits[what.split()[-1]]
         within = np.abs(values) <= (1.0 + SLACK) * limits
         if not within.all():
             worst = int(within.argmin())
@@ -350,15 +339,10 @@ class _Planner:
                 f'{limits[worst]:.4g}'
             )
 
-    def _check_speed(self, before: _Point, after: _Point) -> None:
-        span = after.time - before.time
-        speed = (after.position - before.position) / span
-        self._check('mean velocity', before.time, speed, self._max_velocity)
-
 
 def _known(values: Array | None) -> Array:
     """Return values that were given and so are known."""
-    return np.zeros(0) if values is None else values.copy()
+    return np.zeros(0) if values is None else values
 
 
 def _turns(joint: Joint, dof: DOF) -> bool:
@@ -367,52 +351,31 @@ def _turns(joint: Joint, dof: DOF) -> bool:
     return dof.is_rotation and bool(np.isinf(limits).all())
 
 
-def _monotone_velocity(times: Array, position: Array) -> Array:
-    """Return velocities of a monotone cubic, weighted harmonic means, that rests at both ends."""
-    from scipy.interpolate import PchipInterpolator
-
-    velocity: Array = PchipInterpolator(times, position).derivative()(times)
-    velocity[[0, -1]] = 0.0
-    return velocity
-
-
-class _Curve:
+def _curve(
+    times: Array, position: Array, velocity: Array | None, acceleration: Array | None
+) -> Callable[[Array, int], Array]:
     """
-    The joint values over time: cubic by positions and velocities, quintic with accelerations.
+    Return the joint values over time as a function of times, (...,), and the order of derivative.
 
-    `times` (n,), the others (n, n_joints). A velocity that is NaN is that of a monotone cubic.
+    The curve is cubic by positions and velocities, quintic with accelerations. A velocity that is
+    NaN is that of a monotone cubic, a weighted harmonic mean, which rests at both ends.
     """
+    from scipy.interpolate import BPoly, PchipInterpolator
 
-    def __init__(
-        self, times: Array, position: Array, velocity: Array | None, acceleration: Array | None
-    ) -> None:
-        from scipy.interpolate import PPoly
-
-        self.times = times
-        if len(times) == 1:
-            velocity = np.zeros_like(position) if velocity is None else np.nan_to_num(velocity)
-            self._curve = PPoly(np.stack([velocity, position]), times[0] + np.array((0.0, 1.0)))
-            return
-        if velocity is None or np.isnan(velocity).any():
-            found = _monotone_velocity(times, position)
-            velocity = found if velocity is None else np.where(np.isnan(velocity), found, velocity)
-            acceleration = None
-        h = np.diff(times)[:, None]
-        p, q, v, w = position[:-1], position[1:], velocity[:-1], velocity[1:]
-        if acceleration is None:
-            rows = [(2 * (p - q) / h + v + w) / h**2, (3 * (q - p) / h - 2 * v - w) / h, v, p]
-        else:
-            a, b = acceleration[:-1], acceleration[1:]
-            rows = [
-                (12 * (q - p) / h - 6 * v - 6 * w + (b - a) * h) / (2 * h**4),
-                (30 * (p - q) / h + 16 * v + 14 * w + (3 * a - 2 * b) * h) / (2 * h**3),
-                (20 * (q - p) / h - 12 * v - 8 * w + (b - 3 * a) * h) / (2 * h**2),
-                0.5 * a,
-                v,
-                p,
-            ]
-        self._curve = PPoly(np.stack(rows), times)
-
-    def __call__(self, times: Array, order: int) -> Array:
-        """Return values (order 0) or velocities (order 1) at times, (..., n_joints)."""
-        return np.asarray(self._curve(times, order))
+    if len(times) == 1:
+        velocity = np.zeros_like(position) if velocity is None else np.nan_to_num(velocity)
+        times, position = (
+            times[0] + np.array((0.0, 1.0)),
+            np.vstack([position, position + velocity]),
+        )
+        velocity, acceleration = np.vstack([velocity, velocity]), None
+    elif velocity is None or np.isnan(velocity).any():
+        monotone: Array = PchipInterpolator(times, position).derivative()(times)
+        monotone[[0, -1]] = 0.0
+        velocity = (
+            monotone if velocity is None else np.where(np.isnan(velocity), monotone, velocity)
+        )
+        acceleration = None
+    derivatives = [position, velocity, *([] if acceleration is None else [acceleration])]
+    curve: Callable[[Array, int], Array] = BPoly.from_derivatives(times, np.stack(derivatives, 1))
+    return curve

@@ -1,26 +1,49 @@
-"""What a transmission returns."""
+"""What a transmission returns: states, singularities, and bounds by limits of the actuators."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import combinations
+from typing import Any, Generic, TypeVar
 
 from ik_node.display import html_table, html_text, public_names, Rows, table
 from ik_node.errors import listed
-from ik_node.kernels.transmit import GIVES_EFFORT, GIVES_VELOCITY, RESULT_MISFIT
+from ik_node.kernels.transmit import GIVES_EFFORT, GIVES_VELOCITY, RESULT_MISFIT, RESULTS
+from ik_node.solver.problem.chain_problem import null_space, rank_of, zero_of
 from ik_node.solver.status import Status
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+T = TypeVar('T')
 
-# The fields of `kernels.transmit.Transmit` that a state copies: they follow each other.
-FIRST, LAST = 'numbers', 'row_effort'
 # The units of a ratio of speeds, in messages.
 UNITS = 'rad or lengths per unit'
 # Disagreements below this are not reported [rad/s or m/s].
 AGREES = 1e-9
+# Components up to which corners are computed.
+MOST_COMPONENTS = 3
+
+
+class _Part(Generic[T]):
+    """A view of a field of the kernel's result: all joints, or one side of the rows of a field."""
+
+    def __init__(self, field: int, side: str = '', gives: int = 0) -> None:
+        self._field, self._side, self._gives = field, side, gives
+
+    def __get__(self, state: Any, owner: type[Any]) -> T:
+        if self._gives & ~state._gives:
+            return None  # type: ignore[return-value]
+        first, na = RESULTS, state._na
+        last = first + len(state.q)
+        if self._side:
+            rows = (state._numbers.size - last) // 3
+            first = last + self._field * rows
+            first, last = (
+                (first, first + na) if self._side == 'actuator' else (first + na, first + rows)
+            )
+        return state._numbers[first:last]  # type: ignore[no-any-return]
 
 
 class TransmissionState:
@@ -29,7 +52,7 @@ class TransmissionState:
 
     Velocities are time derivatives; of a link they are the linear velocity of its origin, then its
     angular velocity, root axes. Efforts are those that act on the mechanism, positive in the
-    direction of the value.
+    direction of the value. What was not given, and what follows from it, is None.
 
     Attributes
     ----------
@@ -38,6 +61,16 @@ class TransmissionState:
     status : Status
         CONVERGED, or STALLED if the position that was given cannot be had: the values are then
         those of the nearest configuration that was found.
+    velocity, acceleration : ndarray, shape (nq,), or None
+        Those of all joints [rad/s or m/s] and [rad/s^2 or m/s^2].
+    actuator_position, joint_position : ndarray, shape (n_actuators,) and (n_joints,)
+        [rad or m]; of a link position and rotation vector.
+    actuator_velocity, joint_velocity : ndarray or None
+        [rad/s or m/s]
+    actuator_effort, joint_effort : ndarray or None
+        [N m or N]
+    actuator_acceleration, joint_acceleration : ndarray or None
+        [rad/s^2 or m/s^2]
 
     Examples
     --------
@@ -58,37 +91,26 @@ class TransmissionState:
 
     """
 
-    __slots__ = ('_accelerations', '_gives', '_numbers', '_places', '_said', 'q', 'status')
-
-    def __init__(
-        self,
-        q: Array,
-        status: Status,
-        numbers: Array,
-        places: Mapping[str, tuple[int, int]],
-        gives: int,
-        said: str = '',
-    ) -> None:
-        self.q = q
-        self.status = status
-        self._numbers = numbers
-        self._places = places
-        self._gives = gives
-        self._said = said
-        self._accelerations: tuple[Array, Array, Array] | None = None
-
-    _internal = ('add_accelerations',)
+    _accelerations = ('actuator_acceleration', 'joint_acceleration', 'acceleration')
+    __slots__ = ('_gives', '_na', '_numbers', '_said', 'q', 'status', *_accelerations)
     __dir__ = public_names
 
-    def _part(self, name: str) -> Array:
-        first, last = self._places[name]
-        return self._numbers[first:last]
+    velocity = _Part['Array | None'](0, '', GIVES_VELOCITY)
+    actuator_position = _Part[Array](0, 'actuator')
+    joint_position = _Part[Array](0, 'joint')
+    actuator_velocity = _Part['Array | None'](1, 'actuator', GIVES_VELOCITY)
+    joint_velocity = _Part['Array | None'](1, 'joint', GIVES_VELOCITY)
+    actuator_effort = _Part['Array | None'](2, 'actuator', GIVES_EFFORT)
+    joint_effort = _Part['Array | None'](2, 'joint', GIVES_EFFORT)
 
-    def _rate(self, name: str) -> Array | None:
-        return self._part(name) if self._gives & GIVES_VELOCITY else None
-
-    def _effort(self, name: str) -> Array | None:
-        return self._part(name) if self._gives & GIVES_EFFORT else None
+    def __init__(
+        self, q: Array, status: Status, numbers: Array, na: int, gives: int, said: str = ''
+    ) -> None:
+        self.q, self.status = q, status
+        self._numbers, self._na, self._gives, self._said = numbers, na, gives, said
+        self.actuator_acceleration: Array | None = None
+        self.joint_acceleration: Array | None = None
+        self.acceleration: Array | None = None
 
     @property
     def converged(self) -> bool:
@@ -99,79 +121,21 @@ class TransmissionState:
     def message(self) -> str:
         """Return a sentence that names what differs from the input; '' = nothing does."""
         off = self._numbers[RESULT_MISFIT] if self._gives & GIVES_VELOCITY else 0.0
-        if not off > AGREES:
-            return self._said
-        more = f'velocities that were given disagree by {off:.3g}'
-        return f'{self._said}; {more}' if self._said else more
-
-    @property
-    def velocity(self) -> Array | None:
-        """Return the velocities of all joints, shape (nq,) [rad/s or m/s]."""
-        return self._rate('velocity')
-
-    @property
-    def actuator_position(self) -> Array:
-        """Return the values of the actuators, shape (n_actuators,) [rad or m]."""
-        return self._part('act_position')
-
-    @property
-    def actuator_velocity(self) -> Array | None:
-        """Return the velocities of the actuators, shape (n_actuators,) [rad/s or m/s]."""
-        return self._rate('act_velocity')
-
-    @property
-    def actuator_effort(self) -> Array | None:
-        """Return the efforts of the actuators, shape (n_actuators,) [N m or N]."""
-        return self._effort('act_effort')
-
-    @property
-    def joint_position(self) -> Array:
-        """Return the joint space, shape (n_joints,); of a link position and rotation vector."""
-        return self._part('row_position')
-
-    @property
-    def joint_velocity(self) -> Array | None:
-        """Return its velocities, shape (n_joints,) [rad/s or m/s]."""
-        return self._rate('row_velocity')
-
-    @property
-    def joint_effort(self) -> Array | None:
-        """Return its efforts, shape (n_joints,) [N m or N]."""
-        return self._effort('row_effort')
-
-    @property
-    def actuator_acceleration(self) -> Array | None:
-        """Return the accelerations of the actuators, shape (n_actuators,); None = not given."""
-        return None if self._accelerations is None else self._accelerations[0]
-
-    @property
-    def joint_acceleration(self) -> Array | None:
-        """Return those of the joint space, shape (n_joints,) [rad/s^2 or m/s^2]."""
-        return None if self._accelerations is None else self._accelerations[1]
-
-    @property
-    def acceleration(self) -> Array | None:
-        """Return those of all joints, shape (nq,) [rad/s^2 or m/s^2]."""
-        return None if self._accelerations is None else self._accelerations[2]
-
-    def add_accelerations(self, actuators: Array, rows: Array, joints: Array) -> None:
-        """Complete the state by the accelerations of actuators, joint space and all joints."""
-        self._accelerations = (actuators, rows, joints)
+        more = [f'velocities that were given disagree by {off:.3g}'] if off > AGREES else []
+        return '; '.join([self._said] * bool(self._said) + more)
 
     def _rows(self) -> Rows:
         rows: list[Sequence[str]] = [('', 'position', 'velocity', 'effort', 'acceleration')]
         for kind in ('actuator', 'joint'):
             columns = [getattr(self, f'{kind}_{what}') for what in rows[0][1:]]
-            for at in range(len(columns[0])):
-                cells = ('' if column is None else f'{column[at]:.6g}' for column in columns)
-                rows.append((f'{kind} {at}', *cells))
+            for index in range(len(columns[0])):
+                cells = ('' if column is None else f'{column[index]:.6g}' for column in columns)
+                rows.append((f'{kind} {index}', *cells))
         return rows
 
     def __repr__(self) -> str:
-        head = f'TransmissionState: {self.status.name}'
-        return '\n'.join(
-            [head + (f', {self.message}' if self.message else ''), *table(self._rows())]
-        )
+        head = f'{self.status.name}, {self.message}'.removesuffix(', ')
+        return '\n'.join([f'TransmissionState: {head}', *table(self._rows())])
 
     def _repr_html_(self) -> str:
         text = f'{self.status.name} {self.message}'
@@ -179,17 +143,11 @@ class TransmissionState:
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything in plain types, as for JSON."""
-        found: dict[str, Any] = {'status': self.status.name, 'message': self.message}
-        for name in ('q', 'velocity', 'acceleration'):
-            found[name] = _plain(getattr(self, name))
-        for kind in ('actuator', 'joint'):
-            for what in ('position', 'velocity', 'effort', 'acceleration'):
-                found[f'{kind}_{what}'] = _plain(getattr(self, f'{kind}_{what}'))
-        return found
-
-
-def _plain(values: Array | None) -> list[float] | None:
-    return None if values is None else values.tolist()
+        quantities = ('position', 'velocity', 'effort', 'acceleration')
+        sides = (f'{side}_{what}' for side in ('actuator', 'joint') for what in quantities)
+        parts = {n: getattr(self, n) for n in ('q', 'velocity', 'acceleration', *sides)}
+        plain = {name: None if each is None else each.tolist() for name, each in parts.items()}
+        return {'status': self.status.name, 'message': self.message, **plain}
 
 
 @dataclass(frozen=True)
@@ -275,18 +233,16 @@ class Singularity:
         ''
 
         """
-        found = []
-        if _nearness(self.ratio_2) < threshold:
-            found.append(
-                f'near a singularity of type II (joints move by {self.ratio_2:.2g} {UNITS} of the '
-                f'actuators): the actuators lose hold of {_largest(self.lost_2, names)}'
-            )
-        if _nearness(self.ratio_1) < threshold:
-            found.append(
-                f'near a singularity of type I (actuators move by {self.ratio_1:.2g} {UNITS} of '
-                f'the joint space): {_largest(self.lost_1, rows)} can hardly be moved'
-            )
-        return '; '.join(found)
+        second = (
+            f'near a singularity of type II (joints move by {self.ratio_2:.2g} {UNITS} of the '
+            f'actuators): the actuators lose hold of {_largest(self.lost_2, names)}'
+        )
+        first = (
+            f'near a singularity of type I (actuators move by {self.ratio_1:.2g} {UNITS} of '
+            f'the joint space): {_largest(self.lost_1, rows)} can hardly be moved'
+        )
+        both = ((second, self.ratio_2), (first, self.ratio_1))
+        return '; '.join(text for text, ratio in both if _nearness(ratio) < threshold)
 
 
 def _nearness(ratio: float) -> float:
@@ -377,3 +333,106 @@ class JointBounds:
 
     velocity: Polytope
     effort: Polytope
+
+
+def velocity_bounds(ratio: Array, limits: Array) -> Polytope:
+    """
+    Return the velocities J u with |u_a| <= limit_a, for a ratio J (n, m) and limits (m,).
+
+    The set is a zonotope. Its faces are normal to the directions that n - 1 generators leave; with
+    as many actuators as components these are the rows of the inverse.
+    """
+    n = ratio.shape[0]
+    normals = _zonotope_normals(ratio)
+    high = _support(normals, ratio, limits)
+    reach = _support(np.eye(n), ratio, limits)
+    corners = None
+    if n <= MOST_COMPONENTS and np.isfinite(limits).all():
+        corners = _corners(normals, -high, high)
+    return Polytope(-reach, reach, normals, -high, high, corners, _inner(normals, high, reach))
+
+
+def effort_bounds(ratio: Array, limits: Array) -> Polytope:
+    """Return the efforts y with |(J^T y)_a| <= limit_a, for a ratio J (n, m) and limits (m,)."""
+    n = ratio.shape[0]
+    normals = ratio.T.copy()
+    corners = _corners(normals, -limits, limits) if n <= MOST_COMPONENTS else None
+    reach = np.full(n, np.inf)
+    if corners is not None:
+        reach = np.abs(corners).max(axis=0, initial=0.0)
+    elif rank(ratio) == n:
+        reach = _reach(normals, limits)
+    return Polytope(
+        -reach, reach, normals, -limits, limits, corners, _inner(normals, limits, reach)
+    )
+
+
+def rank(matrix: Array) -> int:
+    """Return the rank of a matrix, by the rule for all Jacobians."""
+    return rank_of(np.linalg.svd(matrix, compute_uv=False)) if matrix.size else 0
+
+
+def _support(normals: Array, ratio: Array, limits: Array) -> Array:
+    """Return the largest value of each normal over all velocities."""
+    shares = np.abs(normals @ ratio)
+    with np.errstate(invalid='ignore'):
+        parts = np.where(shares > zero_of(shares.ravel()), shares * limits, 0.0)
+    total: Array = parts.sum(axis=1)
+    return total
+
+
+def _zonotope_normals(ratio: Array) -> Array:
+    """Return the unit normals of the faces of the set of all J u."""
+    n, m = ratio.shape
+    flat = null_space(ratio.T).T  # normal to all generators: no velocity along these
+    found = [*flat]
+    for chosen in combinations(range(m), max(n - len(flat) - 1, 0)):
+        across = null_space(np.vstack([ratio[:, list(chosen)].T, flat]))
+        if across.shape[1] == 1:
+            found.append(across[:, 0])
+    return np.array(found).reshape(-1, n)
+
+
+def _corners(normals: Array, low: Array, high: Array) -> Array | None:
+    """Return the corners of {y: low <= normals y <= high}; None = it is not bounded."""
+    n = normals.shape[1]
+    finite = np.isfinite(low) & np.isfinite(high)
+    rows, low, high = normals[finite], low[finite], high[finite]
+    if rank(rows) < n:
+        return None
+    slack = 1e-9 * np.maximum(1e-12, np.maximum(np.abs(low), np.abs(high)))
+    corners: list[Array] = []
+    for chosen in map(list, combinations(range(len(rows)), n)):
+        if rank(rows[chosen]) < n:
+            continue
+        for signs in np.ndindex(*[2] * n):
+            target = np.where(np.array(signs) == 0, low[chosen], high[chosen])
+            corner = np.asarray(np.linalg.solve(rows[chosen], target), dtype=float)
+            along = rows @ corner
+            known = any(np.allclose(corner, other, rtol=1e-9, atol=0.0) for other in corners)
+            if ((along >= low - slack) & (along <= high + slack)).all() and not known:
+                corners.append(corner)
+    return np.array(corners).reshape(-1, n)
+
+
+def _reach(normals: Array, limits: Array) -> Array:
+    """Return the largest value of each component of y with |normals y| <= limits."""
+    from scipy.optimize import linprog
+
+    finite = np.isfinite(limits)
+    rows, limits = normals[finite], limits[finite]
+    both = np.vstack([rows, -rows]), np.concatenate([limits, limits])
+    ends = [linprog(-axis, *both, bounds=(None, None)) for axis in np.eye(normals.shape[1])]
+    return np.array([-end.fun if end.status == 0 else np.inf for end in ends])
+
+
+def _inner(normals: Array, high: Array, reach: Array) -> tuple[Array, Array]:
+    """Return the box of the polytope, shrunk about zero until it is inside."""
+    finite = np.isfinite(high)
+    bound = np.abs(normals[finite]).max(axis=0, initial=0.0) > 0.0
+    size = np.where(np.isfinite(reach), reach, np.where(bound, 0.0, np.inf))
+    along = np.abs(normals[finite][:, bound]) @ size[bound]
+    with np.errstate(divide='ignore', invalid='ignore'):
+        share = np.min(np.where(along > 0.0, high[finite] / along, np.inf), initial=1.0)
+    size[bound] *= share
+    return -size, size

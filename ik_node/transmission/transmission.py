@@ -17,10 +17,15 @@ from ik_node.solver.pose import names_in, Values
 from ik_node.solver.problem.singular_start import leave_singular_start
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
-from ik_node.transmission.bounds import effort_bounds, rank, velocity_bounds
-from ik_node.transmission.direction import Direction, Space
-from ik_node.transmission.prepared import PreparedTransmission
-from ik_node.transmission.state import JointBounds, Singularity, TransmissionState
+from ik_node.transmission.prepared import Direction, PreparedTransmission, Space
+from ik_node.transmission.state import (
+    effort_bounds,
+    JointBounds,
+    rank,
+    Singularity,
+    TransmissionState,
+    velocity_bounds,
+)
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -134,14 +139,11 @@ class Transmission:
 
     def _prepare(self) -> None:
         """Read the robot, and make the arrays of the direction from the actuators."""
-        edits = self.solver.revision.edits
-        self._space = self._read_space()
-        self._poses = TreePoses(self.solver.tree)
-        self._forward = Direction(
-            self.solver, self._space, False, range(len(self._space.actuators))
-        )
+        edits, self._space = self.solver.revision.edits, self._read_space()
+        self._poses, self._motors = TreePoses(self.solver.tree), list(self._space.actuators)
+        self._forward = Direction(self.solver, self._space, False, range(len(self._motors)))
         if self._examine():
-            chosen = _independent(self._forward.motion[list(self._space.actuators)])
+            chosen = _independent(self._forward.motion[self._motors])
             self._forward = Direction(self.solver, self._space, False, chosen)
         self._inverse: Direction | None = None
         self._edits = edits
@@ -156,12 +158,9 @@ class Transmission:
                 'no actuators: the description names no joint with a motor; name some'
             )
         actuators = tuple(table.places(names))
-        places: list[int] = []
+        places: list[int] = list(range(len(tree.names))) if joints is None else []
         poses: list[Link] = []
-        for name in range(len(tree.names)) if joints is None else joints:
-            if not isinstance(name, str):
-                places.append(name)
-                continue
+        for name in joints or ():
             try:
                 places += table.places([name])
             except UnknownFrameError:
@@ -172,13 +171,12 @@ class Transmission:
         for what, chosen in (('actuators', actuators), ('joints', (*places, *poses))):
             if len(set(chosen)) < len(chosen):
                 raise TopologyError(f'a name occurs twice among the {what}')
-        roots = np.ones(len(actuators))
+        given = np.ones(len(actuators))
         if weights is not None:
             given = finite('weights', weights, len(actuators))
             if not (given > 0.0).all():
                 raise ShapeError('weights', 'numbers above 0', str(given))
-            roots = np.sqrt(given)
-        return Space(actuators, tuple(places), tuple(poses), roots)
+        return Space(actuators, tuple(places), tuple(poses), np.sqrt(given))
 
     def _examine(self) -> int:
         """
@@ -214,12 +212,12 @@ class Transmission:
         problem, table, packed = self.solver.arrays_for(())
         here = table.with_couplings(self.solver.q)
         rows = table.without_preferences(table.rows)
-        at = [table.masters.get(place, place) for place in self._space.actuators]
+        masters = [table.masters.get(place, place) for place in self._motors]
         for sense in (1.0, -1.0):
-            value = here[at] + sense * problem.units[at]
-            ahead = np.clip(value, table.lower[at], table.upper[at])
-            way = dict(zip(at, ahead.tolist(), strict=True))
-            departure = leave_singular_start(problem, rows, here, way, packed)
+            value = here[masters] + sense * problem.units[masters]
+            ahead = np.clip(value, table.lower[masters], table.upper[masters])
+            goal = dict(zip(masters, ahead.tolist(), strict=True))
+            departure = leave_singular_start(problem, rows, here, goal, packed)
             if departure is not None:
                 # The present configuration is singular, `_carry` does not start there.
                 self._singular: Array | None = here
@@ -229,13 +227,12 @@ class Transmission:
 
     def _aside(self, here: Array) -> Array | None:
         """Return a configuration beside the present one, which may be singular; None = none."""
-        generator, direction = np.random.default_rng(0), self._forward
-        place = list(self._space.actuators)
+        generator, direction, place = np.random.default_rng(0), self._forward, self._motors
         unit, motion = direction.problem.units[place], direction.motion.copy()
         for size in np.repeat((ASIDE, ASIDE / 4.0, ASIDE / 16.0), 3):
-            way = size * unit * generator.uniform(-1.0, 1.0, len(place))
+            delta = size * unit * generator.uniform(-1.0, 1.0, len(place))
             q = here.copy()
-            direction.field('value_in', len(place))[:] = (here + motion @ way)[place]
+            direction.view.value_in[: len(place)] = (here + motion @ delta)[place]
             if direction.call(q, direction.moving, GIVES_POSITION) == Status.CONVERGED:
                 return q
         return None
@@ -246,7 +243,7 @@ class Transmission:
         return np.vstack([motions[list(self._space.joints)], *(j @ motions for j in jacobians)])
 
     def _refuse_what_does_not_depend(self, moved: Array, idle: Array) -> None:
-        names = [self.solver.joint_names[at] for at in self._space.actuators]
+        names = [self.solver.joint_names[at] for at in self._motors]
         still = [name for name, part in zip(names, moved.T, strict=True) if part.max() < NOTHING]
         if still:
             raise TopologyError(
@@ -293,25 +290,22 @@ class Transmission:
     def joints(self) -> list[str]:
         """Return the name of each row of the joint space; for a link 'LINK.vx' to 'LINK.wz'."""
         names = self._forward.problem.tree.names
+        axes = ('vx', 'vy', 'vz', 'wx', 'wy', 'wz')
         rows = [names[at] for at in self._space.joints]
-        return rows + [
-            f'{link.name}.{axis}'
-            for link in self._space.links
-            for axis in ('vx', 'vy', 'vz', 'wx', 'wy', 'wz')
-        ]
+        return rows + [f'{link.name}.{axis}' for link in self._space.links for axis in axes]
 
     def actuators_of(self, names: Iterable[str]) -> list[str]:
         """Return the actuators that move some of the joints or links, leaving out unknown ones."""
-        wanted = set(names)
+        chosen = set(names)
         with self.solver.lock:
             self.direction(False)
-            tree, places = self.solver.tree, set[int]()
+            tree, owners = self.solver.tree, enumerate(self.solver.tree.owner)
+            places = {
+                at for at, (j, _) in owners if not chosen.isdisjoint((j.name, tree.names[at]))
+            }
             for frame, (column, _) in tree.carrier.items():
-                if isinstance(frame, Link) and frame.name in wanted:
+                if isinstance(frame, Link) and frame.name in chosen:
                     places |= {tree.q_of_column[at] for at in ancestors(tree, column)}
-            for at, (joint, _) in enumerate(tree.owner):
-                if joint.name in wanted or tree.names[at] in wanted:
-                    places.add(at)
             rows = [row for row, place in enumerate(self._space.joints) if place in places]
             moves = self._moved[rows].max(axis=0, initial=0.0) > NOTHING
         return [name for name, used in zip(self.actuators, moves, strict=True) if used]
@@ -345,14 +339,13 @@ class Transmission:
 
     def joint_effort(self, q: Values, actuator_effort: ArrayLike) -> Array:
         """Return the least tau_y with J^T tau_y = tau_u, or as near as possible [N m or N]."""
-        count = len(self._space.actuators)
+        count = len(self._motors)
         given = finite('actuator_effort', actuator_effort, count)
         with self.solver.lock:
-            direction = self.direction(False)
-            direction.field('effort_in', count)[:] = given
-            direction.evaluate(self.solver.checked_q(q), GIVES_EFFORT)
-            found: Array = direction.field('row_effort', direction.sizes['ny']).copy()
-            return found
+            view = self.direction(False).view
+            view.effort_in[:count] = given
+            self._forward.evaluate(self.solver.checked_q(q), GIVES_EFFORT)
+            return np.array(view.effort[count:])
 
     def singularity(self, q: Values) -> Singularity:
         """
@@ -384,9 +377,8 @@ class Transmission:
             forward.evaluate(checked)
             units, space = forward.problem.units, self._space
             speeds = motions / units[:, None]
-            acting = speeds[list(space.actuators)]
-            passive = np.delete(speeds, list(space.actuators), axis=0)
-            outside = speeds[[at for at in space.actuators if at not in space.joints]]
+            acting, passive = speeds[self._motors], np.delete(speeds, self._motors, axis=0)
+            outside = speeds[[at for at in self._motors if at not in space.joints]]
             of_link = (*3 * [forward.chain.flat.length], 1.0, 1.0, 1.0)
             own = np.concatenate((units[list(space.joints)], *len(space.links) * [of_link]))
             rows = self._rows_of(motions, checked) / own[:, None]
@@ -397,7 +389,7 @@ class Transmission:
     def joint_bounds(self, q: Values) -> JointBounds:
         """Return `max_velocity` and `max_effort` of the actuators as bounds on the joint space."""
         ratio, owner = self.jacobian(q), self._forward.problem.tree.owner
-        axes = [owner[at] for at in self._space.actuators]
+        axes = [owner[at] for at in self._motors]
         speeds = np.array([joint._max_velocity[dof] for joint, dof in axes])
         efforts = np.array([joint._max_effort[dof] for joint, dof in axes])
         return JointBounds(velocity_bounds(ratio, speeds), effort_bounds(ratio, efforts))
@@ -455,17 +447,16 @@ class Transmission:
 
         They are differences of fourth order along the motion with closed loops.
         """
-        direction, place = self._forward, list(self._space.actuators)
+        direction, place = self._forward, self._motors
         direction.evaluate(q)
         velocity = direction.motion @ speeds
         change, ratio_change = np.zeros_like(direction.motion), np.zeros_like(direction.ratio)
         moved = np.abs(velocity / direction.problem.units).max(initial=0.0)
         if moved < 1e-12:
             return change, ratio_change
-        step = STEP / moved
-        chosen = direction.field('given_row', direction.sizes['ng'])
+        step, chosen = STEP / moved, direction.view.given_row
         for times, factor in ((1, 8.0), (-1, -8.0), (2, -1.0), (-2, 1.0)):
-            direction.field('value_in', len(place))[:] = (q + times * step * velocity)[place]
+            direction.view.value_in[: len(place)] = (q + times * step * velocity)[place]
             direction.call(q.copy(), direction.held, GIVES_POSITION)
             if len(chosen) == len(place):
                 change += factor * direction.motion
@@ -569,13 +560,12 @@ class Transmission:
             q = self.solver.q if q0 is None else self.solver.checked_q(q0)
             call.start(q)
             if acceleration is not None and velocity is None:
-                velocity = np.zeros(call.direction.given_count)
+                velocity = np.zeros(call.direction.sizes['ni'])
             state = call(position, velocity, effort)
             direction = call.direction
             singular = self._singular is not None and np.array_equal(q, self._singular)
             if singular or not state.converged:
-                values = direction.given_position(position)
-                q, message = self._nearest(direction, q if singular else state.q, values)
+                q, message = self._nearest(direction, q if singular else state.q, position)
                 # From a regular configuration beside a singular start the position may be had.
                 call.start(q)
                 state = call(position, velocity, effort)
@@ -585,53 +575,44 @@ class Transmission:
                     q = state.q
                 else:
                     direction.evaluate(q, gives)
-                results, places = direction.results.copy(), direction.places
-                state = TransmissionState(q, state.status, results, places, gives, message)
+                results, na = direction.results.copy(), len(self._motors)
+                state = TransmissionState(q, state.status, results, na, gives, message)
             if acceleration is not None:
-                wanted = finite('acceleration', acceleration, direction.given_count)
-                self._accelerate(state, inverse, wanted)
+                given = finite('acceleration', acceleration, direction.sizes['ni'])
+                self._accelerate(state, inverse, given)
             return state
 
-    def _nearest(
-        self, direction: Direction, q: Array, values: tuple[Array, Array, Array]
-    ) -> tuple[Array, str]:
+    def _nearest(self, direction: Direction, q: Array, position: Any) -> tuple[Array, str]:
         """Return the configuration nearest to a position that cannot be had, and the reason."""
-        space, (joints, positions, quats) = self._space, values
-        if space.links and direction.inverse:
-            poses = zip(space.links, positions, quats, strict=True)
-            pose_of = {link.name: (where, turn) for link, where, turn in poses}
-            solution = self.solver.solve_pose(pose_of, q0=q)
+        space, (joints, poses) = self._space, direction.given_position(position)
+        if len(poses):
+            links = zip(space.links, poses, strict=True)
+            solution = self.solver.solve_pose({k.name: (p[:3], p[3:]) for k, p in links}, q0=q)
             return solution.q, solution.message
         problem, table, packed = self.solver.arrays_for(())
-        rows = direction.field('given_row', direction.sizes['ng']).tolist()
         places = space.joints if direction.inverse else space.actuators
-        wanted = {
-            places[row]: float(joints[row]) for row in rows if places[row] not in table.masters
-        }
-        driven = drive(problem, table, q.copy(), wanted, packed)
+        given = ((places[row], float(joints[row])) for row in direction.view.given_row.tolist())
+        targets = {place: value for place, value in given if place not in table.masters}
+        driven = drive(problem, table, q.copy(), targets, packed)
         before, after = (
-            max((abs(start[at] - value) for at, value in wanted.items()), default=0.0)
-            for start in (q, driven.q)
+            max((abs(each[at] - value) for at, value in targets.items()), default=0.0)
+            for each in (q, driven.q)
         )
-        closed = all(
-            max(error) < 1e-4 * direction.chain.flat.length
-            for error in driven.closure_errors.values()
-        )
+        limit = 1e-4 * direction.chain.flat.length
+        closed = all(max(error) < limit for error in driven.closure_errors.values())
         return driven.q if closed and after <= before else q, driven.message
 
-    def _accelerate(self, state: TransmissionState, inverse: bool, wanted: Array) -> None:
+    def _accelerate(self, state: TransmissionState, inverse: bool, given: Array) -> None:
         """Write the accelerations: those given, and the curvature of the loops' motion."""
         speeds = np.zeros(0) if state.actuator_velocity is None else state.actuator_velocity
         motion_change, ratio_change = self._change(state.q, speeds)
         motion, ratio = self._forward.motion, self._forward.ratio
         if inverse:
-            rest = wanted - ratio_change @ speeds
-            wanted = np.asarray(np.linalg.lstsq(ratio, rest, rcond=None)[0], dtype=float)
-        state.add_accelerations(
-            wanted,
-            ratio @ wanted + ratio_change @ speeds,
-            motion @ wanted + motion_change @ speeds,
-        )
+            rest = given - ratio_change @ speeds
+            given = np.asarray(np.linalg.lstsq(ratio, rest, rcond=None)[0], dtype=float)
+        state.actuator_acceleration = given
+        state.joint_acceleration = ratio @ given + ratio_change @ speeds
+        state.acceleration = motion @ given + motion_change @ speeds
 
     def prepare_to_joints(self) -> PreparedTransmission:
         """Return `to_joints` as a callable for real-time use."""

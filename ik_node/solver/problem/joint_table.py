@@ -31,6 +31,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
+# Indices in q.
+Places = Sequence[int] | slice
 
 # A polynomial coupling is usually fitted to data, and limits are read off the same data. The fit
 # exceeds such limits by less than this share of its range, which counts as rounding.
@@ -246,9 +248,10 @@ class JointTable:
         """Return the indices in q of values with a target."""
         return np.flatnonzero(self.rows[JOINT_TARGET_WEIGHT]).tolist()
 
-    def without_limits(self) -> Array:
-        """Return a copy of the rows without limits; locks stay."""
-        rows = self.rows.copy()
+    @staticmethod
+    def without_limits(rows: Array) -> Array:
+        """Return a copy of rows without limits; locks stay."""
+        rows = rows.copy()
         rows[JOINT_LOWER], rows[JOINT_UPPER] = -np.inf, np.inf
         return rows
 
@@ -260,11 +263,17 @@ class JointTable:
         return rows
 
     @staticmethod
-    def without_free_balls(rows: Array) -> Array:
-        """Return a copy of rows with which the kernels step all balls by their Euler angles."""
-        rows = rows.copy()
+    def without_free_balls(rows: Array, places: Places = slice(None)) -> Array:
+        """Return a copy of rows with which the kernels step balls by their Euler angles."""
         # A finite window that is wider than any motion [rad].
-        rows[JOINT_WINDOW] = np.minimum(rows[JOINT_WINDOW], 1e200)
+        narrow = np.minimum(rows[JOINT_WINDOW, places], 1e200)
+        return JointTable.with_window(rows, places, narrow)
+
+    @staticmethod
+    def with_window(rows: Array, places: Places, window: Array | float) -> Array:
+        """Return a copy of rows with the largest change of some values [rad or m]."""
+        rows = rows.copy()
+        rows[JOINT_WINDOW, places] = window
         return rows
 
     @staticmethod
