@@ -10,21 +10,13 @@ from typing import Any, NamedTuple
 
 from ik_node.kernels.kinds import KIND_USER
 from ik_node.kernels.layout import BLOCK, RECORD
-from ik_node.kernels.options import RESTARTS
-from ik_node.kernels.solve_state import (
-    COST,
-    ENDED_INTERRUPTED,
-    ENDED_SPENT,
-    LAST_LEVEL,
-    LEVEL,
-    STATUS_REFUSED,
-)
+from ik_node.kernels.solve_state import COST, ENDED_INTERRUPTED, ENDED_SPENT, LAST_LEVEL, LEVEL
 from ik_node.kernels.start import LEAST_REACH_WEIGHT
 from ik_node.model.rotation import quat_conjugate, quat_multiply, quat_to_rotation_vector
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.chain_problem import ChainProblem, TABLE_POSES
 from ik_node.solver.problem.joint_table import JointTable
-from ik_node.solver.problem.workspace import Workspace
+from ik_node.solver.problem.workspace import Configuration, Workspace
 from ik_node.solver.result import ChainAnswer
 from ik_node.solver.status import Status
 import numpy as np
@@ -42,19 +34,19 @@ class Block(NamedTuple):
     is_rotation: bool
 
 
-class Iterate:
+class Iterate(Configuration):
     """
     A chain at a configuration, in the workspace of its problem.
 
     Lengths are multiples of the characteristic length [L], except in `q` and `errors`. The arrays
     are views of the workspace.
 
-    x, lower and upper (nv,) are the variables and their bounds [rad or L]; free_ball is 1 for
+    lower and upper (nv,) are the bounds of the variables [rad or L]; free_ball is 1 for
     those of a ball that is stepped by rotations about the axes of its turned frame. With `euler`
     all balls are stepped by their Euler angles, so that variables are independent numbers.
     `prismatic` is True for variables in [L], and `turns` for angles of which full turns do not
     count. `weight` (nr,) are the squared weights w_r^2 of the rows, the diagonal of W, at least
-    `LEAST_REACH_WEIGHT`; `errors` (nc, 2) the residual norms of every constraint [m], [rad].
+    `LEAST_REACH_WEIGHT`.
     `preference` is the kind of preference of each variable, PREFERS_*. For those chosen by
     `settle_on`, `preferred_step` is x* - x, `gain` the share g of it to take in a step, and `pull`
     its weight, see theory.md, eq. (9).
@@ -71,16 +63,14 @@ class Iterate:
     ) -> None:
         if euler:
             joints = JointTable.without_free_balls(joints)
-        self.chain, self.q, self.options, self.packed = chain, q, options, options.packed()
-        # Without restarts the kernel does not wrap angles around from one bound to the other.
-        self.packed[RESTARTS] = 0.0
-        self._arguments = (q, joints, self.packed)
         flat, workspace = chain.flat, Workspace(*chain.arrays)
-        self.workspace, self.variable_count = workspace, int(workspace.nv)
-        self.x, self.lower, self.upper = workspace.x, workspace.lower, workspace.upper
-        self.gain, self.pull, self._step = workspace.gain, workspace.pull, workspace.step
+        super().__init__(flat, workspace, chain.kernels, q, joints, options.packed())
+        if not self.usable:
+            chain.refuse(q, TABLE_POSES)
+        self.chain, self.options, self.variable_count = chain, options, int(workspace.nv)
+        self.lower, self.upper = workspace.lower, workspace.upper
+        self.gain, self.pull = workspace.gain, workspace.pull
         self.preferred_step = workspace.preferred_step
-        self.errors = chain.errors.reshape(-1, 2)
         self.free_ball, self.preference = workspace.free_ball, workspace.preference
         self.prismatic = np.isin(flat.var_q, workspace.column_q[workspace.prismatic == 1])
         self.turns = JointTable.turning(joints)[flat.var_q]
@@ -94,8 +84,6 @@ class Iterate:
         )
         self.is_closure: NDArray[np.bool_] = chain.are_closures[constraint]
         self._tolerances, self._row_tolerances = chain.tolerances, chain.row_tolerances
-        if chain.kernels.linearise(*self._arguments) == STATUS_REFUSED:
-            chain.refuse(q, TABLE_POSES)
         self.weight = np.maximum(workspace.weight[flat.rows], LEAST_REACH_WEIGHT)
         self.go_to(self.x.copy())
 
@@ -109,8 +97,7 @@ class Iterate:
         turned frame.
         """
         before = self.x.copy()
-        self._step[:] = step
-        self.chain.kernels.external_step(*self._arguments)
+        self.step_by(step)
         change = np.where(self.free_ball == 1, step, self.x - before)
         return float(np.abs(change).max(initial=0.0))
 
@@ -119,12 +106,6 @@ class Iterate:
         step = np.zeros(self.variable_count)
         step[variable] = change
         return self.move(step)
-
-    def go_to(self, x: Array) -> None:
-        """Set the variables, shape (nv,) [rad or L], clamped to the bounds."""
-        self.x[:] = x
-        self._step[:] = 0.0
-        self.chain.kernels.external_step(*self._arguments)
 
     def settle_on(self, preference: int) -> None:
         """Choose the preferences of `preferred_step`: joint targets or rest pose, PREFERS_*."""
@@ -137,9 +118,9 @@ class Iterate:
     @property
     def residual(self) -> Array:
         """Return the residual r, shape (nr,) [L or rad]."""
-        rows: Array = self.workspace.residual[self.chain.flat.rows]
+        rows = super().residual
         # A limit of a rotation counts only beyond it.
-        return np.where(self.chain.flat.one_sided, np.maximum(rows, 0.0), rows)
+        return np.where(self.flat.one_sided, np.maximum(rows, 0.0), rows)
 
     @property
     def cost(self) -> float:
@@ -203,9 +184,8 @@ class Iterate:
 
     def analytic_jacobian(self) -> Array:
         """Return the Jacobian computed by the kernel, shape (nr, nv)."""
-        flat, workspace = self.chain.flat, self.workspace
-        inside = flat.one_sided & (workspace.residual[flat.rows] <= 0.0)
-        return np.where(inside[:, None], 0.0, flat.dense(workspace.jac))
+        inside = self.flat.one_sided & (super().residual <= 0.0)
+        return np.where(inside[:, None], 0.0, super().analytic_jacobian())
 
     def _change_from(self, before: Array) -> Array:
         """

@@ -12,16 +12,13 @@ from ik_node.kernels.layout import (
     JOINT_UPPER,
     JOINT_WINDOW,
 )
-from ik_node.kernels.options import RESTARTS
-from ik_node.kernels.solve_state import STATUS_REFUSED
 from ik_node.model.redundancy import MARGIN, Redundancy, rounding_error
 from ik_node.native import bind
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.chain_problem import ChainProblem
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
-from ik_node.solver.problem.workspace import Workspace
-from ik_node.solver.result import tolerances_in
+from ik_node.solver.problem.workspace import Configuration, Workspace
 import numpy as np
 from numpy.typing import NDArray
 
@@ -51,59 +48,26 @@ CLOSING_STARTS = 6
 OPEN = Redundancy(-1, 0.0, {}, {})
 
 
-class _Walker:
+class _Walker(Configuration):
     """
     A configuration of a chain of closures that can be moved without regard to limits and locks.
 
-    `x` (nv,) are its variables [rad or L], `residual` (nr,) and `jacobian` (nr, nv) those of all
-    closures; `usable` is False if the kernel refused the start. For each closure, `explained`
-    (nc, 2) is as in `Redundancy.explained`, and `most` has the largest residual norms with which a
-    motion is free: the tolerances, or what the digits of the description explain [m], [rad].
+    For each closure, `explained` (nc, 2) is as in `Redundancy.explained`, and `limits` has the
+    largest residual norms with which a motion is free: the tolerances, or what the digits of the
+    description explain [m], [rad].
     """
 
     def __init__(self, chain: ChainProblem, q: Array, packed: Array) -> None:
         workspace = Workspace.of(chain.flat)
         workspace.constraints[:] = np.ravel(chain.table)
         joints = np.zeros((JOINT_ROWS, len(q)))
-        joints[JOINT_LOWER], joints[JOINT_UPPER] = -np.inf, np.inf
-        joints[JOINT_WINDOW] = np.inf
-        packed = packed.copy()
-        packed[RESTARTS] = 0.0
-        self._chain = chain
-        self._kernels = bind(*workspace.arrays)
-        self._arguments = (q.copy(), joints, packed)
-        self.x, self._step = workspace.x, workspace.step
-        self._residual, self._numbers = workspace.residual, workspace.jac
-        self._errors = workspace.error
-        self.usable = self._kernels.linearise(*self._arguments) != STATUS_REFUSED
+        joints[JOINT_LOWER], joints[[JOINT_UPPER, JOINT_WINDOW]] = -np.inf, np.inf
+        super().__init__(chain.flat, workspace, bind(*workspace.arrays), q.copy(), joints, packed)
         self.names = chain.names.constraints
         explained = _explained_gaps(chain)
-        self.most = np.maximum(explained, tolerances_in(chain.table))
+        self.limits = np.maximum(explained, chain.tolerances)
         own = [getattr(each.source, 'tolerance', None) is None for each in chain.requests]
         self.explained = explained * np.array(own)[:, None]
-
-    @property
-    def residual(self) -> Array:
-        return np.asarray(self._residual[self._chain.flat.rows])
-
-    @property
-    def jacobian(self) -> Array:
-        return self._chain.flat.dense(self._numbers)
-
-    @property
-    def errors(self) -> Array:
-        """Return a copy of the residual norms of every closure, shape (nc, 2) [m], [rad]."""
-        return np.array(self._errors.reshape(-1, 2))
-
-    def move(self, step: Array) -> None:
-        """Take a step, shape (nv,) [rad or L]."""
-        self._step[:] = step
-        self._kernels.external_step(*self._arguments)
-
-    def go_to(self, x: Array) -> None:
-        """Set the variables, shape (nv,) [rad or L]."""
-        self.x[:] = x
-        self.move(np.zeros_like(x))
 
 
 def _explained_gaps(chain: ChainProblem) -> Array:
@@ -179,7 +143,7 @@ def find_redundancy(chain: ChainProblem, q: Array, packed: Array) -> Redundancy 
         return None
     random = np.random.default_rng(0)
     _correct(walker, _rank(walker), CLOSINGS)
-    if np.any(walker.errors > walker.most) and np.abs(walker.residual).max() > COARSE:
+    if np.any(walker.errors > walker.limits) and np.abs(walker.residual).max() > COARSE:
         return OPEN
     before = walker.x.copy()
     everything = min(len(walker.residual), len(walker.x))
@@ -204,7 +168,7 @@ def find_redundancy(chain: ChainProblem, q: Array, packed: Array) -> Redundancy 
 
 
 def _rank(walker: _Walker) -> int:
-    return int(np.sum(np.linalg.svd(walker.jacobian, compute_uv=False) > STIFF))
+    return int(np.sum(np.linalg.svd(walker.analytic_jacobian(), compute_uv=False) > STIFF))
 
 
 def _is_exact(walker: _Walker, rank: int, random: np.random.Generator) -> bool:
@@ -219,23 +183,23 @@ def _is_exact(walker: _Walker, rank: int, random: np.random.Generator) -> bool:
     if exact:
         free = _freedom(walker, rank)
         step = free @ random.normal(size=free.shape[1])
-        walker.move(STEP / np.abs(step).max() * step)
+        walker.step_by(STEP / np.abs(step).max() * step)
         exact = _correct(walker, rank) and _agrees(walker, rank)
         walker.go_to(start)
     return exact
 
 
 def _agrees(walker: _Walker, rank: int) -> bool:
-    left, values, _ = np.linalg.svd(walker.jacobian)
+    left, values, _ = np.linalg.svd(walker.analytic_jacobian())
     rest = left[:, rank:].T @ walker.residual
     stiff = values[rank:].max(initial=0.0)
     return bool(stiff <= LEAST and np.abs(rest).max(initial=0.0) <= LEAST)
 
 
-def _correct(walker: _Walker, rank: int, most: int = CORRECTIONS) -> bool:
+def _correct(walker: _Walker, rank: int, limit: int = CORRECTIONS) -> bool:
     """Close the loops by Newton steps in the first `rank` directions; return True if converged."""
-    for _ in range(most):
-        left, values, right = np.linalg.svd(walker.jacobian, full_matrices=False)
+    for _ in range(limit):
+        left, values, right = np.linalg.svd(walker.analytic_jacobian(), full_matrices=False)
         used = values[:rank] > 1e-9
         load = (left.T @ walker.residual)[:rank]
         step = -right[:rank].T @ np.where(used, load / np.where(used, values[:rank], 1.0), 0.0)
@@ -244,7 +208,7 @@ def _correct(walker: _Walker, rank: int, most: int = CORRECTIONS) -> bool:
             return True
         if not size < 1.0:
             return False
-        walker.move(step)
+        walker.step_by(step)
     return bool(size < 1e-6)
 
 
@@ -270,7 +234,7 @@ def _walk(walker: _Walker, rank: int, random: np.random.Generator) -> _Found | N
                     break
                 direction = along / size
                 before = walker.x.copy()
-                walker.move(STEP * direction)
+                walker.step_by(STEP * direction)
                 if not _correct(walker, rank) or np.abs(walker.x - before).max() > 1.0:
                     break  # the mechanism cannot move any farther in this direction
                 if _smallest(walker, rank) < least:
@@ -284,20 +248,24 @@ def _walk(walker: _Walker, rank: int, random: np.random.Generator) -> _Found | N
 
 def _smallest(walker: _Walker, rank: int) -> float:
     """Return the smallest singular value of the rows that are kept closed; 0 without any."""
-    return float(np.linalg.svd(walker.jacobian, compute_uv=False)[rank - 1]) if rank else 0.0
+    return (
+        float(np.linalg.svd(walker.analytic_jacobian(), compute_uv=False)[rank - 1])
+        if rank
+        else 0.0
+    )
 
 
 def _freedom(walker: _Walker, rank: int) -> Array:
     """Return a basis of the null space for a given rank, shape (nv, nv - rank)."""
-    return np.asarray(np.linalg.svd(walker.jacobian)[2][rank:].T)
+    return np.asarray(np.linalg.svd(walker.analytic_jacobian())[2][rank:].T)
 
 
 def _stays(walker: _Walker, rank: int, found: _Found) -> bool:
     """Record the deviations at a configuration; return True if they may be rounding."""
-    values = np.linalg.svd(walker.jacobian, compute_uv=False)
+    values = np.linalg.svd(walker.analytic_jacobian(), compute_uv=False)
     stiffness = float(values[rank:].max(initial=0.0))
     disagreement = float(np.abs(walker.residual).max(initial=0.0))
-    if stiffness > STIFF or np.any(walker.errors > walker.most):
+    if stiffness > STIFF or np.any(walker.errors > walker.limits):
         return False
     found.misfit = np.maximum(found.misfit, walker.errors)
     found.stiffness = max(found.stiffness, stiffness)
