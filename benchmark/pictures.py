@@ -202,7 +202,7 @@ def summary(run: str, path: Path) -> Path:
     best = best_rows(run)
     names = sorted({name for found in best.values() for name in found} - {'ik_node'})
     shade = {**dict(zip(names, OTHERS[::2] + OTHERS[1::2], strict=False)), 'ik_node': OURS[0]}
-    figure = Figure(figsize=(9.0, 4.6), layout='constrained')
+    figure = Figure(figsize=(6.8, 5.0), layout='constrained')
     axes = figure.subplots()
     style(axes)
     for name in ['ik_node', *names]:
@@ -224,8 +224,10 @@ def summary(run: str, path: Path) -> Path:
     axes.set_xscale('log')
     axes.set_yticks([-line for line in range(len(TASKS))], list(TASKS.values()))
     axes.set_xlabel('median time of a solve [us]', color=INK)
-    axes.legend(loc='upper left', bbox_to_anchor=(1.0, 1.0), frameon=False, labelcolor=INK)
-    title(figure, 'Time of a solve, on the same problems', 'hollow: solves less than 95 % of them')
+    figure.legend(
+        loc='outside lower center', ncols=5, frameon=False, labelcolor=INK, columnspacing=0.9
+    )
+    title(figure, 'Time of a solve on the same problems', 'hollow: solves less than 95 % of them')
     figure.savefig(path, dpi=110)
     return path
 

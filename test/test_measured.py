@@ -28,3 +28,9 @@ def test_changed_number_of_a_page_is_replaced():
     assert measured.head((measured.KEPT / 'micro.txt').read_text())['command'] in text
     assert text.startswith('100\n')
     assert measured.written(text) == text
+
+
+def test_rows_of_tasks_are_those_of_the_kept_run():
+    """Other rows and other numbers are replaced."""
+    page = '<!-- tasks: compare legs60 -->\n| 1 | 2 |\n<!-- end of tasks -->'
+    assert '| 60 legs, pose from home | 137.6 | 1983.2 | placo loop |' in measured.written(page)

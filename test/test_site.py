@@ -136,25 +136,32 @@ def test_code_on_home_page_runs(monkeypatch, capsys):
     assert 'Solution: CONVERGED' in capsys.readouterr().out
 
 
-@pytest.mark.skipif(not DOCS_PYTHON.exists(), reason='`make docs` has not been run')
-def test_site_builds_without_warnings_and_needs_no_network(tmp_path):
-    """Sphinx has no warning, and no page loads a script, a style or a font from elsewhere."""
-    run = [str(DOCS_PYTHON), '-m', 'sphinx', '-b', 'html', '-q', '-W', str(DOCS), str(tmp_path)]
+@pytest.fixture(scope='module')
+def site(tmp_path_factory):
+    """Return the folder of the built site; a warning of Sphinx fails."""
+    if not DOCS_PYTHON.exists():
+        pytest.skip('needs the environment of the site: make docs')
+    folder = tmp_path_factory.mktemp('site')
+    run = [str(DOCS_PYTHON), '-m', 'sphinx', '-b', 'html', '-q', '-W', str(DOCS), str(folder)]
     done = subprocess.run(run, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, '')
-    for page in tmp_path.rglob('*.html'):
+    return folder
+
+
+def test_site_needs_no_network(site):
+    """No page loads a script, a style or a font from elsewhere."""
+    for page in site.rglob('*.html'):
         loaded = re.findall(r'<(?:script|img|link)[^>]*(?:src|href)="([^"]+)"', page.read_text())
         assert [url for url in loaded if url.startswith(('http', '//'))] == [], page.name
-    assert (tmp_path / 'searchindex.js').stat().st_size > 100_000
-    assert 'hexapod' in (tmp_path / 'gallery.html').read_text()
-    search_finds_pages_first(tmp_path)
+    assert (site / 'searchindex.js').stat().st_size > 100_000
+    assert 'hexapod' in (site / 'gallery.html').read_text()
 
 
-def search_finds_pages_first(folder):
-    """Check the first result of some searches, and that records of decisions come last."""
+def test_search_finds_pages_first(site):
+    """Each search has its page as the first result, and records of decisions come last."""
     node = shutil.which('node')
     if node is None:
-        return
+        pytest.skip('needs Node.js, which runs the search of the site')
     first = {
         'two arms': 'gallery',
         'quaternion order': 'glossary',
@@ -164,7 +171,7 @@ def search_finds_pages_first(folder):
         'transmission': 'transmission',
         'collisions': 'collisions',
     }
-    run = [node, '-e', SEARCH, str(folder), *first]
+    run = [node, '-e', SEARCH, str(site), *first]
     done = subprocess.run(run, capture_output=True, text=True, check=True)
     for query, line in zip(first, done.stdout.splitlines(), strict=True):
         results = line.split()

@@ -5,7 +5,9 @@ Run it as `tools/run python -m tools.measured`.
 
 A kept run is a file in benchmark/results/kept: the lines `command:`, `date:` and `machine:`, an
 empty line, and what the command printed. On a page, `<!-- run: NAME -->` begins the text of a
-run and `<!-- end of run -->` ends it. Pages have measured numbers nowhere else.
+run and `<!-- end of run -->` ends it. `<!-- tasks: NAME TASK TASK ... -->` begins a table with the
+medians of some of its tasks, and `<!-- end of tasks -->` ends it. Pages have measured numbers
+nowhere else.
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / 'benchmark' / 'results' / 'kept'
 HEAD = ('command', 'date', 'commit', 'machine')
 BLOCK = re.compile(r'<!-- run: (\w+) -->\n.*?<!-- end of run -->', re.DOTALL)
+
+TASKS = re.compile(r'<!-- tasks: (\w+)((?: \w+)+) -->\n.*?<!-- end of tasks -->', re.DOTALL)
 
 
 def pages() -> list[Path]:
@@ -50,7 +54,20 @@ def written(page: str) -> str:
         text = shown((KEPT / f'{found[1]}.txt').read_text())
         return f'<!-- run: {found[1]} -->\n\n{text}\n\n<!-- end of run -->'
 
-    return BLOCK.sub(block, page)
+    def tasks(found: re.Match[str]) -> str:
+        rows = {}
+        for line in (KEPT / f'{found[1]}.txt').read_text().splitlines():
+            name, is_row, rest = line.strip('| ').partition(': ')
+            cells = [cell.strip() for cell in rest.split('|')]
+            if is_row and len(cells) > 7:
+                about, _, ours, _, _, peer, _, median = cells[:8]
+                rows[name] = f'| {about} | {ours} | {median} | {peer} |'
+        body = '\n'.join(rows[name] for name in found[2].split())
+        top = '| task | ik_node | best of the others | which is |\n|---|---|---|---|'
+        begin = found[0].partition('\n')[0]
+        return f'{begin}\n\n{top}\n{body}\n\n<!-- end of tasks -->'
+
+    return TASKS.sub(tasks, BLOCK.sub(block, page))
 
 
 def keep(names: list[str]) -> None:
