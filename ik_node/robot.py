@@ -26,7 +26,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
-    pass
+    from ik_node.analysis.reach.volume import ReachVolume
+    from ik_node.scene.preview import MovingPicture
+    from ik_node.viewer.page import Page
 
 Array = NDArray[np.float64]
 
@@ -145,6 +147,58 @@ class Robot(AnalysedRobot, ActuatedRobot):
         from ik_node.scene.plot import plot
 
         return plot(self, axes, q=q)
+
+    def animate(self, q: ArrayLike, seconds: float = 2.0) -> MovingPicture:
+        """
+        Draw a motion as a moving picture, which a notebook shows without a server.
+
+        Parameters
+        ----------
+        q : array_like, shape (N, nq)
+            Joint values [rad or m] at equal times, such as `PathSolution.q`.
+        seconds : float
+            Duration of the picture [s]; it has 10 frames a second.
+
+        Returns
+        -------
+        MovingPicture
+            A GIF; `save('robot.gif')` writes it.
+
+        Raises
+        ------
+        IkError
+            If matplotlib is not installed.
+        ShapeError
+            If q has another shape or numbers that are not finite.
+
+        Examples
+        --------
+        >>> import ik_node as ik, numpy as np
+        >>> robot = ik.load_robot('fivebar')
+        >>> swing = robot.q + np.sin(np.linspace(0, 6.28, 5))[:, None] * [0.3, 0, 0, 0]
+        >>> robot.animate(swing, seconds=0.2)
+        MovingPicture(2 frames)
+
+        """
+        from ik_node.scene.preview import animated
+
+        return animated(self, q, seconds)
+
+    def view(
+        self, *, host: str = '127.0.0.1', port: int = 8080, reach: ReachVolume | None = None
+    ) -> Page:
+        """
+        Show the robot on a page in the browser, or below the cell of a notebook: `ik_node.view`.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> page = ik.load_robot('hexapod').view(port=0)  # doctest: +SKIP
+
+        """
+        import ik_node
+
+        return ik_node.view(self, host=host, port=port, reach=reach)
 
 
 def as_robot(source: Any) -> Robot:

@@ -7,7 +7,7 @@ import sys
 
 import ik_node as ik
 from ik_node.display import html_table, table
-from ik_node.errors import IkError, OptionError, UnknownFrameError
+from ik_node.errors import IkError, OptionError, ShapeError, UnknownFrameError
 import numpy as np
 import pytest
 from support.fourbar_urdf import MACHINE
@@ -273,6 +273,18 @@ def test_notebook_shows_picture_and_table_of_robot(robot, monkeypatch):
     shown = robot._repr_html_()
     assert '<img' not in shown
     assert '<td>drive</td>' in shown
+
+
+def test_notebook_shows_a_motion(robot, tmp_path):
+    image = pytest.importorskip('PIL.Image')
+    swing = robot.q + np.linspace(0.0, 0.5, 4)[:, None]
+    picture = robot.animate(swing, seconds=0.3)
+    assert '<img src="data:image/gif;base64,' in picture._repr_html_()
+    picture.save(tmp_path / 'swing.gif')
+    with image.open(tmp_path / 'swing.gif') as frames:
+        assert frames.n_frames == picture.frames == 3
+    with pytest.raises(ShapeError, match='shape'):
+        robot.animate(robot.q)
 
 
 def test_plot_without_matplotlib_says_what_to_install(robot, monkeypatch):

@@ -192,12 +192,13 @@ def png_of(shapes: Iterable[Shape]) -> bytes:
     return written.getvalue()
 
 
-def draw_shapes(shapes: Iterable[Shape], axes: Any = None) -> Any:
+def draw_shapes(shapes: Iterable[Shape], axes: Any = None, around: Array | None = None) -> Any:
     """
     Draw shapes on 3D axes, with the same scale in all directions, and return the axes.
 
-    Without axes, those of a new figure of pyplot are used. IkError is raised if matplotlib is not
-    installed, OptionError if the axes are not three-dimensional.
+    The axes show the points `around` (n, 3), or else the shapes. Without axes, those of a new
+    figure of pyplot are used. IkError is raised if matplotlib is not installed, OptionError if the
+    axes are not three-dimensional.
     """
     if axes is None:
         try:
@@ -212,7 +213,7 @@ def draw_shapes(shapes: Iterable[Shape], axes: Any = None) -> Any:
     if not hasattr(axes, 'set_zlim'):
         raise OptionError('axes', axes, "3D axes: figure.add_subplot(projection='3d')")
     axes.set(xlabel='x [m]', ylabel='y [m]', zlabel='z [m]')
-    _draw(axes, list(shapes))
+    _draw(axes, list(shapes), around)
     return axes
 
 
@@ -264,7 +265,7 @@ def _shadow(triangles: Array, height: float) -> Array:
     return shadows
 
 
-def _draw(axes: Any, shapes: list[Shape]) -> None:
+def _draw(axes: Any, shapes: list[Shape], around: Array | None) -> None:
     # All triangles are in one collection, because matplotlib sorts by depth only within a
     # collection.
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
@@ -283,7 +284,8 @@ def _draw(axes: Any, shapes: list[Shape]) -> None:
         axes.add_collection3d(Poly3DCollection(over, facecolors=_lit(over, faint), zorder=5))
     texts = [shape for shape in shapes if isinstance(shape, Text)]
     places = np.array([text.position for text in texts]).reshape(-1, 3)
-    shown = _equal(axes, np.concatenate([triangles.reshape(-1, 3), places]))
+    points = np.concatenate([triangles.reshape(-1, 3), places]) if around is None else around
+    shown = _equal(axes, points)
     firm = [
         result
         for (result, colours), shape in zip(solid, shapes, strict=True)

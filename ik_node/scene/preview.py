@@ -1,18 +1,23 @@
-"""A moving picture of a solved motion, as GIF or MP4."""
+"""Moving pictures of motions: a file of a solved motion, GIF or MP4, and one for a notebook."""
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path
 from shutil import which
 from typing import Any
 
-from ik_node.errors import OptionError
+from ik_node.errors import OptionError, ShapeError
 from ik_node.mechanism import Mechanism
 from ik_node.scene.ik_roots_helper import IKRootsHelper
+from ik_node.scene.mesh import mesh_of
 from ik_node.scene.plot import draw_shapes, picture_maker
 from ik_node.solver.batch.path_solution import PathSolution
+from ik_node.solver.solver import Solver
+from ik_node.whole_file import whole_file
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,6 +29,69 @@ SIDE, DPI = 4.8, 100  # [inch], [1/inch]
 # Half the width of the picture, as a share of the height of the robot and its goals.
 HALF = 0.55
 GOAL = '#DB1F3D'
+
+# Frames per second of a picture for a notebook.
+FRAMES = 10
+
+
+class MovingPicture:
+    """
+    A moving picture of a robot, which a notebook shows below the cell.
+
+    Attributes
+    ----------
+    gif : bytes
+        The picture as a GIF.
+    frames : int
+        The number of its frames.
+
+    """
+
+    def __init__(self, gif: bytes, frames: int) -> None:
+        self.gif, self.frames = gif, frames
+
+    def __repr__(self) -> str:
+        return f'MovingPicture({self.frames} frames)'
+
+    def _repr_html_(self) -> str:
+        return f'<img src="data:image/gif;base64,{b64encode(self.gif).decode()}" width="480">'
+
+    def save(self, path: str | Path) -> None:
+        """Write the picture to a file, which should end in .gif."""
+        with whole_file(path) as part:
+            Path(part).write_bytes(self.gif)
+
+
+def animated(robot: Mechanism, q: Any, seconds: float) -> MovingPicture:
+    """Draw a motion, see `Robot.animate`."""
+    rows = Solver(robot).checked_rows(q)
+    if rows is None or not len(rows):
+        raise ShapeError('q', f'shape (n, {len(robot.joint_names)}), n > 0', str(np.shape(q)))
+    make = picture_maker('animate', 'picture.png')
+    from PIL import Image
+
+    count = max(1, round(FRAMES * seconds))
+    chosen = rows[np.round(np.linspace(0, len(rows) - 1, count)).astype(int)]
+    helper = IKRootsHelper(robot, layers=('links', 'closures', 'goals'), resolution=6)
+    scenes = [list(helper.shapes(values)) for values in chosen]
+    corners = [mesh_of(shape)[0].reshape(-1, 3) for shapes in scenes for shape in shapes]
+    ends = np.array(
+        [end(part, axis=0) for part in corners if len(part) for end in (np.min, np.max)]
+    )
+    figure = make(figsize=(SIDE, SIDE), dpi=DPI)
+    axes = figure.add_axes((0.0, 0.03, 0.93, 0.97), projection='3d', proj_type='ortho')
+    axes.view_init(elev=25.0, azim=-55.0)
+    pictures = []
+    for shapes in scenes:
+        axes.clear()
+        draw_shapes(shapes, axes, ends)
+        figure.canvas.draw()
+        pixels = np.asarray(figure.canvas.buffer_rgba())[..., :3]
+        pictures.append(Image.fromarray(pixels).quantize(128))
+    written = BytesIO()
+    first, *others = pictures
+    first.save(written, 'GIF', save_all=True, append_images=others, duration=1000 / FRAMES, loop=0)
+    return MovingPicture(written.getvalue(), count)
 
 
 def check_preview(path: Path) -> None:

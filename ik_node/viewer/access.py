@@ -23,8 +23,8 @@ _HOST = re.compile(r'(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::([0-9]+))?')
 # Messages repeat at most this many characters of a text that a browser sent.
 _SHOWN = 80
 
-# Other sites can neither embed the page nor receive the token in a referrer.
-_HEADERS = {'Content-Security-Policy': "frame-ancestors 'self'", 'Referrer-Policy': 'no-referrer'}
+# Sites that may show the page in a frame: notebooks on this machine, if they were told to.
+_NOTEBOOKS = ' http://localhost:* http://127.0.0.1:*'
 
 _STARTING = threading.Lock()
 
@@ -46,6 +46,7 @@ class Access:
         self._addresses = [str(each[4][0]) for each in result]
         self._cookie = secrets.token_urlsafe(32)
         local = all(_is_loopback(each) for each in self._addresses)
+        self.in_notebook = False
         self.token = '' if local and not token else secrets.token_urlsafe(24)
 
     def url(self, port: int) -> str:
@@ -84,11 +85,17 @@ class Access:
         return ''
 
     def headers(self, path: str, host: str) -> Mapping[str, str]:
-        """Return the headers of an HTTP response to a request with this path and host."""
+        """
+        Return the headers of an HTTP response to a request with this path and host.
+
+        Other sites can neither show the page in a frame nor receive the token in a referrer.
+        """
+        frames = "frame-ancestors 'self'" + _NOTEBOOKS * self.in_notebook
+        basic = {'Content-Security-Policy': frames, 'Referrer-Policy': 'no-referrer'}
         if not self.token or not self._has_token(path):
-            return _HEADERS
+            return basic
         cookie = f'{_cookie_name(host)}={self._cookie}; Path=/; HttpOnly; SameSite=Strict'
-        return {**_HEADERS, 'Set-Cookie': cookie}
+        return {**basic, 'Set-Cookie': cookie}
 
     def _is_own_name(self, name: str) -> bool:
         name = name.strip('[]')

@@ -12,6 +12,7 @@ import time
 from typing import Any
 
 from ik_node.analysis.reach.volume import ReachVolume
+from ik_node.display import escaped
 from ik_node.errors import IkError
 from ik_node.viewer.access import Access, guarded
 from ik_node.viewer.panels.controls import Controls
@@ -133,7 +134,7 @@ class Page:
         token: bool = False,
         reach: ReachVolume | None = None,
     ) -> None:
-        access = Access(host, token=token)
+        access = self._access = Access(host, token=token)
         self.session = session
         self._robots = dict(robots or {})
         self._robot = next(iter(self._robots), '')
@@ -189,6 +190,15 @@ class Page:
     def __repr__(self) -> str:
         state = 'closed' if self._ended.is_set() else f'open {self.url}; close() stops it'
         return f'Page({self.session.title!r}: {state})'
+
+    def _repr_html_(self) -> str:
+        """Return a frame with the page, which a notebook on this machine shows below a cell."""
+        self._access.in_notebook = True
+        url = escaped(self.url)
+        return (
+            f'<iframe src="{url}" style="width:100%;height:560px;border:0"></iframe>'
+            f'<a href="{url}" target="_blank">{url}</a>'
+        )
 
     @property
     def gizmo_size(self) -> float:

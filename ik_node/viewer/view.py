@@ -54,7 +54,7 @@ def view(
     -------
     Page
         The running page: `url` is its address, `close()` stops it, `wait()` waits for Ctrl-C. It
-        ends with the program.
+        ends with the program. A notebook shows it below the cell.
 
     Raises
     ------

@@ -242,6 +242,14 @@ def test_local_page_and_websocket_are_served(local_page, name):
         assert open_websocket(local_page, f'{name}:{port}', f'http://{name}:{port}') is True
 
 
+def test_only_a_notebook_that_shows_the_page_may_frame_it(make_page):
+    page = make_page()
+    frame = page._repr_html_()
+    assert f'<iframe src="{page.url}"' in frame
+    policy = get(page, Host='localhost')[1]['Content-Security-Policy']
+    assert policy == "frame-ancestors 'self' http://localhost:* http://127.0.0.1:*"
+
+
 def test_requests_of_another_site_are_refused(local_page):
     host = f'localhost:{port_of(local_page)}'
     assert get(local_page, Host=host, Origin='http://evil.example')[0] == 403
