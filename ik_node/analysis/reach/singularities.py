@@ -85,7 +85,7 @@ class SingularTracer:
         self._chain, at = self._problem.place_of_goal[NAME]
         self._work, flat = Workspace(*self._chain.arrays), self._chain.flat
         self._table, self._packed = table, SolverOptions().packed()
-        self._rows = table.without_free_balls(table.without_limits())
+        self._rows = table.without_free_balls(table.without_limits(table.rows))
         free = ~table.locked[flat.var_q]
         self._free, self._columns = free, flat.var_q[free]
         motors = {table.masters.get(place, place) for place in table.places(robot.actuated)}
