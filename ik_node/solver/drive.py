@@ -64,7 +64,7 @@ def drive(
     problem: Problem,
     table: JointTable,
     q: Array,
-    wanted: dict[int, float],
+    targets: dict[int, float],
     packed: Array,
     steps: int | None = None,
 ) -> Solution:
@@ -73,7 +73,7 @@ def drive(
 
     `problem` has the closures alone. Of `table` limits and couplings count, and locks of joints
     that are not driven. q (nq,) is the start, and is overwritten with the result [rad or m]. The
-    `wanted` values by their index in q are clamped to the limits, or to the start if that is
+    `targets`, values by their index in q, are clamped to the limits, or to the start if that is
     farther out. With a number of `steps` there are no restarts; None = 1000, or `max_iterations`
     if it is larger. The time budget of the `packed` options is ignored.
 
@@ -88,8 +88,8 @@ def drive(
 
     """
     started = perf_counter()
-    places = np.fromiter(wanted, dtype=np.int64, count=len(wanted))
-    values = np.fromiter(wanted.values(), dtype=np.float64, count=len(wanted))
+    places = np.fromiter(targets, dtype=np.int64, count=len(targets))
+    values = np.fromiter(targets.values(), dtype=np.float64, count=len(targets))
     rows = _with_targets(table, places, values)
     locked = rows[JOINT_WINDOW, places].copy()
     rows[JOINT_WINDOW, places] = np.inf
@@ -106,9 +106,9 @@ def drive(
     units = problem.units
     # Nearer targets give the same steps: beside an endless distance no step would count.
     own = units[places]
-    most = (LONGEST[DRIVE] * packed[MAX_ITERATIONS] + PROBE_STEPS) * own
-    targets = np.minimum(np.maximum(values, q[places] - most), q[places] + most)
-    rows[JOINT_TARGET, places] = targets
+    reach = (LONGEST[DRIVE] * packed[MAX_ITERATIONS] + PROBE_STEPS) * own
+    clipped = np.minimum(np.maximum(values, q[places] - reach), q[places] + reach)
+    rows[JOINT_TARGET, places] = clipped
 
     def arrived() -> bool:
         return bool((np.abs(q[places] - values) <= NEAR * own).all())
@@ -131,10 +131,10 @@ def drive(
     spent = [answer.iterations for answer in answers]
     is_spent = not near and max(spent, default=0) >= packed[MAX_ITERATIONS]
     if is_spent and steps is None:
-        before = float(np.max(np.abs(q[places] - targets) / own))
+        before = float(np.max(np.abs(q[places] - clipped) / own))
         packed[[MAX_ITERATIONS, RESTARTS]] = PROBE_STEPS, 0.0
         answers = problem.run(q, rows, packed, 0.0)
-        after = float(np.max(np.abs(q[places] - targets) / own))
+        after = float(np.max(np.abs(q[places] - clipped) / own))
         is_spent = before - after > min(PROGRESS * before, 1.0)
         # Among bodies, all chains may have become one in the meantime.
         for answer, earlier in zip(answers, spent, strict=False):
@@ -159,9 +159,9 @@ def drive(
     apart = ROUNDING * np.maximum(1.0, np.abs(values)) if near else NEAR * own
     stopped = places[np.abs(q[places] - values) > apart].tolist()
     short = ', '.join(
-        f'{problem.tree.names[at]!r} stopped at '
-        f'{_apart(float(q[at]), wanted[at], _own_limits(problem, at, wanted[at]))}'
-        for at in stopped
+        f'{problem.tree.names[index]!r} stopped at '
+        f'{_apart(float(q[index]), targets[index], _own_limits(problem, index, targets[index]))}'
+        for index in stopped
     )
     reason = f'driven joint {short}' if short else ''
     least = Status.STALLED if reason else Status.CONVERGED
@@ -183,7 +183,7 @@ def drive_freely(
     problem: Problem,
     table: JointTable,
     q: Array,
-    wanted: dict[int, float],
+    targets: dict[int, float],
     packed: Array,
     steps: int | None = None,
 ) -> Solution:
@@ -194,30 +194,28 @@ def drive_freely(
     """
     avoidance = problem.avoidance
     if avoidance is None:
-        return drive(problem, table, q, wanted, packed, steps)
-    started, done, most = perf_counter(), 0, LONGEST[DRIVE] * problem.units
+        return drive(problem, table, q, targets, packed, steps)
+    started, done, longest = perf_counter(), 0, LONGEST[DRIVE] * problem.units
     while True:
         begin, done = q.copy(), done + 1
         # In steps, also without loops, whose values would be set at once.
-        near = {
-            at: float(np.clip(value, q[at] - most[at], q[at] + most[at]))
-            for at, value in wanted.items()
-        }
-        found = drive(problem, table, q, near, packed, CLOSING_STEPS)
-        share = avoidance.free_share(begin, found.q)
+        low, high = q - longest, q + longest
+        near = {k: float(np.clip(value, low[k], high[k])) for k, value in targets.items()}
+        result = drive(problem, table, q, near, packed, CLOSING_STEPS)
+        share = avoidance.free_share(begin, result.q)
         if share < 1.0:
             break
-        q = found.q.copy()
-        ended = near == wanted and found.status is not Status.TIMEOUT
+        q = result.q.copy()
+        ended = near == targets and result.status is not Status.TIMEOUT
         if ended or done == (steps or WAY_STEPS) or np.abs(q - begin).max() < STANDS:
-            return found if near == wanted else drive(problem, table, q, wanted, packed, 1)
+            return result if near == targets else drive(problem, table, q, targets, packed, 1)
     for part in (PART * share, 0.0):
-        ends = {at: float(begin[at] + part * (found.q[at] - begin[at])) for at in wanted}
+        ends = {k: float(begin[k] + part * (result.q[k] - begin[k])) for k in targets}
         stopped = drive(problem, table, begin.copy(), ends, packed, CLOSING_STEPS)
         if part == 0.0 or avoidance.free_share(begin, stopped.q) == 1.0:
             break
     near_end = avoidance.nearest(stopped.q)
-    ahead = avoidance.nearest(found.q) or near_end
+    ahead = avoidance.nearest(result.q) or near_end
     names = 'bodies' if ahead is None else ' and '.join(map(repr, ahead.distance().pair))
     more = Requirement(f'{names} are in the way of the driven joints', Status.STALLED)
     spent, names_of = perf_counter() - started, problem.tree.names
@@ -225,7 +223,7 @@ def drive_freely(
 
 
 def step_towards(
-    problem: Problem, table: JointTable, q: Array, wanted: Array, window: Array, packed: Array
+    problem: Problem, table: JointTable, q: Array, target: Array, window: Array, packed: Array
 ) -> Solution:
     """
     Take one step from q (nq,) with closed loops as near as possible to other values (nq,).
@@ -234,7 +232,7 @@ def step_towards(
     [rad or m]; q is overwritten. The caller divides the way, so that joints arrive together.
     """
     started = perf_counter()
-    rows = _with_targets(table, slice(None), wanted)
+    rows = _with_targets(table, slice(None), target)
     rows[JOINT_WINDOW] = np.minimum(rows[JOINT_WINDOW], table.through_couplings(window))
     packed = packed.copy()
     packed[MAX_ITERATIONS], packed[RESTARTS] = TOWARDS_STEPS, 0.0
@@ -252,10 +250,10 @@ def _with_targets(table: JointTable, places: NDArray[np.int64] | slice, values: 
     return rows
 
 
-def _crawled(answers: Sequence[ChainAnswer], way: Array) -> bool:
+def _crawled(answers: Sequence[ChainAnswer], distance: Array) -> bool:
     """Return True if a drive took many more steps than a way without obstacles [rad or L]."""
     spent = max((answer.iterations for answer in answers), default=0) - CRAWL
-    return spent > 0 and spent > np.abs(way).max(initial=0.0) / LONGEST[DRIVE]
+    return spent > 0 and spent > np.abs(distance).max(initial=0.0) / LONGEST[DRIVE]
 
 
 def _tolerance(problem: Problem) -> float:
@@ -268,19 +266,19 @@ def _tolerance(problem: Problem) -> float:
     return largest
 
 
-def _own_limits(problem: Problem, at: int, wanted: float) -> str:
+def _own_limits(problem: Problem, index: int, target: float) -> str:
     """Return the limits of a joint in brackets if they do not allow a value, else ''."""
-    joint, dof = problem.tree.owner[at]
+    joint, dof = problem.tree.owner[index]
     lower, upper = joint.get_min_limit(dof), joint.get_max_limit(dof)
-    if lower <= wanted <= upper:
+    if lower <= target <= upper:
         return ''
     return f' (limits [{lower:.6g}, {upper:.6g}] {"rad" if dof.is_rotation else "m"})'
 
 
-def _apart(reached: float, wanted: float, limits: str) -> str:
+def _apart(reached: float, target: float, limits: str) -> str:
     """Return two different numbers with enough digits to tell them apart."""
-    digits = next(n for n in (6, 9, 12, 17) if f'{reached:.{n}g}' != f'{wanted:.{n}g}')
-    return f'{reached:.{digits}g}{limits}, not {wanted:.{digits}g}'
+    digits = next(n for n in (6, 9, 12, 17) if f'{reached:.{n}g}' != f'{target:.{n}g}')
+    return f'{reached:.{digits}g}{limits}, not {target:.{digits}g}'
 
 
 def _obstacle(

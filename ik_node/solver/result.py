@@ -188,8 +188,8 @@ class SolveResult:
     @property
     def open_closures(self) -> dict[str, PoseError]:
         """Return the residuals of the closures that exceed their tolerances, the worst first."""
-        found = {k: v for k, v in self.closure_errors.items() if self._is_off(k, v)}
-        return dict(sorted(found.items(), key=lambda each: -self._times_tolerance(*each)))
+        result = {k: v for k, v in self.closure_errors.items() if self._is_off(k, v)}
+        return dict(sorted(result.items(), key=lambda each: -self._times_tolerance(*each)))
 
     def _is_off(self, name: str, error: PoseError) -> bool:
         return self._times_tolerance(name, error) > 1.0
@@ -243,19 +243,19 @@ class SolveResult:
 
 
 def _residuals(
-    goals: Mapping[str, PoseError], closures: Mapping[str, PoseError], most: int = 4
+    goals: Mapping[str, PoseError], closures: Mapping[str, PoseError], limit: int = 4
 ) -> list[str]:
     """Return the residuals of the goals and the largest ones of the closures, as text."""
-    found = [
+    result = [
         f'goal {name!r} {error.position:.2g} m, {error.orientation:.2g} rad off'
-        for name, error in islice(goals.items(), most)
+        for name, error in islice(goals.items(), limit)
     ]
-    found += [f'{len(goals) - most} more goals'] if len(goals) > most else []
+    result += [f'{len(goals) - limit} more goals'] if len(goals) > limit else []
     if closures:
         position, orientation = largest_error(closures)
         what = f'{len(closures)} closure' + 's' * (len(closures) > 1)
-        found.append(f'{what} at most {position:.2g} m, {orientation:.2g} rad off')
-    return found
+        result.append(f'{what} at most {position:.2g} m, {orientation:.2g} rad off')
+    return result
 
 
 def explained(gaps: Mapping[str, PoseError]) -> str:
@@ -557,12 +557,12 @@ class ChainNames:
 
     def _of_kind(self, goals: bool) -> tuple[tuple[int, str], ...]:
         named = enumerate(zip(self.constraints, self.are_goals, strict=True))
-        return tuple((at, name) for at, (name, is_goal) in named if is_goal is goals)
+        return tuple((index, name) for index, (name, is_goal) in named if is_goal is goals)
 
     @cached_property
     def places(self) -> NDArray[np.int64]:
         """Return the indices in q of all values."""
-        return np.array([at for at, _ in self.values], dtype=np.int64)
+        return np.array([index for index, _ in self.values], dtype=np.int64)
 
     def named_tolerances(self, tolerances: Array) -> Mapping[str, PoseError]:
         """
@@ -571,12 +571,12 @@ class ChainNames:
         The last mapping is kept and returned again for equal numbers, because they seldom change.
         """
         key = tolerances.tobytes()
-        found = self._tolerances.get(key)
-        if found is None:
+        result = self._tolerances.get(key)
+        if result is None:
             self._tolerances.clear()
             named = zip(self.constraints, tolerances.tolist(), strict=True)
-            found = self._tolerances[key] = {name: PoseError._make(pair) for name, pair in named}
-        return found
+            result = self._tolerances[key] = {name: PoseError._make(pair) for name, pair in named}
+        return result
 
 
 class AnsweredChain(Protocol):
@@ -711,7 +711,7 @@ class ChainAnswer(NamedTuple):
     def _named(self, places: tuple[tuple[int, str], ...]) -> dict[str, PoseError]:
         # By index, because a closure may have the same name as the link of a goal.
         errors = self.errors.tolist()
-        return {name: PoseError._make(errors[at]) for at, name in places}
+        return {name: PoseError._make(errors[index]) for index, name in places}
 
     def active_limits(self, q: Array) -> tuple[str, ...]:
         """Return the joint values that are at a limit at the result q, those of bodies last."""
@@ -721,13 +721,13 @@ class ChainAnswer(NamedTuple):
         )
         inside = (lower < value) & (value < upper)
         at_limit = np.flatnonzero((lower < upper) & ~inside)
-        found = [names.values[at] for at in at_limit.tolist()]
-        return tuple(name for _, name in sorted(found, key=lambda each: each[0] in names.free))
+        result = [names.values[index] for index in at_limit.tolist()]
+        return tuple(name for _, name in sorted(result, key=lambda each: each[0] in names.free))
 
     def result(self, q: Array, solve_time: float, nearest: Distance | None = None) -> SolveResult:
         """Return the result with mappings by name."""
         names, limits = self.chain.names, self.active_limits(q)
-        placing = {name for at, name in names.values if at in names.free}
+        placing = {name for index, name in names.values if index in names.free}
         return SolveResult(
             status=self.status,
             iterations=self.iterations,
@@ -761,14 +761,14 @@ class ChainAnswer(NamedTuple):
 
     def _doubts(self) -> dict[str, str]:
         """Return a clause for each goal about what may be wrong with it, if something may."""
-        names, found = self.chain.names, {}
-        for at, name in names.goals:
-            position, orientation = self.errors[at].tolist()
-            x, _, _, w = self.table[at, CON_POSE + 3 : CON_POSE + 7].tolist()
+        names, result = self.chain.names, {}
+        for index, name in names.goals:
+            position, orientation = self.errors[index].tolist()
+            x, _, _, w = self.table[index, CON_POSE + 3 : CON_POSE + 7].tolist()
             if not names.values:
-                found[name] = ' (its link does not move: no joint carries it)'
+                result[name] = ' (its link does not move: no joint carries it)'
             elif position > FAR_OFF * self.chain.characteristic_length:
-                found[name] = ' (positions are in metres: is this one in millimetres?)'
+                result[name] = ' (positions are in metres: is this one in millimetres?)'
             elif orientation > 1.0 and abs(x) > LARGE_HALF and abs(w) < 1.0 - LARGE_HALF:
-                found[name] = ' (quaternions are x y z w: is this one w x y z?)'
-        return found
+                result[name] = ' (quaternions are x y z w: is this one w x y z?)'
+        return result

@@ -294,8 +294,8 @@ class Solver:
         owner = read.tree.owner
         lower = np.array([joint._min_dof_limit[dof] for joint, dof in owner])
         upper = np.array([joint._max_dof_limit[dof] for joint, dof in owner])
-        for at, (low, high) in read.table.widened.items():
-            lower[at], upper[at] = low, high
+        for index, (low, high) in read.table.widened.items():
+            lower[index], upper[index] = low, high
         return lower, upper
 
     def copied_q(self, values: Values) -> Array:
@@ -738,7 +738,7 @@ class Solver:
                 raise OptionError('mode', mode, 'a mode of a robot with loops and motors')
             table = self._graph.refresh().table
             names = self.joint_names
-            places = [at for at in table.places(motors) if at not in table.masters]
+            places = [index for index in table.places(motors) if index not in table.masters]
             once = Solver(source, replace(self.options, restarts=0))
             states = StateSampler(once, motors, 0, 1).draw(ROADMAP)
 
@@ -746,16 +746,16 @@ class Solver:
                 """Return the configurations on a straight line of the motors; None = it fails."""
                 units = self._graph.problem(()).units
                 count = int(np.ceil(np.abs((other - one)[places] / units[places]).max() / PART))
-                way, q = [], one
+                path, q = [], one
                 for k in range(1, max(count, 1) + 1):
                     to = one + (other - one) * k / max(count, 1)
-                    result = self.drive({names[at]: float(to[at]) for at in places}, q)
+                    result = self.drive({names[index]: float(to[index]) for index in places}, q)
                     if not result.converged:
                         return None
                     q = result.q
-                    way.append(q)
+                    path.append(q)
                 near = np.abs((q - other) / units).max() < SAME_PLACE
-                return np.array(way) if near else None
+                return np.array(path) if near else None
 
             lower, upper = self.limits()
             rotates = [dof.is_rotation for _, dof in self.tree.owner]
@@ -808,16 +808,16 @@ class Solver:
         self, goals: Mapping[str, Pose], q0: Values | None, joints: Iterable[str] | None, mode: str
     ) -> Solution:
         """Return the solution in a mode that is nearest to q0, or why there is none."""
-        found = self.solve_all(goals, q0, joints)
-        own = np.flatnonzero(found.mode == mode)
+        result = self.solve_all(goals, q0, joints)
+        own = np.flatnonzero(result.mode == mode)
         if own.size:
-            nearest: Solution = found[int(own[0])]
+            nearest: Solution = result[int(own[0])]
             return nearest
-        modes = listed(sorted(set(found.mode.tolist()))) or 'none'
+        modes = listed(sorted(set(result.mode.tolist()))) or 'none'
         reason = f'no solution is in mode {mode}; modes of solutions: {modes}'
         close = self.solve_pose(goals, q0, joints=joints)
         more = Requirement(reason, Status.STALLED)
-        return Solution(close.q, close._answers, found.solve_time, self.joint_names, more)
+        return Solution(close.q, close._answers, result.solve_time, self.joint_names, more)
 
     def _drive_in_mode(
         self, values: Mapping[str, float], q0: Values | None, steps: int | None
@@ -826,15 +826,15 @@ class Solver:
         started, names = perf_counter(), self.joint_names
         q, modes = self.drive({}, q0).q, self.modes()
         own = str(modes.labels(q[None])[0])
-        wanted = self._graph.refresh().table.driven(values)
+        targets = self._graph.refresh().table.driven(values)
         first, share, part = q, 0.0, 1.0
         units = self._graph.problem(()).units
-        size = max((abs(value - q[at]) / units[at] for at, value in wanted.items()), default=0.0)
+        size = max((abs(v - q[k]) / units[k] for k, v in targets.items()), default=0.0)
         longest = PART / max(size, PART)
         part = longest
         while True:
             to = min(share + part, 1.0)
-            goal = {names[at]: first[at] + to * (v - first[at]) for at, v in wanted.items()}
+            goal = {names[k]: first[k] + to * (v - first[k]) for k, v in targets.items()}
             result = self.drive(goal if to < 1.0 else values, q, steps=steps)
             label = str(modes.labels(result.q[None])[0])
             if label == own and (result.converged or part <= LEAST_PART):
@@ -988,12 +988,12 @@ class Solver:
                 steps = whole_number('steps', steps, 1)
             table = self._graph.refresh().table
             start = self._graph.values() if q0 is None else self._graph.checked(q0)
-            wanted = table.driven(values)
+            targets = table.driven(values)
             if self.options.start_outside == 'clamp':
                 start = table.clamped(table.rows, start)
             problem = self._graph.problem(())
-            way = drive if problem.avoidance is None else drive_freely
-            return way(problem, table, start, wanted, self._graph.packed[1], steps)
+            move = drive if problem.avoidance is None else drive_freely
+            return move(problem, table, start, targets, self._graph.packed[1], steps)
 
     def solve_batch(
         self,
@@ -1338,7 +1338,7 @@ class Solver:
         if not moved.any() or (moved & JointTable.movable(rows)).any():
             return {}
         masters = self._graph.structure.table.masters
-        return {int(at): float(q[at]) for at in np.flatnonzero(moved) if int(at) not in masters}
+        return {k: float(q[k]) for k in np.flatnonzero(moved).tolist() if k not in masters}
 
     def _run(
         self,
@@ -1559,7 +1559,7 @@ class PreparedSolve:
                     answer = (chain, record.copy(), joints, packed)
                     return Solution(q, (answer,), perf_counter() - started, names, near=near)
             named = zip(self._names, *self._taken(positions, quats_xyzw), strict=True)
-            goals = {name: (position, turn) for name, position, turn in named}
+            goals = {name: (position, rotation) for name, position, rotation in named}
             return solver.solve_pose(goals, q, joints=self._joints)
 
     def _taken(self, positions: ArrayLike, quats_xyzw: ArrayLike) -> tuple[Array, Array]:

@@ -133,8 +133,8 @@ class ChainProblem:
         nq): limits, locks and preferences, see `JointTable.rows`. `steps`: steps of the slice;
         None = `slice_steps`. -n starts a new solve, with n steps for its first slice.
         """
-        most = self.slice_steps if steps is None else steps
-        return self.kernels.advance(q, joints, packed, *TABLE_POSES, 0, most)
+        limit = self.slice_steps if steps is None else steps
+        return self.kernels.advance(q, joints, packed, *TABLE_POSES, 0, limit)
 
     @property
     def are_closures(self) -> NDArray[np.bool_]:
@@ -229,7 +229,8 @@ class ChainProblem:
             return []
         _, jacobian, _ = self.linearise_by_size(q, joints, packed)
         bind = self.flat.one_sided & jacobian.any(axis=1)
-        return [self.names.constraints[at] for at in (self.flat.rows[bind] // BLOCK).tolist()]
+        constraints = (self.flat.rows[bind] // BLOCK).tolist()
+        return [self.names.constraints[index] for index in constraints]
 
     def refuse(self, q: Array, poses: tuple[Array, Array]) -> NoReturn:
         """
@@ -322,7 +323,7 @@ def make_chain_problem(
     requests of the same names. `length`: the characteristic length [m]; 0 = computed from the
     chain.
     """
-    chosen = tuple(requests[at] for at in chain.requests)
+    chosen = tuple(requests[index] for index in chain.requests)
     closures = {request.name for request in chosen if not request.is_goal}
     own = tuple(each for each in redundancies if closures.issuperset(each.misfit))
     # Kernels of a chain with goals of users are bound to these objects.
@@ -338,7 +339,7 @@ def make_chain_problem(
     names = ChainNames(
         tuple(r.name for r in chosen),
         tuple(r.is_goal for r in chosen),
-        tuple((at, tree.names[at]) for at in flat.var_q.tolist()),
+        tuple((index, tree.names[index]) for index in flat.var_q.tolist()),
         tree.free,
     )
     if before is not None and before.names == names and _same(before.flat, flat):

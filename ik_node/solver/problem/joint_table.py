@@ -342,15 +342,15 @@ class JointTable:
         rows[JOINT_UPPER] = np.maximum(rows[JOINT_UPPER], q)
         return rows
 
-    def through_couplings(self, most: Array) -> Array:
+    def through_couplings(self, limits: Array) -> Array:
         """
         Return largest changes such that followers keep theirs: |dp/dm| dm <= theirs.
 
-        `most` (nq,): largest change or rate of every value [rad or m]; inf = none.
+        `limits` (nq,): largest change or rate of every value [rad or m]; inf = none.
         """
-        narrowed = most.copy()
+        narrowed = limits.copy()
         for follower, master, polynomial in self.followers:
-            if np.isfinite(most[follower]):
+            if np.isfinite(limits[follower]):
                 low, high = np.clip(self.rows[[JOINT_LOWER, JOINT_UPPER], master], -FAR, FAR)
                 slope = np.polynomial.Polynomial(polynomial).deriv()
                 turns = slope.deriv().roots() if len(polynomial) > 3 else np.zeros(0)
@@ -358,7 +358,7 @@ class JointTable:
                 at = np.concatenate(((low, high), turns[(turns > low) & (turns < high)]))
                 steepest = float(np.abs(slope(at)).max())
                 if steepest > 0.0:
-                    narrowed[master] = min(narrowed[master], most[follower] / steepest)
+                    narrowed[master] = min(narrowed[master], limits[follower] / steepest)
         return narrowed
 
     def places(self, names: Iterable[str]) -> list[int]:

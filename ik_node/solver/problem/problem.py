@@ -102,18 +102,18 @@ class Problem:
         self._pose_of_goal: dict[str, tuple[ChainProblem, int, Array]] = {}
         self._rows: list[tuple[Request, ChainProblem, int]] = []
         for chain in find_chains(tree, requests, supports, together):
-            names = tuple(requests[at].name for at in chain.requests)
+            names = tuple(requests[index].name for index in chain.requests)
             made = make_chain_problem(
                 tree, requests, supports, chain, known.get(names), length, redundancies, bodies
             )
             known[names] = made
             self.chains.append(made)
-            for at, request in enumerate(requests[place] for place in chain.requests):
-                self._rows.append((request, made, at))
+            for index, request in enumerate(requests[place] for place in chain.requests):
+                self._rows.append((request, made, index))
                 if request.is_goal:
-                    self.place_of_goal[request.name] = (made, at)
-                    row = made.table[at, CON_POSE : CON_POSE + 7]
-                    self._pose_of_goal[request.name] = (made, at, row)
+                    self.place_of_goal[request.name] = (made, index)
+                    row = made.table[index, CON_POSE : CON_POSE + 7]
+                    self._pose_of_goal[request.name] = (made, index, row)
         self.single = self.chains[0] if len(self.chains) == 1 else None
         self.moved = np.unique(
             np.concatenate([np.zeros(0, np.int64), *(c.flat.var_q for c in self.chains)])
@@ -121,13 +121,13 @@ class Problem:
 
     def set_goal(self, name: str, pose: Any) -> None:
         """Set the pose of a goal, in a form of `unit_pose`, which raises a ShapeError."""
-        chain, at, row = self._pose_of_goal[name]
-        row[:] = unit_pose(name, pose, chain.requests[at])
+        chain, index, row = self._pose_of_goal[name]
+        row[:] = unit_pose(name, pose, chain.requests[index])
 
     def request_of_goal(self, name: str) -> Request:
         """Return the goal with a name."""
-        chain, at = self.place_of_goal[name]
-        return chain.requests[at]
+        chain, index = self.place_of_goal[name]
+        return chain.requests[index]
 
     @cached_property
     def units(self) -> Array:
@@ -135,9 +135,9 @@ class Problem:
         tree = self.tree
         length = {place: chain.flat.length for chain in self.chains for place in chain.flat.var_q}
         units = np.ones(len(tree.names))
-        for at, column in zip(tree.q_of_column, tree.columns, strict=True):
+        for index, column in zip(tree.q_of_column, tree.columns, strict=True):
             if not column.dof.is_rotation:
-                units[at] = length.get(tree.q_of_column[column.master], self.length or 1.0)
+                units[index] = length.get(tree.q_of_column[column.master], self.length or 1.0)
         return units
 
     def refresh(self, options: SolverOptions) -> None:
@@ -175,7 +175,7 @@ class Problem:
             )
             row[CON_ROW_TOLERANCE] = -1.0
             if tolerance is not None and len(tolerance) == len(DOF):
-                own = [most for k, most in enumerate(tolerance) if request.mask & 1 << k]
+                own = [limit for k, limit in enumerate(tolerance) if request.mask & 1 << k]
                 row[CON_ROW_TOLERANCE : CON_ROW_TOLERANCE + len(own)] = own
             if request.is_goal:
                 if options.translation_factor == 0.0:
@@ -185,8 +185,8 @@ class Problem:
             row[CON_TRANSLATION_MISFIT], row[CON_ROTATION_MISFIT] = 0.0, 0.0
             for redundancy in chain.redundancies:
                 if not request.is_goal and request.name in redundancy.misfit:
-                    most = redundancy.allowance(request.name)
-                    row[CON_TRANSLATION_MISFIT], row[CON_ROTATION_MISFIT] = most
+                    limit = redundancy.allowance(request.name)
+                    row[CON_TRANSLATION_MISFIT], row[CON_ROTATION_MISFIT] = limit
         if self.avoidance is not None:
             self.avoidance.refresh(options)
 
@@ -213,9 +213,9 @@ class Problem:
         ends = perf_counter() + time_budget if time_budget > 0.0 else 0.0
         answers = []
         start = q.copy() if self.avoidance is not None else q
-        for at, chain in enumerate(self.chains):
+        for index, chain in enumerate(self.chains):
             if goes_on:
-                self._go_on_from_left(at, q)
+                self._go_on_from_left(index, q)
             steps = SLICE if ends or stop else chain.slice_steps
             # A negative number of steps starts a new solve, even if an exception such as Ctrl-C
             # interrupted the one before.
@@ -227,7 +227,7 @@ class Problem:
             if status == STATUS_REFUSED:
                 chain.refuse(q, TABLE_POSES)
             if goes_on and status == STATUS_TIMEOUT:
-                self._left[at] = (
+                self._left[index] = (
                     q[chain.flat.var_q].tobytes(),
                     float(chain.work_floats[LEFT_DAMPING]),
                     int(chain.work_ints[RANDOM]),
@@ -240,8 +240,8 @@ class Problem:
                 whole = self.avoidance.solve(tables, start, q, joints, packed, time_budget, stop)
                 self.near = self.avoidance.nearest(q)
                 answers = [
-                    each._replace(record=self.avoidance.record(at, each.record, whole.record))
-                    for at, each in enumerate(answers)
+                    each._replace(record=self.avoidance.record(index, each.record, whole.record))
+                    for index, each in enumerate(answers)
                 ] or [whole]
         return answers
 
@@ -253,9 +253,9 @@ class Problem:
                 status = answer.record[RECORD_STATUS]
                 answer.record[RECORD_STATUS] = max(status, STATUS_STALLED)
 
-    def _go_on_from_left(self, at: int, q: Array) -> None:
-        """Give chain `at` the damping and random number of its last solve if q is its end."""
-        chain, left = self.chains[at], self._left.pop(at, None)
+    def _go_on_from_left(self, index: int, q: Array) -> None:
+        """Give chain `index` the damping and random number of its last solve if q is its end."""
+        chain, left = self.chains[index], self._left.pop(index, None)
         if left is not None and left[0] == q[chain.flat.var_q].tobytes():
             ints, floats = chain.work_ints, chain.work_floats
             ints[GOES_ON], floats[LEFT_DAMPING], ints[RANDOM] = 1, *left[1:]
@@ -329,15 +329,15 @@ class Avoidance:
             if length == 0.0:
                 length = max((chain.flat.length for chain in problem.chains), default=0.0)
             carried = with_ancestors(tree, bodies.columns[bodies.pairs].ravel().tolist())
-            masters = sorted({tree.columns[at].master for at in carried})
+            masters = sorted({tree.columns[index].master for index in carried})
             count = min(-(-len(bodies.pairs) // 6), MOST_ROWS)
             requests = [*avoid_requests(tree, count), *problem.requests]
             own = [each for chain in problem.chains for each in chain.redundancies]
             self._whole = Problem(tree, requests, None, length, own, masters, bodies)
             self._whole.refresh(self._options)
             names = {
-                (request.name, request.is_goal): at
-                for at, request in enumerate(self._whole.chains[0].requests)
+                (request.name, request.is_goal): index
+                for index, request in enumerate(self._whole.chains[0].requests)
             }
             self._rows = [
                 [names[request.name, request.is_goal] for request in chain.requests]
