@@ -94,17 +94,6 @@ def test_goal_in_the_frame_of_a_link_moves_it_once(hexapod):
     assert at(hexapod, position)
 
 
-def test_parameters_take_effect_while_running(hexapod):
-    go(hexapod, [0.003, 0, 0])
-    position = hexapod.hexapod.place(PLATFORM, (0.003, 0, 0))
-    first = len(hexapod.joint_states)
-    assert hexapod.set_parameters(rate=50, solver__max_iterations=40) == ''
-    assert hexapod.set_parameters(rate=200.0, goals__platform__weight=2) == ''
-    hexapod.spin(20)
-    for message in hexapod.joint_states[first:]:
-        assert np.linalg.norm(hexapod.pose(PLATFORM, message)[:3, 3] - position) < 2e-6
-
-
 def test_setting_parameters_loses_no_tick(hexapod):
     # A rate at which a busy machine does not hold up a tick for a whole period.
     assert hexapod.set_parameters(rate=10.0) == ''
@@ -142,18 +131,6 @@ def test_goal_can_be_added_and_removed(hexapod):
     hexapod.wait(lambda: np.linalg.norm(centre() - wanted) < 2e-6, 'the centre at its goal')
     assert hexapod.set_parameters(goal_names=['platform'], goals__platform__enabled=True) == ''
     go(hexapod, [0.001, 0, 0])
-
-
-def test_goal_can_be_disabled_by_service(hexapod):
-    service = 'ik_node/goals/platform/enable'
-    answer = hexapod.call(SetBool, service, SetBool.Request(data=False))
-    assert (answer.success, answer.message) == (True, 'goal platform is disabled')
-    position = send(hexapod, [0.004, 0, 0])
-    hexapod.spin(20)
-    assert not at(hexapod, position)
-    answer = hexapod.call(SetBool, service, SetBool.Request(data=True))
-    assert (answer.success, answer.message) == (True, 'goal platform is enabled')
-    hexapod.wait(lambda: at(hexapod, position), 'the goal of before')
 
 
 def test_pause_publishes_joint_states_at_rest(hexapod):

@@ -39,16 +39,11 @@ class Controller:
         self.publisher.publish(JointState(name=self.joints, position=self.at.tolist()))
 
 
-def start(graph, urdf, robot, *words):
-    graph.watched = graph.knows(urdf(robot))
-    parameters = [part for word in words for part in ('-p', word)]
-    graph.start_node(*parameters)
-    graph.describe(urdf(robot))
-    graph.wait(lambda: graph.joint_states, 'the first joint state')
-
-
-def start_arm(graph, urdf, *words):
-    start(graph, urdf, 'arm6', 'goal_names:=[tool]', 'goals.tool.link:=tool_link', *words)
+def start_arm(graph, urdf, **parameters):
+    """Start the node for an arm whose tool is a goal."""
+    graph.watched = graph.start_robot(
+        urdf('arm6'), goals={'tool': 'tool_link'}, output__type='joint_trajectory', **parameters
+    )
     graph.tool = lambda q: graph.watched.robot.forward(np.asarray(q), 'tool_link')
 
 
@@ -60,14 +55,14 @@ def send_tool(graph, q):
 
 def test_velocities_are_true_although_ticks_are_late(graph, urdf):
     motors, asked = ['motor_left', 'motor_right'], {'ankle_pitch': 0.02, 'ankle_roll': -0.01}
-    start(
-        graph,
-        urdf,
-        'ankle',
-        *('output.type:=commands', 'output.interface:=velocity'),
-        *('output.max_following_error:=0.0', f'actuated_joints:=[{", ".join(motors)}]'),
-        f'transmission.joints:=[{", ".join(asked)}]',
-    )
+    robot = graph.start_robot(
+        urdf('ankle'),
+        output__type='commands',
+        output__interface='velocity',
+        output__max_following_error=0.0,
+        actuated_joints=motors,
+        transmission__joints=list(asked),
+    ).robot
     graph.measure(**dict.fromkeys(motors, 0.0))
     commands, random = [], np.random.default_rng(3)
     graph.client.create_subscription(
@@ -84,7 +79,7 @@ def test_velocities_are_true_although_ticks_are_late(graph, urdf):
         return sum(velocity.any() for velocity in commands) > 150
 
     graph.wait(moves, 'velocities')
-    robot, wanted = graph.watched.robot, np.array(list(asked.values()))
+    wanted = np.array(list(asked.values()))
     transmission = robot.transmission(motors, list(asked))
     true = np.linalg.pinv(transmission.jacobian(robot.q)) @ wanted
     # The ankle turns by some hundredths of a radian meanwhile.
@@ -93,7 +88,7 @@ def test_velocities_are_true_although_ticks_are_late(graph, urdf):
 
 
 def test_late_ticks_are_a_warning(graph, urdf):
-    start(graph, urdf, 'fivebar')
+    graph.start_robot(urdf('fivebar'))
     node = graph.processes['node'].pid
 
     def late():
@@ -106,9 +101,7 @@ def test_late_ticks_are_a_warning(graph, urdf):
 
 
 def test_twist_keeps_to_its_line_and_status_and_diagnostics_say_where_it_ends(graph, urdf):
-    start_arm(
-        graph, urdf, 'output.type:=joint_trajectory', 'state_source:=solution', 'goal_timeout:=5.0'
-    )
+    start_arm(graph, urdf, state_source='solution', goal_timeout=5.0)
     Controller(graph, JOINTS, ARM)
     message = TwistStamped()
     message.twist.linear.x = 0.2
@@ -140,7 +133,7 @@ def test_twist_keeps_to_its_line_and_status_and_diagnostics_say_where_it_ends(gr
 
 def test_hand_over_at_rest_is_without_a_step(graph, urdf):
     """Others move the robot by less than the limit; then the controller is active again."""
-    start_arm(graph, urdf, 'output.type:=joint_trajectory')
+    start_arm(graph, urdf)
     controller = Controller(graph, JOINTS, ARM)
     send_tool(graph, ARM + 0.05)
     goal = ARM + 0.05
@@ -163,7 +156,7 @@ def test_hand_over_at_rest_is_without_a_step(graph, urdf):
 
 def test_robot_parked_just_outside_a_limit_comes_back(graph, urdf):
     """2 mrad; the joint states show it where it is, and commands lead inwards only."""
-    start_arm(graph, urdf, 'output.type:=joint_trajectory')
+    start_arm(graph, urdf)
     parked, upper = ARM.copy(), graph.watched.robot.upper[2]
     parked[2] = upper + 0.002
     controller = Controller(graph, JOINTS, parked)
@@ -179,7 +172,8 @@ def test_two_publishers_of_the_same_joints_are_named(graph, urdf):
     """A publisher of zeros beside a driver, in one warning; the diagnostics go on to say it."""
     import rclpy
 
-    start(graph, urdf, 'fivebar', 'output.type:=commands', 'output.joints:=[left_shoulder]')
+    output = {'output__type': 'commands', 'output__joints': ['left_shoulder']}
+    graph.start_robot(urdf('fivebar'), **output)
     graph.wait(lambda: 'output.joints leaves out right_shoulder' in graph.log(), 'the motor')
     other = rclpy.Context()
     rclpy.init(context=other)

