@@ -106,14 +106,6 @@ def test_a_wrong_file_is_not_left_behind(bars, capsys, monkeypatch, before):
     assert before is None or out.read_text() == before
 
 
-def test_a_robot_that_cannot_be_read_back(bars, capsys, monkeypatch):
-    monkeypatch.setattr(convert, '_differences', lambda *_: 'it cannot be read')
-    assert run(bars, '-o', bars / 'out.urdf') == 1
-    assert not (bars / 'out.urdf').exists()
-    assert run(bars, '-o', '-') == 1
-    assert capsys.readouterr().out == ''
-
-
 def test_sidecar_beside_output_that_changes_robot_is_refused(bars, capsys):
     """A sidecar of that name would be read as well: then it is another robot."""
     (bars / 'out.closures.yaml').write_text(TIE.replace('tie', 'second'))

@@ -2,19 +2,8 @@
 
 from math import pi
 
-from ik_node.scene import (
-    Arrow,
-    AXIS_COLOURS,
-    Capsule,
-    Cylinder,
-    mesh_of,
-    Sector,
-    Segment,
-    Solid,
-    Sphere,
-    Triad,
-)
-from ik_node.scene.skeleton import along, quats_of, z_along
+from ik_node.scene import Arrow, Capsule, Cylinder, mesh_of, Sector, Solid, Sphere
+from ik_node.scene.skeleton import quats_of
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -103,47 +92,6 @@ def test_sector_has_face_and_hand(lower, upper, inner):
     assert np.ptp(np.mod(angles - lower + 1e-9, 2 * pi)) <= upper - lower + 1e-6
 
 
-def test_triad_has_three_colours():
-    triangles, rgba = mesh_of(Triad(*common(), 0.4, 0.02))
-    for axis, colour in enumerate(AXIS_COLOURS):
-        mine = own(triangles[(rgba == (*colour[:3], RGBA[3])).all(axis=1)])
-        assert mine[..., axis].max() == pytest.approx(0.4)
-        assert mine[..., axis].min() == pytest.approx(0.0)
-        others = np.delete(mine, axis, axis=2)
-        assert np.abs(others).max() <= 0.0100001
-
-
-@pytest.mark.parametrize('segments', [3, 24])
-def test_shapes_have_the_given_number_of_sides(segments):
-    """A cylinder of n sides has n different directions around it, a disc n corners."""
-    found = own(mesh_of(Cylinder(*common(), 0.1, 1.0, segments))[0]).reshape(-1, 3)
-    rim = found[np.hypot(found[:, 0], found[:, 1]) > 0.05]
-    assert len({tuple(point) for point in np.round(rim[:, :2], 9) + 0.0}) == segments
-    assert len(mesh_of(Sector(*common(), 0.5, 0.0, -pi, pi, None, segments))[0]) == segments
-
-
-def placed(point):
-    return TURN.apply(point) + PLACE
-
-
-def test_ends_of_segments_and_arrows():
-    """A segment goes along z from -length / 2 to length / 2, an arrow from its origin."""
-    segment = Segment(*common(), length=0.6, width=0.01)
-    np.testing.assert_allclose(segment.start, placed((0, 0, -0.3)), atol=1e-15)
-    np.testing.assert_allclose(segment.end, placed((0, 0, 0.3)), atol=1e-15)
-    arrow = Arrow(*common(), length=0.6, radius=0.01, segments=8)
-    np.testing.assert_allclose(arrow.end, placed((0, 0, 0.6)), atol=1e-15)
-    assert (arrow.head_length, arrow.head_radius) == pytest.approx((0.18, 0.024))
-
-
-@pytest.mark.parametrize('value', [-2.0, 0.7])
-def test_hand_of_a_sector_ends_on_its_rim(value):
-    sector = Sector(*common(), 0.2, 0.0, -2.5, 1.0, value, 24)
-    point = 0.2 * np.array((np.cos(value), np.sin(value), 0.0))
-    np.testing.assert_allclose(sector.hand, placed(point), atol=1e-15)
-    assert Sector(*common(), 0.2, 0.0, -2.5, 1.0, None, 24).hand is None
-
-
 def rotations():
     """Return rotations at random, and half turns, quarter turns and none about every axis."""
     vectors = [
@@ -161,13 +109,3 @@ def test_quaternions_of_many_rotations_are_exact():
     assert (found[:, 3] >= 0.0).all()
     assert (given.inv() * Rotation.from_quat(found)).magnitude().max() < 1e-14
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1.0, atol=1e-15)
-
-
-@pytest.mark.parametrize('way', [(0, 0, -2), (1e-9, 0, 0), (3, -1, 2)])
-def test_z_axis_points_along_direction(way):
-    place, way = np.array((0.1, 0.2, 0.3)), np.array(way, dtype=float)
-    pose = z_along(place, way)
-    np.testing.assert_allclose(pose[:3, 2], way / np.linalg.norm(way), atol=1e-15)
-    np.testing.assert_allclose(pose[:3, :3] @ pose[:3, :3].T, np.eye(3), atol=1e-15)
-    assert np.linalg.det(pose[:3, :3]) == pytest.approx(1.0)
-    np.testing.assert_allclose(along(pose, 2.0), place + 2.0 * pose[:3, 2], atol=1e-15)

@@ -261,22 +261,6 @@ def test_gallery_motion_moves_goals_until_paused(name):
     assert np.abs(session.q - held).max() < 0.25
 
 
-def test_comfort_is_used_again_when_its_method_is_selected():
-    """Another method may be tried on the page; back at the first, comfort counts again."""
-    session = gallery_session('gradient_arm')
-    comfort = session.options.comfort
-    assert comfort is gallery_item('gradient_arm').comfort is not None
-    session.set_option('method', 'dls')
-    assert (session.options.method, session.options.comfort) == ('dls', None)
-    session.set_option('max_iterations', 7)
-    session.set_option('method', 'gradient_descent')
-    assert session.options.comfort is comfort
-    assert session.options.max_iterations == 7
-    with pytest.raises(OptionError, match='max_iterations'):
-        session.set_option('max_iterations', 0)
-    assert session.options.comfort is comfort
-
-
 def test_solving_goes_on_after_the_limit_of_iterations(hexapod):
     """A solve of one step per update reaches its goal in later updates, then rests."""
     hexapod.set_option('max_iterations', 1)

@@ -134,24 +134,6 @@ def test_selected_goal_is_deleted(open_page):
     assert page.ask(lambda session: list(session.robot.goals)) == []
 
 
-def test_only_selected_goal_has_handle(open_page):
-    page = open_page('climber')
-
-    def gizmos():
-        nodes = page.server.scene._handle_from_node_name
-        return {name[8:] for name in nodes if name.startswith('/gizmos/') and nodes[name].visible}
-
-    def have(names):
-        wait_until(lambda: page.ask(lambda _: gizmos()) == names, f'handles of {names}')
-
-    have({'body'})
-    page._dragged('left_hand', np.zeros(3), np.array((0, 0, 0, 1)), 'start')
-    have({'left_hand'})
-    page._controls.view._gizmos.value = 'all'
-    page.do(lambda _: None)
-    have({'body', 'left_hand', 'right_hand'})
-
-
 def test_released_goal_returns_to_its_link_if_wanted(open_page):
     """A goal out of reach stays where it is dropped, or returns to the platform."""
     page = open_page()

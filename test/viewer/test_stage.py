@@ -164,7 +164,6 @@ def test_large_mesh_files_are_not_read(scene, tmp_path, monkeypatch):
 PLACE = ((1.0, 2.0, 3.0), (0.0, 0.0, 0.0, 1.0))
 RED = (1.0, 0.0, 0.0, 1.0)
 SECTOR = Sector('limits/hip', 'limits', 'hip', *PLACE, RED, 0.0, 0.5, 0.0, -1.0, 1.0, 0.3, 24)
-LINE = Segment('goals/way', 'goals', 'hand', *PLACE, RED, 0.0, 2.0, 0.1)
 BALL = Sphere('links/a/b', 'links', 'arm', *PLACE, RED, 0.0, 0.1, 12)
 TEXT = Text('closures/gap', 'closures', 'loop', *PLACE, RED, 0.0, '3 mm', 0.1)
 
@@ -232,28 +231,6 @@ def test_page_shows_all_triangles_of_the_scene(scene, name):
     for shapes in moments:
         nodes.draw(shapes)
     assert [node for node in scene.nodes.values() if node.kind == 'batch'] == batches
-
-
-def test_hand_of_a_limit_turns(scene):
-    nodes = SceneNodes(scene, lambda link, ray: None)
-    for value in (0.3, -0.8):
-        nodes.draw([replace(SECTOR, value=value)])
-        face, hand = (corners(node) for node in scene.nodes.values())
-        tip = hand.mean(axis=0) - PLACE[0]
-        assert np.arctan2(tip[1], tip[0]) == pytest.approx(value)
-        assert np.abs(face - PLACE[0]).max() == pytest.approx(0.5)
-    assert scene.made == 2
-
-
-def test_line_that_grows_is_stretched(scene):
-    """The way to a goal changes with every move; it is one node all the time."""
-    nodes = SceneNodes(scene, lambda link, ray: None)
-    nodes.draw([LINE])
-    nodes.draw([replace(LINE, length=0.5), replace(LINE, length=3.0)])
-    (node,) = scene.nodes.values()
-    assert scene.made == 1
-    assert np.ptp(corners(node)[:, 2]) == pytest.approx(3.0)
-    assert len(node.batched_positions) == 2
 
 
 def test_balls_of_one_size_share_a_node_unless_transparent(scene):

@@ -56,13 +56,6 @@ def test_a_floating_base_has_no_motor(urdf):
     assert found == ('left_shoulder', 'left_elbow', 'right_shoulder', 'right_elbow')
 
 
-def test_parameters_take_precedence(urdf):
-    found = roles(
-        load_robot(urdf('hexapod')), actuated=('leg1', 'leg0'), outputs=('leg5',), locked=('leg2',)
-    )
-    assert found == JointRoles(('leg1', 'leg0'), ('leg5',), frozenset({'leg2'}))
-
-
 def test_joint_name_stands_for_all_of_its_values():
     robot = load_robot(BALL)
     found = roles(robot, locked=('ball',), outputs=('ball.EY', 'turn'))

@@ -101,15 +101,6 @@ def test_loop_open_by_rounding_counts_as_closed(urdf):
 # -- names
 
 
-def test_a_goal_does_not_hide_a_link():
-    settings = settings_of(goal_names=('link6',), goals__link6__link='link5')
-    arm = Asking(arm_text(6), settings)
-    arm.robot.add_goal('link5', name='link6', dof='X')
-    arm.ik_copy = type(arm.ik_copy)(arm.model)
-    wanted = arm.place((0.3, 0.5, 0.9, 0.2, 0.6, -0.4), 'link6')
-    arm.check(arm.ask(asked(arm, wanted, 'link6')), {'link6': wanted})
-
-
 # -- what the node was told meanwhile
 
 
