@@ -10,32 +10,10 @@ from typing import Any, NamedTuple, Protocol
 
 from ik_node.display import html_table, html_text, public_names, Rows, table
 from ik_node.errors import counted, listed
-from ik_node.kernels.layout import (
-    CON_COLUMNS,
-    CON_POSE,
-    CON_ROTATION_MISFIT,
-    CON_ROTATION_TOLERANCE,
-    CON_TRANSLATION_MISFIT,
-    CON_TRANSLATION_TOLERANCE,
-    JOINT_LOWER,
-    JOINT_UPPER,
-    RECORD,
-    RECORD_CLOSING,
-    RECORD_ENDED,
-    RECORD_STARTS,
-    RECORD_STATUS,
-    RECORD_STEPS,
-)
-from ik_node.kernels.options import RESTARTS
+from ik_node.kernels import layout
+from ik_node.kernels import options as option
+from ik_node.kernels import solve_state as now
 from ik_node.kernels.out_of_reach import PROOF_LENGTH, PROOF_LOOP, PROOF_WRIST, PROOFS
-from ik_node.kernels.solve_state import (
-    ENDED_AGREED,
-    ENDED_INTERRUPTED,
-    ENDED_NEAR,
-    ENDED_PROVEN,
-    ENDED_SMALL,
-    ENDS,
-)
 from ik_node.model.by_name import ByName
 from ik_node.model.collisions import Distance, Near
 from ik_node.solver.status import Status
@@ -275,9 +253,9 @@ _WHY = {
     Status.TIMEOUT: 'the iterations are spent',
 }
 _ENDED = {
-    (Status.STALLED, ENDED_SMALL): 'a step moved no joint by more than stall_threshold',
-    (Status.STALLED, ENDED_NEAR): 'the distance is below distance_threshold',
-    (Status.TIMEOUT, ENDED_INTERRUPTED): 'the time budget is spent',
+    (Status.STALLED, now.ENDED_SMALL): 'a step moved no joint by more than stall_threshold',
+    (Status.STALLED, now.ENDED_NEAR): 'the distance is below distance_threshold',
+    (Status.TIMEOUT, now.ENDED_INTERRUPTED): 'the time budget is spent',
 }
 _PROOFS = {
     PROOF_LENGTH: 'the chain of goal {goal!r} is shorter than the way to it',
@@ -285,8 +263,8 @@ _PROOFS = {
     PROOF_LOOP: 'with goal {goal!r} met, loop {closure!r} is too short to close',
 }
 _NO_MORE_STARTS = {
-    ENDED_AGREED: 'because independent starts agree; restarts=N makes N more starts',
-    ENDED_PROVEN: 'because the lengths of the links prove that the goals are out of reach',
+    now.ENDED_AGREED: 'because independent starts agree; restarts=N makes N more starts',
+    now.ENDED_PROVEN: 'because the lengths of the links prove that the goals are out of reach',
 }
 
 
@@ -421,7 +399,7 @@ class Solution:
         """Return the status of the worst chain."""
         worst = self._more.least
         for _, record, _, _ in self._answers:
-            status = STATUSES[int(record[RECORD_STATUS])]
+            status = STATUSES[int(record[layout.RECORD_STATUS])]
             if status > worst:
                 worst = status
         return worst
@@ -429,18 +407,18 @@ class Solution:
     @property
     def iterations(self) -> int:
         """Return the steps towards goals and preferences, of the chain with the most."""
-        return max((int(record[RECORD_STEPS]) for _, record, _, _ in self._answers), default=0)
+        return max((int(r[layout.RECORD_STEPS]) for _, r, _, _ in self._answers), default=0)
 
     @property
     def closing_iterations(self) -> int:
         """Return the steps that only closed loops, of the chain with the most."""
         records = (record for _, record, _, _ in self._answers)
-        return max((int(record[RECORD_CLOSING]) for record in records), default=0)
+        return max((int(record[layout.RECORD_CLOSING]) for record in records), default=0)
 
     @property
     def starts(self) -> int:
         """Return the number of starts, of the chain with the most; 1 = no restart."""
-        return max((int(record[RECORD_STARTS]) for _, record, _, _ in self._answers), default=1)
+        return max((int(r[layout.RECORD_STARTS]) for _, r, _, _ in self._answers), default=1)
 
     @property
     def chains(self) -> tuple[SolveResult, ...]:
@@ -512,7 +490,8 @@ class Solution:
         if self.converged or self.proof:
             return 1.0
         answers = [each for each in self._each() if each.status is not Status.CONVERGED]
-        return min((each.starts / (1.0 + each.packed[RESTARTS]) for each in answers), default=1.0)
+        shares = (each.starts / (1.0 + each.packed[option.RESTARTS]) for each in answers)
+        return min(shares, default=1.0)
 
     @property
     def message(self) -> str:
@@ -614,12 +593,12 @@ Answer = tuple[AnsweredChain, Array, Array, Array]
 
 def tolerances_in(table: Array) -> Array:
     """Return a view of the tolerances in a table of constraints, shape (nc, 2) [m], [rad]."""
-    return table[:, CON_TRANSLATION_TOLERANCE : CON_ROTATION_TOLERANCE + 1]
+    return table[:, layout.CON_TRANSLATION_TOLERANCE : layout.CON_ROTATION_TOLERANCE + 1]
 
 
 def misfits_in(table: Array) -> Array:
     """Return a view of what rounding leaves of redundant rows, shape (nc, 2) [m], [rad]."""
-    return table[:, CON_TRANSLATION_MISFIT : CON_ROTATION_MISFIT + 1]
+    return table[:, layout.CON_TRANSLATION_MISFIT : layout.CON_ROTATION_MISFIT + 1]
 
 
 class ChainAnswer(NamedTuple):
@@ -640,34 +619,34 @@ class ChainAnswer(NamedTuple):
     @property
     def status(self) -> Status:
         """Return the status with which the solve of the chain ended."""
-        return STATUSES[int(self.record[RECORD_STATUS])]
+        return STATUSES[int(self.record[layout.RECORD_STATUS])]
 
     @property
     def iterations(self) -> int:
         """Return the steps tried towards goals and preferences, over all starts."""
-        return int(self.record[RECORD_STEPS])
+        return int(self.record[layout.RECORD_STEPS])
 
     @property
     def closing_iterations(self) -> int:
         """Return the steps that only closed loops."""
-        return int(self.record[RECORD_CLOSING])
+        return int(self.record[layout.RECORD_CLOSING])
 
     @property
     def starts(self) -> int:
         """Return the number of starts; 1 = no restart."""
-        return int(self.record[RECORD_STARTS])
+        return int(self.record[layout.RECORD_STARTS])
 
     @property
     def errors(self) -> Array:
         """Return the residual norms of every constraint, shape (nc, 2) [m], [rad]."""
-        return self.record[RECORD : RECORD + 2 * len(self.chain.names.constraints)].reshape(-1, 2)
+        last = layout.RECORD + 2 * len(self.chain.names.constraints)
+        return self.record[layout.RECORD : last].reshape(-1, 2)
 
     @property
     def table(self) -> Array:
         """Return the table of constraints, shape (nc, 20), see `kernels.layout.CON_*`."""
-        return self.record[RECORD + 2 * len(self.chain.names.constraints) :].reshape(
-            -1, CON_COLUMNS
-        )
+        first = layout.RECORD + 2 * len(self.chain.names.constraints)
+        return self.record[first:].reshape(-1, layout.CON_COLUMNS)
 
     @property
     def tolerances(self) -> Array:
@@ -688,7 +667,7 @@ class ChainAnswer(NamedTuple):
     def at(self, errors: Array) -> ChainAnswer:
         """Return a copy with other residual norms, shape (2 nc,) [m], [rad]."""
         record = self.record.copy()
-        record[RECORD : RECORD + errors.size] = errors
+        record[layout.RECORD : layout.RECORD + errors.size] = errors
         return self._replace(record=record)
 
     @property
@@ -717,7 +696,8 @@ class ChainAnswer(NamedTuple):
         """Return the joint values that are at a limit at the result q, those of bodies last."""
         names = self.chain.names
         value, lower, upper = (
-            row[names.places] for row in (q, self.joints[JOINT_LOWER], self.joints[JOINT_UPPER])
+            row[names.places]
+            for row in (q, self.joints[layout.JOINT_LOWER], self.joints[layout.JOINT_UPPER])
         )
         inside = (lower < value) & (value < upper)
         at_limit = np.flatnonzero((lower < upper) & ~inside)
@@ -745,14 +725,14 @@ class ChainAnswer(NamedTuple):
                 q, self.joints, self.table, self.packed
             ),
             _doubts={} if self.status is Status.CONVERGED else self._doubts(),
-            _ended=int(self.record[RECORD_ENDED]) % ENDS,
+            _ended=int(self.record[layout.RECORD_ENDED]) % now.ENDS,
             _placing=tuple(name for name in limits if name in placing),
             proof=self._proof(),
         )
 
     def _proof(self) -> str:
         """Return a sentence that says why the goals cannot be reached; '' = that is not proven."""
-        proof = int(self.record[RECORD_ENDED]) // ENDS
+        proof = int(self.record[layout.RECORD_ENDED]) // now.ENDS
         if proof == 0:
             return ''
         names = self.chain.names.constraints
@@ -764,7 +744,7 @@ class ChainAnswer(NamedTuple):
         names, result = self.chain.names, {}
         for index, name in names.goals:
             position, orientation = self.errors[index].tolist()
-            x, _, _, w = self.table[index, CON_POSE + 3 : CON_POSE + 7].tolist()
+            x, _, _, w = self.table[index, layout.CON_POSE + 3 : layout.CON_POSE + 7].tolist()
             if not names.values:
                 result[name] = ' (its link does not move: no joint carries it)'
             elif position > FAR_OFF * self.chain.characteristic_length:

@@ -9,16 +9,9 @@ from time import perf_counter
 from typing import NamedTuple
 
 from ik_node.errors import UnknownFrameError
-from ik_node.kernels.layout import RECORD
-from ik_node.kernels.options import RESTARTS
-from ik_node.kernels.solve_state import (
-    CLOSING,
-    ITERATIONS,
-    PHASE,
-    PHASE_DONE,
-    STARTS,
-    STATUS_RUNNING,
-)
+from ik_node.kernels import layout
+from ik_node.kernels import options as option
+from ik_node.kernels import solve_state as now
 from ik_node.model.request import requests_of
 from ik_node.model.tree import Tree
 from ik_node.solver.options import SolverOptions
@@ -62,16 +55,16 @@ def _kernel_steps(
     chain: ChainProblem, q: Array, joints: Array, options: SolverOptions
 ) -> Iterator[Step]:
     packed, ints = options.packed(), chain.work_ints
-    packed[RESTARTS] = 0.0
-    ints[PHASE] = PHASE_DONE
+    packed[option.RESTARTS] = 0.0
+    ints[now.PHASE] = now.PHASE_DONE
     status = chain.kernels.advance(q, joints, packed, *TABLE_POSES, 0, 0)
     while True:
-        last = status != STATUS_RUNNING
+        last = status != now.STATUS_RUNNING
         if not last:
             status = Status.TIMEOUT
             q[chain.flat.var_q] = chain.q_of(Workspace(*chain.arrays).x)
-        answer, count = chain.answer(joints, packed), ints[ITERATIONS] - ints[CLOSING]
-        answer.record[:RECORD] = status, count, ints[STARTS], ints[CLOSING], 0
+        answer, count = chain.answer(joints, packed), ints[now.ITERATIONS] - ints[now.CLOSING]
+        answer.record[: layout.RECORD] = status, count, ints[now.STARTS], ints[now.CLOSING], 0
         step = Step(q.copy(), answer.at(chain.linearise(q, joints, packed)[2]), last)
         yield step
         if last:

@@ -6,17 +6,9 @@ from collections.abc import Mapping
 from typing import NamedTuple, NoReturn
 
 from ik_node.errors import OptionError
-from ik_node.kernels.layout import RECORD
-from ik_node.kernels.path import (
-    PATH_ACCELERATION,
-    PATH_FIRST,
-    PATH_LOWER,
-    PATH_ROWS,
-    PATH_SPEED,
-    PATH_STEP,
-    PATH_UPPER,
-)
-from ik_node.kernels.solve_state import PHASE, PHASE_DONE
+from ik_node.kernels import layout
+from ik_node.kernels import path as path_kernel
+from ik_node.kernels import solve_state as now
 from ik_node.native import BoundKernels
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.chain_problem import ChainProblem
@@ -55,7 +47,7 @@ class BatchChain(NamedTuple):
     def workspace(self) -> Workspace:
         """Return a new workspace, of which each thread needs one."""
         ints, floats = self.chain.work_ints.copy(), self.chain.work_floats.copy()
-        ints[PHASE] = PHASE_DONE
+        ints[now.PHASE] = now.PHASE_DONE
         return Workspace(ints, bind_chain(self.chain.flat, self.chain.requests, ints, floats))
 
     def part(self, rows: slice) -> BatchChain:
@@ -88,7 +80,7 @@ def batch_chains(
         positions, quats = np.zeros((count, len(goals), 3)), np.zeros((count, len(goals), 4))
         for k, (_, name) in enumerate(goals):
             positions[:, k], quats[:, k] = poses[name]
-        records = np.zeros((count, RECORD + 2 * len(chain.names.constraints)))
+        records = np.zeros((count, layout.RECORD + 2 * len(chain.names.constraints)))
         chains.append(BatchChain(chain, chain.table.copy(), positions, quats, records))
     return chains
 
@@ -150,13 +142,13 @@ class BatchWork:
         `speed`, `acceleration` (nq,): largest ones [rad or m per s, per s^2]; inf = none. Those of
         coupled joints also bound their masters.
         """
-        limits, table = np.zeros((PATH_ROWS, len(self.names))), self.table
-        limits[PATH_LOWER], limits[PATH_UPPER] = table.lower, table.upper
+        limits, table = np.zeros((path_kernel.PATH_ROWS, len(self.names))), self.table
+        limits[path_kernel.PATH_LOWER], limits[path_kernel.PATH_UPPER] = table.lower, table.upper
         window = np.minimum(table.windows, table.through_couplings(self._window))
-        limits[PATH_FIRST] = window
-        limits[PATH_STEP] = np.minimum(window, max_step * self.problem.units)
-        limits[PATH_SPEED] = table.through_couplings(speed)
-        limits[PATH_ACCELERATION] = table.through_couplings(acceleration)
+        limits[path_kernel.PATH_FIRST] = window
+        limits[path_kernel.PATH_STEP] = np.minimum(window, max_step * self.problem.units)
+        limits[path_kernel.PATH_SPEED] = table.through_couplings(speed)
+        limits[path_kernel.PATH_ACCELERATION] = table.through_couplings(acceleration)
         return limits
 
     def clamp_starts(self, q: Array, rows: Array) -> None:

@@ -8,20 +8,9 @@ from functools import cached_property
 from typing import Any, NoReturn
 
 from ik_node.errors import ShapeError
-from ik_node.kernels.layout import (
-    begin_of,
-    BLOCK,
-    CON_COLUMNS,
-    CON_LEVEL,
-    CON_POSE,
-    CON_ROTATION_TOLERANCE,
-    CON_ROW_TOLERANCE,
-    CON_TRANSLATION_TOLERANCE,
-    JOINT_WINDOW,
-    make_workspace,
-    RECORD,
-)
-from ik_node.kernels.solve_state import STATUS_REFUSED, STATUS_RUNNING
+from ik_node.kernels import layout
+from ik_node.kernels import solve_state as now
+from ik_node.kernels.layout import begin_of, make_workspace
 from ik_node.model.chains import Chain, Support
 from ik_node.model.characteristic_length import characteristic_length
 from ik_node.model.flatten import FlatBodies, FlatChain, flatten, NO_BODIES
@@ -119,9 +108,9 @@ class ChainProblem:
         """Solve from q to the end, as `go_on`, and return the answer without names of fields."""
         steps = self.slice_steps
         status = self.kernels.advance(q, joints, packed, *TABLE_POSES, 0, -steps)
-        while status == STATUS_RUNNING:
+        while status == now.STATUS_RUNNING:
             status = self.kernels.advance(q, joints, packed, *TABLE_POSES, 0, steps)
-        if status == STATUS_REFUSED:
+        if status == now.STATUS_REFUSED:
             self.refuse(q, TABLE_POSES)
         return ((self, self.record.copy(), joints, packed),)
 
@@ -139,23 +128,23 @@ class ChainProblem:
     @property
     def are_closures(self) -> NDArray[np.bool_]:
         """Return True for each constraint that is a closure, shape (nc,)."""
-        return np.asarray(self.table[:, CON_LEVEL] == 0.0)
+        return np.asarray(self.table[:, layout.CON_LEVEL] == 0.0)
 
     @property
     def tolerances(self) -> Array:
         """Return the tolerances of every constraint, shape (nc, 2) [m], [rad]."""
-        return self.table[:, CON_TRANSLATION_TOLERANCE : CON_ROTATION_TOLERANCE + 1]
+        return self.table[:, layout.CON_TRANSLATION_TOLERANCE : layout.CON_ROTATION_TOLERANCE + 1]
 
     @property
     def row_tolerances(self) -> Array:
         """Return the tolerance of every row, shape (nr,) [L or rad]; inf = none of its own."""
-        by_row = self.table[:, CON_ROW_TOLERANCE : CON_ROW_TOLERANCE + BLOCK]
+        by_row = self.table[:, layout.CON_ROW_TOLERANCE : layout.CON_ROW_TOLERANCE + layout.BLOCK]
         by_row = np.where(by_row[:, :1] >= 0.0, by_row, np.inf).ravel()[self.flat.rows]
         return np.asarray(by_row / self.flat.row_units)
 
     def set_pose(self, constraint: int, pose: ArrayLike) -> None:
         """Set the pose of a constraint: position [m] and quat_xyzw, seven numbers."""
-        self.table[constraint, CON_POSE : CON_POSE + 7] = pose
+        self.table[constraint, layout.CON_POSE : layout.CON_POSE + 7] = pose
 
     @staticmethod
     def record_with(results: Array, table: Array, positions: Array, quats_xyzw: Array) -> Array:
@@ -167,8 +156,8 @@ class ChainProblem:
         """
         table = table.copy()
         goals = table[len(table) - len(positions) :]
-        goals[:, CON_POSE : CON_POSE + 3] = positions
-        goals[:, CON_POSE + 3 : CON_POSE + 7] = quats_xyzw
+        goals[:, layout.CON_POSE : layout.CON_POSE + 3] = positions
+        goals[:, layout.CON_POSE + 3 : layout.CON_POSE + 7] = quats_xyzw
         return np.concatenate((results, table.ravel()))
 
     @property
@@ -178,7 +167,7 @@ class ChainProblem:
 
         Shape (2 nc,): position [m] and orientation [rad] of constraint 0, then of constraint 1.
         """
-        return self.record[RECORD : RECORD + 2 * len(self.names.constraints)]
+        return self.record[layout.RECORD : layout.RECORD + 2 * len(self.names.constraints)]
 
     @property
     def characteristic_length(self) -> float:
@@ -229,7 +218,7 @@ class ChainProblem:
             return []
         _, jacobian, _ = self.linearise_by_size(q, joints, packed)
         bind = self.flat.one_sided & jacobian.any(axis=1)
-        constraints = (self.flat.rows[bind] // BLOCK).tolist()
+        constraints = (self.flat.rows[bind] // layout.BLOCK).tolist()
         return [self.names.constraints[index] for index in constraints]
 
     def refuse(self, q: Array, poses: tuple[Array, Array]) -> NoReturn:
@@ -246,7 +235,7 @@ class ChainProblem:
         for name, position, quat_xyzw in zip(goals, *poses, strict=False):
             unit_pose(name, (position, quat_xyzw))
         for name, row in zip(self.names.constraints, self.table.tolist(), strict=True):
-            unit_pose(name, (row[CON_POSE : CON_POSE + 3], row[CON_POSE + 3 : CON_POSE + 7]))
+            unit_pose(name, (row[: layout.CON_QUAT], row[layout.CON_QUAT : layout.CON_QUAT + 4]))
         refuse_q(self.tree.names, q)
         raise ShapeError('q and goals', 'finite numbers', 'others')
 
@@ -262,7 +251,7 @@ class ChainProblem:
         `q` (nq,): [rad or m]. `joints` (8, nq): limits and locks; locked values do not count.
         `table` (nc, 20): constraint table.
         """
-        free = joints[JOINT_WINDOW, self.flat.var_q] > 0.0
+        free = joints[layout.JOINT_WINDOW, self.flat.var_q] > 0.0
         rank = 0
         values: NDArray[np.floating[Any]] = np.zeros(0)
         random = np.random.default_rng(0)
@@ -359,7 +348,7 @@ def _with_workspace(
     floats: Array,
 ) -> ChainProblem:
     at_record, at_table = begin_of(flat.ints, 'record'), begin_of(flat.ints, 'constraints')
-    end = at_table + CON_COLUMNS * len(chosen)
+    end = at_table + layout.CON_COLUMNS * len(chosen)
     return ChainProblem(
         length=length,
         tree=tree,
@@ -367,7 +356,7 @@ def _with_workspace(
         redundancies=redundancies,
         flat=flat,
         names=names,
-        table=floats[at_table:end].reshape(-1, CON_COLUMNS),
+        table=floats[at_table:end].reshape(-1, layout.CON_COLUMNS),
         work_ints=ints,
         work_floats=floats,
         arrays=(flat.ints, flat.floats, ints, floats),

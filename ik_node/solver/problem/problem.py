@@ -7,32 +7,9 @@ from functools import cached_property
 from time import perf_counter
 from typing import Any
 
-from ik_node.kernels.layout import (
-    CON_DISTANCE,
-    CON_LEVEL,
-    CON_POSE,
-    CON_ROTATION_MISFIT,
-    CON_ROTATION_TOLERANCE,
-    CON_ROW_TOLERANCE,
-    CON_TRANSLATION_MISFIT,
-    CON_TRANSLATION_TOLERANCE,
-    CON_WEIGHT,
-    RECORD,
-    RECORD_ENDED,
-    RECORD_STATUS,
-)
+from ik_node.kernels import layout
+from ik_node.kernels import solve_state as now
 from ik_node.kernels.out_of_reach import PROOFS
-from ik_node.kernels.solve_state import (
-    ENDS,
-    GOES_ON,
-    INTERRUPTED,
-    LEFT_DAMPING,
-    RANDOM,
-    STATUS_REFUSED,
-    STATUS_RUNNING,
-    STATUS_STALLED,
-    STATUS_TIMEOUT,
-)
 from ik_node.model.chains import find_chains, support_of, with_ancestors
 from ik_node.model.collisions import Collisions, Near
 from ik_node.model.collisions import CONTACT as TOO_NEAR
@@ -112,7 +89,7 @@ class Problem:
                 self._rows.append((request, made, index))
                 if request.is_goal:
                     self.place_of_goal[request.name] = (made, index)
-                    row = made.table[index, CON_POSE : CON_POSE + 7]
+                    row = made.table[index, layout.CON_POSE : layout.CON_POSE + 7]
                     self._pose_of_goal[request.name] = (made, index, row)
         self.single = self.chains[0] if len(self.chains) == 1 else None
         self.moved = np.unique(
@@ -148,17 +125,17 @@ class Problem:
         for request, chain, at in self._rows:
             row = chain.table[at]
             position, quaternion = request.pose
-            row[CON_POSE : CON_POSE + 3] = position
-            row[CON_POSE + 3 : CON_POSE + 7] = quaternion
-            row[CON_WEIGHT], row[CON_DISTANCE] = 1.0, 0.0
-            row[CON_LEVEL] = 1.0 if request.is_goal else 0.0
+            row[layout.CON_POSE : layout.CON_POSE + 3] = position
+            row[layout.CON_POSE + 3 : layout.CON_POSE + 7] = quaternion
+            row[layout.CON_WEIGHT], row[layout.CON_DISTANCE] = 1.0, 0.0
+            row[layout.CON_LEVEL] = 1.0 if request.is_goal else 0.0
             tolerance: tuple[float, ...] | None = None
             if isinstance(request.source, Constraint):
                 tolerance = request.source.tolerance
-                row[CON_WEIGHT] = request.source.weight
-                row[CON_DISTANCE] = request.source.distance
+                row[layout.CON_WEIGHT] = request.source.weight
+                row[layout.CON_DISTANCE] = request.source.distance
             if isinstance(request.source, Goal):
-                row[CON_LEVEL] = 1.0 + priorities.index(request.source.priority)
+                row[layout.CON_LEVEL] = 1.0 + priorities.index(request.source.priority)
             if request.kind == 'coupling':
                 tolerance = COUPLED
             if request.kind == 'avoid':
@@ -166,27 +143,27 @@ class Problem:
             if request.kind == 'cone' and isinstance(request.source, Joint):
                 whole = request.mask & 1 << DOF.EZ
                 joint = request.source
-                row[CON_DISTANCE] = joint.max_turn if whole else joint.max_swing
+                row[layout.CON_DISTANCE] = joint.max_turn if whole else joint.max_swing
                 tolerance = CONE
-            row[CON_TRANSLATION_TOLERANCE : CON_ROTATION_TOLERANCE + 1] = (
+            row[layout.CON_TRANSLATION_TOLERANCE : layout.CON_ROTATION_TOLERANCE + 1] = (
                 (options.translation_converge_threshold, options.rotation_converge_threshold)
                 if tolerance is None
                 else norms_of(tolerance, request.mask)
             )
-            row[CON_ROW_TOLERANCE] = -1.0
+            row[layout.CON_ROW_TOLERANCE] = -1.0
             if tolerance is not None and len(tolerance) == len(DOF):
                 own = [limit for k, limit in enumerate(tolerance) if request.mask & 1 << k]
-                row[CON_ROW_TOLERANCE : CON_ROW_TOLERANCE + len(own)] = own
+                row[layout.CON_ROW_TOLERANCE : layout.CON_ROW_TOLERANCE + len(own)] = own
             if request.is_goal:
                 if options.translation_factor == 0.0:
-                    row[CON_TRANSLATION_TOLERANCE] = ANY
+                    row[layout.CON_TRANSLATION_TOLERANCE] = ANY
                 if options.rotation_factor == 0.0:
-                    row[CON_ROTATION_TOLERANCE] = ANY
-            row[CON_TRANSLATION_MISFIT], row[CON_ROTATION_MISFIT] = 0.0, 0.0
+                    row[layout.CON_ROTATION_TOLERANCE] = ANY
+            row[layout.CON_TRANSLATION_MISFIT], row[layout.CON_ROTATION_MISFIT] = 0.0, 0.0
             for redundancy in chain.redundancies:
                 if not request.is_goal and request.name in redundancy.misfit:
                     limit = redundancy.allowance(request.name)
-                    row[CON_TRANSLATION_MISFIT], row[CON_ROTATION_MISFIT] = limit
+                    row[layout.CON_TRANSLATION_MISFIT], row[layout.CON_ROTATION_MISFIT] = limit
         if self.avoidance is not None:
             self.avoidance.refresh(options)
 
@@ -220,17 +197,17 @@ class Problem:
             # A negative number of steps starts a new solve, even if an exception such as Ctrl-C
             # interrupted the one before.
             status = chain.go_on(q, joints, packed, -steps)
-            while status == STATUS_RUNNING:
+            while status == now.STATUS_RUNNING:
                 if (stop and stop[0]) or (ends and perf_counter() >= ends):
-                    chain.work_ints[INTERRUPTED] = 1
+                    chain.work_ints[now.INTERRUPTED] = 1
                 status = chain.go_on(q, joints, packed, steps)
-            if status == STATUS_REFUSED:
+            if status == now.STATUS_REFUSED:
                 chain.refuse(q, TABLE_POSES)
-            if goes_on and status == STATUS_TIMEOUT:
+            if goes_on and status == now.STATUS_TIMEOUT:
                 self._left[index] = (
                     q[chain.flat.var_q].tobytes(),
-                    float(chain.work_floats[LEFT_DAMPING]),
-                    int(chain.work_ints[RANDOM]),
+                    float(chain.work_floats[now.LEFT_DAMPING]),
+                    int(chain.work_ints[now.RANDOM]),
                 )
             answers.append(chain.answer(joints, packed))
         if self.avoidance is not None:
@@ -250,15 +227,15 @@ class Problem:
         self.near = None if self.avoidance is None else self.avoidance.nearest(q)
         if self.avoidance is not None and self.avoidance.is_contact(self.near):
             for answer in answers:
-                status = answer.record[RECORD_STATUS]
-                answer.record[RECORD_STATUS] = max(status, STATUS_STALLED)
+                status = answer.record[layout.RECORD_STATUS]
+                answer.record[layout.RECORD_STATUS] = max(status, now.STATUS_STALLED)
 
     def _go_on_from_left(self, index: int, q: Array) -> None:
         """Give chain `index` the damping and random number of its last solve if q is its end."""
         chain, left = self.chains[index], self._left.pop(index, None)
         if left is not None and left[0] == q[chain.flat.var_q].tobytes():
             ints, floats = chain.work_ints, chain.work_floats
-            ints[GOES_ON], floats[LEFT_DAMPING], ints[RANDOM] = 1, *left[1:]
+            ints[now.GOES_ON], floats[now.LEFT_DAMPING], ints[now.RANDOM] = 1, *left[1:]
 
 
 class Avoidance:
@@ -390,14 +367,14 @@ class Avoidance:
 
         """
         rows, made = self._rows[at], record.copy()
-        made[:RECORD] = whole[:RECORD]
+        made[: layout.RECORD] = whole[: layout.RECORD]
         # A proof names a goal and a closure by their indices.
-        proof, made[RECORD_ENDED] = divmod(whole[RECORD_ENDED], ENDS)
+        proof, made[layout.RECORD_ENDED] = divmod(whole[layout.RECORD_ENDED], now.ENDS)
         closure, goal = divmod(int(proof) // PROOFS, len(self.whole.chains[0].requests))
         if proof and goal in rows:
             closure = rows.index(closure) if closure in rows else 0
             place = rows.index(goal) + len(rows) * closure
-            made[RECORD_ENDED] += ENDS * (proof % PROOFS + PROOFS * place)
-        errors = whole[RECORD:].reshape(-1)[: 2 * len(self.whole.chains[0].requests)]
-        made[RECORD : RECORD + 2 * len(rows)] = errors.reshape(-1, 2)[rows].ravel()
+            made[layout.RECORD_ENDED] += now.ENDS * (proof % PROOFS + PROOFS * place)
+        errors = whole[layout.RECORD :].reshape(-1)[: 2 * len(self.whole.chains[0].requests)]
+        made[layout.RECORD : layout.RECORD + 2 * len(rows)] = errors.reshape(-1, 2)[rows].ravel()
         return made
