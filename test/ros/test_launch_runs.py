@@ -190,29 +190,6 @@ def test_ended_node_is_restarted_with_respawn(repository, launched, tmp_path):
     assert code == 0
 
 
-def test_included_files_keep_their_own_arguments(repository, launched, tmp_path):
-    both = tmp_path / 'two.launch.py'
-    both.write_text(f"""
-from launch import LaunchDescription
-from launch.actions import IncludeLaunchDescription
-from launch.launch_description_sources import PythonLaunchDescriptionSource
-
-
-def generate_launch_description():
-    return LaunchDescription([
-        IncludeLaunchDescription(
-            PythonLaunchDescriptionSource('{repository}/launch/' + name + '.launch.py'),
-            launch_arguments=[('namespace', name)],
-        )
-        for name in ('hexapod', 'gripper')
-    ])
-""")
-    code, log = launched(both, until=('ready: robot hexapod', 'ready: robot gripper'))
-    assert code == 0
-    assert re.search(r'\[hexapod\.ik_node\]: ready: robot hexapod', log)
-    assert re.search(r'\[gripper\.ik_node\]: ready: robot gripper', log)
-
-
 def test_closures_file_beside_the_description_is_found(repository, launched, tmp_path):
     text = (repository / 'urdf' / 'fivebar.urdf').read_text()
     (tmp_path / 'bars.urdf').write_text(re.sub(r'<loop_joint.*?</loop_joint>', '', text, flags=16))

@@ -87,19 +87,6 @@ def test_velocities_are_true_although_ticks_are_late(graph, urdf):
         assert not velocity.any() or velocity == pytest.approx(true, abs=0.1 * abs(true).max())
 
 
-def test_late_ticks_are_a_warning(graph, urdf):
-    graph.start_robot(urdf('fivebar'))
-    node = graph.processes['node'].pid
-
-    def late():
-        os.kill(node, signal.SIGSTOP)
-        time.sleep(0.3)
-        os.kill(node, signal.SIGCONT)
-        return 'ticks are late, by up to' in graph.row('ticks')[0]
-
-    graph.wait(late, 'the warning')
-
-
 def test_twist_keeps_to_its_line_and_status_and_diagnostics_say_where_it_ends(graph, urdf):
     start_arm(graph, urdf, state_source='solution', goal_timeout=5.0)
     Controller(graph, JOINTS, ARM)

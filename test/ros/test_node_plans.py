@@ -115,24 +115,6 @@ def test_plan_becomes_a_trajectory_of_the_motors(planner):
     assert len(planner.trajectories[1].points) > 4
 
 
-def test_impossible_plans_are_refused_before_the_first_point(planner):
-    measure(planner)
-    fast, partial, far = plan(planner, 0.01), plan(planner), plan(planner)
-    partial.joint_names = partial.joint_names[:1]
-    for point in far.points:
-        point.positions = [value + 5.0 for value in point.positions]
-    # The first words are logged; later ones only counted, as for every topic.
-    for message, words in (
-        (fast, 'the velocity of'),
-        (partial, 'the joints of transmission.joints, each once'),
-        (far, 'the first point is at time 0, but'),
-    ):
-        send(planner, message)
-        planner.wait(lambda words=words: words in planner.row('input')[1]['last'], words)
-    assert 'joint_trajectory_command' in planner.log()
-    assert planner.trajectories == []
-
-
 def test_command_after_a_plan_leads_the_motors_again(planner):
     """Before it, the node is silent beside the controller that follows the plan."""
     measure(planner)

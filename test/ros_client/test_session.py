@@ -196,19 +196,6 @@ def test_switch_follows_closures_released_by_others(graph, hexapod):
     hexapod.until(lambda s: s.robot.closures['leg2_ball'].enabled, 'what the node says')
 
 
-def test_motion_wakes_the_page(hexapod):
-    calls = []
-    hexapod.session.set_wake(lambda: calls.append(time.monotonic()))
-    hexapod.graph.spin(30)
-    assert calls == []
-    for number in range(1, 31):
-        hexapod.moved('platform', (0.0, 0.0, 0.0002 if number % 2 else -0.0002))
-        hexapod.graph.spin(2)
-    hexapod.until(lambda _: len(calls) > 5, 'calls')
-    # One call may come late and the next one in time: over all of them the pace is kept.
-    assert np.mean(np.diff(calls)) > 0.9 / 60.0
-
-
 def test_closures_reset_and_rest_pose_reach_the_node(graph, hexapod):
     """A loop is released and closed, the robot is reset, and the rest pose is saved."""
     session = hexapod.session

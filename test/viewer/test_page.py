@@ -177,18 +177,6 @@ def test_free_joint_of_mjcf_is_not_drawn(open_page, tmp_path, body):
     wait_until(lambda: page.ask(axes) == ['hip'], 'the axis of the hip alone')
 
 
-def test_choosing_another_robot_shows_it(open_page):
-    page = open_page(robots={'delta': partial(gallery_session, 'delta')})
-    lift(page, 0.002)
-    page.choose('delta')
-    assert page.ask(lambda session: session.title) == 'delta'
-    page.undo()
-    assert page.ask(lambda session: session.title) == 'delta'
-    names = set(page.server.scene._handle_from_node_name)
-    assert any('arm0' in name for name in names)
-    assert not any('leg0' in name for name in names)
-
-
 def test_page_draws_one_gallery_robot_after_another(open_page):
     """Without a warning, which would end the page here; terrains and knobs belong to it."""
     names = ('rocker_bogie', 'humanoid', 'hexapod_tilt', 'chain100', 'dh_arm')

@@ -15,7 +15,7 @@ from ik_node.transmission.motor_load import MotorEffort
 from ik_node.viewer.panels.goal_panel import HandleStyle
 from ik_node.viewer.panels.joint_panel import configuration_yaml
 from ik_node.viewer.panels.load_panel import efforts_html, quantity
-from ik_node.viewer.panels.solver_panel import History, LEAST, LENGTH, PlotPanel, SPAN
+from ik_node.viewer.panels.solver_panel import History, LEAST, PlotPanel
 from ik_node.viewer.panels.status_html import details_html, MOST, notes_html, state_of
 from ik_node.viewer.panels.text_html import GREEN, ORANGE, RED
 from ik_node.viewer.panels.view_panel import legend_html
@@ -188,25 +188,6 @@ def test_history_has_time_column_and_one_per_chain():
     np.testing.assert_allclose(a, (-3.0, -4.0))
     np.testing.assert_allclose(b, (-7.0, np.log10(LEAST)))
     np.testing.assert_allclose(history.solve_times()[2], (2.0, 1.0))
-
-
-def test_history_is_short_and_of_the_present_chains():
-    """Other chains start a new one; rows older than its span go, and there are never too many."""
-    history = History()
-
-    def rows(now, *names):
-        history.add(now, [goal_report(name, 1e-3) for name in names])
-        return [len(column) for column in history.residuals()]
-
-    assert rows(0.0, 'a') == [1, 1]
-    assert rows(1.0, 'a', 'b') == [1, 1, 1]
-    assert history.names == ('a', 'b')
-    assert rows(2.0) == [0]
-    for number in range(3 * LENGTH):
-        last = rows(3.0 + 0.001 * number, 'a')
-    assert last == [LENGTH] * 2
-    assert rows(1000.0, 'a') == [1, 1]
-    assert rows(1000.0 + 0.9 * SPAN, 'a') == [2, 2]
 
 
 def test_legend_explains_the_colours_of_visible_layers():
