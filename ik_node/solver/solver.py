@@ -54,8 +54,9 @@ if TYPE_CHECKING:
     from ik_node.solver.solutions import Solutions
 
 Array = NDArray[np.float64]
-# Of a free way a shortened step goes this share, and it is shortened so often before it is none.
-SHORTER, SHORTENINGS = 0.9, 3
+# Of a free way a shortened step goes this share. Its windows are at least these, one after the
+# other, so that it can slide along a body [rad or L]; the last one is none.
+SHORTER, SLIDES = 0.9, (0.03, 0.01, 0.003, 0.0)
 
 _NO_POSITIONS: Array = np.zeros((0, 3))
 _NO_QUATS: Array = np.zeros((0, 4))
@@ -1404,13 +1405,13 @@ class Solver:
         A solve with a largest step is a step of a motion: it is made again with smaller windows,
         at last with none, while its way is not free.
         """
-        for attempt in range(SHORTENINGS + 1):
+        for slide in SLIDES:
             share = avoidance.free_share(start, q)
             if share == 1.0:
                 break
-            share *= 0.0 if attempt == SHORTENINGS else SHORTER
+            window = np.maximum(SHORTER * share * np.abs(q - start), slide * problem.units)
             narrow = rows.copy()
-            narrow[JOINT_WINDOW] = np.minimum(narrow[JOINT_WINDOW], share * np.abs(q - start))
+            narrow[JOINT_WINDOW] = np.minimum(narrow[JOINT_WINDOW], window * (slide > 0.0))
             q[:] = start
             answers = problem.run(q, narrow, self._graph.packed[1], 0.0)
         return answers
