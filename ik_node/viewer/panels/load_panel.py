@@ -86,7 +86,7 @@ class LoadPanel:
     ) -> None:
         self._statics = statics
         self._robot: Robot | None = None
-        self._load: Load | None = None
+        self.load: Load | None = None
         self._first_length = 1.0
         self._names: dict[str, str] = {}
         self._show = gui.add_checkbox(
@@ -116,16 +116,11 @@ class LoadPanel:
     @property
     def shown(self) -> bool:
         """Return True if there is a load."""
-        return self._load is not None
-
-    @property
-    def load(self) -> Load | None:
-        """Return the load; None = there is none."""
-        return self._load
+        return self.load is not None
 
     def arrow(self, robot: Robot) -> LoadArrow | None:
         """Return the arrow of the load at the robot's present values; None = there is no load."""
-        load = self._load
+        load = self.load
         if load is None or robot is not self._robot:
             return None
         start, force = load.start(robot), np.array(load.force)
@@ -134,20 +129,20 @@ class LoadPanel:
 
     def pull(self, robot: Robot, part: str, place: Array) -> None:
         """Move the tip of the arrow ('force') or its start ('point') to a place (3,) [m]."""
-        load = self._load
+        load = self.load
         if load is None or robot is not self._robot:
             return
         if part == 'force':
-            self._load = load.with_force(self._newtons * (place - load.start(robot)))
+            self.load = load.with_force(self._newtons * (place - load.start(robot)))
         else:
-            self._load = load.moved(robot, place)
-        self._write(self._load)
+            self.load = load.moved(robot, place)
+        self._write(self.load)
 
     def rebuild(self, robot: Robot, size: float) -> None:
         """Prepare the panel for a robot whose gizmos have arrows of a length [m]."""
         if robot is self._robot:
             return
-        self._robot, self._load, self._first_length = robot, None, ARROW * size
+        self._robot, self.load, self._first_length = robot, None, ARROW * size
         self._show.value = False
         self._names = {plain(name): name for name in robot.links}
         self._link.options = (*self._names,)
@@ -164,11 +159,11 @@ class LoadPanel:
             self._text.content = box(line(f'no efforts: {statics.refusal}'))
             return
         self._show.disabled = False
-        if self._load is None:
+        if self.load is None:
             self._text.content = ''
             return
         try:
-            self._text.content = efforts_html(statics.efforts(q, self._load))
+            self._text.content = efforts_html(statics.efforts(q, self.load))
         except IkError as error:
             self._text.content = box(line(f'no efforts: {statement(error)}'))
 
@@ -182,7 +177,7 @@ class LoadPanel:
         robot = session.robot
         if robot is None or robot is not self._robot:
             return
-        before, self._load = self._load, None
+        before, self.load = self.load, None
         if self._show.value:
             link = self._names[str(self._link.value)]
             try:
@@ -196,17 +191,17 @@ class LoadPanel:
             else:
                 # On another link it is the same force.
                 load = replace(load, force=before.force, gravity=before.gravity)
-            self._load = load
+            self.load = load
             self._write(load)
         self._reveal()
 
     def _read(self, _: Session) -> None:
         """Take the load over from the inputs."""
-        if self._load is not None:
+        if self.load is not None:
             fx, fy, fz = self._force.value
             x, y, z = self._point.value
-            self._load = replace(
-                self._load, force=(fx, fy, fz), point=(x, y, z), gravity=bool(self._gravity.value)
+            self.load = replace(
+                self.load, force=(fx, fy, fz), point=(x, y, z), gravity=bool(self._gravity.value)
             )
 
     def _write(self, load: Load) -> None:

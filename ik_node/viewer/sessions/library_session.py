@@ -13,7 +13,7 @@ from ik_node.gallery import gallery_item
 from ik_node.model.dof import parse_dofs
 from ik_node.model.frame import Frame
 from ik_node.model.goal import Goal
-from ik_node.model.joint import Joint, save_rest_pose
+from ik_node.model.joint import save_rest_pose
 from ik_node.model.link import Link
 from ik_node.model.rotation import matrix_to_quat, pose_inverse, pose_matrix, quat_identity
 from ik_node.robot import load_robot, Robot
@@ -181,7 +181,8 @@ class LibrarySession:
             solution = self._solver.drive(self._driven)
             self._driven = {}
             self._solver.accept(solution)
-            self._carry_goals()
+            for goal in self.robot.goals.values():
+                self._carry(goal)
             results = list(solution.chains)
         elif not self.solving:
             self._seen = self._state()
@@ -218,13 +219,19 @@ class LibrarySession:
         if self.strict and statuses - {Status.CONVERGED}:
             self._solver.q = before
         else:
-            self._stale = Status.TIMEOUT in statuses
+            # Among bodies, a step goes on where it was shortened.
+            moves = self._avoids and np.abs(self._solver.q - before).max(initial=0.0) > SETTLED
+            self._stale = Status.TIMEOUT in statuses or (moves and statuses != {Status.CONVERGED})
         return results
+
+    @property
+    def _avoids(self) -> bool:
+        avoids = self.options.avoid_collisions
+        return self.robot.collisions.in_use if avoids is None else avoids
 
     def _step(self) -> list[SolveResult]:
         """Solve once; if bodies are avoided, on a way without contact."""
-        avoids = self.options.avoid_collisions
-        if not (self.robot.collisions.in_use if avoids is None else avoids):
+        if not self._avoids:
             return self._solver.solve()
         goals = {name: None for name, goal in self.robot.goals.items() if goal.enabled}
         solution = self._solver.solve_pose(goals, max_step=np.full(len(self.q), ANY_STEP))
@@ -409,7 +416,9 @@ class LibrarySession:
             raise OptionError(
                 'joint', name, '`solve from joints` to move joints: now the goals lead'
             )
-        motors = {value for joint in self._motors() for value in joint.value_names}
+        motors = {
+            value for name in self.robot.actuated for value in self.robot.joints[name].value_names
+        }
         held = motors if name in motors else set()
         present = zip(self.robot.joint_names, self.q.tolist(), strict=True)
         self._driven = {**{n: v for n, v in present if n in held}, **self._driven, name: value}
@@ -475,9 +484,6 @@ class LibrarySession:
 
     # -- within
 
-    def _motors(self) -> list[Joint]:
-        return [each for each in self.robot.joint_order if each.name in self.robot.actuated]
-
     def _anew(self) -> None:
         self.structure += 1
         self._stale = True
@@ -489,12 +495,8 @@ class LibrarySession:
         goal.set_position(*pose[:3, 3])
         goal.set_quaternion(*matrix_to_quat(pose))
 
-    def _carry_goals(self) -> None:
-        """Move goals of kind frame to their links."""
-        for goal in self.robot.goals.values():
-            self._carry(goal)
-
     def _carry(self, goal: Goal) -> None:
+        """Move a goal of kind frame to its link."""
         if goal.kind == 'frame' and goal.child is not None:
             offset = goal.offset_matrix
             self._place(goal, goal.child.matrix_world @ offset)
