@@ -89,12 +89,13 @@ def step_within_bounds(
     return step
 
 
-def _linear_steps(run: Run, choose: Choose) -> Iterator[None]:
+def _steps(run: Run, choose: Choose, *, in_null_space: bool = False) -> Iterator[None]:
     here = run.here
-    run.report()
-    while True:
-        yield
-        run.report(here.move(step_within_bounds(here, linear_rows(here), choose)))
+
+    def reach() -> float:
+        return here.move(step_within_bounds(here, linear_rows(here), choose))
+
+    return _steps_with_null_space(run, reach, _stages(here) if in_null_space else [])
 
 
 def jacobian_transpose(run: Run) -> Iterator[None]:
@@ -114,7 +115,7 @@ def jacobian_transpose(run: Run) -> Iterator[None]:
         best = float(rows.shortfall @ met) / square if square > 0.0 else 0.0
         return (min(fixed, best) if fixed > 0.0 else best) * pulled
 
-    return _linear_steps(run, choose)
+    return _steps(run, choose)
 
 
 def selectively_damped(run: Run) -> Iterator[None]:
@@ -142,7 +143,7 @@ def selectively_damped(run: Run) -> Iterator[None]:
         parts *= np.minimum(1.0, bounds / np.maximum(longest, 1e-300))[:, None]
         return _shortened(parts.sum(axis=0), _GAMMA)
 
-    return _linear_steps(run, choose)
+    return _steps(run, choose)
 
 
 def _shortened(step: Array, longest: float) -> Array:
@@ -156,15 +157,7 @@ def _pinv(jacobian: Array) -> Array:
 
 def pseudo_inverse(run: Run) -> Iterator[None]:
     """Step by Delta x = J^+ e; when all goals are met, in the null space."""
-    here = run.here
-
-    def choose(rows: Rows, _: Mask) -> Array:
-        return np.asarray(_pinv(rows.jacobian) @ rows.shortfall)
-
-    def reach() -> float:
-        return here.move(step_within_bounds(here, linear_rows(here), choose))
-
-    return _steps_with_null_space(run, reach)
+    return _steps(run, lambda rows, _: _pinv(rows.jacobian) @ rows.shortfall, in_null_space=True)
 
 
 def damped_least_squares(run: Run) -> Iterator[None]:
@@ -205,7 +198,7 @@ def damped_least_squares(run: Run) -> Iterator[None]:
             run.end(Status.STALLED)
         return moved
 
-    return _steps_with_null_space(run, reach)
+    return _steps_with_null_space(run, reach, _stages(here))
 
 
 def _damped(rows: Rows, damping: float, *, by_svd: bool) -> Array:
@@ -237,7 +230,13 @@ _LEAST_SHARE, _LEAST_GAIN = 1e-3, 1e-6
 _FAR = 1e6
 
 
-def _steps_with_null_space(run: Run, reach: Callable[[], float]) -> Iterator[None]:
+def _stages(here: Iterate) -> list[int]:
+    return sorted(set(here.preference.tolist()) - {PREFERS_NOTHING})
+
+
+def _steps_with_null_space(
+    run: Run, reach: Callable[[], float], stages: list[int]
+) -> Iterator[None]:
     """
     Take steps of `reach` to the goals, and when they are met, steps in their null space.
 
@@ -248,7 +247,6 @@ def _steps_with_null_space(run: Run, reach: Callable[[], float]) -> Iterator[Non
     long.
     """
     here = run.here
-    stages = sorted(set(here.preference.tolist()) - {PREFERS_NOTHING})
 
     def distance() -> float:
         # Half the weighted square of x* - x, plus a large cost for each stage to come.

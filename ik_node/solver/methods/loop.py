@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from math import cos, inf, sin, sqrt
+from math import inf
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ from ik_node.kernels.kinds import KIND_USER
 from ik_node.kernels.layout import BLOCK, RECORD
 from ik_node.kernels.solve_state import COST, ENDED_INTERRUPTED, ENDED_SPENT, LAST_LEVEL, LEVEL
 from ik_node.kernels.start import LEAST_REACH_WEIGHT
-from ik_node.model.rotation import quat_conjugate, quat_multiply, quat_to_rotation_vector
+from ik_node.model.rotation import quat_multiply, quat_to_rotation_vector, rotation_vector_to_quat
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.chain_problem import ChainProblem, TABLE_POSES
 from ik_node.solver.problem.joint_table import JointTable
@@ -199,17 +199,9 @@ class Iterate(Configuration):
         for constraint, first, last, is_rotation in self.blocks:
             own = self.workspace.kind[constraint] == KIND_USER
             if is_rotation and last - first == 3 and not own:
-                inverse = quat_conjugate(_quat_of(before[first:last]))
-                rotation = quat_multiply(_quat_of(after[first:last]), inverse)
-                change[first:last] = quat_to_rotation_vector(rotation)
+                ends = (rotation_vector_to_quat(each[first:last]) for each in (after, -before))
+                change[first:last] = quat_to_rotation_vector(quat_multiply(*ends))
         return change
-
-
-def _quat_of(rotation_vector: Array) -> Array:
-    """Return the unit quaternion (xyzw) of a rotation vector [rad]."""
-    angle = sqrt(float(rotation_vector @ rotation_vector))
-    share = 0.5 if angle < 1e-12 else sin(0.5 * angle) / angle
-    return np.append(share * rotation_vector, cos(0.5 * angle))
 
 
 # A solve has diverged if its cost exceeds the first one, or 1, by this factor.
