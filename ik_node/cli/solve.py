@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 import json
 from typing import Any
 
@@ -20,7 +19,7 @@ from ik_node.model.by_name import ByName
 from ik_node.model.rotation import Array
 from ik_node.robot import Robot
 from ik_node.scene import IKRootsHelper, plot_shapes, Shape
-from ik_node.scene.look import AT_LIMIT, COLOURS, OPEN, UNMET
+from ik_node.scene.look import AT_LIMIT, COLOURS, OPEN, OTHER, UNMET
 from ik_node.scene.shapes import Rgba
 from ik_node.solver import Solution, Solver, SolverOptions
 from ik_node.solver.options import METHODS
@@ -30,8 +29,7 @@ import numpy as np
 
 # Colour of the robot at the start.
 GHOST = (0.55, 0.58, 0.62, 0.25)
-# Colour of other solutions, and how many of them are drawn.
-OTHER = (0.3, 0.55, 0.85, 0.2)
+# How many other solutions are drawn.
 MOST_GHOSTS = 40
 _SIDES = 20
 
@@ -76,19 +74,8 @@ def shapes_of(
     """Return the solution with its goals, and the links at the start, or in other solutions."""
     helper = IKRootsHelper(robot, layers='links axes limits closures goals', resolution=_SIDES)
     shapes = list(helper.shapes(solution.q, poses))
-    named = {'start': start}
-    if others is not None:
-        named = {f'solution {k + 1}': other for k, other in enumerate(others[:MOST_GHOSTS])}
-    helper.set_layers('links')
-    for name, ghost in named.items():
-        if not np.allclose(ghost, solution.q):
-            shapes += [
-                replace(
-                    shape, name=f'{name} {shape.name}', rgba=OTHER if name != 'start' else GHOST
-                )
-                for shape in helper.shapes(ghost)
-            ]
-    return shapes
+    ghosts, rgba = ([start], GHOST) if others is None else (others[:MOST_GHOSTS], OTHER)
+    return shapes + helper.ghosts([q for q in ghosts if not np.allclose(q, solution.q)], rgba=rgba)
 
 
 def legend_of(shapes: Sequence[Shape]) -> dict[str, Rgba]:

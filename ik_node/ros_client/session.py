@@ -138,6 +138,7 @@ class RemoteNodeSession:
     solving = True
     knobs: Sequence[Any] = ()
     ground = None
+    solutions: Any = None
 
     def __init__(self, remote: RemoteNode, end: Callable[[], None]) -> None:
         self._remote = remote
@@ -194,6 +195,12 @@ class RemoteNodeSession:
     def options(self) -> SolverOptions:
         """Return the node's solver options."""
         return SolverOptions() if self._settings is None else self._settings.options
+
+    def find_solutions(self) -> None:
+        """Do nothing: a node moves to one solution only, that of its goals."""
+
+    def take_solution(self, number: int) -> None:
+        """Do nothing."""
 
     def play(self, playing: bool) -> None:
         """Do nothing, because a node has no recorded motion."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import inf
 from typing import Any
@@ -17,8 +17,8 @@ from ik_node.scene.bodies import Bodies, Solids
 from ik_node.scene.collision_marks import CollisionMarks
 from ik_node.scene.constraint_marks import GoalMarks, LoopClosures, Poses
 from ik_node.scene.joint_axes import JointAxes, JointLimits, NameTags
-from ik_node.scene.look import checked_layers, coloured, COLOURS, Look, PLAIN_LAYERS
-from ik_node.scene.shapes import Shape
+from ik_node.scene.look import checked_layers, coloured, COLOURS, Look, OTHER, PLAIN_LAYERS
+from ik_node.scene.shapes import Rgba, Shape
 from ik_node.scene.skeleton import Skeleton, Snapshot
 from ik_node.solver.graph_reader import RobotLike
 from ik_node.solver.options import SolverOptions
@@ -379,6 +379,19 @@ class IKRootsHelper:
 
         """
         return tuple(shape for _, shapes in self.layer_shapes(q, goals) for shape in shapes)
+
+    def ghosts(
+        self, configurations: ArrayLike, links: Container[str] | None = None, rgba: Rgba = OTHER
+    ) -> list[Shape]:
+        """Return links, None = all, at other configurations; `of` is the number of each."""
+        look = replace(self._look, layers=frozenset({'links'}))
+        return [
+            replace(shape, layer='ghosts', name=f'{k} {shape.name}', of=str(k), rgba=rgba)
+            for k, q in enumerate(np.asarray(configurations))
+            for _, shapes in (self._drawing.layers(look, q, None) if self._drawing else ())
+            for shape in shapes
+            if links is None or shape.of in links
+        ]
 
     def layer_shapes(
         self, q: ArrayLike | None = None, goals: Poses | None = None

@@ -53,6 +53,7 @@ UNMET: Rgba = (0.75, 0.15, 0.65, 1.0)  # the line from a goal to its link
 AT_LIMIT: Rgba = (0.92, 0.25, 0.10, 0.6)
 PASSIVE: Rgba = (0.36, 0.62, 0.80, 1.0)  # the axis of a joint that no motor moves
 LOCKED: Rgba = (0.45, 0.47, 0.50, 1.0)
+OTHER: Rgba = (0.3, 0.55, 0.85, 0.2)  # another solution
 UNUSED: Rgba = (0.60, 0.62, 0.65, 0.5)  # a disabled closure or goal
 OBSTACLE: Rgba = (0.62, 0.53, 0.40, 0.5)
 NEAREST: Rgba = (0.95, 0.45, 0.05, 1.0)  # the nearest pair of bodies

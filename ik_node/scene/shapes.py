@@ -23,7 +23,7 @@ class Shape:
 
     # Unique in the scene and the same from call to call, so that drawn objects can be updated
     name: str
-    layer: str  # One of `LAYERS`
+    layer: str  # One of `LAYERS`, or 'ghosts'
     of: str  # Name of the link, joint value, closure or goal that the shape represents
     position: Point  # Origin in the root frame [m]
     quat_xyzw: Quat  # Orientation in the root frame

@@ -216,10 +216,13 @@ class Solutions(Sequence[Solution]):
     def _repr_html_(self) -> str:
         return html_text(self._headline()) + html_table(self._text())
 
-    def _headline(self) -> str:
+    def describe(self) -> str:
+        """Return the number of solutions, and the dimension of a continuum."""
         what = counted(len(self), 'solution')
-        if self.dimension:
-            what = f'a continuum of dimension {self.dimension}, sampled by {what}'
+        return f'a continuum of dimension {self.dimension}: {what}' if self.dimension else what
+
+    def _headline(self) -> str:
+        what = self.describe()
         ended = {'complete': '', 'seconds': '; the time is up', 'most': '; there may be more'}
         miss = '' if self.dimension else f'; one is missed with a probability of {self.miss:.1g}'
         return f'Solutions: {what} from {counted(self.starts, "start")}{miss}{ended[self.stopped]}'

@@ -182,6 +182,7 @@ class Page:
             self._dragged,
             self.select,
             self._loaded,
+            lambda number: self.do(lambda s: s.take_solution(number), undo=True),
         )
         self.server.on_client_disconnect(self._gone)
         self._thread = threading.Thread(target=self._guarded, name='page', daemon=True)

@@ -16,6 +16,7 @@ from ik_node.errors import IkError
 from ik_node.robot import load_robot
 from ik_node.viewer.page import Page, PictureDue, WorkQueue
 from ik_node.viewer.panels.goal_panel import FRAME
+from ik_node.viewer.panels.status_html import state_of
 from ik_node.viewer.sessions.library_session import gallery_session, LibrarySession
 from ik_node.viewer.stage.view_ray import ViewRay
 
@@ -332,3 +333,25 @@ def test_obstacles_are_always_drawn_and_bodies_with_their_switch(open_page):
         page.ask(lambda session: stage.draw(session))
         assert 'middle_board' in drawn[-1]
         assert ('fore_link' in drawn[-1]) == value
+
+
+def test_all_solutions_are_ghosts_of_which_a_click_takes_one(open_page):
+    """The state counts them; a goal that moves ends them, and the button hides them."""
+    page = open_page('arm6')
+    page.ask(lambda session: session.find_solutions())
+    found = page.ask(lambda session: session.solutions)
+    assert len(found) >= 2
+    state = page.ask(lambda session: state_of(session.reports, '', session.solutions)[0])
+    assert f'{len(found)} solutions' in state
+    for number in (1, 0, 1):
+        wait_until(lambda k=number: k in page._stage._shown, 'the ghost')
+        page._stage._take(page._stage._shown.index(number))
+        page.ask(lambda session: session.update(0.0))
+        np.testing.assert_allclose(page.ask(lambda session: session.q), found.q[number], atol=1e-5)
+        assert page.ask(lambda session: session.solutions) is found
+    page.undo()
+    page.ask(lambda session: session.update(0.0))
+    np.testing.assert_allclose(page.ask(lambda session: session.q), found.q[0], atol=1e-5)
+    assert page.ask(lambda session: session.solutions) is None
+    page.ask(lambda session: (session.find_solutions(), session.find_solutions()))
+    assert page.ask(lambda session: session.solutions) is None

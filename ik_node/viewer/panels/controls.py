@@ -184,7 +184,7 @@ class Controls:
 
     def _show_state(self, session: Session) -> None:
         """Show the state in the title of the panel, which is visible while the panel is closed."""
-        state = state_of(session.reports, session.note)
+        state = state_of(session.reports, session.note, session.solutions)
         if state != self._state:
             self._state = state
             self._gui.set_panel_label(state[0])

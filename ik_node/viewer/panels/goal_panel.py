@@ -87,6 +87,12 @@ class GoalPanel:
         self._folders: list[Any] = []
         self._enabled: dict[tuple[str, str], Any] = {}
         gui.add_markdown(HELP)
+        self._all = by_hand(
+            gui.add_button(
+                'All solutions', hint='a click on one of them takes it; once more: hides them'
+            ),
+            lambda _: queue.do(lambda s: s.find_solutions()),
+        )
         self._new = gui.add_dropdown('new goal holds', CHOICES, initial_value='X Y Z')
         self._where = gui.add_dropdown('new goal at', (THERE, FRAME))
         # Below the goals.
@@ -159,7 +165,7 @@ class GoalPanel:
 
     def rebuild(self, robot: Robot, *, returns: bool) -> None:
         """Add a folder for every goal and a switch for every loop."""
-        self._return.visible = returns
+        self._return.visible = self._all.visible = returns
         for folder in self._folders:
             folder.remove()
         self._folders, self._enabled = [], {}

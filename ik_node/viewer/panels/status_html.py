@@ -10,6 +10,7 @@ from ik_node.analysis.file_pose import WARNING
 from ik_node.errors import counted
 from ik_node.scene.chain_report import ChainReport
 from ik_node.solver.result import PoseError
+from ik_node.solver.solutions import Solutions
 from ik_node.viewer.panels.text_html import box, GREEN, line, ORANGE, RED, table
 
 # Largest number of chains, and of goals and loops, that are listed.
@@ -20,11 +21,13 @@ OPEN = 1e-5
 _QUANTITY = re.compile(r'(\d+\.?\d*(?:e[+-]?\d+)?) (m|rad)\b(?!/)')
 
 
-def state_of(reports: Sequence[ChainReport], note: str = '') -> tuple[str, str]:
+def state_of(
+    reports: Sequence[ChainReport], note: str = '', solutions: Solutions | None = None
+) -> tuple[str, str]:
     """
     Return the state in words, such as '14 goals met, 6 loops closed', and its colour.
 
-    `note` is the problem that prevents solving; '' = none.
+    `note` is the problem that prevents solving; '' = none. `solutions`: those that are shown.
     """
     if note:
         return note, RED
@@ -34,6 +37,8 @@ def state_of(reports: Sequence[ChainReport], note: str = '') -> tuple[str, str]:
         *_counted(goals, 'goal', 'met', 'not met'),
         *_counted(loops, 'loop', 'closed', 'open'),
     ]
+    if solutions is not None:
+        words.append(solutions.describe())
     near = next((each.nearest for each in reports if each.nearest), None)
     if near is not None and any(goals):
         words.append(f'{near.pair[0]} {_short(1e3 * near.d)} mm from {near.pair[1]}')

@@ -8,7 +8,7 @@ import time
 from typing import Any, NamedTuple
 
 from ik_node.description.files import description_path
-from ik_node.errors import OptionError
+from ik_node.errors import IkError, OptionError
 from ik_node.gallery import gallery_item
 from ik_node.model.dof import parse_dofs
 from ik_node.model.frame import Frame
@@ -21,6 +21,7 @@ from ik_node.scene.chain_report import ChainReport
 from ik_node.solver.options import COST_METHODS, SolverOptions
 from ik_node.solver.pose import unit_pose
 from ik_node.solver.result import SolveResult
+from ik_node.solver.solutions import Solutions
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
 from ik_node.viewer.sessions.goal_memory import GoalMemory, restore_goals
@@ -75,6 +76,8 @@ OPTIONS = SolverOptions(restarts=0)
 SETTLES, SETTLED = 10, 1e-5
 # A step of a motion whose way is checked, however long it is [rad or m].
 ANY_STEP = 1e9
+# Longest search for all solutions [s], most of them, and least difference [rad or L].
+SEARCH, GHOSTS, APART = 2.0, 40, 1e-2
 TERRAIN, TILT = 'terrain height', 'base tilt [deg]'
 
 
@@ -143,7 +146,8 @@ class LibrarySession:
         self._start = self.remember()
         self._clock: tuple[float, float] | None = None  # time of last update, time of the motion
         self._driven: dict[str, float] = {}
-        self._stale = True
+        self._stale, self._taking = True, False
+        self.solutions: Solutions | None = None
         self._seen = self._state()
 
     @property
@@ -177,6 +181,9 @@ class LibrarySession:
         if not self._stale:
             return False
         self._stale = False
+        if not self._taking:
+            self.solutions = None
+        self._taking = False
         if self.forward:
             solution = self._solver.drive(self._driven)
             self._driven = {}
@@ -330,6 +337,29 @@ class LibrarySession:
     def ground(self) -> Ground | None:
         """Return the ground on which the robot stands, another object if it changes; or None."""
         return None if self.terrain is None else self.terrain.height
+
+    # -- all solutions
+
+    def find_solutions(self) -> None:
+        """Find all answers to the goals, without goals for the present motors; or forget them."""
+        if self.solutions is not None:
+            self.solutions = None
+            return
+        goals = {name: None for name, goal in self.robot.goals.items() if goal.enabled}
+        motors = {name for joint in self._motors() for name in joint.value_names}
+        passive = None if goals else [n for n in self.robot.joint_names if n not in motors]
+        found = self._solver.solve_all(
+            goals, joints=passive, seconds=SEARCH, most=GHOSTS, resolution=APART
+        )
+        if not len(found):
+            raise IkError('no solution was found within the limits')
+        self.solutions = found
+
+    def take_solution(self, number: int) -> None:
+        """Move the robot to one of the solutions, which stay."""
+        if self.solutions is not None:
+            self._solver.q = self.solutions.q[number]
+            self._stale = self._taking = True
 
     # -- goals
 

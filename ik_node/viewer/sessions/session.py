@@ -9,6 +9,7 @@ from ik_node.model.frame import Frame
 from ik_node.robot import Robot
 from ik_node.scene.chain_report import ChainReport
 from ik_node.solver.options import SolverOptions
+from ik_node.solver.solutions import Solutions
 from ik_node.solver.solver import Solver
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -46,6 +47,7 @@ class Session(Protocol):
     solves: bool  # This process solves, which `set_solving` and `set_strict` need
     solving: bool  # The robot follows its goals
     strict: bool  # Only converged configurations are shown
+    solutions: Solutions | None  # All answers to the goals, until something changes
 
     @property
     def title(self) -> str:
@@ -94,6 +96,12 @@ class Session(Protocol):
 
     def release_goal(self, name: str) -> None:
         """Move a goal to the pose that its link has reached."""
+
+    def find_solutions(self) -> None:
+        """Find all answers to the goals, or forget them."""
+
+    def take_solution(self, number: int) -> None:
+        """Move the robot to one of the solutions."""
 
     def play(self, playing: bool) -> None:
         """Start or stop the motion of the goals."""

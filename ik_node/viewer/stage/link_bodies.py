@@ -12,8 +12,9 @@ from ik_node.description.visuals import visuals_of
 from ik_node.model.rotation import pose_matrix
 from ik_node.model.tree import build_tree
 from ik_node.robot import Robot
+from ik_node.scene.look import OTHER
 from ik_node.scene.skeleton import Skeleton
-from ik_node.viewer.stage.scene_nodes import wxyz_of
+from ik_node.viewer.stage.scene_nodes import bytes_of, wxyz_of
 from ik_node.viewer.stage.view_ray import OnClick, ViewRay
 import numpy as np
 from numpy.typing import NDArray
@@ -88,6 +89,7 @@ class LinkBodies:
         self._triangles: dict[str, list[Array]] = {}
         self._links = robot.links
         self._visible = True
+        self._ghosts: list[Any] = []
         self._bytes = MAX_ROBOT_BYTES
         self.missing: list[str] = []
         self.drawn: set[str] = set()
@@ -125,6 +127,38 @@ class LinkBodies:
         for frame, place in self._frames.values():
             position, quat = poses[place]
             frame.position, frame.wxyz = position, wxyz_of(quat)
+
+    def show_ghosts(self, configurations: Array, on_ghost: Callable[[int], None]) -> None:
+        """Show the moving bodies at other configurations (n, nq); a click gives the number."""
+        for ghost in self._ghosts:
+            ghost.remove()
+        self._ghosts = []
+
+        async def clicked(event: Any) -> None:
+            on_ghost(event.instance_index)
+
+        poses = [self._skeleton.at(q).poses for q in configurations]
+        for link in self._triangles if poses else ():
+            if self.is_fixed(link):
+                continue
+            corners = np.concatenate(self._triangles[link]).reshape(-1, 3).astype(np.float32)
+            # Smaller than the body, so that a ghost in the same place is hidden by it.
+            corners += 0.01 * (corners.mean(axis=0) - corners)
+            place = self._frames[link][1]
+            node = self._scene.add_batched_meshes_simple(
+                f'/ghosts/{quote(link, safe="")}',
+                corners,
+                np.arange(len(corners), dtype=np.uint32).reshape(-1, 3),
+                batched_wxyzs=np.array([wxyz_of(each[place][1]) for each in poses]),
+                batched_positions=np.array([each[place][0] for each in poses]),
+                batched_colors=bytes_of([OTHER[:3]] * len(poses)),
+                opacity=OTHER[3],
+                lod='off',
+                cast_shadow=False,
+                receive_shadow=False,
+            )
+            node.on_click(clicked)
+            self._ghosts.append(node)
 
     def hit(self, q: Array, link: str, ray: ViewRay) -> Array | None:
         """Return the point where a ray hits a link's body, root frame [m]; None if it misses."""

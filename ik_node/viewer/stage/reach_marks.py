@@ -13,6 +13,8 @@ Array = NDArray[np.float64]
 
 SURFACE = (46, 140, 142)
 SURFACE_OPACITY, SLICE_OPACITY = 0.32, 0.85
+# Colours of singular curves by their kinds.
+SINGULAR = {'inverse': (245, 159, 0), 'direct': (232, 21, 43)}
 # Colours for shares of the orientations from 0 to 1, evenly spaced: viridis.
 COLOURS = np.array(
     (
@@ -38,7 +40,11 @@ class ReachMarks:
     def draw(self, view: ReachView | None) -> None:
         """Show a part of a map, or nothing."""
         old, self._drawn = self._drawn, view
-        parts = {'surface': self._add_surface, 'slice': self._add_slice}
+        parts = {
+            'surface': self._add_surface,
+            'slice': self._add_slice,
+            'singularities': self._add_singularities,
+        }
         for name, add in parts.items():
             before, now = (None if each is None else _part(each, name) for each in (old, view))
             if before == now:
@@ -88,11 +94,32 @@ class ReachMarks:
             receive_shadow=False,
         )
 
+    def _add_singularities(self, view: ReachView) -> None:
+        """Add the singular curves of the slice, or those of all layers along z, with a surface."""
+        volume = view.volume
+        layers = [(view.axis, view.coordinate)] if view.axis else []
+        if view.level is not None:
+            layers += [('z', float(at)) for at in volume.centres[2]]
+        curves = [each for axis, at in layers for each in volume.curves(axis, at)]
+        pieces = [np.stack([c.points[:-1], c.points[1:]], axis=1) for c in curves]
+        if pieces:
+            colours = [
+                np.full((len(p), 2, 3), SINGULAR[c.kind])
+                for p, c in zip(pieces, curves, strict=True)
+            ]
+            self._nodes['singularities'] = self._scene.add_line_segments(
+                '/reach/singularities',
+                np.concatenate(pieces).astype(np.float32),
+                np.concatenate(colours).astype(np.uint8),
+                thickness=3.0,
+                thickness_units='screen',
+            )
+
 
 def _part(view: ReachView, name: str) -> tuple[object, ...]:
     """Return what a node depends on."""
-    chosen = (view.level,) if name == 'surface' else (view.axis, view.coordinate)
-    return (id(view.volume), *chosen)
+    parts = {'surface': (view.level,), 'slice': (view.axis, view.coordinate)}
+    return (id(view.volume), *parts.get(name, (view.level is None, view.axis, view.coordinate)))
 
 
 def slice_cells(view: ReachView) -> tuple[Array, Array]:

@@ -278,7 +278,7 @@ class _Batch:
             cast_shadow=False,
             receive_shadow=False,
         )
-        if self._name.startswith('/links/'):
+        if self._name.startswith(('/links/', '/ghosts/')):
 
             async def clicked(event: Any) -> None:
                 if event.instance_index is not None and event.instance_index < len(self._of):

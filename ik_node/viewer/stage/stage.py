@@ -37,6 +37,8 @@ GIZMO = 0.2
 GROUND = 'ground_link'
 # Half the width of a shown terrain, as a multiple of the size of the robot.
 TERRAIN = 3.5
+# Configurations that differ by less are drawn once [rad or m].
+SAME = 1e-3
 # Number of sides of round marks, which is low because a browser draws hundreds of them.
 SIDES = 16
 
@@ -60,6 +62,7 @@ class Stage:
         on_drag: OnDrag,
         on_select: Callable[[str], None],
         on_load: OnLoad,
+        on_ghost: Callable[[int], None],
     ) -> None:
         self._server = server
         self._view = view
@@ -68,6 +71,10 @@ class Stage:
         self._reach = reach
         self._on_click = on_click
         self._nodes = SceneNodes(server.scene, on_click)
+        # Rods of ghosts, the numbers of the solutions that are drawn, and what a click calls.
+        self._ghosts = SceneNodes(server.scene, lambda number, _: self._take(int(number)))
+        self._shown: list[int] = []
+        self._on_ghost = on_ghost
         self._gizmos = GoalGizmos(server.scene, on_drag, on_select)
         self._load_handle = LoadHandle(server.scene, on_load)
         self._reach_marks = ReachMarks(server.scene)
@@ -134,6 +141,7 @@ class Stage:
             scene.configure_default_lights(enabled=True, cast_shadow=view.shadows)
         self._show_terrain(session)
         self._reach_marks.draw(self._reach.view)
+        self._show_ghosts(session, helper, self._bodies)
         layers = view.layers
         self._own_bodies = 'collisions' in layers
         helper.set_layers([*layers, *['collisions'] * robot.collisions.in_use])
@@ -172,6 +180,8 @@ class Stage:
     def clear(self) -> None:
         """Remove the robot from the view."""
         self._nodes.clear()
+        self._ghosts.clear()
+        self._shown = []
         self._gizmos.clear()
         self._load_handle.clear()
         self._reach_marks.draw(None)
@@ -215,6 +225,19 @@ class Stage:
         if self._loaded[0] != arrow.link:
             self._loaded = arrow.link, plane_of_point(robot, arrow.link, np.zeros(3))
         return self._loaded[1]
+
+    def _show_ghosts(self, session: Session, helper: IKRootsHelper, bodies: LinkBodies) -> None:
+        """Show all solutions except the present one."""
+        found = np.zeros((0, 0)) if session.solutions is None else session.solutions.q
+        shown = [k for k, q in enumerate(found) if np.abs(q - session.q).max() > SAME]
+        if shown != self._shown:
+            self._shown = shown
+            bodies.show_ghosts(found[shown], self._take)
+            rods = helper.ghosts(found[shown], bodies.bare)
+            self._ghosts.draw(rods)
+
+    def _take(self, number: int) -> None:
+        self._on_ghost(self._shown[number])
 
     def _drawn(self, shapes: Iterable[Shape]) -> Iterator[Shape]:
         """Yield the shapes to draw; axes of passive joints have a colour of their own."""
