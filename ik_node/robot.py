@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
@@ -28,7 +29,6 @@ from numpy.typing import ArrayLike, NDArray
 if TYPE_CHECKING:
     from ik_node.analysis.reach.volume import ReachVolume
     from ik_node.scene.preview import MovingPicture
-    from ik_node.viewer.page import Page
 
 Array = NDArray[np.float64]
 
@@ -186,7 +186,7 @@ class Robot(AnalysedRobot, ActuatedRobot):
 
     def view(
         self, *, host: str = '127.0.0.1', port: int = 8080, reach: ReachVolume | None = None
-    ) -> Page:
+    ) -> Any:
         """
         Show the robot on a page in the browser, or below the cell of a notebook: `ik_node.view`.
 
@@ -196,9 +196,9 @@ class Robot(AnalysedRobot, ActuatedRobot):
         >>> page = ik.load_robot('hexapod').view(port=0)  # doctest: +SKIP
 
         """
-        import ik_node
-
-        return ik_node.view(self, host=host, port=port, reach=reach)
+        # The page is built on robots, so a robot finds it by its name.
+        page = import_module('ik_node.viewer.view')
+        return page.view(self, host=host, port=port, reach=reach)
 
 
 def as_robot(source: Any) -> Robot:
