@@ -7,6 +7,7 @@ import dataclasses
 import time
 from typing import Any, NamedTuple
 
+from ik_node.analysis.link_motion import motor_values
 from ik_node.description.files import description_path
 from ik_node.errors import IkError, OptionError
 from ik_node.gallery import gallery_item
@@ -346,8 +347,9 @@ class LibrarySession:
             self.solutions = None
             return
         goals = {name: None for name, goal in self.robot.goals.items() if goal.enabled}
-        motors = {name for joint in self._motors() for name in joint.value_names}
-        passive = None if goals else [n for n in self.robot.joint_names if n not in motors]
+        passive: set[str] | None = None
+        if not goals and self.robot.actuated:
+            passive = {*self.robot.joint_names} - motor_values(self.robot)
         found = self._solver.solve_all(
             goals, joints=passive, seconds=SEARCH, most=GHOSTS, resolution=APART
         )
