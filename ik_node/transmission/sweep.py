@@ -47,23 +47,20 @@ class Sweep:
         self.names = rows if together else transmission.actuators
         prepare = transmission.prepare_to_actuators if together else transmission.prepare_to_joints
         self._call = prepare()
-        self._places = [names.index(name) for name in self.names]
-        self._start = q
-        lower, upper = transmission.solver.limits()
-        self.axes: list[Array] = []
-        self._middle: list[int] = []
-        for place in self._places:
-            low = lower[place] if np.isfinite(lower[place]) else q[place] - WIDEST
-            high = upper[place] if np.isfinite(upper[place]) else q[place] + WIDEST
-            axis = np.linspace(low, high, ACROSS if together else ALONG)
-            self.axes.append(axis)
-            self._middle.append(int(np.argmin(np.abs(axis - q[place]))))
+        self._places = places = [names.index(name) for name in self.names]
+        low, high = (each[places] for each in transmission.solver.limits())
+        low = np.where(np.isfinite(low), low, q[places] - WIDEST)
+        high = np.where(np.isfinite(high), high, q[places] + WIDEST)
+        self.axes = list(np.linspace(low, high, ACROSS if together else ALONG, axis=1))
         self.grid: dict[tuple[int, int], Point] = {}
         self.curves: list[dict[int, Point]] = []
-        if together:
-            self._sweep_grid()
-        else:
-            self.curves = [self._walk(at, q[self._places], q) for at in range(len(self.names))]
+        if not together:
+            self.curves = [self._walk(index, q[places], q, q) for index in range(len(self.names))]
+            return
+        for row, point in self._walk(0, q[places], q, q).items():
+            values = np.array((self.axes[0][row], point.q[places[1]]))
+            for column, other in self._walk(1, values, point.q, q).items():
+                self.grid[row, column] = other
 
     def _point(self, values: Array, start: Array) -> Point | None:
         """Return the point at values of the joints; None if they cannot be had."""
@@ -76,26 +73,20 @@ class Sweep:
         nearness = read.singularity(state.q).nearness
         return Point(state.q, ratio, nearness, bounds.velocity.upper, bounds.effort.alone)
 
-    def _walk(self, at: int, values: Array, start: Array) -> dict[int, Point]:
-        """Sweep one joint to both sides, from its middle, with the others at their values."""
-        found: dict[int, Point] = {}
-        for side in (range(self._middle[at], len(self.axes[at])), range(self._middle[at], -1, -1)):
+    def _walk(self, index: int, values: Array, start: Array, q: Array) -> dict[int, Point]:
+        """Sweep one joint to both sides of its value in q, with the others at their values."""
+        points: dict[int, Point] = {}
+        axis, target = self.axes[index], values.copy()
+        middle = int(np.argmin(np.abs(axis - q[self._places[index]])))
+        for side in (range(middle, len(axis)), range(middle, -1, -1)):
             here = start
             for step in side:
-                wanted = values.copy()
-                wanted[at] = self.axes[at][step]
-                point = found.get(step) or self._point(wanted, here)
+                target[index] = axis[step]
+                point = points.get(step) or self._point(target, here)
                 if point is None:
                     break
-                found[step], here = point, point.q
-        return found
-
-    def _sweep_grid(self) -> None:
-        spine = self._walk(0, self._start[self._places], self._start)
-        for row, point in spine.items():
-            values = np.array((self.axes[0][row], point.q[self._places[1]]))
-            for column, other in self._walk(1, values, point.q).items():
-                self.grid[row, column] = other
+                points[step], here = point, point.q
+        return points
 
     @property
     def points(self) -> list[Point]:
@@ -107,20 +98,17 @@ class Sweep:
         points = self.points
         sizes = [len(axis) for axis in self.axes]
         tried = sum(sizes) if self.curves else prod(sizes)
-        found: dict[str, Any] = {'swept': self.names, 'reached': len(points), 'tried': tried}
+        facts = {'swept': self.names, 'reached': len(points), 'tried': tried}
         if not points:
-            return found
+            return facts
         ratios = np.array([point.ratio for point in points])
+        ends = np.stack((ratios.min(axis=0), ratios.max(axis=0)), axis=2).tolist()
         rows, motors = self._transmission.joints, self._transmission.actuators
-        found['ratio'] = {
-            row: {
-                motor: [float(ratios[:, r, a].min()), float(ratios[:, r, a].max())]
-                for a, motor in enumerate(motors)
-            }
-            for r, row in enumerate(rows)
-        }
+        of_rows = zip(rows, ends, strict=True)
         nearest = min(points, key=lambda point: point.nearness)
-        found['least_nearness'] = nearest.nearness
         values = nearest.q[self._places].tolist()
-        found['nearest'] = dict(zip(self.names, values, strict=True))
-        return found
+        return facts | {
+            'ratio': {row: dict(zip(motors, pairs, strict=True)) for row, pairs in of_rows},
+            'least_nearness': nearest.nearness,
+            'nearest': dict(zip(self.names, values, strict=True)),
+        }
