@@ -85,7 +85,7 @@ class ActuatedRobot(Mechanism):
         self, q: Values, actuator_velocity: ArrayLike, actuators: Iterable[str] | None = None
     ) -> Array:
         """
-        Return the velocities of all joints that follow from those of the actuators.
+        Return the velocities of all joints, (nq,) [rad/s or m/s], that those of actuators cause.
 
         Parameters
         ----------
@@ -95,11 +95,6 @@ class ActuatedRobot(Mechanism):
             [rad/s or m/s]
         actuators : iterable of str, optional
             Joints with a motor; None = `actuated`.
-
-        Returns
-        -------
-        ndarray, shape (nq,)
-            [rad/s or m/s]
 
         Raises
         ------
@@ -119,7 +114,9 @@ class ActuatedRobot(Mechanism):
 
     def link_jacobian(self, q: Values, link: str, actuators: Iterable[str] | None = None) -> Array:
         """
-        Return the geometric Jacobian of a link's origin by the actuators, with closed loops.
+        Return the geometric Jacobian of a link's origin by the actuators, (6, n_actuators).
+
+        Rows are linear [m], then angular [rad], in root axes, per [rad or m].
 
         Parameters
         ----------
@@ -129,11 +126,6 @@ class ActuatedRobot(Mechanism):
             Its name.
         actuators : iterable of str, optional
             Joints with a motor; None = `actuated`.
-
-        Returns
-        -------
-        ndarray, shape (6, n_actuators)
-            Linear rows [m], then angular rows [rad], root axes, per [rad or m].
 
         Raises
         ------
@@ -155,7 +147,9 @@ class ActuatedRobot(Mechanism):
         self, q: Values, link: str, wrench: ArrayLike, actuators: Iterable[str] | None = None
     ) -> Array:
         """
-        Return the efforts of the actuators that hold a wrench which acts on a link.
+        Return -J^T w, the efforts of the actuators that hold a wrench w on a link.
+
+        They do not hold the weight of the robot, (n_actuators,) [N m or N].
 
         Parameters
         ----------
@@ -167,11 +161,6 @@ class ActuatedRobot(Mechanism):
             Force [N] at the link's origin and torque [N m], root axes.
         actuators : iterable of str, optional
             Joints with a motor; None = `actuated`.
-
-        Returns
-        -------
-        ndarray, shape (n_actuators,)
-            -J^T wrench [N m or N], without gravity.
 
         Examples
         --------
@@ -191,7 +180,9 @@ class ActuatedRobot(Mechanism):
         actuators: Iterable[str] | None = None,
     ) -> Array:
         """
-        Return the efforts of the actuators that hold the robot still against gravity.
+        Return the efforts, (n_actuators,) [N m or N], that hold the robot still against gravity.
+
+        They are the derivative of the potential energy by the actuators.
 
         Parameters
         ----------
@@ -201,11 +192,6 @@ class ActuatedRobot(Mechanism):
             Acceleration of free fall, root axes [m/s^2].
         actuators : iterable of str, optional
             Joints with a motor; None = `actuated`.
-
-        Returns
-        -------
-        ndarray, shape (n_actuators,)
-            The derivative of the potential energy by the actuators [N m or N].
 
         Raises
         ------

@@ -335,6 +335,11 @@ class JointBounds:
     effort: Polytope
 
 
+def joint_bounds(ratio: Array, speeds: Array, efforts: Array) -> JointBounds:
+    """Return the bounds by the limits (m,) of the actuators, for a ratio J (n, m)."""
+    return JointBounds(velocity_bounds(ratio, speeds), effort_bounds(ratio, efforts))
+
+
 def velocity_bounds(ratio: Array, limits: Array) -> Polytope:
     """
     Return the velocities J u with |u_a| <= limit_a, for a ratio J (n, m) and limits (m,).

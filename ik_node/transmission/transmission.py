@@ -19,12 +19,11 @@ from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
 from ik_node.transmission.prepared import Direction, PreparedTransmission, Space
 from ik_node.transmission.state import (
-    effort_bounds,
+    joint_bounds,
     JointBounds,
     rank,
     Singularity,
     TransmissionState,
-    velocity_bounds,
 )
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -392,7 +391,7 @@ class Transmission:
         axes = [owner[at] for at in self._motors]
         speeds = np.array([joint._max_velocity[dof] for joint, dof in axes])
         efforts = np.array([joint._max_effort[dof] for joint, dof in axes])
-        return JointBounds(velocity_bounds(ratio, speeds), effort_bounds(ratio, efforts))
+        return joint_bounds(ratio, speeds, efforts)
 
     def gains_to_actuators(
         self,
