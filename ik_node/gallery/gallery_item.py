@@ -8,6 +8,7 @@ from math import cos, pi, sin
 from typing import Any
 
 from ik_node.description.files import description_path
+from ik_node.mechanism import Mechanism
 from ik_node.model.rotation import pose_matrix, quat_from_euler
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,9 @@ Pose = tuple[Vector, tuple[float, float, float, float]]
 # Returns the pose of a goal, and of all goals by name, at a time [s].
 PoseAt = Callable[[float], Pose]
 Motion = Callable[[float], dict[str, Pose]]
+
+# See `GalleryItem.moves`.
+Moves = Callable[..., dict[str, Array]]
 
 RAMP = 1.0  # time until full amplitude [s]
 
@@ -146,6 +150,27 @@ class GalleryItem:
             x, y = float(pose[0, 3]), float(pose[1, 3])
             pose[2, 3] = height + (self.ground(x, y) if self.ground else 0.0)
             poses[goal] = pose
+        return poses
+
+    def moves(self, robot: Mechanism, dof: Mapping[str, str] | None = None) -> Moves:
+        """
+        Add the goals to a robot, which is at its start; return the motion.
+
+        The motion is a function of the time [s], and of a function that returns the present pose
+        of a link; None = of the robot. It sets joint targets and returns the poses of the goals.
+        `dof` replaces the constrained axes.
+        """
+        homes = {goal: robot.forward(robot.q, link) for goal, link in self.goals.items()}
+        for goal, link in self.goals.items():
+            axes = (self.dof if dof is None else dof).get(goal)
+            robot.add_goal(link, name=goal, dof=axes, weight=self.weights.get(goal, 1.0))
+
+        def poses(time: float, here: Callable[[str], Array] | None = None) -> dict[str, Array]:
+            for name, value in (self.joint_targets(time) if self.joint_targets else {}).items():
+                robot.joints[name].set_target_values(value)
+                robot.joints[name].target_set = True
+            return self.poses(time, homes, here or (lambda link: robot.forward(robot.q, link)))
+
         return poses
 
     @property

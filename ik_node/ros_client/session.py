@@ -202,15 +202,6 @@ class RemoteNodeSession:
     def take_solution(self, number: int) -> None:
         """Do nothing."""
 
-    def play(self, playing: bool) -> None:
-        """Do nothing, because a node has no recorded motion."""
-
-    def set_solving(self, solving: bool) -> None:
-        """Do nothing, because the node always solves."""
-
-    def set_strict(self, strict: bool) -> None:
-        """Do nothing, because the node decides which configurations it publishes."""
-
     def set_knob(self, name: str, value: float) -> None:
         """Raise an OptionError, because a node has no such numbers."""
         raise OptionError('knob', name, 'none with a node')

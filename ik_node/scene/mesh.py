@@ -170,3 +170,26 @@ def _sector(shape: Sector) -> list[tuple[Array, Rgba]]:
         r, g, b = (HAND_SHADE * part for part in shape.rgba[:3])
         parts.append((hand, (r, g, b, 1.0)))
     return parts
+
+
+# Triangles that are seen edge-on, with a smaller share of their area, are not hit.
+_EDGE_ON = 1e-12
+
+
+def ray_hit(eye: Array, along: Array, triangles: Array) -> Array | None:
+    """Return the nearest point (3,) where a ray hits triangles (n, 3, 3) [m]; else None."""
+    first = triangles[:, 0]
+    one, two = triangles[:, 1] - first, triangles[:, 2] - first
+    across = np.cross(along, two)
+    area = np.einsum('ni,ni->n', one, across)
+    seen = np.abs(area) > _EDGE_ON * np.abs(area).max(initial=0.0)
+    one, two, across, away = one[seen], two[seen], across[seen], eye - first[seen]
+    turned = np.cross(away, one)
+    u = np.einsum('ni,ni->n', away, across) / area[seen]
+    v = turned @ along / area[seen]
+    far = np.einsum('ni,ni->n', two, turned) / area[seen]
+    inside = (u >= 0.0) & (v >= 0.0) & (u + v <= 1.0) & (far > 0.0)
+    if not inside.any():
+        return None
+    result: Array = eye + far[inside].min() * along
+    return result

@@ -19,8 +19,7 @@ from ik_node.viewer.panels.controls import Controls
 from ik_node.viewer.panels.joint_panel import LEFT_ALONE
 from ik_node.viewer.panels.solver_panel import History
 from ik_node.viewer.panels.view_panel import Eyes
-from ik_node.viewer.sessions.goal_memory import Undo
-from ik_node.viewer.sessions.session import Array, Session
+from ik_node.viewer.sessions.session import Array, Session, Undo
 from ik_node.viewer.stage.stage import Stage
 from ik_node.viewer.stage.view_ray import ViewRay
 import viser
@@ -200,11 +199,6 @@ class Page:
             f'<iframe src="{url}" style="width:100%;height:560px;border:0"></iframe>'
             f'<a href="{url}" target="_blank">{url}</a>'
         )
-
-    @property
-    def gizmo_size(self) -> float:
-        """Return the length of the arrows of gizmos [m]."""
-        return self._stage.gizmo_size
 
     def do(
         self, work: Callable[[Session], object], *, key: object = None, undo: bool = False

@@ -37,21 +37,10 @@ def followed(robot, name, times, whole=False):
     With `whole` every goal asks for all six axes, whatever the item says.
     """
     item = gallery_item(name)
-    homes = {goal: robot.forward(robot.q, link) for goal, link in item.goals.items()}
-    for goal, link in item.goals.items():
-        dof, weight = None if whole else item.dof.get(goal), item.weights.get(goal, 1.0)
-        robot.add_goal(link, name=goal, dof=dof, weight=weight)
+    moves = item.moves(robot, {} if whole else None)
     solver, q = Solver(robot, SolverOptions(**item.solver_options)), robot.q
     for time in times:
-        for joint, value in (
-            item.joint_targets(float(time)) if item.joint_targets else {}
-        ).items():
-            robot.joints[joint].set_target_values(value)
-
-        def here(link, q=q):
-            return robot.forward(q, link)
-
-        poses = item.poses(float(time), homes, here)
+        poses = moves(float(time), lambda link, q=q: robot.forward(q, link))
         asked = {goal: (pose[:3, 3], matrix_to_quat(pose)) for goal, pose in poses.items()}
         solution = solver.solve_pose(asked, q0=q)
         q = solution.q

@@ -297,7 +297,7 @@ class Window:
             return np.asarray(self._page.ask(lambda s: s.robot.goals[goal].matrix_world.copy()))
 
         start = place()
-        hold = start[:3, 3] + (0.0, 0.0, 0.9 * self._page.gizmo_size)
+        hold = start[:3, 3] + (0.0, 0.0, 0.9 * self._page._stage.gizmo_size)
         for _ in range(PRESSES):
             self.pull(hold, (0.0, 0.0, height))
             end = time.monotonic() + NO_PRESS

@@ -1,13 +1,14 @@
 """A robot solved on the page: what can be asked of it, and what becomes of it."""
 
+from ik_node.analysis.goal_memory import axes_of
 from ik_node.errors import OptionError, UnknownFrameError
 from ik_node.gallery import gallery_item
 from ik_node.model.bodies import Box
 from ik_node.model.rotation import matrix_to_quat
 from ik_node.model.user_goal import UserGoal
 from ik_node.robot import load_robot
-from ik_node.viewer.sessions.goal_memory import axes_of, DEPTH, Undo
 from ik_node.viewer.sessions.library_session import gallery_session, LibrarySession
+from ik_node.viewer.sessions.session import DEPTH, Undo
 from ik_node.viewer.stage.goal_handle import constrained_axes
 import numpy as np
 import pytest
@@ -227,11 +228,11 @@ def test_reset_clears_joint_targets():
     session = gallery_session('rocker_bogie')
     session.update(0.0)
     still = session.q
-    session.play(True)
+    session.playing = True
     for step in range(1, 20):
         session.update(0.1 * step)
     assert abs(session.q - still).max() > 1.0
-    session.play(False)
+    session.playing = False
     session.reset()
     session.update(2.1)
     np.testing.assert_allclose(session.q, still, atol=1e-6)
@@ -244,18 +245,18 @@ def test_gallery_motion_moves_goals_until_paused(name):
     session.update(0.0)
     still = session.q
     assert session.can_play
-    session.play(True)
+    session.playing = True
     for step in range(1, 60):
         assert session.update(0.05 * step)
         converged = {report.status for report in session.reports} == {'CONVERGED'}
         assert converged or not gallery_item(name).reachable
     assert np.abs(session.q - still).max() > 1e-3
-    session.play(False)
+    session.playing = False
     session.update(3.0)
     held = session.q
     session.update(4.0)
     np.testing.assert_array_equal(session.q, held)
-    session.play(True)
+    session.playing = True
     session.update(4.05)
     # It goes on where it was, not where it would be by now; wheels turn by 0.2 rad in 0.05 s.
     assert np.abs(session.q - held).max() < 0.25
@@ -278,12 +279,12 @@ def test_solving_goes_on_after_the_limit_of_iterations(hexapod):
 
 def test_robot_waits_while_solving_is_off(hexapod):
     before = hexapod.q
-    hexapod.set_solving(False)
+    hexapod.solving = False
     wanted = lift(hexapod, 'platform', 0.006)
     assert hexapod.update(1.0)
     np.testing.assert_array_equal(hexapod.q, before)
     assert not hexapod.update(2.0)
-    hexapod.set_solving(True)
+    hexapod.solving = True
     hexapod.update(3.0)
     reached = hexapod.robot.links['platform_link'].matrix_world
     np.testing.assert_allclose(reached, wanted, atol=2e-6)
@@ -292,12 +293,12 @@ def test_robot_waits_while_solving_is_off(hexapod):
 def test_strict_session_keeps_the_last_converged_configuration(hexapod):
     """A goal out of reach moves nothing, but the report says so; without strict, it does."""
     before = hexapod.q
-    hexapod.set_strict(True)
+    hexapod.strict = True
     lift(hexapod, 'platform', 0.1)
     hexapod.update(1.0)
     np.testing.assert_array_equal(hexapod.q, before)
     assert hexapod.reports[0].status != 'CONVERGED'
-    hexapod.set_strict(False)
+    hexapod.strict = False
     hexapod.update(2.0)
     assert np.abs(hexapod.q - before).max() > 1e-3
 
@@ -348,10 +349,10 @@ def test_base_tilts_under_a_platform_that_stays():
     assert tilt() == pytest.approx(np.radians(15.0))
     session.reset()
     assert tilt() == pytest.approx(0.0, abs=1e-7)
-    session.play(True)
+    session.playing = True
     for now in np.arange(0.0, 2.0, 0.05).tolist():
         session.update(now)
-    session.play(False)
+    session.playing = False
     assert tilt() == pytest.approx(0.3, abs=1e-6)
     with pytest.raises(OptionError, match='knob'):
         session.set_knob('terrain height', 1.0)
@@ -376,14 +377,14 @@ def test_steps_are_undone_one_by_one():
     thing = Thing()
     thing.change(1)
     thing.change(2)
-    assert thing.undo.count == 2
+    assert len(thing.undo._steps) == 2
     for value in (1, 0):
         assert thing.undo.step_back()
         assert thing.value == value
     assert not thing.undo.step_back()
     for number in range(DEPTH + 50):
         thing.change(number)
-    assert thing.undo.count == DEPTH
+    assert len(thing.undo._steps) == DEPTH
     thing.undo.clear()
     assert not thing.undo.step_back()
 
@@ -395,7 +396,7 @@ def test_one_sweep_of_a_slider_is_one_step():
         thing.change(1 + number, key='joint', now=0.5 * number)
     thing.change(10, key='other', now=2.1)
     thing.change(20, key='other', now=9.0)
-    assert thing.undo.count == 3
+    assert len(thing.undo._steps) == 3
     values = [thing.undo.step_back() and thing.value for _ in range(3)]
     assert values == [10, 5, 0]
 

@@ -16,7 +16,7 @@ from ik_node.errors import IkError
 from ik_node.robot import load_robot
 from ik_node.viewer.page import Page, PictureDue, WorkQueue
 from ik_node.viewer.panels.goal_panel import FRAME
-from ik_node.viewer.panels.status_html import state_of
+from ik_node.viewer.panels.text_html import state_of
 from ik_node.viewer.sessions.library_session import gallery_session, LibrarySession
 from ik_node.viewer.stage.view_ray import ViewRay
 

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 from hypothesis import given
 from hypothesis import strategies as st
+from ik_node.display import configuration_yaml
 from ik_node.model.collisions import Distance
 from ik_node.ros.parameters.settings import parse_joint_values
 from ik_node.scene.chain_report import ChainReport
@@ -13,11 +14,17 @@ from ik_node.scene.look import COLOURS, PASSIVE
 from ik_node.solver.result import PoseError
 from ik_node.transmission.motor_load import MotorEffort
 from ik_node.viewer.panels.goal_panel import HandleStyle
-from ik_node.viewer.panels.joint_panel import configuration_yaml
 from ik_node.viewer.panels.load_panel import efforts_html, quantity
 from ik_node.viewer.panels.solver_panel import History, LEAST, PlotPanel
-from ik_node.viewer.panels.status_html import details_html, MOST, notes_html, state_of
-from ik_node.viewer.panels.text_html import GREEN, ORANGE, RED
+from ik_node.viewer.panels.text_html import (
+    details_html,
+    GREEN,
+    MOST,
+    notes_html,
+    ORANGE,
+    RED,
+    state_of,
+)
 from ik_node.viewer.panels.view_panel import legend_html
 import numpy as np
 import pytest

@@ -209,7 +209,7 @@ def test_page_shows_all_triangles_of_the_scene(scene, name):
     session.update(0.0)
     helper = IKRootsHelper(session.source, layers=LAYERS)
     nodes = SceneNodes(scene, lambda link, ray: None)
-    session.play(True)
+    session.playing = True
     moments = []
     for step in range(4):
         session.update(0.4 * step)

@@ -124,16 +124,11 @@ def obstacles_of(robot: Robot) -> list[Solid]:
 
 def followed(robot: Robot, item: GalleryItem, times: Array) -> list[Array]:
     """Return the joint values at all times of the item's motion."""
-    homes = {goal: robot.forward(robot.q, link) for goal, link in item.goals.items()}
-    for goal, link in item.goals.items():
-        weight = item.weights.get(goal, 1.0)
-        robot.add_goal(link, name=goal, dof=item.dof.get(goal), weight=weight)
+    moves = item.moves(robot)
     solver = Solver(robot, SolverOptions(**item.solver_options))
     path = [robot.q]
     for time in times:
-        for joint, value in (item.joint_targets(time) if item.joint_targets else {}).items():
-            robot.joints[joint].set_target_values(value)
-        poses = item.poses(time, homes, lambda link: robot.forward(path[-1], link))
+        poses = moves(time, lambda link: robot.forward(path[-1], link))
         asked = {goal: (pose[:3, 3], matrix_to_quat(pose)) for goal, pose in poses.items()}
         path.append(solver.solve_pose(asked, q0=path[-1]).q)
     return path[1:]

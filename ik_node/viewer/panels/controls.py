@@ -13,8 +13,7 @@ from ik_node.viewer.panels.joint_panel import JointPanel
 from ik_node.viewer.panels.load_panel import LoadPanel, singularity_html
 from ik_node.viewer.panels.session_queue import by_hand, SessionQueue
 from ik_node.viewer.panels.solver_panel import History, OptionPanel, PlotPanel
-from ik_node.viewer.panels.status_html import details_html, notes_html, state_of
-from ik_node.viewer.panels.text_html import box, line
+from ik_node.viewer.panels.text_html import box, details_html, line, notes_html, state_of
 from ik_node.viewer.panels.view_panel import Eyes, ReachPanel, ViewPanel
 from ik_node.viewer.sessions.session import Knob, Session
 
@@ -95,7 +94,7 @@ class Controls:
         )
         self._play = by_hand(
             gui.add_checkbox('play motion', False, visible=False),
-            lambda value: queue.do(lambda s: s.play(value)),
+            lambda value: queue.do(lambda s: setattr(s, 'playing', value)),
         )
         self._knobs = KnobPanel(gui, queue)
         by_hand(

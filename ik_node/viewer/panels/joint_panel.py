@@ -2,39 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-import json
+import itertools
 from math import floor, isfinite, log10, pi
-import re
 import time
 from typing import Any
 
+from ik_node.analysis.link_motion import motor_values
+from ik_node.display import configuration_yaml
 from ik_node.errors import plain
-from ik_node.model.joint import Joint
 from ik_node.robot import Robot
 from ik_node.viewer.panels.session_queue import by_hand, SessionQueue
 from ik_node.viewer.sessions.session import Session
-import numpy as np
-
-# Names that are text in YAML 1.1, except the words below. Others need quotes: 1e3, 0x1f, ~.
-_PLAIN = re.compile(r'[A-Za-z_][A-Za-z0-9_./-]*')
-_WORDS = {'y', 'n', 'yes', 'no', 'on', 'off', 'true', 'false', 'null'}
-
-
-def configuration_yaml(names: Iterable[str], values: Iterable[float]) -> str:
-    """
-    Return joint values as a YAML mapping, with one joint per line.
-
-    The parameters `rest_pose` and `joint_targets` of the node accept this format.
-    """
-    lines = []
-    for name, value in zip(names, values, strict=True):
-        is_plain = _PLAIN.fullmatch(name) and name.lower() not in _WORDS
-        # YAML 1.1 reads 1e-07 as text.
-        number = np.format_float_positional(round(value, 9) + 0.0, trim='0')
-        lines.append(f'{name if is_plain else json.dumps(name, ensure_ascii=False)}: {number}\n')
-    return ''.join(lines) or '{}\n'
-
 
 # After the user has moved a slider, the page does not change it for this time [s].
 LEFT_ALONE = 0.4
@@ -67,21 +45,14 @@ class JointPanel:
         self._robot = robot
         for folder in self._folders:
             folder.remove()
-        motors = {
-            value
-            for joint in robot.joint_order
-            if joint.name in robot.actuated
-            for value in joint.value_names
-        }
-        self._names = robot.joint_names
-        followers = _followers(robot.joint_order)
+        self._names, motors = robot.joint_names, motor_values(robot)
+        followers = {name for name in self._names if robot._master_of(name)}
         self._sliders, self._folders = [], []
-        limits = zip(robot.joint_names, robot.lower.tolist(), robot.upper.tolist(), strict=True)
-        rows = [(index, *row) for index, row in enumerate(limits)]
+        rows = [*zip(itertools.count(), self._names, robot.lower.tolist(), robot.upper.tolist())]
         turns = [dof.is_rotation for joint in robot.joint_order for dof in joint.dof]
         for label, chosen in (
-            ('motors', [row for row in rows if row[1] in motors]),
-            ('other joints' if motors else 'joints', [r for r in rows if r[1] not in motors]),
+            ('motors' if robot.actuated else 'joints', [row for row in rows if row[1] in motors]),
+            ('other joints', [row for row in rows if row[1] not in motors]),
         ):
             if not chosen:
                 continue
@@ -95,10 +66,8 @@ class JointPanel:
         folder = self._gui.add_folder('lock joints', expand_by_default=False)
         self._folders.append(folder)
         with folder:
-            lockable = [name for name in self._names if name in motors or not motors]
-            self._locks = {
-                name: self._add_lock(name) for name in lockable if name not in followers
-            }
+            lockable = [name for name in self._names if name in motors - followers]
+            self._locks = {name: self._add_lock(name) for name in lockable}
 
     def refresh(self, session: Session) -> None:
         """Show the configuration, and which joints are locked."""
@@ -128,8 +97,8 @@ class _Slider:
         turns: bool,
         follows: bool,
     ) -> None:
-        self.place, self.name, low, high = row
-        name = self.name
+        self.place, name, low, high = row
+        self.name = name
         widest = pi if turns else 1.0
         self._low = low if isfinite(low) else min(-widest, high - 2.0 * widest)
         self._high = high if isfinite(high) else max(widest, self._low + 2.0 * widest)
@@ -168,13 +137,3 @@ class _Slider:
         if value > self._high:
             self._high = self._handle.max = value + 1.0
         self._handle.value = round(value, 6)
-
-
-def _followers(joints: list[Joint]) -> set[str]:
-    """Return the names of values that follow one other, and so cannot be driven."""
-    return {
-        name
-        for joint in joints
-        for name, dof in zip(joint.value_names, joint.dof, strict=True)
-        if dof in joint.couplings and not joint.couplings[dof].others
-    }

@@ -92,20 +92,21 @@ class LoadPanel:
         self._show = gui.add_checkbox(
             SHOW, False, hint='a force on a link, which the motors hold at rest'
         )
-        self._hint = gui.add_markdown(HINT, visible=False)
-        self._link = gui.add_dropdown(LINK, ('',), visible=False)
-        self._force = gui.add_vector3(
-            'force [N]', (0.0, 0.0, 0.0), step=FORCE_STEP, visible=False, hint='axes of the world'
-        )
-        self._point = gui.add_vector3(
-            'acts at [m]', (0.0, 0.0, 0.0), step=POINT_STEP, visible=False, hint='in the link'
-        )
-        self._scale = gui.add_number(
-            'arrow [N/m]', 100.0, min=1e-6, step=1e-6, visible=False, hint='force per length'
-        )
-        self._gravity = gui.add_checkbox(
-            'gravity', True, visible=False, hint='the motors hold the weight of the robot too'
-        )
+        zero = (0.0, 0.0, 0.0)
+        self._folder = gui.add_folder('load', visible=False)
+        with self._folder:
+            gui.add_markdown(HINT)
+            self._link = gui.add_dropdown(LINK, ('',))
+            self._force = gui.add_vector3(
+                'force [N]', zero, step=FORCE_STEP, hint='axes of the world'
+            )
+            self._point = gui.add_vector3('acts at [m]', zero, step=POINT_STEP, hint='in the link')
+            self._scale = gui.add_number(
+                'arrow [N/m]', 100.0, min=1e-6, step=1e-6, hint='force per length'
+            )
+            self._gravity = gui.add_checkbox(
+                'gravity', True, hint='the motors hold the weight of the robot too'
+            )
         self._text = gui.add_html('')
         explain(gui, self._show, self._force, self._point, self._scale, self._gravity)
         by_hand(self._show, lambda _: queue.do(self._begin))
@@ -210,7 +211,5 @@ class LoadPanel:
 
     def _reveal(self) -> None:
         """Show the inputs if there is a load."""
-        for handle in (self._hint, self._link, self._force, self._point, self._scale):
-            handle.visible = self.shown
-        weighs = self._robot is not None and self._robot.mass > 0.0
-        self._gravity.visible = self.shown and weighs
+        self._folder.visible = self.shown
+        self._gravity.visible = self._robot is not None and self._robot.mass > 0.0

@@ -26,22 +26,17 @@ class SessionQueue(Protocol):
         """
 
 
-def by_hand(handle: Any, work: Callable[[Any], object]) -> Any:
-    """Call `work` with the value when a user, not the page, changes an input; return the input."""
+def each_hand(handle: Any, work: Callable[[int, Any], object]) -> Any:
+    """Call `work` with the browser's id and the value when a user, not the page, changes it."""
 
     async def changed(event: Any) -> None:
         if event.client_id is not None:
-            work(event.target.value)
+            work(event.client_id, event.target.value)
 
     (handle.on_click if hasattr(handle, 'on_click') else handle.on_update)(changed)
     return handle
 
 
-def each_hand(handle: Any, work: Callable[[int, Any], object]) -> None:
-    """Call `work` with the id of the browser and the value when a user presses a button."""
-
-    async def pressed(event: Any) -> None:
-        if event.client_id is not None:
-            work(event.client_id, event.target.value)
-
-    handle.on_click(pressed)
+def by_hand(handle: Any, work: Callable[[Any], object]) -> Any:
+    """Call `work` with the value when a user, not the page, changes an input; return the input."""
+    return each_hand(handle, lambda _, value: work(value))

@@ -34,12 +34,12 @@ class OptionPanel:
         self._defaults = SolverOptions()
         self._solve = by_hand(
             gui.add_checkbox('solve', True, hint='off: goals move, the robot waits'),
-            lambda value: queue.do(lambda s: s.set_solving(value)),
+            lambda value: queue.do(lambda s: setattr(s, 'solving', value)),
         )
         hint = 'a robot that cannot reach its goals stays in place'
         self._strict = by_hand(
             gui.add_checkbox('converged only', False, hint=hint),
-            lambda value: queue.do(lambda s: s.set_strict(value)),
+            lambda value: queue.do(lambda s: setattr(s, 'strict', value)),
         )
         self._said = gui.add_html('')
         reset = gui.add_button('Defaults', color='gray', hint='as they were when the page opened')

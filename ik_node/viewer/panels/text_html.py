@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import degrees
+import re
 from typing import Any
 
+from ik_node.analysis.file_pose import WARNING
 from ik_node.display import escaped
-from ik_node.errors import MOST_TEXT
+from ik_node.errors import counted, MOST_TEXT
+from ik_node.scene.chain_report import ChainReport
+from ik_node.solver.result import PoseError
+from ik_node.solver.solutions import Solutions
 
 # A palette for the colour-blind (Okabe & Ito 2008), with a darker orange that can be read as text;
 # a state is also shown as a word.
@@ -52,3 +58,95 @@ def table(rows: Sequence[tuple[str, Sequence[str], str]], limit: int) -> str:
     style = 'border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums'
     more = f'and {len(rows) - limit} more' if len(rows) > limit else ''
     return f'<table style="{style}">{"".join(lines)}</table>{line(more)}'
+
+
+# Largest number of chains, and of goals and loops, that are listed.
+MOST_CHAINS, MOST = 8, 12
+# In a chain that has not converged, what has a larger residual [m or rad] is unmet or open.
+OPEN = 1e-5
+# Lengths and angles in messages.
+_QUANTITY = re.compile(r'(\d+\.?\d*(?:e[+-]?\d+)?) (m|rad)\b(?!/)')
+
+
+def state_of(
+    reports: Sequence[ChainReport], note: str = '', solutions: Solutions | None = None
+) -> tuple[str, str]:
+    """
+    Return the state in words, such as '14 goals met, 6 loops closed', and its colour.
+
+    `note` is the problem that prevents solving; '' = none. `solutions`: those that are shown.
+    """
+    if note:
+        return note, RED
+    goals = [_is_open(r, error) for r in reports for error in r.goal_errors.values()]
+    loops = [_is_open(r, error) for r in reports for error in r.closure_errors.values()]
+    words = [
+        *_counted(goals, 'goal', 'met', 'not met'),
+        *_counted(loops, 'loop', 'closed', 'open'),
+    ]
+    if solutions is not None:
+        words.append(solutions.describe())
+    near = next((each.nearest for each in reports if each.nearest), None)
+    if near is not None and any(goals):
+        words.append(f'{near.pair[0]} {_short(1e3 * near.d)} mm from {near.pair[1]}')
+    colour = RED if any(loops) else ORANGE if any(goals) else GREEN
+    return (', '.join(words), colour) if words else ('no goal and no loop', '')
+
+
+def details_html(reports: Sequence[ChainReport]) -> str:
+    """Return the residuals, worst first, in mm and degrees, and status and time of each chain."""
+    rows = []
+    for report in reports:
+        for kind, errors in (('', report.goal_errors), ('loop ', report.closure_errors)):
+            for name, error in errors.items():
+                values = _mm(error.position), _degrees(error.orientation)
+                colour = RED if _is_open(report, error) else ''
+                rows.append((max(error), (kind + name, values, colour)))
+    rows.sort(key=lambda row: row[0], reverse=True)
+    chains = [_chain(report) for report in reports[:MOST_CHAINS]]
+    return box(table([row for _, row in rows], MOST), *chains)
+
+
+def notes_html(title: str, note: str, notes: Sequence[str]) -> str:
+    """Return the name of a robot, what prevents solving, and the warnings about its file."""
+    warnings = [note, *(each for each in notes if each.startswith(WARNING))]
+    return box(line(title, bold=True), *(line(each, RED) for each in warnings))
+
+
+def _mm(metres: float) -> str:
+    return f'{_short(1e3 * metres)} mm'
+
+
+def _degrees(angle: float) -> str:
+    return f'{_short(degrees(angle))}°'
+
+
+def _short(value: float) -> str:
+    """Return a number with three digits; what nobody can measure is 0."""
+    return f'{float(f"{value:.3g}"):.15g}' if value >= 1e-4 else '0'
+
+
+def _in_mm(text: str) -> str:
+    """Return a message with its lengths in mm and its angles in degrees."""
+    return _QUANTITY.sub(
+        lambda found: (_mm if found[2] == 'm' else _degrees)(float(found[1])), text
+    )
+
+
+def _is_open(report: ChainReport, error: PoseError) -> bool:
+    return report.status != 'CONVERGED' and max(error) > OPEN
+
+
+def _counted(flags: Sequence[bool], kind: str, good: str, bad: str) -> list[str]:
+    """Return how many goals or loops there are in words, or how many are unmet or open."""
+    count = counted(len(flags), kind)
+    if any(flags):
+        return [f'{sum(flags)} of {count} {bad}' if len(flags) > 1 else f'{count} {bad}']
+    return [f'{count} {good}'] if flags else []
+
+
+def _chain(report: ChainReport) -> str:
+    text = f'{counted(report.iterations, "step")}, {1e3 * report.solve_time:.2f} ms'
+    if report.status == 'CONVERGED':
+        return line(f'solved: {text}', GREEN)
+    return line(_in_mm(report.message), ORANGE) + line(text, ORANGE)

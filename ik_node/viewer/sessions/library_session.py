@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 import dataclasses
 import time
 from typing import Any, NamedTuple
 
+from ik_node.analysis.goal_memory import GoalMemory, restore_goals
 from ik_node.analysis.link_motion import motor_values
 from ik_node.description.files import description_path
 from ik_node.errors import IkError, OptionError
 from ik_node.gallery import gallery_item
+from ik_node.gallery.terrain import Terrain
 from ik_node.model.dof import parse_dofs
 from ik_node.model.frame import Frame
 from ik_node.model.goal import Goal
@@ -25,7 +27,6 @@ from ik_node.solver.result import SolveResult
 from ik_node.solver.solutions import Solutions
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
-from ik_node.viewer.sessions.goal_memory import GoalMemory, restore_goals
 from ik_node.viewer.sessions.session import Ground, Knob
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,22 +38,13 @@ def gallery_session(name: str) -> LibrarySession:
     """Return a session for a robot of the gallery, with its goals and its motion."""
     item = gallery_item(name)
     robot = load_robot(description_path(item.description))
-    for goal, link in item.goals.items():
-        weight = item.weights.get(goal, 1.0)
-        robot.add_goal(link, name=goal, dof=item.dof.get(goal), weight=weight)
-    homes = {goal: robot.forward(robot.q, link) for goal, link in item.goals.items()}
-    base = robot.roots[0]
+    moves, base = item.moves(robot), robot.roots[0]
 
     def motion(moment: float) -> dict[str, Array]:
-        if item.base_motion is not None:
-            position, quat_xyzw = item.base_motion(moment)
-            base.set_position(*position)
-            base.set_quaternion(*quat_xyzw)
-            return homes
-        for joint, value in (item.joint_targets(moment) if item.joint_targets else {}).items():
-            robot.joints[joint].set_target_values(value)
-            robot.joints[joint].target_set = True
-        return item.poses(moment, homes, lambda link: robot.forward(robot.q, link))
+        if item.base_motion is None:
+            return moves(moment)
+        base.set_pose(item.base_motion(moment))
+        return moves(0.0)
 
     options = dataclasses.replace(OPTIONS, **item.solver_options)
     terrain = None if item.ground is None else Terrain(item.ground, item.standing)
@@ -80,23 +72,6 @@ ANY_STEP = 1e9
 # Longest search for all solutions [s], most of them, and least difference [rad or L].
 SEARCH, GHOSTS, APART = 2.0, 40, 1e-2
 TERRAIN, TILT = 'terrain height', 'base tilt [deg]'
-
-
-class Terrain(NamedTuple):
-    """
-    The ground of a robot with links that stand on it.
-
-    `shape` returns its height [m] at x, y [m]; `standing` has the heights of links above it [m],
-    by the goal's name.
-    """
-
-    shape: Ground
-    standing: Mapping[str, float]
-    scale: float = 1.0
-
-    def height(self, x: float, y: float) -> float:
-        """Return the height of the ground [m]."""
-        return self.scale * self.shape(x, y)
 
 
 class Memory(NamedTuple):
@@ -130,7 +105,9 @@ class LibrarySession:
         base: Frame | None = None,
     ) -> None:
         self.robot = robot
+        self.title = robot.name
         self.motion = motion
+        self.can_play = motion is not None
         self.playing = False
         self.solving = True
         self.strict = False
@@ -141,7 +118,8 @@ class LibrarySession:
         self.forward = False
         self.note = ''
         self.reports: Sequence[ChainReport] = ()
-        self._solver = Solver(robot, options)
+        # What is drawn: its thresholds define which loops count as closed.
+        self.source = self._solver = Solver(robot, options)
         self._comfort = options.comfort
         self._solver.warm()
         self._start = self.remember()
@@ -150,16 +128,6 @@ class LibrarySession:
         self._stale, self._taking = True, False
         self.solutions: Solutions | None = None
         self._seen = self._state()
-
-    @property
-    def title(self) -> str:
-        """Return the name of the robot."""
-        return self.robot.name
-
-    @property
-    def source(self) -> Solver:
-        """Return the solver, whose thresholds define which loops count as closed."""
-        return self._solver
 
     @property
     def q(self) -> Array:
@@ -209,19 +177,23 @@ class LibrarySession:
             self.structure += state[0] != self._seen[0]
             self._seen = state
 
-    def _state(self) -> tuple[list[str], list[bytes]]:
-        """Return the names of the goals, and everything else that a program may change."""
+    def _state(self) -> tuple[list[str], list[bytes | bool]]:
+        """Return the names of the goals, and everything else that may change without a call."""
         goals = self.robot.goals
         poses = [goal.matrix_world.tobytes() for goal in goals.values()]
-        return list(goals), [self._solver.q.tobytes(), *poses]
+        return list(goals), [self._solver.q.tobytes(), *poses, self.solving, self.strict]
 
     def _solve(self) -> list[SolveResult]:
         """Solve, with the standing links on the ground."""
         before = self._solver.q
         for _ in range(SETTLES):
-            heights = self._place_on_ground()
+            heights = self._heights()
+            for goal, height in heights.items():
+                pose = (goal.child or goal).matrix_world.copy()
+                pose[2, 3] = height
+                self._place(goal, pose)
             results = self._step()
-            if np.abs(self._heights() - heights).max(initial=0.0) < SETTLED:
+            if all(abs(each - heights[goal]) < SETTLED for goal, each in self._heights().items()):
                 break
         statuses = {result.status for result in results}
         if self.strict and statuses - {Status.CONVERGED}:
@@ -246,34 +218,9 @@ class LibrarySession:
         self._solver.accept(solution)
         return list(solution.chains)
 
-    def _heights(self) -> Array:
+    def _heights(self) -> dict[Goal, float]:
         """Return the heights of the goals of standing links for their present places [m]."""
-        terrain = self.terrain
-        if terrain is None:
-            return np.zeros(0)
-        links = [self.robot.goals[goal].child for goal in self._standing(terrain)]
-        places = [link.matrix_world[:2, 3].tolist() for link in links if link is not None]
-        heights = [terrain.standing[goal] for goal in self._standing(terrain)]
-        return np.array(
-            [terrain.height(x, y) + up for (x, y), up in zip(places, heights, strict=True)]
-        )
-
-    def _standing(self, terrain: Terrain) -> list[str]:
-        goals = self.robot.goals
-        return [name for name in terrain.standing if name in goals and goals[name].enabled]
-
-    def _place_on_ground(self) -> Array:
-        """Move the goals of standing links to the ground below them; return their heights [m]."""
-        heights = self._heights()
-        if self.terrain is None:
-            return heights
-        for name, height in zip(self._standing(self.terrain), heights.tolist(), strict=True):
-            goal = self.robot.goals[name]
-            if goal.child is not None:
-                pose = goal.child.matrix_world.copy()
-                pose[2, 3] = height
-                self._place(goal, pose)
-        return heights
+        return {} if self.terrain is None else self.terrain.heights(self.robot)
 
     def _play(self, now: float) -> None:
         """Advance the time of the motion and move the goals."""
@@ -287,26 +234,7 @@ class LibrarySession:
                 self._place(self.robot.goals[name], pose)
         self._stale = True
 
-    @property
-    def can_play(self) -> bool:
-        """Return True if there is a motion."""
-        return self.motion is not None
-
-    def play(self, playing: bool) -> None:
-        """Start or stop the motion of the goals."""
-        self.playing = playing
-
-    # -- switches and numbers
-
-    def set_solving(self, solving: bool) -> None:
-        """Start or stop solving; goals can be moved meanwhile."""
-        self.solving = solving
-        self._stale = True
-
-    def set_strict(self, strict: bool) -> None:
-        """Choose whether only converged configurations are shown."""
-        self.strict = strict
-        self._stale = True
+    # -- numbers of the scene
 
     @property
     def knobs(self) -> Sequence[Knob]:

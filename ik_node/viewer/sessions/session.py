@@ -1,4 +1,4 @@
-"""The interface between the page and a solver, in this process or in a node."""
+"""The interface between the page and a solver, in this process or in a node, and undo steps."""
 
 from __future__ import annotations
 
@@ -44,8 +44,9 @@ class Session(Protocol):
     reports: Sequence[ChainReport]  # One report per independent chain
     forward: bool  # Forward mode is on: joints lead, and goals follow their links
     playing: bool  # The goals follow the motion
-    solves: bool  # This process solves, which `set_solving` and `set_strict` need
-    solving: bool  # The robot follows its goals
+    can_play: bool  # There is a motion of the goals
+    solves: bool  # This process solves, which `solving` and `strict` need
+    solving: bool  # The robot follows its goals; if not, they can be moved meanwhile
     strict: bool  # Only converged configurations are shown
     solutions: Solutions | None  # All answers to the goals, until something changes
 
@@ -74,16 +75,6 @@ class Session(Protocol):
         """Return the present options of the solver."""
 
     @property
-    def can_play(self) -> bool:
-        """Return True if there is a motion of the goals."""
-
-    def set_solving(self, solving: bool) -> None:
-        """Start or stop solving; goals can be moved meanwhile."""
-
-    def set_strict(self, strict: bool) -> None:
-        """Choose whether only converged configurations are shown."""
-
-    @property
     def knobs(self) -> Sequence[Knob]:
         """Return the numbers of the scene that users can change."""
 
@@ -102,9 +93,6 @@ class Session(Protocol):
 
     def take_solution(self, number: int) -> None:
         """Move the robot to one of the solutions."""
-
-    def play(self, playing: bool) -> None:
-        """Start or stop the motion of the goals."""
 
     def update(self, now: float) -> bool:
         """Solve or process messages at a time [s]; return True if something has changed."""
@@ -162,3 +150,41 @@ class Session(Protocol):
 
     def close(self) -> None:
         """Release all resources; may be called again."""
+
+
+# Changes that follow one another within this time [s], as in a drag, are one undo step.
+TOGETHER = 1.0
+DEPTH = 200
+
+
+class Undo:
+    """A history of states, which `remember` returns and `restore` restores."""
+
+    def __init__(self, remember: Callable[[], object], restore: Callable[[object], None]) -> None:
+        self._remember = remember
+        self._restore = restore
+        self._steps: list[object] = []
+        self._last: tuple[object, float] = (None, 0.0)
+
+    def mark(self, key: object = None, now: float = 0.0) -> None:
+        """
+        Save the state before a change at a time [s].
+
+        Changes with the same key in quick succession are one step.
+        """
+        before, self._last = self._last, (key, now)
+        if key is not None and before[0] == key and now - before[1] < TOGETHER:
+            return
+        self._steps = [*self._steps[1 - DEPTH :], self._remember()]
+
+    def step_back(self) -> bool:
+        """Undo one step; return True if there was one."""
+        self._last = (None, 0.0)
+        if not self._steps:
+            return False
+        self._restore(self._steps.pop())
+        return True
+
+    def clear(self) -> None:
+        """Remove all steps."""
+        self._steps = []

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from ik_node.scene.mesh import ray_hit
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-# Triangles that are seen edge-on, with a smaller share of their area, are not hit.
-_THIN = 1e-12
 # At flatter viewing angles than about this [rad], dragging in a plane is too sensitive.
 _FLAT = 0.05
 # Opacity of the balls of handles.
@@ -30,21 +29,7 @@ class ViewRay(NamedTuple):
 
     def hit(self, triangles: Array) -> Array | None:
         """Return the nearest point (3,) where the ray hits triangles (n, 3, 3) [m]; else None."""
-        first = triangles[:, 0]
-        one, two = triangles[:, 1] - first, triangles[:, 2] - first
-        across = np.cross(self.along, two)
-        area = np.einsum('ni,ni->n', one, across)
-        seen = np.abs(area) > _THIN * np.abs(area).max(initial=0.0)
-        one, two, across, away = one[seen], two[seen], across[seen], self.eye - first[seen]
-        turned = np.cross(away, one)
-        u = np.einsum('ni,ni->n', away, across) / area[seen]
-        v = turned @ self.along / area[seen]
-        far = np.einsum('ni,ni->n', two, turned) / area[seen]
-        inside = (u >= 0.0) & (v >= 0.0) & (u + v <= 1.0) & (far > 0.0)
-        if not inside.any():
-            return None
-        result: Array = self.eye + far[inside].min() * self.along
-        return result
+        return ray_hit(self.eye, self.along, triangles)
 
 
 # Called with the name of a clicked link and the viewing ray of the click.

@@ -1,55 +1,12 @@
-"""Undo steps, and saved goals."""
+"""Saved goals of a robot."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ik_node.mechanism import Mechanism
 from ik_node.model.goal import Goal
-from ik_node.robot import Robot
-
-# Changes that follow one another within this time [s], as in a drag, are one undo step.
-TOGETHER = 1.0
-DEPTH = 200
-
-
-class Undo:
-    """A history of states, which `remember` returns and `restore` restores."""
-
-    def __init__(self, remember: Callable[[], object], restore: Callable[[object], None]) -> None:
-        self._remember = remember
-        self._restore = restore
-        self._steps: list[object] = []
-        self._last: tuple[object, float] = (None, 0.0)
-
-    @property
-    def count(self) -> int:
-        """Return the number of steps that can be undone."""
-        return len(self._steps)
-
-    def mark(self, key: object = None, now: float = 0.0) -> None:
-        """
-        Save the state before a change at a time [s].
-
-        Changes with the same key in quick succession are one step.
-        """
-        before, self._last = self._last, (key, now)
-        if key is not None and before[0] == key and now - before[1] < TOGETHER:
-            return
-        self._steps = [*self._steps[1 - DEPTH :], self._remember()]
-
-    def step_back(self) -> bool:
-        """Undo one step; return True if there was one."""
-        self._last = (None, 0.0)
-        if not self._steps:
-            return False
-        self._restore(self._steps.pop())
-        return True
-
-    def clear(self) -> None:
-        """Remove all steps."""
-        self._steps = []
 
 
 @dataclass(frozen=True)
@@ -92,7 +49,7 @@ def axes_of(goal: Goal) -> str:
     return ' '.join(dof.name for dof in goal.dof)
 
 
-def restore_goals(robot: Robot, memories: list[GoalMemory]) -> bool:
+def restore_goals(robot: Mechanism, memories: list[GoalMemory]) -> bool:
     """Restore a robot's goals; return True if goals were added, removed or replaced."""
     present = [GoalMemory.of(goal) for goal in robot.goals.values()]
     anew = [_lasting(memory) for memory in present] != [_lasting(memory) for memory in memories]
