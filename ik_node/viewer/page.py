@@ -222,11 +222,7 @@ class Page:
 
     def select(self, goal: str) -> None:
         """Select a goal, which then has the handle."""
-
-        def chosen(_: Session) -> None:
-            self._stage.selected = goal
-
-        self.do(chosen)
+        self.do(lambda _: setattr(self._stage, 'selected', goal))
 
     def delete_selected(self) -> None:
         """Delete the selected goal, if there is one."""

@@ -138,17 +138,12 @@ def legend_html(layers: Collection[str]) -> str:
     """Return HTML that explains the colours of the visible layers."""
     entries = ''.join(
         f'<span style="white-space:nowrap"><span style="display:inline-block;width:0.7em;'
-        f'height:0.7em;border-radius:50%;margin-right:0.35em;background:{_css(rgba)}"></span>'
-        f'{text}</span> '
+        'height:0.7em;border-radius:50%;margin-right:0.35em;background:#'
+        f'{bytes(round(255 * part) for part in rgba[:3]).hex()}"></span>{text}</span> '
         for layer, rgba, text in ENTRIES
         if layer in layers
     )
     return box(f'<div style="display:flex;flex-wrap:wrap;gap:2px 12px">{entries}</div>')
-
-
-def _css(rgba: Rgba) -> str:
-    red, green, blue = (round(255 * part) for part in rgba[:3])
-    return f'#{red:02x}{green:02x}{blue:02x}'
 
 
 SHOWN = ('surface', 'slice', 'both', 'none')
