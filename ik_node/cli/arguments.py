@@ -18,11 +18,15 @@ from ik_node.description.xacro_source import XACRO_SECONDS
 from ik_node.display import say
 from ik_node.errors import DescriptionError, IkError, OptionError, UnknownFrameError
 from ik_node.model.bodies import LARGEST
+from ik_node.model.collisions import CONTACT
 from ik_node.robot import load_robot, Robot
+from ik_node.solver import SolverOptions
 from ik_node.solver.batch.engines import ENGINES, open_engine, thread_count
 from ik_node.whole_file import check_writable as can_be_written
 import numpy as np
 from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
 
 # Types of the values of options by the names of the values; others are text.
 TYPES: dict[str, Callable[[str], Any]] = dict.fromkeys(['M', 'S', 'HZ', 'W', 'X', 'MIN'], float)
@@ -91,6 +95,8 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
     add_options(parser, table)
 
 
+# A pair that is nearer than this beyond the margin is at the margin [m].
+AT_MARGIN = 1e-4
 SRDF = """
     --srdf FILE  SRDF with pairs of links that may touch; the others are kept apart
     """
@@ -116,6 +122,29 @@ def collision_options(args: argparse.Namespace) -> dict[str, Any]:
             raise OptionError('--margin', args.margin, f'a number from 0 to {LARGEST:g} [m]')
         options['collision_margin'] = args.margin
     return options
+
+
+def avoids(robot: Robot, options: SolverOptions) -> bool:
+    """Return True if solvers with these options avoid collisions of a robot."""
+    chosen = options.avoid_collisions
+    return robot.collisions.in_use if chosen is None else chosen
+
+
+def bodies_text(robot: Robot, options: SolverOptions, configurations: Array, what: str) -> str:
+    """
+    Return how many configurations (n, nq) [rad or m] are in contact or at the margin, as text.
+
+    `what` names them. The text is empty if collisions are not avoided.
+    """
+    collisions, margin = robot.collisions, options.collision_margin
+    if not avoids(robot, options):
+        return ''
+    found = (collisions.nearest(q, margin + options.influence_distance) for q in configurations)
+    near = [each for each in found if each is not None]
+    touching = sum(each.d < margin - CONTACT for each in near)
+    held = sum(each.d < margin + AT_MARGIN for each in near) - touching
+    least = f', {min(near, key=lambda each: each.d).distance()}' if near else ''
+    return f'; bodies: {touching} {what} in contact, {held} at the margin{least}'
 
 
 def check_files(*paths: str | None) -> None:

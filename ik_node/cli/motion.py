@@ -29,6 +29,7 @@ from ik_node.cli import arguments as shared
 from ik_node.cli.answer_table import answer_header, answer_rows, AnswerTable
 from ik_node.display import say
 from ik_node.errors import DescriptionError, OptionError
+from ik_node.model.rotation import Array
 from ik_node.motion.mapping import read_map, same_names, template
 from ik_node.motion.read import MotionFile, read_motion, SUFFIXES
 from ik_node.motion.write import free_output, write_bag, write_npz
@@ -110,6 +111,8 @@ def run(args: argparse.Namespace) -> int:
     smoothing = None if args.exact else args.smoothing
     frames, failed, spent = 0, 0, 0.0
     failures: list[str] = []
+    solved_q: list[Array] = []
+    counts = shared.avoids(robot, solver.options)
     with (
         shared.engine_of(args) as (executor, threads, _),
         # The bar is shown only if standard error is a terminal, and removed at the end.
@@ -130,6 +133,7 @@ def run(args: argparse.Namespace) -> int:
                     progress=partial(_show, bar, bar.n),
                 )
                 spent += perf_counter() - began
+                solved_q += [solved.q] * counts
                 for index, motion in enumerate(group.motions):
                     frames += len(solved[index])
                     outputs.write(motion.path, robot, solved[index], poses[index])
@@ -141,7 +145,8 @@ def run(args: argparse.Namespace) -> int:
     what = f'{total} motions' if total > 1 else str(args.motion[0])
     if len(paths) < total:
         what += f', {total - len(paths)} of them done before'
-    say(f'{what}: {frames - failed} of {frames} frames solved in {spent:.2f} s')
+    text = shared.bodies_text(robot, solver.options, np.vstack([robot.q, *solved_q])[1:], 'frames')
+    say(f'{what}: {frames - failed} of {frames} frames solved in {spent:.2f} s{text}')
     return 1 if failed else 0
 
 

@@ -349,6 +349,7 @@ def _compute_slice(args: argparse.Namespace) -> int:
     if draw is not None:
         draw(robot, args.link, result, outline, measure, curves)
     text = _in_words(result, outline, perf_counter() - began)
+    text += shared.bodies_text(robot, options, result.q[result.reached], 'points')
     return report_end(text, (table, picture), result.reached.any(), stopped=stopped)
 
 

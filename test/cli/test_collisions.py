@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 
 import ik_node as ik
 from ik_node.cli.main import main
@@ -121,6 +122,32 @@ def test_slice_of_reach_leaves_out_the_inside_of_obstacles(arm, tmp_path, capsys
         assert main(['reach', arm, *words, *extent, *more]) == 0
         counts.append(int(capsys.readouterr().out.split()[0]))
     assert counts[1] < counts[0]
+
+
+def test_motion_and_reach_count_what_bodies_hold_back(tmp_path, capsys):
+    """The last line names the nearest pair, and how many frames and points are at the margin."""
+    path = tmp_path / 'down.csv'
+    rows = [f'{0.05 * k},0.75,0,{0.62 - 0.02 * k}' for k in range(8)]  # down through the board
+    path.write_text('\n'.join(['time,tool_link.x,tool_link.y,tool_link.z', *rows]))
+    words = ['motion', 'arm_at_shelf', '--motion', str(path), '-o', str(tmp_path / 'out.npz')]
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    count = re.search(r'; bodies: 0 frames in contact, (\d+) at the margin, .*board', said)
+    assert 0 < int(count[1]) < 8
+    robot = ik.load_robot('arm_at_shelf')
+    q = np.load(tmp_path / 'out.npz')['q']
+    assert not any(robot.collisions.contacts(row) for row in q)
+    assert main([*words, '--overwrite', '--obstacles', str(_far(tmp_path))]) == 0
+    assert 'bodies: 0 frames in contact, 0 at the margin' in capsys.readouterr().out
+    words = ['reach', 'arm_at_shelf', '--link', 'tool_link', '--plane', 'xz', '--grid', '5']
+    assert main([*words, '--restarts', '1', '-o', str(tmp_path / 'out.csv')]) == 0
+    assert 'bodies: 0 points in contact' in capsys.readouterr().out
+
+
+def _far(folder):
+    path = folder / 'far.yaml'
+    path.write_text('obstacles: {ball: {sphere: 0.1, xyz: [9, 0, 0]}}')
+    return path
 
 
 def test_faults_of_obstacle_files_name_line_and_key(arm, tmp_path, capsys):
