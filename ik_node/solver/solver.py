@@ -669,7 +669,7 @@ class Solver:
                 self._modes[1][goals] = made
             return self._modes[1][goals]
 
-    def mode_of(self, q: Values | None = None) -> str:
+    def mode_of(self, q: Values | None = None, goals: Iterable[str] = ()) -> str:
         """
         Return the label of the mode of a configuration with closed loops.
 
@@ -677,13 +677,16 @@ class Solver:
         ----------
         q : array_like, shape (nq,), or mapping of str to float, optional
             [rad or m]; None = the joints' present values.
+        goals : iterable of str
+            Goals or links for the inverse determinants, as in `solve_pose`; none = the enabled
+            goals, or else the pose of the link with most loops.
 
         Returns
         -------
         str
             Signs of the direct determinants, '/', signs of the inverse ones; '0' = singular. A
             direct determinant vanishes where the motors lose control (type II), an inverse one
-            where the goals, or the link with most loops, lose a direction (type I). Without a
+            where the goals lose a direction (type I). Without a
             robot that knows its motors there are no direct ones.
 
         Examples
@@ -696,7 +699,7 @@ class Solver:
         """
         with self.lock:
             values = self._graph.values() if q is None else self._graph.checked(q)
-            return str(self.modes().labels(values[None])[0])
+            return str(self.modes(tuple(goals)).labels(values[None])[0])
 
     def change_mode(self, mode: str, q0: Values | None = None) -> ModeChange:
         """
@@ -1075,6 +1078,7 @@ class Solver:
         max_velocity: ArrayLike | None = None,
         max_step: float = 0.2,
         joints: Iterable[str] | None = None,
+        stay_in_mode: bool = False,
         progress: Callable[[int, int], object] | None = None,
     ) -> PathSolution:
         """
@@ -1099,6 +1103,9 @@ class Solver:
         max_step : float
             Largest change of a joint in one solve [rad, or characteristic lengths of a prismatic
             joint], above 0 and at most 1. A longer step is solved through poses in between.
+        stay_in_mode : bool
+            True: points count as not solved from where the path leaves the mode of its first
+            point, through a singularity; see `mode_of` and `PathSolution.left_mode`.
 
         Returns
         -------
@@ -1121,7 +1128,7 @@ class Solver:
         True
 
         """
-        return self.solve_paths(
+        path = self.solve_paths(
             [goals],
             q0,
             dt,
@@ -1132,6 +1139,9 @@ class Solver:
             threads=1,
             progress=progress,
         )[0]
+        if stay_in_mode:
+            path.keep_mode(self.modes(tuple(goals)).labels(path.q))
+        return path
 
     def solve_paths(
         self,

@@ -1,5 +1,7 @@
 """Modes of mechanisms, against determinants that are written by hand."""
 
+import itertools
+
 import ik_node as ik
 import numpy as np
 import pytest
@@ -47,7 +49,7 @@ def test_solutions_have_the_modes_of_their_configurations(mechanism):
 
 def test_path_to_another_mode_keeps_loops_closed_and_motors_in_control(mechanism):
     """No step is long, every loop is closed, and the direct determinant keeps its sign."""
-    _, solver, states, determinants = mechanism
+    robot, solver, states, determinants = mechanism
     start = max(states, key=lambda q: np.abs(determinants(q)).min())
     own = solver.mode_of(start)
     direct, _, inverse = own.partition('/')
@@ -59,10 +61,15 @@ def test_path_to_another_mode_keeps_loops_closed_and_motors_in_control(mechanism
     assert np.abs(np.diff(change.q, axis=0)).max() < 0.5
     values = determinants(change.q).reshape(len(change.q), -1)
     assert (np.sign(values[:, 0]) == np.sign(values[0, 0])).all()
-    for q in change.q:
+    for q, after in itertools.pairwise(change.q):
         errors = solver.solve_pose({}, q).closure_errors.values()
         assert max(error.position for error in errors) < 2e-6
         assert np.abs(solver.solve_pose({}, q).q - q).max() < 1e-5
+        # Half way between two of them too, with the loops closed at the motors' values.
+        middle = dict(zip(robot.joint_names, 0.5 * (q + after), strict=True))
+        between = solver.drive({name: middle[name] for name in robot.actuated}, q)
+        assert between.converged
+        assert np.sign(determinants(between.q).reshape(-1)[0]) == np.sign(values[0, 0])
 
 
 def test_direct_singularity_separates_modes(mechanism):
@@ -126,3 +133,26 @@ def test_nearest_singularity_is_singular_and_none_is_seen_nearer(mechanism, kind
     signs = np.sign(determinants(near).reshape(len(near), -1))
     signs = signs[:, :1] if kind == 'direct' else signs[:, 1:]
     assert (signs == signs[0]).mean() > 0.95
+
+
+def test_path_says_where_it_leaves_its_mode():
+    """A line through a type II curve: where the sine between the rods changes its sign."""
+    robot = five_bar()
+    solver, states = ik.Solver(robot), robot.sample(400, seed=1)
+    values = five_bar_determinants(states)
+    start = states[np.abs(values).min(axis=1).argmax()]
+    own = np.sign(five_bar_determinants(start))
+    tips = robot.forward(states, 'tip')[:, :3, 3]
+    here = robot.forward(start, 'tip')[:3, 3]
+    other = (np.sign(values) == own * (-1, 1, 1)).all(axis=1) & (np.abs(values) > 0.3).all(axis=1)
+    order = np.argsort(np.linalg.norm(tips - here, axis=1))
+    there = tips[order[other[order]][0]]
+    line = here + np.linspace(0, 1, 60)[:, None] * (there - here)
+    path = solver.solve_path({'tool': line}, start, stay_in_mode=True)
+    assert path.converged.all()
+    changed = np.sign(five_bar_determinants(path.q)) != own
+    assert (path.left_mode == np.logical_or.accumulate(changed.any(axis=1))).all()
+    assert (path.solved == ~path.left_mode).all()
+    assert 0 < path.left_mode.sum() < 60
+    assert f'leaves mode {solver.mode_of(start)}' in path.message
+    assert not solver.solve_path({'tool': line}, start).left_mode.any()

@@ -407,6 +407,8 @@ class Tracker:
         try:
             solution = solve()
             held = unmet(solution) or objection(self.model, solution, settings.options, start)
+            if settings.stay_in_mode and not held:
+                held = self._other_mode(solution.q)
         except IkError as error:
             held = str(error)
         if held or solution is None:
@@ -423,6 +425,13 @@ class Tracker:
         velocity = self._velocity(q, before, now)
         self.q = self._fallback = q
         return TickReport(q, velocity, solution, held, notes, under_way=under_way)
+
+    def _other_mode(self, q: Array) -> str:
+        """Return why q must not be published because of its mode; '' if it has the present one."""
+        labels = self.model.solver.modes().labels(np.array([self.q, q])).tolist()
+        if labels[0] == labels[1] or '0' in labels[0]:
+            return ''
+        return f'the goals lead through a singularity, from mode {labels[0]} to {labels[1]}'
 
     def _velocity(self, q: Array, before: Array, now: float) -> Array:
         last, self._time = self._time, now

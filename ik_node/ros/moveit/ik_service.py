@@ -109,6 +109,12 @@ class IkCopy:
         solver.options = options
         best = solver.solve_pose(goals, q0=start, joints=ik_request.movable)
         nearest = ik_request.choice == 'nearest'
+        if ik_request.choice == 'mode':
+            mode = solver.mode_of(start, goals)
+            kept = best.status is Status.CONVERGED and solver.mode_of(best.q, goals) == mode
+            if kept or '0' in mode or options.avoid_collisions:
+                return best
+            return solver.solve_pose(goals, q0=start, joints=ik_request.movable, mode=mode)
         first = best.status is not Status.CONVERGED or (nearest and best.starts == 1)
         if first or options.avoid_collisions:
             return best

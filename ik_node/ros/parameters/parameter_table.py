@@ -212,9 +212,11 @@ on_stale = 'hold', one of hold stop ignore
     Reaction to stale input. hold: keep a stale goal at the pose of its link, solve from the last
     solution, repeat the last command. stop: publish no ~/joint_states and no commands. ignore:
     continue.
-solve_ik_choice = 'nearest', one of nearest limits condition
+solve_ik_choice = 'nearest', one of nearest limits condition mode
     Which of all solutions ~/solve_ik answers with: the nearest to the seed, the farthest from the
-    limits, or the best conditioned.
+    limits, the best conditioned, or the nearest one in the seed's mode.
+stay_in_mode = False
+    Hold the last configuration where goals would lead through a singularity to another mode.
 publish_on = 'always', one of always converged
     When ~/joint_states is published; without convergence hardware outputs repeat the last command.
 max_joint_velocity = 0.0, 0 to 1

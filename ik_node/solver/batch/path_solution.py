@@ -73,8 +73,18 @@ class PathSolution(BatchSolution):
         self.torn: Bools = (flags & TORN) > 0
         self.bounded: Bools = (flags & BOUNDED) > 0
         self.too_fast: Bools = (flags & TOO_FAST) > 0
+        self._labels = np.full(len(q), '')
         self.velocity: Array = np.zeros_like(q)
         self.velocity[1:] = np.diff(q, axis=0) / np.diff(self.times)[:, None]
+
+    def keep_mode(self, labels: NDArray[np.str_]) -> None:
+        """Take the labels of the modes (N,), of which that of the first point is kept."""
+        self._labels = labels
+
+    @property
+    def left_mode(self) -> Bools:
+        """Return True from the first point (N,) on in another mode, with `stay_in_mode`."""
+        return np.asarray(np.logical_or.accumulate(self._labels != self._labels[:1]))
 
     @property
     def solved(self) -> Bools:
@@ -82,12 +92,12 @@ class PathSolution(BatchSolution):
         Return True for each point (N,) that is an answer.
 
         All goals are met; or, with the option `compromise`, the residual is the least one near the
-        point before, with closed loops.
+        point before, with closed loops. With `stay_in_mode`, in the mode of the first point.
         """
         done: Bools = self.converged
         if self._packed[COMPROMISE] > 0.0:
             done = done | ((self.status == Status.STALLED) & self._closed())
-        return done
+        return done & ~self.left_mode
 
     def _closed(self) -> Bools:
         """Return True for each point (N,) whose loops are closed."""
@@ -140,6 +150,8 @@ class PathSolution(BatchSolution):
         [True, False]
 
         """
+        if self.left_mode[point]:
+            return f'the path leaves mode {self._labels[0]}, for {self._labels[point]}'
         why = self[point].message
         if self.torn[point]:
             return f'{why}; from this point on joints would have to jump'

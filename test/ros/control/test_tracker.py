@@ -60,6 +60,21 @@ def solver():
     return SolverDouble()
 
 
+@pytest.mark.parametrize(
+    ('own', 'other', 'held'), [('+', '-', True), ('+', '+', False), ('0', '-', False)]
+)
+def test_solution_in_another_mode_is_held_back_if_wanted(solver, own, other, held):
+    """A singular configuration has no mode that it could leave."""
+    solver.modes = lambda: Data(labels=lambda q: np.array([own, other]))
+    solver.answer = np.array((0.3, 0.3))
+    tracker = Tracker(model(solver))
+    report = tracker.tick({}, None, Settings.from_values({'stay_in_mode': True}), 0.0)
+    assert (f'from mode {own} to {other}' in report.held) == held
+    np.testing.assert_allclose(report.q, (0.1, 0.2) if held else (0.3, 0.3))
+    solver.modes = None
+    tracker.tick({}, None, Settings.from_values({}), 1.0)
+
+
 @pytest.fixture
 def tracker(solver):
     return Tracker(model(solver))

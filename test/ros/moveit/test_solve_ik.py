@@ -98,6 +98,24 @@ def test_choice_of_the_answer_is_a_parameter(arm, near, choice):
     np.testing.assert_allclose(answers, [best, best], atol=1e-5)
 
 
+def test_answer_can_be_in_the_mode_of_the_seed(arm, near):
+    """It is the solution in this mode that is nearest to the seed; or none, and the modes."""
+    arm.settings = settings_of(solve_ik_choice='mode')
+    solver, known = Solver(arm.robot), 0
+    found = solver.solve_all({'link6': near})
+    for seed in (BENT, *np.random.default_rng(2).uniform(-1.5, 1.5, (6, 6))):
+        mode, response = solver.mode_of(seed, ['link6']), arm.ask(asked(arm, near, values=seed))
+        own = found.q[found.mode == mode]
+        if not len(own):
+            refused(response, NO_SOLUTION, mode, found.mode[0])
+            continue
+        known += 1
+        arm.check(response, {'link6': near})
+        answer = np.array(response.solution.joint_state.position)
+        assert solver.mode_of(answer, ['link6']) == mode
+    assert known >= 2
+
+
 def test_solve_starts_at_the_seed(arm):
     """The pose of the seed gives the seed, whatever the node's configuration."""
     seed = np.array((-1.0, 0.4, -1.1, 0.5, -0.7, 0.9))
