@@ -24,7 +24,7 @@ MISTAKES = {
     'not well-formed XML': ('xml', '</robot>', ''),
     "closure 'pin' is 0.1 m": ('yaml', '[1.1, 0, 0]', '[1.1, 0, 0.1]'),
     "closure 'pin' is 0.329 m": ('xml', 'lower="0.5"', 'lower="2.5"'),
-    'its axis 1 0 0 in rocker': ('yaml', '[0.9, 0, 0]', '[0.9, 0, 0], rpy: [0, 1.5708, 0]'),
+    'turns about 1 0 0 in rocker': ('yaml', '[0.9, 0, 0]', '[0.9, 0, 0], rpy: [0, 1.5708, 0]'),
     'opposite': ('yaml', '[1.1, 0, 0]', '[1.1, 0, 0], rpy: [3.14159, 0, 0]'),
     'this is a CAD file': ('name', 'rocker.yaml', 'rocker.step'),
     'no loops': ('name', 'rocker.closures.yaml', 'rocker_loops.yaml'),

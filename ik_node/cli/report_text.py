@@ -199,10 +199,13 @@ def _remarks(facts: dict[str, Any]) -> Iterator[str]:
         axis, other = (' '.join(f'{x:g}' for x in entry[key]) for key in ('axis', 'freeing_axis'))
         opposite = entry['axis'] == [0.0 - x for x in entry['freeing_axis']]
         yield (
-            f'loop {entry["name"]}: its axis {axis} in {entry["link"]} '
-            + ('points opposite to its other side' if opposite else 'differs from its joints')
-            + f'; with {other}, the axis of {entry["joint"]}, the mobility would be '
-            f'{entry["mobility"]}'
+            f'loop {entry["name"]} turns about {axis} in {entry["link"]}, '
+            + (
+                'opposite to its other side'
+                if opposite
+                else f'joint {entry["joint"]} about {other}'
+            )
+            + f'; with {other} the mobility would be {entry["mobility"]}'
         )
     for why, text in HELD.items():
         names = [name for name, by in facts['held'].items() if by == why]

@@ -75,7 +75,7 @@ def test_exact_rows_do_not_disagree(tmp_path, capsys):
 def test_wrong_loop_axis_is_named_with_the_right_one(tmp_path, capsys, turn):
     text, code = said(tmp_path, capsys, turn=turn)
     assert code == 1
-    assert 'loop tie: its axis ' in text
+    assert 'loop tie turns about ' in text
     assert 'the loops close: CONVERGED' not in text
     found, _ = said(tmp_path, capsys, '--json', turn=turn)
     (entry,) = json.loads(found)['wrong_axes']
@@ -105,5 +105,5 @@ def test_side_of_a_loop_with_a_wrong_axis_is_named(tmp_path, capsys, low, high, 
     assert main(['check', str(path)]) == 1
     text = capsys.readouterr().out
     if high == DOWN:
-        opposite = 'loop high: its axis 0 0 -1 in e points opposite to its other side; with 0 0 1'
+        opposite = 'loop high turns about 0 0 -1 in e, opposite to its other side; with 0 0 1'
         assert opposite in text

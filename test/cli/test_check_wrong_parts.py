@@ -68,8 +68,8 @@ CASES = {
     'a loop axis that costs freedom': (
         FIVE | {'pin': loop('pin', 'b', 'e', ('xyz="1 0.5 0"', 'xyz="-1 0.5 0"'), '1 0 0')},
         0,
-        'loop pin: its axis 1 0 0 in e differs from its joints; with 0 0 1, the axis of j2, the '
-        'mobility would be 2',
+        'loop pin turns about 1 0 0 in e, joint j2 about 0 0 1; with 0 0 1 the mobility would be '
+        '2',
     ),
     'a mimic against the loop': (
         FOUR
