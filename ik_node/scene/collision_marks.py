@@ -32,11 +32,6 @@ class CollisionMarks:
     def __init__(self, skeleton: Skeleton, collisions: Collisions | None, reach: float) -> None:
         self._skeleton, self._collisions, self._reach = skeleton, collisions, reach
 
-    @property
-    def in_use(self) -> bool:
-        """Return True if solvers avoid collisions by default."""
-        return self._collisions is not None and self._collisions.in_use
-
     def shapes(
         self, snapshot: Snapshot, look: Look, q: ArrayLike | None, options: SolverOptions
     ) -> list[Shape]:
@@ -85,10 +80,9 @@ class CollisionMarks:
         shape = body.shape
         if isinstance(shape, forms.Sphere):
             return Sphere(*common, shape.radius, look.segments)
-        if isinstance(shape, forms.Capsule):
-            return Capsule(*common, shape.radius, shape.length, look.segments)
-        if isinstance(shape, forms.Cylinder):
-            return Cylinder(*common, shape.radius, shape.length, look.segments)
+        if isinstance(shape, (forms.Capsule, forms.Cylinder)):
+            kind = Capsule if isinstance(shape, forms.Capsule) else Cylinder
+            return kind(*common, shape.radius, shape.length, look.segments)
         if isinstance(shape, forms.Box):
             return Solid(*common, 'box', tuple(shape.size), '', False)
         if isinstance(shape, forms.HalfSpace):

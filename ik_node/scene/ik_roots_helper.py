@@ -68,6 +68,7 @@ class _Drawing:
         robot = source.source if isinstance(source, Solver) else source
         collisions = getattr(robot, 'collisions', None)
         self._collisions = CollisionMarks(skeleton, collisions, self._bodies.reach)
+        self.avoids = collisions is not None and collisions.in_use
         self.scale = _ALONE
         if self._bodies.reach > 0.0:
             link = float(np.median(self._bodies.rod_lengths))
@@ -97,10 +98,6 @@ class _Drawing:
             yield 'goals', self._goals.goals(snapshot, look, options, goals)
         if 'collisions' in look.layers:
             yield 'collisions', self._collisions.shapes(snapshot, look, q, options)
-
-    def avoids(self) -> bool:
-        """Return True if solvers avoid collisions of the robot by default."""
-        return self._collisions.in_use
 
     def _visuals(self, snapshot: Snapshot, look: Look) -> list[Shape]:
         return [] if self._solids is None else self._solids.visuals(snapshot, look)
@@ -241,7 +238,7 @@ class IKRootsHelper:
 
         """
         chosen = Look().layers if layers is None else checked_layers(layers)
-        if layers is None and self._drawing is not None and self._drawing.avoids():
+        if layers is None and self._drawing is not None and self._drawing.avoids:
             chosen |= {'collisions'}
         self._look = replace(self._look, layers=chosen)
         return self

@@ -27,14 +27,15 @@ class Placed(NamedTuple):
     """
     An obstacle.
 
-    `pose` (4, 4) is in the root frame, `local` (4, 4) in the object that it is a part of; it is
-    removed at the time `ends` [s].
+    `pose` (4, 4) is in the root frame, `local` (4, 4) in the object `of` that it is a part of; it
+    is removed at the time `ends` [s].
     """
 
     shape: Shape
     pose: Array
     ends: float = float('inf')
     local: Array = np.eye(4)
+    of: str = ''
 
 
 Scene = dict[str, Placed]
@@ -56,7 +57,7 @@ def changed_objects(
     """
     scene = dict(before)
     for each in objects:
-        what, known = f'{TOPIC}: {each.id}', [n for n in scene if _is_part(n, each.id)]
+        what, known = f'{TOPIC}: {each.id}', [n for n in scene if scene[n].of == each.id]
         if each.operation == REMOVE:
             scene = {n: part for n, part in scene.items() if each.id and n not in known}
             continue
@@ -75,13 +76,10 @@ def changed_objects(
         for at, (shape, local) in enumerate(_shapes(what, each), number):
             name = f'{each.id}/{at}' if at else each.id
             check(what, name)
-            scene[name] = Placed(shape, place @ local, local=local)
+            if name in scene:
+                raise RefusedInputError(what, 'id', name, 'a name of its own')
+            scene[name] = Placed(shape, place @ local, local=local, of=each.id)
     return scene
-
-
-def _is_part(name: str, of: str) -> bool:
-    head, _, number = name.rpartition('/')
-    return name == of or (head == of and number.isdecimal())
 
 
 def _shapes(what: str, message: Any) -> Iterator[tuple[Shape, Array]]:

@@ -115,16 +115,16 @@ def test_shapes_stand_where_their_poses_and_frames_say(scene):
 def test_objects_are_replaced_moved_extended_and_removed(scene):
     """Operations and complete scenes do what they do in MoveIt."""
     names = lambda: set(scene.collisions.obstacles)  # noqa: E731
-    scene.send(thing('a', BOX, BOX), thing('b', BOX), thing('a/x', BOX))
-    assert names() == {'a', 'a/1', 'b', 'a/x'}
+    scene.send(thing('a', BOX, BOX), thing('b', BOX), thing('a/7', BOX))
+    assert names() == {'a', 'a/1', 'b', 'a/7'}
     scene.send(thing('a', BOX, operation=APPEND))
-    assert names() == {'a', 'a/1', 'a/2', 'b', 'a/x'}
+    assert names() == {'a', 'a/1', 'a/2', 'b', 'a/7'}
     scene.send(thing('a', at=pose((5.0, 0.0, 0.0)), operation=MOVE))
     assert scene.collisions.obstacle('a/2').matrix[0, 3] == 5.0
     scene.send(thing('a', BOX))
-    assert names() == {'a', 'b', 'a/x'}
+    assert names() == {'a', 'b', 'a/7'}
     scene.send(thing('a', operation=REMOVE), thing('nothing', operation=REMOVE))
-    assert names() == {'b', 'a/x'}
+    assert names() == {'b', 'a/7'}
     version = scene.collisions.version
     scene.send(thing('b', BOX), thing('c', TETRAHEDRON))
     scene.send(thing('b', BOX), thing('c', TETRAHEDRON))
