@@ -1140,7 +1140,7 @@ class Solver:
             progress=progress,
         )[0]
         if stay_in_mode:
-            path.keep_mode(self.modes(tuple(goals)).labels(path.q))
+            path._keep_mode(self.modes(tuple(goals)).labels(path.q))
         return path
 
     def solve_paths(

@@ -52,8 +52,9 @@ class PathSolution(BatchSolution):
     >>> import ik_node as ik
     >>> robot = ik.load_robot('arm6')
     >>> goals = {'tool_link': ([(0.5, 0, 0.5), (0.5, 0.01, 0.5)], [(0, 0, 0, 1)] * 2)}
-    >>> ik.Solver(robot).solve_path(goals, dt=0.5).times.tolist()
-    [0.0, 0.5]
+    >>> path = ik.Solver(robot).solve_path(goals, dt=0.5, stay_in_mode=True)
+    >>> path.times.tolist(), path.left_mode.tolist()
+    ([0.0, 0.5], [False, False])
 
     """
 
@@ -77,7 +78,7 @@ class PathSolution(BatchSolution):
         self.velocity: Array = np.zeros_like(q)
         self.velocity[1:] = np.diff(q, axis=0) / np.diff(self.times)[:, None]
 
-    def keep_mode(self, labels: NDArray[np.str_]) -> None:
+    def _keep_mode(self, labels: NDArray[np.str_]) -> None:
         """Take the labels of the modes (N,), of which that of the first point is kept."""
         self._labels = labels
 
