@@ -1413,16 +1413,18 @@ class Solver:
         Return answers whose way from the start, to q, does not lead through a body.
 
         A solve with a largest step is a step of a motion: it is made again with smaller windows,
-        at last with none, while its way is not free.
+        at last with none, while its way is not free. Near bodies, an answer that has no more time
+        may be far away, so that it is made again, too.
         """
+        late = problem.near is not None and any(a.status is Status.TIMEOUT for a in answers)
         for slide in SLIDES:
-            share = avoidance.free_share(start, q)
+            share = 0.0 if late else avoidance.free_share(start, q)
             if share == 1.0:
                 break
             window = np.maximum(SHORTER * share * np.abs(q - start), slide * problem.units)
             narrow = rows.copy()
             narrow[JOINT_WINDOW] = np.minimum(narrow[JOINT_WINDOW], window * (slide > 0.0))
-            q[:] = start
+            q[:], late = start, False
             answers = problem.run(q, narrow, self._graph.packed[1], 0.0)
         return answers
 
