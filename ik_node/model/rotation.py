@@ -98,21 +98,19 @@ def matrix_to_quat(matrix: ArrayLike) -> Array:
     Shepperd (1978), Quaternion from rotation matrix, Journal of Guidance and Control 1(3).
 
     """
-    m = np.asarray(matrix, dtype=float)
-    diagonal = (m[0, 0], m[1, 1], m[2, 2])
-    trace = diagonal[0] + diagonal[1] + diagonal[2]
-    if trace >= max(diagonal):
-        quat = np.array((m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1], 1.0 + trace))
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = np.asarray(matrix, dtype=float)[:3, :3].tolist()
+    trace = xx + yy + zz
+    largest = max(trace, xx, yy, zz)
+    if largest == trace:
+        quat = zy - yz, xz - zx, yx - xy, 1.0 + trace
+    elif largest == xx:
+        quat = 1.0 + 2.0 * xx - trace, yx + xy, zx + xz, zy - yz
+    elif largest == yy:
+        quat = xy + yx, 1.0 + 2.0 * yy - trace, zy + yz, xz - zx
     else:
-        i = int(np.argmax(diagonal))
-        j, k = (i + 1) % 3, (i + 2) % 3
-        quat = np.empty(4)
-        quat[i] = 1.0 + 2.0 * diagonal[i] - trace
-        quat[j] = m[j, i] + m[i, j]
-        quat[k] = m[k, i] + m[i, k]
-        quat[3] = m[k, j] - m[j, k]
-    quat = unit(quat)
-    return -quat if quat[3] < 0.0 else quat
+        quat = xz + zx, yz + zy, 1.0 + 2.0 * zz - trace, yx - xy
+    norm = hypot(*quat)
+    return np.array(quat) / (-norm if quat[3] < 0.0 else norm)
 
 
 def matrix_to_euler(matrix: ArrayLike) -> Array:
