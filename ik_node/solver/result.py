@@ -97,6 +97,7 @@ class SolveResult:
         As `Solution.nearest`, of the whole solve.
     proof : str
         Why the goals cannot be reached, if that is proven; '' = no proof, or they are reached.
+        It is looked for when this property is read, which can take milliseconds.
 
     Examples
     --------
@@ -124,8 +125,8 @@ class SolveResult:
     closing_iterations: int = 0
     characteristic_length: float = field(default=1.0, repr=False)
     nearest: Distance | None = field(default=None, repr=False)
-    proof: str = ''
     _condition: Callable[[], float] | None = field(default=None, repr=False, compare=False)
+    _prove: Callable[[], str] = field(default=str, repr=False, compare=False)
     # Goal -> what may be wrong with it.
     _doubts: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
     _ended: int = field(default=0, repr=False)
@@ -143,7 +144,10 @@ class SolveResult:
 
     def __getstate__(self) -> dict[str, Any]:
         # The function that computes the condition number refers to the solver: copy its value.
-        return vars(self) | {'_condition': partial(float, self.condition_number)}
+        return vars(self) | {
+            '_condition': partial(float, self.condition_number),
+            '_prove': partial(str, self.proof),
+        }
 
     @property
     def converged(self) -> bool:
@@ -186,6 +190,11 @@ class SolveResult:
         everywhere do not count. It is computed when this property is read.
         """
         return 1.0 if self._condition is None else self._condition()
+
+    @property
+    def proof(self) -> str:
+        """Return why the goals cannot be reached, see `SolveResult`."""
+        return self._prove()
 
     @property
     def message(self) -> str:
@@ -572,6 +581,9 @@ class AnsweredChain(Protocol):
     def condition_number(self, q: Array, joints: Array, table: Array, packed: Array) -> float:
         """Return the condition number of the Jacobian of all rows at q."""
 
+    def beyond_limits(self, q: Array, joints: Array, table: Array) -> str:
+        """Return the goal that limits are proven to keep out of reach; '' = none is."""
+
 
 class SolvedChain(NamedTuple):
     """A copy of a chain's names and numbers at one configuration, independent of the solver."""
@@ -579,11 +591,17 @@ class SolvedChain(NamedTuple):
     names: ChainNames
     characteristic_length: float
     condition: float
+    beyond: str
 
     def condition_number(self, q: Array, joints: Array, table: Array, packed: Array) -> float:
         """Return the condition number at that configuration; the arguments are ignored."""
         del q, joints, table, packed
         return self.condition
+
+    def beyond_limits(self, q: Array, joints: Array, table: Array) -> str:
+        """Return the goal that was proven to be out of reach; the arguments are ignored."""
+        del q, joints, table
+        return self.beyond
 
 
 # The fields of a `ChainAnswer` as a plain tuple: to make a `ChainAnswer` takes a tenth of the time
@@ -661,7 +679,8 @@ class ChainAnswer(NamedTuple):
         """Return a copy for the result q that does not refer to the solver, for pickles."""
         chain = self.chain
         condition = chain.condition_number(q, self.joints, self.table, self.packed)
-        alone = SolvedChain(chain.names, chain.characteristic_length, condition)
+        beyond = self._beyond(q)
+        alone = SolvedChain(chain.names, chain.characteristic_length, condition, beyond)
         return self._replace(chain=alone, joints=self.joints.copy())
 
     def at(self, errors: Array) -> ChainAnswer:
@@ -727,14 +746,20 @@ class ChainAnswer(NamedTuple):
             _doubts={} if self.status is Status.CONVERGED else self._doubts(),
             _ended=int(self.record[layout.RECORD_ENDED]) % now.ENDS,
             _placing=tuple(name for name in limits if name in placing),
-            proof=self._proof(),
+            _prove=lambda: self._proof(q),
         )
 
-    def _proof(self) -> str:
+    def _beyond(self, q: Array) -> str:
+        if self.status is Status.CONVERGED:
+            return ''
+        return self.chain.beyond_limits(q, self.joints, self.table)
+
+    def _proof(self, q: Array) -> str:
         """Return a sentence that says why the goals cannot be reached; '' = that is not proven."""
         proof = int(self.record[layout.RECORD_ENDED]) // now.ENDS
         if proof == 0:
-            return ''
+            goal = self._beyond(q)
+            return goal and f'no joint values within limits meet goal {goal!r}'
         names = self.chain.names.constraints
         closure, goal = divmod(proof // PROOFS, len(names))
         return _PROOFS[proof % PROOFS].format(goal=names[goal], closure=names[closure])

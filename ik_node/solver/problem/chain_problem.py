@@ -19,6 +19,7 @@ from ik_node.model.request import Request
 from ik_node.model.tree import Tree
 from ik_node.native import BoundKernels
 from ik_node.solver.pose import refuse_q, unit_pose
+from ik_node.solver.problem.limit_proof import is_beyond_limits
 from ik_node.solver.problem.user_rows import bind_chain
 from ik_node.solver.problem.workspace import Workspace
 from ik_node.solver.result import Answer, ChainAnswer, ChainNames
@@ -52,8 +53,7 @@ class ChainProblem:
     constraint, `kernels.layout.CON_*`; a view of the workspace. `work_ints`, `work_floats`: the
     workspace, see `kernels.layout.make_workspace`. `arrays`: model and workspace, as arguments of
     a kernel. `record`: the result of a solve, see `ChainAnswer.record`; a view of the workspace.
-    `most_solutions`: a number that isolated solutions cannot exceed, 0 = unknown; None = not
-    looked for yet.
+    `search`: the arrays of the last search for all solutions, `solutions.Search`.
     """
 
     length: float
@@ -67,14 +67,15 @@ class ChainProblem:
     work_floats: Array
     arrays: tuple[NDArray[np.int64], Array, NDArray[np.int64], Array]
     record: Array
-    most_solutions: int | None = None
+    search: Any = None
 
     def answer(self, joints: Array, packed: Array) -> ChainAnswer:
         """Return a copy of the result that the kernel left in the workspace."""
         return ChainAnswer(self, self.record.copy(), joints, packed)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != 'kernels'}
+        kept = {name: value for name, value in vars(self).items() if name != 'kernels'}
+        return kept | {'search': None}
 
     @cached_property
     def kernels(self) -> BoundKernels:
@@ -238,6 +239,14 @@ class ChainProblem:
             unit_pose(name, (row[: layout.CON_QUAT], row[layout.CON_QUAT : layout.CON_QUAT + 4]))
         refuse_q(self.tree.names, q)
         raise ShapeError('q and goals', 'finite numbers', 'others')
+
+    def beyond_limits(self, q: Array, joints: Array, table: Array) -> str:
+        """Return the goal that limits are proven to keep out of reach; '' = none is."""
+        arrays = Workspace(*self.arrays)
+        proven = (
+            n for at, n in self.names.goals if is_beyond_limits(arrays, at, q, joints, table)
+        )
+        return next(proven, '')
 
     def condition_number(self, q: Array, joints: Array, table: Array, packed: Array) -> float:
         """
