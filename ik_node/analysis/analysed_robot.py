@@ -66,13 +66,17 @@ class AnalysedRobot(Mechanism):
         spread: str = 'joints',
         *,
         link: str | None = None,
+        mode: str | None = None,
+        avoid_collisions: bool | None = None,
+        collision_margin: float = 0.0,
         threads: int | None = None,
         progress: Callable[[int, int], object] | None = None,
     ) -> NDArray[np.float64]:
         """
         Return configurations with closed loops within limits, for simulators and learning.
 
-        They are spread over all assembly modes from which random starts close the loops.
+        They are spread over all assembly modes from which random starts close the loops, or over
+        one mode.
 
         Parameters
         ----------
@@ -86,6 +90,10 @@ class AnalysedRobot(Mechanism):
             evenly.
         link : str, optional
             For the workspace; None = that of the first goal, or else the one with most loops.
+        mode : str, optional
+            Label of the mode that all are in, see `Solver.mode_of`; None = any mode.
+        avoid_collisions, collision_margin : optional
+            As in `SolverOptions`: no bodies are nearer than the margin [m].
         threads : int, optional
             Number of threads; None = one per core. The results do not depend on it.
         progress : callable, optional
@@ -112,7 +120,18 @@ class AnalysedRobot(Mechanism):
         """
         from ik_node.analysis.states import sample
 
-        return sample(self, count, seed, spread, link=link, threads=threads, progress=progress)
+        return sample(
+            self,
+            count,
+            seed,
+            spread,
+            link=link,
+            mode=mode,
+            avoid_collisions=avoid_collisions,
+            collision_margin=collision_margin,
+            threads=threads,
+            progress=progress,
+        )
 
     def reach(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ik_node.errors import IkError
+from ik_node.errors import IkError, listed, OptionError
 from ik_node.model.given import one_of, whole_number
 from ik_node.solver import Solver, SolverOptions
 from ik_node.solver.modes import main_link
@@ -32,6 +32,9 @@ def sample(
     spread: str = 'joints',
     *,
     link: str | None = None,
+    mode: str | None = None,
+    avoid_collisions: bool | None = None,
+    collision_margin: float = 0.0,
     threads: int | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> Array:
@@ -39,8 +42,28 @@ def sample(
     count = whole_number('count', count, 1)
     one_of('spread', spread, SPREADS)
     seed = whole_number('seed', seed)
-    solver = Solver(robot, SolverOptions(restarts=0, seed=seed))
-    sampler = StateSampler(solver, robot.actuated, seed, threads)
+    avoiding = SolverOptions(avoid_collisions=avoid_collisions, collision_margin=collision_margin)
+    avoidance = Solver(robot, avoiding).problem_for(()).avoidance
+    solver = Solver(robot, SolverOptions(restarts=0, seed=seed, avoid_collisions=False))
+    seen: set[str] = set()
+
+    def accepts(q: Array) -> NDArray[np.bool_]:
+        """Return True for configurations in the mode whose bodies are apart."""
+        good = np.ones(len(q), bool)
+        if mode is not None:
+            labels = solver.modes().labels(q)
+            seen.update(labels.tolist())
+            good = labels == mode
+        if avoidance is not None:
+            good[good] = [avoidance.is_free(each) for each in q[good]]
+        return good
+
+    try:
+        sampler = StateSampler(solver, robot.actuated, seed, threads, accepts)
+    except IkError as error:
+        if mode is None or mode in seen:
+            raise
+        raise OptionError('mode', mode, f'one of {listed(sorted(seen))}') from error
     wanted = count * SURPLUS if spread == 'workspace' else count
     found: list[Array] = []
     have, empty = 0, 0
@@ -50,7 +73,7 @@ def sample(
         have += len(new)
         empty = 0 if len(new) else empty + 1
         if empty >= EMPTY:
-            raise IkError(f'only {have} configurations with closed loops were found')
+            raise IkError(f'only {have} such configurations with closed loops were found')
         if progress is not None:
             progress(min(count, have * count // wanted), count)
     q = np.concatenate(found)[:wanted]

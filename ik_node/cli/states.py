@@ -11,7 +11,14 @@ import argparse
 from time import perf_counter
 
 from ik_node.analysis.states import SPREADS
-from ik_node.cli.arguments import add_options, add_robot_arguments, check_outputs, robot_of
+from ik_node.cli.arguments import (
+    add_collision_arguments,
+    add_options,
+    add_robot_arguments,
+    check_outputs,
+    collision_options,
+    robot_of,
+)
 from ik_node.errors import OptionError
 from ik_node.whole_file import whole_file
 import numpy as np
@@ -23,6 +30,7 @@ FORMATS = ('.npz', '.csv')
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the robot, the number and spread of the configurations, and the file."""
     add_robot_arguments(parser)
+    add_collision_arguments(parser)
     add_options(
         parser,
         f"""
@@ -31,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         --spread {'|'.join(SPREADS)}  what is spread: motors, or positions of a link
                 [default: {SPREADS[0]}]
         --link LINK  the link whose positions are spread
+        --mode MODE  label of the mode that all are in, such as +/+-; default: any mode
         --threads N  number of threads; default: one per core
         -o --out FILE  output file: .npz or .csv (required)
         """,
@@ -42,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     check_outputs(args, [('-o', args.out)])
     if not args.out.endswith(FORMATS):
         raise OptionError('-o', args.out, ' or '.join(FORMATS))
-    robot = robot_of(args)
+    avoiding, robot = collision_options(args), robot_of(args)
     began = perf_counter()
     with tqdm(total=args.count, disable=None, leave=False, unit='state') as bar:
         q = robot.sample(
@@ -50,6 +59,8 @@ def run(args: argparse.Namespace) -> int:
             args.seed,
             args.spread,
             link=args.link,
+            mode=args.mode,
+            **avoiding,
             threads=args.threads,
             progress=lambda done, _: bar.update(done - bar.n),
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ik_node.errors import IkError
@@ -38,13 +38,20 @@ class StateSampler:
         Seed of the draws.
     threads : int, optional
         Number of threads; None = one per core.
+    accepts : callable, optional
+        Function of configurations, shape (n, nq), that returns True for those to keep, shape (n,).
 
     """
 
     def __init__(
-        self, solver: Any, motors: Sequence[str], seed: int, threads: int | None = None
+        self,
+        solver: Any,
+        motors: Sequence[str],
+        seed: int,
+        threads: int | None = None,
+        accepts: Callable[[Array], NDArray[np.bool_]] | None = None,
     ) -> None:
-        self._solver, self._threads = solver, threads
+        self._solver, self._threads, self._accepts = solver, threads, accepts
         self.random = np.random.default_rng(seed)
         lower, upper = self._solver.limits()
         q = self._solver.q
@@ -81,7 +88,8 @@ class StateSampler:
         found = self._solver.solve_batch({}, start, threads=self._threads)
         lower, upper = self._limits
         within = ((found.q >= lower) & (found.q <= upper)).all(axis=1)
-        return np.asarray(found.q[within & found.converged])
+        q = np.asarray(found.q[within & found.converged])
+        return q if self._accepts is None else q[self._accepts(q)]
 
     def _first_pool(self) -> Array:
         q, pools = self._solver.q, []
@@ -92,5 +100,5 @@ class StateSampler:
                 break
         pool = np.concatenate(pools)
         if not len(pool):
-            raise IkError('no configuration with closed loops within limits was found')
+            raise IkError('no such configuration with closed loops within limits was found')
         return pool[self.random.integers(len(pool), size=POOL)]

@@ -1,5 +1,8 @@
 """Samples of configurations with closed loops within limits."""
 
+from collections import Counter
+import re
+
 import ik_node as ik
 from ik_node.cli.main import main
 import numpy as np
@@ -54,6 +57,32 @@ def test_states_of_the_workspace_are_spread_more_evenly():
     assert spread['workspace'] < 0.8 * spread['joints']
 
 
+def test_states_keep_away_from_bodies_and_are_not_drawn_to_them():
+    """They are the free ones of the same distribution."""
+    robot = ik.load_robot('fivebar')
+    middle = np.median(robot.forward(robot.sample(500), 'tool_link')[:, :3, 3], axis=0)
+    robot.collisions.add_body('tool_link', ik.Sphere(0.02))
+    robot.collisions.add_obstacle(ik.Sphere(0.06), (middle, (0, 0, 0, 1)))
+    q = robot.sample(800, seed=1)
+    gaps = np.array([robot.collisions.nearest(each).d for each in q])
+    assert gaps.min() >= 0.0
+    assert (gaps < 1e-4).mean() < 0.02
+    away = robot.sample(100, seed=1, avoid_collisions=True, collision_margin=0.03)
+    assert min(robot.collisions.nearest(each).d for each in away) >= 0.03 - 1e-6
+
+
+def test_states_are_in_the_mode_that_is_chosen():
+    """Another mode that states have, and one that none has."""
+    robot = ik.load_robot('fivebar')
+    solver = ik.Solver(robot)
+    modes = Counter(map(solver.mode_of, robot.sample(300)))
+    rarest = min(modes, key=modes.__getitem__)
+    assert len(modes) > 1
+    assert {solver.mode_of(q) for q in robot.sample(40, mode=rarest)} == {rarest}
+    with pytest.raises(ik.errors.OptionError, match=re.escape(rarest)):
+        robot.sample(3, mode='0/00')
+
+
 def test_command_writes_states(tmp_path, capsys):
     """To both formats, with the names of the joints."""
     out, text = tmp_path / 'states.npz', tmp_path / 'states.csv'
@@ -66,6 +95,7 @@ def test_command_writes_states(tmp_path, capsys):
     assert main(['states', 'fivebar', '--count', '20', '-o', str(text)]) == 0
     np.testing.assert_array_equal(np.loadtxt(text, delimiter=',', skiprows=1), q)
     assert main(['states', 'fivebar', '-o', 'states.txt']) == 2
+    assert main(['states', 'fivebar', '--mode', '0/00', '-o', str(out)]) == 2
 
 
 def test_wrong_arguments_are_refused():
