@@ -63,6 +63,8 @@ class Search(NamedTuple):
     nv: int  # variables of the chain
     room: int  # solutions that can be kept
     counts: Annotated[Ints, 'p', 'COUNTERS', 'integers, COUNT_*']
+    turn: Annotated[Ints, 'p', '2 * nv + KINDS', 'next solution for each kind of derived start']
+    gain: Annotated[Ints, 'p', '2 * nv + KINDS', 'solutions that each kind has found']
     hits: Annotated[Ints, 'p', 'room', 'drawn starts that ended in a solution']
     within: Annotated[Ints, 'p', 'room', '1 = a solution is within the limits']
     radius: Annotated[
@@ -85,16 +87,17 @@ class Search(NamedTuple):
     COUNT_WITHIN,  # those of them within the limits
     COUNT_STARTS,  # descents
     COUNT_DRAWN,  # those of them from starts that were drawn uniformly
-    COUNT_NEXT,  # solution from which the next start is derived
-    COUNT_KIND,  # and how
+    COUNT_KIND,  # kind of derived start, see `derive`
     COUNT_STATE,  # STATE_*
     COUNT_DIMENSION,  # of the continuum that the solutions belong to, 0 = isolated
     COUNT_MOST,  # solutions within the limits that end the search
     COUNT_BOUND,  # a number that the solutions cannot exceed, 0 = unknown
     COUNT_REJECTED,  # solutions of a continuum in a row that were too near to others
     COUNT_BY_DRAW,  # solutions that a drawn start found, after no derived start did
-) = range(12)
-COUNTERS = 12
+) = range(11)
+COUNTERS = 11
+# Kinds of derived starts beside those of each variable.
+KINDS = 3
 (
     NUMBER_RESOLUTION,  # distance of distinct solutions [rad or L]
     NUMBER_MISS,  # the bound that is reached
@@ -108,7 +111,7 @@ NONE, NEW = -1, -2
 STATE_NEW, STATE_RUNNING, STATE_COMPLETE, STATE_MOST, STATE_REFUSED = range(5)
 
 SIZES, FIELDS = lengths_of(Search)
-FIXED = {'COUNTERS': COUNTERS, 'SCALARS': SCALARS}
+FIXED = {'COUNTERS': COUNTERS, 'SCALARS': SCALARS, 'KINDS': KINDS}
 
 open_search: Callable[..., Search] = opener(Search, 'pd', fixed=FIXED)
 
@@ -150,7 +153,7 @@ SAMPLE = 100
 # The prior of the spread of basin sizes: shape of their gamma distribution, and its weight.
 PRIOR_SHAPE, PRIOR_WEIGHT = 2.0, 4.0
 # The prior of the share of solutions that derived starts do not find.
-PRIOR_ASTRAY = 1.0
+PRIOR_ASTRAY = 2.0
 # What rounding may carry past a limit [rad or L].
 NEAR_LIMIT = 1e-9
 # Share of the starts that end in a solution, if none has been found.
@@ -469,14 +472,8 @@ def write_weakest(s: Solve, t: Search) -> float:
 
 
 @rare
-def start_beyond_fold(s: Solve, t: Search) -> bool:
-    """
-    Start from where the rows vanish again along the weakest direction, to second order.
-
-    With the direction v, its singular value sigma and J v = sigma u, the rows along v are
-    u . r(x + h v) = sigma h + kappa h^2 / 2, which is zero at h = -2 sigma / kappa. Return False
-    if that is nowhere near.
-    """
+def face_weakest(s: Solve, t: Search) -> None:
+    """Evaluate the rows and their derivatives at x, and write the weakest direction."""
     s.k[now.FRAMES] = 0
     evaluate(s)
     jacobian(s)
@@ -485,6 +482,18 @@ def start_beyond_fold(s: Solve, t: Search) -> bool:
         select_independent_rows(s)
     write_normal(s, t)
     write_weakest(s, t)
+
+
+@rare
+def start_beyond_fold(s: Solve, t: Search) -> bool:
+    """
+    Start from where the rows vanish again along the weakest direction, to second order.
+
+    With the direction v, its singular value sigma and J v = sigma u, the rows along v are
+    u . r(x + h v) = sigma h + kappa h^2 / 2, which is zero at h = -2 sigma / kappa. Return False
+    if that is nowhere near.
+    """
+    face_weakest(s, t)
     for v in range(s.nv):
         s.step[v] = PROBE * t.weakest[v]
     apply_step(s, s.x, s.x_try)
@@ -534,45 +543,59 @@ def draw(s: Solve, t: Search) -> None:
         s.x[v] = low + (high - low) * random_number(s)
 
 
+@kernel
+def can_turn(s: Solve, v: int) -> bool:
+    """Return True if a variable is an angle without bounds."""
+    return bool(s.free_ball[v] == 0 and turns(s, v) and s.upper[v] - s.lower[v] > WIDEST)
+
+
 @rare
 def derive(s: Solve, t: Search) -> bool:
     """
-    Start from the next solution with one joint reflected, or from beyond its fold.
+    Start from a solution with one variable reflected, or from beyond its fold.
 
-    Return False if no further start can be derived from the solutions found so far.
+    A wrist is flipped, too: the joints before and after a variable turn by half a turn. Each kind
+    of start takes one solution after the other; the kind that has found most for its starts is
+    next. Return False if no further start can be derived from the solutions found so far.
     """
-    while t.counts[COUNT_NEXT] < t.counts[COUNT_FOUND]:
-        kind = t.counts[COUNT_KIND]
-        at = s.nv * t.counts[COUNT_NEXT]
-        t.counts[COUNT_KIND] += 1
-        if kind > s.nv + 2:
-            t.counts[COUNT_NEXT] += 1
-            t.counts[COUNT_KIND] = 0
-            continue
+    while True:
+        kind, best = -1, -1.0
+        for k in range(2 * s.nv + KINDS):
+            rate = (1.0 + t.gain[k]) / (2.0 + t.turn[k])
+            if t.turn[k] < t.counts[COUNT_FOUND] and rate > best:
+                kind, best = k, rate
+        if kind < 0:
+            return False
+        n = t.turn[kind]
+        t.turn[kind] += 1
+        t.counts[COUNT_KIND] = kind
         for v in range(s.nv):
-            s.x[v] = t.found[at + v]
+            s.x[v] = t.found[s.nv * n + v]
             s.step[v] = 0.0
-        if kind == 0:
+        if kind == 2 * s.nv:
             if start_beyond_fold(s, t):
                 return True
-            continue
-        if kind > s.nv:
-            if t.radius[t.counts[COUNT_NEXT]] > BASIN * NEARLY_SINGULAR:
-                continue
-            for v in range(s.nv):
-                s.step[v] = t.weakest[v] * (ASTRAY if kind == s.nv + 1 else -ASTRAY)
-            apply_step(s, s.x, s.x)
-            return True
-        v = kind - 1
-        if s.free_ball[v] == 1 or s.lower[v] < -WIDEST < WIDEST < s.upper[v]:
-            if s.free_ball[v] == 1 or turns(s, v):
-                s.step[v] = pi
+        elif kind > 2 * s.nv:
+            if t.radius[n] <= BASIN * NEARLY_SINGULAR:
+                face_weakest(s, t)
+                for v in range(s.nv):
+                    s.step[v] = t.weakest[v] * (ASTRAY if kind == 2 * s.nv + 1 else -ASTRAY)
                 apply_step(s, s.x, s.x)
                 return True
-        elif s.lower[v] < s.upper[v]:
-            s.x[v] = s.lower[v] + s.upper[v] - s.x[v]
+        elif kind >= s.nv:
+            v = kind - s.nv
+            if 0 < v < s.nv - 1 and can_turn(s, v - 1) and can_turn(s, v + 1):
+                s.x[v - 1] += pi
+                s.x[v + 1] += pi
+                return True
+        elif s.free_ball[kind] == 1 or s.lower[kind] < -WIDEST < WIDEST < s.upper[kind]:
+            if s.free_ball[kind] == 1 or turns(s, kind):
+                s.step[kind] = pi
+                apply_step(s, s.x, s.x)
+                return True
+        elif s.lower[kind] < s.upper[kind]:
+            s.x[kind] = s.lower[kind] + s.upper[kind] - s.x[kind]
             return True
-    return False
 
 
 @rare
@@ -629,8 +652,10 @@ def keep(s: Solve, t: Search) -> int:
         for j in range(s.n):
             v, g = s.var[j], s.column_q[j]
             if v >= 0:
-                value = s.x[v] if g == s.var_q[v] else s.value[j]
-                t.answers[at + g] = value * unit_of_column(s, j)
+                value = (s.x[v] if g == s.var_q[v] else s.value[j]) * unit_of_column(s, j)
+                if s.joints[JOINT_WINDOW, g] > 0.0:
+                    value = min(max(value, s.joints[JOINT_LOWER, g]), s.joints[JOINT_UPPER, g])
+                t.answers[at + g] = value
     return int(n)
 
 
@@ -642,13 +667,7 @@ def is_continuum(s: Solve, t: Search, n: int) -> bool:
     An isolated solution where branches meet has a null space too, but the descent from beside it
     leads back.
     """
-    place(s, s.x)
-    evaluate(s)
-    jacobian(s)
-    if s.groups > 0:
-        select_independent_rows(s)
-    write_normal(s, t)
-    write_weakest(s, t)
+    face_weakest(s, t)
     for v in range(s.nv):
         s.step[v] = ASIDE * t.weakest[v]
     apply_step(s, s.x, s.x)
@@ -716,6 +735,8 @@ def start_and_collect(s: Solve, t: Search) -> None:
             radius = min(BASIN * write_weakest(s, t), WIDEST_BASIN)
             n = keep(s, t)
             t.radius[n] = radius
+            if not drawn and t.counts[COUNT_STARTS] > 1:
+                t.gain[t.counts[COUNT_KIND]] += 1
             t.numbers[NUMBER_NEAR] = max(t.numbers[NUMBER_NEAR], radius * radius)
             if zeros > 0 and is_continuum(s, t, n):
                 t.counts[COUNT_DIMENSION] = zeros

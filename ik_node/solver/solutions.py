@@ -21,6 +21,7 @@ from ik_node.kernels.every_solution import (
     NUMBER_RESOLUTION,
     NUMBER_WANTED,
     SAMPLE,
+    SCALARS,
     SIZES,
     STATE_COMPLETE,
     STATE_MOST,
@@ -29,6 +30,7 @@ from ik_node.kernels.every_solution import (
 )
 from ik_node.kernels.kinds import KIND_DISTANCE, KIND_FRAME
 from ik_node.kernels.layout import (
+    CON_POSE,
     JOINT_LOWER,
     JOINT_UPPER,
     JOINT_WINDOW,
@@ -53,6 +55,8 @@ Array = NDArray[np.float64]
 # Starts of one call of the kernel, after which Python checks the clock and handles Ctrl-C
 # [starts times variables].
 SLICE_WORK = 2000
+# Starts after which a search ends, where a few solutions are hit much more often than others.
+MOST_STARTS = 100_000
 # Solutions that are kept beside those within the limits: outside solutions, which count in the
 # statistic and lead to others.
 OUTSIDE_ROOM = 200
@@ -65,17 +69,13 @@ def largest_number(chain: ChainProblem, q: Array, rows: Array, packed: Array) ->
     """
     Return a number that isolated solutions of a chain cannot exceed, by theorem; 0 = not known.
 
+    All joints of the chain are free.
+
     Six joints in series reach a pose in at most 16 ways (Primrose 1986), or in 8 if three
     consecutive axes are parallel or intersect in one point (Pieper 1968). A body with six legs
-    between points has at most 40 assemblies (Ronga & Vust 1992).
+    between points has at most 40 assemblies (Ronga & Vust 1992), or 16 if two legs each end in the
+    same of three points (Innocenti & Parenti-Castelli 1990).
     """
-    if chain.most_solutions is None:
-        chain.most_solutions = _number_by_theorem(chain, q, rows, packed)
-    return chain.most_solutions if (rows[JOINT_WINDOW, chain.flat.var_q] > 0.0).all() else 0
-
-
-def _number_by_theorem(chain: ChainProblem, q: Array, rows: Array, packed: Array) -> int:
-    """Return `largest_number` of a chain whose joints are all free."""
     arrays = Workspace(*chain.arrays)
     columns = list(range(6))
     if arrays.n != 6 or arrays.nv != 6 or sorted(arrays.var.tolist()) != columns:
@@ -90,7 +90,11 @@ def _number_by_theorem(chain: ChainProblem, q: Array, rows: Array, packed: Array
         return 0
     if arrays.nc == 6 and (arrays.kind == KIND_DISTANCE).all():
         floats = arrays.prismatic[columns].tolist() == [1, 1, 1, 0, 0, 0]
-        return 40 if floats and (arrays.ball[columns[3:]] > 0).all() else 0
+        if not (floats and (arrays.ball[columns[3:]] > 0).all()):
+            return 0
+        ends = arrays.a_offset.reshape(-1, 12)[:, 9:], chain.table[:, CON_POSE : CON_POSE + 3]
+        pairs = (np.unique(each.round(9), axis=0, return_counts=True)[1] for each in ends)
+        return 16 if any(counts.tolist() == [2, 2, 2] for counts in pairs) else 40
     if arrays.nc != 1 or arrays.kind[0] != KIND_FRAME or arrays.mask[0] != 63:
         return 0
     space = Workspace.of(chain.flat)
@@ -141,11 +145,15 @@ class Solutions(Sequence[Solution]):
         continuum.
     starts : int
         Starts made.
-    stopped : {'complete', 'seconds', 'most'}
+    stopped : {'complete', 'seconds', 'most', 'starts'}
         Why the search ended: the miss probability is low enough (or the sample of a continuum is
-        complete), the time is up, or there are more solutions than `most`.
+        complete), the time is up, there are more solutions than `most`, or 100,000 starts were
+        made.
     solve_time : float
         Time of the search [s].
+    in_contact : ndarray, shape (m, nq)
+        Solutions in which bodies are nearer than the margin [rad or m]. They are not in `q` if
+        collisions are avoided, and none are looked for otherwise.
 
     Examples
     --------
@@ -172,12 +180,16 @@ class Solutions(Sequence[Solution]):
         solve_time: float,
         modes: Callable[[], Any],
     ) -> None:
-        self._chains = [chain.with_own_workspace() for chain in problem.chains]
+        self._chains = [(chain, chain.table.copy()) for chain in problem.chains]
         self._names, self._rows, self._packed = problem.tree.names, rows.copy(), packed.copy()
         self.q, self._dimensions, self.miss, self.starts, self.stopped = found
         self.dimension = sum(self._dimensions)
+        self._avoidance, self.in_contact = problem.avoidance, self.q[:0]
+        if self._avoidance is not None:
+            free = np.array([self._avoidance.is_free(q) for q in self.q], bool)
+            self.q, self.in_contact = self.q[free], self.q[~free]
         self.solve_time, self._modes = solve_time, modes
-        self.q = self.q[np.argsort(self._order(sort, q0, problem.units), kind='stable')]
+        self.q = self.q[self._order(sort, q0, problem.units).argsort(kind='stable')]
         self.q.flags.writeable = False
         vars(self).pop('_numbers', None)  # those of the unsorted solutions
 
@@ -192,7 +204,8 @@ class Solutions(Sequence[Solution]):
             room = np.minimum(self.q - lower, upper - self.q) / units
             room[:, self._rows[JOINT_WINDOW] == 0.0] = np.inf
             return np.asarray(-room.min(axis=1, initial=np.inf))
-        return np.asarray(np.linalg.norm((self.q - q0) / units, axis=1))
+        away = (self.q - q0) / units
+        return np.asarray((away * away).sum(axis=1))
 
     def __len__(self) -> int:
         return len(self.q)
@@ -202,13 +215,14 @@ class Solutions(Sequence[Solution]):
             return [self[k] for k in range(len(self))[at]]
         q = self.q[at].copy()
         answers = []
-        for chain in self._chains:
-            _, _, errors = chain.linearise_by_size(q, self._rows, self._packed)
+        for chain, poses in self._chains:
+            _, _, errors = chain.linearise_by_size(q, self._rows, self._packed, poses)
             head = np.zeros(RECORD)
             head[RECORD_STATUS], head[RECORD_STARTS] = STATUSES.index(Status.CONVERGED), 1
-            record = np.concatenate((head, errors, chain.table.ravel()))
+            record = np.concatenate((head, errors, poses.ravel()))
             answers.append(ChainAnswer(chain, record, self._rows, self._packed))
-        return Solution(q, answers, self.solve_time, self._names)
+        near = None if self._avoidance is None else self._avoidance.nearest(q)
+        return Solution(q, answers, self.solve_time, self._names, near=near)
 
     def __repr__(self) -> str:
         return '\n'.join([self._headline(), *table(self._text())])
@@ -223,8 +237,15 @@ class Solutions(Sequence[Solution]):
 
     def _headline(self) -> str:
         what = self.describe()
-        ended = {'complete': '', 'seconds': '; the time is up', 'most': '; there may be more'}
+        ended = {
+            'complete': '',
+            'seconds': '; the time is up',
+            'most': '; there may be more',
+            'starts': '; no more starts are made',
+        }
         miss = '' if self.dimension else f'; one is missed with a probability of {self.miss:.1g}'
+        if len(self.in_contact):
+            miss += f'; {counted(len(self.in_contact), "other")} in contact'
         return f'Solutions: {what} from {counted(self.starts, "start")}{miss}{ended[self.stopped]}'
 
     def _text(self) -> Rows:
@@ -239,8 +260,8 @@ class Solutions(Sequence[Solution]):
         """Return condition and residual of every solution."""
         condition, residual = np.full(len(self), np.inf), np.zeros(len(self))
         for n, q in enumerate(self.q):
-            for chain, dimension in zip(self._chains, self._dimensions, strict=True):
-                rest, jacobian, _ = chain.linearise_by_size(q, self._rows, self._packed)
+            for (chain, poses), dimension in zip(self._chains, self._dimensions, strict=True):
+                rest, jacobian, _ = chain.linearise_by_size(q, self._rows, self._packed, poses)
                 free = self._rows[JOINT_WINDOW, chain.flat.var_q] > 0.0
                 values = np.linalg.svd(jacobian[:, free], compute_uv=False)
                 rank = min(values.size, int(free.sum()) - dimension)
@@ -315,11 +336,11 @@ def solve_all(
         raise OptionError('seconds', seconds, 'a time above 0, or None')
     started = perf_counter()
     ends = 0.0 if seconds is None else started + seconds
-    share = miss / max(1, len(problem.chains))
-    each = [
-        Search(chain, resolution, share, most).run(q, rows, packed, ends)
-        for chain in problem.chains
-    ]
+    share, each = miss / max(1, len(problem.chains)), []
+    for chain in problem.chains:
+        if chain.search is None or chain.search.most != most:
+            chain.search = Search(chain, most)
+        each.append(chain.search.run(chain, (q, rows, packed), resolution, share, ends))
     together = each[0] if len(each) == 1 else _combined(each, q, most)
     for one in together.q if joints.followers else ():
         joints.follow(one)
@@ -343,73 +364,71 @@ def _combined(each: Sequence[Found], q: Array, most: int) -> Found:
             together.dimensions + own.dimensions,
             min(1.0, together.miss + own.miss),
             together.starts + own.starts,
-            next((why for why in ('seconds', 'most') if why in both), 'complete'),
+            next((why for why in ('seconds', 'starts', 'most') if why in both), 'complete'),
         )
     return together
 
 
 class Search:
     """
-    A search for all solutions of one chain.
+    The arrays of a search for all solutions of one chain, which the next search uses again.
 
     Parameters
     ----------
     chain : ChainProblem
-        The chain with the poses of its goals.
-    resolution, miss : float
-        As in `Solver.solve_all`.
+        The chain.
     most : int
         Solutions within the limits after which the search ends.
 
     """
 
-    def __init__(self, chain: ChainProblem, resolution: float, miss: float, most: int) -> None:
-        self.chain = chain
+    def __init__(self, chain: ChainProblem, most: int) -> None:
+        self.most, self._bound = most, -1
         nq, nv = len(chain.tree.names), len(chain.names.values)
         sizes = {'nq': nq, 'nv': nv, 'room': most + OUTSIDE_ROOM}
-        self._sizes = sizes
-        self._begins, totals = lay_out({**sizes, **FIXED}, FIELDS, len(SIZES) + len(FIELDS))
-        self.plan = np.zeros(totals['p'], dtype=np.int64)
-        self.data = np.zeros(totals['d'])
+        begins, totals = lay_out({**sizes, **FIXED}, FIELDS, len(SIZES) + len(FIELDS))
+        self._plan, self._data = np.zeros(totals['p'], dtype=np.int64), np.zeros(totals['d'])
         named = {**sizes, 'p_size': totals['p'], 'd_size': totals['d']}
-        head = [named[name] for name in SIZES] + [self._begins[name] for name in FIELDS]
-        self.plan[: len(head)] = head
-        self.counts = self._field('counts')
-        self.numbers = self._field('numbers')
-        self.counts[COUNT_MOST] = most
-        self.numbers[NUMBER_RESOLUTION], self.numbers[NUMBER_WANTED] = resolution, miss
+        head = [named[name] for name in SIZES] + [begins[name] for name in FIELDS]
+        self._plan[: len(head)] = head
+        self._counts = self._plan[begins['counts'] : begins['hits']]
+        self._numbers = self._data[begins['numbers'] :][:SCALARS]
+        self._answers = self._data[begins['answers'] :][: nq * sizes['room']].reshape(-1, nq)
+        self._starts = max(1, SLICE_WORK // max(1, nv))
 
-    def _field(self, name: str) -> Any:
-        array = self.plan if FIELDS[name][0] == 'p' else self.data
-        names, begins = list(FIELDS), self._begins
-        at = names.index(name)
-        end = next((begins[n] for n in names[at + 1 :] if FIELDS[n][0] == FIELDS[name][0]), None)
-        return array[begins[name] : end]
+    def run(
+        self,
+        chain: ChainProblem,
+        start: tuple[Array, Array, Array],
+        resolution: float,
+        miss: float,
+        ends: float,
+    ) -> Found:
+        """
+        Search until it is complete or the time `ends` [s]; 0 = no end.
 
-    def run(self, q: Array, rows: Array, packed: Array, ends: float) -> Found:
-        """Search from q until it is complete or the time `ends` [s]; 0 = no end."""
-        chain, counts, state = self.chain, self.counts, STATE_RUNNING
-        counts[COUNT_BOUND] = largest_number(chain, q, rows, packed)
-        starts = max(1, SLICE_WORK // max(1, self._sizes['nv']))
-        most = counts[COUNT_MOST]
+        `start`: q, joint table and packed options.
+        """
+        q, rows, packed = start
+        counts, numbers, state = self._counts, self._numbers, STATE_RUNNING
+        counts[:], numbers[:] = 0, 0.0
+        counts[COUNT_MOST] = self.most
+        numbers[NUMBER_RESOLUTION], numbers[NUMBER_WANTED] = resolution, miss
+        if (rows[JOINT_WINDOW, chain.flat.var_q] > 0.0).all():
+            if self._bound < 0:
+                self._bound = largest_number(chain, q, rows, packed)
+            counts[COUNT_BOUND] = self._bound
         while state == STATE_RUNNING:
-            state = chain.kernels.find_solutions(q, rows, packed, self.plan, self.data, starts)
-            if ends and perf_counter() >= ends:
+            state = chain.kernels.find_solutions(*start, self._plan, self._data, self._starts)
+            if counts[COUNT_STARTS] >= MOST_STARTS or (ends and perf_counter() >= ends):
                 break
         if state == STATE_REFUSED:
             chain.refuse(q, TABLE_POSES)
-        nq = self._sizes['nq']
-        answers = self._field('answers')[: nq * counts[COUNT_WITHIN]].reshape(-1, nq).copy()
-        free = rows[JOINT_WINDOW] > 0.0
-        answers[:, free] = np.clip(answers, rows[JOINT_LOWER], rows[JOINT_UPPER])[:, free]
-        stopped = {STATE_COMPLETE: 'complete', STATE_MOST: 'most'}.get(state, 'seconds')
-        if stopped == 'most' and counts[COUNT_DIMENSION] > 0 and most >= SAMPLE:
+        dimension, within = int(counts[COUNT_DIMENSION]), int(counts[COUNT_WITHIN])
+        ended = 'starts' if counts[COUNT_STARTS] >= MOST_STARTS else 'seconds'
+        stopped = {STATE_COMPLETE: 'complete', STATE_MOST: 'most'}.get(state, ended)
+        if stopped == 'most' and dimension > 0 and self.most >= SAMPLE:
             stopped = 'complete'
-        dimension = int(counts[COUNT_DIMENSION])
-        return Found(
-            answers,
-            (dimension,),
-            1.0 if dimension else float(self.numbers[NUMBER_MISS]),
-            int(counts[COUNT_STARTS]),
-            stopped,
-        )
+        miss = 1.0 if dimension else float(numbers[NUMBER_MISS])
+        starts = int(counts[COUNT_STARTS])
+        return Found(self._answers[:within].copy(), (dimension,), miss, starts, stopped)

@@ -35,27 +35,42 @@ MANSEUR_DOTY_POSE = [
 UR5 = {'d1': 0.089159, 'a2': -0.425, 'a3': -0.39225, 'd4': 0.10915, 'd5': 0.09465, 'd6': 0.0823}
 
 
-def body_on_legs(base, platform, lengths, joints='floating'):
-    """Return a body that distances hold to points of the base; planar: it moves in the plane."""
-    if joints == 'floating':
-        text = (
-            '<joint name="free" type="floating"><parent link="base"/><child link="body"/></joint>'
+def robot_of(*joints):
+    """Return a robot from joints: name, type, link that carries it, position [m] and axis."""
+    text = '<link name="base"/>'
+    for name, kind, parent, at, axis in joints:
+        (x, y, z), (ex, ey, ez) = at, axis / np.linalg.norm(axis)
+        text += f'<link name="{name}"/><joint name="{name}" type="{kind}"><child link="{name}"/>'
+        text += f'<parent link="{parent}"/><origin xyz="{x} {y} {z}"/>'
+        text += f'<axis xyz="{ex} {ey} {ez}"/><limit lower="-9" upper="9"/></joint>'
+    return ik.load_robot(f'<robot name="mechanism">{text}</robot>')
+
+
+FREE = [('body', 'floating', 'base', (0, 0, 0), (0, 0, 1))]
+SLIDES = [
+    ('x', 'prismatic', 'base', (0, 0, 0), (1, 0, 0)),
+    ('y', 'prismatic', 'x', (0, 0, 0), (0, 1, 0)),
+]
+PLANAR = [*SLIDES, ('body', 'continuous', 'y', (0, 0, 0), (0, 0, 1))]
+SHIFTED = [*SLIDES, ('body', 'prismatic', 'y', (0, 0, 0), (0, 0, 1))]
+
+
+def add_rods(robot, links, points, others, ends, lengths):
+    """Add closures that hold points of links at distances from points of others."""
+    for k, (link, a, other, b, length) in enumerate(
+        zip(links, points, others, ends, lengths, strict=True)
+    ):
+        frames = {'frame_a': (tuple(a), UPRIGHT), 'frame_b': (tuple(b), UPRIGHT)}
+        robot.add_closure(
+            link, other, type='distance', name=f'rod{k}', distance=float(length), **frames
         )
-    else:
-        axes, text = {'x': '1 0 0', 'y': '0 1 0', 'turn': '0 0 1'}, ''
-        parents = zip(('base', 'link_x', 'link_y'), axes.items(), strict=True)
-        for parent, (name, axis) in parents:
-            kind = 'continuous' if name == 'turn' else 'prismatic'
-            child = 'body' if name == 'turn' else f'link_{name}'
-            text += f'<link name="{child}"/>' if name != 'turn' else ''
-            text += f'<joint name="{name}" type="{kind}"><parent link="{parent}"/>'
-            text += f'<child link="{child}"/><axis xyz="{axis}"/>'
-            text += '<limit lower="-9" upper="9" velocity="1" effort="1"/></joint>'
-    robot = ik.load_robot(f'<robot name="p"><link name="base"/><link name="body"/>{text}</robot>')
-    for k, (a, b, length) in enumerate(zip(platform, base, lengths, strict=True)):
-        ends = {'frame_a': (a, UPRIGHT), 'frame_b': (b, UPRIGHT), 'distance': float(length)}
-        robot.add_closure('body', 'base', type='distance', name=f'leg{k}', **ends)
     return robot
+
+
+def body_on_legs(base, platform, lengths, joints=FREE):
+    """Return a body that distances hold to points of the base."""
+    legs = len(lengths)
+    return add_rods(robot_of(*joints), ['body'] * legs, platform, ['base'] * legs, base, lengths)
 
 
 def dh(rows, **more):
@@ -135,7 +150,7 @@ def planar_assemblies(base, platform, lengths):
     At each angle of the body two differences of leg equations are linear in its position; the
     third equation then is a function of the angle alone, whose roots are counted.
     """
-    angles = np.linspace(-np.pi, np.pi, 200001)
+    angles = np.linspace(0.1, 0.1 + 2 * np.pi, 20001)
     c, s = np.cos(angles), np.sin(angles)
     at = [np.stack((c * x - s * y, s * x + c * y), axis=1) for x, y, _ in platform]
     offset = [p - np.asarray(b)[:2] for p, b in zip(at, base, strict=True)]
@@ -216,22 +231,11 @@ def test_share_of_incomplete_answers_is_at_most_the_miss_probability():
     random, incomplete = np.random.default_rng(2), 0
     for seed in range(200):
         base, platform, lengths = random_planar(random)
-        solver = ik.Solver(body_on_legs(base, platform, lengths, 'planar'))
+        solver = ik.Solver(body_on_legs(base, platform, lengths, PLANAR))
         found = solver.solve_all(miss=0.1, seed=seed)
         assert found.miss <= 0.1
         incomplete += len(found) < planar_assemblies(base, platform, lengths)
     assert incomplete <= 0.1 * 200
-
-
-def test_planar_platform_can_have_six_assemblies():
-    """And each has as many as a function of one angle has roots."""
-    random, most = np.random.default_rng(3), 0
-    for _ in range(60):
-        base, platform, lengths = random_planar(random)
-        found = ik.Solver(body_on_legs(base, platform, lengths, 'planar')).solve_all()
-        assert len(found) == planar_assemblies(base, platform, lengths)
-        most = max(most, len(found))
-    assert most == 6
 
 
 def five_bar():
@@ -251,15 +255,155 @@ def five_bar():
     return robot
 
 
-def test_five_bar_has_two_assemblies_and_four_working_modes():
-    """For held motors, and for a position of the tool."""
-    robot = five_bar()
-    solver, elbows = ik.Solver(robot), ['left_elbow', 'right_elbow']
-    motors = {'left_shoulder': 2.0, 'right_shoulder': 1.0}
-    held = solver.solve_all(q0=motors, joints=elbows)
-    assert len(held) == 2
-    np.testing.assert_array_equal(held.q[:, [0, 2]], [(2.0, 1.0)] * 2)
-    assert len(solver.solve_all({'tool': (0.05, 0.4, 0)})) == 4
+def crank_angles(shoulder, axis, arm, point, rod):
+    """Return how many angles of a crank keep the end of its arm at a distance from a point."""
+    axis = axis / np.linalg.norm(axis)
+    along = axis * (axis @ arm)
+    u, d = arm - along, shoulder + along - point
+    a, b, c = 2 * d @ u, 2 * d @ np.cross(axis, u), rod**2 - d @ d - u @ u
+    return 2 if abs(c) < np.hypot(a, b) else 0
+
+
+def cranks(random, joints, ends, axes):
+    """
+    Return a body that rods hold to the ends of cranks, and its two problems with their counts.
+
+    The body, which `joints` move, is at rest at zero in one of the solutions.
+    """
+    count = len(ends)
+    arms, shoulders = 0.5 * random.normal(size=(2, count, 3))
+    if joints is PLANAR:
+        arms[:, 2] = shoulders[:, 2] = 0
+    tips = shoulders + arms
+    rods = np.linalg.norm(tips - ends, axis=1)
+    names = [f'crank{k}' for k in range(count)]
+    rows = [
+        (n, 'continuous', 'base', s, e) for n, s, e in zip(names, shoulders, axes, strict=True)
+    ]
+    robot = robot_of(*joints, *rows)
+    add_rods(robot, ['body'] * count, ends, names, arms, rods)
+    parts = zip(shoulders, axes, arms, ends, rods, strict=True)
+    return robot, tips, rods, int(np.prod([crank_angles(*part) for part in parts]))
+
+
+def three_rrr(random):
+    """Return problems of a plate on three planar cranks: its pose is given, or the cranks are."""
+    ends = np.c_[0.6 * random.normal(size=(3, 2)), np.zeros(3)]
+    robot, tips, rods, ways = cranks(random, PLANAR, ends, np.tile((0, 0, 1), (3, 1)))
+    bodies = planar_assemblies(tips, ends, rods)
+    return robot, [({'body': np.eye(4)}, (), ways), ({}, CRANKS, bodies)]
+
+
+def delta(random):
+    """Return problems of a body that three cranks shift: its position is given, or the cranks."""
+    axes, ends = random.normal(size=(2, 3, 3))
+    robot, _, _, ways = cranks(random, SHIFTED, 0.3 * ends, axes)
+    return robot, [({'body': np.eye(4)}, (), ways), ({}, CRANKS, 2)]
+
+
+def rssr(random):
+    """Return the problem of a spatial four-bar whose first crank is held."""
+    axis, arm, shoulder, end = random.normal(size=(4, 3))
+    rod = np.linalg.norm(shoulder + arm - end)
+    robot = robot_of(
+        ('crank0', 'continuous', 'base', (0, 0, 0), (0, 0, 1)),
+        ('crank1', 'continuous', 'base', shoulder, axis),
+    )
+    add_rods(robot, ['crank0'], [end], ['crank1'], [arm], [rod])
+    return robot, [({}, CRANKS[:1], crank_angles(shoulder, axis, arm, end, rod))]
+
+
+def three_rpr(random):
+    """Return the problem of a body on three legs in the plane."""
+    base, platform, lengths = random_planar(random)
+    count = planar_assemblies(base, platform, lengths)
+    return body_on_legs(base, platform, lengths, PLANAR), [({}, (), count)]
+
+
+def six_three(random):
+    """Return the problem of a body with three points, each on two legs from a plane."""
+    base = SIX_BASE + 0.02 * random.normal(size=(6, 3)) * (1, 1, 0)
+    lengths = SIX_LEGS + 0.02 * random.normal(size=6)
+    robot = body_on_legs(base, np.repeat(SIX_PLATFORM, 2, axis=0), lengths)
+    return robot, [({}, (), three_circles(base, SIX_PLATFORM, lengths))]
+
+
+def three_circles(base, platform, lengths):
+    """
+    Return in how many ways three points, each on two legs, have their distances.
+
+    Each point is on a circle. At each angle of the first, each of the others has two angles at
+    its distance from it; the roots of what is left of the third distance are counted.
+    """
+    circles = []
+    for a, b, r, s in zip(base[::2], base[1::2], lengths[::2], lengths[1::2], strict=True):
+        d = np.linalg.norm(b - a)
+        axis, t = (b - a) / d, (r * r - s * s + d * d) / (2 * d)
+        across = np.cross(axis, (0, 0, 1)) * np.sqrt(r * r - t * t)
+        circles.append((a + t * axis, across, np.cross(axis, across)))
+
+    def at(circle, angle):
+        centre, u, v = circle
+        return centre + np.cos(angle)[:, None] * u + np.sin(angle)[:, None] * v
+
+    first = at(circles[0], np.linspace(0.1, 0.1 + 2 * np.pi, 20001))
+    sides, places = np.linalg.norm(platform - np.roll(platform, 1, axis=0), axis=1), []
+    for circle, side in zip(circles[1:], (sides[1], sides[0]), strict=True):
+        gap = circle[0] - first
+        a, b = 2 * gap @ circle[1], 2 * gap @ circle[2]
+        c = side**2 - (gap * gap).sum(axis=1) - circle[1] @ circle[1]
+        with np.errstate(invalid='ignore'):
+            half = np.arccos(c / np.hypot(a, b))
+        places.append([at(circle, np.arctan2(b, a) + sign * half) for sign in (1, -1)])
+    gaps = [((p - q) ** 2).sum(axis=1) - sides[2] ** 2 for p in places[0] for q in places[1]]
+    return sum(int(np.sum(gap[1:] * gap[:-1] < 0)) for gap in gaps)
+
+
+def five_bar_problems(_):
+    """Return the problems of a five-bar."""
+    motors = ('left_shoulder', 'right_shoulder')
+    return five_bar(), [({'tool': (0.05, 0.4, 0)}, (), 4), ({}, motors, 2)]
+
+
+CRANKS = ('crank0', 'crank1', 'crank2')
+SIX_BASE = np.array(
+    [
+        (1.099, -0.372, 0),
+        (1.138, 0.226, 0),
+        (-0.326, 1.114, 0),
+        (-0.839, 0.803, 0),
+        (-0.796, -0.845, 0),
+        (-0.268, -1.129, 0),
+    ]
+)
+SIX_PLATFORM = np.array([(0, 0, 0), (0.466, 0, 0), (0.221, 0.403, 0)])
+SIX_LEGS = np.array([1.987, 1.987, 1.903, 1.903, 1.955, 1.955])
+# Problems, how many of them are tried, and the largest number of solutions among these.
+KNOWN = {
+    'five-bar': (five_bar_problems, 1, 4),
+    '3-RPR': (three_rpr, 6, 6),
+    '3-RRR': (three_rrr, 6, 8),
+    'delta': (delta, 6, 8),
+    'RSSR': (rssr, 6, 2),
+    '6-3 platform': (six_three, 2, 16),
+}
+
+
+@pytest.mark.parametrize('name', KNOWN)
+def test_number_of_solutions_is_that_of_a_polynomial_or_closed_form(name):
+    """For random mechanisms; motors that are held keep their values."""
+    make, tries, most = KNOWN[name]
+    random, seen = np.random.default_rng(8), []
+    for _ in range(tries):
+        robot, problems = make(random)
+        solver = ik.Solver(robot)
+        q0 = {'left_shoulder': 2.0, 'right_shoulder': 1.0} if name == 'five-bar' else None
+        for goals, held, count in problems:
+            free = [each for each in robot.joint_names if each not in held]
+            found = solver.solve_all(goals, q0, free)
+            assert len(found) == count
+            seen.append(count)
+    assert max(seen) == most
 
 
 @pytest.mark.parametrize(
@@ -318,6 +462,27 @@ def test_answers_of_two_arms_combine():
     assert len(both) == each[0] * each[1] > 1
     assert all(solution.converged for solution in both)
     assert len(solver.solve_all(goals, most=3)) == 3
+
+
+def test_solutions_in_contact_are_left_out_and_told():
+    """Those that remain are all others, and each knows its nearest pair."""
+    robot = ur5()
+    pose = robot.forward([0.3, -1, 0.9, 0.4, 0.7, 0.2], 'link6')
+    free = ik.Solver(robot).solve_all({'link6': pose})
+    robot.collisions.add_body('link3', ik.Sphere(0.05))
+    at = robot.forward(free.q, 'link3')[0, :3, 3]
+    ball = robot.collisions.add_obstacle(ik.Sphere(0.1), (at, UPRIGHT))
+    found = ik.Solver(robot).solve_all({'link6': pose})
+    apart = np.array([not robot.collisions.contacts(q) for q in free.q])
+    assert 0 < len(found) == apart.sum() < len(free)
+    assert len(found.in_contact) == (~apart).sum()
+    assert all(solution.converged for solution in found)
+    assert 'in contact' in repr(found)
+    assert len(
+        ik.Solver(robot, ik.SolverOptions(avoid_collisions=False)).solve_all({'link6': pose})
+    ) == len(free)
+    ball.remove()
+    assert len(ik.Solver(robot).solve_all({'link6': pose})) == len(free)
 
 
 def test_answers_are_sorted_as_asked():

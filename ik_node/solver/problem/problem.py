@@ -297,6 +297,10 @@ class Avoidance:
         """Return True if a pair is nearer than the margin."""
         return near is not None and near.d < self.margin - TOO_NEAR
 
+    def is_free(self, q: Array) -> bool:
+        """Return True if no pair is nearer than the margin at q, shape (nq,)."""
+        return not self.is_contact(self._collisions.nearest(q, self.margin))
+
     @property
     def whole(self) -> Problem:
         """Return the problem as one chain with pairs of bodies, made when it is first needed."""
