@@ -758,8 +758,8 @@ class ChainAnswer(NamedTuple):
         """Return a sentence that says why the goals cannot be reached; '' = that is not proven."""
         proof = int(self.record[layout.RECORD_ENDED]) // now.ENDS
         if proof == 0:
-            goal = self._beyond(q)
-            return goal and f'no joint values within limits meet goal {goal!r}'
+            beyond = self._beyond(q)
+            return beyond and f'no joint values within limits meet goal {beyond!r}'
         names = self.chain.names.constraints
         closure, goal = divmod(proof // PROOFS, len(names))
         return _PROOFS[proof % PROOFS].format(goal=names[goal], closure=names[closure])

@@ -383,7 +383,7 @@ class Search:
     """
 
     def __init__(self, chain: ChainProblem, most: int) -> None:
-        self.most, self._bound = most, -1
+        self.most, self._bound = most, (b'', -1)
         nq, nv = len(chain.tree.names), len(chain.names.values)
         sizes = {'nq': nq, 'nv': nv, 'room': most + OUTSIDE_ROOM}
         begins, totals = lay_out({**sizes, **FIXED}, FIELDS, len(SIZES) + len(FIELDS))
@@ -415,9 +415,10 @@ class Search:
         counts[COUNT_MOST] = self.most
         numbers[NUMBER_RESOLUTION], numbers[NUMBER_WANTED] = resolution, miss
         if (rows[JOINT_WINDOW, chain.flat.var_q] > 0.0).all():
-            if self._bound < 0:
-                self._bound = largest_number(chain, q, rows, packed)
-            counts[COUNT_BOUND] = self._bound
+            ends_of_legs = chain.table[1:, CON_POSE : CON_POSE + 3].tobytes()
+            if self._bound[1] < 0 or self._bound[0] != ends_of_legs:
+                self._bound = ends_of_legs, largest_number(chain, q, rows, packed)
+            counts[COUNT_BOUND] = self._bound[1]
         while state == STATE_RUNNING:
             state = chain.kernels.find_solutions(*start, self._plan, self._data, self._starts)
             if counts[COUNT_STARTS] >= MOST_STARTS or (ends and perf_counter() >= ends):

@@ -56,7 +56,7 @@ def is_beyond_limits(s: Workspace, goal: int, q: Array, joints: Array, table: Ar
     known = mask & POSITION == POSITION or s.axes[goal] != AXES_A
     if s.kind[goal] != KIND_FRAME or s.b_column[goal] >= 0 or link < 0 or not known:
         return False
-    path = []
+    path: list[int] = []
     while link >= 0:
         path.insert(0, link)
         link = int(s.parent[link])
