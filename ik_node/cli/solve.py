@@ -19,7 +19,7 @@ from ik_node.model.by_name import ByName
 from ik_node.model.rotation import Array
 from ik_node.robot import Robot
 from ik_node.scene import IKRootsHelper, plot_shapes, Shape
-from ik_node.scene.look import AT_LIMIT, COLOURS, OPEN, OTHER, UNMET
+from ik_node.scene.look import AT_LIMIT, COLOURS, IN_CONTACT, NEAREST, OBSTACLE, OPEN, OTHER, UNMET
 from ik_node.scene.shapes import Rgba
 from ik_node.solver import Solution, Solver, SolverOptions
 from ik_node.solver.options import METHODS
@@ -72,7 +72,9 @@ def shapes_of(
     others: Array | None = None,
 ) -> list[Shape]:
     """Return the solution with its goals, and the links at the start, or in other solutions."""
-    helper = IKRootsHelper(robot, layers='links axes limits closures goals', resolution=_SIDES)
+    layers = ['links', 'axes', 'limits', 'closures', 'goals']
+    layers += ['collisions'] * robot.collisions.in_use
+    helper = IKRootsHelper(robot, layers=layers, resolution=_SIDES)
     shapes = list(helper.shapes(solution.q, poses))
     ghosts, rgba = ([start], GHOST) if others is None else (others[:MOST_GHOSTS], OTHER)
     return shapes + helper.ghosts([q for q in ghosts if not np.allclose(q, solution.q)], rgba=rgba)
@@ -91,6 +93,10 @@ def legend_of(shapes: Sequence[Shape]) -> dict[str, Rgba]:
         'open loop': OPEN,
         'goal': COLOURS['goals'],
         'reached': UNMET,
+        'obstacle': OBSTACLE,
+        'body': COLOURS['collisions'],
+        'nearest pair': NEAREST,
+        'contact': IN_CONTACT,
     }
     drawn = {shape.rgba for shape in shapes}
     return {name: rgba for name, rgba in names.items() if rgba in drawn}

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from ik_node.model import bodies as forms
 from ik_node.model.collisions import Body, Collisions, CONTACT
-from ik_node.scene.look import Look, NEAREST, OBSTACLE, OPEN, ShapeFactory, UniqueNames
+from ik_node.scene.look import IN_CONTACT, Look, NEAREST, OBSTACLE, ShapeFactory, UniqueNames
 from ik_node.scene.shapes import Capsule, Cylinder, Facets, Point, Rgba, Shape, Solid, Sphere
 from ik_node.scene.skeleton import plain_poses, PlainPose, point, Skeleton, Snapshot
 from ik_node.solver.options import SolverOptions
@@ -40,7 +40,7 @@ class CollisionMarks:
             return []
         margin, names = options.collision_margin, UniqueNames()
         near = self._collisions.distances(q, margin + options.influence_distance)[:MOST]
-        warning = OPEN if near and near[0].d < margin - CONTACT else NEAREST
+        warning = IN_CONTACT if near and near[0].d < margin - CONTACT else NEAREST
         bodies = self._collisions.bodies
         frames = np.array([self._frame(snapshot, body) for body in bodies]).reshape(-1, 4, 4)
         shapes: list[Shape] = []

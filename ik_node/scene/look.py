@@ -57,6 +57,7 @@ OTHER: Rgba = (0.3, 0.55, 0.85, 0.2)  # another solution
 UNUSED: Rgba = (0.60, 0.62, 0.65, 0.5)  # a disabled closure or goal
 OBSTACLE: Rgba = (0.62, 0.53, 0.40, 0.5)
 NEAREST: Rgba = (0.95, 0.45, 0.05, 1.0)  # the nearest pair of bodies
+IN_CONTACT: Rgba = (0.88, 0.06, 0.20, 1.0)
 LOAD: Rgba = (0.04, 0.55, 0.58, 1.0)  # the force of a load on a link
 FREE: Rgba = (0.60, 0.62, 0.65, 0.4)  # a free axis of a goal
 AXIS_COLOURS: tuple[Rgba, Rgba, Rgba] = (

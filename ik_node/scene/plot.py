@@ -238,7 +238,7 @@ def _write(figure: Any, title: str, legend: Mapping[str, Rgba]) -> None:
             [Line2D([], [], color=rgba, **dot) for rgba in legend.values()],
             list(legend),
             loc='lower center',
-            ncols=len(legend),
+            ncols=min(len(legend), 6),
             frameon=False,
             labelcolor=FAINT,
             handletextpad=0.1,

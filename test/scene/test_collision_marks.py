@@ -2,7 +2,7 @@
 
 import ik_node as ik
 from ik_node.scene import IKRootsHelper, mesh_of
-from ik_node.scene.look import COLOURS, NEAREST, OBSTACLE, OPEN
+from ik_node.scene.look import COLOURS, IN_CONTACT, NEAREST, OBSTACLE
 import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
@@ -63,7 +63,7 @@ def test_nearest_pair_is_marked_and_red_in_contact():
     here = robot.forward(robot.q, 'tool_link')[:3, 3]
     ball = robot.collisions.add_obstacle(ik.Sphere(0.1), here + np.array((0.18, 0.0, 0.0)), 'ball')
     robot.collisions.add_obstacle(ik.Sphere(0.1), here + np.array((0.0, 2.0, 0.0)), 'far')
-    for distance, rgb in ((0.18, NEAREST), (0.14, OPEN)):
+    for distance, rgb in ((0.18, NEAREST), (0.14, IN_CONTACT)):
         ball.set_pose(here + np.array((distance, 0.0, 0.0)))
         shapes = shapes_of(robot)
         assert shapes['tool_link'].rgba[:3] == shapes['ball'].rgba[:3] == rgb[:3]
