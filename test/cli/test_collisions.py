@@ -180,3 +180,16 @@ def test_faults_of_obstacle_files_name_line_and_key(arm, tmp_path, capsys):
     assert '--port' in refusal(['view', '--demo', 'hexapod', '--port', '-1'], capsys)
     with_demo = ['view', '--demo', 'hexapod', '--obstacles', str(path), '--port', '-1']
     assert '--obstacles' in refusal(with_demo, capsys)
+
+
+def test_picture_of_a_solution_shows_obstacles_and_the_nearest_pair(tmp_path):
+    """The nearest pair has a share of the picture in its colour, which the legend names."""
+    image = pytest.importorskip('matplotlib.image')
+    path = tmp_path / 'picture.png'
+    words = ['solve', 'arm_at_shelf', '--goal', 'tool_link:0.8,0,0.4', '--plot', str(path)]
+    assert main(words) == 0
+    pixels = image.imread(path)[..., :3]
+    orange = np.abs(pixels - (0.95, 0.45, 0.05)).max(axis=2) < 0.1
+    assert orange.mean() > 1e-4
+    brown = np.abs(pixels - (0.66, 0.60, 0.52)).max(axis=2) < 0.05
+    assert brown.mean() > 0.05
