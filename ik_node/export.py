@@ -17,13 +17,14 @@ from ik_node.native.places import digest
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.chain_problem import ChainProblem
 from ik_node.solver.problem.joint_table import JointTable
+from ik_node.solver.problem.problem import Avoidance
 from ik_node.solver.solver import Solver
 from ik_node.transmission.prepared import Direction
 from ik_node.transmission.transmission import Transmission
 import numpy as np
 from numpy.typing import ArrayLike
 
-MAGIC, FORMAT = b'ik_robot', 2
+MAGIC, FORMAT = b'ik_robot', 3
 
 
 def export_robot(
@@ -68,10 +69,6 @@ def export_robot(
         problem, table, packed = solver.arrays_for(keys)
         tree = problem.tree
         _refuse_what_needs_python(solver.options, table, tree.names)
-        if problem.avoidance is not None:
-            raise OptionError(
-                'avoid_collisions', solver.options.avoid_collisions, 'False for a file'
-            )
         own = [key for key in keys if problem.request_of_goal(key).kind == 'user']
         if own:
             raise OptionError('goals', listed(own), 'none whose residual is a Python method')
@@ -89,6 +86,7 @@ def export_robot(
         parts += [_floats(solver.q), _floats(table.rows), _ints(motors), _floats(packed)]
         for chain in problem.chains:
             parts += _chain(chain, keys, closures)
+        parts += _avoidance(problem.avoidance, keys, closures)
         for follower, master, polynomial in table.followers:
             parts += [_ints([follower, master, len(polynomial)]), _floats(polynomial)]
         parts += _model(*flatten_links(tree, links))
@@ -133,8 +131,24 @@ def _refuse_what_needs_python(
 def _chain(chain: ChainProblem, goals: tuple[str, ...], closures: list[str]) -> list[bytes]:
     """Return a chain: its model, its constraint table, and which goal or closure each row is."""
     named = zip(chain.names.constraints, chain.names.are_goals, strict=True)
-    places = [goals.index(n) if is_goal else -1 - closures.index(n) for n, is_goal in named]
+    kinds = [request.kind for request in chain.requests]
+    places = [
+        0 if kind == 'avoid' else goals.index(n) if is_goal else -1 - closures.index(n)
+        for (n, is_goal), kind in zip(named, kinds, strict=True)
+    ]
     return [*_model(chain.flat.ints, chain.flat.floats), _floats(chain.table), _ints(places)]
+
+
+def _avoidance(
+    avoidance: Avoidance | None, goals: tuple[str, ...], closures: list[str]
+) -> list[bytes]:
+    """Return the chain that keeps bodies apart, and all bodies with their pairs."""
+    if avoidance is None:
+        return [_ints([0])]
+    (chain,) = avoidance.whole.chains
+    bodies = flatten_links(avoidance.whole.tree, [], avoidance.collisions.flat())
+    distances = avoidance.margin, avoidance.reach
+    return [_ints([1]), *_chain(chain, goals, closures), *_model(*bodies), _floats(distances)]
 
 
 def _direction(direction: Direction) -> list[bytes]:

@@ -331,9 +331,9 @@ def combine(
     """
     Return one robot that consists of copies of several, such as two arms on one table.
 
-    The copies keep their joint values, limits, targets, closures and goals. The names of the
-    robots must differ: load one of two equal robots with a `prefix`. A loop between them is made
-    with `Robot.add_closure`.
+    The copies keep their joint values, limits, targets, closures, goals, bodies and obstacles. The
+    names of the robots must differ: load one of two equal robots with a `prefix`. A loop between
+    them is made with `Robot.add_closure`.
 
     Parameters
     ----------
@@ -390,6 +390,7 @@ def combine(
     before = [description.root.matrix_world for description in descriptions]
     found = Robot(join(descriptions, base, placed))
     goals: dict[str, tuple[Goal, str]] = {}
+    obstacles: dict[str, str] = {}
     for at, (description, own) in enumerate(copies):
         moved = description.root.matrix_world @ pose_inverse(before[at])
         for name, goal in own.items():
@@ -399,6 +400,11 @@ def combine(
             if goal.parent is None:
                 goal.set_pose(moved @ goal.matrix)
             found._goals.by_name[name] = goal
+        for name in robots[at].collisions.obstacles:
+            if name in obstacles:
+                refuse_equal('obstacle', name, obstacles[name], description.name)
+            obstacles[name] = description.name
+        found.collisions.join(robots[at].collisions, moved)
     found._start = {name: value for each in robots for name, value in each._start.items()}
     if found.closures:
         found.assemble()

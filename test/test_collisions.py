@@ -4,7 +4,7 @@ import copy
 import pickle
 
 import ik_node as ik
-from ik_node.errors import DescriptionError, OptionError, UnknownFrameError
+from ik_node.errors import DescriptionError, OptionError, TopologyError, UnknownFrameError
 import numpy as np
 import pytest
 from support.robot_texts import arm_text
@@ -293,6 +293,9 @@ def test_prepared_and_batch_answers_equal_single_ones(arm):
     starts = np.array([start for _, start in problems])
     batch = solver.solve_batch({'l6': poses}, starts, threads=2)
     assert (batch.q == [each.q for each in single]).all()
+    for one, near in zip(single, batch.nearest, strict=True):
+        assert (one.nearest is None) == (near is None)
+        assert near is None or (near.pair, near.d) == (one.nearest.pair, one.nearest.d)
     assert list(batch.converged) == [each.converged for each in single]
     for pose, start, one in zip(poses, starts, single, strict=True):
         assert (prepared(pose, q0=start).q == one.q).all()
@@ -338,6 +341,70 @@ def test_steps_and_other_methods_do_not_call_an_answer_in_contact_converged(arm)
     arm.add_goal('l6')
     (result,) = ik.Solver(arm).step()
     assert not result.converged
+
+
+def test_search_for_a_goal_inside_a_body_ends_early_and_says_why(arm):
+    """Search for a goal inside a body ends early and says why."""
+    goals = tip_pose(arm, np.full(6, 0.3))
+    arm.collisions.add_obstacle(ik.Box((0.3, 0.3, 0.3)), goals['l6'][:3, 3], name='box')
+    solver = ik.Solver(arm)
+    found = solver.solve_pose(goals, np.full(6, -0.2))
+    assert not found.converged
+    assert found.starts < 100
+    assert found.searched == found.starts / (1 + solver.options.restarts)
+    assert 'bodies are in the way' in found.message
+    assert "'box'" in found.message
+    found = ik.Solver(arm, ik.SolverOptions(restarts=120)).solve_pose(goals, np.full(6, -0.2))
+    assert found.starts == 121
+
+
+def test_bodies_of_coupled_joints_count_where_the_coupling_takes_them():
+    """A finger that follows the driven one is no part of the chain of the goal."""
+    finger = (
+        '<link name="f{0}"><collision><origin xyz="0 {1} 0"/><geometry><sphere radius="0.02"/>'
+        '</geometry></collision></link><joint name="g{0}" type="prismatic"><parent link="l3"/>'
+        '<child link="f{0}"/><axis xyz="0 1 0"/>{2}<limit lower="-1" upper="1" effort="1" '
+        'velocity="1"/></joint>'
+    )
+    text = arm_text(joints=3).replace(
+        '</robot>',
+        finger.format(0, 0.1, '') + finger.format(1, -0.1, '<mimic joint="g0" multiplier="-1"/>'),
+    )
+    robot = ik.load_robot(text + '</robot>')
+    solver, q = ik.Solver(robot), robot.q
+    goals = {'f0': robot.forward({'g0': 0.3} | dict.fromkeys(('j0', 'j1', 'j2'), 0.4), 'f0')}
+    alone = solver.solve_pose(goals, q)
+    spot = robot.forward(alone.q, 'f1') @ [0.0, -0.1, 0.0, 1.0]
+    robot.collisions.add_obstacle(ik.Sphere(0.01), spot[:3], name='ball')
+    found = solver.solve_pose(goals, q)
+    assert not (found.converged and robot.collisions.contacts(found.q))
+    batch = solver.solve_batch({key: [pose] for key, pose in goals.items()}, q)
+    assert (batch.q[0] == found.q).all()
+
+
+def test_batch_without_goals_leads_starts_out_of_contact(arm):
+    """Batch without goals leads starts out of contact."""
+    q = np.full(6, 0.3)
+    arm.collisions.add_obstacle(ik.Sphere(0.08), arm.forward(q, 'l3')[:3, 3], name='ball')
+    batch = ik.Solver(arm).solve_batch({}, [q, -q])
+    assert not any(arm.collisions.contacts(each) for each in batch.q[batch.converged])
+    assert (batch.q[1] == -q).all()
+
+
+def test_combined_robot_keeps_bodies_pairs_and_obstacles():
+    """Combined robot keeps bodies, pairs and obstacles."""
+    left, right = (ik.load_robot(arm_text(joints=3), prefix=side) for side in ('l_', 'r_'))
+    left.collisions.add_body('l_l3', ik.Sphere(0.1))
+    left.collisions.ignore('l_l0', 'l_l2')
+    right.collisions.add_obstacle(ik.Sphere(0.1), (0.5, 0.0, 0.0), name='ball')
+    pair = ik.combine(left, right, poses=[None, ((0.0, 2.0, 0.0), (0, 0, 0, 1))])
+    assert pair.collisions.obstacle('ball').matrix[:3, 3] == pytest.approx((0.5, 2.0, 0.0))
+    assert pair.collisions.removed['l_l0', 'l_l2'] == 'ignored by the user'
+    assert sum(body.name == 'l_l3' for body in pair.collisions.bodies) == 2
+    assert ('l_l3', 'r_l3') in pair.collisions.pairs
+    left.collisions.add_obstacle(ik.Sphere(0.1), name='ball')
+    with pytest.raises(TopologyError, match='ball'):
+        ik.combine(left, right)
 
 
 # -- motions
@@ -399,6 +466,17 @@ def test_drive_with_loops_goes_on_beside_a_far_obstacle():
     assert stopped['leg0'] == pytest.approx(0.03, abs=1e-9)
 
 
+def test_far_obstacle_changes_no_bit_of_a_drive():
+    """Far obstacle changes no bit of a drive."""
+    robot = ik.load_robot('hexapod')
+    alone = ik.Solver(robot).drive({'leg0': 0.02, 'leg3': -0.01})
+    robot.collisions.add_body('platform_link', ik.Sphere(0.02))
+    robot.collisions.add_obstacle(ik.Box((0.1, 0.1, 0.1)), (3.0, 0.0, 0.0))
+    found = ik.Solver(robot).drive({'leg0': 0.02, 'leg3': -0.01})
+    assert (found.q == alone.q).all()
+    assert found.iterations == alone.iterations
+
+
 def test_path_through_a_wall_stops_at_it():
     """Path through a wall stops at it."""
     robot, q = walled_arm()
@@ -420,6 +498,21 @@ def test_free_share_of_a_way_ends_where_dense_samples_touch():
     samples = np.linspace(0.0, 1.0, 2001)
     touches = [bool(robot.collisions.contacts(q + s * (end - q))) for s in samples]
     assert share == pytest.approx(samples[touches.index(True)], abs=2e-3)
+
+
+def test_velocity_slides_along_a_wall():
+    """The part of a twist that leads into the wall is taken away, the part along it stays."""
+    robot, q = walled_arm()
+    robot.add_goal('l6', name='tip', dof='Y Z')
+    solver, twist = ik.Solver(robot), {'tip': (0.0, 0.4, -0.2)}
+    for _ in range(60):
+        found = solver.velocity(twist, q, 0.01)
+        before, q = robot.forward(q, 'l6'), q + 0.01 * found.velocity
+        assert not robot.collisions.contacts(q)
+    assert not found.converged
+    moved = (robot.forward(q, 'l6') - before)[:3, 3] / 0.01
+    assert moved[2] == pytest.approx(-0.2, abs=0.02)
+    assert robot.collisions.distances(q)[0].d < 1e-4
 
 
 def test_velocity_slows_down_before_a_wall():

@@ -35,8 +35,12 @@ def excess_of(s: Solve, check: int) -> float:
 @rare
 def measure_pairs(s: Solve) -> None:
     """Measure all pairs at the present frames, and sum up those that have no row."""
-    place_bodies(s)
-    measure_all(s, reach_of(s))
+    if s.k[now.UNBOUNDED] == 1:
+        for check in range(s.checks):
+            s.check_result[RESULT * check] = ENDLESS
+    else:
+        place_bodies(s)
+        measure_all(s, reach_of(s))
     sum_up(s)
 
 

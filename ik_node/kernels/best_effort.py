@@ -243,6 +243,11 @@ def starts_agree(s: Solve) -> bool:
     """
     if s.k[now.ENOUGH] == 0:
         decide_enough(s)
+    blocked = s.k[now.BLOCKED]
+    spent = s.k[now.STARTS] + policy.BLOCKED_WORTH * blocked >= policy.BLOCKED_STARTS
+    if blocked >= policy.LEAST_BLOCKED and spent and s.options[AGREEING_STARTS] == 0.0:
+        s.k[now.ENDED] = now.ENDED_BLOCKED
+        return True
     share, best = 1.0, best_candidate(s)
     if s.options[AGREEING_STARTS] == 0.0 and s.k[now.ENDED] == now.ENDED_AGREED and best >= 0:
         residual = max(sqrt(2.0 * s.candidate_cost[best]), SMALLEST_RESIDUAL)

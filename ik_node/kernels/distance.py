@@ -451,6 +451,10 @@ def penetrate(s: Solve, a: int, b: int) -> float:
         if more < 0:
             break
         faces, vertices = more, vertices + 1
+    if s.plane[4 * best + 3] == ENDLESS:
+        # No face has an area.
+        s.vertex_share[0] = 1.0
+        return 0.0
     # Of coplanar faces, the one with the foot of the normal.
     least, inside = s.plane[4 * best + 3] + SAME, -ENDLESS
     for f in range(faces):

@@ -70,7 +70,7 @@ def end_start(s: Solve) -> None:
     A stationary first start is perturbed once and continued, because it may be a saddle point. A
     start that ignored limits goes on within them.
     """
-    if s.k[now.UNBOUNDED] == 1 and restore_bounds(s):
+    if s.k[now.UNBOUNDED] == 1 and (restore_bounds(s) or s.checks > 0):
         s.w[now.BEST_COST] = INFINITE
         return
     remember_best(s, 1.0)
@@ -98,7 +98,8 @@ def reach_step_is_due(s: Solve) -> bool:
         s.k[now.CLOSED_AT_START] = 1 if held and all_within_tolerance(s, 0) else 0
     if all_within_tolerance(s, s.k[now.LAST_LEVEL]):
         if s.k[now.UNBOUNDED] == 1:
-            restore_bounds(s)
+            moved = restore_bounds(s)
+            s.k[now.BLOCKED] += 0 if moved else 1
             return False
         s.k[now.STATUS] = now.STATUS_CONVERGED
         remove_full_turns(s)

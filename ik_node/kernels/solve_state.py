@@ -48,16 +48,26 @@ NUMBERS = 11
     TRIED,  # candidates from which a TOLERANT start was made
     ONE_SIDED,  # number of constraints whose rows are inequalities
     DRAWN,  # 1 = the start was drawn independently of earlier ones
-    UNBOUNDED,  # 1 = the start ignores the limits of angles
+    UNBOUNDED,  # 1 = the start ignores the limits of angles, and bodies
+    BLOCKED,  # starts that met all goals only while they ignored bodies
     ASSEMBLIES,  # in which of several ways loops may close, see `other_assemblies`
     ENDED,  # ENDED_*: why no further start was made
     YIELDS,  # 1 = loops are closed without regard to bodies
     GOES_ON,  # 1 = set from outside: the next solve goes on with LEFT_DAMPING and RANDOM
-) = range(35)
-COUNTS = 35
+) = range(36)
+COUNTS = 36
 # Why a search ended: all its starts or steps were made; independent starts agree; the goal is
-# proven to be out of reach; it was interrupted; a step was too small; the distance is small.
-ENDED_SPENT, ENDED_AGREED, ENDED_PROVEN, ENDED_INTERRUPTED, ENDED_SMALL, ENDED_NEAR = range(6)
+# proven to be out of reach; it was interrupted; a step was too small; the distance is small;
+# bodies are in the way of many answers.
+(
+    ENDED_SPENT,
+    ENDED_AGREED,
+    ENDED_PROVEN,
+    ENDED_INTERRUPTED,
+    ENDED_SMALL,
+    ENDED_NEAR,
+    ENDED_BLOCKED,
+) = range(7)
 # RECORD_ENDED is one of these, plus ENDS times the proof of `out_of_reach`.
 ENDS = 8
 

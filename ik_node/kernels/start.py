@@ -352,7 +352,7 @@ def restart(s: Solve, best: int) -> bool:
     Draw a new start within the limits, or redraw a part of a candidate.
 
     `best` is the best candidate, -1 if there is none. With a single goal and no loop every start
-    is drawn whole.
+    is drawn whole; among bodies, most starts are parts of candidates from the first one on.
 
     In a robot with loops, draws near the first start and near the middle of the limits come first,
     by turns, because a draw of all joints at once mostly lies in another assembly. Return True if
@@ -361,7 +361,8 @@ def restart(s: Solve, best: int) -> bool:
     """
     number, walks = s.k[now.STARTS], False
     s.k[now.DRAWN] = 1
-    if number > policy.FRESH_STARTS and s.nc > 1:
+    fresh = 0 if s.checks > 0 else policy.FRESH_STARTS
+    if number > fresh and s.nc > 1:
         if best >= 0 and number % 3 > 0:
             at = best
             if number % 3 == 2 and random_number(s) < 0.5:
@@ -370,7 +371,7 @@ def restart(s: Solve, best: int) -> bool:
             # With loops it often leads to another assembly.
             s.k[now.DRAWN] = 1 if s.k[now.LOOPS] > 0 else 0
             return False
-        number = policy.FRESH_STARTS + (number - policy.FRESH_STARTS) // 3
+        number = fresh + (number - fresh) // 3
         walks = best >= 0 and s.k[now.LOOPS] > 0
     share, around_middle = 1.0, False
     if s.k[now.LOOPS] > 0 and not walks:
@@ -398,6 +399,7 @@ def release_bounds(s: Solve) -> None:
 
     A limit in the way of an angle ends many starts that lead to a solution within the limits, a
     full turn farther on. (With constant damping, the best iterate may be one of those on the way.)
+    Bodies do not count either: most answers in contact are next to one that is free.
     """
     s.k[now.UNBOUNDED] = 1 if s.options[ADAPTIVE_DAMPING] != 0.0 else 0
     for v in range(s.nv):
@@ -414,6 +416,9 @@ def restore_bounds(s: Solve) -> bool:
     if there was one of these.
     """
     s.k[now.UNBOUNDED], moved = 0, False
+    if s.checks > 0:
+        # The rows of bodies are outdated.
+        s.k[now.FRAMES] = 0
     for v in range(s.nv):
         if s.wraps[v] == 1:
             g = s.var_q[v]

@@ -10,11 +10,12 @@ component of a twist, so that the thresholds here are relative.
 from math import cos, inf
 
 from ik_node.kernels import solve_state as now
+from ik_node.kernels.avoid import choose_pairs
 from ik_node.kernels.decorators import entry, FLOATS, INTS, kernel, rare
 from ik_node.kernels.factor import factorise
 from ik_node.kernels.forward import forward
 from ik_node.kernels.jacobian import jacobian
-from ik_node.kernels.kinds import KIND_CONE, KIND_FRAME, KIND_MASS
+from ik_node.kernels.kinds import KIND_AVOID, KIND_CONE, KIND_FRAME, KIND_MASS
 from ik_node.kernels.layout import (
     CON_LEVEL,
     CON_WEIGHT,
@@ -72,6 +73,8 @@ INSIDE = 1.0 - 1e-15
 # A velocity that is nearer to a bound than this is at the bound, relative to the largest twist and
 # to the velocity.
 AT_BOUND = 1e-9
+# Bodies that are too near come apart by so much in one call [m].
+LEAVING = 1e-4
 # The level of all goals at once. Levels 1 to LAST_LEVEL are those of the priorities; after them
 # come the least norm and, where loops are not closed well enough, their closing.
 ALL_GOALS = 0
@@ -329,7 +332,7 @@ def loops_are_closed(s: Solve) -> bool:
     for c in range(s.nc):
         if s.constraints[c, CON_LEVEL] == 0.0:
             for r in range(6 * c, s.row_end[c]):
-                if s.implied[r] == 0 and abs(s.trial[r]) > CLOSED:
+                if s.implied[r] == 0 and abs(s.trial[r] - s.hold[r]) > CLOSED:
                     return False
     return True
 
@@ -365,17 +368,20 @@ def solve_levels(s: Solve, tolerance: float) -> bool:
 
 
 @kernel
-def hold_cones(s: Solve, dt: float, scale: float) -> bool:
+def hold_inequalities(s: Solve, dt: float, scale: float) -> bool:
     """
-    Hold the rate of every rotation that the velocities turn beyond its limit; return True if any.
+    Hold the rate of every inequality that the velocities would violate; return True if any.
 
-    Reads the rates in `trial`, and the angles less their limits in `relief`.
+    Reads the rates in `trial`, and the residuals in `relief`. Bodies that are too near come apart,
+    by LEAVING within the time dt at most.
     """
     found = False
     for c in range(s.nc):
-        r = 6 * c
-        if s.kind[c] == KIND_CONE and s.implied[r] == 1:
-            left = max(-s.relief[r], 0.0)
+        bodies = s.kind[c] == KIND_AVOID
+        for r in range(6 * c, s.row_end[c] if s.kind[c] >= KIND_CONE else 6 * c):
+            if s.implied[r] == 0 or (bodies and s.row_check[r] < 0):
+                continue
+            left = max(-s.relief[r], -LEAVING / s.length if bodies else 0.0)
             most = 0.0 if left < AT_BOUND else inf
             if dt > 0.0:
                 most = left / dt
@@ -448,8 +454,10 @@ def velocity(
         return now.STATUS_REFUSED
     forward(s, s.x)
     residuals(s)
-    for c in range(s.nc):
-        s.relief[6 * c] = s.trial[6 * c]
+    if s.checks > 0:
+        choose_pairs(s)
+    for r in range(s.nr):
+        s.relief[r] = s.trial[r]
     scale = set_twist_rows(s, table(twists, s.nc, 6))
     free_balls(s, most)
     set_preferred_velocities(s, dt)
@@ -466,13 +474,13 @@ def velocity(
         jacobian(s)
         choose_independent_rows(s)
         for c in range(s.nc):
-            if s.kind[c] == KIND_CONE:
-                s.implied[6 * c] = 1
+            for r in range(6 * c, s.row_end[c] if s.kind[c] >= KIND_CONE else 6 * c):
+                s.implied[r] = 1
         set_velocity_bounds(s, most, dt, scale)
         binds = True
         while binds:
             met = solve_levels(s, max(TOLERANCE, ROUNDING / scale))
-            binds = hold_cones(s, dt, scale)
+            binds = hold_inequalities(s, dt, scale)
         write_velocities(s, most, dt, scale, table(out, 2, s.nq))
     for c in range(s.nc):
         end = s.angular[c]

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 Array = NDArray[np.float64]
 
 # Largest size of a shape and of a coordinate [m].
-LARGEST = 1e6
+LARGEST = 1e3
 # Size limit of a mesh file [bytes], and most points of a hull.
 MAX_BYTES, MAX_POINTS = 64 * 2**20, 64
 # A hull is thinner than this share of its size if its points are in a plane.
@@ -54,7 +54,7 @@ class Core(NamedTuple):
 def _sizes(what: str, *given: object) -> None:
     """Raise OptionError unless all sizes are numbers above 0 and not too large."""
     for value in given:
-        if not is_number(value) or not 0.0 < float(value) <= LARGEST:  # type: ignore[arg-type]
+        if not is_number(value) or not 0.0 < value <= LARGEST:  # type: ignore[operator]
             raise OptionError(what, value, f'sizes above 0 and up to {LARGEST:g} m')
 
 

@@ -9,8 +9,8 @@ from threading import RLock
 from typing import Any, NamedTuple, Protocol
 
 from ik_node.display import public_names
-from ik_node.errors import counted, listed, OptionError, UnknownFrameError
-from ik_node.kernels.layout import make_workspace, RESULT
+from ik_node.errors import counted, listed, OptionError, ShapeError, UnknownFrameError
+from ik_node.kernels.layout import LARGEST, make_workspace, RESULT
 from ik_node.model.bodies import Core, HalfSpace, same_shape, Shape
 from ik_node.model.chains import ancestors
 from ik_node.model.closure import Closure
@@ -108,6 +108,8 @@ class Body:
         Pose of the shape in the link, or in the root frame.
     link : Link or None
         None = an obstacle.
+    added : bool
+        True for a body that the user has added to a link.
     core : Core
         The shape as the kernels take it.
 
@@ -119,6 +121,7 @@ class Body:
     link: Link | None
     bits: tuple[int, int] = (1, 1)
     with_own: bool = True
+    added: bool = False
     core: Core = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -216,6 +219,8 @@ def _matrix(pose: Any) -> Array:
         except ValueError:  # (position, quaternion)
             alone = False
         frame.set_position(*pose) if alone else frame.set_pose(pose)
+    if not np.abs(frame.matrix).max() <= LARGEST:
+        raise ShapeError('pose', f'a position within {LARGEST:g} m', str(frame.matrix[:3, 3]))
     return frame.matrix.copy()
 
 
@@ -264,6 +269,8 @@ class Collisions:
         'exclude',
         'flat',
         'free_share',
+        'is_sampling',
+        'join',
         'measured',
         'nearest',
         'surround',
@@ -284,7 +291,7 @@ class Collisions:
         self._notes: list[str] = []
         self.version = self.moves = 0
         self._given = False  # True if the user has given an SRDF, or a body of a link
-        self.in_use = False
+        self.in_use = self.is_sampling = False
         self._forget()
 
     __dir__ = public_names
@@ -384,7 +391,11 @@ class Collisions:
         """
         self.flat()
         found: dict[tuple[str, str], int] = {}
-        configurations = self._owner.closed_samples(samples)
+        self.is_sampling = True
+        try:
+            configurations = self._owner.closed_samples(samples)
+        finally:
+            self.is_sampling = False
         for done, q in enumerate(configurations, 1):
             for pair in {each.pair for each in self.contacts(q)}:
                 found[pair] = found.get(pair, 0) + 1
@@ -423,7 +434,7 @@ class Collisions:
         if link not in links:
             raise UnknownFrameError(link, links, 'link')
         _check_shape(shape, 'Box, Sphere, Capsule, Cylinder, Hull or Mesh', HalfSpace)
-        self._bodies.append(Body(link, shape, _matrix(pose), links[link]))
+        self._bodies.append(Body(link, shape, _matrix(pose), links[link], added=True))
         self._given, self._sampled, self._touching = True, False, {}
         self._changed()
 
@@ -622,6 +633,28 @@ class Collisions:
         self._given = True
         self._changed()
 
+    def join(self, other: Collisions, moved: Array) -> None:
+        """
+        Take over what the user has said of another robot.
+
+        Parameters
+        ----------
+        other : Collisions
+            Bodies and pairs of links that this robot has, too.
+        moved : ndarray, shape (4, 4)
+            Its root frame in that of this robot.
+
+        """
+        for body in other._bodies:
+            if body.added:
+                self.add_body(body.name, body.shape, body.pose)
+        for body in other._obstacles.values():
+            self.add_obstacle(body.shape, moved @ body.pose, body.name)
+        self._excluded |= other._excluded
+        self._chosen |= other._chosen
+        self._given |= other._given
+        self._changed()
+
     @property
     def pairs(self) -> list[tuple[str, str]]:
         """Return the pairs of links and obstacles whose distance counts."""
@@ -772,7 +805,7 @@ class Collisions:
             d = self.measured(here, margin + (1.0 - at) * float(bounds.max()) + GRAZING)[:, 0]
             d -= margin
             if step == 0:
-                least = np.minimum(d, 0.0)
+                least = np.where(d < -CONTACT, d, 0.0)
                 way = np.where(d < -CONTACT, CONTACT, GRAZING)
             if (d < least - way).any():
                 return reached

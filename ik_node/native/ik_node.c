@@ -23,7 +23,7 @@ typedef void (*entry_t)(void);
 
 /* Entries in the order of library.py, TABLE. */
 const entry_t *ik_node_kernels(void);
-enum { ADVANCE = 0, LINK_POSES = 4, LINK_JACOBIAN = 5, TRANSMIT = 6 };
+enum { ADVANCE = 0, LINK_POSES = 4, LINK_JACOBIAN = 5, TRANSMIT = 6, DISTANCES = 9 };
 
 typedef int64_t (*advance_t)(const int64_t *, const double *, int64_t *, double *, double *,
                              const double *, const double *, const double *, const double *,
@@ -35,7 +35,10 @@ typedef int64_t (*jacobian_t)(const int64_t *, const double *, int64_t *, double
 typedef int64_t (*transmit_t)(const int64_t *, const double *, int64_t *, double *, double *,
                               const double *, const double *, int64_t *, double *, int64_t);
 
-#define FORMAT 2
+typedef int64_t (*distances_t)(const int64_t *, const double *, int64_t *, double *, const double *,
+                               const double *, double *);
+
+#define FORMAT 3
 #define DIGEST_SIZE 16
 /* No count or size in a file is larger, so that sums and products of them do not overflow. */
 #define MOST ((int64_t)1 << 24)
@@ -44,6 +47,7 @@ typedef int64_t (*transmit_t)(const int64_t *, const double *, int64_t *, double
 #define MOST_POWERS 65
 #define LIMIT_SLACK 1e-9 /* as in problem/joint_table.py */
 #define ALL_AXES 63
+#define CONTACT 1e-6 /* as in model/collisions.py [m] */
 
 typedef struct {
     const int64_t *i;
@@ -87,10 +91,11 @@ struct ik_node_robot {
     int64_t follower_count;
     const double *lower, *upper, *start, *joints, *options;
     const int64_t *actuated;
-    chain_t *chains;
-    place_t *places[2]; /* of goals, of closures */
+    chain_t *chains;    /* with bodies, after them the one that keeps bodies apart */
+    place_t *places[2]; /* of goals, of closures; after them those in that chain */
     follower_t *followers;
-    model_t links;
+    model_t links, bodies;
+    const double *distances; /* least one, and that up to which pairs are measured [m]; or NULL */
     direction_t directions[2]; /* to joints, to actuators; without a transmission all NULL */
     const char *name;
     const char **names[KINDS]; /* chains have none */
@@ -106,15 +111,17 @@ typedef struct {
 struct ik_node_problem {
     const ik_node_robot *robot;
     int64_t chain; /* the one under way; at the end their number */
-    int status, interrupted;
-    double *q, *positions, *quats; /* poses chain by chain */
+    int status, interrupted, avoids; /* 1 = the chain that keeps bodies apart is needed */
+    double *q, *q0, *positions, *quats; /* poses chain by chain */
+    double *pairs;                      /* distances of bodies */
     double *joints;                /* the robot's table, with the limits of this problem */
     work_t *chains;
-    work_t links;
+    work_t links, bodies;
 };
 
 #define SIZE_OF(i, name) ((i)[SIZE_##name])
 #define BEGIN_OF(i, name) ((i)[FIELD_##name])
+#define AT_MODEL(model, name) ((model).i + BEGIN_OF((model).i, name))
 
 /* ---- checks of a packed model ---- */
 
@@ -219,6 +226,22 @@ static int is_safe_elimination(const int64_t *i)
     return 1;
 }
 
+/* Return 1 if bodies and pairs of them, see kernels/distance.py, stay within their arrays. */
+static int are_safe_bodies(const int64_t *i)
+{
+    const int64_t bodies = S(bodies), *point0 = AT(body_point0);
+    if (S(solid) != (bodies > 0) || (bodies == 0 && S(checks) > 0) ||
+        !within(AT(body_column), bodies, -1, S(n)) ||
+        !within(AT(body_shape), bodies, 0, HALF_SPACE + 1) ||
+        !ascends(point0, bodies, S(hull_points)) || !within(AT(check_a), S(checks), 0, bodies) ||
+        !within(AT(check_b), S(checks), 0, bodies))
+        return 0;
+    for (int64_t b = 0; b < bodies; b++)
+        if (AT(body_shape)[b] == HULL && point0[b] == point0[b + 1])
+            return 0;
+    return 1;
+}
+
 /* Return 1 if no index of a model, of so many joints, leads out of an array. */
 static int is_safe_model(model_t model, int64_t i_count, int64_t f_count, int64_t joints)
 {
@@ -231,7 +254,7 @@ static int is_safe_model(model_t model, int64_t i_count, int64_t f_count, int64_
         !within(AT(var), n, -1, nv) || !within(AT(ball), n, 0, 4) ||
         !within(AT(var_q), nv, 0, joints) || !within(AT(angle), nv, 0, 2) ||
         !within(AT(a_column), nc, -1, n) || !within(AT(b_column), nc, -1, n) ||
-        !within(AT(kind), nc, 0, KIND_AVOID) || !within(AT(axes), nc, 0, AXES_A + 1) ||
+        !within(AT(kind), nc, 0, KIND_AVOID + 1) || !within(AT(axes), nc, 0, AXES_A + 1) ||
         !within(AT(mask), nc, 0, ALL_AXES + 1) || !ascends(AT(slot0), nc, ns) ||
         !ascends(AT(entry0), nc, ne) || !within(AT(entry_column), ne, 0, n) ||
         !within(AT(entry_side), ne, -1, 2) || !within(AT(slot_var), ns, 0, nv) ||
@@ -249,7 +272,7 @@ static int is_safe_model(model_t model, int64_t i_count, int64_t f_count, int64_
             !within(AT(angular) + c, 1, first, end) ||
             !within(AT(entry_slot) + entry0, entries, 0, slots))
             return 0;
-        if (AT(kind)[c] == KIND_USER)
+        if (AT(kind)[c] == KIND_USER || (AT(kind)[c] == KIND_AVOID && slots != nv))
             return 0;
         if (AT(kind)[c] == KIND_COUPLING &&
             (entries < 1 || !within(AT(term0) + c, 1, 0, S(nt) - entries + 1)))
@@ -258,7 +281,7 @@ static int is_safe_model(model_t model, int64_t i_count, int64_t f_count, int64_
             if (AT(entry_up)[e] != -1 && (AT(entry_up)[e] < entry0 || AT(entry_up)[e] >= e))
                 return 0;
     }
-    if (!is_safe_elimination(i) || !all_finite(model.f, f_count) ||
+    if (!is_safe_elimination(i) || !are_safe_bodies(i) || !all_finite(model.f, f_count) ||
         !(model.f[BEGIN_OF(i, length)] > 0.0))
         return 0;
     for (int64_t v = 0; v < nv; v++)
@@ -450,9 +473,13 @@ static void take_direction(reader_t *reader, ik_node_robot *robot, int inverse)
         reader->failed = 1;
 }
 
-/* Read one chain; `found` counts its goals and closures, of which each may occur once. */
+/*
+ * Read one chain; `found` counts its goals and closures, of which each may occur once, and again in
+ * the chain after the last one, which keeps bodies apart.
+ */
 static void take_chain(reader_t *reader, ik_node_robot *robot, int chain, int64_t found[2])
 {
+    int avoids = chain == robot->counts[IK_NODE_CHAINS];
     chain_t *into = robot->chains + chain;
     into->model = take_model(reader, robot->counts[IK_NODE_JOINTS]);
     if (reader->failed)
@@ -470,6 +497,10 @@ static void take_chain(reader_t *reader, ik_node_robot *robot, int chain, int64_
         for (int k = 0; k < CON_COLUMNS; k++)
             if (isnan(row[k]))
                 reader->failed = 1;
+        if (AT_MODEL(into->model, kind)[c] == KIND_AVOID) {
+            reader->failed |= !avoids || level != 0.0 || into->goals > 0;
+            continue;
+        }
         if (index >= robot->counts[closure ? IK_NODE_CLOSURES : IK_NODE_GOALS] ||
             (closure && into->goals > 0) || !(level >= 0.0) || level > (double)into->count + 1.0 ||
             level != floor(level) || closure != (level == 0.0)) {
@@ -477,6 +508,7 @@ static void take_chain(reader_t *reader, ik_node_robot *robot, int chain, int64_
             return;
         }
         place_t *place = robot->places[closure] + index;
+        place += avoids ? robot->counts[IK_NODE_GOALS + closure] : 0;
         if (place->chain >= 0) {
             reader->failed = 1;
             return;
@@ -517,6 +549,22 @@ static const char *take_name(reader_t *reader)
     return (const char *)found;
 }
 
+/* Read the chain that keeps bodies apart, if there is one, and all bodies with their pairs. */
+static void take_avoidance(reader_t *reader, ik_node_robot *robot)
+{
+    int64_t *counts = robot->counts, found[2] = {0, 0};
+    if (take_count(reader, 1) != 1)
+        return;
+    take_chain(reader, robot, (int)counts[IK_NODE_CHAINS], found);
+    robot->chains[counts[IK_NODE_CHAINS]].first = counts[IK_NODE_GOALS];
+    robot->bodies = take_model(reader, counts[IK_NODE_JOINTS]);
+    robot->distances = take(reader, 2);
+    if (reader->failed || found[0] != counts[IK_NODE_GOALS] ||
+        found[1] != counts[IK_NODE_CLOSURES] || !all_finite(robot->distances, 2) ||
+        SIZE_OF(robot->bodies.i, nv) != 0)
+        reader->failed = 1;
+}
+
 /* Read what follows the header; return 0 or an error. */
 static int take_robot(reader_t *reader, ik_node_robot *robot)
 {
@@ -538,12 +586,12 @@ static int take_robot(reader_t *reader, ik_node_robot *robot)
     if (reader->failed || (size_t)robot->follower_count > reader->left ||
         !are_safe_tables(nq, robot->joints, robot->options) || !are_safe_joints(robot))
         return IK_NODE_ERROR_FORMAT;
-    robot->chains = room(counts[IK_NODE_CHAINS], sizeof *robot->chains);
+    robot->chains = room(counts[IK_NODE_CHAINS] + 1, sizeof *robot->chains);
     robot->followers = room(robot->follower_count, sizeof *robot->followers);
     if (robot->chains == NULL || robot->followers == NULL)
         return IK_NODE_ERROR_MEMORY;
     for (int kind = 0; kind < 2; kind++) {
-        int64_t count = counts[IK_NODE_GOALS + kind];
+        int64_t count = 2 * counts[IK_NODE_GOALS + kind];
         robot->places[kind] = room(count, sizeof **robot->places);
         if (robot->places[kind] == NULL)
             return IK_NODE_ERROR_MEMORY;
@@ -556,6 +604,8 @@ static int take_robot(reader_t *reader, ik_node_robot *robot)
     int64_t found[2] = {0, 0};
     for (int64_t at = 0; at < counts[IK_NODE_CHAINS] && !reader->failed; at++)
         take_chain(reader, robot, (int)at, found);
+    if (!reader->failed)
+        take_avoidance(reader, robot);
     take_followers(reader, robot);
     robot->links = take_model(reader, nq);
     for (int inverse = 0; inverse < 2 && counts[IK_NODE_ACTUATORS] > 0; inverse++)
@@ -815,6 +865,12 @@ static int make_work(model_t model, work_t *work)
     return 0;
 }
 
+/* Return the number of chains, with the one that keeps bodies apart. */
+static int64_t chains_of(const ik_node_robot *robot)
+{
+    return robot->counts[IK_NODE_CHAINS] + (robot->distances != NULL);
+}
+
 int ik_node_problem_new(const ik_node_robot *robot, ik_node_problem **problem)
 {
     if (problem != NULL)
@@ -828,14 +884,20 @@ int ik_node_problem_new(const ik_node_robot *robot, ik_node_problem **problem)
     made->robot = robot;
     made->q = copy_of(robot->start, counts[IK_NODE_JOINTS]);
     made->joints = copy_of(robot->joints, JOINT_ROWS * counts[IK_NODE_JOINTS]);
-    made->positions = room(3 * counts[IK_NODE_GOALS], sizeof *made->positions);
-    made->quats = room(4 * counts[IK_NODE_GOALS], sizeof *made->quats);
-    made->chains = room(counts[IK_NODE_CHAINS], sizeof *made->chains);
+    made->q0 = copy_of(robot->start, counts[IK_NODE_JOINTS]);
+    made->positions = room(6 * counts[IK_NODE_GOALS], sizeof *made->positions);
+    made->quats = room(8 * counts[IK_NODE_GOALS], sizeof *made->quats);
+    made->chains = room(chains_of(robot), sizeof *made->chains);
     int error = IK_NODE_ERROR_MEMORY;
-    if (made->q != NULL && made->joints != NULL && made->positions != NULL &&
+    if (made->q != NULL && made->q0 != NULL && made->joints != NULL && made->positions != NULL &&
         made->quats != NULL && made->chains != NULL)
         error = make_work(robot->links, &made->links);
-    for (int64_t at = 0; at < counts[IK_NODE_CHAINS] && error == 0; at++) {
+    if (robot->distances != NULL && error == 0) {
+        made->pairs = room(10 * SIZE_OF(robot->bodies.i, checks), sizeof *made->pairs);
+        error = made->pairs == NULL ? IK_NODE_ERROR_MEMORY
+                                    : make_work(robot->bodies, &made->bodies);
+    }
+    for (int64_t at = 0; at < chains_of(robot) && error == 0; at++) {
         const chain_t *chain = robot->chains + at;
         error = make_work(chain->model, made->chains + at);
         if (error == 0)
@@ -857,14 +919,18 @@ void ik_node_problem_free(ik_node_problem *problem)
     if (problem == NULL)
         return;
     if (problem->chains != NULL)
-        for (int64_t at = 0; at < problem->robot->counts[IK_NODE_CHAINS]; at++) {
+        for (int64_t at = 0; at < chains_of(problem->robot); at++) {
             free(problem->chains[at].k);
             free(problem->chains[at].w);
         }
     free(problem->chains);
     free(problem->links.k);
     free(problem->links.w);
+    free(problem->bodies.k);
+    free(problem->bodies.w);
+    free(problem->pairs);
     free(problem->q);
+    free(problem->q0);
     free(problem->joints);
     free(problem->positions);
     free(problem->quats);
@@ -921,10 +987,46 @@ static int64_t advance_chain(ik_node_problem *problem, int64_t *steps)
     return status;
 }
 
+/* Return 1 if bodies are nearer than they may be. */
+static int is_in_contact(ik_node_problem *problem)
+{
+    const ik_node_robot *robot = problem->robot;
+    if (robot->distances == NULL)
+        return 0;
+    const double limits[2] = {robot->distances[1], 0.0};
+    distances_t distances = (distances_t)robot->kernels[DISTANCES];
+    ik_node_follow(robot, problem->q);
+    int64_t nearest = distances(robot->bodies.i, robot->bodies.f, problem->bodies.k,
+                                problem->bodies.w, problem->q, limits, problem->pairs);
+    return nearest >= 0 && problem->pairs[10 * nearest] < robot->distances[0] - CONTACT;
+}
+
+/*
+ * Go on with the chain that keeps bodies apart: from the start, or from the answer in contact if
+ * that needed another start, as in problem/problem.py.
+ */
+static void begin_avoiding(ik_node_problem *problem)
+{
+    int64_t nq = problem->robot->counts[IK_NODE_JOINTS];
+    int met = 1, far = 0;
+    for (int64_t at = 0; at < problem->robot->counts[IK_NODE_CHAINS]; at++) {
+        met = met && problem->chains[at].status == IK_NODE_CONVERGED;
+        far = far || problem->chains[at].k[STARTS] > 1;
+    }
+    for (int64_t g = 0; g < nq; g++) {
+        double window = problem->joints[JOINT_WINDOW * nq + g];
+        far = far && !(window > 0.0 && isfinite(window));
+    }
+    if (!met || !far)
+        memcpy(problem->q, problem->q0, (size_t)nq * sizeof(double));
+    problem->avoids = 1;
+}
+
 static int run(ik_node_problem *problem, int64_t steps)
 {
     const ik_node_robot *robot = problem->robot;
-    while (problem->chain < robot->counts[IK_NODE_CHAINS]) {
+    const int64_t last = robot->counts[IK_NODE_CHAINS];
+    while (problem->chain < last + problem->avoids) {
         if (steps <= 0)
             return problem->status = IK_NODE_RUNNING;
         int64_t status = advance_chain(problem, &steps);
@@ -934,11 +1036,16 @@ static int run(ik_node_problem *problem, int64_t steps)
             continue;
         problem->chains[problem->chain].status = (int)status;
         problem->chain++;
+        if (problem->chain == last && is_in_contact(problem))
+            begin_avoiding(problem);
     }
     problem->status = IK_NODE_CONVERGED;
-    for (int64_t at = 0; at < robot->counts[IK_NODE_CHAINS]; at++)
+    for (int64_t at = 0; at < last + problem->avoids; at++) {
+        if (problem->avoids)
+            problem->chains[at].status = problem->chains[last].status;
         if (problem->chains[at].status > problem->status)
             problem->status = problem->chains[at].status;
+    }
     ik_node_follow(robot, problem->q);
     return problem->status;
 }
@@ -954,7 +1061,8 @@ int ik_node_solve(ik_node_problem *problem, const double *q0, const double *posi
         return IK_NODE_ERROR_ARGUMENT;
     memmove(problem->q, q0 == NULL ? robot->start : q0,
             (size_t)counts[IK_NODE_JOINTS] * sizeof(double));
-    for (int64_t at = 0; at < counts[IK_NODE_CHAINS]; at++) {
+    memcpy(problem->q0, problem->q, (size_t)counts[IK_NODE_JOINTS] * sizeof(double));
+    for (int64_t at = 0; at < chains_of(robot); at++) {
         const chain_t *chain = robot->chains + at;
         problem->chains[at].status = IK_NODE_RUNNING;
         problem->chains[at].begun = 0;
@@ -969,10 +1077,12 @@ int ik_node_solve(ik_node_problem *problem, const double *q0, const double *posi
         }
     }
     problem->chain = 0;
-    problem->interrupted = 0;
+    problem->interrupted = problem->avoids = 0;
     /* Without chains no kernel checks q. */
     if (counts[IK_NODE_CHAINS] == 0 && !is_usable(robot, problem->q))
         return problem->status = IK_NODE_ERROR_INPUT;
+    if (counts[IK_NODE_CHAINS] == 0 && is_in_contact(problem))
+        begin_avoiding(problem);
     return run(problem, steps > 0 ? steps : MOST_STEPS);
 }
 
@@ -1016,7 +1126,8 @@ int ik_node_chain_status(const ik_node_problem *problem, int chain)
 static int64_t largest(const ik_node_problem *problem, int of, int less, int64_t least)
 {
     int64_t most = least;
-    for (int64_t at = 0; problem && at < problem->robot->counts[IK_NODE_CHAINS]; at++) {
+    int64_t end = problem ? problem->robot->counts[IK_NODE_CHAINS] + problem->avoids : 0;
+    for (int64_t at = problem && problem->avoids ? end - 1 : 0; at < end; at++) {
         const int64_t *k = problem->chains[at].k;
         int64_t count = k[of] - (less < 0 ? 0 : k[less]);
         most = count > most ? count : most;
@@ -1043,6 +1154,8 @@ static int error_of(const ik_node_problem *problem, int what, int index, double 
 {
     if (problem == NULL || error == NULL || !has(problem->robot, what, index))
         return IK_NODE_ERROR_ARGUMENT;
+    if (problem->avoids)
+        index += (int)problem->robot->counts[what];
     place_t place = problem->robot->places[what - IK_NODE_GOALS][index];
     const int64_t *i = problem->robot->chains[place.chain].model.i;
     memcpy(error, problem->chains[place.chain].w + BEGIN_OF(i, error) + 2 * place.constraint,

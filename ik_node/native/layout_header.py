@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ik_node.kernels import kinds, layout, options, solve_state, transmit
+from ik_node.kernels import distance, kinds, layout, options, solve_state, transmit
 from ik_node.kernels.fields import Fields
 
 # What `ik_node.c` uses besides sizes and fields: name of the number -> its module.
@@ -25,6 +25,7 @@ _NUMBERS = {
         'EDGE_ROOM',
     ),
     kinds: ('KIND_COUPLING', 'KIND_USER', 'KIND_AVOID'),
+    distance: ('HULL', 'HALF_SPACE'),
     transmit: (
         'RESULTS',
         'GIVES_POSITION',

@@ -136,9 +136,7 @@ def drive(
         answers = problem.run(q, rows, packed, 0.0)
         after = float(np.max(np.abs(q[places] - clipped) / own))
         is_spent = before - after > min(PROGRESS * before, 1.0)
-        # Among bodies, all chains may have become one in the meantime.
-        for answer, earlier in zip(answers, spent, strict=False):
-            answer.record[RECORD_STEPS] += earlier
+        _add_steps(answers, spent)
     # Loops with large tolerances allow more than a motion that keeps them closed.
     if near or (np.abs(q[places] - limited) <= TOLERANCES * _tolerance(problem) * own).all():
         if steps is not None:
@@ -152,8 +150,7 @@ def drive(
         if near or all(answer.status is Status.CONVERGED for answer in closed):
             near, is_spent, answers = True, False, closed
             q[:], rows = tried, held
-            for answer, before in zip(answers, spent, strict=False):
-                answer.record[RECORD_STEPS] += before
+            _add_steps(answers, spent)
     table.follow(q)
     rows[JOINT_WINDOW, places] = locked
     apart = ROUNDING * np.maximum(1.0, np.abs(values)) if near else NEAR * own
@@ -179,6 +176,13 @@ def drive(
     return Solution(q, answers, perf_counter() - started, problem.tree.names, more)
 
 
+def _add_steps(answers: Sequence[ChainAnswer], spent: Sequence[int]) -> None:
+    """Add the steps of earlier answers; among bodies, all chains may be one in the meantime."""
+    joined = len(answers) != len(spent)
+    for at, answer in enumerate(answers):
+        answer.record[RECORD_STEPS] += max(spent, default=0) if joined else spent[at]
+
+
 def drive_freely(
     problem: Problem,
     table: JointTable,
@@ -190,12 +194,25 @@ def drive_freely(
     """
     Move driven joints as `drive` does, and stop before bodies come nearer than the margin.
 
-    The way of every step is checked, so that no step passes through a thin body.
+    The way of every step is checked, so that no step passes through a thin body. If bodies are not
+    in the way, the answer is that of `drive` without them. A call with a number of steps is itself
+    a step, and so is one without loops.
     """
     avoidance = problem.avoidance
     if avoidance is None:
         return drive(problem, table, q, targets, packed, steps)
     started, done, longest = perf_counter(), 0, LONGEST[DRIVE] * problem.units
+    problem.avoidance = None
+    try:
+        alone = drive(problem, table, q.copy(), targets, packed, steps)
+    finally:
+        problem.avoidance = avoidance
+    alone = Solution(
+        *(alone.q, alone._answers, alone.solve_time, problem.tree.names, alone._more),
+        avoidance.nearest(alone.q),
+    )
+    if (steps or not problem.chains) and avoidance.free_share(q, alone.q) == 1.0:
+        return alone
     while True:
         begin, done = q.copy(), done + 1
         # In steps, also without loops, whose values would be set at once.
@@ -208,6 +225,9 @@ def drive_freely(
         q = result.q.copy()
         ended = near == targets and result.status is not Status.TIMEOUT
         if ended or done == (steps or WAY_STEPS) or np.abs(q - begin).max() < STANDS:
+            same = (np.abs(q - alone.q) <= NEAR * problem.units).all()
+            if same and avoidance.free_share(q, alone.q) == 1.0:
+                return alone
             return result if near == targets else drive(problem, table, q, targets, packed, 1)
     for part in (PART * share, 0.0):
         ends = {k: float(begin[k] + part * (result.q[k] - begin[k])) for k in targets}

@@ -148,10 +148,14 @@ class GraphReader:
             read.redundancies(self.values(), self._options)
         problem, options = read.problem(keys, self._options), self._options
         collisions, target = getattr(self.source, 'collisions', None), options.avoid_collisions
-        if collisions is None or not (collisions.in_use if target is None else target):
+        if (
+            collisions is None
+            or collisions.is_sampling
+            or not (collisions.in_use if target is None else target)
+        ):
             problem.avoidance = None
         elif problem.avoidance is None or not problem.avoidance.is_current:
-            problem.avoidance = Avoidance(problem, collisions, options)
+            problem.avoidance = Avoidance(problem, collisions, options, read.table)
         return problem
 
     def refresh(self) -> Structure:

@@ -272,6 +272,8 @@ _PROOFS = {
     PROOF_LOOP: 'with goal {goal!r} met, loop {closure!r} is too short to close',
 }
 _NO_MORE_STARTS = {
+    now.ENDED_BLOCKED: 'because bodies are in the way of many answers; restarts=N makes N more '
+    'starts',
     now.ENDED_AGREED: 'because independent starts agree; restarts=N makes N more starts',
     now.ENDED_PROVEN: 'because the lengths of the links prove that the goals are out of reach',
 }

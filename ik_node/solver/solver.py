@@ -57,6 +57,8 @@ Array = NDArray[np.float64]
 # Of a free way a shortened step goes this share. Its windows are at least these, one after the
 # other, so that it can slide along a body [rad or L]; the last one is none.
 SHORTER, SLIDES = 0.9, (0.03, 0.01, 0.003, 0.0)
+# A largest step of this size or more limits nothing: only the way is checked [rad or m].
+ANY_STEP = 1e9
 
 _NO_POSITIONS: Array = np.zeros((0, 3))
 _NO_QUATS: Array = np.zeros((0, 4))
@@ -1376,7 +1378,11 @@ class Solver:
             q = table.clamped(rows, q)
         if options.limits_steps:
             window = table.steps_of(options, window)
+        steps = False
         if window is not None:
+            if problem.avoidance is not None:
+                steps = bool(np.isfinite(window[window > 0]).any())
+                window = np.where(window < ANY_STEP, window, np.inf)
             rows = table.narrowed(window, q)
         if table.balls_with_preferences:
             rows = table.nearest(rows, q)
@@ -1385,7 +1391,6 @@ class Solver:
         if options.in_kernel:
             start = q.copy() if problem.avoidance is not None else q
             answers = problem.run(q, rows, packed, options.time_budget, stop, goes_on=goes_on)
-            steps = window is not None and np.isfinite(window[window > 0]).any()
             if problem.avoidance is not None and steps:
                 answers = self._on_a_free_way(problem, problem.avoidance, start, q, rows, answers)
         else:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from ik_node.display import html_table, html_text, public_names, Rows, table
 from ik_node.errors import listed, OptionError, ShapeError, shown
 from ik_node.kernels.layout import LARGEST
+from ik_node.kernels.options import COLLISION_MARGIN
 from ik_node.kernels.solve_state import STATUS_REFUSED, STATUS_STALLED
 from ik_node.kernels.velocity import BOUND_NONE, BOUND_POSITION, BOUND_VELOCITY
 from ik_node.model.by_name import ByName
@@ -16,7 +17,7 @@ from ik_node.model.given import elements, is_number, numbers
 from ik_node.model.request import Request
 from ik_node.solver.pose import refuse_q
 from ik_node.solver.problem.chain_problem import ChainProblem, TABLE_POSES
-from ik_node.solver.problem.problem import Problem
+from ik_node.solver.problem.problem import Avoidance, Problem
 from ik_node.solver.result import ChainNames, STATUSES
 from ik_node.solver.status import Status
 import numpy as np
@@ -28,6 +29,8 @@ Twist = Any
 
 # Longest time for which position limits are kept [s], about 30 years.
 MOST_SECONDS = 1e9
+# Attempts to find velocities that bring no bodies too near.
+ATTEMPTS = 3
 
 
 class TwistError(NamedTuple):
@@ -213,32 +216,49 @@ def solve_velocity(
             _refuse(chain, q, speeds)
         answers.append((chain.names, status, chain.errors.copy()))
     if problem.avoidance is not None and period > 0.0:
-        _slow_down(problem, q, period, rates, answers)
+        _slide(problem, problem.avoidance, q, joints, packed, period, rates, answers)
     return VelocitySolution(rates, answers, perf_counter() - started, problem.tree.names)
 
 
-def _slow_down(
+def _slide(
     problem: Problem,
+    avoidance: Avoidance,
     q: Array,
+    joints: Array,
+    packed: Array,
     period: float,
     rates: Array,
     answers: list[tuple[ChainNames, int, Array]],
 ) -> None:
     """
-    Scale velocities so that no two bodies come nearer than the margin within a period [s].
+    Find velocities anew that lead to contact within a period [s], with pairs as inequalities.
 
-    What a goal misses is then at most the part of its twist that is taken away.
+    The rows are linear, so the margin is larger in the next attempt by what a body came too near.
+    What is left after the last attempt scales all velocities.
     """
-    avoidance = problem.avoidance
-    share = 1.0 if avoidance is None else avoidance.free_share(q, q + period * rates[0])
-    if share == 1.0:
+    if avoidance.free_share(q, q + period * rates[0]) == 1.0:
         return
+    (chain,) = avoidance.whole.chains
+    for rows, own in zip(avoidance.rows, problem.chains, strict=True):
+        chain.table[rows], chain.twists[rows] = own.table, own.twists
+    packed, near = packed.copy(), avoidance.nearest(q)
+    least = near.d if near is not None and avoidance.is_contact(near) else avoidance.margin
+    for _ in range(ATTEMPTS):
+        rates[:] = 0.0
+        status = chain.kernels.velocity(
+            q, joints, packed, problem.tree.max_velocity, chain.twists, rates, period
+        )
+        near = avoidance.nearest(q + period * rates[0])
+        if near is None or near.d >= least:
+            break
+        packed[COLLISION_MARGIN] += least - near.d
+    share = avoidance.free_share(q, q + period * rates[0])
     rates[0] *= share
-    for index, chain in enumerate(problem.chains):
-        names, status, errors = answers[index]
-        twists = chain.twists.reshape(-1, 2, 3)
-        missed = share * errors + (1.0 - share) * np.linalg.norm(twists, axis=2).ravel()
-        answers[index] = names, max(status, STATUS_STALLED), missed
+    status = status if share == 1.0 else STATUS_STALLED
+    errors = share * chain.errors.reshape(-1, 2)
+    errors += (1.0 - share) * np.linalg.norm(chain.twists.reshape(-1, 2, 3), axis=2)
+    for index, (names, _, _) in enumerate(answers):
+        answers[index] = names, status, errors[avoidance.rows[index]].ravel()
 
 
 def _refuse(chain: ChainProblem, q: Array, speeds: Array) -> None:

@@ -1,11 +1,22 @@
 """Files of robots: what cannot be exported is refused, and damaged files are harmless."""
 
-from ik_node import Box, load_robot, Solver, SolverOptions
+from ik_node import (
+    Box,
+    Capsule,
+    Cylinder,
+    HalfSpace,
+    Hull,
+    load_robot,
+    Solver,
+    SolverOptions,
+    Sphere,
+)
 from ik_node.cli.export import parse_options
 from ik_node.cli.main import main
 from ik_node.description.files import description_path
 from ik_node.errors import OptionError, UnknownFrameError
 from ik_node.export import export_robot
+import numpy as np
 import pytest
 from support.c_programs import CLOSURES, compile_c, CRobot, GOALS, interface_source, run
 from support.command_line import refusal
@@ -27,8 +38,27 @@ def hostile(tmp_path_factory):
         return compile_c('hostile_files', folder, *own)
 
 
+def among_bodies():
+    """Return two arms that hold a box, with a body of each kind."""
+    robot = load_robot('two_arms_one_box')
+    corners = [(x, y, z) for x in (0.0, 0.05) for y in (0.0, 0.05) for z in (0.0, 0.05)]
+    for link, shape in (
+        ('box_link', Box((0.2, 0.2, 0.2))),
+        ('left_elbow_link', Capsule(0.05, 0.2)),
+        ('right_elbow_link', Cylinder(0.05, 0.2)),
+        ('left_shoulder_yaw_link', Hull(corners)),
+    ):
+        robot.collisions.add_body(link, shape)
+    place = robot.forward(robot.q, 'box_link')[:3, 3]
+    robot.collisions.add_obstacle(Sphere(0.05), place + np.array((0.25, 0.0, 0.1)), name='ball')
+    robot.collisions.add_obstacle(HalfSpace(), (0.0, 0.0, place[2] - 0.3), name='floor')
+    return robot
+
+
 def exported(name):
     """Return the file of a mechanism with its goals, or of a four-bar with rounded numbers."""
+    if name == 'bodies':
+        return export_robot(Solver(among_bodies()), ['box_link'])
     if name == 'rounded':
         robot = load_robot(TURNED.format(quarter='1.57', half='3.14', kind='hinge'))
         return export_robot(Solver(robot), ['rocker'])
@@ -41,13 +71,32 @@ def exported(name):
 
 
 @pytest.mark.parametrize(
-    'name', ['hexapod', 'two_arms', 'coupled', 'ball', 'heavy arm', 'rounded', 'ankle']
+    'name', ['hexapod', 'two_arms', 'coupled', 'ball', 'heavy arm', 'rounded', 'ankle', 'bodies']
 )
 def test_damaged_files_never_crash_the_program(hostile, tmp_path, name):
     """Files cut short, with flipped bits and with other numbers, are refused or can be solved."""
     (tmp_path / 'robot.ikr').write_bytes(exported(name))
     said = run(hostile, tmp_path / 'robot.ikr', DAMAGED, 1, timeout=60)
     assert 0 < int(said.split()[0]) < DAMAGED // 2
+
+
+def test_library_keeps_bodies_apart_as_python_does():
+    """Library keeps bodies apart as Python does, to the bit."""
+    robot = among_bodies()
+    solver, avoided = Solver(robot), 0
+    plain = Solver(robot, SolverOptions(avoid_collisions=False))
+    made = CRobot(export_robot(solver, ['box_link']))
+    place = robot.forward(robot.q, 'box_link')[:3, 3]
+    for x in np.linspace(-0.1, 0.3, 9):
+        goal = place + np.array((x, 0.05 - x, 0.1)), (0.0, 0.0, 0.0, 1.0)
+        found = solver.solve_pose({'box_link': goal})
+        assert made.solve(robot.q, [goal]) == found.status
+        assert (made.q == found.q).all()
+        assert made.counters == (found.iterations, found.closing_iterations, found.starts)
+        assert made.errors(GOALS)['box_link'] == tuple(found.goal_errors['box_link'])
+        assert set(made.errors(CLOSURES)) == set(found.closure_errors)
+        avoided += bool(robot.collisions.contacts(plain.solve_pose({'box_link': goal}).q))
+    assert 0 < avoided < 9
 
 
 def test_two_threads_share_a_robot(tmp_path):
@@ -88,14 +137,6 @@ def test_joint_targets_and_preferences_of_balls_are_refused():
     ball.set_rest_pose_values(0.1, 0.1, 0.1)
     with pytest.raises(OptionError, match=f'rest poses of ball joints: .*{ball.name}'):
         export_robot(m.solver(), list(m.goals))
-
-
-def test_robot_among_obstacles_is_refused():
-    """The library alone keeps no distances."""
-    robot = load_robot('arm6')
-    robot.collisions.add_obstacle(Box((0.1, 0.1, 0.1)), pose=(2.0, 0.0, 0.0))
-    with pytest.raises(OptionError, match=r'^avoid_collisions: '):
-        export_robot(Solver(robot, SolverOptions(avoid_collisions=True)), ['tool_link'])
 
 
 def test_unknown_goal_and_goal_that_occurs_twice_are_refused():

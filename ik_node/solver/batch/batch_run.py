@@ -9,7 +9,9 @@ from threading import Lock
 from time import perf_counter
 from typing import NamedTuple, TypeVar
 
+from ik_node.kernels.layout import RESULT
 from ik_node.kernels.solve_state import INTERRUPTED
+from ik_node.model.collisions import Near
 from ik_node.solver.batch.batch_input import many_poses, many_starts, ManyPoses
 from ik_node.solver.batch.batch_solution import BatchSolution
 from ik_node.solver.batch.batch_work import batch_chains, BatchChain, BatchWork, Workspace
@@ -134,6 +136,7 @@ class BatchRun(ThreadedRun):
     One execution of a batch.
 
     `work`, `chains`, `q`: as for `ThreadedRun`; `one_start`: True if all rows of q are equal.
+    `near` (N, 11): index of the nearest pair of bodies, -1 = none, and its row of distances.
     """
 
     def __init__(
@@ -141,6 +144,7 @@ class BatchRun(ThreadedRun):
     ) -> None:
         super().__init__(work, chains, q)
         self._by_row = work.by_start and not one_start
+        self.near = np.full((len(q) if work.problem.avoidance else 0, 1 + RESULT), -1.0)
         self._rows = work.rows(q[0] if len(q) else np.zeros(q.shape[1]))[None]
 
     @property
@@ -170,22 +174,44 @@ class BatchRun(ThreadedRun):
             advance = partial(workspace.kernels.advance_batch, *arrays)
             self._advance(part, workspace, q, advance, tell)
         if avoidance is not None:
-            self._lead_out(avoidance, rows, starts, joints)
+            if work.problem.chains:
+                self._lead_out(avoidance, rows, starts, joints)
+            for at, near in zip(range(*rows.indices(len(self._q))), self._nearest(q), strict=True):
+                if near is not None:
+                    self.near[at] = near.at, *near.row
         work.table.follow_all(q)
 
+    def _nearest(self, q: Array) -> list[Near | None]:
+        """Return the nearest pair of bodies of each row; all threads measure in one workspace."""
+        avoidance = self._work.problem.avoidance
+        with self._lock:
+            return [] if avoidance is None else [avoidance.nearest(row) for row in q]
+
     def _lead_out(self, avoidance: Avoidance, rows: slice, starts: Array, joints: Array) -> None:
-        """Solve again what is in contact; one thread at a time, with the one workspace for it."""
+        """Solve again what is in contact."""
         work, q, parts = self._work, self._q[rows], [chain.part(rows) for chain in self._chains]
-        for row, start in enumerate(starts):
-            with self._lock:
-                if not avoidance.is_contact(avoidance.nearest(q[row])):
-                    continue
-                tables = [part.answer(row, joints[0], work.packed).table for part in parts]
-                own, budget = joints[min(row, len(joints) - 1)], work.options.time_budget
-                whole = avoidance.solve(tables, start, q[row], own, work.packed, budget)
-                for index, part in enumerate(parts):
-                    record = avoidance.record(index, part.records[row], whole.record)
-                    part.records[row] = record
+        again = [at for at, near in enumerate(self._nearest(q)) if avoidance.is_contact(near)]
+        if not again:
+            return
+        poses = {
+            name: (part.positions[again, k], part.quats_xyzw[again, k])
+            for part in parts
+            for k, (_, name) in enumerate(part.chain.names.goals)
+        }
+        own, tables = q[again], joints[again] if len(joints) > 1 else joints
+        for k, at in enumerate(again):
+            records = [part.records[at] for part in parts]
+            avoidance.begin(records, starts[at], own[k], tables[min(k, len(tables) - 1)])
+        with self._lock:
+            (whole,) = batch_chains(avoidance.whole, poses, len(again))
+            workspace = whole.workspace()
+        arrays = (own, tables, work.packed, whole.positions, whole.quats_xyzw, whole.records)
+        advance = partial(workspace.kernels.advance_batch, *arrays)
+        self._advance(whole, workspace, own, advance, lambda solved: None)
+        q[again] = own
+        for k, at in enumerate(again):
+            for index, part in enumerate(parts):
+                part.records[at] = avoidance.record(index, part.records[at], whole.records[k])
 
 
 def solve_batch(
@@ -210,16 +236,19 @@ def solve_batch(
         # The answers overwrite the starts, also the one that all problems share.
         starts, at = q[:1].copy() if one_start else q, 0
         shared = (work, poses, starts, range(len(q)), _arrays, executor)
-        for part, records in run_parts(*shared, threads=count, progress=progress):
+        for part, records, near in run_parts(*shared, threads=count, progress=progress):
             rows = slice(at, at + len(part))
             q[rows] = part
+            run.near[rows] = near
             for chain, record in zip(chains, records, strict=True):
                 chain.records[rows] = record
             at = rows.stop
     spent = perf_counter() - started
     if progress is not None:
         progress(len(q), len(q))
-    return BatchSolution(q, chains, spent, run.rows, work.packed, work.names)
+    return BatchSolution(
+        q, chains, spent, run.rows, work.packed, work.names, work.collisions, run.near
+    )
 
 
 class Part(NamedTuple):
@@ -291,7 +320,9 @@ def solve_part(work: BatchWork, part: Part) -> BatchSolution:
     run = BatchRun(work, chains, q, one_start=len(part.starts) == 1)
     run.run(part.threads, None)
     spent = perf_counter() - began
-    return BatchSolution(q, chains, spent, run.rows, work.packed, work.names)
+    return BatchSolution(
+        q, chains, spent, run.rows, work.packed, work.names, work.collisions, run.near
+    )
 
 
 def _solve_and_finish(
@@ -301,5 +332,5 @@ def _solve_and_finish(
     return finish(solve_part(work, part))
 
 
-def _arrays(solution: BatchSolution) -> tuple[Array, list[Array]]:
-    return solution.q, solution.records
+def _arrays(solution: BatchSolution) -> tuple[Array, list[Array], Array]:
+    return solution.q, solution.records, solution.near

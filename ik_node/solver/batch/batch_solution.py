@@ -9,8 +9,9 @@ from typing import NamedTuple, overload
 
 from ik_node.display import public_names
 from ik_node.errors import OptionError
-from ik_node.kernels.layout import RECORD, RECORD_STARTS, RECORD_STATUS, RECORD_STEPS
+from ik_node.kernels.layout import RECORD, RECORD_STARTS, RECORD_STATUS, RECORD_STEPS, RESULT
 from ik_node.model.by_name import ByName
+from ik_node.model.collisions import Collisions, Distance, Near
 from ik_node.solver.batch.batch_work import BatchChain
 from ik_node.solver.result import explained, PoseError, Solution, tolerances_in
 from ik_node.solver.status import Status
@@ -19,6 +20,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+NOTHING_NEAR: Array = np.zeros((0, 1 + RESULT))
 
 
 class PoseErrors(NamedTuple):
@@ -87,8 +90,11 @@ class BatchSolution:
         joints: Array,
         packed: Array,
         names: Sequence[str],
+        collisions: Collisions | None = None,
+        near: Array = NOTHING_NEAR,
     ) -> None:
         self.q = q
+        self._collisions, self.near = collisions, near
         self.solve_time = solve_time
         self._names = tuple(names)
         self._chains, self._joints, self._packed = list(chains), joints, packed
@@ -124,7 +130,18 @@ class BatchSolution:
             raise IndexError(f'problem {row} of {len(self)}')
         answers = [chain.answer(at, self._joints, self._packed) for chain in self._chains]
         spent = self.solve_time / len(self)
-        return Solution(self.q[at].copy(), answers, spent, self._names)
+        return Solution(self.q[at].copy(), answers, spent, self._names, near=self._near(at))
+
+    def _near(self, at: int) -> Near | None:
+        if self._collisions is None or not len(self.near) or self.near[at, 0] < 0.0:
+            return None
+        return Near(self._collisions, int(self.near[at, 0]), self.near[at, 1:])
+
+    @property
+    def nearest(self) -> list[Distance | None]:
+        """Return `Solution.nearest` of each problem."""
+        found = map(self._near, range(len(self)))
+        return [None if near is None else near.distance() for near in found]
 
     @property
     def records(self) -> list[Array]:
@@ -188,7 +205,7 @@ class BatchSolution:
         first = int(left[0])
         return f'{counts}; first {first}: {self[first].message}'
 
-    _internal = ('records',)
+    _internal = ('near', 'records')
     __dir__ = public_names
 
     def __repr__(self) -> str:

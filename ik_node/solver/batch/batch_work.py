@@ -9,6 +9,7 @@ from ik_node.errors import OptionError
 from ik_node.kernels import layout
 from ik_node.kernels import path as path_kernel
 from ik_node.kernels import solve_state as now
+from ik_node.model.collisions import Collisions
 from ik_node.native import BoundKernels
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.chain_problem import ChainProblem
@@ -73,9 +74,13 @@ class BatchChain(NamedTuple):
 def batch_chains(
     problem: Problem, poses: Mapping[str, tuple[Array, Array]], count: int
 ) -> list[BatchChain]:
-    """Return the chains of a problem, each with the poses of its goals for all `count` solves."""
+    """
+    Return the chains of a problem, each with the poses of its goals for all `count` solves.
+
+    Without a closure or goal, the chain that keeps bodies apart is the only one.
+    """
     chains = []
-    for chain in problem.chains:
+    for chain in problem.chains or (problem.avoidance.whole.chains if problem.avoidance else ()):
         goals = chain.names.goals
         positions, quats = np.zeros((count, len(goals), 3)), np.zeros((count, len(goals), 4))
         for k, (_, name) in enumerate(goals):
@@ -112,6 +117,12 @@ class BatchWork:
         self.table = table
         self._narrowed = window is not None or options.limits_steps
         self._window = table.steps_of(options, window)
+
+    @property
+    def collisions(self) -> Collisions | None:
+        """Return bodies and pairs if collisions are avoided."""
+        avoidance = self.problem.avoidance
+        return None if avoidance is None else avoidance.collisions
 
     @property
     def by_start(self) -> bool:

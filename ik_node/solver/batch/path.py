@@ -391,8 +391,9 @@ class PathRun(ThreadedRun):
                     )
                 for share in (1.0, 0.5, 0.0) if again else ():
                     joints = self._work.rows(before, share * window)
-                    tables = [part.answer(k, joints, self.packed).table for part in parts]
-                    whole = avoidance.solve(tables, before, q, joints, self.packed, 0.0)
+                    given = [part.answer(k, joints, self.packed) for part in parts]
+                    found = [(each.record, each.table) for each in given]
+                    whole = avoidance.solve(found, before, q, joints, self.packed, 0.0)
                     for index, part in enumerate(parts):
                         part.records[k] = avoidance.record(index, part.records[k], whole.record)
                     if share == 0.0 or avoidance.free_share(before, q) == 1.0:

@@ -24,6 +24,7 @@ from ik_node.model.tree import Tree
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import unit_pose
 from ik_node.solver.problem.chain_problem import ChainProblem, make_chain_problem, TABLE_POSES
+from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.result import ChainAnswer
 import numpy as np
 from numpy.typing import NDArray
@@ -213,8 +214,8 @@ class Problem:
         if self.avoidance is not None:
             self.near = self.avoidance.nearest(q)
             if self.avoidance.is_contact(self.near):
-                tables = [chain.table for chain in self.chains]
-                whole = self.avoidance.solve(tables, start, q, joints, packed, time_budget, stop)
+                found = [(each.record, each.table) for each in answers]
+                whole = self.avoidance.solve(found, start, q, joints, packed, time_budget, stop)
                 self.near = self.avoidance.nearest(q)
                 answers = [
                     each._replace(record=self.avoidance.record(index, each.record, whole.record))
@@ -243,8 +244,9 @@ class Avoidance:
     The collisions of a problem, with the chain that avoids them.
 
     A problem is solved without regard to collisions first, so that bodies that are far apart
-    change no bit of an answer. If its answer is in contact, the problem is solved again from the
-    same start as one chain, with the pairs of bodies as inequalities. See theory.md, section 16.
+    change no bit of an answer. If its answer is in contact, the problem is solved again as one
+    chain, with the pairs of bodies as inequalities: from the same start, or from that answer if it
+    needed another start. See theory.md, section 16.
 
     Parameters
     ----------
@@ -254,16 +256,24 @@ class Avoidance:
         Bodies and pairs of the robot.
     options : SolverOptions
         Options of the solver.
+    table : JointTable
+        Couplings of the joints.
 
     Attributes
     ----------
     margin : float
         Least distance [m].
+    collisions : Collisions
+        As given.
+    rows : list of list of int
+        Of each chain of the problem, where its constraints are in that of `whole`.
 
     """
 
-    def __init__(self, problem: Problem, collisions: Collisions, options: SolverOptions) -> None:
-        self._problem, self._collisions = problem, collisions
+    def __init__(
+        self, problem: Problem, collisions: Collisions, options: SolverOptions, table: JointTable
+    ) -> None:
+        self._problem, self.collisions, self._table = problem, collisions, table
         self._version, self._moves = collisions.version, collisions.moves
         self._bodies = collisions.flat()
         self._whole: Problem | None = None
@@ -275,23 +285,33 @@ class Avoidance:
         self.margin = options.collision_margin
         if self._whole is not None:
             self._whole.refresh(options)
-            if self._moves != self._collisions.moves:
+            if self._moves != self.collisions.moves:
                 flat = self._whole.chains[0].flat
-                write_body_frames(flat.ints, flat.floats, self._collisions.flat(), flat.length)
-        self._moves = self._collisions.moves
+                write_body_frames(flat.ints, flat.floats, self.collisions.flat(), flat.length)
+        self._moves = self.collisions.moves
 
     @property
     def is_current(self) -> bool:
         """Return True if bodies and pairs have not changed."""
-        return self._version == self._collisions.version
+        return self._version == self.collisions.version
 
     def nearest(self, q: Array) -> Near | None:
-        """Return the nearest pair within the influence distance; None if there is none."""
-        return self._collisions.nearest(q, self.margin + self._options.influence_distance)
+        """
+        Return the nearest pair within the influence distance; None if there is none.
+
+        Coupled values of q (nq,) follow their masters, because they carry bodies, too.
+        """
+        self._table.follow(q)
+        return self.collisions.nearest(q, self.reach)
+
+    @property
+    def reach(self) -> float:
+        """Return the distance up to which pairs are measured [m]."""
+        return self.margin + self._options.influence_distance
 
     def free_share(self, start: Array, end: Array) -> float:
         """Return the share of a way that is free of contact, see `Collisions.free_share`."""
-        return self._collisions.free_share(start, end, self.margin)
+        return self.collisions.free_share(start, end, self.margin)
 
     def is_contact(self, near: Near | None) -> bool:
         """Return True if a pair is nearer than the margin."""
@@ -320,15 +340,24 @@ class Avoidance:
                 (request.name, request.is_goal): index
                 for index, request in enumerate(self._whole.chains[0].requests)
             }
-            self._rows = [
+            self.rows = [
                 [names[request.name, request.is_goal] for request in chain.requests]
                 for chain in problem.chains
             ]
         return self._whole
 
+    @staticmethod
+    def begin(records: Sequence[Array], start: Array, q: Array, joints: Array) -> None:
+        """Write to q, the answer in contact with these records, where to solve again from."""
+        met = all(record[layout.RECORD_STATUS] == now.STATUS_CONVERGED for record in records)
+        far = met and any(record[layout.RECORD_STARTS] > 1 for record in records)
+        windows = joints[layout.JOINT_WINDOW]
+        if not far or np.isfinite(windows[windows > 0.0]).any():
+            q[:] = start
+
     def solve(
         self,
-        tables: Sequence[Array],
+        found: Sequence[tuple[Array, Array]],
         start: Array,
         q: Array,
         joints: Array,
@@ -341,18 +370,18 @@ class Avoidance:
 
         Parameters
         ----------
-        tables : sequence of ndarray, shape (nc, 20)
-            Constraint tables of the chains of the problem.
+        found : sequence of (ndarray, ndarray)
+            Record of the answer in contact and constraint table of each chain of the problem.
         start, q : ndarray, shape (nq,)
-            Start, and what is overwritten with the result [rad or m].
+            Start, and the answer in contact, which is overwritten with the result [rad or m].
         joints, packed, time_budget, stop
             As for `Problem.run`.
 
         """
         chain = self.whole.chains[0]
-        for rows, table in zip(self._rows, tables, strict=True):
+        for rows, (_, table) in zip(self.rows, found, strict=True):
             chain.table[rows] = table
-        q[:] = start
+        self.begin([record for record, _ in found], start, q, joints)
         (answer,) = self.whole.run(q, joints, packed, time_budget, stop)
         return answer
 
@@ -370,7 +399,7 @@ class Avoidance:
             Record of the answer of `solve`.
 
         """
-        rows, made = self._rows[at], record.copy()
+        rows, made = self.rows[at], record.copy()
         made[: layout.RECORD] = whole[: layout.RECORD]
         # A proof names a goal and a closure by their indices.
         proof, made[layout.RECORD_ENDED] = divmod(whole[layout.RECORD_ENDED], now.ENDS)
