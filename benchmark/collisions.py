@@ -212,10 +212,11 @@ SCENES = {
 def main() -> None:
     """Measure the scenes."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument('scenes', nargs='*', choices=list(SCENES), help='default: all')
+    names = [*SCENES, 'all']
+    parser.add_argument('scenes', nargs='*', choices=names, default='all', help='default: all')
     parser.add_argument('--count', type=int, default=1000, help='goals of each')
     options = parser.parse_args()
-    for name in options.scenes or SCENES:
+    for name in SCENES if 'all' in options.scenes else options.scenes:
         make, spread = SCENES[name]
         robot, goals = make()
         measure(name, robot, goals, options.count, spread)
