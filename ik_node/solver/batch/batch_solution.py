@@ -79,6 +79,8 @@ class BatchSolution:
     ('1 CONVERGED, 1 STALLED', (2,), (2,))
     >>> batch.goal_errors['tool_link'].position.shape, batch.closure_errors, batch.rounding_gaps
     ((2,), {}, {})
+    >>> batch.nearest  # no pairs of bodies count
+    [None, None]
 
     """
 
