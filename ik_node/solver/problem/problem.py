@@ -319,7 +319,7 @@ class Avoidance:
 
     def is_free(self, q: Array) -> bool:
         """Return True if no pair is nearer than the margin at q, shape (nq,)."""
-        return not self.is_contact(self._collisions.nearest(q, self.margin))
+        return not self.is_contact(self.nearest(q))
 
     @property
     def whole(self) -> Problem:
