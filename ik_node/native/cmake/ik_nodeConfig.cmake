@@ -38,9 +38,10 @@ endif()
 # A list of several libraries is no file that exists.
 if(NOT _ik_node_found OR NOT EXISTS "${_ik_node_library}")
   set(ik_node_FOUND FALSE)
-  set(ik_node_NOT_FOUND_MESSAGE
-    "no library of ik_node: build it with `python3 -m ik_node warm`, and set Python3_EXECUTABLE "
-    "to that Python or IK_NODE_LIBRARY to the file it prints. ${_ik_node_said}")
+  string(CONCAT ik_node_NOT_FOUND_MESSAGE
+    "no library of ik_node (looked for '${_ik_node_library}'): build it with "
+    "`python3 -m ik_node warm`, and set Python3_EXECUTABLE to that Python or IK_NODE_LIBRARY to "
+    "the file it prints. ${_ik_node_said}")
 elseif(NOT TARGET ik_node::ik_node)
   add_library(ik_node::ik_node SHARED IMPORTED)
   set_target_properties(ik_node::ik_node PROPERTIES
