@@ -3,6 +3,7 @@
 //
 //   open FILE GROUP BASE TIPS TIP... JOINTS (NAME LOWER UPPER)... VARIABLES NAME...
 //        -> opened | refused; a joint with lower > upper has no bounds, with the name @NAME no value
+//   robot FILE -> set; MoveIt's robot from now on, "-" = that of each opened file
 //   options LOCK APPROXIMATE REDUNDANT INDEX...
 //   context NUMBER (NAME VALUE)...
 //   search TIMEOUT CALLBACK LIMITS VALUE... SEED... POSES NUMBER...
@@ -13,6 +14,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "ik_node/ik_node.hpp"
 #include "moveit/kinematics_base/kinematics_base.hpp"
 #include "moveit/robot_state/robot_state.hpp"
 #include "pluginlib/class_list_macros.hpp"
@@ -49,8 +51,28 @@ std::vector<KinematicsBase::Pose> poses(std::istream & in, std::size_t count)
   return made;
 }
 
+// Return the pose of a link, MoveIt's forward kinematics being those of a file.
+moveit::core::Transform forward_of(
+  const std::string & file, const std::string & link, const moveit::core::Values & values)
+{
+  const ik_node::Robot robot(file);
+  std::vector<double> q(robot.start(), robot.start() + robot.count(IK_NODE_JOINTS));
+  for (const auto & [name, value] : values) {
+    q.at(robot.find(IK_NODE_JOINTS, name)) = value;
+  }
+  std::vector<double> poses(7 * robot.count(IK_NODE_LINKS));
+  ik_node::Problem(robot).forward(q.data(), poses.data());
+  const double * p = poses.data() + 7 * robot.find(IK_NODE_LINKS, link);
+  const double x = p[3], y = p[4], z = p[5], w = p[6];
+  return {{{
+    {1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w), p[0]},
+    {2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w), p[1]},
+    {2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y), p[2]}}}};
+}
+
 struct Host
 {
+  std::string robot = "-";
   std::shared_ptr<KinematicsBase> plugin;
   std::vector<moveit::core::JointModel> joints;
   kinematics::KinematicsQueryOptions options;
@@ -86,7 +108,10 @@ struct Host
     for (const auto & joint : joints) {
       members.push_back(&joint);
     }
-    const moveit::core::RobotModel model("arm", moveit::core::JointModelGroup(members), variables);
+    moveit::core::RobotModel model("arm", moveit::core::JointModelGroup(members), variables);
+    model.forward = [known = robot == "-" ? file : robot](const auto & link, const auto & values) {
+        return forward_of(known, link, values);
+      };
     auto node = std::make_shared<rclcpp::Node>();
     if (file != "-") {
       node->given["robot_description_kinematics.arm.ikr_file"] = rclcpp::Parameter(file);
@@ -167,6 +192,9 @@ int main()
     in >> command;
     if (command == "open") {
       host.open(in);
+    } else if (command == "robot") {
+      in >> host.robot;
+      std::puts("set");
     } else if (command == "options") {
       std::size_t count;
       in >> host.options.lock_redundant_joints >> host.options.return_approximate_solution >> count;

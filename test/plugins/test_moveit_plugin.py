@@ -35,6 +35,7 @@ def arm(repository):
 
 def open_group(host, file, base, tips, joints, bounds=FREE, variables=()):
     listed = [word for joint in joints for word in (joint, *bounds)]
+    variables = variables or joints
     counted = (len(tips), *tips, len(joints), *listed, len(variables), *variables)
     return host.ask('open', file, 'arm', base, *counted)
 
@@ -194,6 +195,19 @@ def test_each_of_six_feet_reaches_its_pose(host, repository):
         assert code == SUCCESS
         for foot, pose in zip(feet, poses, strict=True):
             np.testing.assert_allclose(in_base(robot, q, foot, 'body_link'), pose, atol=1e-5)
+
+
+def test_file_of_another_robot_is_refused(host, arm, repository):
+    """Joints and links have the same names; an axis or a length is another one."""
+    text = (repository / 'urdf/arm6.urdf').read_text().replace('</robot>', MOUNT)
+    file = host.export(arm, ['tool_link']).rename(host.folder / 'own.ikr')
+    for old, new in (('axis xyz="0 1 0"', 'axis xyz="0 -1 0"'), ('0 0 0.478', '0 0.01 0.478')):
+        other = load_robot(text.replace(old, new, 1))
+        host.ask('robot', host.export(other, ['tool_link']))
+        assert open_group(host, file, 'base_link', ['tool_link'], ARM) == ['refused']
+        assert 'own.ikr is of another robot' in host.log
+    host.ask('robot', file)
+    assert open_group(host, file, 'base_link', ['tool_link'], ARM) == ['opened']
 
 
 def test_each_refusal_has_a_message(host, arm):

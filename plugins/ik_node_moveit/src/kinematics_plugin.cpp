@@ -35,6 +35,7 @@ using Pose = geometry_msgs::msg::Pose;
 using Quaternion = std::array<double, 4>;  // x, y, z, w
 
 constexpr int kSlice = 64;  // steps between two looks at the clock, about 0.1 ms
+constexpr int kShort = 8;   // the same where only one start is wanted
 constexpr double kNone = std::numeric_limits<double>::infinity();
 constexpr double kOnce = kNone;
 constexpr double kNear = 1.0;  // reach of a start near a solution [rad or m]
@@ -350,7 +351,10 @@ private:
     lower_.assign(start_.size(), -kNone);
     upper_.assign(start_.size(), kNone);
     why = match_frames();
-    return why.empty() ? match_joints(model, *group) : why;
+    if (why.empty()) {
+      why = match_joints(model, *group);
+    }
+    return why.empty() ? match_kinematics() : why;
   }
 
   std::string match_frames()
@@ -423,6 +427,59 @@ private:
         const auto & names = model.getVariableNames();
         const bool known = std::find(names.begin(), names.end(), name) != names.end();
         outside_.push_back({place, known ? name : ""});
+      }
+    }
+    return "";
+  }
+
+  // Compare the file's kinematics with MoveIt's, where loops are closed and other joints count.
+  std::string match_kinematics()
+  {
+    constexpr double kSame = 1e-4;  // [m], for rounded numbers in a description
+    const auto & names = robot_model_->getVariableNames();
+    moveit::core::RobotState state(robot_model_);
+    Work work(*robot_);
+    std::vector<double> q = start_;
+    for (std::size_t k = 0; k < places_.size(); k++) {
+      const std::size_t place = places_[k];
+      if (!is_in_loop(work, place)) {
+        q[place] = std::clamp(q[place] + 0.1 * double(k + 1), lower_[place], upper_[place]);
+      }
+    }
+    ik_node_follow(robot_->get(), q.data());
+    state.setToDefaultValues();
+    for (std::size_t place = 0; place < q.size(); place++) {
+      const std::string name = robot_->name(IK_NODE_JOINTS, int(place));
+      if (std::find(names.begin(), names.end(), name) != names.end()) {
+        state.setVariablePosition(name, q[place]);
+      }
+    }
+    state.update();
+    work.problem.forward(q.data(), work.poses.data());
+    const auto theirs = state.getGlobalLinkTransform(base_frame_).matrix();
+    for (const std::string & name : tip_frames_) {
+      const int link = robot_->find(IK_NODE_LINKS, name);
+      if (link < 0) {
+        continue;  // a point of a link that MoveIt does not know
+      }
+      const Frame ours = inverse(work.frame(base_)) * work.frame(link);
+      const auto tip = state.getGlobalLinkTransform(name).matrix();
+      double apart = 0.0;
+      for (int mark = 0; mark < 4; mark++) {  // the origin, and 1 m along each axis
+        const std::array<double, 3> at{double(mark == 0), double(mark == 1), double(mark == 2)};
+        const std::array<double, 3> turned = rotated(ours.rotation, at);
+        for (int row = 0; row < 3; row++) {
+          double place = 0.0;
+          for (int k = 0; k < 3; k++) {
+            place += theirs(k, row) *
+              (tip(k, 3) + (mark < 3 ? tip(k, mark) : 0.0) - theirs(k, 3));
+          }
+          apart = std::max(apart, std::abs(place - ours.position[row] - turned[row]));
+        }
+      }
+      if (!(apart <= kSame)) {
+        return "'" + name + "' is " + std::to_string(apart) + " m from where MoveIt has it: " +
+               file_ + " is of another robot; export the description that MoveIt uses";
       }
     }
     return "";
@@ -518,16 +575,20 @@ private:
     ik_node_follow(robot_->get(), work.q.data());
   }
 
-  // Return which joints move no tip that is away from its pose.
+  // Return which joints move no tip that is away from its pose, as the farthest one always is.
   std::vector<bool> reaching(Work & work) const
   {
-    constexpr double kReached = 1e-5;  // [m, rad]
+    constexpr double kReached = 1e-2;  // [m, rad]
     const std::size_t count = start_.size();
     std::vector<bool> kept(count, true);
-    std::vector<double> jacobian(6 * count);
+    std::vector<double> jacobian(6 * count), away;
+    for (const int goal : goals_) {
+      const ik_node::Residual error = work.problem.goal_error(goal);
+      away.push_back(std::max(error.position, error.orientation));
+    }
+    const double farthest = *std::max_element(away.begin(), away.end());
     for (std::size_t tip = 0; tip < goals_.size(); tip++) {
-      const ik_node::Residual error = work.problem.goal_error(goals_[tip]);
-      if (std::max(error.position, error.orientation) < kReached) {
+      if (away[tip] < std::min(kReached, farthest)) {
         continue;
       }
       const int link = robot_->find(IK_NODE_LINKS, tip_frames_[tip]);
@@ -543,14 +604,15 @@ private:
   int solve(Work & work, Clock::time_point deadline, bool one_start) const
   {
     ik_node::Problem & problem = work.problem;
-    int status = problem.solve(work.q.data(), work.positions.data(), work.quats.data(), kSlice);
+    const int slice = one_start ? kShort : kSlice;
+    int status = problem.solve(work.q.data(), work.positions.data(), work.quats.data(), slice);
     while (status == IK_NODE_RUNNING) {
       if (Clock::now() >= deadline || (one_start && problem.starts() > 1)) {
         problem.interrupt();
         status = problem.resume();
         break;
       }
-      status = problem.resume(kSlice);
+      status = problem.resume(slice);
     }
     return status;
   }
@@ -594,8 +656,10 @@ private:
     }
     const std::vector<double> centre = work->q;
     for (int attempt = 0;; attempt++) {
-      // Of several tips, those that a start did not reach get another start by themselves.
-      const bool one_start = goals_.size() > 1 && timeout < kOnce && attempt % 4 < 3;
+      // Of several tips, those that a start did not reach get another start by themselves; after
+      // 15, 31, 63 ... attempts all of them, lest one tip hinders another.
+      const bool one_start = goals_.size() > 1 && timeout < kOnce;
+      const bool whole = attempt > 7 && (attempt & (attempt + 1)) == 0;
       const int status = solve(*work, deadline, one_start);
       if (status < 0) {
         return refuse(std::string("a pose cannot be solved: ") + ik_node_text(status));
@@ -622,7 +686,7 @@ private:
       // A redundant arm has other solutions near by, which take the fewest steps to find.
       const bool near = attempt % 2 == 0 && status == IK_NODE_CONVERGED;
       const std::vector<bool> kept =
-        status == IK_NODE_CONVERGED || !one_start ? std::vector<bool>() : reaching(*work);
+        status == IK_NODE_CONVERGED || !one_start || whole ? std::vector<bool>() : reaching(*work);
       draw(*work, near ? work->problem.q() : centre.data(), near ? kNear : kNone, kept);
     }
   }

@@ -103,15 +103,17 @@ public:
 
 protected:
   void storeValues(
-    const moveit::core::RobotModel &, const std::string & group, const std::string & base,
+    const moveit::core::RobotModel & model, const std::string & group, const std::string & base,
     const std::vector<std::string> & tips, double)
   {
+    robot_model_ = moveit::core::RobotModelConstPtr(&model, [](const auto *) {});
     group_name_ = group;
     base_frame_ = base;
     tip_frames_ = tips;
   }
 
   rclcpp::Node::SharedPtr node_;
+  moveit::core::RobotModelConstPtr robot_model_;
   std::string group_name_, base_frame_;
   std::vector<std::string> tip_frames_;
   std::vector<unsigned int> redundant_joint_indices_;

@@ -1,6 +1,10 @@
 // Stub: a robot model with one group.
 #pragma once
 
+#include <array>
+#include <functional>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -8,6 +12,16 @@
 
 namespace moveit::core
 {
+
+using Values = std::map<std::string, double>;
+
+struct Transform
+{
+  const Transform & matrix() const {return *this;}
+  double operator()(int row, int column) const {return rows[row][column];}
+
+  std::array<std::array<double, 4>, 3> rows;
+};
 
 class RobotModel
 {
@@ -22,10 +36,14 @@ public:
 
   const std::vector<std::string> & getVariableNames() const {return variables_;}
 
+  std::function<Transform(const std::string &, const Values &)> forward;  // of a link
+
 private:
   std::string group_;
   JointModelGroup joints_;
   std::vector<std::string> variables_;
 };
+
+using RobotModelConstPtr = std::shared_ptr<const RobotModel>;
 
 }  // namespace moveit::core
