@@ -60,16 +60,17 @@ def test_two_arms_follow_both_wrists():
         assert np.linalg.norm(robot.forward(q, link)[:3, 3] - pose[:3, 3]) < 0.01
 
 
-def test_retargeting_follows_points():
-    """A closed finger follows its tip; a fixed joint stays."""
+@pytest.mark.parametrize('vectors', [{}, {'target_origin_link_names': ['base_link']}])
+def test_retargeting_follows_points_or_scaled_vectors(vectors):
+    """A closed finger follows its tip."""
     hand = adapter('hand_retargeting').SeqRetargeting(
-        description_path('robotiq_2f85.urdf'), ['right_pad_link']
+        description_path('robotiq_2f85.urdf'), ['right_pad_link'], scaling_factor=2.0, **vectors
     )
-    wanted = hand.robot.forward(
-        ik.Solver(hand.robot).drive({'right_driver': 0.3}).q, 'right_pad_link'
-    )
+    robot = hand.robot
+    wanted = robot.forward(ik.Solver(robot).drive({'right_driver': 0.3}).q, 'right_pad_link')
+    value = wanted[:3, 3] - (robot.forward(robot.q, 'base_link')[:3, 3] if vectors else 0.0)
     for _ in range(10):
-        q = hand.retarget(wanted[None, :3, 3])
+        q = hand.retarget(value[None] / 2.0)
     assert q[hand.joint_names.index('right_driver')] == pytest.approx(0.3, abs=1e-3)
     hand.set_qpos(q)
     np.testing.assert_array_equal(hand.get_qpos(), q)

@@ -21,8 +21,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print name, mobility, number of loops and a sentence for each robot."""
-    rows = [('name', 'mobility', 'loops', 'what it is')]
+    """Print name, mobility, numbers of motors and loops, and a sentence for each robot."""
+    rows = [('name', 'mobility', 'motors', 'loops', 'what it is')]
     for name, path in sorted(own_robots().items()):
         robot = load_robot(path)
         if name in NAMES:
@@ -30,6 +30,7 @@ def run(args: argparse.Namespace) -> int:
         else:
             comment = re.search(r'<!--\s*(.*?)[.:](\s|-)', path.read_text('utf-8'), re.DOTALL)
             about = ' '.join(comment[1].split()) if comment else ''
-        rows.append((name, str(int(robot.mobility)), str(len(robot.closures)), about))
+        counts = int(robot.mobility), len(robot.actuated), len(robot.closures)
+        rows.append((name, *map(str, counts), about))
     say(*table(rows, most=len(rows)))
     return 0

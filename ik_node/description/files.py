@@ -69,6 +69,10 @@ def _described_elsewhere(name: str) -> str:
         else:
             near = f'no {error.name} here: `pip install robot_descriptions`'
         raise DescriptionError(f'a name of robot_descriptions, but {near}', source=name) from None
+    except Exception as error:  # of Git, when the package fetches the files
+        said = (str(error).strip().splitlines() or [type(error).__name__])[-1].strip(" '")
+        wrong = f'robot_descriptions cannot fetch its files, which needs git and network: {said}'
+        raise DescriptionError(wrong, source=name) from error
     paths = (getattr(module, each, None) for each in ('URDF_PATH', 'MJCF_PATH', 'XACRO_PATH'))
     return next(str(path) for path in paths if path)
 

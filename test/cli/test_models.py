@@ -9,13 +9,32 @@ import numpy as np
 import pytest
 
 
-def test_models_lists_every_robot_with_mobility_loops_and_a_sentence(capsys):
+def test_models_lists_every_robot_with_mobility_motors_loops_and_a_sentence(capsys):
     assert main(['models']) == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert [row[0] for row in rows[1:]] == sorted(own_robots())
     row = next(row for row in rows if row[0] == 'robotiq_2f85')
-    assert row[1:3] == ['1', '2']
-    assert all(len(row) > 5 for row in rows)
+    assert row[1:4] == ['1', '1', '2']
+    assert all(len(row) > 6 for row in rows)
+
+
+@pytest.mark.parametrize(
+    'name', ['robotiq_2f85', 'gripper', 'ankle', 'hexapod', 'delta', 'fivebar', 'excavator']
+)
+def test_mechanisms_that_people_own_close_exactly(name):
+    """Passive joints follow the motors at random positions near the start."""
+    robot = load_robot(name)
+    assert len(robot.actuated) == int(robot.mobility) < len(robot.q)
+    solver, rng = Solver(robot), np.random.default_rng(9)
+    at = [robot.joint_names.index(motor) for motor in robot.actuated]
+    for _ in range(5):
+        width = 0.1 * np.minimum(robot.upper[at] - robot.lower[at], 0.5)
+        values = robot.start[at] + width * rng.uniform(-1.0, 1.0, len(at))
+        values = np.clip(values, robot.lower[at], robot.upper[at])
+        answer = solver.drive(dict(zip(robot.actuated, values, strict=True)), robot.start)
+        assert answer.converged
+        assert max(max(error) for error in answer.closure_errors.values()) < 1e-9
+        np.testing.assert_allclose(answer.q[at], values, atol=1e-9)
 
 
 def test_robotiq_closes_85_mm_with_parallel_pads():
@@ -47,3 +66,6 @@ def test_names_of_robot_descriptions_load_where_it_is_installed(tmp_path, monkey
     assert load_robot('five_description').name == 'fivebar'
     with pytest.raises(DescriptionError, match='no such robot'):
         load_robot('six_description')
+    (package / 'far_description.py').write_text("raise RuntimeError('git: 128\\n  no host')")
+    with pytest.raises(DescriptionError, match=r'cannot fetch its files.*: no host'):
+        load_robot('far_description')
