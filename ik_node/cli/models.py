@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
         else:
             comment = re.search(r'<!--\s*(.*?)[.:](\s|-)', path.read_text('utf-8'), re.DOTALL)
             about = ' '.join(comment[1].split()) if comment else ''
-        counts = int(robot.mobility), len(robot.actuated), len(robot.closures)
-        rows.append((name, *map(str, counts), about))
+        motors, loops = len(robot.actuated), len(robot.closures)
+        rows.append((name, str(int(robot.mobility)), str(motors), str(loops), about))
     say(*table(rows, most=len(rows)))
     return 0
