@@ -162,6 +162,7 @@ def _solve_all(
         'q': found.q.tolist(),
         'joints': list(robot.joint_names),
         'condition': found.condition.tolist(),
+        'mode': found.mode.tolist(),
         'dimension': found.dimension,
         'miss': found.miss,
         'starts': found.starts,

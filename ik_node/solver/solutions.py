@@ -249,10 +249,13 @@ class Solutions(Sequence[Solution]):
         return f'Solutions: {what} from {counted(self.starts, "start")}{miss}{ended[self.stopped]}'
 
     def _text(self) -> Rows:
-        rows = zip(self.q, self.condition, strict=True)
+        rows = zip(self.q, self.condition, self.mode, strict=True)
         return [
-            ('', 'condition', *self._names),
-            *((f'{k}', f'{c:.3g}', *(f'{v:.4g}' for v in q)) for k, (q, c) in enumerate(rows)),
+            ('', 'mode', 'condition', *self._names),
+            *(
+                (f'{k}', m, f'{c:.3g}', *(f'{v:.4g}' for v in q))
+                for k, (q, c, m) in enumerate(rows)
+            ),
         ]
 
     @cached_property

@@ -27,7 +27,7 @@ NAME = 'reach: singular'
 REFERENCES, FRUITLESS, FEWER, APART = 20, 60, 8, 15
 # Singular vectors from which Newton's method starts, its iterations, its residual at the end, and
 # its first step beyond which the singularity is too far away [rad or characteristic lengths].
-VECTORS, ITERATIONS, TOLERANCE, FAR = 3, 15, 1e-9, 1.5
+VECTORS, ITERATIONS, TOLERANCE, FAR = 3, 15, 1e-9, 5.0
 # Longest step along a curve [rad or characteristic lengths], and that of differences; halvings of
 # a step, and its longest correction, as a share of it.
 LONGEST, DIFFERENCE, HALVINGS, CORRECTION = 0.15, 1e-6, 6, 0.5
