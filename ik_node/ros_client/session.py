@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 import dataclasses
 import math
 import threading
 from typing import Any, NamedTuple
 
 from ik_node.description.read import text_alone
+from ik_node.description.sidecars.obstacles import read_obstacles
 from ik_node.errors import IkError, MOST_TEXT, OptionError, plain, UnknownFrameError
 from ik_node.model.collisions import Distance
 from ik_node.model.rotation import Array, matrix_to_euler, matrix_to_quat, pose_matrix
@@ -262,10 +264,21 @@ class RemoteNodeSession:
                 return True
             self.robot, self._q, self._refused = robot, robot.q, ''
             self._commanded.clear()
+        if self.robot is not None and changed:
+            self._place_obstacles(self.robot, settings)
         self._settings = settings
         if self.robot is not None and (other or settings.active_goals != before):
             self._sync_goals(self.robot, settings)
         return changed
+
+    @staticmethod
+    def _place_obstacles(robot: Robot, settings: Settings) -> None:
+        """Put the obstacles of the node's file around the robot, so that they are drawn."""
+        name = settings.collisions_obstacles_file
+        with suppress(IkError):  # The node reports the error itself.
+            found = read_obstacles(path_of_url('collisions.obstacles_file', name)) if name else []
+            around = {each.name: (each.shape, each.pose) for each in found}
+            robot.collisions.surround(around, frozenset())
 
     def _sync_goals(self, robot: Robot, settings: Settings) -> None:
         """Copy the goals of the node; those that were sent keep their poses."""

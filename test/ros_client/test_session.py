@@ -123,6 +123,16 @@ def test_goals_can_be_added_and_removed(hexapod):
         session.move_goal('nobody', (0, 0, 0), (0, 0, 0, 1))
 
 
+def test_obstacles_of_the_node_are_around_the_robot(graph, tmp_path, hexapod):
+    """The page draws those of the file that the node's parameter names, also later ones."""
+    path = tmp_path / 'obstacles.yaml'
+    path.write_text('obstacles: {table: {box: [1, 1, 0.1], xyz: [3, 0, 0]}}')
+    assert hexapod.session.robot.collisions.obstacles == []
+    for name, expected in ((str(path), ['table']), ('', [])):
+        assert graph.set_parameters(collisions__obstacles_file=name) == ''
+        hexapod.until(lambda s, e=expected: s.robot.collisions.obstacles == e, 'the obstacles')
+
+
 def test_locked_joint_reaches_the_node(hexapod):
     """And undo unlocks it."""
     session = hexapod.session
