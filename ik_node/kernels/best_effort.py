@@ -7,27 +7,12 @@ failed start leaves a candidate: its end with the loops closed, and the cost of 
 
 from math import pi, sqrt
 
-from ik_node.kernels import policy
+from ik_node.kernels import layout, policy
+from ik_node.kernels import options as option
 from ik_node.kernels import solve_state as now
 from ik_node.kernels.decorators import kernel, rare
 from ik_node.kernels.kinds import KIND_AVOID, KIND_CONE
-from ik_node.kernels.layout import (
-    CANDIDATE_ROOM,
-    CON_LEVEL,
-    CON_ROW_TOLERANCE,
-    Floats,
-    PREFERS_NOTHING,
-    PREFERS_REST_POSE,
-    RESULT,
-    Solve,
-)
-from ik_node.kernels.options import (
-    AGREEING_STARTS,
-    COLLISION_MARGIN,
-    DAMPING_FACTOR,
-    MAX_ITERATIONS,
-    RESTARTS,
-)
+from ik_node.kernels.layout import Floats, Solve
 from ik_node.kernels.out_of_reach import other_assemblies, out_of_reach
 from ik_node.kernels.start import (
     all_within_tolerance,
@@ -53,10 +38,10 @@ SMALLEST_RESIDUAL = 1e-12
 @kernel
 def distance(s: Solve, a: Floats, b: Floats) -> float:
     """Return max_v |a_v - b_v| of variables a and b (nv,) [rad or L]."""
-    most = 0.0
+    largest = 0.0
     for v in range(s.nv):
-        most = max(most, abs(a[v] - b[v]))
-    return most
+        largest = max(largest, abs(a[v] - b[v]))
+    return largest
 
 
 @kernel
@@ -92,8 +77,8 @@ def remove_full_turns(s: Solve) -> None:
 @kernel
 def steps_left(s: Solve) -> bool:
     """Return True if a step towards goals is left: (1 + restarts) max_iterations in all."""
-    most = s.options[MAX_ITERATIONS] * (1.0 + s.options[RESTARTS])
-    return bool(s.k[now.INTERRUPTED] == 0 and s.k[now.ITERATIONS] - s.k[now.CLOSING] < most)
+    limit = s.options[option.MAX_ITERATIONS] * (1.0 + s.options[option.RESTARTS])
+    return bool(s.k[now.INTERRUPTED] == 0 and s.k[now.ITERATIONS] - s.k[now.CLOSING] < limit)
 
 
 @rare
@@ -105,7 +90,7 @@ def set_margins(s: Solve, margin: float, relaxed: bool) -> None:
     """
     changed = False
     for check in range(s.checks):
-        least = min(margin, s.check_result[RESULT * check]) if relaxed else margin
+        least = min(margin, s.check_result[layout.RESULT * check]) if relaxed else margin
         changed = changed or least != s.check_margin[check]
         s.check_margin[check] = least
     if changed:
@@ -118,7 +103,7 @@ def enter_phase(s: Solve, phase: int, level: int) -> None:
     s.k[now.PHASE], s.k[now.LEVEL] = phase, level
     if s.checks > 0 and level == 0:
         s.k[now.YIELDS] = 0
-        set_margins(s, s.options[COLLISION_MARGIN] / s.length, False)
+        set_margins(s, s.options[option.COLLISION_MARGIN] / s.length, False)
     s.k[now.START_ITERATIONS] = 0
     s.k[now.WEAK] = 0
     s.k[now.LEVEL_DONE] = 0
@@ -139,7 +124,7 @@ def enter_search(s: Solve, kind: int) -> None:
         s.hold[r] = 0.0
     s.k[now.PASS], s.k[now.OUT_OF_ITERATIONS], s.k[now.GREW] = kind, 0, 0
     enter_phase(s, now.PHASE_REACH, 0)
-    s.w[now.DAMPING_SCALE] = s.options[DAMPING_FACTOR]
+    s.w[now.DAMPING_SCALE] = s.options[option.DAMPING_FACTOR]
     if s.k[now.STARTS] > 1:
         s.w[now.DAMPING_SCALE] *= policy.RESTART_DAMPING
 
@@ -147,11 +132,11 @@ def enter_search(s: Solve, kind: int) -> None:
 @kernel
 def enter_settling(s: Solve, granted: int) -> None:
     """Enter SETTLE for the preferences that follow `granted`; end the solve if there are none."""
-    following = PREFERS_REST_POSE + 1
+    following = layout.PREFERS_REST_POSE + 1
     for v in range(s.nv):
         if s.preference[v] > granted:
             following = min(following, s.preference[v])
-    if following <= PREFERS_REST_POSE:
+    if following <= layout.PREFERS_REST_POSE:
         enter_phase(s, now.PHASE_SETTLE, s.k[now.LAST_LEVEL] + following)
     else:
         s.k[now.PHASE] = now.PHASE_DONE
@@ -198,7 +183,7 @@ def closed_cost(s: Solve) -> float:
     """
     closed, cost = all_within_tolerance(s, 0), 0.0
     for c in range(s.nc):
-        if (s.constraints[c, CON_LEVEL] > 0.0) == closed:
+        if (s.constraints[c, layout.CON_LEVEL] > 0.0) == closed:
             for r in range(6 * c, s.row_end[c]):
                 if s.kind[c] < KIND_CONE or s.residual[r] > 0.0:
                     cost += 0.5 * row_weight(s, r) * s.residual[r] * s.residual[r]
@@ -219,7 +204,7 @@ def count_agreement(s: Solve, cost: float) -> None:
 @rare
 def decide_enough(s: Solve) -> None:
     """Decide how many agreeing starts are enough, and why they end the search."""
-    asked, loops = s.options[AGREEING_STARTS], s.k[now.LOOPS] > 0
+    asked, loops = s.options[option.AGREEING_STARTS], s.k[now.LOOPS] > 0
     s.k[now.ASSEMBLIES] = other_assemblies(s) if loops else 0
     s.k[now.ENDED] = now.ENDED_PROVEN if out_of_reach(s) > 0 else now.ENDED_AGREED
     proven, several = s.k[now.ENDED] == now.ENDED_PROVEN, s.k[now.ASSEMBLIES] > 0
@@ -245,11 +230,15 @@ def starts_agree(s: Solve) -> bool:
         decide_enough(s)
     blocked = s.k[now.BLOCKED]
     spent = s.k[now.STARTS] + policy.BLOCKED_WORTH * blocked >= policy.BLOCKED_STARTS
-    if blocked >= policy.LEAST_BLOCKED and spent and s.options[AGREEING_STARTS] == 0.0:
+    if blocked >= policy.LEAST_BLOCKED and spent and s.options[option.AGREEING_STARTS] == 0.0:
         s.k[now.ENDED] = now.ENDED_BLOCKED
         return True
     share, best = 1.0, best_candidate(s)
-    if s.options[AGREEING_STARTS] == 0.0 and s.k[now.ENDED] == now.ENDED_AGREED and best >= 0:
+    if (
+        s.options[option.AGREEING_STARTS] == 0.0
+        and s.k[now.ENDED] == now.ENDED_AGREED
+        and best >= 0
+    ):
         residual = max(sqrt(2.0 * s.candidate_cost[best]), SMALLEST_RESIDUAL)
         share = min(1.0 + policy.NEAR_MISS / residual, policy.MAX_AGREEMENT)
     return bool(s.k[now.AGREED] >= s.k[now.ENOUGH] * share)
@@ -292,28 +281,28 @@ def collect_candidate(s: Solve, cost: float) -> None:
     if s.k[now.STARTS] == 1:
         copy_variables(s, s.x, s.x_kept)
     count_agreement(s, cost)
-    at, worst = -1, -1.0
+    index, worst = -1, -1.0
     for c in range(s.k[now.CANDIDATES]):
         known = s.candidate_cost[c]
         if abs(cost - known) <= policy.SAME_COST * known:
-            at, worst = (c if nearer(s, s.x, s.candidate[c * s.nv :]) else -1), 0.0
+            index, worst = (c if nearer(s, s.x, s.candidate[c * s.nv :]) else -1), 0.0
             break
         if known > max(worst, cost):
-            at, worst = c, known
-    if s.k[now.CANDIDATES] < CANDIDATE_ROOM and worst != 0.0:
-        at = s.k[now.CANDIDATES]
+            index, worst = c, known
+    if s.k[now.CANDIDATES] < layout.CANDIDATE_ROOM and worst != 0.0:
+        index = s.k[now.CANDIDATES]
         s.k[now.CANDIDATES] += 1
-    if at >= 0:
-        s.candidate_cost[at] = cost
+    if index >= 0:
+        s.candidate_cost[index] = cost
         if worst != 0.0 or s.w[now.REACH_COST] > 0.0:
-            s.candidate_reach[at] = s.w[now.REACH_COST]
-        copy_variables(s, s.x, s.candidate[at * s.nv :])
+            s.candidate_reach[index] = s.w[now.REACH_COST]
+        copy_variables(s, s.x, s.candidate[index * s.nv :])
 
 
 @rare
 def draw_start(s: Solve) -> bool:
     """Draw the next start and enter its pass. Return False if the search has ended."""
-    more = s.k[now.STARTS] <= s.options[RESTARTS] and s.k[now.INTERRUPTED] == 0
+    more = s.k[now.STARTS] <= s.options[option.RESTARTS] and s.k[now.INTERRUPTED] == 0
     ended = more and starts_agree(s)
     if not more or ended:
         if not ended and s.k[now.ENDED] != now.ENDED_PROVEN:
@@ -339,19 +328,19 @@ def hold_goals(s: Solve) -> None:
     """Hold the rows of goals where they are within their tolerances."""
     for c in range(s.nc):
         for r in range(6 * c, s.row_end[c]):
-            if s.constraints[c, CON_LEVEL] > 0.0:
+            if s.constraints[c, layout.CON_LEVEL] > 0.0:
                 s.hold[r] = s.residual[r]
 
 
 @kernel
 def has_wide_goal(s: Solve) -> bool:
     """Return True if a goal has a tolerance that matters beside an error of usual size."""
-    found = False
+    wide = False
     for c in range(s.nc):
-        if s.constraints[c, CON_LEVEL] > 0.0:
+        if s.constraints[c, layout.CON_LEVEL] > 0.0:
             for r in range(6 * c, s.row_end[c]):
-                found = found or row_tolerance(s, r) > policy.WIDE
-    return bool(found)
+                wide = wide or row_tolerance(s, r) > policy.WIDE
+    return bool(wide)
 
 
 @kernel
@@ -359,8 +348,8 @@ def tolerated_cost(s: Solve) -> float:
     """Return the largest cost of the goals' rows within their tolerances."""
     cost = 0.0
     for c in range(s.nc):
-        if s.constraints[c, CON_LEVEL] > 0.0:
-            by_axis = s.constraints[c, CON_ROW_TOLERANCE] >= 0.0
+        if s.constraints[c, layout.CON_LEVEL] > 0.0:
+            by_axis = s.constraints[c, layout.CON_ROW_TOLERANCE] >= 0.0
             for r in range(6 * c, s.row_end[c]):
                 if by_axis or r == 6 * c or r == s.angular[c]:
                     cost += 0.5 * row_weight(s, r) * row_tolerance(s, r) ** 2
@@ -405,7 +394,7 @@ def improve(s: Solve) -> None:
     if best >= 0 and s.candidate_cost[best] < OPEN_COST:
         s.k[now.FALLBACKS] = -1
     away = (
-        s.options[RESTARTS] > 0.0
+        s.options[option.RESTARTS] > 0.0
         and s.k[now.FALLBACKS] == -1
         and s.k[now.ASSEMBLIES] == 0
         and distance(s, s.x_kept, s.x_start) > policy.FAR_AWAY
@@ -445,7 +434,7 @@ def fall_back(s: Solve) -> bool:
     hopeless = hopeless or (s.checks > 0 and s.k[now.FALLBACKS] > policy.CROWDED_STARTS)
     if s.k[now.FALLBACKS] == 0:
         copy_variables(s, s.x_start, s.x)
-    elif s.k[now.FALLBACKS] <= s.options[RESTARTS] and not hopeless:
+    elif s.k[now.FALLBACKS] <= s.options[option.RESTARTS] and not hopeless:
         s.k[now.STARTS] += 1
         restart(s, -1)
     else:
@@ -539,7 +528,7 @@ def settle(s: Solve) -> None:
     if s.k[now.TOLERANT] == 1:
         hold_goals(s)
     s.k[now.PASS] = policy.SETTLE
-    enter_settling(s, PREFERS_NOTHING)
+    enter_settling(s, layout.PREFERS_NOTHING)
 
 
 @rare
@@ -586,7 +575,7 @@ def finish_search(s: Solve) -> None:
     known = known_cost(s)
     if known >= 0:
         count_agreement(s, s.candidate_cost[known])
-    if known >= 0 or s.options[RESTARTS] == 0.0 or s.k[now.INTERRUPTED] == 1:
+    if known >= 0 or s.options[option.RESTARTS] == 0.0 or s.k[now.INTERRUPTED] == 1:
         follow(s, policy.KNOWN)
     else:
         follow(s, policy.OPEN if s.k[now.LOOPS] > 0 else policy.ENDED)
@@ -597,9 +586,9 @@ def hold_level(s: Solve) -> None:
     """Hold the rows of the present level: at zero where they are met, else where they ended."""
     level, all_met = s.k[now.LEVEL], True
     if s.checks > 0 and level == 0 and not all_within_tolerance(s, 0):
-        set_margins(s, s.options[COLLISION_MARGIN] / s.length, True)
+        set_margins(s, s.options[option.COLLISION_MARGIN] / s.length, True)
     for c in range(s.nc):
-        if s.constraints[c, CON_LEVEL] == level:
+        if s.constraints[c, layout.CON_LEVEL] == level:
             met = all_within_tolerance(s, -1 - c)
             all_met = all_met and met
             for r in range(6 * c, 6 * c + 6):
@@ -613,7 +602,7 @@ def loops_close(s: Solve) -> bool:
     """Return True if all closures are within their tolerances."""
     close = True
     for c in range(s.nc):
-        if s.constraints[c, CON_LEVEL] == 0.0 and s.kind[c] != KIND_AVOID:
+        if s.constraints[c, layout.CON_LEVEL] == 0.0 and s.kind[c] != KIND_AVOID:
             close = close and all_within_tolerance(s, -1 - c)
     return close
 

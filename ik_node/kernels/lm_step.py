@@ -7,21 +7,13 @@ acceptance rule.
 
 from math import sqrt
 
-from ik_node.kernels import policy
+from ik_node.kernels import layout, policy
+from ik_node.kernels import options as option
 from ik_node.kernels import solve_state as now
 from ik_node.kernels.continue_to import BEND, DRIVE, LONGEST, next_share
 from ik_node.kernels.decorators import kernel, rare
 from ik_node.kernels.kinds import KIND_CONE
-from ik_node.kernels.layout import CON_LEVEL, CON_ROW_TOLERANCE, PREFERS_TARGET, Solve
-from ik_node.kernels.options import (
-    ADAPTIVE_DAMPING,
-    COMPROMISE,
-    DAMPING_FACTOR,
-    DIVERGE_THRESHOLD,
-    ROTATION_ERROR_CLAMP,
-    SMOOTHING,
-    TRANSLATION_ERROR_CLAMP,
-)
+from ik_node.kernels.layout import Solve
 from ik_node.kernels.start import (
     all_within_tolerance,
     copy_variables,
@@ -89,17 +81,17 @@ def clamp_rows(s: Solve, c: int) -> None:
     For the translation rows and for the rotation rows of c, rhs <- rhs min(1, clamp / |rhs|).
     """
     for part in range(2):
-        most = s.options[ROTATION_ERROR_CLAMP]
+        clamp = s.options[option.ROTATION_ERROR_CLAMP]
         if part == 0:
-            most = s.options[TRANSLATION_ERROR_CLAMP] / s.length
+            clamp = s.options[option.TRANSLATION_ERROR_CLAMP] / s.length
         first = 6 * c if part == 0 else s.angular[c]
         last = s.angular[c] if part == 0 else s.row_end[c]
         total = 0.0
         for r in range(first, last):
             total += s.rhs[r] * s.rhs[r]
-        if total > most * most:
+        if total > clamp * clamp:
             for r in range(first, last):
-                s.rhs[r] *= most / total**0.5
+                s.rhs[r] *= clamp / total**0.5
 
 
 @rare
@@ -139,7 +131,7 @@ def set_tolerant_row(s: Solve, r: int) -> None:
     s.rhs[r] -= (1.0 - share) * s.trial[r]
     if share == 0.0:
         s.softness[r] = IGNORED_SOFTNESS
-    elif share < 1.0 and s.constraints[r // 6, CON_ROW_TOLERANCE] < 0.0:
+    elif share < 1.0 and s.constraints[r // 6, layout.CON_ROW_TOLERANCE] < 0.0:
         curvature = max(share, LEAST_CURVATURE)
         size = INNER * row_tolerance(s, r) / (1.0 - share)
         relief = s.softness[r] * (1.0 / curvature - 1.0)
@@ -160,7 +152,7 @@ def set_rows(s: Solve) -> None:
     for r in range(s.nr if s.k[now.TOLERANT] == 1 else 0):
         s.relief[r] = 0.0
     for c in range(s.nc):
-        own = s.constraints[c, CON_LEVEL]
+        own = s.constraints[c, layout.CON_LEVEL]
         loose = tolerates(s, c)
         for r in range(6 * c, 6 * c + 6):
             if s.implied[r] == 1:
@@ -193,8 +185,8 @@ def set_variables(s: Solve) -> None:
     the preferred step g (x* - x), eq. (9).
     """
     settling = s.k[now.PHASE] == now.PHASE_SETTLE
-    damping = s.options[DAMPING_FACTOR] * s.options[DAMPING_FACTOR]
-    if s.options[ADAPTIVE_DAMPING] != 0.0:
+    damping = s.options[option.DAMPING_FACTOR] * s.options[option.DAMPING_FACTOR]
+    if s.options[option.ADAPTIVE_DAMPING] != 0.0:
         damping = s.w[now.DAMPING_SCALE] * s.w[now.COST]
     least = REACH_DAMPING if s.k[now.PHASE] == now.PHASE_REACH else LEVEL_DAMPING
     damping = max(damping, least)
@@ -203,7 +195,9 @@ def set_variables(s: Solve) -> None:
         s.w[now.HELD_SOFTNESS] = min(max(HELD_PRODUCT / damping, STIFFEST), SOFTEST)
     for v in range(s.nv):
         # A variable that has reached its joint target is not moved to its rest pose.
-        decided = settling and not has_preference(s, v) and s.preference[v] == PREFERS_TARGET
+        decided = (
+            settling and not has_preference(s, v) and s.preference[v] == layout.PREFERS_TARGET
+        )
         locked = decided or s.lower[v] == s.upper[v]
         s.fixed[v] = LOCKED if locked else FREE
         s.step[v] = 0.0
@@ -213,8 +207,8 @@ def set_variables(s: Solve) -> None:
         # The way back to the start, with the weight of smoothing beside the damping.
         write_way_to(s, s.x_start, s.x)
         for v in range(s.nv):
-            s.damping[v] = damping + s.options[SMOOTHING]
-            s.preferred_step[v] *= s.options[SMOOTHING] / s.damping[v]
+            s.damping[v] = damping + s.options[option.SMOOTHING]
+            s.preferred_step[v] *= s.options[option.SMOOTHING] / s.damping[v]
     if settling:
         write_preferred_step(s, s.x)
         for v in range(s.nv):
@@ -241,19 +235,19 @@ def predicted_decrease(s: Solve, tolerant: bool) -> float:
             total += s.rhs[r] * s.rhs[r] / soft - left * left * soft
     if smooths(s):
         for v in range(s.nv):
-            way = s.preferred_step[v] * s.damping[v] / s.options[SMOOTHING]
-            left = way - s.step[v]
-            total += s.options[SMOOTHING] * (way * way - left * left)
+            difference = s.preferred_step[v] * s.damping[v] / s.options[option.SMOOTHING]
+            left = difference - s.step[v]
+            total += s.options[option.SMOOTHING] * (difference * difference - left * left)
     return 0.5 * total
 
 
 @kernel
-def shorten_step(s: Solve, most: float) -> None:
-    """Scale the step so that its largest component is at most `most` [rad or L]."""
-    if s.w[now.STEP_SIZE] > most:
+def shorten_step(s: Solve, limit: float) -> None:
+    """Scale the step so that its largest component is at most `limit` [rad or L]."""
+    if s.w[now.STEP_SIZE] > limit:
         for v in range(s.nv):
-            s.step[v] *= most / s.w[now.STEP_SIZE]
-        s.w[now.STEP_SIZE] = most
+            s.step[v] *= limit / s.w[now.STEP_SIZE]
+        s.w[now.STEP_SIZE] = limit
 
 
 @kernel
@@ -333,7 +327,7 @@ def lm_step(s: Solve) -> None:
         if s.k[now.PASS] == policy.TIGHTEN or (phase == now.PHASE_LEVEL and s.k[now.LEVEL] == 0)
         else 0
     )
-    if phase == now.PHASE_REACH and s.options[ADAPTIVE_DAMPING] == 0.0:
+    if phase == now.PHASE_REACH and s.options[option.ADAPTIVE_DAMPING] == 0.0:
         # With constant damping a step may increase the cost.
         remember_best(s, 1.0)
     walks = s.k[now.PASS] == policy.WALK
@@ -361,10 +355,10 @@ def lm_step(s: Solve) -> None:
     kept = True
     level, attempts = s.k[now.LEVEL], HELD_ATTEMPTS
     to_target = (
-        phase == now.PHASE_SETTLE and s.k[now.LEVEL] == s.k[now.LAST_LEVEL] + PREFERS_TARGET
+        phase == now.PHASE_SETTLE and s.k[now.LEVEL] == s.k[now.LAST_LEVEL] + layout.PREFERS_TARGET
     )
     # A rest pose may bend a stretched arm.
-    most = BEND[DRIVE] * s.w[now.STEP_SIZE] if to_target else INFINITE_COST
+    limit = BEND[DRIVE] * s.w[now.STEP_SIZE] if to_target else INFINITE_COST
     if phase == now.PHASE_REACH:
         # Within tolerance one chord step more costs little and gains some digits.
         level = s.k[now.LAST_LEVEL] + 1
@@ -373,8 +367,8 @@ def lm_step(s: Solve) -> None:
         # The next steps close what stays open, and so does the end of the walk.
         attempts = WALK_ATTEMPTS
     if attempts > 0 and level > 0:
-        share = COMPROMISE_SHARE if s.options[COMPROMISE] > 0.0 else HELD_SHARE
-        closed = restore_held_rows(s, level, share, attempts, most)
+        share = COMPROMISE_SHARE if s.options[option.COMPROMISE] > 0.0 else HELD_SHARE
+        closed = restore_held_rows(s, level, share, attempts, limit)
         kept = closed or walks or phase == now.PHASE_REACH
     if phase != now.PHASE_REACH and level > 0:
         # Pairs of bodies without a row must not come too near, either.
@@ -384,8 +378,8 @@ def lm_step(s: Solve) -> None:
     if not after < INFINITE_COST:
         kept = False
         after = INFINITE_COST
-    if s.options[ADAPTIVE_DAMPING] == 0.0 and phase == now.PHASE_REACH:
-        if after > before + s.options[DIVERGE_THRESHOLD]:
+    if s.options[option.ADAPTIVE_DAMPING] == 0.0 and phase == now.PHASE_REACH:
+        if after > before + s.options[option.DIVERGE_THRESHOLD]:
             s.k[now.GREW] = 1
             kept = False
     elif not after < before:
@@ -409,7 +403,7 @@ def lm_step(s: Solve) -> None:
         phase == now.PHASE_LEVEL
         and s.k[now.LEVEL] > 0
         and not walks
-        and s.options[COMPROMISE] == 0.0
+        and s.options[option.COMPROMISE] == 0.0
     ):
         if s.k[now.START_ITERATIONS] == 1:
             copy_variables(s, s.x, s.x_stride)

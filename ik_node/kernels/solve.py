@@ -6,7 +6,8 @@ together. LEVEL: the rows of one level, while those of finished levels are held.
 distance to joint targets and to the rest pose, while all rows are held.
 """
 
-from ik_node.kernels import policy
+from ik_node.kernels import layout, policy
+from ik_node.kernels import options as option
 from ik_node.kernels import solve_state as now
 from ik_node.kernels.avoid import choose_pairs
 from ik_node.kernels.best_effort import (
@@ -22,23 +23,8 @@ from ik_node.kernels.best_effort import (
 from ik_node.kernels.continue_to import DRIVE, LEAST
 from ik_node.kernels.decorators import entry, FLOATS, INT, INTS, kernel, rare
 from ik_node.kernels.jacobian import jacobian
-from ik_node.kernels.layout import (
-    Floats,
-    Ints,
-    JOINT_LOWER,
-    JOINT_UPPER,
-    JOINT_WINDOW,
-    open_solve,
-    RECORD_CLOSING,
-    RECORD_ENDED,
-    RECORD_STARTS,
-    RECORD_STATUS,
-    RECORD_STEPS,
-    Solve,
-    unit_of_column,
-)
+from ik_node.kernels.layout import Floats, Ints, open_solve, Solve, unit_of_column
 from ik_node.kernels.lm_step import lm_step
-from ik_node.kernels.options import COMPROMISE, MAX_ITERATIONS, STALL_THRESHOLD
 from ik_node.kernels.out_of_reach import out_of_reach
 from ik_node.kernels.redundant import choose_independent_rows, reduce_rows
 from ik_node.kernels.start import (
@@ -106,7 +92,9 @@ def reach_step_is_due(s: Solve) -> bool:
         # Without preferences the solve ends here, with the residuals of x.
         follow(s, policy.MET)
         return False
-    most = policy.START_STEPS if s.k[now.PASS] == policy.TIGHTEN else s.options[MAX_ITERATIONS]
+    limit = (
+        policy.START_STEPS if s.k[now.PASS] == policy.TIGHTEN else s.options[option.MAX_ITERATIONS]
+    )
     promise = policy.RESTART_PROMISE if s.k[now.STARTS] > 1 else policy.PROMISE[policy.SEARCH]
     searches = s.k[now.PASS] == policy.SEARCH and s.k[now.STARTS] > 1
     known = known_end(s) if searches and s.k[now.START_ITERATIONS] > 0 else -1
@@ -117,13 +105,13 @@ def reach_step_is_due(s: Solve) -> bool:
         follow(s, policy.KNOWN)
         return False
     spent = s.k[now.TOLERANT] == 1 and not steps_left(s)
-    if s.k[now.START_ITERATIONS] >= most or s.k[now.INTERRUPTED] > 0 or spent:
+    if s.k[now.START_ITERATIONS] >= limit or s.k[now.INTERRUPTED] > 0 or spent:
         s.k[now.OUT_OF_ITERATIONS] = 1
         end_start(s)
         return False
     # A push away from a saddle point is small at first.
     pushed = s.k[now.PERTURBED] == 1 and s.k[now.STARTS] == 1 and s.k[now.PASS] != policy.TIGHTEN
-    small = s.w[now.STEP_SIZE] <= s.options[STALL_THRESHOLD]
+    small = s.w[now.STEP_SIZE] <= s.options[option.STALL_THRESHOLD]
     if s.k[now.START_ITERATIONS] > 0 and (
         s.k[now.WEAK] >= policy.PATIENCE[policy.SEARCH]
         or (0.0 <= s.w[now.PREDICTED] <= promise * s.w[now.COST] and not pushed)
@@ -153,7 +141,10 @@ def level_step_is_due(s: Solve) -> bool:
     if s.k[now.LEVEL_DONE] == 1:
         finish_level(s)
         return False
-    conflicts, drawn = s.options[COMPROMISE] > 0.0, kind == policy.WALK or kind == policy.CLOSE
+    conflicts, drawn = (
+        s.options[option.COMPROMISE] > 0.0,
+        kind == policy.WALK or kind == policy.CLOSE,
+    )
     ends = (
         kind
         if level > 0 and (drawn or kind == policy.FAR or s.k[now.STARTS] > 1)
@@ -164,21 +155,21 @@ def level_step_is_due(s: Solve) -> bool:
     done = s.w[now.COST] <= SMALLEST_COST and all_within_tolerance(s, level)
     if level == 0:
         # Loops are closed whatever the budget; steps towards goals are part of it.
-        most = max(s.options[MAX_ITERATIONS], policy.ANSWER_STEPS)
+        limit = max(s.options[option.MAX_ITERATIONS], policy.ANSWER_STEPS)
         if drawn:
-            most = policy.START_STEPS
+            limit = policy.START_STEPS
         if drawn or conflicts:
             done = all_within_tolerance(s, 0)
     else:
-        most = s.options[MAX_ITERATIONS]
+        limit = s.options[option.MAX_ITERATIONS]
         if conflicts:
             promise = policy.PROMISE[policy.SEARCH]
         if drawn:
             # All levels of a walk together count as one start.
-            most = min(policy.START_STEPS, most // s.k[now.LAST_LEVEL])
+            limit = min(policy.START_STEPS, limit // s.k[now.LAST_LEVEL])
         if not (drawn or s.k[now.STATUS] == now.STATUS_STALLED) or not steps_left(s):
-            most = 0.0
-    if s.k[now.START_ITERATIONS] >= most:
+            limit = 0.0
+    if s.k[now.START_ITERATIONS] >= limit:
         if (
             level > 0
             and not done
@@ -190,7 +181,7 @@ def level_step_is_due(s: Solve) -> bool:
     elif s.k[now.START_ITERATIONS] > 0:
         done = done or (
             s.w[now.PREDICTED] <= promise * s.w[now.COST]
-            or s.w[now.STEP_SIZE] <= (s.options[STALL_THRESHOLD] if level > 0 else 1e-12)
+            or s.w[now.STEP_SIZE] <= (s.options[option.STALL_THRESHOLD] if level > 0 else 1e-12)
             or (
                 s.w[now.STEP_SIZE] <= policy.SMALL_STEP
                 and s.w[now.PREDICTED] <= policy.SMALL_PROMISE * s.w[now.COST]
@@ -208,7 +199,7 @@ def settle_step_is_due(s: Solve) -> bool:
     """Return True if SETTLE needs another step towards joint targets or the rest pose, eq. (9)."""
     due = bool(
         steps_left(s)
-        and s.k[now.START_ITERATIONS] < s.options[MAX_ITERATIONS]
+        and s.k[now.START_ITERATIONS] < s.options[option.MAX_ITERATIONS]
         and s.w[now.COST] > SMALLEST_COST
         and s.w[now.DAMPING_SCALE] > LEAST[DRIVE]
     )
@@ -255,11 +246,11 @@ def write_answer(s: Solve) -> None:
             value = x if s.wraps[v] == 1 else s.value[j]
             s.q[g] = value * unit_of_column(s, j)
         elif x != s.x_start[v]:
-            start, window = s.q[g], s.joints[JOINT_WINDOW, g]
-            least = max(min(s.joints[JOINT_LOWER, g], start), start - window)
-            most = min(max(s.joints[JOINT_UPPER, g], start), start + window)
-            value = least if x <= s.lower[v] else x * s.unit[v]
-            s.q[g] = most if x >= s.upper[v] else min(max(value, least), most)
+            start, window = s.q[g], s.joints[layout.JOINT_WINDOW, g]
+            lower = max(min(s.joints[layout.JOINT_LOWER, g], start), start - window)
+            upper = min(max(s.joints[layout.JOINT_UPPER, g], start), start + window)
+            value = lower if x <= s.lower[v] else x * s.unit[v]
+            s.q[g] = upper if x >= s.upper[v] else min(max(value, lower), upper)
 
 
 @kernel
@@ -274,14 +265,14 @@ def write_result(s: Solve) -> None:
         s.k[now.STATUS] = now.STATUS_CONVERGED
     elif s.k[now.STATUS] == now.STATUS_CONVERGED:
         s.k[now.STATUS] = now.STATUS_STALLED
-    s.record[RECORD_STATUS] = s.k[now.STATUS]
-    s.record[RECORD_STEPS] = s.k[now.ITERATIONS] - s.k[now.CLOSING]
-    s.record[RECORD_STARTS] = s.k[now.STARTS]
-    s.record[RECORD_CLOSING] = s.k[now.CLOSING]
+    s.record[layout.RECORD_STATUS] = s.k[now.STATUS]
+    s.record[layout.RECORD_STEPS] = s.k[now.ITERATIONS] - s.k[now.CLOSING]
+    s.record[layout.RECORD_STARTS] = s.k[now.STARTS]
+    s.record[layout.RECORD_CLOSING] = s.k[now.CLOSING]
     interrupted = s.k[now.INTERRUPTED] == 1
-    s.record[RECORD_ENDED] = now.ENDED_INTERRUPTED if interrupted else s.k[now.ENDED]
+    s.record[layout.RECORD_ENDED] = now.ENDED_INTERRUPTED if interrupted else s.k[now.ENDED]
     if s.k[now.STATUS] != now.STATUS_CONVERGED:
-        s.record[RECORD_ENDED] += now.ENDS * out_of_reach(s)
+        s.record[layout.RECORD_ENDED] += now.ENDS * out_of_reach(s)
 
 
 @entry(INTS, FLOATS, INTS, *6 * [FLOATS], INT, INT)

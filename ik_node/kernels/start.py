@@ -2,51 +2,13 @@
 
 from math import pi, sqrt
 
-from ik_node.kernels import policy
+from ik_node.kernels import layout, policy
+from ik_node.kernels import options as option
 from ik_node.kernels import solve_state as now
 from ik_node.kernels.decorators import kernel, rare
 from ik_node.kernels.forward import column_values, forward, place_b_frames
 from ik_node.kernels.kinds import KIND_AVOID, KIND_CONE, KIND_COUPLING
-from ik_node.kernels.layout import (
-    CON_LEVEL,
-    CON_POSE,
-    CON_QUAT,
-    CON_ROTATION_MISFIT,
-    CON_ROTATION_TOLERANCE,
-    CON_ROW_TOLERANCE,
-    CON_TRANSLATION_MISFIT,
-    CON_TRANSLATION_TOLERANCE,
-    CON_WEIGHT,
-    Floats,
-    JOINT_LOWER,
-    JOINT_REST,
-    JOINT_REST_ON,
-    JOINT_TARGET,
-    JOINT_TARGET_WEIGHT,
-    JOINT_TURNS,
-    JOINT_UPPER,
-    JOINT_WINDOW,
-    LARGEST,
-    NORMALISED,
-    PREFERS_NOTHING,
-    PREFERS_REST_POSE,
-    PREFERS_TARGET,
-    SMALLEST_QUATERNION,
-    Solve,
-    unit_of_column,
-)
-from ik_node.kernels.options import (
-    ADAPTIVE_DAMPING,
-    COLLISION_MARGIN,
-    COMPROMISE,
-    DAMPING_FACTOR,
-    REST_POSE_FACTOR,
-    RESTARTS,
-    ROTATION_FACTOR,
-    SEED,
-    SMOOTHING,
-    TRANSLATION_FACTOR,
-)
+from ik_node.kernels.layout import Floats, LARGEST, Solve, unit_of_column
 from ik_node.kernels.redundant import store_grouped_rows
 from ik_node.kernels.rotation import euler_difference
 from ik_node.kernels.rows import coupling_gap, norm, residuals, term_of
@@ -72,7 +34,7 @@ def all_within_tolerance(s: Solve, level: int) -> bool:
     With level = -1 - c only constraint c counts.
     """
     for c in range(s.nc):
-        counts = (level >= 0 and s.constraints[c, CON_LEVEL] <= level) or c == -1 - level
+        counts = (level >= 0 and s.constraints[c, layout.CON_LEVEL] <= level) or c == -1 - level
         if counts and not is_met(s, c):
             return False
     return True
@@ -88,11 +50,11 @@ def is_met(s: Solve, c: int) -> bool:
     misfit.
     """
     position, orientation = s.error[2 * c], s.error[2 * c + 1]
-    most_position = s.constraints[c, CON_TRANSLATION_TOLERANCE]
-    most_orientation = s.constraints[c, CON_ROTATION_TOLERANCE]
+    most_position = s.constraints[c, layout.CON_TRANSLATION_TOLERANCE]
+    most_orientation = s.constraints[c, layout.CON_ROTATION_TOLERANCE]
     if s.groups > 0:
-        loose_position = s.constraints[c, CON_TRANSLATION_MISFIT]
-        loose_orientation = s.constraints[c, CON_ROTATION_MISFIT]
+        loose_position = s.constraints[c, layout.CON_TRANSLATION_MISFIT]
+        loose_orientation = s.constraints[c, layout.CON_ROTATION_MISFIT]
         if loose_position > 0.0 or loose_orientation > 0.0:
             end = s.angular[c]
             closed = (
@@ -103,7 +65,7 @@ def is_met(s: Solve, c: int) -> bool:
                 return False
             most_position += loose_position
             most_orientation += loose_orientation
-    if s.constraints[c, CON_ROW_TOLERANCE] >= 0.0:
+    if s.constraints[c, layout.CON_ROW_TOLERANCE] >= 0.0:
         for r in range(6 * c, s.row_end[c]):
             if not abs(s.trial[r]) <= row_tolerance(s, r):
                 return False
@@ -119,11 +81,13 @@ def row_tolerance(s: Solve, r: int) -> float:
     """
     c = r // 6
     angular = r >= s.angular[c]
-    if s.constraints[c, CON_ROW_TOLERANCE] >= 0.0:
-        most = s.constraints[c, CON_ROW_TOLERANCE + r - 6 * c]
+    if s.constraints[c, layout.CON_ROW_TOLERANCE] >= 0.0:
+        tolerance = s.constraints[c, layout.CON_ROW_TOLERANCE + r - 6 * c]
     else:
-        most = s.constraints[c, CON_ROTATION_TOLERANCE if angular else CON_TRANSLATION_TOLERANCE]
-    return float(most if angular else most / s.length)
+        tolerance = s.constraints[
+            c, layout.CON_ROTATION_TOLERANCE if angular else layout.CON_TRANSLATION_TOLERANCE
+        ]
+    return float(tolerance if angular else tolerance / s.length)
 
 
 @rare
@@ -139,18 +103,18 @@ def excess_share(s: Solve, rows: Floats, r: int) -> float:
     if s.kind[c] >= KIND_CONE:
         return 1.0 if rows[r] > s.hold[r] else 0.0
     size = abs(rows[r])
-    if s.constraints[c, CON_ROW_TOLERANCE] < 0.0:
+    if s.constraints[c, layout.CON_ROW_TOLERANCE] < 0.0:
         angular = s.angular[c]
         first, end = (6 * c, angular) if r < angular else (angular, s.row_end[c])
         size = norm(rows, first, end)
-    most = INNER * row_tolerance(s, r)
-    return 1.0 - most / size if size > most else 0.0
+    tolerance = INNER * row_tolerance(s, r)
+    return 1.0 - tolerance / size if size > tolerance else 0.0
 
 
 @kernel
 def tolerates(s: Solve, c: int) -> bool:
     """Return True if the phase counts only what exceeds the tolerances, or limit, of c."""
-    goal = s.constraints[c, CON_LEVEL] > 0.0
+    goal = s.constraints[c, layout.CON_LEVEL] > 0.0
     counts = s.k[now.TOLERANT] == 1 and goal and s.k[now.PHASE] != now.PHASE_SETTLE
     return bool(counts or s.kind[c] >= KIND_CONE)
 
@@ -202,7 +166,7 @@ def row_weight(s: Solve, r: int) -> float:
 def weigh_closures(s: Solve, factor: float) -> None:
     """Multiply the squared weights of all rows of closures by a factor."""
     for c in range(s.nc):
-        if s.constraints[c, CON_LEVEL] == 0.0:
+        if s.constraints[c, layout.CON_LEVEL] == 0.0:
             for r in range(6 * c, 6 * c + 6):
                 s.weight[r] *= factor
 
@@ -226,7 +190,9 @@ def remember_best(s: Solve, margin: float) -> None:
 def smooths(s: Solve) -> bool:
     """Return True if the phase also minimises the way from the start, theory.md, eq. (15)."""
     return bool(
-        s.options[SMOOTHING] > 0.0 and s.k[now.PHASE] == now.PHASE_LEVEL and s.k[now.LEVEL] > 0
+        s.options[option.SMOOTHING] > 0.0
+        and s.k[now.PHASE] == now.PHASE_LEVEL
+        and s.k[now.LEVEL] > 0
     )
 
 
@@ -248,11 +214,11 @@ def cost_of(s: Solve, x: Floats) -> float:
     if smooths(s):
         write_way_to(s, s.x_start, x)
         for v in range(s.nv):
-            total += s.options[SMOOTHING] * s.preferred_step[v] ** 2
+            total += s.options[option.SMOOTHING] * s.preferred_step[v] ** 2
     if phase == now.PHASE_REACH or level == 0:
         total += 2.0 * s.w[now.CROWD]
     for c in range(s.nc):
-        if phase == now.PHASE_REACH or s.constraints[c, CON_LEVEL] == level:
+        if phase == now.PHASE_REACH or s.constraints[c, layout.CON_LEVEL] == level:
             loose = tolerates(s, c)
             for r in range(6 * c, 6 * c + 6):
                 value = s.trial[r]
@@ -340,10 +306,10 @@ def redraw_some_variables(s: Solve, x: Floats) -> None:
         s.x[v] = x[v]
     for k in range(count):
         v = (first + k) % s.nv
-        least, most = s.lower[v], s.upper[v]
-        if not most - least < WIDEST:
-            least, most = max(least, x[v] - pi), min(most, x[v] + pi)
-        s.x[v] = least + (most - least) * random_number(s)
+        lower, upper = s.lower[v], s.upper[v]
+        if not upper - lower < WIDEST:
+            lower, upper = max(lower, x[v] - pi), min(upper, x[v] + pi)
+        s.x[v] = lower + (upper - lower) * random_number(s)
 
 
 @rare
@@ -364,10 +330,10 @@ def restart(s: Solve, best: int) -> bool:
     fresh = 0 if s.checks > 0 else policy.FRESH_STARTS
     if number > fresh and s.nc > 1:
         if best >= 0 and number % 3 > 0:
-            at = best
+            index = best
             if number % 3 == 2 and random_number(s) < 0.5:
-                at = int(s.k[now.CANDIDATES] * random_number(s))
-            redraw_some_variables(s, s.candidate[at * s.nv :])
+                index = int(s.k[now.CANDIDATES] * random_number(s))
+            redraw_some_variables(s, s.candidate[index * s.nv :])
             # With loops it often leads to another assembly.
             s.k[now.DRAWN] = 1 if s.k[now.LOOPS] > 0 else 0
             return False
@@ -376,18 +342,20 @@ def restart(s: Solve, best: int) -> bool:
     share, around_middle = 1.0, False
     if s.k[now.LOOPS] > 0 and not walks:
         around_middle = number % 2 == 1
-        turn = (number // 2) % 4
-        share = 0.15 if turn == 1 else (0.35 if turn == 2 else (0.7 if turn == 3 else 1.0))
+        quarter = (number // 2) % 4
+        share = (
+            0.15 if quarter == 1 else (0.35 if quarter == 2 else (0.7 if quarter == 3 else 1.0))
+        )
         s.k[now.DRAWN] = 1 if share > 0.5 else 0
     for v in range(s.nv):
-        least, most = s.lower[v], s.upper[v]
+        lower, upper = s.lower[v], s.upper[v]
         start = s.x_start[v]
-        if most - least < WIDEST:
-            centre = 0.5 * (least + most) if around_middle else start
+        if upper - lower < WIDEST:
+            centre = 0.5 * (lower + upper) if around_middle else start
         else:
-            centre = min(max(0.0, least), most) if around_middle else start
-            least, most = max(least, centre - pi), min(most, centre + pi)
-        drawn = least + (most - least) * random_number(s)
+            centre = min(max(0.0, lower), upper) if around_middle else start
+            lower, upper = max(lower, centre - pi), min(upper, centre + pi)
+        drawn = lower + (upper - lower) * random_number(s)
         s.x[v] = centre + share * (drawn - centre)
     return walks
 
@@ -401,7 +369,7 @@ def release_bounds(s: Solve) -> None:
     full turn farther on. (With constant damping, the best iterate may be one of those on the way.)
     Bodies do not count either: most answers in contact are next to one that is free.
     """
-    s.k[now.UNBOUNDED] = 1 if s.options[ADAPTIVE_DAMPING] != 0.0 else 0
+    s.k[now.UNBOUNDED] = 1 if s.options[option.ADAPTIVE_DAMPING] != 0.0 else 0
     for v in range(s.nv):
         if s.k[now.UNBOUNDED] == 1 and s.wraps[v] == 1:
             s.lower[v], s.upper[v] = -INFINITE, INFINITE
@@ -423,16 +391,16 @@ def restore_bounds(s: Solve) -> bool:
         if s.wraps[v] == 1:
             g = s.var_q[v]
             value, start = s.x[v], s.x_start[v]
-            least = min(s.joints[JOINT_LOWER, g], start)
-            most = max(s.joints[JOINT_UPPER, g], start)
+            lower = min(s.joints[layout.JOINT_LOWER, g], start)
+            upper = max(s.joints[layout.JOINT_UPPER, g], start)
             value -= 2.0 * pi * round((value - start) / (2.0 * pi))
-            if value > most and least - (value - 2.0 * pi) < value - most:
+            if value > upper and lower - (value - 2.0 * pi) < value - upper:
                 value -= 2.0 * pi
-            elif value < least and value + 2.0 * pi - most < least - value:
+            elif value < lower and value + 2.0 * pi - upper < lower - value:
                 value += 2.0 * pi
-            s.lower[v], s.upper[v] = least, most
-            s.x[v] = min(max(value, least), most)
-            moved = moved or not least <= value <= most
+            s.lower[v], s.upper[v] = lower, upper
+            s.x[v] = min(max(value, lower), upper)
+            moved = moved or not lower <= value <= upper
     continue_start(s)
     return moved
 
@@ -444,7 +412,7 @@ def continue_start(s: Solve) -> None:
     s.k[now.STALE] = 1
     s.w[now.STEP_SIZE] = INFINITE
     s.w[now.PREDICTED] = INFINITE
-    s.w[now.DAMPING_SCALE] = s.options[DAMPING_FACTOR]
+    s.w[now.DAMPING_SCALE] = s.options[option.DAMPING_FACTOR]
 
 
 @kernel
@@ -452,25 +420,25 @@ def set_preferences(s: Solve) -> None:
     """Read joint targets and rest pose, angles as the equivalent nearest to the start."""
     for v in range(s.nv):
         g = s.var_q[v]
-        s.preference[v] = PREFERS_NOTHING
+        s.preference[v] = layout.PREFERS_NOTHING
         s.target[v], s.pull[v], s.gain[v] = 0.0, 1.0, 1.0
-        if s.joints[JOINT_TARGET_WEIGHT, g] > 0.0:
-            s.preference[v] = PREFERS_TARGET
-            s.target[v] = s.joints[JOINT_TARGET, g] / s.unit[v]
-            s.pull[v] = s.joints[JOINT_TARGET_WEIGHT, g]
-        elif s.joints[JOINT_REST_ON, g] > 0.0 and s.options[REST_POSE_FACTOR] > 0.0:
-            s.preference[v] = PREFERS_REST_POSE
-            s.target[v] = s.joints[JOINT_REST, g] / s.unit[v]
+        if s.joints[layout.JOINT_TARGET_WEIGHT, g] > 0.0:
+            s.preference[v] = layout.PREFERS_TARGET
+            s.target[v] = s.joints[layout.JOINT_TARGET, g] / s.unit[v]
+            s.pull[v] = s.joints[layout.JOINT_TARGET_WEIGHT, g]
+        elif s.joints[layout.JOINT_REST_ON, g] > 0.0 and s.options[option.REST_POSE_FACTOR] > 0.0:
+            s.preference[v] = layout.PREFERS_REST_POSE
+            s.target[v] = s.joints[layout.JOINT_REST, g] / s.unit[v]
             # Small beside the stiffness of held rows: a stretched arm is held to second order.
             s.pull[v] = 1e-3
-            s.gain[v] = s.options[REST_POSE_FACTOR]
-        if s.joints[JOINT_TURNS, g] > 0.0 and s.preference[v] != PREFERS_NOTHING:
+            s.gain[v] = s.options[option.REST_POSE_FACTOR]
+        if s.joints[layout.JOINT_TURNS, g] > 0.0 and s.preference[v] != layout.PREFERS_NOTHING:
             turned = s.target[v] + 2.0 * pi * round((s.x[v] - s.target[v]) / (2.0 * pi))
-            if turned < s.joints[JOINT_LOWER, g]:
+            if turned < s.joints[layout.JOINT_LOWER, g]:
                 turned += 2.0 * pi
-            elif turned > s.joints[JOINT_UPPER, g]:
+            elif turned > s.joints[layout.JOINT_UPPER, g]:
                 turned -= 2.0 * pi
-            if s.joints[JOINT_LOWER, g] <= turned <= s.joints[JOINT_UPPER, g]:
+            if s.joints[layout.JOINT_LOWER, g] <= turned <= s.joints[layout.JOINT_UPPER, g]:
                 s.target[v] = turned
 
 
@@ -484,17 +452,17 @@ def set_bounds(s: Solve) -> None:
     """
     for v in range(s.nv):
         g = s.var_q[v]
-        least, most = s.joints[JOINT_LOWER, g], s.joints[JOINT_UPPER, g]
-        window = s.joints[JOINT_WINDOW, g]
+        lower, upper = s.joints[layout.JOINT_LOWER, g], s.joints[layout.JOINT_UPPER, g]
+        window = s.joints[layout.JOINT_WINDOW, g]
         unit = s.unit[v]
         # The start is the best iterate until there is a better one.
         s.x[v] = s.x_start[v] = s.x_best[v] = s.x_kept[v] = s.q[g] / unit
-        s.lower[v] = max(min(least, s.q[g]), s.q[g] - window) / unit
-        s.upper[v] = min(max(most, s.q[g]), s.q[g] + window) / unit
+        s.lower[v] = max(min(lower, s.q[g]), s.q[g] - window) / unit
+        s.upper[v] = min(max(upper, s.q[g]), s.q[g] + window) / unit
         s.free_ball[v] = 0
         # Without restarts, or with a window, the answer stays near the start: no full turns.
-        anywhere = s.options[RESTARTS] > 0.0 and window > 1e300 and most > least
-        angle = s.angle[v] == 1 and s.joints[JOINT_TURNS, g] > 0.0
+        anywhere = s.options[option.RESTARTS] > 0.0 and window > 1e300 and upper > lower
+        angle = s.angle[v] == 1 and s.joints[layout.JOINT_TURNS, g] > 0.0
         s.wraps[v] = 1 if anywhere and angle else 0
     for j in range(s.n):
         s.held[j] = s.q[s.column_q[j]] / unit_of_column(s, j)
@@ -506,26 +474,26 @@ def set_bounds(s: Solve) -> None:
                 span = 0.5 * pi if k == 1 else pi
                 if s.lower[v] > -span or s.upper[v] < span:
                     free = 0
-                if s.joints[JOINT_WINDOW, s.var_q[v]] < 1e300:
+                if s.joints[layout.JOINT_WINDOW, s.var_q[v]] < 1e300:
                     free = 0
             for k in range(3):
                 s.free_ball[s.var[j + k]] = free
 
 
 @rare
-def keep_couplings(s: Solve, most: float) -> None:
-    """Move values with several masters onto their couplings at x, where gaps are below `most`."""
+def keep_couplings(s: Solve, limit: float) -> None:
+    """Move values with several masters onto their couplings at x, where gaps are below `limit`."""
     for c in range(s.nc):
         if s.kind[c] == KIND_COUPLING:
             column_values(s, s.x)
             v, gap = s.slot_var[s.slot0[c]], coupling_gap(s, c)
-            if ROUNDING * max(1.0, abs(s.x[v])) < abs(gap) < most:
+            if ROUNDING * max(1.0, abs(s.x[v])) < abs(gap) < limit:
                 x = s.x[v] - gap
                 s.x[v] = min(max(x, s.lower[v]), s.upper[v])
 
 
 @rare
-def share_gaps(s: Solve, most: float) -> None:
+def share_gaps(s: Solve, limit: float) -> None:
     """
     Move all values of couplings whose followers cannot take the rest of a gap, being at a bound.
 
@@ -541,7 +509,7 @@ def share_gaps(s: Solve, most: float) -> None:
                     v, slope = s.var[j], term_of(s, c, e)[1] * s.rate[j]
                     total += slope * slope if s.lower[v] < s.upper[v] else 0.0
                 own = abs(s.x[s.slot_var[s.slot0[c]]])
-                if not ROUNDING * max(1.0, own) < abs(gap) < most or total < LEAST_SLOPE:
+                if not ROUNDING * max(1.0, own) < abs(gap) < limit or total < LEAST_SLOPE:
                     continue
                 for e in range(s.entry0[c], s.entry0[c + 1]):
                     j = s.entry_column[e]
@@ -565,11 +533,11 @@ def follow_masters(s: Solve) -> None:
 @kernel
 def largest_weight_in_level(s: Solve, c: int) -> float:
     """Return the largest weight of a constraint in the level of c; 1 if all are 0."""
-    most = 0.0
+    largest = 0.0
     for other in range(s.nc):
-        if s.constraints[other, CON_LEVEL] == s.constraints[c, CON_LEVEL]:
-            most = max(most, s.constraints[other, CON_WEIGHT])
-    return most if most > 0.0 else 1.0
+        if s.constraints[other, layout.CON_LEVEL] == s.constraints[c, layout.CON_LEVEL]:
+            largest = max(largest, s.constraints[other, layout.CON_WEIGHT])
+    return largest if largest > 0.0 else 1.0
 
 
 @kernel
@@ -581,15 +549,15 @@ def read_poses(s: Solve, positions: Floats, quats_xyzw: Floats, count: int) -> b
     """
     goals = 0
     for c in range(s.nc):
-        goals += 1 if s.constraints[c, CON_LEVEL] > 0.0 else 0
+        goals += 1 if s.constraints[c, layout.CON_LEVEL] > 0.0 else 0
     if count > 0 and count != goals:
         return False
     for g in range(count):
         c = s.nc - count + g
         for k in range(3):
-            s.constraints[c, CON_POSE + k] = positions[g, k]
+            s.constraints[c, layout.CON_POSE + k] = positions[g, k]
         for k in range(4):
-            s.constraints[c, CON_QUAT + k] = quats_xyzw[g, k]
+            s.constraints[c, layout.CON_QUAT + k] = quats_xyzw[g, k]
     return True
 
 
@@ -607,15 +575,15 @@ def check_inputs(s: Solve) -> bool:
         fine = fine and abs(s.q[g]) <= LARGEST
     for c in range(s.nc):
         square = 0.0
-        for k in range(CON_POSE, CON_POSE + 7):
+        for k in range(layout.CON_POSE, layout.CON_POSE + 7):
             fine = fine and abs(s.constraints[c, k]) <= LARGEST
-        for k in range(CON_QUAT, CON_QUAT + 4):
+        for k in range(layout.CON_QUAT, layout.CON_QUAT + 4):
             square += s.constraints[c, k] * s.constraints[c, k]
         length = sqrt(square)
-        fine = fine and SMALLEST_QUATERNION <= length <= LARGEST
+        fine = fine and layout.SMALLEST_QUATERNION <= length <= LARGEST
         # A normalised quaternion keeps its bits, so that repeated calls give the same answer.
-        if abs(square - 1.0) > NORMALISED:
-            for k in range(CON_QUAT, CON_QUAT + 4):
+        if abs(square - 1.0) > layout.NORMALISED:
+            for k in range(layout.CON_QUAT, layout.CON_QUAT + 4):
                 s.constraints[c, k] /= length
     return fine
 
@@ -644,40 +612,43 @@ def start_solve(s: Solve) -> bool:
         # Begun anew, so that an answer does not depend on the solve before.
         s.check_count[check] = 0
         s.check_row[check] = -1
-        s.check_margin[check] = s.options[COLLISION_MARGIN] / s.length
+        s.check_margin[check] = s.options[option.COLLISION_MARGIN] / s.length
     set_bounds(s)
     if s.nt > 0:
         follow_masters(s)
     set_preferences(s)
     last = 0
     for c in range(s.nc):
-        last = max(last, int(s.constraints[c, CON_LEVEL]))
-        loop = s.constraints[c, CON_LEVEL] == 0 and s.kind[c] != KIND_AVOID
+        last = max(last, int(s.constraints[c, layout.CON_LEVEL]))
+        loop = s.constraints[c, layout.CON_LEVEL] == 0 and s.kind[c] != KIND_AVOID
         s.k[now.LOOPS] += 1 if loop else 0
         s.k[now.ONE_SIDED] += 1 if s.kind[c] >= KIND_CONE else 0
     s.k[now.LAST_LEVEL] = last
     s.k[now.PHASE] = now.PHASE_REACH
     s.k[now.STATUS] = now.STATUS_RUNNING
-    if s.options[COMPROMISE] > 0.0:
+    if s.options[option.COMPROMISE] > 0.0:
         s.k[now.PHASE], s.k[now.PASS], s.k[now.STATUS] = (
             now.PHASE_LEVEL,
             policy.NEAR,
             now.STATUS_STALLED,
         )
     s.k[now.STARTS] = 1
-    s.k[now.RANDOM] = random if goes_on == 1 else 1 + int(s.options[SEED]) % 2147483646
+    s.k[now.RANDOM] = random if goes_on == 1 else 1 + int(s.options[option.SEED]) % 2147483646
     place_b_frames(s)
     s.w[now.DAMPING_SCALE] = (
-        s.options[DAMPING_FACTOR] if s.k[now.PHASE] == now.PHASE_REACH else 1e-2
+        s.options[option.DAMPING_FACTOR] if s.k[now.PHASE] == now.PHASE_REACH else 1e-2
     )
     if s.k[now.PHASE] == now.PHASE_REACH and goes_on == 1:
         s.w[now.DAMPING_SCALE] = s.w[now.LEFT_DAMPING]
     s.w[now.BEST_COST] = 1e300
     for c in range(s.nc):
-        relative = s.constraints[c, CON_WEIGHT] / largest_weight_in_level(s, c)
+        relative = s.constraints[c, layout.CON_WEIGHT] / largest_weight_in_level(s, c)
         for r in range(6 * c, 6 * c + 6):
             angular = r >= s.angular[c]
-            factor = relative * s.options[ROTATION_FACTOR if angular else TRANSLATION_FACTOR]
+            factor = (
+                relative
+                * s.options[option.ROTATION_FACTOR if angular else option.TRANSLATION_FACTOR]
+            )
             s.weight[r] = factor * factor
             s.hold[r] = 0.0
     s.k[now.STALE] = 1

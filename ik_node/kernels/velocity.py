@@ -9,6 +9,8 @@ component of a twist, so that the thresholds here are relative.
 
 from math import cos, inf
 
+from ik_node.kernels import layout
+from ik_node.kernels import options as option
 from ik_node.kernels import solve_state as now
 from ik_node.kernels.avoid import choose_pairs
 from ik_node.kernels.decorators import entry, FLOATS, INTS, kernel, rare
@@ -16,26 +18,8 @@ from ik_node.kernels.factor import factorise
 from ik_node.kernels.forward import forward
 from ik_node.kernels.jacobian import jacobian
 from ik_node.kernels.kinds import KIND_AVOID, KIND_CONE, KIND_FRAME, KIND_MASS
-from ik_node.kernels.layout import (
-    CON_LEVEL,
-    CON_WEIGHT,
-    Floats,
-    Ints,
-    JOINT_LOWER,
-    JOINT_UPPER,
-    JOINT_WINDOW,
-    open_solve,
-    PREFERS_NOTHING,
-    Solve,
-    unit_of_column,
-)
+from ik_node.kernels.layout import Floats, Ints, open_solve, Solve, unit_of_column
 from ik_node.kernels.lm_step import FREE_DAMPING, IGNORED_SOFTNESS, SOFTEST
-from ik_node.kernels.options import (
-    ADAPTIVE_DAMPING,
-    DAMPING_FACTOR,
-    ROTATION_FACTOR,
-    TRANSLATION_FACTOR,
-)
 from ik_node.kernels.redundant import choose_independent_rows
 from ik_node.kernels.rotation import euler_rates
 from ik_node.kernels.rows import counting_axis, norm, residuals, set_row
@@ -95,7 +79,7 @@ def set_twist_rows(s: Solve, twists: Floats) -> float:
     largest = 0.0
     for c in range(s.nc):
         a, b, kind = s.a_frame[12 * c :], s.b_frame[12 * c :], s.kind[c]
-        goal = s.constraints[c, CON_LEVEL] > 0.0
+        goal = s.constraints[c, layout.CON_LEVEL] > 0.0
         if goal and kind in (KIND_FRAME, KIND_MASS):
             row = 6 * c
             for k in range(6):
@@ -109,10 +93,10 @@ def set_twist_rows(s: Solve, twists: Floats) -> float:
                 s.lever[6 * c + k] = a[9 + k % 3]
         for r in range(6 * c, 6 * c + 6):
             part = 0 if r < s.turning[c] else 3
-            at, rate = r + 12 * c, 0.0
+            index, rate = r + 12 * c, 0.0
             if r < s.row_end[c]:
                 for k in range(3):
-                    rate += s.vector[at + 6 * k] * twists[c, part + k]
+                    rate += s.vector[index + 6 * k] * twists[c, part + k]
             rate /= s.length if part == 0 else 1.0
             s.residual[r] = -rate
             largest = max(largest, abs(rate))
@@ -128,13 +112,13 @@ def bounds_of_column(s: Solve, j: int, speeds: Floats, dt: float) -> tuple[float
     a limit does not move beyond it.
     """
     g = s.column_q[j]
-    most = speeds[g]
-    down, up = s.joints[JOINT_LOWER, g] - s.q[g], s.joints[JOINT_UPPER, g] - s.q[g]
-    if s.joints[JOINT_WINDOW, g] == 0.0:
+    limit = speeds[g]
+    down, up = s.joints[layout.JOINT_LOWER, g] - s.q[g], s.joints[layout.JOINT_UPPER, g] - s.q[g]
+    if s.joints[layout.JOINT_WINDOW, g] == 0.0:
         return 0.0, 0.0
     if dt > 0.0:
-        return max(-most, min(down / dt * INSIDE, 0.0)), min(most, max(up / dt * INSIDE, 0.0))
-    return (-most if down < 0.0 else 0.0), (most if up > 0.0 else 0.0)
+        return max(-limit, min(down / dt * INSIDE, 0.0)), min(limit, max(up / dt * INSIDE, 0.0))
+    return (-limit if down < 0.0 else 0.0), (limit if up > 0.0 else 0.0)
 
 
 @kernel
@@ -174,10 +158,10 @@ def set_velocity_bounds(s: Solve, speeds: Floats, dt: float, scale: float) -> No
 @kernel
 def has_preferences(s: Solve) -> bool:
     """Return True if a variable has a joint target or a rest pose."""
-    found = False
+    prefers = False
     for v in range(s.nv):
-        found = found or s.preference[v] != PREFERS_NOTHING
-    return bool(found)
+        prefers = prefers or s.preference[v] != layout.PREFERS_NOTHING
+    return bool(prefers)
 
 
 @kernel
@@ -189,9 +173,9 @@ def set_preferred_velocities(s: Solve, dt: float) -> None:
     """
     write_way_to(s, s.target, s.x)
     for v in range(s.nv):
-        wanted = s.preference[v] != PREFERS_NOTHING
+        preferred = s.preference[v] != layout.PREFERS_NOTHING
         rate = s.gain[v] * s.preferred_step[v] / (dt if dt > 0.0 else 1.0)
-        s.target[v] = rate if wanted else 0.0
+        s.target[v] = rate if preferred else 0.0
 
 
 @kernel
@@ -205,7 +189,7 @@ def begin_from_rest(s: Solve) -> None:
 @kernel
 def is_held(s: Solve, c: int) -> bool:
     """Return True if the rows of constraint c keep their rates in the present level."""
-    own, weight = s.constraints[c, CON_LEVEL], s.constraints[c, CON_WEIGHT]
+    own, weight = s.constraints[c, layout.CON_LEVEL], s.constraints[c, layout.CON_WEIGHT]
     level, closing = s.k[now.LEVEL], s.k[now.LAST_LEVEL] + CLOSE_LOOPS
     return bool(own == 0.0 or (own < level < closing and weight > 0.0))
 
@@ -218,21 +202,23 @@ def begin_level(s: Solve) -> bool:
     The level `ALL_GOALS` ignores weights; those after the last have no rows of their own. Return
     False if the level has nothing to improve.
     """
-    level, found = s.k[now.LEVEL], bool(s.k[now.LEVEL] > s.k[now.LAST_LEVEL])
-    damping = 1.0 if found else DAMPING
-    if not found and s.options[ADAPTIVE_DAMPING] == 0.0:
-        damping = max(s.options[DAMPING_FACTOR] * s.options[DAMPING_FACTOR], LEAST_DAMPING)
+    level, added = s.k[now.LEVEL], bool(s.k[now.LEVEL] > s.k[now.LAST_LEVEL])
+    damping = 1.0 if added else DAMPING
+    if not added and s.options[option.ADAPTIVE_DAMPING] == 0.0:
+        damping = max(
+            s.options[option.DAMPING_FACTOR] * s.options[option.DAMPING_FACTOR], LEAST_DAMPING
+        )
     prefers = level == s.k[now.LAST_LEVEL] + LEAST_NORM and has_preferences(s)
     if prefers:
         damping = FREE_DAMPING
     s.w[now.HELD_SOFTNESS] = min(HELD_PRODUCT / damping, SOFTEST)
     for v in range(s.nv):
         s.damping[v] = damping
-        if prefers and s.preference[v] != PREFERS_NOTHING:
+        if prefers and s.preference[v] != layout.PREFERS_NOTHING:
             s.damping[v] = s.pull[v]
     for c in range(s.nc):
-        own, held = s.constraints[c, CON_LEVEL], is_held(s, c)
-        counts = (own == level or level == ALL_GOALS) and s.constraints[c, CON_WEIGHT] > 0.0
+        own, held = s.constraints[c, layout.CON_LEVEL], is_held(s, c)
+        counts = (own == level or level == ALL_GOALS) and s.constraints[c, layout.CON_WEIGHT] > 0.0
         for r in range(6 * c, 6 * c + 6):
             s.softness[r], s.rhs[r] = IGNORED_SOFTNESS, 0.0
             if s.implied[r] == 1:
@@ -241,12 +227,14 @@ def begin_level(s: Solve) -> bool:
                 s.softness[r] = s.w[now.HELD_SOFTNESS]
                 s.rhs[r] = -s.hold[r]
             elif counts:
-                found = True
-                factor = s.options[ROTATION_FACTOR if r >= s.angular[c] else TRANSLATION_FACTOR]
+                added = True
+                factor = s.options[
+                    option.ROTATION_FACTOR if r >= s.angular[c] else option.TRANSLATION_FACTOR
+                ]
                 weight = factor * factor if level == ALL_GOALS else row_weight(s, r)
                 s.softness[r] = 1.0 / weight
                 s.rhs[r] = s.residual[r]
-    return found
+    return added
 
 
 @rare
@@ -307,7 +295,7 @@ def end_level(s: Solve, tolerance: float) -> bool:
     add_jacobian_times(s, s.step, s.trial)
     met = True
     for c in range(s.nc):
-        if s.constraints[c, CON_LEVEL] > 0.0:
+        if s.constraints[c, layout.CON_LEVEL] > 0.0:
             for r in range(6 * c, s.row_end[c]):
                 if not is_held(s, c):
                     s.hold[r] = s.trial[r] - s.residual[r]
@@ -318,10 +306,10 @@ def end_level(s: Solve, tolerance: float) -> bool:
 @kernel
 def have_equal_weights(s: Solve) -> bool:
     """Return True if all goals have the same weight."""
-    first = s.constraints[s.nc - 1, CON_WEIGHT]
+    first = s.constraints[s.nc - 1, layout.CON_WEIGHT]
     for c in range(s.nc):
-        goal = s.constraints[c, CON_LEVEL] > 0.0
-        if goal and s.constraints[c, CON_WEIGHT] != first:
+        goal = s.constraints[c, layout.CON_LEVEL] > 0.0
+        if goal and s.constraints[c, layout.CON_WEIGHT] != first:
             return False
     return True
 
@@ -330,7 +318,7 @@ def have_equal_weights(s: Solve) -> bool:
 def loops_are_closed(s: Solve) -> bool:
     """Return True if the velocities keep all loops closed; `trial` holds J v of closures."""
     for c in range(s.nc):
-        if s.constraints[c, CON_LEVEL] == 0.0:
+        if s.constraints[c, layout.CON_LEVEL] == 0.0:
             for r in range(6 * c, s.row_end[c]):
                 if s.implied[r] == 0 and abs(s.trial[r] - s.hold[r]) > CLOSED:
                     return False
@@ -375,21 +363,21 @@ def hold_inequalities(s: Solve, dt: float, scale: float) -> bool:
     Reads the rates in `trial`, and the residuals in `relief`. Bodies that are too near come apart,
     by LEAVING within the time dt at most.
     """
-    found = False
+    added = False
     for c in range(s.nc):
         bodies = s.kind[c] == KIND_AVOID
         for r in range(6 * c, s.row_end[c] if s.kind[c] >= KIND_CONE else 6 * c):
             if s.implied[r] == 0 or (bodies and s.row_check[r] < 0):
                 continue
             left = max(-s.relief[r], -LEAVING / s.length if bodies else 0.0)
-            most = 0.0 if left < AT_BOUND else inf
+            limit = 0.0 if left < AT_BOUND else inf
             if dt > 0.0:
-                most = left / dt
-            if scale * (s.trial[r] - AT_BOUND) > most:
+                limit = left / dt
+            if scale * (s.trial[r] - AT_BOUND) > limit:
                 s.implied[r] = 0
-                s.hold[r] = most / scale
-                found = True
-    return found
+                s.hold[r] = limit / scale
+                added = True
+    return added
 
 
 @kernel
@@ -445,11 +433,11 @@ def velocity(
     not finite. `error` (2 nc,) holds the norms of what is missing [m/s], [rad/s].
     """
     s = open_solve(i, f, k, w, q, joints, options)
-    most, dt = flat(speeds, s.nq), flat(period, 1)[0]
+    limits, dt = flat(speeds, s.nq), flat(period, 1)[0]
     fine = start_solve(s)
     s.k[now.PHASE] = now.PHASE_DONE
     for g in range(s.nq):
-        fine = fine and most[g] >= 0.0
+        fine = fine and limits[g] >= 0.0
     if not fine:
         return now.STATUS_REFUSED
     forward(s, s.x)
@@ -459,7 +447,7 @@ def velocity(
     for r in range(s.nr):
         s.relief[r] = s.trial[r]
     scale = set_twist_rows(s, table(twists, s.nc, 6))
-    free_balls(s, most)
+    free_balls(s, limits)
     set_preferred_velocities(s, dt)
     if scale == 0.0:
         scale = largest(s, s.target)
@@ -476,12 +464,12 @@ def velocity(
         for c in range(s.nc):
             for r in range(6 * c, s.row_end[c] if s.kind[c] >= KIND_CONE else 6 * c):
                 s.implied[r] = 1
-        set_velocity_bounds(s, most, dt, scale)
+        set_velocity_bounds(s, limits, dt, scale)
         binds = True
         while binds:
             met = solve_levels(s, max(TOLERANCE, ROUNDING / scale))
             binds = hold_inequalities(s, dt, scale)
-        write_velocities(s, most, dt, scale, table(out, 2, s.nq))
+        write_velocities(s, limits, dt, scale, table(out, 2, s.nq))
     for c in range(s.nc):
         end = s.angular[c]
         missing = scale * norm(s.trial, 6 * c, end)
