@@ -312,23 +312,8 @@ def solve_all(
     """
     Search every chain, and combine what is found; see `Solver.solve_all`.
 
-    Parameters
-    ----------
-    problem : Problem
-        Closures and goals, with their poses.
-    joints : JointTable
-        Couplings of the joints.
-    rows : ndarray, shape (8, nq)
-        Limits and locks.
-    packed : ndarray
-        Packed options.
-    q : ndarray, shape (nq,)
-        Start [rad or m].
-    resolution, miss, seconds, most, sort : optional
-        As in `Solver.solve_all`.
-    modes : callable
-        Function that returns the modes of the mechanism.
-
+    `q` (nq,): start [rad or m]; `rows`, `packed`: joint table and options. `modes`: function that
+    returns the modes of the mechanism.
     """
     one_of('sort', sort, SORTS)
     most = whole_number('most', most, 1)
@@ -376,13 +361,7 @@ class Search:
     """
     The arrays of a search for all solutions of one chain, which the next search uses again.
 
-    Parameters
-    ----------
-    chain : ChainProblem
-        The chain.
-    most : int
-        Solutions within the limits after which the search ends.
-
+    It ends after `most` solutions within the limits.
     """
 
     def __init__(self, chain: ChainProblem, most: int) -> None:

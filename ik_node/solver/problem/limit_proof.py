@@ -38,19 +38,9 @@ def is_beyond_limits(s: Workspace, goal: int, q: Array, joints: Array, table: Ar
     """
     Return True if no joint values within limits bring a link to its goal.
 
-    Loops are left out, so that a proof does not depend on them.
-
-    Parameters
-    ----------
-    s : Workspace
-        The chain.
-    goal : int
-        Index of the goal among the constraints.
-    q : ndarray, shape (nq,)
-        Values of the joints that do not move [rad or m].
-    joints, table : ndarray
-        Limits and locks, and the poses of the goals.
-
+    Loops are left out, so that a proof does not depend on them. `goal`: its index among the
+    constraints. `q` (nq,): values of the joints that do not move [rad or m]. `joints`, `table`:
+    limits and locks, and the poses of the goals.
     """
     link, mask, row = int(s.a_column[goal]), int(s.mask[goal]), table[goal]
     known = mask & POSITION == POSITION or s.axes[goal] != AXES_A
@@ -118,21 +108,10 @@ def _never_meet(
     ball, too: the arc of its centre, of radius rho and half angle h, lies within rho sin h of the
     point at rho cos h.
 
-    Parameters
-    ----------
-    frames : ndarray, shape (n, 12)
-        Frames of the joints in the ones before.
-    slides : ndarray, shape (n,)
-        True for joints that slide.
-    ranges : ndarray, shape (2, n)
-        Ranges of their values [rad or L].
-    points, aims : ndarray, shape (k, 3)
-        Points in the last frame, and their aims in the root frame [L].
-    slack : ndarray, shape (k,)
-        Largest distances that count as met [L].
-    axes : ndarray, shape (3, m)
-        Components that count.
-
+    `frames` (n, 12): the joints in the ones before; `slides` (n,): True for those that slide;
+    `ranges` (2, n): of their values [rad or L]. `points`, `aims` (k, 3): in the last frame, and in
+    the root frame [L]; `slack` (k,): largest distances that count as met [L]. `axes` (3, m):
+    components that count.
     """
     boxes = np.array(ranges)[:, None]
     for _ in range(HALVINGS):
