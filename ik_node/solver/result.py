@@ -110,6 +110,8 @@ class SolveResult:
     (True, {}, 'CONVERGED')
     >>> result.worst in result.closure_errors, result.condition_number > 1.0
     (True, True)
+    >>> result.proof  # a reached target has none
+    ''
 
     """
 

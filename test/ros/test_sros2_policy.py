@@ -13,6 +13,7 @@ MAY_BE_ABSENT = {
     *('/tf', '/tf_static', '/clock', '/parameter_events', '/robot_description'),
     *('/ik_node/goal_markers/feedback', '/ik_node/goal_markers/update', '/ik_node/joint_jog'),
     *('/ik_node/goal_markers/get_interactive_markers', '/ik_node/solve_ik'),
+    '/ik_node/planning_scene',
     *('/ik_node/get_type_description', '/ik_node_view/get_type_description'),
     # The page creates a client at the first call.
     *('/ik_node/enable', '/ik_node/goals/*/enable', '/ik_node/closures/*/enable'),
@@ -96,8 +97,9 @@ def test_optional_entities_are_those_of_the_code(repository):
         ('actions', 'execute', 'ACTION'),
         ('topics', 'subscribe', 'TOPIC'),
     ):
-        (name,) = re.findall(rf"^{constant} = '(?:~/)?(.*)'", code, re.MULTILINE)
-        assert f'/ik_node/{name}' in allowed(repository, 'ik_node', kind, way)
+        names = re.findall(rf"^{constant} = '(?:~/)?(.*)'", code, re.MULTILINE)
+        assert names
+        assert {f'/ik_node/{name}' for name in names} <= allowed(repository, 'ik_node', kind, way)
     (topics,) = re.findall(r"^TOPICS = '~?/?(.*)'", code, re.MULTILINE)
     published = allowed(repository, 'ik_node', 'topics', 'publish')
     assert f'/ik_node/{topics.removeprefix("ik_node/")}/update' in published

@@ -131,6 +131,24 @@ def test_invalid_sources_and_values_are_refused():
         helper.shapes([0, np.nan, 0, 0, 0, np.inf])
 
 
+def test_removed_joints_disappear_after_update_structure():
+    m = arm6()
+    helper = IKRootsHelper(m.roots[0])
+    before = names(helper)
+    m.links['j3_link'].remove_child(m.joints['j4'])
+    m.goals['hand_goal'].remove_child(m.links['hand'])
+    assert names(helper) == before
+    helper.update_structure()
+    after = names(helper)
+    assert set(after) < set(before)
+    gone = ('j4', 'j5', 'j6', 'hand')
+    assert [name for name in after if any(part in name for part in gone)] == []
+    assert helper.joint_names == ['j1', 'j2', 'j3']
+    m.links['j3_link'].add_child(m.joints['j4'])
+    helper.update_structure()
+    assert set(names(helper)) == {name for name in before if not name.startswith('goals')}
+
+
 def test_a_graph_that_cannot_be_read_changes_nothing():
     m = arm6()
     helper = IKRootsHelper(m.roots)
