@@ -174,25 +174,29 @@ class BatchRun(ThreadedRun):
             advance = partial(workspace.kernels.advance_batch, *arrays)
             self._advance(part, workspace, q, advance, tell)
         if avoidance is not None:
+            nearest = self._nearest(avoidance, q)
             if work.problem.chains:
-                self._lead_out(avoidance, rows, starts, joints)
-            for at, near in zip(range(*rows.indices(len(self._q))), self._nearest(q), strict=True):
+                again = [at for at, near in enumerate(nearest) if avoidance.is_contact(near)]
+                self._lead_out(avoidance, rows, again, starts, joints)
+                for at, near in zip(again, self._nearest(avoidance, q[again]), strict=True):
+                    nearest[at] = near
+            for at, near in zip(range(*rows.indices(len(self._q))), nearest, strict=True):
                 if near is not None:
                     self.near[at] = near.at, *near.row
         work.table.follow_all(q)
 
-    def _nearest(self, q: Array) -> list[Near | None]:
+    def _nearest(self, avoidance: Avoidance, q: Array) -> list[Near | None]:
         """Return the nearest pair of bodies of each row; all threads measure in one workspace."""
-        avoidance = self._work.problem.avoidance
         with self._lock:
-            return [] if avoidance is None else [avoidance.nearest(row) for row in q]
+            return [avoidance.nearest(row) for row in q]
 
-    def _lead_out(self, avoidance: Avoidance, rows: slice, starts: Array, joints: Array) -> None:
-        """Solve again what is in contact."""
-        work, q, parts = self._work, self._q[rows], [chain.part(rows) for chain in self._chains]
-        again = [at for at, near in enumerate(self._nearest(q)) if avoidance.is_contact(near)]
+    def _lead_out(
+        self, avoidance: Avoidance, rows: slice, again: list[int], starts: Array, joints: Array
+    ) -> None:
+        """Solve again what is in contact: the problems `again` of a chunk."""
         if not again:
             return
+        work, q, parts = self._work, self._q[rows], [chain.part(rows) for chain in self._chains]
         poses = {
             name: (part.positions[again, k], part.quats_xyzw[again, k])
             for part in parts
