@@ -25,9 +25,10 @@ NAME = 'reach: singular'
 # in a row without a new curve after which the search in a plane ends, and samples in a plane that
 # has seeds from its neighbour. Each seed is so many points from the next one.
 REFERENCES, FRUITLESS, FEWER, APART = 20, 60, 8, 15
-# Singular vectors from which Newton's method starts, its iterations, its residual at the end, and
-# its first step beyond which the singularity is too far away [rad or characteristic lengths].
-VECTORS, ITERATIONS, TOLERANCE, FAR = 3, 15, 1e-9, 5.0
+# Singular vectors from which Newton's method starts, its iterations to a curve and along one, its
+# residual at the end, and its first step beyond which the singularity is too far away [rad or
+# characteristic lengths].
+VECTORS, TO_CURVE, ALONG, TOLERANCE, FAR = 3, 15, 6, 1e-9, 5.0
 # Longest step along a curve [rad or characteristic lengths], and that of differences; halvings of
 # a step, and its longest correction, as a share of it.
 LONGEST, DIFFERENCE, HALVINGS, CORRECTION = 0.15, 1e-6, 6, 0.5
@@ -178,7 +179,7 @@ class SingularTracer:
         """Yield singular configurations near q."""
         vectors = np.linalg.svd(self._matrix(self._linear(q)[1], kind))[2]
         for vector in vectors[::-1][:VECTORS]:
-            start = self._correct(q, vector, kind, ITERATIONS)
+            start = self._correct(q, vector, kind, TO_CURVE, FAR)
             if start is not None and start.rate > ZERO and self._inside(start.q):
                 yield start
 
@@ -191,8 +192,14 @@ class SingularTracer:
             ((lower <= q) & (q <= upper)).all() and ((low <= place) & (place <= high)).all()
         )
 
-    def _correct(self, q: Array, vector: Array, kind: str, iterations: int) -> _Point | None:
-        """Return the singular configuration that Newton's method finds from q; None = none."""
+    def _correct(
+        self, q: Array, vector: Array, kind: str, iterations: int, longest: float = np.inf
+    ) -> _Point | None:
+        """
+        Return the singular configuration that Newton's method finds from q; None = none.
+
+        It gives up if its first step is longer than `longest`.
+        """
         for number in range(iterations):
             residual, jacobian = self._linear(q)
             fixed, matrix = jacobian[self._fixed], self._matrix(jacobian, kind)
@@ -220,7 +227,7 @@ class SingularTracer:
                     _Point(q, vector, shares[0] @ ways, float(speeds[0])) if speeds.size else None
                 )
             step = -(left[:, :rank].T @ error / sizes[:rank]) @ right[:rank]
-            if iterations == ITERATIONS and number == 0 and np.abs(step).max() > FAR:
+            if number == 0 and np.abs(step).max() > longest:
                 return None
             move = close + step[: len(motions)] @ motions
             share = min(1.0, 2.0 * LONGEST / max(np.abs(move).max(), np.abs(step).max()))
@@ -249,7 +256,7 @@ class SingularTracer:
         for _ in range(HALVINGS):
             step = size * here.tangent
             ahead = self._moved(here.q, step[:count])
-            there = self._correct(ahead, here.vector + step[count:], kind, HALVINGS)
+            there = self._correct(ahead, here.vector + step[count:], kind, ALONG)
             if there is not None and self._apart(there.q, ahead) < CORRECTION * size:
                 same = there.tangent @ here.tangent >= 0.0
                 return there if same else there._replace(tangent=-there.tangent)
