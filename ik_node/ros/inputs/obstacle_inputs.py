@@ -20,6 +20,7 @@ from ik_node.ros.inputs.planning_scene import (
     Placed,
     Scene,
 )
+from ik_node.ros.inputs.planning_scene import TOPIC as PLANNING_SCENE
 from ik_node.ros.inputs.transform_lookup import TransformLookup
 from ik_node.ros.loading.load_model import path_of_url
 from ik_node.ros.loading.loaded_model import LoadedModel
@@ -32,7 +33,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from visualization_msgs.msg import Marker, MarkerArray
 
-OBSTACLES, PLANNING_SCENE = 'obstacles', 'planning_scene'
+OBSTACLES = 'obstacles'
 # Most obstacles of the topic, and most messages that wait for a robot or a frame.
 MOST, MOST_WAITING = 500, 20
 # Time between two looks at lifetimes and at messages that wait [s].

@@ -84,9 +84,11 @@ def changed_objects(
 
 def _shapes(what: str, message: Any) -> Iterator[tuple[Shape, Array]]:
     """Yield the shapes of an object and their poses (4, 4) in it."""
-    for kind, read in (('primitive', _primitive), ('mesh', _mesh), ('plane', _plane)):
-        shapes = getattr(message, {'mesh': 'meshes'}.get(kind, f'{kind}s'))
-        poses = getattr(message, f'{kind}_poses')
+    for kind, shapes, poses, read in (
+        ('primitive', message.primitives, message.primitive_poses, _primitive),
+        ('mesh', message.meshes, message.mesh_poses, _mesh),
+        ('plane', message.planes, message.plane_poses, _plane),
+    ):
         if len(poses) > len(shapes):
             raise RefusedInputError(what, f'{kind}_poses', len(poses), f'{len(shapes)} poses')
         for at, shape in enumerate(shapes):
