@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-import json
-import re
 from typing import TextIO
 
 from ik_node.errors import MOST_NAME, MOST_TEXT, plain
-import numpy as np
 
 # Most rows of a table in a representation.
 MOST_ROWS = 12
@@ -86,23 +83,3 @@ def _escape(text: str) -> str:
     from html import escape  # here, because its table of entities takes a millisecond to import
 
     return escape(text)
-
-
-# Names that are text in YAML 1.1, except the words below. Others need quotes: 1e3, 0x1f, ~.
-_PLAIN = re.compile(r'[A-Za-z_][A-Za-z0-9_./-]*')
-_WORDS = {'y', 'n', 'yes', 'no', 'on', 'off', 'true', 'false', 'null'}
-
-
-def configuration_yaml(names: Iterable[str], values: Iterable[float]) -> str:
-    """
-    Return joint values as a YAML mapping, with one joint per line.
-
-    The parameters `rest_pose` and `joint_targets` of the node accept this format.
-    """
-    lines = []
-    for name, value in zip(names, values, strict=True):
-        is_plain = _PLAIN.fullmatch(name) and name.lower() not in _WORDS
-        # YAML 1.1 reads 1e-07 as text.
-        number = np.format_float_positional(round(value, 9) + 0.0, trim='0')
-        lines.append(f'{name if is_plain else json.dumps(name, ensure_ascii=False)}: {number}\n')
-    return ''.join(lines) or '{}\n'

@@ -1,12 +1,12 @@
 """A robot solved on the page: what can be asked of it, and what becomes of it."""
 
-from ik_node.analysis.goal_memory import axes_of
 from ik_node.errors import OptionError, UnknownFrameError
 from ik_node.gallery import gallery_item
 from ik_node.model.bodies import Box
 from ik_node.model.rotation import matrix_to_quat
 from ik_node.model.user_goal import UserGoal
 from ik_node.robot import load_robot
+from ik_node.viewer.sessions.goal_memory import axes_of
 from ik_node.viewer.sessions.library_session import gallery_session, LibrarySession
 from ik_node.viewer.sessions.session import DEPTH, Undo
 from ik_node.viewer.stage.goal_handle import constrained_axes

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 from hypothesis import given
 from hypothesis import strategies as st
-from ik_node.display import configuration_yaml
 from ik_node.model.collisions import Distance
 from ik_node.ros.parameters.settings import parse_joint_values
 from ik_node.scene.chain_report import ChainReport
@@ -14,6 +13,7 @@ from ik_node.scene.look import COLOURS, PASSIVE
 from ik_node.solver.result import PoseError
 from ik_node.transmission.motor_load import MotorEffort
 from ik_node.viewer.panels.goal_panel import HandleStyle
+from ik_node.viewer.panels.joint_panel import configuration_yaml
 from ik_node.viewer.panels.load_panel import efforts_html, quantity
 from ik_node.viewer.panels.solver_panel import History, LEAST, PlotPanel
 from ik_node.viewer.panels.text_html import (

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from math import radians
 from typing import Any
 
-from ik_node.analysis.goal_memory import axes_of
 from ik_node.errors import plain
 from ik_node.model.rotation import matrix_to_quat, quat_to_matrix, quat_to_rotation_vector
 from ik_node.robot import Robot
 from ik_node.viewer.panels.session_queue import by_hand, SessionQueue
 from ik_node.viewer.panels.text_html import explain
+from ik_node.viewer.sessions.goal_memory import axes_of
 import numpy as np
 from numpy.typing import NDArray
 

@@ -7,12 +7,11 @@ import dataclasses
 import time
 from typing import Any, NamedTuple
 
-from ik_node.analysis.goal_memory import GoalMemory, restore_goals
 from ik_node.analysis.link_motion import motor_values
 from ik_node.description.files import description_path
 from ik_node.errors import IkError, OptionError
 from ik_node.gallery import gallery_item
-from ik_node.gallery.terrain import Terrain
+from ik_node.gallery.gallery_item import Terrain
 from ik_node.model.dof import parse_dofs
 from ik_node.model.frame import Frame
 from ik_node.model.goal import Goal
@@ -27,6 +26,7 @@ from ik_node.solver.result import SolveResult
 from ik_node.solver.solutions import Solutions
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
+from ik_node.viewer.sessions.goal_memory import GoalMemory, restore_goals
 from ik_node.viewer.sessions.session import Ground, Knob
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
