@@ -6,7 +6,7 @@ from ik_node.description.description import Description
 from ik_node.description.mesh_path import mesh_path, Visual
 from ik_node.description.visuals import visuals_of
 from ik_node.errors import OptionError
-from ik_node.model.bodies import Box, Capsule, Cylinder, ellipsoid, HalfSpace, Mesh, Shape, Sphere
+from ik_node.model.bodies import HalfSpace, make_shape, Mesh, Shape
 from ik_node.model.collisions import CollisionGeometry
 from ik_node.model.rotation import pose_matrix
 
@@ -35,22 +35,13 @@ def _shape_of(read: Visual) -> Shape:
         If it cannot be used.
 
     """
-    size = read.size
-    if read.kind == 'box':
-        return Box(size)
-    if read.kind == 'sphere':
-        return Sphere(size[0])
-    if read.kind == 'cylinder':
-        return Cylinder(*size)
-    if read.kind == 'capsule':
-        return Capsule(*size)
-    if read.kind == 'ellipsoid':
-        return ellipsoid(size)
     if read.kind == 'plane':
         return HalfSpace()
     if read.kind == 'mesh':
         path = mesh_path(read.file, read.source)
         if path is None:
             raise OptionError('mesh', read.file, 'a file that exists')
-        return Mesh(path, size)
-    raise OptionError('shape', read.file, 'a shape that is known')
+        return Mesh(path, read.size)
+    if read.kind == 'unread':
+        raise OptionError('shape', read.file, 'a shape that is known')
+    return make_shape(read.kind, *read.size)

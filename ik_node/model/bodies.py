@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,8 +21,10 @@ LARGEST = 1e3
 MAX_BYTES, MAX_POINTS = 64 * 2**20, 64
 # A hull is thinner than this share of its size if its points are in a plane.
 THIN = 1e-9
-# Points of the polytope around an ellipsoid.
-ELLIPSOID_POINTS = 60
+# Points of the polytope around an ellipsoid, and sides of the pyramid around a cone.
+ELLIPSOID_POINTS, CONE_SIDES = 60, 24
+# Radii that differ by less than this share are equal.
+ROUND = 1e-6
 
 
 class Core(NamedTuple):
@@ -58,8 +60,22 @@ def _sizes(what: str, *given: object) -> None:
             raise OptionError(what, value, f'sizes above 0 and up to {LARGEST:g} m')
 
 
+class _Solid:
+    """A shape of sizes above 0, in the order of its fields."""
+
+    _internal = ('core', 'sizes')
+
+    def __post_init__(self) -> None:
+        _sizes(type(self).__name__, *self.sizes)
+
+    @property
+    def sizes(self) -> tuple[float, ...]:
+        """Return the sizes [m]."""
+        return tuple(vars(self).values())
+
+
 @dataclass(frozen=True)
-class Sphere:
+class Sphere(_Solid):
     """
     A ball.
 
@@ -76,12 +92,7 @@ class Sphere:
 
     """
 
-    _internal = ('core',)
-
     radius: float
-
-    def __post_init__(self) -> None:
-        _sizes('Sphere', self.radius)
 
     def core(self) -> Core:
         """Return the shape as the kernels take it."""
@@ -89,7 +100,7 @@ class Sphere:
 
 
 @dataclass(frozen=True)
-class Capsule:
+class Capsule(_Solid):
     """
     A cylinder along z with half balls at its ends.
 
@@ -108,13 +119,8 @@ class Capsule:
 
     """
 
-    _internal = ('core',)
-
     radius: float
     length: float
-
-    def __post_init__(self) -> None:
-        _sizes('Capsule', self.radius, self.length)
 
     def core(self) -> Core:
         """Return the shape as the kernels take it."""
@@ -123,7 +129,7 @@ class Capsule:
 
 
 @dataclass(frozen=True)
-class Cylinder:
+class Cylinder(_Solid):
     """
     A cylinder along z.
 
@@ -140,13 +146,8 @@ class Cylinder:
 
     """
 
-    _internal = ('core',)
-
     radius: float
     length: float
-
-    def __post_init__(self) -> None:
-        _sizes('Cylinder', self.radius, self.length)
 
     def core(self) -> Core:
         """Return the shape as the kernels take it."""
@@ -156,7 +157,7 @@ class Cylinder:
 
 
 @dataclass(frozen=True)
-class Box:
+class Box(_Solid):
     """
     A box.
 
@@ -173,16 +174,19 @@ class Box:
 
     """
 
-    _internal = ('core',)
-
     size: Sequence[float]
 
     def __post_init__(self) -> None:
         size = numbers('Box', self.size)
         if size.shape != (3,):
             raise OptionError('Box', self.size, 'three edges [m]')
-        _sizes('Box', *size)
         object.__setattr__(self, 'size', tuple(size.tolist()))
+        super().__post_init__()
+
+    @property
+    def sizes(self) -> tuple[float, ...]:
+        """Return the edges [m]."""
+        return tuple(self.size)
 
     def core(self) -> Core:
         """Return the shape as the kernels take it."""
@@ -294,17 +298,64 @@ def same_shape(one: Shape, other: Shape) -> bool:
     return one == other
 
 
-def ellipsoid(radii: Sequence[float]) -> Hull:
-    """Return a polytope around an ellipsoid."""
-    _sizes('ellipsoid', *radii)
+def ellipsoid(x: float, y: float, z: float) -> Shape:
+    """Return a polytope around an ellipsoid, given its radii; a sphere if they are equal."""
+    _sizes('ellipsoid', x, y, z)
+    if max(abs(x - y), abs(x - z)) <= ROUND * x:
+        return Sphere(x)
     turn = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(ELLIPSOID_POINTS)
-    z = 1.0 - (2.0 * np.arange(ELLIPSOID_POINTS) + 1.0) / ELLIPSOID_POINTS
-    across = np.sqrt(1.0 - z * z)
-    ball = np.column_stack((across * np.cos(turn), across * np.sin(turn), z))
+    height = 1.0 - (2.0 * np.arange(ELLIPSOID_POINTS) + 1.0) / ELLIPSOID_POINTS
+    across = np.sqrt(1.0 - height * height)
+    ball = np.column_stack((across * np.cos(turn), across * np.sin(turn), height))
     from scipy.spatial import ConvexHull
 
     inner = -ConvexHull(ball).equations[:, 3].max()
-    return Hull(ball / inner * np.array(radii))
+    return Hull(ball / inner * np.array((x, y, z)))
+
+
+def cone(radius: float, length: float) -> Hull:
+    """Return a pyramid around a cone along z, its tip up, half its length below its centre."""
+    _sizes('cone', radius, length)
+    angles = 2.0 * np.pi * np.arange(CONE_SIDES) / CONE_SIDES
+    rim = radius / np.cos(np.pi / CONE_SIDES) * np.column_stack((np.cos(angles), np.sin(angles)))
+    base = np.column_stack((rim, np.full(CONE_SIDES, -0.5 * length)))
+    return Hull(np.vstack((base, (0.0, 0.0, 0.5 * length))))
+
+
+class Kind(NamedTuple):
+    """A kind of shape: what makes one from numbers, how many, and what these are [m]."""
+
+    make: Callable[..., Shape]
+    number: int
+    sizes: str = ''
+
+
+# The shapes that descriptions, files, messages and pictures name. Hulls and meshes are not made of
+# sizes.
+SHAPES = {
+    'box': Kind(lambda *edges: Box(edges), 3, 'edges'),
+    'sphere': Kind(Sphere, 1, 'radius'),
+    'capsule': Kind(Capsule, 2, 'radius and length'),
+    'cylinder': Kind(Cylinder, 2, 'radius and length'),
+    'ellipsoid': Kind(ellipsoid, 3, 'radii'),
+    'cone': Kind(cone, 2, 'radius and length'),
+    'half_space': Kind(HalfSpace, 0),
+}
+
+
+def make_shape(kind: str, *sizes: float) -> Shape:
+    """
+    Return a shape of a kind of SHAPES.
+
+    Raises
+    ------
+    OptionError
+        If there is no such kind, or if the sizes are not its own.
+
+    """
+    if kind not in SHAPES or len(sizes) != SHAPES[kind].number:
+        raise OptionError('shape', (kind, *sizes), f'{", ".join(SHAPES)}, each with its sizes')
+    return SHAPES[kind].make(*sizes)
 
 
 def mesh_points(path: Path, scale: float | Sequence[float]) -> Array:

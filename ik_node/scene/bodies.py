@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ik_node.model.constraint import Constraint
@@ -17,6 +17,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+
+# Kinds of bodies with a class of their own.
+ROUND: dict[str, Callable[..., Shape]] = {
+    'sphere': Sphere,
+    'cylinder': Cylinder,
+    'capsule': Capsule,
+}
+
+
+def make_solid(
+    common: tuple[Any, ...], kind: str, size: Any, look: Look, file: str = '', own: bool = False
+) -> Shape:
+    """Return a body of a kind and size as of a `Visual`; `common` is what all shapes have."""
+    if kind in ROUND:
+        return ROUND[kind](*common, *size, look.segments)
+    make: Callable[..., Shape] = Solid
+    return make(*common, kind, size, file, own)
 
 
 class Solids:
@@ -39,17 +56,10 @@ class Solids:
         shapes: list[Shape] = []
         for name, seen, index in self._all:
             rgba = seen.rgba or look.rgba['visuals']
-            common = (f'visuals/{name}', 'visuals', seen.link, *snapshot.poses[index], rgba)
-            through, size = look.draw_through, seen.size
-            if seen.kind == 'sphere':
-                shapes.append(Sphere(*common, through, size[0], look.segments))
-            elif seen.kind == 'cylinder':
-                shapes.append(Cylinder(*common, through, size[0], size[1], look.segments))
-            elif seen.kind == 'capsule':
-                shapes.append(Capsule(*common, through, size[0], size[1], look.segments))
-            else:
-                own = seen.rgba is None
-                shapes.append(Solid(*common, through, seen.kind, size, seen.file, own))
+            common = f'visuals/{name}', 'visuals', seen.link, *snapshot.poses[index], rgba
+            rest = seen.file, seen.rgba is None
+            solid = make_solid((*common, look.draw_through), seen.kind, seen.size, look, *rest)
+            shapes.append(solid)
         return shapes
 
 

@@ -6,8 +6,9 @@ from functools import lru_cache
 
 from ik_node.model import bodies as forms
 from ik_node.model.collisions import Body, Collisions, CONTACT
+from ik_node.scene.bodies import make_solid
 from ik_node.scene.look import IN_CONTACT, Look, NEAREST, OBSTACLE, ShapeFactory, UniqueNames
-from ik_node.scene.shapes import Capsule, Cylinder, Facets, Point, Rgba, Shape, Solid, Sphere
+from ik_node.scene.shapes import Facets, Point, Rgba, Shape
 from ik_node.scene.skeleton import plain_poses, PlainPose, point, Skeleton, Snapshot
 from ik_node.solver.options import SolverOptions
 import numpy as np
@@ -76,19 +77,17 @@ class CollisionMarks:
         return pose
 
     def _shape(self, name: str, body: Body, pose: PlainPose, rgba: Rgba, look: Look) -> Shape:
-        common = name, 'collisions', body.name, *pose, rgba, look.draw_through
-        shape = body.shape
-        if isinstance(shape, forms.Sphere):
-            return Sphere(*common, shape.radius, look.segments)
-        if isinstance(shape, (forms.Capsule, forms.Cylinder)):
-            kind = Capsule if isinstance(shape, forms.Capsule) else Cylinder
-            return kind(*common, shape.radius, shape.length, look.segments)
-        if isinstance(shape, forms.Box):
-            return Solid(*common, 'box', tuple(shape.size), '', False)
+        shape, kind = body.shape, type(body.shape).__name__.lower()
+        common = name, 'collisions', body.name, *pose
+        if isinstance(shape, (forms.Hull, forms.Mesh)):
+            corners = _facets(body.core.points.tobytes())
+            return Facets(*common, rgba, look.draw_through, corners)
+        size: tuple[float, ...] = (EDGES * self._reach,) * 2
         if isinstance(shape, forms.HalfSpace):
-            common = *common[:-2], (*rgba[:3], FAINT), look.draw_through
-            return Solid(*common, 'plane', (EDGES * self._reach,) * 2, '', False)
-        return Facets(*common, _facets(body.core.points.tobytes()))
+            rgba, kind = (*rgba[:3], FAINT), 'plane'
+        else:
+            size = shape.sizes
+        return make_solid((*common, rgba, look.draw_through), kind, size, look)
 
 
 @lru_cache(maxsize=256)

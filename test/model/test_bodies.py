@@ -70,7 +70,7 @@ def test_points_in_a_plane_are_a_hull():
 def test_polytope_around_an_ellipsoid_contains_it():
     """Polytope around an ellipsoid contains it."""
     radii = np.array((0.1, 0.2, 0.3))
-    core = ellipsoid(radii).core()
+    core = ellipsoid(*radii).core()
     corners = core.points + core.centre
     surface = np.random.default_rng(1).normal(size=(200, 3))
     surface = radii * surface / np.linalg.norm(surface, axis=1)[:, None]

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ik_node.description.yaml_document import Checked, line_of, parse_yaml
 from ik_node.errors import DescriptionError, OptionError
-from ik_node.model.bodies import Box, Capsule, Cylinder, HalfSpace, Hull, Mesh, Shape, Sphere
+from ik_node.model.bodies import Hull, make_shape, Mesh, Shape, SHAPES
 from ik_node.model.collisions import Collisions
 from ik_node.model.rotation import Array, pose_matrix, quat_from_euler
 import numpy as np
 
-SHAPES = ('box', 'sphere', 'capsule', 'cylinder', 'hull', 'mesh', 'half_space')
-KEYS = (*SHAPES, 'scale', 'xyz', 'rpy', 'quat_xyzw')
+KINDS = (*SHAPES, 'hull', 'mesh')
+KEYS = (*KINDS, 'scale', 'xyz', 'rpy', 'quat_xyzw')
 
 
 class PlacedShape(NamedTuple):
@@ -67,10 +66,10 @@ class _Reader(Checked):
         what = f'obstacles: {name}'
         fields = self.mapping(entry, what, KEYS)
         self.line = line
-        kinds = [key for key in SHAPES if key in fields]
+        kinds = [key for key in KINDS if key in fields]
         if len(kinds) != 1:
             found = ' and '.join(kinds) or 'none'
-            raise self.fail(f'{what}: expected one of {" ".join(SHAPES)}, got {found}')
+            raise self.fail(f'{what}: expected one of {" ".join(KINDS)}, got {found}')
         (kind,) = kinds
         self.line = line_of(fields, kind) or line
         try:
@@ -96,8 +95,6 @@ class _Reader(Checked):
 
     def _shape(self, kind: str, fields: Any, what: str) -> Shape:
         value = fields[kind]
-        if kind == 'half_space':
-            return HalfSpace()
         if kind == 'mesh':
             path = Path(self.source).parent / self.text(value, what)
             scale = fields.get('scale', 1.0)
@@ -107,9 +104,7 @@ class _Reader(Checked):
         if kind == 'hull':
             rows = self.items(fields, kind)
             return Hull([self.numbers(row, 3, f'{what}[{k}]') for k, row in enumerate(rows)])
-        if kind == 'sphere':
-            return Sphere(self.numbers([value], 1, f'{what} radius')[0])
-        if kind == 'box':
-            return Box(self.numbers(value, 3, f'{what} edges'))
-        make: Callable[..., Shape] = Capsule if kind == 'capsule' else Cylinder
-        return make(*self.numbers(value, 2, f'{what} radius and length'))
+        _, count, sizes = SHAPES[kind]
+        if count == 1:
+            value = [value]
+        return make_shape(kind, *(self.numbers(value, count, f'{what} {sizes}') if count else ()))

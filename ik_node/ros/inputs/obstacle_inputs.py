@@ -10,7 +10,7 @@ from typing import Any
 
 from ik_node.description.sidecars.obstacles import read_obstacles
 from ik_node.errors import OptionError
-from ik_node.model.bodies import Box, Cylinder, ellipsoid, Shape, Sphere
+from ik_node.model.bodies import make_shape, ROUND, Shape
 from ik_node.model.rotation import Array, pose_matrix
 from ik_node.ros.inputs.planning_scene import (
     allowed_pairs,
@@ -38,8 +38,6 @@ OBSTACLES = 'obstacles'
 MOST, MOST_WAITING = 500, 20
 # Time between two looks at lifetimes and at messages that wait [s].
 LOOK = 0.1
-# Diameters that differ by less than this share are equal.
-ROUND = 1e-6
 
 
 class ObstacleInputs:
@@ -225,13 +223,11 @@ def _shape(name: str, marker: Marker) -> Shape:
     x, y, z = marker.scale.x, marker.scale.y, marker.scale.z
     what = f'{OBSTACLES}: {name}'
     if marker.type == Marker.CUBE:
-        return Box((x, y, z))
-    is_round = abs(x - y) <= ROUND * abs(x)
+        return make_shape('box', x, y, z)
     if marker.type == Marker.SPHERE:
-        all_round = is_round and abs(x - z) <= ROUND * abs(x)
-        return Sphere(0.5 * x) if all_round else ellipsoid((0.5 * x, 0.5 * y, 0.5 * z))
+        return make_shape('ellipsoid', 0.5 * x, 0.5 * y, 0.5 * z)
     if marker.type != Marker.CYLINDER:
         raise RefusedInputError(what, 'type', marker.type, 'CUBE, SPHERE or CYLINDER')
-    if not is_round:
+    if abs(x - y) > ROUND * abs(x):
         raise RefusedInputError(what, 'scale', (x, y, z), 'equal diameters x and y')
-    return Cylinder(0.5 * x, z)
+    return make_shape('cylinder', 0.5 * x, z)

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from ik_node.errors import OptionError
-from ik_node.model.bodies import Box, Cylinder, HalfSpace, Hull, Shape, Sphere
+from ik_node.model.bodies import HalfSpace, Hull, make_shape, Shape
 from ik_node.model.rotation import Array, pose_matrix
 from ik_node.ros.messages.convert import check_position, pose_from_message, RefusedInputError
 from ik_node.scene.skeleton import z_along
@@ -16,11 +16,10 @@ import numpy as np
 TOPIC = 'planning_scene'
 # Operations of moveit_msgs/CollisionObject.
 ADD, REMOVE, APPEND, MOVE = range(4)
-# Types of shape_msgs/SolidPrimitive, and how many dimensions each has.
-BOX, SPHERE, CYLINDER, CONE = range(1, 5)
-DIMENSIONS = {BOX: 3, SPHERE: 1, CYLINDER: 2, CONE: 2}
-# Sides of the pyramid around a cone, and most corners of a mesh.
-SIDES, MOST_CORNERS = 24, 100_000
+# Types of shape_msgs/SolidPrimitive.
+PRIMITIVES = {1: 'box', 2: 'sphere', 3: 'cylinder', 4: 'cone'}
+# Most corners of a mesh.
+MOST_CORNERS = 100_000
 
 
 class Placed(NamedTuple):
@@ -111,22 +110,10 @@ def _pose(what: str, pose: Any) -> Array:
 
 
 def _primitive(what: str, message: Any) -> tuple[Shape, Array]:
-    size, kind = [float(each) for each in message.dimensions], message.type
-    if len(size) != DIMENSIONS.get(kind, -1):
-        allowed = 'BOX, SPHERE, CYLINDER or CONE with its dimensions'
-        raise RefusedInputError(what, 'type, dimensions', (kind, size), allowed)
-    if kind == BOX:
-        return Box(size), np.eye(4)
-    if kind == SPHERE:
-        return Sphere(*size), np.eye(4)
-    height, radius = size
-    round_body = Cylinder(radius, height)  # which checks the sizes of a cone, too
-    if kind == CYLINDER:
-        return round_body, np.eye(4)
-    angles = 2.0 * np.pi * np.arange(SIDES) / SIDES
-    rim = radius / np.cos(np.pi / SIDES) * np.column_stack((np.cos(angles), np.sin(angles)))
-    base = np.column_stack((rim, np.full(SIDES, -0.5 * height)))
-    return Hull(np.vstack((base, (0.0, 0.0, 0.5 * height)))), np.eye(4)
+    size, kind = [float(each) for each in message.dimensions], PRIMITIVES.get(message.type, '')
+    if kind in ('cylinder', 'cone'):  # height and radius
+        size.reverse()
+    return make_shape(kind, *size), np.eye(4)
 
 
 def _mesh(what: str, message: Any) -> tuple[Shape, Array]:
