@@ -261,39 +261,11 @@ def flatten_links(
     Each link is frame A of a constraint without rows. There are no variables, because every joint
     value is given; lengths are in metres.
     """
-    count, columns = len(links), tree.columns
-    first_rows, zeros = BLOCK * np.arange(count), np.zeros(count)
-    fields: dict[str, NDArray[np.generic]] = {
-        'parent': _ints(c.parent for c in columns),
-        'prismatic': _ints(0 if c.dof.is_rotation else 1 for c in columns),
-        'column_q': _ints(tree.q_of_column),
-        'var': np.full(len(columns), -1),
-        'ball': np.zeros(len(columns)),
-        'a_column': _ints(tree.carrier[link][0] for link in links),
-        'b_column': np.full(count, -1),
-        'offset': _frames((c.offset for c in columns), 1.0),
-        'coefficients': np.zeros(2 * len(columns)),
-        'a_offset': _frames((tree.carrier[link][1] for link in links), 1.0),
-        'b_offset': _frames((np.eye(4) for _ in links), 1.0),
-        'length': np.ones(1),
-        'mass': np.ones(count),
-        'moment': np.zeros(3 * count),
-        **dict.fromkeys(('kind', 'axes', 'mask', 'term0'), zeros),
-        **dict.fromkeys(('row_end', 'turning', 'angular'), first_rows),
-        **dict.fromkeys(('var_q', 'angle', 'unit', 'term', 'entry_up', 'entry_mass'), np.zeros(0)),
-        **dict.fromkeys(('entry_moment', 'seen_column', 'seen_offset'), np.zeros(0)),
-        'seen0': np.zeros(count + 1),
-    }
-    empty: list[list[int]] = [[] for _ in links]
-    fields |= _Blocks([[] for _ in links], empty).fields() | _groups([], [], [])
-    planned, sizes = plan_elimination([], [], 0)
-    fields |= planned
-    sizes |= {'nq': len(tree.names), 'n': len(columns), 'nc': count, 'nr': BLOCK * count}
-    solids, counts = _bodies(bodies, 1.0)
-    fields |= solids
-    sizes |= counts
-    sizes |= dict.fromkeys(('nv', 'ne', 'ns', 'groups', 'nd', 'nt', 'seen'), 0) | {'width': 2}
-    return pack_model(sizes, fields)
+    here = np.eye(4)
+    ends = [Request('', link, here, None, 'frame', 'world', 0, False, None) for link in links]
+    still = [Support((), ())] * len(ends)
+    flat = flatten(tree, ends, still, Chain(tuple(range(len(ends))), ()), 1.0, bodies=bodies)
+    return flat.ints, flat.floats
 
 
 def _is_angle(tree: Tree, master: int) -> bool:
