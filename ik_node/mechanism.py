@@ -14,7 +14,6 @@ from ik_node.errors import merge_alike, OptionError, TopologyError
 from ik_node.model.attributes import fixed_array
 from ik_node.model.closure import Closure
 from ik_node.model.collisions import CollisionGeometry, Collisions
-from ik_node.model.constraint import describe_kinds
 from ik_node.model.dof import parse_dofs
 from ik_node.model.frame import Frame
 from ik_node.model.goal import Goal
@@ -25,17 +24,16 @@ from ik_node.model.link_goals import LinkGoals
 from ik_node.model.redundancy import Redundancy
 from ik_node.model.rotation import pose_inverse
 from ik_node.model.tree import Tree
-from ik_node.model.user_goal import UserGoal
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import names_in, Values
 from ik_node.solver.solver import Solver
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
 
-class Mechanism:
+class Mechanism(LinkGoals):
     """
     The part of `Robot` that its analysis, its transmissions and its pictures use.
 
@@ -53,8 +51,8 @@ class Mechanism:
 
             description, goals = from_objects(source, name)
         self.description = description
-        self._goals = LinkGoals(description.links, description.closures)
-        self._goals.by_name.update({goal.name: goal for goal in goals})
+        super().__init__(description.links, description.closures)
+        self._goals.update({goal.name: goal for goal in goals})
         self._poses: TreePoses | None = None
         self._collisions = Collisions(_Bodied(self))
         try:
@@ -143,19 +141,9 @@ class Mechanism:
         return self.description.joint_order
 
     @property
-    def links(self) -> Mapping[str, Link]:
-        """Return all links by name."""
-        return self.description.links
-
-    @property
     def joints(self) -> Mapping[str, Joint]:
         """Return all joints by name, including fixed ones."""
         return self.description.joints
-
-    @property
-    def closures(self) -> Mapping[str, Closure]:
-        """Return all closures by name."""
-        return self.description.closures
 
     @property
     def joint_names(self) -> list[str]:
@@ -165,28 +153,23 @@ class Mechanism:
     @property
     def lower(self) -> Array:
         """Return the lower limits [rad or m], in the order of q; -inf = none; read-only."""
-        return self._read_only(self._solver.limits()[0], 'set_limits')
+        return fixed_array(self._solver.limits()[0])
 
     @property
     def upper(self) -> Array:
         """Return the upper limits [rad or m], in the order of q; inf = none; read-only."""
-        return self._read_only(self._solver.limits()[1], 'set_limits')
+        return fixed_array(self._solver.limits()[1])
 
     @property
     def max_velocity(self) -> Array:
         """Return the velocity limits [rad/s or m/s], in the order of q; inf = none; read-only."""
-        return self._read_only(self._solver.tree.max_velocity, 'max_velocity')
+        return fixed_array(self._solver.tree.max_velocity)
 
     @property
     def max_effort(self) -> Array:
         """Return the effort limits [N m or N], in the order of q; inf = none; read-only."""
         efforts = [joint._max_effort[dof] for joint, dof in self._solver.tree.owner]
-        return self._read_only(np.array(efforts), 'max_effort')
-
-    @staticmethod
-    def _read_only(array: Array, name: str) -> Array:
-        read_only: Array = fixed_array(array, f"robot.joints['NAME'].{name}, or a copy")
-        return read_only
+        return fixed_array(np.array(efforts))
 
     @property
     def q(self) -> Array:
@@ -212,130 +195,6 @@ class Mechanism:
     def collisions(self) -> Collisions:
         """Return the bodies of robot and obstacles, and the pairs whose distance counts."""
         return self._collisions
-
-    # -- goals
-
-    @property
-    def goals(self) -> Mapping[str, Goal]:
-        """Return all goals by name."""
-        return self._goals.by_name
-
-    def add_goal(
-        self,
-        link: str | UserGoal,
-        *,
-        name: str | None = None,
-        kind: str = 'frame',
-        dof: str | None = None,
-        axes: str = 'world',
-        base: str | None = None,
-        offset: Any = None,
-        axis: str | ArrayLike = 'Z',
-        distance: float | None = None,
-        weight: float = 1.0,
-        priority: int = 0,
-        tolerance: float | Sequence[float] | None = None,
-    ) -> Goal:
-        """
-        Add a goal for a link; the goal is met at the present configuration if possible.
-
-        Move it with `Goal.set_position` and `set_quaternion`, or pass poses to
-        `Solver.solve_pose`.
-
-        Parameters
-        ----------
-        link : str or UserGoal
-            Name of the link. Or a goal with a residual of its own, see `UserGoal`: of the other
-            arguments it takes `name`, `weight`, `priority` and `tolerance`.
-        name : str, optional
-            Name of the goal; the link's name by default.
-        kind : str
-            One of these, with frame A on the link, its z along `axis`, and frame B the goal.
-            {kinds}
-            The goal is initially at the link's pose, of look_at 1 m ahead, and at the origin of
-            `base` if the kind has a distance.
-        dof : str, optional
-            Constrained axes; None = all axes of the kind: 'X Y Z EX EY EZ' for a frame, 'X Y Z'
-            for a centre of mass. The other kinds have no axes.
-        axes : {'world', 'goal', 'link'}
-            The frame of the axes in `dof`; a centre of mass has no link axes.
-        base : str, optional
-            The link in which the goal's pose is given, so that the goal moves with it. None = the
-            root frame.
-        offset : (position (3,) [m], quat_xyzw (4,)), or another form of a pose, optional
-            Pose in the link of the frame that must meet the goal; not for a centre of mass.
-        axis : str or array_like, shape (3,)
-            Axis of that frame, for kind look_at: X, Y, Z, -X, -Y, -Z or a direction.
-        distance : float, optional
-            Target distance [m] of kinds that have one; None = the present distance.
-        weight : float
-            Weight of the goal if not all goals can be met, 0 or more.
-        priority : int
-            Priority, 0 or more; goals with lower numbers are met first.
-        tolerance : float or sequence of float, optional
-            The residual that counts as met: one number for both units, two for [m] and [rad], or
-            one for each axis in `dof`. None = the solver's thresholds. See `Goal.tolerance`.
-
-        Returns
-        -------
-        Goal
-
-        Raises
-        ------
-        UnknownFrameError
-            If there is no such link or base.
-        OptionError
-            If the name is taken, or an argument is not allowed for the kind.
-        ShapeError
-            If `axis`, `offset` or `tolerance` has the wrong shape or is not finite.
-        TopologyError
-            If the kind is centre_of_mass and the links have no mass.
-
-        Examples
-        --------
-        >>> import ik_node as ik
-        >>> robot = ik.load_robot('hexapod')
-        >>> goal = robot.add_goal('platform_link', name='platform')
-        >>> goal.set_position(0.0, 0.0, 0.09)
-        >>> all(ik.Solver(robot).solve())
-        True
-
-        """
-        return self._goals.add(
-            link,
-            name=name,
-            kind=kind,
-            dof=dof,
-            axes=axes,
-            base=base,
-            offset=offset,
-            axis=axis,
-            distance=distance,
-            weight=weight,
-            priority=priority,
-            tolerance=tolerance,
-        )
-
-    def remove_goal(self, name: str) -> None:
-        """
-        Remove a goal.
-
-        Raises
-        ------
-        UnknownFrameError
-            If there is no such goal.
-
-        Examples
-        --------
-        >>> import ik_node as ik
-        >>> robot = ik.load_robot('arm6')
-        >>> goal = robot.add_goal('tool_link', name='hand')
-        >>> robot.remove_goal('hand')
-        >>> list(robot.goals)
-        []
-
-        """
-        self._goals.remove(name)
 
     # -- closures
 
@@ -412,10 +271,7 @@ class Mechanism:
         if link_a == link_b:
             raise OptionError('link_b', link_b, f'another link than {link_a!r}')
         closure = Closure(f'{link_a}_{link_b}' if name is None else name, type)
-        if closure.name in self.closures or closure.name in self.goals:
-            raise OptionError(
-                'name', closure.name, 'another name; a goal or a closure has this one'
-            )
+        self._check_name(closure.name)
         a, b = (self._link_or_world(each) for each in (link_a, link_b))
         if dof is not None:
             closure.set_dof(*parse_dofs(dof))
@@ -468,7 +324,7 @@ class Mechanism:
         if name == WORLD and name not in self.links:
             self.description.links[name] = Link(name)
             self.description.roots.append(self.links[name])
-        return self._goals.link(name)
+        return self.links[name]
 
     # -- kinematics
 
@@ -518,8 +374,8 @@ class Mechanism:
         """
         rows = self._solver.checked_rows(q)
         if rows is not None:
-            return self._kinematics().poses(rows, self._goals.link(link))
-        return self._kinematics().pose(self._solver.checked_q(q), self._goals.link(link))
+            return self._kinematics().poses(rows, self.links[link])
+        return self._kinematics().pose(self._solver.checked_q(q), self.links[link])
 
     def jacobian(self, q: Values, link: str) -> Array:
         """
@@ -550,7 +406,7 @@ class Mechanism:
         [-0.05, 0.58]
 
         """
-        return self._kinematics().jacobian(self._solver.checked_q(q), self._goals.link(link))
+        return self._kinematics().jacobian(self._solver.checked_q(q), self.links[link])
 
     # -- masses
 
@@ -592,7 +448,7 @@ class Mechanism:
 
         """
         kinematics, checked = self._kinematics(), self._solver.checked_q(q)
-        links = self.links.values() if link is None else self._goals.link(link).links_below()
+        links = self.links.values() if link is None else self.links[link].links_below()
         bodies = [body for body in links if body.mass > 0.0]
         if not bodies:
             raise TopologyError(
@@ -673,12 +529,6 @@ def _matrix_of(pose: Any) -> Array | None:
     frame = Frame('frame of a closure')
     frame.set_pose(pose)
     return frame.matrix
-
-
-if Mechanism.add_goal.__doc__ is not None:  # None with python -OO
-    Mechanism.add_goal.__doc__ = Mechanism.add_goal.__doc__.replace(
-        '{kinds}', describe_kinds('goal').replace('\n', '\n    ')
-    )
 
 
 class _Bodied:

@@ -399,7 +399,7 @@ def combine(
             goals[name] = goal, description.name
             if goal.parent is None:
                 goal.set_pose(moved @ goal.matrix)
-            found._goals.by_name[name] = goal
+            found._goals[name] = goal
         for name in robots[at].collisions.obstacles:
             if name in obstacles:
                 refuse_equal('obstacle', name, obstacles[name], description.name)

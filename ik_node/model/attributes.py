@@ -97,13 +97,17 @@ def open_array(
 
 
 def counted(
-    name: str, written: Callable[[Any], None], kind: Callable[[Any], Any], doc: str
+    name: str, written: Callable[[Any], None], kind: Callable[[str, Any], Any], doc: str
 ) -> Any:
-    """Return a property for a value that `kind` makes, whose changes are counted by `written`."""
+    """
+    Return a property for one value, whose changes are counted by `written`.
+
+    `kind` makes the value of what it is called in messages, and of what is assigned.
+    """
     kept = f'_{name}'
 
     def put(frame: Counted, value: Any) -> None:
-        setattr(frame, kept, kind(value))
+        setattr(frame, kept, kind(f'{name} of {getattr(frame, "_name", "")!r}', value))
         written(frame)
 
     return property(attrgetter(kept), put, doc=doc)
@@ -140,28 +144,9 @@ class FixedDict(dict[Any, Any]):
         return FixedDict, (self._methods, dict(self))
 
 
-class FixedArray(np.ndarray[Any, Any]):
-    """An array that cannot be written to; the error names the methods that change its owner."""
-
-    methods = ''
-
-    def __array_finalize__(self, source: Any) -> None:
-        self.methods = getattr(source, 'methods', '')
-
-    def __array_wrap__(self, array: NDArray[Any], *more: Any) -> Any:
-        # A result of arithmetic is a plain array, or a number, of its own.
-        return array[()] if array.ndim == 0 else array.view(np.ndarray)
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        if not self.flags.writeable:
-            raise OptionError('array', value, f'{self.methods}: this array is a result')
-        super().__setitem__(key, value)
-
-
-def fixed_array(array: NDArray[Any], methods: str) -> Any:
+def fixed_array(array: NDArray[Any]) -> NDArray[Any]:
     """Return a view of an array that cannot be written to."""
-    view = array.view(FixedArray)
-    view.methods = methods
+    view = array.view()
     view.flags.writeable = False
     return view
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ik_node.errors import OptionError
+from ik_node.model.attributes import counted
 from ik_node.model.constraint import Constraint
 from ik_node.model.dof import DOF, parse_dofs
+from ik_node.model.frame import Frame
 from ik_node.model.given import one_of
 
 # Type name -> kind and constrained axes in frame B.
@@ -60,6 +61,12 @@ class Closure(Constraint):
 
     """
 
+    axes: str = counted(
+        'axes',
+        Frame._count_graph_edit,
+        lambda what, value: one_of(what, value, ('goal',)),
+        "'goal': the axes of a closure are always those of frame B.",
+    )
     rounding: Sequence[float] | None = None
     _internal = (*Constraint._internal, 'rows_of_type', 'rounding')
 
@@ -81,13 +88,3 @@ class Closure(Constraint):
         """
         kind, dofs = CLOSURE_TYPES[one_of('closure type', type_name, CLOSURE_TYPES)]
         return kind, parse_dofs(dofs)
-
-    @property
-    def axes(self) -> str:
-        """Return 'goal': the axes of a closure are always those of frame B."""
-        return self._axes
-
-    @axes.setter
-    def axes(self, value: str) -> None:
-        if value != 'goal':
-            raise OptionError(f'axes of closure {self.name!r}', value, 'goal (frame B)')

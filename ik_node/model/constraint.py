@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import math
 from textwrap import fill
+from typing import Any
 
-from ik_node.errors import OptionError, ShapeError, TopologyError
+from ik_node.errors import ShapeError, TopologyError
 from ik_node.kernels.kinds import Kind, KINDS
-from ik_node.model.attributes import open_array
+from ik_node.model.attributes import counted, open_array
 from ik_node.model.dof import DOF, parse_dofs
 from ik_node.model.frame import Frame, frame_of
-from ik_node.model.given import number, one_of
+from ik_node.model.given import at_least_zero, one_of, switch
 from ik_node.model.link import Connector
 from ik_node.model.residual import residual_rows
 from ik_node.model.rotation import pose_matrix
@@ -21,6 +22,10 @@ from numpy.typing import ArrayLike, NDArray
 Array = NDArray[np.float64]
 
 AXES = ('world', 'goal', 'link')
+
+
+def _counted(name: str, kind: Callable[[str, Any], Any], doc: str) -> Any:
+    return counted(name, lambda goal: goal.revision.count_constraint(), kind, doc)
 
 
 class Constraint(Connector):
@@ -59,6 +64,25 @@ class Constraint(Connector):
         'offset_quaternion',
         lambda goal: goal._count_graph_edit(),
         'Orientation of frame A in the link (xyzw), shape (4,), see `set_offset`.',
+    )
+    axes: str = counted(
+        'axes',
+        Frame._count_graph_edit,
+        lambda what, value: one_of(what, value, AXES),
+        "Frame of the axes of `dof`: 'world' (root), 'goal' (B) or 'link' (A).",
+    )
+    enabled: bool = _counted(
+        'enabled', switch, 'True if it takes part in solves; a change counts from the next one on.'
+    )
+    weight: float = _counted(
+        'weight',
+        at_least_zero,
+        'Weight of the rows among those of equal priority; 0 = takes no part.',
+    )
+    distance: float = _counted(
+        'distance',
+        at_least_zero,
+        'Target distance of the two origins [m], or the radius of a cylinder.',
     )
 
     _default_axes = 'goal'
@@ -120,36 +144,6 @@ class Constraint(Connector):
         return KINDS[self.kind]
 
     @property
-    def axes(self) -> str:
-        """Return the frame of the axes of `dof`: 'world' (root), 'goal' (B) or 'link' (A)."""
-        return self._axes
-
-    @axes.setter
-    def axes(self, value: str) -> None:
-        self._axes = one_of(f'axes of {self.name!r}', value, AXES)
-        self._count_graph_edit()
-
-    @property
-    def enabled(self) -> bool:
-        """Return True if it takes part in solves; a change takes effect at the next solve."""
-        return self._enabled
-
-    @enabled.setter
-    def enabled(self, value: bool) -> None:
-        self._enabled = bool(value)
-        self.revision.count_constraint()
-
-    @property
-    def weight(self) -> float:
-        """Return the weight of the rows among those of equal priority; 0 = takes no part."""
-        return self._weight
-
-    @weight.setter
-    def weight(self, value: float) -> None:
-        self._weight = _at_least_zero(f'weight of {self.name!r}', value)
-        self.revision.count_constraint()
-
-    @property
     def tolerance(self) -> tuple[float, ...] | None:
         """
         Return the residuals that count as met; None = the solver's thresholds.
@@ -171,7 +165,7 @@ class Constraint(Connector):
             self._tolerance = None
         else:
             given = value if isinstance(value, (Sequence, np.ndarray)) else [value]
-            bounds = [_at_least_zero(name, each) for each in given]
+            bounds = [at_least_zero(name, each) for each in given]
             axes = self.dof if self.traits.axes and not self.traits.more else []
             if 1 <= len(bounds) <= 2:
                 self._tolerance = (bounds[0], bounds[-1])
@@ -181,17 +175,6 @@ class Constraint(Connector):
             else:
                 by_axis = f', or {len(axes)}, one for each axis in its dof' if axes else ''
                 raise ShapeError(name, f'one number, or two: [m] and [rad]{by_axis}', str(value))
-        self.revision.count_constraint()
-        self.revision.count_constraint()
-
-    @property
-    def distance(self) -> float:
-        """Return the target distance of the two origins [m], or the radius of a cylinder."""
-        return self._distance
-
-    @distance.setter
-    def distance(self, value: float) -> None:
-        self._distance = _at_least_zero(f'distance of {self.name!r}', value)
         self.revision.count_constraint()
 
     def set_offset(
@@ -221,15 +204,15 @@ class Constraint(Connector):
         ([0.0, 0.0, 0.1], 0.1)
 
         """
-        place = self._finite('offset position', self._vector('offset position', position, 3))
-        rotation = self._unit('offset quaternion', self._vector('offset quaternion', quat_xyzw, 4))
+        place = self._finite('offset position', position, 3)
+        rotation = self._unit('offset quaternion', quat_xyzw)
         self._offset_position[:], self._offset_quaternion[:] = place, rotation
         self._count_graph_edit()
 
     @property
     def offset_matrix(self) -> Array:
         """Return the pose of frame A, shape (4, 4), link frame."""
-        place = self._finite('offset position', self._offset_position)
+        place = self._finite('offset position', self._offset_position, 3)
         return pose_matrix(place, self._unit('offset quaternion', self._offset_quaternion))
 
     def _count_move(self) -> None:
@@ -289,10 +272,3 @@ def norms_of(tolerance: tuple[float, ...], mask: int) -> tuple[float, float]:
         return tolerance[0], tolerance[1]
     used = [limit if mask & 1 << k else 0.0 for k, limit in enumerate(tolerance)]
     return math.hypot(*used[:3]), math.hypot(*used[3:])
-
-
-def _at_least_zero(name: str, value: float) -> float:
-    result = number(value)
-    if not 0.0 <= result < np.inf:
-        raise OptionError(name, value, 'a finite number, 0 or more')
-    return result

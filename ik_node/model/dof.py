@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import IntEnum
-import re
 
 from ik_node.errors import OptionError
 
@@ -53,9 +52,7 @@ def parse_dofs(dofs: str | Iterable[int | str], name: str = 'dof') -> tuple[DOF,
         parts = dofs.replace(',', ' ').split() if isinstance(dofs, str) else list(dofs)
         result = [DOF[part.upper()] if isinstance(part, str) else DOF(part) for part in parts]
     except (KeyError, ValueError, TypeError):
-        raise OptionError(
-            name, dofs, f"some of X Y Z EX EY EZ, such as 'X Y'{_meant(dofs)}"
-        ) from None
+        raise OptionError(name, dofs, "some of X Y Z EX EY EZ, such as 'X Y'") from None
     if len(set(result)) != len(result):
         raise OptionError(name, dofs, 'each of X Y Z EX EY EZ at most once')
     return tuple(sorted(result))
@@ -64,20 +61,3 @@ def parse_dofs(dofs: str | Iterable[int | str], name: str = 'dof') -> tuple[DOF,
 def mask_of(dofs: Iterable[DOF]) -> int:
     """Return the integer of which bit k is set if axis k is among the given ones."""
     return sum(1 << dof for dof in dofs)
-
-
-# Other names of the axes, as users write them.
-_ALIASES = {'RX': 'EX', 'RY': 'EY', 'RZ': 'EZ', 'ROLL': 'EX', 'PITCH': 'EY', 'YAW': 'EZ'}
-_ALIAS = re.compile('|'.join((*_ALIASES, '[ER]?[XYZ]')))
-
-
-def _meant(dofs: object) -> str:
-    """Return a clause that suggests the axes that were meant, such as X Y Z for 'xyz', or ''."""
-    words = [dofs] if isinstance(dofs, str) else dofs
-    if not isinstance(words, (list, tuple)) or not all(isinstance(word, str) for word in words):
-        return ''
-    text = ' '.join(words).upper()
-    result = [_ALIASES.get(each, each) for each in _ALIAS.findall(text)]
-    if _ALIAS.sub('', text).strip(' ,+-_') or not result:
-        return ''
-    return f'; did you mean {" ".join(dict.fromkeys(result))!r}?'

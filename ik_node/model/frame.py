@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 from ik_node.display import public_names
 from ik_node.errors import ShapeError, shown, TopologyError
 from ik_node.model.attributes import counted, fixed, FixedList, open_array
-from ik_node.model.given import vector
+from ik_node.model.given import finite, text
 from ik_node.model.pose_forms import position_and_quat
 from ik_node.model.revision import Revision
 from ik_node.model.rotation import (
@@ -23,7 +23,7 @@ from ik_node.model.rotation import (
     quat_multiply,
 )
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
@@ -62,7 +62,7 @@ class Frame:
     is_joint = False
     is_goal = False
 
-    name: str = counted('name', lambda frame: frame._count_graph_edit(), str, 'Name.')
+    name: str = counted('name', lambda frame: frame._count_graph_edit(), text, 'Name.')
     parent: Frame | None = fixed('parent', 'add_child and remove_child', 'Parent frame, or None.')
     children: list[Frame] = fixed('children', 'add_child and remove_child', 'Child frames.')
 
@@ -102,17 +102,14 @@ class Frame:
         'position',
         lambda frame: frame._pose_written(),
         'The origin, shape (3,) [m], parent frame.',
-        lambda frame, value: frame.set_position(*frame._vector('position', value, 3)),
+        lambda frame, value: frame.set_position(*frame._finite('position', value, 3)),
     )
     quaternion: Array = open_array(
         'quaternion',
         lambda frame: frame._pose_written(),
         'The orientation (xyzw), shape (4,), parent frame; it is normalised in `matrix`.',
-        lambda frame, value: frame.set_quaternion(*frame._vector('quaternion', value, 4)),
+        lambda frame, value: frame.set_quaternion(*frame._finite('quaternion', value, 4)),
     )
-
-    def _vector(self, what: str, values: ArrayLike, count: int) -> list[float]:
-        return vector(f'{what} of {self.name!r}', values, count)
 
     def _pose_written(self) -> None:
         """Count a write to the elements of `position` or `quaternion`, to be checked when read."""
@@ -144,7 +141,7 @@ class Frame:
 
         """
         position, quat_xyzw = position_and_quat(f'pose of {self.name!r}', pose)
-        position = self._finite('position', position)
+        position = self._finite('position', position, 3)
         self.set_quaternion(*quat_xyzw)
         self.set_position(*position)
 
@@ -161,7 +158,7 @@ class Frame:
         [0.1, 0.0, 0.2]
 
         """
-        self._position[:] = self._finite('position', (x, y, z))
+        self._position[:] = self._finite('position', (x, y, z), 3)
         self.set_matrix_needs_update()
 
     def set_quaternion(self, x: float, y: float, z: float, w: float) -> None:
@@ -198,7 +195,7 @@ class Frame:
         [0.0, 0.0, 0.2474, 0.9689]
 
         """
-        self.set_quaternion(*quat_from_euler(*self._finite('euler angles', (x, y, z)).tolist()))
+        self.set_quaternion(*quat_from_euler(*self._finite('euler angles', (x, y, z), 3).tolist()))
 
     # -- pose in the root frame
 
@@ -215,7 +212,7 @@ class Frame:
         [0.5, 0.0, 0.5]
 
         """
-        target = self._finite('world position', (x, y, z))
+        target = self._finite('world position', (x, y, z), 3)
         if self.parent is not None:
             parent = self.parent.matrix_world
             target = parent[:3, :3].T @ (target - parent[:3, 3])
@@ -234,7 +231,7 @@ class Frame:
         [0.5, 0.5, 0.5, 0.5]
 
         """
-        target = self._finite('world quaternion', (x, y, z, w))
+        target = self._finite('world quaternion', (x, y, z, w), 4)
         if self.parent is not None:
             target = quat_multiply(quat_conjugate(self.parent.get_world_quaternion()), target)
         self.set_quaternion(*target)
@@ -252,7 +249,7 @@ class Frame:
         [0.0343, 0.106, 0.1436, 0.9833]
 
         """
-        angles = self._finite('world euler angles', (x, y, z))
+        angles = self._finite('world euler angles', (x, y, z), 3)
         self.set_world_quaternion(*quat_from_euler(*angles.tolist()))
 
     def get_world_position(self) -> Array:
@@ -299,7 +296,7 @@ class Frame:
         if self.matrix_needs_update:
             position, quat_xyzw = self._position, self._quaternion
             if not self._pose_checked:
-                position = self._finite('position', position)
+                position = self._finite('position', position, 3)
                 quat_xyzw = self._unit('quaternion', quat_xyzw)
             self._matrix = _frozen(pose_matrix(position, quat_xyzw))
             self.matrix_needs_update = False
@@ -544,18 +541,11 @@ class Frame:
         self._matrix = self._matrix_world = _frozen(np.eye(4))
         self.matrix_needs_update = self.matrix_world_needs_update = True
 
-    def _finite(self, what: str, values: Iterable[float]) -> Array:
-        try:
-            array = np.array([float(value) for value in values])
-        except (TypeError, ValueError, OverflowError):
-            name = f'{what} of {self.name!r}'
-            raise ShapeError(name, 'finite numbers', shown(values)) from None
-        if not np.isfinite(array).all():
-            raise ShapeError(f'{what} of {self.name!r}', 'finite numbers', str(array.tolist()))
-        return array
+    def _finite(self, what: str, values: Any, count: int) -> Array:
+        return finite(f'{what} of {self._name!r}', values, count)
 
-    def _unit(self, what: str, quat_xyzw: Iterable[float]) -> Array:
-        quat = self._finite(what, quat_xyzw)
+    def _unit(self, what: str, quat_xyzw: Any) -> Array:
+        quat = self._finite(what, quat_xyzw, 4)
         largest = float(np.max(np.abs(quat)))
         if largest < 1e-150:
             raise ShapeError(f'{what} of {self.name!r}', 'a length above zero', str(quat))

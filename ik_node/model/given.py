@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import inf
 from typing import Any
 
 from ik_node.errors import OptionError, ShapeError, shown, similar
@@ -48,23 +49,36 @@ def elements(values: Any) -> Any:
     raise TypeError(type(values))
 
 
-def vector(what: str, values: ArrayLike, count: int) -> list[float]:
-    """Return `count` numbers as a list; raise ShapeError for anything else."""
-    array = numbers(what, values, (count,))
-    if array.shape != (count,):
-        raise ShapeError(what, f'shape ({count},)', f'shape {array.shape}')
-    given: list[float] = array.tolist()
-    return given
+def finite(name: str, given: ArrayLike, count: int | None = None) -> Array:
+    """
+    Return some finite numbers; raise ShapeError for others, or if they are not `count` in a row.
 
-
-def finite(name: str, given: ArrayLike, count: int) -> Array:
-    """Return some finite numbers; a single one needs no array around it. Else raise ShapeError."""
-    values = numbers(name, given, (count,))
-    if values.shape != (count,) and not (count == 1 and values.shape == ()):
+    A single one needs no array around it; count = None: of any shape.
+    """
+    values = numbers(name, given, None if count is None else (count,))
+    if count is not None and values.shape != (count,) and not (count == 1 and not values.shape):
         raise ShapeError(name, f'shape ({count},)', f'shape {values.shape}')
     if not np.isfinite(values).all():
-        raise ShapeError(name, 'finite numbers', str(values.tolist()))
-    return values.reshape(count)
+        raise ShapeError(name, 'finite numbers', shown(values.tolist()))
+    return values if count is None else values.reshape(count)
+
+
+def text(_: str, value: object) -> str:
+    """Return a value as a text."""
+    return str(value)
+
+
+def switch(_: str, value: object) -> bool:
+    """Return whether a value counts as true."""
+    return bool(value)
+
+
+def at_least_zero(what: str, value: object) -> float:
+    """Return a finite number of 0 or more; raise OptionError for others."""
+    result = number(value)
+    if not 0.0 <= result < inf:
+        raise OptionError(what, value, 'a finite number, 0 or more')
+    return result
 
 
 def number(value: object) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ik_node.model.attributes import counted
 from ik_node.model.constraint import Constraint
 from ik_node.model.dof import DOF, parse_dofs
 from ik_node.model.given import whole_number
@@ -33,6 +34,12 @@ class Goal(Constraint):
 
     """
 
+    priority: int = counted(
+        'priority',
+        lambda goal: goal.revision.count_constraint(),
+        whole_number,
+        'The priority, an integer >= 0; goals with a lower number are met first.',
+    )
     _default_axes = 'world'
 
     def __init__(self, name: str = '') -> None:
@@ -45,16 +52,6 @@ class Goal(Constraint):
             for part in (self.position, self.quaternion)
         )
         return [*super()._facts(), f'at ({position}) m, turned ({quat_xyzw})']
-
-    @property
-    def priority(self) -> int:
-        """Return the priority, an integer >= 0; goals with a lower number are met first."""
-        return self._priority
-
-    @priority.setter
-    def priority(self, value: int) -> None:
-        self._priority = whole_number(f'priority of {self.name!r}', value)
-        self.revision.count_constraint()
 
     def _count_move(self) -> None:
         """Count no change: every solve reads the poses of goals or gets them as arguments."""

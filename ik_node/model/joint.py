@@ -13,7 +13,7 @@ from ik_node.model.attributes import counted, fixed, FixedDict, open_array
 from ik_node.model.dof import DOF, DOF_NAMES, parse_dofs
 from ik_node.model.euler import nearest_euler, nearest_turn
 from ik_node.model.frame import Frame, frame_of
-from ik_node.model.given import number, numbers, vector
+from ik_node.model.given import number, numbers, switch
 from ik_node.model.link import Connector
 from ik_node.model.rotation import (
     matrix_to_euler,
@@ -81,13 +81,13 @@ def _setting(name: str, doc: str) -> Any:
 
 
 def _switch(name: str, doc: str) -> Any:
-    return counted(name, lambda joint: joint.revision.count_setting(), bool, doc)
+    return counted(name, lambda joint: joint.revision.count_setting(), switch, doc)
 
 
-def _largest_angle(value: Any) -> float:
+def _largest_angle(what: str, value: Any) -> float:
     angle = number(value)
     if not angle >= 0.0:
-        raise OptionError('largest angle', value, 'a number of 0 or more [rad], or inf')
+        raise OptionError(what, value, 'a number of 0 or more [rad], or inf')
     return angle
 
 
@@ -363,7 +363,7 @@ class Joint(Connector):
         0.5
 
         """
-        return self._set_one(self._dof_values, 'value', self._own(dof), value)
+        return self._set_one(self._dof_values, 'value', dof, value)
 
     def get_dof_value(self, dof: int | str) -> float:
         """Return one value; 0 for an axis that the joint does not have."""
@@ -389,7 +389,7 @@ class Joint(Connector):
         0.5
 
         """
-        clamped = self._set_one(self._dof_target, 'target value', self._own(dof), value)
+        clamped = self._set_one(self._dof_target, 'target value', dof, value)
         self.target_set = True
         return clamped
 
@@ -417,7 +417,7 @@ class Joint(Connector):
         0.5
 
         """
-        clamped = self._set_one(self._dof_rest_pose, 'rest pose value', self._own(dof), value)
+        clamped = self._set_one(self._dof_rest_pose, 'rest pose value', dof, value)
         self.rest_pose_set = True
         return clamped
 
@@ -541,8 +541,8 @@ class Joint(Connector):
         >>> joint.try_minimize_euler_angles()  # of target and rest pose
 
         """
-        nearest = self._six('values', values)
-        now = self._dof_values if present is None else self._six('present values', present)
+        nearest = self._finite('values', values, 6)
+        now = self._dof_values if present is None else self._finite('present values', present, 6)
         if self.track_joint_wrap:
             return nearest
         lower, upper = self._min_dof_limit, self._max_dof_limit
@@ -646,9 +646,9 @@ class Joint(Connector):
             )
         self._min_dof_limit[axis], self._max_dof_limit[axis] = lower, upper
         self.revision.count_setting()
-        self._set_one(self._dof_target, 'target value', axis, self._dof_target[axis])
-        self._set_one(self._dof_rest_pose, 'rest pose value', axis, self._dof_rest_pose[axis])
-        return self._set_one(self._dof_values, 'value', axis, self._dof_values[axis])
+        for array in (self._dof_target, self._dof_rest_pose):
+            self._write(array, axis, array[axis])
+        return self._write(self._dof_values, axis, self._dof_values[axis])
 
     def get_min_limit(self, dof: int | str) -> float:
         """Return one lower limit [m or rad]; -inf = none."""
@@ -753,7 +753,7 @@ class Joint(Connector):
             result[key] = [sum(pair) for pair in both]
         if not result:
             raise ShapeError(f'masters of {self.name!r}', 'one or more joints', 'none')
-        next(iter(result.values()))[0] += float(self._finite('offset', (offset,))[0])
+        next(iter(result.values()))[0] += self._finite('offset', offset, 1).item()
         for master, master_axis in result:
             # A joint that no joint follows cannot close a circle. Without this shortcut building a
             # long chain of couplings would take quadratic time.
@@ -901,7 +901,7 @@ class Joint(Connector):
 
         """
         axis = self._own(dof)
-        step = float(self._finite('delta', (delta,))[0])
+        step = self._finite('delta', delta, 1).item()
         values = self._dof_values.copy()
         room = self._max_dof_limit[axis] - values[axis], values[axis] - self._min_dof_limit[axis]
         ahead, behind = room if step > 0.0 else room[::-1]
@@ -931,15 +931,15 @@ class Joint(Connector):
 
     def _set_all(self, array: Array, what: str, values: Sequence[float]) -> bool:
         self._counted(what, values)
-        self._finite(what, values)  # check all values before one is written
-        clamped = [
-            self._set_one(array, what, self._own(dof), value)
-            for dof, value in zip(self.dof, values, strict=True)
-        ]
+        checked = self._finite(what, values, len(values)).tolist()  # before one is written
+        clamped = [self._write(array, *pair) for pair in zip(self.dof, checked, strict=True)]
         return any(clamped)
 
-    def _set_one(self, array: Array, what: str, axis: DOF, value: float) -> bool:
-        target = float(self._finite(what, (value,))[0])
+    def _set_one(self, array: Array, what: str, dof: int | str, value: float) -> bool:
+        return self._write(array, self._own(dof), self._finite(what, value, 1).item())
+
+    def _write(self, array: Array, axis: DOF, target: float) -> bool:
+        """Write a value within the limits; return True if it was clamped to them."""
         allowed = min(max(target, self._min_dof_limit[axis]), self._max_dof_limit[axis])
         array[axis] = allowed
         if array is self._dof_values:
@@ -947,9 +947,6 @@ class Joint(Connector):
         else:
             self.revision.count_setting()
         return bool(allowed != target)
-
-    def _six(self, what: str, values: ArrayLike) -> Array:
-        return self._finite(what, vector(f'{what} of {self.name!r}', values, 6))
 
 
 def _axis(dof: int | str) -> DOF:

@@ -8,6 +8,7 @@ from ik_node.errors import TopologyError
 from ik_node.model.attributes import counted, fixed, fixed_array, FixedList, open_array
 from ik_node.model.dof import DOF
 from ik_node.model.frame import Frame, frame_of
+from ik_node.model.given import at_least_zero
 from ik_node.model.residual import residual_rows
 import numpy as np
 from numpy.typing import NDArray
@@ -58,8 +59,7 @@ class Connector(Frame):
     @property
     def dof_flags(self) -> NDArray[np.bool_]:
         """Return True for each axis in `dof`, shape (6,); change them with `set_dof`."""
-        flags: NDArray[np.bool_] = fixed_array(self._dof_flags, 'set_dof')
-        return flags
+        return fixed_array(self._dof_flags)
 
     def _choose(self, dofs: Sequence[DOF]) -> None:
         self._dof = FixedList('set_dof', dofs)
@@ -198,7 +198,7 @@ class Link(Frame):
         'make_closure and remove_child of these joints',
         'The joints, goals and closures that close on this link.',
     )
-    mass: float = counted('mass', Frame._count_graph_edit, float, 'Mass [kg]; 0 = none.')
+    mass: float = counted('mass', Frame._count_graph_edit, at_least_zero, 'Mass [kg]; 0 = none.')
     centre_of_mass: NDArray[np.float64] = open_array(
         'centre_of_mass', Frame._count_graph_edit, 'Centre of mass, shape (3,) [m], link frame.'
     )

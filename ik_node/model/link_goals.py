@@ -9,6 +9,7 @@ from ik_node.errors import IkError, OptionError, ShapeError
 from ik_node.kernels.kinds import KINDS
 from ik_node.model.by_name import ByName
 from ik_node.model.closure import Closure
+from ik_node.model.constraint import describe_kinds
 from ik_node.model.dof import parse_dofs
 from ik_node.model.given import numbers, one_of
 from ik_node.model.goal import Goal
@@ -31,27 +32,105 @@ class LinkGoals:
     """The goals of a robot, for its links; their names differ from those of its closures."""
 
     def __init__(self, links: Mapping[str, Link], closures: Mapping[str, Closure]) -> None:
-        self.by_name: ByName[Goal] = ByName('goal')
-        self._links = links
-        self._closures = closures
+        self._goals: ByName[Goal] = ByName('goal')
+        self._links, self._closures = links, closures
 
-    def add(
+    @property
+    def links(self) -> Mapping[str, Link]:
+        """Return all links by name."""
+        return self._links
+
+    @property
+    def closures(self) -> Mapping[str, Closure]:
+        """Return all closures by name."""
+        return self._closures
+
+    @property
+    def goals(self) -> Mapping[str, Goal]:
+        """Return all goals by name."""
+        return self._goals
+
+    def add_goal(
         self,
-        link: Any,
+        link: str | UserGoal,
         *,
-        name: str | None,
-        kind: str,
-        dof: str | None,
-        axes: str,
-        base: str | None,
-        offset: Any,
-        axis: str | ArrayLike,
-        distance: float | None,
-        weight: float,
-        priority: int,
-        tolerance: float | Sequence[float] | None,
+        name: str | None = None,
+        kind: str = 'frame',
+        dof: str | None = None,
+        axes: str = 'world',
+        base: str | None = None,
+        offset: Any = None,
+        axis: str | ArrayLike = 'Z',
+        distance: float | None = None,
+        weight: float = 1.0,
+        priority: int = 0,
+        tolerance: float | Sequence[float] | None = None,
     ) -> Goal:
-        """Add a goal for a link; see `Robot.add_goal`."""
+        """
+        Add a goal for a link; the goal is met at the present configuration if possible.
+
+        Move it with `Goal.set_position` and `set_quaternion`, or pass poses to
+        `Solver.solve_pose`.
+
+        Parameters
+        ----------
+        link : str or UserGoal
+            Name of the link. Or a goal with a residual of its own, see `UserGoal`: of the other
+            arguments it takes `name`, `weight`, `priority` and `tolerance`.
+        name : str, optional
+            Name of the goal; the link's name by default.
+        kind : str
+            One of these, with frame A on the link, its z along `axis`, and frame B the goal.
+            {kinds}
+            The goal is initially at the link's pose, of look_at 1 m ahead, and at the origin of
+            `base` if the kind has a distance.
+        dof : str, optional
+            Constrained axes; None = all axes of the kind: 'X Y Z EX EY EZ' for a frame, 'X Y Z'
+            for a centre of mass. The other kinds have no axes.
+        axes : {'world', 'goal', 'link'}
+            The frame of the axes in `dof`; a centre of mass has no link axes.
+        base : str, optional
+            The link in which the goal's pose is given, so that the goal moves with it. None = the
+            root frame.
+        offset : (position (3,) [m], quat_xyzw (4,)), or another form of a pose, optional
+            Pose in the link of the frame that must meet the goal; not for a centre of mass.
+        axis : str or array_like, shape (3,)
+            Axis of that frame, for kind look_at: X, Y, Z, -X, -Y, -Z or a direction.
+        distance : float, optional
+            Target distance [m] of kinds that have one; None = the present distance.
+        weight : float
+            Weight of the goal if not all goals can be met, 0 or more.
+        priority : int
+            Priority, 0 or more; goals with lower numbers are met first.
+        tolerance : float or sequence of float, optional
+            The residual that counts as met: one number for both units, two for [m] and [rad], or
+            one for each axis in `dof`. None = the solver's thresholds. See `Goal.tolerance`.
+
+        Returns
+        -------
+        Goal
+
+        Raises
+        ------
+        UnknownFrameError
+            If there is no such link or base.
+        OptionError
+            If the name is taken, or an argument is not allowed for the kind.
+        ShapeError
+            If `axis`, `offset` or `tolerance` has the wrong shape or is not finite.
+        TopologyError
+            If the kind is centre_of_mass and the links have no mass.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('hexapod')
+        >>> goal = robot.add_goal('platform_link', name='platform')
+        >>> goal.set_position(0.0, 0.0, 0.09)
+        >>> all(ik.Solver(robot).solve())
+        True
+
+        """
         if isinstance(link, UserGoal):
             unused: dict[str, Any] = {
                 'kind': kind != 'frame',
@@ -64,11 +143,8 @@ class LinkGoals:
                 if given is not None and given is not False:
                     raise OptionError(argument, given, f'none for {type(link).__name__}')
             return self._add_own(link, name, weight, priority, tolerance)
-        if not isinstance(link, str):
-            allowed = 'the name of a link, or an object of a class derived from ik.UserGoal'
-            raise OptionError('link', link, allowed)
         goal = Goal(name=link if name is None else name)
-        moved, carrier = self.link(link), None if base is None else self.link(base)
+        moved, carrier = self.links[link], None if base is None else self.links[base]
         self._check_name(link if name is None else name)
         if carrier is moved:
             raise OptionError('base', base, f'another link than {link!r}, which the goal is for')
@@ -88,7 +164,7 @@ class LinkGoals:
         if carrier is not None:
             carrier.add_child(goal)
         goal.make_closure(moved)
-        self.by_name[goal.name] = goal
+        self._goals[goal.name] = goal
         return goal
 
     def _add_own(
@@ -103,7 +179,7 @@ class LinkGoals:
         if not hasattr(goal, 'seen'):
             kind = type(goal).__name__
             raise OptionError('goal', kind, f'super().__init__(name) called in {kind}.__init__')
-        links = [self.link(each) for each in goal.link_names()]
+        links = [self.links[each] for each in goal.link_names()]
         self._check_name(goal.name if name is None else name)
         before, goal.name = goal.name, goal.name if name is None else name
         try:
@@ -114,27 +190,40 @@ class LinkGoals:
         goal.weight = goal.weight if weight == 1.0 else weight
         goal.priority = priority or goal.priority
         goal.tolerance = goal.tolerance if tolerance is None else tolerance
-        self.by_name[goal.name] = goal
+        self._goals[goal.name] = goal
         return goal
 
     def _check_name(self, name: str) -> None:
         if not isinstance(name, str):
             raise OptionError('name', name, 'a text')
-        if name in self.by_name or name in self._closures:
+        if name in self._goals or name in self._closures:
             raise OptionError('name', name, 'another name; a goal or a closure has this one')
 
-    def remove(self, name: str) -> None:
-        """Remove a goal; see `Robot.remove_goal`."""
-        goal = self.by_name[name]
-        del self.by_name[name]
+    def remove_goal(self, name: str) -> None:
+        """
+        Remove a goal.
+
+        Raises
+        ------
+        UnknownFrameError
+            If there is no such goal.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('arm6')
+        >>> goal = robot.add_goal('tool_link', name='hand')
+        >>> robot.remove_goal('hand')
+        >>> list(robot.goals)
+        []
+
+        """
+        goal = self._goals[name]
+        del self._goals[name]
         if goal.parent is not None:
             goal.parent.remove_child(goal)
         if goal.child is not None:
             goal.remove_child(goal.child)
-
-    def link(self, name: str) -> Link:
-        """Return a link by name, or raise UnknownFrameError."""
-        return self._links[name]
 
     @staticmethod
     def _check_kind(
@@ -167,8 +256,7 @@ class LinkGoals:
             return
         if goal.kind == 'look_at':
             there[:3, 3] += there[:3, 2]
-        goal.set_position(*there[:3, 3])
-        goal.set_quaternion(*matrix_to_quat(there[:3, :3]))
+        goal.set_pose(there)
 
 
 def _is_z(axis: str | ArrayLike) -> bool:
@@ -188,3 +276,9 @@ def _turn_onto(axis: str | ArrayLike) -> Array:
         if direction.shape != (3,) or not np.isfinite(direction).all() or not direction.any():
             raise ShapeError('axis', 'shape (3,), finite, not zero', str(direction.tolist()))
     return pose_matrix((0.0, 0.0, 0.0), quat_between((0.0, 0.0, 1.0), direction))
+
+
+if LinkGoals.add_goal.__doc__ is not None:  # None with python -OO
+    LinkGoals.add_goal.__doc__ = LinkGoals.add_goal.__doc__.replace(
+        '{kinds}', describe_kinds('goal').replace('\n', '\n    ')
+    )

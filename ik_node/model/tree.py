@@ -142,7 +142,7 @@ def build_tree(roots: Iterable[Frame], joint_order: Sequence[Joint] | None = Non
 
     Frames without a name get one: joint, joint_2 and so on. In q, the joints of `joint_order` come
     first, the others in order of discovery. TopologyError is raised if the master of a coupling is
-    not in the graph, couplings form a circle, or two joint values have the same name.
+    not in the graph, or two joint values have the same name.
     """
     tree = Tree()
     motions: list[tuple[Joint, DOF, int, Array]] = []
@@ -239,8 +239,8 @@ def _resolve(
     """
     Return the free master of each motion, and the composed polynomial in the master's value.
 
-    TopologyError is raised if a master is not in the graph, couplings form a circle, or a
-    polynomial has more than `MOST_POWERS` coefficients or an infinite one.
+    TopologyError is raised if a master is not in the graph, or a polynomial has more than
+    `MOST_POWERS` coefficients or an infinite one.
     """
     result = {
         (id(joint), dof): (index, FREE)
@@ -249,17 +249,15 @@ def _resolve(
     }
     for first, axis, _, _ in motions:
         joint, dof = first, axis
-        path: dict[tuple[int, DOF], tuple[Joint, DOF]] = {}
+        path: list[tuple[Joint, DOF]] = []
         while (id(joint), dof) not in result:
-            if (id(joint), dof) in path:
-                raise TopologyError(f'the couplings of joint {joint.name!r} go round in a circle')
-            path[id(joint), dof] = joint, dof
+            path.append((joint, dof))
             coupling = joint.couplings.get(dof)
             if coupling is None:
                 raise _no_master(joint, dof)
             joint, dof = coupling.master, coupling.master_dof
         index, polynomial = result[id(joint), dof]
-        for key, (joint, dof) in reversed(path.items()):
+        for joint, dof in reversed(path):
             polynomial = _compose(joint.couplings[dof].coefficients, polynomial)
             if len(polynomial) > MOST_POWERS or not np.isfinite(polynomial).all():
                 raise TopologyError(
@@ -267,7 +265,7 @@ def _resolve(
                     f'of degree {len(polynomial) - 1}, or with infinite coefficients; the largest '
                     f'degree allowed is {MOST_POWERS - 1}'
                 )
-            result[key] = index, polynomial
+            result[id(joint), dof] = index, polynomial
     return result
 
 
@@ -284,7 +282,7 @@ def _sums(
     """
     Return the couplings with several masters, each after those that it follows.
 
-    TopologyError is raised if a master is not in the graph, or couplings form a circle.
+    TopologyError is raised if a master is not in the graph.
     """
     place = {(id(joint), dof): index for index, (joint, dof, _, _) in enumerate(motions)}
     waiting: dict[int, Sum] = {}
@@ -305,9 +303,6 @@ def _sums(
             for each in waiting.values()
             if not any(columns[column].master in waiting for column, _ in each.terms)
         ]
-        if not ready:
-            names = ', '.join(repr(columns[index].joint.name) for index in waiting)
-            raise TopologyError(f'the couplings of joints {names} go round in a circle')
         for each in ready:
             ordered.append(waiting.pop(each.column))
     return ordered

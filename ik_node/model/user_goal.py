@@ -7,7 +7,7 @@ from typing import Any
 
 from ik_node.errors import IkError, listed, OptionError, ShapeError, shown, TopologyError
 from ik_node.model.frame import Frame
-from ik_node.model.given import numbers
+from ik_node.model.given import finite
 from ik_node.model.goal import Goal
 from ik_node.model.link import Link
 from ik_node.model.rotation import quat_to_matrix, rotation_vector_to_quat
@@ -311,7 +311,7 @@ class UserGoal(Goal):
         found = np.empty((len(names), count, 6))
         for at, name in enumerate(names):
             what = f'jacobian of {self._label} by {name!r}'
-            part = _finite(what, given[name])
+            part = finite(what, given[name])
             if part.shape != (count, 6):
                 raise ShapeError(what, f'shape ({count}, 6)', f'shape {part.shape}')
             found[at] = part
@@ -323,7 +323,7 @@ class UserGoal(Goal):
 
     def _rows(self, frames: Frames) -> Array:
         what = f'residual of {self._label}'
-        rows = np.atleast_1d(_finite(what, self._call(self.residual, frames)))
+        rows = np.atleast_1d(finite(what, self._call(self.residual, frames)))
         if rows.ndim != 1 or not 1 <= rows.size <= MOST_ROWS:
             allowed = f'shape (rows,), 1 to {MOST_ROWS} rows; make two goals of more'
             raise ShapeError(what, allowed, f'shape {rows.shape}')
@@ -340,10 +340,3 @@ class UserGoal(Goal):
             what = f'{method.__name__} of {self._label} raised {type(error).__name__}: {error}'
             hint = f'; it gets the frames {listed(frames)}' * isinstance(error, KeyError)
             raise IkError(what + hint) from error
-
-
-def _finite(what: str, given: Any) -> Array:
-    array = numbers(what, given)
-    if not np.isfinite(array).all():
-        raise ShapeError(what, 'finite numbers', shown(array.tolist()))
-    return array

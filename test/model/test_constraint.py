@@ -228,7 +228,7 @@ def test_closure_refuses_unknown_type_and_other_axes():
         Closure('c', 'screw')
     closure = Closure('c')
     closure.axes = 'goal'
-    with pytest.raises(OptionError, match=r"closure 'c': 'world' .*frame B"):
+    with pytest.raises(OptionError, match=r"axes of 'c': 'world' .*goal"):
         closure.axes = 'world'
 
 

@@ -366,7 +366,7 @@ class Bare(Height):
         (Height(), {'base': 'base_link'}, 'base'),
         (Height(), {'kind': 'look_at'}, 'kind'),
         (Height('j1'), {'name': 3}, 'name'),
-        (Height, {}, 'an object of a class'),
+        (Height, {}, 'no link named'),
     ],
 )
 def test_wrong_goal_of_user_is_refused_when_added(goal, arguments, words):

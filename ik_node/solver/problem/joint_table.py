@@ -22,7 +22,7 @@ from ik_node.kernels.layout import (
 )
 from ik_node.model.by_name import ByName
 from ik_node.model.dof import DOF
-from ik_node.model.given import numbers, vector
+from ik_node.model.given import finite, numbers
 from ik_node.model.joint import Joint
 from ik_node.model.tree import Tree
 from ik_node.solver.options import SolverOptions
@@ -463,7 +463,7 @@ class JointTable:
             number = value
             if not (number.__class__ is float and abs(number) <= LARGEST):
                 what = f'value of driven joint {name!r}'
-                (number,) = vector(what, np.ravel(numbers(what, value)), 1)
+                (number,) = finite(what, np.ravel(numbers(what, value)), 1).tolist()
                 if not abs(number) <= LARGEST:
                     raise ShapeError(what, f'a finite number within {LARGEST:g}', str(number))
             target[at] = number
