@@ -87,7 +87,9 @@ setup(
     name=NAME,
     version='0.2.0',
     packages=[NAME, *(f'{NAME}.{package}' for package in find_packages(NAME))],
-    package_data={NAME: ['py.typed', 'native/*.c', 'native/include/ik_node/*', 'native/cmake/*']},
+    package_data={
+        NAME: ['*.pyi', 'py.typed', 'native/*.c', 'native/include/ik_node/*', 'native/cmake/*']
+    },
     cmdclass={'build_py': BuildWithKernels},
     distclass=WithCompiledCode,
     # The library needs no symbol of glibc that is newer than 2.17.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from importlib import import_module
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
@@ -144,9 +143,9 @@ class Robot(AnalysedRobot, ActuatedRobot):
         '3d'
 
         """
-        from ik_node.scene.plot import plot
+        import ik_node
 
-        return plot(self, axes, q=q)
+        return ik_node.plot(self, axes, q=q)
 
     def animate(self, q: ArrayLike, seconds: float = 2.0) -> MovingPicture:
         """
@@ -196,9 +195,9 @@ class Robot(AnalysedRobot, ActuatedRobot):
         >>> page = ik.load_robot('hexapod').view(port=0)  # doctest: +SKIP
 
         """
-        # The page is built on robots, so a robot finds it by its name.
-        page = import_module('ik_node.viewer.view')
-        return page.view(self, host=host, port=port, reach=reach)
+        import ik_node
+
+        return ik_node.view(self, host=host, port=port, reach=reach)
 
 
 def as_robot(source: Any) -> Robot:
