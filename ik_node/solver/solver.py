@@ -38,7 +38,7 @@ from ik_node.solver.pose import check_mapping, names_in, refuse_q, Values
 from ik_node.solver.problem.chain_problem import ChainProblem
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Avoidance, Problem
-from ik_node.solver.result import ChainAnswer, Requirement, Solution, SolveResult
+from ik_node.solver.result import ChainAnswer, MET, Requirement, Solution, SolveResult
 from ik_node.solver.status import Status
 from ik_node.solver.stepping import Stepping
 from ik_node.solver.velocity import solve_velocity, Twist, VelocitySolution
@@ -1575,7 +1575,7 @@ class PreparedSolve:
                     q = start
                 elif status != STATUS_REFUSED:
                     answer = (chain, record.copy(), joints, packed)
-                    return Solution(q, (answer,), perf_counter() - started, names, near=near)
+                    return Solution(q, (answer,), perf_counter() - started, names, MET, near)
             named = zip(self._names, *self._taken(positions, quats_xyzw), strict=True)
             goals = {name: (position, rotation) for name, position, rotation in named}
             return solver.solve_pose(goals, q, joints=self._joints)
@@ -1600,7 +1600,9 @@ class PreparedSolve:
         # The count is taken first, so that changes by another thread meanwhile are read next time.
         revision = self._solver.revision
         edits = revision.edits
-        self._call = self._solver.prepared_call(self._names, self._joints)
+        call = self._solver.prepared_call(self._names, self._joints)
+        # A plain tuple is unpacked faster than a named one.
+        self._call = None if call is None else (*call,)
         self._revision, self._edits = revision, edits
 
 
