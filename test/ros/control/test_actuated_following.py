@@ -1,19 +1,13 @@
 """Measured motors, solved passive joints: the forward kinematics of parallel robots."""
 
 from ik_node.ros.control.actuated_following import QUIET
-from ik_node.ros.control.tracker import drive_steps, MOST_STEPS, STEP_TIME
+from ik_node.ros.control.tracker import drive_steps
 import numpy as np
 import pytest
 from support.fourbar_urdf import FOURBAR
 
-LEGS = [f'leg{number}' for number in range(6)]
 # Steps that close the loops at the end of a drive, in a tick.
 CLOSING = 40
-
-
-@pytest.fixture
-def hexapod(moving):
-    return moving('hexapod', state_source='actuated')
 
 
 @pytest.fixture
@@ -63,26 +57,6 @@ def test_impossible_motor_values_hold_the_last_configuration(fivebar, values, wo
     assert fivebar.tick()[0].converged
 
 
-def test_failed_attempt_is_not_repeated_with_the_same_input(fivebar, monkeypatch):
-    """The same impossible values cost no second solve until the input changes."""
-    solver, calls = fivebar.model.solver, []
-    drive = solver.drive
-    monkeypatch.setattr(
-        solver, 'drive', lambda *words, **more: calls.append(words) or drive(*words, **more)
-    )
-    fivebar.measure(left_shoulder=1.3, right_shoulder=0.0)
-    first, _ = fivebar.tick()
-    report, _ = fivebar.ticks(5)
-    assert len(calls) == 1
-    assert report.held == first.held
-    assert report.solution is first.solution
-    fivebar.motion.closures.release(fivebar.model, 'pin')
-    fivebar.tick()
-    assert len(calls) == 2
-    fivebar.measure(left_shoulder=1.1)
-    assert fivebar.tick()[0].held == ''
-
-
 def test_sensor_slightly_beyond_a_limit_is_set_to_the_limit(fivebar):
     """A rounding error of the sensor is accepted; the joint state keeps the limit."""
     solver = fivebar.model.solver
@@ -105,19 +79,6 @@ def test_unmeasured_motor_keeps_its_value_and_is_named(fivebar):
     report, _ = fivebar.tick()
     assert report.notes == ()
     assert (fivebar.value('left_shoulder'), fivebar.value('right_shoulder')) == (0.2, 0.1)
-
-
-def test_loop_that_nearly_closes_is_named(hexapod):
-    """With legs slightly too short for the platform's limits, the open loop is named."""
-    home = hexapod.model.robot.forward(hexapod.tracker.q, 'platform_link')[:3, 3]
-    edge = hexapod.model.solver.solve_pose(
-        {'platform_link': (home - [0, 0, 0.012], (0, 0, 0, 1))}, hexapod.tracker.q
-    )
-    hexapod.measure(**{leg: hexapod.value(leg, edge.q) - 1e-5 for leg in LEGS})
-    report, _ = hexapod.tick()
-    assert 'no configuration with closed loops has the measured values: loop leg' in report.held
-    assert 'at limits: platform_z' in report.held
-    assert report.q.tolist() == hexapod.model.q_start.tolist()
 
 
 @pytest.mark.parametrize('on_stale', ['hold', 'stop', 'ignore'])
@@ -150,24 +111,6 @@ def test_stop_is_silent_until_every_motor_is_measured(fivebar, measured):
     report, _ = fivebar.tick()
     assert not report.silent
     assert (fivebar.value('left_shoulder'), fivebar.value('right_shoulder')) == (0.2, 0.1)
-
-
-def test_sensor_jump_becomes_a_motion_with_max_joint_velocity(fivebar):
-    """With max_joint_velocity a jump of the sensor becomes a motion of the joint states."""
-    fivebar.configure(max_joint_velocity=0.5)
-    fivebar.measure(left_shoulder=0.0, right_shoulder=0.0)
-    before = fivebar.tick()[0].q
-    fivebar.measure(left_shoulder=0.4, right_shoulder=-0.2)
-    window = 0.5 * fivebar.model.max_velocity * 0.01
-    for _ in range(100):
-        report, _ = fivebar.tick()
-        assert (np.abs(report.q - before) <= window * (1 + 1e-6)).all()
-        fivebar.watched.check_q(report.q)
-        before = report.q
-        if report.converged:
-            break
-        assert report.under_way
-    assert (fivebar.value('left_shoulder'), fivebar.value('right_shoulder')) == (0.4, -0.2)
 
 
 SHOULDERS = ('left_shoulder', 'right_shoulder')
@@ -271,38 +214,6 @@ def test_long_drive_continues_over_several_ticks(moving):
     crank.watched.check_q(report.q)
     # The same branch: the rocker has not turned.
     assert abs(crank.value('rock') - crank.value('rock', crank.model.q_start)) < 1.6
-
-
-def test_drive_stops_after_a_thousand_steps(moving, monkeypatch):
-    crank = moving(CRANK, state_source='actuated', actuated_joints=('drive',), rate=1000.0)
-    solver, calls = crank.model.solver, []
-    drive = solver.drive
-    monkeypatch.setattr(
-        solver, 'drive', lambda *words, **more: calls.append(words) or drive(*words, **more)
-    )
-    crank.measure(drive=700.0)
-    report, _ = crank.ticks(30)
-    assert 'takes more than one tick' in report.held
-    assert len(calls) == MOST_STEPS / drive_steps(crank.model, crank.settings)
-    crank.measure(drive=0.5)
-    assert crank.tick()[0].converged
-
-
-@pytest.mark.parametrize('rate', [100.0, 1000.0])
-def test_impossible_values_take_only_the_steps_of_one_tick(moving, rate):
-    """With random lengths in every tick, each tick takes at most its number of steps."""
-    hexapod = moving('hexapod', state_source='actuated', rate=rate)
-    most = drive_steps(hexapod.model, hexapod.settings) + CLOSING
-    assert most * STEP_TIME * len(hexapod.model.joint_names) < max(1.5 / rate, 4e-3)
-    rng = np.random.default_rng(1)
-    held = 0
-    for _ in range(150):
-        hexapod.measure(**dict(zip(LEGS, rng.uniform(-0.02, 0.02, 6).tolist(), strict=True)))
-        report, _ = hexapod.tick(1.0 / rate)
-        hexapod.watched.check_q(report.q)
-        assert report.solution.iterations <= most
-        held += bool(report.held)
-    assert held > 100
 
 
 HINGES = [

@@ -19,16 +19,6 @@ def lead_away(robot):
     return report
 
 
-def test_coincident_frames_close_at_once(hexapod):
-    hexapod.motion.closures.release(hexapod.model, BALL)
-    before, _ = hexapod.tick()
-    assert hexapod.motion.make_closure(hexapod.tracker, BALL, hexapod.settings) == ''
-    report, _ = hexapod.ticks(2)
-    assert hexapod.motion.closures.released == set()
-    assert report.q == pytest.approx(before.q, abs=1e-9)
-    assert len(report.solution.closure_errors) == 6
-
-
 def test_closing_does_not_move_measured_motors(moving):
     robot = moving('fivebar', state_source='actuated')
     robot.motion.closures.release(robot.model, 'pin')
@@ -53,25 +43,6 @@ def test_second_closure_joins_one_that_is_closing(hexapod):
     report, _ = hexapod.ticks(300)
     assert hexapod.motion.closures.released == set()
     hexapod.watched.check_q(report.q)
-
-
-def test_release_stops_a_closing_in_progress(hexapod):
-    lead_away(hexapod)
-    hexapod.motion.make_closure(hexapod.tracker, BALL, hexapod.settings)
-    hexapod.tick()
-    hexapod.motion.closures.release(hexapod.model, BALL)
-    report, _ = hexapod.ticks(50)
-    assert hexapod.motion.closures.released == {BALL}
-    assert report.converged
-
-
-def test_reset_keeps_closures_released(hexapod):
-    lead_away(hexapod)
-    hexapod.motion.make_closure(hexapod.tracker, BALL, hexapod.settings)
-    hexapod.motion.reset(hexapod.tracker)
-    report, _ = hexapod.ticks(3)
-    assert hexapod.motion.closures.released == {BALL}
-    assert report.q == pytest.approx(hexapod.model.q_start, abs=1e-9)
 
 
 GRASP = """

@@ -221,21 +221,8 @@ def test_velocity_goes_on_without_a_jump_when_the_motors_are_measured_again(movi
 # -- velocities, efforts and singularities of the whole robot by its measured motors
 
 
-def measure(robot, stamp, position, velocity=None, effort=None):
-    parts = [dict(zip(MOTORS, part or (), strict=False)) for part in (velocity, effort)]
-    robot.measured.update(MOTORS, position, stamp, *parts)
-    return robot.motion.answer(robot.tracker, MOTORS, robot.settings, stamp, robot.now)
-
-
 def part(robot, names, values):
     return np.array([robot.value(name, values) for name in names])
-
-
-def test_velocity_is_a_difference_if_one_motor_has_none(moving):
-    estimated = make(moving, state_source='actuated', output__type='none')
-    measure(estimated, 100.0, [0.2, 0.1], [9.0, 9.0])
-    report = measure(estimated, 100.5, [0.25, 0.1], [9.0])
-    assert part(estimated, MOTORS, report.velocity) == pytest.approx([0.1, 0.0], abs=1e-9)
 
 
 def test_ticks_report_measured_efforts(moving):
@@ -246,15 +233,3 @@ def test_ticks_report_measured_efforts(moving):
     report, _ = robot.tick()
     assert part(robot, JOINTS, report.effort) == pytest.approx([1.75, 0.0], abs=1e-3)
     assert robot.tick(1.0)[0].effort is None
-
-
-def test_joint_space_that_motors_do_not_determine_is_reported(moving):
-    robot = moving(
-        'ankle',
-        actuated_joints=MOTORS,
-        transmission__actuators=MOTORS[:1],
-        transmission__joints=JOINTS,
-    )
-    assert robot.motion.joint_space.singularity(robot.tracker.q) is None
-    assert 'motor_left do not determine' in robot.motion.joint_space.note
-    assert robot.tick()[0].converged

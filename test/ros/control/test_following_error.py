@@ -88,15 +88,6 @@ def test_commands_stay_near_a_robot_that_does_not_move(delta, source):
     assert 'does not follow' in delta.hardware.fault
 
 
-def test_commands_without_limit_leave_the_robot_behind(delta):
-    delta.robot.configure(output__max_following_error=0.0)
-    delta.follows = False
-    largest = run(delta, 2.0)
-    print(f'without a limit commands are {largest:.2f} rad away after 2 s')
-    assert largest > LIMIT
-    assert delta.hardware.fault == ''
-
-
 def test_a_robot_that_follows_again_reaches_the_goal(delta):
     """Drives that are switched on again jump by at most a quarter of the limit."""
     delta.follows = False
@@ -170,22 +161,6 @@ def test_after_a_gap_only_new_measurements_count(delta):
     assert run(delta, 0.1) < LIMIT
 
 
-def test_clock_jump_back_after_a_gap_does_not_stop_commands_for_ever(delta):
-    run(delta, 0.5)
-    delta.tick(5.0)
-    delta.tick(-100.0)
-    run(delta, 0.3)
-    assert delta.commands[-1] is not None
-
-
-def test_a_robot_measured_once_is_not_compared(delta):
-    delta.tick()
-    for _ in range(200):
-        delta.tick(measure=False)
-    assert delta.hardware.note == ''
-    assert delta.commands[-1] == pytest.approx(delta.place((0.08, 0.05, 0.03)), abs=1e-4)
-
-
 def test_joint_without_new_measurements_counts_as_standing_still(delta):
     """With joint states for two of three arms, the last value of the third one counts."""
     delta.tick()
@@ -197,32 +172,6 @@ def test_joint_without_new_measurements_counts_as_standing_still(delta):
         delta.tick(measure=False)
     assert abs(delta.commands[-1][0] - delta.at[0]) <= LIMIT
     assert 'joint arm0 does not follow' in delta.hardware.fault
-
-
-def test_stale_measurements_are_not_compared(delta):
-    delta.robot.configure(joint_state_timeout=0.1, on_stale='ignore')
-    delta.tick()
-    delta.tick()
-    for _ in range(300):
-        delta.tick(measure=False)
-    assert delta.hardware.fault == ''
-    assert delta.commands[-1] == pytest.approx(delta.place((0.08, 0.05, 0.03)), abs=1e-4)
-
-
-@pytest.mark.parametrize('limit', [0.001, 0.5])
-def test_commands_lead_by_at_most_the_parameter(moving, limit):
-    """However small the limit is, commands lead a robot that does not move by no more."""
-    delta = Robot(moving, output__max_following_error=limit)
-    delta.robot.goal('platform', (0.08, 0.05, 0.03))
-    delta.follows = False
-    assert run(delta, 0.3) <= limit * (1 + 1e-6)
-    delta.follows = True
-    delta.lag = 0.01
-    run(delta, 8.0)
-    if limit > 0.001:
-        assert delta.at == pytest.approx(delta.place((0.08, 0.05, 0.03)), abs=1e-3)
-    else:
-        assert np.abs(delta.at - delta.commands[0]).max() > 10 * limit
 
 
 @pytest.mark.parametrize('wrapped', [True, False])

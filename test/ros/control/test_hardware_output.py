@@ -1,8 +1,5 @@
 """Commands begin where the robot is, keep limits and loops, and stop when they should."""
 
-from types import SimpleNamespace as Data
-
-from ik_node.errors import TopologyError
 from ik_node.ros.control import hardware_output
 import numpy as np
 import pytest
@@ -153,30 +150,6 @@ def test_commands_start_at_the_measured_configuration_after_a_pause(hexapod, how
     assert command.velocities.tolist() == [0.0] * 6
 
 
-def test_no_command_in_actuated_mode(hexapod):
-    hexapod.configure(state_source='actuated')
-    command, _ = start(hexapod)
-    assert command is None
-    assert 'with state_source actuated there are no goals' in hexapod.motion.hardware.note
-
-
-def test_measured_passive_joints_select_the_assembly_branch(moving):
-    """A complete measurement is the start; motors alone are reached from the description."""
-    robot = moving(
-        'fivebar',
-        goal_names=('tool',),
-        goals__tool__link='tool_link',
-        goals__tool__dof='X Y',
-        output__type='commands',
-    )
-    q = robot.model.solver.drive({'left_shoulder': 0.3, 'right_shoulder': -0.2}, robot.tracker.q).q
-    robot.goal('tool', (0.02, 0.0, 0.0))
-    robot.measure(**dict(zip(robot.model.joint_names, q.tolist(), strict=True)))
-    _, command = robot.tick()
-    assert command.names == ('left_shoulder', 'right_shoulder')
-    assert robot.motion.hardware.q == pytest.approx(q, abs=1e-9)
-
-
 def test_blocked_path_makes_commands_solve_for_the_goals(hexapod, monkeypatch):
     """Commands solve for the goals from where they are, within limits, until they arrive."""
     _, position = start(hexapod)
@@ -195,32 +168,6 @@ def test_blocked_path_makes_commands_solve_for_the_goals(hexapod, monkeypatch):
     assert hexapod.motion.hardware.note == ''
     reached = hexapod.model.reached('platform', hexapod.motion.hardware.q)[:3, 3]
     assert reached == pytest.approx(position, abs=2e-6)
-
-
-@pytest.mark.parametrize('fault', ['open', 'far', 'error'])
-def test_bad_step_repeats_the_last_command(hexapod, monkeypatch, fault):
-    """Open loops, a too long step or an error repeat the last command, with the reason."""
-    start(hexapod)
-    hardware, q = hexapod.motion.hardware, hexapod.motion.hardware.q
-    monkeypatch.setattr(hardware_output, 'approach', lambda *words: (words[1], 'barred'))
-    hexapod.tick()
-    solver, solve = hexapod.model.solver, hexapod.model.solver.solve_pose
-
-    def solve_badly(goals, q0=None, max_step=None):
-        if q0 is not hardware.q or max_step is None:
-            return solve(goals, q0, max_step)
-        if fault == 'error':
-            raise TopologyError('no such way')
-        if fault == 'open':
-            return Data(q=q0, closure_errors={'leg0_ball': Data(position=0.1, orientation=0.0)})
-        return Data(q=q0 + 2.0 * max_step, closure_errors={})
-
-    monkeypatch.setattr(solver, 'solve_pose', solve_badly)
-    _, command = hexapod.tick()
-    words = {'open': 'loop leg0_ball is open', 'far': 'velocity limits', 'error': 'no such way'}
-    assert words[fault] in hardware.note
-    assert hardware.q is q
-    check(hexapod, q, command, 0.0)
 
 
 def test_closure_is_enforced_only_after_the_commands_arrive(hexapod):

@@ -1,5 +1,6 @@
 """Who moves the robot, and what parameters about joints do while it moves."""
 
+from ik_node.ros.control.tracker import approach
 import numpy as np
 import pytest
 
@@ -67,3 +68,18 @@ def test_measured_jump_becomes_a_motion(fivebar):
         before = report.q
         report, _ = fivebar.tick()
     assert report.q == pytest.approx(q, abs=1e-6)
+
+
+def test_other_assembly_branch_is_not_reached(fivebar):
+    """Towards the mirrored elbows the loop blocks the path; the robot stays and reports it."""
+    model, q = fivebar.model, fivebar.model.q_start
+    # The mirror image of the right arm's elbow: not closed, as far as this loop goes.
+    wanted = q + np.array([0.0, 0.0, 0.0, 0.5])
+    for _ in range(100):
+        after, reason = approach(model, q, wanted, np.full(4, 0.02), fivebar.settings.options)
+        fivebar.watched.check_q(after)
+        if reason:
+            break
+        q = after
+    assert 'the loops block the straight path' in reason
+    assert after is q

@@ -84,22 +84,6 @@ def tick(tracker, now, start=None, **values):
     return tracker.tick({}, start, Settings.from_values(values), now)
 
 
-def test_measured_start_is_clipped_to_limits_if_asked(tracker, solver):
-    tick(tracker, 1.0, np.array([3.0, 0.4]), **{'solver.start_outside': 'clamp'})
-    assert solver.asked[-1][1].tolist() == [1.0, 0.4]
-
-
-def test_joint_window_grows_with_the_elapsed_time(tracker, solver):
-    """A late tick moves no further than a punctual one, an early one less far."""
-    for now in (1.0, 1.015, 1.02, 1.02, 0.5):
-        tick(tracker, now, start=np.zeros(2), max_joint_velocity=0.5, rate=100.0)
-    windows = [max_step.tolist() for _, _, max_step in solver.asked]
-    assert [window[0] for window in windows] == pytest.approx(
-        [0.01, 0.01, 0.005, 0.0, 0.0], abs=1e-9
-    )
-    assert all(window[1] == np.inf for window in windows)
-
-
 @pytest.mark.parametrize(
     ('answer', 'errors', 'words'),
     [
@@ -128,31 +112,6 @@ def test_bad_solution_is_rejected_and_the_last_one_held(tracker, solver, answer,
         raise AssertionError(report.held)
     solver.answer, solver.errors = good, CLOSED
     assert tick(tracker, 3.0).converged
-
-
-def test_loosened_thresholds_loosen_the_check(tracker, solver):
-    solver.errors = {'pin': Data(position=1e-4, orientation=0.0)}
-    assert tick(tracker, 1.0).held
-    assert not tick(tracker, 2.0, **{'solver.translation_converge_threshold': 1e-3}).held
-
-
-def test_model_with_the_same_joints_keeps_the_configuration(tracker, solver):
-    solver.answer = np.array([0.3, 0.9])
-    tick(tracker, 1.0)
-    other = model(SolverDouble(), text='two')
-    other.upper[1] = 0.5
-    tracker.replace_model(other)
-    tick(tracker, 2.0)
-    assert other.solver.asked[-1][1].tolist() == [0.3, 0.5]
-
-
-def test_other_robot_starts_at_its_description(tracker, solver):
-    """Other joints start at their own configuration, even if the solver fails there."""
-    tick(tracker, 1.0)
-    other = model(SolverDouble(), names=('c', 'd'), text='two', start=(0.7, 0.8))
-    other.solver.answer = np.full(2, np.nan)
-    tracker.replace_model(other)
-    assert tick(tracker, 2.0).q.tolist() == [0.7, 0.8]
 
 
 STANDING = {'hand': ((0.1, 0.2, 0.3), (0.0, 0.0, 0.0, 1.0))}
@@ -194,24 +153,6 @@ def test_converged_goal_without_joint_targets_is_not_solved_again(tracker, solve
     assert len(solver.asked) == 3
 
 
-@pytest.mark.parametrize(
-    'happen',
-    [
-        lambda tracker: tracker.model.solver.revision.count_setting(),
-        lambda tracker: tracker.model.solver.revision.count_constraint(),
-        lambda tracker: tracker.jump(tracker.q),
-        lambda tracker: tracker.replace_model(model(tracker.model.solver)),
-    ],
-    ids=['limits', 'weights', 'jump', 'model'],
-)
-def test_every_change_of_the_model_is_solved_again(tracker, solver, happen):
-    settings = Settings.from_values({})
-    settle(tracker, settings)
-    happen(tracker)
-    solver.answer = np.array([0.2, 0.2])
-    assert tracker.tick(STANDING, None, settings, 3.0).q.tolist() == [0.2, 0.2]
-
-
 def test_changed_input_is_solved_again(tracker, solver):
     """Another goal, other parameters or a measured start lead to a new solve."""
     settings = Settings.from_values({})
@@ -221,12 +162,3 @@ def test_changed_input_is_solved_again(tracker, solver):
     tracker.tick(STANDING, tracker.q, other, 4.0)
     tracker.tick(MOVED, None, other, 5.0)
     assert len(solver.asked) == 5
-
-
-def test_rejected_or_unconverged_solution_is_tried_again(tracker, solver):
-    settings = Settings.from_values({})
-    solver.answer = tracker.q
-    solver.errors = {'pin': Data(position=1e-3, orientation=0.0)}
-    settle(tracker, settings)
-    settle(tracker, settings)
-    assert len(solver.asked) == 4

@@ -78,33 +78,3 @@ def test_horizon_bridges_a_lost_message(moving):
         )[0]
     print(f'one message of ten lost: {rms[0.0]:.1f} rad/s2, with a horizon {rms[0.1]:.1f}')
     assert rms[0.1] < 0.8 * rms[0.0]
-
-
-@pytest.mark.parametrize('robot', ['hexapod', 'delta'])
-def test_the_end_of_the_horizon_closes_the_loops(moving, robot, monkeypatch):
-    from ik_node.ros.control.hardware_output import HardwareOutput
-
-    rests = []
-    rest = HardwareOutput._rest
-    monkeypatch.setattr(
-        HardwareOutput,
-        '_rest',
-        staticmethod(lambda *words: rests.append(rest(*words)) or rests[-1]),
-    )
-    bench = moving(
-        robot,
-        goal_names=('platform',),
-        goals__platform__link='platform_link',
-        goals__platform__dof='X Y Z',
-        output__type='joint_trajectory',
-        output__horizon=0.2,
-    )
-    motors = bench.motion.roles.outputs
-    bench.measure(**{name: bench.value(name) for name in motors})
-    bench.goal('platform', (0.01, 0.01, 0.005))
-    for _ in range(60):
-        _, command = bench.tick()
-        bench.watched.check_q(rests[-1])
-        at = [bench.model.joint_names.index(name) for name in motors]
-        assert command.stop.positions.tolist() == rests[-1][at].tolist()
-    assert np.ptp(np.array(rests), axis=0).max() > 1e-3

@@ -1,6 +1,5 @@
 """Goals by velocity: they move on while the twist is fresh, and never run ahead of the robot."""
 
-from ik_node.kernels.layout import LARGEST
 from ik_node.ros.inputs.goal_inputs import Twist
 import numpy as np
 import pytest
@@ -53,19 +52,6 @@ def test_goal_does_not_run_ahead_of_the_robot(hexapod):
     send(hexapod, (0.0, 0.0, -0.02))
     hexapod.ticks(30)
     assert end - place(hexapod)[2, 3] == pytest.approx(0.02 * 0.3, abs=0.0035)
-
-
-def test_twist_never_moves_goal_beyond_the_limit_of_the_solver(hexapod):
-    begin = place(hexapod)
-    hexapod.configure(rate=0.5, goal_timeout=100.0)
-    send(hexapod, (LARGEST, 0.0, -LARGEST), (LARGEST, 0.0, 0.0))
-    for _ in range(9):
-        report, _ = hexapod.tick(2.0)
-        assert 'goal platform cannot follow its twist' in report.notes[0]
-        assert place(hexapod) == pytest.approx(begin, abs=1e-9)
-    wanted = hexapod.goal('platform', (0.0, 0.002, 0.0))
-    hexapod.ticks(3)
-    assert place(hexapod)[:3, 3] == pytest.approx(wanted, abs=1e-5)
 
 
 def test_note_names_the_twist_that_is_too_old(moving):

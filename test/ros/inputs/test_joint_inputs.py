@@ -4,7 +4,6 @@ import sys
 from types import ModuleType
 
 from ik_node.robot import load_robot
-from ik_node.ros.control.motion import RestPose
 from ik_node.ros.inputs.inputs import Inputs
 from ik_node.ros.inputs.joint_inputs import JointTargets, MeasuredState
 from ik_node.ros.loading.joint_roles import JointRoles
@@ -76,15 +75,6 @@ def targets(robot):
     }
 
 
-def rests(robot):
-    """Return the rest pose that is set."""
-    return {
-        joint.name: [joint.get_rest_pose_value(dof) for dof in joint.dof]
-        for joint in robot.joint_order
-        if joint.rest_pose_set
-    }
-
-
 def test_last_target_of_each_joint_counts(robot):
     """A message replaces the parameter's target, and the parameter that of a message."""
     wishes = JointTargets()
@@ -104,32 +94,3 @@ def test_last_target_of_each_joint_counts(robot):
     wishes.configure({'one': 0.1, 'nose': 3.0})
     wishes.clear(robot)
     assert targets(robot) == {'one': [0.1]}
-
-
-def test_target_of_one_value_covers_the_whole_joint(robot):
-    """Values of a ball joint without a target get their present values as targets."""
-    robot.joints['ball'].set_dof_values(0.1, 0.2, 0.3)
-    wishes, rest = JointTargets(), RestPose()
-    wishes.update(['ball.EY'], [0.5])
-    wishes.apply(robot)
-    rest.save({'ball.EZ': 0.7})
-    rest.apply(robot)
-    assert targets(robot) == {'ball': [0.1, 0.5, 0.3]}
-    assert rests(robot) == {'ball': [0.1, 0.2, 0.7]}
-
-
-def test_last_rest_pose_replaces_the_earlier_one(robot):
-    """The parameter replaces a saved rest pose, and saving replaces the parameter's."""
-    rest = RestPose()
-
-    def after(**parameter):
-        rest.configure(parameter)
-        rest.apply(robot)
-        return rests(robot)
-
-    assert after() == {}
-    assert after(one=0.1) == {'one': [0.1]}
-    rest.save({'one': 0.2, 'ball.EX': 0.0, 'ball.EY': 0.0, 'ball.EZ': 0.1})
-    assert after(one=0.1) == {'one': [0.2], 'ball': [0.0, 0.0, 0.1]}
-    assert after(one=0.3) == {'one': [0.3]}
-    assert after() == {}

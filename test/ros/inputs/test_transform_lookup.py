@@ -81,19 +81,6 @@ def test_lookup_without_tf2_names_the_missing_package(monkeypatch):
     assert not lookup.is_starting
 
 
-def test_clock_jump_back_clears_the_transforms(tf2):
-    lookup = TransformLookup(object())
-    with pytest.raises(LookupError):
-        lookup.pose('base', 'camera')
-    Buffer.made[0].put('base', 'camera', 0.5)
-    tf2.now += 60.0
-    assert not lookup.is_starting
-    lookup.rewind()
-    assert lookup.is_starting
-    with pytest.raises(LookupError):
-        lookup.pose('base', 'camera')
-
-
 @pytest.fixture
 def inputs(tf2, moving):
     """Provide the inputs of a node with a five-bar and a goal, and its rclpy node's log."""
@@ -218,16 +205,6 @@ def test_a_goal_is_as_old_as_its_transform(tf2, inputs):
     heard(inputs).put('base_link', 'camera', 0.5, now)
     inputs.goal_inputs.take_goal('tool', goal(0.25))
     assert inputs.goals.stale(now, 25.0) == ()
-
-
-def test_goal_with_an_old_stamp_is_stale(tf2, inputs):
-    now = inputs.now()
-    heard(inputs).put('base_link', 'camera', 0.5)
-    for frame in ('camera', 'base_link', ''):
-        inputs.goal_inputs.take_goal('tool', goal(0.25, frame, now - 30.0))
-        assert inputs.goals.stale(now, 25.0) == ('tool',)
-        inputs.goal_inputs.take_goal('tool', goal(0.25, frame))
-        assert inputs.goals.stale(now, 25.0) == ()
 
 
 def test_idle_lookup_unsubscribes_from_tf(tf2, inputs):

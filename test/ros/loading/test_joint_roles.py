@@ -16,33 +16,11 @@ def roles(robot, **names):
     return JointRoles.of(robot, JointSettings(**names))
 
 
-def with_control(text, *names):
-    joints = ''.join(
-        f'<joint name="{name}"><command_interface name="position"/></joint>' for name in names
-    )
-    return text.replace('</robot>', f'<ros2_control>{joints}</ros2_control></robot>')
-
-
 def test_transmissions_define_actuated_joints(urdf):
     found = roles(load_robot(urdf('fivebar')))
     assert found.actuated == ('left_shoulder', 'right_shoulder')
     assert found.outputs == found.actuated
     assert found.locked == frozenset()
-
-
-def test_ros2_control_defines_actuated_joints():
-    robot = load_robot(with_control(FOURBAR, 'drive', 'shake'))
-    assert roles(robot).actuated == ('drive',)
-
-
-def test_closures_file_defines_actuated_joints(urdf):
-    closures = """
-actuated: [right_shoulder]
-closures:
-  - {name: pin, type: hinge, frame_a: {link: left_fore_link, xyz: [0.24, 0, 0.012]},
-     frame_b: {link: right_fore_link, xyz: [0.24, 0, 0]}}
-"""
-    assert roles(load_robot(urdf('fivebar'), closures=closures)).actuated == ('right_shoulder',)
 
 
 def test_all_independent_joints_are_actuated_by_default():

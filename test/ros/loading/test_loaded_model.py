@@ -1,6 +1,6 @@
 """What is known of a loaded robot: limits of its loops, mobility, visuals, and URLs of files."""
 
-from ik_node.errors import OptionError, TopologyError
+from ik_node.errors import TopologyError
 from ik_node.robot import load_robot
 from ik_node.ros.control.tracker import Tracker
 from ik_node.ros.loading import loaded_model
@@ -9,7 +9,6 @@ from ik_node.ros.loading.loaded_model import link_visuals, loop_limits, Mobility
 from ik_node.ros.parameters.settings import Settings
 from ik_node.solver import Solver
 import pytest
-from support.waiting import wait_until
 
 
 def off_plane(urdf, height):
@@ -85,38 +84,6 @@ def test_each_set_of_closures_is_counted_once(robot, counted):
     assert len(counted) == 3
 
 
-def test_refresh_counts_in_the_background(robot, counted):
-    count = MobilityCount(robot, Solver(robot))
-    count.at(robot.q)
-    robot.closures['pin'].enabled = False
-
-    def refreshed():
-        count.refresh(robot.q)
-        return count.last
-
-    wait_until(refreshed, 'the new number', ready=lambda number: number == 4)
-    robot.closures['pin'].enabled = True
-    count.refresh(robot.q)
-    assert count.last == 2
-    assert len(counted) == 2
-
-
-def test_count_during_a_change_is_not_kept(robot, monkeypatch):
-    count, closure = MobilityCount(robot, Solver(robot)), robot.closures['pin']
-    counting = loaded_model.mobility_of
-
-    def made_meanwhile(*words):
-        closure.enabled = True
-        return counting(*words)
-
-    closure.enabled = False
-    monkeypatch.setattr(loaded_model, 'mobility_of', made_meanwhile)
-    count.at(robot.q)
-    monkeypatch.undo()
-    closure.enabled = False
-    assert count.at(robot.q) == 4
-
-
 MODEL = """<mujoco><asset><mesh name="m" file="m.stl"/><mesh name="n" file="gone.stl"/></asset>
   <worldbody><body name="a"><geom type="mesh" mesh="m"/><geom type="mesh" mesh="n"/>
     <geom size="0.1"/></body></worldbody></mujoco>"""
@@ -136,13 +103,6 @@ def test_meshes_become_urls(tmp_path):
 def test_package_urls_of_meshes_are_unchanged():
     """The viewer may run on a machine that has the package."""
     assert [each.file for each in link_visuals(load_robot(URDF))] == ['package://elsewhere/a.stl']
-
-
-def test_only_urls_of_packages_become_paths():
-    for text in ('', '/a/b.yaml', 'closures: []'):
-        assert path_of_url('closures', text) == text
-    with pytest.raises(OptionError, match='no_such_package_here'):
-        path_of_url('closures', 'package://no_such_package_here/a.yaml')
 
 
 def test_known_package_gives_its_share_folder(tmp_path, monkeypatch):

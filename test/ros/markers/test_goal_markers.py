@@ -4,7 +4,7 @@ import sys
 from types import SimpleNamespace as Data
 
 from ik_node.model.rotation import pose_matrix, quat_to_matrix
-from ik_node.ros.markers.scene_output import dragged_to, goal_marker, GoalMarkers, marker_pose
+from ik_node.ros.markers.scene_output import goal_marker, GoalMarkers, marker_pose
 from ik_node.ros.parameters.settings import Settings
 import numpy as np
 import pytest
@@ -62,19 +62,6 @@ def test_marker_has_the_pose_of_its_goal_or_else_of_its_link():
                 assert quat == pytest.approx((0.8, 0.0, 0.0, 0.6))
             else:
                 assert quat == THERE[1]
-
-
-def test_only_pose_feedback_becomes_a_goal():
-    """The pose keeps its frame, its stamp becomes 0; clicks have no effect."""
-    feedback = InteractiveMarkerFeedback(event_type=UPDATE)
-    feedback.header.frame_id, feedback.header.stamp.sec = 'table', 1234
-    feedback.pose.position.x = 0.5
-    message = dragged_to(feedback)
-    assert (message.header.frame_id, message.header.stamp.sec) == ('table', 0)
-    assert message.pose.position.x == 0.5
-    for name in ('KEEP_ALIVE', 'MENU_SELECT', 'BUTTON_CLICK', 'MOUSE_DOWN', 'MOUSE_UP'):
-        feedback.event_type = getattr(InteractiveMarkerFeedback, name)
-        assert dragged_to(feedback) is None
 
 
 class Server:
@@ -182,18 +169,6 @@ def test_each_goal_has_one_marker_that_follows_it(goals):
     assert goals.update() == {'foot': (0.5, 1.0, 'base')}
 
 
-@pytest.mark.parametrize('change', [{'dof': 'X'}, {'scale': 0.2}])
-def test_changed_axes_or_size_replace_the_marker(goals, change):
-    goals.update()
-    before = goals.server.shown['hand'][0]
-    vars(goals).update(change)
-    goals.update()
-    after = goals.server.shown['hand'][0]
-    assert after is not before
-    assert len(after.controls) == len(goals.dof.split())
-    assert after.scale == pytest.approx(3.0 * goals.scale)
-
-
 def test_dragging_sends_the_goal(goals):
     """It is accepted as on ~/goals/<name>, and the marker is not moved back."""
     goals.update()
@@ -214,17 +189,6 @@ def test_marker_of_a_refused_goal_returns(goals, w):
     goals.server.drag('foot', 0.25, w=w)
     assert goals.update()['foot'] == (0.5, 1.0, 'base')
     assert goals.server.applied == 2
-
-
-def test_markers_can_be_closed_and_opened_again(goals):
-    goals.markers.close()
-    goals.update()
-    first = goals.server
-    goals.markers.close()
-    goals.markers.close()
-    assert first.ended
-    assert set(goals.update()) == {'hand', 'foot'}
-    assert goals.server is not first
 
 
 def test_missing_interactive_markers_is_logged_once(monkeypatch):

@@ -131,11 +131,3 @@ def test_many_new_markers_take_several_messages(sent):
         sent.send(red)
         assert len(sent.viewer.markers) == len(many)
     assert len(sent.messages) == 6
-
-
-def test_empty_scene_deletes_all_markers(sent):
-    sent.send(scene(1.0))
-    sent.send([])
-    assert sent.viewer.markers == {}
-    assert {marker.action for marker in sent.send([]).markers} == {Marker.DELETE}
-    assert Sent().send([]).markers == []

@@ -5,13 +5,11 @@ import sys
 from types import SimpleNamespace as Data
 
 from ik_node.kernels.layout import LARGEST
-from ik_node.model.rotation import matrix_to_quat, pose_matrix, quat_from_euler
+from ik_node.model.rotation import matrix_to_quat
 from ik_node.ros.messages.convert import (
     command_from_message,
-    fill_pose,
     measurement_from_message,
     pose_from_message,
-    pose_in_root,
     quat_xyzw_from_rpy,
     RefusedInputError,
 )
@@ -66,21 +64,6 @@ def test_unknown_effort_of_a_measurement_drops_only_itself(unknown):
     message = Data(name=['a'], position=[], velocity=[], effort=[math.inf])
     with pytest.raises(RefusedInputError, match='effort of a = inf'):
         command_from_message('joint_command', message)
-
-
-def test_pose_is_transformed_to_the_parent_frame():
-    frame = pose_matrix((1.0, 0.0, 0.0), quat_from_euler(0.0, 0.0, math.pi / 2))
-    position, quat = pose_in_root(((2.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)), frame)
-    assert position == pytest.approx((1.0, 2.0, 0.0), abs=1e-15)
-    assert quat == pytest.approx(tuple(quat_from_euler(0.0, 0.0, math.pi / 2)), abs=1e-15)
-
-
-def test_written_pose_reads_back():
-    matrix = pose_matrix((0.1, -0.2, 0.3), quat_from_euler(0.3, -0.2, 2.0))
-    pose = pose_data()
-    fill_pose(pose, matrix)
-    assert type(pose.position.x) is type(pose.orientation.w) is float
-    assert pose_matrix(*pose_from_message('t', pose)) == pytest.approx(matrix, abs=1e-15)
 
 
 @pytest.mark.parametrize('package', [True, False])

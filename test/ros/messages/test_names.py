@@ -9,8 +9,6 @@ from ik_node.robot import load_robot
 from ik_node.ros.messages.names import (
     base_poses,
     frame_in_root,
-    frame_name,
-    own_name,
     prefix_of,
     root_frame,
     topic_part,
@@ -64,13 +62,6 @@ def test_prefix_comes_from_the_parameter_or_the_base_frame():
         assert prefix_of(frame_prefix, base_frame, ROBOT.links) == expected
 
 
-def test_prefix_is_added_to_and_removed_from_links():
-    for link, frame in (('tip', 'left/tip'), ('map', 'map'), ('left/map', 'left/map')):
-        assert frame_name(link, 'left/', ROBOT.links) == frame
-        assert own_name(frame, 'left/', ROBOT.links) == link
-    assert own_name('right/tip', 'left/', ROBOT.links) == 'right/tip'
-
-
 @pytest.mark.parametrize(
     ('name', 'part'),
     [
@@ -93,12 +84,6 @@ def test_names_with_equal_topic_parts_are_refused():
 ARM = """<robot name="arm"><link name="{root}"/><link name="tip"/>
   <joint name="turn" type="continuous"><parent link="{root}"/><child link="tip"/></joint>
 </robot>"""
-
-
-def test_root_frame_of_a_fixed_robot_is_its_root_link():
-    robot = load_robot(ARM.format(root='base'))
-    assert root_frame(robot) == 'base'
-    assert base_poses(robot, robot.q) == {}
 
 
 @pytest.mark.parametrize(('link', 'frame'), [('base', 'world'), ('world', 'map')])

@@ -4,7 +4,6 @@ import math
 
 from builtin_interfaces.msg import Duration
 import ik_node as ik
-from ik_node.ros.moveit.ik_request import TIME_BUDGET
 from ik_node.solver import Solver
 import numpy as np
 import pytest
@@ -198,15 +197,6 @@ def test_unusable_request_is_refused_with_its_code_and_the_reason(arm, near):
         refused(arm.ask(request), code, *words)
 
 
-def test_seed_beyond_limits_is_clipped(arm):
-    """The start states of MoveIt may exceed limits slightly; the answer is within them."""
-    goal = np.array((2.6, *BENT[1:]))
-    seed = np.array((2.601, *BENT[1:]))
-    wanted = arm.place(goal, 'link6')
-    response = arm.ask(asked(arm, wanted, values=seed))
-    arm.check(response, {'link6': wanted})
-
-
 # -- links
 
 
@@ -251,14 +241,6 @@ def test_empty_frame_means_the_base_frame(arm, near):
     based.check(response, {'link6': near})
 
 
-def test_pose_in_the_tip_frame_counts_from_the_seed(arm):
-    """The pose is 3 cm ahead of the tip at the seed, whatever the node's configuration."""
-    seed = np.array((-1.0, 0.4, -1.1, 0.5, -0.7, 0.9))
-    ahead = pose((0.0, 0.0, 0.03), (0, 0, 0, 1))
-    response = arm.ask(asked(arm, ahead, frame_id='link6', values=seed))
-    arm.check(response, {'link6': arm.place(seed, 'link6') @ ahead}, seed)
-
-
 def test_base_link_of_a_relative_pose_does_not_move(arm):
     """The relative pose stays valid, because MoveIt applies the joints of its group only."""
     goal = BENT + np.array((0, 0, 0, 0.3, -0.2, 0.4))
@@ -291,38 +273,6 @@ def test_spent_budget_is_reported(arm):
     request = asked(arm, pose((9.0, 0, 0), (0, 0, 0, 1)))
     request.ik_request.timeout = Duration(nanosec=1)
     refused(arm.ask(request), TIMED_OUT)
-
-
-@pytest.mark.parametrize(
-    ('timeout', 'budget'),
-    [
-        (Duration(), TIME_BUDGET),
-        (Duration(sec=-1), TIME_BUDGET),
-        (Duration(sec=2, nanosec=500_000_000), 2.5),
-        (Duration(nanosec=20_000_000), 0.02),
-    ],
-)
-def test_timeout_sets_the_time_budget(arm, near, timeout, budget):
-    request = asked(arm, near)
-    request.ik_request.timeout = timeout
-    arm.ask(request)
-    assert arm.question.options.time_budget == pytest.approx(budget)
-
-
-def test_request_uses_the_tolerances_of_the_node(arm, near):
-    arm.settings = settings_of(
-        solver__translation_converge_threshold=1e-4,
-        solver__method='ccd',
-        solver__max_joint_step=1e-3,
-        solver__restarts=3,
-        solver__time_budget=1e-4,
-    )
-    response = arm.ask(asked(arm, near))
-    assert response.error_code.val == SUCCESS
-    options = arm.question.options
-    assert options.translation_converge_threshold == 1e-4
-    assert (options.method, options.restarts) == ('dls', 3)
-    assert options.max_joint_step == math.inf
 
 
 def test_humble_gets_a_code_without_message(arm, near):

@@ -83,14 +83,6 @@ def test_pose_in_the_base_frame_does_not_move_the_base(floating, name):
     np.testing.assert_allclose([values[f'joint{at}'] for at in range(1, 7)], goal, atol=1e-4)
 
 
-def test_pose_in_the_frame_of_the_base_may_move_the_base(floating):
-    wanted = moved(floating.place(floating.q, 'link6'), 3.0)
-    response = floating.ask(asked(wanted, 'odom'))
-    assert response.error_code.val == SUCCESS, response.error_code
-    reached = floating.place(values_of(floating, response), 'link6')
-    np.testing.assert_allclose(reached, wanted, atol=5e-6)
-
-
 def test_other_frame_is_looked_up_from_that_of_the_base(floating):
     shift = pose((0.1, 0.2, 0.3), (0, 0, 0.6, 0.8))
     seen = []

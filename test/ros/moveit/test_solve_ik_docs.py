@@ -3,7 +3,6 @@
 import re
 import xml.etree.ElementTree as ElementTree
 
-from ik_node.ros.moveit.ik_request import IkCode, RESTARTS, TIME_BUDGET
 from ik_node.ros.moveit.ik_service import SERVICE
 import pytest
 from support.ik_asking import Asking
@@ -47,17 +46,6 @@ def test_kinematics_yaml_names_group_and_service(text, srdf):
     }
 
 
-def test_the_group_is_a_chain(srdf, hexapod):
-    """It leads from its base link to its tip, through the joints of its state."""
-    chain = srdf.find('group/chain')
-    frame, joints = hexapod.robot.links[chain.get('tip_link')], []
-    while frame.name != chain.get('base_link'):
-        joints += [frame.name] if frame.is_joint else []
-        frame = frame.parent
-    named = [joint.get('name') for joint in srdf.findall('group_state/joint')]
-    assert named == joints[::-1]
-
-
 def test_srdf_lists_exactly_the_passive_joints(srdf, hexapod):
     named = [joint.get('name') for joint in srdf.findall('passive_joint')]
     assert sorted(named) == sorted(set(hexapod.names) - set(hexapod.robot.actuated))
@@ -73,14 +61,3 @@ def test_the_call_is_answered(text, hexapod):
     hexapod.check(response, {'platform_link': motion((0.004, 0.0, 0.09, 0, 0, 0))})
     count = len(response.solution.joint_state.name)
     assert f'names all {count} joints' in ' '.join(text.split())
-
-
-def test_every_code_is_explained(text):
-    rows = re.findall(r'^\| (-?\d+) \| (\w+) \|', text, flags=re.MULTILINE)
-    assert {name: int(number) for number, name in rows} == dict(IkCode.__members__)
-
-
-def test_numbers_of_the_page_are_those_of_the_code(text):
-    text = ' '.join(text.split())
-    assert f'0 = {TIME_BUDGET:g} s' in text
-    assert f'there are {RESTARTS} restarts' in text

@@ -1,8 +1,6 @@
 """The service itself: offered where MoveIt's messages are, and never in the way of ticks."""
 
 import sys
-import threading
-import time
 from types import ModuleType, SimpleNamespace
 
 from ik_node.ros.moveit import ik_service
@@ -16,7 +14,7 @@ from std_srvs.srv import Trigger
 from support import moveit_messages
 from support.ik_asking import access_of, arm_text, Asking, moved, parts
 from support.moveit_messages import GetPositionIK, request_for, stamped, state_of
-from support.waiting import PATIENCE, wait_until
+from support.waiting import wait_until
 
 BENT = np.array((0.3, 0.5, 0.9, 0.2, 0.6, -0.4))
 
@@ -126,23 +124,6 @@ def test_request_before_the_first_robot_is_refused(node, executor, arm, moveit):
     assert 'no robot yet' in response.error_code.message
 
 
-def test_refusals_are_logged_at_a_limited_rate(node, executor, arm, moveit):
-    add_ik_service(node, *access_of(arm))
-    request, _ = near(arm)
-    request.ik_request.ik_link_name = 'hand'
-    for _ in range(3):
-        assert call(executor, node, request).error_code.val == -18
-    ((level, text),) = node.logged
-    assert level == 'warning'
-    assert 'INVALID_LINK_NAME' in text
-    assert "'hand'" in text
-    request.ik_request.ik_link_name = 'link6'
-    request.ik_request.pose_stamped = stamped((9, 9, 9))
-    request.ik_request.timeout.sec = 60
-    assert call(executor, node, request).error_code.val == -31
-    assert len(node.logged) == 1
-
-
 @pytest.mark.parametrize('place', ['read_request', 'IkCopy'])
 def test_internal_error_is_answered(node, executor, arm, moveit, monkeypatch, place):
     def broken(*arguments):
@@ -182,50 +163,3 @@ def test_ticks_continue_during_a_long_request(context, node, kind):
     spin_until(executor, lambda: all(future.done() for future in futures))
     assert [future.result().message for future in futures] == ['done', 'done']
     executor.shutdown()
-
-
-def test_finished_work_wakes_a_sleeping_executor(executor, node):
-    work = BackgroundWork(node)
-
-    async def wait():
-        return await work.run(lambda: time.sleep(0.2) or 7)
-
-    task = executor.create_task(wait)
-    begin = time.monotonic()
-    while not task.done():
-        executor.spin_once(timeout_sec=PATIENCE)
-    assert task.result() == 7
-    # An executor that is not woken sleeps as long as it is let.
-    assert time.monotonic() - begin < 0.5 * PATIENCE
-
-
-def test_exception_of_the_work_is_raised(executor, node):
-    work = BackgroundWork(node)
-
-    async def wait():
-        await work.run(lambda: {}['nothing'])
-
-    task = executor.create_task(wait)
-    # Executors raise what tasks raise, in some distributions only where they are asked.
-    with pytest.raises(KeyError, match='nothing'):
-        spin_until(executor, lambda: task.done() and task.result())
-
-
-def test_work_may_end_after_the_node(executor, node):
-    work = BackgroundWork(node)
-    closed = threading.Event()
-
-    def slow():
-        assert closed.wait(PATIENCE)
-
-    async def wait():
-        await work.run(slow)
-
-    task = executor.create_task(wait)
-    before = {*threading.enumerate()}
-    executor.spin_once(timeout_sec=0.05)
-    begun = {*threading.enumerate()} - before
-    work.close()
-    closed.set()
-    wait_until(lambda: not any(thread.is_alive() for thread in begun), 'the end of the work')
-    task.cancel()

@@ -74,32 +74,6 @@ def test_trajectory_has_one_point_a_period_ahead():
 
 
 @pytest.mark.parametrize(
-    ('period', 'expected'), [(10.0, (10, 0)), (1 / 3, (0, 333333333)), (1 - 1e-12, (1, 0))]
-)
-def test_time_of_the_point_has_seconds_and_nanoseconds(period, expected):
-    time = trajectory(dataclasses.replace(COMMAND, period=period)).points[0].time_from_start
-    assert (time.sec, time.nanosec) == expected
-
-
-@pytest.mark.parametrize(
-    ('output', 'topics'),
-    [
-        ('none', set()),
-        ('joint_trajectory', {'~/joint_trajectory'}),
-        ('commands', {'~/commands'}),
-        ('both', {'~/joint_trajectory', '~/commands'}),
-    ],
-)
-def test_topics_follow_the_output_type(output, topics):
-    for before in ('none', 'both'):
-        publishers, node = publishing(before)
-        publishers.set_outlets(outlets_of_all(output, ''))
-        assert set(node.topics) == topics
-        publishers.publish(COMMAND)
-        assert all(len(messages) == 1 for messages in node.topics.values())
-
-
-@pytest.mark.parametrize(
     ('interface', 'values'), [('velocity', [1.0, -1.0]), ('effort', [5.0, 6.0])]
 )
 def test_drives_of_velocities_and_efforts_are_stopped(interface, values):

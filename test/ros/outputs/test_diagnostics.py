@@ -4,18 +4,12 @@ import dataclasses
 import re
 from types import SimpleNamespace as Data
 
-from builtin_interfaces.msg import Time
-from diagnostic_msgs.msg import DiagnosticArray
-from ik_node.ros.messages.status_row import ERROR, fill_diagnostics, OK, StatusRow, WARN
-from ik_node.ros.outputs import node_outputs
-from ik_node.ros.outputs.diagnostics import input_row, model_row, rate_row, solve_rows, TickReport
-from ik_node.ros.outputs.node_outputs import JointStateOutput, StatusOutput
+from ik_node.ros.messages.status_row import ERROR, OK, WARN
+from ik_node.ros.outputs.diagnostics import model_row, rate_row, solve_rows, TickReport
 from ik_node.ros.process.node_health import NodeCounts
 from ik_node.solver import Status
 import numpy as np
 import pytest
-from rclpy.serialization import deserialize_message, serialize_message
-from sensor_msgs.msg import JointState
 
 NODE = Data(get_fully_qualified_name=lambda: '/ik_node')
 
@@ -113,81 +107,4 @@ def test_rate_row_warns_when_one_tick_in_twenty_is_missing():
     assert row.values['longest_interval'] == '0.05'
 
 
-def test_input_row_warns_about_new_refusals():
-    row = input_row('ik', {'goals/a': 3}, 'NaN', 1)
-    assert (row.level, row.values) == (WARN, {'goals/a': '3', 'last': 'NaN'})
-    assert input_row('ik', {'goals/a': 3}, 'NaN', 0).level == OK
-
-
 # -- messages that are written over are those that would have been made anew
-
-
-def arrived(message):
-    """Return what a subscriber reads out of a message."""
-    return deserialize_message(serialize_message(message), type(message))
-
-
-def test_reused_diagnostics_have_only_their_own_rows():
-    few = [StatusRow(OK, 'node: hand', 'CONVERGED', {'starts': '1'})]
-    many = [
-        StatusRow(ERROR, 'node: left', 'DIVERGED', {'starts': '2', 'iterations': '30'}),
-        StatusRow(WARN, 'node: right', 'STALLED'),
-    ]
-    message = DiagnosticArray()
-    for sec, rows in enumerate((few, many, few, [], many)):
-        fill_diagnostics(message, rows, Time(sec=sec), 'arm')
-        read = arrived(message)
-        assert read.header.stamp.sec == sec
-        assert [(each.hardware_id, each.name, each.message) for each in read.status] == [
-            ('arm', row.name, row.message) for row in rows
-        ]
-        for each, row in zip(read.status, rows, strict=True):
-            assert ord(each.level) == int(row.level)
-            assert {pair.key: pair.value for pair in each.values} == row.values
-
-
-@pytest.fixture
-def heard(monkeypatch):
-    """Provide all messages that outputs publish, as subscribers read them."""
-    messages = []
-    publisher = Data(
-        get_subscription_count=lambda: 1, publish=lambda message: messages.append(arrived(message))
-    )
-    monkeypatch.setattr(node_outputs, 'add_publisher', lambda *arguments: publisher)
-    return messages
-
-
-@pytest.mark.ros
-def test_joint_state_keeps_names_and_changes_numbers(heard):
-    output = JointStateOutput(NODE)
-    for names in (('a', 'b'), ('left_elbow', 'x', 'y')):
-        output.set_model(Data(joint_names=names))
-        for k in range(2):
-            numbers = np.arange(len(names)) + 0.5 * k
-            output.publish(numbers, -numbers, Time(sec=k, nanosec=7))
-            expected = JointState(name=names, position=numbers, velocity=-numbers)
-            expected.header.stamp = Time(sec=k, nanosec=7)
-            assert heard[-1] == arrived(expected)
-
-
-@pytest.mark.ros
-def test_repeated_status_changes_only_its_stamp(heard):
-    output, model = StatusOutput(NODE), Data(robot=Data(name='arm'))
-    plain = TickReport(np.zeros(1), np.zeros(1), Data(chains=()))
-    said = {
-        'CONVERGED: no goal and no loop': plain,
-        'CONVERGED: no goal and no loop; goal hand is stale': dataclasses.replace(
-            plain, notes=('goal hand is stale',)
-        ),
-        'not solved: paused': dataclasses.replace(plain, solution=None, held='paused'),
-        'not solved: closing pin': dataclasses.replace(plain, solution=None, held='closing pin'),
-    }
-    for text, each in said.items():
-        for sec in range(4):
-            output.publish(each, model, Time(sec=sec))
-            (status,) = heard[-1].status
-            assert (status.message, status.hardware_id) == (text, 'arm')
-            assert heard[-1].header.stamp.sec == sec
-    model.robot.name = 'leg'
-    output.publish(each, model, Time())
-    assert heard[-1].status[0].hardware_id == 'leg'

@@ -73,13 +73,6 @@ def test_floating_base_is_broadcast(tf2):
     assert (turn.x, turn.y, turn.z, turn.w) == (0.0, 0.0, 0.0, 1.0)
 
 
-def test_a_fixed_robot_sends_nothing(tf2):
-    fixed, node = model('fixed'), Log()
-    TransformOutput(node).publish(fixed, fixed.robot.q, STAMP)
-    assert tf2 == []
-    assert node.said == []
-
-
 def test_multi_dof_joints_are_broadcast(tf2):
     """Each is sent from its parent link to its child; joints with one DoF are not."""
     wide = model('fixed', WIDE)

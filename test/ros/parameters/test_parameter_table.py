@@ -5,7 +5,6 @@ import math
 import re
 
 from ik_node.errors import OptionError
-from ik_node.model.link import Link
 from ik_node.ros.parameters.parameter_table import parameter_table, solver_parameters
 from ik_node.ros.parameters.parameter_text import help_text, yaml_text, yaml_value
 from ik_node.ros.parameters.settings import (
@@ -15,7 +14,6 @@ from ik_node.ros.parameters.settings import (
     Settings,
     split,
 )
-from ik_node.scene import IKRootsHelper
 from ik_node.solver import SolverOptions
 import pytest
 import yaml
@@ -175,47 +173,6 @@ def test_mapping_of_joints_to_numbers_is_read():
     ]:
         with pytest.raises(OptionError, match=words):
             parse_joint_values('rest_pose', text)
-
-
-def test_marker_parameters_are_applied():
-    """Empty and zero mean the robot's own values."""
-    helper = IKRootsHelper(Link())
-    Settings.from_values({}).markers.apply(helper)
-    assert helper.layers == {'frames', 'axes', 'limits', 'closures', 'goals'}
-    size = helper.joint_scale
-    values = {'markers.layers': 'links labels', 'markers.scale': 0.5, 'markers.rate': 4}
-    settings = Settings.from_values(values).markers
-    settings.apply(helper)
-    assert helper.layers == {'links', 'labels'}
-    assert (helper.joint_scale, settings.period) == (0.5, 0.25)
-    Settings.from_values({}).markers.apply(helper)
-    assert helper.joint_scale == size
-
-
-def test_goal_structure_changes_only_with_what_is_solved():
-    """Weight, priority, tolerance and enabled need no new solver; link, axes and offset do."""
-
-    def goal(**more):
-        values = {**GOAL, 'goals.a.link': 'tip'}
-        values.update({f'goals.a.{name}': value for name, value in more.items()})
-        return Settings.from_values(values).goals[0]
-
-    plain = goal().structure
-    assert goal(weight=2.0, priority=3, tolerance=[0.1], enabled=False).structure == plain
-    for change in ({'link': 'b'}, {'dof': 'X'}, {'axes': 'link'}, {'offset': [1.0] + [0.0] * 5}):
-        assert goal(**change).structure != plain
-
-
-@pytest.mark.parametrize(
-    ('tolerance', 'read'),
-    [([0.0], None), ([0.1], (0.1,)), ([0.1, 0.2], (0.1, 0.2)), ([0.1] * 3, (0.1,) * 3)],
-)
-def test_tolerance_of_goal_is_read(tolerance, read):
-    """Zero means the thresholds of the solver."""
-    values = {**GOAL, 'goals.a.tolerance': tolerance, 'goals.a.dof': 'X Y Z'}
-    goal = Settings.from_values(values).goals[0]
-    assert goal.goal_tolerance == read
-    assert goal.to_values()['goals.a.tolerance'] == tolerance
 
 
 def test_yaml_file_is_the_table_and_reads_back(repository):

@@ -3,7 +3,7 @@
 from types import SimpleNamespace as Data
 
 from ik_node.ros.messages.convert import Refusals
-from ik_node.ros.process.node_health import DuplicateNodes, PausedClock
+from ik_node.ros.process.node_health import PausedClock
 
 
 class Simulation:
@@ -58,49 +58,6 @@ def test_paused_clock_is_logged_once_and_reported_while_paused():
     assert clock.status_row() is None
     assert 'at 12.500 s' in clock.status_row().message
     assert len(node.said) == 2
-
-
-class Graph:
-    """A node called /a/ik among others; its log is kept."""
-
-    def __init__(self):
-        self.nodes = [('ik', '/a'), ('ik', '/b'), ('other', '/a')]
-        self.said = []
-
-    def get_name(self):
-        return 'ik'
-
-    def get_namespace(self):
-        return '/a'
-
-    def get_fully_qualified_name(self):
-        return '/a/ik'
-
-    def get_node_names_and_namespaces(self):
-        return self.nodes
-
-    def get_logger(self):
-        return self
-
-    def warning(self, text):
-        self.said.append(text)
-
-
-def test_duplicate_is_logged_once_and_reported_while_it_exists():
-    graph = Graph()
-    duplicates = DuplicateNodes(graph)
-    graph.nodes.append(('ik', '/a'))
-    rows = [duplicates.status_row() for _ in range(3)]
-    assert len(graph.said) == 1
-    assert 'another node is called /a/ik' in graph.said[0]
-    assert {(row.level, row.name, row.message) for row in rows} == {
-        (1, 'a/ik: name', graph.said[0])
-    }
-    graph.nodes.pop()
-    assert duplicates.status_row() is None
-    graph.nodes.append(('ik', '/a'))
-    assert duplicates.status_row() is not None
-    assert len(graph.said) == 2
 
 
 def test_many_refusals_are_logged_once_per_pause():
