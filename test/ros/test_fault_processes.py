@@ -1,11 +1,9 @@
 """Fault drill: a node is killed and comes back, two share a name; the drill's monitor."""
 
-import math
 import signal
 
-import numpy as np
 import pytest
-from support.drill import Drill, HOME, Oracle, PLATFORM
+from support.drill import Drill
 
 
 @pytest.fixture(scope='module')
@@ -43,32 +41,3 @@ def test_two_nodes_of_one_name_report_each_other(drill):
     offset = drill.offset()
     drill.flows(20)
     assert drill.at(offset)
-
-
-@pytest.fixture(scope='module')
-def hexapod(urdf):
-    return Oracle(urdf('hexapod'))
-
-
-def test_monitor_accepts_a_good_configuration(hexapod):
-    """With all joints at zero there is no fault, and the platform is at its start."""
-    zero = [0.0] * len(hexapod.joint_names)
-    assert hexapod.verdict(zero) == ''
-    assert hexapod.place(zero, PLATFORM) == pytest.approx(HOME, abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ('joint', 'value', 'words'),
-    [
-        ('leg3', 2e-6, 'loop leg3_ball is open'),
-        ('platform_x', 3e-6, 'is open'),
-        ('platform_z', 0.0121, 'outside the limits'),
-        ('leg0_rx', math.nan, 'not finite'),
-        ('leg0', -math.inf, 'not finite'),
-    ],
-)
-def test_monitor_reports_a_bad_configuration(hexapod, joint, value, words):
-    """It finds a loop open by two micrometres, a value beyond a limit, and NaN."""
-    q = np.zeros(len(hexapod.joint_names))
-    q[hexapod.joint_names.index(joint)] = value
-    assert words in hexapod.verdict(q.tolist())

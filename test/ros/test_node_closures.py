@@ -58,25 +58,6 @@ def test_closure_is_released_and_closed_in_motion(hexapod):
     hexapod.spin(20)
 
 
-def test_closure_that_cannot_be_closed_stays_released(hexapod):
-    hexapod.hexapod.released.add(BALL)
-    assert enable(hexapod, False).success
-    hexapod.send_goal('platform', hexapod.hexapod.place(PLATFORM, (-0.006, 0.004, 0.0)))
-    hexapod.wait(lambda: gap(hexapod) > 1e-3, 'an open loop')
-    held = [name for name in hexapod.hexapod.names if name.startswith(('platform', 'leg0'))]
-    assert hexapod.set_parameters(locked_joints=held) == ''
-    response = enable(hexapod, True)
-    assert not response.success
-    assert f'closure {BALL} stays open by 0.0' in response.message
-    hexapod.spin(10)
-    assert gap(hexapod) > 1e-3
-    assert hexapod.set_parameters(locked_joints=['']) == ''
-    assert enable(hexapod, True).success
-    hexapod.wait(lambda: gap(hexapod) < 1e-6, 'a closed loop')
-    hexapod.says('CONVERGED')
-    hexapod.hexapod.released.clear()
-
-
 def test_only_closures_of_the_present_robot_have_services(hexapod, urdf):
     def offered():
         return {

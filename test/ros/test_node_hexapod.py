@@ -8,8 +8,6 @@ from geometry_msgs.msg import PoseStamped, TwistStamped
 from ik_node.ros.parameters.parameter_table import solver_parameters
 import numpy as np
 import pytest
-from rcl_interfaces.srv import GetParameters
-from rclpy.parameter import parameter_value_to_python
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool, Trigger
 
@@ -148,37 +146,6 @@ def test_diagnostics_have_model_and_rate(hexapod):
     _, values = hexapod.row('model')
     assert (values['robot'], values['loops'], values['mobility']) == ('hexapod', '6', '6')
     hexapod.wait(lambda: int(hexapod.row('ticks')[1]['ticks']) > 0, 'ticks in the diagnostics')
-
-
-def other(spec):
-    """Return a value that is allowed and not the default."""
-    if spec.choices:
-        return next(each for each in spec.choices if each not in (spec.default, 'ccd'))
-    if isinstance(spec.default, bool | int):
-        return not spec.default if isinstance(spec.default, bool) else spec.default + 1
-    usual = 0.1 if spec.default in (0.0, math.inf) else 2.0 * spec.default
-    return min(max(usual, spec.low), spec.high)
-
-
-def values(graph):
-    """Return what the node says of all parameters of the solver."""
-    request = GetParameters.Request(names=list(SPECS))
-    answer = graph.call(GetParameters, 'ik_node/get_parameters', request)
-    return dict(zip(SPECS, map(parameter_value_to_python, answer.values), strict=True))
-
-
-def test_each_option_can_change_in_motion(hexapod):
-    """The next joint states use it; together with a bad value it is refused."""
-    defaults = values(hexapod)
-    for step, (name, spec) in enumerate(SPECS.items()):
-        send(hexapod, (0.002 * (-1) ** step, 0.001, 0.0))
-        refused = {name: other(spec), 'publish_on': 'never'}
-        assert 'publish_on' in hexapod.set_parameters(**refused)
-        assert hexapod.set_parameters(**{name: other(spec)}) == ''
-        assert values(hexapod) == {**defaults, name: other(spec)}
-        hexapod.spin(3)
-        assert hexapod.set_parameters(**{name: defaults[name]}) == ''
-    go(hexapod, (0.001, -0.002, 0.001))
 
 
 def test_million_restarts_do_not_silence_the_node(hexapod):

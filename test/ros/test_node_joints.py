@@ -85,21 +85,6 @@ def test_robot_drifts_to_the_configured_or_saved_rest_pose(fivebar):
     assert fivebar.value('left_shoulder') == pytest.approx(saved, abs=1e-2)
 
 
-def test_measured_joint_states_are_where_a_tick_starts(fivebar):
-    """A measured state with closed loops is unchanged; without a goal nothing moves."""
-    assert fivebar.set_parameters(state_source='measured') == ''
-    # The five-bar is symmetric: mirrored motor angles keep it so, and the loop says the elbows.
-    fivebar.measure(left_shoulder=0.1, right_shoulder=-0.1)
-    fivebar.wait(lambda: abs(fivebar.value('left_shoulder')) > 0.01, 'a step from the start')
-    fivebar.spin(5)
-    solved = dict(zip(fivebar.fivebar.names, fivebar.joint_states[-1].position, strict=True))
-    fivebar.measure(**solved)
-    fivebar.spin(30)
-    last = np.array(fivebar.joint_states[-1].position)
-    assert last == pytest.approx(np.array(list(solved.values())), abs=2e-4)
-    assert np.abs(last).max() > 1e-3
-
-
 def test_bad_values_of_joints_are_refused_and_the_old_ones_stay(fivebar):
     good = {'rest_pose': '{left_shoulder: 0.1}', 'joint_targets': '{right_shoulder: 0.1}'}
     assert fivebar.set_parameters(**good) == ''

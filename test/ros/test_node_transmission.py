@@ -1,7 +1,5 @@
 """An ankle's motors measured: velocities, efforts and singularities of its joint space."""
 
-import math
-
 import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
@@ -51,19 +49,6 @@ def test_velocities_and_efforts_of_the_ankle_follow_from_its_motors(ankle):
     assert [*found['velocity'].values()] == pytest.approx(wanted.velocity, abs=1e-5)
     power = values(JOINTS, found['effort']) @ values(JOINTS, found['velocity'])
     assert power == pytest.approx(2.0 * 0.7 + 1.5 * 0.4, rel=1e-9)
-
-
-def test_unknown_efforts_are_empty(ankle):
-    found = answer(ankle, [0.2, 0.1], [0.5, 0.5], [1.0, math.nan])
-    assert found['effort'] == {}
-    assert values(MOTORS, found['velocity']).tolist() == [0.5, 0.5]
-    assert answer(ankle, [0.21, 0.1])['effort'] == {}
-
-
-def test_position_that_is_nan_is_unknown(ankle):
-    before = values(MOTORS, answer(ankle, [0.1, 0.1])['position'])
-    found = answer(ankle, [math.nan, 0.15])
-    assert values(MOTORS, found['position']).tolist() == [before[0], 0.15]
 
 
 def test_diagnostics_have_the_singular_values(ankle):

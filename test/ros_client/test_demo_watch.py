@@ -56,27 +56,3 @@ def test_open_loop_is_measured(robot, watch):
     q[list(robot.joint_names).index('leg3')] += 0.001
     watch.saw_joints(robot.joint_names, q.tolist())
     assert number(watch.line(1.0, 1.0), 'loops <= ') == pytest.approx(1e-3, rel=0.05)
-
-
-def test_free_axes_of_a_loop_are_not_measured(repository):
-    lift = load_robot(repository / 'urdf' / 'scissor_lift.urdf')
-    watch = DemoWatch(lift, {'platform': 'platform_link'})
-    lift.closures['slot'].set_position(0.5, 0.0, 0.003)
-    watch.saw_joints(lift.joint_names, lift.q.tolist())
-    assert number(watch.line(1.0, 1.0), 'loops <= ') == pytest.approx(3e-3)
-
-
-def test_the_worst_status_of_the_second_is_shown(watch):
-    """A stalled tick is shown although others converged; the next second starts again."""
-    for status in ('CONVERGED', 'STALLED', 'CONVERGED'):
-        watch.saw_status(status, 1e-4)
-    assert 'STALLED' in watch.line(1.0, 1.0)
-    assert watch.converged == 2
-    watch.saw_status('CONVERGED', 1e-4)
-    assert 'CONVERGED' in watch.line(2.0, 1.0)
-
-
-def test_missing_messages_are_shown(watch):
-    line = watch.line(1.0, 1.0)
-    assert 'no status' in line
-    assert '0.0 Hz' in line

@@ -11,6 +11,42 @@ import pytest
 GOAL = ('-p', 'goal_names:=[platform]', '-p', 'goals.platform.link:=platform_link')
 
 
+def message(text, **values):
+    pairs = [SimpleNamespace(key=key, value=value) for key, value in values.items()]
+    status = SimpleNamespace(name='ik_node: hand, foot', message=text, values=pairs)
+    return SimpleNamespace(status=[status])
+
+
+def test_report_has_residuals_by_name():
+    values = {
+        'iterations': '7',
+        'solve_time': '0.00125',
+        'goal.hand.position': '0.002',
+        'goal.hand.orientation': '0.5',
+        'closure.a.position.position': '1e-9',
+        'closure.a.position.orientation': '2e-9',
+        'active_limits': 'knee',
+    }
+    (report,) = reports_of(message('STALLED: no step helps; goal hand', **values))
+    assert report.name == 'hand, foot'
+    assert (report.status, report.message) == ('STALLED', 'STALLED: no step helps; goal hand')
+    assert (report.iterations, report.solve_time) == (7, 0.00125)
+    assert report.goal_errors == {'hand': (0.002, 0.5)}
+    assert report.closure_errors == {'a.position': (1e-9, 2e-9)}
+    assert report.residual == 0.5
+
+
+def test_closure_without_residual_is_released():
+    closures = ('a.b', 'c')
+    held = {'iterations': '2', 'closure.a.b.position': '0', 'closure.a.b.orientation': '0'}
+    assert released_of(message('STALLED', **held), closures) == {'c'}
+    whole = message('CONVERGED', **held, **{'closure.c.position': '0'})
+    assert released_of(whole, closures) == set()
+    assert released_of(message('CONVERGED: no goal and no loop; a note'), closures) == {'a.b', 'c'}
+    assert released_of(message('not solved: no measured joint states'), closures) is None
+    assert released_of(SimpleNamespace(status=[]), closures) is None
+
+
 class View:
     """A session that is looked at as the page does."""
 
@@ -50,191 +86,6 @@ def view(graph):
     made.session.close()
 
 
-@pytest.fixture
-def hexapod(graph, urdf, view):
-    graph.knows(urdf('hexapod'))
-    graph.start_node(*GOAL)
-    graph.describe(urdf('hexapod'))
-    view.until(lambda s: s.robot is not None and s.reports and not s.note, 'the robot')
-    return view
-
-
-def test_session_shows_the_joint_states_of_the_node(graph, hexapod):
-    session = hexapod.session
-    assert list(session.robot.goals) == ['platform']
-    assert 'hexapod' in session.title
-    wanted = hexapod.moved('platform', (0.004, 0.0, 0.003))
-    hexapod.until(lambda s: abs(hexapod.link('platform_link')[0, 3] - wanted[0, 3]) < 1e-6, 'it')
-    np.testing.assert_allclose(hexapod.link('platform_link'), wanted, atol=2e-6)
-
-    def says_the_same(_):
-        last = graph.joint_states[-1]
-        return all(
-            abs(hexapod.value(name) - value) < 1e-12
-            for name, value in zip(last.name, last.position, strict=True)
-        )
-
-    graph.spin(5)
-    hexapod.until(says_the_same, 'the joint states')
-    (report,) = hexapod.until(
-        lambda s: s.reports if s.reports[0].goal_errors else None, 'a report on the goal'
-    )
-    assert report.status == 'CONVERGED'
-    assert len(report.closure_errors) == 6
-
-
-def test_goals_of_other_clients_are_shown(graph, hexapod):
-    x, y, z = hexapod.link('platform_link')[:3, 3]
-    for frame, height in (('', 0.003), ('base_link', 0.005)):
-        graph.send_goal('platform', (x, y, z + height), frame=frame)
-        hexapod.until(
-            lambda s, wanted=z + height: (
-                s.robot.goals['platform'].matrix_world[2, 3] == pytest.approx(wanted, abs=1e-9)
-            ),
-            'the goal',
-        )
-
-
-def test_goals_can_be_added_and_removed(hexapod):
-    session = hexapod.session
-    structure = session.structure
-    name = session.add_goal('leg0_rod_link', 'X Y Z')
-    hexapod.until(lambda s: name in s.robot.goals and s.structure > structure, 'the goal')
-    assert [dof.name for dof in session.robot.goals[name].dof] == ['X', 'Y', 'Z']
-    memory = session.remember()
-    session.change_goal(name, dof='Z', enabled=False)
-    hexapod.until(
-        lambda s: len(s.robot.goals[name].dof) == 1 and not s.robot.goals[name].enabled, 'a change'
-    )
-    session.remove_goal(name)
-    hexapod.until(lambda s: list(s.robot.goals) == ['platform'], 'its end')
-    session.restore(memory)
-    hexapod.until(lambda s: name in s.robot.goals, 'it to be back')
-    at = hexapod.link('platform_link')[:3, 3] + (0.01, 0.0, 0.005)
-    there = session.add_goal('platform_link', 'X Y Z', at)
-    hexapod.until(
-        lambda s: (
-            there in s.robot.goals
-            and np.allclose(s.robot.goals[there].matrix_world[:3, 3], at, atol=1e-5)
-        ),
-        'a goal at a point of its link',
-    )
-    with pytest.raises(UnknownFrameError, match='nobody'):
-        session.move_goal('nobody', (0, 0, 0), (0, 0, 0, 1))
-
-
-def test_obstacles_of_the_node_are_around_the_robot(graph, tmp_path, hexapod):
-    """The page draws those of the file that the node's parameter names, also later ones."""
-    path = tmp_path / 'obstacles.yaml'
-    path.write_text('obstacles: {table: {box: [1, 1, 0.1], xyz: [3, 0, 0]}}')
-    assert hexapod.session.robot.collisions.obstacles == []
-    for name, expected in ((str(path), ['table']), ('', [])):
-        assert graph.set_parameters(collisions__obstacles_file=name) == ''
-        hexapod.until(lambda s, e=expected: s.robot.collisions.obstacles == e, 'the obstacles')
-
-
-def test_locked_joint_reaches_the_node(hexapod):
-    """And undo unlocks it."""
-    session = hexapod.session
-    memory = session.remember()
-    session.set_locked('leg2', True)
-    hexapod.until(lambda s: s.locked == {'leg2'}, 'the lock')
-    session.restore(memory)
-    hexapod.until(lambda s: not s.locked, 'its end')
-
-
-def test_undo_restores_a_slider(hexapod):
-    session = hexapod.session
-    session.set_forward(True)
-    hexapod.until(lambda s: not s.robot.goals['platform'].enabled, 'goals to rest')
-    memory = session.remember()
-    session.set_joint('leg0', 0.003)
-    hexapod.until(lambda s: abs(hexapod.value('leg0') - 0.003) < 1e-6, 'the motor')
-    session.restore(memory)
-    hexapod.until(lambda s: abs(hexapod.value('leg0')) < 1e-6, 'the motor to be back')
-    assert session.forward
-    assert not session.robot.goals['platform'].enabled
-
-
-def test_options_set_the_parameters_of_the_node(hexapod):
-    session = hexapod.session
-    assert session.options.restarts == 0
-    session.set_option('max_iterations', 77)
-    hexapod.until(lambda s: s.options.max_iterations == 77, 'the parameter')
-    with pytest.raises(OptionError, match='max_iterations'):
-        session.set_option('max_iterations', 0)
-    # A goal that is asked for out of reach stays there, whatever else changes.
-    structure = session.structure
-    wanted = hexapod.moved('platform', (0.0, 0.0, 0.5))
-    hexapod.until(lambda s: s.reports[0].status != 'CONVERGED', 'a goal out of reach')
-    session.set_option('max_iterations', 78)
-    hexapod.until(lambda s: s.options.max_iterations == 78, 'the parameter')
-    np.testing.assert_allclose(session.robot.goals['platform'].matrix_world, wanted, atol=1e-12)
-    assert session.structure == structure
-    session.change_goal('platform', dof='SIDEWAYS')
-    hexapod.until(lambda s: any('SIDEWAYS' in text for text in hexapod.said), 'the refusal')
-
-
-def test_sliders_move_the_motors_of_the_node(hexapod):
-    session = hexapod.session
-    with pytest.raises(IkError, match='solve from joints'):
-        session.set_joint('leg0', 0.003)
-    session.set_forward(True)
-    hexapod.until(lambda s: not s.robot.goals['platform'].enabled, 'goals to rest')
-    session.set_joint('leg0', 0.003)
-    hexapod.until(lambda s: abs(hexapod.value('leg0') - 0.003) < 1e-6, 'the motor')
-    for motor in ('leg1', 'leg2', 'leg3', 'leg4', 'leg5'):
-        assert hexapod.value(motor) == pytest.approx(0.0, abs=1e-6)
-    there = hexapod.link('platform_link')
-    session.set_forward(False)
-    hexapod.until(lambda s: s.robot.goals['platform'].enabled, 'goals to lead')
-    hexapod.until(lambda s: bool(s.reports[0].goal_errors), 'a solve for the goal')
-    np.testing.assert_allclose(hexapod.link('platform_link'), there, atol=1e-5)
-
-
-def test_switch_follows_closures_released_by_others(graph, hexapod):
-    from std_srvs.srv import SetBool
-
-    session = hexapod.session
-    graph.robots[0].released.add('leg1_ball')
-    service = 'ik_node/closures/leg1_ball/enable'
-    for on in (False, True):
-        assert graph.call(SetBool, service, SetBool.Request(data=on)).success
-        hexapod.until(lambda s, on=on: s.robot.closures['leg1_ball'].enabled == on, f'switch {on}')
-    # The page believes itself until the node has spoken.
-    session.robot.closures['leg2_ball'].enabled = False
-    hexapod.until(lambda s: s.robot.closures['leg2_ball'].enabled, 'what the node says')
-
-
-def test_closures_reset_and_rest_pose_reach_the_node(graph, hexapod):
-    """A loop is released and closed, the robot is reset, and the rest pose is saved."""
-    session = hexapod.session
-    graph.robots[0].released.add('leg0_ball')
-    session.set_closure('leg0_ball', False)
-    hexapod.until(lambda s: 'leg0_ball' not in s.reports[0].closure_errors, 'an open loop')
-    session.set_closure('leg0_ball', True)
-    hexapod.until(lambda s: 'leg0_ball' in s.reports[0].closure_errors, 'a closed loop')
-    home = 0.088326
-
-    def rests_at(height):
-        hexapod.until(lambda s: abs(hexapod.link('platform_link')[2, 3] - height) < 1e-5, height)
-
-    hexapod.moved('platform', (0.0, 0.0, 0.004))
-    rests_at(home + 0.004)
-    session.reset()
-    rests_at(home)
-    hexapod.moved('platform', (0.0, 0.0, 0.003))
-    rests_at(home + 0.003)
-    session.save_rest_pose()
-    graph.spin(20)
-    hexapod.moved('platform', (0.0, 0.0, 0.004))
-    rests_at(home + 0.007)
-    # The rest pose is where a robot without a goal goes from its start.
-    session.reset()
-    rests_at(home + 0.003)
-    assert hexapod.said == []
-
-
 def test_note_names_what_the_page_waits_for(graph, urdf, view):
     """It is the node, then its robot, then its joint states, also after a restart."""
     view.until(lambda s: 'waiting for the node /ik_node' in s.note, 'a note on the node')
@@ -257,15 +108,6 @@ def test_note_names_what_the_page_waits_for(graph, urdf, view):
     view.until(lambda s: abs(view.link('platform_link')[2, 3] - 0.088326) < 1e-6, 'the start')
     shown = view.session.robot.goals['platform'].matrix_world
     np.testing.assert_allclose(shown, view.link('platform_link'), atol=1e-9)
-
-
-def test_later_description_replaces_the_robot(graph, urdf, hexapod):
-    graph.knows(urdf('fivebar'))
-    hexapod.session.remove_goal('platform')
-    hexapod.until(lambda s: not s.robot.goals, 'no goal')
-    graph.describe(urdf('fivebar'))
-    hexapod.until(lambda s: s.robot.name == 'fivebar' and len(s.q) == 4, 'the other robot')
-    hexapod.until(lambda s: not s.note, 'its joint states')
 
 
 def test_description_that_names_a_file_is_not_read(graph, tmp_path, view):
@@ -331,44 +173,221 @@ def test_session_works_with_remapping_and_simulated_time(graph, urdf):
         view.session.close()
 
 
-def message(text, **values):
-    pairs = [SimpleNamespace(key=key, value=value) for key, value in values.items()]
-    status = SimpleNamespace(name='ik_node: hand, foot', message=text, values=pairs)
-    return SimpleNamespace(status=[status])
+# -- one node for all tests from here on
 
 
-def test_report_has_residuals_by_name():
-    values = {
-        'iterations': '7',
-        'solve_time': '0.00125',
-        'goal.hand.position': '0.002',
-        'goal.hand.orientation': '0.5',
-        'closure.a.position.position': '1e-9',
-        'closure.a.position.orientation': '2e-9',
-        'active_limits': 'knee',
-    }
-    (report,) = reports_of(message('STALLED: no step helps; goal hand', **values))
-    assert report.name == 'hand, foot'
-    assert (report.status, report.message) == ('STALLED', 'STALLED: no step helps; goal hand')
-    assert (report.iterations, report.solve_time) == (7, 0.00125)
-    assert report.goal_errors == {'hand': (0.002, 0.5)}
-    assert report.closure_errors == {'a.position': (1e-9, 2e-9)}
-    assert report.residual == 0.5
+@pytest.fixture(scope='module')
+def shown(lasting_graph, urdf):
+    """Provide a view of a hexapod."""
+    made = View(lasting_graph)
+    lasting_graph.knows(urdf('hexapod'))
+    lasting_graph.start_node(*GOAL)
+    lasting_graph.describe(urdf('hexapod'))
+    made.until(lambda s: s.robot is not None and s.reports and not s.note, 'the robot')
+    yield made
+    made.session.close()
 
 
-@pytest.mark.parametrize('text', ['', 'many', 'nan', 'inf'])
-def test_invalid_number_becomes_zero(text):
-    (report,) = reports_of(message('CONVERGED', iterations=text, solve_time=text))
-    assert (report.iterations, report.solve_time) == (0, 0.0)
+@pytest.fixture
+def hexapod(shown):
+    """Begin with one goal that leads, at the start."""
+    session = shown.session
+    session.set_forward(False)
+    shown.until(lambda s: list(s.robot.goals) == ['platform'], 'one goal')
+    # Parameters that an undo of the test before has sent may still be under way.
+    shown.until(
+        lambda s: s.robot.goals['platform'].enabled or s.change_goal('platform', enabled=True),
+        'goals to lead',
+    )
+    home = session.robot.forward(0.0 * session.q, 'platform_link')[:3, 3]
+    session.move_goal('platform', home, (0.0, 0.0, 0.0, 1.0))
+    shown.until(lambda s: np.abs(s.q).max() < 1e-5, 'the start')
+    shown.said.clear()
+    return shown
+
+
+def test_session_shows_the_joint_states_of_the_node(hexapod):
+    session = hexapod.session
+    assert list(session.robot.goals) == ['platform']
+    assert 'hexapod' in session.title
+    wanted = hexapod.moved('platform', (0.004, 0.0, 0.003))
+    hexapod.until(lambda s: abs(hexapod.link('platform_link')[0, 3] - wanted[0, 3]) < 1e-6, 'it')
+    np.testing.assert_allclose(hexapod.link('platform_link'), wanted, atol=2e-6)
+
+    def says_the_same(_):
+        last = hexapod.graph.joint_states[-1]
+        return all(
+            abs(hexapod.value(name) - value) < 1e-12
+            for name, value in zip(last.name, last.position, strict=True)
+        )
+
+    hexapod.graph.spin(5)
+    hexapod.until(says_the_same, 'the joint states')
+    (report,) = hexapod.until(
+        lambda s: s.reports if s.reports[0].goal_errors else None, 'a report on the goal'
+    )
     assert report.status == 'CONVERGED'
+    assert len(report.closure_errors) == 6
 
 
-def test_closure_without_residual_is_released():
-    closures = ('a.b', 'c')
-    held = {'iterations': '2', 'closure.a.b.position': '0', 'closure.a.b.orientation': '0'}
-    assert released_of(message('STALLED', **held), closures) == {'c'}
-    whole = message('CONVERGED', **held, **{'closure.c.position': '0'})
-    assert released_of(whole, closures) == set()
-    assert released_of(message('CONVERGED: no goal and no loop; a note'), closures) == {'a.b', 'c'}
-    assert released_of(message('not solved: no measured joint states'), closures) is None
-    assert released_of(SimpleNamespace(status=[]), closures) is None
+def test_goals_of_other_clients_are_shown(hexapod):
+    x, y, z = hexapod.link('platform_link')[:3, 3]
+    for frame, height in (('', 0.003), ('base_link', 0.005)):
+        hexapod.graph.send_goal('platform', (x, y, z + height), frame=frame)
+        hexapod.until(
+            lambda s, wanted=z + height: (
+                s.robot.goals['platform'].matrix_world[2, 3] == pytest.approx(wanted, abs=1e-9)
+            ),
+            'the goal',
+        )
+
+
+def test_goals_can_be_added_and_removed(hexapod):
+    session = hexapod.session
+    structure = session.structure
+    name = session.add_goal('leg0_rod_link', 'X Y Z')
+    hexapod.until(lambda s: name in s.robot.goals and s.structure > structure, 'the goal')
+    assert [dof.name for dof in session.robot.goals[name].dof] == ['X', 'Y', 'Z']
+    memory = session.remember()
+    session.change_goal(name, dof='Z', enabled=False)
+    hexapod.until(
+        lambda s: len(s.robot.goals[name].dof) == 1 and not s.robot.goals[name].enabled, 'a change'
+    )
+    session.remove_goal(name)
+    hexapod.until(lambda s: list(s.robot.goals) == ['platform'], 'its end')
+    session.restore(memory)
+    hexapod.until(lambda s: name in s.robot.goals, 'it to be back')
+    at = hexapod.link('platform_link')[:3, 3] + (0.01, 0.0, 0.005)
+    there = session.add_goal('platform_link', 'X Y Z', at)
+    hexapod.until(
+        lambda s: (
+            there in s.robot.goals
+            and np.allclose(s.robot.goals[there].matrix_world[:3, 3], at, atol=1e-5)
+        ),
+        'a goal at a point of its link',
+    )
+    with pytest.raises(UnknownFrameError, match='nobody'):
+        session.move_goal('nobody', (0, 0, 0), (0, 0, 0, 1))
+    memory = session.remember()
+    session.restore(memory._replace(goals=memory.goals[:1]))
+
+
+def test_obstacles_of_the_node_are_around_the_robot(tmp_path, hexapod):
+    """The page draws those of the file that the node's parameter names, also later ones."""
+    path = tmp_path / 'obstacles.yaml'
+    path.write_text('obstacles: {table: {box: [1, 1, 0.1], xyz: [3, 0, 0]}}')
+    assert hexapod.session.robot.collisions.obstacles == []
+    for name, expected in ((str(path), ['table']), ('', [])):
+        assert hexapod.graph.set_parameters(collisions__obstacles_file=name) == ''
+        hexapod.until(lambda s, e=expected: s.robot.collisions.obstacles == e, 'the obstacles')
+
+
+def test_locked_joint_reaches_the_node(hexapod):
+    """And undo unlocks it."""
+    session = hexapod.session
+    memory = session.remember()
+    session.set_locked('leg2', True)
+    hexapod.until(lambda s: s.locked == {'leg2'}, 'the lock')
+    session.restore(memory)
+    hexapod.until(lambda s: not s.locked, 'its end')
+
+
+def test_undo_restores_a_slider(hexapod):
+    session = hexapod.session
+    session.set_forward(True)
+    hexapod.until(lambda s: not s.robot.goals['platform'].enabled, 'goals to rest')
+    memory = session.remember()
+    session.set_joint('leg0', 0.003)
+    hexapod.until(lambda s: abs(hexapod.value('leg0') - 0.003) < 1e-6, 'the motor')
+    session.restore(memory)
+    hexapod.until(lambda s: abs(hexapod.value('leg0')) < 1e-6, 'the motor to be back')
+    assert session.forward
+    assert not session.robot.goals['platform'].enabled
+
+
+def test_options_set_the_parameters_of_the_node(hexapod):
+    session = hexapod.session
+    assert session.options.restarts == 0
+    session.set_option('max_iterations', 77)
+    hexapod.until(lambda s: s.options.max_iterations == 77, 'the parameter')
+    with pytest.raises(OptionError, match='max_iterations'):
+        session.set_option('max_iterations', 0)
+    # A goal that is asked for out of reach stays there, whatever else changes.
+    structure = session.structure
+    wanted = hexapod.moved('platform', (0.0, 0.0, 0.5))
+    hexapod.until(lambda s: s.reports[0].status != 'CONVERGED', 'a goal out of reach')
+    session.set_option('max_iterations', 78)
+    hexapod.until(lambda s: s.options.max_iterations == 78, 'the parameter')
+    np.testing.assert_allclose(session.robot.goals['platform'].matrix_world, wanted, atol=1e-12)
+    assert session.structure == structure
+    session.change_goal('platform', dof='SIDEWAYS')
+    hexapod.until(lambda s: any('SIDEWAYS' in text for text in hexapod.said), 'the refusal')
+
+
+def test_sliders_move_the_motors_of_the_node(hexapod):
+    session = hexapod.session
+    with pytest.raises(IkError, match='solve from joints'):
+        session.set_joint('leg0', 0.003)
+    session.set_forward(True)
+    hexapod.until(lambda s: not s.robot.goals['platform'].enabled, 'goals to rest')
+    session.set_joint('leg0', 0.003)
+    hexapod.until(lambda s: abs(hexapod.value('leg0') - 0.003) < 1e-6, 'the motor')
+    for motor in ('leg1', 'leg2', 'leg3', 'leg4', 'leg5'):
+        assert hexapod.value(motor) == pytest.approx(0.0, abs=1e-6)
+    there = hexapod.link('platform_link')
+    session.set_forward(False)
+    hexapod.until(lambda s: s.robot.goals['platform'].enabled, 'goals to lead')
+    hexapod.until(lambda s: bool(s.reports[0].goal_errors), 'a solve for the goal')
+    np.testing.assert_allclose(hexapod.link('platform_link'), there, atol=1e-5)
+
+
+def test_switch_follows_closures_released_by_others(hexapod):
+    from std_srvs.srv import SetBool
+
+    session = hexapod.session
+    hexapod.graph.robots[0].released.add('leg1_ball')
+    service = 'ik_node/closures/leg1_ball/enable'
+    for on in (False, True):
+        assert hexapod.graph.call(SetBool, service, SetBool.Request(data=on)).success
+        hexapod.until(lambda s, on=on: s.robot.closures['leg1_ball'].enabled == on, f'switch {on}')
+    # The page believes itself until the node has spoken.
+    session.robot.closures['leg2_ball'].enabled = False
+    hexapod.until(lambda s: s.robot.closures['leg2_ball'].enabled, 'what the node says')
+
+
+def test_closures_reset_and_rest_pose_reach_the_node(hexapod):
+    """A loop is released and closed, the robot is reset, and the rest pose is saved."""
+    session = hexapod.session
+    hexapod.graph.robots[0].released.add('leg0_ball')
+    session.set_closure('leg0_ball', False)
+    hexapod.until(lambda s: 'leg0_ball' not in s.reports[0].closure_errors, 'an open loop')
+    session.set_closure('leg0_ball', True)
+    hexapod.until(lambda s: 'leg0_ball' in s.reports[0].closure_errors, 'a closed loop')
+    home = 0.088326
+
+    def rests_at(height):
+        hexapod.until(lambda s: abs(hexapod.link('platform_link')[2, 3] - height) < 1e-5, height)
+
+    hexapod.moved('platform', (0.0, 0.0, 0.004))
+    rests_at(home + 0.004)
+    session.reset()
+    rests_at(home)
+    hexapod.moved('platform', (0.0, 0.0, 0.003))
+    rests_at(home + 0.003)
+    session.save_rest_pose()
+    hexapod.graph.spin(20)
+    hexapod.moved('platform', (0.0, 0.0, 0.004))
+    rests_at(home + 0.007)
+    # The rest pose is where a robot without a goal goes from its start.
+    session.reset()
+    rests_at(home + 0.003)
+    assert hexapod.said == []
+
+
+def test_later_description_replaces_the_robot(urdf, hexapod):
+    hexapod.graph.knows(urdf('fivebar'))
+    hexapod.session.remove_goal('platform')
+    hexapod.until(lambda s: not s.robot.goals, 'no goal')
+    hexapod.graph.describe(urdf('fivebar'))
+    hexapod.until(lambda s: s.robot.name == 'fivebar' and len(s.q) == 4, 'the other robot')
+    hexapod.until(lambda s: not s.note, 'its joint states')
