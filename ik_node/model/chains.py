@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from ik_node.errors import TopologyError
 from ik_node.model.link import Link
@@ -58,6 +59,7 @@ class Support:
     mass: CarriedMass | None = None  # The masses of a centre of mass; None for the other kinds
     # Columns that move each of the frames that a goal of a user sees; all are in `a_columns`
     seen: tuple[tuple[int, ...], ...] = ()
+    every: bool = False  # True: its rows depend on all variables of the chain
 
     @property
     def ends(self) -> list[tuple[int, tuple[int, ...]]]:
@@ -82,6 +84,12 @@ def ancestors(tree: Tree, column: int) -> list[int]:
     return path[::-1]
 
 
+def beyond_fork(a: Sequence[int], b: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Return two paths from the root without the columns that they share."""
+    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(a, b, strict=False)))
+    return list(a[shared:]), list(b[shared:])
+
+
 def with_ancestors(tree: Tree, columns: Iterable[int]) -> set[int]:
     """Return the given columns and all columns that carry them."""
     result: set[int] = set()
@@ -95,7 +103,7 @@ def with_ancestors(tree: Tree, columns: Iterable[int]) -> set[int]:
 def support_of(tree: Tree, request: Request) -> Support:
     """Return the columns that move frame A and frame B of a constraint."""
     if request.kind == 'avoid':  # by the variables of the whole chain
-        return Support((), ())
+        return Support((), (), every=True)
     if request.kind == 'coupling':
         masters = (column for column, _ in request.coupling.terms)
         return Support((request.coupling.column, *masters), ())
@@ -109,10 +117,7 @@ def support_of(tree: Tree, request: Request) -> Support:
         return Support(tuple(sorted(moved)), tuple(b), mass)
     a = ancestors(tree, tree.carrier[request.link][0])
     if request.axes != 'world' or request.kind != 'frame':
-        shared = 0
-        while shared < min(len(a), len(b)) and a[shared] == b[shared]:
-            shared += 1
-        a, b = a[shared:], b[shared:]
+        a, b = beyond_fork(a, b)
     return Support(tuple(a), tuple(b))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import dist, hypot, inf
 
-from ik_node.model.chains import ancestors, Chain, Support
+from ik_node.model.chains import ancestors, beyond_fork, Chain, Support
 from ik_node.model.goal import Goal
 from ik_node.model.request import Request
 from ik_node.model.tree import Tree
@@ -80,10 +80,7 @@ def _path(tree: Tree, request: Request, support: Support) -> float:
         path_b = ancestors(tree, column)
         # The target pose in the base is left out, because it may change from solve to solve.
         place_b = _place(carrier)
-    shared = 0
-    while shared < min(len(path_a), len(path_b)) and path_a[shared] == path_b[shared]:
-        shared += 1
-    path_a, path_b = path_a[shared:], path_b[shared:]
+    path_a, path_b = beyond_fork(path_a, path_b)
     reach = _length(tree, path_a, place_a)
     if place_b is None or (request.is_goal and not path_b):
         return reach

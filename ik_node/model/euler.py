@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import ceil, cos, floor, hypot, inf, pi, remainder, sin
+from math import ceil, cos, dist, floor, inf, pi, remainder, sin
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,11 +43,6 @@ def nearest_turn(angle: float, present: float, lower: float = -inf, upper: float
     return float(angle + turns * TURN)
 
 
-def distance(euler_a: ArrayLike, euler_b: ArrayLike) -> float:
-    """Return the Euclidean distance of two triples of angles [rad], not of their rotations."""
-    return _distance(_three(euler_a), _three(euler_b))
-
-
 def nearest_euler(
     euler: ArrayLike, present: ArrayLike, lower: ArrayLike = -inf, upper: ArrayLike = inf
 ) -> Array:
@@ -62,7 +57,7 @@ def nearest_euler(
     for angles in _equal_angles(target, now, low, high):
         rows = zip(angles, low, high, strict=True)
         missed = sum(max(bottom - angle, angle - top, 0.0) for angle, bottom, top in rows)
-        score = (missed if missed > SLACK else 0.0, _distance(angles, now))
+        score = (missed if missed > SLACK else 0.0, dist(angles, now))
         if score < least:
             nearest, least = angles, score
     return np.array(nearest)
@@ -70,7 +65,8 @@ def nearest_euler(
 
 def _equal_angles(target: Three, now: Three, low: Three, high: Three) -> Iterator[Three]:
     """Yield the candidates for the nearest angles."""
-    for x, y, z in (target, _other(target)):
+    other = target[0] + pi, pi - target[1], target[2] + pi  # the same rotation
+    for x, y, z in (target, other):
         yield (
             nearest_turn(x, now[0], low[0], high[0]),
             nearest_turn(y, now[1], low[1], high[1]),
@@ -100,15 +96,6 @@ def _locked_angles(target: Three, now: Three, low: Three, high: Three) -> Iterat
         if first <= last:
             a = min(max(0.5 * whole, first), last)
             yield now[0] + a, y, now[2] + sign * (a - whole)
-
-
-def _other(euler: Three) -> Three:
-    """Return the second triple (x, y, z) with the same Rz(z) Ry(y) Rx(x), modulo full turns."""
-    return euler[0] + pi, pi - euler[1], euler[2] + pi
-
-
-def _distance(a: Three, b: Three) -> float:
-    return hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2])
 
 
 def _three(angles: ArrayLike) -> Three:

@@ -216,11 +216,8 @@ def flatten(
         'seen_offset': _frames((pose for _, pose in seen), length),
     }
     row_counts = tuple(r.row_count for r in chosen)
-    blocks = _blocks(tree, moved, variable, local)
-    for at, request in enumerate(chosen):
-        if request.kind == 'avoid':
-            blocks.slots[at] = list(range(len(variable)))
-    fields |= blocks.fields()
+    blocks, slots = _blocks(tree, moved, variable, local)
+    fields |= blocks
     fields |= _masses(
         tree, moved, [needed[index] for index in fields['entry_column'].tolist()], length
     )
@@ -229,7 +226,7 @@ def flatten(
     fields['turning'] = first_rows + _ints(r.translation_row_count for r in chosen)
     fields['angular'] = first_rows + _ints(r.metre_row_count for r in chosen)
     fields |= _groups(chosen, row_counts, redundancies)
-    planned, sizes = plan_elimination(blocks.slots, row_counts, len(variable))
+    planned, sizes = plan_elimination(slots, row_counts, len(variable))
     fields |= planned
     sizes |= {
         'nq': len(tree.names),
@@ -261,8 +258,7 @@ def flatten_links(
     Each link is frame A of a constraint without rows. There are no variables, because every joint
     value is given; lengths are in metres.
     """
-    here = np.eye(4)
-    ends = [Request('', link, here, None, 'frame', 'world', 0, False, None) for link in links]
+    ends = [Request('', link, mask=0) for link in links]
     still = [Support((), ())] * len(ends)
     flat = flatten(tree, ends, still, Chain(tuple(range(len(ends))), ()), 1.0, bodies=bodies)
     return flat.ints, flat.floats
@@ -318,40 +314,37 @@ def _coefficients(tree: Tree, columns: Sequence[Column], width: int, length: flo
     return table
 
 
-@dataclass(frozen=True)
-class _Blocks:
-    """The columns and variables that move each constraint."""
-
-    entries: list[list[tuple[int, int, int]]]  # (column, end as in `Support.ends`, slot)
-    slots: list[list[int]]  # variable of each slot
-
-    def fields(self) -> dict[str, NDArray[np.generic]]:
-        """Return the fields of `kernels.layout.Solve` that describe the Jacobian's blocks."""
-        flat = [entry for entries in self.entries for entry in entries]
-        return {
-            'entry_column': _ints(e[0] for e in flat),
-            'entry_side': _ints(e[1] for e in flat),
-            'entry_slot': _ints(e[2] for e in flat),
-            'slot_var': _ints(v for slots in self.slots for v in slots),
-            'entry0': _starts([len(entries) for entries in self.entries]),
-            'slot0': _starts([len(slots) for slots in self.slots]),
-        }
-
-
 def _blocks(
     tree: Tree, moved: Sequence[Support], variable: dict[int, int], local: dict[int, int]
-) -> _Blocks:
-    all_entries, all_slots = [], []
+) -> tuple[dict[str, NDArray[np.generic]], list[list[int]]]:
+    """
+    Return the columns and variables that move each constraint.
+
+    The fields are those of `kernels.layout.Solve` that describe the blocks of the Jacobian; the
+    lists are the variables of the slots of each constraint.
+    """
+    flat: list[tuple[int, int, int]] = []  # column, end as in `Support.ends`, slot
+    counts: list[int] = []
+    slots: list[list[int]] = []
     for support in moved:
-        slots: dict[int, int] = {}
-        entries = []
+        own: dict[int, int] = {}
+        first = len(flat)
         for end, path in support.ends:
             for column in path:
                 var = variable[tree.columns[column].master]
-                entries.append((local[column], end, slots.setdefault(var, len(slots))))
-        all_entries.append(entries)
-        all_slots.append(list(slots))
-    return _Blocks(all_entries, all_slots)
+                flat.append((local[column], end, own.setdefault(var, len(own))))
+        counts.append(len(flat) - first)
+        slots.append(list(range(len(variable))) if support.every else list(own))
+    columns, ends, places = np.array(flat, np.int64).reshape(-1, 3).T
+    fields: dict[str, NDArray[np.generic]] = {
+        'entry_column': columns,
+        'entry_side': ends,
+        'entry_slot': places,
+        'slot_var': _ints(v for own in slots for v in own),
+        'entry0': _starts(counts),
+        'slot0': _starts([len(own) for own in slots]),
+    }
+    return fields, slots
 
 
 def _masses(

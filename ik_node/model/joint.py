@@ -966,11 +966,7 @@ def save_rest_pose(root: Frame) -> None:
     True
 
     """
-
-    def save(frame: Frame) -> None:
+    for frame in frame_of(root)._walk():
         if isinstance(frame, Joint) and frame.dof:
             frame._dof_rest_pose[:] = frame._dof_values
-            frame.rest_pose_set = True
-            frame.revision.count_setting()
-
-    frame_of(root).traverse(save)
+            frame.rest_pose_set = True  # counts the change

@@ -219,14 +219,7 @@ class Link(Frame):
 
     def links_below(self) -> list[Link]:
         """Return this link and all links below it in the tree."""
-        result: list[Link] = []
-
-        def collect(frame: Frame) -> None:
-            if isinstance(frame, Link):
-                result.append(frame)
-
-        self.traverse(collect)
-        return result
+        return [frame for frame in self._walk() if isinstance(frame, Link)]
 
     def get_centre_of_mass_below(self) -> NDArray[np.float64]:
         """

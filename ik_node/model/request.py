@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 
 from ik_node.errors import TopologyError
 from ik_node.kernels.kinds import ALL_AXES, Kind, KINDS
@@ -39,16 +40,16 @@ class Request:
 
     name: str  # In messages and results
     link: Frame  # The link that carries frame A; of a coupling the joint that follows
-    offset: Array  # Frame A in the link, shape (4, 4)
+    offset: Array = field(default_factory=lambda: np.eye(4))  # Frame A in the link, shape (4, 4)
     # The frame that carries frame B; None = the root frame. `pose` is frame B in it.
-    base: Frame | None
-    kind: str  # A key of `kernels.kinds.KINDS`
-    axes: str  # Axes in which the rows are expressed: 'world' (root), 'goal' (B) or 'link' (A)
-    mask: int  # Bit i is set if component i of X Y Z EX EY EZ is constrained.
-    is_goal: bool  # False for a closure, which must always hold
+    base: Frame | None = None
+    kind: str = 'frame'  # A key of `kernels.kinds.KINDS`
+    axes: str = 'link'  # Axes of the rows: 'world' (root), 'goal' (B) or 'link' (A)
+    mask: int = 63  # Bit i is set if component i of X Y Z EX EY EZ is constrained.
+    is_goal: bool = False  # False for a closure, which must always hold
     # The object that it was read from, whose pose, weight and tolerance may change at any time;
     # None = the pose is an argument of the solve
-    source: Connector | None
+    source: Connector | None = None
     coupling: Sum = NO_SUM  # For kind 'coupling'
     seen: tuple[Frame, ...] = ()  # The links whose frames a goal of a user sees
     units: tuple[str, ...] = ()  # 'm' or 'rad' for each of its rows; metres come first
@@ -112,9 +113,7 @@ def request_of(joint: Connector) -> Request:
     if joint.child is None:
         raise TopologyError(f'{joint.name!r} closes on no link: make_closure(link) first')
     if not isinstance(joint, Constraint):
-        return Request(
-            joint.name, joint.child, np.eye(4), joint, 'frame', 'goal', 63, False, joint
-        )
+        return Request(joint.name, joint.child, base=joint, axes='goal', source=joint)
     kind = joint.traits
     seen: tuple[Link, ...] = ()
     units: tuple[str, ...] = ()
@@ -154,20 +153,10 @@ def closure_requests(tree: Tree) -> list[Request]:
 
 def _cone_requests(tree: Tree) -> list[Request]:
     """Return the requests of limits of rotations: one row each, an inequality."""
-    joints = {id(joint): joint for joint, _ in tree.owner}
+    cone = partial(Request, kind='cone', axes='goal')
     return [
-        Request(
-            f'{what} of {joint.name}',
-            joint,
-            np.eye(4),
-            joint.parent,
-            'cone',
-            'goal',
-            mask,
-            False,
-            joint,
-        )
-        for joint in joints.values()
+        cone(f'{what} of {joint.name}', joint, base=joint.parent, mask=mask, source=joint)
+        for joint in dict.fromkeys(joint for joint, _ in tree.owner)
         for what, mask, limit in (('turn', 56, joint.max_turn), ('swing', 24, joint.max_swing))
         if limit < np.inf
     ]
@@ -176,21 +165,17 @@ def _cone_requests(tree: Tree) -> list[Request]:
 def avoid_requests(tree: Tree, count: int) -> list[Request]:
     """Return requests with six rows each for pairs of bodies."""
     frame = next(iter(tree.carrier))
-    return [
-        Request(f'collisions {k}', frame, np.eye(4), None, 'avoid', 'link', 63, False, None)
-        for k in range(1, count + 1)
-    ]
+    return [Request(f'collisions {k}', frame, kind='avoid') for k in range(1, count + 1)]
 
 
 def _coupling_request(tree: Tree, coupling: Sum) -> Request:
     """Return the request of a coupling with several masters: one row, of the follower's axis."""
     joint, dof = tree.columns[coupling.column].joint, tree.columns[coupling.column].dof
     name = f'coupling of {tree.names[tree.q_of_column[coupling.column]]}'
-    return Request(
-        name, joint, np.eye(4), None, 'coupling', 'link', 1 << dof, False, joint, coupling
-    )
+    mask = 1 << dof
+    return Request(name, joint, kind='coupling', mask=mask, source=joint, coupling=coupling)
 
 
 def pose_request(name: str, link: Link) -> Request:
     """Return a request for the full pose of a link in the root frame."""
-    return Request(name, link, np.eye(4), None, 'frame', 'world', 63, True, None)
+    return Request(name, link, axes='world', is_goal=True)

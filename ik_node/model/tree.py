@@ -118,22 +118,13 @@ def free_values(tree: Tree, bodies: Collection[str] = ()) -> set[int]:
 
 def same_motions(one: Tree, other: Tree) -> bool:
     """Return True if two trees have the same columns, with the same indices in q."""
-    if one.names != other.names or len(one.columns) != len(other.columns):
-        return False
-    if one.sums != other.sums:
-        return False
-    for a, b in zip(one.columns, other.columns, strict=True):
-        if (a.joint, a.dof, a.parent, a.master, a.coefficients, a.ball) != (
-            b.joint,
-            b.dof,
-            b.parent,
-            b.master,
-            b.coefficients,
-            b.ball,
-        ):
-            return False
-    mine, theirs = ([column.offset for column in tree.columns] for tree in (one, other))
-    return one.q_of_column == other.q_of_column and np.array_equal(mine, theirs)
+    mine, theirs = (
+        [(c.joint, c.dof, c.parent, c.master, c.coefficients, c.ball) for c in tree.columns]
+        for tree in (one, other)
+    )
+    same = (one.names, one.sums, mine) == (other.names, other.sums, theirs)
+    before, after = ([column.offset for column in tree.columns] for tree in (one, other))
+    return same and one.q_of_column == other.q_of_column and np.array_equal(before, after)
 
 
 def build_tree(roots: Iterable[Frame], joint_order: Sequence[Joint] | None = None) -> Tree:
