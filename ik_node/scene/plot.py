@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -77,14 +78,29 @@ _DPI = 100
 _GROUND, _WALL, _DARK = '#E9EDF2', '#F5F7F9', '#D3DAE2'
 # Place of the axes in the picture: left, bottom, width, height.
 _PLACE = (0.02, 0.05, 0.96, 0.84)
+# Usual viewing direction [deg].
+ELEVATION, AZIMUTH = 25.0, -55.0
+
+
+def axes_of(
+    figure: Any,
+    place: tuple[float, ...] | None = None,
+    elevation: float = ELEVATION,
+    azimuth: float = AZIMUTH,
+) -> Any:
+    """Return new 3D axes of a figure, at a place in it or on all of it; see `plot_shapes`."""
+    add = figure.add_subplot if place is None else partial(figure.add_axes, place)
+    axes = add(projection='3d', proj_type='ortho')
+    axes.view_init(elev=elevation, azim=azimuth)
+    return axes
 
 
 def plot_shapes(
     shapes: Iterable[Shape],
     path: str | Path,
     *,
-    elevation: float = 25.0,
-    azimuth: float = -55.0,
+    elevation: float = ELEVATION,
+    azimuth: float = AZIMUTH,
     size: tuple[float, float] = (9.0, 9.0),
     title: str = '',
     legend: Mapping[str, Rgba] | None = None,
@@ -124,8 +140,7 @@ def plot_shapes(
 
     """
     figure = picture_maker('plot', path)(figsize=size)
-    axes = figure.add_axes(_PLACE, projection='3d', proj_type='ortho')
-    axes.view_init(elev=elevation, azim=azimuth)
+    axes = axes_of(figure, _PLACE, elevation, azimuth)
     _write(figure, title, legend or {})
     draw_shapes(shapes, axes)
     try:
@@ -184,9 +199,7 @@ def html_picture(robot: Mechanism) -> str:
 def png_of(shapes: Iterable[Shape]) -> bytes:
     """Return a picture of shapes as PNG; raise IkError if matplotlib is not installed."""
     figure = picture_maker('plot', 'picture.png')(figsize=(6.0, 6.0), layout='constrained')
-    axes = figure.add_subplot(projection='3d', proj_type='ortho')
-    axes.view_init(elev=25.0, azim=-55.0)
-    draw_shapes(shapes, axes)
+    draw_shapes(shapes, axes_of(figure))
     written = BytesIO()
     save_picture(figure, written, format='png', dpi=_DPI)
     return written.getvalue()
@@ -208,8 +221,7 @@ def draw_shapes(shapes: Iterable[Shape], axes: Any = None, around: Array | None 
                 "matplotlib is not installed: `pip install 'ik_node[plot]'`, or `pip install "
                 'matplotlib`'
             ) from None
-        axes = pyplot.figure(layout='constrained').add_subplot(projection='3d', proj_type='ortho')
-        axes.view_init(elev=25.0, azim=-55.0)
+        axes = axes_of(pyplot.figure(layout='constrained'))
     if not hasattr(axes, 'set_zlim'):
         raise OptionError('axes', axes, "3D axes: figure.add_subplot(projection='3d')")
     axes.set(xlabel='x [m]', ylabel='y [m]', zlabel='z [m]')
@@ -258,13 +270,6 @@ def _furnish(axes: Any) -> None:
     axes.tick_params(colors=FAINT, labelsize=9)
 
 
-def _shadow(triangles: Array, height: float) -> Array:
-    """Return the shadows (n, 3, 3) of triangles on the ground below them, at a height [m]."""
-    shadows = triangles.copy()
-    shadows[:, :, 2] = height
-    return shadows
-
-
 def _draw(axes: Any, shapes: list[Shape], around: Array | None) -> None:
     # All triangles are in one collection, because matplotlib sorts by depth only within a
     # collection.
@@ -277,10 +282,10 @@ def _draw(axes: Any, shapes: list[Shape], around: Array | None) -> None:
     colours = np.concatenate([np.zeros((0, 4)), *(result for _, result in solid)])
     if len(triangles):
         axes.add_collection3d(Poly3DCollection(triangles, facecolors=_lit(triangles, colours)))
-    hidden = [(mesh_of(shape), shape.draw_through) for shape in shapes if shape.draw_through > 0.0]
-    if hidden:
-        over = np.concatenate([result for (result, _), _ in hidden])
-        faint = np.concatenate([result * (1, 1, 1, part) for (_, result), part in hidden])
+    through = np.repeat([shape.draw_through for shape in shapes], [len(each) for each, _ in solid])
+    if through.any():
+        over, faint = triangles[through > 0.0], colours[through > 0.0]
+        faint[:, 3] *= through[through > 0.0]
         axes.add_collection3d(Poly3DCollection(over, facecolors=_lit(over, faint), zorder=5))
     texts = [shape for shape in shapes if isinstance(shape, Text)]
     places = np.array([text.position for text in texts]).reshape(-1, 3)
@@ -288,11 +293,12 @@ def _draw(axes: Any, shapes: list[Shape], around: Array | None) -> None:
     shown = _equal(axes, points)
     firm = [
         result
-        for (result, colours), shape in zip(solid, shapes, strict=True)
+        for (result, _), shape in zip(solid, shapes, strict=True)
         if shape.layer == 'links' and shape.rgba[3] == 1.0
     ]
     if firm:
-        shadow = _shadow(np.concatenate(firm), axes.get_zlim()[0])
+        shadow = np.concatenate(firm)
+        shadow[:, :, 2] = axes.get_zlim()[0]
         axes.add_collection3d(Poly3DCollection(shadow, facecolors=_DARK, zorder=0.5))
     points_per_metre = _FILLED * 72.0 * min(axes.figure.get_size_inches()) / shown
     for text in texts:

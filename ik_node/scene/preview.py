@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
@@ -14,7 +15,7 @@ from ik_node.errors import OptionError, ShapeError
 from ik_node.mechanism import Mechanism
 from ik_node.scene.ik_roots_helper import IKRootsHelper
 from ik_node.scene.mesh import mesh_of
-from ik_node.scene.plot import draw_shapes, picture_maker
+from ik_node.scene.plot import axes_of, draw_shapes, picture_maker
 from ik_node.solver.batch.path_solution import PathSolution
 from ik_node.solver.solver import Solver
 from ik_node.whole_file import whole_file
@@ -68,8 +69,6 @@ def animated(robot: Mechanism, q: Any, seconds: float) -> MovingPicture:
     if rows is None or not len(rows):
         raise ShapeError('q', f'shape (n, {len(robot.joint_names)}), n > 0', str(np.shape(q)))
     make = picture_maker('animate', 'picture.png')
-    from PIL import Image
-
     count = max(1, round(FRAMES * seconds))
     chosen = rows[np.round(np.linspace(0, len(rows) - 1, count)).astype(int)]
     helper = IKRootsHelper(robot, layers=('links', 'closures', 'goals'), resolution=6)
@@ -79,19 +78,42 @@ def animated(robot: Mechanism, q: Any, seconds: float) -> MovingPicture:
         [end(part, axis=0) for part in corners if len(part) for end in (np.min, np.max)]
     )
     figure = make(figsize=(SIDE, SIDE), dpi=DPI)
-    axes = figure.add_axes((0.0, 0.03, 0.93, 0.97), projection='3d', proj_type='ortho')
-    axes.view_init(elev=25.0, azim=-55.0)
+    axes, canvas = axes_of(figure, (0.0, 0.03, 0.93, 0.97)), figure.canvas
+    # The walls stay, so they are drawn once.
+    draw_shapes((), axes, ends)
+    canvas.draw()
+    walls = canvas.copy_from_bbox(figure.bbox)
     pictures = []
     for shapes in scenes:
-        axes.clear()
+        canvas.restore_region(walls)
         draw_shapes(shapes, axes, ends)
-        figure.canvas.draw()
-        pixels = np.asarray(figure.canvas.buffer_rgba())[..., :3]
-        pictures.append(Image.fromarray(pixels).quantize(128))
+        for artist in sorted(_drawn(axes), key=lambda each: float(each.get_zorder())):
+            if hasattr(artist, 'do_3d_projection'):
+                artist.do_3d_projection()
+            axes.draw_artist(artist)
+            artist.remove()
+        pictures.append(_picture(canvas))
     written = BytesIO()
-    first, *others = pictures
-    first.save(written, 'GIF', save_all=True, append_images=others, duration=1000 / FRAMES, loop=0)
+    _write_gif(written, pictures, FRAMES)
     return MovingPicture(written.getvalue(), count)
+
+
+def _drawn(axes: Any) -> list[Any]:
+    """Return the triangles and texts on 3D axes."""
+    return [*axes.collections, *axes.texts]
+
+
+def _picture(canvas: Any) -> Any:
+    """Return what is drawn as a picture of Pillow with at most 256 colours."""
+    from PIL import Image
+
+    pixels = Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3])
+    return pixels.quantize(method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+
+
+def _write_gif(path: Path | BytesIO, pictures: Sequence[Any], rate: float) -> None:
+    first, *others = pictures
+    first.save(path, 'GIF', save_all=True, append_images=others, duration=1000 / rate, loop=0)
 
 
 def check_preview(path: Path) -> None:
@@ -130,16 +152,20 @@ def write_preview(
     step = max(1, round(frames / RATES[kind]))
     rows = np.arange(0, len(solved), step)
     places = np.stack(list(goals.values()), axis=1)
-    writer = _writer(kind, max(1, round(frames / step)))
-    figure = picture_maker('--preview', 'picture.png')(figsize=(SIDE, SIDE))
-    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0), projection='3d', proj_type='ortho')
-    axes.view_init(elev=12.0, azim=-50.0)
+    rate = max(1, round(frames / step))
+    figure = picture_maker('--preview', 'picture.png')(figsize=(SIDE, SIDE), dpi=DPI)
+    axes = axes_of(figure, (0.0, 0.0, 1.0, 1.0), 12.0, -50.0)
     helper = IKRootsHelper(robot, layers=('links', 'closures'), resolution=6)
     low, high = _heights(places)
     half = HALF * (high - low)
-    with writer.saving(figure, str(path), DPI):
+    pictures = []
+    with ExitStack() as stack:
+        film = None if kind == '.gif' else _film(rate)
+        if film is not None:
+            stack.enter_context(film.saving(figure, str(path), DPI))
         for done, row in enumerate(rows.tolist()):
-            axes.clear()
+            for artist in _drawn(axes):
+                artist.remove()
             draw_shapes(helper.shapes(solved.q[row]), axes)
             axes.scatter(*places[row].T, color=GOAL, s=14, depthshade=False, zorder=20)
             middle = 0.5 * (places[row].min(axis=0) + places[row].max(axis=0))
@@ -149,9 +175,15 @@ def write_preview(
                 zlim=(low, high),
             )
             axes.set_box_aspect((2.0 * half, 2.0 * half, high - low))
-            writer.grab_frame()
+            if film is not None:
+                film.grab_frame()
+            else:
+                figure.canvas.draw()
+                pictures.append(_picture(figure.canvas))
             if progress is not None:
                 progress(done + 1, len(rows))
+    if pictures:
+        _write_gif(path, pictures, rate)
 
 
 def _heights(places: Array) -> tuple[float, float]:
@@ -161,12 +193,11 @@ def _heights(places: Array) -> tuple[float, float]:
     return low - 0.1 * size, low + 1.1 * size
 
 
-def _writer(kind: str, rate: int) -> Any:
+def _film(rate: int) -> Any:
+    """Return a writer of MP4."""
     from matplotlib import rcParams
-    from matplotlib.animation import FFMpegWriter, PillowWriter
+    from matplotlib.animation import FFMpegWriter
 
-    if kind == '.gif':
-        return PillowWriter(fps=rate)
     rcParams['animation.ffmpeg_path'] = _ffmpeg()
     return FFMpegWriter(fps=rate)
 
