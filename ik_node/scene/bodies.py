@@ -10,7 +10,7 @@ from ik_node.model.frame import Frame
 from ik_node.model.goal import Goal
 from ik_node.model.link import Link
 from ik_node.model.rotation import pose_matrix
-from ik_node.scene.look import Look, UniqueNames
+from ik_node.scene.look import Common, common, Look, UniqueNames
 from ik_node.scene.shapes import Capsule, Cylinder, Segment, Shape, Solid, Sphere, Triad
 from ik_node.scene.skeleton import Skeleton, Snapshot, z_along
 import numpy as np
@@ -27,13 +27,12 @@ ROUND: dict[str, Callable[..., Shape]] = {
 
 
 def make_solid(
-    common: tuple[Any, ...], kind: str, size: Any, look: Look, file: str = '', own: bool = False
+    same: Common, kind: str, size: Any, look: Look, file: str = '', own: bool = False
 ) -> Shape:
-    """Return a body of a kind and size as of a `Visual`; `common` is what all shapes have."""
+    """Return a body of a kind and size as of a `Visual`; `same` is what all shapes have."""
     if kind in ROUND:
-        return ROUND[kind](*common, *size, look.segments)
-    make: Callable[..., Shape] = Solid
-    return make(*common, kind, size, file, own)
+        return ROUND[kind](*same, *size, look.segments)
+    return Solid(*same, kind, size, file, own)
 
 
 class Solids:
@@ -56,10 +55,9 @@ class Solids:
         shapes: list[Shape] = []
         for name, seen, index in self._all:
             rgba = seen.rgba or look.rgba['visuals']
-            common = f'visuals/{name}', 'visuals', seen.link, *snapshot.poses[index], rgba
-            rest = seen.file, seen.rgba is None
-            solid = make_solid((*common, look.draw_through), seen.kind, seen.size, look, *rest)
-            shapes.append(solid)
+            same = common('visuals', name, seen.link, snapshot.poses[index], rgba, look)
+            own = seen.rgba is None
+            shapes.append(make_solid(same, seen.kind, seen.size, look, seen.file, own))
         return shapes
 
 
@@ -104,46 +102,31 @@ class Bodies:
 
     def links(self, snapshot: Snapshot, look: Look) -> list[Shape]:
         """Return a capsule for every rod."""
-        rgba, through, sides = look.rgba['links'], look.draw_through, look.segments
-        radius = RADIUS * look.scale
+        rgba, radius = look.rgba['links'], RADIUS * look.scale
         return [
             Capsule(
-                f'links/{n}',
-                'links',
-                of,
-                *snapshot.poses[index],
-                rgba,
-                through,
+                *common('links', name, of, snapshot.poses[index], rgba, look),
                 radius,
                 length,
-                sides,
+                look.segments,
             )
-            for n, of, index, length in self._rods
+            for name, of, index, length in self._rods
         ]
 
     def frames(self, snapshot: Snapshot, look: Look) -> list[Shape]:
         """Return a triad for every frame, and lines between them if links are not drawn."""
-        rgba, through = look.rgba['frames'], look.draw_through
+        rgba, poses = look.rgba['frames'], snapshot.poses
         white = (1.0, 1.0, 1.0, rgba[3])
         long, wide = (share * look.scale for share in TRIAD)
         shapes: list[Shape] = [
-            Triad(f'frames/{n}', 'frames', of, *snapshot.poses[index], white, through, long, wide)
-            for n, of, index in self._frames
+            Triad(*common('frames', name, of, poses[index], white, look), long, wide)
+            for name, of, index in self._frames
         ]
         if 'links' not in look.layers:
             width = WIDTH * look.scale
             shapes += [
-                Segment(
-                    f'frames/{n}',
-                    'frames',
-                    of,
-                    *snapshot.poses[index],
-                    rgba,
-                    through,
-                    length,
-                    width,
-                )
-                for n, of, index, length in self._rods
+                Segment(*common('frames', name, of, poses[index], rgba, look), length, width)
+                for name, of, index, length in self._rods
             ]
         return shapes
 

@@ -7,7 +7,15 @@ from functools import lru_cache
 from ik_node.model import bodies as forms
 from ik_node.model.collisions import Body, Collisions, CONTACT
 from ik_node.scene.bodies import make_solid
-from ik_node.scene.look import IN_CONTACT, Look, NEAREST, OBSTACLE, ShapeFactory, UniqueNames
+from ik_node.scene.look import (
+    common,
+    IN_CONTACT,
+    Look,
+    NEAREST,
+    OBSTACLE,
+    ShapeFactory,
+    UniqueNames,
+)
 from ik_node.scene.shapes import Facets, Point, Rgba, Shape
 from ik_node.scene.skeleton import plain_poses, PlainPose, point, Skeleton, Snapshot
 from ik_node.solver.options import SolverOptions
@@ -49,9 +57,7 @@ class CollisionMarks:
             rgba = OBSTACLE if body.link is None else look.rgba['collisions']
             if near and body.name in near[0].pair:
                 rgba = (*warning[:3], rgba[3])
-            shapes.append(
-                self._shape(names.new(f'collisions/{body.name}'), body, pose, rgba, look)
-            )
+            shapes.append(self._shape(names.new(body.name), body, pose, rgba, look))
         for each in reversed(near):
             rgba = warning if each is near[0] else look.rgba['collisions']
             name = ' '.join(each.pair)
@@ -78,16 +84,13 @@ class CollisionMarks:
 
     def _shape(self, name: str, body: Body, pose: PlainPose, rgba: Rgba, look: Look) -> Shape:
         shape, kind = body.shape, type(body.shape).__name__.lower()
-        common = name, 'collisions', body.name, *pose
-        if isinstance(shape, (forms.Hull, forms.Mesh)):
-            corners = _facets(body.core.points.tobytes())
-            return Facets(*common, rgba, look.draw_through, corners)
         size: tuple[float, ...] = (EDGES * self._reach,) * 2
         if isinstance(shape, forms.HalfSpace):
             rgba, kind = (*rgba[:3], FAINT), 'plane'
-        else:
-            size = shape.sizes
-        return make_solid((*common, rgba, look.draw_through), kind, size, look)
+        same = common('collisions', name, body.name, pose, rgba, look)
+        if isinstance(shape, (forms.Hull, forms.Mesh)):
+            return Facets(*same, _facets(body.core.points.tobytes()))
+        return make_solid(same, kind, size if kind == 'plane' else shape.sizes, look)
 
 
 @lru_cache(maxsize=256)

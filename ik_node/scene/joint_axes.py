@@ -10,7 +10,7 @@ from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint
 from ik_node.model.kinematics import motions
 from ik_node.model.rotation import pose_from_matrix
-from ik_node.scene.look import AT_LIMIT, LOCKED, Look, ShapeFactory, UniqueNames
+from ik_node.scene.look import AT_LIMIT, common, LOCKED, Look, NO_TURN, ShapeFactory, UniqueNames
 from ik_node.scene.shapes import Cylinder, Rgba, Sector, Segment, Shape, Sphere, Text
 from ik_node.scene.skeleton import along, Skeleton, Snapshot
 import numpy as np
@@ -46,8 +46,7 @@ class JointLimits:
     def limits(self, snapshot: Snapshot, look: Look) -> list[Shape]:
         """Return a sector or stops for each joint value with limits."""
         shapes: list[Shape] = []
-        free, through, sides = look.rgba['limits'], look.draw_through, look.segments
-        radius = SECTOR * look.scale
+        free, radius = look.rgba['limits'], SECTOR * look.scale
         for (name, of, joint, dof, index), value in zip(self._axes, snapshot.values, strict=True):
             low, high = float(joint.min_dof_limit[dof]), float(joint.max_dof_limit[dof])
             if low == -inf and high == inf:
@@ -62,24 +61,8 @@ class JointLimits:
                 # A range of more than a turn is drawn as half a turn on both sides of the hand.
                 low, high = max(low, value - pi), min(high, value + pi)
             high = min(high, low + 2.0 * pi)
-            position, quat = snapshot.poses[index]
-            shapes.append(
-                Sector(
-                    f'limits/{name}',
-                    'limits',
-                    of,
-                    position,
-                    quat,
-                    rgba,
-                    through,
-                    radius,
-                    0.0,
-                    low,
-                    high,
-                    value,
-                    sides,
-                )
-            )
+            same = common('limits', name, of, snapshot.poses[index], rgba, look)
+            shapes.append(Sector(*same, radius, 0.0, low, high, value, look.segments))
         return shapes
 
 
@@ -153,33 +136,27 @@ class JointAxes:
                     continue
                 balls.add(id(joint))
                 of = joint.name
-            name = names.new(f'axes/{of}')
-            self._axes.append(
-                _Axis(name, of, joint, dof, index, skeleton.attach_before(index), is_ball)
-            )
+            place = skeleton.attach_before(index)
+            self._axes.append(_Axis(names.new(of), of, joint, dof, index, place, is_ball))
 
     def axes(self, snapshot: Snapshot, look: Look) -> list[Shape]:
         """Return the shapes of all axes; locked axes are grey."""
-        through, sides = look.draw_through, look.segments
         length, radius = (share * look.scale for share in AXIS)
-        ball, width = BALL * look.scale, LINE * look.scale
         shapes: list[Shape] = []
-        for axis in self._axes:
-            name, of, joint, dof, column, index, is_ball = axis
-            position, quat = snapshot.poses[index]
+        for name, of, joint, dof, column, index, is_ball in self._axes:
+            pose, low, high = snapshot.poses[index], 0.0, 0.0
+            if not dof.is_rotation:
+                low, high = _range(joint, dof, snapshot.values[column], look.scale)
+                pose = along(snapshot.frames[index], 0.5 * (low + high)), pose[1]
             locked = joint.locked[3:].all() if is_ball else joint.locked[dof]
             rgba = LOCKED if locked else look.rgba['axes']
+            same = common('axes', name, of, pose, rgba, look)
             if is_ball:
-                shape: Shape = Sphere(name, 'axes', of, position, quat, rgba, through, ball, sides)
+                shapes.append(Sphere(*same, BALL * look.scale, look.segments))
             elif dof.is_rotation:
-                shape = Cylinder(
-                    name, 'axes', of, position, quat, rgba, through, radius, length, sides
-                )
+                shapes.append(Cylinder(*same, radius, length, look.segments))
             else:
-                low, high = _range(joint, dof, snapshot.values[column], look.scale)
-                middle = along(snapshot.frames[index], 0.5 * (low + high))
-                shape = Segment(name, 'axes', of, middle, quat, rgba, through, high - low, width)
-            shapes.append(shape)
+                shapes.append(Segment(*same, high - low, LINE * look.scale))
         return shapes
 
 
@@ -211,8 +188,6 @@ HEIGHT = 0.3
 RAISED = 0.35
 ROW = 0.36
 
-UPRIGHT = (0.0, 0.0, 0.0, 1.0)
-
 
 class NameTags:
     """The names of joint values, stacked for joints at the same position."""
@@ -225,18 +200,14 @@ class NameTags:
             here = column.parent >= 0 and not column.offset[:3, 3].any()
             lines.append(lines[column.parent] + 1 if here else 0)
             of = skeleton.owner[index]
-            self._tags.append(
-                (names.new(f'labels/{of}'), of, skeleton.attach_before(index), lines[index])
-            )
+            self._tags.append((names.new(of), of, skeleton.attach_before(index), lines[index]))
 
     def labels(self, snapshot: Snapshot, look: Look) -> list[Shape]:
         """Return a text for every joint value."""
-        rgba, through, height = look.rgba['labels'], look.draw_through, HEIGHT * look.scale
         shapes: list[Shape] = []
         for name, of, index, line in self._tags:
             (x, y, z), _ = snapshot.poses[index]
-            raised = z + (RAISED + ROW * line) * look.scale
-            shapes.append(
-                Text(name, 'labels', of, (x, y, raised), UPRIGHT, rgba, through, plain(of), height)
-            )
+            pose = (x, y, z + (RAISED + ROW * line) * look.scale), NO_TURN
+            same = common('labels', name, of, pose, look.rgba['labels'], look)
+            shapes.append(Text(*same, plain(of), HEIGHT * look.scale))
         return shapes

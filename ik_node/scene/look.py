@@ -141,8 +141,14 @@ class UniqueNames:
 
 
 Size = tuple[float, float]
+Common = tuple[str, str, str, Point, Quat, Rgba, float]
 
-_NO_TURN: Quat = (0.0, 0.0, 0.0, 1.0)
+NO_TURN: Quat = (0.0, 0.0, 0.0, 1.0)
+
+
+def common(layer: str, name: str, of: str, pose: PlainPose, rgba: Rgba, look: Look) -> Common:
+    """Return the attributes that all shapes have."""
+    return f'{layer}/{name}', layer, of, *pose, rgba, look.draw_through
 
 
 class ShapeFactory:
@@ -154,9 +160,8 @@ class ShapeFactory:
 
     def ball(self, part: str, place: Point, radius: float, rgba: Rgba) -> Sphere:
         """Return a sphere at a position [m]; its radius is `radius` times `scale`."""
-        return Sphere(
-            *self._same(part, (place, _NO_TURN), rgba), radius * self.scale, self._look.segments
-        )
+        same = self._same(part, (place, NO_TURN), rgba)
+        return Sphere(*same, radius * self.scale, self._look.segments)
 
     def line(self, part: str, start: Array, end: Array, width: float, rgba: Rgba) -> Segment:
         """Return a line from one point (3,) to another [m]."""
@@ -191,12 +196,8 @@ class ShapeFactory:
 
     def text(self, part: str, place: Point, text: str, height: float, rgba: Rgba) -> Text:
         """Return a text at a position [m]."""
-        same = self._same(part, (place, _NO_TURN), rgba)
+        same = self._same(part, (place, NO_TURN), rgba)
         return Text(*same, text, height * self.scale)
 
-    def _same(
-        self, part: str, pose: PlainPose, rgba: Rgba
-    ) -> tuple[str, str, str, Point, Quat, Rgba, float]:
-        """Return the attributes that all shapes have."""
-        name = f'{self._layer}/{self._name}/{part}'
-        return name, self._layer, self._of, *pose, rgba, self._look.draw_through
+    def _same(self, part: str, pose: PlainPose, rgba: Rgba) -> Common:
+        return common(self._layer, f'{self._name}/{part}', self._of, pose, rgba, self._look)
