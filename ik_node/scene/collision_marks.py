@@ -83,14 +83,15 @@ class CollisionMarks:
         return pose
 
     def _shape(self, name: str, body: Body, pose: PlainPose, rgba: Rgba, look: Look) -> Shape:
-        shape, kind = body.shape, type(body.shape).__name__.lower()
-        size: tuple[float, ...] = (EDGES * self._reach,) * 2
+        shape = body.shape
         if isinstance(shape, forms.HalfSpace):
-            rgba, kind = (*rgba[:3], FAINT), 'plane'
+            rgba = *rgba[:3], FAINT
         same = common('collisions', name, body.name, pose, rgba, look)
         if isinstance(shape, (forms.Hull, forms.Mesh)):
             return Facets(*same, _facets(body.core.points.tobytes()))
-        return make_solid(same, kind, size if kind == 'plane' else shape.sizes, look)
+        if isinstance(shape, forms.HalfSpace):
+            return make_solid(same, 'plane', (EDGES * self._reach,) * 2, look)
+        return make_solid(same, type(shape).__name__.lower(), shape.sizes, look)
 
 
 @lru_cache(maxsize=256)

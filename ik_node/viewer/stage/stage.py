@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
+import time
 from typing import Any
 
 from ik_node.analysis.link_motion import motor_values, plane_of_point
@@ -41,6 +42,8 @@ TERRAIN = 3.5
 SAME = 1e-3
 # Number of sides of round marks, which is low because a browser draws hundreds of them.
 SIDES = 16
+# How long the page's thread lets the server's thread send what moves first [s].
+YIELD = 5e-4
 
 
 class Stage:
@@ -161,6 +164,9 @@ class Stage:
             self._load_handle.draw(arrow, self.gizmo_size, self._load_plane(robot, arrow))
             self._bodies.let_pull(self._gizmos.links)
         self._server.flush()
+        # Else the server's thread, which sends this, waits for the interpreter's lock until the
+        # marks are ready.
+        time.sleep(YIELD)
         shapes: Iterable[Shape] = helper.shapes(session.q)
         with self._server.atomic():
             self._nodes.draw(chain(self._drawn(shapes), self._load_shapes(arrow)))
