@@ -69,7 +69,10 @@ def test_keys_switch_handles_axes_and_grid(open_page, open_window):
     for key in 'asd':
         window.browser.hit_key(key)
     np.testing.assert_allclose(window.client.camera.position, eye, atol=1e-9)
-    page._controls.goals._step.value = 0.003
+    goals, handles = page._controls.goals, page._stage._gizmos._handles
+    goals._step.value = 0.003
+    goals._changed()
+    wait_until(lambda: handles['platform']._style.step == 0.003, 'the other grid')
     before = window.lift('platform', 0.008)
     risen = round(float(before[2, 3]) / 0.003) * 0.003 + 0.009
     wait_until(lambda: abs(page.ask(platform)[2, 3] - risen) < 0.0031, 'the platform to rise')
@@ -184,6 +187,7 @@ def test_robot_is_neither_cut_nor_under_a_panel(open_page, open_window):
         assert (np.ptp(found, axis=0) / (right, bottom)).max() > 0.5
     window.browser.click(0.5 * width, height - 20)
     wait_until(lambda: window.free_view()[1] < 0.7 * height, 'the sheet to open')
+    assert window.free_view()[1] > 0.66 * height
 
     def whole():
         return window.robot_pixels().max(axis=0)[1] < window.free_view()[1]

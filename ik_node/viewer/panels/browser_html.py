@@ -59,7 +59,7 @@ if(matchMedia('(max-width: 36em)').matches){
     window.ikNodeSheet=true;
     const handle=[...sheet.querySelectorAll('div')].find(
       e=>e.style.cursor==='pointer'&&e.style.height==='3.5em');
-    sheet.style.width='100%';sheet.style.maxHeight='36%';
+    sheet.style.width='100%';sheet.style.maxHeight='33%';
     if(handle){handle.parentElement.style.width='100vw';handle.click();}
     // The view ends where the sheet begins.
     new ResizeObserver(()=>{const canvas=document.querySelector('canvas[data-engine]');

@@ -93,8 +93,16 @@ class GoalPanel:
             ),
             lambda _: queue.do(lambda s: s.find_solutions()),
         )
-        self._new = gui.add_dropdown('new goal holds', CHOICES, initial_value='X Y Z')
-        self._where = gui.add_dropdown('new goal at', (THERE, FRAME))
+        self._new = gui.add_dropdown(
+            'new goal holds',
+            CHOICES,
+            initial_value='X Y Z',
+            hint='X Y Z: position, EX EY EZ: rotation about these axes; the others stay free',
+        )
+        self._where = gui.add_dropdown(
+            'new goal at', (THERE, FRAME), hint='the point of the link that the goal moves'
+        )
+        explain(gui, self._all, self._new, self._where)
         # Below the goals.
         with gui.add_folder('handles', order=1e9, expand_by_default=False):
             self._what = gui.add_dropdown('drag to', (BOTH, MOVE, TURN))
