@@ -18,25 +18,6 @@ def test_models_lists_every_robot_with_mobility_motors_loops_and_a_sentence(caps
     assert all(len(row) > 6 for row in rows)
 
 
-@pytest.mark.parametrize(
-    'name', ['robotiq_2f85', 'gripper', 'ankle', 'hexapod', 'delta', 'fivebar', 'excavator']
-)
-def test_mechanisms_that_people_own_close_exactly(name):
-    """Passive joints follow the motors at random positions near the start."""
-    robot = load_robot(name)
-    assert len(robot.actuated) == int(robot.mobility) < len(robot.q)
-    solver, rng = Solver(robot), np.random.default_rng(9)
-    at = [robot.joint_names.index(motor) for motor in robot.actuated]
-    for _ in range(5):
-        width = 0.1 * np.minimum(robot.upper[at] - robot.lower[at], 0.5)
-        values = robot.start[at] + width * rng.uniform(-1.0, 1.0, len(at))
-        values = np.clip(values, robot.lower[at], robot.upper[at])
-        answer = solver.drive(dict(zip(robot.actuated, values, strict=True)), robot.start)
-        assert answer.converged
-        assert max(max(error) for error in answer.closure_errors.values()) < 1e-9
-        np.testing.assert_allclose(answer.q[at], values, atol=1e-9)
-
-
 def test_robotiq_closes_85_mm_with_parallel_pads():
     robot = load_robot('robotiq_2f85')
     assert (robot.actuated, int(robot.mobility)) == (['right_driver'], 1)

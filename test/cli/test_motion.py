@@ -1,6 +1,5 @@
 """`motion`: key points from files, through a mapping, to joint values, bags and pictures."""
 
-import csv
 import sys
 
 from ik_node import load_robot
@@ -68,20 +67,6 @@ def test_exact_goals_out_of_reach_are_failures(run, tmp_path):
     assert code == 1
     assert f'0 of {FRAMES} frames solved' in said
     assert told.startswith(f'small.csv: frames 0 to {FRAMES - 1}: ')
-
-
-def test_every_format_of_input_gives_the_same_csv(run, tmp_path):
-    pytest.importorskip('pybvh')
-    tables = []
-    for kind in ('.csv', '.npz', '.bvh'):
-        out = tmp_path / f'of{kind[1:]}.csv'
-        assert run('--motion', written(tmp_path, kind), '-o', out)[0] == 0
-        with out.open(newline='') as file:
-            rows = list(csv.reader(file))
-        assert rows[0][0] == 'time'
-        tables.append(np.array([row[:20] for row in rows[1:]], dtype=float))
-    for table in tables[1:]:
-        np.testing.assert_allclose(table, tables[0], atol=1e-5)
 
 
 def test_folder_of_motions_is_solved_to_a_folder_of_files(run, tmp_path):

@@ -1,6 +1,5 @@
 """Our own robots: found wherever they are installed, and able to do what they are sent to do."""
 
-from math import atan2, cos, hypot, pi, sin
 from pathlib import Path
 import shutil
 import tempfile
@@ -10,7 +9,7 @@ from ik_node import DOF, Solver
 from ik_node.description import files as place
 from ik_node.description.files import description_path
 from ik_node.description.read import read_description
-from ik_node.errors import DescriptionError, UnknownFrameError
+from ik_node.errors import DescriptionError
 from ik_node.gallery import gallery_item, NAMES
 from ik_node.gallery.gallery_item import ramp, ramped
 from ik_node.gallery.launch_item import parameter_file
@@ -57,8 +56,6 @@ FACTS = {
     ),
     **ARMS_AND_WALKERS,
 }
-# Of delta.urdf [m]: motors' circle, upper arm, platform's circle, rod.
-MOTORS, UPPER, PLATFORM, ROD = 0.10, 0.15, 0.04, 0.33
 
 
 def endless(path):
@@ -151,11 +148,6 @@ def test_parameter_file_is_written_if_config_has_none(name, tmp_path, monkeypatc
         assert f'"dof": "{axes}"' in path.read_text()
 
 
-def test_unknown_item_is_refused():
-    with pytest.raises(UnknownFrameError, match=r'dragon.*hexapod'):
-        gallery_item('dragon')
-
-
 def test_description_of_the_checkout_is_found(repository):
     assert description_path('hexapod.urdf') == repository / 'urdf' / 'hexapod.urdf'
 
@@ -192,30 +184,6 @@ def test_ramp_rises_without_jump():
     assert (np.diff(speeds) >= 0.0).all()
     way = np.concatenate(([0.0], np.cumsum(0.5 * (speeds[1:] + speeds[:-1]) * np.diff(times))))
     np.testing.assert_allclose([ramped(time) for time in times], way, atol=1e-6)
-
-
-def delta_motor(place, turn):
-    """Return a delta's motor angle for a place of its platform: two circles meet at the elbow."""
-    x, y, z = place
-    along, across = cos(turn) * x + sin(turn) * y, cos(turn) * y - sin(turn) * x
-    # From the motor to the rods' end, in the plane that the upper arm turns in; down is positive.
-    out, down = along + PLATFORM - MOTORS, -z
-    share = (UPPER**2 + out**2 + down**2 + across**2 - ROD**2) / (2.0 * UPPER)
-    return atan2(down, out) - np.arccos(share / hypot(out, down))
-
-
-@pytest.mark.parametrize('step', [(0.06, 0.0, 0.03), (-0.03, 0.07, -0.05)])
-def test_delta_agrees_with_its_formula(step):
-    robot = loaded('delta')
-    place = robot.forward(robot.q, 'platform_link')[:3, 3] + step
-    robot.add_goal('platform_link', name='platform', dof='X Y Z')
-    solution = Solver(robot).solve_pose({'platform': (place, (0.0, 0.0, 0.0, 1.0))})
-    assert solution.status.name == 'CONVERGED'
-    q = dict(zip(robot.joint_names, solution.q, strict=True))
-    for k in range(3):
-        assert q[f'arm{k}'] == pytest.approx(delta_motor(place, 2.0 * pi * k / 3.0), abs=1e-6)
-    turned = robot.forward(solution.q, 'platform_link')[:3, :3]
-    np.testing.assert_allclose(turned, np.eye(3), atol=1e-6)
 
 
 @pytest.mark.parametrize('opening', [0.01, 0.085])

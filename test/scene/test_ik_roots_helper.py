@@ -177,9 +177,6 @@ def test_dispose_can_be_repeated_and_undone():
     assert names(helper) == before
 
 
-SIZES = ('radius', 'inner_radius', 'length', 'width', 'height')
-
-
 def test_layers_are_chosen():
     """Each layer alone, all, none; by default all but labels and visuals, which are given."""
     m = MECHANISMS['hexapod']()
@@ -198,29 +195,6 @@ def test_layers_are_chosen():
     assert helper.layers == DEFAULT
     with pytest.raises(OptionError, match=r"layers: 'axes meshes'.*some of frames links axes"):
         helper.set_layers('axes meshes')
-
-
-def test_only_shapes_without_own_length_grow_with_scale():
-    """All that has no length of its own grows with the scale, and nothing else does."""
-    m = MECHANISMS['walker']()
-    m.joints['l2'].set_dof_values(0.3)
-    small, large = (
-        IKRootsHelper(m.roots, layers=LAYERS, joint_scale=scale) for scale in (0.02, 0.06)
-    )
-    assert (small.joint_scale, large.joint_scale) == (0.02, 0.06)
-    kept = 0
-    for one, other in zip(small.shapes(), large.shapes(), strict=True):
-        assert one.name == other.name
-        for size in SIZES:
-            if getattr(one, size, 0.0):
-                ratio = getattr(other, size) / getattr(one, size)
-                if size == 'length' and one.name.startswith('axes/float.'):
-                    continue  # a line without end: partly the one, partly the other
-                real = one.layer == 'links' or one.name.endswith(('/way', '/line'))
-                real = real and size == 'length'
-                assert ratio == pytest.approx(1.0 if real else 3.0)
-                kept += real
-    assert kept > 5
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,11 @@
 import http.client
 import http.server
 import socket
-import threading
 from urllib.parse import urlsplit
 
 import pytest
 from support.ports import own_port
-from support.waiting import PATIENCE, wait_until
+from support.waiting import PATIENCE
 
 pytest.importorskip('viser')
 
@@ -32,19 +31,6 @@ FOREIGN_NAMES = (
     '',
     'localhost, evil.example',
 )
-
-
-class Foreign(http.server.BaseHTTPRequestHandler):
-    """Another site."""
-
-    def do_GET(self):
-        self.send_response(200)
-        self.send_header('Content-Type', 'text/html')
-        self.end_headers()
-        self.wfile.write(b'<html></html>')
-
-    def log_message(self, *words):
-        """Say nothing."""
 
 
 @pytest.fixture(scope='module')
@@ -293,28 +279,6 @@ def test_page_for_the_network_needs_its_token(network_page):
     # Cookies are sent along by pages of other sites as well.
     refusal = open_websocket(network_page, host, 'http://evil.example', cookie=cookie)
     assert '403 refused: Origin' in refusal
-
-
-def test_a_foreign_page_in_the_same_browser_gets_no_connection(local_page, open_browser):
-    """A page of another origin, in a real browser, cannot open the websocket."""
-    port = port_of(local_page)
-    server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Foreign)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    known = set(local_page.server.get_clients())
-    browser = open_browser()
-    try:
-        browser.load(f'http://localhost:{server.server_address[1]}/')
-        browser.run(
-            f'window.said="";const w=new WebSocket("ws://localhost:{port}",'
-            f'"viser-v{viser.__version__}");'
-            'w.onmessage=()=>window.said="read";w.onerror=()=>window.said="refused";'
-        )
-        assert wait_until(lambda: browser.run('return window.said') or None, 'an end') == 'refused'
-        assert set(local_page.server.get_clients()) == known
-    finally:
-        browser.close()
-        server.shutdown()
-        server.server_close()
 
 
 def test_a_viser_that_cannot_be_guarded_serves_nothing():

@@ -11,13 +11,7 @@ from ik_node.scene.look import Look
 from ik_node.viewer.panels.goal_panel import HandleStyle
 from ik_node.viewer.panels.load_panel import LoadArrow
 from ik_node.viewer.sessions.library_session import gallery_session
-from ik_node.viewer.stage.goal_handle import (
-    constrained_axes,
-    gizmos_for,
-    GoalGizmos,
-    handle_axes,
-    plane_of,
-)
+from ik_node.viewer.stage.goal_handle import gizmos_for, GoalGizmos, handle_axes, plane_of
 from ik_node.viewer.stage.load_handle import load_shapes, LoadHandle
 import numpy as np
 import pytest
@@ -41,18 +35,6 @@ def test_gizmos_have_exactly_the_requested_axes():
 @pytest.fixture
 def arm():
     return from_dh([(0.1, 0.4, 0.5, 0.3), (0.2, 0.4, -0.7, 0.3), (0, 0.4, 0.2, 0.3)])
-
-
-@pytest.mark.parametrize(
-    ('kind', 'how', 'asked'),
-    [
-        ('frame', {'dof': 'X EY'}, ((True, False, False), (False, True, False))),
-        ('look_at', {}, ((True,) * 3, (False,) * 3)),
-        ('distance', {}, ((True,) * 3, (False,) * 3)),
-    ],
-)
-def test_gizmo_axes_follow_the_constrained_axes_of_goal(arm, kind, how, asked):
-    assert constrained_axes(arm.add_goal('link3', kind=kind, **how)) == asked
 
 
 @pytest.mark.parametrize(('axes', 'local'), [('world', True), ('goal', False), ('link', False)])

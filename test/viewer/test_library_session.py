@@ -8,7 +8,7 @@ from ik_node.model.user_goal import UserGoal
 from ik_node.robot import load_robot
 from ik_node.viewer.sessions.goal_memory import axes_of
 from ik_node.viewer.sessions.library_session import gallery_session, LibrarySession
-from ik_node.viewer.sessions.session import DEPTH, Undo
+from ik_node.viewer.sessions.session import Undo
 from ik_node.viewer.stage.goal_handle import constrained_axes
 import numpy as np
 import pytest
@@ -210,34 +210,6 @@ def test_released_loop_closes_again(hexapod):
         hexapod.set_closure('leg9', True)
 
 
-def test_changed_solver_options_take_effect(hexapod):
-    """One step is too few, a hundred are enough; a value that is not allowed is refused."""
-    hexapod.set_option('max_iterations', 1)
-    lift(hexapod, 'platform', 0.008)
-    hexapod.update(0.0)
-    assert hexapod.reports[0].status == 'TIMEOUT'
-    assert hexapod.options.max_iterations == 1
-    with pytest.raises(OptionError, match='max_iterations'):
-        hexapod.set_option('max_iterations', 0)
-    hexapod.set_option('max_iterations', 100)
-    hexapod.update(0.0)
-    assert hexapod.reports[0].status == 'CONVERGED'
-
-
-def test_reset_clears_joint_targets():
-    session = gallery_session('rocker_bogie')
-    session.update(0.0)
-    still = session.q
-    session.playing = True
-    for step in range(1, 20):
-        session.update(0.1 * step)
-    assert abs(session.q - still).max() > 1.0
-    session.playing = False
-    session.reset()
-    session.update(2.1)
-    np.testing.assert_allclose(session.q, still, atol=1e-6)
-
-
 @pytest.mark.parametrize('name', ['delta', 'rocker_bogie', 'humanoid', 'hexapod_tilt'])
 def test_gallery_motion_moves_goals_until_paused(name):
     """Goals follow the motion while it plays, every solve converges, and a pause holds them."""
@@ -370,23 +342,6 @@ class Thing:
         """Change it so that it can be undone."""
         self.undo.mark(**how)
         self.value = value
-
-
-def test_steps_are_undone_one_by_one():
-    """The last change first; at the end there is nothing to undo, nor too much before."""
-    thing = Thing()
-    thing.change(1)
-    thing.change(2)
-    assert len(thing.undo._steps) == 2
-    for value in (1, 0):
-        assert thing.undo.step_back()
-        assert thing.value == value
-    assert not thing.undo.step_back()
-    for number in range(DEPTH + 50):
-        thing.change(number)
-    assert len(thing.undo._steps) == DEPTH
-    thing.undo.clear()
-    assert not thing.undo.step_back()
 
 
 def test_one_sweep_of_a_slider_is_one_step():

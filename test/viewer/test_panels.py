@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from ik_node.model.collisions import Distance
 from ik_node.ros.parameters.settings import parse_joint_values
 from ik_node.scene.chain_report import ChainReport
-from ik_node.scene.look import COLOURS, PASSIVE
 from ik_node.solver.result import PoseError
 from ik_node.transmission.motor_load import MotorEffort
 from ik_node.viewer.panels.goal_panel import HandleStyle
@@ -25,7 +24,6 @@ from ik_node.viewer.panels.text_html import (
     RED,
     state_of,
 )
-from ik_node.viewer.panels.view_panel import legend_html
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -195,19 +193,6 @@ def test_history_has_time_column_and_one_per_chain():
     np.testing.assert_allclose(a, (-3.0, -4.0))
     np.testing.assert_allclose(b, (-7.0, np.log10(LEAST)))
     np.testing.assert_allclose(history.solve_times()[2], (2.0, 1.0))
-
-
-def test_legend_explains_the_colours_of_visible_layers():
-    html = legend_html(['axes', 'links', 'goals'])
-    for rgba, meaning in (
-        (COLOURS['axes'], 'motor'),
-        (PASSIVE, 'passive joint'),
-        (COLOURS['goals'], 'goal'),
-    ):
-        colour = '#' + ''.join(f'{round(255 * part):02x}' for part in rgba[:3])
-        assert f'{colour}"></span>{meaning}<' in html
-    assert 'loop' not in html
-    assert 'joint range' not in html
 
 
 def test_plots_appear_with_units_after_two_solves():

@@ -4,10 +4,8 @@ import asyncio
 from dataclasses import replace
 from types import SimpleNamespace
 
-from ik_node.analysis.link_motion import motor_values
 from ik_node.analysis.reach.volume import ReachVolume
 from ik_node.description.files import description_path
-from ik_node.model.tree import build_tree, free_values
 from ik_node.robot import load_robot
 from ik_node.scene import IKRootsHelper, LAYERS, mesh_of
 from ik_node.scene.shapes import Sector, Segment, Sphere, Text
@@ -270,24 +268,6 @@ def test_click_returns_the_link_that_was_hit(scene):
                 ray = {'ray_origin': (0.0, 0.0, 9.0), 'ray_direction': (0.0, 0.0, -1.0)}
                 asyncio.run(work(SimpleNamespace(instance_index=hit, **ray)))
     assert clicked == [('hand', 9.0), ('arm', 9.0)]
-
-
-@pytest.mark.parametrize(
-    ('name', 'motors', 'free'),
-    [
-        ('hexapod', 6, 'platform'),
-        ('rocker_bogie', None, 'chassis'),
-        ('arm6', 6, ''),
-        ('walker', 12, 'body'),
-    ],
-)
-def test_joints_of_free_bodies_are_known(name, motors, free):
-    robot = gallery_session(name).robot
-    moved = motor_values(robot)
-    assert motors is None or len(moved) == motors
-    names = {f'{free}_{axis}' for axis in ('x', 'y', 'z', 'yaw', 'pitch', 'roll') if free}
-    tree = build_tree(robot.roots, robot.joint_order)
-    assert {tree.names[at] for at in free_values(tree)} == names
 
 
 @pytest.fixture
