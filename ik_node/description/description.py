@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -23,6 +23,24 @@ def free_name(name: str, taken: Container[str]) -> str:
     while name in taken:
         name += '_'
     return name
+
+
+class Names:
+    """A source of unique names."""
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self.taken = set(taken)
+        self._counts: dict[str, int] = {}
+
+    def unique(self, base: str) -> str:
+        """Take and return a name, with a number appended if it is already taken."""
+        name, count = base, self._counts.get(base, 1)
+        while name in self.taken:
+            count += 1
+            name = f'{base}_{count}'
+        self._counts[base] = count
+        self.taken.add(name)
+        return name
 
 
 def quoted(names: Collection[str], limit: int = 8) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from math import copysign, inf, isfinite, isnan
 from typing import NoReturn
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
-from ik_node.errors import DescriptionError
+from ik_node.description.description import unknown
+from ik_node.errors import DescriptionError, UnsupportedElementError
 from ik_node.model.rotation import quat_from_euler, unit
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +59,44 @@ class XmlDocument:
             result = 'is missing' if value is None else 'is empty'
             raise self.error(element, f'the attribute {name}="..." {result}')
         return value
+
+    def word(
+        self, element: Element, name: str, allowed: Sequence[str], default: str | None = None
+    ) -> str:
+        """
+        Return an attribute in lower case, which must be one of the allowed words.
+
+        Raises
+        ------
+        DescriptionError
+            If it is another word; UnsupportedElementError for a word without a default.
+
+        """
+        text = self.attribute(element, name) if default is None else element.get(name, default)
+        word = text.strip().lower()
+        if word not in allowed:
+            message = f'{name}="{text[:60]}" is not known; allowed: {" ".join(allowed)}'
+            kind = UnsupportedElementError if default is None else DescriptionError
+            raise self.error(element, message, kind)
+        return word
+
+    def known(
+        self, element: Element, kind: str, name: str, names: Iterable[str], where: str = ''
+    ) -> None:
+        """Raise DescriptionError if a name is not among the known ones."""
+        if name not in names:
+            message = unknown(kind, name, list(names))
+            raise self.error(element, f'{where}: {message}' if where else message)
+
+    def once(
+        self, element: Element, kind: str, name: str, seen: dict[str, Element | None]
+    ) -> None:
+        """Record a name, and raise DescriptionError if it is declared twice."""
+        if name in seen:
+            first = seen[name]
+            where = f', on line {self.line(first)}' if first is not None else ''
+            raise self.error(element, f'the {kind} {name!r} is declared already{where}')
+        seen[name] = element
 
     def child(self, element: Element, tag: str) -> Element:
         """Return the first child with a given tag, which must exist."""

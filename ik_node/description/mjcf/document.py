@@ -8,7 +8,6 @@ from os.path import abspath
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-from ik_node.description.description import unknown
 from ik_node.description.joint_spec import is_beyond
 from ik_node.description.xml_document import (
     MAX_BYTES,
@@ -21,6 +20,9 @@ from ik_node.errors import DescriptionError, UnsupportedElementError
 from ik_node.model.rotation import cross, matrix_to_quat, quat_identity, quat_multiply, unit
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+Pose = tuple[Array, Array]  # position [m] and quaternion (xyzw)
 
 MAX_INCLUDES = 200
 MOST_ATTACHED = 30  # one inside the other
@@ -67,20 +69,15 @@ class MjcfDocument(XmlDocument):
             self._sources[made] = self._sources[element]
         return made
 
-    def sections(self, tag: str) -> list[Element]:
-        """Return the children of the root with a given tag."""
-        return self.root.findall(tag)
-
-    def word(self, element: Element, name: str, default: str, allowed: tuple[str, ...]) -> str:
-        """Return an attribute that must be one of the allowed words."""
-        text = element.get(name, default)
-        if text not in allowed:
-            raise self.error(element, f'{name}="{text[:60]}"; allowed: {" ".join(allowed)}')
-        return text
-
     def is_true(self, element: Element, name: str, default: str) -> bool:
         """Return the value of an attribute that must be true or false."""
-        return self.word(element, name, default, FALSE_TRUE) == 'true'
+        return self.word(element, name, FALSE_TRUE, default) == 'true'
+
+    def along(self, element: Element, name: str, numbers: ArrayLike) -> Array:
+        """Return the unit vector along some numbers of an attribute."""
+        if np.max(np.abs(numbers)) < SMALLEST:
+            raise self.error(element, f'{name}="{element.get(name)}" has no direction')
+        return unit(numbers)
 
     def limits(
         self,
@@ -98,7 +95,7 @@ class MjcfDocument(XmlDocument):
         """
         text = element.get(name, '')
         lower, upper = self.numbers(element, name, (0.0, 0.0), infinite=True)
-        limited = self.word(element, limited_name, 'auto', (*FALSE_TRUE, 'auto'))
+        limited = self.word(element, limited_name, (*FALSE_TRUE, 'auto'), 'auto')
         if limited == 'auto' and not autolimits and (lower or upper):
             raise self.error(
                 element,
@@ -234,17 +231,16 @@ class Settings:
 def read_settings(document: MjcfDocument) -> Settings:
     """Read every <compiler>; the last value of a setting counts."""
     result = Settings()
-    for element in document.sections('compiler'):
-        if document.word(element, 'coordinate', 'local', ('local', 'global')) == 'global':
+    for element in document.root.findall('compiler'):
+        if document.word(element, 'coordinate', ('local', 'global'), 'local') == 'global':
             raise document.error(
                 element,
                 'coordinate="global" is no longer part of MJCF; load and save the file in MuJoCo '
                 '2.3.3 or older',
                 UnsupportedElementError,
             )
-        angle = document.word(
-            element, 'angle', 'degree' if result.degree else 'radian', ('degree', 'radian')
-        )
+        usual = 'degree' if result.degree else 'radian'
+        angle = document.word(element, 'angle', ('degree', 'radian'), usual)
         result.degree = angle == 'degree'
         result.eulerseq = element.get('eulerseq', result.eulerseq)
         if len(result.eulerseq) != 3 or set(result.eulerseq) - set('xyzXYZ'):
@@ -253,7 +249,7 @@ def read_settings(document: MjcfDocument) -> Settings:
             )
         result.autolimits = document.is_true(element, 'autolimits', str(result.autolimits).lower())
         result.from_geoms = document.word(
-            element, 'inertiafromgeom', result.from_geoms, (*FALSE_TRUE, 'auto')
+            element, 'inertiafromgeom', (*FALSE_TRUE, 'auto'), result.from_geoms
         )
         first, last = document.numbers(element, 'inertiagrouprange', result.groups)
         result.groups = (int(first), int(last))
@@ -289,7 +285,7 @@ class Defaults:
     def __init__(self, document: MjcfDocument, notes: list[str]) -> None:
         self._document = document
         self._classes: dict[str, dict[str, Attributes]] = {MAIN: {tag: {} for tag in TAGS}}
-        for element in document.sections('default'):
+        for element in document.root.findall('default'):
             name = element.get('class') or MAIN
             if name != MAIN:  # allowed before MuJoCo 3
                 notes.append(f'the outermost <default> is named {name!r}, which MuJoCo refuses')
@@ -309,8 +305,7 @@ class Defaults:
 
     def check(self, element: Element, name: str) -> None:
         """Raise DescriptionError if a class is not declared."""
-        if name not in self._classes:
-            raise self._document.error(element, unknown('class', name, list(self._classes)))
+        self._document.known(element, 'class', name, self._classes)
 
     def _fill(self, element: Element, name: str) -> None:
         attributes = self._classes[name]
@@ -335,8 +330,6 @@ def _over(attributes: Attributes, own: Attributes) -> Attributes:
     return {**attributes, **own}
 
 
-Array = NDArray[np.float64]
-
 ALTERNATIVES = {'axisangle': 4, 'xyaxes': 6, 'zaxis': 3, 'euler': 3}
 SMALLEST = 1e-14
 
@@ -347,39 +340,32 @@ def read_quat(document: MjcfDocument, element: Element, settings: Settings) -> A
     if len(given) > 1:
         raise document.error(element, f'{" and ".join(given)} are given; only one is allowed')
     name = given[0] if given else 'quat'
-    if name != 'quat':
-        numbers = document.numbers(element, name, (0.0,) * ALTERNATIVES[name])
-        return rotation(document, element, name, numbers, settings)
-    w, x, y, z = document.numbers(element, 'quat', (1.0, 0.0, 0.0, 0.0))
-    return _direction(document, element, 'quat', (x, y, z, w))
-
-
-def rotation(
-    document: MjcfDocument, element: Element, name: str, numbers: list[float], settings: Settings
-) -> Array:
-    """Return the quaternion (xyzw) of one of the alternative notations."""
+    if name == 'quat':
+        w, x, y, z = document.numbers(element, 'quat', (1.0, 0.0, 0.0, 0.0))
+        return document.along(element, 'quat', (x, y, z, w))
+    numbers = document.numbers(element, name, (0.0,) * ALTERNATIVES[name])
     if name == 'euler':
-        quat = quat_identity()
-        for letter, angle in zip(settings.eulerseq, numbers, strict=True):
-            half = 0.5 * settings.angle(angle)
-            rotation = np.zeros(4)
-            rotation['xyz'.index(letter.lower())] = sin(half)
-            rotation[3] = cos(half)
-            quat = (
-                quat_multiply(quat, rotation)
-                if letter.islower()
-                else quat_multiply(rotation, quat)
-            )
-        return unit(quat)
-    axis = _direction(document, element, name, numbers[:3])
+        return quat_of_euler(numbers, settings)
+    axis = document.along(element, name, numbers[:3])
     if name == 'axisangle':
         half = 0.5 * settings.angle(numbers[3])
         return np.append(sin(half) * axis, cos(half))
     if name == 'zaxis':
         return quat_of_z(axis)
-    y = np.array(numbers[3:])
-    y = _direction(document, element, name, y - (axis @ y) * axis)
-    return matrix_to_quat(np.column_stack((axis, y, cross(axis, y))))
+    given = np.array(numbers[3:])
+    side = document.along(element, name, given - (axis @ given) * axis)
+    return matrix_to_quat(np.column_stack((axis, side, cross(axis, side))))
+
+
+def quat_of_euler(angles: list[float], settings: Settings) -> Array:
+    """Return the rotation (xyzw) of Euler angles in the file's unit and order."""
+    quat = quat_identity()
+    for letter, angle in zip(settings.eulerseq, angles, strict=True):
+        half = 0.5 * settings.angle(angle)
+        turn = np.zeros(4)
+        turn['xyz'.index(letter.lower())], turn[3] = sin(half), cos(half)
+        quat = quat_multiply(quat, turn) if letter.islower() else quat_multiply(turn, quat)
+    return unit(quat)
 
 
 def quat_of_z(axis: Array) -> Array:
@@ -389,14 +375,3 @@ def quat_of_z(axis: Array) -> Array:
         return quat_identity() if axis[2] > 0.0 else np.array((1.0, 0.0, 0.0, 0.0))
     half = 0.5 * atan2(side, axis[2])
     return np.array((-axis[1] / side * sin(half), axis[0] / side * sin(half), 0.0, cos(half)))
-
-
-def _direction(document: MjcfDocument, element: Element, name: str, numbers: ArrayLike) -> Array:
-    if np.max(np.abs(numbers)) < SMALLEST:
-        raise no_direction(document, element, name)
-    return unit(numbers)
-
-
-def no_direction(document: MjcfDocument, element: Element, name: str) -> DescriptionError:
-    """Return the exception for a vector of zero length."""
-    return document.error(element, f'{name}="{element.get(name)}" has no direction')

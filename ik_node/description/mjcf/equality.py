@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import zip_longest
+from typing import Any
 from xml.etree.ElementTree import Element
 
-from ik_node.description.description import unknown
+from ik_node.description.description import Loop, LoopFrame, Names
 from ik_node.description.mjcf.bodies import (
     BodyReader,
     compose,
     Mjcf,
-    MjcfConstraint,
-    MjcfCoupling,
+    MjcfBody,
+    MjcfLoop,
     MjcfSum,
-    Names,
-    Pose,
+    no_pose,
     Range,
     UNLIMITED,
 )
-from ik_node.description.mjcf.document import ACTUATOR, Defaults, MjcfDocument, Settings, SMALLEST
+from ik_node.description.mjcf.document import (
+    ACTUATOR,
+    Defaults,
+    MjcfDocument,
+    Pose,
+    Settings,
+    SMALLEST,
+)
 from ik_node.errors import UnsupportedElementError
 from ik_node.model.rotation import quat_conjugate, quat_identity, quat_to_matrix, unit
 import numpy as np
@@ -35,32 +43,22 @@ class EqualityReader:
         self._document = document
         self._notes = notes
         self._soft = reader.soft
-        self._bodies = {body.name: index for index, body in enumerate(reader.bodies)}
-        self._joints = {joint.name: joint for body in reader.bodies for joint in body.joints}
+        self._bodies = {body.name: body for body in reader.bodies}
+        self._joints = {joint.name: joint for joint in reader.joints}
         self._sites = {
-            site.name: (index, (site.position, site.quat_xyzw))
-            for index, body in enumerate(reader.bodies)
-            for site in body.sites
+            name: (body, pose) for body in reader.bodies for name, pose in body.sites.items()
         }
-        self._poses: list[Pose] = []
-        for index, body in enumerate(reader.bodies):
-            pose = (body.position, body.quat_xyzw)
-            self._poses.append(compose(self._poses[body.parent], pose) if index else pose)
-        self._tendons = {
-            each.get('name', ''): each
-            for section in document.sections('tendon')
-            for each in section
-        }
-        self.result: list[MjcfConstraint | MjcfCoupling | MjcfSum] = []
-        sections = document.sections('equality')
-        elements = [each for section in sections for each in section]
-        self._names = Names()
-        declared = [each.get('name', '') for each in elements]
-        for name in filter(None, declared):
-            if self._names.unique(name) != name:
-                element = elements[len(declared) - 1 - declared[::-1].index(name)]
-                raise document.error(element, 'an equality of that name is declared already')
-        for section in sections:
+        self._poses: dict[MjcfBody | None, Pose] = {None: no_pose()}
+        for body in reader.bodies:
+            self._poses[body] = compose(self._poses[body.parent], body.pose)
+        self._tendons = {each.get('name', ''): each for each in document.root.findall('tendon/*')}
+        self.result: list[MjcfLoop | MjcfSum] = []
+        declared: dict[str, Element | None] = {}
+        for element in document.root.findall('equality/*'):
+            if element.get('name'):
+                document.once(element, 'equality', element.get('name', ''), declared)
+        self._names = Names(declared)
+        for section in document.root.findall('equality'):
             section[:] = [
                 each for each in section if self._read(defaults.fill_up(each, None, 'equality'))
             ]
@@ -68,50 +66,55 @@ class EqualityReader:
     def _read(self, element: Element) -> bool:
         """Read an equality; return True if it is used."""
         kind = element.tag
+        result: MjcfLoop | MjcfSum | None = None
         if kind == 'joint':
-            result: MjcfConstraint | MjcfCoupling | MjcfSum | None = self._read_coupling(element)
+            result = self._read_coupling(element)
         elif kind == 'tendon':
             result = self._read_tendons(element)
         elif kind in ('connect', 'weld'):
             result = self._read_constraint(element)
         elif kind in SOFT:
-            result = None
-            self._notes.append(
-                f'<equality>: <{kind}> on line {self._document.line(element)} connects soft '
-                'objects, which are not read'
-            )
+            self._note(element, 'connects soft objects')
         else:
-            raise self._document.error(
-                element,
-                'this equality is not supported; allowed: connect weld joint tendon',
-                UnsupportedElementError,
-            )
+            message = 'this equality is not supported; allowed: connect weld joint tendon'
+            raise self._document.error(element, message, UnsupportedElementError)
         if result is not None:
             self.result.append(result)
         return result is not None
 
-    def _read_coupling(self, element: Element) -> MjcfCoupling | None:
+    def _sum(self, element: Element, terms: dict[str, list[float]]) -> MjcfSum:
+        active = self._document.is_true(element, 'active', 'true')
+        return MjcfSum(terms, enabled=active, line=self._document.line(element))
+
+    def _read_coupling(self, element: Element) -> MjcfSum | None:
+        """Return q - ref = sum over i of c_i (q_master - ref_master)**i."""
         names = [self._document.attribute(element, 'joint1')]
         if element.get('joint2'):
             names.append(element.attrib['joint2'])
         if not all(self._is_known(name, element) for name in names):
             return None
         coefficients = self._polynomial(element)
-        master = names[1] if len(names) > 1 else None
-        return MjcfCoupling(
-            names[0], master, coefficients, self._is_active(element), self._document.line(element)
-        )
+        if len(names) == 1:
+            return self._sum(element, {names[0]: [-coefficients[0], 1.0]})
+        result = self._sum(element, {names[0]: [0.0, 1.0], names[1]: [-c for c in coefficients]})
+        result.follower = names[0]
+        return result
 
     def _is_known(self, name: str, element: Element) -> bool:
         """Return True for a hinge or slide, False for a joint that may be one of a soft object."""
-        if name not in self._joints:
-            if self._is_soft(element):
-                return False
-            raise self._document.error(element, unknown('joint', name, list(self._joints)))
+        if not self._is_named(element, 'joint', name, self._joints):
+            return False
         if self._joints[name].kind not in ('hinge', 'slide'):
-            raise self._document.error(
-                element, f'the joint {name!r} is neither a hinge nor a slide'
-            )
+            message = f'the joint {name!r} is neither a hinge nor a slide'
+            raise self._document.error(element, message)
+        return True
+
+    def _is_named(self, element: Element, kind: str, name: str, names: dict[str, Any]) -> bool:
+        """Return True for a known name, and False with a note if a soft object may have it."""
+        if name not in names and self._soft:
+            self._note(element, 'may refer to a soft object')
+            return False
+        self._document.known(element, kind, name, names)
         return True
 
     def _polynomial(self, element: Element) -> list[float]:
@@ -137,12 +140,11 @@ class EqualityReader:
             powers[0] = 0.0
             terms[name] = [sum(pair) for pair in zip_longest(own, powers, fillvalue=0.0)]
         terms[next(iter(terms))][0] -= coefficients[0]
-        return MjcfSum(terms, self._is_active(element), self._document.line(element))
+        return self._sum(element, terms)
 
     def _length(self, name: str, element: Element) -> dict[str, float] | None:
         """Return the factors of the joints in the length of a fixed tendon; None = not known."""
-        if name not in self._tendons:
-            raise self._document.error(element, unknown('tendon', name, list(self._tendons)))
+        self._document.known(element, 'tendon', name, self._tendons)
         if self._tendons[name].tag != 'fixed':
             self._note(element, f'connects the spatial tendon {name!r}')
             return None
@@ -156,75 +158,58 @@ class EqualityReader:
         return result
 
     def _note(self, element: Element, reason: str) -> None:
-        self._notes.append(
-            f'<equality>: <{element.tag}> on line {self._document.line(element)} {reason}; it is '
-            'not read'
-        )
+        line = self._document.line(element)
+        self._notes.append(f'<equality>: <{element.tag}> on line {line} {reason}; it is not read')
 
-    def _read_constraint(self, element: Element) -> MjcfConstraint | None:
+    def _read_constraint(self, element: Element) -> MjcfLoop | None:
         kind, document = element.tag, self._document
-        by_sites = element.get('site1') is not None or element.get('site2') is not None
-        by_bodies = element.get('body1') is not None or element.get('body2') is not None
+        by_sites, by_bodies = (
+            any(element.get(what + end) is not None for end in '12') for what in ('site', 'body')
+        )
         if by_sites == by_bodies:
             message = 'expected body1="..." and, as needed, body2, or else site1 and site2'
             raise document.error(element, message)
-        ends = ('site1', 'site2') if by_sites else ('body1', 'body2')
-        names = [document.attribute(element, ends[0])]
-        names.append(document.attribute(element, ends[1]) if by_sites else '')
-        names[1] = names[1] or element.get(ends[1]) or 'world'
-        known = list(self._sites if by_sites else self._bodies)
-        for name in names:
-            if name not in known:
-                if self._is_soft(element):
-                    return None
-                raise document.error(element, unknown(ends[0][:4], name, known))
-        torque = document.numbers(element, 'torquescale', (1.0,))[0]
+        first, second = ('site1', 'site2') if by_sites else ('body1', 'body2')
+        names = [document.attribute(element, first)]
+        names.append(document.attribute(element, second) if by_sites else '')
+        names[1] = names[1] or element.get(second) or 'world'
+        known = self._sites if by_sites else self._bodies
+        if not all(self._is_named(element, first[:4], name, known) for name in names):
+            return None
         if by_sites:
-            (first, pose1), (second, pose2) = (self._sites[name] for name in names)
+            (body_a, pose_a), (body_b, pose_b) = (self._sites[name] for name in names)
         else:
-            first, second = (self._bodies[name] for name in names)
-            pose1, pose2 = self._frames(element, first, second)
-        return MjcfConstraint(
+            body_a, body_b = (self._bodies[name] for name in names)
+            pose_a, pose_b = self._frames(element, body_a, body_b)
+        torque = document.numbers(element, 'torquescale', (1.0,))[0]
+        loop = Loop(
             element.get('name') or self._names.unique(f'{names[0]}_{names[1]}_{kind}'),
+            LoopFrame('', *pose_a),
+            LoopFrame('', *pose_b),
             'weld' if kind == 'weld' and torque != 0.0 else 'point',
-            (first, second),
-            [pose1[0], pose2[0]],
-            [pose1[1], pose2[1]],
-            self._is_active(element),
-            document.line(element),
+            enabled=document.is_true(element, 'active', 'true'),
+            line=document.line(element),
         )
+        return MjcfLoop(loop, (body_a, body_b))
 
-    def _frames(self, element: Element, first: int, second: int) -> tuple[Pose, Pose]:
+    def _frames(self, element: Element, first: MjcfBody, second: MjcfBody) -> tuple[Pose, Pose]:
         """Return the frames in two bodies that coincide in the model as written."""
         document, here, there = self._document, self._poses[first], self._poses[second]
         if element.tag == 'connect':
             document.attribute(element, 'anchor')
-            anchor = np.array(document.numbers(element, 'anchor', (0.0, 0.0, 0.0)))
+        anchor = np.array(document.numbers(element, 'anchor', (0.0, 0.0, 0.0)))
+        if element.tag == 'connect':
             point = here[0] + quat_to_matrix(here[1]) @ anchor
             back = quat_to_matrix(there[1]).T @ (point - there[0])
             return (anchor, quat_identity()), (back, quat_identity())
-        anchor = np.array(document.numbers(element, 'anchor', (0.0, 0.0, 0.0)))
+        at_anchor = anchor, quat_identity()
         x, y, z, qw, qx, qy, qz = document.numbers(element, 'relpose', (0.0,) * 7)
         if max(map(abs, (qw, qx, qy, qz))) > SMALLEST:
-            return (np.array((x, y, z)), unit((qx, qy, qz, qw))), (anchor, quat_identity())
+            return (np.array((x, y, z)), unit((qx, qy, qz, qw))), at_anchor
         inverse = quat_conjugate(here[1])
         back = quat_to_matrix(inverse) @ (there[0] - here[0])
-        return compose((back, inverse), (quat_to_matrix(there[1]) @ anchor, there[1])), (
-            anchor,
-            quat_identity(),
-        )
-
-    def _is_active(self, element: Element) -> bool:
-        return self._document.is_true(element, 'active', 'true')
-
-    def _is_soft(self, element: Element) -> bool:
-        """Return True if a name may be that of a soft object, and note that it is not read."""
-        if self._soft:
-            self._notes.append(
-                f'<equality>: <{element.tag}> on line {self._document.line(element)} may refer to '
-                'a soft object; it is not read'
-            )
-        return self._soft
+        placed = quat_to_matrix(there[1]) @ anchor, there[1]
+        return compose((back, inverse), placed), at_anchor
 
 
 # The attributes of <general> with which the force is gainprm[0] times the control input, and
@@ -245,18 +230,15 @@ def read_actuators(
     """
     known = {joint.name for joint in model.joints}
     follows = {
-        each.joint
-        for each in model.equalities
-        if isinstance(each, MjcfCoupling) and each.enabled and each.master
+        each.follower for each in model.equalities if isinstance(each, MjcfSum) and each.enabled
     }
     tendons = {
         tendon.get('name', ''): [joint.get('joint', '') for joint in tendon.findall('joint')]
-        for section in document.sections('tendon')
-        for tendon in section.findall('fixed')
+        for tendon in document.root.findall('tendon/fixed')
     }
     driven: dict[str, list[Range]] = {}
-    others: dict[str, int] = {}
-    for element in (each for section in document.sections('actuator') for each in section):
+    others: Counter[str] = Counter()
+    for element in document.root.findall('actuator/*'):
         name = element.get('joint') or element.get('jointinparent')
         tendon = element.get('tendon')
         free = [each for each in tendons.get(tendon or '', ()) if each not in follows]
@@ -275,7 +257,7 @@ def read_actuators(
             through = f'the tendon {tendon!r}' + (f' of {pulls}' if pulls else '')
             notes.append(f'{_shown(element)} pulls {through}; no joint counts as driven by it')
         else:
-            others[element.tag] = others.get(element.tag, 0) + 1
+            others[element.tag] += 1
     for tag, count in others.items():
         notes.append(f'{count} <{tag}> actuators act on no joint; they are not read')
     for name in model.actuated:  # by actuators of attached models, whose efforts the joint has
@@ -283,28 +265,22 @@ def read_actuators(
     model.actuated = list(driven)
     for joint in model.joints:
         if joint.name in driven:
-            joint.efforts = _sum_within(driven[joint.name], joint.efforts)
+            lowest, highest = (sum(ends) for ends in zip(*driven[joint.name], strict=True))
+            joint.efforts = _within((lowest, highest), joint.efforts)
 
 
 def _efforts(document: MjcfDocument, element: Element, settings: Settings) -> Range:
     """Return the efforts on a hinge or slide of an actuator with its class filled in."""
     force = document.limits(element, 'forcerange', 'forcelimited', settings.autolimits)
     control = document.limits(element, 'ctrlrange', 'ctrllimited', settings.autolimits)
-    if _is_proportional(element):
+    proportional = all(element.get(name, value) == value for name, value in PROPORTIONAL.items())
+    if element.tag == 'motor' or (element.tag == ACTUATOR and proportional):
         gain = 1.0
         if element.tag != 'motor':
             gain = [*document.some_numbers(element, 'gainprm', MOST_GAINS), 1.0][0]
         force = _within(_scaled(control, gain), force)
     gear = [*document.some_numbers(element, 'gear', 6), 1.0][0]
     return _scaled(force, gear)
-
-
-def _is_proportional(element: Element) -> bool:
-    """Return True if the force is a constant times the control input."""
-    return element.tag == 'motor' or (
-        element.tag == ACTUATOR
-        and all(element.get(name, value) == value for name, value in PROPORTIONAL.items())
-    )
 
 
 def _scaled(limits: Range, factor: float) -> Range:
@@ -318,12 +294,6 @@ def _within(limits: Range, outer: Range) -> Range:
     """Return a range clipped to another one."""
     lower, upper = (min(max(each, outer[0]), outer[1]) for each in limits)
     return lower, upper
-
-
-def _sum_within(ranges: list[Range], outer: Range) -> Range:
-    """Return the sum of ranges, clipped to another one."""
-    total = sum(each[0] for each in ranges), sum(each[1] for each in ranges)
-    return _within(total, outer)
 
 
 def _shown(element: Element) -> str:

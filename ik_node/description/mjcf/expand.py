@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from xml.etree.ElementTree import Element
 
 from ik_node.description.description import quoted, unknown
-from ik_node.description.mjcf.bodies import Mjcf, MjcfConstraint, MjcfCoupling, MjcfSum
-from ik_node.description.mjcf.document import MjcfDocument, rotation, Settings
+from ik_node.description.mjcf.bodies import Mjcf, MjcfLoop, MjcfSum
+from ik_node.description.mjcf.document import MjcfDocument, quat_of_euler, Settings
 from ik_node.description.xml_document import MAX_NUMBER
 from ik_node.errors import UnsupportedElementError
 from ik_node.model.rotation import quat_to_matrix
@@ -26,25 +26,18 @@ KINDS |= dict.fromkeys(('refsite', 'cranksite', 'slidersite'), 'site')
 Replicated = set[tuple[str, str]]  # kind and name of the elements inside a <replicate>
 
 
-def expand_replicates(document: MjcfDocument, settings: Settings) -> None:
+class Expander:
     """
-    Replace every <replicate> by one <frame> per replica, innermost first.
+    Replacement of every <replicate> of a document by one <frame> per replica, innermost first.
 
     The names of replicas end in their number. Equalities, tendons and actuators that refer to them
     are replicated with them, and their names end in the same number.
     """
-    _Expander(document, settings).expand()
-
-
-class _Expander:
-    """Replacement of the <replicate> elements of one document."""
 
     def __init__(self, document: MjcfDocument, settings: Settings) -> None:
         self._document = document
         self._settings = settings
-
-    def expand(self) -> None:
-        for section in self._document.sections('worldbody'):
+        for section in document.root.findall('worldbody'):
             self._below(section)
 
     def _below(self, parent: Element) -> None:
@@ -70,19 +63,13 @@ class _Expander:
         suffixes = [element.get('sep', '') + str(i).zfill(width) for i in range(int(count))]
         offset = np.array(document.numbers(element, 'offset', (0.0, 0.0, 0.0)))
         euler = np.array(document.numbers(element, 'euler', (0.0, 0.0, 0.0)))
-        frames = []
-        position = np.zeros(3)
+        frames, position = [], np.zeros(3)
         for i, suffix in enumerate(suffixes):
             angles = (i * euler).tolist()  # more exact than a running sum
-            quat = rotation(document, element, 'euler', angles, self._settings)
-            frame = document.stand_in(
-                element,
-                'frame',
-                {
-                    'pos': ' '.join(map(repr, position.tolist())),
-                    'quat': ' '.join(map(repr, quat[[3, 0, 1, 2]].tolist())),
-                },
-            )
+            quat = quat_of_euler(angles, self._settings)
+            place = {'pos': position, 'quat': quat[[3, 0, 1, 2]]}
+            said = {name: ' '.join(map(repr, given.tolist())) for name, given in place.items()}
+            frame = document.stand_in(element, 'frame', said)
             if element.get('childclass'):
                 frame.set('childclass', element.attrib['childclass'])
             frame.extend(self._copy(child, suffix) for child in element)
@@ -91,7 +78,7 @@ class _Expander:
             if np.max(np.abs(position)) > MAX_NUMBER:
                 raise document.error(element, 'its replicas reach beyond 1e12 m')
         for tag, attributes in REFERENCES.items():
-            for section in document.sections(tag):
+            for section in document.root.findall(tag):
                 section[:] = [
                     each
                     for child in section
@@ -156,9 +143,7 @@ class Attachments:
         self._read = read
         self._notes = notes
         self._assets = {
-            each.get('name') or '': each
-            for section in document.sections('asset')
-            for each in section.findall('model')
+            each.get('name') or '': each for each in document.root.findall('asset/model')
         }
 
     def model_of(self, element: Element, depth: int) -> Mjcf:
@@ -182,17 +167,21 @@ class Attachments:
         model = self._read(inner, said)
         self._notes += [f'attached {name!r}: {note}' for note in said]
         document.spend(element, len(model.bodies) + len(model.joints) + len(model.equalities))
-        constraints = [each for each in model.equalities if isinstance(each, MjcfConstraint)]
-        to_world = [each for each in constraints if 0 in each.bodies]
+        world = model.bodies[0]
+        to_world = [
+            each
+            for each in model.equalities
+            if isinstance(each, MjcfLoop) and world in each.bodies
+        ]
         if to_world:
             self._notes.append(
                 f'attached {name!r}: equalities with its world are not read: '
-                f'{quoted([each.name for each in to_world])}'
+                f'{quoted([each.loop.name for each in to_world])}'
             )
         model.equalities = [each for each in model.equalities if each not in to_world]
         _rename(model, element.get('prefix', ''), element.get('suffix', ''))
         for each in model.equalities:
-            each.line = document.line(element)
+            (each.loop if isinstance(each, MjcfLoop) else each).line = document.line(element)
         return model
 
     def _open(self, element: Element, name: str, depth: int) -> MjcfDocument:
@@ -217,16 +206,13 @@ def _rename(model: Mjcf, prefix: str, suffix: str) -> None:
         body.name = renamed(body.name) if body.is_named else ''
         for joint in body.joints:
             joint.name = renamed(joint.name) if joint.is_named else ''
-        for site in body.sites:
-            site.name = renamed(site.name)
+        body.sites = {renamed(name): pose for name, pose in body.sites.items()}
     for each in model.equalities:
         if isinstance(each, MjcfSum):
             each.terms = {renamed(name): terms for name, terms in each.terms.items()}
-        elif isinstance(each, MjcfCoupling):
-            each.joint = renamed(each.joint)
-            each.master = None if each.master is None else renamed(each.master)
+            each.follower = each.follower and renamed(each.follower)
         else:
-            each.name = renamed(each.name)
+            each.loop.name = renamed(each.loop.name)
     model.actuated = list(map(renamed, model.actuated))
 
 
@@ -236,12 +222,9 @@ def _select(document: MjcfDocument, element: Element, inner: MjcfDocument) -> No
     name = element.get(tag)
     if name is None or (tag, name) == ('body', 'world'):
         return
-    worlds = inner.sections('worldbody')
-    result, childclass = None, None
-    for world in worlds:
-        result, childclass = _find(world, tag, name, None)
-        if result is not None:
-            break
+    worlds = inner.root.findall('worldbody')
+    results = (_find(world, tag, name, None) for world in worlds)
+    result, childclass = next((each for each in results if each[0] is not None), (None, None))
     if result is None:
         raise document.error(element, f'there is no {tag} {name!r} in {inner.source!r}')
     if childclass is not None and not result.get('childclass'):
@@ -252,11 +235,10 @@ def _select(document: MjcfDocument, element: Element, inner: MjcfDocument) -> No
     names = {each.get('name') for each in result.iter()}
     names |= {
         tendon.get('name')
-        for section in inner.sections('tendon')
-        for tendon in section
+        for tendon in inner.root.findall('tendon/*')
         if all(joint.get('joint') in names for joint in tendon.findall('joint'))
     }
-    for section in (*inner.sections('equality'), *inner.sections('actuator')):
+    for section in (*inner.root.findall('equality'), *inner.root.findall('actuator')):
         section[:] = [
             each
             for each in section

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from math import comb
 
-from ik_node.description.description import (
-    CouplingRule,
-    Description,
-    Loop,
-    LoopFrame,
-    LoopSet,
-    quoted,
-)
+from ik_node.description.description import CouplingRule, Description, LoopSet, Names, quoted
 from ik_node.description.joint_spec import JointSpec, Limits
 from ik_node.description.loops.couplings import rule_of_sum
 from ik_node.description.mjcf.bodies import (
@@ -19,17 +12,15 @@ from ik_node.description.mjcf.bodies import (
     compose,
     Mjcf,
     MjcfBody,
-    MjcfConstraint,
-    MjcfCoupling,
     MjcfJoint,
+    MjcfLoop,
     MjcfSum,
-    Names,
-    Pose,
+    no_pose,
     read_masses,
 )
-from ik_node.description.mjcf.document import Defaults, MjcfDocument, read_settings
+from ik_node.description.mjcf.document import Defaults, MjcfDocument, Pose, read_settings, Settings
 from ik_node.description.mjcf.equality import EqualityReader, read_actuators
-from ik_node.description.mjcf.expand import Attachments, expand_replicates
+from ik_node.description.mjcf.expand import Attachments, Expander
 from ik_node.description.tree import hang_joints
 from ik_node.description.xml_document import XmlDocument
 from ik_node.model.link import Link
@@ -52,24 +43,28 @@ def build(model: Mjcf, description: Description) -> None:
     joints = Names(joint.name for joint in model.joints)
     specs: list[JointSpec] = []
     for body in model.bodies:
-        if body is not model.bodies[0]:
-            _add_body(body, model.bodies[body.parent].name, specs, links, joints, description)
+        if body.parent is not None:
+            _add_body(body, body.parent.name, specs, links, joints, description)
         link = description.links[body.name] = Link(body.name)
         link.mass, link.centre_of_mass = body.mass, np.array(body.centre_of_mass)
-        for site in body.sites:
-            name = links.unique(site.name if links.is_free(site.name) else f'{site.name}_site')
-            if name != site.name:
+        for site, pose in body.sites.items():
+            name = links.unique(f'{site}_site' if site in links.taken else site)
+            if name != site:
                 description.notes.append(
-                    f'the name of site {site.name!r} is taken; it is renamed to {name!r}'
+                    f'the name of site {site!r} is taken; it is renamed to {name!r}'
                 )
             description.links[name] = Link(name)
-            spec = JointSpec(joints.unique(f'{name}_fixed'), 'fixed', body.name, name)
-            spec.position, spec.quat_xyzw = site.position, site.quat_xyzw
-            specs.append(spec)
+            specs.append(_fixed(f'{name}_fixed', body.name, name, pose, joints))
     hang_joints(description, specs)
     _start(model, description)
     description.loops.append(_loops(model, description))
     description.actuated = list(model.actuated)
+
+
+def _fixed(name: str, parent: str, child: str, pose: Pose, joints: Names) -> JointSpec:
+    spec = JointSpec(joints.unique(name), 'fixed', parent, child)
+    spec.position, spec.quat_xyzw = pose
+    return spec
 
 
 def _add_body(
@@ -81,11 +76,9 @@ def _add_body(
     description: Description,
 ) -> None:
     """Append a body's joints in series, with massless links between them."""
-    pose: Pose = (body.position, body.quat_xyzw)
+    pose = body.pose
     if not body.joints:
-        spec = JointSpec(joints.unique(f'{body.name}_fixed'), 'fixed', parent, body.name)
-        spec.position, spec.quat_xyzw = pose
-        specs.append(spec)
+        specs.append(_fixed(f'{body.name}_fixed', parent, body.name, pose, joints))
         if body.mocap:
             description.notes.append(
                 f'body {body.name!r} is a mocap body, which programs move; it is fixed here'
@@ -96,13 +89,12 @@ def _add_body(
         if not is_last:
             description.links[child] = Link(child)
         specs.append(_joint_spec(joint, parent, child, pose))
-        parent, pose = child, (np.zeros(3), quat_identity())
+        parent, pose = child, no_pose()
 
 
 def _joint_spec(joint: MjcfJoint, parent: str, child: str, pose: Pose) -> JointSpec:
     """Return a joint between two links; `pose` is that of the body before the motion."""
-    limited = np.isfinite((joint.lower, joint.upper)).any()
-    hinge = 'revolute' if limited else 'continuous'
+    hinge = 'revolute' if np.isfinite(joint.limits).any() else 'continuous'
     spec = JointSpec(joint.name, TYPES.get(joint.kind, hinge), parent, child)
     if joint.kind == 'free':
         spec.child_quat_xyzw = pose[1]
@@ -110,13 +102,11 @@ def _joint_spec(joint: MjcfJoint, parent: str, child: str, pose: Pose) -> JointS
     back = quat_identity()
     if joint.kind == 'hinge' and joint.ref:
         back = np.append(-np.sin(0.5 * joint.ref) * joint.axis, np.cos(0.5 * joint.ref))
-    place = joint.position
-    if joint.kind == 'slide':
-        place = joint.position - joint.ref * joint.axis
+    place = joint.position - joint.ref * joint.axis * (joint.kind == 'slide')
     spec.position, spec.quat_xyzw = compose(pose, (place, back))
     spec.child_position = -joint.position
     spec.axis = joint.axis
-    spec.limits = Limits(joint.lower, joint.upper, effort=max(map(abs, joint.efforts)))
+    spec.limits = Limits(*joint.limits, effort=max(map(abs, joint.efforts)))
     return spec
 
 
@@ -126,7 +116,7 @@ def _start(model: Mjcf, description: Description) -> None:
     for body in model.bodies:
         for joint in body.joints:
             if joint.kind == 'free':
-                description.joints[joint.name].set_dof_values(*body.position, 0.0, 0.0, 0.0)
+                description.joints[joint.name].set_dof_values(*body.pose[0], 0.0, 0.0, 0.0)
             elif joint.kind != 'ball' and joint.ref:
                 description.joints[joint.name].set_dof_values(joint.ref)
             if joint.kind in kinds:
@@ -143,57 +133,40 @@ def _start(model: Mjcf, description: Description) -> None:
 
 
 def _loops(model: Mjcf, description: Description) -> LoopSet:
-    loops = LoopSet(description.source, 'equality')
-    follows: list[MjcfCoupling | MjcfSum] = []
+    loops = LoopSet(description.source)
+    follows: list[MjcfSum] = []
     for each in model.equalities:
-        if isinstance(each, MjcfConstraint):
-            _add_constraint(each, model, loops, description)
+        if isinstance(each, MjcfLoop):
+            _add_loop(each, loops, description)
         elif each.enabled:
             follows.append(each)
         else:
             joint = repr(next(iter(each.terms)))
             description.notes.append(f'the equality of joint {joint} is inactive; it is not read')
     loops.couplings = _couplings(follows, model, description)
-    if not loops.loops and not loops.couplings:
-        loops.dialect = ''
+    if loops.loops or loops.couplings:
+        loops.dialect = 'equality'
     return loops
 
 
-def _add_constraint(
-    constraint: MjcfConstraint, model: Mjcf, loops: LoopSet, description: Description
-) -> None:
-    bodies = [model.bodies[index] for index in constraint.bodies]
-    if bodies[0] is bodies[1]:
-        description.notes.append(
-            f'equality {constraint.name!r} connects body {bodies[0].name!r} to itself'
-        )
+def _add_loop(each: MjcfLoop, loops: LoopSet, description: Description) -> None:
+    loop, (body_a, body_b) = each.loop, each.bodies
+    if body_a is body_b:
+        description.notes.append(f'equality {loop.name!r} connects body {body_a.name!r} to itself')
         return
-    frames = [
-        LoopFrame(body.name, np.array(position), np.array(quat))
-        for body, position, quat in zip(
-            bodies, constraint.positions, constraint.quats_xyzw, strict=True
+    loop.frame_a.link, loop.frame_b.link = body_a.name, body_b.name
+    mocap = next((body.name for body in each.bodies if body.mocap), None)
+    if mocap is not None and loop.enabled:
+        loop.enabled = False
+        description.notes.append(
+            f'equality {loop.name!r} drags the robot with the mocap body {mocap!r}; it is a '
+            'disabled closure'
         )
-    ]
-    loop = Loop(
-        constraint.name,
-        frames[0],
-        frames[1],
-        constraint.kind,
-        enabled=constraint.enabled,
-        line=constraint.line,
-    )
-    for body in bodies:
-        if body.mocap and loop.enabled:
-            loop.enabled = False
-            description.notes.append(
-                f'equality {constraint.name!r} drags the robot with the mocap body '
-                f'{body.name!r}; it is a disabled closure'
-            )
     loops.loops.append(loop)
 
 
 def _couplings(
-    follows: list[MjcfCoupling | MjcfSum], model: Mjcf, description: Description
+    follows: list[MjcfSum], model: Mjcf, description: Description
 ) -> list[CouplingRule]:
     """Return coupling rules without cycles, at most one per joint."""
     references = {joint.name: joint.ref for joint in model.joints}
@@ -208,15 +181,14 @@ def _couplings(
             moved.set_limits(moved.dof[0], stays, stays)
             description.notes.append(f'joint {name!r} is held at {stays:g} by an equality')
             continue
-        driven = model.actuated if isinstance(each, MjcfSum) else ()
-        rule = rule_of_sum(terms, rules, driven, each.line)
-        if rule is None:
-            description.notes.append(
-                f'the equality of joints {quoted(terms)} is not used: other equalities already '
-                f'determine {next(iter(terms))!r}'
-            )
+        rule = rule_of_sum(terms, rules, () if each.follower else model.actuated, each.line)
+        if rule is not None:
+            rules.append(rule)
             continue
-        rules.append(rule)
+        description.notes.append(
+            f'the equality of joints {quoted(terms)} is not used: other equalities already '
+            f'determine {next(iter(terms))!r}'
+        )
     return rules
 
 
@@ -242,21 +214,20 @@ def note_the_rest(document: MjcfDocument, notes: list[str]) -> None:
     """Note the elements of other sections that are not read."""
     used = {
         each.get(end)
-        for section in document.sections('equality')
-        for each in section.findall('tendon')
+        for each in document.root.findall('equality/tendon')
         for end in ('tendon1', 'tendon2')
     }
-    tendons = [each for section in document.sections('tendon') for each in section]
+    tendons = document.root.findall('tendon/*')
     unread = [each for each in tendons if each.get('name', '') not in used]
     if unread:
         notes.append(f'{len(unread)} tendons are not read, as no equality couples joints by them')
-    keys = [key.get('name', '') for each in document.sections('keyframe') for key in each]
+    keys = [key.get('name', '') for key in document.root.findall('keyframe/*')]
     if keys:
         notes.append(
             f'{len(keys)} keyframes are not read: {quoted(keys)}; the start is the pose in '
             'the file'
         )
-    if document.sections('deformable'):
+    if document.root.find('deformable') is not None:
         notes.append('<deformable> is not read: soft objects have no joints')
     tags = {str(each.tag) for each in document.root} - {*SILENT, 'deformable'}
     for tag in sorted(tags):
@@ -280,14 +251,18 @@ def read_model(document: MjcfDocument, notes: list[str]) -> Mjcf:
     if document.repeated:
         files = quoted(sorted(document.repeated))
         notes.append(f'files included more than once, which MuJoCo does not allow: {files}')
+    settings, defaults, reader = read_bodies(document, notes)
+    read_masses(document, reader.bodies, settings, notes)
+    reader.equalities[:0] = EqualityReader(document, reader, defaults, notes).result
+    read_actuators(document, reader, settings, defaults, notes)
+    note_the_rest(document, notes)
+    return reader
+
+
+def read_bodies(document: MjcfDocument, notes: list[str]) -> tuple[Settings, Defaults, BodyReader]:
+    """Return the settings, the classes and the bodies of an MJCF."""
     settings = read_settings(document)
-    expand_replicates(document, settings)
+    Expander(document, settings)
     defaults = Defaults(document, notes)
     attached = Attachments(document, read_model, notes).model_of
-    reader = BodyReader(document, settings, defaults, notes, attached)
-    read_masses(document, reader, settings, notes)
-    equalities = EqualityReader(document, reader, defaults, notes).result
-    model = Mjcf(reader.bodies, equalities + reader.equalities, reader.actuated)
-    read_actuators(document, model, settings, defaults, notes)
-    note_the_rest(document, notes)
-    return model
+    return settings, defaults, BodyReader(document, settings, defaults, notes, attached)

@@ -105,7 +105,7 @@ def test_unreadable_geom_is_a_visual_of_kind_unread():
         ('type="mesh" mesh="points"', 'no file'),
         ('type="mesh" mesh="gone"', 'no file'),
         ('size="x"', 'not a number'),
-        ('type="capsule" fromto="0 0 0 0 0 0" size="1"', 'two points are one'),
+        ('type="capsule" fromto="0 0 0 0 0 0" size="1"', 'two points are equal'),
     ]:
         unread, ball = visuals(f'<geom {attributes}/><geom size="1"/>')
         assert (unread.link, unread.kind, ball.kind) == ('a', 'unread', 'sphere')
