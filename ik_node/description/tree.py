@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from heapq import heappop, heappush
+from xml.etree.ElementTree import Element
 
 from ik_node.description.description import Description, free_name, Loop, LoopFrame, LoopSet, WORLD
 from ik_node.description.joint_spec import JointSpec
@@ -20,13 +21,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def read_masses(document: XmlDocument, description: Description) -> None:
-    """
-    Set the mass [kg] and centre of mass [m] of the links of a URDF.
+def set_mass(
+    document: XmlDocument, element: Element, link: Link, mass: float, centre: Sequence[float]
+) -> None:
+    """Set the mass [kg] and centre of mass [m] of a link; the inertia tensor is not read."""
+    if mass < 0.0:
+        raise document.error(element, f'{mass:g}: the mass of link {link.name!r} is below 0 kg')
+    link.mass, link.centre_of_mass = mass, np.array(centre)
 
-    A link without <inertial> has no mass. The inertia tensor and the rotation in <origin> are not
-    read.
-    """
+
+def read_masses(document: XmlDocument, description: Description) -> None:
+    """Read the masses of a URDF: a link without <inertial> has none."""
     for element in document.root.findall('link'):
         inertial = element.find('inertial')
         if inertial is None:
@@ -36,13 +41,9 @@ def read_masses(document: XmlDocument, description: Description) -> None:
         if mass is None or mass.get('value') is None:
             description.notes.append(f'link {link.name!r}: <inertial> without a mass, taken as 0')
             continue
-        link.mass = document.numbers(mass, 'value', (0.0,))[0]
-        if link.mass < 0.0:
-            raise document.error(
-                mass, f'value="{link.mass:g}": the mass of link {link.name!r} is below 0 kg'
-            )
-        xyz = document.numbers(inertial.find('origin'), 'xyz', (0.0, 0.0, 0.0))
-        link.centre_of_mass = np.array(xyz)
+        centre = document.numbers(inertial.find('origin'), 'xyz', (0.0, 0.0, 0.0))
+        (value,) = document.numbers(mass, 'value', (0.0,))
+        set_mass(document, mass, link, value, centre)
 
 
 def merge_mass(link: Link, into: Link) -> None:

@@ -15,6 +15,8 @@ from ik_node.model.rotation import quat_from_euler, unit
 import numpy as np
 from numpy.typing import NDArray
 
+Array = NDArray[np.float64]
+
 
 def is_true(text: str | None) -> bool:
     """Return True if a text is 'true' or '1'."""
@@ -276,9 +278,6 @@ def _mended(data: bytes) -> bytes | None:
 
 def _short(text: str) -> str:
     return text if len(text) <= 60 else text[:57] + '...'
-
-
-Array = NDArray[np.float64]
 
 
 def read_origin(document: XmlDocument, element: Element | None) -> tuple[Array, Array]:

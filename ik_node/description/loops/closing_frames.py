@@ -14,7 +14,7 @@ import re
 from ik_node.description.description import Description, Loop, LoopFrame, LoopSet
 from ik_node.description.loops.loop_frames import turn_frame
 from ik_node.description.tree import poses_at_zero
-from ik_node.description.xml_document import XmlDocument
+from ik_node.description.xml_document import Array, XmlDocument
 import numpy as np
 
 DIALECT = 'closing frames'
@@ -35,7 +35,7 @@ def read_closing_frames(document: XmlDocument, description: Description) -> Loop
         return result
     links = description.links
     tied = _tied(description.loops)
-    poses = None
+    poses: dict[str, Array] = {}
     for name in list(links):
         match = CLOSING.fullmatch(name)
         if match is None:
@@ -51,7 +51,7 @@ def read_closing_frames(document: XmlDocument, description: Description) -> Loop
             continue
         loop = Loop(base, LoopFrame(name), LoopFrame(other), 'point')
         if f'{name}_z' in links and f'{other}_z' in links:
-            poses = poses_at_zero(description) if poses is None else poses
+            poses = poses or poses_at_zero(description)
             loop.type_name = 'hinge'
             for frame in (loop.frame_a, loop.frame_b):
                 delta = poses[f'{frame.link}_z'][:3, 3] - poses[frame.link][:3, 3]

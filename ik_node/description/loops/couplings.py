@@ -64,7 +64,7 @@ def _solved(
         if any(leads(name, other, masters) for other in others):
             continue
         first, *more = ((other, [0.0, *(-c / slope for c in used[other][1:])]) for other in others)
-        first[1][0] = -constant / slope
+        first[1][0] = 0.0 - constant / slope
         return CouplingRule(name, *first, line, more)
     return None
 

@@ -352,8 +352,8 @@ def read_quat(document: MjcfDocument, element: Element, settings: Settings) -> A
         return np.append(sin(half) * axis, cos(half))
     if name == 'zaxis':
         return quat_of_z(axis)
-    given = np.array(numbers[3:])
-    side = document.along(element, name, given - (axis @ given) * axis)
+    second = np.array(numbers[3:])
+    side = document.along(element, name, second - (axis @ second) * axis)
     return matrix_to_quat(np.column_stack((axis, side, cross(axis, side))))
 
 

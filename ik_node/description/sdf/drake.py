@@ -24,7 +24,7 @@ PIN = (DOF.X, DOF.Y, DOF.EX, DOF.EY)
 class DrakeLoops(DrakeReader):
     """A reader of Drake's loop elements in SDFormat: `result` declared and `guessed` loops."""
 
-    names_are_usual = True
+    notes_names = True
 
     def __init__(self, document: XmlDocument, graph: FrameGraph, description: Description) -> None:
         super().__init__(document, description)
@@ -40,13 +40,13 @@ class DrakeLoops(DrakeReader):
 
     def numbers(self, element: Element, default: Sequence[float]) -> list[float]:
         """Return the numbers in the text of an element."""
-        self._document.text(element)
-        return self._document.text_numbers(element, default)
+        self.document.text(element)
+        return self.document.text_numbers(element, default)
 
-    def frame(self, element: Element, tag: str) -> LoopFrame:
+    def frame_in(self, element: Element, tag: str) -> LoopFrame:
         """Return the frame that a child element names."""
-        child = self._document.child(element, tag)
-        name = self._document.text(child)
+        child = self.document.child(element, tag)
+        name = self.document.text(child)
         return self._placed(self._scope.need(name, element, f'<{tag}>'))
 
     def _guess_bushings(self, scope: SdfScope) -> None:
@@ -65,12 +65,11 @@ class DrakeLoops(DrakeReader):
             ends = [self._placed(ready[partner]), self._placed(first)]
             if ends[0].link == ends[1].link:
                 continue
-            name = self._names.new('bushing')
-            loop = Loop(name, ends[0], ends[1], line=self._document.line(first.element))
-            loop.dofs = PIN
-            self.guessed.loops.append(loop)
+            name = self.new_name('bushing')
+            line = self.document.line(first.element)
+            self.guessed.loops.append(Loop(name, *ends, dofs=PIN, line=line))
             self.guessed.dialect = CLOSING_FRAMES
-            self._notes.append(
+            self.notes.append(
                 f'the frames {first.name!r} and {ready[partner].name!r} are taken '
                 f"as the ends of a bushing that Drake's user adds in code: closure {name!r}, "
                 'free along and about their z; closures given beside the description replace it'

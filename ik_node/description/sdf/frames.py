@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
 from ik_node.description.description import quoted, unknown, WORLD
-from ik_node.description.xml_document import is_true, XmlDocument
-from ik_node.errors import DescriptionError, UnsupportedElementError
+from ik_node.description.xml_document import Array, is_true, XmlDocument
+from ik_node.errors import DescriptionError
 from ik_node.model.rotation import pose_inverse, pose_matrix, quat_from_euler, unit
 import numpy as np
-from numpy.typing import NDArray
 
 
 def choose_model(document: XmlDocument, notes: list[str]) -> tuple[Element, Element | None]:
@@ -117,6 +116,7 @@ class SdfScope:
         self._includes |= {_last(each.findtext('uri', '')) for each in includes}
         prefix = f'{name}::' if name else ''
         of_kind: dict[str, dict[str, SdfFrame]] = {kind: {} for kind in KINDS}
+        seen: dict[str, dict[str, Element | None]] = {kind: {} for kind in KINDS}
         for child in element:
             kind = str(child.tag)
             if kind not in KINDS:
@@ -129,10 +129,8 @@ class SdfScope:
                 frame = SdfFrame(prefix + name, child, self)
             if kind == 'model' and robot is None:
                 frame = SdfScope(document, child, prefix + name, self).frame
-            first = of_kind[kind].setdefault(name, frame)
-            if first is not frame:
-                line = document.line(first.element)
-                raise document.error(child, f'a {kind} of that name is declared on line {line}')
+            document.once(child, kind, name, seen[kind])
+            of_kind[kind][name] = frame
             self._all.append(frame)
         for kind in reversed(KINDS):
             self.frames.update(of_kind[kind])
@@ -167,8 +165,8 @@ class SdfScope:
         result = self.find(name)
         if result is None:
             message = unknown('link or frame', name, list(self.frames))
-            message += include_hint(self.world.element)
-            raise self._document.error(element, f'{where}: {message}')
+            hint = include_hint(self.world.element)
+            raise self._document.error(element, f'{where}: {message}{hint}')
         return result
 
     def is_included(self, name: str) -> bool:
@@ -199,19 +197,14 @@ def _last(uri: str) -> str:
     return uri.strip().rstrip('/').rpartition('/')[2]
 
 
-Array = NDArray[np.float64]
-
 FORMATS = ('euler_rpy', 'quat_xyzw')
 
 
-def read_pose(document: XmlDocument, element: Element | None) -> NDArray[np.float64]:
+def read_pose(document: XmlDocument, element: Element | None) -> Array:
     """Return the 4x4 matrix of a <pose>; the identity if it is missing or empty."""
     if element is None:
         return np.eye(4)
-    form = element.get('rotation_format', FORMATS[0])
-    if form not in FORMATS:
-        message = f'rotation_format="{form}" is not known; allowed: {" ".join(FORMATS)}'
-        raise document.error(element, message, UnsupportedElementError)
+    form = document.word(element, 'rotation_format', FORMATS, FORMATS[0])
     if form == 'quat_xyzw':
         numbers = document.text_numbers(element, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
         if max(map(abs, numbers[3:])) < 1e-9:
@@ -228,7 +221,7 @@ class FrameGraph:
 
     def __init__(self, document: XmlDocument, version: tuple[int, ...]) -> None:
         self._document = document
-        self._version = version
+        self.version = version
         self._local: dict[SdfFrame, Array] = {}  # pose in the model around it
         self._global: dict[SdfFrame, Array] = {}  # pose in the world
         self._carriers: dict[SdfFrame, SdfFrame] = {}
@@ -314,7 +307,7 @@ class FrameGraph:
         """Return the frame that the pose of a frame is relative to."""
         pose, name = frame.element.find('pose'), None
         if pose is not None:
-            name = pose.get('relative_to', pose.get('frame') if self._version < (1, 7) else None)
+            name = pose.get('relative_to', pose.get('frame') if self.version < (1, 7) else None)
         if name and name.strip():
             return frame.scope.need(name.strip(), frame.element, '<pose relative_to>')
         if frame.is_joint:

@@ -20,20 +20,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from xml.etree.ElementTree import Element
 
-from ik_node.description.description import Description, Loop, LoopFrame, LoopSet, unknown, WORLD
+from ik_node.description.description import Description, LoopFrame, LoopSet, unknown, WORLD
 from ik_node.description.joint_spec import JointSpec, read_limits
-from ik_node.description.loops.loop_frames import LoopNames, read_type, turn_frame, X, Y
-from ik_node.description.sdf.frames import FrameGraph, read_pose, SdfFrame, SdfScope
+from ik_node.description.loops.loop_frames import LoopReader, turn_frame, X, Y
+from ik_node.description.sdf.frames import FrameGraph, read_pose, SdfScope
 from ik_node.description.sdf.joints import TWO_AXES
-from ik_node.description.tree import add_joint, poses_at_zero
-from ik_node.description.xml_document import is_true, XmlDocument
+from ik_node.description.tree import add_joint
+from ik_node.description.xml_document import Array, is_true, XmlDocument
 from ik_node.errors import UnsupportedElementError
 from ik_node.model.link import Link
 from ik_node.model.rotation import pose_inverse, pose_parts, unit
 import numpy as np
-from numpy.typing import NDArray
-
-Array = NDArray[np.float64]
 
 TYPES = ('revolute', 'continuous', 'prismatic', 'ball', 'fixed', *TWO_AXES, 'gearbox')
 
@@ -46,59 +43,50 @@ def read_gazebo_joints(document: XmlDocument, description: Description) -> LoopS
     one closes a loop and becomes a closure; one with limits becomes a joint and a weld.
     """
     reader = _JointReader(document, description)
-    for gazebo in document.root.findall('gazebo'):
-        for element in gazebo.findall('joint'):
-            reader.read(element)
+    for element in document.root.findall('gazebo/joint'):
+        reader.read(element)
     return reader.result
 
 
-class _JointReader:
-    """A reader that adds joints to a description."""
-
-    def __init__(self, document: XmlDocument, description: Description) -> None:
-        self.result = LoopSet(document.source)
-        self._document = document
-        self._description = description
-        self._names = LoopNames(document, description)
-        self._poses: dict[str, Array] | None = None
+class _JointReader(LoopReader):
+    dialect = 'gazebo joint'
 
     def read(self, element: Element) -> None:
         """Read one joint."""
-        document, description = self._document, self._description
-        type_name = read_type(document, element, TYPES)
+        document, description = self.document, self.description
+        type_name = document.word(element, 'type', TYPES)
         if type_name == 'gearbox':
             ratio = element.findtext('gearbox_ratio', '1').strip()
-            description.notes.append(
+            self.notes.append(
                 f'gazebo joint {element.get("name", "")!r}: a gearbox (ratio {ratio[:30]}) '
                 'is not read; declare it in a closures file: couplings: [{joint: ..., of: ..., '
                 'coefficients: [0, -ratio]}]'
             )
             return
         parent, child = self._link(element, 'parent'), self._link(element, 'child')
-        name = self._names.of(element)
+        name = self.name_of(element)
         if parent == WORLD and WORLD not in description.links:
             if description.links[child] in description.roots and type_name == 'fixed':
-                description.notes.append(
+                self.notes.append(
                     f'gazebo joint {name!r} fixes the root link to the world, where it is '
                     'fixed already'
                 )
                 return
+            self.poses[WORLD] = np.eye(4)
             description.links[WORLD] = Link(WORLD)
             description.roots.append(description.links[WORLD])
-            self._poses = None
         if parent == child:
             raise document.error(element, f'its parent and its child are the same link {child!r}')
         pose = self._pose(element, child)
-        self.result.dialect = 'gazebo joint'
+        self.result.dialect = self.dialect
         spec = JointSpec(name, type_name, parent, child, line=document.line(element))
-        zero = self._zero()
-        spec.place(pose_inverse(zero[parent]) @ pose, pose_inverse(pose) @ zero[child])
+        spec.place(pose_inverse(self.poses[parent]) @ pose, pose_inverse(pose) @ self.poses[child])
         if type_name in ('ball', *TWO_AXES) and element.find('*/limit') is not None:
-            description.notes.append(
+            self.notes.append(
                 f'gazebo joint {name!r}: it is of type {type_name}, so its <limit> is not used'
             )
         if type_name in TWO_AXES:
-            self.result.loops.append(self._two_axes(element, spec, pose))
+            self._two_axes(element, spec, pose)
             return
         if type_name not in ('ball', 'fixed'):
             self._read_motion(element, spec, pose)
@@ -106,87 +94,74 @@ class _JointReader:
         if loop is not None:
             self.result.loops.append(loop)
 
-    def _zero(self) -> dict[str, Array]:
-        if self._poses is None:
-            self._poses = poses_at_zero(self._description)
-        return self._poses
-
     def _link(self, element: Element, tag: str) -> str:
         """Return the name of an end link; `robot::link` stands for the link."""
-        child = self._document.child(element, tag)
-        name = child.get('link') or self._document.text(child)
-        known = self._description.links
+        child = self.document.child(element, tag)
+        name = child.get('link') or self.document.text(child)
+        known = self.description.links
         if name not in known and '::' in name:
             name = name.rpartition('::')[2]
-        if name not in known and not (name == WORLD and tag == 'parent'):
-            message = unknown('link', name, list(known))
-            raise self._document.error(element, f'<{tag}>: {message}')
+        if name != WORLD or tag != 'parent':
+            self.document.known(element, 'link', name, known, f'<{tag}>')
         return name
 
     def _pose(self, element: Element, child: str) -> Array:
         """Return the joint's pose in the root frame at q = 0."""
         pose = element.find('pose')
         if pose is None:
-            return self._zero()[child]
-        base = self._frame(pose, pose.get('relative_to') or pose.get('frame') or child)
-        return np.asarray(base @ read_pose(self._document, pose))
+            return self.poses[child]
+        base = self._pose_of(pose, pose.get('relative_to') or pose.get('frame') or child)
+        return np.asarray(base @ read_pose(self.document, pose))
 
-    def _frame(self, element: Element, name: str) -> Array:
-        if name == '__model__':
+    def _pose_of(self, element: Element, name: str) -> Array:
+        if name == OWN_MODEL:
             return np.eye(4)
-        if name not in self._zero():
-            message = unknown('link', name, [*self._description.links, '__model__'])
-            raise self._document.error(element, message)
-        return self._zero()[name]
+        self.document.known(element, 'link', name, self.poses)
+        return self.poses[name]
 
     def _read_motion(self, element: Element, spec: JointSpec, pose: Array) -> None:
         """Read the axis of a joint and its limits."""
-        axis = element.find('axis')
+        axis, what = element.find('axis'), f'gazebo joint {spec.name!r}'
         if axis is None:
-            self._description.notes.append(
-                f'gazebo joint {spec.name!r}: no <axis>, taken as 0 0 1'
-            )
+            self.notes.append(f'{what}: no <axis>, taken as 0 0 1')
             spec.axis = np.array((0.0, 0.0, 1.0))
             return
-        spec.axis = self._axis(axis, pose)
+        spec.axis = self._direction(axis, pose)
+        freely = spec.type_name == 'continuous'
+        limit = axis.find('limit')
         spec.limits = read_limits(
-            self._document,
-            element,
-            axis.find('limit'),
-            f'gazebo joint {spec.name!r}',
-            self._description.notes,
-            turns_freely=spec.type_name == 'continuous',
+            self.document, element, limit, what, self.notes, turns_freely=freely
         )
 
-    def _axis(self, element: Element, pose: Array) -> Array:
-        """Return a unit vector in the joint frame."""
+    def _direction(self, element: Element, pose: Array) -> Array:
+        """Return the unit vector of an axis in the joint frame."""
         xyz = element.find('xyz')
-        numbers = self._document.text_numbers(xyz, (0.0, 0.0, 1.0))
-        axis = self._document.direction(element, numbers)
+        numbers = self.document.text_numbers(xyz, (0.0, 0.0, 1.0))
+        axis = self.document.direction(element, numbers)
         frame = None if xyz is None else xyz.get('expressed_in')
         if is_true(element.findtext('use_parent_model_frame')):
-            frame = '__model__'
+            frame = OWN_MODEL
         if frame:
-            axis = unit(pose[:3, :3].T @ (self._frame(element, frame)[:3, :3] @ axis))
+            axis = unit(pose[:3, :3].T @ (self._pose_of(element, frame)[:3, :3] @ axis))
         return axis
 
-    def _two_axes(self, element: Element, spec: JointSpec, pose: Array) -> Loop:
-        """Return the loop of a joint with two rotation axes."""
-        document = self._document
-        axes = [self._axis(document.child(element, tag), pose) for tag in ('axis', 'axis2')]
+    def _two_axes(self, element: Element, spec: JointSpec, pose: Array) -> None:
+        """Add the loop of a joint with two rotation axes."""
+        document = self.document
+        axes = [self._direction(document.child(element, tag), pose) for tag in ('axis', 'axis2')]
         if abs(axes[0] @ axes[1]) > 1e-6:
-            raise document.error(
-                element, 'its two axes must be at right angles', UnsupportedElementError
-            )
+            message = 'its two axes must be at right angles'
+            raise document.error(element, message, UnsupportedElementError)
         loop = spec.loop()
         loop.type_name = 'universal'
         turn_frame(loop.frame_b, axes[0], X)
         turn_frame(loop.frame_a, axes[1], Y)
-        return loop
+        self.result.loops.append(loop)
 
 
 OWN_MODEL = '__model__'
 UNNAMED = '::'  # no frame has this name
+TAGS = ('parent_link', 'child_link')
 
 
 def is_detachable(plugin: Element) -> bool:
@@ -195,15 +170,17 @@ def is_detachable(plugin: Element) -> bool:
     return 'detachablejoint' in words.replace('-', '').replace('_', '')
 
 
+def welds_own_links(plugin: Element, robot: str) -> bool:
+    """Return True if the child of a DetachableJoint is a link of the robot itself."""
+    return plugin.findtext('child_model', '').strip() in (OWN_MODEL, robot)
+
+
 def read_detachable_joints(document: XmlDocument, description: Description) -> LoopSet:
     """Read every DetachableJoint in the <gazebo> elements of a URDF that welds two own links."""
-    reader = _Reader(document, description)
-    poses: dict[str, Array] = {}
+    reader = _WeldReader(document, description)
     for plugin in filter(is_detachable, document.root.findall('gazebo/plugin')):
-        poses = poses or poses_at_zero(description)
         if welds_own_links(plugin, description.name):
-            ends = [reader.known(plugin, tag, description.links) for tag in TAGS]
-            reader.add(plugin, ends, poses)
+            reader.weld(plugin, [reader.known(plugin, tag, description.links) for tag in TAGS])
         else:
             reader.note_other(plugin)
     return reader.result
@@ -213,14 +190,14 @@ def read_detachable_joints_of_models(
     document: XmlDocument, graph: FrameGraph, scopes: Iterable[SdfScope], description: Description
 ) -> LoopSet:
     """Read every DetachableJoint of an SDFormat file that welds two links of the robot."""
-    reader = _Reader(document, description)
+    reader = _WeldReader(document, description)
     for scope in scopes:
         for plugin in filter(is_detachable, scope.frame.element.findall('plugin')):
             model = _child_model(scope, plugin)
             if model is None:
                 reader.note_other(plugin)
                 continue
-            ends, poses = [], {}
+            ends, reader.poses = [], {}
             for tag, around in zip(TAGS, (scope, model), strict=True):
                 frame = around.find(plugin.findtext(tag, '').strip() or UNNAMED)
                 if frame is None:
@@ -228,17 +205,9 @@ def read_detachable_joints_of_models(
                     continue
                 link = graph.link(frame)
                 ends.append(link.link_name)
-                poses[link.link_name] = graph.pose(link)
-            reader.add(plugin, ends, poses)
+                reader.poses[link.link_name] = graph.pose(link)
+            reader.weld(plugin, ends)
     return reader.result
-
-
-TAGS = ('parent_link', 'child_link')
-
-
-def welds_own_links(plugin: Element, robot: str) -> bool:
-    """Return True if the child of a DetachableJoint is a link of the robot itself."""
-    return plugin.findtext('child_model', '').strip() in (OWN_MODEL, robot)
 
 
 def _child_model(scope: SdfScope, plugin: Element) -> SdfScope | None:
@@ -246,21 +215,13 @@ def _child_model(scope: SdfScope, plugin: Element) -> SdfScope | None:
     name = plugin.findtext('child_model', '').strip()
     if name in (OWN_MODEL, scope.frame.element.get('name')):
         return scope
-    frames: list[SdfFrame | None] = [scope.find(name)] if name else []
-    outer = scope.world.inner
-    if outer is not None and name:
-        frames.append(outer.find(name))
+    around = [scope, scope.world.inner] if name else []
+    frames = [each.find(name) for each in around if each is not None]
     return next((frame.inner for frame in frames if frame is not None and frame.inner), None)
 
 
-class _Reader:
-    """A reader that makes a loop of each plugin."""
-
-    def __init__(self, document: XmlDocument, description: Description) -> None:
-        self.result = LoopSet(document.source)
-        self._document = document
-        self._description = description
-        self._names = LoopNames(document, description)
+class _WeldReader(LoopReader):
+    dialect = 'DetachableJoint'
 
     def known(self, plugin: Element, tag: str, names: Mapping[str, object]) -> str | None:
         """Return the name in an element of the plugin; None with a note if it is unknown."""
@@ -270,27 +231,23 @@ class _Reader:
         self._note(plugin, f'<{tag}>: {unknown("link", name, list(names))}')
         return None
 
-    def add(self, plugin: Element, ends: list[str | None], poses: Mapping[str, Array]) -> None:
-        """Add the weld of a child link to a parent link, given their poses in the file."""
+    def weld(self, plugin: Element, ends: list[str | None]) -> None:
+        """Add the weld of a child link to a parent link, given `poses` in the file."""
         parent, child = ends
         if parent is None or child is None:
             return
         if parent == child:
             self._note(plugin, f'it connects the link {parent!r} to itself')
             return
-        pose = pose_parts(pose_inverse(poses[parent]) @ poses[child])
-        loop = Loop(
-            self._names.new('detachable_joint'), LoopFrame(child), LoopFrame(parent, *pose)
-        )
-        loop.line = self._document.line(plugin)
-        loop.enabled = plugin.findtext('initial_attach', 'true').strip().lower() in ('true', '1')
+        pose = pose_parts(pose_inverse(self.poses[parent]) @ self.poses[child])
+        frames = LoopFrame(child), LoopFrame(parent, *pose)
+        loop = self.add(plugin, self.new_name('detachable_joint'), frames)
+        loop.enabled = is_true(plugin.findtext('initial_attach', 'true'))
         if not loop.enabled:
-            self._description.notes.append(
+            self.notes.append(
                 f'DetachableJoint {loop.name!r} is not attached at the start; it is a '
                 'disabled closure'
             )
-        self.result.loops.append(loop)
-        self.result.dialect = 'DetachableJoint'
 
     def note_other(self, plugin: Element) -> None:
         """Note that a plugin holds another model."""
@@ -302,5 +259,5 @@ class _Reader:
         )
 
     def _note(self, plugin: Element, why: str) -> None:
-        line = self._document.line(plugin)
-        self._description.notes.append(f'DetachableJoint on line {line} is not read: {why}')
+        line = self.document.line(plugin)
+        self.notes.append(f'DetachableJoint on line {line} is not read: {why}')

@@ -8,75 +8,61 @@ from dataclasses import dataclass, field, replace
 from math import inf, tau
 from xml.etree.ElementTree import Element
 
-from ik_node.description.description import CouplingRule, unknown
-from ik_node.description.joint_spec import JointSpec, read_limits
+from ik_node.description.description import CouplingRule
+from ik_node.description.joint_spec import JointSpec, Limits, read_limits
 from ik_node.description.loops.couplings import rule_of_sum
 from ik_node.description.sdf.frames import FrameGraph, SdfFrame
-from ik_node.description.xml_document import is_true, MAX_NUMBER, XmlDocument
-from ik_node.errors import UnsupportedElementError
+from ik_node.description.xml_document import Array, is_true, MAX_NUMBER, XmlDocument
 from ik_node.model.rotation import pose_inverse, unit
 import numpy as np
-from numpy.typing import NDArray
-
-Array = NDArray[np.float64]
 
 
+@dataclass
 class SdfAxis:
-    """
-    The axis of a joint: its unit `direction` (3,) in the joint frame, and its limits.
+    """An axis of a joint."""
 
-    Infinite = no limit; for the effort, negative also means no limit, and 0 no motor.
-    """
+    element: Element | None  # <axis> or <axis2>
+    direction: Array  # Unit vector (3,) in the joint frame
+    limits: Limits  # Infinite = none; for the effort, negative also means no limit, and 0 no motor
 
-    def __init__(
-        self,
-        document: XmlDocument,
-        graph: FrameGraph,
-        version: tuple[int, ...],
-        joint: SdfFrame,
-        tag: str,
-        notes: list[str],
-    ) -> None:
-        self.element = joint.element.find(tag)
-        what = f'joint {joint.name!r}'
-        if self.element is None:
-            notes.append(f'{what}: no <{tag}>, taken as 0 0 1')
-        xyz = None if self.element is None else self.element.find('xyz')
-        direction = document.text_numbers(xyz, (0.0, 0.0, 1.0))
-        self.direction = document.direction(joint.element, direction)
-        turned = self._expressed_in(version, joint, tag, notes)
-        if turned is not None:
-            there, here = graph.pose(turned)[:3, :3], graph.pose(joint)[:3, :3]
-            self.direction = unit(here.T @ there @ self.direction)
-        self.limits = read_limits(
-            document,
-            joint.element,
-            None if self.element is None else self.element.find('limit'),
-            what,
-            notes,
-            turns_freely=joint.element.get('type', '').strip().lower() == 'continuous',
-        )
 
-    def _expressed_in(
-        self, version: tuple[int, ...], joint: SdfFrame, tag: str, notes: list[str]
-    ) -> SdfFrame | None:
-        """Return the frame in which the direction is given; None for the joint's frame."""
-        element = self.element
-        if element is None:
-            return None
-        xyz = element.find('xyz')
-        name = '' if xyz is None else xyz.get('expressed_in', '').strip()
-        if name:
-            return joint.scope.need(name, joint.element, f'<{tag}><xyz expressed_in>')
-        in_model = is_true(element.findtext('use_parent_model_frame'))
-        if version >= (1, 7):
-            if in_model:
-                notes.append(
-                    f'joint {joint.name!r}: <use_parent_model_frame> ended with SDFormat 1.6 '
-                    'and is ignored; use expressed_in="__model__"'
-                )
-            return None
+def _read_axis(
+    document: XmlDocument, graph: FrameGraph, joint: SdfFrame, tag: str, notes: list[str]
+) -> SdfAxis:
+    element, what = joint.element.find(tag), f'joint {joint.name!r}'
+    xyz = limit = None
+    if element is None:
+        notes.append(f'{what}: no <{tag}>, taken as 0 0 1')
+    else:
+        xyz, limit = element.find('xyz'), element.find('limit')
+    direction = document.text_numbers(xyz, (0.0, 0.0, 1.0))
+    axis = document.direction(joint.element, direction)
+    turned = None if element is None else _expressed_in(element, graph.version, joint, notes)
+    if turned is not None:
+        there, here = graph.pose(turned)[:3, :3], graph.pose(joint)[:3, :3]
+        axis = unit(here.T @ there @ axis)
+    freely = joint.element.get('type', '').strip().lower() == 'continuous'
+    limits = read_limits(document, joint.element, limit, what, notes, turns_freely=freely)
+    return SdfAxis(element, axis, limits)
+
+
+def _expressed_in(
+    element: Element, version: tuple[int, ...], joint: SdfFrame, notes: list[str]
+) -> SdfFrame | None:
+    """Return the frame in which an axis is given; None for the joint's frame."""
+    xyz = element.find('xyz')
+    name = '' if xyz is None else xyz.get('expressed_in', '').strip()
+    if name:
+        return joint.scope.need(name, joint.element, f'<{element.tag}><xyz expressed_in>')
+    in_model = is_true(element.findtext('use_parent_model_frame'))
+    if version < (1, 7):
         return joint.scope.frame if version < (1, 5) or in_model else None
+    if in_model:
+        notes.append(
+            f'joint {joint.name!r}: <use_parent_model_frame> ended with SDFormat 1.6 '
+            'and is ignored; use expressed_in="__model__"'
+        )
+    return None
 
 
 ONE_AXIS = ('revolute', 'continuous', 'prismatic', 'screw')
@@ -84,7 +70,7 @@ TWO_AXES = ('universal', 'revolute2')
 TYPES = (*ONE_AXIS, *TWO_AXES, 'ball', 'fixed', 'gearbox')
 MUST_CLOSE = 'physics/simbody/must_be_loop_joint'
 APART = 1e-6  # [m]
-DRAKE_TYPES = ('planar',)
+DRAKE_TYPES = ('planar', 'drake:planar')
 
 
 @dataclass
@@ -112,24 +98,17 @@ class SdfJoint:
 
 
 def read_joint(
-    document: XmlDocument,
-    graph: FrameGraph,
-    version: tuple[int, ...],
-    frame: SdfFrame,
-    notes: list[str],
+    document: XmlDocument, graph: FrameGraph, frame: SdfFrame, notes: list[str]
 ) -> SdfJoint:
     """Read a joint, whose frames are those of the links' poses in the file."""
-    element = frame.element
-    type_name = document.attribute(element, 'type').strip().lower().removeprefix('drake:')
-    allowed = DRAKE_TYPES if frame.kind == 'drake:joint' else TYPES
-    if type_name not in allowed:
-        message = f'type="{type_name}" is not known; allowed: {" ".join(allowed)}'
-        raise document.error(element, message, UnsupportedElementError)
+    element, drake = frame.element, frame.kind == 'drake:joint'
+    type_name = document.word(element, 'type', DRAKE_TYPES if drake else TYPES)
+    type_name = type_name.removeprefix('drake:')
     joint = SdfJoint(frame, type_name)
     tags = ('axis', 'axis2') if type_name in (*TWO_AXES, 'gearbox') else ('axis',)
     if type_name in (*ONE_AXIS, *TWO_AXES, 'gearbox'):
         for tag in tags:
-            joint.axes[tag] = SdfAxis(document, graph, version, frame, tag, notes)
+            joint.axes[tag] = _read_axis(document, graph, frame, tag, notes)
     elif element.find('axis/limit') is not None and type_name != 'fixed':
         notes.append(
             f'joint {frame.name!r}: it is of type {type_name}, so its <limit> is not used'
@@ -215,12 +194,10 @@ def _mimics(
             continue
         name = document.attribute(mimic, 'joint').strip()
         prefix = joint.name.removesuffix(joint.frame.element.attrib['name'])
-        leader = joints.get(prefix + name)
-        if leader is None:
-            message = unknown('joint', prefix + name, list(joints))
-            raise document.error(joint.frame.element, f'<{mimic.tag}>: {message}')
-        specs = [joint.spec_of(tag), leader.spec_of(mimic.get('axis', 'axis').strip() or 'axis')]
-        follower, ahead = specs
+        document.known(joint.frame.element, 'joint', prefix + name, joints, f'<{mimic.tag}>')
+        leader = joints[prefix + name]
+        follower = joint.spec_of(tag)
+        ahead = leader.spec_of(mimic.get('axis', 'axis').strip() or 'axis')
         if follower is None or ahead is None:
             message = f'{joint.name!r} and {leader.name!r} must have one value each'
             raise document.error(joint.frame.element, f'<{mimic.tag}>: {message}')
@@ -311,10 +288,7 @@ def _gears(
 
 
 def _angle_between(
-    graph: FrameGraph,
-    ends: tuple[str, str],
-    axis: NDArray[np.float64],
-    hinges: Mapping[str, Sequence[SdfJoint]],
+    graph: FrameGraph, ends: tuple[str, str], axis: Array, hinges: Mapping[str, Sequence[SdfJoint]]
 ) -> list[tuple[JointSpec, float]] | None:
     """
     Return the revolute joints between two links about an axis, and the signs of their angles.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 import re
 
-from ik_node.description.description import Description, LoopSet, WORLD
+from ik_node.description.description import Description, LoopSet, quoted, WORLD
 from ik_node.description.joint_spec import JointSpec, note_efforts
 from ik_node.description.sdf.drake import DrakeLoops
 from ik_node.description.sdf.frames import (
@@ -18,7 +18,7 @@ from ik_node.description.sdf.frames import (
 )
 from ik_node.description.sdf.gazebo import read_detachable_joints_of_models
 from ik_node.description.sdf.joints import read_couplings, read_joint, SdfJoint
-from ik_node.description.tree import hang_joints
+from ik_node.description.tree import hang_joints, set_mass
 from ik_node.description.xml_document import is_true, XmlDocument
 from ik_node.errors import DescriptionError
 from ik_node.model.link import Link
@@ -61,34 +61,21 @@ def read_motors(scopes: Iterable[SdfScope], joints: dict[str, SdfJoint]) -> list
 def read_inertials(
     document: XmlDocument, links: Iterable[SdfFrame], description: Description
 ) -> None:
-    """
-    Set the mass [kg] and centre of mass [m] of the links.
-
-    Without <inertial> or <mass> the mass is 1 kg, as the format defines. The inertia tensor is not
-    read.
-    """
-    bare: list[str] = []
-    computed: list[str] = []
+    """Read the masses of links; without <inertial> or <mass>, 1 kg as the format defines."""
+    assumed: dict[str, list[str]] = {}
     for frame in links:
         link, inertial = description.links[frame.name], frame.element.find('inertial')
-        mass = None if inertial is None else inertial.find('mass')
-        link.mass = document.text_numbers(mass, (1.0,))[0]
-        if link.mass < 0.0:
-            message = f'{link.mass:g}: the mass of link {link.name!r} is below 0 kg'
-            raise document.error(frame.element, message)
+        mass = pose = None
         if inertial is not None:
-            link.centre_of_mass = read_pose(document, inertial.find('pose'))[:3, 3].copy()
+            mass, pose = inertial.find('mass'), inertial.find('pose')
+        centre = read_pose(document, pose)[:3, 3]
+        set_mass(document, frame.element, link, document.text_numbers(mass, (1.0,))[0], centre)
         if mass is None:
             auto = inertial is not None and is_true(inertial.get('auto'))
-            (computed if auto else bare).append(link.name)
-    for names, why in (
-        (bare, 'no mass is given'),
-        (computed, 'the mass depends on shapes, which are not read'),
-    ):
-        if names:
-            more = f' and {len(names) - 6} more' if len(names) > 6 else ''
-            listed = ', '.join(map(repr, names[:6]))
-            description.notes.append(f'links {listed}{more}: {why}, taken as 1 kg')
+            shapes = 'the mass depends on shapes, which are not read'
+            assumed.setdefault(shapes if auto else 'no mass is given', []).append(link.name)
+    for why, names in assumed.items():
+        description.notes.append(f'links {quoted(names)}: {why}, taken as 1 kg')
 
 
 NEWEST = (1, 12)
@@ -111,8 +98,7 @@ class _SdfReader:
     def __init__(self, document: XmlDocument) -> None:
         self._document = document
         self._description = Description('robot', document.source)
-        self._version = self._read_version()
-        self._graph = FrameGraph(document, self._version)
+        self._graph = FrameGraph(document, self._read_version())
         self._links: dict[str, SdfFrame] = {}
         self._joints: dict[str, SdfJoint] = {}
         self._has_one_model = True
@@ -133,7 +119,7 @@ class _SdfReader:
                 continue
             if frame.name in self._joints:
                 raise document.error(frame.element, f'a second joint of the name {frame.name!r}')
-            joint = read_joint(document, self._graph, self._version, frame, description.notes)
+            joint = read_joint(document, self._graph, frame, description.notes)
             self._joints[frame.name] = joint
         rules = read_couplings(document, self._graph, self._joints, description.notes)
         scopes = [world, *(each.inner for each in world.every('model') if each.inner)]

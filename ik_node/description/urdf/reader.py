@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
-from ik_node.description.description import Description, free_name, LoopSet, unknown
+from ik_node.description.description import Description, free_name, LoopSet
 from ik_node.description.joint_spec import (
     AXIS_TYPES,
     BALL_TYPES,
@@ -19,7 +19,7 @@ from ik_node.description.joint_spec import (
 from ik_node.description.tree import hang_joints, read_masses
 from ik_node.description.urdf.motors import driven_joints, read_transmissions
 from ik_node.description.xml_document import read_origin, XmlDocument
-from ik_node.errors import counted, IkError, UnsupportedElementError
+from ik_node.errors import counted, IkError
 from ik_node.model.link import Link
 import numpy as np
 from numpy.typing import NDArray
@@ -29,13 +29,9 @@ TYPES = ('revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar', *
 
 def link_names(document: XmlDocument, notes: list[str]) -> list[str]:
     """Return the names of the links; an undeclared link "world" comes first if a joint uses it."""
-    seen: dict[str, Element] = {}
+    seen: dict[str, Element | None] = {}
     for element in document.root.findall('link'):
-        name = document.attribute(element, 'name')
-        if name in seen:
-            first = document.line(seen[name])
-            raise document.error(element, f'a link of that name is declared on line {first}')
-        seen[name] = element
+        document.once(element, 'link', document.attribute(element, 'name'), seen)
     names = list(seen)
     parents = (joint.find('parent') for joint in joint_elements(document))
     if 'world' not in seen and any(p is not None and p.get('link') == 'world' for p in parents):
@@ -55,10 +51,7 @@ def joint_elements(document: XmlDocument) -> Iterator[Element]:
 
 def read_joint(document: XmlDocument, element: Element, notes: list[str]) -> JointSpec:
     """Read a joint; guesses are appended to the notes."""
-    name, type_name = document.attribute(element, 'name'), document.attribute(element, 'type')
-    if type_name not in TYPES:
-        message = f'type="{type_name}" is not known; allowed: {" ".join(TYPES)}'
-        raise document.error(element, message, UnsupportedElementError)
+    name, type_name = element.attrib['name'], document.word(element, 'type', TYPES)
     parent, child = (
         document.attribute(document.child(element, tag), 'link') for tag in ('parent', 'child')
     )
@@ -127,12 +120,11 @@ def read_urdf(document: XmlDocument) -> Description:
     needed = set(motors)
     specs: list[JointSpec] = []
     elements: dict[str, Element] = {}
+    seen: dict[str, Element | None] = {}
     mimics: dict[str, Element] = {}
     for element in joint_elements(document):
         joint = document.attribute(element, 'name')
-        if joint in elements:
-            first = document.line(elements[joint])
-            raise document.error(element, f'a joint of that name is declared on line {first}')
+        document.once(element, 'joint', joint, seen)
         elements[joint] = element
         spec = read_joint(document, element, description.notes)
         _check_ends(spec, element, description, document)
@@ -169,9 +161,7 @@ def _check_ends(
     spec: JointSpec, element: Element, description: Description, document: XmlDocument
 ) -> None:
     for tag, name in (('parent', spec.parent), ('child', spec.child)):
-        if name not in description.links:
-            message = unknown('link', name, list(description.links))
-            raise document.error(element, f'<{tag}>: {message}')
+        document.known(element, 'link', name, description.links, f'<{tag}>')
     if spec.parent == spec.child:
         message = f'its parent and its child are the same link {spec.child!r}'
         raise document.error(element, message)
@@ -199,14 +189,13 @@ def _couple(
     offset = document.numbers(mimic, 'offset', (0.0,))[0]
     multiplier = document.numbers(mimic, 'multiplier', (1.0,))[0]
     name = mimic.attrib['joint']
-    joint, master = description.joints[follower], description.joints.get(name)
-    if master is None:
-        message = unknown('joint', name, [joint.name for joint in description.joint_order])
-        raise document.error(element, f'<mimic>: {message}')
+    known = [joint.name for joint in description.joint_order]
+    if name not in description.joints:
+        document.known(element, 'joint', name, known, '<mimic>')
+    joint, master = description.joints[follower], description.joints[name]
     if len(joint.dof) != 1 or len(master.dof) != 1:
-        raise document.error(
-            element, f'<mimic>: {joint.name!r} and {name!r} must have one DoF each'
-        )
+        message = f'<mimic>: {joint.name!r} and {name!r} must have one DoF each'
+        raise document.error(element, message)
     description.coupled_at[follower] = document.source, document.line(mimic)
     try:
         joint.couple(joint.dof[0], master, master.dof[0], (offset, multiplier))
