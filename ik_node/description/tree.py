@@ -18,11 +18,11 @@ from ik_node.model.joint import Joint
 from ik_node.model.link import Connector, Link
 from ik_node.model.rotation import matrix_to_euler, pose_matrix
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 
 def set_mass(
-    document: XmlDocument, element: Element, link: Link, mass: float, centre: Sequence[float]
+    document: XmlDocument, element: Element, link: Link, mass: float, centre: ArrayLike
 ) -> None:
     """Set the mass [kg] and centre of mass [m] of a link; the inertia tensor is not read."""
     if mass < 0.0:

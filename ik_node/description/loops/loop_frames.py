@@ -66,7 +66,8 @@ class LoopReader:
                 f'{element.tag} {name!r}: its <limit> is not used, as a loop closure has no '
                 'value; limit the joints of the loop'
             )
-        loop = Loop(name, *frames, type_name, line=self.document.line(element))
+        frame_a, frame_b = frames
+        loop = Loop(name, frame_a, frame_b, type_name, line=self.document.line(element))
         self.result.loops.append(loop)
         self.result.dialect = self.dialect
         return loop

@@ -67,7 +67,7 @@ class DrakeLoops(DrakeReader):
                 continue
             name = self.new_name('bushing')
             line = self.document.line(first.element)
-            self.guessed.loops.append(Loop(name, *ends, dofs=PIN, line=line))
+            self.guessed.loops.append(Loop(name, ends[0], ends[1], dofs=PIN, line=line))
             self.guessed.dialect = CLOSING_FRAMES
             self.notes.append(
                 f'the frames {first.name!r} and {ready[partner].name!r} are taken '
