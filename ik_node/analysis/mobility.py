@@ -109,7 +109,16 @@ class Mobility(int):
 
     @property
     def redundant_rows(self) -> int:
-        """Return the number of closure rows that other rows imply here."""
+        """
+        Return the number of closure rows that other rows imply here.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> ik.load_robot('fivebar').mobility.redundant_rows  # a planar loop in space
+        3
+
+        """
         return self.closure_rows - self.rank
 
     @cached_property
@@ -180,7 +189,16 @@ class Mobility(int):
         }
 
     def report(self) -> str:
-        """Return a text of several lines; `str` returns the number alone."""
+        """
+        Return a text of several lines; `str` returns the number alone.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> print(ik.load_robot('fivebar').mobility.report().splitlines()[0])
+        mobility 2: 4 free values, 5 closure rows of rank 2
+
+        """
         lines = [
             f'mobility {int(self)}: {counted(self.free, "free value")}, '
             f'{counted(self.closure_rows, "closure row")} of rank {self.rank}'

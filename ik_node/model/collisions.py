@@ -657,14 +657,34 @@ class Collisions:
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """Return the pairs of links and obstacles whose distance counts."""
+        """
+        Return the pairs of links and obstacles whose distance counts.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> collisions = ik.load_robot('arm_at_shelf').collisions
+        >>> ('fore_link', 'middle_board') in collisions.pairs
+        True
+
+        """
         bodies, flat = self.bodies, self.flat()
         found = ((bodies[a].name, bodies[b].name) for a, b in flat.pairs.tolist())
         return list(dict.fromkeys(found))
 
     @property
     def removed(self) -> dict[tuple[str, str], str]:
-        """Return the pairs of links that are left out, with the reason."""
+        """
+        Return the pairs of links that are left out, with the reason.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> collisions = ik.load_robot('arm_at_shelf').collisions
+        >>> sorted(set(collisions.removed.values()))
+        ['joined by a joint', 'the links do not move against each other']
+
+        """
         self.flat()
         return dict(self._checked[1]) if self._checked is not None else {}
 

@@ -270,7 +270,17 @@ class Frame:
 
     @property
     def matrix_world(self) -> Array:
-        """Return the pose, shape (4, 4), root frame; read-only, changes make a new array."""
+        """
+        Return the pose, shape (4, 4), root frame; read-only, changes make a new array.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('hexapod')
+        >>> robot.links['platform_link'].matrix_world[:3, 3].round(3).tolist()
+        [0.0, 0.0, 0.088]
+
+        """
         self.update_matrix_world()
         return self._matrix_world
 

@@ -57,7 +57,18 @@ class Goal(Constraint):
         """Count no change: every solve reads the poses of goals or gets them as arguments."""
 
     def set_goal_dof(self, *dofs: int | str) -> None:
-        """Choose the constrained axes: any subset of X Y Z EX EY EZ."""
+        """
+        Choose the constrained axes: any subset of X Y Z EX EY EZ.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> goal = ik.load_robot('arm6').add_goal('tool_link')
+        >>> goal.set_goal_dof('X', 'Y', 'Z')  # the orientation is free
+        >>> [dof.name for dof in goal.dof]
+        ['X', 'Y', 'Z']
+
+        """
         self.set_dof(*dofs)
 
     def set_free_dof(self, *dofs: int | str) -> None:

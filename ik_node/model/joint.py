@@ -302,7 +302,18 @@ class Joint(Connector):
 
     @property
     def value_names(self) -> tuple[str, ...]:
-        """Return the name of each value: NAME for one DoF, else NAME.X, NAME.EZ and so on."""
+        """
+        Return the name of each value: NAME for one DoF, else NAME.X, NAME.EZ and so on.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> joint = ik.Joint('wrist')
+        >>> joint.set_dof('EX', 'EY')
+        >>> joint.value_names
+        ('wrist.EX', 'wrist.EY')
+
+        """
         return tuple(map(self.value_name, self.dof))
 
     def value_name(self, dof: DOF) -> str:
@@ -325,7 +336,19 @@ class Joint(Connector):
         self._set_locked(dof, True)
 
     def unlock(self, dof: int | str | None = None) -> None:
-        """Unlock an axis (None = all axes)."""
+        """
+        Unlock an axis (None = all axes).
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> joint = ik.load_robot('arm6').joints['j2']
+        >>> joint.lock()
+        >>> joint.unlock()
+        >>> joint.locked.tolist().count(True)
+        0
+
+        """
         self._set_locked(dof, False)
 
     def _set_locked(self, dof: int | str | None, locked: bool) -> None:
@@ -366,7 +389,19 @@ class Joint(Connector):
         return self._set_one(self._dof_values, 'value', dof, value)
 
     def get_dof_value(self, dof: int | str) -> float:
-        """Return one value; 0 for an axis that the joint does not have."""
+        """
+        Return one value; 0 for an axis that the joint does not have.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> joint = ik.load_robot('arm6').joints['j2']
+        >>> joint.set_dof_values(0.5)
+        False
+        >>> joint.get_dof_value('EY'), joint.get_dof_value('X')
+        (0.5, 0.0)
+
+        """
         return float(self._dof_values[_axis(dof)])
 
     def set_target_values(self, *values: float) -> bool:
@@ -398,7 +433,17 @@ class Joint(Connector):
         return float(self._dof_target[_axis(dof)])
 
     def set_rest_pose_values(self, *values: float) -> bool:
-        """Set the rest pose, one value per DoF in order; return True if one was clamped."""
+        """
+        Set the rest pose, one value per DoF in order; return True if one was clamped.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('arm6')  # its solver drifts to 0.3 where the goal leaves j2 free
+        >>> robot.joints['j2'].set_rest_pose_values(0.3)
+        False
+
+        """
         clamped = self._set_all(self._dof_rest_pose, 'rest pose values', values)
         self.rest_pose_set = True
         return clamped
@@ -591,7 +636,19 @@ class Joint(Connector):
         return self.set_limits(dof, value, self._max_dof_limit[_axis(dof)])
 
     def set_max_limit(self, dof: int | str, value: float) -> bool:
-        """Set one upper limit (inf = none); return True if the value was clamped to it."""
+        """
+        Set one upper limit (inf = none); return True if the value was clamped to it.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('arm6')
+        >>> robot.joints['j2'].set_max_limit('EY', 0.5)
+        False
+        >>> float(robot.upper[1])
+        0.5
+
+        """
         return self.set_limits(dof, self._min_dof_limit[_axis(dof)], value)
 
     def set_limits(self, dof: int | str, lower: float, upper: float) -> bool:

@@ -218,7 +218,17 @@ class Link(Frame):
         return self.closure_joints
 
     def links_below(self) -> list[Link]:
-        """Return this link and all links below it in the tree."""
+        """
+        Return this link and all links below it in the tree.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> links = ik.load_robot('arm6').links
+        >>> [link.name for link in links['j5_link'].links_below()]
+        ['j5_link', 'j6_link', 'tool_link']
+
+        """
         return [frame for frame in self._walk() if isinstance(frame, Link)]
 
     def get_centre_of_mass_below(self) -> NDArray[np.float64]:

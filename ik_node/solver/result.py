@@ -385,7 +385,17 @@ class Solution:
         ]
 
     def as_dict(self) -> dict[str, float]:
-        """Return all joint values [rad or m] by name."""
+        """
+        Return all joint values [rad or m] by name.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> solution = ik.Solver(ik.load_robot('fivebar')).drive({'left_shoulder': 0.1})
+        >>> round(solution.as_dict()['left_shoulder'], 6)
+        0.1
+
+        """
         return dict(zip(self._names, self.q.tolist(), strict=True))
 
     def __getitem__(self, name: str) -> float:
@@ -399,7 +409,17 @@ class Solution:
 
     @property
     def converged(self) -> bool:
-        """Return True if the status is CONVERGED."""
+        """
+        Return True if the status is CONVERGED.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> solver = ik.Solver(ik.load_robot('fivebar'))
+        >>> solver.drive({'left_shoulder': 0.1}).converged
+        True
+
+        """
         return self.status is Status.CONVERGED
 
     @property
@@ -448,7 +468,19 @@ class Solution:
 
     @property
     def goal_errors(self) -> dict[str, PoseError]:
-        """Return the residual of every goal that took part."""
+        """
+        Return the residual of every goal that took part.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('arm6')
+        >>> goal = robot.add_goal('tool_link', name='tool', dof='X Y Z')
+        >>> far = ik.Solver(robot).solve_pose({'tool': (9.0, 0.0, 0.0)})
+        >>> round(far.goal_errors['tool'].position, 1)
+        8.0
+
+        """
         return {k: v for answer in self._each() for k, v in answer.goal_errors.items()}
 
     @property
@@ -463,7 +495,17 @@ class Solution:
 
     @property
     def active_limits(self) -> tuple[str, ...]:
-        """Return the joint values that are at a limit."""
+        """
+        Return the joint values that are at a limit.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> lift = ik.Solver(ik.load_robot('scissor_lift'))
+        >>> lift.drive({'slide': 9.0}).active_limits
+        ('slide',)
+
+        """
         return tuple(name for answer in self._each() for name in answer.active_limits(self.q))
 
     @property

@@ -175,7 +175,18 @@ class Solver:
 
     @property
     def options(self) -> SolverOptions:
-        """Return the options of the next solve."""
+        """
+        Return the options of the next solve.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> solver = ik.Solver(ik.load_robot('arm6'))
+        >>> solver.options = ik.SolverOptions(restarts=0)
+        >>> solver.options.restarts
+        0
+
+        """
         return self._graph.options
 
     @options.setter
@@ -253,7 +264,18 @@ class Solver:
 
     @property
     def q(self) -> Array:
-        """Return a copy of all joint values, shape (nq,) [rad or m]."""
+        """
+        Return a copy of all joint values, shape (nq,) [rad or m].
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> solver = ik.Solver(ik.load_robot('fivebar'))
+        >>> solver.q = solver.drive({'left_shoulder': 0.1}).q
+        >>> solver.q.round(3).tolist()[:1]
+        [0.1]
+
+        """
         with self.lock:
             self._graph.current()
             return self._graph.values()

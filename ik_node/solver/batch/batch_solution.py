@@ -159,7 +159,19 @@ class BatchSolution:
 
     @property
     def converged(self) -> NDArray[np.bool_]:
-        """Return True for each problem that converged, shape (N,)."""
+        """
+        Return True for each problem that converged, shape (N,).
+
+        Examples
+        --------
+        >>> import ik_node as ik, numpy as np
+        >>> robot = ik.load_robot('arm6')
+        >>> goal = robot.add_goal('tool_link', name='tool', dof='X Y Z')
+        >>> places = [[0.5, 0.2, 0.5], [9.0, 0.0, 0.0]]
+        >>> ik.Solver(robot).solve_batch({'tool': np.array(places)}).converged.tolist()
+        [True, False]
+
+        """
         result: NDArray[np.bool_] = self.status == Status.CONVERGED
         return result
 

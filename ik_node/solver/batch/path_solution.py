@@ -112,7 +112,19 @@ class PathSolution(BatchSolution):
 
     @property
     def failures(self) -> list[tuple[int, int]]:
-        """Return the first and last point of every stretch of the path that was not solved."""
+        """
+        Return the first and last point of every stretch of the path that was not solved.
+
+        Examples
+        --------
+        >>> import ik_node as ik, numpy as np
+        >>> robot = ik.load_robot('arm6')
+        >>> goal = robot.add_goal('tool_link', name='tool', dof='X Y Z')
+        >>> way = np.linspace((0.5, 0.2, 0.5), (9.0, 0.2, 0.5), 4)
+        >>> [each[:2] for each in ik.Solver(robot).solve_path({'tool': way}, dt=0.1).failures]
+        [(1, 3)]
+
+        """
         left = np.flatnonzero(~self.solved)
         cuts = np.flatnonzero(np.diff(left) > 1) + 1
         return [(int(part[0]), int(part[-1])) for part in np.split(left, cuts) if part.size]
