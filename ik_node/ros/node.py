@@ -449,6 +449,7 @@ class IkNode(Node):
 
     def _diagnose(self, motion: Motion) -> None:
         self._inputs.lookup.stop_if_idle()
+        self._inputs.obstacles.publish()
         self._draws = self._scene.is_seen(self._applied.markers)
         # No tick does this while simulated time is paused.
         settings = self._apply_changes(motion)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped
 from ik_node.errors import IkError
+from ik_node.ros.inputs.obstacle_inputs import PRESENT
 from ik_node.ros.messages.convert import fill_pose
 from ik_node.ros.messages.names import topic_parts
 from ik_node.ros.parameters.settings import Settings
@@ -59,6 +60,7 @@ class RemoteNode(Node):
         self._name = name
         self._full_name: str = self.resolve_topic_name(name)
         self.description = ''  # Text of the last robot_description; '' = none received yet.
+        self.obstacles = ''  # Obstacles around the robot as JSON; '' = none received yet.
         # Parameters of the other node; None = not received yet.
         self.settings: Settings | None = None
         self.joint_state: JointState | None = None  # The last messages; None = none received yet.
@@ -91,6 +93,8 @@ class RemoteNode(Node):
         # The topic in the namespace of the other node, even if its name is absolute.
         description = self._full_name.rpartition('/')[0] + '/robot_description'
         self.create_subscription(String, description, self._on_description, LATCHED)
+        obstacles = f'{name}/{PRESENT}'
+        self.create_subscription(String, obstacles, self._on_obstacles, LATCHED)
         self.create_subscription(JointState, f'{name}/joint_states', self._on_joints, 1)
         self.create_subscription(DiagnosticArray, f'{name}/solve_status', self._on_status, 1)
         self.create_subscription(ParameterEvent, '/parameter_events', self._on_parameters, 100)
@@ -223,6 +227,9 @@ class RemoteNode(Node):
 
     def _on_description(self, message: String) -> None:
         self.description = message.data
+
+    def _on_obstacles(self, message: String) -> None:
+        self.obstacles = message.data
 
     def _on_joints(self, message: JointState) -> None:
         before, self.joint_state = self.joint_state, message

@@ -10,7 +10,7 @@ import threading
 from typing import Any, NamedTuple
 
 from ik_node.description.read import text_alone
-from ik_node.description.sidecars.obstacles import read_obstacles
+from ik_node.description.sidecars.obstacles import obstacles_from_json
 from ik_node.errors import IkError, MOST_TEXT, OptionError, plain, UnknownFrameError
 from ik_node.model.collisions import Distance
 from ik_node.model.rotation import Array, matrix_to_euler, matrix_to_quat, pose_matrix
@@ -151,7 +151,7 @@ class RemoteNodeSession:
         self.reports: Sequence[ChainReport] = ()
         self._robot_source: tuple[object, ...] = ()
         self._settings: Settings | None = None
-        self._refused = ''
+        self._refused = self._obstacles = ''
         self._q: Array = np.zeros(0)
         self._seen: tuple[object, object] = (None, None)
         self._last_joint_state = self._last_report = 0.0
@@ -264,19 +264,20 @@ class RemoteNodeSession:
                 return True
             self.robot, self._q, self._refused = robot, robot.q, ''
             self._commanded.clear()
-        if self.robot is not None and changed:
-            self._place_obstacles(self.robot, settings)
+        obstacles = self._remote.obstacles
+        if self.robot is not None and (other or obstacles != self._obstacles):
+            self._obstacles, changed = obstacles, True
+            self._place_obstacles(self.robot, obstacles)
         self._settings = settings
         if self.robot is not None and (other or settings.active_goals != before):
             self._sync_goals(self.robot, settings)
         return changed
 
     @staticmethod
-    def _place_obstacles(robot: Robot, settings: Settings) -> None:
-        """Put the obstacles of the node's file around the robot, so that they are drawn."""
-        name = settings.collisions_obstacles_file
-        with suppress(IkError):  # The node reports the error itself.
-            found = read_obstacles(path_of_url('collisions.obstacles_file', name)) if name else []
+    def _place_obstacles(robot: Robot, text: str) -> None:
+        """Put the obstacles of the node around the robot, so that they are drawn."""
+        with suppress(IkError):
+            found = obstacles_from_json(text) if text else []
             around = {each.name: (each.shape, each.pose) for each in found}
             robot.collisions.surround(around, frozenset())
 

@@ -1,8 +1,10 @@
 """The node keeps away from obstacles of a topic and of a file."""
 
 import ik_node as ik
+from ik_node.scene.look import IN_CONTACT, NEAREST
 import numpy as np
 import pytest
+from support.marker_cloud import colour_of, Viewer
 from support.robot_texts import arm_text
 from support.watched_robot import Watched
 
@@ -129,6 +131,30 @@ def test_hostile_markers_are_refused_and_the_last_scene_stays(node):
     assert 'Traceback' not in node.log()
     lines = [line for line in node.log().splitlines() if 'last' in line and 'obstacles' in line]
     assert 1 <= len(lines) <= len(hostile) + 1
+
+
+def test_markers_colour_pairs_that_are_nearer_than_the_margin(node):
+    """A wall 30 cm away is in contact for a margin of 1 m, and none for that of before."""
+    from visualization_msgs.msg import MarkerArray
+
+    viewer = Viewer()
+    node.client.create_subscription(MarkerArray, 'ik_node/markers', viewer.take, 500)
+    layers = {'markers__layers': 'collisions', 'collisions__influence_distance': 2.0}
+    assert node.set_parameters(**layers) == ''
+    node.send(marker(scale=(0.1, 0.1, 0.1), xyz=(0.8, 0.8, 0.8)))
+    for margin, colour in ((1.0, IN_CONTACT), (MARGIN, NEAREST)):
+        assert node.set_parameters(collisions__margin=margin) == ''
+
+        def shown(colour=colour):
+            seen = {colour_of(each)[:3] for each in viewer.of('collisions')}
+            other = IN_CONTACT if colour is NEAREST else NEAREST
+            wanted, not_wanted = (
+                any(each == pytest.approx(which[:3], abs=1e-6) for each in seen)
+                for which in (colour, other)
+            )
+            return wanted and not not_wanted
+
+        node.wait(shown, f'the colour with a margin of {margin}')
 
 
 def test_file_of_obstacles_is_read_and_replaced(node, tmp_path):

@@ -3,6 +3,7 @@
 import time
 from types import SimpleNamespace
 
+import ik_node as ik
 from ik_node.errors import IkError, OptionError, UnknownFrameError
 from ik_node.ros_client.session import open_view, released_of, reports_of
 import numpy as np
@@ -273,13 +274,30 @@ def test_goals_can_be_added_and_removed(hexapod):
 
 
 def test_obstacles_of_the_node_are_around_the_robot(tmp_path, hexapod):
-    """The page draws those of the file that the node's parameter names, also later ones."""
+    """The page draws those of the file and of the topic, where the node has put them."""
+    from visualization_msgs.msg import Marker, MarkerArray
+
     path = tmp_path / 'obstacles.yaml'
-    path.write_text('obstacles: {table: {box: [1, 1, 0.1], xyz: [3, 0, 0]}}')
-    assert hexapod.session.robot.collisions.obstacles == []
-    for name, expected in ((str(path), ['table']), ('', [])):
-        assert hexapod.graph.set_parameters(collisions__obstacles_file=name) == ''
-        hexapod.until(lambda s, e=expected: s.robot.collisions.obstacles == e, 'the obstacles')
+    shapes = 'table: {box: [1, 1, 0.1], xyz: [3, 0, 0]}, wall: {half_space: , xyz: [9, 0, 0]}'
+    path.write_text(f'obstacles: {{{shapes}, cone: {{cone: [0.1, 0.2], xyz: [5, 0, 0]}}}}')
+    around = hexapod.session.robot.collisions
+    assert around.obstacles == []
+    ball = Marker(ns='a', id=7, type=Marker.SPHERE)
+    ball.header.frame_id = 'platform_link'
+    ball.scale.x = ball.scale.y = ball.scale.z = 0.2
+    ball.pose.position.z = 2.0
+    hexapod.graph.publish(MarkerArray, 'ik_node/obstacles', MarkerArray(markers=[ball]))
+    hexapod.until(lambda s: around.obstacles == ['a/7'], 'the ball')
+    assert around.obstacle('a/7').shape == ik.Sphere(0.1)
+    height = hexapod.link('platform_link')[2, 3] + 2.0
+    assert around.obstacle('a/7').matrix[2, 3] == pytest.approx(height, abs=1e-3)
+    assert hexapod.graph.set_parameters(collisions__obstacles_file=str(path)) == ''
+    hexapod.until(lambda s: {*around.obstacles} == {'table', 'wall', 'cone', 'a/7'}, 'the file')
+    assert around.obstacle('table').shape == ik.Box((1.0, 1.0, 0.1))
+    assert hexapod.graph.set_parameters(collisions__obstacles_file='') == ''
+    ball.action = Marker.DELETEALL
+    hexapod.graph.publish(MarkerArray, 'ik_node/obstacles', MarkerArray(markers=[ball]))
+    hexapod.until(lambda s: around.obstacles == [], 'no obstacles')
 
 
 def test_locked_joint_reaches_the_node(hexapod):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ik_node.description.yaml_document import Checked, line_of, parse_yaml
 from ik_node.errors import DescriptionError, OptionError
-from ik_node.model.bodies import Hull, make_shape, Mesh, Shape, SHAPES
+from ik_node.model.bodies import HalfSpace, Hull, make_shape, Mesh, Shape, SHAPES
 from ik_node.model.collisions import Collisions
-from ik_node.model.rotation import Array, pose_matrix, quat_from_euler
+from ik_node.model.rotation import Array, pose_from_matrix, pose_matrix, quat_from_euler
 import numpy as np
 
 KINDS = (*SHAPES, 'hull', 'mesh')
@@ -43,6 +45,32 @@ def add_obstacles(collisions: Collisions, path: str | Path) -> None:
         except OptionError as error:
             message = f'obstacles: {error}'
             raise DescriptionError(message, source=str(path), line=each.line) from None
+
+
+def obstacles_to_json(scene: Mapping[str, tuple[Shape, Array]]) -> str:
+    """Return shapes and their poses (4, 4) as JSON, with the keys of a file of obstacles."""
+    entries = {}
+    for name, (shape, pose) in scene.items():
+        kind, size = type(shape).__name__.lower(), None
+        if isinstance(shape, (Hull, Mesh)):
+            core = shape.core()
+            kind, size = 'hull', (core.points + core.centre).tolist()
+        elif isinstance(shape, HalfSpace):
+            kind = 'half_space'
+        else:
+            size = shape.sizes if SHAPES[kind].number > 1 else shape.sizes[0]
+        position, quat_xyzw = pose_from_matrix(pose)
+        entries[name] = {kind: size, 'xyz': position, 'quat_xyzw': quat_xyzw}
+    return json.dumps({'obstacles': entries})
+
+
+def obstacles_from_json(text: str) -> list[PlacedShape]:
+    """Read what `obstacles_to_json` wrote; DescriptionError names what cannot be used."""
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DescriptionError(f'obstacles: {error}') from None
+    return _Reader('obstacles').read(content)
 
 
 class _Reader(Checked):

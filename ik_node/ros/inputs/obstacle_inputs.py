@@ -8,7 +8,7 @@ from functools import partial
 import time
 from typing import Any
 
-from ik_node.description.sidecars.obstacles import read_obstacles
+from ik_node.description.sidecars.obstacles import obstacles_to_json, read_obstacles
 from ik_node.errors import OptionError
 from ik_node.model.bodies import make_shape, ROUND, Shape
 from ik_node.model.rotation import Array, pose_matrix
@@ -27,13 +27,15 @@ from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.convert import pose_from_message, RefusedInputError
 from ik_node.ros.messages.names import frame_in_root
 from ik_node.ros.parameters.settings import Settings
+from ik_node.ros.process.named_entities import add_publisher, LATCHED
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
+from std_msgs.msg import String
 from visualization_msgs.msg import Marker, MarkerArray
 
-OBSTACLES = 'obstacles'
+OBSTACLES, PRESENT = 'obstacles', 'present_obstacles'
 # Most obstacles of the topic, and most messages that wait for a robot or a frame.
 MOST, MOST_WAITING = 500, 20
 # Time between two looks at lifetimes and at messages that wait [s].
@@ -59,6 +61,8 @@ class ObstacleInputs:
         self._allowed: Pairs = frozenset()
         self._waiting: deque[tuple[str, Any, float]] = deque(maxlen=MOST_WAITING)
         self._timer: Any = None
+        self._present = add_publisher(node, String, f'~/{PRESENT}', LATCHED)
+        self._is_published = False
         kinds: dict[str, Any] = {OBSTACLES: MarkerArray}
         try:
             from moveit_msgs.msg import PlanningScene
@@ -195,6 +199,16 @@ class ObstacleInputs:
         around = {name: (each.shape, each.pose) for name, each in scene.items()}
         for name, why in self._model.robot.collisions.surround(around, self._allowed).items():
             self._refuse(OBSTACLES, f'{OBSTACLES}: {name} is left out: {why}')
+        self._is_published = False
+        self.publish()
+
+    def publish(self) -> None:
+        """Publish the obstacles in the root frame, if somebody subscribes, and they changed."""
+        if self._is_published or self._model is None or not self._present.get_subscription_count():
+            return
+        around, _ = self._model.robot.collisions.surroundings()
+        self._present.publish(String(data=obstacles_to_json(around)))
+        self._is_published = True
 
     def _start_looking(self) -> None:
         ends = any(each.ends < float('inf') for each in self._sent[OBSTACLES].values())

@@ -310,7 +310,7 @@ class LoadedModel:
     @cached_property
     def helper(self) -> IKRootsHelper:
         """Return the helper that computes the shapes of the robot; created on first use."""
-        return IKRootsHelper(self.robot, seen=lambda: link_visuals(self.robot))
+        return IKRootsHelper(self.solver, seen=lambda: link_visuals(self.robot))
 
     @cached_property
     def has_transforms(self) -> bool:

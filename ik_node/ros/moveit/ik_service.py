@@ -103,7 +103,11 @@ class IkCopy:
         return IkAnswer(IkCode.SUCCESS, message, q)
 
     def _solve(self, goals: Mapping[str, Pose], ik_request: IkRequest) -> Solution:
-        """Solve from the seed; after a restart, or for another choice, look at all solutions."""
+        """
+        Solve from the seed; after a restart, or for another choice, look at all solutions.
+
+        If the request asks for no collisions, only solutions free of contact count.
+        """
         begin = perf_counter()
         options, start, solver = ik_request.options, ik_request.seed.q, self._solver
         solver.options = options
@@ -112,14 +116,12 @@ class IkCopy:
         if ik_request.choice == 'mode':
             mode = solver.mode_of(start, goals)
             kept = best.status is Status.CONVERGED and solver.mode_of(best.q, goals) == mode
-            if kept or '0' in mode or options.avoid_collisions:
+            if kept or '0' in mode:
                 return best
             return solver.solve_pose(goals, q0=start, joints=ik_request.movable, mode=mode)
-        first = best.status is not Status.CONVERGED or (nearest and best.starts == 1)
-        if first or options.avoid_collisions:
-            return best
         left = options.time_budget - (perf_counter() - begin)
-        if left <= 0.0:
+        first = best.status is not Status.CONVERGED or (nearest and best.starts == 1)
+        if first or left <= 0.0:
             return best
         sort = 'distance' if nearest else ik_request.choice
         found = solver.solve_all(

@@ -16,16 +16,16 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 _DEPTH = 10
 
 
-def add_publisher(node: Node, kind: type, topic: str) -> Any:
+def add_publisher(node: Node, kind: type, topic: str, qos: QoSProfile | int = _DEPTH) -> Any:
     """
-    Return a reliable, volatile publisher without event callbacks.
+    Return a publisher without event callbacks; reliable and volatile by default.
 
     The default callbacks of rclpy report that a subscriber requests another QoS or type. The
     subscriber reports it as well, and waiting for these events costs time, see
     docs/decisions/0009.
     """
     quiet = PublisherEventCallbacks(use_default_callbacks=False)
-    return node.create_publisher(kind, topic, _DEPTH, event_callbacks=quiet)
+    return node.create_publisher(kind, topic, qos, event_callbacks=quiet)
 
 
 LATCHED = QoSProfile(

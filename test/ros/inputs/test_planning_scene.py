@@ -25,6 +25,9 @@ class FakeNode:
     def create_subscription(self, kind, topic, callback, depth):
         self.topics[topic] = callback
 
+    def create_publisher(self, *_, **named):
+        return SimpleNamespace(get_subscription_count=lambda: 0)
+
     def get_logger(self):
         return SimpleNamespace(
             info=self.lines.append, warning=lambda text, **_: self.lines.append(text)

@@ -97,6 +97,37 @@ def test_choice_of_the_answer_is_a_parameter(arm, near, choice):
     np.testing.assert_allclose(answers, [best, best], atol=1e-5)
 
 
+@pytest.mark.parametrize('choice', ['limits', 'mode'])
+def test_choice_is_made_among_answers_without_contact(choice):
+    """The first solution has its elbow in an obstacle, so the next free one is the answer."""
+    ball = '<collision><geometry><sphere radius="0.02"/></geometry></collision>'
+    arm = Asking(arm_text(6).replace('<link name="link3"/>', f'<link name="link3">{ball}</link>'))
+    arm.q, arm.settings = BENT.copy(), settings_of(solve_ik_choice=choice)
+    solver, around = Solver(arm.robot), arm.model.robot.collisions
+    seed = np.array((-1.0, 0.4, -1.1, 0.5, -0.7, 0.9))
+    near = moved(arm.place(seed, 'link6'), 0.03, -0.02, 0.01, (0.1, 0.05, -0.1))
+    mode, sort = solver.mode_of(seed, ['link6']), 'distance' if choice == 'mode' else choice
+
+    def solutions():
+        found = solver.solve_all({'link6': near}, seed, sort=sort)
+        return found.q[found.mode == mode] if choice == 'mode' else found.q
+
+    first = solutions()
+    around.add_obstacle(ik.Sphere(0.02), tuple(arm.place(first[0], 'link3')[:3, 3]), 'wall')
+    free = solutions()
+    assert len(free) < len(first)
+    if choice == 'mode' and not len(free):
+        refused(
+            arm.ask(asked(arm, near, values=seed)), NO_SOLUTION, f'no solution is in mode {mode}'
+        )
+        return
+    for start in (seed,) if choice == 'mode' else free:
+        response = arm.ask(asked(arm, near, values=start))
+        arm.check(response, {'link6': near})
+        answer = response.solution.joint_state.position
+        np.testing.assert_allclose(answer, free[0], atol=1e-5)
+
+
 def test_answer_can_be_in_the_mode_of_the_seed(arm, near):
     """It is the solution in this mode that is nearest to the seed; or none, and the modes."""
     arm.settings = settings_of(solve_ik_choice='mode')
