@@ -488,6 +488,36 @@ def test_path_through_a_wall_stops_at_it():
     assert not any(robot.collisions.contacts(each) for each in found.q)
     assert not found.converged[-1]
     assert found.converged[5]
+    assert "'wall'" in found.why(found.failures[-1][0])
+    assert 'wall' in found[-1].nearest.pair
+
+
+def test_path_that_cannot_pass_a_thin_wall_in_one_step_names_it():
+    """Path whose next frame is far behind a wall stays before it and names it."""
+    robot, q = walled_arm()
+    beyond = robot.forward([0.6, -0.9, 0.6, 0.0, 0.6, 0.0], 'l6')
+    found = ik.Solver(robot).solve_path({'l6': [robot.forward(q, 'l6'), beyond]}, q, max_step=1.0)
+    assert found.converged.tolist() == [True, False]
+    assert "'wall'" in found.message
+    assert robot.forward(found.q[1], 'l6')[1, 3] < 0.3
+
+
+def test_path_along_a_wall_keeps_accelerations_or_says_where_it_cannot():
+    """Frames beside a wall keep the largest acceleration, except those that are too fast."""
+    robot, q = walled_arm()
+    poses = np.tile(robot.forward(q, 'l6'), (80, 1, 1))
+    poses[:, 1, 3] += 0.4 * np.sin(np.linspace(0.0, 2.0, 80)) ** 2
+    poses[:, 2, 3] += np.linspace(0.0, 0.3, 80)
+    given, most, dt = {'l6': poses[None]}, np.full(6, 4.0), 0.02
+    options = {'q0': q, 'dt': dt, 'keep_times': True, 'max_acceleration': most}
+    solver = ik.Solver(robot, ik.SolverOptions(compromise=True))
+    (found,) = solver.solve_paths(given, **options)
+    change = np.abs(np.diff(found.q, 2, axis=0) / dt**2)
+    beyond = (change > most * (1.0 + 1e-6)).any(axis=1)
+    assert (beyond <= found.too_fast[2:]).all()
+    assert found.too_fast.sum() < 4
+    assert sum('wall' in each.nearest.pair for each in found if each.nearest) > 20
+    assert not any(robot.collisions.contacts(each) for each in found.q)
 
 
 def test_free_share_of_a_way_ends_where_dense_samples_touch():

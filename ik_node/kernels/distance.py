@@ -34,7 +34,7 @@ TOUCHING = 1e-9
 # Thickness below which points are collinear or coplanar [L], and a point is beyond a face.
 FLAT, BEYOND = 1e-10, 1e-12
 # The expanding polytope ends when its nearest face is so near the boundary [L].
-EPA_GAP, EPA_ROUNDS = 1e-11, 120
+EPA_GAP = 1e-11
 # Faces whose distances differ by less than this may be one [L].
 SAME = 1e-9
 
@@ -421,6 +421,15 @@ def write_shares(s: Solve, f: int) -> float:
 
 
 @rare
+def support_gap(s: Solve, a: int, b: int, f: int, vertex: int) -> float:
+    """Write the point of A - B farthest beyond a face as a vertex; return how far it is."""
+    plane = s.plane[4 * f :]
+    add_support(s, vertex, a, b, plane[0], plane[1], plane[2])
+    w = s.vertex[9 * vertex + 6 :]
+    return float(plane[0] * w[0] + plane[1] * w[1] + plane[2] * w[2] - plane[3])
+
+
+@rare
 def penetrate(s: Solve, a: int, b: int) -> float:
     """
     Find the penetration depth of two cores by the expanding polytope.
@@ -434,23 +443,20 @@ def penetrate(s: Solve, a: int, b: int) -> float:
     if not first_faces(s, a, b):
         s.vertex_share[0] = 1.0
         return 0.0
-    faces, vertices, best = 4, 4, 0
-    for _ in range(EPA_ROUNDS):
+    faces, best = 4, 0
+    for vertex in range(4, VERTICES):
         best = 0
         for f in range(1, faces):
             if s.plane[4 * f + 3] < s.plane[4 * best + 3]:
                 best = f
-        plane = s.plane[4 * best :]
-        add_support(s, vertices, a, b, plane[0], plane[1], plane[2])
-        w = s.vertex[9 * vertices + 6 :]
-        reach = plane[0] * w[0] + plane[1] * w[1] + plane[2] * w[2]
-        if reach - plane[3] <= EPA_GAP or vertices + 2 > VERTICES:
+        gap = support_gap(s, a, b, best, vertex)
+        if gap <= EPA_GAP or vertex == VERTICES - 1:
             break
         # The faces that remain without room describe the body as well as they did before.
-        more = expand(s, faces, vertices)
+        more = expand(s, faces, vertex)
         if more < 0:
             break
-        faces, vertices = more, vertices + 1
+        faces = more
     if s.plane[4 * best + 3] == ENDLESS:
         # No face has an area.
         s.vertex_share[0] = 1.0
@@ -469,7 +475,8 @@ def penetrate(s: Solve, a: int, b: int) -> float:
         s.vertex[k], s.vertex[9 + k], s.vertex[18 + k] = one, two, three
     for k in range(3):
         s.nearest[k] = -s.plane[4 * best + k]
-    return float(-s.plane[4 * best + 3])
+    # A way out along the normal; beside curved sides it is nearer to the depth than the face is.
+    return float(-s.plane[4 * best + 3] - support_gap(s, a, b, best, VERTICES - 1))
 
 
 @kernel

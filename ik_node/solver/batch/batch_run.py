@@ -38,11 +38,13 @@ class ThreadedRun:
     Threads that take pieces of the problems one after the other, with workspaces of their own.
 
     `chains`: the chains with their poses; their records are written. `q` (N, nq): starts;
-    overwritten with the results [rad or m].
+    overwritten with the results [rad or m]. `near` (N, 11): index of the nearest pair of bodies of
+    each result, -1 = none, and its row of distances.
     """
 
     def __init__(self, work: BatchWork, chains: Sequence[BatchChain], q: Array) -> None:
         self._work, self._chains, self._q = work, chains, q
+        self.near = np.full((len(q) if work.problem.avoidance else 0, 1 + RESULT), -1.0)
         self._lock = Lock()
         self._taken, self._done = 0, 0
         self._stop = False
@@ -136,7 +138,6 @@ class BatchRun(ThreadedRun):
     One execution of a batch.
 
     `work`, `chains`, `q`: as for `ThreadedRun`; `one_start`: True if all rows of q are equal.
-    `near` (N, 11): index of the nearest pair of bodies, -1 = none, and its row of distances.
     """
 
     def __init__(
@@ -144,7 +145,6 @@ class BatchRun(ThreadedRun):
     ) -> None:
         super().__init__(work, chains, q)
         self._by_row = work.by_start and not one_start
-        self.near = np.full((len(q) if work.problem.avoidance else 0, 1 + RESULT), -1.0)
         self._rows = work.rows(q[0] if len(q) else np.zeros(q.shape[1]))[None]
 
     @property

@@ -11,8 +11,18 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from ik_node.errors import listed, OptionError, ShapeError
+from ik_node.kernels.layout import JOINT_LOWER, JOINT_UPPER
 from ik_node.kernels.options import RESTARTS, SMOOTHING
-from ik_node.kernels.path import CURSOR, GIVEN_RESTARTS, PATH_FIRST, PATH_SPEED, PATH_STEP
+from ik_node.kernels.path import (
+    CURSOR,
+    GIVEN_RESTARTS,
+    PATH_ACCELERATION,
+    PATH_FIRST,
+    PATH_SPEED,
+    PATH_STEP,
+    TOO_FAST,
+)
+from ik_node.model.collisions import FAR, Near
 from ik_node.model.given import is_number, numbers
 from ik_node.solver.batch.batch_input import many_poses, many_starts, ManyPoses
 from ik_node.solver.batch.batch_run import Progress, ThreadedRun
@@ -22,6 +32,7 @@ from ik_node.solver.batch.path_solution import PathSolution, PathsSolution
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import check_mapping
 from ik_node.solver.problem.problem import Avoidance, Problem
+from ik_node.solver.result import misfits_in, tolerances_in
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -256,6 +267,8 @@ def solve_paths(
                 work.names,
                 stretched_times(q[rows], when[rows], limits),
                 run.flags[rows],
+                work.collisions,
+                run.near[rows],
             )
         )
     return PathsSolution(made, q, first, spent)
@@ -338,16 +351,16 @@ class PathRun(ThreadedRun):
 
         shared = (self._work, self._request)
         solved = run_chunks(executor, _solve_part, shared, chunks(), tell)
-        for paths, (q, records, flags) in zip(parts, solved, strict=True):
+        for paths, (q, records, flags, near) in zip(parts, solved, strict=True):
             rows = slice(self._first[paths.start], self._first[paths.stop])
-            self._q[rows], self._flags[:, rows] = q, flags
+            self._q[rows], self._flags[:, rows], self.near[rows] = q, flags, near
             for chain, record in zip(self._chains, records, strict=True):
                 chain.records[rows] = record
 
     @property
-    def answer(self) -> tuple[Array, list[Array], Array]:
-        """Return joint values, the records of each chain and its flags, for another process."""
-        return self._q, [chain.records for chain in self._chains], self._flags
+    def answer(self) -> tuple[Array, list[Array], Array, Array]:
+        """Return joint values, records and flags of each chain, and pairs for another process."""
+        return self._q, [chain.records for chain in self._chains], self._flags, self.near
 
     def _solve(
         self, rows: slice, workspaces: Sequence[Workspace], tell: Callable[[int], None]
@@ -376,29 +389,72 @@ class PathRun(ThreadedRun):
         Solve frames anew from the first one that is in contact, or whose way is not free.
 
         A frame that cannot be reached on a free way, within the largest step and speed, stays
-        where the frame before is, and is STALLED. Accelerations do not count.
+        where the frame before is, and is STALLED. Bodies count before accelerations: frames that
+        are possible only beyond the largest ones are TOO_FAST.
         """
-        parts, times = [chain.part(rows) for chain in self._chains], self._times[rows]
+        q, times, fast = self._q[rows], self._times[rows], self._limits[PATH_ACCELERATION]
         before, again = begin, False
-        for k, q in enumerate(self._q[rows]):
+        speed, limited = np.zeros_like(begin), bool(np.isfinite(fast).any())
+        for k, here in enumerate(q):
+            dt = times[k] - times[k - 1] if k > 0 else np.inf
             with self._lock:
-                again = again or avoidance.is_contact(avoidance.nearest(q))
-                again = again or avoidance.free_share(before, q) < 1.0
-                window = self._limits[PATH_FIRST if k == 0 else PATH_STEP]
-                if k > 0:
-                    window = np.minimum(
-                        window, self._limits[PATH_SPEED] * (times[k] - times[k - 1])
-                    )
-                for share in (1.0, 0.5, 0.0) if again else ():
-                    joints = self._work.rows(before, share * window)
-                    given = [part.answer(k, joints, self.packed) for part in parts]
-                    found = [(each.record, each.table) for each in given]
-                    whole = avoidance.solve(found, before, q, joints, self.packed, 0.0)
-                    for index, part in enumerate(parts):
-                        part.records[k] = avoidance.record(index, part.records[k], whole.record)
-                    if share == 0.0 or avoidance.free_share(before, q) == 1.0:
-                        break
-            before = q
+                near = avoidance.nearest(here)
+                again = again or avoidance.is_contact(near)
+                again = again or avoidance.free_share(before, here) < 1.0
+                if again:
+                    window = self._limits[PATH_FIRST if k == 0 else PATH_STEP]
+                    window = np.minimum(window, self._limits[PATH_SPEED] * dt)
+                    parts = 1.0, 0.5, 0.0
+                    tries = [(before, self._work.rows(before, part * window)) for part in parts]
+                    if limited and k > 1:
+                        near_speed = before + dt * speed, dt * dt * fast
+                        tries.insert(0, _steady(tries[0][1], before, window, *near_speed))
+                    near = self._solve_free(avoidance, rows.start + k, before, tries)
+                    change = here - before - dt * speed if k > 1 else np.zeros(1)
+                    beyond = limited and (np.abs(change) > (1.0 + MARGIN) * dt * dt * fast).any()
+                    self._flags[:, rows.start + k] = TOO_FAST if beyond else 0.0
+                if near is not None:
+                    self.near[rows.start + k] = near.at, *near.row
+            before, speed = here, (here - before) / dt
+
+    def _solve_free(
+        self, avoidance: Avoidance, at: int, before: Array, tries: Sequence[tuple[Array, Array]]
+    ) -> Near | None:
+        """
+        Solve frame `at` with one start and table of joints after the other.
+
+        The first closed answer on a free way stays, else the last one. Returns the nearest pair of
+        bodies, or the one that is in the way of a frame that is not reached.
+        """
+        parts = [chain.part(slice(at, at + 1)) for chain in self._chains]
+        q, ahead = self._q[at], None
+        for start, joints in tries:
+            given = [part.answer(0, joints, self.packed) for part in parts]
+            found = [(each.record, each.table) for each in given]
+            whole = avoidance.solve(found, start, q, joints, self.packed, 0.0)
+            for index, part in enumerate(parts):
+                part.records[0] = avoidance.record(index, part.records[0], whole.record)
+            over = whole.errors > tolerances_in(whole.table) + misfits_in(whole.table)
+            is_open = any(over[row].any() for row, _ in whole.chain.names.closures)
+            if not is_open and avoidance.free_share(before, q) == 1.0:
+                break
+            ahead = avoidance.nearest(q)
+        near = avoidance.nearest(q)
+        if near is None and ahead is not None:
+            near = ahead._replace(row=avoidance.collisions.measured(q, FAR)[ahead.at])
+        return near
+
+
+def _steady(
+    joints: Array, before: Array, window: Array, middle: Array, most: Array
+) -> tuple[Array, Array]:
+    """Return a start, and a table of joints for values (nq,) that are near others."""
+    joints = joints.copy()
+    low = np.maximum(joints[JOINT_LOWER], before - window)
+    high = np.minimum(joints[JOINT_UPPER], before + window)
+    joints[JOINT_LOWER] = np.clip(middle - most, low, high)
+    joints[JOINT_UPPER] = np.clip(middle + most, low, high)
+    return np.clip(before, joints[JOINT_LOWER], joints[JOINT_UPPER]), joints
 
 
 class _Part(NamedTuple):
@@ -422,7 +478,7 @@ def _parts(first: Sequence[int], most: int) -> Iterator[range]:
 
 def _solve_part(
     shared: tuple[BatchWork, Request], part: _Part
-) -> tuple[Array, list[Array], Array]:
+) -> tuple[Array, list[Array], Array, Array]:
     """Solve some of the paths in this process."""
     work, request = shared
     q = np.repeat(part.starts, np.diff(part.first), axis=0)

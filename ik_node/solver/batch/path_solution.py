@@ -9,6 +9,7 @@ from ik_node.display import public_names
 from ik_node.kernels.layout import RECORD
 from ik_node.kernels.options import COMPROMISE
 from ik_node.kernels.path import BOUNDED, TOO_FAST, TORN
+from ik_node.model.collisions import Collisions
 from ik_node.solver.batch.batch_solution import BatchSolution
 from ik_node.solver.batch.batch_work import BatchChain
 from ik_node.solver.result import explained, misfits_in, tolerances_in
@@ -43,7 +44,7 @@ class PathSolution(BatchSolution):
     bounded : ndarray, shape (N,), bool
         True if a largest speed or acceleration held a joint back, with `keep_times`.
     too_fast : ndarray, shape (N,), bool
-        True if the loops close only beyond the largest acceleration.
+        True if loops are closed, or bodies kept apart, only beyond the largest acceleration.
     solve_time : float
         Time of the whole path [s].
 
@@ -68,8 +69,10 @@ class PathSolution(BatchSolution):
         names: Sequence[str],
         times: tuple[Array, Bools],
         flags: NDArray[np.int64],
+        collisions: Collisions | None,
+        near: Array,
     ) -> None:
-        super().__init__(q, chains, solve_time, joints, packed, names)
+        super().__init__(q, chains, solve_time, joints, packed, names, collisions, near)
         self.times, self.longer = times
         self.torn: Bools = (flags & TORN) > 0
         self.bounded: Bools = (flags & BOUNDED) > 0
