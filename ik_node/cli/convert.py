@@ -10,23 +10,22 @@ the pose of every link at several configurations. If it differs, no file is writ
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
 from itertools import zip_longest
 from pathlib import Path
 import sys
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from ik_node.cli.arguments import add_options, add_robot_arguments, check_outputs, robot_of
 from ik_node.display import say
 from ik_node.errors import counted, IkError, OptionError
-from ik_node.model.closure import Closure
 from ik_node.model.rotation import Array, pose_matrix
 from ik_node.robot import load_robot, Robot
 from ik_node.whole_file import whole_file
 import numpy as np
 
 # Largest difference of poses, per metre of the robot's size.
-TOLERANCE = 1e-12
+TOLERANCE = 1e-11
 POSES = 5
 # Endings of files beside an output that may declare its loops.
 SIDECARS = ('.yaml', '.yml')
@@ -43,25 +42,24 @@ def differences(robot: Robot, other: Robot) -> list[str]:
     result = _of_names(robot, other)
     if result:
         return result
-    for what in ('lower', 'upper', 'max_velocity', 'max_effort'):
-        if not np.array_equal(getattr(robot, what), getattr(other, what)):
-            result.append(f'{what} of the joints')
+    facts, others = _facts(robot), _facts(other)
+    result = [what for what, fact in facts.items() if fact != others[what]]
     if not np.allclose(robot.start, other.start, rtol=TOLERANCE, atol=TOLERANCE):
         result.append('initial joint values')
-    for name, link in robot.links.items():
-        other_link = other.links[name]
-        if link.mass != other_link.mass or not np.array_equal(
-            link.centre_of_mass, other_link.centre_of_mass
-        ):
-            result.append(f'mass of link {name!r}')
-    result += _of_closures(robot, other)
     random = np.random.default_rng(0)
     lower, upper = np.maximum(robot.lower, -3.0), np.minimum(robot.upper, 3.0)
     lower, upper = np.minimum(lower, upper), np.maximum(lower, upper)
     before = robot.q, other.q
     for index in range(POSES):
         q = random.uniform(lower, upper) if index else np.zeros(len(lower))
-        result += [each for each in _at(robot, other, q) if each not in result]
+        poses, other_poses = _at(robot, q), _at(other, q)
+        size = max(1.0, *(np.max(np.abs(pose), initial=0.0) for pose in poses.values()))
+        result += [
+            what
+            for what, pose in poses.items()
+            if what not in result
+            and not np.allclose(pose, other_poses[what], rtol=TOLERANCE, atol=TOLERANCE * size)
+        ]
     robot.q, other.q = before
     return result
 
@@ -98,61 +96,45 @@ def _values_of(robot: Robot) -> list[str]:
     return result
 
 
-def _of_closures(robot: Robot, other: Robot) -> list[str]:
-    result = []
+def _facts(robot: Robot) -> dict[str, Any]:
+    """Return what a copy has exactly: limits, masses and closures."""
+    limits = ('lower', 'upper', 'max_velocity', 'max_effort')
+    facts: dict[str, Any] = {f'{what} of the joints': [*getattr(robot, what)] for what in limits}
+    facts['couplings'] = sorted(_following(robot))
+    for name, link in robot.links.items():
+        facts[f'mass of link {name!r}'] = (link.mass, *link.centre_of_mass)
     for name, closure in robot.closures.items():
-        other_closure = other.closures[name]
         for what in ('kind', 'dof', 'distance', 'tolerance', 'weight', 'enabled'):
-            if getattr(closure, what) != getattr(other_closure, what):
-                result.append(f'{what} of closure {name!r}')
-        for end in ('child', 'parent'):
-            ends = [getattr(getattr(each, end), 'name', None) for each in (closure, other_closure)]
-            if ends[0] != ends[1]:
-                result.append(f'links of closure {name!r}')
-    return result
+            facts[f'{what} of closure {name!r}'] = getattr(closure, what)
+        ends = [getattr(end, 'name', None) for end in (closure.child, closure.parent)]
+        facts[f'links of closure {name!r}'] = ends
+    return facts
 
 
-def _at(robot: Robot, other: Robot, q: Array) -> list[str]:
-    """Compare link poses, coupled joint values and loop residuals at a configuration."""
-    result = []
-    robot.q, other.q = q, q
-    size = 1.0
-    for name in robot.links:
-        pose, other_pose = robot.forward(q, name), other.forward(q, name)
-        size = max(size, float(np.max(np.abs(pose))))
-        if not np.allclose(pose, other_pose, rtol=0.0, atol=TOLERANCE * size):
-            result.append(f'pose of link {name!r}')
+def _at(robot: Robot, q: Array) -> dict[str, Any]:
+    """Return the poses of links and of frames of closures, and the values of coupled joints."""
+    robot.q = q
+    poses: dict[str, Any] = {f'pose of link {n!r}': robot.forward(q, n) for n in robot.links}
+    # Residuals of equal frames can differ: the rotation vector of half a turn has two signs.
     for name, closure in robot.closures.items():
-        # Residuals of equal frames can differ: the rotation vector of half a turn has two signs.
-        frames, other_frames = _frames(closure), _frames(other.closures[name])
-        if not np.allclose(frames, other_frames, rtol=0.0, atol=10.0 * TOLERANCE * size):
-            result.append(f'frames of closure {name!r}')
-    following, others = _following(robot), _following(other)
-    if following.keys() != others.keys() or not np.allclose(
-        [*following.values()], [others[n] for n in following], rtol=TOLERANCE, atol=TOLERANCE
-    ):
-        result.append('couplings')
-    return result
+        offset = pose_matrix(closure.offset_position, closure.offset_quaternion)
+        carrier = np.eye(4) if closure.child is None else closure.child.matrix_world
+        frames = np.stack((carrier @ offset, closure.matrix_world))
+        poses[f'frames of closure {name!r}'] = frames
+    poses['couplings'] = [value for _, value in sorted(_following(robot).items())]
+    return poses
 
 
-def _frames(closure: Closure) -> Array:
-    """Return the poses of a closure's frames A and B in the root frame, shape (2, 4, 4)."""
-    offset = pose_matrix(closure.offset_position, closure.offset_quaternion)
-    carrier = np.eye(4) if closure.child is None else closure.child.matrix_world
-    return np.stack((carrier @ offset, closure.matrix_world))
-
-
-def _following(robot: Robot) -> Mapping[str, float]:
-    """Return the value of every coupled joint that follows from its master."""
+def _following(robot: Robot) -> dict[str, float]:
+    """Return the value of every coupled joint that follows from its masters."""
     values = dict(zip(robot.joint_names, robot.q.tolist(), strict=True))
-    result = {}
-    for joint in robot.joint_order:
-        names = dict(zip(joint.dof, joint.value_names, strict=True))
-        for dof, coupling in joint.couplings.items():
-            result[names[dof]] = coupling.value(
-                *(values[term.master.value_name(term.master_dof)] for term in coupling.terms)
-            )
-    return result
+    return {
+        joint.value_name(dof): coupling.value(
+            *(values[each.master.value_name(each.master_dof)] for each in coupling.terms)
+        )
+        for joint in robot.joint_order
+        for dof, coupling in joint.couplings.items()
+    }
 
 
 STDOUT = '-'

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import redirect_stdout
+from collections.abc import Sequence
+from errno import ENOSPC
 import importlib
 from importlib.util import find_spec
 import os
 import sys
-from typing import Any, TextIO, TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
 from ik_node import __version__
 from ik_node.errors import IkError
@@ -42,8 +42,6 @@ COMMANDS: dict[str, str] = {
 REQUIRED = {'numpy': 'numpy', 'scipy': 'scipy', 'yaml': 'pyyaml', 'tqdm': 'tqdm'}
 # The file that `ros2 run ik_node ik_node` and launch files start, below the prefix of a workspace.
 STARTED_BY_ROS = ['lib', 'ik_node', 'ik_node']
-# Name of standard output in messages.
-OUTPUT = 'standard output'
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -98,10 +96,8 @@ def _run(name: str, words: list[str]) -> int:
         args.ros_args = words[cut:]
         if args.ros_args and name not in ('node', 'view'):
             parser.error(f'{name} takes no --ros-args')
-        output: Any = _NamedOutput(sys.stdout)
-        with redirect_stdout(output):
-            code: int = command.run(args)
-            output.flush()
+        code: int = command.run(args)
+        sys.stdout.flush()
     except BrokenPipeError:
         # The reader of the pipe has ended, like `head`.
         _discard_output()
@@ -110,7 +106,7 @@ def _run(name: str, words: list[str]) -> int:
         print(f'ik_node {name}: {" ".join(str(error).split())}', file=sys.stderr)
         return 2
     except OSError as error:
-        if error.filename == OUTPUT:
+        if error.errno == ENOSPC and not error.filename:
             _discard_output()
         where = f'{error.filename}: ' if error.filename else ''
         print(f'ik_node {name}: {where}{error.strerror or error}', file=sys.stderr)
@@ -128,32 +124,6 @@ def _open_closed_streams() -> None:
     for name in ('stdout', 'stderr'):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), 'w'))
-
-
-class _NamedOutput:
-    """Standard output whose errors name it, as those of files have their paths."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-    def write(self, text: str) -> int:
-        """Write a text and return its length."""
-        length: int = self._named(self._stream.write, text)
-        return length
-
-    def flush(self) -> None:
-        """Write what is buffered."""
-        self._named(self._stream.flush)
-
-    @staticmethod
-    def _named(call: Callable[..., Any], *values: str) -> Any:
-        try:
-            return call(*values)
-        except OSError as error:
-            raise OSError(error.errno, error.strerror, OUTPUT) from None
 
 
 def _discard_output() -> None:

@@ -128,12 +128,12 @@ def test_closed_output_pipe_is_no_error():
 @pytest.mark.skipif(not Path('/dev/full').exists(), reason='the device is one of Linux')
 @pytest.mark.parametrize('unbuffered', ['', '1'])
 @pytest.mark.parametrize('command', ['check', 'solve'])
-def test_full_standard_output_is_named(command, unbuffered, monkeypatch):
+def test_full_standard_output_is_told_once(command, unbuffered, monkeypatch):
     monkeypatch.setenv('PYTHONUNBUFFERED', unbuffered)
     words = [sys.executable, '-m', 'ik_node', command, 'urdf/delta.urdf']
     with open('/dev/full', 'w') as full:
         done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    said = f'ik_node {command}: standard output: No space left on device\n'
+    said = f'ik_node {command}: No space left on device\n'
     assert done.returncode == 2
     # A line before it may report that the kernels are compiled.
     assert done.stderr.endswith(said)
