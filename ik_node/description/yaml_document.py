@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Mapping
-from math import isfinite
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 import re
 from typing import Any
 
 from ik_node.description.xml_document import MAX_NUMBER
-from ik_node.errors import DescriptionError, shown
+from ik_node.errors import DescriptionError, IkError, shown
+from ik_node.model.dof import DOF, parse_dofs
 import numpy as np
 
 MAX_NAME = 500
@@ -69,24 +70,60 @@ class Checked:
     def numbers(self, value: object, count: int, what: str) -> list[float]:
         """Return `count` finite numbers from a list or text."""
         parts = value.split() if isinstance(value, str) else value
-        expected = f'{count} finite number' + ('s' if count > 1 else '')
         if isinstance(parts, np.ndarray):
             parts = parts.tolist()
-        if not isinstance(parts, list | tuple) or len(parts) != count:
-            raise self.fail(f'{what}: expected {expected}, got {shown(value)}')
+        if not isinstance(parts, list | tuple):
+            parts = ()
         numbers = []
         for part in parts:
-            try:
+            with suppress(TypeError, ValueError, OverflowError):
                 # YAML 1.1 reads 1e-6 as text
                 number = float('nan') if isinstance(part, bool) else float(part)
-            except (TypeError, ValueError, OverflowError):
-                number = float('nan')
-            if not isfinite(number) or abs(number) > MAX_NUMBER:
-                raise self.fail(
-                    f'{what}: expected {expected} up to {MAX_NUMBER:g}, got {shown(value)}'
-                )
-            numbers.append(number)
+                if abs(number) <= MAX_NUMBER:  # False for nan
+                    numbers.append(number)
+        if len(numbers) != count or len(parts) != count:
+            expected = f'{count} finite number' + 's' * (count > 1)
+            raise self.fail(
+                f'{what}: expected {expected} up to {MAX_NUMBER:g}, got {shown(value)}'
+            )
         return numbers
+
+    def number(
+        self, fields: Mapping[str, Any], key: str, what: str, default: float = 1.0
+    ) -> float:
+        """Return the number under a key, which must be 0 or more."""
+        self.line = line_of(fields, key) or self.line
+        (number,) = self.numbers([fields.get(key, default)], 1, f'{what}: {key}')
+        if number < 0.0:
+            raise self.fail(f'{what}: {key}: {number:g} is below zero')
+        return number
+
+    def vector(
+        self, fields: Mapping[str, Any], key: str, what: str, unit: str = '[m]'
+    ) -> list[float]:
+        """Return the three numbers under a key; zeros if it is missing."""
+        self.line = line_of(fields, key) or self.line
+        return self.numbers(fields.get(key, (0, 0, 0)), 3, f'{what}: {key} {unit}')
+
+    def need(self, fields: Mapping[str, Any], key: str, what: str, example: str = 'NAME') -> Any:
+        """Return the value under a key that must exist."""
+        if key not in fields:
+            raise self.fail(f'{what}: {key} is missing; write {key}: {example}')
+        return fields[key]
+
+    def one_of(self, value: object, allowed: Iterable[str], what: str) -> str:
+        """Return a word in lower case that must be one of those allowed."""
+        word = self.text(value, what).strip().lower()
+        if word not in allowed:
+            raise self.fail(f'{what} {shown(value)} is not known; allowed: {" ".join(allowed)}')
+        return word
+
+    def axes(self, value: object, what: str) -> tuple[DOF, ...]:
+        """Return the axes in a list or text."""
+        try:
+            return parse_dofs(value)  # type: ignore[arg-type]
+        except (IkError, TypeError) as error:
+            raise self.fail(f'{what}: {error}') from None
 
     def fail(self, message: str) -> DescriptionError:
         """Return the exception for a fault on the present line."""

@@ -12,9 +12,8 @@ from typing import Any
 from ik_node.description.description import unknown
 from ik_node.description.digits import exact_angle
 from ik_node.description.yaml_document import Checked, line_of, parse_yaml, WORDS
-from ik_node.errors import DescriptionError, IkError, listed
+from ik_node.errors import DescriptionError, listed
 from ik_node.mechanism import Mechanism
-from ik_node.model.dof import parse_dofs
 from ik_node.model.rotation import quat_from_euler
 from ik_node.motion.read import MotionFile
 import numpy as np
@@ -144,29 +143,20 @@ class _Reader(Checked):
         link = self.text(name, 'links')
         what, line = f'links: {plain_key(link)}', self.line
         fields = self.mapping(entries[link], what, LINK_KEYS)
-        if 'point' not in fields:
-            raise self.fail(f'{what}: point is missing; write point: KEY_POINT')
-        point = self.text(fields['point'], f'{what}: point')
+        point = self.text(self.need(fields, 'point', what, 'KEY_POINT'), f'{what}: point')
+        axes = self.axes(fields.get('dof', POSITION), what)
         scale = self._positive(fields, 'scale', f'{what}: scale')
-        weight = self.numbers([fields.get('weight', 1.0)], 1, f'{what}: weight')[0]
-        if weight < 0.0:
-            raise self.fail(f'{what}: weight: {weight:g} is below zero')
-        dof = fields.get('dof', POSITION)
-        try:
-            axes = ' '.join(axis.name for axis in parse_dofs(dof))
-        except (IkError, TypeError) as error:
-            raise self.fail(f'{what}: {error}') from None
+        weight = self.number(fields, 'weight', what)
         offset = self.mapping(fields.get('offset', {}), f'{what}: offset', OFFSET_KEYS)
-        xyz = self.numbers(offset.get('xyz', (0, 0, 0)), 3, f'{what}: offset: xyz [m]')
-        rpy = self.numbers(offset.get('rpy', (0, 0, 0)), 3, f'{what}: offset: rpy [rad]')
+        rpy = self.vector(offset, 'rpy', f'{what}: offset', '[rad]')
         return MappedLink(
             link=link,
             point=point,
             scale=scale,
-            position=np.array(xyz),
+            position=np.array(self.vector(offset, 'xyz', f'{what}: offset')),
             turn=Rotation.from_quat(quat_from_euler(*map(exact_angle, rpy))),
             weight=weight,
-            dof=axes,
+            dof=' '.join(axis.name for axis in axes),
             line=line,
         )
 

@@ -14,9 +14,8 @@ from ik_node.description.description import (
 )
 from ik_node.description.digits import ANGLE_DECIMALS, exact_angle, note_degrees
 from ik_node.description.yaml_document import Checked
-from ik_node.errors import IkError, shown
+from ik_node.errors import shown
 from ik_node.model.closure import CLOSURE_TYPES
-from ik_node.model.dof import parse_dofs
 from ik_node.model.redundancy import rounding_error
 from ik_node.model.rotation import quat_from_euler
 import numpy as np
@@ -31,13 +30,11 @@ COUPLING_KEYS = ('joint', 'of', 'coefficients', 'offset')
 
 
 def read_closures(content: object, source: str) -> LoopSet:
-    """Read closure annotations of ik_node."""
+    """Read closure annotations of ik_node; DescriptionError is raised for unknown keys."""
     return _Reader(source).read(content)
 
 
 class _Reader(Checked):
-    """A reader of the annotations, which raises DescriptionError for unknown keys."""
-
     def read(self, content: object) -> LoopSet:
         top = self.mapping({} if content is None else content, 'the annotations', TOP_KEYS)
         closures = self.items(top, 'closures')
@@ -66,11 +63,10 @@ class _Reader(Checked):
         line = self.line
         name = self.text(fields['name'], f'{what}: name') if 'name' in fields else f'loop{index}'
         what = f'closure {name!r}'
-        for end in ('frame_a', 'frame_b'):
-            if end not in fields:
-                raise self.fail(f'{what}: {end} is missing; write {end}: {{link: NAME}}')
-        frame_a = self._frame(fields['frame_a'], f'{what}: frame_a')
-        frame_b = self._frame(fields['frame_b'], f'{what}: frame_b')
+        frame_a, frame_b = (
+            self._frame(self.need(fields, end, what, '{link: NAME}'), f'{what}: {end}')
+            for end in ('frame_a', 'frame_b')
+        )
         loop = Loop(name, frame_a, frame_b, line=line)
         self.line = line
         self._rows(loop, fields, what)
@@ -83,13 +79,10 @@ class _Reader(Checked):
                 setattr(loop, key, self.numbers(both, count, f'{what}: {key} ([m], [rad])'))
                 if min(getattr(loop, key)) < 0.0:
                     raise self.fail(f'{what}: {key}: {shown(given)} is below zero')
-        loop.weight = self.numbers([fields.get('weight', 1.0)], 1, f'{what}: weight')[0]
-        if loop.weight < 0.0:
-            raise self.fail(f'{what}: weight: {loop.weight} is below zero')
-        enabled = fields.get('enabled', True)
-        if not isinstance(enabled, bool):
-            raise self.fail(f'{what}: enabled: {shown(enabled)}; expected true or false')
-        loop.enabled = enabled
+        loop.weight = self.number(fields, 'weight', what)
+        loop.enabled = fields.get('enabled', True)
+        if not isinstance(loop.enabled, bool):
+            raise self.fail(f'{what}: enabled: {shown(loop.enabled)}; expected true or false')
         return loop
 
     def _rows(self, loop: Loop, fields: Mapping[str, Any], what: str) -> None:
@@ -99,67 +92,50 @@ class _Reader(Checked):
                 'axes: hinge = dof X Y Z EX EY)'
             )
         if 'type' in fields:
-            loop.type_name = self.text(fields['type'], f'{what}: type')
-            if loop.type_name not in CLOSURE_TYPES:
-                raise self.fail(
-                    f'{what}: type {loop.type_name!r} is not known; '
-                    f'allowed: {" ".join(CLOSURE_TYPES)}'
-                )
+            loop.type_name = self.one_of(fields['type'], CLOSURE_TYPES, f'{what}: type')
         if 'dof' in fields:
-            dofs = fields['dof']
-            if not isinstance(dofs, str | list | tuple):
-                raise self.fail(f'{what}: dof: {shown(dofs)}; expected axes, as in X Y Z EZ')
-            try:
-                loop.dofs = parse_dofs(dofs)
-            except (IkError, TypeError) as error:
-                raise self.fail(f'{what}: {error}') from None
+            loop.dofs = self.axes(fields['dof'], what)
         if (loop.type_name == 'distance') != ('distance' in fields):
             raise self.fail(f'{what}: type distance and the key distance [m] go together')
-        if 'distance' in fields:
-            loop.distance = self.numbers([fields['distance']], 1, f'{what}: distance [m]')[0]
-            if loop.distance < 0.0:
-                raise self.fail(f'{what}: distance: {loop.distance} is below zero')
+        loop.distance = self.number(fields, 'distance', what, 0.0)
 
     def _frame(self, entry: object, what: str) -> LoopFrame:
         if isinstance(entry, str):
             return LoopFrame(self.text(entry, what))
         fields = self.mapping(entry, what, FRAME_KEYS)
-        if 'link' not in fields:
-            raise self.fail(f'{what}: link is missing; write link: NAME')
-        xyz = self.numbers(fields.get('xyz', (0, 0, 0)), 3, f'{what}: xyz [m]')
-        rpy = self.numbers(fields.get('rpy', (0, 0, 0)), 3, f'{what}: rpy [rad]')
+        link = self.text(self.need(fields, 'link', what), f'{what}: link')
+        xyz = self.vector(fields, 'xyz', what)
+        rpy = self.vector(fields, 'rpy', what, '[rad]')
         self._angles += rpy
         self._lengths += xyz
-        link = self.text(fields['link'], f'{what}: link')
         return LoopFrame(link, np.array(xyz), quat_from_euler(*map(exact_angle, rpy)))
 
     def _coupling(self, entry: object, index: int) -> CouplingRule:
         what = f'couplings[{index}]'
         fields = self.mapping(entry, what, COUPLING_KEYS)
-        several = isinstance(fields.get('of'), Mapping)
-        needed = [key for key in COUPLING_KEYS[:3] if not (several and key == 'coefficients')]
-        for key in needed:
-            if key not in fields:
-                raise self.fail(f'{what}: {key} is missing; needed: {" ".join(needed)}')
-        joint = self.text(fields['joint'], f'{what}: joint')
-        if several:
-            return self._sum(joint, fields, what)
+        joint = self.text(self.need(fields, 'joint', what), f'{what}: joint')
+        masters = self.need(fields, 'of', what)
+        if isinstance(masters, Mapping):
+            return self._sum(joint, masters, fields, what)
         if 'offset' in fields:
             raise self.fail(f'{what}: offset: with one joint, it is the first of coefficients')
-        master = self.text(fields['of'], f'{what}: of')
-        numbers = self._polynomial(fields['coefficients'], f'{what}: coefficients')
-        return CouplingRule(joint, master, numbers, self.line)
+        numbers = self.need(fields, 'coefficients', what, '[c0, c1]')
+        master = self.text(masters, f'{what}: of')
+        polynomial = self._polynomial(numbers, f'{what}: coefficients')
+        return CouplingRule(joint, master, polynomial, self.line)
 
-    def _sum(self, joint: str, fields: Mapping[str, Any], what: str) -> CouplingRule:
+    def _sum(
+        self, joint: str, masters: Mapping[str, Any], fields: Mapping[str, Any], what: str
+    ) -> CouplingRule:
         """Return the coupling q = offset + sum over masters of factor times value."""
         if 'coefficients' in fields:
             raise self.fail(f'{what}: coefficients: the joints of a sum stand with their factors')
-        offset = self.numbers([fields.get('offset', 0.0)], 1, f'{what}: offset')[0]
+        (offset,) = self.numbers([fields.get('offset', 0.0)], 1, f'{what}: offset')
         terms = []
-        for name, factor in fields['of'].items():
-            where = f'{what}: of: {name!r}'
+        for name, factor in masters.items():
             given = factor if isinstance(factor, list | tuple) else [0.0, factor]
-            terms.append((self.text(name, f'{what}: of'), self._polynomial(given, where)))
+            polynomial = self._polynomial(given, f'{what}: of: {name!r}')
+            terms.append((self.text(name, f'{what}: of'), polynomial))
         if not terms:
             raise self.fail(f'{what}: of: no joint; write of: {{JOINT: FACTOR, JOINT: FACTOR}}')
         (master, coefficients), *others = terms

@@ -24,17 +24,16 @@ from pathlib import Path
 import re
 from typing import Any
 
-from ik_node.description.description import Description, LoopSet, WORLD
+from ik_node.description.description import Description, WORLD
 from ik_node.description.sidecars.closures_yaml import read_closures
-from ik_node.description.sidecars.gepetto import is_gepetto, read_gepetto
+from ik_node.description.sidecars.gepetto import GepettoFile, is_gepetto
 from ik_node.description.sidecars.loop_closures import (
     is_loop_closures,
     is_robot_data,
-    read_loop_closures,
-    read_robot_data,
+    LoopClosuresFile,
+    RobotDataFile,
 )
-from ik_node.description.sidecars.loop_file import Sidecar
-from ik_node.description.xml_document import XmlDocument
+from ik_node.description.sidecars.loop_file import LoopFile, Sidecar
 from ik_node.description.yaml_document import MAX_BYTES, parse_yaml
 from ik_node.errors import DescriptionError
 
@@ -44,17 +43,11 @@ TEXT_STARTS = (
 )
 
 
-def _own(content: object, source: str) -> Sidecar:
-    loop_set = read_closures(content, source)
-    return Sidecar(lambda description: loop_set)
-
-
-# The test for each format and its reader; the last reader takes all other content.
-DIALECTS: tuple[tuple[Callable[[object], bool], Callable[[object, str], Sidecar]], ...] = (
-    (is_gepetto, read_gepetto),
-    (is_loop_closures, read_loop_closures),
-    (is_robot_data, read_robot_data),
-    (lambda content: True, _own),
+# The test for each format of other programs and its reader.
+DIALECTS: tuple[tuple[Callable[[object], bool], type[LoopFile]], ...] = (
+    (is_gepetto, GepettoFile),
+    (is_loop_closures, LoopClosuresFile),
+    (is_robot_data, RobotDataFile),
 )
 
 
@@ -86,10 +79,12 @@ def read_annotations(closures: str | Path | Mapping[str, Any]) -> Sidecar:
     return recognise(parse_yaml(data, str(closures)), str(closures))
 
 
-def recognise(content: object, source: str) -> Sidecar:
+def recognise(content: object, source: str, *, must_fit: bool = False) -> Sidecar:
     """Read parsed YAML with the reader of its format."""
-    reader = next(reader for is_it, reader in DIALECTS if is_it(content))
-    return reader(content, source)
+    for is_it, reader in DIALECTS:
+        if is_it(content):
+            return reader(content, source, must_fit=must_fit)
+    return Sidecar(read_closures(content, source))
 
 
 OWN = '.closures.yaml'
@@ -117,10 +112,9 @@ def sidecars_beside(path: Path) -> list[Sidecar]:
         if own.is_file():
             return [read_annotations(own)]
     for place in _places(path, stem):
-        sidecar = _clear_match(place)
+        sidecar = _clear_match(place, must_fit=place.stem != stem)
         if sidecar is not None:
-            named_so = place.stem == stem
-            return [sidecar if named_so else _if_of_this_robot(sidecar, place)]
+            return [sidecar]
     return []
 
 
@@ -178,7 +172,7 @@ def _places(path: Path, stem: str) -> Iterator[Path]:
         yield folder.parent / ROBOT_DATA
 
 
-def _clear_match(path: Path) -> Sidecar | None:
+def _clear_match(path: Path, *, must_fit: bool) -> Sidecar | None:
     """Read a file if it clearly declares loops; otherwise return None."""
     try:
         if not path.is_file() or path.stat().st_size > MAX_BYTES:
@@ -190,7 +184,7 @@ def _clear_match(path: Path) -> Sidecar | None:
     if not _begins_a_list(keys, data):
         return None
     content = parse_yaml(data, str(path))
-    return recognise(content, str(path)) if is_it(content) else None
+    return recognise(content, str(path), must_fit=must_fit) if is_it(content) else None
 
 
 def _begins_a_list(keys: bytes, data: bytes) -> bool:
@@ -203,29 +197,3 @@ def _begins_a_list(keys: bytes, data: bytes) -> bool:
     indent = rb'[ \t{]*' if data.lstrip().startswith(b'{') else b''
     sign = rb'^%b["\']?(%b)["\']?[ \t]*:[ \t]*(\[|#|\r?$)' % (indent, keys)
     return re.search(sign, data, re.M) is not None
-
-
-def _if_of_this_robot(sidecar: Sidecar, path: Path) -> Sidecar:
-    """Return a sidecar that is used only if it connects links or joints of the description."""
-    fits = not sidecar.ends
-
-    def rewrite(document: XmlDocument) -> None:
-        nonlocal fits
-        known = {WORLD, *(each.get('name') for each in document.root.iter() if _named(each.tag))}
-        fits = fits or any(known.issuperset(pair) for pair in sidecar.ends)
-        if fits:
-            sidecar.rewrite(document)
-
-    def loop_set(description: Description) -> LoopSet:
-        if fits:
-            return sidecar.loop_set(description)
-        description.notes.append(
-            f'{path}: it is not used, as none of its loops connects two links of this robot'
-        )
-        return LoopSet(str(path))
-
-    return Sidecar(loop_set, rewrite, sidecar.ends)
-
-
-def _named(tag: object) -> bool:
-    return tag in ('link', 'joint', 'body')

@@ -19,13 +19,18 @@ import re
 from typing import Any
 
 from ik_node.description.description import Description, Loop, LoopFrame, unknown, WORLD
-from ik_node.description.sidecars.loop_file import LoopFile, Retype, Sidecar
+from ik_node.description.sidecars.loop_file import LoopFile, Retype
 from ik_node.description.yaml_document import line_of
 from ik_node.errors import shown
 
 TOP_KEYS = ('closed_loop', 'type', 'name_mot', 'joint_name', 'joint_type')
-UNIVERSAL = re.compile('UJOINT_?([XYZ])([XYZ])')
-JOINT_TYPES = 'SPHERICAL FIXED UJOINT_XY UJOINT_YZ UJOINT_ZX UJOINT_ZY UJOINT_YX UJOINT_XZ'
+UNIVERSAL = re.compile('ujoint_?([xyz])([xyz])')
+AXES = ('xy', 'yz', 'zx', 'zy', 'yx', 'xz')
+JOINT_TYPES = (
+    *('spherical', 'fixed'),
+    *(f'ujoint_{axes}' for axes in AXES),
+    *(f'ujoint{axes}' for axes in AXES),
+)
 
 
 def is_gepetto(content: object) -> bool:
@@ -35,12 +40,7 @@ def is_gepetto(content: object) -> bool:
     return isinstance(content.get('closed_loop'), list | tuple) or 'name_mot' in content
 
 
-def read_gepetto(content: object, source: str) -> Sidecar:
-    """Read the content of a robot.yaml."""
-    return _Reader(source).read(content)
-
-
-class _Reader(LoopFile):
+class GepettoFile(LoopFile):
     """A reader of a robot.yaml, which looks up names of links and joints in the robot later."""
 
     dialect = 'Gepetto YAML'
@@ -48,12 +48,8 @@ class _Reader(LoopFile):
     motor_keys = ('name_mot',)
     retype_key = 'joint_name'
 
-    def __init__(self, source: str) -> None:
-        super().__init__(source)
+    def _read_types(self, top: Mapping[str, Any]) -> None:
         self._types: dict[str, str] = {}
-        self._types_line: int | None = None
-
-    def read_types(self, top: Mapping[str, Any]) -> None:
         joints = self.items(top, 'joint_name')
         types = self.items(top, 'joint_type')
         self._types_line = self.line
@@ -66,22 +62,13 @@ class _Reader(LoopFile):
             joint = self.text(name, f'joint_name[{index}]')
             if joint in self._types:
                 raise self.fail(f'joint_name: {joint!r} occurs twice')
-            self._types[joint] = self._joint_type(type_name, index)
+            self._types[joint] = self.one_of(type_name, JOINT_TYPES, f'joint_type[{index}]:')
 
-    def _joint_type(self, value: object, index: int) -> str:
-        name = self.text(value, f'joint_type[{index}]').strip().upper()
-        axes = UNIVERSAL.fullmatch(name)
-        if name not in ('SPHERICAL', 'FIXED') and (axes is None or axes[1] == axes[2]):
-            raise self.fail(
-                f'joint_type[{index}]: {shown(value)} is not known; allowed: {JOINT_TYPES}'
-            )
-        return name
-
-    def read_loops(self, top: Mapping[str, Any]) -> None:
+    def _read_loops(self, top: Mapping[str, Any]) -> None:
         types = self.items(top, 'type')
         pairs = self.items(top, 'closed_loop')
         if 'type' not in top and pairs:
-            self.notes.append(f'{self.source}: no type of the loops is given; all are taken as 6d')
+            self.note('no type of the loops is given; all are taken as 6d')
             types = ['6d'] * len(pairs)
         if len(types) < len(pairs):
             raise self.fail(
@@ -89,9 +76,9 @@ class _Reader(LoopFile):
                 "pair (Gepetto's own loader skips the loops without one)"
             )
         if len(types) > len(pairs):
-            self.notes.append(
-                f'{self.source}: closed_loop has {len(pairs)} pairs, type {len(types)} types; '
-                'the last types are not used'
+            self.note(
+                f'closed_loop has {len(pairs)} pairs, type {len(types)} types; the last types '
+                'are not used'
             )
         for index, (pair, type_name) in enumerate(zip(pairs, types, strict=False)):
             what = f'closed_loop[{index}]'
@@ -101,28 +88,26 @@ class _Reader(LoopFile):
             name_a, name_b = (self.text(name, what) for name in pair)
             kind = str(type_name).strip().lower()[:20]
             if kind not in ('3d', '6d'):
-                self.notes.append(
-                    f'{self.source}: type[{index}]: {type_name!r} is neither 3d nor 6d; '
-                    'taken as 6d'
-                )
+                self.note(f'type[{index}]: {type_name!r} is neither 3d nor 6d; taken as 6d')
             loop = Loop(f'{name_a}__{name_b}', LoopFrame(name_a), LoopFrame(name_b))
             loop.type_name = 'point' if kind == '3d' else 'weld'
             loop.line = self.line
             self.loops.append(loop)
 
-    def retype(self, joints: Retype) -> None:
+    def _retype(self, joints: Retype) -> None:
         self.line = self._types_line
         for name, type_name in self._types.items():
-            self.refuse(joints.refused())
-            axes, missing = UNIVERSAL.fullmatch(type_name), joints.unknown(name)
-            if missing is not None:  # one of Gepetto's files has this, and its loader continues
-                self.notes.append(f'{self.source}: {missing}; it is not retyped')
+            axes = UNIVERSAL.fullmatch(type_name)
+            if name not in joints.joints and joints.is_urdf:
+                # One of Gepetto's files has this, and its loader continues.
+                missing = unknown('joint', name, list(joints.joints))
+                self.note(f'{self.retype_key}: {missing}; it is not retyped')
             elif axes is not None:
-                self.refuse(joints.universal(name, axes[1], axes[2]))
+                joints.universal(name, axes[1].upper(), axes[2].upper())
             else:
-                (joints.ball if type_name == 'SPHERICAL' else joints.fixed)(name)
+                joints.find(name).set('type', type_name)
 
-    def fit_to(self, description: Description) -> None:
+    def _fit_to(self, description: Description) -> None:
         for loop in self.loops:
             self.line = loop.line
             for frame in (loop.frame_a, loop.frame_b):
@@ -131,13 +116,13 @@ class _Reader(LoopFile):
     def _link(self, name: str, description: Description) -> str:
         """Return the link of a name, which may be the name of a link or of the joint above it."""
         axes = UNIVERSAL.fullmatch(self._types.get(name, ''))
-        joint = description.joints.get(name if axes is None else f'{name}_{axes[2]}')
+        joint = description.joints.get(name if axes is None else f'{name}_{axes[2].upper()}')
         child = None if joint is None or joint.child is None else joint.child.name
         if name in description.links:
             if child not in (None, name):
-                self.notes.append(
-                    f'{self.source}: closed_loop: {name!r} is both a link and a joint above '
-                    f'{child!r}; taken as the link'
+                self.note(
+                    f'closed_loop: {name!r} is both a link and a joint above {child!r}; taken as '
+                    'the link'
                 )
             return name
         if child is None and name != WORLD:

@@ -37,8 +37,9 @@ from typing import Any
 from ik_node.description.description import Description, Loop, LoopFrame, WORLD
 from ik_node.description.digits import exact_angle
 from ik_node.description.loops.loop_frames import Z
-from ik_node.description.sidecars.loop_file import LoopFile, Retype, Sidecar
+from ik_node.description.sidecars.loop_file import LoopFile, Retype
 from ik_node.description.tree import poses_at_zero
+from ik_node.description.xml_document import Array
 from ik_node.errors import shown
 from ik_node.model.closure import CLOSURE_TYPES
 from ik_node.model.rotation import (
@@ -51,9 +52,7 @@ from ik_node.model.rotation import (
     unit,
 )
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
 MOTORS = ('independent', 'actuated_joints')
 TOP_KEYS = ('closures', 'pin_loops', 'ball_loops', 'ball_upgrades', 'dependent', *MOTORS)
 CLOSURE_KEYS = ('name', 'link_a', 'link_b', 'point', 'axis')
@@ -82,17 +81,7 @@ def is_robot_data(content: object) -> bool:
     return isinstance(content, Mapping) and 'closing_joints' in content
 
 
-def read_robot_data(content: object, source: str) -> Sidecar:
-    """Read the content of a robot_data.yaml."""
-    return _RobotData(source).read(content)
-
-
-def read_loop_closures(content: object, source: str) -> Sidecar:
-    """Read the content of a loop_closures.yaml."""
-    return _Reader(source).read(content)
-
-
-class _Reader(LoopFile):
+class LoopClosuresFile(LoopFile):
     """A reader of a loop_closures.yaml, which computes frames in the robot's links later."""
 
     dialect = 'loop_closures YAML'
@@ -100,15 +89,13 @@ class _Reader(LoopFile):
     motor_keys: tuple[str, ...] = MOTORS
     retype_key = 'ball_upgrades'
 
-    def __init__(self, source: str) -> None:
-        super().__init__(source)
+    def __init__(self, content: object, source: str, *, must_fit: bool = False) -> None:
         # Loop, the link that its frame is given in (None = the root), and the frame
         self._at_zero: list[tuple[Loop, str | None, Array]] = []
-        self._balls: list[str] = []
-        self._balls_line: int | None = None
         self._dependent: list[str] = []
+        super().__init__(content, source, must_fit=must_fit)
 
-    def read_loops(self, top: Mapping[str, Any]) -> None:
+    def _read_loops(self, top: Mapping[str, Any]) -> None:
         for index, entry in enumerate(self.items(top, 'closures')):
             self._closure(entry, f'closures[{index}]')
         for key in ('pin_loops', 'ball_loops'):
@@ -116,16 +103,15 @@ class _Reader(LoopFile):
                 self._local(entry, f'{key}[{index}]', key == 'pin_loops')
         self._dependent = self.names(top, 'dependent')
 
-    def read_types(self, top: Mapping[str, Any]) -> None:
+    def _read_types(self, top: Mapping[str, Any]) -> None:
         self._balls = self.names(top, 'ball_upgrades')
         self._balls_line = self.line
 
     def _closure(self, entry: object, what: str) -> None:
         fields = self.mapping(entry, what, CLOSURE_KEYS)
         loop = self._loop(fields, what, 'link_a', 'link_b')
-        if 'point' not in fields:
-            raise self.fail(f'{what}: point is missing; write point: [x, y, z] in the root link')
-        point = self.numbers(fields['point'], 3, f'{what}: point [m]')
+        self.need(fields, 'point', what, '[x, y, z] in the root link')
+        point = self.vector(fields, 'point', what)
         rotation = self._turn(fields, what)
         loop.type_name = 'point' if rotation is None else 'hinge'
         quat_xyzw = (0.0, 0.0, 0.0, 1.0) if rotation is None else rotation
@@ -135,13 +121,11 @@ class _Reader(LoopFile):
         fields = self.mapping(entry, what, LOCAL_KEYS)
         loop = self._loop(fields, what, 'parent', 'child')
         for frame, key in ((loop.frame_a, 'parent_xyz'), (loop.frame_b, 'child_xyz')):
-            frame.position = np.array(
-                self.numbers(fields.get(key, (0, 0, 0)), 3, f'{what}: {key} [m]')
-            )
+            frame.position = np.array(self.vector(fields, key, what))
         rotation = self._turn(fields, what)
         if pin is (rotation is None):
             result = 'a pin without axis' if pin else 'a ball; its axis is not read'
-            self.notes.append(f'{self.source}: {what}: {result}; it is taken as a point')
+            self.note(f'{what}: {result}; it is taken as a point')
         if pin and rotation is not None:
             loop.type_name = 'hinge'
             loop.frame_a.quat_xyzw = loop.frame_b.quat_xyzw = rotation
@@ -149,10 +133,9 @@ class _Reader(LoopFile):
             loop.type_name = 'point'
 
     def _loop(self, fields: Mapping[str, Any], what: str, key_a: str, key_b: str) -> Loop:
-        for key in (key_a, key_b):
-            if key not in fields:
-                raise self.fail(f'{what}: {key} is missing; write {key}: NAME')
-        link_a, link_b = (self.text(fields[key], f'{what}: {key}') for key in (key_a, key_b))
+        link_a, link_b = (
+            self.text(self.need(fields, key, what), f'{what}: {key}') for key in (key_a, key_b)
+        )
         name = f'{link_a}__{link_b}'
         if fields.get('name') is not None:
             name = self.text(fields['name'], f'{what}: name')
@@ -169,13 +152,12 @@ class _Reader(LoopFile):
             raise self.fail(f'{what}: axis: {shown(fields["axis"])} has no direction')
         return quat_between(Z, unit(axis))
 
-    def retype(self, joints: Retype) -> None:
+    def _retype(self, joints: Retype) -> None:
         self.line = self._balls_line
         for name in self._balls:
-            self.refuse(joints.refused() or joints.unknown(name))
-            joints.ball(name)
+            joints.find(name).set('type', 'spherical')
 
-    def fit_to(self, description: Description) -> None:
+    def _fit_to(self, description: Description) -> None:
         self._uncouple_dependent(description)
         if not self._at_zero:
             return
@@ -203,7 +185,7 @@ class _Reader(LoopFile):
             )
 
 
-class _RobotData(_Reader):
+class RobotDataFile(LoopClosuresFile):
     """A reader of a robot_data.yaml."""
 
     dialect = 'robot_data YAML'
@@ -213,7 +195,7 @@ class _RobotData(_Reader):
     )
     motor_keys: tuple[str, ...] = ()
 
-    def read_loops(self, top: Mapping[str, Any]) -> None:
+    def _read_loops(self, top: Mapping[str, Any]) -> None:
         for index, entry in enumerate(self.items(top, 'closing_joints')):
             self._closing(entry, f'closing_joints[{index}]')
         joints = self.mapping(top.get('joints') or {}, 'joints', ('NAME',), others=True)
@@ -224,30 +206,26 @@ class _RobotData(_Reader):
         }
         if free:
             fixed = {name for name, fields in joints.items() if fields.get('type') == 'fixed'}
-            self._motors['joints'] = [name for name in joints if name not in free | fixed]
+            self.motors['joints'] = [name for name in joints if name not in free | fixed]
 
     def _closing(self, entry: object, what: str) -> None:
         fields = self.mapping(entry, what, ROBOT_DATA_KEYS)
         loop = self._loop(fields, what, 'parent', 'child')
-        loop.type_name = self.text(fields.get('type'), f'{what}: type').lower()
-        if loop.type_name not in CLOSURE_TYPES:
-            raise self.fail(f'{what}: type {loop.type_name!r}; allowed: {" ".join(CLOSURE_TYPES)}')
-        xyz, rpy = (
-            self.numbers(fields.get(key, (0, 0, 0)), 3, f'{what}: {key}')
-            for key in ('origin_xyz_m', 'origin_rpy_rad')
-        )
+        loop.type_name = self.one_of(fields.get('type'), CLOSURE_TYPES, f'{what}: type')
+        xyz = self.vector(fields, 'origin_xyz_m', what)
+        rpy = self.vector(fields, 'origin_rpy_rad', what, '[rad]')
         quat_xyzw = quat_from_euler(*map(exact_angle, rpy))
         rotation = self._turn(fields, what)
         if rotation is not None:
             quat_xyzw = quat_multiply(quat_xyzw, rotation)
         self._at_zero.append((loop, loop.frame_a.link, pose_matrix(xyz, quat_xyzw)))
         if fields.get('limits'):
-            self.notes.append(
-                f'{self.source}: {what}: its limits are not used, as a loop closure has no value; '
-                'limit the joints of the loop'
+            self.note(
+                f'{what}: its limits are not used, as a loop closure has no value; limit the '
+                'joints of the loop'
             )
         if loop.type_name == 'fixed':
-            self.notes.append(
-                f'{self.source}: {what}: fixed, which the exporter also writes for a ball and a '
-                'planar joint; correct the type if it is one'
+            self.note(
+                f'{what}: fixed, which the exporter also writes for a ball and a planar joint; '
+                'correct the type if it is one'
             )

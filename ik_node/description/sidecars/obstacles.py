@@ -105,21 +105,17 @@ class _Reader(Checked):
             shape.core()  # reads the mesh, and refuses points in a plane
         except OptionError as error:
             raise self.fail(f'{what}: {kind}: {error}') from None
-        position = self._given(fields, 'xyz', 3, what, (0.0, 0.0, 0.0))
+        position = self.vector(fields, 'xyz', what)
         if 'quat_xyzw' in fields:
             if 'rpy' in fields:
                 raise self.fail(f'{what}: expected rpy or quat_xyzw, got both')
-            turn = np.array(self._given(fields, 'quat_xyzw', 4, what, ()))
+            turn = np.array(self.numbers(fields['quat_xyzw'], 4, f'{what}: quat_xyzw'))
             if not 0.99 < np.linalg.norm(turn) < 1.01:
                 raise self.fail(f'{what}: quat_xyzw: expected length 1, got {turn.tolist()}')
             turn /= np.linalg.norm(turn)
         else:
-            turn = quat_from_euler(*self._given(fields, 'rpy', 3, what, (0.0, 0.0, 0.0)))
+            turn = quat_from_euler(*self.vector(fields, 'rpy', what, '[rad]'))
         return PlacedShape(name, shape, pose_matrix(np.array(position), turn), line)
-
-    def _given(self, fields: Any, key: str, count: int, what: str, usual: Any) -> list[float]:
-        self.line = line_of(fields, key) or self.line
-        return self.numbers(fields.get(key, usual), count, f'{what}: {key}')
 
     def _shape(self, kind: str, fields: Any, what: str) -> Shape:
         value = fields[kind]
