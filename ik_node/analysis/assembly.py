@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from math import ceil, floor, log10
+from types import MappingProxyType
+from typing import Any
 
 from ik_node.model.euler import nearest_turn
 from ik_node.model.request import closure_requests
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
-from ik_node.solver.result import gap_text, PoseError, Solution, SolveResult
+from ik_node.solver.result import explained, gap_text, PoseError, Solution
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
 import numpy as np
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+NONE: Mapping[str, float] = MappingProxyType({})
 # Largest gap that careless numbers in a description usually cause [m], [rad].
 LARGEST_ROUNDING = 1e-3
 # Largest gap of a closed loop: the default tolerance of a closure [m], [rad].
@@ -27,8 +29,7 @@ CLOSED = 1e-6
 OUTSIDE = 1e-6
 
 
-@dataclass(frozen=True, repr=False)
-class Assembly(SolveResult):
+class Assembly(Solution):
     """
     The result of closing all loops of a robot.
 
@@ -44,20 +45,26 @@ class Assembly(SolveResult):
 
     """
 
-    closes_without_limits: bool | None = None
-    against_limits: Mapping[str, float] = field(default_factory=dict)
-    least_errors: Mapping[str, PoseError] = field(default_factory=dict)
+    def __init__(
+        self, solution: Solution, free: Solution | None = None, against: Mapping[str, float] = NONE
+    ) -> None:
+        super().__init__(solution.q, solution._answers, solution.solve_time, solution._names)
+        self._free, self.against_limits = free, against
+        self.closes_without_limits = None if free is None else free.converged
+        self.least_errors = {} if free is None else free.closure_errors
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Assembly, (Solution(*super().__reduce__()[1]), self._free, self.against_limits)
 
     @property
     def open_loops(self) -> dict[str, PoseError]:
         """Return the residuals of the loops that are open, largest relative to tolerance first."""
-        names = [name for name, error in self.closure_errors.items() if self.is_open(name, error)]
-        names.sort(key=lambda name: -self._times_tolerance(name, self.closure_errors[name]))
-        return {name: self.closure_errors[name] for name in names}
-
-    def is_open(self, name: str, error: PoseError) -> bool:
-        """Return True if a residual of the named loop exceeds its tolerance."""
-        return self._is_off(name, error)
+        each = [
+            (chain._times_tolerance(name, error), name, error)
+            for chain in self.chains
+            for name, error in chain.open_closures.items()
+        ]
+        return {name: error for _, name, error in sorted(each, key=lambda one: -one[0])}
 
     @property
     def hint(self) -> str:
@@ -86,6 +93,8 @@ class Assembly(SolveResult):
     def message(self) -> str:
         """Return a sentence that names every loop that stays open, with advice."""
         text, loops = super().message, self.open_loops
+        # The message of a solution is that of one chain.
+        text += explained({k: v for k, v in self.rounding_gaps.items() if repr(k) not in text})
         rest = [gap_text(name, error) for name, error in loops.items() if name != self.worst]
         if rest:
             text += f'; also open: {", ".join(rest)}'
@@ -119,21 +128,7 @@ def close_loops(solver: Solver) -> Assembly:
             if again.status is Status.CONVERGED:
                 solution, free = again, None
     solver.q = solution.q
-    tolerances = {k: v for chain in solution.chains for k, v in chain.tolerances.items()}
-    return Assembly(
-        status=solution.status,
-        iterations=solution.iterations,
-        starts=solution.starts,
-        solve_time=solution.solve_time,
-        goal_errors={},
-        closure_errors=solution.closure_errors,
-        active_limits=solution.active_limits,
-        tolerances=tolerances,
-        rounding_gaps=solution.rounding_gaps,
-        closes_without_limits=None if free is None else free.status is Status.CONVERGED,
-        against_limits=against,
-        least_errors={} if free is None else free.closure_errors,
-    )
+    return Assembly(solution, free, against)
 
 
 def _without_limits(solver: Solver, q: Array) -> tuple[Solution, dict[str, float]]:

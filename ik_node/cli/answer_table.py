@@ -12,8 +12,7 @@ from typing import BinaryIO
 
 from ik_node.errors import DescriptionError
 from ik_node.robot import Robot
-from ik_node.solver.batch.batch_solution import BatchSolution
-from ik_node.solver.batch.path_solution import PathSolution
+from ik_node.solver.batch.batch_solution import BatchSolution, PathSolution
 from ik_node.solver.status import Status
 import numpy as np
 

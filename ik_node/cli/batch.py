@@ -17,11 +17,13 @@ docs/batch.md.
 from __future__ import annotations
 
 import argparse
+from collections import Counter
+from collections.abc import Iterator
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 import sys
 from time import perf_counter
+from typing import Any
 
 from ik_node.cli import arguments as shared
 from ik_node.cli.answer_table import answer_header, answer_rows, AnswerTable
@@ -30,8 +32,9 @@ from ik_node.model.rotation import Array
 from ik_node.motion.pose_table import read_goal_table
 from ik_node.robot import Robot
 from ik_node.solver import Solver, SolverOptions
-from ik_node.solver.batch.batch_input import many_poses
-from ik_node.solver.batch.batch_run import part_of, run_parts, solve_part
+from ik_node.solver.batch.batch_run import solve_batch
+from ik_node.solver.batch.batch_work import BatchWork, many_poses
+from ik_node.solver.batch.engines import Chunk, part_size, run_chunks
 from tqdm import tqdm
 
 # Number of poses that are checked at a time.
@@ -68,7 +71,6 @@ def run(args: argparse.Namespace) -> int:
     rows = range(len(next(iter(poses.values()))[0]))
     solver = Solver(robot, options)
     work = solver.batch_work(poses)
-    finish = partial(answer_rows, goals=tuple(poses))
     solver.warm()
     with shared.engine_of(args) as (executor, threads, limit):
         answers = AnswerTable(
@@ -81,24 +83,25 @@ def run(args: argparse.Namespace) -> int:
         if before > len(rows):
             raise DescriptionError(f'{before} results for {len(rows)} poses', source=args.out)
         if before > 0:
-            again = part_of(work, poses, q0[None], rows[before - 1 : before])
-            if finish(solve_part(work, again))[0] != answers.last:
+            last = {
+                name: (p[before - 1 :][:1], r[before - 1 :][:1]) for name, (p, r) in poses.items()
+            }
+            if _answers(work, (last, q0, 1))[0] != answers.last:
                 why = 'its last row is no answer of this robot to this pose with these options'
                 raise DescriptionError(f'cannot be continued: {why}', source=args.out)
-        began = perf_counter()
+        began, size = perf_counter(), limit or part_size(len(rows) - before, executor, threads)
+
+        def chunks() -> Iterator[Chunk]:
+            # Only the parts that are being solved are copied: poses may be maps of files.
+            for own in (rows[at : at + size] for at in range(before, len(rows), size)):
+                cut = slice(own.start, own.stop)
+                part = {name: (p[cut], r[cut]) for name, (p, r) in poses.items()}
+                yield Chunk(own, (part, q0, threads))
+
         # The bar is shown only if standard error is a terminal, and removed at the end.
         with tqdm(total=len(rows), initial=before, miniters=1, disable=None, leave=False) as bar:
-            parts = run_parts(
-                work,
-                poses,
-                q0[None],
-                rows[before:],
-                finish,
-                executor,
-                threads=threads,
-                most=limit,
-                progress=lambda done, _: bar.update(before + done - bar.n),
-            )
+            tell = lambda done: bar.update(before + done - bar.n)  # noqa: E731
+            parts = run_chunks(executor, _answers, work, chunks(), tell)
             try:
                 with closing(parts):
                     for text, counts in parts:
@@ -111,6 +114,12 @@ def run(args: argparse.Namespace) -> int:
         spent = perf_counter() - began
     print(_in_words(answers, len(rows) - before, spent))
     return 0 if answers.counts['CONVERGED'] == len(rows) else 1
+
+
+def _answers(work: BatchWork, part: tuple[Any, Array, int]) -> tuple[bytes, Counter[str]]:
+    """Solve a part in this process or a worker, and return its rows and counts."""
+    poses, q0, threads = part
+    return answer_rows(solve_batch(work, poses, q0, threads), tuple(poses))
 
 
 def _poses_of(args: argparse.Namespace, robot: Robot) -> dict[str, tuple[Array, Array]]:

@@ -20,9 +20,9 @@ from ik_node.model.rotation import Array
 from ik_node.model.tree import Tree
 from ik_node.scene.plot import picture_maker, save_picture
 from ik_node.solver import Solver, SolverOptions
+from ik_node.solver.methods import Trace, trace
 from ik_node.solver.options import METHODS
 from ik_node.solver.result import largest_error
-from ik_node.solver.stepping import Trace, trace
 import numpy as np
 
 # Colours for the colour-blind (Okabe & Ito 2008). With different dashes, two lines on top of each

@@ -36,7 +36,7 @@ from ik_node.motion.write import free_output, write_bag, write_npz
 from ik_node.robot import Robot
 from ik_node.scene.preview import check_preview, write_preview
 from ik_node.solver import Solver, SolverOptions
-from ik_node.solver.batch.path_solution import PathSolution
+from ik_node.solver.batch.batch_solution import PathSolution
 from ik_node.whole_file import whole_file
 import numpy as np
 from tqdm import tqdm

@@ -8,7 +8,7 @@ from typing import Any
 
 from ik_node.errors import DescriptionError, OptionError
 from ik_node.mechanism import Mechanism
-from ik_node.solver.batch.path_solution import PathSolution
+from ik_node.solver.batch.batch_solution import PathSolution
 from ik_node.whole_file import part_of
 import numpy as np
 

@@ -16,7 +16,7 @@ from ik_node.mechanism import Mechanism
 from ik_node.scene.ik_roots_helper import IKRootsHelper
 from ik_node.scene.mesh import mesh_of
 from ik_node.scene.plot import axes_of, draw_shapes, picture_maker
-from ik_node.solver.batch.path_solution import PathSolution
+from ik_node.solver.batch.batch_solution import PathSolution
 from ik_node.solver.solver import Solver
 from ik_node.whole_file import whole_file
 import numpy as np

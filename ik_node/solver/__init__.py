@@ -9,7 +9,7 @@ from ik_node.solver.status import Status, STATUS_NAMES
 from ik_node.solver.velocity import TwistError, VelocitySolution
 
 if TYPE_CHECKING:
-    from ik_node.solver.background.async_solver import AsyncSolver
+    from ik_node.solver.background import AsyncSolver
 
 __all__ = [
     'STATUS_NAMES',
@@ -28,7 +28,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Import `AsyncSolver` on first use; few programs need its threads and queues."""
     if name == 'AsyncSolver':
-        from ik_node.solver.background.async_solver import AsyncSolver
+        from ik_node.solver.background import AsyncSolver
 
         return AsyncSolver
     raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

@@ -24,7 +24,7 @@ from ik_node.solver.problem.chain_problem import rank_of
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
 from ik_node.solver.problem.singular_start import leave_singular_start
-from ik_node.solver.result import ChainAnswer, Requirement, Solution
+from ik_node.solver.result import Requirement, Solution, SolveResult
 from ik_node.solver.status import Status
 import numpy as np
 from numpy.typing import NDArray
@@ -176,7 +176,7 @@ def drive(
     return Solution(q, answers, perf_counter() - started, problem.tree.names, more)
 
 
-def _add_steps(answers: Sequence[ChainAnswer], spent: Sequence[int]) -> None:
+def _add_steps(answers: Sequence[SolveResult], spent: Sequence[int]) -> None:
     """Add the steps of earlier answers; among bodies, all chains may be one in the meantime."""
     joined = len(answers) != len(spent)
     for at, answer in enumerate(answers):
@@ -270,7 +270,7 @@ def _with_targets(table: JointTable, places: NDArray[np.int64] | slice, values: 
     return rows
 
 
-def _crawled(answers: Sequence[ChainAnswer], distance: Array) -> bool:
+def _crawled(answers: Sequence[SolveResult], distance: Array) -> bool:
     """Return True if a drive took many more steps than a way without obstacles [rad or L]."""
     spent = max((answer.iterations for answer in answers), default=0) - CRAWL
     return spent > 0 and spent > np.abs(distance).max(initial=0.0) / LONGEST[DRIVE]
@@ -308,11 +308,11 @@ def _obstacle(
     q: Array,
     places: NDArray[np.int64],
     packed: Array,
-    answers: Sequence[ChainAnswer],
+    answers: Sequence[SolveResult],
 ) -> str:
     """Return the reason why driven joints cannot advance."""
     for answer in answers:
-        for name, error in answer.result(q, 0.0).open_closures.items():
+        for name, error in answer.open_closures.items():
             off = f'{error.position:.3g} m, {error.orientation:.3g} rad'
             return f'the loops do not close: closure {name!r} is {off} off'
     limits = _limits(problem, table, q, places, answers)
@@ -349,13 +349,13 @@ def _limits(
     table: JointTable,
     q: Array,
     places: NDArray[np.int64],
-    answers: Sequence[ChainAnswer],
+    answers: Sequence[SolveResult],
 ) -> list[str]:
     """Return the values at a limit; for a joint that its followers limit, the followers."""
     names, (low, high) = problem.tree.names, table.rows[[JOINT_LOWER, JOINT_UPPER]]
     margin = ROUNDING * np.maximum(1.0, np.abs(q))
     at_limit = (q <= low + margin) | (q >= high - margin)
-    found = {names.index(name) for answer in answers for name in answer.active_limits(q)}
+    found = {names.index(name) for answer in answers for name in answer.at_limits(q)}
     found.update(at for at in places.tolist() if at_limit[at])
     limited: list[str] = []
     for at in sorted(found):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 from ik_node.display import html_table, html_text, public_names, Rows, table
 from ik_node.errors import counted, listed
@@ -62,173 +62,6 @@ def largest_error(errors: Mapping[str, PoseError]) -> PoseError:
         max((error.position for error in errors.values()), default=0.0),
         max((error.orientation for error in errors.values()), default=0.0),
     )
-
-
-@dataclass(frozen=True, repr=False)
-class SolveResult:
-    """
-    The result of one independent chain.
-
-    Attributes
-    ----------
-    status : Status
-        The status with which the solve of the chain ended.
-    iterations : int
-        Steps tried towards goals and preferences, over all starts: at most `max_iterations` for
-        each start that the options allow.
-    starts : int
-        Starts used; 1 = no restart.
-    solve_time : float
-        Time of the whole solve [s].
-    goal_errors, closure_errors : mapping of str to PoseError
-        Residuals at the returned values.
-    active_limits : tuple of str
-        Joint values that are at a limit.
-    tolerances : mapping of str to PoseError
-        Residuals that count as met.
-    rounding_gaps : mapping of str to PoseError
-        Residuals of closures that exceed their tolerance and are accepted, because the digits of
-        the description explain them.
-    closing_iterations : int
-        Further steps that only closed loops. No budget limits them.
-    characteristic_length : float
-        The characteristic length of the chain [m].
-    nearest : Distance or None
-        As `Solution.nearest`, of the whole solve.
-    proof : str
-        Why the goals cannot be reached, if that is proven; '' = no proof, or they are reached.
-        It is looked for when this property is read, which can take milliseconds.
-
-    Examples
-    --------
-    >>> import ik_node as ik
-    >>> robot = ik.load_robot('hexapod')
-    >>> (result,) = ik.Solver(robot).solve()  # without goals, the loops are closed
-    >>> result.converged, len(result.closure_errors)
-    (True, 6)
-    >>> result.success, result.open_closures, result.message.split()[0]
-    (True, {}, 'CONVERGED')
-    >>> result.worst in result.closure_errors, result.condition_number > 1.0
-    (True, True)
-    >>> result.proof  # a reached target has none
-    ''
-
-    """
-
-    status: Status
-    iterations: int
-    starts: int
-    solve_time: float
-    goal_errors: Mapping[str, PoseError]
-    closure_errors: Mapping[str, PoseError]
-    active_limits: tuple[str, ...]
-    tolerances: Mapping[str, PoseError] = field(default_factory=dict, repr=False)
-    rounding_gaps: Mapping[str, PoseError] = field(default_factory=dict, repr=False)
-    closing_iterations: int = 0
-    characteristic_length: float = field(default=1.0, repr=False)
-    nearest: Distance | None = field(default=None, repr=False)
-    _condition: Callable[[], float] | None = field(default=None, repr=False, compare=False)
-    _prove: Callable[[], str] = field(default=str, repr=False, compare=False)
-    # Goal -> what may be wrong with it.
-    _doubts: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
-    _ended: int = field(default=0, repr=False)
-    # Those of the active limits that only place a free body, which nobody sees as a joint.
-    _placing: tuple[str, ...] = field(default=(), repr=False, compare=False)
-
-    __dir__ = public_names
-
-    def __bool__(self) -> bool:
-        return self.converged
-
-    def __repr__(self) -> str:
-        residuals = _residuals(self.goal_errors, self.closure_errors)
-        return f'{type(self).__name__}({"; ".join([self.message, *residuals])})'
-
-    def __getstate__(self) -> dict[str, Any]:
-        # The function that computes the condition number refers to the solver: copy its value.
-        return vars(self) | {
-            '_condition': partial(float, self.condition_number),
-            '_prove': partial(str, self.proof),
-        }
-
-    @property
-    def converged(self) -> bool:
-        """Return True if the status is CONVERGED."""
-        return self.status is Status.CONVERGED
-
-    @property
-    def success(self) -> bool:
-        """Return `converged`, under the name that scipy has for it."""
-        return self.converged
-
-    @property
-    def worst(self) -> str:
-        """Return the goal or closure with the largest ratio of residual to tolerance."""
-        return self._worst_of({**self.closure_errors, **self.goal_errors})
-
-    def _worst_of(self, errors: Mapping[str, PoseError]) -> str:
-        return max(errors, key=lambda name: self._times_tolerance(name, errors[name]), default='')
-
-    @property
-    def open_closures(self) -> dict[str, PoseError]:
-        """Return the residuals of the closures that exceed their tolerances, the worst first."""
-        result = {k: v for k, v in self.closure_errors.items() if self._is_off(k, v)}
-        return dict(sorted(result.items(), key=lambda each: -self._times_tolerance(*each)))
-
-    def _is_off(self, name: str, error: PoseError) -> bool:
-        return self._times_tolerance(name, error) > 1.0
-
-    def _times_tolerance(self, name: str, error: PoseError) -> float:
-        allowed = self.tolerances.get(name, PoseError(1e-6, 1e-6))
-        return max(e / max(a, 1e-300) for e, a in zip(error, allowed, strict=True))
-
-    @property
-    def condition_number(self) -> float:
-        """
-        Return the ratio of the largest to the smallest singular value of the Jacobian of all rows.
-
-        Rows are in [m] and [rad], values in [rad or m]. The ratio is infinite in a singular
-        configuration, and 1 if there are no rows or no value may move. Rows that are redundant
-        everywhere do not count. It is computed when this property is read.
-        """
-        return 1.0 if self._condition is None else self._condition()
-
-    @property
-    def proof(self) -> str:
-        """Return why the goals cannot be reached, see `SolveResult`."""
-        return self._prove()
-
-    @property
-    def message(self) -> str:
-        """Return a sentence that gives the status and its reason."""
-        if self.status is Status.CONVERGED:
-            starts = f' and {self.starts} starts' if self.starts > 1 else ''
-            text = f'CONVERGED after {counted(self.iterations, "step")}{starts}'
-            return text + explained(self.rounding_gaps) + self._near
-        why = _ENDED.get((self.status, self._ended), _WHY[self.status])
-        text = f'{self.status.name}: {why}'
-        # An open loop is named before a goal, because goals are meaningless while a loop is open.
-        of_kind = (('closure', self.closure_errors), ('goal', self.goal_errors))
-        named = [(kind, self._worst_of(errors), errors) for kind, errors in of_kind]
-        off = [each for each in named if each[1] and self._is_off(each[1], each[2][each[1]])]
-        for kind, name, errors in off or [each for each in named if each[1] == self.worst][:1]:
-            if name:
-                position, orientation = errors[name]
-                text += f'; {kind} {name!r} is {position:.3g} m, {orientation:.3g} rad off'
-                text += self._doubts.get(name, '') if kind == 'goal' else ''
-        joints = self.active_limits[: len(self.active_limits) - len(self._placing)]
-        if joints:
-            text += f'; at limits: {listed(joints)}'
-        if self._placing:
-            text += f'; a free body is at the end of its range: {listed(self._placing)}'
-        if self.starts > 1:
-            no_more = _NO_MORE_STARTS.get(self._ended, 'all that were allowed')
-            text += f'; the search ended after {self.starts} starts, {no_more}'
-        return text + self._near
-
-    @property
-    def _near(self) -> str:
-        return '' if self.nearest is None else f'; {self.nearest}'
 
 
 def _residuals(
@@ -341,7 +174,7 @@ class Solution:
     def __init__(
         self,
         q: Array,
-        answers: Sequence[Answer],
+        answers: Sequence[Iterable[Any]],
         solve_time: float,
         names: Sequence[str],
         more: Requirement = MET,
@@ -356,7 +189,7 @@ class Solution:
         self._chains: tuple[SolveResult, ...] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        answers = [each.detached(self.q) for each in self._each()]
+        answers = [each.detached() for each in self._each()]
         return Solution, (
             *(self.q, answers, self.solve_time, self._names, self._more),
             self.nearest,
@@ -371,7 +204,10 @@ class Solution:
         return html_text(self._headline()) + html_table(self._rows())
 
     def _headline(self) -> str:
-        lines = [f'Solution: {self.message}', *_residuals(self.goal_errors, self.closure_errors)]
+        lines = [
+            f'{type(self).__name__}: {self.message}',
+            *_residuals(self.goal_errors, self.closure_errors),
+        ]
         return '\n  '.join(lines)
 
     def _rows(self) -> Rows:
@@ -457,14 +293,12 @@ class Solution:
     def chains(self) -> tuple[SolveResult, ...]:
         """Return the result of every independent chain."""
         if self._chains is None:
-            near = self.nearest
-            self._chains = tuple(
-                each.result(self.q, self.solve_time, near) for each in self._each()
-            )
+            self._chains = tuple(self._each(self.solve_time, self.nearest))
         return self._chains
 
-    def _each(self) -> Iterator[ChainAnswer]:
-        return map(ChainAnswer._make, self._answers)
+    def _each(self, *more: Any) -> Iterator[SolveResult]:
+        for chain, record, joints, packed in self._answers:
+            yield SolveResult(chain, record, joints, packed, self.q, *more)
 
     @property
     def goal_errors(self) -> dict[str, PoseError]:
@@ -506,7 +340,7 @@ class Solution:
         ('slide',)
 
         """
-        return tuple(name for answer in self._each() for name in answer.active_limits(self.q))
+        return tuple(name for answer in self._each() for name in answer.active_limits)
 
     @property
     def nearest(self) -> Distance | None:
@@ -528,7 +362,12 @@ class Solution:
     @property
     def worst(self) -> str:
         """Return `SolveResult.worst` of the worst chain."""
-        return max(self.chains, key=lambda chain: chain.status).worst if self.chains else ''
+        worst = self._worst_chain
+        return '' if worst is None else worst.worst
+
+    @property
+    def _worst_chain(self) -> SolveResult | None:
+        return max(self.chains, key=lambda chain: (chain.status, chain.iterations), default=None)
 
     @property
     def proof(self) -> str:
@@ -555,7 +394,7 @@ class Solution:
         near = '' if self.nearest is None else f'; {self.nearest}'
         if self._more.reason:
             return f'{self.status.name}: {self._more.reason}{note}{near}'
-        worst = max(self.chains, key=lambda chain: (chain.status, chain.iterations), default=None)
+        worst = self._worst_chain
         if worst is None:
             return f'CONVERGED: no closure or goal takes part{note}{near}'
         return worst.message + note
@@ -613,24 +452,6 @@ class ChainNames:
         return result
 
 
-class AnsweredChain(Protocol):
-    """The part of a chain that a `ChainAnswer` uses."""
-
-    @property
-    def names(self) -> ChainNames:
-        """Return the names of its constraints and values."""
-
-    @property
-    def characteristic_length(self) -> float:
-        """Return the characteristic length [m]."""
-
-    def condition_number(self, q: Array, joints: Array, table: Array, packed: Array) -> float:
-        """Return the condition number of the Jacobian of all rows at q."""
-
-    def beyond_limits(self, q: Array, joints: Array, table: Array) -> str:
-        """Return the goal that limits are proven to keep out of reach; '' = none is."""
-
-
 class SolvedChain(NamedTuple):
     """A copy of a chain's names and numbers at one configuration, independent of the solver."""
 
@@ -639,20 +460,18 @@ class SolvedChain(NamedTuple):
     condition: float
     beyond: str
 
-    def condition_number(self, q: Array, joints: Array, table: Array, packed: Array) -> float:
-        """Return the condition number at that configuration; the arguments are ignored."""
-        del q, joints, table, packed
+    def condition_number(self, *_: Array) -> float:
+        """Return the condition number at that configuration."""
         return self.condition
 
-    def beyond_limits(self, q: Array, joints: Array, table: Array) -> str:
-        """Return the goal that was proven to be out of reach; the arguments are ignored."""
-        del q, joints, table
+    def beyond_limits(self, *_: Array) -> str:
+        """Return the goal that was proven to be out of reach."""
         return self.beyond
 
 
-# The fields of a `ChainAnswer` as a plain tuple: to make a `ChainAnswer` takes a tenth of the time
+# The first fields of a `SolveResult` as a plain tuple: to make a result takes a tenth of the time
 # of a prepared solve that starts at its goal.
-Answer = tuple[AnsweredChain, Array, Array, Array]
+Answer = tuple[Any, Array, Array, Array]
 
 
 def tolerances_in(table: Array) -> Array:
@@ -665,40 +484,80 @@ def misfits_in(table: Array) -> Array:
     return table[:, layout.CON_TRANSLATION_MISFIT : layout.CON_ROTATION_MISFIT + 1]
 
 
-class ChainAnswer(NamedTuple):
+@dataclass(eq=False, repr=False)
+class SolveResult:
     """
-    The raw result of a kernel for one chain.
+    The result of one independent chain.
 
-    `chain`: the chain, which has the names; `record`: as written by the kernels:
-    `kernels.layout.RECORD_*`, then the residual norms (2 nc,) [m], [rad], then the table of
-    constraints (nc, 20); `joints` (8, nq): limits and locks, see `JointTable.rows`; `packed`:
-    packed options.
+    Attributes
+    ----------
+    solve_time : float
+        Time of the whole solve [s].
+    nearest : Distance or None
+        As `Solution.nearest`, of the whole solve.
+
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> robot = ik.load_robot('hexapod')
+    >>> (result,) = ik.Solver(robot).solve()  # without goals, the loops are closed
+    >>> result.converged, result.status.name, len(result.closure_errors), result.goal_errors
+    (True, 'CONVERGED', 6, {})
+    >>> result.starts, result.iterations, result.closing_iterations < 10, result.active_limits
+    (1, 0, True, ())
+    >>> len(result.tolerances), result.rounding_gaps, result.characteristic_length > 0.0
+    (6, {}, True)
+    >>> result.success, result.open_closures, result.message.split()[0]
+    (True, {}, 'CONVERGED')
+    >>> result.worst in result.closure_errors, result.condition_number > 1.0
+    (True, True)
+    >>> result.proof  # a reached target has none
+    ''
+
     """
 
-    chain: AnsweredChain
+    # A `ChainProblem`, or in a pickle a `SolvedChain`.
+    chain: Any
+    # As written by the kernels: `kernels.layout.RECORD_*`, then the residual norms (2 nc,) [m],
+    # [rad], then the table of constraints (nc, 20).
     record: Array
-    joints: Array
+    joints: Array  # (8, nq): limits and locks, see `JointTable.rows`
     packed: Array
+    q: Array = field(default_factory=lambda: np.zeros(0))
+    solve_time: float = 0.0
+    nearest: Distance | None = None
 
-    @property
-    def status(self) -> Status:
-        """Return the status with which the solve of the chain ended."""
-        return STATUSES[int(self.record[layout.RECORD_STATUS])]
+    _internal: ClassVar = (
+        *('at', 'at_limits', 'chain', 'detached', 'errors', 'joints', 'limits', 'packed', 'q'),
+        *('record', 'table'),
+    )
+    __dir__ = public_names
 
-    @property
-    def iterations(self) -> int:
-        """Return the steps tried towards goals and preferences, over all starts."""
-        return int(self.record[layout.RECORD_STEPS])
+    def __bool__(self) -> bool:
+        return self.converged
 
-    @property
-    def closing_iterations(self) -> int:
-        """Return the steps that only closed loops."""
-        return int(self.record[layout.RECORD_CLOSING])
+    def __repr__(self) -> str:
+        residuals = _residuals(self.goal_errors, self.closure_errors)
+        return f'{type(self).__name__}({"; ".join([self.message, *residuals])})'
 
-    @property
-    def starts(self) -> int:
-        """Return the number of starts; 1 = no restart."""
-        return int(self.record[layout.RECORD_STARTS])
+    def __iter__(self) -> Iterator[Any]:
+        # A solution takes results and plain tuples alike.
+        return iter((self.chain, self.record, self.joints, self.packed))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SolveResult, (*self.detached(), self.q, self.solve_time, self.nearest)
+
+    def detached(self) -> Answer:
+        """Return the first four fields without a reference to the solver, for pickles."""
+        names, length = self.chain.names, self.chain.characteristic_length
+        chain = SolvedChain(names, length, self.condition_number, self._beyond)
+        return chain, self.record, self.joints.copy(), self.packed
+
+    def at(self, errors: Array) -> SolveResult:
+        """Return a copy with other residual norms, shape (2 nc,) [m], [rad]."""
+        record = self.record.copy()
+        record[layout.RECORD : layout.RECORD + errors.size] = errors
+        return replace(self, record=record)
 
     @property
     def errors(self) -> Array:
@@ -713,7 +572,7 @@ class ChainAnswer(NamedTuple):
         return self.record[first:].reshape(-1, layout.CON_COLUMNS)
 
     @property
-    def tolerances(self) -> Array:
+    def limits(self) -> Array:
         """
         Return the residual norms that count as met, shape (nc, 2) [m], [rad].
 
@@ -721,35 +580,71 @@ class ChainAnswer(NamedTuple):
         """
         return tolerances_in(self.table) + misfits_in(self.table)
 
-    def detached(self, q: Array) -> ChainAnswer:
-        """Return a copy for the result q that does not refer to the solver, for pickles."""
-        chain = self.chain
-        condition = chain.condition_number(q, self.joints, self.table, self.packed)
-        beyond = self._beyond(q)
-        alone = SolvedChain(chain.names, chain.characteristic_length, condition, beyond)
-        return self._replace(chain=alone, joints=self.joints.copy())
-
-    def at(self, errors: Array) -> ChainAnswer:
-        """Return a copy with other residual norms, shape (2 nc,) [m], [rad]."""
-        record = self.record.copy()
-        record[layout.RECORD : layout.RECORD + errors.size] = errors
-        return self._replace(record=record)
+    @property
+    def status(self) -> Status:
+        """Return the status with which the solve of the chain ended."""
+        return STATUSES[int(self.record[layout.RECORD_STATUS])]
 
     @property
-    def goal_errors(self) -> dict[str, PoseError]:
-        """Return the residual of every goal."""
+    def converged(self) -> bool:
+        """Return True if the status is CONVERGED."""
+        return self.status is Status.CONVERGED
+
+    @property
+    def success(self) -> bool:
+        """Return `converged`, under the name that scipy has for it."""
+        return self.converged
+
+    @property
+    def iterations(self) -> int:
+        """
+        Return the steps tried towards goals and preferences, over all starts.
+
+        They are at most `max_iterations` for each start that the options allow.
+        """
+        return int(self.record[layout.RECORD_STEPS])
+
+    @property
+    def closing_iterations(self) -> int:
+        """Return the further steps that only closed loops; no budget limits them."""
+        return int(self.record[layout.RECORD_CLOSING])
+
+    @property
+    def starts(self) -> int:
+        """Return the number of starts; 1 = no restart."""
+        return int(self.record[layout.RECORD_STARTS])
+
+    @property
+    def characteristic_length(self) -> float:
+        """Return the characteristic length of the chain [m]."""
+        length: float = self.chain.characteristic_length
+        return length
+
+    @cached_property
+    def goal_errors(self) -> Mapping[str, PoseError]:
+        """Return the residual of every goal at the returned values."""
         return self._named(self.chain.names.goals)
 
-    @property
-    def closure_errors(self) -> dict[str, PoseError]:
-        """Return the residual of every closure."""
+    @cached_property
+    def closure_errors(self) -> Mapping[str, PoseError]:
+        """Return the residual of every closure at the returned values."""
         return self._named(self.chain.names.closures)
 
+    @cached_property
+    def tolerances(self) -> Mapping[str, PoseError]:
+        """Return the residuals that count as met."""
+        tolerances: Mapping[str, PoseError] = self.chain.names.named_tolerances(self.limits)
+        return tolerances
+
     @property
-    def rounding_gaps(self) -> dict[str, PoseError]:
-        """Return the gaps of closures that only the digits of the description explain."""
+    def rounding_gaps(self) -> Mapping[str, PoseError]:
+        """
+        Return the residuals of closures that exceed their tolerance and are accepted.
+
+        The digits of the description explain them.
+        """
         own = tolerances_in(self.table)
-        met = np.all(self.errors <= self.tolerances, axis=1) & np.any(self.errors > own, axis=1)
+        met = np.all(self.errors <= self.limits, axis=1) & np.any(self.errors > own, axis=1)
         return self._named(tuple(each for each in self.chain.names.closures if met[each[0]]))
 
     def _named(self, places: tuple[tuple[int, str], ...]) -> dict[str, PoseError]:
@@ -757,8 +652,13 @@ class ChainAnswer(NamedTuple):
         errors = self.errors.tolist()
         return {name: PoseError._make(errors[index]) for index, name in places}
 
-    def active_limits(self, q: Array) -> tuple[str, ...]:
-        """Return the joint values that are at a limit at the result q, those of bodies last."""
+    @property
+    def active_limits(self) -> tuple[str, ...]:
+        """Return the joint values that are at a limit, those that place free bodies last."""
+        return self.at_limits(self.q)
+
+    def at_limits(self, q: Array) -> tuple[str, ...]:
+        """Return `active_limits` at other values q (nq,) [rad or m]."""
         names = self.chain.names
         value, lower, upper = (
             row[names.places]
@@ -769,46 +669,93 @@ class ChainAnswer(NamedTuple):
         result = [names.values[index] for index in at_limit.tolist()]
         return tuple(name for _, name in sorted(result, key=lambda each: each[0] in names.free))
 
-    def result(self, q: Array, solve_time: float, nearest: Distance | None = None) -> SolveResult:
-        """Return the result with mappings by name."""
-        names, limits = self.chain.names, self.active_limits(q)
-        placing = {name for index, name in names.values if index in names.free}
-        return SolveResult(
-            status=self.status,
-            iterations=self.iterations,
-            starts=self.starts,
-            solve_time=solve_time,
-            goal_errors=self.goal_errors,
-            closure_errors=self.closure_errors,
-            active_limits=limits,
-            tolerances=self.chain.names.named_tolerances(self.tolerances),
-            rounding_gaps=self.rounding_gaps,
-            closing_iterations=self.closing_iterations,
-            characteristic_length=self.chain.characteristic_length,
-            nearest=nearest,
-            _condition=lambda: self.chain.condition_number(
-                q, self.joints, self.table, self.packed
-            ),
-            _doubts={} if self.status is Status.CONVERGED else self._doubts(),
-            _ended=int(self.record[layout.RECORD_ENDED]) % now.ENDS,
-            _placing=tuple(name for name in limits if name in placing),
-            _prove=lambda: self._proof(q),
-        )
+    @property
+    def worst(self) -> str:
+        """Return the goal or closure with the largest ratio of residual to tolerance."""
+        return self._worst_of({**self.closure_errors, **self.goal_errors})
 
-    def _beyond(self, q: Array) -> str:
-        if self.status is Status.CONVERGED:
+    def _worst_of(self, errors: Mapping[str, PoseError]) -> str:
+        return max(errors, key=lambda name: self._times_tolerance(name, errors[name]), default='')
+
+    @property
+    def open_closures(self) -> dict[str, PoseError]:
+        """Return the residuals of the closures that exceed their tolerances, the worst first."""
+        result = {k: v for k, v in self.closure_errors.items() if self._is_off(k, v)}
+        return dict(sorted(result.items(), key=lambda each: -self._times_tolerance(*each)))
+
+    def _is_off(self, name: str, error: PoseError) -> bool:
+        return self._times_tolerance(name, error) > 1.0
+
+    def _times_tolerance(self, name: str, error: PoseError) -> float:
+        return max(e / max(a, 1e-300) for e, a in zip(error, self.tolerances[name], strict=True))
+
+    @property
+    def condition_number(self) -> float:
+        """
+        Return the ratio of the largest to the smallest singular value of the Jacobian of all rows.
+
+        Rows are in [m] and [rad], values in [rad or m]. The ratio is infinite in a singular
+        configuration, and 1 if there are no rows or no value may move. Rows that are redundant
+        everywhere do not count. It is computed when this property is read.
+        """
+        arguments = (self.q, self.joints, self.table, self.packed)
+        number: float = self.chain.condition_number(*arguments)
+        return number
+
+    @property
+    def _beyond(self) -> str:
+        if self.converged:
             return ''
-        return self.chain.beyond_limits(q, self.joints, self.table)
+        goal: str = self.chain.beyond_limits(self.q, self.joints, self.table)
+        return goal
 
-    def _proof(self, q: Array) -> str:
-        """Return a sentence that says why the goals cannot be reached; '' = that is not proven."""
+    @property
+    def proof(self) -> str:
+        """
+        Return why the goals cannot be reached, if that is proven.
+
+        '' = no proof, or they are reached. It is looked for when this property is read, which can
+        take milliseconds.
+        """
         proof = int(self.record[layout.RECORD_ENDED]) // now.ENDS
         if proof == 0:
-            beyond = self._beyond(q)
+            beyond = self._beyond
             return beyond and f'no joint values within limits meet goal {beyond!r}'
         names = self.chain.names.constraints
         closure, goal = divmod(proof // PROOFS, len(names))
         return _PROOFS[proof % PROOFS].format(goal=names[goal], closure=names[closure])
+
+    @property
+    def message(self) -> str:
+        """Return a sentence that gives the status and its reason."""
+        near = '' if self.nearest is None else f'; {self.nearest}'
+        if self.converged:
+            starts = f' and {self.starts} starts' if self.starts > 1 else ''
+            text = f'CONVERGED after {counted(self.iterations, "step")}{starts}'
+            return text + explained(self.rounding_gaps) + near
+        ended = int(self.record[layout.RECORD_ENDED]) % now.ENDS
+        text = f'{self.status.name}: {_ENDED.get((self.status, ended), _WHY[self.status])}'
+        # An open loop is named before a goal, because goals are meaningless while a loop is open.
+        of_kind = (('closure', self.closure_errors), ('goal', self.goal_errors))
+        named = [(kind, self._worst_of(errors), errors) for kind, errors in of_kind]
+        off = [each for each in named if each[1] and self._is_off(each[1], each[2][each[1]])]
+        for kind, name, errors in off or [each for each in named if each[1] == self.worst][:1]:
+            if name:
+                position, orientation = errors[name]
+                text += f'; {kind} {name!r} is {position:.3g} m, {orientation:.3g} rad off'
+                text += self._doubts().get(name, '') if kind == 'goal' else ''
+        names, limits = self.chain.names, self.active_limits
+        bodies = {name for index, name in names.values if index in names.free}
+        joints = [name for name in limits if name not in bodies]
+        if joints:
+            text += f'; at limits: {listed(joints)}'
+        if len(joints) < len(limits):
+            placing = listed(limits[len(joints) :])
+            text += f'; a free body is at the end of its range: {placing}'
+        if self.starts > 1:
+            no_more = _NO_MORE_STARTS.get(ended, 'all that were allowed')
+            text += f'; the search ended after {self.starts} starts, {no_more}'
+        return text + near
 
     def _doubts(self) -> dict[str, str]:
         """Return a clause for each goal about what may be wrong with it, if something may."""

@@ -45,7 +45,7 @@ from ik_node.solver.problem.chain_problem import ChainProblem, TABLE_POSES
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
 from ik_node.solver.problem.workspace import Workspace
-from ik_node.solver.result import ChainAnswer, Solution, STATUSES
+from ik_node.solver.result import Solution, SolveResult, STATUSES
 from ik_node.solver.status import Status
 import numpy as np
 from numpy.typing import NDArray
@@ -220,7 +220,7 @@ class Solutions(Sequence[Solution]):
             head = np.zeros(RECORD)
             head[RECORD_STATUS], head[RECORD_STARTS] = STATUSES.index(Status.CONVERGED), 1
             record = np.concatenate((head, errors, poses.ravel()))
-            answers.append(ChainAnswer(chain, record, self._rows, self._packed))
+            answers.append(SolveResult(chain, record, self._rows, self._packed))
         near = None if self._avoidance is None else self._avoidance.nearest(q)
         return Solution(q, answers, self.solve_time, self._names, near=near)
 

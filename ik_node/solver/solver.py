@@ -38,9 +38,8 @@ from ik_node.solver.pose import check_mapping, names_in, refuse_q, Values
 from ik_node.solver.problem.chain_problem import ChainProblem
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Avoidance, Problem
-from ik_node.solver.result import ChainAnswer, MET, Requirement, Solution, SolveResult
+from ik_node.solver.result import MET, Requirement, Solution, SolveResult
 from ik_node.solver.status import Status
-from ik_node.solver.stepping import Stepping
 from ik_node.solver.velocity import solve_velocity, Twist, VelocitySolution
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -48,9 +47,9 @@ from numpy.typing import ArrayLike, NDArray
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from ik_node.solver.batch.batch_solution import BatchSolution
+    from ik_node.solver.batch.batch_solution import BatchSolution, PathSolution, PathsSolution
     from ik_node.solver.batch.batch_work import BatchWork
-    from ik_node.solver.batch.path_solution import PathSolution, PathsSolution
+    from ik_node.solver.methods import Stepping
     from ik_node.solver.solutions import Solutions
 
 Array = NDArray[np.float64]
@@ -494,6 +493,8 @@ class Solver:
         ...     pass
 
         """
+        from ik_node.solver.methods import Stepping
+
         with self.lock:
             problem, table = self._read_objects(), self._graph.structure.table
             self._forget_earlier_graph()
@@ -1416,7 +1417,7 @@ class Solver:
             if problem.avoidance is not None and steps:
                 answers = self._on_a_free_way(problem, problem.avoidance, start, q, rows, answers)
         else:
-            from ik_node.solver.methods.run import run_closed
+            from ik_node.solver.methods import run_closed
 
             rows = table.with_start(rows, q)
             loops = self._graph.problem(()) if loops is None else loops
@@ -1434,8 +1435,8 @@ class Solver:
         start: Array,
         q: Array,
         rows: Array,
-        answers: list[ChainAnswer],
-    ) -> list[ChainAnswer]:
+        answers: list[SolveResult],
+    ) -> list[SolveResult]:
         """
         Return answers whose way from the start, to q, does not lead through a body.
 

@@ -5,11 +5,11 @@ import io
 import signal
 import sys
 
+from ik_node.cli import batch
 from ik_node.cli.main import main
 from ik_node.description.files import description_path
 from ik_node.gallery import gallery_item
 from ik_node.robot import load_robot
-from ik_node.solver.batch import batch_run
 from ik_node.solver.solver import Solver
 import numpy as np
 import pytest
@@ -104,7 +104,7 @@ def test_resume_appends_to_the_output_file(run, tmp_path, poses, wanted, monkeyp
     path = table(tmp_path, poses)
     words = ['batch', str(HEXAPOD), '--goals', str(path), '--link', 'platform_link']
     words += ['-o', str(run.out), '--threads', '2']
-    solve, calls = batch_run.solve_part, []
+    solve, calls = batch.solve_batch, []
 
     def interrupted(*args):
         calls.append(1)
@@ -112,7 +112,7 @@ def test_resume_appends_to_the_output_file(run, tmp_path, poses, wanted, monkeyp
             signal.raise_signal(signal.SIGINT)
         return solve(*args)
 
-    monkeypatch.setattr(batch_run, 'solve_part', interrupted)
+    monkeypatch.setattr(batch, 'solve_batch', interrupted)
     assert main([*words, '--chunk', '10']) == 130
     assert '20 of 40 are in' in capsys.readouterr().err
     part = run.out.with_name('out.csv.part')

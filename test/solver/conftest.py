@@ -3,7 +3,7 @@
 from pathlib import Path
 import sys
 
-from ik_node.solver.background.async_solver import AsyncSolver
+from ik_node.solver.background import AsyncSolver
 import pytest
 from support.async_cases import ENDLESS, Gate, workers
 

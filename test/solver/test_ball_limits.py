@@ -3,9 +3,7 @@
 from math import radians
 
 import ik_node as ik
-from ik_node.errors import OptionError
 from ik_node.native import is_compiled
-from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
 import numpy as np
 import pytest
@@ -96,25 +94,6 @@ def test_drive_stops_at_limit_and_names_it():
     assert 'turn of shoulder' in driven.message
 
 
-def test_rest_pose_beyond_limit_ends_at_it():
-    """Preferences keep the limit."""
-    robot = arm()
-    robot.joints['shoulder'].set_rest_pose_values(1.0, 0.0, 0.0)
-    solution = ik.Solver(robot).solve_pose({})
-    assert solution.converged
-    assert angle(robot, solution.q) == pytest.approx(LIMIT, abs=1e-4)
-
-
-@pytest.mark.parametrize('method', ['pseudo_inverse', 'slsqp'])
-def test_other_methods_keep_limit_or_do_not_converge(method):
-    """CONVERGED is never said beyond it."""
-    robot = arm()
-    solver = ik.Solver(robot, SolverOptions(method=method))
-    near, far = next(goals(robot, 0.3, 0.4)), (0.0, 0.55, 1.0)
-    assert solver.solve_pose({'hand': near}).converged
-    assert not solver.solve_pose({'hand': far}).converged
-
-
 def test_swing_leaves_twist_free():
     """The angle between the z axes is limited, the rotation about z is not."""
     robot = arm()
@@ -125,19 +104,6 @@ def test_swing_leaves_twist_free():
     assert solver.solve_pose({'upper': ((0, 0, 1), twisted.as_quat())}).converged
     tilted = Rotation.from_rotvec((0, 1.0, 0))
     assert not solver.solve_pose({'upper': ((0, 0, 1), tilted.as_quat())}).converged
-
-
-def test_change_of_limit_counts_from_next_solve_on():
-    """Also back to none."""
-    robot = arm()
-    solver, turn = ik.Solver(robot), Rotation.from_rotvec((1.0, 0, 0)).as_quat()
-    statuses = []
-    for most in (LIMIT, 1.2, 0.5, np.inf):
-        robot.joints['shoulder'].max_turn = most
-        statuses.append(solver.solve_pose({'upper': ((0, 0, 1), turn)}).converged)
-    assert statuses == [False, True, False, True]
-    with pytest.raises(OptionError, match='largest angle'):
-        robot.joints['shoulder'].max_turn = -1.0
 
 
 def test_limit_counts_for_no_mobility_and_survives_urdf():

@@ -74,16 +74,6 @@ def test_selected_joints_approach_unreachable_goal():
         np.testing.assert_array_equal(solver.q[held], q0[held])
 
 
-def test_selection_ends_with_its_solve():
-    """The next solve moves all joints."""
-    m = MECHANISMS['arm7']()
-    solver = m.solver()
-    wanted = {'hand_goal': m.pose_of('hand', solver.joint_names, solver.q + 0.1)}
-    before = solver.solve_pose(wanted).q
-    solver.solve_pose(wanted, joints=['j1'])
-    np.testing.assert_array_equal(solver.solve_pose(wanted).q, before)
-
-
 def test_loops_stay_closed_with_unselected_joints_fixed():
     """A distant goal pulls; fixed joints do not move."""
     for name, held in [('hexapod', ['p0']), ('fivebar', ['r1', 'r2']), ('two_arm_box', ['l2'])]:
@@ -97,45 +87,6 @@ def test_loops_stay_closed_with_unselected_joints_fixed():
         assert max(max(there.error(closure)) for closure in m.closures.values()) <= 1e-6
         stands = ~moving(solver, chosen)
         np.testing.assert_array_equal(solution.q[stands], q0[stands])
-
-
-def test_selected_joints_close_open_loop():
-    """The crank is fixed."""
-    m = MECHANISMS['fourbar']()
-    solver = m.solver()
-    q0 = solver.q
-    crank = solver.joint_names.index('crank')
-    q0[crank] = 1.0
-    solution = solver.solve_pose({}, q0, joints=['coupler', 'rocker', 'pin'])
-    assert solution.status is Status.CONVERGED
-    assert solution.q[crank] == 1.0
-    there = m.naive(solver.joint_names, solution.q)
-    assert max(there.error(m.closures['weld'])) <= 1e-6
-
-
-def test_empty_selection_moves_nothing():
-    """Unmet constraints are reported."""
-    m = MECHANISMS['arm6']()
-    solver = m.solver()
-    q0 = solver.q
-    solution = solver.solve_pose({'hand_goal': FAR}, joints=[])
-    assert solution.status is Status.STALLED
-    np.testing.assert_array_equal(solution.q, q0)
-    there = {'hand_goal': m.pose_of('hand')}
-    assert solver.solve_pose(there, joints=[]).status is Status.CONVERGED
-
-
-def test_target_of_unselected_joint_is_ignored():
-    """Outside all chains a joint moves only if it is selected."""
-    m = MECHANISMS['planar']()
-    m.joint('lamp', 'base', 'EX')
-    m.joints['lamp'].set_target_values(0.7)
-    solver = m.solver()
-    m.goals['end_goal'].set_position(1.5, 1.0, 0)
-    solver.solve(joints=['p1', 'p2', 'p3'])
-    assert m.joints['lamp'].get_dof_value('EX') == 0.0
-    solver.solve(joints=['p1', 'p2', 'p3', 'lamp'])
-    assert m.joints['lamp'].get_dof_value('EX') == 0.7
 
 
 def test_unknown_selected_joint_is_named_and_nothing_moves():

@@ -116,16 +116,3 @@ def test_smoothed_answer_minimises_the_stated_cost():
     for size in (1e-3, 1e-2):
         for _ in range(200):
             assert cost(solution.q + size * rng.normal(size=7)) >= least * (1.0 - 1e-3)
-
-
-def test_smoothing_without_compromise_is_ignored_by_single_solves():
-    """It is a cost of goals that conflict; a goal that is to be met is met."""
-    m = MECHANISMS['arm7']()
-    (name,) = m.goals
-    position, quat = m.pose_of(m.goals[name].child.name)
-    asked = {name: (np.array(position) - (0.05, 0.0, 0.0), quat)}
-    smoothed = m.solver(SolverOptions(smoothing=10.0))
-    assert smoothed.solve_pose(asked).status is Status.CONVERGED
-    # Out of reach, the answer is the same as without it.
-    far = {name: ((9.0, 0.0, 0.0), quat)}
-    np.testing.assert_array_equal(smoothed.solve_pose(far).q, m.solver().solve_pose(far).q)

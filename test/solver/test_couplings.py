@@ -2,7 +2,6 @@
 
 from ik_node.errors import OptionError, TopologyError
 from ik_node.kernels.layout import JOINT_LOWER, JOINT_UPPER
-from ik_node.model.dof import DOF
 from ik_node.model.rotation import matrix_to_quat
 from ik_node.robot import load_robot
 from ik_node.solver.problem.joint_table import JointTable
@@ -11,7 +10,6 @@ from ik_node.solver.status import Status
 import numpy as np
 import pytest
 from support.building import Mechanism
-from support.mechanisms import MECHANISMS
 from support.sums import chained, corexy, planetary, wrist
 
 
@@ -58,31 +56,6 @@ def test_contradicting_limits_of_follower_and_master_are_refused():
     m = pair((0, 1), master=(-1, 1), follower=(2, 3))
     with pytest.raises(OptionError, match=r"limits of 'b': .*that leave 'a', which it follows"):
         m.solver()
-
-
-def test_locked_follower_locks_its_master():
-    """A locked joint does not move, so its master cannot move either."""
-    m = pair((0, 1))
-    m.joints['b'].lock()
-    result, a, b = solve_for(m, 1.0)
-    assert result.status is Status.STALLED
-    assert (a, b) == (0.0, 0.0)
-
-
-def test_joint_table_lists_followers_with_master_and_polynomial():
-    """Followers are listed with place, master and polynomial."""
-    m = MECHANISMS['coupled']()
-    solver = m.solver()
-    table = JointTable(solver.tree)
-    names = solver.joint_names
-    assert {names[f]: names[master] for f, master, _ in table.followers} == {
-        'k2': 'k1',
-        'k3': 'k1',
-        'cam': 'k1',
-    }
-    q = np.array((0.0, 0.5, 9, 9, 9))
-    table.follow(q)
-    assert q == pytest.approx((0.0, 0.5, 0.5, 0.3, 0.145))
 
 
 # A knee whose sliding and rolling are curves in its angle, fitted to tables; the limits are the
@@ -183,19 +156,6 @@ def test_goals_are_reached_with_exact_couplings():
             assert max(m.naive(solver.joint_names, solution.q).error(m.goals['goal'], pose)) < 1e-6
 
 
-def test_batch_and_prepared_call_give_the_bits_of_solve_pose():
-    """A coupling needs no work beside the kernel."""
-    for mechanism in ALL:
-        m = mechanism()
-        solver = m.solver()
-        poses = [pose for _, pose in targets(m, 5)]
-        wanted = [solver.solve_pose({'goal': pose}).q for pose in poses]
-        many = tuple(np.array(part) for part in zip(*poses, strict=True))
-        np.testing.assert_array_equal(solver.solve_batch({'goal': many}).q, wanted)
-        prepared = solver.prepare(['goal'])
-        np.testing.assert_array_equal([prepared(*pose).q for pose in poses], wanted)
-
-
 def test_limit_of_follower_binds():
     """A goal beyond the limit of a value with several masters leaves that value at its limit."""
     for mechanism in ALL:
@@ -268,22 +228,6 @@ def test_velocities_keep_couplings():
         assert max(gap(m, ahead), gap(m, behind)) < 1e-10
 
 
-def test_path_keeps_couplings_and_largest_speeds_of_followers():
-    """The motor of a wrist is the slowest of its joints."""
-    m = wrist()
-    m.joints['left'].max_velocity[DOF.EY] = 0.5
-    solver = m.solver()
-    start = solver.q
-    end, _ = targets(m, 1)[0]
-    steps = np.linspace(0.0, 1.0, 20)[:, None]
-    poses = [m.pose_of('tool', solver.joint_names, start + t * (end - start)) for t in steps]
-    path = solver.solve_path({'goal': tuple(map(np.array, zip(*poses, strict=True)))}, dt=0.001)
-    assert path.converged.all()
-    assert max(gap(m, q) for q in path.q) <= 1e-14
-    at = solver.joint_names.index('left')
-    assert (np.abs(np.diff(path.q[:, at])) <= 0.5 * np.diff(path.times) * (1 + 1e-9)).all()
-
-
 def test_start_that_violates_couplings_is_corrected():
     """Values that follow are ignored in q0, as those of a mimic joint are."""
     m = chained()
@@ -294,34 +238,6 @@ def test_start_that_violates_couplings_is_corrected():
         broken[solver.joint_names.index(name)] += 0.2
     first, second = (solver.solve_pose({'goal': pose}, start) for start in (q, broken))
     np.testing.assert_allclose(first.q, second.q, atol=1e-12)
-
-
-def test_wheels_may_turn_many_times():
-    """A full turn of a master is none of its follower."""
-    m = planetary()
-    solution = m.solver().drive({'carrier': 40.0, 'planet': 160.0 - 0.5})
-    assert solution.status is Status.STALLED  # the ring has limits
-    m.joints['ring'].set_limits('EZ', -np.inf, np.inf)
-    solution = m.solver().drive({'carrier': 40.0, 'planet': 159.5}, steps=3000)
-    values = dict(zip(m.solver().joint_names, solution.q, strict=True))
-    assert solution.status is Status.CONVERGED
-    assert values['sun'] == pytest.approx(40.0 - 79.75, abs=1e-12)
-    _, pose = targets(m, 1)[0]
-    there = m.solver().solve_pose({'goal': pose}, q0=solution.q)
-    assert there.status is Status.CONVERGED
-    assert gap(m, there.q) <= 1e-13
-
-
-def test_sum_of_one_term_is_the_coupling_with_one_master():
-    """Terms of the same master add up."""
-    m = Mechanism('pair')
-    m.root('base')
-    a, b = m.joint('a', 'base', 'X'), m.joint('b', 'a_link', 'Y')
-    b.couple_sum('Y', [(a, 'X', 0.5), (a, 'X', (0.1, 0.25))], 0.2)
-    one = b.couplings[DOF.Y]
-    b.couple('Y', a, 'X', (0.1 + 0.2, 0.75))
-    assert (one.master, one.others) == (a, ())
-    assert one.coefficients == pytest.approx(b.couplings[DOF.Y].coefficients)
 
 
 def test_circle_through_a_sum_is_refused():

@@ -102,25 +102,6 @@ def test_driven_four_bar_keeps_its_branch():
                 assert same_angle(rocker, fourbar_truth(end, side)['rocker']), (start, end)
 
 
-@pytest.mark.parametrize(('name', 'side'), [('fourbar_pinned', UPPER), ('fourbar_hinged', LOWER)])
-def test_joint_target_drives_four_bar_in_its_branch(name, side):
-    """The target of the crank and `solve`, with values of objects."""
-    m = FOURBARS[name]()
-    for goal in m.goals.values():
-        goal.enabled = False
-    solver, rng = m.solver(), np.random.default_rng(8)
-    crank, rocker = m.joints['crank'], m.joints['rocker']
-    for start, end in rng.uniform(0.2, 2.8, (COUNT, 2)).tolist():
-        solver.q = values_of(solver, fourbar_truth(start, side))
-        crank.set_target_values(end)
-        (result,) = solver.solve()
-        assert result.status is Status.CONVERGED, result.message
-        there = m.naive()
-        assert all(max(there.error(closure)) <= 1e-6 for closure in m.closures.values())
-        assert crank.get_dof_value('EZ') == pytest.approx(end, abs=1e-6)
-        assert same_angle(rocker.get_dof_value('EZ'), fourbar_truth(end, side)['rocker'])
-
-
 @pytest.mark.parametrize('side', [UPPER, LOWER])
 def test_four_bar_driven_through_full_turns_keeps_its_branch(side):
     """In both directions."""
@@ -208,16 +189,6 @@ def test_drive_with_too_few_steps_is_timeout():
     solution = m.solver(SolverOptions(characteristic_length=1.0)).drive({'a': 5e4})
     assert solution.status is Status.TIMEOUT
     assert 'all steps are spent, and further steps would advance it' in solution.message
-
-
-def test_drive_beyond_any_distance_advances_like_a_long_one():
-    """The target's distance does not decide how far the steps lead."""
-    solver = fourbar_free().solver()
-    far, endless = (solver.drive({'crank': value}) for value in (1e4, 1e30))
-    assert far.status is endless.status is Status.TIMEOUT
-    assert 'further steps would advance it' in endless.message
-    assert np.array_equal(far.q, endless.q)
-    assert endless['crank'] > 100.0
 
 
 def fourbar_free():

@@ -16,7 +16,6 @@ from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint
 from ik_node.native import is_compiled
 from ik_node.solver.options import SolverOptions
-from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
 import pytest
 from support.dice import DrawnDice, ThrownDice
@@ -144,22 +143,3 @@ def test_unsolvable_graph_raises_error_until_repaired(spoil):
     assert 'more' in solver.joint_names
     assert call(*goals['end_goal']).status is Status.CONVERGED
     assert solver.solve_pose(goals).status is Status.CONVERGED
-
-
-def test_roots_from_generator_are_kept():
-    """The iterator is read once, and later updates use its roots."""
-    m = MECHANISMS['planar']()
-    solver = Solver(root for root in m.roots)
-    names = solver.joint_names
-    solver.update_structure()
-    assert solver.joint_names == names == ['p1', 'p2', 'p3']
-
-
-def test_root_added_to_list_is_found_by_next_update():
-    """A root that is added to the list is found by the next update."""
-    m = MECHANISMS['planar']()
-    solver = m.solver()
-    m.root('island')
-    m.joint('lift', 'island', 'Z')
-    solver.update_structure()
-    assert solver.joint_names == ['p1', 'p2', 'p3', 'lift']

@@ -71,19 +71,6 @@ def test_every_call_meets_pose_within_its_tolerance():
     assert (np.asarray(path.status) == Status.CONVERGED).all()
 
 
-def test_reachable_pose_is_met_exactly_whatever_the_tolerance_when_started_near():
-    """A wide tolerance leaves the answer of a start that converges as it is without one."""
-    robot = arm((0.5, 3.0))
-    exact = arm(None)
-    options = SolverOptions(restarts=0)
-    pose = pose_of(robot, BENT)
-    start = np.array(BENT)
-    assert (ik.Solver(robot, options).solve_pose({'hand': pose}, start).q == start).all()
-    np.testing.assert_allclose(
-        ik.Solver(exact, options).solve_pose({'hand': pose}, start).q, start, atol=1e-12
-    )
-
-
 def test_each_axis_is_within_its_own_tolerance():
     """CONVERGED needs every component inside, not their norm."""
     most = (1e-3, 1e-3, 0.05, 0.4, 0.01, 0.4)
@@ -92,20 +79,6 @@ def test_each_axis_is_within_its_own_tolerance():
     solution = ik.Solver(robot).solve_pose({'hand': pose})
     assert solution.converged
     assert (np.abs(off(robot, solution.q, pose)) <= np.array(most) * (1 + 1e-9)).all()
-
-
-def test_component_beyond_its_tolerance_is_not_converged():
-    """The norm over all axes would allow it."""
-    robot = arm((0.1, 1e-4, 0.1), dof='X Y Z', rows=[(0, 0.5, 0, 0), (0, 0.4, 0, 0)])
-    solver = ik.Solver(robot)
-    away = solver.solve_pose({'hand': ((0.0, 1.0, 0.0), (0, 0, 0, 1))})
-    assert not away.converged  # 0.1 m out of reach along Y
-    beside = solver.solve_pose({'hand': ((0.5, 0.3, 0.09), (0, 0, 0, 1))})
-    assert beside.converged  # 0.09 m out of the plane, along Z
-    for method in ('pseudo_inverse', 'slsqp'):
-        solver.options = SolverOptions(method=method)
-        assert not solver.solve_pose({'hand': ((0.0, 1.0, 0.0), (0, 0, 0, 1))}).converged
-        assert solver.solve_pose({'hand': ((0.5, 0.3, 0.09), (0, 0, 0, 1))}, (0.3, 0.4)).converged
 
 
 def test_unreachable_goal_spends_its_tolerance_first():

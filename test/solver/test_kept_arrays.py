@@ -3,7 +3,6 @@
 from ik_node.model.closure import Closure
 from ik_node.model.link import Link
 import numpy as np
-from support.building import Mechanism
 from support.mechanisms import MECHANISMS
 
 
@@ -15,12 +14,6 @@ def arrays(solver):
         for problem in solver._graph.structure.problems.values()
         for chain in problem.chains
     }
-
-
-def length_of(solver):
-    """Return the characteristic length of the only chain of a goal [m]."""
-    (chain,) = solver.problem_for(('heading',)).chains
-    return chain.characteristic_length
 
 
 def test_unchanged_graph_keeps_all_arrays():
@@ -70,28 +63,3 @@ def test_changed_mass_moves_centre_of_mass():
     solver.update_structure()
     solver.solve()
     np.testing.assert_allclose(m.naive().centre_of_mass(root)[0], 0.05, atol=1e-6)
-
-
-def test_length_of_chain_without_lengths_follows_tree():
-    """The chain is laid out again when the tree's lengths change."""
-    m = Mechanism('turning')
-    m.root('base')
-    m.joint('turn', 'base', 'EZ')
-    m.joint('aside', 'base', 'EX').child.set_position(0.0, 0.0, 0.4)
-    m.goal('heading', 'turn_link', 'EZ')
-    solver = m.solver()
-    assert length_of(solver) == 0.2
-    m.links['aside_link'].set_position(0.0, 0.0, 1.4)
-    assert length_of(solver) == length_of(m.solver()) == 0.7
-
-
-def test_length_of_tree_without_lengths_follows_slider_limits():
-    """New limits change the characteristic length."""
-    m = Mechanism('sliding')
-    m.root('base')
-    m.joint('slide', 'base', 'X', limits=(-1.0, 1.0))
-    m.goal('heading', 'slide_link', 'X')
-    solver = m.solver()
-    assert length_of(solver) == 2.0
-    m.joints['slide'].set_limits('X', -1.0, 2.0)
-    assert length_of(solver) == length_of(m.solver()) == 3.0

@@ -36,30 +36,6 @@ def test_limits_hold_after_every_number_of_steps():
             assert statuses & {Status.TIMEOUT, Status.STALLED}
 
 
-def test_limits_hold_after_timeout():
-    """The same for an interrupted solve."""
-    m = MECHANISMS['hexapod_single']()
-    solver = m.solver(SolverOptions(time_budget=1e-9, restarts=1000))
-    rng = np.random.default_rng(9)
-    for _ in range(5):
-        solution = solver.solve_pose(random_goals(m, rng, 2.0))
-        assert solution.status is Status.TIMEOUT
-        there = m.naive(solver.joint_names, solution.q)
-        assert there.limit_excess() <= 0.0
-        assert max(max(there.error(c)) for c in m.closures.values()) <= 1e-6
-
-
-def test_equal_limits_fix_joint():
-    """Lower == upper is a fixed joint."""
-    m = MECHANISMS['planar']()
-    m.joints['p2'].set_limits('EZ', 0.7, 0.7)
-    solver = m.solver()
-    solution = solver.solve_pose({'end_goal': ((0.8, 1.3, 0), UNIT)})
-    assert solution.status is Status.CONVERGED
-    assert solution.q[1] == 0.7
-    assert solution.active_limits == ()
-
-
 def test_minimum_on_bounds_equals_grid_search():
     """The other joints reach the constrained minimum."""
     m = MECHANISMS['planar']()
@@ -197,16 +173,6 @@ def test_loops_close_with_a_motor_outside(repository):
     farther = solver.drive({'leg0': float(q[at] + 1e-3)}, solution.q)
     assert farther.q[at] == q[at]
     assert farther.status is Status.STALLED
-
-
-def test_follower_goes_outside_with_its_master():
-    """The coupling holds, also beyond the limits of both."""
-    robot = load_robot(GRIPPER)
-    q = np.array([1.2, -2.4])
-    solution = Solver(robot).solve_pose(goal_at(robot, q, 'right'), q0=q)
-    assert solution.q == pytest.approx(q, abs=1e-15)
-    inside = Solver(robot).solve_pose(goal_at(robot, np.array([0.7, -1.4]), 'right'), q0=q)
-    assert inside.q == pytest.approx([0.7, -1.4], abs=1e-6)
 
 
 def test_solve_leaves_a_follower_where_its_master_takes_it():

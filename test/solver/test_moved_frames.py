@@ -1,11 +1,7 @@
 """Every call uses the present pose of every frame."""
 
-from ik_node.errors import OptionError, TopologyError
+from ik_node.errors import TopologyError
 from ik_node.model.joint import Joint
-from ik_node.model.link import Link
-from ik_node.robot import load_robot
-from ik_node.solver.background.async_solver import AsyncSolver
-from ik_node.solver.problem.structure import Structure
 from ik_node.solver.status import Status
 import numpy as np
 import pytest
@@ -89,18 +85,6 @@ def test_next_call_uses_moved_frame():
         assert status is not Status.CONVERGED or max(errors.values()) < 2e-6, errors
 
 
-def test_moved_closure_joint_is_used():
-    """Also for a plain joint that closes a loop."""
-    for name in ('fourbar', 'fivebar'):
-        m = MECHANISMS[name]().go_home()
-        solver = m.solver()
-        solver.solve_pose({})
-        closing = next(iter(m.closures.values()))
-        closing.set_position(*(closing.position + np.array((0.02, 0.01, 0.0))))
-        there = m.naive(solver.joint_names, solver.solve_pose({}).q, follow=True)
-        assert max(there.error(closing)) < 2e-6
-
-
 def test_coupling_through_another_graph_is_watched():
     """Changes of both graphs are detected."""
     m = MECHANISMS['planar']()
@@ -113,37 +97,3 @@ def test_coupling_through_another_graph_is_watched():
     between.uncouple('EZ')
     with pytest.raises(TopologyError, match='not in the same graph'):
         solver.solve_pose({})
-
-
-def test_forward_and_jacobian_use_moved_frame():
-    """`Robot.forward` and `jacobian` are those of the frames as they are."""
-    robot = load_robot('urdf/hexapod.urdf')
-    link = list(robot.links)[-1]
-    before = robot.forward(robot.q, link)
-    move(robot.root)
-    after = robot.forward(robot.q, link)
-    np.testing.assert_allclose(after, robot.links[link].matrix_world, atol=1e-12)
-    np.testing.assert_allclose(after, robot.root.matrix @ before, atol=1e-12)
-
-
-def test_background_solve_refuses_poses_as_argument():
-    """They could be taken for another argument."""
-    m = MECHANISMS['arm6']()
-    with AsyncSolver(m.roots) as solver, pytest.raises(OptionError, match='set_position'):
-        solver.solve({'hand_goal': ((0, 0, 0), (0, 0, 0, 1))})
-
-
-def test_changes_of_other_graphs_do_not_cause_reading(monkeypatch):
-    """An unchanged graph is not read again."""
-    solver = MECHANISMS['hexapod']().solver()
-    solver.solve_pose({})
-    read, before = [], Structure.__init__
-    monkeypatch.setattr(Structure, '__init__', lambda *a: read.append(a) or before(*a))
-    Link('elsewhere').set_position(1, 0, 0)
-    other = MECHANISMS['planar']()
-    other.joints['p1'].set_euler(0, 0, 1)
-    solver.solve_pose({})
-    assert read == []
-    solver.roots[0].set_position(1, 0, 0)
-    solver.solve_pose({})
-    assert len(read) == 1

@@ -4,10 +4,9 @@ from dataclasses import fields, FrozenInstanceError, replace
 import math
 
 from ik_node.errors import OptionError
-from ik_node.kernels.options import OPTION_COUNT
 from ik_node.robot import load_robot
 from ik_node.solver import Solver
-from ik_node.solver.options import COST_METHODS, METHODS, SolverOptions
+from ik_node.solver.options import METHODS, SolverOptions
 import numpy as np
 import pytest
 
@@ -60,40 +59,12 @@ def test_unknown_word_error_lists_allowed_words():
             assert getattr(SolverOptions(**{name: word}), name) == word
 
 
-def test_comfort_must_be_callable():
-    """Methods with a cost accept a function."""
-    assert refused('comfort', 3.0) == 'None or a function of q'
-    for method in METHODS:
-        if method in COST_METHODS:
-            assert SolverOptions(method=method, comfort=sum).comfort is sum
-        else:
-            with pytest.raises(OptionError, match=r'comfort.*gradient_descent or slsqp only'):
-                SolverOptions(method=method, comfort=sum)
-
-
 def test_compiled_solver_serves_plain_dls_only():
     """Other methods, use_svd and numeric Jacobians run in Python."""
     assert SolverOptions().in_kernel
     assert not SolverOptions(use_svd=True).in_kernel
     assert not SolverOptions(jacobian='numeric').in_kernel
     assert [name for name in METHODS if SolverOptions(method=name).in_kernel] == ['dls']
-
-
-def test_numbers_counts_and_switches_are_not_confused():
-    """True is not 1, a fraction is no count, and a switch is true or false."""
-    for name in NUMBERS:
-        refused(name, True)
-    for name in COUNTS:
-        assert refused(name, 1.5).startswith('a whole number')
-    for name in TRUTHS:
-        assert refused(name, 1) == 'true or false'
-
-
-def test_number_option_accepts_numpy_scalars():
-    """Elements of an array are numbers."""
-    options = SolverOptions(max_iterations=np.int64(7), damping_factor=np.float32(0.5))
-    assert options.max_iterations == 7
-    assert SolverOptions(adaptive_damping=np.bool_(False)).packed().shape == (OPTION_COUNT,)
 
 
 def test_options_are_frozen_and_replaced_copy_is_checked():

@@ -5,7 +5,6 @@ from itertools import combinations
 from ik_node.model.rotation import quat_from_euler
 from ik_node.solver.status import Status
 import numpy as np
-from support.building import split
 from support.mechanisms import MECHANISMS
 
 ALL = ('X', 'Y', 'Z', 'EX', 'EY', 'EZ')
@@ -48,23 +47,6 @@ def test_free_axis_is_that_of_named_frame():
         gap = counting.T @ (a[:3, 3] - b[:3, 3])
         assert np.abs(gap[1:]).max() <= 1e-6
         assert abs(gap[0]) > 1e-3
-
-
-def test_offset_frame_reaches_goal():
-    """The offset is a frame in the link."""
-    for axes in AXES:
-        m = MECHANISMS['arm6']()
-        m.goal(
-            'tool', 'hand', axes=axes, offset=((0.1, -0.05, 0.2), quat_from_euler(0.4, 0.2, -0.6))
-        )
-        solver, rng = m.solver(), np.random.default_rng(14)
-        for _ in range(5):
-            q = m.random_q(solver.joint_names, rng, 0.8)
-            wanted = split(m.naive(solver.joint_names, q).ends(m.goals['tool'])[0])
-            solution = solver.solve_pose({'tool': wanted})
-            assert solution.status is Status.CONVERGED
-            there = m.naive(solver.joint_names, solution.q)
-            assert max(there.error(m.goals['tool'], wanted)) <= 1e-6
 
 
 def test_goal_in_frame_of_moving_hand_is_met():

@@ -86,24 +86,3 @@ def test_solve_writes_values_to_joints():
     assert all(max(there.error(goal)) <= 1e-6 for goal in m.goals.values())
     np.testing.assert_array_equal(solver.q, [j.dof_values[5] for j in m.joints.values() if j.dof])
     assert [result.iterations for result in solver.solve()] == [0, 0]
-
-
-def test_solve_uses_changed_limits_locks_and_goals():
-    """Without `update_structure`."""
-    m = MECHANISMS['planar']()
-    solver, goal = m.solver(), m.goals['end_goal']
-    goal.set_position(1.0, 1.0, 0)
-    assert solver.solve()[0].status is Status.CONVERGED
-    m.joints['p1'].set_limits('EZ', -0.1, 0.1)
-    goal.set_position(0.5, -1.5, 0)
-    assert solver.solve()[0].status is Status.CONVERGED
-    assert abs(m.joints['p1'].dof_values[5]) <= 0.1
-    m.joints['p1'].lock()
-    held = m.joints['p1'].dof_values[5]
-    goal.set_position(1.5, -1.0, 0)
-    assert solver.solve()[0].status is Status.CONVERGED
-    assert m.joints['p1'].dof_values[5] == held
-    m.joints['p1'].unlock()
-    goal.set_position(1.9, 1.0, 0)
-    solver.solve()
-    assert m.joints['p1'].dof_values[5] != held

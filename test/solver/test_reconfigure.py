@@ -155,31 +155,3 @@ def test_two_arms_grasp_carry_and_release_box():
     there = solved(m, solver)
     np.testing.assert_array_equal(place(there, box), lies)
     np.testing.assert_allclose(split(lies)[0], (0.5, 0.1, 0.4), atol=1e-6)
-
-
-@pytest.mark.parametrize('name', ['ball', 'hexapod', 'two_arm_box'])
-def test_lock_and_unlock_apply_to_next_solve(name):
-    """For each joint in turn, without an update."""
-    m = MECHANISMS[name]()
-    solver, rng = m.solver(), np.random.default_rng(2)
-    (goal,) = m.goals.values()
-    home = solver.solve_pose({}).q
-    for joint in [*m.joints.values()][:8]:
-        if not joint.dof:
-            continue
-        dof = joint.dof[int(rng.integers(len(joint.dof)))]
-        q = solver.solve_pose({}, home + rng.uniform(-0.1, 0.1, home.size)).q
-        pose = split(m.naive(solver.joint_names, q).ends(goal)[0])
-        solver.q = home
-        ask(goal, *pose)
-        joint.lock(dof)
-        before = joint.dof_values[dof]
-        results = solver.solve()
-        there = m.naive()
-        assert joint.dof_values[dof] == before
-        assert all(max(there.error(closure)) <= 1e-6 for closure in m.closures.values())
-        assert there.limit_excess() <= 0.0
-        met = max(there.error(goal)) <= 1e-6
-        assert met == all(result.status is Status.CONVERGED for result in results)
-        joint.unlock(dof)
-        solved(m, solver, *m.closures.values())

@@ -1,7 +1,8 @@
 """Results report condition number, worst constraint, active limits and reason."""
 
+from ik_node.kernels import layout
 from ik_node.solver.options import SolverOptions
-from ik_node.solver.result import PoseError, SolveResult
+from ik_node.solver.result import ChainNames, SolvedChain, SolveResult, tolerances_in
 from ik_node.solver.status import Status
 import numpy as np
 import pytest
@@ -54,17 +55,15 @@ def test_condition_number_without_constraints_is_one():
 
 
 def result_of(**errors):
-    """Return a result with these errors."""
-    return SolveResult(
-        status=Status.STALLED,
-        iterations=3,
-        starts=1,
-        solve_time=1e-3,
-        goal_errors={name: PoseError(*error) for name, error in errors.items()},
-        closure_errors={},
-        active_limits=('elbow',),
-        tolerances={name: PoseError(1e-6, 1e-1) for name in errors},
-    )
+    """Return a result with these errors; 'pin' is a closure."""
+    names = ChainNames(tuple(errors), tuple(name != 'pin' for name in errors), ((0, 'elbow'),))
+    record, joints = np.zeros((len(errors), layout.CON_COLUMNS)), np.zeros((layout.JOINT_ROWS, 1))
+    joints[layout.JOINT_UPPER] = 1.0
+    tolerances_in(record)[:] = (1e-6, 1e-1)
+    head = np.zeros(layout.RECORD)
+    head[layout.RECORD_STATUS] = Status.STALLED
+    record = np.concatenate((head, *errors.values(), record.ravel()))
+    return SolveResult(SolvedChain(names, 1.0, 1.0, ''), record, joints, np.zeros(1), np.zeros(1))
 
 
 def test_worst_constraint_is_relative_to_tolerances():
@@ -77,11 +76,10 @@ def test_worst_constraint_is_relative_to_tolerances():
 
 def test_worst_constraint_is_named_if_all_are_within_tolerance():
     """The closure or the goal, but not both."""
-    result = result_of(left=(1e-8, 0.0), right=(0.0, 0.05))
-    result.closure_errors['pin'] = PoseError(4e-7, 0.0)
+    result = result_of(left=(1e-8, 0.0), right=(0.0, 0.05), pin=(4e-7, 0.0))
     assert "; goal 'right' is 0 m, 0.05 rad off; at limits" in result.message
     assert 'pin' not in result.message
-    result.closure_errors['pin'] = PoseError(6e-7, 0.0)
+    result = result_of(left=(1e-8, 0.0), right=(0.0, 0.05), pin=(6e-7, 0.0))
     assert "; closure 'pin' is 6e-07 m, 0 rad off; at limits" in result.message
     assert 'right' not in result.message
 

@@ -1,8 +1,5 @@
 """When a search from several starts ends, and what its message says."""
 
-from dataclasses import replace
-import pickle
-
 from ik_node.native import is_compiled
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.solver import Solver
@@ -112,17 +109,6 @@ def test_search_ends_early_where_link_lengths_prove_goal_out_of_reach():
         assert 'the lengths of the links prove' in solution.message
 
 
-def test_copied_options_keep_the_kind_of_their_restarts():
-    """A number that is set is not the default, even if it is the same."""
-    for options in (SolverOptions(), SolverOptions(restarts=30)):
-        copies = replace(options, seed=1), pickle.loads(pickle.dumps(replace(options, seed=1)))
-        for each in copies:
-            assert (each.packed() == replace(options, seed=1).packed()).all()
-    assert SolverOptions(restarts=SolverOptions().restarts + 0).packed().tolist() != (
-        SolverOptions().packed().tolist()
-    )
-
-
 @pytest.mark.parametrize(('most', 'restarts'), [(1, None), (6, 0)])
 def test_short_solves_arrive_where_a_long_one_does(most, restarts):
     """Each goes on with the damping of the one before."""
@@ -145,18 +131,6 @@ def test_short_solves_arrive_where_a_long_one_does(most, restarts):
         else:
             missed.append(seed)
     assert missed == []
-
-
-def test_solve_for_a_pose_does_not_depend_on_earlier_solves():
-    """Only `solve` goes on where it ended."""
-    m = MECHANISMS['arm6']()
-    pose, start = {'hand_goal': ((-0.3, 0.5, 0.2), UNIT)}, m.solver().q
-    solver = m.solver(SolverOptions(max_iterations=1))
-    first = solver.solve_pose(pose, start).q
-    m.goals['hand_goal'].set_position(-0.3, 0.5, 0.2)
-    for _ in range(3):
-        solver.solve()
-    assert (solver.solve_pose(pose, start).q == first).all()
 
 
 @pytest.mark.parametrize('threshold', [10.0, 1e-3])

@@ -2,8 +2,6 @@
 
 from math import cos, pi, sin
 
-import ik_node as ik
-from ik_node.analysis.mobility import mobility_of
 from ik_node.errors import IkError, ShapeError
 from ik_node.solver.options import METHODS, SolverOptions
 from ik_node.solver.status import Status
@@ -145,18 +143,6 @@ def test_other_methods_do_not_depend_on_size(variant, name):
     np.testing.assert_allclose(found[1][1], found[0][1], atol=1e-4)
 
 
-@pytest.mark.parametrize('name', ['fourbar', 'universal_and_distance'])
-def test_mobility_does_not_depend_on_size(name):
-    """Including the redundant rows of each closure."""
-    found = []
-    for size in (1.0, *SIZES):
-        m = MECHANISMS[name]()
-        scale(m.roots, size)
-        mobility = mobility_of(m.solver())
-        found.append((int(mobility), mobility.redundant_closures))
-    assert all(one == found[0] for one in found)
-
-
 # -- the characteristic length
 
 
@@ -182,23 +168,6 @@ def test_characteristic_length_is_proportional_to_size():
         for frame in m.naive().frames:
             frame.name = frame.name if frame.name in m.goals else f'other_{frame.name}'
         assert length_of(m) == pytest.approx([length])
-
-
-def test_characteristic_length_of_arm_is_half_its_reach():
-    """Lengths before the first joint do not count."""
-    assert length_of(MECHANISMS['planar']()) == pytest.approx([1.5])
-
-
-def test_characteristic_length_option_applies_to_next_solve():
-    """The option counts instead, also when it changes between solves."""
-    m = MECHANISMS['arm6']()
-    assert length_of(m, characteristic_length=0.2) == [0.2]
-    solver = m.solver()
-    (own,) = (chain.characteristic_length for chain in solver.solve())
-    solver.options = SolverOptions(characteristic_length=7.0)
-    assert [chain.characteristic_length for chain in solver.solve()] == [7.0]
-    solver.options = SolverOptions()
-    assert [chain.characteristic_length for chain in solver.solve()] == [own]
 
 
 # -- exact numbers
@@ -255,72 +224,3 @@ def test_huge_poses_are_refused_by_name(value):
         solver.solve_pose({name: ((0.3, 0.0, 0.5), UNIT)}, np.full(6, value))
     with pytest.raises(IkError):
         solver.drive({solver.joint_names[0]: value})
-
-
-@pytest.mark.parametrize('value', [1e39])
-@pytest.mark.parametrize('name', ['arm6', 'mixed', 'hexapod', 'fivebar'])
-def test_very_distant_goal_ends_within_limits(name, value):
-    """Without overflow, with closed loops, and repeatable."""
-    m = MECHANISMS[name]()
-    solver = m.solver(SolverOptions(restarts=3))
-    goals = dict.fromkeys(m.goals, ((value, -value, 0.5 * value), UNIT))
-    found = solver.solve_pose(goals)
-    assert found.status is not Status.CONVERGED
-    there = m.naive(solver.joint_names, found.q)
-    assert there.limit_excess() <= 0.0
-    assert max((max(there.error(c)) for c in m.closures.values()), default=0.0) <= 1e-6
-    other = MECHANISMS[name]().solver(SolverOptions(restarts=3))
-    other.solve_pose({}, other.q + 0.1)
-    assert other.solve_pose(goals).q.tolist() == found.q.tolist()
-
-
-HINGE = (
-    '<joint name="{name}" type="revolute"><parent link="{parent}"/><child link="{child}"/>'
-    '<origin xyz="{x} 0 0"/><axis xyz="0 0 1"/><limit lower="-3.1" upper="3.1" velocity="1"/>'
-    '</joint>'
-)
-
-
-def fourbar(scale):
-    """Return a four-bar (0.4, 1.1, 0.9, base 1 [m]) with a goal for its coupler angle."""
-    links = ''.join(f'<link name="{name}"/>' for name in ('base', 'crank', 'coupler', 'rocker'))
-    hinges = (
-        HINGE.format(name='a', parent='base', child='crank', x=0.0)
-        + HINGE.format(name='b', parent='crank', child='coupler', x=0.4 * scale)
-        + HINGE.format(name='d', parent='base', child='rocker', x=1.0 * scale)
-    )
-    pin = {
-        'name': 'pin',
-        'type': 'point',
-        'frame_a': {'link': 'coupler', 'xyz': [1.1 * scale, 0, 0]},
-        'frame_b': {'link': 'rocker', 'xyz': [0.9 * scale, 0, 0]},
-    }
-    text = f'<robot name="fourbar">{links}{hinges}</robot>'
-    robot = ik.load_robot(text, closures={'closures': [pin]})
-    robot.add_goal('coupler', name='angle', dof='EZ')
-    return robot
-
-
-def nearest(angle):
-    """Return the least distance of the coupler to an angle [rad] over all crank angles."""
-    crank = np.linspace(-3.1, 3.1, 60001)
-    away = np.column_stack((1.0 - 0.4 * np.cos(crank), -0.4 * np.sin(crank)))
-    length = np.hypot(*away.T)
-    cosine = (1.1**2 + length**2 - 0.9**2) / (2 * 1.1 * length)
-    bend = np.arccos(cosine[np.abs(cosine) <= 1.0])
-    middle = np.arctan2(away[:, 1], away[:, 0])[np.abs(cosine) <= 1.0]
-    every = np.concatenate((middle + bend, middle - bend))
-    return float(np.abs((every - angle + np.pi) % (2 * np.pi) - np.pi).min())
-
-
-@pytest.mark.parametrize('angle', [1.6, 2.0])
-@pytest.mark.parametrize('scale', [1.0, 0.001])
-def test_error_of_unreachable_angle_does_not_depend_on_size(scale, angle):
-    """No crank angle gives this coupler angle; the solver uses one start."""
-    solver = ik.Solver(fourbar(scale), ik.SolverOptions(restarts=0))
-    closed = solver.solve_pose({}, q0=np.array((1.2, -0.8, 1.6)))
-    turn = (0.0, 0.0, sin(0.5 * angle), cos(0.5 * angle))
-    found = solver.solve_pose({'angle': ((0, 0, 0), turn)}, q0=closed.q)
-    assert found.status is ik.Status.STALLED
-    assert found.closure_errors['pin'].position < 1e-8
-    assert found.goal_errors['angle'].orientation == pytest.approx(nearest(angle), abs=1e-5)

@@ -1,8 +1,7 @@
 """`Solver.step` makes one iteration of a solve."""
 
 from ik_node.model.request import request_of
-from ik_node.solver.methods.loop import Run
-from ik_node.solver.methods.run import run_method
+from ik_node.solver.methods import Run, run_method
 from ik_node.solver.options import METHODS, SolverOptions
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
@@ -98,21 +97,6 @@ def test_steps_never_jump_to_random_start():
     solver = m.solver(SolverOptions(restarts=100))
     for results, _ in steps(solver):
         assert [result.starts for result in results] == [1]
-
-
-@pytest.mark.parametrize('method', ['sdls', 'slsqp'])
-def test_every_method_steps_one_iteration_per_call(method):
-    """Every method can be watched, one iteration a call."""
-    m = MECHANISMS['planar']()
-    (goal,) = m.goals.values()
-    place(m)
-    goal.set_position(*np.add(goal.position, (-0.2, 0.3, 0.0)))
-    solver = m.solver(SolverOptions(method=method))
-    (first,) = solver.step()
-    assert first.iterations == 1
-    found = steps(solver)
-    assert found[-1][0][0].status is Status.CONVERGED
-    assert m.naive().error(goal)[0] < 1e-6
 
 
 OTHER_METHODS = [method for method in METHODS if method != 'dls']

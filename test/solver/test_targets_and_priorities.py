@@ -64,18 +64,6 @@ def test_targets_and_rest_pose_are_approached_in_null_space(name, wish):
     assert distance[-1] < 0.99 * distance[0]
 
 
-def test_target_takes_precedence_over_rest_pose():
-    """In a redundant arm."""
-    m = MECHANISMS['planar']()
-    set_goal(m, 'end_goal', ((1.5, 1.0, 0), UNIT))
-    m.joints['p1'].set_rest_pose_values(-1.0)
-    m.joints['p3'].set_target_values(0.5)
-    solver = m.solver()
-    for _ in range(5):
-        assert solver.solve()[0].status is Status.CONVERGED
-    assert m.joints['p3'].dof_values[5] == pytest.approx(0.5, abs=1e-2)
-
-
 def test_rest_pose_applies_after_unreachable_goal():
     """The goal is missed by the least first."""
     m = MECHANISMS['arm7']()
@@ -146,35 +134,6 @@ def test_second_priority_reaches_constrained_minimum():
     assert np.sqrt(other.fun) >= 0.99 * errors['elbow'].position
 
 
-def test_three_priority_levels_are_met_in_order():
-    """After a loop."""
-    m = MECHANISMS['two_arm_box']()
-    solver = m.solver()
-    closed = solver.solve_pose({}, solver.q + np.linspace(-0.2, 0.2, 12)).q
-    pose = m.pose_of('box', solver.joint_names, closed)
-    m.goals['box_goal'].set_goal_dof('X', 'Y', 'Z')
-    set_goal(m, 'box_goal', pose)
-    m.goal('tilt', 'box', 'EX EY EZ').priority = 1
-    set_goal(m, 'tilt', pose)
-    m.goal('far', 'l3_link', 'X').priority = 2
-    m.goals['far'].set_position(5, 0, 0)
-    (result,) = m.solver().solve()
-    assert result.closure_errors['grasp'].position <= 1e-6
-    assert result.goal_errors['box_goal'].position <= 1e-6
-    assert result.goal_errors['tilt'].orientation <= 1e-6
-    assert result.goal_errors['far'].position > 1.0
-
-
-def test_goal_of_weight_zero_is_ignored():
-    """It has no error in the result."""
-    m = MECHANISMS['planar']()
-    m.goal('elbow', 'p3_link', 'X Y').weight = 0.0
-    set_goal(m, 'end_goal', ((1.0, 1.0, 0), UNIT))
-    (result,) = m.solver().solve()
-    assert result.status is Status.CONVERGED
-    assert set(result.goal_errors) == {'end_goal'}
-
-
 def hinge(dofs='EZ', limits=None):
     """Return a mechanism with one joint and a distant goal that does not affect it."""
     m = Mechanism('hinge')
@@ -221,18 +180,3 @@ def test_limited_ball_uses_nearest_equivalent_triple():
     joint.set_target_values(np.pi, np.pi - 0.4, np.pi)
     m.solver().solve()
     np.testing.assert_allclose(joint.dof_values[3:], (0.0, 0.4, 0.0), atol=1e-6)
-
-
-def test_nearest_turn_is_relative_to_q0():
-    """Not to the present joint values."""
-    m, joint = hinge()
-    joint.set_target_values(0.1)
-    solution = m.solver().solve_pose({}, (4 * np.pi,))
-    # nothing is asked of it: it just goes to its target as written
-    assert solution.q[0] == pytest.approx(0.1)
-    pose = {'free': ((0, 0, 0), (0, 0, 0, 1))}
-    m2, other = hinge()
-    other.set_target_values(0.1)
-    m2.goals['free'].set_goal_dof('EX')
-    solution = m2.solver().solve_pose(pose, (4 * np.pi,))
-    assert solution.q[0] == pytest.approx(4 * np.pi + 0.1, abs=1e-6)

@@ -6,7 +6,6 @@ import signal
 import sys
 from threading import Timer
 
-from ik_node.kernels.solve_state import ITERATIONS
 from ik_node.model.closure import Closure
 from ik_node.model.tree import build_tree
 from ik_node.native import is_compiled
@@ -164,34 +163,3 @@ def test_interrupt_ends_solve_with_many_restarts(call):
     solution = solver.solve_pose({goal: wanted})
     assert solution.status is Status.CONVERGED
     np.testing.assert_array_equal(solution.q, again.q)
-
-
-@pytest.mark.skipif(not is_compiled(), reason='thousands of steps')
-def test_slicing_does_not_change_answer(monkeypatch):
-    """Python regains control after every few steps."""
-    m = MECHANISMS['fivebar']()
-    goals = {'tool': ((0.3, 1.5, 0.0), UNIT)}
-    whole = m.solver().solve_pose(goals)
-    monkeypatch.setattr('ik_node.solver.problem.chain_problem.SLICE_WORK', 30)
-    monkeypatch.setattr('ik_node.solver.problem.chain_problem.LEAST_SLICE', 1)
-    sliced = MECHANISMS['fivebar']().solver()
-    prepared = sliced.prepare(['tool'])
-    assert whole.iterations > 100
-    for solution in (
-        sliced.solve_pose(goals),
-        prepared(np.array(goals['tool'][0]), np.array(UNIT), sliced.q),
-    ):
-        assert (solution.iterations, solution.status) == (whole.iterations, whole.status)
-        np.testing.assert_array_equal(solution.q, whole.q)
-
-
-def test_prepare_and_warm_make_no_step():
-    """Not one step is made by `prepare`, nor by `warm`."""
-    m = MECHANISMS['fivebar']()
-    solver = m.solver()
-    (goal,) = m.goals
-    solver.warm()
-    solver.prepare([goal])
-    for names in ((goal,), tuple(solver._graph.structure.links)[-1:]):
-        for chain in solver.problem_for(names).chains:
-            assert chain.work_ints[ITERATIONS] == 0

@@ -81,15 +81,3 @@ def test_a_joint_3_degrees_outside_its_limit_does_not_jump():
         q[joint] = robot.upper[joint] + np.deg2rad(3.0)
         answer = solver.solve_pose({'tool_link': robot.forward(q, 'tool_link')}, q0=q)
         assert np.abs(answer.q - q).max() <= 0.01
-
-
-def test_batches_and_prepared_calls_keep_the_shares():
-    """A step is limited in every kind of call."""
-    robot = ik.load_robot('arm6')
-    solver = ik.Solver(robot, ik.tracking(CYCLE, max_velocity=0.5))
-    far, q = robot.forward(robot.q, 'tool_link'), robot.q
-    far[:3, 3] += 0.3
-    inverse = solver.prepare(['tool_link'])
-    batch = solver.solve_batch({'tool_link': far[None]}, q[None]).q[0]
-    for answer in (batch, inverse(far, q0=q).q):
-        assert 0.0099 < np.abs(answer - q).max() <= 0.01 * (1.0 + 1e-12)

@@ -11,7 +11,6 @@ from ik_node.solver.status import Status
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from support.building import Mechanism
 from support.gallery_mechanisms import GALLERY
 from support.mechanisms import MECHANISMS
 
@@ -193,40 +192,3 @@ def closed(mechanism, solver, q):
     """Return True if the oracle finds the loops closed at q."""
     there = mechanism.naive(solver.joint_names, q)
     return all(max(there.error(closure)) <= 1e-6 for closure in mechanism.closures.values())
-
-
-def mirrored_arm():
-    """Return two hinges that cannot turn straight backwards, symmetric to both sides."""
-    m = Mechanism('mirrored')
-    m.root('base')
-    m.joint('shoulder', 'base', 'EZ', limits=(-2.0, 2.0))
-    m.joint('elbow', 'shoulder_link', 'EZ', (0.5, 0, 0), limits=(-0.5, 0.5))
-    m.tip('end', 'elbow_link', (0.4, 0, 0))
-    m.goal('goal', 'end', 'X Y')
-    return m
-
-
-@pytest.mark.parametrize('side', [1, -1])
-def test_equal_minima_are_decided_by_side_of_start(side):
-    """The goal is straight behind."""
-    m = mirrored_arm()
-    solver = m.solver()
-    for value in (0.2, 0.7, 1.4, 1.9):
-        solution = solver.solve_pose({'goal': ((-0.9, 0, 0), UNIT)}, (side * value, side * 0.2))
-        assert solution.status is Status.STALLED
-        np.testing.assert_allclose(solution.q, (side * 2.0, side * 0.5), atol=1e-6)
-
-
-@pytest.mark.parametrize('first', ['hand_goal', 'elbow'])
-def test_first_priority_goal_gets_its_own_best_answer(first):
-    """Two unreachable goals contradict each other."""
-    m = MECHANISMS['arm7']()
-    m.goal('elbow', 'j4_link', 'X Y Z')
-    for name, goal in m.goals.items():
-        goal.priority = 0 if name == first else 1
-    asked = {'hand_goal': ((-0.9, 0.8, 0.9), (0.5, 0.5, 0.5, 0.5)), 'elbow': ((0.8, 0, 0.1), UNIT)}
-    solver, alone = m.solver(), {first: asked[first]}
-    both, single = solver.solve_pose(asked), solver.solve_pose(alone)
-    assert both.status is single.status is Status.STALLED
-    found = residual(m, solver, both.q, alone)
-    assert found == pytest.approx(residual(m, solver, single.q, alone), rel=0.011)

@@ -60,38 +60,6 @@ def test_goal_dragged_outside_causes_no_jump():
         assert max(change for _, change in found) <= 0.05
 
 
-# Seeds of directions.
-ANYWHERE = {name: range(2) for name in ('fivebar', 'gallery_hexapod', 'two_arm_box', 'hexapod')}
-
-
-def line_outside(name, seed):
-    """Return a mechanism, its goal, and a line 20 % outside the workspace in a direction."""
-    m = MADE[name]()
-    ((goal, frame),) = m.goals.items()
-    home, quat = m.pose_of(frame.child.name)
-    rng = np.random.default_rng(seed)
-    out, aside = rng.normal(size=(2, 3)) * ((1, 1, 0) if 'fivebar' in name else 1)
-    out /= np.linalg.norm(out)
-    aside -= (aside @ out) * out
-    solver = m.solver()
-    far = solver.solve_pose({goal: (home + 5 * out, quat)}).q
-    reached, _ = m.pose_of(frame.child.name, solver.joint_names, far)
-    start = home + 1.2 * np.linalg.norm(reached - home) * out
-    return m, goal, start, aside / np.linalg.norm(aside), quat
-
-
-def test_repeated_unreachable_goal_keeps_answer():
-    """The second solve starts at the first answer."""
-    for name in ANYWHERE:
-        for seed in range(3) if is_compiled() else range(1):
-            m, goal, start, _, quat = line_outside(name, seed)
-            solver, asked = m.solver(NEAR), {goal: (start, quat)}
-            q = settled(m, solver, asked)
-            for _ in range(5):
-                before, q = q, solver.solve_pose(asked, q).q
-                assert np.abs(q - before).max() <= 1e-4, seed
-
-
 OUT_AND_BACK = {
     'planar': ('end_goal', (1.5, -1.0, 0), (3.6, -1.0, 0)),
     'arm7': ('hand_goal', (0.5, 0.2, 0.5), (1.4, 0.3, 0.6)),

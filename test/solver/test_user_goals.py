@@ -128,37 +128,6 @@ def test_palletizer_keeps_the_middle_of_two_links_on_a_line():
     assert between.jacobian_error() < 1e-7
 
 
-def test_priorities_and_weights_of_goals_of_users_count():
-    """Of two heights that exclude each other."""
-    robot, _, solver = arm(priority=1)
-    other = robot.add_goal(Height('other'))
-    other.set_position(0.0, 0.0, 0.3)
-    solver.solve()
-    assert abs(place(robot)[2] - 0.3) < 1e-6
-    robot.goals['height'].priority, robot.goals['height'].weight = 0, 3.0
-    solver.solve()
-    assert abs(place(robot)[2] - (9.0 * 0.45 + 0.3) / 10.0) < 1e-6
-    robot.goals['height'].enabled = False
-    solver.solve()
-    assert abs(place(robot)[2] - 0.3) < 1e-6
-
-
-def test_joint_targets_and_fixed_joints_hold_beside_a_goal_of_a_user():
-    """Values that the goal leaves free go to their targets."""
-    robot, _, solver = arm()
-    before = robot.q
-    (result,) = solver.solve(joints=['j2'])
-    assert result.converged
-    assert (np.delete(robot.q, 1) == np.delete(before, 1)).all()
-    robot.joints['j1'].set_target_values(0.7)
-    robot.joints['j3'].set_rest_pose_values(-0.4)
-    robot.joints['j3'].rest_pose_set = True
-    assert all(solver.solve())
-    assert abs(robot.q[0] - 0.7) < 1e-6
-    assert abs(robot.q[2] + 0.4) < 1e-3
-    assert abs(place(robot)[2] - 0.45) < 1e-6
-
-
 def test_batches_paths_and_prepared_calls_equal_single_solves():
     """To the last bit, on two threads and in another process; the target is the goal's pose."""
     robot, _, solver = arm()
@@ -217,50 +186,6 @@ def test_copied_solver_solves_with_its_own_goal(copied):
     goal.set_position(0.0, 0.0, 9.0)
     (result,) = other.solve()
     assert result.converged, result.message
-
-
-def test_goal_of_another_class_replaces_one_of_the_same_name():
-    """The compiled chain calls the goal that is there now."""
-    robot, _, solver = arm()
-    assert all(solver.solve())
-    robot.remove_goal('height')
-
-    class Depth(Height):
-        def residual(self, frames):
-            """Return the rows."""
-            return -super().residual(frames) - 0.1
-
-    robot.add_goal(Depth('height'))
-    assert all(solver.solve())
-    assert abs(place(robot)[2] + 0.1) < 1e-6
-
-
-class Still(Height):
-    """A goal that sees a link that no joint moves."""
-
-    links = ('base_link',)
-
-    def residual(self, frames):
-        """Return the rows."""
-        return [frames['base_link'][2, 3] - 0.1]
-
-
-def test_goal_that_no_joint_moves_keeps_its_residual_and_stalls():
-    """The other goals are solved nevertheless."""
-    robot, _, solver = arm()
-    robot.add_goal(Still('still'))
-    results = {name: result for result in solver.solve() for name in result.goal_errors}
-    assert results['height'].converged
-    assert results['still'].status is ik.Status.STALLED
-    assert results['still'].goal_errors['still'].position == pytest.approx(0.1)
-
-
-def test_link_that_is_named_twice_counts_once():
-    """Its derivatives are not doubled."""
-    robot, goal = ik.load_robot('arm6'), Height('height')
-    goal.links = ('tool_link', 'tool_link')
-    assert [link.name for link in robot.add_goal(goal).seen] == ['tool_link']
-    assert all(ik.Solver(robot).solve())
 
 
 class Failing(Height):

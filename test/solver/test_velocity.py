@@ -1,7 +1,5 @@
 """Joint velocities for twists of goals, against differences of solves and against SciPy."""
 
-import pickle
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import ik_node as ik
@@ -12,7 +10,7 @@ from ik_node.solver.status import Status
 import numpy as np
 import pytest
 from support.building import mechanism_of
-from support.mechanisms import AXES, heavy_arm, held, MECHANISMS
+from support.mechanisms import AXES, held, MECHANISMS
 from support.rates import derivative, Optimum, Rates
 
 FINE = SolverOptions(
@@ -224,22 +222,6 @@ def test_goal_of_this_kind_follows_moving_target(kind, base):
     np.testing.assert_allclose(farther.velocity, 3.0 * found.velocity, atol=1e-9)
 
 
-def test_centre_of_mass_moves_with_linear_velocity():
-    """The angular velocity has no effect."""
-    m = heavy_arm('frame')
-    m.goal('balance', 'j1_link', 'X Y Z').kind = 'centre_of_mass'
-    solver = m.solver()
-    q = m.random_q(solver.joint_names, np.random.default_rng(2))
-    found = solver.velocity({'balance': LINEAR}, q)
-    assert found.converged
-    moved = derivative(
-        lambda s: m.naive(solver.joint_names, q + s * found.velocity).centre_of_mass(
-            m.links['j1_link']
-        )
-    )
-    np.testing.assert_allclose(moved, LINEAR, atol=1e-9)
-
-
 SINGULAR = {
     'stretched arm': ('arm7', np.zeros(7)),
     'stretched planar arm': ('planar', (0.3, 0.0, 0.0)),
@@ -325,28 +307,6 @@ def test_call_does_not_disturb_solves_and_is_not_disturbed():
     assert all(abs(slow[f'r.{dof}']) <= 1e-3 for dof in ('EX', 'EY', 'EZ'))
 
 
-def test_result_names_its_values_and_survives_pickling():
-    """By name, as text, as HTML, and as a copy."""
-    m = MECHANISMS['fivebar']()
-    for joint in m.joints.values():
-        joint.max_velocity[:] = 0.2
-    solver = m.solver()
-    found = solver.velocity({'tool': ((1.0, 0.0, 0.0), np.zeros(3))})
-    assert list(found) == solver.joint_names
-    assert found['l1'] == found.velocity[0] == found.as_dict()['l1']
-    assert found.active_limits
-    assert 'at velocity limits: ' in found.message
-    assert "goal 'tool' is" in repr(found)
-    assert 'at its speed' in found._repr_html_()
-    assert found.solve_time > 0.0
-    copy = pickle.loads(pickle.dumps(found))
-    assert repr(copy) == repr(found)
-    assert copy.goal_errors == found.goal_errors
-    assert isinstance(found.goal_errors['tool'], ik.TwistError)
-    with pytest.raises(UnknownFrameError, match='no joint named'):
-        found['nose']
-
-
 def test_wrong_twists_are_refused():
     """The message names the goal."""
     for goals, error, words in [
@@ -406,33 +366,3 @@ def test_rest_pose_is_approached_in_null_space_of_twists(dt, twist):
     found = solver.velocity({'tool': twist}, q, dt)
     assert found.converged
     np.testing.assert_allclose(found.velocity, expected, atol=1e-10 * np.abs(expected).max())
-
-
-def test_joint_target_is_reached_in_null_space_before_rest_poses():
-    """The target's joint gets its velocity, and the twist is met."""
-    robot, q = redundant_arm()
-    for joint in robot.joints.values():
-        joint.set_rest_pose_values(0.0)
-    robot.joints['joint1'].set_target_values(q[0] + 0.1)
-    solver = ik.Solver(robot)
-    found = solver.velocity({'tool': TWIST}, q)
-    assert found['joint1'] == pytest.approx(0.1, abs=2e-3)
-    np.testing.assert_allclose(robot.jacobian(q, 'link7') @ found.velocity, TWIST, atol=1e-9)
-
-
-def test_preferences_keep_loops_closed_and_largest_speeds(repository, monkeypatch):
-    """A delta with a rest pose far away."""
-    m = mechanism('urdf delta', repository, monkeypatch)
-    solver, rng = m.solver(), np.random.default_rng(3)
-    q = closed(m, solver, rng)
-    for joint in m.joints.values():
-        joint.max_velocity.fill(0.5)
-        for dof in joint.dof:
-            joint.set_rest_pose_value(dof, joint.get_dof_value(dof) + 0.4)
-    found = solver.velocity({}, q, 0.01)
-    assert 0.01 < np.abs(found.velocity).max() <= 0.5 + 1e-9
-    ahead = q + 1e-5 * found.velocity
-    here, there = m.naive(solver.joint_names, q), m.naive(solver.joint_names, ahead)
-    for closure in m.closures.values():
-        change = np.array(there.error(closure)) - here.error(closure)
-        assert np.abs(change).max() < 1e-8

@@ -2,7 +2,7 @@
 
 import threading
 
-from ik_node.solver.background.solve_worker import SolveJob
+from ik_node.solver.background import SolveJob
 from ik_node.solver.options import SolverOptions
 import numpy as np
 from support.mechanisms import MECHANISMS

@@ -2,8 +2,8 @@
 
 from math import cos, pi, radians, sin
 
+from ik_node.solver.methods import trace
 from ik_node.solver.options import SolverOptions
-from ik_node.solver.stepping import trace
 import numpy as np
 from support.building import Mechanism
 

@@ -1,7 +1,6 @@
 """Rates of ball and floating joints are the derivatives of their values, everywhere."""
 
 from ik_node.robot import load_robot
-from ik_node.solver.status import Status
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -84,23 +83,3 @@ def test_link_jacobian_maps_rates_of_motors(robot):
         rate for name, rate in zip(robot.actuated, rates, strict=True) if name in between.actuators
     ]
     np.testing.assert_allclose(between.jacobian(robot.q) @ own, [*point, *turn], atol=1e-6)
-
-
-def test_gravity_effort_is_the_derivative_of_the_potential_energy(robot):
-    """By the value of each motor."""
-    energy = lambda q: np.array([robot.mass * 9.81 * robot.centre_of_mass(q)[2]])  # noqa: E731
-    wanted = [difference(robot, rates, energy)[0] for rates in np.eye(len(robot.actuated))]
-    np.testing.assert_allclose(robot.gravity_effort(robot.q), wanted, atol=1e-5)
-
-
-def test_solver_velocity_gives_rates_of_values(robot):
-    """The pose moves with the twist when the values move with the rates."""
-    solver = robot._solver
-    slides = 'j.X' in robot.joint_names
-    twist = (slides * np.array((0.02, -0.01, 0.03)), np.array((0.1, -0.2, 0.15)))
-    found = solver.velocity({'plate': twist}, robot.q)
-    ahead, behind = (robot.forward(robot.q + s * found.velocity, 'plate') for s in (STEP, -STEP))
-    turn = Rotation.from_matrix(ahead[:3, :3] @ behind[:3, :3].T).as_rotvec() / (2.0 * STEP)
-    moving = (ahead - behind)[:3, 3] / (2.0 * STEP)
-    assert found.status is Status.CONVERGED
-    np.testing.assert_allclose([moving, turn], twist, atol=1e-6)

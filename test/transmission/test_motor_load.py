@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from ik_node.errors import OptionError
 from ik_node.robot import load_robot
-from ik_node.transmission.motor_load import Load, MotorStatics, NO_MOTORS, round_number, rounded
+from ik_node.transmission.motor_load import Load, MotorStatics, NO_MOTORS
 from ik_node.viewer.sessions.library_session import gallery_session
 import numpy as np
 import pytest
@@ -55,20 +55,6 @@ def test_motors_do_the_work_of_load_and_weight(name, link):
             mass = there.robot.mass * there.robot.centre_of_mass(there.q)[2]
             work += sign * (load.start(there.robot) @ load.force - 9.81 * mass)
         assert effort.effort == pytest.approx(-work / (2.0 * STEP), rel=1e-5, abs=1e-4)
-
-
-def test_gravity_can_be_switched_off():
-    """Without force and weight nothing has to be held."""
-    session = gallery_session('excavator')
-    session.update(0.0)
-    statics = MotorStatics(session.robot)
-    load = Load('tip_link', (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), gravity=True)
-    boom = statics.efforts(session.q, load)[1]
-    assert (boom.unit, boom.is_over) == ('N', False)
-    assert boom.effort > 1e4
-    assert boom.share == pytest.approx(boom.effort / boom.limit)
-    for effort in statics.efforts(session.q, replace(load, gravity=False)):
-        assert effort.effort == pytest.approx(0.0, abs=1e-9)
 
 
 def test_motor_is_over_its_limit_if_the_load_is_too_large():
@@ -163,18 +149,3 @@ def test_open_loop_raises_an_error():
         statics.efforts(q, load)
     with pytest.raises(OptionError):
         statics.singularity(q)
-
-
-def test_numbers_are_rounded():
-    """First forces are 1, 2, 5, 10, ...; dragged forces have three digits."""
-    assert [round_number(value) for value in (0.0031, 1.0, 1.99, 20.0, 499.0, 5e5)] == [
-        0.002,
-        1.0,
-        1.0,
-        20.0,
-        200.0,
-        5e5,
-    ]
-    np.testing.assert_allclose(rounded(np.array((1234.56, -7.77, 0.0))), (1230.0, -10.0, 0.0))
-    np.testing.assert_allclose(rounded(np.zeros(3)), 0.0)
-    np.testing.assert_allclose(rounded(np.full(3, np.inf)), 0.0)

@@ -1,8 +1,5 @@
 """Which joints a transmission connects, its prepared calls, and positions that cannot be had."""
 
-import copy
-import pickle
-
 from ik_node.errors import OptionError, ShapeError, TopologyError, UnknownFrameError
 from ik_node.solver.status import Status
 import numpy as np
@@ -110,18 +107,6 @@ def test_prepared_call_follows_changes_of_the_robot():
     assert np.abs(after - before).max() > 1e-6
 
 
-def test_copies_are_transmissions_of_their_own():
-    """They rebuild their arrays."""
-    robot = gallery_robot('ankle')
-    transmission = robot.transmission(joints=['ankle_pitch', 'ankle_roll'])
-    prepared = transmission.prepare_to_actuators()
-    wanted = prepared((0.1, 0.05)).actuator_position
-    for made in (copy.deepcopy(prepared), pickle.loads(pickle.dumps(prepared))):
-        assert np.abs(made((0.1, 0.05)).actuator_position - wanted).max() <= 1e-10
-    again = pickle.loads(pickle.dumps(transmission))
-    assert np.abs(again.jacobian(robot.q) - transmission.jacobian(robot.q)).max() <= 1e-12
-
-
 def test_position_beyond_limits_stalls_at_the_nearest():
     """The message names the joint that stopped; the loops are closed there."""
     robot = gallery_robot('ankle')
@@ -133,18 +118,6 @@ def test_position_beyond_limits_stalls_at_the_nearest():
     assert state.q[pitch] == pytest.approx(robot.upper[pitch], abs=1e-6)
     assert transmission.solver.solve_pose({}, state.q).converged
     assert np.abs(transmission.solver.solve_pose({}, state.q).q - state.q).max() <= 1e-6
-
-
-def test_position_far_away_keeps_the_assembly():
-    """A way of half a turn is divided into parts, which reach it or stop before a change."""
-    robot = gallery_robot('fivebar')
-    transmission = robot.transmission()
-    own = places_of(transmission)
-    start = robot.q
-    far = transmission.to_joints(start[own] + (0.8, -0.8))
-    back = transmission.to_joints(start[own], q0=far.q)
-    assert back.converged
-    assert np.abs(back.q - start).max() <= 1e-8
 
 
 def cranks(count):
@@ -215,19 +188,6 @@ def test_bounds_contain_what_actuators_can_do_and_nothing_else():
         for share in random.uniform(0.0, 1.0, (50, 2)):
             assert polytope.contains(low + share * (high - low))
         assert np.abs(polytope.vertices).max(axis=0) == pytest.approx(polytope.upper)
-
-
-def test_state_shows_itself():
-    """As text, as a table of a notebook, and as plain types."""
-    robot = gallery_robot('ankle')
-    transmission = robot.transmission(joints=['ankle_pitch', 'ankle_roll'])
-    state = transmission.to_joints((0.1, 0.1), (1.0, 0.0))
-    assert repr(state).startswith('TransmissionState: CONVERGED')
-    assert '<table>' in state._repr_html_()
-    assert state.as_dict()['joint_effort'] is None
-    assert len(state.as_dict()['joint_velocity']) == 2
-    assert 'motor_left' in repr(transmission)
-    assert 'to joints' in repr(transmission.prepare_to_joints())
 
 
 def free_five_bar():

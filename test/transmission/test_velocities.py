@@ -167,12 +167,3 @@ def test_pose_of_link_is_a_joint_space():
     assert np.abs(robot.jacobian(state.q, 'platform_link') @ state.velocity - twist).max() <= 1e-9
     again = transmission.to_actuators(state.joint_position, twist)
     assert np.abs(again.q - state.q).max() <= 1e-9
-
-
-def test_coupled_joint_may_be_actuator():
-    """Its motion is that of its master, scaled."""
-    robot = gallery_robot('gripper')
-    by_master = robot.transmission(['left_crank']).motion(robot.q)
-    by_follower = robot.transmission(['right_crank']).motion(robot.q)
-    scale = by_master[robot.joint_names.index('right_crank'), 0]
-    assert np.abs(by_follower * scale - by_master).max() <= 1e-12

@@ -22,14 +22,14 @@ GROUPS: Mapping[str, Sequence[str]] = {
         'Status',
         'STATUS_NAMES',
         'AsyncSolver',
-        'solver.background.solve_future.SolveFuture',
+        'solver.background.SolveFuture',
         'VelocitySolution',
         'TwistError',
     ),
     'Batches and paths': (
         'BatchSolution',
         'PathSolution',
-        'solver.batch.path_solution.PathsSolution',
+        'solver.batch.batch_solution.PathsSolution',
         'PoseErrors',
     ),
     'Mechanisms from objects': (

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from functools import partial
 from threading import Lock
 from time import perf_counter
-from typing import NamedTuple, TypeVar
+from typing import Any
 
 from ik_node.kernels.layout import RESULT
 from ik_node.kernels.solve_state import INTERRUPTED
 from ik_node.model.collisions import Near
-from ik_node.solver.batch.batch_input import many_poses, many_starts, ManyPoses
 from ik_node.solver.batch.batch_solution import BatchSolution
-from ik_node.solver.batch.batch_work import batch_chains, BatchChain, BatchWork, Workspace
+from ik_node.solver.batch.batch_work import (
+    batch_chains,
+    BatchChain,
+    BatchWork,
+    many_poses,
+    many_starts,
+    ManyPoses,
+    Poses,
+    Workspace,
+)
 from ik_node.solver.batch.engines import Chunk, part_size, run_chunks, thread_count
 from ik_node.solver.problem.problem import Avoidance, SLICE
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
-Poses = Mapping[str, tuple[Array, Array]]
-Result = TypeVar('Result')
 
 Progress = Callable[[int, int], object]
 
@@ -33,31 +39,74 @@ MOST, CHUNKS = 256, 8
 PERIOD = 0.05
 
 
-class ThreadedRun:
+class ManySolves:
     """
-    Threads that take pieces of the problems one after the other, with workspaces of their own.
+    Many solves, on threads that take pieces of them one after the other, or on an executor.
 
-    `chains`: the chains with their poses; their records are written. `q` (N, nq): starts;
-    overwritten with the results [rad or m]. `near` (N, 11): index of the nearest pair of bodies of
-    each result, -1 = none, and its row of distances.
+    `chains`: the chains with the `poses` of all solves; their records are written. `q` (N, nq):
+    starts; overwritten with the results [rad or m]. `near` (N, 1 + RESULT): index of the nearest
+    pair of bodies of each result, -1 = none, and its row of distances. Each thread has workspaces
+    of its own.
     """
 
-    def __init__(self, work: BatchWork, chains: Sequence[BatchChain], q: Array) -> None:
-        self._work, self._chains, self._q = work, chains, q
+    def __init__(self, work: BatchWork, poses: Poses, q: Array) -> None:
+        self._work, self.q = work, q
+        self.chains = batch_chains(work.problem, poses, len(q))
         self.near = np.full((len(q) if work.problem.avoidance else 0, 1 + RESULT), -1.0)
         self._lock = Lock()
         self._taken, self._done = 0, 0
         self._stop = False
 
-    def _run_pieces(
-        self, pieces: Sequence[slice], threads: int, progress: Progress | None
+    @property
+    def results(self) -> list[Array]:
+        """Return all arrays with results, each with one row for each solve."""
+        return [self.q, self.near, *(chain.records for chain in self.chains)]
+
+    def pieces(self, threads: int) -> list[slice]:
+        """Return the rows of each piece."""
+        raise NotImplementedError
+
+    def run(
+        self,
+        threads: int | None,
+        progress: Progress | None = None,
+        executor: Executor | None = None,
+        parts: Callable[[int], Iterable[tuple[range, Sequence[Any]]]] = lambda size: (),
     ) -> None:
         """
         Solve all pieces.
 
-        `progress`: called by the calling thread with the number of solved problems and their total
-        number. An exception that it raises ends the run, as Ctrl-C does.
+        `progress`: called by the calling thread with the number of solves that are done and their
+        total number. An exception that it raises ends the run, as Ctrl-C does. On an executor, the
+        `parts` of a size are their rows, and the arguments of this class for them; workers use
+        some threads each.
         """
+        count = 1 if threads is None and executor is not None else thread_count(threads)
+        if executor is None:
+            self._run_pieces(self.pieces(count), count, progress)
+        else:
+            ranges: list[range] = []
+
+            def chunks() -> Iterator[Chunk]:
+                for rows, arguments in parts(part_size(len(self.q), executor, count)):
+                    ranges.append(rows)
+                    yield Chunk(rows, (arguments, count))
+
+            def tell(solved: int) -> None:
+                if progress is not None:
+                    progress(solved, len(self.q))
+
+            shared = (type(self), self._work)
+            for k, found in enumerate(run_chunks(executor, _solve_part, shared, chunks(), tell)):
+                rows = slice(ranges[k].start, ranges[k].stop)
+                for own, part in zip(self.results, found, strict=True):
+                    own[rows] = part
+        if progress is not None:
+            progress(len(self.q), len(self.q))
+
+    def _run_pieces(
+        self, pieces: Sequence[slice], threads: int, progress: Progress | None
+    ) -> None:
         helpers = min(threads, len(pieces)) - 1
         if helpers < 1:
             self._take_pieces(pieces, progress)
@@ -75,7 +124,7 @@ class ThreadedRun:
 
     def _take_pieces(self, pieces: Sequence[slice], progress: Progress | None) -> None:
         """Solve one piece after the other until none is left."""
-        workspaces = [chain.workspace() for chain in self._chains]
+        workspaces = [chain.workspace() for chain in self.chains]
         reported = perf_counter()
 
         def tell(solved: int) -> None:
@@ -84,7 +133,7 @@ class ThreadedRun:
             with self._lock:
                 self._done += solved
             if progress is not None and perf_counter() - reported >= PERIOD:
-                progress(self._done // len(self._chains), len(self._q))
+                progress(self._done // len(self.chains), len(self.q))
                 reported = perf_counter()
 
         try:
@@ -133,42 +182,35 @@ class ThreadedRun:
                 workspace.ints[INTERRUPTED] = 1
 
 
-class BatchRun(ThreadedRun):
+class BatchRun(ManySolves):
     """
     One execution of a batch.
 
-    `work`, `chains`, `q`: as for `ThreadedRun`; `one_start`: True if all rows of q are equal.
+    `starts`: one start for all `count` problems, shape (1, nq), or one for each [rad or m].
+    `rows` (8, nq): the table of joints of the first problem.
     """
 
-    def __init__(
-        self, work: BatchWork, chains: Sequence[BatchChain], q: Array, *, one_start: bool
-    ) -> None:
-        super().__init__(work, chains, q)
-        self._by_row = work.by_start and not one_start
-        self._rows = work.rows(q[0] if len(q) else np.zeros(q.shape[1]))[None]
+    def __init__(self, work: BatchWork, poses: Poses, starts: Array, count: int) -> None:
+        q = np.array(np.broadcast_to(starts, (count, starts.shape[1])), order='C')
+        super().__init__(work, poses, q)
+        self._by_row = work.by_start and len(starts) > 1
+        self.rows = work.rows(starts[0] if len(starts) else np.zeros(q.shape[1]))
 
-    @property
-    def rows(self) -> Array:
-        """Return the table of joints, shape (8, nq), of the first problem."""
-        table: Array = self._rows[0]
-        return table
-
-    def run(self, threads: int, progress: Progress | None) -> None:
-        """Solve all problems, see `ThreadedRun`."""
-        size = max(1, min(MOST, len(self._q) // (CHUNKS * threads)))
-        chunks = [slice(at, at + size) for at in range(0, len(self._q), size)]
-        self._run_pieces(chunks, threads, progress)
+    def pieces(self, threads: int) -> list[slice]:
+        """Return the rows of each chunk."""
+        size = max(1, min(MOST, len(self.q) // (CHUNKS * threads)))
+        return [slice(at, at + size) for at in range(0, len(self.q), size)]
 
     def _solve(
         self, rows: slice, workspaces: Sequence[Workspace], tell: Callable[[int], None]
     ) -> None:
         """Solve the problems of a chunk."""
-        q, work = self._q[rows], self._work
-        joints = np.stack([work.rows(start) for start in q]) if self._by_row else self._rows
+        q, work = self.q[rows], self._work
+        joints = np.stack([work.rows(start) for start in q]) if self._by_row else self.rows[None]
         work.clamp_starts(q, joints)
         avoidance = work.problem.avoidance
         starts = q.copy() if avoidance is not None else q
-        for chain, workspace in zip(self._chains, workspaces, strict=True):
+        for chain, workspace in zip(self.chains, workspaces, strict=True):
             part = chain.part(rows)
             arrays = (q, joints, work.packed, part.positions, part.quats_xyzw, part.records)
             advance = partial(workspace.kernels.advance_batch, *arrays)
@@ -180,7 +222,7 @@ class BatchRun(ThreadedRun):
                 self._lead_out(avoidance, rows, again, starts, joints)
                 for at, near in zip(again, self._nearest(avoidance, q[again]), strict=True):
                     nearest[at] = near
-            for at, near in zip(range(*rows.indices(len(self._q))), nearest, strict=True):
+            for at, near in zip(range(*rows.indices(len(self.q))), nearest, strict=True):
                 if near is not None:
                     self.near[at] = near.at, *near.row
         work.table.follow_all(q)
@@ -196,7 +238,7 @@ class BatchRun(ThreadedRun):
         """Solve again what is in contact: the problems `again` of a chunk."""
         if not again:
             return
-        work, q, parts = self._work, self._q[rows], [chain.part(rows) for chain in self._chains]
+        work, q, parts = self._work, self.q[rows], [chain.part(rows) for chain in self.chains]
         poses = {
             name: (part.positions[again, k], part.quats_xyzw[again, k])
             for part in parts
@@ -218,6 +260,14 @@ class BatchRun(ThreadedRun):
                 part.records[at] = avoidance.record(index, part.records[at], whole.records[k])
 
 
+def _solve_part(shared: tuple[type[ManySolves], BatchWork], part: Any) -> list[Array]:
+    """Solve some of the problems in a worker of an executor, and return their results."""
+    (kind, work), (arguments, threads) = shared, part
+    run: ManySolves = kind(work, *arguments)
+    run.run(threads)
+    return run.results
+
+
 def solve_batch(
     work: BatchWork,
     goals: ManyPoses,
@@ -227,114 +277,20 @@ def solve_batch(
     progress: Progress | None = None,
 ) -> BatchSolution:
     """Solve every problem as `Solver.solve_pose` does, see `Solver.solve_batch`."""
-    started = perf_counter()
-    count = 1 if threads is None and executor is not None else thread_count(threads)
+    began = perf_counter()
     poses = many_poses(goals, work.problem)
     many = next((len(positions) for positions, _ in poses.values()), None)
-    q, one_start = many_starts(q0, many, work.names)
-    chains = batch_chains(work.problem, poses, len(q))
-    run = BatchRun(work, chains, q, one_start=one_start)
-    if executor is None:
-        run.run(count, progress)
-    else:
-        # The answers overwrite the starts, also the one that all problems share.
-        starts, at = q[:1].copy() if one_start else q, 0
-        shared = (work, poses, starts, range(len(q)), _arrays, executor)
-        for part, records, near in run_parts(*shared, threads=count, progress=progress):
-            rows = slice(at, at + len(part))
-            q[rows] = part
-            run.near[rows] = near
-            for chain, record in zip(chains, records, strict=True):
-                chain.records[rows] = record
-            at = rows.stop
-    spent = perf_counter() - started
-    if progress is not None:
-        progress(len(q), len(q))
-    return BatchSolution(
-        q, chains, spent, run.rows, work.packed, work.names, work.collisions, run.near
-    )
+    starts, count = many_starts(q0, many, work.names)
+    run = BatchRun(work, poses, starts, count)
 
+    def parts(size: int) -> Iterator[tuple[range, Sequence[Any]]]:
+        for rows in (range(count)[at : at + size] for at in range(0, count, size)):
+            cut = slice(rows.start, rows.stop)
+            own = {name: (p[cut], r[cut]) for name, (p, r) in poses.items()}
+            yield rows, (own, starts if len(starts) == 1 else starts[cut], len(rows))
 
-class Part(NamedTuple):
-    """Some of the problems of a batch: poses of each goal, and one start for all or for each."""
-
-    poses: dict[str, tuple[Array, Array]]
-    starts: Array
-    size: int
-    threads: int
-
-
-def run_parts(
-    work: BatchWork,
-    poses: Poses,
-    starts: Array,
-    rows: range,
-    finish: Callable[[BatchSolution], Result],
-    executor: Executor | None,
-    *,
-    threads: int | None = None,
-    most: int | None = None,
-    progress: Progress | None = None,
-) -> Generator[Result, None, None]:
-    """
-    Solve problems in parts on an executor, and yield finish(solution) of each, in order.
-
-    Poses have shapes (N, 3) [m] and (N, 4) for each goal, and starts (1, nq) or (N, nq). Only the
-    parts that are being solved are copied, so that they may be maps of files. Workers import
-    `finish`. A part has at most `most` problems, or as many as suit the workers; each worker uses
-    `threads` threads, by default one. `progress` gets the number of problems that are solved and
-    their total number.
-
-    Raises ShapeError if a pose is not valid; the message names the row. Raises EngineError if a
-    part fails, see `run_chunks`.
-    """
-    count = 1 if threads is None else thread_count(threads)
-    size = part_size(len(rows), executor, count) if most is None else most
-
-    def chunks() -> Iterator[Chunk]:
-        for at in range(0, len(rows), size):
-            own = rows[at : at + size]
-            yield Chunk(own, part_of(work, poses, starts, own, count))
-
-    def tell(solved: int) -> None:
-        if progress is not None:
-            progress(solved, len(rows))
-
-    return run_chunks(executor, _solve_and_finish, (work, finish), chunks(), tell)
-
-
-def part_of(work: BatchWork, poses: Poses, starts: Array, rows: range, threads: int = 1) -> Part:
-    """
-    Return some of the problems of a batch; the arguments are those of `run_parts`.
-
-    Raises ShapeError if a pose is not valid; the message names the row.
-    """
-    cut = slice(rows.start, rows.stop)
-    part = {name: (p[cut], r[cut]) for name, (p, r) in poses.items()}
-    begin = starts if len(starts) == 1 else starts[cut]
-    return Part(many_poses(part, work.problem, rows.start), begin, len(rows), threads)
-
-
-def solve_part(work: BatchWork, part: Part) -> BatchSolution:
-    """Solve the problems of a part in this process."""
-    began = perf_counter()
-    chains = batch_chains(work.problem, part.poses, part.size)
-    shape = (part.size, part.starts.shape[1])
-    q = np.array(np.broadcast_to(part.starts, shape), order='C')
-    run = BatchRun(work, chains, q, one_start=len(part.starts) == 1)
-    run.run(part.threads, None)
+    run.run(threads, progress, executor, parts)
     spent = perf_counter() - began
     return BatchSolution(
-        q, chains, spent, run.rows, work.packed, work.names, work.collisions, run.near
+        *(run.q, run.chains, spent, run.rows, work.packed, work.names), work.collisions, run.near
     )
-
-
-def _solve_and_finish(
-    shared: tuple[BatchWork, Callable[[BatchSolution], Result]], part: Part
-) -> Result:
-    work, finish = shared
-    return finish(solve_part(work, part))
-
-
-def _arrays(solution: BatchSolution) -> tuple[Array, list[Array], Array]:
-    return solution.q, solution.records, solution.near

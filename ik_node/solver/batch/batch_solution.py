@@ -1,4 +1,4 @@
-"""The result of a batch as arrays, and of each of its problems as a solution."""
+"""The results of batches and paths as arrays, and of each problem as a solution."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ from typing import NamedTuple, overload
 from ik_node.display import public_names
 from ik_node.errors import OptionError
 from ik_node.kernels.layout import RECORD, RECORD_STARTS, RECORD_STATUS, RECORD_STEPS, RESULT
+from ik_node.kernels.options import COMPROMISE
+from ik_node.kernels.path import BOUNDED, TOO_FAST, TORN
 from ik_node.model.by_name import ByName
 from ik_node.model.collisions import Collisions, Distance, Near
 from ik_node.solver.batch.batch_work import BatchChain
-from ik_node.solver.result import explained, PoseError, Solution, tolerances_in
+from ik_node.solver.result import explained, misfits_in, PoseError, Solution, tolerances_in
 from ik_node.solver.status import Status
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 NOTHING_NEAR: Array = np.zeros((0, 1 + RESULT))
 
@@ -224,3 +227,224 @@ class BatchSolution:
 
     def __repr__(self) -> str:
         return f'<{type(self).__name__} of {len(self)}: {self.message}>'
+
+
+class PathSolution(BatchSolution):
+    """
+    The result of `Solver.solve_path`, which does not change the robot.
+
+    `path[n]` is the `Solution` of point n, and `len(path)` is the number of points.
+
+    Attributes
+    ----------
+    q : ndarray, shape (N, nq)
+        Joint values [rad or m], in the order of `Solver.joint_names`.
+    times : ndarray, shape (N,)
+        Time of each point [s], such that no joint exceeds its largest speed.
+    velocity : ndarray, shape (N, nq)
+        Mean velocity from the point before [rad/s or m/s]; the first row is zero.
+    longer : ndarray, shape (N,), bool
+        True if the step to the point takes longer than requested.
+    status, iterations, starts : ndarray, shape (N,)
+        As in `BatchSolution`; iterations are the sum over all solves of the step to the point.
+    torn : ndarray, shape (N,), bool
+        True if joints would have to jump to reach the point.
+    bounded : ndarray, shape (N,), bool
+        True if a largest speed or acceleration held a joint back, with `keep_times`.
+    too_fast : ndarray, shape (N,), bool
+        True if loops are closed, or bodies kept apart, only beyond the largest acceleration.
+    solve_time : float
+        Time of the whole path [s].
+
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> robot = ik.load_robot('arm6')
+    >>> goals = {'tool_link': ([(0.5, 0, 0.5), (0.5, 0.01, 0.5)], [(0, 0, 0, 1)] * 2)}
+    >>> path = ik.Solver(robot).solve_path(goals, dt=0.5, stay_in_mode=True)
+    >>> path.times.tolist(), path.left_mode.tolist()
+    ([0.0, 0.5], [False, False])
+
+    """
+
+    def __init__(
+        self,
+        q: Array,
+        chains: Sequence[BatchChain],
+        solve_time: float,
+        joints: Array,
+        packed: Array,
+        names: Sequence[str],
+        times: tuple[Array, Bools],
+        flags: NDArray[np.int64],
+        collisions: Collisions | None,
+        near: Array,
+    ) -> None:
+        super().__init__(q, chains, solve_time, joints, packed, names, collisions, near)
+        self.times, self.longer = times
+        self.torn: Bools = (flags & TORN) > 0
+        self.bounded: Bools = (flags & BOUNDED) > 0
+        self.too_fast: Bools = (flags & TOO_FAST) > 0
+        self._labels = np.full(len(q), '')
+        self.velocity: Array = np.zeros_like(q)
+        self.velocity[1:] = np.diff(q, axis=0) / np.diff(self.times)[:, None]
+
+    def _keep_mode(self, labels: NDArray[np.str_]) -> None:
+        """Take the labels of the modes (N,), of which that of the first point is kept."""
+        self._labels = labels
+
+    @property
+    def left_mode(self) -> Bools:
+        """Return True from the first point (N,) on in another mode, with `stay_in_mode`."""
+        return np.asarray(np.logical_or.accumulate(self._labels != self._labels[:1]))
+
+    @property
+    def solved(self) -> Bools:
+        """
+        Return True for each point (N,) that is an answer.
+
+        All goals are met; or, with the option `compromise`, the residual is the least one near the
+        point before, with closed loops. With `stay_in_mode`, in the mode of the first point.
+        """
+        done: Bools = self.converged
+        if self._packed[COMPROMISE] > 0.0:
+            done = done | ((self.status == Status.STALLED) & self._closed())
+        return done & ~self.left_mode
+
+    def _closed(self) -> Bools:
+        """Return True for each point (N,) whose loops are closed."""
+        closed = np.ones(len(self), dtype=np.bool_)
+        for chain in self._chains:
+            for row, _ in chain.chain.names.closures:
+                at = RECORD + 2 * row
+                most = (tolerances_in(chain.table) + misfits_in(chain.table))[row]
+                closed &= (chain.records[:, [at, at + 1]] <= most).all(axis=1)
+        return closed
+
+    @property
+    def failures(self) -> list[tuple[int, int]]:
+        """
+        Return the first and last point of every stretch of the path that was not solved.
+
+        Examples
+        --------
+        >>> import ik_node as ik, numpy as np
+        >>> robot = ik.load_robot('arm6')
+        >>> goal = robot.add_goal('tool_link', name='tool', dof='X Y Z')
+        >>> way = np.linspace((0.5, 0.2, 0.5), (9.0, 0.2, 0.5), 4)
+        >>> [each[:2] for each in ik.Solver(robot).solve_path({'tool': way}, dt=0.1).failures]
+        [(1, 3)]
+
+        """
+        left = np.flatnonzero(~self.solved)
+        cuts = np.flatnonzero(np.diff(left) > 1) + 1
+        return [(int(part[0]), int(part[-1])) for part in np.split(left, cuts) if part.size]
+
+    @property
+    def message(self) -> str:
+        """Return a sentence with the unsolved stretches and their reasons, and slowed steps."""
+        parts = []
+        for first, last in self.failures[:3]:
+            where = f'point {first}' if first == last else f'points {first} to {last}'
+            parts.append(f'{where}: {self.why(first)}')
+        more = len(self.failures) - 3
+        parts += [f'and {more} more stretches'] if more > 0 else []
+        if parts:
+            text = f'{int((~self.solved).sum())} of {len(self)} not solved; ' + '; '.join(parts)
+        elif self.converged.all():
+            text = f'{Status.CONVERGED.name}: all {len(self)}{explained(self.rounding_gaps)}'
+        else:
+            text = f'{len(self)} frames, {int(self.converged.sum())} of them meet all goals'
+        slowed = int(self.longer.sum())
+        return text + (f'; {slowed} steps take longer than requested' if slowed else '')
+
+    def why(self, point: int) -> str:
+        """
+        Return the reason why a point was not solved.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> robot = ik.load_robot('arm6')
+        >>> goals = {'tool_link': ([(0.5, 0, 0.5), (9, 0, 0)], [(0, 0, 0, 1)] * 2)}
+        >>> path = ik.Solver(robot).solve_path(goals)
+        >>> path.failures, path.why(1).split(':')[0]
+        ([(1, 1)], 'STALLED')
+        >>> path.solved.tolist()
+        [True, False]
+
+        """
+        if self.left_mode[point]:
+            return f'the path leaves mode {self._labels[0]}, for {self._labels[point]}'
+        why = self[point].message
+        if self.torn[point]:
+            return f'{why}; from this point on joints would have to jump'
+        if self.bounded[point]:
+            return f'{why}; a largest speed or acceleration holds joints back'
+        return why
+
+
+class PathsSolution(Sequence[PathSolution]):
+    """
+    The result of `Solver.solve_paths`: `paths[p]` is the `PathSolution` of path p.
+
+    Attributes
+    ----------
+    q : ndarray, shape (T, nq)
+        Joint values of all frames of all paths, in a row [rad or m].
+    first : ndarray, shape (P + 1,)
+        First frame of each path, and T.
+    solve_time : float
+        Time of all paths [s].
+
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> robot = ik.load_robot('arm6')
+    >>> path = {'tool_link': ([(0.5, 0, 0.5), (0.5, 0.01, 0.5)], [(0, 0, 0, 1)] * 2)}
+    >>> paths = ik.Solver(robot).solve_paths([path, path])
+    >>> paths.failures, paths.message
+    ([], 'all 2 paths of 4 frames solved')
+
+    """
+
+    def __init__(
+        self, paths: Sequence[PathSolution], q: Array, first: NDArray[np.int64], solve_time: float
+    ) -> None:
+        self._paths, self.q, self.first, self.solve_time = list(paths), q, first, solve_time
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+    @overload
+    def __getitem__(self, path: int) -> PathSolution: ...
+
+    @overload
+    def __getitem__(self, path: slice) -> list[PathSolution]: ...
+
+    def __getitem__(self, path: int | slice) -> PathSolution | list[PathSolution]:
+        return self._paths[path]
+
+    @property
+    def failures(self) -> list[tuple[int, int, int, str]]:
+        """Return path, first and last frame, and reason of every stretch that was not solved."""
+        return [
+            (index, first, last, path.why(first))
+            for index, path in enumerate(self._paths)
+            for first, last in path.failures
+        ]
+
+    @property
+    def message(self) -> str:
+        """Return a sentence with the number of paths, and the first failures."""
+        failed = [index for index, path in enumerate(self._paths) if path.failures]
+        if not failed:
+            return f'all {len(self)} paths of {len(self.q)} frames solved'
+        parts = [f'path {index}: {self._paths[index].message}' for index in failed[:3]]
+        more = [f'and {len(failed) - 3} more paths'] if len(failed) > 3 else []
+        return '; '.join([f'{len(failed)} of {len(self)} paths not solved', *parts, *more])
+
+    __dir__ = public_names
+
+    def __repr__(self) -> str:
+        return f'<{type(self).__name__}: {self.message}>'

@@ -1,26 +1,103 @@
-"""The data that all problems of a batch or path share."""
+"""What all problems of a batch or path share, and the checks of their poses and starts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple, NoReturn
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Any, NamedTuple, NoReturn
 
-from ik_node.errors import OptionError
+from ik_node.errors import OptionError, ShapeError
 from ik_node.kernels import layout
 from ik_node.kernels import path as path_kernel
 from ik_node.kernels import solve_state as now
 from ik_node.model.collisions import Collisions
+from ik_node.model.given import numbers
+from ik_node.model.pose_forms import position_and_quat
 from ik_node.native import BoundKernels
 from ik_node.solver.options import SolverOptions
+from ik_node.solver.pose import MOST_NORM, unit_pose
 from ik_node.solver.problem.chain_problem import ChainProblem
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
 from ik_node.solver.problem.user_rows import bind_chain
-from ik_node.solver.result import ChainAnswer
+from ik_node.solver.result import SolveResult
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
+ManyPoses = Mapping[str, tuple[ArrayLike, ArrayLike]]
+Poses = Mapping[str, tuple[Array, Array]]
+
+
+def many_poses(
+    goals: ManyPoses, problem: Problem | None = None, first: int = 0
+) -> dict[str, tuple[Array, Array]]:
+    """
+    Return copies of the poses of each goal, with the quaternions normalised.
+
+    `goals`: shapes (N, 3) [m] and (N, 4), or another form of `position_and_quat`. `problem`: the
+    problem with these goals, some of which may need positions only; None = all of them need
+    orientations. Raises ShapeError if a shape is wrong, the goals have different N, a number is
+    not finite, or a quaternion is zero.
+    """
+    read = {}
+    for name, pose in goals.items():
+        turns = problem is None or problem.request_of_goal(name).uses_orientation
+        read[name] = _poses(name, pose, turns, first)
+    counts = {name: len(positions) for name, (positions, _) in read.items()}
+    if len(set(counts.values())) > 1:
+        got = ', '.join(f'{count} for {name!r}' for name, count in counts.items())
+        raise ShapeError('goals', 'as many poses for one goal as for the other', got)
+    return read
+
+
+def many_starts(q0: ArrayLike, count: int | None, names: Sequence[str]) -> tuple[Array, int]:
+    """
+    Return the starts, (1, nq) or (N, nq) [rad or m], and the number N of problems.
+
+    `q0` (nq,): one start, or one per problem [rad or m]. `count`: number N of problems; None = the
+    number of rows of q0. Raises ShapeError if the shape is wrong or a number is not finite.
+    """
+    width = len(names)
+    given = numbers('q0', q0)
+    one = given.ndim == 1
+    rows = 'N' if count is None else str(count)
+    if given.shape[-1:] != (width,) or given.ndim > 2 or (one and count is None):
+        raise ShapeError('q0', _shapes(width, rows, single=count is not None), f'{given.shape}')
+    if not one and count is not None and len(given) != count:
+        raise ShapeError('q0', _shapes(width, rows, single=True), f'{given.shape}')
+    fair = np.isfinite(np.atleast_2d(given)).all(axis=1)
+    if not fair.all():
+        row = int(np.argmin(fair))
+        bad = [n for n, v in zip(names, np.atleast_2d(given)[row], strict=True) if not isfinite(v)]
+        where = 'q0' if one else f'q0 in row {row}'
+        raise ShapeError(where, 'finite numbers', f'NaN or infinity for {", ".join(bad)}')
+    return np.atleast_2d(given), len(given) if count is None else count
+
+
+def _poses(name: str, pose: Any, turns: bool, first: int) -> tuple[Array, Array]:
+    """Return copies of the poses of one goal, see `many_poses`."""
+    at, quats = position_and_quat(f'poses of {name!r}', pose, turns=turns, many=True)
+    x, y, z, w = quats.T
+    # The same order of operations as in `unit_pose`, so that results are equal to the last bit.
+    with np.errstate(over='ignore', invalid='ignore'):
+        square = x * x + y * y + z * z + w * w
+        norm: Array = np.sqrt(square)
+        fair = (np.abs(at) <= layout.LARGEST).all(axis=1) & (norm >= 1e-9) & (norm <= MOST_NORM)
+    if not fair.all():
+        row = int(np.argmin(fair))
+        try:
+            unit_pose(name, (at[row], quats[row]))
+        except ShapeError as error:
+            where = f'{error.name} in row {first + row}'
+            raise ShapeError(where, error.expected, error.got) from None
+    norm[np.abs(square - 1.0) <= layout.NORMALISED] = 1.0
+    return at, quats / norm[:, None]
+
+
+def _shapes(width: int, rows: str, *, single: bool) -> str:
+    many = f'({rows}, {width})'
+    return f'shape ({width},) or {many}' if single else f'shape {many} where no goal is given'
 
 
 class Workspace(NamedTuple):
@@ -64,11 +141,11 @@ class BatchChain(NamedTuple):
         """
         self.chain.refuse(q[row], (self.positions[row], self.quats_xyzw[row]))
 
-    def answer(self, row: int, joints: Array, packed: Array) -> ChainAnswer:
+    def answer(self, row: int, joints: Array, packed: Array) -> SolveResult:
         """Return the result of one problem in the form of a single solve."""
         poses = (self.positions[row], self.quats_xyzw[row])
         record = self.chain.record_with(self.records[row], self.table, *poses)
-        return ChainAnswer(self.chain, record, joints, packed)
+        return SolveResult(self.chain, record, joints, packed)
 
 
 def batch_chains(

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
-from contextlib import contextmanager, suppress
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from contextlib import contextmanager
 from functools import lru_cache
 from importlib.util import find_spec
 from itertools import islice
@@ -119,9 +119,6 @@ def _submitted(
         raise EngineError(f'a worker was killed ({error})', chunk.rows) from error
     except RuntimeError as error:  # after a shutdown
         raise EngineError(f'the executor takes no work: {error}') from error
-    if not callable(getattr(future, 'add_done_callback', None)):
-        kind = type(future).__name__
-        raise OptionError('executor', executor, f'one whose submit returns a Future, not {kind}')
     return future
 
 
@@ -228,54 +225,20 @@ def open_engine(
 
 @contextmanager
 def _processes(workers: int) -> Iterator[Executor]:
-    pool = _Processes(workers, get_context('spawn'), _begin_worker)
+    pool = ProcessPoolExecutor(workers, get_context('spawn'), _begin_worker)
     try:
         yield pool
-        pool.wait()
+        pool.shutdown()
     finally:
-        # Also idle processes are killed: if one was killed from outside while it held the lock of
-        # the queue, the others would wait for that lock for ever, and `shutdown` for them.
-        pool.kill()
-
-
-class _Processes(ProcessPoolExecutor):
-    """A pool that leaves Ctrl-C to this process, and whose processes can be ended at once."""
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Schedule a call; see `concurrent.futures.Executor.submit`."""
-        # A new process ignores Ctrl-C only after its imports. Until then the signal is blocked,
-        # which a process inherits from the thread that starts it.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-        try:
-            return super().submit(fn, *args, **kwargs)
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-    def wait(self) -> None:
-        """Wait until all calls have ended."""
-        manager: Any = self._executor_manager_thread
-        if manager is not None:
-            wait([item.future for item in list(manager.pending_work_items.values())])
-
-    def kill(self) -> None:
-        """End all processes at once."""
-        own: Any = self
+        own: Any = pool
         processes, manager = list((own._processes or {}).values()), own._executor_manager_thread
-        calls, results = own._call_queue, own._result_queue
         if manager is not None:
             # In Python 3.10 and 3.11 the thread would raise an error for cancelled calls.
             manager.pending_work_items.clear()
-        self.shutdown(wait=False, cancel_futures=True)
+        pool.shutdown(wait=False, cancel_futures=True)
         for process in processes:
             process.kill()
-        if manager is not None:
-            # Another thread may be writing to the pipe that no process reads any more, or reading
-            # a result of which only a part was written. It would wait for ever, because this
-            # process has the other ends, too.
-            with suppress(OSError), open(os.devnull, 'r+b', buffering=0) as nothing:
-                os.dup2(nothing.fileno(), calls._reader.fileno())
-                os.dup2(nothing.fileno(), results._writer.fileno())
-            manager.join()
+            process.join()
 
 
 def _begin_worker() -> None:

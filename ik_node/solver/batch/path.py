@@ -24,11 +24,16 @@ from ik_node.kernels.path import (
 )
 from ik_node.model.collisions import FAR, Near
 from ik_node.model.given import is_number, numbers
-from ik_node.solver.batch.batch_input import many_poses, many_starts, ManyPoses
-from ik_node.solver.batch.batch_run import Progress, ThreadedRun
-from ik_node.solver.batch.batch_work import batch_chains, BatchChain, BatchWork, Workspace
-from ik_node.solver.batch.engines import Chunk, part_size, run_chunks, thread_count
-from ik_node.solver.batch.path_solution import PathSolution, PathsSolution
+from ik_node.solver.batch.batch_run import ManySolves, Progress
+from ik_node.solver.batch.batch_solution import PathSolution, PathsSolution
+from ik_node.solver.batch.batch_work import (
+    BatchWork,
+    many_poses,
+    many_starts,
+    ManyPoses,
+    Poses,
+    Workspace,
+)
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import check_mapping
 from ik_node.solver.problem.problem import Avoidance, Problem
@@ -235,22 +240,25 @@ def solve_paths(
     """
     started = perf_counter()
     check_request(request, work.options)
-    many_threads = 1 if threads is None and executor is not None else thread_count(threads)
     poses, counts = split_paths(goals, work.problem)
     first = np.concatenate(([0], np.cumsum(counts)))
     when = all_times(counts, dt, times)
     starts = many_starts(q0, len(counts), work.names)[0]
-    q = np.repeat(starts, counts, axis=0)
-    chains = batch_chains(work.problem, poses, len(q))
-    run = PathRun(work, chains, q, first, when, request)
-    if executor is None:
-        run.run(many_threads, progress)
-    else:
-        run.run_on(executor, starts, poses, many_threads, progress)
+    starts = np.broadcast_to(starts, (len(counts), starts.shape[1]))
+    run = PathRun(work, poses, starts, first, when, request)
+
+    def parts(size: int) -> Iterator[tuple[range, Sequence[Any]]]:
+        for paths in _parts(first.tolist(), size):
+            rows = slice(first[paths.start], first[paths.stop])
+            own = {name: (p[rows], r[rows]) for name, (p, r) in poses.items()}
+            own_first = first[paths.start : paths.stop + 1] - rows.start
+            part = (own, starts[paths.start : paths.stop], own_first, when[rows], request)
+            yield range(rows.start, rows.stop), part
+
+    run.run(threads, progress, executor, parts)
+    q = run.q
     work.table.follow_all(q)
     spent = perf_counter() - started
-    if progress is not None:
-        progress(len(q), len(q))
     limits = np.full_like(request.max_velocity, np.inf)
     if not request.keep_times:
         limits = request.max_velocity
@@ -260,8 +268,8 @@ def solve_paths(
         made.append(
             PathSolution(
                 q[rows],
-                [chain.part(rows) for chain in chains],
-                spent * (rows.stop - rows.start) / len(q),
+                [chain.part(rows) for chain in run.chains],
+                spent * (end - begin) / len(q),
                 run.joints,
                 run.packed,
                 work.names,
@@ -274,113 +282,70 @@ def solve_paths(
     return PathsSolution(made, q, first, spent)
 
 
-class PathRun(ThreadedRun):
+class PathRun(ManySolves):
     """
     The execution of paths, whose frames are solved one after the other.
 
-    `chains`: the chains with the poses of all frames; their records are written. `q` (T, nq): the
-    start of each path in its rows; overwritten with the results [rad or m]. `first` (P + 1,):
-    first frame of each path. `times` (T,): requested times [s].
+    `starts` (P, nq): start of each path [rad or m]. `first` (P + 1,): first frame of each path.
+    `times` (T,): requested times [s].
     """
 
     def __init__(
         self,
         work: BatchWork,
-        chains: list[BatchChain],
-        q: Array,
+        poses: Poses,
+        starts: Array,
         first: NDArray[np.int64],
         times: Array,
         request: Request,
     ) -> None:
-        super().__init__(work, chains, q)
-        self._request = request
+        super().__init__(work, poses, np.repeat(starts, np.diff(first), axis=0))
         self._first, self._times = first.tolist(), times
         self.packed = work.packed.copy()
         if request.smoothing is not None:
             self.packed[SMOOTHING] = request.smoothing
-        self.joints = work.rows(q[0])
+        self.joints = work.rows(self.q[0])
         self._limits = work.path_limits(
             request.max_step,
             request.max_velocity if request.keep_times else np.full(len(work.names), np.inf),
             request.max_acceleration,
         )
-        self._flags = np.zeros((len(chains), len(q)))
+        self._flags = np.zeros((len(self.q), len(self.chains)))
+
+    @property
+    def results(self) -> list[Array]:
+        """Return all arrays with results."""
+        return [*super().results, self._flags]
 
     @property
     def flags(self) -> NDArray[np.int64]:
         """Return the event flags of every frame, shape (T,): sums of TORN and so on."""
-        flags = np.zeros(len(self._q), np.int64)
-        for chain in self._flags:
-            flags |= chain.astype(np.int64)
-        return flags
+        return np.asarray(np.bitwise_or.reduce(self._flags.astype(np.int64), axis=1))
 
-    def run(self, threads: int, progress: Progress | None) -> None:
-        """Solve all paths, see `ThreadedRun`; `progress` gets the numbers of frames."""
-        paths = [slice(begin, end) for begin, end in pairwise(self._first)]
-        self._run_pieces(paths, threads, progress)
-
-    def run_on(
-        self,
-        executor: Executor,
-        starts: Array,
-        poses: dict[str, tuple[Array, Array]],
-        threads: int,
-        progress: Progress | None,
-    ) -> None:
-        """
-        Solve all paths in parts on an executor, whose workers use some threads each.
-
-        `executor`: see `run_chunks`; `starts` (P, nq): start of each path [rad or m]; `poses`:
-        poses of all frames, see `split_paths`.
-        """
-        parts = list(_parts(self._first, part_size(len(self._q), executor, threads)))
-
-        def chunks() -> Iterator[Chunk]:
-            for paths in parts:
-                rows = slice(self._first[paths.start], self._first[paths.stop])
-                own = {name: (p[rows], r[rows]) for name, (p, r) in poses.items()}
-                first = np.array(self._first[paths.start : paths.stop + 1]) - rows.start
-                part = _Part(
-                    own, starts[paths.start : paths.stop], first, self._times[rows], threads
-                )
-                yield Chunk(range(rows.start, rows.stop), part)
-
-        def tell(solved: int) -> None:
-            if progress is not None:
-                progress(solved, len(self._q))
-
-        shared = (self._work, self._request)
-        solved = run_chunks(executor, _solve_part, shared, chunks(), tell)
-        for paths, (q, records, flags, near) in zip(parts, solved, strict=True):
-            rows = slice(self._first[paths.start], self._first[paths.stop])
-            self._q[rows], self._flags[:, rows], self.near[rows] = q, flags, near
-            for chain, record in zip(self._chains, records, strict=True):
-                chain.records[rows] = record
-
-    @property
-    def answer(self) -> tuple[Array, list[Array], Array, Array]:
-        """Return joint values, records and flags of each chain, and pairs for another process."""
-        return self._q, [chain.records for chain in self._chains], self._flags, self.near
+    def pieces(self, threads: int) -> list[slice]:
+        """Return the rows of each path."""
+        return [slice(begin, end) for begin, end in pairwise(self._first)]
 
     def _solve(
         self, rows: slice, workspaces: Sequence[Workspace], tell: Callable[[int], None]
     ) -> None:
         """Solve the frames of a path."""
-        q = self._q[rows]
+        q = self.q[rows]
         joints = self._work.rows(q[0])
         begin = q[:1].copy()
         self._work.clamp_starts(begin, joints[None])
         q[:] = begin
         for index, workspace in enumerate(workspaces):
-            part, options = self._chains[index].part(rows), self.packed.copy()
+            part, options = self.chains[index].part(rows), self.packed.copy()
             cursor = np.zeros(CURSOR + 7 * part.positions.shape[1])
             cursor[GIVEN_RESTARTS] = options[RESTARTS]
             poses = (part.positions, part.quats_xyzw)
-            limits, times, flags = self._limits.copy(), self._times[rows], self._flags[index, rows]
+            limits, times, flags = self._limits.copy(), self._times[rows], np.zeros(len(q))
             tables = (joints.copy(), options, *poses)
             arrays = (q, *tables, part.records, limits, times, flags, cursor)
             advance = partial(workspace.kernels.advance_path, *arrays)
             self._advance(part, workspace, q, advance, tell)
+            self._flags[rows, index] = flags
         if self._work.problem.avoidance is not None:
             self._keep_free(self._work.problem.avoidance, rows, begin[0])
 
@@ -392,7 +357,7 @@ class PathRun(ThreadedRun):
         where the frame before is, and is STALLED. Bodies count before accelerations: frames that
         are possible only beyond the largest ones are TOO_FAST.
         """
-        q, times, fast = self._q[rows], self._times[rows], self._limits[PATH_ACCELERATION]
+        q, times, fast = self.q[rows], self._times[rows], self._limits[PATH_ACCELERATION]
         before, again = begin, False
         speed, limited = np.zeros_like(begin), bool(np.isfinite(fast).any())
         for k, here in enumerate(q):
@@ -412,7 +377,7 @@ class PathRun(ThreadedRun):
                     near = self._solve_free(avoidance, rows.start + k, before, tries)
                     change = here - before - dt * speed if k > 1 else np.zeros(1)
                     beyond = limited and (np.abs(change) > (1.0 + MARGIN) * dt * dt * fast).any()
-                    self._flags[:, rows.start + k] = TOO_FAST if beyond else 0.0
+                    self._flags[rows.start + k] = TOO_FAST if beyond else 0.0
                 if near is not None:
                     self.near[rows.start + k] = near.at, *near.row
             before, speed = here, (here - before) / dt
@@ -426,8 +391,8 @@ class PathRun(ThreadedRun):
         The first closed answer on a free way stays, else the last one. Returns the nearest pair of
         bodies, or the one that is in the way of a frame that is not reached.
         """
-        parts = [chain.part(slice(at, at + 1)) for chain in self._chains]
-        q, ahead = self._q[at], None
+        parts = [chain.part(slice(at, at + 1)) for chain in self.chains]
+        q, ahead = self.q[at], None
         for start, joints in tries:
             given = [part.answer(0, joints, self.packed) for part in parts]
             found = [(each.record, each.table) for each in given]
@@ -457,16 +422,6 @@ def _steady(
     return np.clip(before, joints[JOINT_LOWER], joints[JOINT_UPPER]), joints
 
 
-class _Part(NamedTuple):
-    """Some of the paths: poses of their frames, starts, first frames, times, and threads."""
-
-    poses: dict[str, tuple[Array, Array]]
-    starts: Array
-    first: NDArray[np.int64]
-    times: Array
-    threads: int
-
-
 def _parts(first: Sequence[int], most: int) -> Iterator[range]:
     """Yield neighbouring paths that together have at most so many frames, or one path."""
     begin = 0
@@ -474,15 +429,3 @@ def _parts(first: Sequence[int], most: int) -> Iterator[range]:
         if path == len(first) - 1 or first[path + 1] - first[begin] > most:
             yield range(begin, path)
             begin = path
-
-
-def _solve_part(
-    shared: tuple[BatchWork, Request], part: _Part
-) -> tuple[Array, list[Array], Array, Array]:
-    """Solve some of the paths in this process."""
-    work, request = shared
-    q = np.repeat(part.starts, np.diff(part.first), axis=0)
-    chains = batch_chains(work.problem, part.poses, len(q))
-    run = PathRun(work, chains, q, part.first, part.times, request)
-    run.run(part.threads, None)
-    return run.answer

@@ -22,7 +22,7 @@ from ik_node.solver.pose import refuse_q, unit_pose
 from ik_node.solver.problem.limit_proof import is_beyond_limits
 from ik_node.solver.problem.user_rows import bind_chain
 from ik_node.solver.problem.workspace import Workspace
-from ik_node.solver.result import Answer, ChainAnswer, ChainNames
+from ik_node.solver.result import Answer, ChainNames, SolveResult
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -52,7 +52,7 @@ class ChainProblem:
     of its constraints and values. `table` (nc, 20): pose, weight, tolerance and level of each
     constraint, `kernels.layout.CON_*`; a view of the workspace. `work_ints`, `work_floats`: the
     workspace, see `kernels.layout.make_workspace`. `arrays`: model and workspace, as arguments of
-    a kernel. `record`: the result of a solve, see `ChainAnswer.record`; a view of the workspace.
+    a kernel. `record`: the result of a solve, see `SolveResult.record`; a view of the workspace.
     `search`: the arrays of the last search for all solutions, `solutions.Search`.
     """
 
@@ -69,9 +69,9 @@ class ChainProblem:
     record: Array
     search: Any = None
 
-    def answer(self, joints: Array, packed: Array) -> ChainAnswer:
+    def answer(self, joints: Array, packed: Array) -> SolveResult:
         """Return a copy of the result that the kernel left in the workspace."""
-        return ChainAnswer(self, self.record.copy(), joints, packed)
+        return SolveResult(self, self.record.copy(), joints, packed)
 
     def __getstate__(self) -> dict[str, Any]:
         kept = {name: value for name, value in vars(self).items() if name != 'kernels'}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
 from typing import Any
@@ -25,7 +26,7 @@ from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import unit_pose
 from ik_node.solver.problem.chain_problem import ChainProblem, make_chain_problem, TABLE_POSES
 from ik_node.solver.problem.joint_table import JointTable
-from ik_node.solver.result import ChainAnswer
+from ik_node.solver.result import SolveResult
 import numpy as np
 from numpy.typing import NDArray
 
@@ -177,7 +178,7 @@ class Problem:
         stop: Sequence[bool] = (),
         *,
         goes_on: bool = False,
-    ) -> list[ChainAnswer]:
+    ) -> list[SolveResult]:
         """
         Solve every chain.
 
@@ -218,12 +219,12 @@ class Problem:
                 whole = self.avoidance.solve(found, start, q, joints, packed, time_budget, stop)
                 self.near = self.avoidance.nearest(q)
                 answers = [
-                    each._replace(record=self.avoidance.record(index, each.record, whole.record))
+                    replace(each, record=self.avoidance.record(index, each.record, whole.record))
                     for index, each in enumerate(answers)
                 ] or [whole]
         return answers
 
-    def refuse_contact(self, q: Array, answers: Sequence[ChainAnswer]) -> None:
+    def refuse_contact(self, q: Array, answers: Sequence[SolveResult]) -> None:
         """Make answers in contact STALLED that were found without regard to bodies."""
         self.near = None if self.avoidance is None else self.avoidance.nearest(q)
         if self.avoidance is not None and self.avoidance.is_contact(self.near):
@@ -364,7 +365,7 @@ class Avoidance:
         packed: Array,
         time_budget: float,
         stop: Sequence[bool] = (),
-    ) -> ChainAnswer:
+    ) -> SolveResult:
         """
         Solve again without contact.
 

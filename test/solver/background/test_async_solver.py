@@ -5,9 +5,8 @@ import threading
 
 from ik_node.errors import OptionError, TopologyError
 from ik_node.native import is_compiled
-from ik_node.solver.background.solve_worker import SolveJob
+from ik_node.solver.background import SolveJob
 from ik_node.solver.options import SolverOptions
-from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
 import numpy as np
 import pytest
@@ -157,30 +156,6 @@ def test_stop_ends_endless_solve_with_closed_loops(make_async, name):
     assert there.limit_excess() <= 0.0
 
 
-def test_stop_of_waiting_solve_gives_result(at_work, gate):
-    """A solve that still waits for the thread is stopped as well, and has a result."""
-    m = out_of_reach('fivebar')
-    solver, first = at_work(m.roots)
-    second = solver.solve()
-    solver.stop()
-    assert first.cancelled()
-    gate.let(2)
-    (result,) = second.result(PATIENCE)
-    assert max(max(e) for e in result.closure_errors.values()) <= 1e-6
-    assert not solver.running
-
-
-def test_stop_without_solve_does_not_stop_next_one(make_async):
-    """Nothing happens, and the next solve is not stopped by it."""
-    m = MECHANISMS['arm6']()
-    reachable(m, 3)
-    solver = make_async(m.roots)
-    solver.stop()
-    assert solver.solve().result(PATIENCE)[0].status is Status.CONVERGED
-    solver.stop()
-    assert not solver.running
-
-
 def test_cancelled_solve_keeps_earlier_results(at_work, gate):
     """Waiters are notified."""
     m = out_of_reach('fivebar')
@@ -198,23 +173,6 @@ def test_cancelled_solve_keeps_earlier_results(at_work, gate):
     with pytest.raises(CancelledError):
         future.result(0)
     np.testing.assert_array_equal(values(m), before)
-
-
-def test_cancel_during_update_discards_read_state(at_work, gate, monkeypatch):
-    """Another thread cancels while the update reads the graph."""
-    m = out_of_reach('fivebar')
-    solver, future = at_work(m.roots)
-    task = Solver.task
-
-    def cancelled_meanwhile(reader):
-        assert future.cancel()
-        return task(reader)
-
-    monkeypatch.setattr(Solver, 'task', cancelled_meanwhile)
-    solver.update_frame_state()
-    gate.let(2)
-    wait_until(lambda: not solver.running, 'the solver to rest')
-    assert len(gate.runs) == 1
 
 
 # -- the latest wins
@@ -252,16 +210,6 @@ def test_changed_settings_apply_to_next_solve(make_async, gate):
     gate.let(2)
     assert first.result(PATIENCE)[0].starts == 4
     assert solver.solve().result(PATIENCE)[0].starts == 1
-
-
-def test_invalid_setting_is_refused_at_once(make_async):
-    """Nothing changes."""
-    solver = make_async(MECHANISMS['planar']().roots)
-    with pytest.raises(OptionError, match='max_iterations'):
-        solver.update_solver_settings(seed=3, max_iteration=3)
-    with pytest.raises(OptionError, match=r'restarts: -1 cannot be used; use a whole number'):
-        solver.update_solver_settings(seed=3, restarts=-1)
-    assert solver.options == SolverOptions()
 
 
 def test_worker_exception_is_set_on_future(make_async, monkeypatch, capfd):

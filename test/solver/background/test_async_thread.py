@@ -10,7 +10,7 @@ import time
 
 from ik_node.errors import IkError
 from ik_node.native import is_compiled
-from ik_node.solver.background.async_solver import AsyncSolver
+from ik_node.solver.background import AsyncSolver
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
 import numpy as np
@@ -97,23 +97,6 @@ def test_dispose_ends_thread_and_notifies_waiters():
     for use in [*commands, *((lambda name=name: getattr(solver, name)) for name in names)]:
         with pytest.raises(IkError, match='has been disposed of: make a new one'):
             use()
-
-
-def test_with_block_disposes_after_exception():
-    """Leaving it disposes, also by an exception."""
-    m = out_of_reach('arm7')
-    futures = []
-
-    def use():
-        with AsyncSolver(m.roots, ENDLESS) as solver:
-            futures.append(solver.solve())
-            raise KeyError('on purpose')
-
-    with pytest.raises(KeyError):
-        use()
-    (future,) = futures
-    assert future.cancelled()
-    assert workers() == set()
 
 
 def assert_ends(worker):

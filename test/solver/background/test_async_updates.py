@@ -11,7 +11,7 @@ from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
 import numpy as np
 import pytest
-from support.async_cases import FAR, FAR_OF, out_of_reach, reachable, values, workers
+from support.async_cases import FAR, FAR_OF, out_of_reach, reachable, values
 from support.mechanisms import MECHANISMS
 from support.waiting import PATIENCE
 
@@ -71,27 +71,6 @@ def test_joints_move_despite_frequent_updates(at_work, gate):
     assert max(max(m.naive().error(c)) for c in m.closures.values()) <= 1e-6
     gate.let()
     solver.stop()
-
-
-def test_update_without_solve_starts_nothing(make_async):
-    """The update returns False."""
-    m = MECHANISMS['arm7']()
-    solver = make_async(m.roots)
-    assert not solver.update_frame_state()
-    assert not solver.running
-    assert solver.future is None
-    assert workers() == set()
-
-
-def test_update_does_not_resume_stopped_solve(at_work, gate):
-    """The stop remains in effect."""
-    m = out_of_reach('arm7')
-    solver, future = at_work(m.roots)
-    solver.stop()
-    assert not solver.update_frame_state()
-    gate.let(2)
-    future.result(PATIENCE)
-    assert len(gate.runs) == 1
 
 
 def test_update_of_foreign_frame_is_refused(make_async):
@@ -165,19 +144,6 @@ def test_rounds_continue_until_solved(make_async):
     assert once.goal_errors == wanted.goal_errors
     np.testing.assert_array_equal(values(m), values(there))
     assert solver.solve().result(PATIENCE)[0].status is Status.CONVERGED
-
-
-@pytest.mark.parametrize('limit', [{'time_budget': 10.0}, {'max_joint_step': 0.05}])
-def test_time_budget_and_window_limit_solve_to_one_round(make_async, limit):
-    """A budget of time or movement is for the whole solve: one round, as `Solver` does."""
-    m = MECHANISMS['planar']()
-    m.goals['end_goal'].set_position(1.0, 1.5, 0)
-    before = values(m)
-    solver = make_async(m.roots, SolverOptions(max_iterations=1, restarts=0, **limit))
-    (result,) = solver.solve().result(PATIENCE)
-    assert result.status is Status.TIMEOUT
-    assert result.iterations <= 2
-    assert np.abs(values(m) - before).max() <= limit.get('max_joint_step', 9.0)
 
 
 @pytest.mark.parametrize('name', ['arm7', 'hexapod'])

@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-from ik_node.model.goal import Goal
-from ik_node.solver.batch.batch_input import many_poses
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
 import numpy as np
@@ -35,22 +33,6 @@ def test_single_start_serves_all_problems():
         assert solver.q[1] == 0.4, 'no object is written to'
 
 
-def test_batch_does_not_change_its_arguments():
-    """Starts and poses of any type and memory order."""
-    _, solver, goals, starts = batch_of('arm6')
-    wanted = solver.solve_batch(goals, starts)
-    frozen = {}
-    for name, (positions, quats) in goals.items():
-        frozen[name] = (np.asfortranarray(positions), quats[::-1][::-1])
-        frozen[name][0].setflags(write=False)
-    before = starts.copy()
-    found = solver.solve_batch(frozen, starts)
-    np.testing.assert_array_equal(starts, before)
-    np.testing.assert_array_equal(found.q, wanted.q)
-    as_lists = {name: (p.tolist(), r.tolist()) for name, (p, r) in goals.items()}
-    np.testing.assert_array_equal(solver.solve_batch(as_lists, starts.tolist()).q, wanted.q)
-
-
 def test_batch_without_goals_closes_loops_from_every_start():
     """Without goals the loops are closed from every start."""
     _, solver, _, starts = batch_of('fivebar')
@@ -59,21 +41,6 @@ def test_batch_without_goals_closes_loops_from_every_start():
     for n, start in enumerate(starts):
         np.testing.assert_array_equal(batch.q[n], solver.solve_pose({}, start).q)
     assert max(np.max(error.position) for error in batch.closure_errors.values()) < 1e-6
-
-
-def test_chain_without_key_only_closes_its_loops():
-    """A chain without a goal among the keys only has its loops closed."""
-    _, solver, goals, starts = batch_of('two_arms')
-    left = dict([next(iter(goals.items()))])
-    same(solver.solve_batch(left, starts), one_by_one(solver, left, starts))
-
-
-def test_link_name_can_be_key_of_batch():
-    """A key may be a link's name."""
-    m, solver, goals, starts = batch_of('arm6')
-    (goal,) = m.goals.values()
-    by_link = {goal.child.name: goals[goal.name]}
-    same(solver.solve_batch(by_link, starts), one_by_one(solver, by_link, starts))
 
 
 def test_batch_window_applies_to_each_start_and_followers():
@@ -138,17 +105,6 @@ def test_batch_without_problems_or_joints_is_no_error():
     same(solver.solve_batch(goals, starts), one_by_one(solver, goals, starts))
 
 
-def test_unused_time_budget_does_not_change_the_answer():
-    """Although the solve runs in slices."""
-    for name in ('arm7', 'hexapod', 'planar'):
-        m, solver, goals, starts = batch_of(name)
-        for joint in m.joints.values():
-            joint.set_rest_pose_values(*[0.2] * len(joint.dof))
-        singles = one_by_one(solver, goals, starts)
-        solver.options = SolverOptions(time_budget=1000.0)
-        same(solver.solve_batch(goals, starts), singles)
-
-
 def test_time_budget_applies_to_each_problem():
     """Unreachable problems end as TIMEOUT with closed loops."""
     _, solver, goals, starts = batch_of('hexapod', far=3.0)
@@ -157,26 +113,3 @@ def test_time_budget_applies_to_each_problem():
     assert (batch.status[2::3] == Status.TIMEOUT).all()
     assert (batch.iterations < 1000).all()
     assert max(np.max(error.position) for error in batch.closure_errors.values()) < 1e-6
-
-
-def test_batch_solves_goals_of_all_kinds():
-    """Look-at, distance and centre of mass."""
-    m, solver, goals, starts = batch_of('arm7')
-    (name,) = goals
-    goal = m.goals[name]
-    assert isinstance(goal, Goal)
-    for kind in ('look_at', 'distance'):
-        goal.kind = kind
-        goal.distance = 0.3
-        solver.update_structure()
-        same(solver.solve_batch(goals, starts), one_by_one(solver, goals, starts))
-
-
-def test_unit_quaternions_are_not_normalised_again():
-    """Rounding their length once more would change answers; others are divided by theirs."""
-    quats = np.random.default_rng(3).normal(size=(500, 4))
-    quats /= np.linalg.norm(quats, axis=1)[:, None]
-    places = np.zeros((500, 3))
-    assert many_poses({'hand': (places, quats)})['hand'][1].tobytes() == quats.tobytes()
-    found = many_poses({'hand': (places, 3.0 * quats)})['hand'][1]
-    np.testing.assert_allclose(found, quats, rtol=0.0, atol=1e-15)

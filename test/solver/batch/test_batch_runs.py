@@ -117,27 +117,6 @@ def test_error_in_any_thread_is_raised_and_ends_batch(arm, monkeypatch, where):
     assert helpers() == []
 
 
-def test_concurrent_batches_do_not_interfere():
-    """Two solvers run in two threads."""
-    alone, found = {}, {}
-    cases = {name: batch_of(name, COUNT)[1:] for name in ('arm6', 'hexapod')}
-    for name, (solver, goals, starts) in cases.items():
-        solver.options = SolverOptions(restarts=2)
-        alone[name] = solver.solve_batch(goals, starts, threads=1).q
-
-    def work(name):
-        solver, goals, starts = cases[name]
-        found[name] = solver.solve_batch(goals, starts, threads=2).q
-
-    threads = [threading.Thread(target=work, args=(name,)) for name in cases]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for name, q in alone.items():
-        np.testing.assert_array_equal(found[name], q)
-
-
 def changed(array, row, column, value):
     """Return a copy with one number changed."""
     copy = np.array(array, dtype=float)

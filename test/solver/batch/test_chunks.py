@@ -3,11 +3,10 @@
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 import os
-from pathlib import Path
 import threading
 
 from ik_node.errors import EngineError, ShapeError
-from ik_node.solver.batch.engines import Chunk, open_engine, PER_WORKER, run_chunks, worker_count
+from ik_node.solver.batch.engines import Chunk, open_engine, PER_WORKER, run_chunks
 import pytest
 from support import chunk_functions as work
 
@@ -49,16 +48,6 @@ def test_number_of_chunks_in_memory_is_bounded():
             yielded += 1
     assert yielded == 1000
     assert most <= 2 * PER_WORKER
-
-
-def test_shared_object_is_unpickled_once_by_each_worker(tmp_path):
-    """A worker keeps it for later chunks."""
-    path = str(tmp_path / 'count')
-    with ProcessPoolExecutor(2, get_context('spawn')) as executor:
-        found = list(run_chunks(executor, work.same_process, work.Counted(path), chunks(40)))
-    processes = {process for process, _, _ in found}
-    assert [number for _, number, _ in found] == list(range(40))
-    assert len(Path(path).read_text()) == len(processes) <= 2
 
 
 def test_killed_worker_is_an_error():
@@ -118,19 +107,3 @@ def test_processes_end_with_an_interrupted_block():
     assert number != os.getpid()
     with pytest.raises(ProcessLookupError):
         os.kill(number, 0)
-
-
-def test_number_of_workers_is_read_from_the_executor():
-    """Of pools, of a cluster that grows, and of an unknown executor."""
-
-    class Client:
-        def nthreads(self):
-            return {'tcp://a': 2, 'tcp://b': 3}
-
-    class Executor:
-        def __init__(self, **values):
-            self.__dict__ = values
-
-    assert worker_count(ThreadPoolExecutor(3)) == 3
-    assert worker_count(Executor(_client=Client())) == 5
-    assert worker_count(Executor()) == os.cpu_count()

@@ -4,7 +4,6 @@ from ik_node.description.files import description_path
 from ik_node.errors import OptionError, ShapeError
 from ik_node.gallery import gallery_item
 from ik_node.robot import load_robot
-from ik_node.solver.options import SolverOptions
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
 import numpy as np
@@ -103,18 +102,6 @@ def test_circle_is_followed_and_ends_at_its_start(case):
         np.testing.assert_allclose(path.q[-1], before, atol=1e-5)
 
 
-def test_line_there_and_back_keeps_branch(case):
-    """The path ends at its start."""
-    axis, length = case.plane[0], 2.0 * case.size
-    there = case.solver.solve_path(case.line(axis, length))
-    assert there.converged.all(), there.message
-    keeps_its_rules(case, there)
-    back = {name: (p[::-1], r[::-1]) for name, (p, r) in case.line(axis, length).items()}
-    path = case.solver.solve_path(back, there.q[-1])
-    assert path.converged.all(), path.message
-    np.testing.assert_allclose(path.q[-1], there.q[0], atol=1e-3 if case.name != 'tool' else 1e-5)
-
-
 def test_unreachable_section_is_named_and_rest_is_met(case):
     """The path leaves the workspace and returns; no joint jumps."""
     out = case.line(case.plane[1], 40.0 * case.size, 60)
@@ -134,17 +121,6 @@ def test_unreachable_section_is_named_and_rest_is_met(case):
     assert error.position[59] > 5.0 * case.size
 
 
-def test_first_pose_is_solved_like_single_goal(case):
-    """The path begins at this answer."""
-    goals = case.circle()
-    late = {name: (p[40:], r[40:]) for name, (p, r) in goals.items()}
-    path = case.solver.solve_path(late, dt=10.0)
-    first = {name: (p[40], r[40]) for name, (p, r) in goals.items()}
-    np.testing.assert_array_equal(path.q[0], case.solver.solve_pose(first).q)
-    assert path.times[0] == 0.0
-    assert path.converged.all()
-
-
 def test_fast_path_is_delayed_to_velocity_limits(case):
     """A slow path keeps its times."""
     goals = case.circle(40)
@@ -160,36 +136,6 @@ def test_fast_path_is_delayed_to_velocity_limits(case):
     keeps_its_rules(case, fast)
     busiest = (np.abs(fast.velocity) / case.max_velocity).max(axis=1)
     np.testing.assert_allclose(busiest[1:], 1.0, rtol=1e-6)
-
-
-def test_only_fast_steps_are_delayed():
-    """A large step takes longer, and all later points are delayed by the same time."""
-    case = Case('arm7')
-    asked = np.sort(np.random.default_rng(0).uniform(0.0, 100.0, 9))
-    ((name, (positions, quats)),) = case.line(0, 0.02, 10).items()
-    keep = np.array([0, 1, 2, 3, 4, 6, 7, 8, 9])
-    goals = {name: (positions[keep], quats[keep])}
-    asked = np.array([5.0, 6.0, 7.0, 8.0, 9.0, 9.0001, 11.0, 12.5, 13.0])
-    path = case.solver.solve_path(goals, times=asked)
-    np.testing.assert_array_equal(np.flatnonzero(path.longer), [5])
-    np.testing.assert_array_equal(path.times[:5], asked[:5])
-    late = path.times[5] - asked[5]
-    assert late > 0.0
-    np.testing.assert_allclose(path.times[5:] - asked[5:], late)
-    keeps_its_rules(case, path)
-
-
-def test_max_velocity_argument_replaces_limits_of_joints():
-    """They may be given in place of the joints' own; infinite is no limit."""
-    case = Case('arm7')
-    goals = case.circle(20)
-    free = case.solver.solve_path(goals, dt=1e-4, max_velocity=np.full(7, np.inf))
-    np.testing.assert_allclose(free.times, 1e-4 * np.arange(20))
-    limits = np.full(7, np.inf)
-    limits[2] = 0.01
-    slow = case.solver.solve_path(goals, dt=1e-4, max_velocity=limits)
-    assert np.abs(slow.velocity[:, 2]).max() <= 0.01
-    assert slow.times[-1] > free.times[-1]
 
 
 def test_coarse_circle_is_subdivided():
@@ -232,34 +178,6 @@ def test_path_near_zenith_is_torn_instead_of_jumping():
     assert np.abs(leapt.q - path.q[29]).max() > 1.0
 
 
-def test_path_beside_zenith_turns_in_small_steps():
-    """Farther from the zenith the half turn is subdivided and delayed."""
-    solver, goals = mast(1e-3)
-    path = solver.solve_path(goals, [0.0, 0.8], max_velocity=[2.0, 2.0])
-    assert path.converged.all(), path.message
-    assert not path.torn.any()
-    assert abs(path.q[-1, 0] - path.q[0, 0]) > 3.0
-    np.testing.assert_allclose(path.times[31] - path.times[29], (path.q[31] - path.q[29])[0] / 2)
-
-
-def test_two_arms_follow_separate_paths():
-    """Two arms follow a path each."""
-    m = MECHANISMS['two_arms']()
-    solver = m.solver()
-    solver.q = np.linspace(0.3, 0.9, len(solver.q) // 2).tolist() * 2
-    goals = {}
-    steps = np.linspace(0.0, 0.05, 30)
-    for name, goal in m.goals.items():
-        position, quat = m.pose_of(goal.child.name)
-        positions = np.tile(position, (30, 1))
-        positions[:, 2] -= steps
-        goals[name] = (positions, np.tile(quat, (30, 1)))
-    path = solver.solve_path(goals)
-    assert path.converged.all(), path.message
-    assert len(path.goal_errors) == 2
-    assert np.abs(np.diff(path.q, axis=0)).max() < 0.05
-
-
 def test_path_keeps_couplings_and_rest_pose_without_jump():
     """Coupled joints keep their law at all points, and rest poses make nothing jump."""
     for name in ['coupled', 'ball', 'ball_limited', 'parallelogram']:
@@ -281,20 +199,6 @@ def test_path_keeps_couplings_and_rest_pose_without_jump():
         assert np.abs(np.diff(path.q, axis=0)).max() <= 0.2 + 1e-9
         again = solver.solve_path(goals)
         np.testing.assert_array_equal(again.q, path.q)
-
-
-def test_path_does_not_move_locked_or_unselected_joints():
-    """Locked ones, and those not among the joints that may move, stay."""
-    case = Case('arm7')
-    names = case.solver.joint_names
-    goals = case.line(2, -0.02, 20)
-    path = case.solver.solve_path(goals, joints=names[1:])
-    assert path.converged.all()
-    assert np.ptp(path.q[:, 0]) == 0.0
-    assert np.ptp(path.q[:, 3]) > 0.0
-    case.solver.options = SolverOptions(max_joint_step=1e-3)
-    crept = case.solver.solve_path(goals)
-    assert crept.converged.all(), 'small steps are made more often'
 
 
 def test_point_of_path_is_solution_and_progress_reaches_total():
@@ -332,16 +236,3 @@ def test_path_error_names_bad_row():
         case = Case('arm7')
         with pytest.raises(error, match=message):
             case.solver.solve_path(case.circle(5), **chosen)
-
-
-def test_empty_path_is_refused():
-    """A path needs at least one point."""
-    case = Case('arm7')
-    none = {name: (p[:0], r[:0]) for name, (p, r) in case.circle(5).items()}
-    for goals in (none, {}):
-        with pytest.raises(ShapeError, match='a path of one point or more'):
-            case.solver.solve_path(goals)
-    one = {name: (p[:1], r[:1]) for name, (p, r) in case.circle(5).items()}
-    path = case.solver.solve_path(one)
-    assert path.times.tolist() == [0.0]
-    assert path.velocity.tolist() == [[0.0] * 7]

@@ -1,11 +1,8 @@
 """`solve_paths` solves many paths at once, within limits of speed and acceleration."""
 
 from concurrent.futures import ThreadPoolExecutor
-from types import SimpleNamespace
 
-from ik_node.errors import IkError, OptionError, ShapeError
-from ik_node.robot import load_robot
-from ik_node.solver.batch.engines import open_engine
+from ik_node.errors import OptionError, ShapeError
 from ik_node.solver.solver import Solver
 import numpy as np
 import pytest
@@ -132,19 +129,6 @@ def test_failures_name_path_frames_and_reason():
     assert paths.message.startswith('1 of 2 paths not solved; path 1: ')
 
 
-def test_slicing_and_threads_do_not_change_paths(monkeypatch):
-    """Python regains control after every few steps."""
-    case = Case('hexapod')
-    goals = [case.circle(30), case.line(case.plane[0], 4 * case.size, 30)]
-    whole = case.solver.solve_paths(goals)
-    monkeypatch.setattr('ik_node.solver.problem.chain_problem.SLICE_WORK', 1)
-    monkeypatch.setattr('ik_node.solver.problem.chain_problem.LEAST_SLICE', 1)
-    sliced = Solver(case.solver.roots).solve_paths(goals, threads=2)
-    np.testing.assert_array_equal(sliced.q, whole.q)
-    for one, other in zip(sliced, whole, strict=True):
-        np.testing.assert_array_equal(one.iterations, other.iterations)
-
-
 @pytest.mark.parametrize('threads', [None, 2])
 def test_workers_of_an_executor_find_the_same_paths(threads):
     """To the last bit, with reasons and residuals."""
@@ -163,15 +147,6 @@ def test_workers_of_an_executor_find_the_same_paths(threads):
         np.testing.assert_array_equal(one.torn, other.torn)
         np.testing.assert_array_equal(one.iterations, other.iterations)
         np.testing.assert_array_equal(one.times, other.times)
-
-
-def test_paths_are_solved_by_processes():
-    """The work is pickled once, and the answers are the same bits."""
-    case = Case('arm7')
-    goals = [case.circle(30)] * 6
-    with open_engine('processes', 2) as executor:
-        spread = case.solver.solve_paths(goals, executor=executor)
-    np.testing.assert_array_equal(spread.q, case.solver.solve_paths(goals).q)
 
 
 def test_progress_counts_frames_and_may_end_the_paths():
@@ -261,34 +236,3 @@ def test_coupled_joints_keep_their_speeds_too():
     (path,) = solver.solve_paths([asked], dt=DT, max_velocity=speed, keep_times=True)
     assert path.bounded.any()
     assert np.abs(np.diff(path.q, axis=0)).max() <= 0.5 * DT * (1.0 + 1e-9)
-
-
-def test_paths_with_different_goals_and_wrong_executors_are_refused():
-    """The message names the path, or what the executor is."""
-    robot = load_robot('two_arms_one_box')
-    first, second = list(robot.links)[-2:]
-    solver = Solver(robot)
-    pose = (np.zeros((2, 3)), np.tile((0.0, 0.0, 0.0, 1.0), (2, 1)))
-    with pytest.raises(ShapeError, match=rf'goals\[1\]: .* of path 0: {first}, got'):
-        solver.solve_paths([{first: pose}, {second: pose}])
-    with pytest.raises(ShapeError, match=r'goals\[1\]'):
-        solver.solve_paths([{first: pose}, {first: pose, second: pose}])
-    with pytest.raises(OptionError, match=r'goals\[1\]: 3 cannot be used'):
-        solver.solve_paths([{first: pose}, 3])
-    with pytest.raises(OptionError, match='a list of one for each path'):
-        solver.solve_paths(3)
-    closed = ThreadPoolExecutor(1)
-    closed.shutdown()
-    for wrong, message in (
-        ('dask', 'executor'),
-        (ThreadPoolExecutor, 'executor'),
-        (SimpleNamespace(submit=lambda *_: 3), 'returns a Future, not int'),
-        (closed, 'takes no work'),
-    ):
-        for call in (
-            lambda: solver.solve_paths([{first: pose}], executor=wrong),  # noqa: B023
-            lambda: solver.solve_batch({first: pose}, executor=wrong),  # noqa: B023
-            lambda: robot.reach(first, executor=wrong, cell=0.5),  # noqa: B023
-        ):
-            with pytest.raises(IkError, match=message):
-                call()

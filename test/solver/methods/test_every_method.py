@@ -5,12 +5,11 @@ from itertools import product
 
 from ik_node.errors import OptionError
 from ik_node.model.request import request_of
-from ik_node.solver.methods.run import run_method
+from ik_node.solver.methods import run_method, trace
 from ik_node.solver.options import METHODS, SolverOptions
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
 from ik_node.solver.status import Status
-from ik_node.solver.stepping import steps_of, trace
 import numpy as np
 import pytest
 from support.mechanisms import MECHANISMS
@@ -107,30 +106,6 @@ def test_methods_reach_nearby_poses_with_closed_loops():
             assert within_tolerances(m, found.solution, goals), name
 
 
-def test_methods_return_best_iterate():
-    """For reachable and unreachable goals."""
-    for variant in VARIANTS:
-        for target in ((0.4, 0.3, 0.6), (2.0, 0.0, 1.0)):
-            m = MECHANISMS['arm6']()
-            goals = {'hand_goal': (target, m.pose_of('hand')[1])}
-            options = replace(VARIANTS[variant], max_iterations=25, characteristic_length=1.0)
-            found = solve(m, options, goals)
-            seen = [np.hypot(point.position, point.orientation) for point in found.points]
-            error = found.solution.goal_errors['hand_goal']
-            assert np.hypot(*error) <= min(seen) + 1e-9
-
-
-def test_methods_make_no_iteration_from_solution():
-    """No iteration is made, and nothing moves."""
-    for variant in VARIANTS:
-        m = MECHANISMS['arm7']()
-        q = m.solver().q
-        found = solve(m, VARIANTS[variant], goals_at(m, q))
-        assert found.solution.status is Status.CONVERGED
-        assert found.solution.iterations == 0
-        np.testing.assert_allclose(found.solution.q, q, atol=1e-12)
-
-
 def test_methods_move_joint_off_its_limit():
     """A joint that starts on a limit moves off it when the goal lies inwards."""
     for variant in VARIANTS:
@@ -160,39 +135,12 @@ def test_methods_do_not_move_locked_joints():
         assert found.solution.goal_errors['hand_goal'].position < start.position
 
 
-def test_methods_stall_if_all_joints_are_locked():
-    """No variable is left: the solve has stalled."""
-    for variant in VARIANTS:
-        m = MECHANISMS['planar']()
-        for joint in ('p1', 'p2', 'p3'):
-            m.joints[joint].lock()
-        found = solve(m, VARIANTS[variant], {'end_goal': ((1, 1, 0), UNIT)})
-        assert found.solution.status is Status.STALLED
-        assert found.solution.q.tolist() == m.solver().q.tolist()
-
-
 def parts(mechanism, options):
     """Return the arguments of `run_method`: problem, start and joint table."""
     solver = mechanism.solver()
     problem = Problem(solver.tree, [request_of(closer) for closer in solver.tree.closers])
     problem.refresh(options)
     return problem, solver.q, JointTable(solver.tree).rows
-
-
-def test_stepped_method_makes_one_iteration_per_call():
-    """The first step is the start."""
-    for variant in VARIANTS:
-        m = MECHANISMS['arm6']()
-        m.goals['hand_goal'].set_position(0.5, 0.2, 0.5)
-        options = VARIANTS[variant]
-        problem, q, rows = parts(m, options)
-        run = steps_of(problem.chains[0], q, rows, options)
-        start, first = next(run), next(run)
-        assert start.answer.iterations == 0
-        assert start.q.tolist() == q.tolist()
-        assert (first.answer.iterations, first.answer.starts) == (1, 1)
-        assert first.answer.status is Status.TIMEOUT
-        assert np.abs(first.q - q).max() > 1e-3
 
 
 def test_stop_flag_and_time_budget_end_method():
@@ -208,24 +156,6 @@ def test_stop_flag_and_time_budget_end_method():
             (answer,) = run_method(problem, q, rows, options, stop)
             assert answer.status is Status.TIMEOUT
             assert answer.iterations == 1
-
-
-class SetAfter(list):
-    """A stop flag that is set once it has been read a number of times."""
-
-    def __getitem__(self, _):
-        self.append(None)
-        return len(self) > 7
-
-
-def test_stop_flag_is_checked_after_each_iteration():
-    """A running solve ends after the iteration in which the flag was set."""
-    m = MECHANISMS['arm6']()
-    m.goals['hand_goal'].set_position(0.5, 0.2, 0.5)
-    options = SolverOptions(method='jacobian_transpose')
-    problem, q, rows = parts(m, options)
-    (answer,) = run_method(problem, q, rows, options, SetAfter([None]))
-    assert answer.iterations == 7
 
 
 def test_methods_solve_independent_chains_separately():
@@ -254,44 +184,6 @@ def test_methods_miss_heavier_goal_by_less():
             found = solve(m, SolverOptions(method=method, max_iterations=300), goals)
             missed.append(found.solution.goal_errors['second'].position)
         assert missed[1] < 0.9 * missed[0], method
-
-
-def test_methods_close_loops_without_goals():
-    """With no goal at all the loops are closed from where they are open."""
-    for variant in NEWTON_LIKE:
-        m = MECHANISMS['fourbar']()
-        goal = m.goals.pop('pen_goal')
-        m.roots = [root for root in m.roots if root is not goal]
-        goal.remove_child(m.links['pen'])
-        q0 = m.solver().q + np.array([0.0, 0.2, -0.1, 0.1])
-        found = solve(m, VARIANTS[variant], {}, q0)
-        assert found.solution.status is Status.CONVERGED
-        assert found.points[0].position > 0.1
-        assert within_tolerances(m, found.solution, {})
-
-
-def test_unreachable_goal_of_closed_chain_is_not_converged():
-    """Closed or open, it is not CONVERGED; and the residuals say how it is."""
-    for name in ('sdls', 'pseudo_inverse', 'slsqp', 'gradient_descent', 'jacobian_transpose'):
-        m = MECHANISMS['fivebar']()
-        found = solve(m, SolverOptions(method=name), {'tool': ((0.2, 3.0, 0), UNIT)})
-        assert found.solution.status is not Status.CONVERGED
-        assert found.solution.goal_errors['tool'].position > 1.0
-        assert found.points[-1].position > 1.0
-
-
-def test_slsqp_keeps_loops_closed_for_unreachable_goal():
-    """Closures are constraints and hold at the end, as with dls."""
-    m = MECHANISMS['fivebar']()
-    # SLSQP takes from 11 to 744 steps, as the last digits of lengths will have it.
-    options = SolverOptions(method='slsqp', max_iterations=3000)
-    solution = solve(m, options, {'tool': ((0.2, 3.0, 0), UNIT)}).solution
-    best = m.solver().solve_pose({'tool': ((0.2, 3.0, 0), UNIT)})
-    assert solution.status is Status.STALLED
-    assert solution.closure_errors['close'].position < 1e-4
-    assert solution.goal_errors['tool'].position == pytest.approx(
-        best.goal_errors['tool'].position, abs=1e-3
-    )
 
 
 def test_ccd_error_names_methods_for_closed_chains():

@@ -44,16 +44,6 @@ def test_slsqp_reaches_answer_of_compiled_solver_at_bounds():
     assert found.q.max() <= 0.5
 
 
-def test_slsqp_keeps_max_iterations_over_all_runs():
-    """Iterations of all runs are counted."""
-    m = MECHANISMS['arm6']()
-    goals = {'hand_goal': ((2.0, 0.0, 1.0), UNIT)}
-    found = solve(m, goals, max_iterations=7)
-    assert found.solution.status is Status.TIMEOUT
-    assert found.solution.iterations == 7
-    assert [point.iteration for point in found.points] == list(range(8))
-
-
 def test_solve_by_other_method_does_not_import_scipy(repository):
     """Only a solve by slsqp loads SciPy's optimisers."""
     program = f"""

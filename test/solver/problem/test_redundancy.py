@@ -91,15 +91,3 @@ def test_locked_and_coupled_values_are_not_free():
     coupled = mobility(m)
     assert (coupled, coupled.free, coupled.gruebler) == (1, 3, 1)
     assert coupled.chains == [('l1', 'l2', 'r1', 'r2')]
-
-
-def test_closure_between_fixed_links_forms_no_chain():
-    """Its rows are redundant or contradict each other."""
-    m = Mechanism('stiff')
-    m.root('ground')
-    m.tip('post', 'ground', (1, 0, 0))
-    m.joint('a', 'ground', 'EZ')
-    m.closure('weld', 'post', 'ground', xyz=(-1, 0, 0))
-    found = mobility(m)
-    assert (found, found.closure_rows, found.redundant_closures) == (1, 6, {'weld': 6})
-    assert found.chains == []

@@ -1,1 +1,0 @@
-"""A solver that runs in a thread of its own."""
