@@ -99,7 +99,7 @@ def test_completion_shows_what_users_need():
     robot = ik.load_robot('arm6')
     names = [name for name in dir(ik.Solver(robot)) if name[0] != '_']
     assert {'solve', 'solve_pose', 'drive', 'limits', 'options', 'q'} <= set(names)
-    assert not {'accept', 'task', 'lock', 'prepared_call', 'batch_work'} & set(names)
+    assert not {'accept', 'task', 'lock', 'arrays_for', 'batch_work'} & set(names)
     names = dir(robot.joints['j1'])
     assert {'set_dof_value', 'set_limits', 'lock', 'couple', 'matrix_world'} <= set(names)
     assert not {'describe_value', 'partners', 'revision', 'matrix_dof_needs_update'} & set(names)

@@ -8,7 +8,7 @@ from functools import partial
 from threading import RLock
 from time import perf_counter
 from types import MappingProxyType
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
 from ik_node.display import public_names
 from ik_node.errors import IkError, listed, OptionError, ShapeError
@@ -35,7 +35,6 @@ from ik_node.solver.modes import (
 )
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import check_mapping, names_in, refuse_q, Values
-from ik_node.solver.problem.chain_problem import ChainProblem
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Avoidance, Problem
 from ik_node.solver.result import MET, Requirement, Solution, SolveResult
@@ -133,15 +132,7 @@ class Solver:
 
     _internal = (
         *('accept', 'arrays_for', 'batch_work', 'checked_q', 'checked_rows', 'copied_q'),
-        *(
-            'describe',
-            'follow_masters',
-            'go_on_from',
-            'lock',
-            'modes',
-            'prepared_call',
-            'problem_for',
-        ),
+        *('describe', 'follow_masters', 'go_on_from', 'lock', 'modes', 'problem_for'),
         *('revision', 'source', 'task', 'tree'),
     )
     __dir__ = public_names
@@ -1321,33 +1312,6 @@ class Solver:
         problem = self.problem_for(names)
         return problem, self._graph.structure.table, self._graph.packed[1]
 
-    def prepared_call(
-        self, names: tuple[str, ...], joints: tuple[str, ...] | None = None
-    ) -> PreparedCall | None:
-        """
-        Return the arguments of the kernel's prepared call for some goals.
-
-        Returns None if one call of the kernel is not the whole solve: several chains, joint
-        targets, couplings, a time budget, a largest step, or another method. Raises
-        UnknownFrameError if a goal, link or joint does not exist.
-        """
-        problem, table, packed = self.arrays_for(names)
-        rows = table.rows if joints is None else table.rows_of(joints)
-        chain = problem.single
-        if chain is None or not self._graph.plain:
-            return None
-        return PreparedCall(
-            chain,
-            chain.kernels.advance,
-            chain.record,
-            rows,
-            packed,
-            len(names),
-            -chain.slice_steps,
-            problem.tree.names,
-            problem.avoidance,
-        )
-
     def warm(self) -> None:
         """Load the kernels before the first solve, or build their library if there is none."""
         library()
@@ -1486,20 +1450,6 @@ class Solver:
         return BatchWork(problem, table, *self._graph.packed, table.window(max_step, joints))
 
 
-class PreparedCall(NamedTuple):
-    """The arguments of a solve that is a single call of the kernel, without Python around it."""
-
-    chain: ChainProblem
-    advance: Callable[..., int]
-    record: Array
-    joints: Array
-    packed: Array
-    goals: int
-    first: int  # steps of the first slice of a new solve, as a negative number
-    names: Sequence[str]  # of all joint values
-    avoidance: Avoidance | None
-
-
 class PreparedSolve:
     """
     A callable that solves for one set of goals, as `Solver.solve_pose` does, but faster.
@@ -1621,11 +1571,18 @@ class PreparedSolve:
     def _prepare(self) -> None:
         """Prepare everything that stays the same from call to call."""
         # The count is taken first, so that changes by another thread meanwhile are read next time.
-        revision = self._solver.revision
+        solver, revision = self._solver, self._solver.revision
         edits = revision.edits
-        call = self._solver.prepared_call(self._names, self._joints)
-        # A plain tuple is unpacked faster than a named one.
-        self._call = None if call is None else (*call,)
+        problem, table, packed = solver.arrays_for(self._names)
+        rows = table.rows if self._joints is None else table.rows_of(self._joints)
+        chain, self._call = problem.single, None
+        # Otherwise one call of the kernel is not the whole solve.
+        if chain is not None and solver._graph.plain:
+            self._call = (
+                *(chain, chain.kernels.advance, chain.record, rows, packed, len(self._names)),
+                # A negative number of steps starts a new solve.
+                *(-chain.slice_steps, problem.tree.names, problem.avoidance),
+            )
         self._revision, self._edits = revision, edits
 
 

@@ -12,9 +12,8 @@ from ik_node.model.chains import ancestors
 from ik_node.model.given import finite, numbers
 from ik_node.model.kinematics import TreePoses
 from ik_node.model.link import Link
-from ik_node.solver.drive import drive
+from ik_node.solver.drive import drive, leave_singular_start
 from ik_node.solver.pose import names_in, Values
-from ik_node.solver.problem.singular_start import leave_singular_start
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
 from ik_node.transmission.prepared import Direction, PreparedTransmission, Space

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, NoReturn
 
@@ -49,10 +49,10 @@ class ChainProblem:
     `length`: the characteristic length given by the options [m]; 0 = computed from the chain.
     `tree`: tree of the graph. `requests`: closures and goals of the chain, in the order of the
     rows. `redundancies`: redundancies among its closures. `flat`: the packed model. `names`: names
-    of its constraints and values. `table` (nc, 20): pose, weight, tolerance and level of each
-    constraint, `kernels.layout.CON_*`; a view of the workspace. `work_ints`, `work_floats`: the
-    workspace, see `kernels.layout.make_workspace`. `arrays`: model and workspace, as arguments of
-    a kernel. `record`: the result of a solve, see `SolveResult.record`; a view of the workspace.
+    of its constraints and values. `work_ints`, `work_floats`: the workspace, see
+    `kernels.layout.make_workspace`. `arrays`: model and workspace, as arguments of a kernel.
+    `table` (nc, 20): pose, weight, tolerance and level of each constraint, `kernels.layout.CON_*`;
+    a view of the workspace. `record`: the result of a solve, see `SolveResult.record`; a view too.
     `search`: the arrays of the last search for all solutions, `solutions.Search`.
     """
 
@@ -62,20 +62,28 @@ class ChainProblem:
     redundancies: tuple[Redundancy, ...]
     flat: FlatChain
     names: ChainNames
-    table: Array
     work_ints: NDArray[np.int64]
     work_floats: Array
-    arrays: tuple[NDArray[np.int64], Array, NDArray[np.int64], Array]
-    record: Array
     search: Any = None
+
+    def __post_init__(self) -> None:
+        flat, floats = self.flat, self.work_floats
+        self.arrays = (flat.ints, flat.floats, self.work_ints, floats)
+        first = begin_of(flat.ints, 'constraints')
+        end = first + layout.CON_COLUMNS * len(self.requests)
+        self.table: Array = floats[first:end].reshape(-1, layout.CON_COLUMNS)
+        self.record: Array = floats[begin_of(flat.ints, 'record') : end]
 
     def answer(self, joints: Array, packed: Array) -> SolveResult:
         """Return a copy of the result that the kernel left in the workspace."""
         return SolveResult(self, self.record.copy(), joints, packed)
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {name: value for name, value in vars(self).items() if name != 'kernels'}
-        return kept | {'search': None}
+        return {each.name: getattr(self, each.name) for each in fields(self)} | {'search': None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.__post_init__()
 
     @cached_property
     def kernels(self) -> BoundKernels:
@@ -94,16 +102,8 @@ class ChainProblem:
 
     def with_own_workspace(self) -> ChainProblem:
         """Return the same chain with a copy of its table and workspace."""
-        copies = (self.work_ints.copy(), self.work_floats.copy())
-        return _with_workspace(
-            self.length,
-            self.tree,
-            self.requests,
-            self.redundancies,
-            self.flat,
-            self.names,
-            *copies,
-        )
+        ints, floats = self.work_ints.copy(), self.work_floats.copy()
+        return replace(self, work_ints=ints, work_floats=floats, search=None)
 
     def solve(self, q: Array, joints: Array, packed: Array) -> tuple[Answer]:
         """Solve from q to the end, as `go_on`, and return the answer without names of fields."""
@@ -343,34 +343,7 @@ def make_chain_problem(
     if before is not None and before.names == names and _same(before.flat, flat):
         before.tree, before.requests = tree, chosen
         return before
-    return _with_workspace(length, tree, chosen, own, flat, names, *make_workspace(flat.ints))
-
-
-def _with_workspace(
-    length: float,
-    tree: Tree,
-    chosen: tuple[Request, ...],
-    redundancies: tuple[Redundancy, ...],
-    flat: FlatChain,
-    names: ChainNames,
-    ints: NDArray[np.int64],
-    floats: Array,
-) -> ChainProblem:
-    at_record, at_table = begin_of(flat.ints, 'record'), begin_of(flat.ints, 'constraints')
-    end = at_table + layout.CON_COLUMNS * len(chosen)
-    return ChainProblem(
-        length=length,
-        tree=tree,
-        requests=chosen,
-        redundancies=redundancies,
-        flat=flat,
-        names=names,
-        table=floats[at_table:end].reshape(-1, layout.CON_COLUMNS),
-        work_ints=ints,
-        work_floats=floats,
-        arrays=(flat.ints, flat.floats, ints, floats),
-        record=floats[at_record:end],
-    )
+    return ChainProblem(length, tree, chosen, own, flat, names, *make_workspace(flat.ints))
 
 
 def _is_unchanged(before: ChainProblem, tree: Tree, chosen: tuple[Request, ...]) -> bool:

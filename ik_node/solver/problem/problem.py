@@ -247,28 +247,8 @@ class Avoidance:
     A problem is solved without regard to collisions first, so that bodies that are far apart
     change no bit of an answer. If its answer is in contact, the problem is solved again as one
     chain, with the pairs of bodies as inequalities: from the same start, or from that answer if it
-    needed another start. See theory.md, section 16.
-
-    Parameters
-    ----------
-    problem : Problem
-        Closures and goals.
-    collisions : Collisions
-        Bodies and pairs of the robot.
-    options : SolverOptions
-        Options of the solver.
-    table : JointTable
-        Couplings of the joints.
-
-    Attributes
-    ----------
-    margin : float
-        Least distance [m].
-    collisions : Collisions
-        As given.
-    rows : list of list of int
-        Of each chain of the problem, where its constraints are in that of `whole`.
-
+    needed another start. See theory.md, section 16. `margin` is the least distance [m], and `rows`
+    are, for each chain of the problem, the places of its constraints in the chain of `whole`.
     """
 
     def __init__(
@@ -369,15 +349,8 @@ class Avoidance:
         """
         Solve again without contact.
 
-        Parameters
-        ----------
-        found : sequence of (ndarray, ndarray)
-            Record of the answer in contact and constraint table of each chain of the problem.
-        start, q : ndarray, shape (nq,)
-            Start, and the answer in contact, which is overwritten with the result [rad or m].
-        joints, packed, time_budget, stop
-            As for `Problem.run`.
-
+        `found`: record of the answer in contact and constraint table of each chain. `start`, `q`
+        (nq,): start, and that answer, which is overwritten with the result [rad or m].
         """
         chain = self.whole.chains[0]
         for rows, (_, table) in zip(self.rows, found, strict=True):
@@ -387,19 +360,7 @@ class Avoidance:
         return answer
 
     def record(self, at: int, record: Array, whole: Array) -> Array:
-        """
-        Return the record of chain `at` of the problem after `solve`.
-
-        Parameters
-        ----------
-        at : int
-            Which chain.
-        record : ndarray
-            Its record before, of which the table of constraints stays.
-        whole : ndarray
-            Record of the answer of `solve`.
-
-        """
+        """Return the record of chain `at` with the answer of `solve`, whose record is `whole`."""
         rows, made = self.rows[at], record.copy()
         made[: layout.RECORD] = whole[: layout.RECORD]
         # A proof names a goal and a closure by their indices.
