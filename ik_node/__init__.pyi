@@ -42,8 +42,8 @@ from ik_node.robot import Robot as Robot
 from ik_node.scene.plot import plot as plot
 from ik_node.solver.background import AsyncSolver as AsyncSolver
 from ik_node.solver.batch.batch_solution import BatchSolution as BatchSolution
-from ik_node.solver.batch.batch_solution import PoseErrors as PoseErrors
 from ik_node.solver.batch.batch_solution import PathSolution as PathSolution
+from ik_node.solver.batch.batch_solution import PoseErrors as PoseErrors
 from ik_node.solver.options import SolverOptions as SolverOptions
 from ik_node.solver.options import tracking as tracking
 from ik_node.solver.result import PoseError as PoseError
