@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, ExitStack
+from contextlib import contextmanager
 from functools import cached_property
 import time
 from typing import Any
@@ -27,7 +27,7 @@ from ik_node.ros.parameters.settings import Settings
 from ik_node.ros.plans.plan_conversion import PlanConversion
 from ik_node.ros.plans.plan_inputs import add_plan_action, PlanTopic
 from ik_node.ros.process.background_work import BackgroundWork
-from ik_node.ros.process.named_entities import NamedEntities, set_names
+from ik_node.ros.process.named_entities import NamedEntities
 from ik_node.ros.process.node_health import DuplicateNodes, NodeCounts, PausedClock
 from ik_node.ros.process.printable_logger import PrintableLogger
 from ik_node.ros.services import Services
@@ -110,11 +110,9 @@ class IkNode(Node):
         self._scene = SceneOutput(self, self._inputs.goal_inputs.take_goal)
         self._motion = motion = Motion(self._inputs)
         self._node_services = Services(self, motion, lambda: self._settings_server.settings)
-        add_ik_service(self, self._present, self._inputs.lookup.pose)
-        conversion = PlanConversion(
-            motion, lambda: self._settings_server.settings, self._inputs.now, BackgroundWork(self)
-        )
-        now = self._inputs.now
+        work, now = BackgroundWork(self), self._inputs.now
+        add_ik_service(self, self._present, self._inputs.lookup.pose, work)
+        conversion = PlanConversion(motion, lambda: self._settings_server.settings, now, work)
         PlanTopic(self, conversion, motion, self._commands, self._inputs.refuse, now)
         outlets = self._settings_server.settings.outlets
         add_plan_action(self, outlets, conversion, motion, self._commands, now)
@@ -317,25 +315,19 @@ class IkNode(Node):
         self, motion: Motion, model: LoadedModel, settings: Settings
     ) -> tuple[LoadedModel, bool]:
         """
-        Replace the model; if that fails, keep the old model and undo every change.
+        Replace the model; raise IkError if the old one stays.
 
         The second value is True if the robot is another one, and False if only its goals are.
         """
         # Parameters may have changed while the model was built.
         JointRoles.of(model.robot, settings.joints)
-        closures, old = tuple(model.robot.closures), motion.model
+        closures = tuple(model.robot.closures)
         self._node_services.closures.check(closures)
-        with ExitStack() as undo:
-            self._node_services.closures.add(closures, undo)
-            if old is not None:
-                undo.callback(self._outputs.set_model, old)
-            self._outputs.set_model(model)
-            other_robot = motion.take_model(model, settings)
-            undo.pop_all()
+        other_robot = motion.take_model(model, settings)
+        self._outputs.set_model(model)
+        self._node_services.closures.set(closures)
         # Closures that were closed while the node ran are enabled only now.
-        q = model.q_start if motion.tracker is None else motion.tracker.q
-        model.mobility_count.at(q)
-        self._node_services.closures.keep(closures)
+        model.mobility_count.at(model.q_start if motion.tracker is None else motion.tracker.q)
         return model, other_robot
 
     def _warn_of_outputs(self, motion: Motion, settings: Settings) -> None:
@@ -403,7 +395,10 @@ class IkNode(Node):
     def _apply_names(self, settings: Settings) -> None:
         """Create the topics and services that parameters name, and remove all others."""
         names = [goal.name for goal in settings.goals]
-        set_names(self._goal_entities, names)
+        for group in self._goal_entities:
+            group.check(names)
+        for group in self._goal_entities:
+            group.set(names)
         self._inputs.goal_inputs.set_goals(names, settings.base_frame, settings.frame_prefix)
         self._commands.set_outlets(settings.outlets, settings.output_interface)
         if settings.output_type != 'none' and settings.joint_state_timeout == 0.0:

@@ -171,13 +171,16 @@ Present = tuple[LoadedModel, Array, Settings]
 
 
 def add_ik_service(
-    node: Node, present: Callable[[], Present | None], lookup: Lookup
-) -> IkService | None:
+    node: Node, present: Callable[[], Present | None], lookup: Lookup, work: BackgroundWork
+) -> None:
     """
     Create ~/solve_ik if moveit_msgs is installed; otherwise log once what is missing.
 
     `present` is called in the executor's thread only; it returns None before the first robot.
-    `lookup` returns the pose of a frame outside the robot; see `read_request`.
+    `lookup` returns the pose of a frame outside the robot; see `read_request`. A request is read
+    in the executor, solved in a thread on a copy of the robot, and answered in the executor, which
+    runs other callbacks meanwhile. Requests are answered one after the other, because the service
+    has its own callback group.
     """
     try:
         from moveit_msgs.srv import GetPositionIK
@@ -186,39 +189,29 @@ def add_ik_service(
             f'no service {SERVICE}: moveit_msgs is not installed; with it MoveIt can '
             f'request inverse kinematics from this node, through its srv_kinematics_plugin'
         )
-        return None
-    return IkService(node, present, lookup, GetPositionIK)
+        return
+    answer = _IkService(node, present, lookup, work).on_request
+    node.create_service(
+        GetPositionIK, SERVICE, answer, callback_group=MutuallyExclusiveCallbackGroup()
+    )
 
 
-class IkService:
-    """
-    The service ~/solve_ik, moveit_msgs/GetPositionIK.
-
-    A request is read in the executor, solved in a thread on a copy of the robot, and answered in
-    the executor, which runs other callbacks meanwhile. Requests are answered one after the other,
-    because the service has its own callback group.
-    """
+class _IkService:
+    """What answers the requests of ~/solve_ik, moveit_msgs/GetPositionIK."""
 
     def __init__(
-        self, node: Node, present: Callable[[], Present | None], lookup: Lookup, service_type: Any
+        self,
+        node: Node,
+        present: Callable[[], Present | None],
+        lookup: Lookup,
+        work: BackgroundWork,
     ) -> None:
-        self._node, self._present, self._lookup = node, present, lookup
+        self._node, self._present, self._lookup, self._work = node, present, lookup, work
         self._refusals = Refusals()
         self._ik_copy: IkCopy | None = None
-        self._work = BackgroundWork(node)
-        self._service = node.create_service(
-            service_type,
-            SERVICE,
-            self._on_request,
-            callback_group=MutuallyExclusiveCallbackGroup(),
-        )
 
-    def close(self) -> None:
-        """Remove the service."""
-        self._node.destroy_service(self._service)
-        self._work.close()
-
-    async def _on_request(self, request: Any, response: Any) -> Any:
+    async def on_request(self, request: Any, response: Any) -> Any:
+        """Answer a request."""
         present = self._present()
         model = present and present[0]
         ik_request: IkRequest | None = None

@@ -103,20 +103,6 @@ def _chain_row(node: str, chain: SolveResult, report: TickReport) -> StatusRow:
     return StatusRow(level, f'{node}: {label}', message, values)
 
 
-def residual_labels(solution: Solution) -> tuple[str, ...]:
-    """Return the names of the goals and closures in the order of `residual_numbers`."""
-    return (*solution.goal_errors, *solution.closure_errors)
-
-
-def residual_numbers(solution: Solution) -> list[float]:
-    """Return the residuals, position [m] and orientation [rad], of each goal, then closure."""
-    numbers = []
-    for errors in (solution.goal_errors, solution.closure_errors):
-        for error in errors.values():
-            numbers += [float(error.position), float(error.orientation)]
-    return numbers
-
-
 def model_row(
     node: str,
     model: LoadedModel | None,

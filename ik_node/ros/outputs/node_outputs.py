@@ -14,12 +14,7 @@ from ik_node.ros.loading.loaded_model import LoadedModel, multi_dof_joint_links
 from ik_node.ros.messages.convert import fill_pose, Pose
 from ik_node.ros.messages.names import base_poses, frame_name, root_frame
 from ik_node.ros.messages.status_row import fill_diagnostics, status_name, StatusRow
-from ik_node.ros.outputs.diagnostics import (
-    residual_labels,
-    residual_numbers,
-    solve_rows,
-    TickReport,
-)
+from ik_node.ros.outputs.diagnostics import solve_rows, TickReport
 from ik_node.ros.process.named_entities import add_publisher, LATCHED, NamedEntities
 from rclpy.node import Node
 from rclpy.publisher import Publisher
@@ -95,55 +90,6 @@ def transform_message(parent: str, child: str, pose: Pose, stamp: Any) -> Transf
     return message
 
 
-class ResidualOutput:
-    """The publisher of residuals as numbers, labelled with the names of goals and closures."""
-
-    def __init__(self, node: Node) -> None:
-        self._publisher = add_publisher(node, Float64MultiArray, '~/residuals')
-        self._message = Float64MultiArray()
-        self._labels: tuple[str, ...] | None = None
-
-    def publish(self, report: TickReport, model: LoadedModel, stamp: Any) -> None:
-        """Publish one tick as `NodeOutputs.publish_status` does; without a solve, nothing."""
-        solution = report.solution
-        if solution is None or not self._publisher.get_subscription_count():
-            return
-        labels = residual_labels(solution)
-        if labels != self._labels:
-            self._labels = labels
-            self._message.layout.dim = [
-                MultiArrayDimension(
-                    label=','.join(labels), size=len(labels), stride=2 * len(labels)
-                ),
-                MultiArrayDimension(label='position [m],orientation [rad]', size=2, stride=2),
-            ]
-        self._message.data = residual_numbers(solution)
-        self._publisher.publish(self._message)
-
-
-class StatusOutput:
-    """The publisher of the solver's status of each chain."""
-
-    def __init__(self, node: Node) -> None:
-        self._name = status_name(node)
-        self._publisher = add_publisher(node, DiagnosticArray, '~/solve_status')
-        self._message = DiagnosticArray()
-        self._last_content: tuple[object, ...] = ()
-
-    def publish(self, report: TickReport, model: LoadedModel, stamp: Any) -> None:
-        """Publish one tick, see `NodeOutputs.publish_status`."""
-        if not self._publisher.get_subscription_count():
-            return
-        content = (report.solution, report.held, report.notes, report.under_way, model.robot.name)
-        if content == self._last_content:
-            self._message.header.stamp = stamp
-        else:
-            self._last_content = content
-            rows = solve_rows(self._name, report)
-            fill_diagnostics(self._message, rows, stamp, model.robot.name)
-        self._publisher.publish(self._message)
-
-
 class DescriptionOutput:
     """Publisher of the robot as URDF with its loops, for RViz and the browser page."""
 
@@ -168,111 +114,67 @@ class DescriptionOutput:
         return text == self._text
 
 
-# Largest number of goals per tick whose topics are checked for subscribers.
-_CHECKED_PER_TICK = 64
-
-
-class ReachedOutput:
-    """The publishers of the reached pose of each goal's frame."""
+class NodeOutputs:
+    """The publishers of each tick. Messages without subscribers are not computed."""
 
     def __init__(self, node: Node) -> None:
+        self._name = status_name(node)
+        self._joint_states = add_publisher(node, JointState, '~/joint_states')
+        self._diagnostics = add_publisher(node, DiagnosticArray, '/diagnostics')
+        self._status = add_publisher(node, DiagnosticArray, '~/solve_status')
+        self._residuals = add_publisher(node, Float64MultiArray, '~/residuals')
         # One publisher `~/reached/<name>` for each goal.
-        self.topics = NamedEntities(
+        self.goal_topics = NamedEntities(
             'goal',
             '~/reached/{}',
             node.resolve_topic_name,
             lambda name, topic: add_publisher(node, PoseStamped, topic),
             node.destroy_publisher,
         )
-        self._next_goal = 0
-        self._subscribed: set[str] = set()
-
-    def publish(self, report: TickReport, model: LoadedModel, stamp: Any) -> None:
-        """Publish one configuration, see `NodeOutputs.publish_state`."""
-        goals = model.request.goals
-        # Counting the subscribers of a thousand goals would take longer than a tick.
-        first = self._next_goal if self._next_goal < len(goals) else 0
-        self._next_goal = first + _CHECKED_PER_TICK
-        checked = {goal.name for goal in goals[first : self._next_goal]} | self._subscribed
-        self._subscribed = {name for name in checked if self._publish(name, report, model, stamp)}
-
-    def _publish(self, name: str, report: TickReport, model: LoadedModel, stamp: Any) -> bool:
-        """Publish one goal's pose if its topic has subscribers; return True if it has."""
-        publisher = self.topics.entities.get(name)
-        if publisher is None or name not in model.goal_links:
-            return False
-        if not publisher.get_subscription_count():
-            return False
-        message = PoseStamped()
-        message.header.stamp = stamp
-        message.header.frame_id = model.root_frame
-        fill_pose(message.pose, model.reached(name, report.q))
-        publisher.publish(message)
-        return True
-
-
-class JointStateOutput:
-    """The publisher of joint states. Its message is reused, so that the names stay the same."""
-
-    def __init__(self, node: Node) -> None:
-        self._publisher = add_publisher(node, JointState, '~/joint_states')
-        self._message = JointState()
+        # Messages are reused, because only some of their parts change.
+        self._joint_state = JointState()
+        self._solve_status, self._told = DiagnosticArray(), tuple[object, ...]()
 
     def set_model(self, model: LoadedModel) -> None:
         """Use the joint names of this model from now on."""
-        self._message = JointState(name=list(model.joint_names))
-
-    def publish(
-        self, position: Array, velocity: Array, stamp: Any, effort: Array | None = None
-    ) -> None:
-        """
-        Publish one configuration.
-
-        `effort` (nq,): efforts [N m or N]; None = unknown.
-        """
-        message = self._message
-        message.header.stamp = stamp
-        message.position, message.velocity = position.tolist(), velocity.tolist()
-        message.effort = [] if effort is None else effort.tolist()
-        self._publisher.publish(message)
-
-
-class NodeOutputs:
-    """The publishers of each tick. Messages without subscribers are not computed."""
-
-    def __init__(self, node: Node) -> None:
-        self._joint_states = JointStateOutput(node)
-        self._diagnostics = add_publisher(node, DiagnosticArray, '/diagnostics')
-        self._reached = ReachedOutput(node)
-        self._every_tick = (StatusOutput(node), ResidualOutput(node))
-
-    @property
-    def goal_topics(self) -> NamedEntities:
-        """Return the publishers `~/reached/<name>`."""
-        return self._reached.topics
-
-    def set_model(self, model: LoadedModel) -> None:
-        """Use the joint names of this model from now on."""
-        self._joint_states.set_model(model)
+        self._joint_state = JointState(name=list(model.joint_names))
 
     def publish_state(
         self, report: TickReport, model: LoadedModel, stamp: Any, joints: bool
     ) -> None:
-        """
-        Publish the configuration of a report: `~/joint_states` and `~/reached/<name>`.
-
-        `report`: the configuration and its velocity. `model`: the model that the report is of.
-        `stamp`: time of the configuration: that of the tick or of the measurement. `joints`: True
-        to publish `~/joint_states` this time.
-        """
+        """Publish `~/reached/<name>` and, if `joints` is True, `~/joint_states` of a report."""
         if joints:
-            self._joint_states.publish(report.q, report.velocity, stamp, report.effort)
-        self._reached.publish(report, model, stamp)
+            message = self._joint_state
+            message.header.stamp = stamp
+            message.position, message.velocity = report.q.tolist(), report.velocity.tolist()
+            message.effort = [] if report.effort is None else report.effort.tolist()
+            self._joint_states.publish(message)
+        for name, publisher in self.goal_topics.entities.items():
+            if name in model.goal_links and publisher.get_subscription_count():
+                reached = PoseStamped()
+                reached.header.stamp, reached.header.frame_id = stamp, model.root_frame
+                fill_pose(reached.pose, model.reached(name, report.q))
+                publisher.publish(reached)
 
     def publish_status(self, report: TickReport, model: LoadedModel, stamp: Any) -> None:
-        """Publish `~/solve_status` and `~/residuals` of a tick; for arguments see above."""
-        for output in self._every_tick:
-            output.publish(report, model, stamp)
+        """Publish `~/solve_status` and `~/residuals` of a tick."""
+        if self._status.get_subscription_count():
+            told = (report.solution, report.held, report.notes, report.under_way, model.robot.name)
+            self._solve_status.header.stamp = stamp
+            if told != self._told:
+                self._told, rows = told, solve_rows(self._name, report)
+                fill_diagnostics(self._solve_status, rows, stamp, model.robot.name)
+            self._status.publish(self._solve_status)
+        solution = report.solution
+        if solution is not None and self._residuals.get_subscription_count():
+            errors = [*solution.goal_errors.items(), *solution.closure_errors.items()]
+            label, count = ','.join(name for name, _ in errors), len(errors)
+            message = Float64MultiArray(data=[float(part) for _, each in errors for part in each])
+            message.layout.dim = [
+                MultiArrayDimension(label=label, size=count, stride=2 * count),
+                MultiArrayDimension(label='position [m],orientation [rad]', size=2, stride=2),
+            ]
+            self._residuals.publish(message)
 
     def publish_diagnostics(self, rows: Sequence[StatusRow], stamp: Any, hardware_id: str) -> None:
         """Publish rows on /diagnostics."""

@@ -19,9 +19,8 @@ class BackgroundWork:
     """Background work that a coroutine callback can await, even in a single-threaded executor."""
 
     def __init__(self, node: Node) -> None:
-        self._node = node
         # A sleeping executor notices a finished future only when something wakes it up.
-        self._wake_condition = node.create_guard_condition(_do_nothing, ReentrantCallbackGroup())
+        self._wake_condition = node.create_guard_condition(bool, ReentrantCallbackGroup())
 
     async def run(self, work: Callable[[], T]) -> T:
         """Return the result of `work`, or raise its exception."""
@@ -40,11 +39,3 @@ class BackgroundWork:
         threading.Thread(target=attempt, name='background work', daemon=True).start()
         result: T = await future
         return result
-
-    def close(self) -> None:
-        """Destroy the guard condition; unfinished work is not awaited any more."""
-        self._node.destroy_guard_condition(self._wake_condition)
-
-
-def _do_nothing() -> None:
-    """Do nothing: triggering the guard condition wakes the executor up."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ik_node.errors import OptionError
@@ -80,42 +79,17 @@ class NamedEntities:
                     'may have 247 characters, including the namespace and the name of the node',
                 ) from None
 
-    def add(self, names: Iterable[str], undo: ExitStack) -> None:
-        """Create the missing entities of these names; `undo` destroys them again."""
-        for name, part in topic_parts(names, self._kind).items():
+    def set(self, names: Iterable[str]) -> None:
+        """Create the missing entities of these names, and destroy those of all others."""
+        parts = topic_parts(names, self._kind)
+        for name, part in parts.items():
             if name not in self.entities:
-                entity = self._create(name, self._pattern.format(part))
-                self.entities[name] = entity
-                undo.callback(self._remove, name)
+                self.entities[name] = self._create(name, self._pattern.format(part))
+        for name in [name for name in self.entities if name not in parts]:
+            self._destroy(self.entities.pop(name))
 
     def renew(self, name: str) -> None:
         """Replace the entity of a name by a new one."""
         part = topic_parts([name], self._kind)[name]
         self._destroy(self.entities[name])
         self.entities[name] = self._create(name, self._pattern.format(part))
-
-    def keep(self, names: Iterable[str]) -> None:
-        """Destroy the entities of all other names."""
-        kept = set(names)
-        for name in [name for name in self.entities if name not in kept]:
-            self._remove(name)
-
-    def _remove(self, name: str) -> None:
-        self._destroy(self.entities.pop(name))
-
-
-def set_names(groups: Sequence[NamedEntities], names: Sequence[str]) -> None:
-    """
-    Create the entities of these names in every group, and destroy all others.
-
-    Raise OptionError if ROS 2 does not allow one of them. After any exception, also of the
-    middleware or of a QoS override, every group is unchanged.
-    """
-    for group in groups:
-        group.check(names)
-    with ExitStack() as undo:
-        for group in groups:
-            group.add(names, undo)
-        undo.pop_all()
-    for group in groups:
-        group.keep(names)
