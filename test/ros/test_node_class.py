@@ -245,17 +245,6 @@ def test_failing_tick_does_not_end_the_node(bench, urdf, monkeypatch, capfd):
     assert ''.join(capfd.readouterr()).count('a tick failed') == 1
 
 
-def test_no_attribute_hides_one_of_rclpy(bench):
-    """The attributes of a node class must differ from those of rclpy, private ones too."""
-    plain, node = bench.take(rclpy.create_node('plain', context=bench.context)), bench.add()
-    changed = {
-        name
-        for name, value in vars(plain).items()
-        if type(vars(node)[name]) is not type(value) and value is not None
-    }
-    assert changed == set()
-
-
 def test_node_waits_for_events_of_subscriptions_only(bench):
     """The default callbacks of one publisher would cost a tick 2 %."""
     node = bench.add(output__type='both', goal_names=['hand'])

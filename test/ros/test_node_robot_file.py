@@ -1,9 +1,7 @@
 """The node reads a file that is named at its start."""
 
-import os
 import re
 import subprocess
-import sys
 
 from ik_node.robot import load_robot
 import pytest
@@ -126,31 +124,3 @@ def test_unusable_file_ends_the_node(graph, tmp_path, name, text, reason):
     graph.processes.clear()
     assert reason in graph.log()
     assert 'Traceback' not in graph.log()
-
-
-def test_commands_of_bring_your_robot_start_the_node(graph, tmp_path, repository):
-    text = (repository / 'docs' / 'bring_your_robot.md').read_text()
-    for name, language, number in (
-        ('rocker.urdf', 'xml', 0),
-        ('rocker.closures.yaml', 'yaml', 0),
-        ('rocker.yaml', 'yaml', 2),
-    ):
-        found = re.findall(rf'^```{language}\n(.*?)^```', text, flags=re.DOTALL | re.MULTILINE)
-        (tmp_path / name).write_text(found[number])
-    section = text.split('## 5. Move')[1]
-    command, line = re.findall(r'^```console\n\$ (.*)\n(.*)\n', section, flags=re.MULTILINE)[0]
-    _start(graph, [sys.executable, '-m', *command.split()], repository, tmp_path)
-    graph.wait(lambda: line in graph.log(), 'the line of the page')
-
-
-def _start(graph, words, repository, folder):
-    """Start a program in a folder as the process `node`, with the package of the checkout."""
-    with (graph.folder / 'node.txt').open('wb') as output:
-        graph.processes['node'] = subprocess.Popen(
-            words,
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-            cwd=folder,
-            env={**os.environ, 'PYTHONPATH': str(repository)},
-        )

@@ -95,24 +95,6 @@ def test_stale_motor_is_named_and_on_stale_decides(fivebar, on_stale):
     assert fivebar.value('left_shoulder') == (0.3 if on_stale == 'ignore' else 0.2)
 
 
-@pytest.mark.parametrize('measured', [{}, {'left_shoulder': 0.2}])
-def test_stop_is_silent_until_every_motor_is_measured(fivebar, measured):
-    """With on_stale stop an unmeasured motor stops the output as a stale one does."""
-    fivebar.configure(on_stale='stop')
-    if measured:
-        fivebar.measure(**measured)
-    report, _ = fivebar.tick()
-    assert report.silent
-    assert report.stale
-    assert 'not measured yet' in report.held
-    assert 'right_shoulder' in report.held
-    assert report.q.tolist() == fivebar.model.q_start.tolist()
-    fivebar.measure(left_shoulder=0.2, right_shoulder=0.1)
-    report, _ = fivebar.tick()
-    assert not report.silent
-    assert (fivebar.value('left_shoulder'), fivebar.value('right_shoulder')) == (0.2, 0.1)
-
-
 SHOULDERS = ('left_shoulder', 'right_shoulder')
 
 
@@ -149,16 +131,6 @@ def test_repeated_or_earlier_stamp_gives_zero_velocity(fivebar, stamps):
     # A repeated stamp corrects the answer, the velocity counts from the stamp before.
     report = fivebar.answer(second + 0.5, left_shoulder=0.3, right_shoulder=0.0)
     assert velocities(fivebar, report) == pytest.approx([0.4, 0.0], rel=1e-6)
-
-
-def test_velocity_after_a_held_answer_counts_from_the_last_good_one(fivebar):
-    """A held answer is at rest, and its stamp is not used for the next velocity."""
-    fivebar.answer(1.0, left_shoulder=0.0, right_shoulder=0.0)
-    report = fivebar.answer(1.1, left_shoulder=1.3, right_shoulder=0.0)
-    assert report.held
-    assert report.velocity.tolist() == [0.0] * 4
-    report = fivebar.answer(1.2, left_shoulder=0.1, right_shoulder=0.0)
-    assert velocities(fivebar, report) == pytest.approx([0.5, 0.0], rel=1e-6)
 
 
 def test_only_measured_motors_are_answered(fivebar):

@@ -161,19 +161,6 @@ def test_after_a_gap_only_new_measurements_count(delta):
     assert run(delta, 0.1) < LIMIT
 
 
-def test_joint_without_new_measurements_counts_as_standing_still(delta):
-    """With joint states for two of three arms, the last value of the third one counts."""
-    delta.tick()
-    delta.tick()
-    delta.follows = False
-    for _ in range(200):
-        names = dict(zip(ARMS[1:], delta.commands[-1][1:].tolist(), strict=True))
-        delta.robot.measure(**names)
-        delta.tick(measure=False)
-    assert abs(delta.commands[-1][0] - delta.at[0]) <= LIMIT
-    assert 'joint arm0 does not follow' in delta.hardware.fault
-
-
 @pytest.mark.parametrize('wrapped', [True, False])
 def test_full_turns_do_not_count_as_following_error(moving, wrapped):
     wheel = moving(TURNING, goal_names=('tip',), goals__tip__link='tip', output__type='commands')
@@ -195,24 +182,6 @@ def test_full_turns_do_not_count_as_following_error(moving, wrapped):
         assert abs(command.positions[0] - at) < LIMIT
         at = float(command.positions[0])
     assert at > 14.0
-
-
-def test_commands_start_again_in_the_same_turn(moving):
-    """A wheel stops after some turns: its sensor reports -2.5, its drive stays at 10.07."""
-    wheel = moving(TURNING, goal_names=('tip',), goals__tip__link='tip', output__type='commands')
-    stopped = 10.07
-    shown = (stopped + np.pi) % (2 * np.pi) - np.pi
-    wheel.measure(turn=stopped)
-    for tick in range(300):
-        wheel.goals.put(
-            'tip',
-            ((0.3 * np.cos(0.01 * tick), 0.3 * np.sin(0.01 * tick), 0.0), (0, 0, 0, 1)),
-            wheel.now,
-        )
-        _, command = wheel.tick()
-        wheel.measure(turn=shown)
-        assert abs(command.positions[0] - stopped) <= LIMIT
-    assert 'turn does not follow' in wheel.motion.hardware.fault
 
 
 @pytest.mark.parametrize(

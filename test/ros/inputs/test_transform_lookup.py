@@ -131,20 +131,6 @@ def test_a_goal_whose_frame_never_comes_is_refused(tf2, inputs):
     assert inputs.refusals.total == 2
 
 
-def test_the_last_goal_wins_over_one_that_waits(tf2, inputs):
-    inputs.goal_inputs.take_goal('tool', goal(0.25))
-    inputs.goal_inputs.take_goal('tool', goal(0.1, ''))
-    Buffer.made[0].put('base_link', 'camera', 0.5)
-    inputs.goal_inputs.take_early_goals()
-    assert inputs.goals.poses()['tool'][0] == pytest.approx((0.1, 0.0, 0.0))
-    Buffer.made[0].clear()
-    inputs.goal_inputs.take_goal('tool', goal(0.25))
-    inputs.forget()
-    Buffer.made[0].put('base_link', 'camera', 0.5)
-    inputs.goal_inputs.take_early_goals()
-    assert not inputs.goals.poses()
-
-
 def heard(inputs, *history):
     """Begin to listen, and hear of a camera at places and times; return the buffer."""
     inputs.goal_inputs.take_goal('tool', goal(9.0, 'nowhere'))
@@ -227,21 +213,3 @@ def test_idle_lookup_unsubscribes_from_tf(tf2, inputs):
     Buffer.made[-1].put('base_link', 'camera', 0.5)
     inputs.goal_inputs.take_early_goals()
     assert x_of(inputs) == pytest.approx(0.5 - 0.3)
-
-
-@pytest.mark.parametrize(
-    ('base_frame', 'frame_prefix'), [('', 'left/'), ('left/base_link', ''), ('tool_link', 'left/')]
-)
-def test_prefixed_frames_are_looked_up_with_the_prefix(tf2, inputs, base_frame, frame_prefix):
-    inputs.goal_inputs.set_goals(['tool'], base_frame, frame_prefix)
-    for frame in ('left/base_link', '/left/base_link', 'base_link'):
-        inputs.goal_inputs.take_goal('tool', goal(0.25, frame))
-        assert x_of(inputs) == 0.25
-    assert not Buffer.made
-    inputs.goal_inputs.take_goal('tool', goal(0.1, 'camera'))
-    Buffer.made[0].put('left/base_link', 'camera', 0.5)
-    inputs.goal_inputs.take_early_goals()
-    assert x_of(inputs) == pytest.approx(0.5 - 0.1)
-    tf2.now += 5.0
-    inputs.goal_inputs.take_goal('tool', goal(0.25, 'right/base_link'))
-    assert inputs.refusals.total == 1

@@ -53,13 +53,6 @@ def taken(supply):
     return models[0] if models else None
 
 
-def test_a_defect_does_not_end_the_thread(supply):
-    supply.describe('broken', settings())
-    assert outcome(supply) is None
-    assert 'internal error' in supply.refused
-    assert 'ZeroDivisionError: oops' in supply.refused
-
-
 def test_other_goals_are_built_for_the_accepted_robot(supply, builder):
     """After a refusal new goals apply to the running robot, not to the bad description."""
     supply.apply(settings())

@@ -4,7 +4,7 @@ import sys
 from types import SimpleNamespace as Data
 
 from ik_node.model.rotation import pose_matrix, quat_to_matrix
-from ik_node.ros.markers.scene_output import goal_marker, GoalMarkers, marker_pose
+from ik_node.ros.markers.scene_output import goal_marker, GoalMarkers
 from ik_node.ros.parameters.settings import Settings
 import numpy as np
 import pytest
@@ -12,7 +12,6 @@ from visualization_msgs.msg import InteractiveMarkerControl, InteractiveMarkerFe
 
 START = ((0.0, 0.0, 1.0), (0.0, 0.0, 0.0, 1.0))
 THERE = ((0.5, 0.2, 1.0), (0.0, 0.0, 0.6, 0.8))
-REACHED = pose_matrix((1.0, 2.0, 3.0), (0.8, 0.0, 0.0, 0.6))
 MOVE, TURN = InteractiveMarkerControl.MOVE_AXIS, InteractiveMarkerControl.ROTATE_AXIS
 UPDATE = InteractiveMarkerFeedback.POSE_UPDATE
 
@@ -48,20 +47,6 @@ def test_each_constrained_axis_has_a_control(dof, expected):
     assert (marker.name, marker.header.frame_id, marker.scale) == ('hand', 'base', 0.25)
     assert (marker.header.stamp.sec, marker.header.stamp.nanosec) == (0, 0)
     assert (marker.pose.position.y, marker.pose.orientation.w) == (0.2, 0.8)
-
-
-def test_marker_has_the_pose_of_its_goal_or_else_of_its_link():
-    """Its orientation is the link's if the axes are the link's and no rotation is constrained."""
-    position, quat = marker_pose(goal(), None, REACHED)
-    assert np.allclose(pose_matrix(position, quat), REACHED)
-    for dof in ['X Y', 'X Y Z EX', 'EZ']:
-        for axes in ['world', 'goal', 'link']:
-            position, quat = marker_pose(goal(dof, axes), THERE, REACHED)
-            assert position == THERE[0]
-            if axes == 'link' and dof == 'X Y':
-                assert quat == pytest.approx((0.8, 0.0, 0.0, 0.6))
-            else:
-                assert quat == THERE[1]
 
 
 class Server:

@@ -105,19 +105,6 @@ def test_later_message_repeats_deletions(sent):
     assert sent.shows(spheres(3))
 
 
-def test_changed_appearance_replaces_a_marker(sent):
-    sent.send(scene(1.0))
-    sent.send(scene(1.0))
-    shapes = scene(1.0)
-    shapes[0] = replace(shapes[0], rgba=(1.0, 0.0, 0.0, 1.0))
-    shapes[4] = shape(Sphere, 'links/a', 1.0, 0.5, 12)
-    shapes[5] = replace(shapes[5], text='4 mm')
-    sent.send(shapes)
-    assert sent.shows(shapes)
-    sent.send(shapes)
-    assert sent.shows(shapes)
-
-
 def test_many_new_markers_take_several_messages(sent):
     """A message contains a limited number of new markers; the others keep moving."""
     many = spheres(2 * AT_ONCE + 5)

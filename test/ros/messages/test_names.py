@@ -11,7 +11,6 @@ from ik_node.ros.messages.names import (
     frame_in_root,
     prefix_of,
     root_frame,
-    topic_part,
     topic_parts,
 )
 import numpy as np
@@ -60,20 +59,6 @@ def test_prefix_comes_from_the_parameter_or_the_base_frame():
         ('', 'tip', ''),
     ]:
         assert prefix_of(frame_prefix, base_frame, ROBOT.links) == expected
-
-
-@pytest.mark.parametrize(
-    ('name', 'part'),
-    [
-        ('platform', 'platform'),
-        ('left hand', 'left_hand'),
-        ('7th', 'n7th'),
-        ('ü', '_'),
-        ('a/b.c', 'a_b_c'),
-    ],
-)
-def test_topic_part_has_only_allowed_characters(name, part):
-    assert topic_part(name) == part
 
 
 def test_names_with_equal_topic_parts_are_refused():

@@ -8,7 +8,7 @@ from ik_node.solver import Solver
 import numpy as np
 import pytest
 from support.ik_asking import arm_text, Asking, moved, parts, settings_of
-from support.moveit_messages import GetPositionIK, OldErrorCodes, request_for, stamped, state_of
+from support.moveit_messages import request_for, stamped, state_of
 from support.naive import pose
 
 SUCCESS, TIMED_OUT, BAD_GOAL, BAD_STATE = 1, -6, -16, -17
@@ -249,16 +249,6 @@ def test_ambiguous_empty_link_is_refused(arm, near):
     refused(response, BAD_LINK, 'ik_link_name is empty', 'link5, link6')
 
 
-def test_vector_with_one_pose_is_accepted(arm, near):
-    """The compute_ik of MoveIt accepts the link in either field, and so does the node."""
-    for link, links in (('link6', []), ('', ['link6']), ('not looked at', ['link6'])):
-        request = asked(arm, near, link=link)
-        request.ik_request.ik_link_names = links
-        request.ik_request.pose_stamped_vector = [request.ik_request.pose_stamped]
-        request.ik_request.pose_stamped = stamped((9, 9, 9), frame_id='not looked at')
-        arm.check(arm.ask(request), {'link6': near})
-
-
 # -- frames
 
 
@@ -304,8 +294,3 @@ def test_spent_budget_is_reported(arm):
     request = asked(arm, pose((9.0, 0, 0), (0, 0, 0, 1)))
     request.ik_request.timeout = Duration(nanosec=1)
     refused(arm.ask(request), TIMED_OUT)
-
-
-def test_humble_gets_a_code_without_message(arm, near):
-    response = GetPositionIK.Response(error_code=OldErrorCodes())
-    assert vars(arm.ask(asked(arm, near), response).error_code) == {'val': SUCCESS}

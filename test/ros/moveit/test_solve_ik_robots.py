@@ -65,16 +65,6 @@ def test_request_with_motors_only_moves_passive_joints(urdf):
     np.testing.assert_allclose(reached, wanted, atol=2e-6)
 
 
-def test_unnamed_actuated_joint_does_not_move(urdf):
-    settings = settings_of(actuated_joints=('leg0_rx', 'leg0_ry'))
-    for told, code in ((None, SUCCESS), (settings, NO_SOLUTION)):
-        hexapod = Asking(urdf('hexapod'), told)
-        wanted = moved(hexapod.place(hexapod.q, 'platform_link'), 0.004, 0.002, 0.003)
-        request = asked(hexapod, wanted, 'platform_link')
-        request.ik_request.robot_state = state_of([f'leg{leg}' for leg in range(6)], np.zeros(6))
-        assert hexapod.ask(request).error_code.val == code
-
-
 def test_loop_open_by_rounding_counts_as_closed(urdf):
     """A loop that stays open by 20 micrometres has the same limit as in the node."""
     text = urdf('fivebar').replace('xyz="0.24 0 0.012"', 'xyz="0.24 0 0.01202"')
@@ -179,20 +169,6 @@ def test_two_arms_are_solved_together():
 
 
 # -- joints that follow others
-
-
-def following():
-    mimic = '<mimic joint="joint4" multiplier="0.5" offset="0.1"/>'
-    before, after = arm_text(6).split('<joint name="joint5" type="revolute">')
-    return f'{before}<joint name="joint5" type="revolute">{mimic}{after}'
-
-
-def test_coupled_joint_follows_its_master(urdf):
-    arm = Asking(following())
-    goal = np.array((0.3, 0.5, 0.9, 0.2, 0.2, -0.4))
-    seed = goal + np.array((0.1, 0.1, 0.1, 0.1, 0.7, 0.1))
-    wanted = arm.place(goal, 'link6')
-    arm.check(arm.ask(asked(arm, wanted, 'link6', seed=seed)), {'link6': wanted}, seed)
 
 
 def test_coupled_base_link_holds_its_master():

@@ -11,8 +11,6 @@ from ik_node.solver import Status
 import numpy as np
 import pytest
 
-NODE = Data(get_fully_qualified_name=lambda: '/ik_node')
-
 
 def report(*statuses, held='', notes=()):
     """Return a report on chains with these statuses, one goal and one loop each."""

@@ -7,13 +7,7 @@ import re
 from ik_node.errors import OptionError
 from ik_node.ros.parameters.parameter_table import parameter_table, solver_parameters
 from ik_node.ros.parameters.parameter_text import help_text, yaml_text, yaml_value
-from ik_node.ros.parameters.settings import (
-    JointSettings,
-    Outlet,
-    parse_joint_values,
-    Settings,
-    split,
-)
+from ik_node.ros.parameters.settings import Outlet, parse_joint_values, Settings, split
 from ik_node.solver import SolverOptions
 import pytest
 import yaml
@@ -116,39 +110,6 @@ def test_values_that_are_not_allowed_are_refused_by_name():
         with pytest.raises(OptionError) as caught:
             Settings.from_values(values)
         assert re.search(words, str(caught.value)), (values, caught.value)
-
-
-def test_settings_hold_goals_of_goal_names_only():
-    """Those without a link are inactive."""
-    settings = Settings.from_values(
-        {
-            'goal_names': ('hand', 'foot'),
-            'goals.hand.link': 'tip',
-            'goals.hand.weight': 2,
-            'goals.nose.link': 'head',
-            'rate': 50.0,
-        }
-    )
-    assert [goal.name for goal in settings.goals] == ['hand', 'foot']
-    assert [goal.name for goal in settings.active_goals] == ['hand']
-    assert settings.goals[0].weight == 2.0
-    assert settings.period == 0.02
-    assert settings.options.restarts == 0
-
-
-def test_joint_parameters_are_read():
-    """Empty strings mean none; mappings are read."""
-    assert Settings.from_values({}).joints == JointSettings()
-    assert Settings.from_values(
-        {
-            'locked_joints': ('a',),
-            'actuated_joints': ('b', ''),
-            'output.joints': ('c',),
-            'output.type': 'both',
-            'rest_pose': '{d: 1}',
-            'joint_targets': '{e: -2}',
-        }
-    ).joints == JointSettings(('a',), ('b',), ('c',), {'d': 1.0}, {'e': -2.0})
 
 
 def test_mapping_of_joints_to_numbers_is_read():
