@@ -19,8 +19,7 @@ from ik_node.solver.problem.chain_problem import ChainProblem
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Avoidance
 from ik_node.solver.solver import Solver
-from ik_node.transmission.prepared import Direction
-from ik_node.transmission.transmission import Transmission
+from ik_node.transmission.transmission import Direction, Transmission
 import numpy as np
 from numpy.typing import ArrayLike
 

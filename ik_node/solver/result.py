@@ -414,9 +414,6 @@ class ChainNames:
     are_goals: tuple[bool, ...]
     values: tuple[tuple[int, str], ...]
     free: frozenset[int] = frozenset()
-    _tolerances: dict[bytes, Mapping[str, PoseError]] = field(
-        default_factory=dict, repr=False, compare=False
-    )
 
     @cached_property
     def goals(self) -> tuple[tuple[int, str], ...]:
@@ -436,20 +433,6 @@ class ChainNames:
     def places(self) -> NDArray[np.int64]:
         """Return the indices in q of all values."""
         return np.array([index for index, _ in self.values], dtype=np.int64)
-
-    def named_tolerances(self, tolerances: Array) -> Mapping[str, PoseError]:
-        """
-        Return tolerances, shape (nc, 2) [m], [rad], by name.
-
-        The last mapping is kept and returned again for equal numbers, because they seldom change.
-        """
-        key = tolerances.tobytes()
-        result = self._tolerances.get(key)
-        if result is None:
-            self._tolerances.clear()
-            named = zip(self.constraints, tolerances.tolist(), strict=True)
-            result = self._tolerances[key] = {name: PoseError._make(pair) for name, pair in named}
-        return result
 
 
 class SolvedChain(NamedTuple):
@@ -633,8 +616,8 @@ class SolveResult:
     @cached_property
     def tolerances(self) -> Mapping[str, PoseError]:
         """Return the residuals that count as met."""
-        tolerances: Mapping[str, PoseError] = self.chain.names.named_tolerances(self.limits)
-        return tolerances
+        named = zip(self.chain.names.constraints, self.limits.tolist(), strict=True)
+        return {name: PoseError._make(pair) for name, pair in named}
 
     @property
     def rounding_gaps(self) -> Mapping[str, PoseError]:

@@ -49,7 +49,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
         'ReachVolume',
         'BasePlacement',
         'transmission.transmission.Transmission',
-        'transmission.prepared.PreparedTransmission',
+        'transmission.transmission.PreparedTransmission',
         'transmission.state.TransmissionState',
         'transmission.state.Singularity',
         'transmission.state.JointBounds',

@@ -17,7 +17,7 @@ from ik_node.ros.messages.convert import RefusedInputError, seconds_from_stamp
 from ik_node.ros.outputs.command_publishers import CommandPublishers, part_of
 from ik_node.ros.parameters.settings import Outlet, split
 from ik_node.ros.plans.plan_conversion import ConvertedPlan, PlanConversion
-from ik_node.transmission.prepared import PreparedTransmission
+from ik_node.transmission.transmission import PreparedTransmission
 import numpy as np
 from rclpy.action import ActionClient, ActionServer, CancelResponse
 from rclpy.callback_groups import ReentrantCallbackGroup

@@ -134,13 +134,29 @@ def split_paths(
     different goals, or a shape is wrong.
     """
     if isinstance(goals, Mapping):
-        given = {name: _numbers_of(name, pose) for name, pose in goals.items()}
-        sizes = {_path_shape(pose) for pose in given.values()}
+        forms: Mapping[str, Any] = goals
+        rows: dict[str, Any] = {}
+        sizes: set[tuple[int, ...] | None] = set()
+        for name, pose in forms.items():
+            pair = isinstance(pose, (tuple, list)) and len(pose) == 2
+            given = [
+                part if hasattr(part, 'as_quat') else numbers(f'poses of {name!r}', part)
+                for part in (pose if pair else (pose,))
+            ]
+            shape = np.shape(given[0])
+            sizes.add(shape[:2] if len(shape) > 2 else None)
+            flat = [
+                part
+                if hasattr(part, 'as_quat')
+                else part.reshape(prod(part.shape[:2]), *part.shape[2:])
+                for part in given
+            ]
+            rows[name] = tuple(flat) if pair else flat[0]
         if len(sizes) != 1 or None in sizes:
             form = 'positions (P, N, 3) and quaternions xyzw (P, N, 4), or matrices (P, N, 4, 4)'
             raise ShapeError('goals', f'{form}, of equal P and N', str(sorted(map(str, sizes))))
         many, count = next(iter(sizes)) or (0, 0)
-        read = many_poses({name: _in_a_row(pose) for name, pose in given.items()}, problem)
+        read = many_poses(rows, problem)
         counts = [count] * many
     else:
         for index, path in enumerate(goals):
@@ -161,28 +177,6 @@ def split_paths(
         empty = f'path {counts.index(0)} has none' if counts else 'no path'
         raise ShapeError('goals', 'a path of one point or more', empty)
     return read, counts
-
-
-def _numbers_of(name: str, pose: Any) -> Any:
-    """Return the poses of a goal as an array, or as a pair of arrays or Rotations."""
-    what = f'poses of {name!r}'
-    if isinstance(pose, (tuple, list)) and len(pose) == 2:
-        return tuple(part if hasattr(part, 'as_quat') else numbers(what, part) for part in pose)
-    return numbers(what, pose)
-
-
-def _path_shape(pose: Any) -> tuple[int, int] | None:
-    """Return the number of paths and frames of the poses of a goal; None without such axes."""
-    first = pose[0] if isinstance(pose, tuple) else pose
-    shape = np.shape(first)
-    return (shape[0], shape[1]) if len(shape) >= 3 else None
-
-
-def _in_a_row(pose: Any) -> Any:
-    """Return poses with two leading axes with one."""
-    if isinstance(pose, tuple):
-        return tuple(part if hasattr(part, 'as_quat') else _in_a_row(part) for part in pose)
-    return pose.reshape(prod(pose.shape[:2]), *pose.shape[2:])
 
 
 def all_times(counts: Sequence[int], dt: float, times: Any) -> Array:

@@ -351,12 +351,8 @@ class JointTable:
         narrowed = limits.copy()
         for follower, master, polynomial in self.followers:
             if np.isfinite(limits[follower]):
-                low, high = np.clip(self.rows[[JOINT_LOWER, JOINT_UPPER], master], -FAR, FAR)
-                slope = np.polynomial.Polynomial(polynomial).deriv()
-                turns = slope.deriv().roots() if len(polynomial) > 3 else np.zeros(0)
-                turns = turns[np.isreal(turns)].real
-                at = np.concatenate(((low, high), turns[(turns > low) & (turns < high)]))
-                steepest = float(np.abs(slope(at)).max())
+                slope = tuple(power * c for power, c in enumerate(polynomial))[1:]
+                steepest = max(map(abs, _reached(slope, *self._limits(master))))
                 if steepest > 0.0:
                     narrowed[master] = min(narrowed[master], limits[follower] / steepest)
         return narrowed
@@ -593,7 +589,7 @@ def _value(polynomial: tuple[float, ...], master: Any) -> Any:
 def _reached(polynomial: tuple[float, ...], low: float, high: float) -> tuple[float, float]:
     """Return the minimum and the maximum of a polynomial on an interval."""
     low, high = max(low, -FAR), min(high, FAR)
-    slope = tuple(power * c for power, c in enumerate(polynomial))[1:]
+    slope = tuple(power * c for power, c in enumerate(polynomial))[1:] or (0.0,)
     turns = [root for root in _crossings(slope, 0.0, 1.0) if low < root < high]
     values = [_value(polynomial, at) for at in (low, high, *turns)]
     return min(values), max(values)

@@ -37,6 +37,8 @@ Array = NDArray[np.float64]
 SLICE = 10
 # Tolerance of rows that do not count, because their factor is 0 [m or rad].
 ANY = 1e9
+# Tolerances of constraints that no user makes, by their kinds.
+TOLERANCES = {'coupling': COUPLED, 'avoid': CONTACT, 'cone': CONE}
 # Most constraints of six pairs each in one step.
 MOST_ROWS = 4
 
@@ -131,22 +133,17 @@ class Problem:
             row[layout.CON_POSE + 3 : layout.CON_POSE + 7] = quaternion
             row[layout.CON_WEIGHT], row[layout.CON_DISTANCE] = 1.0, 0.0
             row[layout.CON_LEVEL] = 1.0 if request.is_goal else 0.0
-            tolerance: tuple[float, ...] | None = None
+            tolerance: tuple[float, ...] | None = TOLERANCES.get(request.kind)
             if isinstance(request.source, Constraint):
                 tolerance = request.source.tolerance
                 row[layout.CON_WEIGHT] = request.source.weight
                 row[layout.CON_DISTANCE] = request.source.distance
             if isinstance(request.source, Goal):
                 row[layout.CON_LEVEL] = 1.0 + priorities.index(request.source.priority)
-            if request.kind == 'coupling':
-                tolerance = COUPLED
-            if request.kind == 'avoid':
-                tolerance = CONTACT
             if request.kind == 'cone' and isinstance(request.source, Joint):
                 whole = request.mask & 1 << DOF.EZ
                 joint = request.source
                 row[layout.CON_DISTANCE] = joint.max_turn if whole else joint.max_swing
-                tolerance = CONE
             row[layout.CON_TRANSLATION_TOLERANCE : layout.CON_ROTATION_TOLERANCE + 1] = (
                 (options.translation_converge_threshold, options.rotation_converge_threshold)
                 if tolerance is None
