@@ -42,7 +42,7 @@ class CollisionMarks:
         self._skeleton, self._collisions, self._reach = skeleton, collisions, reach
 
     def shapes(
-        self, snapshot: Snapshot, look: Look, q: ArrayLike | None, options: SolverOptions
+        self, snapshot: Snapshot, look: Look, options: SolverOptions, q: ArrayLike | None
     ) -> list[Shape]:
         """Return a shape for each body, and two balls and a line for each pair that is near."""
         if self._collisions is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from ik_node.errors import OptionError, UnknownFrameError
 from ik_node.model.constraint import Constraint, norms_of
@@ -102,35 +103,33 @@ class ConstraintFrames:
         if isinstance(source, Constraint) and source.tolerance is not None:
             limit = norms_of(source.tolerance, self.request.mask)
         seen = {name: snapshot.columns[index] @ pose for name, (index, pose) in self._seen.items()}
-        return ConstraintGap(gap_of(self.request, frame_a, frame_b, seen), PoseError(*limit))
+        return ConstraintGap.of(gap_of(self.request, frame_a, frame_b, seen), PoseError(*limit))
 
 
-class ConstraintGap:
+class ConstraintGap(NamedTuple):
     """
-    Residual norms of a constraint, compared with its tolerances.
+    What is out of tolerance of a constraint, with units, and whether the position is.
 
-    `apart` and `turned` tell whether the position, or the orientation, is out of tolerance.
+    `text` has the residual norms in [mm] and degrees that are out of tolerance; '' = it is met.
     """
 
-    def __init__(self, gap: PoseError, tolerance: PoseError) -> None:
-        self._gap = gap
-        self.apart = gap.position > tolerance.position
-        self.turned = gap.orientation > tolerance.orientation
+    text: str
+    apart: bool
+
+    @classmethod
+    def of(cls, gap: PoseError, tolerance: PoseError) -> ConstraintGap:
+        """Compare residual norms with tolerances."""
+        apart, parts = gap.position > tolerance.position, []
+        if apart:
+            parts.append(f'{1e3 * gap.position:.3g} mm')
+        if gap.orientation > tolerance.orientation:
+            parts.append(f'{np.degrees(gap.orientation):.3g} deg')
+        return cls(', '.join(parts), apart)
 
     @property
     def met(self) -> bool:
         """Return True if the constraint is within its tolerance."""
-        return not (self.apart or self.turned)
-
-    @property
-    def text(self) -> str:
-        """Return the norms that are out of tolerance, in [mm] and degrees."""
-        parts = []
-        if self.apart:
-            parts.append(f'{1e3 * self._gap.position:.3g} mm')
-        if self.turned:
-            parts.append(f'{np.degrees(self._gap.orientation):.3g} deg')
-        return ', '.join(parts)
+        return not self.text
 
 
 # Dimensions as shares of the scale.

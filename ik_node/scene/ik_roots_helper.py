@@ -19,7 +19,7 @@ from ik_node.scene.constraint_marks import GoalMarks, LoopClosures, Poses
 from ik_node.scene.joint_axes import JointAxes, JointLimits, NameTags
 from ik_node.scene.look import checked_layers, coloured, COLOURS, Look, OTHER, PLAIN_LAYERS
 from ik_node.scene.shapes import Rgba, Shape
-from ik_node.scene.skeleton import Skeleton, Snapshot
+from ik_node.scene.skeleton import Skeleton
 from ik_node.solver.graph_reader import RobotLike
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.solver import Solver
@@ -82,25 +82,20 @@ class _Drawing:
             self._solids = Solids(self._skeleton, () if self._seen is None else self._seen())
         snapshot = self._skeleton.at(None if q is None else self._checked(q))
         options = _OPTIONS if self._solver is None else self._solver.options
-        for layer, draw in (
-            ('frames', self._bodies.frames),
-            ('links', self._bodies.links),
-            ('visuals', self._visuals),
-            ('axes', self._axes.axes),
-            ('limits', self._limits.limits),
-            ('labels', self._labels.labels),
-        ):
+        drawn: dict[str, tuple[Any, ...]] = {
+            'frames': (self._bodies.frames,),
+            'links': (self._bodies.links,),
+            'visuals': (self._solids and self._solids.visuals,),
+            'axes': (self._axes.axes,),
+            'limits': (self._limits.limits,),
+            'labels': (self._labels.labels,),
+            'closures': (self._closures.closures, options),
+            'goals': (self._goals.goals, options, goals),
+            'collisions': (self._collisions.shapes, options, q),
+        }
+        for layer, (draw, *more) in drawn.items():
             if layer in look.layers:
-                yield layer, draw(snapshot, look)
-        if 'closures' in look.layers:
-            yield 'closures', self._closures.closures(snapshot, look, options)
-        if 'goals' in look.layers:
-            yield 'goals', self._goals.goals(snapshot, look, options, goals)
-        if 'collisions' in look.layers:
-            yield 'collisions', self._collisions.shapes(snapshot, look, q, options)
-
-    def _visuals(self, snapshot: Snapshot, look: Look) -> list[Shape]:
-        return [] if self._solids is None else self._solids.visuals(snapshot, look)
+                yield layer, draw(snapshot, look, *more)
 
     def _checked(self, q: ArrayLike) -> NDArray[np.float64]:
         values = np.asarray(q, dtype=np.float64)
