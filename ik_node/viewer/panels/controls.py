@@ -22,41 +22,6 @@ UNDO, RESET = 'Undo', 'Reset'
 TABS = ('Goals', 'Joints', 'Solver', 'Plots', 'Load', 'View')
 
 
-class KnobPanel:
-    """Sliders for the numbers of the scene."""
-
-    def __init__(self, gui: Any, queue: SessionQueue) -> None:
-        self._gui = gui
-        self._queue = queue
-        self._folder = gui.add_folder('scene', visible=False)
-        self._sliders: dict[str, Any] = {}
-
-    def rebuild(self, session: Session) -> None:
-        """Add a slider for each number."""
-        for slider in self._sliders.values():
-            slider.remove()
-        self._sliders = {}
-        self._folder.visible = bool(session.knobs)
-        with self._folder:
-            for knob in session.knobs:
-                self._sliders[knob.name] = self._add(knob)
-
-    def refresh(self, session: Session) -> None:
-        """Show the present values."""
-        for knob in session.knobs:
-            if knob.name in self._sliders:
-                self._sliders[knob.name].value = knob.value
-
-    def _add(self, knob: Knob) -> Any:
-        name, numbers = knob.name, (knob.low, knob.high, knob.step, knob.value)
-        return by_hand(
-            self._gui.add_slider(name, *numbers, hint=knob.hint),
-            lambda value: self._queue.do(
-                lambda s: s.set_knob(name, value), key=('knob', name), undo=True
-            ),
-        )
-
-
 class Controls:
     """
     The main panel of the page.
@@ -96,7 +61,9 @@ class Controls:
             gui.add_checkbox('play motion', False, visible=False),
             lambda value: queue.do(lambda s: setattr(s, 'playing', value)),
         )
-        self._knobs = KnobPanel(gui, queue)
+        self._queue = queue
+        self._scene = gui.add_folder('scene', visible=False)
+        self._knobs: dict[str, Any] = {}
         by_hand(
             gui.add_button_group('go back', (UNDO, RESET)),
             lambda value: undo() if value == UNDO else queue.do(lambda s: s.reset(), undo=True),
@@ -158,14 +125,30 @@ class Controls:
         self.load.rebuild(robot, size)
         self._options.forget()
         self._play.visible = session.can_play
-        self._knobs.rebuild(session)
+        for slider in self._knobs.values():
+            slider.remove()
+        self._scene.visible = bool(session.knobs)
+        with self._scene:
+            self._knobs = {knob.name: self._add_knob(knob) for knob in session.knobs}
+
+    def _add_knob(self, knob: Knob) -> Any:
+        """Add a slider for a number of the scene."""
+        name, numbers = knob.name, (knob.low, knob.high, knob.step, knob.value)
+        return by_hand(
+            self._gui.add_slider(name, *numbers, hint=knob.hint),
+            lambda value: self._queue.do(
+                lambda s: s.set_knob(name, value), key=('knob', name), undo=True
+            ),
+        )
 
     def refresh(self, session: Session, history: History) -> None:
         """Update all panels."""
         self._show_state(session)
         self._lead.value = JOINTS if session.forward else GOALS
         self._play.value = session.playing
-        self._knobs.refresh(session)
+        for knob in session.knobs:
+            if knob.name in self._knobs:
+                self._knobs[knob.name].value = knob.value
         self.view.show_legend(load=self.load.shown)
         robot = session.robot
         notes = [] if robot is None else robot.notes

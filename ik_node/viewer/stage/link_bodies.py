@@ -14,7 +14,7 @@ from ik_node.model.tree import build_tree
 from ik_node.robot import Robot
 from ik_node.scene.look import OTHER
 from ik_node.scene.skeleton import Skeleton
-from ik_node.viewer.stage.scene_nodes import bytes_of, wxyz_of
+from ik_node.viewer.stage.scene_nodes import add_batch, wxyz_of
 from ik_node.viewer.stage.view_ray import OnClick, ViewRay
 import numpy as np
 from numpy.typing import NDArray
@@ -141,21 +141,19 @@ class LinkBodies:
         for link in self._triangles if poses else ():
             if self.is_fixed(link):
                 continue
-            corners = np.concatenate(self._triangles[link]).reshape(-1, 3).astype(np.float32)
+            corners = np.concatenate(self._triangles[link]).reshape(-1, 3)
             # Smaller than the body, so that a ghost in the same place is hidden by it.
             corners += 0.01 * (corners.mean(axis=0) - corners)
             place = self._frames[link][1]
-            node = self._scene.add_batched_meshes_simple(
+            wxyzs = [wxyz_of(each[place][1]) for each in poses]
+            node = add_batch(
+                self._scene,
                 f'/ghosts/{quote(link, safe="")}',
-                corners,
-                np.arange(len(corners), dtype=np.uint32).reshape(-1, 3),
-                batched_wxyzs=np.array([wxyz_of(each[place][1]) for each in poses]),
-                batched_positions=np.array([each[place][0] for each in poses]),
-                batched_colors=bytes_of([OTHER[:3]] * len(poses)),
-                opacity=OTHER[3],
-                lod='off',
-                cast_shadow=False,
-                receive_shadow=False,
+                (corners, np.arange(len(corners)).reshape(-1, 3)),
+                (wxyzs, [each[place][0] for each in poses]),
+                [OTHER[:3]] * len(poses),
+                OTHER[3],
+                side='front',
             )
             node.on_click(clicked)
             self._ghosts.append(node)

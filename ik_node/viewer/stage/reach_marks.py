@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ik_node.viewer.panels.view_panel import ReachView
-from ik_node.viewer.stage.scene_nodes import bytes_of
+from ik_node.viewer.stage.scene_nodes import add_batch
 import numpy as np
 from numpy.typing import NDArray
 
@@ -80,18 +80,10 @@ class ReachMarks:
         along = 'xyz'.index(view.axis)
         flat = 0.5 * DRAWN * view.volume.cell * np.array(((-1, -1), (1, -1), (1, 1), (-1, 1)))
         corners = np.insert(flat, along, 0.0, axis=1)
-        self._nodes['slice'] = self._scene.add_batched_meshes_simple(
-            '/reach/slice',
-            corners.astype(np.float32),
-            np.array(((0, 1, 2), (0, 2, 3)), dtype=np.uint32),
-            batched_wxyzs=np.tile((1.0, 0.0, 0.0, 0.0), (len(positions), 1)),
-            batched_positions=positions,
-            batched_colors=bytes_of(colours_of(shares).tolist()),
-            lod='off',
-            opacity=SLICE_OPACITY,
-            side='double',
-            cast_shadow=False,
-            receive_shadow=False,
+        square = corners, np.array(((0, 1, 2), (0, 2, 3)))
+        poses = np.tile((1.0, 0.0, 0.0, 0.0), (len(positions), 1)), positions
+        self._nodes['slice'] = add_batch(
+            self._scene, '/reach/slice', square, poses, colours_of(shares), SLICE_OPACITY
         )
 
     def _add_singularities(self, view: ReachView) -> None:

@@ -244,7 +244,7 @@ class _Batch:
             scales = np.ones((len(self._lengths), 3))
             scales[:, 2] = self._lengths
         if self._node is None:
-            self._node = self._add(scales, bytes_of(self._colours))
+            self._node = self._add(scales)
         else:
             self._node.batched_positions = np.array(self._positions, dtype=np.float32)
             self._node.batched_wxyzs = np.array(self._wxyzs, dtype=np.float32)
@@ -262,22 +262,11 @@ class _Batch:
             self._node.remove()
             self._node = None
 
-    def _add(self, scales: Any, colours: Any) -> Any:
-        opacity = self._mesh.rgba[3]
-        node = self._scene.add_batched_meshes_simple(
-            self._name,
-            self._mesh.vertices,
-            self._mesh.faces,
-            batched_wxyzs=np.array(self._wxyzs),
-            batched_positions=np.array(self._positions),
-            batched_scales=scales,
-            batched_colors=colours,
-            lod='off',
-            opacity=None if opacity >= 1.0 else opacity,
-            side='double',
-            cast_shadow=False,
-            receive_shadow=False,
-        )
+    def _add(self, scales: Any) -> Any:
+        mesh, places = self._mesh, (self._wxyzs, self._positions)
+        corners = mesh.vertices, mesh.faces
+        look = self._colours, mesh.rgba[3]
+        node = add_batch(self._scene, self._name, corners, places, *look, batched_scales=scales)
         if self._name.startswith(('/links/', '/ghosts/')):
 
             async def clicked(event: Any) -> None:
@@ -286,6 +275,37 @@ class _Batch:
 
             node.on_click(clicked)
         return node
+
+
+def add_batch(
+    scene: Any,
+    name: str,
+    mesh: tuple[Any, Any],
+    poses: tuple[Any, Any],
+    colours: Any,
+    opacity: float,
+    **more: Any,
+) -> Any:
+    """
+    Add a node for copies of a mesh without shadows, and return it.
+
+    `mesh` has the vertices (n, 3) [m] and faces (m, 3), `poses` the quaternions (wxyz) and
+    positions [m] of the copies, `colours` one sRGB colour for each.
+    """
+    vertices, faces = mesh
+    return scene.add_batched_meshes_simple(
+        name,
+        vertices.astype(np.float32),
+        faces.astype(np.uint32),
+        batched_wxyzs=np.array(poses[0]),
+        batched_positions=np.array(poses[1]),
+        batched_colors=bytes_of(colours),
+        lod='off',
+        opacity=None if opacity >= 1.0 else opacity,
+        cast_shadow=False,
+        receive_shadow=False,
+        **{'side': 'double', **more},
+    )
 
 
 def bytes_of(colours: list[tuple[float, float, float]]) -> NDArray[np.uint8]:
