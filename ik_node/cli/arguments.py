@@ -148,11 +148,7 @@ def bodies_text(robot: Robot, options: SolverOptions, configurations: Array, wha
 
 
 def check_files(*paths: str | None) -> None:
-    """
-    Check that files on the command line exist; None = not given.
-
-    Raise DescriptionError for the first one that does not exist.
-    """
+    """Raise DescriptionError for the first file that does not exist; None = not given."""
     for path in paths:
         if path is not None and not Path(path).exists():
             near = similar_file(Path(path))
@@ -166,11 +162,10 @@ def check_outputs(
     inputs: Iterable[str | Path | None] = (),
 ) -> None:
     """
-    Check that no output is an input or another output, also by a link or another path.
+    Raise OptionError if an output is an input or another output, also by a link or another path.
 
-    `args`: arguments of the command; the robot and the files beside it are inputs. `outputs`: the
-    output files, and their options for the message; None = not given. `inputs`: further inputs;
-    None = not given. Raise OptionError for the first output that is another file of the command.
+    The robot and the files beside it in `args` are inputs; `outputs` are pairs of an option and
+    its file; None = not given.
     """
     beside = (getattr(args, 'srdf', None), getattr(args, 'obstacles', None))
     read = (args.robot, args.closures, *beside, *inputs)
@@ -192,11 +187,7 @@ def _identity(path: str | Path) -> object:
 
 
 def check_writable(option: str, name: str) -> None:
-    """
-    Check that a file can be written, before results for it are computed.
-
-    Raise OptionError if not; the message names the option.
-    """
+    """Raise OptionError if a file cannot be written, before results for it are computed."""
     try:
         can_be_written(name)
     except OSError as error:
@@ -204,13 +195,7 @@ def check_writable(option: str, name: str) -> None:
 
 
 def robot_of(args: argparse.Namespace, *, assemble: bool = True) -> Robot:
-    """
-    Load the robot and the obstacles that the arguments name.
-
-    Its loops are closed unless `assemble` is False.
-
-    Raise IkError if a file is missing or cannot be used.
-    """
+    """Load the robot and the obstacles of the arguments; close its loops, with `assemble`."""
     srdf, obstacles = getattr(args, 'srdf', None), getattr(args, 'obstacles', None)
     check_files(args.robot, args.closures, srdf, obstacles)
     robot = load_robot(
@@ -240,9 +225,8 @@ class GoalArguments(NamedTuple):
         """
         Add the goals to a robot.
 
-        Return `poses`, poses by goal name, which is the name of the link; and `q` (nq,), the start
-        configuration [rad or m]. Raise UnknownFrameError if the robot has no such link or joint.
-        Raise OptionError if a link has two goals.
+        Return their poses by name, which is that of the link, and the start configuration (nq,)
+        [rad or m].
         """
         q, names = robot.q, list(robot.joint_names)
         for name, value in self.starts:
@@ -269,11 +253,7 @@ def add_goal_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def parse_goal_arguments(args: argparse.Namespace) -> GoalArguments:
-    """
-    Parse the goals and start values.
-
-    Raise OptionError if one of them is not valid.
-    """
+    """Parse the goals and start values."""
     return GoalArguments(
         [_goal(text) for text in args.goal], [joint_value(text) for text in args.start]
     )
@@ -292,11 +272,7 @@ def _goal(text: str) -> tuple[str, tuple[float, ...]]:
 
 
 def joint_value(text: str, option: str = '--start') -> tuple[str, float]:
-    """
-    Parse JOINT=VALUE.
-
-    Raise OptionError if the text, which was given for the option, has another form.
-    """
+    """Parse JOINT=VALUE, which was given for an option."""
     name, _, value = text.rpartition('=')
     try:
         number = float(value)
@@ -337,11 +313,7 @@ def engine_of(args: argparse.Namespace) -> Iterator[tuple[Executor | None, int, 
 
 
 def need_rclpy() -> None:
-    """
-    Check that rclpy can be imported.
-
-    Raise IkError if it is not installed; the message describes the installation.
-    """
+    """Raise an IkError that describes the installation if rclpy is not installed."""
     if importlib.util.find_spec('rclpy') is None:
         raise IkError(
             'rclpy is not installed: source a ROS 2 installation, or run `make setup` in a '

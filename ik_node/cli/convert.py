@@ -184,11 +184,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _checked_paths(args: argparse.Namespace) -> list[Path]:
-    """
-    Return the output files.
-
-    Raise OptionError if a file exists already, or is an input or the other output.
-    """
+    """Return the output files; raise OptionError if one exists, or is an input or the other."""
     if args.closures_out == STDOUT:
         raise OptionError('--closures-out', STDOUT, 'a file; only the URDF can be printed')
     names = {'-o': args.output, '--closures-out': args.closures_out}

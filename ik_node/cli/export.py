@@ -74,11 +74,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def parse_options(texts: list[str]) -> SolverOptions:
-    """
-    Return the solver options given as NAME=VALUE.
-
-    Raise OptionError if an option is unknown or its value is not allowed.
-    """
+    """Return the solver options given as NAME=VALUE."""
     defaults = {field.name: field.default for field in fields(SolverOptions)}
     given: dict[str, Any] = {}
     for text in texts:

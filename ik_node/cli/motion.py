@@ -177,12 +177,7 @@ def _groups(motions: Sequence[MotionFile], dt: float | None) -> list[_Group]:
 
 
 class _Outputs:
-    """
-    The output files of all motions, which are checked before anything is solved.
-
-    `args`: options of the command. `paths`: the motion files. Raise OptionError if an output
-    cannot be written.
-    """
+    """The output files of all motions, which are checked before anything is solved."""
 
     def __init__(self, args: argparse.Namespace, paths: Sequence[Path]) -> None:
         self._overwrite, self._resume = args.overwrite, args.resume
@@ -258,11 +253,7 @@ class _Outputs:
 
 
 def _motion_paths(given: Sequence[str]) -> list[Path]:
-    """
-    Return the motion files; a folder counts as the motions in it.
-
-    Raise DescriptionError if a file does not exist, or a folder has no motions.
-    """
+    """Return the motion files; a folder counts as the motions in it."""
     paths: list[Path] = []
     for name in given:
         path = Path(name)

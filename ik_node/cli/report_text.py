@@ -23,11 +23,7 @@ BRANCHES = {'├─ ': '|- ', '└─ ': '`- ', '│  ': '|  ', '──': '--'}
 
 
 def as_text(facts: dict[str, Any], mobility: str) -> str:
-    """
-    Return the report as text.
-
-    `facts`: see `facts_of`. `mobility`: `Mobility.report`.
-    """
+    """Return the report as text, of `facts_of` and `Mobility.report`."""
     lines = [
         f'robot {facts["name"]} ({facts["dialect"]}), root {facts["root"]}',
         f'{counts(facts)}, mobility {facts["mobility"]}',
@@ -280,8 +276,7 @@ def as_dot(facts: dict[str, Any]) -> list[str]:
     """
     Return the lines of a graph with links as boxes, joints as edges and loops as dashed edges.
 
-    Joints with a motor are bold, fixed ones dotted, and loops that are open are red. `facts`: see
-    `facts_of`.
+    Joints with a motor are bold, fixed ones dotted, and loops that are open are red.
     """
     title = f'{facts["name"]}: {counts(facts)}, mobility {facts["mobility"]}'
     lines = [

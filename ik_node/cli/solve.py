@@ -42,15 +42,7 @@ def plot_solution(
     solution: Solution,
     others: Array | None = None,
 ) -> None:
-    """
-    Draw a solution to a file.
-
-    `path`: output file; its ending selects the format. `robot`: the robot with its goals. `start`
-    (nq,): start configuration [rad or m]. `poses`: the goal poses, as in `Solver.solve_pose`.
-    `solution`: the solution. `others` (n, nq): other solutions, drawn in place of the
-    start. Raise OptionError if matplotlib is missing, does not support the
-    format, or cannot write the file.
-    """
+    """Draw a solution with its goals to a file, with the start, or other solutions (n, nq)."""
     try:
         shapes = shapes_of(robot, start, poses, solution, others)
         plot_shapes(

@@ -27,42 +27,36 @@ _COLOURS = ('#0072B2', '#E69F00', '#009E73', '#CC79A7', '#56B4E9', '#D55E00', '#
 _DPI = 130
 _PANEL, _MOST = (3.9, 3.3), 12
 
-Draw = Callable[[Robot, Transmission, Sweep], None]
 
-
-def ratio_plot(path: str) -> Draw:
-    """
-    Return a function that draws a transmission to a file.
-
-    `path`: output file; its ending selects the format. Raise OptionError if matplotlib is missing
-    or does not support the format.
-    """
-    new_figure = picture_maker('--plot', path)
-
-    def save(robot: Robot, transmission: Transmission, sweep: Sweep) -> None:
-        if not sweep.points:
-            allowed = 'joints in --joints that the actuators can move from the present values'
-            raise OptionError('--plot', path, allowed)
-        panels = _panels(transmission, sweep)
-        across = min(3, len(panels))
-        down = -(-len(panels) // across)
-        size = (_PANEL[0] * across, _PANEL[1] * down + 0.6)
-        figure = new_figure(figsize=size, layout='constrained')
-        figure.suptitle(plain(f'{robot.name}: {", ".join(transmission.actuators)}'), color=INK)
-        for axes, (title, value) in zip(
-            np.ravel(figure.subplots(down, across, squeeze=False)), panels, strict=False
-        ):
-            axes.set_title(title, fontsize=9, color=INK)
-            _style(axes)
-            if sweep.grid:
-                _draw_map(figure, axes, robot, sweep, value)
-            else:
-                _draw_curves(axes, robot, sweep, value)
-        for axes in np.ravel(figure.axes)[len(panels) : across * down]:
-            axes.set_axis_off()
-        save_picture(figure, path, dpi=_DPI)
-
-    return save
+def draw_ratios(
+    new_figure: Callable[..., Any],
+    path: str,
+    robot: Robot,
+    transmission: Transmission,
+    sweep: Sweep,
+) -> None:
+    """Draw a transmission over the range of its joints to a file, see `picture_maker`."""
+    if not sweep.points:
+        allowed = 'joints in --joints that the actuators can move from the present values'
+        raise OptionError('--plot', path, allowed)
+    panels = _panels(transmission, sweep)
+    across = min(3, len(panels))
+    down = -(-len(panels) // across)
+    size = (_PANEL[0] * across, _PANEL[1] * down + 0.6)
+    figure = new_figure(figsize=size, layout='constrained')
+    figure.suptitle(plain(f'{robot.name}: {", ".join(transmission.actuators)}'), color=INK)
+    for axes, (title, value) in zip(
+        np.ravel(figure.subplots(down, across, squeeze=False)), panels, strict=False
+    ):
+        axes.set_title(title, fontsize=9, color=INK)
+        _style(axes)
+        if sweep.grid:
+            _draw_map(figure, axes, robot, sweep, value)
+        else:
+            _draw_curves(axes, robot, sweep, value)
+    for axes in np.ravel(figure.axes)[len(panels) : across * down]:
+        axes.set_axis_off()
+    save_picture(figure, path, dpi=_DPI)
 
 
 def _panels(
@@ -74,22 +68,18 @@ def _panels(
     panels.append(('distance to a singularity, 0 to 1', attrgetter('nearness')))
     for r, row in enumerate(rows):
         for a, motor in enumerate(motors):
-            if all(abs(point.ratio[r, a]) < 1e-9 for point in points):
-                continue
-            panels.append((plain(f'd {row} / d {motor}', 60), partial(_ratio_of, r, a)))
+            if any(abs(point.ratio[r, a]) >= 1e-9 for point in points):
+                title = plain(f'd {row} / d {motor}', 60)
+                panels.append((title, partial(_value_of, 'ratio', (r, a))))
         for what, unit in (('effort', '[N m or N]'), ('velocity', '[per s]')):
             if all(np.isfinite(getattr(point, what)[r]) for point in points):
                 title = plain(f'largest {what} of {row} {unit}', 60)
-                panels.append((title, partial(_limit_of, what, r)))
+                panels.append((title, partial(_value_of, what, r)))
     return panels[:_MOST]
 
 
-def _ratio_of(row: int, motor: int, point: Point) -> float:
-    return float(point.ratio[row, motor])
-
-
-def _limit_of(what: str, row: int, point: Point) -> float:
-    return float(getattr(point, what)[row])
+def _value_of(what: str, index: int | tuple[int, int], point: Point) -> float:
+    return float(getattr(point, what)[index])
 
 
 def _style(axes: Any) -> None:
@@ -169,7 +159,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the transmission, draw it, and return the exit code."""
     shared.check_outputs(args, [('--plot', args.plot)])
-    draw = ratio_plot(args.plot) if args.plot else None
+    new_figure = picture_maker('--plot', args.plot) if args.plot else None
     robot = shared.robot_of(args)
     target = dict(shared.joint_value(text, '--at') for text in args.at)
     code = 0
@@ -191,8 +181,8 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(result))
     else:
         say(*_lines(result))
-    if draw is not None:
-        draw(robot, transmission, sweep)
+    if new_figure is not None:
+        draw_ratios(new_figure, args.plot, robot, transmission, sweep)
         say(f'drawn to {args.plot}')
     return code
 
