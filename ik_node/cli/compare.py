@@ -151,21 +151,13 @@ def _draw(new_figure: Callable[..., Any], outcomes: Sequence[Outcome], path: str
             x = np.maximum(unit * counts, least)
             axes.plot(x, sizes, label=label, **style)
             axes.plot(x[-1:], sizes[-1:], mark, color=colour, ms=7)
-    left.set_xscale('symlog', linthresh=1.0)
-    left.set_xlim(left=0.0)
-    left.xaxis.set_major_formatter(lambda value, _: f'{value:g}')
-    left.set_xlabel('iteration', fontsize=12)
-    left.set_ylabel('largest residual [m or rad]', fontsize=12)
-    right.set_xscale('log')
-    right.set_xlabel('time [s], dls compiled, the others in Python', fontsize=12)
+    left.set(xscale='symlog', xlabel='iteration', ylabel='largest residual [m or rad]')
+    right.set(xscale='log', xlabel='time [s], dls compiled, the others in Python')
     for axes in (left, right):
         axes.set_yscale('log')
         axes.grid(True, which='major', alpha=0.3)
-        axes.tick_params(labelsize=11)
-        axes.spines[['top', 'right']].set_visible(False)
     if left.lines:
-        place = {'loc': 'outside upper center', 'ncols': 4, 'fontsize': 10.5, 'frameon': False}
-        figure.legend(*left.get_legend_handles_labels(), **place)
+        figure.legend(*left.get_legend_handles_labels(), loc='outside upper center', ncols=4)
     save_picture(figure, path, dpi=100)
 
 
