@@ -228,18 +228,6 @@ def test_velocities_keep_couplings():
         assert max(gap(m, ahead), gap(m, behind)) < 1e-10
 
 
-def test_start_that_violates_couplings_is_corrected():
-    """Values that follow are ignored in q0, as those of a mimic joint are."""
-    m = chained()
-    solver = m.solver()
-    q, pose = targets(m, 1)[0]
-    broken = q.copy()
-    for name in ('mimic', 'first', 'second'):
-        broken[solver.joint_names.index(name)] += 0.2
-    first, second = (solver.solve_pose({'goal': pose}, start) for start in (q, broken))
-    np.testing.assert_allclose(first.q, second.q, atol=1e-12)
-
-
 def test_circle_through_a_sum_is_refused():
     """The error names the joints."""
     m = wrist()

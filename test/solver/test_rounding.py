@@ -155,19 +155,6 @@ def test_rounded_spherical_mechanism_keeps_mobility_three(digits):
     assert np.abs(driven.q - exact.q).max() <= 20 * 10.0**-digits + 1e-7
 
 
-def test_rounding_groups_follow_enabled_closures():
-    """Redundant rows are found for the enabled closures."""
-    robot = fourbar('1.57', '3.14')
-    solver = ik.Solver(robot)
-    assert [each.closures for each in solver.redundancies] == [('tie',)]
-    robot.closures['tie'].enabled = False
-    assert solver.redundancies == ()
-    assert int(robot.mobility) == 3
-    robot.closures['tie'].enabled = True
-    assert int(robot.mobility) == 1
-    assert solver.solve()[0].status is ik.Status.CONVERGED
-
-
 @pytest.mark.parametrize('crank', [0.012, 0.03])
 def test_short_eccentric_is_not_rounding(crank):
     """Two bars form a triangle that holds a short crank."""
@@ -230,19 +217,6 @@ def test_loop_cut_by_a_point_moves_within_the_rounding_of_its_digits():
             assert ('pin' in found.rounding_gaps) == (found.closure_errors['pin'].position > 1e-6)
         there = robot.transmission(['j3'], ['j1']).to_joints([0.5])
         assert there.status is ik.Status.CONVERGED
-
-
-def test_path_and_batch_name_gaps_that_digits_explain():
-    """With the largest gap of all points."""
-    robot = ik.load_robot(connected(4))
-    robot.add_goal('c', name='turned', dof='EZ')
-    solver = ik.Solver(robot)
-    poses = [robot.forward(solver.drive({'j1': x}).q, 'c') for x in (0.1, 0.4)]
-    for each in (solver.solve_path({'turned': poses}), solver.solve_batch({'turned': poses})):
-        assert each.converged.all()
-        gaps = [point.rounding_gaps['pin'] for point in each if point.rounding_gaps]
-        assert each.rounding_gaps['pin'] == tuple(np.max(gaps, axis=0))
-        assert 'digits of the description explain' in each.message
 
 
 def test_own_tolerance_of_a_loop_replaces_what_digits_explain():

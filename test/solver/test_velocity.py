@@ -287,26 +287,6 @@ def test_joint_at_limit_moves_inwards_only():
     assert np.sign(back[name]) == -np.sign(outwards[at])
 
 
-def test_call_does_not_disturb_solves_and_is_not_disturbed():
-    """Neither steps under way, nor poses of `solve_pose`, nor a change of the largest speeds."""
-    m = held('goal', ['X', 'Y', 'EZ'])
-    solver, other = m.solver(), m.solver()
-    q = solver.q + 0.1
-    first = solver.velocity({'goal': (LINEAR, ANGULAR)}, q)
-    solver.solve_pose({'goal': ((0.1, 0.2, 0.3), (0.5, 0.5, 0.5, 0.5))}, q)
-    again = solver.velocity({'goal': (LINEAR, ANGULAR)}, q)
-    np.testing.assert_array_equal(first.velocity, again.velocity)
-    pose = ((0.15, 0.05, 0.3), (0.1, 0.2, 0.3, 0.9))
-    np.testing.assert_array_equal(
-        solver.solve_pose({'goal': pose}, q).q, other.solve_pose({'goal': pose}, q).q
-    )
-    batch = solver.solve_batch({'goal': ([pose[0]], [pose[1]])}, q)
-    np.testing.assert_array_equal(batch.q[0], other.solve_pose({'goal': pose}, q).q)
-    m.joints['r'].max_velocity[:] = 1e-3
-    slow = solver.velocity({'goal': (LINEAR, ANGULAR)}, q)
-    assert all(abs(slow[f'r.{dof}']) <= 1e-3 for dof in ('EX', 'EY', 'EZ'))
-
-
 def test_wrong_twists_are_refused():
     """The message names the goal."""
     for goals, error, words in [

@@ -4,7 +4,6 @@ from ik_node.errors import OptionError, ShapeError, TopologyError, UnknownFrameE
 from ik_node.solver.status import Status
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
 from support.building import Mechanism
 from support.transmissions import gallery_robot, places_of
 
@@ -254,25 +253,3 @@ def test_motors_pass_a_singularity_of_type_one():
         elbows += [each.q[elbow] for each in beyond]
         assert np.isfinite(beyond[0].joint_velocity).all()
     assert max(elbows) - min(elbows) > 0.2
-
-
-def test_turned_platform_is_followed_to_another_turn():
-    """Neither orientation is that of the description; the legs are as long as a solve finds."""
-    robot = gallery_robot('hexapod')
-    transmission = robot.transmission(joints=['platform_link'])
-    home = robot.forward(robot.q, 'platform_link')[:3, 3]
-    poses = [
-        (home + offset, Rotation.from_euler('xyz', turn).as_quat())
-        for offset, turn in (
-            ((0.002, 0.001, 0.004), (0.1, -0.12, 0.2)),
-            ((-0.003, 0.002, 0.005), (-0.08, 0.1, -0.15)),
-        )
-    ]
-    for position, quat in poses:
-        solution = robot._solver.solve_pose({'platform_link': (position, quat)})
-        assert solution.status is Status.CONVERGED
-        state = transmission.to_actuators((position, quat))
-        assert state.status is Status.CONVERGED
-        legs = [robot.joint_names.index(name) for name in transmission.actuators]
-        assert np.abs(state.q[legs] - solution.q[legs]).max() <= 1e-6
-        robot.q = state.q

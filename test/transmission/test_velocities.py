@@ -6,7 +6,6 @@ from ik_node.native import is_compiled
 from ik_node.robot import load_robot
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
 from support.transmissions import gallery_robot, places_of, rate_of_change
 from support.truth_sets import TRUTH_SETS
 
@@ -115,38 +114,6 @@ def test_power_of_actuators_is_power_of_joint_space(name):
         taken = state.joint_effort @ state.joint_velocity
         size = np.abs(state.actuator_effort) @ np.abs(state.actuator_velocity)
         assert abs(put_in - taken) <= 1e-12 * size
-
-
-def wrist():
-    """Return a plate on a ball joint, which three slides turn, with a tip beside its centre."""
-    bodies = ties = motors = ''
-    for leg in range(3):
-        turn = 2.0 * np.pi * leg / 3.0
-        low = 0.1 * np.array((np.cos(turn + 0.7), np.sin(turn + 0.7), 0.0))
-        way = np.array((0.1 * np.cos(turn), 0.1 * np.sin(turn), 0.3)) - low
-        length = np.linalg.norm(way)
-        x, y, z, w = Rotation.align_vectors([way], [(0.0, 0.0, length)])[0].as_quat()
-        bodies += f"""<body name="leg{leg}" pos="{low[0]} {low[1]} 0" quat="{w} {x} {y} {z}">
-          <joint axis="1 0 0"/><joint axis="0 1 0"/><geom size="0.01"/><body name="rod{leg}">
-          <joint name="slide{leg}" type="slide" axis="0 0 1" range="-0.1 0.1"/></body></body>"""
-        ties += f'<connect body1="rod{leg}" body2="plate" anchor="0 0 {length}"/>'
-        motors += f'<position joint="slide{leg}"/>'
-    return load_robot(f"""<mujoco><compiler autolimits="true"/><worldbody>
-      <body name="plate" pos="0 0 0.3"><joint name="neck" type="ball"/><geom size="0.01"/>
-      <body name="tip" pos="0.02 0.03 0.1"/></body>{bodies}</worldbody>
-      <equality>{ties}</equality><actuator>{motors}</actuator></mujoco>""")
-
-
-def test_link_beyond_a_ball_joint_moves_as_its_jacobian_says():
-    """The rows of the ball joint are those of its three turns in any orientation."""
-    robot = wrist()
-    assert robot.mobility == 3
-    all_joints, tip = robot.transmission(), robot.transmission(joints=['tip'])
-    for position in ((0.02, 0.01, -0.01), (-0.01, 0.02, 0.015), (0.01, -0.02, 0.02)):
-        q = all_joints.to_joints(position).q
-        wanted = robot.link_jacobian(q, 'tip')
-        assert np.abs(wanted).max() < 50.0
-        np.testing.assert_allclose(tip.jacobian(q), wanted, atol=1e-10)
 
 
 def test_pose_of_link_is_a_joint_space():

@@ -9,9 +9,7 @@ import threading
 import time
 
 from ik_node.errors import IkError
-from ik_node.native import is_compiled
 from ik_node.solver.background import AsyncSolver
-from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
 import numpy as np
 import pytest
@@ -44,32 +42,6 @@ def test_future_can_be_awaited_in_asyncio(make_async):
     (result,) = asyncio.run(asyncio.wait_for(main(), PATIENCE))
     assert result.goal_errors['pose'].position > 1.0
     np.testing.assert_array_equal(values(m), solver.q)
-
-
-def test_caller_runs_while_kernel_computes(make_async):
-    """
-    The kernel releases the interpreter's lock, so the caller runs while the kernel computes.
-
-    With an endless switch interval a thread keeps the lock until it releases it. If the kernel did
-    not, the first pause of the caller would last as long as the whole solve.
-    """
-    m = out_of_reach('hexapod')
-    m.solver().warm()  # or the caller would get its turn while the cache is read
-    options = SolverOptions(restarts=10**6, agreeing_starts=10**6, time_budget=PATIENCE)
-    solver, count = make_async(m.roots, options), 0
-    interval = sys.getswitchinterval()
-    if is_compiled():  # in plain Python there is no kernel, and threads take turns
-        sys.setswitchinterval(1000.0)
-    try:
-        future = solver.solve()
-        while solver.running and count < 100:
-            time.sleep(0)
-            count += 1
-    finally:
-        sys.setswitchinterval(interval)
-    assert count == 100
-    solver.stop()
-    assert future.result(PATIENCE)[0].status is Status.TIMEOUT
 
 
 # -- the thread
