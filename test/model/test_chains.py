@@ -3,10 +3,10 @@
 from itertools import permutations
 
 from ik_node.errors import TopologyError
-from ik_node.model.chains import ancestors, find_chains, support_of
+from ik_node.model.chains import find_chains, support_of
 from ik_node.model.frame import find_roots
 from ik_node.model.goal import Goal
-from ik_node.model.request import pose_request, request_of
+from ik_node.model.request import request_of
 from ik_node.model.tree import build_tree
 import pytest
 from support.building import Mechanism
@@ -77,38 +77,9 @@ def test_rows_in_world_axes_depend_on_joints_above_fork():
     assert 'torso' in chains_of(m)[0][1]
 
 
-def test_goal_on_root_link_is_chain_without_values():
-    """A goal on the root link has a chain without values."""
-    m = MECHANISMS['planar']()
-    m.goal('root_goal', 'base')
-    assert (['root_goal'], set()) in chains_of(m)
-
-
-def test_support_lists_columns_in_order_from_root():
-    """A goal in the root frame has no columns on its own side."""
-    m = MECHANISMS['arm6']()
-    tree = build_tree(find_roots(m.roots))
-    assert ancestors(tree, 5) == [0, 1, 2, 3, 4, 5]
-    assert ancestors(tree, -1) == []
-    support = support_of(tree, pose_request('hand', m.links['hand']))
-    assert support.a_columns == (0, 1, 2, 3, 4, 5)
-    assert support.b_columns == ()
-
-
 def test_goal_without_link_is_refused():
     """The message states the remedy."""
     m = Mechanism('m')
     m.root('base')
     with pytest.raises(TopologyError, match=r"'lost' closes on no link: make_closure\(link\)"):
         request_of(Goal('lost'))
-
-
-def test_requests_have_right_number_of_rows():
-    """Total and translation rows of frames, universals, distances and plain joints."""
-    m = MECHANISMS['universal_and_distance']()
-    counts = {n: request_of(j) for n, j in {**m.closures, **m.goals}.items()}
-    assert (counts['rod0'].row_count, counts['rod0'].translation_row_count) == (1, 1)
-    assert (counts['cross'].row_count, counts['cross'].translation_row_count) == (4, 3)
-    assert (counts['plate_goal'].row_count, counts['plate_goal'].translation_row_count) == (2, 2)
-    pin = request_of(MECHANISMS['fourbar_pinned']().closures['pin'])
-    assert (pin.row_count, pin.is_goal, pin.axes) == (6, False, 'goal')

@@ -110,17 +110,6 @@ def test_universal_residual_vanishes_for_perpendicular_axes():
     assert joint.get_residual()[3] == pytest.approx(-np.sin(0.3))
 
 
-def test_distance_residual_is_excess_of_distance():
-    """One row: how much the origins are too far apart."""
-    rod, link = Closure('rod', 'distance'), Link('ball')
-    rod.make_closure(link)
-    rod.distance = 0.5
-    rod.set_position(0, 0, 1)
-    link.set_position(0, 3, 1)
-    rod.set_offset((0, 1, 0))
-    assert rod.get_residual().tolist() == [3.5]
-
-
 def test_closure_error_includes_offset():
     """It is the full error of the offset frame, for any choice of axes."""
     goal = Goal('hand')
@@ -204,24 +193,6 @@ def test_priority_must_be_nonnegative_integer():
             goal.priority = bad
 
 
-def test_closure_type_names_select_rows():
-    """Each type name selects its rows."""
-    for names, kind, dofs in [
-        ('weld fixed', 'frame', 'X Y Z EX EY EZ'),
-        ('point spherical ball', 'frame', 'X Y Z'),
-        ('hinge revolute continuous', 'frame', 'X Y Z EX EY'),
-        ('slider prismatic', 'frame', 'X Y EX EY EZ'),
-        ('planar', 'frame', 'Z EX EY'),
-        ('floating', 'frame', ''),
-        ('universal', 'universal', 'X Y Z'),
-        ('distance', 'distance', ''),
-    ]:
-        for name in names.split():
-            assert Closure.rows_of_type(name) == (kind, tuple(DOF[dof] for dof in dofs.split()))
-            closure = Closure('c', name)
-            assert (closure.kind, closure.dof) == (kind, [DOF[dof] for dof in dofs.split()])
-
-
 def test_closure_refuses_unknown_type_and_other_axes():
     """Closures use the axes of frame B; the error lists the known types."""
     with pytest.raises(OptionError, match=r"closure type: 'screw' .* weld fixed point"):
@@ -230,13 +201,3 @@ def test_closure_refuses_unknown_type_and_other_axes():
     closure.axes = 'goal'
     with pytest.raises(OptionError, match=r"axes of 'c': 'world' .*goal"):
         closure.axes = 'world'
-
-
-def test_closure_joint_moves_with_its_values():
-    """A pin that may turn."""
-    pin, link = Joint('pin'), Link('rod')
-    pin.set_dof('EZ')
-    pin.make_closure(link)
-    link.set_euler(0, 0, 0.5)
-    pin.set_dof_value('EZ', 0.5)
-    np.testing.assert_allclose(pin.get_closure_error()[1], np.zeros(3), atol=1e-15)

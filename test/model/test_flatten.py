@@ -2,7 +2,7 @@
 
 from ik_node.kernels.layout import begin_of, BLOCK, FIELDS, SIZES
 from ik_node.model.chains import find_chains, support_of
-from ik_node.model.flatten import flatten, frame12
+from ik_node.model.flatten import flatten
 from ik_node.model.frame import find_roots
 from ik_node.model.request import request_of
 from ik_node.model.tree import build_tree
@@ -76,25 +76,6 @@ def test_every_unknown_is_eliminated_once():
             assert ((u.update_at >= 0) & (u.update_at < u.size['nm'])).all()
 
 
-def test_packed_arrays_are_contiguous_int64_and_float64():
-    """Contiguous int64 and float64."""
-    for name in ('planar', 'hexapod', 'coupled'):
-        for flat in flat_chains(MECHANISMS[name]())[1]:
-            assert flat.ints.dtype == np.int64
-            assert flat.floats.dtype == np.float64
-            assert flat.var_q.dtype == np.int64
-            for array in (flat.ints, flat.floats):
-                assert array.flags.carray
-
-
-def test_chain_has_no_columns_of_other_chains():
-    """Each arm's chain has seven columns."""
-    tree, flats = flat_chains(MECHANISMS['two_arms']())
-    for flat, side in zip(flats, ('left', 'right'), strict=True):
-        assert Unpacked(flat).size['n'] == 7
-        assert all(tree.names[q].startswith(side) for q in flat.var_q)
-
-
 def test_fixed_ancestors_are_columns_without_variable():
     """The loop of the walker contains the fixed columns of the floating base."""
     tree, flats = flat_chains(MECHANISMS['walker']())
@@ -111,9 +92,3 @@ def test_coupled_columns_share_a_variable():
     assert (u.size['n'], u.size['nv'], u.size['width']) == (5, 2, 3)
     assert sorted(np.bincount(u.var).tolist()) == [1, 4]
     assert sorted(u.entry_slot.tolist()) == [0, 1, 1, 1, 1]
-
-
-def test_pose_is_packed_as_twelve_numbers():
-    """Rotation row by row, then the position."""
-    matrix = np.arange(16.0).reshape(4, 4)
-    assert frame12(matrix).tolist() == [0, 1, 2, 4, 5, 6, 8, 9, 10, 3, 7, 11]

@@ -107,22 +107,6 @@ def test_closure_error_is_relative_pose_in_world_axes(joint):
     )
 
 
-def test_lock_and_unlock_apply_to_existing_axes():
-    """Locking a missing axis is refused."""
-    joint = Joint('hip')
-    joint.set_dof('X', 'EZ')
-    joint.lock('EZ')
-    assert joint.locked.tolist() == [False] * 5 + [True]
-    joint.lock()
-    assert joint.locked.tolist() == [True] + [False] * 4 + [True]
-    joint.unlock('X')
-    assert joint.locked.tolist() == [False] * 5 + [True]
-    joint.unlock()
-    assert not joint.locked.any()
-    with pytest.raises(OptionError, match="dof of 'hip'"):
-        joint.lock('Y')
-
-
 @pytest.fixture
 def three():
     """Return three joints a, b, c with EZ each."""

@@ -17,15 +17,6 @@ def joint():
     return made
 
 
-def test_set_dof_sets_list_and_flags(joint):
-    """The axes are listed in order and flagged."""
-    assert joint.dof == [DOF.X, DOF.EZ]
-    assert joint.dof_flags.tolist() == [True, False, False, False, False, True]
-    joint.clear_dof()
-    assert joint.dof == []
-    assert not joint.dof_flags.any()
-
-
 def test_set_dof_resets_everything(joint):
     """Values are zero, without limits, targets, rest pose, locks or couplings."""
     master = Joint('master')
@@ -61,15 +52,6 @@ def test_unordered_duplicate_or_unknown_axes_are_refused():
         joint.set_dof(DOF.X, DOF.X)
     with pytest.raises(OptionError, match='some of X Y Z EX EY EZ'):
         joint.set_dof(6)
-
-
-def test_joint_arrays_are_float64(joint):
-    """Nothing is kept in less than double precision."""
-    joint.set_dof_values(0.1, 0.2)
-    arrays = (joint.dof_values, joint.dof_target, joint.dof_rest_pose, joint.min_dof_limit)
-    assert all(array.dtype == np.float64 and array.shape == (6,) for array in arrays)
-    assert joint.matrix_world.dtype == np.float64
-    assert joint.get_dof_value(DOF.X) == 0.1
 
 
 def test_motion_equals_product_of_elementary_motions():
@@ -145,16 +127,6 @@ def test_crossed_limits_are_refused(joint):
     assert joint.get_min_limit(DOF.X) == -1
     joint.set_limits(DOF.X, 2, 3)
     assert joint.get_dof_value(DOF.X) == 2
-
-
-def test_target_and_rest_pose_apply_once_set(joint):
-    """Target and rest pose count from the first time they are set."""
-    assert not joint.target_set
-    assert not joint.rest_pose_set
-    joint.set_target_value(DOF.X, 0.0)
-    joint.set_rest_pose_values(0.0, 0.0)
-    assert joint.target_set
-    assert joint.rest_pose_set
 
 
 @pytest.mark.parametrize('what', ['dof_values', 'target_values', 'rest_pose_values'])

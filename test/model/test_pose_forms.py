@@ -89,16 +89,6 @@ def test_matrix_that_is_no_rotation_is_refused(matrix):
         position_and_quat('poses', [np.eye(4), matrix], many=True)
 
 
-def test_rounded_matrix_is_a_rotation():
-    """Three decimals are enough."""
-    matrix = np.eye(4)
-    matrix[:3, :3] = Rotation.from_euler('xyz', (0.3, 0.4, 0.5)).as_matrix().round(3)
-    _, quat = position_and_quat('pose', matrix)
-    there = Rotation.from_quat(quat).as_euler('xyz')
-    np.testing.assert_allclose(there, (0.3, 0.4, 0.5), atol=2e-3)
-    assert np.linalg.norm(quat) == pytest.approx(1.0, abs=1e-15)
-
-
 @given(ANYTHING, st.booleans(), st.booleans())
 def test_any_nonsense_as_pose_raises_only_ik_error(pose, turns, many):
     """Nested lists, texts, None, numbers and mappings of them."""
@@ -120,11 +110,3 @@ def test_set_pose_raises_only_ik_error_and_keeps_pose(pose):
         frame.set_pose(pose)
     except IkError:
         np.testing.assert_array_equal(frame.matrix, before)
-
-
-def test_set_pose_takes_matrix_of_another_frame():
-    """Position and orientation are both set."""
-    there = pose_matrix((1, 2, 3), (0, 0, 0.6, 0.8))
-    frame = Frame('hand')
-    frame.set_pose(there)
-    np.testing.assert_allclose(frame.matrix, there, atol=1e-15)

@@ -136,13 +136,6 @@ def test_couplings_count_as_setting_and_graph_change(robot):
     assert min(counters(robot, lambda r: r.hip.set_dof('EZ'))) > 0
 
 
-def test_value_changes_are_counted(robot):
-    """A new value is counted as such."""
-    before = robot.revision.values
-    robot.hip.set_dof_value('EZ', 0.5)
-    assert robot.revision.values == before + 1
-
-
 def test_refused_change_is_not_counted(robot):
     """A child that cannot be taken leaves the graph as it was."""
     before = robot.revision.graph
@@ -150,16 +143,6 @@ def test_refused_change_is_not_counted(robot):
         with pytest.raises(TopologyError, match='child'):
             change(robot.loose)
     assert robot.revision.graph == before
-
-
-@pytest.mark.parametrize(
-    ('frame', 'link', 'joint', 'goal'),
-    [('base', 1, 0, 0), ('knee', 0, 1, 0), ('goal', 0, 1, 1), ('closure', 0, 1, 0)],
-)
-def test_type_flags_distinguish_goal_closure_and_joint(robot, frame, link, joint, goal):
-    """A goal is a joint, a closure a joint but no goal."""
-    found = getattr(robot, frame)
-    assert [found.is_link, found.is_joint, found.is_goal] == [bool(x) for x in (link, joint, goal)]
 
 
 def test_concurrent_changes_are_all_counted(robot):

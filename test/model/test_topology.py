@@ -37,23 +37,6 @@ def test_find_roots_from_any_frame_finds_all_roots(chained, start, order):
         assert [root.name for root in find_roots(frame)] == wanted
 
 
-def test_goals_without_parent_are_found_as_roots():
-    """Through their link, and the link through the goal."""
-    root, _, tip = arm('a')
-    goal = Goal('hand')
-    goal.make_closure(tip)
-    assert find_roots([root]) == [root, goal]
-    assert find_roots([goal]) == [goal, root]
-
-
-def test_unconnected_graphs_are_not_found():
-    """Only closures connect graphs."""
-    root, *_ = arm('a')
-    arm('b')
-    assert find_roots([root]) == [root]
-    assert find_roots([]) == []
-
-
 def test_find_roots_refuses_other_objects_by_name():
     """Anything else is refused by name."""
     with pytest.raises(TopologyError, match=r"roots must be frames .* not 'base'"):

@@ -1,7 +1,6 @@
 """The tree of columns: order, names, positions of frames, couplings and balls."""
 
 from ik_node.errors import TopologyError
-from ik_node.model import tree as tree_module
 from ik_node.model.dof import DOF
 from ik_node.model.frame import find_roots
 from ik_node.model.tree import build_tree
@@ -55,15 +54,6 @@ def test_given_order_of_joints_defines_order_of_q():
     assert [joint.name for joint, _ in tree.owner[:3]] == ['turn', 'screw', 'screw']
 
 
-def test_goals_and_closures_have_no_columns():
-    """A plain closure joint has columns for its DoF."""
-    tree = tree_of(MECHANISMS['fourbar']())
-    assert [joint.name for joint in tree.closers] == ['weld', 'pen_goal']
-    assert tree.names == ['crank', 'coupler', 'rocker', 'pin']
-    pinned = tree_of(MECHANISMS['fourbar_pinned']())
-    assert pinned.names == ['crank', 'coupler', 'rocker', 'pin']
-
-
 def test_only_uncoupled_joints_with_three_turns_are_balls():
     """Their EZ, EY, EX are numbered 1, 2, 3; those of other joints 0."""
     assert [c.ball for c in tree_of(MECHANISMS['ball']()).columns] == [1, 2, 3, 0, 1, 2, 3]
@@ -97,39 +87,12 @@ def test_composition_of_squares_is_fourth_power():
     assert tree.columns[2].coefficients == pytest.approx((1, 0, 4, 0, 4))
 
 
-def test_constant_coupling_gets_zero_slope():
-    """The single coefficient is extended by a slope of zero."""
-    m = Mechanism('constant')
-    m.root('base')
-    first, second = m.joint('a', 'base', 'X'), m.joint('b', 'base', 'X')
-    second.couple('X', first, 'X', (0.25,))
-    assert tree_of(m).columns[1].coefficients == (0.25, 0.0)
-
-
 def test_master_outside_graph_is_refused():
     """The message names the master and its missing connection."""
     m, other = MECHANISMS['planar'](), MECHANISMS['arm6']()
     m.joints['p3'].couple('EZ', other.joints['j1'], 'EZ', (0, 1))
     with pytest.raises(TopologyError, match=r"'j1' drives .* not in the same graph .* no EZ"):
         tree_of(m)
-
-
-def test_each_coupling_of_chain_is_composed_once(monkeypatch):
-    """In any order of declaration."""
-    count, compose = [], tree_module._compose
-    monkeypatch.setattr(
-        tree_module, '_compose', lambda *both: count.append(both) or compose(*both)
-    )
-    m = Mechanism('chain')
-    m.root('base')
-    joints = [m.joint(f'j{at}', 'base', 'X') for at in range(100)]
-    for at in (*range(1, 50), *range(99, 49, -1)):
-        joints[at].couple('X', joints[at - 1], 'X', (0.5, 1.0))
-    columns = tree_of(m).columns
-    assert len(count) == 99
-    for at, column in enumerate(columns):
-        assert column.master == 0
-        assert column.coefficients == (0.5 * at, 1.0)
 
 
 def test_composition_of_high_degree_is_refused():
