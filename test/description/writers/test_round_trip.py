@@ -1,14 +1,14 @@
 """What is written reads back to the same robot: every kind of joint, loop and name."""
 
+from pathlib import Path
+
 from hypothesis import given, HealthCheck, settings
-from hypothesis import strategies as st
 from ik_node.cli.convert import differences
 from ik_node.errors import IkError
 from ik_node.model.rotation import matrix_to_quat, quat_conjugate, quat_multiply, unit
 from ik_node.robot import from_dh, load_robot, Robot
 import numpy as np
 import pytest
-from support.any_dialect import FORMATS, texts
 from support.any_robot import any_robots
 from support.fourbar_urdf import FOURBAR, MACHINE
 
@@ -21,6 +21,10 @@ MODELS = (
     *('pi_hexapod_h811/pi_hexapod_legs.urdf', 'robotiq_2f85_mjcf/2f85.kin.xml'),
     *('robotiq_2f85_ros2/robotiq_2f85_ros2.urdf', 'urdfplus_four_bar/four_bar.urdf'),
     'xarm7_hand_mjcf/hand.kin.xml',
+)
+# A text of every notation that a robot is read from.
+SEEDS = sorted(
+    path for path in Path(__file__).parents[2].glob('fuzz/seeds/*') if path.suffix != '.yaml'
 )
 TREES = {'as it is': {}, 'floating': {'root': 'floating'}, 'trimmed': {'trim_unused': True}}
 
@@ -44,12 +48,10 @@ def test_any_robot_reads_back_equal(description):
             assert int(robot.mobility) == int(back.mobility)
 
 
-@pytest.mark.parametrize('format_name', FORMATS)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.data())
-def test_robot_of_any_dialect_reads_back_equal(format_name, data):
+@pytest.mark.parametrize('seed', SEEDS, ids=lambda path: path.name)
+def test_robot_of_every_notation_reads_back_equal(seed):
     """Values, limits, loops, motors, poses and mobility, as one text and as a pair of texts."""
-    robot = load_robot(data.draw(texts(format_name)), assemble=False)
+    robot = load_robot(seed.read_text(), assemble=False)
     for back in written_and_read(robot):
         assert differences(robot, back) == []
         assert int(robot.mobility) == int(back.mobility)
