@@ -6,12 +6,10 @@ of `ik_node` is used but the robots that the formulas are compared with.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import cos, hypot, pi, sin, sqrt
 
 from ik_node import load_robot
-from ik_node.description.files import description_path
-from ik_node.robot import Robot
 import numpy as np
 
 from benchmark import hand_written_ankle
@@ -33,14 +31,6 @@ class ClosedForm:
     # Joints that determine the configuration, and their ranges [rad or m]: the robot can be driven
     # from its start to every combination
     reach: Mapping[str, tuple[float, float]]
-    # Joint values near those of the start [rad or m]; without them it is the description's
-    start: Mapping[str, float] = field(default_factory=dict)
-
-    def robot(self, shared) -> Robot:
-        robot = self.load(shared)
-        robot.q = self.start
-        robot.assemble()
-        return robot
 
 
 def cross(a, b):
@@ -55,16 +45,13 @@ def across(vector):
     return np.array((-vector[1], vector[0]))
 
 
+def crank_and_slider(shared):
+    folder = shared / 'models' / 'slider_crank_offset'
+    return load_robot(folder / 'model.urdf', closures=folder / 'closures.yaml')
+
+
 def gallery(name):
-    return lambda shared: load_robot(description_path(f'{name}.urdf'))
-
-
-def model(name, file='model.urdf'):
-    """Return a function that loads a model beside the checkout with its closures."""
-    folder = f'models/{name}'
-    return lambda shared: load_robot(
-        shared / folder / file, closures=shared / folder / 'closures.yaml'
-    )
+    return lambda shared: load_robot(name)
 
 
 # -- four-bar: crank + coupler = ground + rocker
@@ -79,13 +66,6 @@ def four_bar(crank, coupler, rocker):
     """
     across_pins = cross(rocker, coupler)
     return cross(crank, rocker) / across_pins, cross(crank, coupler) / across_pins
-
-
-def crank_rocker(q):
-    """Return the relative angles of coupler and rocker; bars 0.1, 0.26, 0.22 and 0.28 m."""
-    crank, rocker = bar(0.1, q['crank_joint']), bar(0.22, q['rocker_joint'])
-    coupler_rate, rocker_rate = four_bar(crank, np.add((0.28, 0.0), rocker) - crank, rocker)
-    return np.array([[coupler_rate - 1.0], [rocker_rate]])
 
 
 def knee(q):
@@ -104,12 +84,18 @@ def about_y(point, angle):
 # -- five-bar: the tool is at fixed distances from both elbows
 
 
-def five_bar(left, right, left_fore, right_fore):
+def five_bar(q):
     """
-    Return the velocity of the tool (2, 2) and the angular velocities of the forearms (2, 2).
+    Return the turns of the elbows (2, 2), then the twist of the tool (6, 2).
 
-    s . (v - u' w) = 0 for each forearm s and each upper arm u, which turns with w.
+    s . (v - u' w) = 0 for each forearm s and each upper arm u, which turns with w. Its motors are
+    0.08 m left and right of the middle, its bars 0.18 and 0.24 m long.
     """
+    zeros = (2.0943951023932, 1.0471975511966)  # angles of the upper arms at zero
+    left, right = (bar(0.18, zero + q[motor]) for zero, motor in zip(zeros, MOTORS, strict=True))
+    elbow = zeros[0] + q[MOTORS[0]] - 1.3107330535954 + q['left_elbow']
+    left_fore = bar(0.24, elbow)
+    right_fore = np.add((-0.16, 0.0), left) + left_fore - right
     directions = np.array((left_fore, right_fore))
     elbows = np.array((across(left), across(right)))
     tool = np.linalg.solve(directions, np.diag(np.sum(directions * elbows, axis=1)))
@@ -117,52 +103,26 @@ def five_bar(left, right, left_fore, right_fore):
         cross(fore, tool - elbows[side][:, None] * np.eye(2)[side]) / (fore @ fore)
         for side, fore in enumerate((left_fore, right_fore))
     ]
-    return tool, np.array(fores)
-
-
-def five_bar_rows(motors, half, uppers, fores, zeros):
-    """
-    Return a function for a five-bar whose motors are `half` left and right of the middle [m].
-
-    `zeros` are the angles of both upper arms and of the left elbow at zero [rad].
-    """
-
-    def rows(q):
-        left, right = (
-            bar(length, zero + q[motor])
-            for length, zero, motor in zip(uppers, zeros[:2], motors, strict=True)
-        )
-        left_fore = bar(fores[0], zeros[0] + q[motors[0]] + zeros[2] + q['left_elbow'])
-        right_fore = np.add((-2.0 * half, 0.0), left) + left_fore - right
-        tool, turns = five_bar(left, right, left_fore, right_fore)
-        still = np.zeros((3, 2))
-        return np.vstack((turns - np.eye(2), tool, still, turns[:1]))
-
-    return rows
+    turns = np.array(fores)
+    return np.vstack((turns - np.eye(2), tool, np.zeros((3, 2)), turns[:1]))
 
 
 # -- delta: the platform's centre is at a rod's length from three moving points
 
 
-def delta_rows(circle, upper, platform, rod, motors=('arm0', 'arm1', 'arm2')):
-    """Return a function for the delta with these lengths [m], arms turned 120 degrees apart."""
-
-    def rows(q):
-        centres, rates = [], []
-        for k, motor in enumerate(motors):
-            turn, angle = 2.0 * pi * k / 3.0, q[motor]
-            out = np.array((cos(turn), sin(turn), 0.0))
-            # Positive angles turn the upper arm down.
-            centres.append(
-                (circle - platform + upper * cos(angle)) * out - upper * sin(angle) * UP
-            )
-            rates.append(-upper * (sin(angle) * out + cos(angle) * UP))
-        rods = lower_meeting(np.array(centres), rod) - centres
-        # s . (v - e') = 0 for each rod s and elbow e.
-        velocity = np.linalg.solve(rods, np.diag(np.sum(rods * rates, axis=1)))
-        return np.vstack((velocity, np.zeros((3, 3))))
-
-    return rows
+def delta(q):
+    """Return the platform's twist by the arms: upper arms of 0.15 m, rods of 0.33 m."""
+    centres, rates = [], []
+    for k, motor in enumerate(ARMS):
+        turn, angle = 2.0 * pi * k / 3.0, q[motor]
+        out = np.array((cos(turn), sin(turn), 0.0))
+        # Positive angles turn the upper arm down.
+        centres.append((0.06 + 0.15 * cos(angle)) * out - 0.15 * sin(angle) * UP)
+        rates.append(-0.15 * (sin(angle) * out + cos(angle) * UP))
+    rods = lower_meeting(np.array(centres), 0.33) - centres
+    # s . (v - e') = 0 for each rod s and elbow e.
+    velocity = np.linalg.solve(rods, np.diag(np.sum(rods * rates, axis=1)))
+    return np.vstack((velocity, np.zeros((3, 3))))
 
 
 def lower_meeting(centres, radius):
@@ -178,19 +138,15 @@ def lower_meeting(centres, radius):
 # -- hexapod: the rate of a leg is its line in Pluecker coordinates times the platform's twist
 
 
-def hexapod_rows(base, platform, height, pose):
-    """Return a function for the hexapod with these anchors (6, 2) [m] and height at zero [m]."""
-    base, platform = (np.column_stack((points, np.zeros(6))) for points in (base, platform))
-
-    def rows(q):
-        position, turned = pose(q)
-        levers = platform @ turned.T
-        legs = position + height * UP + levers - base
-        legs /= np.linalg.norm(legs, axis=1)[:, None]
-        # The platform's origin is the point of the twist.
-        return np.linalg.inv(np.hstack((legs, np.cross(levers, legs))))
-
-    return rows
+def hexapod(q):
+    """Return the platform's twist by the legs; it is 0.088326 m above the base at zero."""
+    position = np.array([q[f'platform_{name}'] for name in 'xyz'])
+    yaw, pitch, roll = (q[f'platform_{name}'] for name in ('yaw', 'pitch', 'roll'))
+    levers = PLATFORM @ (about(2, yaw) @ about(1, pitch) @ about(0, roll)).T
+    legs = position + 0.088326 * UP + levers - BASE
+    legs /= np.linalg.norm(legs, axis=1)[:, None]
+    # The platform's origin is the point of the twist.
+    return np.linalg.inv(np.hstack((legs, np.cross(levers, legs))))
 
 
 def about(axis, angle):
@@ -201,46 +157,14 @@ def about(axis, angle):
     return turned
 
 
-def gallery_pose(q):
-    x, y, z, yaw, pitch, roll = (
-        q[f'platform_{name}'] for name in ('x', 'y', 'z', 'yaw', 'pitch', 'roll')
-    )
-    return np.array((x, y, z)), about(2, yaw) @ about(1, pitch) @ about(0, roll)
+def mirrored(*points):
+    """Return three points and their mirror images, as the anchors are numbered, (6, 3) [m]."""
+    plane = [*points, *((x, -y) for x, y in reversed(points))]
+    return np.column_stack((plane, np.zeros(6)))
 
 
-def vendor_pose(q):
-    u, v, w = (q[f'ang_{name}'] for name in 'uvw')
-    position = np.array([q[f'cart_{name}'] for name in 'xyz'])
-    return position, about(0, u) @ about(1, v) @ about(2, w)
-
-
-def mirrored(points):
-    """Return three points and their mirror images, as the anchors are numbered."""
-    return np.array([*points, *((x, -y) for x, y in reversed(points))])
-
-
-GALLERY_BASE = mirrored([(0.055774, 0.012802), (-0.0168, 0.054702), (-0.038973, 0.041901)])
-GALLERY_PLATFORM = mirrored([(0.029355, 0.025682), (0.007564, 0.038264), (-0.036919, 0.012581)])
-VENDOR_BASE = np.array(
-    [
-        (0.055773843, 0.012801635),
-        (-0.016800381, 0.054702383),
-        (-0.038973463, 0.041900747),
-        (-0.038973463, -0.041900748),
-        (-0.016800381, -0.054702383),
-        (0.055773843, -0.012801635),
-    ]
-)
-VENDOR_PLATFORM = np.array(
-    [
-        (0.029355221, 0.025682309),
-        (0.007563921, 0.038263522),
-        (-0.036919143, 0.012581213),
-        (-0.036919143, -0.012581213),
-        (0.007563922, -0.038263522),
-        (0.029355222, -0.025682309),
-    ]
-)
+BASE = mirrored((0.055774, 0.012802), (-0.0168, 0.054702), (-0.038973, 0.041901))
+PLATFORM = mirrored((0.029355, 0.025682), (0.007564, 0.038264), (-0.036919, 0.012581))
 
 
 # -- the ankle with two rods, and the excavator
@@ -297,23 +221,14 @@ def slider_crank(q):
 
 LEGS = tuple(f'leg{k}' for k in range(6))
 ARMS = tuple(f'arm{k}' for k in range(3))
-NEAR_MIDDLE = (-0.5, 0.5)
 MOTORS = ('left_shoulder', 'right_shoulder')
-ELBOWS = ('left_elbow', 'right_elbow')
 
 CLOSED_FORMS = {
-    'fourbar_crank_rocker': ClosedForm(
-        model('fourbar_crank_rocker'),
-        ('crank_joint',),
-        ('coupler_joint', 'rocker_joint'),
-        crank_rocker,
-        {'crank_joint': (-3.0, 3.0)},
-    ),
     'knee_leg': ClosedForm(
         gallery('knee_leg'), ('crank',), ('knee', 'rod'), knee, {'crank': (-0.7, 0.8)}
     ),
     'slider_crank_offset': ClosedForm(
-        model('slider_crank_offset'),
+        crank_and_slider,
         ('crank_joint',),
         ('rod_joint', 'slide_joint'),
         slider_crank,
@@ -322,60 +237,22 @@ CLOSED_FORMS = {
     'fivebar': ClosedForm(
         gallery('fivebar'),
         MOTORS,
-        (*ELBOWS, 'tool_link'),
-        five_bar_rows(
-            MOTORS,
-            0.08,
-            (0.18, 0.18),
-            (0.24, 0.24),
-            (2.0943951023932, 1.0471975511966, -1.3107330535954),
-        ),
-        dict.fromkeys(MOTORS, NEAR_MIDDLE),
-    ),
-    'fivebar_planar': ClosedForm(
-        model('fivebar_planar'),
-        ('left_motor', 'right_motor'),
-        (*ELBOWS, 'tool'),
-        five_bar_rows(
-            ('left_motor', 'right_motor'), 0.1, (0.25, 0.25), (0.3, 0.28), (0.0, 0.0, 0.0)
-        ),
-        {'left_motor': (1.6, 2.2), 'right_motor': (0.9, 1.5)},
-        start={'left_motor': 2.0, 'left_elbow': -1.2, 'right_motor': 1.0, 'right_elbow': 1.3},
+        ('left_elbow', 'right_elbow', 'tool_link'),
+        five_bar,
+        dict.fromkeys(MOTORS, (-0.5, 0.5)),
     ),
     'delta': ClosedForm(
-        gallery('delta'),
-        ARMS,
-        ('platform_link',),
-        delta_rows(0.1, 0.15, 0.04, 0.33),
-        dict.fromkeys(ARMS, (-0.3, 0.5)),
-    ),
-    'delta_clavel': ClosedForm(
-        model('delta_clavel'),
-        ARMS,
-        ('platform',),
-        delta_rows(0.2, 0.25, 0.06, 0.55),
-        dict.fromkeys(ARMS, (-0.3, 0.7)),
+        gallery('delta'), ARMS, ('platform_link',), delta, dict.fromkeys(ARMS, (-0.3, 0.5))
     ),
     'hexapod': ClosedForm(
         gallery('hexapod'),
         LEGS,
         ('platform_link',),
-        hexapod_rows(GALLERY_BASE, GALLERY_PLATFORM, 0.088326, gallery_pose),
+        hexapod,
         {
             **dict.fromkeys(('platform_x', 'platform_y'), (-0.008, 0.008)),
             'platform_z': (-0.004, 0.008),
             **dict.fromkeys(('platform_yaw', 'platform_pitch', 'platform_roll'), (-0.15, 0.15)),
-        },
-    ),
-    'pi_hexapod': ClosedForm(
-        model('pi_hexapod_h811', 'pi_hexapod_legs.urdf'),
-        tuple(f'axis{k}_leg' for k in range(6)),
-        ('platform_link',),
-        hexapod_rows(VENDOR_BASE, VENDOR_PLATFORM, 0.088326097, vendor_pose),
-        {
-            **dict.fromkeys(('cart_x', 'cart_y'), (-0.005, 0.005)),
-            'cart_z': (0.0, 0.006),
-            **dict.fromkeys(('ang_u', 'ang_v', 'ang_w'), (-0.05, 0.05)),
         },
     ),
     'ankle': ClosedForm(
