@@ -74,7 +74,7 @@ def test_repeated_description_changes_nothing(drill, urdf):
     drill.wait(lambda: drill.value('model', 'building') == 'false', 'the last of them')
     drill.go()
     drill.flows(20)
-    assert drill.oracle is drill.hexapod
+    assert drill.robot is drill.hexapod
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_another_robot_replaces_one_in_motion(drill, urdf):
         if step == 10:
             drill.graph.describe(drill.other_text)
         drill.flows(1)
-        if drill.oracle is drill.fivebar:
+        if drill.robot is drill.fivebar:
             break
     # The hexapod's goals are out of the five-bar's plane.
     drill.wait(lambda: not drill.status.startswith('CONVERGED'), 'another status')
@@ -190,13 +190,13 @@ def test_robot_without_the_link_of_a_goal_is_refused(drill, urdf):
     drill.wait(lambda: "goals.platform.link: 'platform_link'" in drill.row('model'), 'the refusal')
     assert 'tool_link' in drill.row('model')
     drill.flows(20)
-    assert drill.oracle is drill.hexapod
+    assert drill.robot is drill.hexapod
 
 
 def test_rest_pose_of_another_robot_does_not_refuse_a_robot(drill, urdf):
     """A joint that the next robot lacks is logged; setting such a joint is refused."""
     drill.graph.describe(drill.other_text)
-    drill.wait(lambda: drill.oracle is drill.fivebar, 'the other robot')
+    drill.wait(lambda: drill.robot is drill.fivebar, 'the other robot')
     assert drill.graph.set_parameters(rest_pose='{left_shoulder: 0.2}') == ''
     drill.graph.describe(urdf('hexapod'))
     told = 'rest_pose: robot hexapod has no joint left_shoulder; the other joints are used'

@@ -19,7 +19,7 @@ def drill(lasting_graph, urdf):
 def test_restarted_node_follows_goals_again(drill):
     drill.circle(10)
     assert drill.graph.end('node', signal.SIGKILL) == -signal.SIGKILL
-    drill.last = None
+    drill.graph.joint_states.clear()
     drill.start()
     drill.go((0.002, 0.0, 0.0))
     assert 'ready: robot hexapod' in drill.graph.log()

@@ -10,10 +10,11 @@ import os
 
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import initialize, invariant, rule, RuleBasedStateMachine
+from hypothesis.stateful import initialize, rule, RuleBasedStateMachine
 from ik_node.errors import OptionError, TopologyError
 from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint
+from ik_node.model.link import Link
 from ik_node.native import is_compiled
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
@@ -24,7 +25,7 @@ from support.mechanisms import MECHANISMS
 
 EDITS_IN_ALL = int(os.environ.get('IK_NODE_EDITS', '250'))
 FUZZ = os.environ.get('IK_NODE_FUZZ') == '1'
-TREE = ('add_joint', 'remove_leaf', 'cut', 'hang', 'move', 'swap_links', 'place', 'refused')
+TREE = ('add_joint', 'remove_leaf', 'cut', 'hang', 'move', 'place', 'refused')
 TIES = ('close', 'undo', 'add_goal', 'change_goal')
 JOINTS = ('set_value', 'set_limits', 'lock', 'set_dof', 'couple', 'uncouple')
 # As often as it takes to have something to edit.
@@ -39,8 +40,7 @@ class Edits(RuleBasedStateMachine):
         """Begin with a short chain."""
         self.robot = EditedRobot(DrawnDice(data))
         for dof in axes:
-            last = self.robot.named('link')[-1]
-            self.robot.add_joint(last, [dof])
+            self.robot.add_joint(self.robot.all(Link)[-1], [dof])
 
     @rule(data=st.data(), edits=st.lists(st.sampled_from(EDITS), min_size=1, max_size=4))
     def edit(self, data, edits):
@@ -55,12 +55,6 @@ class Edits(RuleBasedStateMachine):
         """Solve, and compare with solvers that know nothing of the past."""
         self.robot.dice = DrawnDice(data)
         self.robot.solve()
-
-    @invariant()
-    def objects_are_as_recorded(self):
-        """Verify that objects changed only by edits."""
-        if hasattr(self, 'robot'):
-            self.robot.check()
 
 
 Edits.TestCase.settings = settings(

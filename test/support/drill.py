@@ -1,138 +1,57 @@
-"""
-The fault drill's monitor: every joint state is checked, whatever is done to the node.
-
-The check is the slow oracle's, `naive.py`: 4x4 products over what the description says, nothing of
-the kernels. A verdict is kept, so that a robot at rest costs nothing.
-"""
+"""The fault drill: what a client of the node does and waits for; every joint state is checked."""
 
 from collections.abc import Callable
 import math
-import os
-from pathlib import Path
 import subprocess
-import sys
 import time
 from typing import Any
 
 from ik_node.ros.messages.convert import seconds_from_stamp
 import numpy as np
-from support.naive import Naive
 
 RATE = 50.0  # ticks a second
-CLOSED = 1e-6  # what counts as a closed loop [m, rad]
-# The longest pause of a node that works [s]: far longer than any that a busy machine makes.
-SILENCE = 15.0
 PLATFORM = 'platform_link'
 HOME = np.array([0.0, 0.0, 0.088326])  # where the hexapod's platform starts [m]
 
 Offset = tuple[float, float, float]
 
 
-class Oracle:
-    """One robot that may be published: what its description says of a configuration."""
-
-    def __init__(self, text: str) -> None:
-        from ik_node.robot import load_robot
-
-        robot = load_robot(text)
-        self.joint_names = tuple(robot.joint_names)
-        self._roots = robot.roots
-        self._verdicts: dict[bytes, str] = {}
-
-    def at(self, positions: Any) -> Naive:
-        return Naive(self._roots, dict(zip(self.joint_names, positions, strict=True)))
-
-    def verdict(self, positions: Any) -> str:
-        key = np.array(positions).tobytes()
-        if key not in self._verdicts:
-            self._verdicts[key] = self._judge(positions)
-        return self._verdicts[key]
-
-    def _judge(self, positions: Any) -> str:
-        if not np.isfinite(positions).all():
-            return f'not finite: {list(positions)}'
-        robot = self.at(positions)
-        if robot.limit_excess() > 0.0:
-            return f'{robot.limit_excess():.3g} outside the limits'
-        for name, closer in robot.closers.items():
-            if not max(robot.error(closer)) <= CLOSED:
-                return f'loop {name} is open by {robot.error(closer)} m, rad'
-        return ''
-
-    def place(self, positions: Any, link: str) -> np.ndarray:
-        """Return where a link is [m], root frame."""
-        robot = self.at(positions)
-        frame = next(frame for frame in robot.frames if frame.name == link)
-        return robot.world(frame)[:3, 3]
-
-
 class Drill:
     """
-    A monitor over a graph of processes, and what a client of the node does.
+    What a client does to the node of a graph of processes, which checks all that the node says.
 
-    Offsets are of the platform from where it starts [m]. A bad joint state ends the next wait of
-    the graph.
+    Offsets are of the platform from where it starts [m].
     """
 
     def __init__(self, graph: Any) -> None:
-        from diagnostic_msgs.msg import DiagnosticArray
-        from sensor_msgs.msg import JointState
-
         self.graph = graph
-        self.oracles: list[Oracle] = []
-        self.count = 0
-        self.last: Any = None
-        self.status, self.said = '', 0.0
-        self.longest_silence = 0.0
-        self._started = self._last_stamp = 0.0
-        subscribe = graph.client.create_subscription
-        subscribe(JointState, 'ik_node/joint_states', self._on_joints, 1000)
-        subscribe(DiagnosticArray, 'ik_node/solve_status', self._on_status, 1000)
-        subscribe(DiagnosticArray, '/diagnostics', graph.take_diagnostics, 1000)
+        self.knows, self.wait, self.says = graph.knows, graph.wait, graph.says
+        graph.listen()
 
     # -- what it hears
 
-    def _on_joints(self, message: Any) -> None:
-        self.count += 1
-        self.last = message
-        fault = self._fault(message)
-        if fault:
-            self.graph.faults.append(f'joint state {self.count}: {fault}')
-
-    def _fault(self, message: Any) -> str:
-        stamp = seconds_from_stamp(message.header.stamp)
-        before, self._last_stamp = self._last_stamp, stamp
-        # Between the last word of one node and the first of the next it is quiet.
-        silence = stamp - before if before > self._started else 0.0
-        self.longest_silence = max(self.longest_silence, silence)
-        if silence > SILENCE:
-            return f'none for {silence:.2f} s before it'
-        if len(message.velocity) != len(message.name) or not np.isfinite(message.velocity).all():
-            return f'velocity {list(message.velocity)}'
-        oracle = self.oracle
-        if oracle is None:
-            return f'joints of no robot that was described: {list(message.name)}'
-        return oracle.verdict(message.position)
-
-    def _on_status(self, message: Any) -> None:
-        self.status, self.said = (
-            message.status[0].message,
-            seconds_from_stamp(message.header.stamp),
-        )
+    @property
+    def count(self) -> int:
+        return len(self.graph.joint_states)
 
     @property
-    def oracle(self) -> Oracle | None:
-        """Return the robot of the last joint state; None when no such one was described."""
-        names = tuple(self.last.name)
-        return next((each for each in self.oracles if each.joint_names == names), None)
+    def last(self) -> Any:
+        return self.graph.joint_states[-1]
+
+    @property
+    def status(self) -> str:
+        return self.graph.last_status()
+
+    @property
+    def robot(self) -> Any:
+        """Return the robot of the last joint state."""
+        return self.graph.robot_of(self.last)
 
     def at(self, offset: Offset) -> bool:
-        if self.last is None or self.oracle is None:
-            return False
-        return bool(np.linalg.norm(self.offset() - offset) < 2e-6)
+        return self.count > 0 and self.graph.is_at(PLATFORM, HOME + offset)
 
     def offset(self) -> np.ndarray:
-        return self.oracle.place(self.last.position, PLATFORM) - HOME
+        return self.graph.pose(PLATFORM)[:3, 3] - HOME
 
     def row(self, name: str) -> str:
         """Return the sentence of a row of /diagnostics that was made after this call."""
@@ -144,48 +63,29 @@ class Drill:
 
     # -- what it waits for
 
-    def wait(self, condition: Callable[[], Any], what: str) -> Any:
-        return self.graph.wait(condition, what)
-
     def flows(self, messages: int = 10) -> None:
         """Wait until so many more joint states have come, after all that were on their way."""
         now = time.time()
-        self.wait(lambda: self._last_stamp > now, 'a joint state after this moment')
+        self.wait(
+            lambda: self.count and seconds_from_stamp(self.last.header.stamp) > now,
+            'a joint state after this moment',
+        )
         wanted = self.count + messages
         self.wait(lambda: self.count >= wanted, f'{messages} joint states')
 
     def arrives(self, offset: Offset) -> None:
         self.wait(lambda: self.at(offset), f'the platform at {offset}')
 
-    def says(self, words: str) -> None:
-        now = time.time()
-        self.wait(lambda: self.said > now and words in self.status, f'the status {words!r}')
-
     # -- what it does
 
-    def knows(self, text: str) -> Oracle:
-        self.oracles.append(Oracle(text))
-        return self.oracles[-1]
-
     def start(self, *words: str, name: str = 'node') -> subprocess.Popen:
-        self._started = time.time()
         goal = ('-p', 'goal_names:=[platform]', '-p', f'goals.platform.link:={PLATFORM}')
         rate = ('-p', f'rate:={RATE}')
         return self.graph.start(name, 'ik_node', 'node', '--ros-args', *rate, *goal, *words)
 
     def start_client(self, name: str, offset: Offset, *words: str) -> subprocess.Popen:
-        """Start drill_client.py, a client that sends goals from a process of its own."""
-        script = Path(__file__).with_name('drill_client.py')
-        centre = map(str, HOME + offset)
-        with (self.graph.folder / f'{name}.txt').open('wb') as output:
-            process = subprocess.Popen(
-                [sys.executable, str(script), str(os.getpid()), *centre, *words],
-                stdout=output,
-                stderr=output,
-                start_new_session=True,
-            )
-        self.graph.processes[name] = process
-        return process
+        """Start a client that sends goals from a process of its own."""
+        return self.graph.start(name, 'support.drill_client', *map(str, HOME + offset), *words)
 
     def send(self, offset: Offset, frame: str = '', stamp: float = 0.0) -> None:
         """Send the platform to a place; `stamp` [s], 0 is none."""

@@ -1,14 +1,13 @@
 """
 A client of the node in a process of its own: goals on a circle, as fast as asked.
 
-    python drill_client.py PARENT X Y Z [--rate HZ] [--count N]
+    python -m support.drill_client X Y Z [--rate HZ] [--count N]
 
-It ends after so many goals, the last of them at X Y Z, or with the process PARENT.
+It ends after so many goals, the last of them at X Y Z.
 """
 
 import argparse
 import math
-import os
 import time
 
 from geometry_msgs.msg import PoseStamped
@@ -19,7 +18,6 @@ RADIUS = 0.003  # [m]
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument('parent', type=int)
     parser.add_argument('centre', type=float, nargs=3)
     parser.add_argument('--rate', type=float, default=50.0)
     parser.add_argument('--count', type=int, default=1_000_000)
@@ -27,7 +25,7 @@ def main() -> None:
     rclpy.init()
     node = rclpy.create_node('drill_client')
     publisher = node.create_publisher(PoseStamped, 'ik_node/goals/platform', 1)
-    while not publisher.get_subscription_count() and os.getppid() == args.parent:
+    while not publisher.get_subscription_count():
         time.sleep(0.01)
     goal = PoseStamped()
     x, y, z = args.centre
@@ -41,8 +39,6 @@ def main() -> None:
         wait = begin + k / args.rate - time.monotonic()
         if wait > 0.0:
             time.sleep(wait)
-        if os.getppid() != args.parent:
-            return
     print(f'{args.count} goals in {time.monotonic() - begin:.3f} s', flush=True)
     publisher.wait_for_all_acked()
     node.destroy_node()

@@ -9,8 +9,6 @@ from ik_node.kernels import rotation
 from ik_node.kernels.factor import factorise, solve_factored
 from ik_node.kernels.layout import begin_of, JOINT_ROWS, open_solve, SIZES
 from ik_node.kernels.options import OPTION_COUNT
-from ik_node.kernels.solve import write_result
-from ik_node.kernels.solve_state import STATUS, STATUS_CONVERGED
 from ik_node.model.frame import find_roots
 from ik_node.model.request import request_of
 from ik_node.model.tree import build_tree
@@ -21,58 +19,38 @@ import numpy as np
 from support.building import Mechanism
 
 
-def _rotations(which, a, out):
-    if which == 0:
-        rotation.quaternion_to_matrix(a[0], a[1], a[2], a[3], out, 0)
-        return
-    if which == 1:
-        v = rotation.log_rotation(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8])
-    elif which == 2:
-        v = rotation.inverse_left_jacobian(a[0], a[1], a[2], a[3], a[4], a[5])
-    elif which == 3:
-        v = rotation.turn_euler(a[0], a[1], a[2], a[3], a[4], a[5])
-    elif which == 4:
-        v = rotation.principal_euler(a[0], a[1], a[2])
-    elif which == 5:
-        v = rotation.euler_difference(a[0], a[1], a[2], a[3], a[4], a[5])
-    else:
-        v = (rotation.near_turn(a[0], a[1]), 0.0, 0.0)
-    out[0], out[1], out[2] = v
-
-
-def _call(which, *numbers):
-    out = np.zeros(9)
-    _rotations(which, np.concatenate([np.ravel(n) for n in numbers]).astype(float), out)
-    return out if which == 0 else out[:3]
+def _call(kernel, *numbers):
+    return np.array(kernel(*np.concatenate([np.ravel(n) for n in numbers]).tolist()))
 
 
 def quaternion_to_matrix(quat_xyzw):
-    return _call(0, quat_xyzw).reshape(3, 3)
+    out = np.zeros(9)
+    rotation.quaternion_to_matrix(*map(float, quat_xyzw), out, 0)
+    return out.reshape(3, 3)
 
 
 def log_rotation(matrix):
-    return _call(1, matrix)
+    return _call(rotation.log_rotation, matrix)
 
 
 def inverse_left_jacobian(phi, v):
-    return _call(2, phi, v)
+    return _call(rotation.inverse_left_jacobian, phi, v)
 
 
 def turn_euler(euler, turn):
     """Return the Euler angles ex, ey, ez after a turn in the turned frame's axes."""
-    return _call(3, euler, turn)
+    return _call(rotation.turn_euler, euler, turn)
 
 
 def principal_euler(euler):
-    return _call(4, euler)
+    return _call(rotation.principal_euler, euler)
 
 
 def euler_difference(euler, target):
-    return _call(5, euler, target)
+    return _call(rotation.euler_difference, euler, target)
 
 
-def near_turn(angle, reference):
-    return _call(6, angle, reference)[0]
+near_turn = rotation.near_turn
 
 
 def step_system(ints, floats, work_ints, work_floats):
@@ -146,22 +124,3 @@ def four_sines(angles):
         chain.work_floats[begin_of(chain.flat.ints, name) :][:4].copy()
         for name in ('sine', 'cosine')
     )
-
-
-def _end(i, f, k, w, q, joints, options, error):
-    """End a solve marked as converged with this error of its first constraint."""
-    s = open_solve(i, f, k, w, q, joints, options)
-    s.k[STATUS] = STATUS_CONVERGED
-    for c in range(2 * s.nc):
-        s.error[c] = 0.0
-    s.error[0] = error
-    write_result(s)
-    return s.k[STATUS]
-
-
-def status_of_end(rows, error):
-    """Return the final status of a solve with this error of a constraint [m]."""
-    table, packed = rows.table.rows, SolverOptions().packed()
-    q = np.zeros(len(rows.names))
-    rows.problem.run(q, table, packed, 0.0)
-    return _end(*rows.problem.chains[0].arrays, q, table, packed, error)

@@ -82,17 +82,20 @@ class Graph:
 
     def start_node(self, *words: str, depth: int = DEPTH) -> subprocess.Popen:
         """Start the node with these words after --ros-args; keep this many unread messages."""
+        process = self.start('node', 'ik_node', 'node', '--ros-args', *words)
+        self.listen(depth)
+        return process
+
+    def listen(self, depth: int = DEPTH) -> None:
         from diagnostic_msgs.msg import DiagnosticArray
         from sensor_msgs.msg import JointState
 
-        process = self.start('node', 'ik_node', 'node', '--ros-args', *words)
         client = self.client
         client.create_subscription(JointState, 'ik_node/joint_states', self._on_joints, depth)
         client.create_subscription(
             DiagnosticArray, 'ik_node/solve_status', self.statuses.append, depth
         )
-        client.create_subscription(DiagnosticArray, '/diagnostics', self.take_diagnostics, DEPTH)
-        return process
+        client.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, DEPTH)
 
     def start_robot(
         self,
@@ -369,7 +372,7 @@ class Graph:
         except AssertionError as error:
             self.faults.append(f'joint state {len(self.joint_states)}: {error}')
 
-    def take_diagnostics(self, message: Any) -> None:
+    def _on_diagnostics(self, message: Any) -> None:
         for status in message.status:
             self.diagnostics[status.name] = status
             self._told[status.name] = seconds_from_stamp(message.header.stamp)
