@@ -1,7 +1,5 @@
 """Plans for a controller in a process of its own; through its action where control_msgs is."""
 
-import os
-from pathlib import Path
 import signal
 
 import numpy as np
@@ -43,10 +41,7 @@ class Ankle:
         )
 
     def start_controller(self, name, *words):
-        with pytest.MonkeyPatch.context() as patch:
-            folders = (str(Path(__file__).parent.parent), os.environ.get('PYTHONPATH', ''))
-            patch.setenv('PYTHONPATH', os.pathsep.join(filter(None, folders)))
-            self.graph.start(name, 'support.controller_process', *words)
+        self.graph.start(name, 'support.controller_process', *words)
 
     def start_node(self, *words):
         graph = self.graph

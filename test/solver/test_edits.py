@@ -1,77 +1,27 @@
 """
 A solver whose robot is edited gives the answers of a new solver, and never fails.
 
-With IK_NODE_FUZZ=1 in the environment the state machine draws new and many more examples. This
-takes hours, so add --timeout=0. `tools/drill.sh edits` makes a hundred thousand edits of two
-hundred robots.
+`tools/drill.sh edits` makes a hundred thousand edits of two hundred robots.
 """
 
 import os
 
-from hypothesis import HealthCheck, Phase, settings
-from hypothesis import strategies as st
-from hypothesis.stateful import initialize, rule, RuleBasedStateMachine
 from ik_node.errors import OptionError, TopologyError
-from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint
-from ik_node.model.link import Link
 from ik_node.native import is_compiled
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
 import pytest
-from support.dice import DrawnDice, ThrownDice
-from support.edited_robot import EditedRobot
+from support.edited_robot import Dice, EditedRobot, EDITS
 from support.mechanisms import MECHANISMS
 
 EDITS_IN_ALL = int(os.environ.get('IK_NODE_EDITS', '250'))
-FUZZ = os.environ.get('IK_NODE_FUZZ') == '1'
-TREE = ('add_joint', 'remove_leaf', 'cut', 'hang', 'move', 'place', 'refused')
-TIES = ('close', 'undo', 'add_goal', 'change_goal')
-JOINTS = ('set_value', 'set_limits', 'lock', 'set_dof', 'couple', 'uncouple')
-# As often as it takes to have something to edit.
-EDITS = (*TREE, *TIES, *JOINTS, 'add_joint', 'add_joint', 'close', 'set_value', 'place', 'copy')
-
-
-class Edits(RuleBasedStateMachine):
-    """Edits in any order, each drawn by hypothesis."""
-
-    @initialize(data=st.data(), axes=st.lists(st.sampled_from(DOF), min_size=1, max_size=4))
-    def begin(self, data, axes):
-        """Begin with a short chain."""
-        self.robot = EditedRobot(DrawnDice(data))
-        for dof in axes:
-            self.robot.add_joint(self.robot.all(Link)[-1], [dof])
-
-    @rule(data=st.data(), edits=st.lists(st.sampled_from(EDITS), min_size=1, max_size=4))
-    def edit(self, data, edits):
-        """Make some edits."""
-        self.robot.dice = DrawnDice(data)
-        for edit in edits:
-            getattr(self.robot, edit)()
-            self.robot.check()
-
-    @rule(data=st.data())
-    def solve(self, data):
-        """Solve, and compare with solvers that know nothing of the past."""
-        self.robot.dice = DrawnDice(data)
-        self.robot.solve()
-
-
-Edits.TestCase.settings = settings(
-    max_examples=(2000 if FUZZ else 8) if is_compiled() else 3,
-    stateful_step_count=60 if FUZZ else 20,
-    derandomize=not FUZZ,
-    deadline=None,
-    phases=[Phase.generate, *([Phase.shrink] if FUZZ else [])],
-    suppress_health_check=list(HealthCheck),
-)
-TestEdits = Edits.TestCase
 
 
 @pytest.mark.parametrize('seed', range(1, 1 + max(1, EDITS_IN_ALL // 500)))
 def test_edited_robot_is_solved_like_new_one(seed):
     """After each of hundreds of edits the solver is compared with a new one."""
-    dice, count = ThrownDice(seed), min(500, EDITS_IN_ALL) if is_compiled() else 50
+    dice, count = Dice(seed), min(500, EDITS_IN_ALL) if is_compiled() else 50
     robot = EditedRobot(dice, SolverOptions(max_iterations=10, restarts=0))
     for _ in range(count):
         getattr(robot, dice.one(EDITS))()

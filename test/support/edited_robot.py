@@ -30,6 +30,41 @@ TYPES = ('weld', 'point', 'hinge', 'slider', 'planar', 'universal', 'distance', 
 PRODUCTS = 32.0 * np.finfo(float).eps
 
 
+TREE = ('add_joint', 'remove_leaf', 'cut', 'hang', 'move', 'place', 'refused')
+TIES = ('close', 'undo', 'add_goal', 'change_goal')
+JOINTS = ('set_value', 'set_limits', 'lock', 'set_dof', 'couple', 'uncouple')
+# As often as it takes to have something to edit.
+EDITS = (*TREE, *TIES, *JOINTS, 'add_joint', 'add_joint', 'close', 'set_value', 'place', 'copy')
+
+
+class Dice:
+    """Random choices by a seed."""
+
+    def __init__(self, seed):
+        self._rng = np.random.default_rng(seed)
+
+    def below(self, count):
+        return int(self._rng.integers(count))
+
+    def number(self, low, high):
+        return float(self._rng.uniform(low, high))
+
+    def one(self, things):
+        things = list(things)
+        return things[self.below(len(things))] if things else None
+
+    def some(self, things):
+        return [thing for thing in things if self.below(2)]
+
+    def position(self, size=0.4):
+        """Return three numbers [m]."""
+        return self._rng.uniform(-size, size, 3)
+
+    def euler(self):
+        """Return three angles [rad]."""
+        return self._rng.uniform(-3.0, 3.0, 3)
+
+
 class EditedRobot:
     """
     A graph under edits, with one solver that lives through all of them and is told of nothing.
@@ -50,6 +85,11 @@ class EditedRobot:
         frame = kind(f'{name}{self.made}', *more)
         self.frames[frame.name] = frame
         return frame
+
+    def edit(self, count):
+        for _ in range(count):
+            getattr(self, self.dice.one(EDITS))()
+        return self
 
     def all(self, kind):
         return [frame for frame in self.frames.values() if isinstance(frame, kind)]
@@ -84,13 +124,13 @@ class EditedRobot:
 
     # -- the tree
 
-    def add_joint(self, parent=None, dofs=None):
+    def add_joint(self):
         if len(self.all(Link)) >= MOST_LINKS:
             return
-        parent = parent or self.dice.one(self.all(Link))
+        parent = self.dice.one(self.all(Link))
         joint, link = self.take(Joint, 'joint'), self.take(Link, 'link')
         link.mass, link.centre_of_mass = self.dice.one((0.0, 0.5, 2.0)), self.dice.position(0.1)
-        joint.set_dof(*(self.dice.some(DOF) if dofs is None else dofs))
+        joint.set_dof(*self.dice.some(DOF))
         joint.set_pose(self.random_pose())
         if self.dice.below(3) == 0:
             link.set_pose(self.random_pose())
@@ -146,12 +186,12 @@ class EditedRobot:
 
     # -- closures and goals
 
-    def close(self, type_name=None):
+    def close(self):
         pins = [joint for joint in self.all(Joint) if joint.is_closure]
         parent, link = self.dice.one(self.all(Link)), self.dice.one(self.all(Link))
         if len(self.all(Closure)) + len(pins) >= MOST_CLOSURES or parent is link:
             return
-        type_name = type_name or self.dice.one(TYPES)
+        type_name = self.dice.one(TYPES)
         here = np.linalg.inv(self.world(parent)) @ self.world(link)
         if type_name == 'joint':
             frame = self.take(Joint, 'pin')
@@ -218,7 +258,7 @@ class EditedRobot:
         what = self.dice.one((*choices, 'dof', 'offset'))
         if what in choices:
             setattr(frame, what, choices[what]())
-        elif what == 'dof' and frame.kind != 'universal':
+        elif what == 'dof' and frame.traits.axes and not frame.traits.more:
             frame.set_dof(*self.dice.some(DOF))
         elif frame.is_goal:
             frame.set_offset(*self.random_pose())

@@ -23,6 +23,7 @@ with contextlib.suppress(ImportError), warnings.catch_warnings():
     warnings.simplefilter('ignore')
     import rosidl_generator_py  # noqa: F401
 
+TESTS = Path(__file__).parents[1]
 DEPTH = 200  # of subscriptions: few messages are lost while a test is busy, and none is old
 ASK_AGAIN = 1.0  # [s] after which a question to the node is taken for lost
 # Ticks after which what was on its way before has arrived.
@@ -67,6 +68,7 @@ class Graph:
             **os.environ,
             'ROS_LOG_DIR': str(self.folder / 'log'),
             'PYTHONUNBUFFERED': '1',
+            'PYTHONPATH': f'{TESTS}{os.pathsep}{os.environ.get("PYTHONPATH", "")}',
         }
         with (self.folder / f'{name}.txt').open('wb') as output:
             process = subprocess.Popen(
