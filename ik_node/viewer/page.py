@@ -24,7 +24,7 @@ from ik_node.viewer.stage.stage import Stage
 from ik_node.viewer.stage.view_ray import ViewRay
 import viser
 
-# Longest wait for work, and period of panel updates [s].
+# Longest wait for work, and for the response to it, and period of panel updates [s].
 PATIENCE = 0.02
 PANELS = 0.2
 # Panels are updated for this time after a picture [s], until moved sliders follow the robot again.
@@ -35,33 +35,6 @@ THEME: dict[str, Any] = {
     'show_logo': False,
     'brand_color': (41, 107, 230),
 }
-
-
-class PictureDue:
-    """
-    A timer that delays a picture until the response to a command, so that one picture shows both.
-
-    After a goal is sent to a node, the robot moves a moment later. A picture before that would
-    only delay the picture with the result. `patience` is the longest wait for a response [s].
-    """
-
-    def __init__(self, patience: float) -> None:
-        self._patience = patience
-        self._asked = math.inf
-
-    def at(self, now: float, *, asked: bool, moved: bool) -> bool:
-        """
-        Return True if a picture is due at a time [s].
-
-        `asked` tells whether a command was executed since the last call, and `moved` whether
-        something visible has changed.
-        """
-        if asked:
-            self._asked = min(self._asked, now)
-        if not moved and now - self._asked < self._patience:
-            return False
-        self._asked = math.inf
-        return True
 
 
 Work = Callable[[], None]
@@ -283,7 +256,7 @@ class Page:
             self._ended.set()
 
     def _run(self) -> None:
-        told, drawn, due = 0.0, time.monotonic(), PictureDue(PATIENCE)
+        told, drawn, asked = 0.0, time.monotonic(), math.inf
         while self._running:
             work = self._work.take(PATIENCE)
             for each in work:
@@ -302,9 +275,12 @@ class Page:
                 self._stage.read(self.session)
                 self._controls.rebuild(self.session, self._stage.gizmo_size)
                 solved = True
-            if due.at(now, asked=bool(work), moved=solved):
+            asked = min(asked, now) if work else asked
+            # After a goal is sent to a node, the robot moves a moment later, and one picture shows
+            # both.
+            if solved or now - asked >= PATIENCE:
                 self._stage.draw(self.session)
-                drawn = now
+                drawn, asked = now, math.inf
             if told < drawn + AFTERWARDS and now - told >= PANELS:
                 self._controls.refresh(self.session, self._history)
                 told = now

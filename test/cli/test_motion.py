@@ -1,7 +1,5 @@
 """`motion`: key points from files, through a mapping, to joint values, bags and pictures."""
 
-import sys
-
 from ik_node import load_robot
 from ik_node.cli.main import main
 from ik_node.description.files import description_path
@@ -164,13 +162,6 @@ def test_preview_shows_the_first_motion(run, tmp_path):
     assert run(*words)[0] == 0
     with image_of.open(tmp_path / 'm.gif') as image:
         assert image.n_frames == FRAMES
-
-
-def test_bvh_without_its_reader_is_refused(run, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, 'pybvh', None)
-    code, _, told = run('--motion', written(tmp_path, '.bvh'))
-    assert code == 2
-    assert 'ik_node[motion]' in told
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ pytest.importorskip('viser')
 
 from ik_node.errors import IkError
 from ik_node.robot import load_robot
-from ik_node.viewer.page import Page, PictureDue, WorkQueue
+from ik_node.viewer.page import Page, WorkQueue
 from ik_node.viewer.panels.goal_panel import FRAME
 from ik_node.viewer.panels.text_html import state_of
 from ik_node.viewer.sessions.library_session import gallery_session, LibrarySession
@@ -311,13 +311,6 @@ def test_newer_work_of_same_key_replaces_older():
     for work in queue.take(0.0):
         work()
     assert done == ['other', 'new']
-
-
-def test_pending_requests_do_not_delay_drawing_forever():
-    tick = 2.0**-10
-    due = PictureDue(20 * tick)
-    found = [due.at(tick * number, asked=True, moved=False) for number in range(64)]
-    assert [number for number, each in enumerate(found) if each] == [20, 41, 62]
 
 
 def test_obstacles_are_always_drawn_and_bodies_with_their_switch(open_page):

@@ -144,7 +144,7 @@ class History:
             self.names = names
             self._rows.clear()
         if names:
-            residuals = tuple(max(report.residual, LEAST) for report in reports)
+            residuals = tuple(log10(max(report.residual, LEAST)) for report in reports)
             times = tuple(1e3 * report.solve_time for report in reports)
             self._rows.append((now, residuals, times))
         while self._rows and now - self._rows[0][0] > SPAN:
@@ -152,8 +152,7 @@ class History:
 
     def residuals(self) -> tuple[Array, ...]:
         """Return times relative to the last one [s], and log10 of the residual of every chain."""
-        times, *residuals = self._columns(1)
-        return times, *map(np.log10, residuals)
+        return self._columns(1)
 
     def solve_times(self) -> tuple[Array, ...]:
         """Return times relative to the last one [s], and the solve time of every chain [ms]."""

@@ -64,7 +64,6 @@ Motion = Callable[[float], dict[str, Array]]
 # No restarts, because a restart during a drag could jump to another assembly branch.
 OPTIONS = SolverOptions(restarts=0)
 
-
 # Solves per update until the wheels stand on the ground, and the remaining error [m].
 SETTLES, SETTLED = 10, 1e-5
 # A step of a motion whose way is checked, however long it is [rad or m].

@@ -31,8 +31,6 @@ GROUND = 1.5
 
 def read_mesh(path: Path, scale: Sequence[float]) -> Any:
     """Return a mesh file as a scaled `trimesh.Trimesh` [m]; None if it cannot be drawn."""
-    if path.stat().st_size > MAX_BYTES:
-        return None
     try:
         mesh = trimesh.load_mesh(path, process=False)
         if isinstance(mesh, trimesh.Scene):
@@ -211,7 +209,7 @@ class LinkBodies:
 
     def _mesh(self, visual: Visual) -> Any:
         path = mesh_path(visual.file, visual.source) if visual.kind == 'mesh' else None
-        if path is None or path.stat().st_size > self._bytes:
+        if path is None or path.stat().st_size > min(self._bytes, MAX_BYTES):
             return None
         self._bytes -= path.stat().st_size
         return read_mesh(path, visual.size)

@@ -169,7 +169,9 @@ class Stage:
         time.sleep(YIELD)
         shapes: Iterable[Shape] = helper.shapes(session.q)
         with self._server.atomic():
-            self._nodes.draw(chain(self._drawn(shapes), self._load_shapes(arrow)))
+            look = Look(scale=self.gizmo_size * self._view.size, segments=SIDES)
+            load = () if arrow is None else load_shapes(arrow, look)
+            self._nodes.draw(chain(self._drawn(shapes), load))
         self._server.flush()
 
     def hit(self, session: Session, link: str, ray: ViewRay) -> Array | None:
@@ -217,12 +219,6 @@ class Stage:
         """Look in 2-D onto the plane in which the robot moves, or in 3-D, with one browser."""
         plane = np.eye(3)[:, :2] if self._plane is None else self._plane
         self._cameras.look(client, plane_view(plane) if flat else None)
-
-    def _load_shapes(self, arrow: LoadArrow | None) -> list[Shape]:
-        if arrow is None:
-            return []
-        look = Look(scale=self.gizmo_size * self._view.size, segments=SIDES)
-        return load_shapes(arrow, look)
 
     def _load_plane(self, robot: Robot, arrow: LoadArrow | None) -> Array | None:
         """Return the plane in which the origin of the loaded link moves; None = in space."""
