@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element
 
 from ik_node.description.description import Description, quoted
 from ik_node.description.xml_document import is_true, XmlDocument
-from ik_node.errors import listed
+from ik_node.errors import counted, listed
 from ik_node.model.redundancy import rounding_error
 
 # Fewest decimals of a rounded angle: 1.57 is one, while a length of 0.57 is exact.
@@ -69,7 +69,7 @@ _MULTIPLES = ((12, 3, 4), (180, 5, 5))
 _ONE_BIT = 2.3e-16
 # Smaller changes than this are ignored [rad].
 _LEAST = 1e-9
-# Larger |angles| are ignored [rad].
+# Larger |angles| are no angles [rad].
 _LARGEST = 1e3
 # Larger numbers than this are no degrees either: they stand for "unlimited".
 _MOST_DEGREES = 720.0
@@ -129,38 +129,26 @@ def note_degrees(angles: Iterable[float]) -> list[str]:
 
 
 class AngleReader:
-    """
-    A reader that finds rounded angles, and degrees, in the poses of a description.
-
-    `fractions` has the fraction of pi of every rounded angle, by its text in the file; `count` is
-    the number of rounded angles.
-    """
+    """A reader that finds rounded angles, and degrees, in the poses of a description."""
 
     def __init__(self, replaces: bool) -> None:
         self._replaces = replaces
-        self.fractions: dict[str, Fraction] = {}
-        self.count = 0
+        self._fractions: dict[str, Fraction] = {}  # Of pi, of every rounded angle by its text
+        self.count = 0  # Number of rounded angles
         self._angles: list[float] = []
 
     def read(self, document: XmlDocument) -> None:
         """Read rpy attributes of a URDF, poses of an SDFormat file or rotations of an MJCF."""
-        root = document.root
-        if root.tag == 'robot':
-            self._read_attribute(root.iter(), 'rpy', 0)
-        elif root.tag == 'sdf':
-            self._read_poses(root.iter('pose'))
-        elif any(element.get('angle') == 'radian' for element in root.iter('compiler')):
-            self._read_attribute(root.iter(), 'euler', 0)
-            self._read_attribute(root.iter(), 'axisangle', 3)
-
-    def _read_attribute(self, elements: Iterable[Element], name: str, first: int) -> None:
-        for element in elements:
-            text = element.get(name)
-            if text is not None:
-                element.set(name, self._exact(text, first))
-
-    def _read_poses(self, elements: Iterable[Element]) -> None:
-        for element in elements:
+        root, names = document.root, {'rpy': 0} if document.root.tag == 'robot' else {}
+        if root.tag == 'mujoco' and any(
+            element.get('angle') == 'radian' for element in root.iter('compiler')
+        ):
+            names = {'euler': 0, 'axisangle': 3}
+        for name, first in names.items():
+            for element in root.iter():
+                if element.get(name) is not None:
+                    element.set(name, self._exact(element.attrib[name], first))
+        for element in root.iter('pose') if root.tag == 'sdf' else ():
             plain = element.get('rotation_format', 'euler_rpy') == 'euler_rpy'
             if element.text and plain and not is_true(element.get('degrees')):
                 element.text = self._exact(element.text, 3)
@@ -174,24 +162,19 @@ class AngleReader:
             result = fraction_of_pi(part)
             if result is not None and abs(float(part) - float(result) * pi) > _LEAST:
                 parts[index] = repr(float(result) * pi)
-                self.fractions[part] = result
+                self._fractions[part] = result
                 self.count += 1
         return ' '.join(parts) if self._replaces else text
 
     @property
     def notes(self) -> list[str]:
         """Return notes on the replaced angles, and on those that look like degrees."""
-        return self._replaced() + note_degrees(self._angles)
-
-    def _replaced(self) -> list[str]:
-        if not (self.count and self._replaces):
-            return []
-        said = quoted([f'{text} = {_in_words(part)}' for text, part in self.fractions.items()])
-        if self.count == 1:
-            return [f'1 rounded angle is read as the fraction of pi that it stands for: {said}']
-        return [
-            f'{self.count} rounded angles are read as the fractions of pi they stand for: {said}'
-        ]
+        notes = note_degrees(self._angles)
+        if self.count and self._replaces:
+            said = quoted([f'{text} = {_in_words(p)}' for text, p in self._fractions.items()])
+            number = counted(self.count, 'rounded angle')
+            notes.insert(0, f'{number}, read as fractions of pi: {said}')
+        return notes
 
 
 def _in_words(part: Fraction) -> str:
@@ -211,61 +194,43 @@ _FRAMES = re.compile(r'closing_.+_[12](_z)?')
 
 def note_suspicious_values(description: Description) -> None:
     """Add a note for limits in degrees, for millimetres, and for misnamed closing frames."""
-    for note in (_degrees(description), _millimetres(description), _closing_frames(description)):
-        if note:
-            description.notes.append(note)
-
-
-def _degrees(description: Description) -> str:
-    result = {}
-    for joint in description.joint_order:
-        for name, dof in zip(joint.value_names, joint.dof, strict=True):
-            limits = joint.min_dof_limit[dof], joint.max_dof_limit[dof]
-            if dof.is_rotation and any(
-                looks_like_degrees(limit, _LEAST_DEGREES) for limit in limits
-            ):
-                result[name] = f'[{limits[0]:g}, {limits[1]:g}]'
-    if not result:
-        return ''
-    name, limits_text = next(iter(result.items()))
-    return (
-        f'limits of {listed(result)} look like degrees, but count as rad: {limits_text} of '
-        f'{name!r} allows many turns; write 3.14159 for 180 degrees'
-    )
-
-
-def _millimetres(description: Description) -> str:
-    loops = description.closures.values()
+    loops, joints = description.closures.values(), description.joint_order
+    limits = {
+        name: f'[{joint.min_dof_limit[dof]:g}, {joint.max_dof_limit[dof]:g}]'
+        for joint in joints
+        for name, dof in zip(joint.value_names, joint.dof, strict=True)
+        if dof.is_rotation
+        and any(
+            looks_like_degrees(limit, _LEAST_DEGREES)
+            for limit in (joint.min_dof_limit[dof], joint.max_dof_limit[dof])
+        )
+    }
+    if limits:
+        name, said = next(iter(limits.items()))
+        description.notes.append(
+            f'limits of {listed(limits)} look like degrees, but count as rad: {said} of {name!r} '
+            'allows many turns; write 3.14159 for 180 degrees'
+        )
     frames = [*description.joints.values(), *description.links.values(), *loops]
     distances = [(math.hypot(*frame.position), frame.name) for frame in frames]
     distances += [(math.hypot(*loop.offset_position), loop.name) for loop in loops]
     distance, name = max(distances, default=(0.0, ''))
-    if distance <= _FAR:
-        return ''
-    return (
-        f'{name!r} is {distance:.4g} m from its parent: lengths count as metres; if '
-        'they are millimetres, divide them by 1000'
-    )
-
-
-def _closing_frames(description: Description) -> str:
-    connected = {
-        end.name
-        for closure in description.closures.values()
-        for end in (closure.child, closure.parent)
-        if end is not None
-    }
+    if distance > _FAR:
+        description.notes.append(
+            f'{name!r} is {distance:.4g} m from its parent: lengths count as metres; if they are '
+            'millimetres, divide them by 1000'
+        )
+    ends = {end for loop in loops for end in (loop.child, loop.parent)}
     names = [
         name
         for name, link in description.links.items()
         if _CLOSING.search(name)
         and not _FRAMES.fullmatch(name)
-        and name not in connected
+        and link not in ends
         and not link.children
     ]
-    if not names:
-        return ''
-    return (
-        f'links {listed(names)}: they are named almost like frames that close a loop, which are '
-        'pairs closing_NAME_1 and closing_NAME_2; no loop is made of them'
-    )
+    if names:
+        description.notes.append(
+            f'links {listed(names)}: they are named almost like frames that close a loop, which '
+            'are pairs closing_NAME_1 and closing_NAME_2; no loop is made of them'
+        )

@@ -61,20 +61,18 @@ def mesh_path(written: str, source: str) -> Path | None:
     if not unquote(written).lower().endswith(ENDINGS):
         return None
     folder = Path(source).resolve().parent if source != '<text>' else None
-    if written.startswith('package://'):
-        package, _, rest = unquote(written[len('package://') :]).partition('/')
-        candidates = [share / rest for share in _shares(package, folder)]
-    elif written.startswith('model://'):
-        model, _, rest = unquote(written[len('model://') :]).partition('/')
-        candidates = [place / rest for place in _models(model, folder)]
-    elif written.startswith('file://'):
-        candidates = [Path(unquote(written[len('file://') :]))]
-    elif '://' in written:
-        return None
-    else:
+    scheme, separator, rest = written.partition('://')
+    if not separator:
         path = Path(written)
         # Text from a topic has no folder, so relative paths must not match local files.
         candidates = [path] if path.is_absolute() else [folder / path] if folder else []
+    elif scheme == 'file':
+        candidates = [Path(unquote(rest))]
+    elif scheme in ('package', 'model'):
+        name, _, rest = unquote(rest).partition('/')
+        candidates = [place / rest for place in _folders_of(name, folder, scheme == 'model')]
+    else:
+        return None
     return next((path for path in candidates if _is_file(path)), None)
 
 
@@ -85,51 +83,32 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _shares(package: str, folder: Path | None) -> Iterator[Path]:
-    """Yield the folders that may contain the files of a package."""
-    if not package or '..' in package:
+def _folders_of(name: str, folder: Path | None, model: bool) -> Iterator[Path]:
+    """Yield the folders that may contain the files of a package or model."""
+    if not name or '..' in name:
         return
-    for prefix in _folders('AMENT_PREFIX_PATH'):
-        yield prefix / 'share' / package
-    for place in _folders('ROS_PACKAGE_PATH'):
-        yield place / package
-    for parent in [] if folder is None else [folder, *folder.parents]:
-        if _package_name(parent) == package:
+    parents = [] if folder is None else [folder, *folder.parents]
+    if model:  # a package can be a model, too
+        for variable in MODELS:
+            yield from (place / name for place in _folders(variable))
+        for parent in parents:
+            if parent.name == name or _name_in(parent / 'model.config') == name:
+                yield parent
+    yield from (prefix / 'share' / name for prefix in _folders('AMENT_PREFIX_PATH'))
+    yield from (place / name for place in _folders('ROS_PACKAGE_PATH'))
+    for parent in parents:
+        if _name_in(parent / 'package.xml') == name:
             yield parent
-        yield parent / package
-
-
-def _models(model: str, folder: Path | None) -> Iterator[Path]:
-    """Yield the folders that may contain the files of a model; a package can be a model."""
-    if not model or '..' in model:
-        return
-    for variable in MODELS:
-        for place in _folders(variable):
-            yield place / model
-    for parent in [] if folder is None else [folder, *folder.parents]:
-        if parent.name == model or _model_name(parent) == model:
-            yield parent
-    yield from _shares(model, folder)
+        yield parent / name
 
 
 def _folders(variable: str) -> Iterator[Path]:
     """Yield the folders that an environment variable lists."""
-    for folder in os.environ.get(variable, '').split(os.pathsep):
-        if folder:
-            yield Path(folder)
-
-
-def _package_name(folder: Path) -> str:
-    """Return the name in a folder's package.xml; '' if it has none."""
-    return _name_in(folder / 'package.xml')
-
-
-def _model_name(folder: Path) -> str:
-    """Return the name in a folder's model.config; '' if it has none."""
-    return _name_in(folder / 'model.config')
+    return map(Path, filter(None, os.environ.get(variable, '').split(os.pathsep)))
 
 
 def _name_in(manifest: Path) -> str:
+    """Return the name in a package.xml or model.config; '' if it has none."""
     try:
         named = _NAME.search(manifest.read_text(errors='replace')) if manifest.is_file() else None
     except OSError:

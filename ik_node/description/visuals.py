@@ -11,33 +11,45 @@ from xml.etree.ElementTree import Element
 from ik_node.description.description import Description
 from ik_node.description.mesh_path import Rgba, Visual
 from ik_node.description.mjcf.visuals import read_mjcf_visuals
-from ik_node.description.sdf.frames import choose_model, FrameGraph, read_pose, SdfFrame, SdfScope
-from ik_node.description.xml_document import parse_xml, read_origin, XmlDocument
+from ik_node.description.sdf.frames import (
+    choose_model,
+    FrameGraph,
+    read_pose,
+    read_version,
+    SdfFrame,
+    SdfScope,
+)
+from ik_node.description.xml_document import Array, parse_xml, read_origin, XmlDocument
 from ik_node.errors import DescriptionError
-from ik_node.model.rotation import matrix_to_quat, pose_inverse, quat_multiply
-import numpy as np
-from numpy.typing import NDArray
+from ik_node.model.rotation import (
+    matrix_to_quat,
+    pose_inverse,
+    quat_between,
+    quat_identity,
+    quat_multiply,
+    unit,
+)
 
-Array = NDArray[np.float64]
 GREY: Rgba = (0.6, 0.6, 0.6, 1.0)
-# The numbers of each shape, with their defaults.
+# The numbers of each shape, with their defaults in SDFormat; a URDF has no defaults but that of
+# `scale`.
 SIZES: dict[str, tuple[tuple[str, tuple[float, ...]], ...]] = {
     'box': (('size', (1.0, 1.0, 1.0)),),
     'cylinder': (('radius', (1.0,)), ('length', (1.0,))),
     'sphere': (('radius', (1.0,)),),
     'capsule': (('radius', (0.5,)), ('length', (1.0,))),
+    'mesh': (('scale', (1.0, 1.0, 1.0)),),
     'ellipsoid': (('radii', (1.0, 1.0, 1.0)),),
     'plane': (('size', (1.0, 1.0)),),
-    'mesh': (('scale', (1.0, 1.0, 1.0)),),
 }
+URDF_SHAPES = tuple(SIZES)[:5]
 
 
 def read_sdf_visuals(document: XmlDocument, tag: str = 'visual') -> list[Visual]:
     """Return the visuals of an SDFormat file, or its collision geometry."""
     around, model = choose_model(document, [])
     world = SdfScope(document, around, robot=model)
-    version = re.findall('[0-9]{1,3}', document.root.get('version', '')) or ['1', '12']
-    graph = FrameGraph(document, tuple(map(int, version)))
+    graph = FrameGraph(document, read_version(document, []))
     result = []
     for link in world.every('link'):
         for element in link.element.findall(tag):
@@ -77,37 +89,22 @@ def _visual(
     file = form.findtext('uri', '').strip()
     if (kind == 'mesh' and not file) or 0.0 in size:
         return [Visual.unread(link.name, f'<{kind}> of {link.name}, which has no size or file')]
-    pose = _pose(document, graph, link, element.find('pose'))
+    placed = element.find('pose')
+    pose = read_pose(document, placed)
+    name = '' if placed is None else placed.get('relative_to', '').strip()
+    if name:
+        base = link.scope.need(name, link.element, '<pose relative_to>')
+        pose = pose_inverse(graph.pose(link)) @ graph.pose(base) @ pose
     quat = matrix_to_quat(pose[:3, :3])
     if kind == 'plane':
         quat = quat_multiply(quat, _onto(document.text_numbers(form.find('normal'), (0, 0, 1))))
-    place = tuple(pose[:3, 3].tolist())
-    rgba = _colour(document, element)
-    return [Visual(link.name, place, tuple(quat.tolist()), kind, tuple(size), file, rgba)]
-
-
-def _pose(
-    document: XmlDocument, graph: FrameGraph, link: SdfFrame, element: Element | None
-) -> Array:
-    """Return the pose of a visual in its link's frame."""
-    pose = read_pose(document, element)
-    name = '' if element is None else element.get('relative_to', '').strip()
-    if not name:
-        return pose
-    base = link.scope.need(name, link.element, '<pose relative_to>')
-    result: Array = pose_inverse(graph.pose(link)) @ graph.pose(base) @ pose
-    return result
+    position, rgba = tuple(pose[:3, 3].tolist()), _colour(document, element)
+    return [Visual(link.name, position, tuple(quat.tolist()), kind, tuple(size), file, rgba)]
 
 
 def _onto(normal: list[float]) -> Array:
-    """Return the rotation that aligns z with a normal."""
-    length = float(np.linalg.norm(normal))
-    if length == 0.0 or normal[2] <= -length:
-        return np.array((1.0, 0.0, 0.0, 0.0))
-    x, y, z = (part / length for part in normal)
-    quat = np.array((-y, x, 0.0, 1.0 + z))
-    turned: Array = quat / np.linalg.norm(quat)
-    return turned
+    """Return the rotation that aligns z with a normal; no rotation for a normal of length 0."""
+    return quat_between((0.0, 0.0, 1.0), unit(normal)) if any(normal) else quat_identity()
 
 
 def _colour(document: XmlDocument, element: Element) -> Rgba | None:
@@ -149,21 +146,15 @@ def _urdf_visual(
     form = None if geometry is None else next(iter(geometry), None)
     if form is None:
         return []
-    kind, file, size = str(form.tag), '', []
-    if kind == 'box':
-        size = document.numbers(form, 'size', (0.0, 0.0, 0.0))
-    elif kind in ('cylinder', 'capsule'):
-        size = [document.numbers(form, part, (0.0,))[0] for part in ('radius', 'length')]
-    elif kind == 'sphere':
-        size = document.numbers(form, 'radius', (0.0,))
-    elif kind == 'mesh':
-        file = document.attribute(form, 'filename')
-        size = document.numbers(form, 'scale', (1.0, 1.0, 1.0))
+    kind = str(form.tag)
+    file = document.attribute(form, 'filename') if kind == 'mesh' else ''
+    size: list[float] = []
+    for name, default in SIZES[kind] if kind in URDF_SHAPES else ():
+        size += document.numbers(form, name, default if file else (0.0,) * len(default))
     if not size or 0.0 in size:
         return []
-    position, quat = (
-        tuple(part.tolist()) for part in read_origin(document, element.find('origin'))
-    )
+    pose = read_origin(document, element.find('origin'))
+    position, quat = (tuple(part.tolist()) for part in pose)
     material = element.find('material')
     rgba = None
     if material is not None:

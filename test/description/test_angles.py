@@ -56,9 +56,7 @@ def test_rounded_angles_of_poses_are_exact_and_noted(text):
     quaternion, notes = turn(text)
     np.testing.assert_allclose(quaternion, HALF, atol=1e-15)
     noted = [note for note in notes if 'angle' in note]
-    assert noted == [
-        "1 rounded angle is read as the fraction of pi that it stands for: '1.5708 = pi/2'"
-    ]
+    assert noted == ["1 rounded angle, read as fractions of pi: '1.5708 = pi/2'"]
 
 
 def test_rounded_angles_are_kept_and_counted_by_default():

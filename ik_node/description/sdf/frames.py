@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+import re
 from xml.etree.ElementTree import Element
 
 from ik_node.description.description import quoted, unknown, WORLD
@@ -195,6 +196,18 @@ def include_hint(around: Element) -> str:
 def _last(uri: str) -> str:
     """Return the name of a model from the URI of an <include> without a <name>."""
     return uri.strip().rstrip('/').rpartition('/')[2]
+
+
+NEWEST = (1, 12)
+
+
+def read_version(document: XmlDocument, notes: list[str]) -> tuple[int, ...]:
+    """Return the version of SDFormat, such as (1, 9)."""
+    text = document.root.get('version', '').strip()
+    if re.fullmatch(r'[0-9]{1,3}\.[0-9]{1,3}(\.[0-9]{1,3})*', text):
+        return tuple(map(int, text.split('.')))
+    notes.append(f'version="{text[:20]}", read as SDFormat {".".join(map(str, NEWEST))}')
+    return NEWEST
 
 
 FORMATS = ('euler_rpy', 'quat_xyzw')

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
-import re
 
 from ik_node.description.description import Description, LoopSet, quoted, WORLD
 from ik_node.description.joint_spec import JointSpec, note_efforts
@@ -13,6 +12,7 @@ from ik_node.description.sdf.frames import (
     FrameGraph,
     include_hint,
     read_pose,
+    read_version,
     SdfFrame,
     SdfScope,
 )
@@ -78,9 +78,6 @@ def read_inertials(
         description.notes.append(f'links {quoted(names)}: {why}, taken as 1 kg')
 
 
-NEWEST = (1, 12)
-
-
 def read_sdf(document: XmlDocument) -> Description:
     """
     Read the links, joints, frames and loops of an SDFormat file, versions 1.3 to 1.12.
@@ -98,7 +95,9 @@ class _SdfReader:
     def __init__(self, document: XmlDocument) -> None:
         self._document = document
         self._description = Description('robot', document.source)
-        self._graph = FrameGraph(document, self._read_version())
+        version = read_version(document, self._description.notes)
+        self._description.dialect = f'SDFormat {".".join(map(str, version))}'
+        self._graph = FrameGraph(document, version)
         self._links: dict[str, SdfFrame] = {}
         self._joints: dict[str, SdfJoint] = {}
         self._has_one_model = True
@@ -141,16 +140,6 @@ class _SdfReader:
         note_efforts(specs, description.actuated, description.notes)
         self._note_unread(scopes)
         return description
-
-    def _read_version(self) -> tuple[int, ...]:
-        text = self._document.root.get('version', '').strip()
-        if not re.fullmatch(r'[0-9]{1,3}\.[0-9]{1,3}(\.[0-9]{1,3})*', text):
-            shown = '.'.join(map(str, NEWEST))
-            self._description.dialect = 'SDFormat'
-            self._description.notes.append(f'version="{text[:20]}", read as SDFormat {shown}')
-            return NEWEST
-        self._description.dialect = f'SDFormat {text}'
-        return tuple(map(int, text.split('.')))
 
     # -- links and frames
 

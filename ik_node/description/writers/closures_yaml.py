@@ -6,12 +6,10 @@ from typing import Any
 
 from ik_node.description.description import CouplingRule, Description
 from ik_node.description.writers.plain_tree import (
-    couplings_of,
     ends_of,
-    motors_of,
     OWN_TYPES,
     plain,
-    plain_tree,
+    PlainTree,
     rpy_of,
     settings_of,
 )
@@ -30,8 +28,8 @@ def to_closures(description: Description) -> str:
     It complements the text of `to_urdf(description, loops=False)`. TopologyError is raised if a
     closure does not connect two links.
     """
-    tree = plain_tree(description)
-    _, others = couplings_of(description, tree)
+    tree = PlainTree(description)
+    _, others = tree.couplings()
     closures = [_closure(closure) for closure in description.closures.values()]
     couplings = [_coupling(rule) for rule in others]
     lines = [f'# Loops of {description.name!r}; the numbers are in metres and radians.']
@@ -39,7 +37,7 @@ def to_closures(description: Description) -> str:
     if couplings:
         lines += _section('couplings', couplings)
     if description.actuated:
-        lines.append(f'actuated: {_flow(motors_of(description, tree))}')
+        lines.append(f'actuated: {_flow(tree.motors())}')
     return '\n'.join(lines) + '\n'
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from math import atan2, hypot, inf, nextafter, pi, remainder
 from typing import Any
@@ -237,44 +237,32 @@ ON_AXIS = 1e-14
 Z_AXIS = (0.0, 0.0, 1.0)
 
 
-@dataclass
 class PlainTree:
-    """The links and joints of a URDF in the order in which they are written."""
-
-    # Added links come just before the link that they carry
-    links: list[str] = field(default_factory=list)
-    joints: list[PlainJoint] = field(default_factory=list)
-
-
-def plain_tree(description: Description) -> PlainTree:
     """
-    Convert a description to URDF's terms; joint values keep their names, order and meaning.
+    The links and joints of a URDF in the order in which they are written.
 
-    The model is more general than URDF in three respects. A link may have any pose in the moved
-    frame of its joint: if its origin is off the axis, a massless link is added and the link is
-    fixed to it. A joint may have any set of axes: sets without a name in URDF, and joints with
-    limits on several axes, become one joint per axis, named NAME.X, NAME.EZ and so on. A root may
-    be a joint or have a pose: it is then connected to a link `world`. TopologyError is raised if a
-    joint has no child link.
+    Joint values keep their names, order and meaning. The model is more general than URDF in three
+    respects. A link may have any pose in the moved frame of its joint: if its origin is off the
+    axis, a massless link is added and the link is fixed to it. A joint may have any set of axes:
+    sets without a name in URDF, and joints with limits on several axes, become one joint per axis,
+    named NAME.X, NAME.EZ and so on. A root may be a joint or have a pose: it is then connected to
+    a link `world`. TopologyError is raised if a joint has no child link.
     """
-    return _Writer(description).tree
 
-
-class _Writer:
     def __init__(self, description: Description) -> None:
         self._description = description
         self._link_names = set(description.links)
         self._joint_names = set(description.joints)
         self._before: dict[str, list[str]] = {}
         self._anchor: str | None = None
-        self.tree = PlainTree()
+        self.joints: list[PlainJoint] = []
         for joint in description.joints.values():
             self._write(joint)
         for root in description.roots:
             if isinstance(root, Link) and not _is_identity(_pose_of(root)):
                 name = self._free(f'{root.name}__pose', self._joint_names)
                 self._add(PlainJoint(name, 'fixed', self._world(), root.name, _pose_of(root)))
-        self.tree.links = self._links()
+        self.links = self._links()
 
     def _links(self) -> list[str]:
         """Return the names of all links, added ones just before the links that they carry."""
@@ -285,48 +273,43 @@ class _Writer:
         return links
 
     def _write(self, joint: Joint) -> None:
-        if joint.child is None or joint.is_closure:
+        child = joint.child
+        if child is None or joint.is_closure:
             raise TopologyError(
                 f'the joint {joint.name!r} carries no link; URDF cannot express that'
             )
-        start, child = _pose_of(joint), joint.child
+        start = _pose_of(joint)
         parent = self._world() if joint.parent is None else joint.parent.name
         if not joint.dof:
             pose = composed(start, _pose_of(child))
             self._add(PlainJoint(joint.name, 'fixed', parent, child.name, pose, made_from=joint))
         elif len(joint.dof) == 1:
-            self._motion(joint, joint.dof[0], joint.name, parent, start)
+            self._motion(joint, child, joint.dof[0], joint.name, parent, start)
         elif tuple(joint.dof) in SEVERAL_TYPES and not _is_limited(joint):
-            self._several(joint, parent)
+            self._several(joint, child, parent)
         else:
-            self._one_by_one(joint, parent)
+            self._one_by_one(joint, child, parent)
 
-    def _motion(self, joint: Joint, dof: DOF, name: str, parent: str, start: Pose) -> None:
+    def _motion(
+        self, joint: Joint, child: Link, dof: DOF, name: str, parent: str, start: Pose
+    ) -> None:
         """Write the last axis before the child link."""
-        child = joint.child
-        if child is None:
-            return
         pose, direction = _pose_of(child), np.eye(3)[dof % 3]
         plain = PlainJoint(name, value_type(joint, dof), parent, child.name, start)
-        plain.made_from, plain.dof = joint, dof
+        plain.made_from, plain.dof, plain.axis = joint, dof, direction
         aside = np.max(np.abs(cross(direction, pose[0])))
-        off_axis = dof.is_rotation and aside > ON_AXIS * max(1.0, float(np.max(np.abs(pose[0]))))
-        if off_axis:
-            plain.axis = direction
+        if dof.is_rotation and aside > ON_AXIS * max(1.0, float(np.max(np.abs(pose[0])))):
             self._add_with_end(plain, child)
             return
         plain.pose = composed(start, pose)
         plain.axis = axis_of(quat_to_matrix(pose[1]).T @ direction)
         self._add(plain)
 
-    def _several(self, joint: Joint, parent: str) -> None:
+    def _several(self, joint: Joint, child: Link, parent: str) -> None:
         """Write a joint whose axes form a floating, spherical or planar joint."""
-        child, start = joint.child, _pose_of(joint)
-        if child is None:
-            return
+        start, pose = _pose_of(joint), _pose_of(child)
         type_name = SEVERAL_TYPES[tuple(joint.dof)]
         plain = PlainJoint(joint.name, type_name, parent, child.name, start, made_from=joint)
-        pose = _pose_of(child)
         if type_name == 'planar':
             normal = next(dof for dof in joint.dof if dof.is_rotation)
             plain.axis = np.eye(3)[normal - 3]
@@ -344,34 +327,24 @@ class _Writer:
         else:
             self._add_with_end(plain, child)
 
-    def _one_by_one(self, joint: Joint, parent: str) -> None:
+    def _one_by_one(self, joint: Joint, child: Link, parent: str) -> None:
         """Write each axis as a separate joint, in the order in which they act."""
         acting = [dof for dof in MOTION_ORDER if dof in joint.dof]
-        first, start = len(self.tree.joints), _pose_of(joint)
+        first, start = len(self.joints), _pose_of(joint)
         for dof in acting:
             name = self._free(f'{joint.name}.{DOF_NAMES[dof]}', self._joint_names)
-            if dof is acting[-1] or joint.child is None:
-                self._motion(joint, dof, name, parent, start)
+            if dof is acting[-1]:
+                self._motion(joint, child, dof, name, parent, start)
                 continue
             between = self._free(f'{name}__link', self._link_names)
-            self._before.setdefault(joint.child.name, []).append(between)
-            self._add(
-                PlainJoint(
-                    name,
-                    value_type(joint, dof),
-                    parent,
-                    between,
-                    start,
-                    np.eye(3)[dof % 3],
-                    joint,
-                    dof,
-                )
-            )
+            self._before.setdefault(child.name, []).append(between)
+            plain = PlainJoint(name, value_type(joint, dof), parent, between, start)
+            plain.made_from, plain.dof, plain.axis = joint, dof, np.eye(3)[dof % 3]
+            self._add(plain)
             parent, start = between, (np.zeros(3), quat_identity())
-        made = self.tree.joints[first:]
         # In the file the joints have the order of the values.
-        self.tree.joints[first:] = sorted(
-            made, key=lambda plain: len(DOF) if plain.dof is None else plain.dof
+        self.joints[first:] = sorted(
+            self.joints[first:], key=lambda plain: len(DOF) if plain.dof is None else plain.dof
         )
 
     def _add_with_end(self, plain: PlainJoint, child: Link) -> None:
@@ -384,7 +357,7 @@ class _Writer:
         self._add(PlainJoint(name, 'fixed', between, child.name, _pose_of(child)))
 
     def _add(self, plain: PlainJoint) -> None:
-        self.tree.joints.append(plain)
+        self.joints.append(plain)
 
     def _world(self) -> str:
         """Return the name of the fixed link, which is added if needed."""
@@ -402,6 +375,53 @@ class _Writer:
         taken.add(free)
         return free
 
+    def couplings(self) -> tuple[dict[str, CouplingRule], list[CouplingRule]]:
+        """
+        Return the couplings that URDF can express, by the name of the follower, and all others.
+
+        URDF has linear couplings between joints with one value each. The others are nonlinear, or
+        of joints with several values, or have several masters.
+        """
+        single = {
+            (plain.made_from.name, plain.dof): plain.name
+            for plain in self.joints
+            if plain.made_from is not None and plain.dof is not None
+        }
+        mimics: dict[str, CouplingRule] = {}
+        others: list[CouplingRule] = []
+        for joint in self._description.joints.values():
+            for dof, coupling in joint.couplings.items():
+                name = single.get((joint.name, dof))
+                (master, coefficients), *more = (
+                    (
+                        single.get((term.master.name, term.master_dof))
+                        or term.master.value_name(term.master_dof),
+                        _without_zeros(term.coefficients),
+                    )
+                    for term in coupling.terms
+                )
+                rule = CouplingRule(
+                    name or joint.value_name(dof), master, coefficients, others=more
+                )
+                follows_one = (coupling.master.name, coupling.master_dof) in single and not more
+                if name and follows_one and len(coefficients) <= 2:
+                    mimics[name] = rule
+                else:
+                    others.append(rule)
+        return mimics, others
+
+    def motors(self) -> list[str]:
+        """Return the names of the actuated joints in the tree."""
+        names: list[str] = []
+        for motor in self._description.actuated:
+            single = [
+                plain.name
+                for plain in self.joints
+                if plain.made_from is not None and plain.made_from.name == motor
+            ]
+            names += single or [motor]
+        return names
+
 
 def _pose_of(frame: Frame) -> Pose:
     return frame.position.copy(), frame.quaternion.copy()
@@ -415,55 +435,6 @@ def _is_limited(joint: Joint) -> bool:
     """Return True if a value has limits, which URDF does not support on several axes."""
     arrays = (joint.min_dof_limit, joint.max_dof_limit, joint.max_velocity, joint.max_effort)
     return bool(np.isfinite([array[joint.dof] for array in arrays]).any())
-
-
-def couplings_of(
-    description: Description, tree: PlainTree
-) -> tuple[dict[str, CouplingRule], list[CouplingRule]]:
-    """
-    Return the couplings that URDF can express, by the name of the follower, and all others.
-
-    URDF has linear couplings between joints with one value each. The others are nonlinear, or of
-    joints with several values, or have several masters.
-    """
-    single = {
-        (plain.made_from.name, plain.dof): plain.name
-        for plain in tree.joints
-        if plain.made_from is not None and plain.dof is not None
-    }
-    mimics: dict[str, CouplingRule] = {}
-    others: list[CouplingRule] = []
-    for joint in description.joints.values():
-        for dof, coupling in joint.couplings.items():
-            name = single.get((joint.name, dof))
-            (master, coefficients), *more = (
-                (
-                    single.get((term.master.name, term.master_dof))
-                    or term.master.value_name(term.master_dof),
-                    _without_zeros(term.coefficients),
-                )
-                for term in coupling.terms
-            )
-            rule = CouplingRule(name or joint.value_name(dof), master, coefficients, others=more)
-            follows_one = (coupling.master.name, coupling.master_dof) in single and not more
-            if name and follows_one and len(coefficients) <= 2:
-                mimics[name] = rule
-            else:
-                others.append(rule)
-    return mimics, others
-
-
-def motors_of(description: Description, tree: PlainTree) -> list[str]:
-    """Return the names of the actuated joints in the tree."""
-    names: list[str] = []
-    for motor in description.actuated:
-        single = [
-            plain.name
-            for plain in tree.joints
-            if plain.made_from is not None and plain.made_from.name == motor
-        ]
-        names += single or [motor]
-    return names
 
 
 def _without_zeros(coefficients: Sequence[float]) -> list[float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from xml.etree.ElementTree import Element, indent, SubElement, tostring
 
@@ -12,12 +12,10 @@ from ik_node.description.loops.loop_frames import LOOP_ELEMENTS
 from ik_node.description.sdf.gazebo import is_detachable, welds_own_links
 from ik_node.description.urdf.motors import driven_joints
 from ik_node.description.writers.plain_tree import (
-    couplings_of,
     ends_of,
-    motors_of,
     number_text,
-    plain_tree,
     PlainJoint,
+    PlainTree,
     Pose,
     rpy_of,
     settings_of,
@@ -131,12 +129,8 @@ def says_mass(inertial: Element | None, link: Link) -> bool:
         return link.mass == 0.0 and not link.centre_of_mass.any()
     origin = inertial.find('origin')
     xyz = '0 0 0' if origin is None else origin.get('xyz', '0 0 0')
-    try:
-        centre = [float(part) for part in xyz.split()]
-        same = float(mass.get('value', '')) == link.mass
-    except ValueError:
-        return False
-    return same and centre == link.centre_of_mass.tolist()
+    said = [float(part) for part in (mass.attrib['value'], *xyz.split())]
+    return said == [link.mass, *link.centre_of_mass.tolist()]
 
 
 # Placeholder where URDF requires a number and there is no limit; the attribute `unlimited` marks
@@ -161,19 +155,15 @@ def to_urdf(
 class _UrdfText:
     def __init__(self, description: Description, start: Mapping[str, float], loops: bool) -> None:
         self._description = description
-        self._tree = plain_tree(description)
+        self._tree = PlainTree(description)
         self._carried = Carried(description)
-        self._mimics, others = couplings_of(description, self._tree)
+        self._mimics, others = self._tree.couplings()
         self._remarks: list[str] = []
         self._no_inertia = False
-        _check_names(
-            {
-                'robot': [description.name],
-                'link': self._tree.links,
-                'joint': [plain.name for plain in self._tree.joints],
-                'closure': list(description.closures),
-            }
-        )
+        _check_names('robot', [description.name])
+        _check_names('link', self._tree.links)
+        _check_names('joint', [plain.name for plain in self._tree.joints])
+        _check_names('closure', description.closures)
         robot = Element('robot', {'name': description.name, **self._carried.attributes})
         robot.extend(element for element in self._carried.tops if element.tag == 'material')
         for name in self._tree.links:
@@ -267,7 +257,7 @@ class _UrdfText:
 
     def _motors(self, robot: Element) -> None:
         """Write which joints have a motor, unless carried elements declare the same."""
-        motors = motors_of(self._description, self._tree)
+        motors = self._tree.motors()
         driven = driven_joints(self._carried.motors)
         movable = {joint.name for joint in self._description.joint_order}
         if [name for name in driven if name in movable] == motors:
@@ -342,11 +332,10 @@ def _joint_coupling(robot: Element, rule: CouplingRule) -> None:
         into.set('coefficients', written(coefficients))
 
 
-def _check_names(names: dict[str, list[str]]) -> None:
-    for kind, of_kind in names.items():
-        for name in of_kind:
-            if not name.strip() or not all(map(_allowed, name)):
-                raise TopologyError(f'{kind} {name!r}: XML does not allow this name; rename it')
+def _check_names(kind: str, names: Iterable[str]) -> None:
+    for name in names:
+        if not name.strip() or not all(map(_allowed, name)):
+            raise TopologyError(f'{kind} {name!r}: XML does not allow this name; rename it')
 
 
 def _allowed(character: str) -> bool:

@@ -54,7 +54,7 @@ def test_normal_of_a_plane_rotates_it():
     plane = '<geometry><plane><normal>{}</normal></plane></geometry>'
     found = visual(plane.format('2 0 0'))
     assert found.quat_xyzw == pytest.approx((0.0, HALF, 0.0, HALF))
-    assert visual(plane.format('0 0 -1')).quat_xyzw == pytest.approx((1.0, 0.0, 0.0, 0.0))
+    assert visual(plane.format('0 0 -1')).quat_xyzw == pytest.approx((0.0, 1.0, 0.0, 0.0))
 
 
 def test_colour_is_read():
