@@ -28,8 +28,12 @@ from ik_node.ros.plans.plan_conversion import PlanConversion
 from ik_node.ros.plans.plan_inputs import add_plan_action, PlanTopic
 from ik_node.ros.process.background_work import BackgroundWork
 from ik_node.ros.process.named_entities import NamedEntities
-from ik_node.ros.process.node_health import DuplicateNodes, NodeCounts, PausedClock
-from ik_node.ros.process.printable_logger import PrintableLogger
+from ik_node.ros.process.node_health import (
+    DuplicateNodes,
+    NodeCounts,
+    PausedClock,
+    PrintableLogger,
+)
 from ik_node.ros.services import Services
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
@@ -113,9 +117,9 @@ class IkNode(Node):
         work, now = BackgroundWork(self), self._inputs.now
         add_ik_service(self, self._present, self._inputs.lookup.pose, work)
         conversion = PlanConversion(motion, lambda: self._settings_server.settings, now, work)
-        PlanTopic(self, conversion, motion, self._commands, self._inputs.refuse, now)
+        PlanTopic(self, conversion, self._commands, self._inputs.refuse)
         outlets = self._settings_server.settings.outlets
-        add_plan_action(self, outlets, conversion, motion, self._commands, now)
+        add_plan_action(self, outlets, conversion, self._commands)
         self._goal_entities = (
             self._inputs.goal_inputs.topics,
             self._inputs.goal_inputs.twist_topics,
@@ -463,7 +467,7 @@ class IkNode(Node):
         name = status_name(self)
         released = motion.closures.released
         if motion.tracker is not None:
-            motion.tracker.model.mobility_count.refresh(motion.tracker.q)
+            motion.tracker.model.mobility_count.at(motion.tracker.q)
         rows = [
             diagnostics.model_row(name, model, self._supply.refused, self._supply.busy, released),
             diagnostics.input_row(name, refusals.counts, refusals.last, new),

@@ -8,6 +8,7 @@ from typing import Any
 
 from ik_node.errors import MOST_TEXT, plain
 from ik_node.ros.control.motion import Motion
+from ik_node.ros.control.tracker import Tracker
 from ik_node.ros.parameters.settings import Settings
 from ik_node.ros.process.named_entities import NamedEntities
 from rclpy.node import Node
@@ -26,50 +27,34 @@ class Services:
         self.goals = self._switches('goal', self._on_goal)
         self.closures = self._switches('closure', self._on_closure)
         node.create_service(SetBool, '~/enable', self._on_enable)
-        node.create_service(Trigger, '~/reset', self._on_reset)
-        node.create_service(Trigger, '~/save_rest_pose', self._on_save_rest_pose)
+        self._offer('reset', motion.reset, 'the robot is at its start configuration')
+        saved = 'the present configuration was saved as the rest pose'
+        self._offer('save_rest_pose', motion.save_rest_pose, saved)
+
+    def _offer(self, name: str, act: Callable[[Tracker], None], done: str) -> None:
+        """Create a service std_srvs/Trigger that acts on the present robot."""
+
+        def answer(_: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+            tracker = self._motion.tracker
+            response.success, response.message = tracker is not None, 'no robot yet'
+            if tracker is not None:
+                act(tracker)
+                response.message = done
+            return response
+
+        self._node.create_service(Trigger, f'~/{name}', answer)
 
     def _switches(self, kind: str, answer: Callable[..., Any]) -> NamedEntities:
         def create(name: str, service: str) -> Any:
             return self._node.create_service(SetBool, service, partial(answer, name))
 
-        return NamedEntities(
-            kind,
-            f'~/{kind}s/{{}}/enable',
-            self._node.resolve_service_name,
-            create,
-            self._node.destroy_service,
-        )
+        return NamedEntities(self._node, 'service', kind, f'~/{kind}s/{{}}/enable', create)
 
     def _on_enable(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         self._motion.paused = not request.data
         response.success = True
         response.message = 'running' if request.data else 'paused'
         self._node.get_logger().info(response.message)
-        return response
-
-    def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        """Go back to the description's configuration and wait for new goals."""
-        tracker = self._motion.tracker
-        if tracker is None:
-            response.message = 'no robot yet'
-            return response
-        self._motion.reset(tracker)
-        response.success = True
-        text = f'robot {tracker.model.robot.name} is at its start configuration'
-        response.message = plain(text, MOST_TEXT)
-        return response
-
-    def _on_save_rest_pose(
-        self, request: Trigger.Request, response: Trigger.Response
-    ) -> Trigger.Response:
-        tracker = self._motion.tracker
-        if tracker is None:
-            response.message = 'no robot yet'
-            return response
-        self._motion.save_rest_pose(tracker)
-        response.success = True
-        response.message = 'the present configuration was saved as the rest pose'
         return response
 
     def _on_goal(

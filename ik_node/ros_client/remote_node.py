@@ -41,7 +41,7 @@ PATIENCE = 2.0
 class _Request(NamedTuple):
     """A service request that is sent once the service is found."""
 
-    client: Any
+    client: Callable[[], Any]
     request: Any
     answered: Callable[[Any], None]
     end: float
@@ -78,7 +78,6 @@ class RemoteNode(Node):
         self._woken = 0.0
         self._publisher_gids: set[bytes] = set()
         self._requests: deque[_Request] = deque()
-        self._queued_calls: deque[tuple[Callable[[], Any], Any, Callable[[Any], None]]] = deque()
         self._goal_topics: dict[str, tuple[Any, Any]] = {}
         # Created early, so that a later message on a topic does not overtake their first request.
         self._named_clients = {
@@ -191,29 +190,22 @@ class RemoteNode(Node):
         self, client: Callable[[], Any], request: Any, answered: Callable[[Any], None]
     ) -> None:
         """Call a service from the spinning thread, the only one that creates clients."""
-        # An executor starts the newest of several tasks first, so this queue keeps the order.
-        self._queued_calls.append((client, request, answered))
+        self._requests.append(_Request(client, request, answered, time.monotonic() + SEARCH))
         if self.executor is not None:
-            self.executor.create_task(self._run_queued_calls)
-
-    def _run_queued_calls(self) -> None:
-        while self._queued_calls:
-            find, request, answered = self._queued_calls.popleft()
-            end = time.monotonic() + SEARCH
-            self._requests.append(_Request(find(), request, answered, end))
-        self._send()
+            self.executor.create_task(self._send)
 
     def _send(self) -> None:
         """Send requests in order; wait for a service that is not discovered yet."""
         while self._requests:
             first = self._requests[0]
-            if first.client.service_is_ready():
-                future = first.client.call_async(first.request)
+            client = first.client()
+            if client.service_is_ready():
+                future = client.call_async(first.request)
                 future.add_done_callback(lambda done, to=first.answered: to(done.result()))
             elif time.monotonic() < first.end:
                 return
             else:
-                name = first.client.srv_name
+                name = client.srv_name
                 self._add_refusal(f'there is no service {name}: is {self._full_name} running?')
             self._requests.popleft()
 

@@ -44,7 +44,7 @@ def settings_of(**values):
 
 def model_of(robot, settings=None):
     settings = settings_of() if settings is None else settings
-    request = ModelRequest('', '', settings.active_goals, settings.options)
+    request = ModelRequest.of('', settings)
     return LoadedModel.of(request, robot)
 
 

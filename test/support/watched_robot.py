@@ -97,7 +97,8 @@ class Moving:
     def forget(self) -> None:
         self.goals.clear()
         self.commands.clear()
-        self.targets.clear(self.model.robot)
+        self.targets.forget()
+        self.targets.apply(self.model.robot)
 
     # -- what a test does
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 import dataclasses
 from dataclasses import dataclass
 import math
@@ -10,7 +10,6 @@ from typing import cast
 
 from ik_node.model.joint import Joint
 from ik_node.model.rotation import Array
-from ik_node.robot import Robot
 from ik_node.ros.control.actuated_following import ActuatedFollowing
 from ik_node.ros.control.closure_switch import ClosureSwitch
 from ik_node.ros.control.following_error import PATIENCE
@@ -19,7 +18,7 @@ from ik_node.ros.control.hardware_output import HardwareOutput, NO_GOAL
 from ik_node.ros.control.joint_space import CommandFollowing, JointSpace
 from ik_node.ros.control.tracker import Tracker
 from ik_node.ros.inputs.inputs import Inputs
-from ik_node.ros.inputs.joint_inputs import apply_joint_values
+from ik_node.ros.inputs.joint_inputs import JointTargets
 from ik_node.ros.loading.joint_roles import JointRoles
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.convert import Pose
@@ -60,36 +59,6 @@ class Tick:
     command: HardwareCommand | None = None  # Command to the hardware.
 
 
-class RestPose:
-    """
-    The rest pose [rad or m]: that of the parameter or a saved one, whichever came last.
-
-    It is empty at first, and kept when the model is replaced by one with the same joints.
-    """
-
-    def __init__(self) -> None:
-        self._configured: dict[str, float] = {}
-        self._values: dict[str, float] = {}
-
-    def configure(self, values: Mapping[str, float]) -> None:
-        """Use the value of the parameter if it has changed; it replaces a saved pose."""
-        if dict(values) != self._configured:
-            self._configured = dict(values)
-            self._values = self._configured
-
-    def save(self, values: Mapping[str, float]) -> None:
-        """Use a configuration; it replaces the value of the parameter."""
-        self._values = dict(values)
-
-    def forget(self) -> None:
-        """Go back to the value of the parameter, because the robot is another one."""
-        self._values = self._configured
-
-    def apply(self, robot: Robot) -> None:
-        """Set it on the joints of a robot; names that the robot does not have are ignored."""
-        apply_joint_values(robot, self._values, 'rest_pose_set', Joint.set_rest_pose_value)
-
-
 class Motion:
     """
     The robot, and everything that moves it, in order of precedence.
@@ -105,7 +74,7 @@ class Motion:
         self._actuated = ActuatedFollowing(inputs.measured, self.joint_space)
         self._commands = CommandFollowing(inputs.commands, inputs.measured, self.joint_space)
         self._command_tracker: Tracker | None = None
-        self._rest_pose = RestPose()
+        self._rest_pose = JointTargets('rest_pose_set', Joint.set_rest_pose_value)
         self._time: float | None = None
         # Plans at the controllers; one that was replaced stays until its controller says so.
         self._plans: list[FollowedPlan] = []
@@ -441,7 +410,7 @@ class Motion:
     def save_rest_pose(self, tracker: Tracker) -> None:
         """Save the present configuration as the rest pose."""
         names = tracker.model.joint_names
-        self._rest_pose.save(dict(zip(names, tracker.q.tolist(), strict=True)))
+        self._rest_pose.update(dict(zip(names, tracker.q.tolist(), strict=True)))
         self._rest_pose.apply(tracker.model.robot)
 
     def make_closure(self, tracker: Tracker, name: str, settings: Settings) -> str:

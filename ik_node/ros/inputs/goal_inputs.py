@@ -178,22 +178,13 @@ class GoalInputs:
         # oldest first.
         self._early: dict[str, deque[tuple[PoseStamped, float]]] = {}
         self.twist_topics = NamedEntities(
-            'goal',
-            '~/goals/{}/twist',
-            node.resolve_topic_name,
+            *(node, 'subscription', 'goal', '~/goals/{}/twist'),
             lambda name, topic: node.create_subscription(
                 TwistStamped, topic, partial(self.take_twist, name), NEWEST
             ),
-            node.destroy_subscription,
         )
         # One subscription `~/goals/<name>` and one `~/goals/<name>/twist` for each goal.
-        self.topics = NamedEntities(
-            'goal',
-            '~/goals/{}',
-            node.resolve_topic_name,
-            self._subscribe,
-            node.destroy_subscription,
-        )
+        self.topics = NamedEntities(node, 'subscription', 'goal', '~/goals/{}', self._subscribe)
 
     def _subscribe(self, name: str, topic: str) -> Any:
         """Subscribe reliably, or with best effort if a sender offers only that."""

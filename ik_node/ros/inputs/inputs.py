@@ -185,7 +185,8 @@ class Inputs:
         self.goal_inputs.forget()
         self.commands.clear()
         if self._model is not None:
-            self.targets.clear(self._model.robot)
+            self.targets.forget()
+            self.targets.apply(self._model.robot)
 
     def rewind(self, now: float) -> None:
         """Count ages from `now` [s], after the clock has jumped back."""
@@ -266,6 +267,6 @@ class Inputs:
         except RefusedInputError as error:
             self.refuse(topic, str(error))
             return
-        self.targets.update(names, positions)
+        self.targets.update(dict(zip(names, positions, strict=True)))
         if self._model is not None:
             self.targets.apply(self._model.robot)

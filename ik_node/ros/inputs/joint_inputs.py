@@ -137,37 +137,21 @@ def _all_of(known: Mapping[str, float], names: Sequence[str]) -> list[float] | N
     return [known[name] for name in names] if names and known.keys() >= set(names) else None
 
 
-def apply_joint_values(
-    robot: Robot,
-    values: Mapping[str, float],
-    flag: Literal['target_set', 'rest_pose_set'],
-    set_value: Callable[[Joint, DOF, float], object],
-) -> None:
-    """
-    Set joint targets or the rest pose of a robot, and remove all others of the same kind.
-
-    Names that the robot does not have are ignored. If `values` names some of the values of a
-    joint, its other values get their present value as target. `robot`: the robot whose joints are
-    changed. `values`: name of a joint value to its target [rad or m]. `flag`: attribute of a joint
-    that is True if the joint has a target of this kind. `set_value` sets the target of one axis:
-    (joint, axis, value); also sets the flag.
-    """
-    for joint in robot.joint_order:
-        setattr(joint, flag, False)
-        if any(name in values for name in joint.value_names):
-            for name, dof in zip(joint.value_names, joint.dof, strict=True):
-                # A joint has targets for all of its values or for none.
-                set_value(joint, dof, values.get(name, joint.dof_values[dof]))
-
-
 class JointTargets:
     """
     The last target of each joint value [rad or m]; kept when the model is replaced.
 
-    Targets come from a parameter and from messages; for each joint the last one counts.
+    Targets come from a parameter, and from messages or services; for each joint the last one
+    counts. `flag`: attribute of a joint that is True if it has a target of this kind. `set_value`
+    sets the target of one axis and the flag: (joint, axis, value).
     """
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        flag: Literal['target_set', 'rest_pose_set'] = 'target_set',
+        set_value: Callable[[Joint, DOF, float], object] = Joint.set_target_value,
+    ) -> None:
+        self._flag, self._set_value = flag, set_value
         self._configured: dict[str, float] = {}
         self._received: dict[str, float] = {}
 
@@ -175,25 +159,35 @@ class JointTargets:
         """
         Replace the targets of the parameter.
 
-        If they changed, they also replace the received targets of the same joint values.
+        If they changed, they also replace the received targets of the same joint values, or a
+        whole rest pose.
         """
         if dict(values) != self._configured:
             self._configured = dict(values)
-            self._received = {n: v for n, v in self._received.items() if n not in values}
+            kept = {} if self._flag == 'rest_pose_set' else self._received
+            self._received = {n: v for n, v in kept.items() if n not in values}
 
-    def update(self, names: Sequence[str], positions: Sequence[float]) -> None:
-        """Use the targets of a message; the others stay."""
-        self._received.update(zip(names, positions, strict=True))
+    def update(self, values: Mapping[str, float]) -> None:
+        """Use the targets of a message, or a saved rest pose; the others stay."""
+        self._received.update(values)
 
     def apply(self, robot: Robot) -> None:
-        """Set them on the joints of a robot; names that the robot does not have are ignored."""
-        values = {**self._configured, **self._received}
-        apply_joint_values(robot, values, 'target_set', Joint.set_target_value)
+        """
+        Set them on the joints of a robot, and remove all others of the same kind.
 
-    def clear(self, robot: Robot) -> None:
-        """Forget the targets that came in messages."""
+        Names that the robot does not have are ignored. A joint has targets for all of its values
+        or for none: the others get their present value as target.
+        """
+        values = {**self._configured, **self._received}
+        for joint in robot.joint_order:
+            setattr(joint, self._flag, False)
+            if any(name in values for name in joint.value_names):
+                for name, dof in zip(joint.value_names, joint.dof, strict=True):
+                    self._set_value(joint, dof, values.get(name, joint.dof_values[dof]))
+
+    def forget(self) -> None:
+        """Forget all targets but those of the parameter."""
         self._received.clear()
-        self.apply(robot)
 
 
 # A command with velocities or efforts is stale after this time if goal_timeout is 0 [s]: nobody

@@ -66,13 +66,14 @@ def read_robot(request: ModelRequest) -> Robot:
 
     Raise IkError if the description is refused.
     """
-    source: str | Path = Path(path_of_url('robot_file', request.file))
-    if not request.file:
+    settings = request.settings
+    source: str | Path = Path(path_of_url('robot_file', settings.robot_file))
+    if not settings.robot_file:
         source = text_alone(request.text)
         # Before it is parsed.
         _refuse_more(count_links(source), MOST_LINKS, 'links', 'reading more takes too long')
     closures = path_of_url('closures', request.closures) or None
-    robot = load_robot(source, closures=closures, root=request.root, assemble=False)
+    robot = load_robot(source, closures=closures, root=settings.root, assemble=False)
     _refuse_more(len(robot.closures), MOST_LOOPS, 'loops', 'more leave no time for a tick')
     if not robot.joint_names:
         raise DescriptionError(
@@ -80,7 +81,7 @@ def read_robot(request: ModelRequest) -> Robot:
         )
     topic_parts(robot.closures, 'closure')
     check_goal_links(request.goals, robot)
-    JointRoles.of(robot, request.joints)
+    JointRoles.of(robot, settings.joints)
     return robot
 
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-import dataclasses
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-import threading
 
 from ik_node.analysis.mobility import mobility_of
 from ik_node.description.mesh_path import mesh_path, Visual
@@ -17,9 +15,9 @@ from ik_node.model.rotation import Array, pose_matrix
 from ik_node.robot import Robot
 from ik_node.ros.messages.convert import quat_xyzw_from_rpy
 from ik_node.ros.messages.names import frame_name, own_name, prefix_of, root_frame
-from ik_node.ros.parameters.settings import GoalSettings, JointSettings, Settings
+from ik_node.ros.parameters.settings import GoalSettings, Settings
 from ik_node.scene import IKRootsHelper
-from ik_node.solver import Solver, SolverOptions
+from ik_node.solver import Solver
 from ik_node.solver.problem.joint_table import LIMIT_SLACK
 import numpy as np
 from numpy.typing import NDArray
@@ -30,56 +28,38 @@ class ModelRequest:
     """A description and all settings that its solver depends on."""
 
     text: str  # The robot description; '' if there is a file.
-    closures: str  # Closure annotations, a path or text; '' = those in the description.
-    goals: tuple[GoalSettings, ...]  # The goals that have a link.
-    # Solver options of the first solves; they may change later without a new model.
-    options: SolverOptions
-    root: str = 'fixed'  # 'fixed' or 'floating'.
-    # Joint names that the robot must have; they may change later without a new model.
-    joints: JointSettings = field(default_factory=JointSettings)
-    base_frame: str = ''  # Parameters that determine the names of frames.
-    frame_prefix: str = ''
-    file: str = ''  # File with the robot description; '' = there is a text.
+    settings: Settings
+    # Closure annotations, a path or text; '' = those in the description.
+    closures: str
 
     @classmethod
     def of(cls, text: str, settings: Settings) -> ModelRequest:
         """Return the request for a description under these settings."""
-        return cls(
-            text,
-            settings.closures,
-            settings.active_goals,
-            settings.tick_options,
-            settings.root,
-            settings.joints,
-            settings.base_frame,
-            settings.frame_prefix,
-            settings.robot_file,
-        )
+        return cls(text, settings, settings.closures)
 
     def changed(self, settings: Settings) -> ModelRequest:
         """Return the request for the same description and closures under other settings."""
-        return dataclasses.replace(ModelRequest.of(self.text, settings), closures=self.closures)
+        return replace(self, settings=settings)
+
+    @property
+    def goals(self) -> tuple[GoalSettings, ...]:
+        """Return the goals that have a link."""
+        return self.settings.active_goals
 
     def builds_same(self, other: ModelRequest | None) -> bool:
         """Return True if both requests build the same model."""
-        return (
-            other is not None
-            and self.builds_same_robot(other)
-            and self.goal_structure == other.goal_structure
-            and (self.base_frame, self.frame_prefix) == (other.base_frame, other.frame_prefix)
-        )
+        return other is not None and self.builds_same_robot(other) and self._rest == other._rest
 
     def builds_same_robot(self, other: ModelRequest) -> bool:
         """Return True if both requests build the same robot and loops, whatever the goals."""
-        mine, others = (
-            (request.text, request.closures, request.root) for request in (self, other)
-        )
+        mine, others = ((r.text, r.closures, r.settings.root) for r in (self, other))
         return mine == others
 
     @property
-    def goal_structure(self) -> tuple[object, ...]:
-        """Return those settings of the goals that need a new solver when they change."""
-        return tuple(goal.structure for goal in self.goals)
+    def _rest(self) -> tuple[object, ...]:
+        """Return the other settings that need a new solver when they change."""
+        goals = tuple(goal.structure for goal in self.goals)
+        return goals, self.settings.base_frame, self.settings.frame_prefix
 
 
 # Published configurations close their loops at least this well [m or rad].
@@ -147,28 +127,14 @@ class MobilityCount:
         self._solver = solver
         self._known: dict[object, int] = {}
         self.last = 0  # The last counted number.
-        self._thread: threading.Thread | None = None
 
     def at(self, q: Array) -> int:
         """Return the number, counted at `q` (loops closed, [rad or m]) unless it is known."""
         held = self._held()
-        count = self._known.get(held)
-        if count is None:
-            count = int(mobility_of(self._solver, self._robot.closures, q))
-            if self._held() == held:
-                self._known[held] = count
-        self.last = count
-        return count
-
-    def refresh(self, q: Array) -> None:
-        """Update `last`, in a background thread if it must be counted."""
-        if self._held() in self._known:
-            self.at(q)
-        elif self._thread is None or not self._thread.is_alive():
-            self._thread = threading.Thread(
-                target=self.at, args=(q.copy(),), name='mobility count', daemon=True
-            )
-            self._thread.start()
+        if held not in self._known:
+            self._known[held] = int(mobility_of(self._solver, self._robot.closures, q))
+        self.last = self._known[held]
+        return self.last
 
     def _held(self) -> object:
         robot = self._robot
@@ -227,7 +193,7 @@ class LoadedModel:
         return cls(
             request=request,
             robot=robot,
-            solver=Solver(robot, request.options),
+            solver=Solver(robot, request.settings.tick_options),
             offsets=offset_matrices(request),
             q_start=robot.q,
             joint_names=tuple(robot.joint_names),
@@ -315,13 +281,13 @@ class LoadedModel:
     @cached_property
     def has_transforms(self) -> bool:
         """Return True if links move in ways that joint states cannot express."""
-        return self.request.root != 'fixed' or bool(multi_dof_joint_links(self.robot))
+        return self.request.settings.root != 'fixed' or bool(multi_dof_joint_links(self.robot))
 
     @cached_property
     def frame_prefix(self) -> str:
         """Return the prefix of link names in messages and on /tf."""
-        request = self.request
-        return prefix_of(request.frame_prefix, request.base_frame, self.robot.links)
+        settings = self.request.settings
+        return prefix_of(settings.frame_prefix, settings.base_frame, self.robot.links)
 
     def frame(self, name: str) -> str:
         """Return the frame name of a link, with the prefix; any other name unchanged."""

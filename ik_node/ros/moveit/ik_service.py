@@ -60,7 +60,7 @@ class IkCopy:
         for joint in self._robot.joint_order:
             joint.unlock()
             joint.target_set = joint.rest_pose_set = False
-        self._solver = Solver(self._robot, model.request.options)
+        self._solver = Solver(self._robot, model.request.settings.options)
         self._goal_of: dict[Shape, str] = {}
 
     def answer(self, ik_request: IkRequest) -> IkAnswer:

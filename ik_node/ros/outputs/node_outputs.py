@@ -125,11 +125,8 @@ class NodeOutputs:
         self._residuals = add_publisher(node, Float64MultiArray, '~/residuals')
         # One publisher `~/reached/<name>` for each goal.
         self.goal_topics = NamedEntities(
-            'goal',
-            '~/reached/{}',
-            node.resolve_topic_name,
+            *(node, 'publisher', 'goal', '~/reached/{}'),
             lambda name, topic: add_publisher(node, PoseStamped, topic),
-            node.destroy_publisher,
         )
         # Messages are reused, because only some of their parts change.
         self._joint_state = JointState()

@@ -1,13 +1,13 @@
-"""An immutable, checked snapshot of all parameters."""
+"""A checked snapshot of all parameters."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 import dataclasses
-from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field
 import math
-from typing import Any, cast, TYPE_CHECKING
+from types import SimpleNamespace
+from typing import Any, cast
 
 from ik_node.description.yaml_document import parse_yaml
 from ik_node.errors import DescriptionError, listed, OptionError
@@ -18,56 +18,9 @@ from ik_node.scene import IKRootsHelper
 from ik_node.scene.look import checked_layers, coloured, COLOURS
 from ik_node.solver import SolverOptions
 
-# Parameters that `JointSettings` reads.
-_BY_JOINT = (
-    'locked_joints',
-    'actuated_joints',
-    'output.joints',
-    'transmission.actuators',
-    'transmission.joints',
-    'rest_pose',
-    'joint_targets',
-)
-# Parameters that `MarkerSettings` reads.
-_OF_MARKERS = [spec for spec in table.NODE_PARAMETERS if spec.name.startswith('markers.')]
-# Parameters that `Settings` has as they are.
-_OTHERS = (*_BY_JOINT, 'output.action', 'output.groups', 'goal_names')
-_OWN = [
-    each for each in table.NODE_PARAMETERS if each not in _OF_MARKERS and each.name not in _OTHERS
-]
 
-
-def _of_table(name: str, specs: Iterable[table.ParameterSpec], drop: int) -> Any:
-    """Return a frozen class with a field for each row of the table; drop some parts of names."""
-    fields = ['_'.join(spec.name.split('.')[drop:]) for spec in specs]
-    return dataclasses.make_dataclass(name, fields, frozen=True)
-
-
-if TYPE_CHECKING:
-
-    class _Fields:
-        """What mypy knows of a class that is made from the table of parameters."""
-
-        def __init__(self, **fields: Any) -> None:
-            """Make one."""
-
-        def __getattr__(self, name: str) -> Any:
-            """Return a parameter."""
-
-    _GoalFields = _Fields
-    _MarkerFields = _Fields
-    _NodeFields = _Fields
-else:
-    _GoalFields = _of_table('_GoalFields', table.GOAL_PARAMETERS, 2)
-    _MarkerFields = _of_table('_MarkerFields', _OF_MARKERS, 1)
-    _NodeFields = _of_table('_NodeFields', _OWN, 0)
-
-
-@dataclass(frozen=True)
-class GoalSettings(_GoalFields):
-    """The checked parameters `goals.<name>.*` of one goal; the fields have the same names."""
-
-    name: str  # Name of the goal in topics, parameters and results.
+class GoalSettings(SimpleNamespace):
+    """The checked parameters `goals.<name>.*` of one goal, whose own name is `name`."""
 
     @classmethod
     def from_values(cls, name: str, values: Mapping[str, table.Value]) -> GoalSettings:
@@ -90,7 +43,7 @@ class GoalSettings(_GoalFields):
 
     def to_values(self) -> dict[str, Any]:
         """Return the goal's parameters by their full names, with types that ROS accepts."""
-        fields = asdict(self)
+        fields = dict(vars(self))
         name = fields.pop('name')
         fields['offset'], fields['tolerance'] = list(self.offset), list(self.tolerance)
         return {f'goals.{name}.{field}': value for field, value in fields.items()}
@@ -107,7 +60,8 @@ class GoalSettings(_GoalFields):
     @property
     def goal_tolerance(self) -> tuple[float, ...] | None:
         """Return the tolerance of the `Goal`; None = the solver's thresholds."""
-        return self.tolerance if any(self.tolerance) else None
+        tolerance: tuple[float, ...] = self.tolerance
+        return tolerance if any(tolerance) else None
 
     @property
     def structure(self) -> tuple[str, str, str, str, tuple[float, ...]]:
@@ -196,8 +150,7 @@ def _names(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in names if name)
 
 
-@dataclass(frozen=True)
-class MarkerSettings(_MarkerFields):
+class MarkerSettings(SimpleNamespace):
     """The checked parameters `markers.*`; the fields have the same names."""
 
     @classmethod
@@ -207,7 +160,11 @@ class MarkerSettings(_MarkerFields):
 
         Raise OptionError if a layer does not exist, or the colour is not valid.
         """
-        fields = {spec.name.split('.')[1]: values[spec.name] for spec in _OF_MARKERS}
+        fields = {
+            name.removeprefix('markers.'): value
+            for name, value in values.items()
+            if name.startswith('markers.')
+        }
         try:
             checked_layers(fields['layers'])
         except OptionError as error:
@@ -348,8 +305,7 @@ _LONGEST_GAP_PERIODS = 5.0
 TICK_SHARE, LEAST_DEADLINE = 0.8, 0.01
 
 
-@dataclass(frozen=True)
-class Settings(_NodeFields):
+class Settings(SimpleNamespace):
     """
     The values of all parameters, checked separately and together.
 
@@ -399,7 +355,7 @@ class Settings(_NodeFields):
             for spec in table.solver_parameters()
         }
         return cls(
-            **{spec.name.replace('.', '_'): fields[spec.name] for spec in _OWN},
+            **{name.replace('.', '_'): value for name, value in fields.items()},
             joints=joints,
             outlets=outlets,
             markers=markers,
@@ -407,17 +363,17 @@ class Settings(_NodeFields):
             options=dataclasses.replace(SolverOptions(), **options, **_avoiding(fields)),
         )
 
-    @cached_property
+    @property
     def period(self) -> float:
         """Return the time between ticks [s]."""
         return 1.0 / float(self.rate)
 
-    @cached_property
+    @property
     def longest_gap(self) -> float:
         """Return the longest time between two ticks that counts as motion [s]."""
         return max(LONGEST_GAP, _LONGEST_GAP_PERIODS * self.period)
 
-    @cached_property
+    @property
     def tick_options(self) -> SolverOptions:
         """
         Return the solver's options with a deadline, so that no solve can silence the node.

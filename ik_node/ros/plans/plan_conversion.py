@@ -180,9 +180,8 @@ class PlanConversion:
         now: Callable[[], float],
         work: BackgroundWork,
     ) -> None:
-        self._motion = motion
+        self.motion, self.now = motion, now
         self._settings = settings
-        self._now = now
         self._work = work
         # How many plans have arrived that the state of the robot allows.
         self._arrived = 0
@@ -195,11 +194,11 @@ class PlanConversion:
         RefusedInputError if the message, the state of the robot, or a limit does not allow the
         plan, or if a newer one has arrived or the robot has moved while it was converted.
         """
-        motion, settings = self._motion, self._settings()
+        motion, settings = self.motion, self._settings()
         plan = read_plan(topic, message, motion.joint_space.names)
         model, outputs = motion.model, motion.roles.outputs
         begin = self._begin(topic, message, plan)
-        start, reason = motion.plan_start(settings, self._now())
+        start, reason = motion.plan_start(settings, self.now())
         motors, grouped = motion.joint_space.motors, bool(settings.joints.groups)
         if not {*motors} <= {*outputs} or (not grouped and len(motors) < len(outputs)):
             reason = f'output.joints are not the motors {listed(motors)}'
@@ -234,7 +233,7 @@ class PlanConversion:
 
     def _begin(self, topic: str, message: Any, plan: JointPlan) -> float:
         """Return when a plan begins [s]; refuse one that has ended already."""
-        now, stamp = self._now(), seconds_from_stamp(message.header.stamp)
+        now, stamp = self.now(), seconds_from_stamp(message.header.stamp)
         if stamp and stamp + plan.times[-1] < now:
             reason = f'the plan ended {now - stamp - plan.times[-1]:.3g} s ago'
             raise RefusedInputError(topic, 'header.stamp', stamp, reason)
@@ -242,8 +241,8 @@ class PlanConversion:
 
     def _check_start(self, start: Array, settings: Settings) -> None:
         """Compare the robot with the configuration from which a plan was converted."""
-        motion = self._motion
-        here, reason = motion.plan_start(settings, self._now())
+        motion = self.motion
+        here, reason = motion.plan_start(settings, self.now())
         if reason or motion.model is None:
             raise PlanError(reason)
         away = np.abs(motion.model.nearest_turn(here, start) - start)

@@ -12,7 +12,7 @@ from typing import Any
 
 from action_msgs.msg import GoalStatus
 from ik_node.errors import IkError, listed
-from ik_node.ros.control.motion import FollowedPlan, Motion
+from ik_node.ros.control.motion import FollowedPlan
 from ik_node.ros.messages.convert import RefusedInputError, seconds_from_stamp
 from ik_node.ros.outputs.command_publishers import CommandPublishers, part_of
 from ik_node.ros.parameters.settings import Outlet, split
@@ -33,25 +33,19 @@ class PlanTopic:
     """
     The subscription to plans, which go out on `~/joint_trajectory` as trajectories of the motors.
 
-    A plan that arrives while another one is converted replaces it. `motion` stops its own commands
-    when a plan goes out. `refuse` counts and logs a refused message: (topic, reason) -> None.
+    A plan that arrives while another one is converted replaces it. `refuse` counts and logs a
+    refused message: (topic, reason) -> None.
     """
 
     def __init__(
         self,
         node: Node,
         conversion: PlanConversion,
-        motion: Motion,
         publishers: CommandPublishers,
         refuse: Callable[[str, str], None],
-        now: Callable[[], float],
     ) -> None:
-        self._node = node
-        self._conversion = conversion
-        self._motion = motion
-        self._publishers = publishers
-        self._refuse = refuse
-        self._now = now
+        self._node, self._conversion, self._motion = node, conversion, conversion.motion
+        self._publishers, self._refuse = publishers, refuse
         node.create_subscription(
             JointTrajectory, f'~/{TOPIC}', self._take, 1, callback_group=ReentrantCallbackGroup()
         )
@@ -75,11 +69,11 @@ class PlanTopic:
             return self._motion.measured(plan.trajectory.joint_names)
 
         def stop(reason: str) -> None:
-            self._publishers.stop_plan(plan.braking(self._now(), measured()))
+            self._publishers.stop_plan(plan.braking(self._conversion.now(), measured()))
             self._node.get_logger().info(f'{TOPIC}: {reason}')
 
         def behind() -> float:
-            return plan.behind(self._now(), measured())
+            return plan.behind(self._conversion.now(), measured())
 
         self._motion.follow_plan(FollowedPlan(stop, True, plan.end, behind))
         log = self._node.get_logger()
@@ -100,16 +94,13 @@ def add_plan_action(
     node: Node,
     outlets: Sequence[Outlet],
     conversion: PlanConversion,
-    motion: Motion,
     publishers: CommandPublishers,
-    now: Callable[[], float],
 ) -> PlanAction | None:
     """
     Offer ~/follow_joint_trajectory, if a controller is named and control_msgs is installed.
 
-    `outlets`: the controllers; those without an action take no part. `conversion` makes the
-    trajectory of the motors. `motion` stops its own commands while controllers follow a plan.
-    `publishers` sends these commands.
+    `outlets`: the controllers; those without an action take no part. `publishers` sends the node's
+    own commands, which stop while controllers follow a plan.
     """
     outlets = [outlet for outlet in outlets if outlet.action]
     if not outlets:
@@ -122,7 +113,7 @@ def add_plan_action(
             'installed'
         )
         return None
-    return PlanAction(node, FollowJointTrajectory, outlets, conversion, motion, publishers, now)
+    return PlanAction(node, FollowJointTrajectory, outlets, conversion, publishers)
 
 
 class PlanAction:
@@ -141,16 +132,10 @@ class PlanAction:
         action_type: Any,
         outlets: Sequence[Outlet],
         conversion: PlanConversion,
-        motion: Motion,
         publishers: CommandPublishers,
-        now: Callable[[], float],
     ) -> None:
-        self._node = node
-        self._type = action_type
-        self._conversion = conversion
-        self._motion = motion
-        self._publishers = publishers
-        self._now = now
+        self._node, self._type, self._publishers = node, action_type, publishers
+        self._conversion, self._motion, self._now = conversion, conversion.motion, conversion.now
         self._runs: dict[bytes, _Run] = {}
         group = ReentrantCallbackGroup()
         self._clients: list[tuple[Outlet, Any]] = [

@@ -36,25 +36,19 @@ class NamedEntities:
     """
     A group of publishers, subscriptions or services, one for each name.
 
-    `pattern`: topic or service name with {} in place of the part for one name. `resolve` expands
-    and remaps a name as `rclpy.node.Node.resolve_topic_name` does; raises RuntimeError for a name
-    that ROS 2 does not allow. `create`: (name, topic or service) -> entity. `destroy`: (entity) ->
-    None.
+    `entity`: publisher, subscription or service. `kind`: what has the names, for messages.
+    `pattern`: topic or service name with {} in place of the part for one name. `create`: (name,
+    topic or service) -> entity.
     """
 
     def __init__(
-        self,
-        kind: str,
-        pattern: str,
-        resolve: Callable[[str], str],
-        create: Callable[[str, str], Any],
-        destroy: Callable[[Any], Any],
+        self, node: Node, entity: str, kind: str, pattern: str, create: Callable[[str, str], Any]
     ) -> None:
-        self._kind = kind
-        self._pattern = pattern
-        self._resolve = resolve
-        self._create = create
-        self._destroy = destroy
+        self._kind, self._pattern, self._create = kind, pattern, create
+        self._destroy = getattr(node, f'destroy_{entity}')
+        # Raises RuntimeError for a name that ROS 2 does not allow.
+        is_service = entity == 'service'
+        self._resolve = node.resolve_service_name if is_service else node.resolve_topic_name
         self.entities: dict[str, Any] = {}  # The present entity of each name.
 
     def check(self, names: Iterable[str]) -> None:

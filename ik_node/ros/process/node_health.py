@@ -1,61 +1,74 @@
-"""Checks of the process, and counts of its work, for /diagnostics."""
+"""Checks of the process, counts of its work, and its logger."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+import os
+from typing import Any
 
+from ik_node.errors import MOST_TEXT, plain
 from ik_node.ros.messages.status_row import status_name, StatusRow, WARN
+from rclpy.impl import rcutils_logger
 from rclpy.node import Node
 
 
-class DuplicateNodes:
-    """A check for nodes with the same full name, which would share parameters and services."""
+class _Check:
+    """A check whose fault has a row in /diagnostics, and is logged once."""
+
+    subject = ''
 
     def __init__(self, node: Node) -> None:
         self._node = node
-        self._logged = False
+        self._logged = ''
+
+    def fault(self) -> str:
+        """Return a message about the fault; '' if there is none."""
+        raise NotImplementedError
 
     def status_row(self) -> StatusRow | None:
-        """Return a row for /diagnostics if there is another node; log it once."""
+        """Return a row for /diagnostics if there is a fault; log it once."""
+        message = self.fault()
+        if message and not self._logged:
+            self._node.get_logger().warning(message)
+        self._logged = message
+        name = f'{status_name(self._node)}: {self.subject}'
+        return StatusRow(WARN, name, message) if message else None
+
+
+class DuplicateNodes(_Check):
+    """A check for nodes with the same full name, which would share parameters and services."""
+
+    subject = 'name'
+
+    def fault(self) -> str:
+        """Return a message if there is another node."""
         node = self._node
         own = (node.get_name(), node.get_namespace())
         if node.get_node_names_and_namespaces().count(own) < 2:
-            self._logged = False
-            return None
-        message = (
+            return ''
+        return (
             f'another node is called {node.get_fully_qualified_name()}, or a killed '
             'node of that name is still listed: parameters and services reach only one of them'
         )
-        if not self._logged:
-            self._logged = True
-            node.get_logger().warning(message)
-        return StatusRow(WARN, f'{status_name(node)}: name', message)
 
 
-class PausedClock:
+class PausedClock(_Check):
     """A check for paused simulated time, during which there are no ticks."""
 
-    def __init__(self, node: Node) -> None:
-        self._node = node
-        self._last: int | None = None
-        self._logged = False
+    subject = 'clock'
+    _last: int | None = None
 
-    def status_row(self) -> StatusRow | None:
-        """Return a row for /diagnostics if time stood still since the last call; log it once."""
+    def fault(self) -> str:
+        """Return a message if time stood still since the last call."""
         clock = self._node.get_clock()
         now = int(clock.now().nanoseconds)
         before, self._last = self._last, now
         if now != before or not clock.ros_time_is_active:
-            self._logged = False
-            return None
-        message = (
+            return ''
+        return (
             f'simulated time is paused at {1e-9 * now:.3f} s: no ticks until '
             f'{self._node.resolve_topic_name("/clock")} continues'
         )
-        if not self._logged:
-            self._logged = True
-            self._node.get_logger().warning(message)
-        return StatusRow(WARN, f'{status_name(self._node)}: clock', message)
 
 
 @dataclass
@@ -70,16 +83,24 @@ class NodeCounts:
     last_error: str = ''  # Why a solution was last rejected or a tick failed; '' if none was.
     _last_tick: float | None = None
 
-    def add_tick(self, work: float, period: float, begin: float | None = None) -> int:
-        """
-        Count one tick that took `work` [s]; return how many periods it overran.
-
-        `begin` is its time by a steady clock [s].
-        """
+    def add_tick(self, work: float, period: float, begin: float) -> None:
+        """Count one tick that took `work` [s]; `begin` is its time by a steady clock [s]."""
         self.ticks += 1
-        if begin is not None and self._last_tick is not None:
+        if self._last_tick is not None:
             self.longest_interval = max(self.longest_interval, begin - self._last_tick)
         self._last_tick = begin
-        missed = int(work / period)
-        self.missed_ticks += missed
-        return missed
+        self.missed_ticks += int(work / period)
+
+
+# rclpy knows a log statement, and whether it has been printed once, by the file that calls it;
+# that is not this one.
+rcutils_logger._internal_callers.append(os.path.realpath(__file__))
+
+
+class PrintableLogger(rcutils_logger.RcutilsLogger):
+    """A logger that escapes control characters in every message and shortens long ones."""
+
+    def log(self, message: Any, severity: Any, *name: Any, **filters: Any) -> bool:
+        """Log one printable line; only since ROS 2 Kilted rclpy gives the name of the logger."""
+        done: bool = super().log(plain(str(message), MOST_TEXT), severity, *name, **filters)
+        return done

@@ -85,12 +85,13 @@ def test_last_target_of_each_joint_counts(robot):
         return targets(robot)
 
     assert after(one=0.1) == {'one': [0.1]}
-    wishes.update(['one', 'ball.EX'], [0.2, 0.3])
+    wishes.update({'one': 0.2, 'ball.EX': 0.3})
     # What is unchanged is no new wish.
     assert after(one=0.1) == {'one': [0.2], 'ball': [0.3, 0.0, 0.0]}
     assert after(one=0.4) == {'one': [0.4], 'ball': [0.3, 0.0, 0.0]}
     assert after() == {'ball': [0.3, 0.0, 0.0]}
     # A reset forgets the targets of messages; names of other robots are ignored.
     wishes.configure({'one': 0.1, 'nose': 3.0})
-    wishes.clear(robot)
+    wishes.forget()
+    wishes.apply(robot)
     assert targets(robot) == {'one': [0.1]}

@@ -12,7 +12,7 @@ import pytest
 def request(text, closures='', **goal):
     values = {f'goals.tool.{name}': value for name, value in goal.items()}
     settings = Settings.from_values({'goal_names': ('tool',), **values})
-    return ModelRequest(text, closures, settings.active_goals, settings.options)
+    return ModelRequest(text, settings, closures)
 
 
 def test_model_has_goals_and_closed_loops(urdf):

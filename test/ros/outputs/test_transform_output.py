@@ -46,7 +46,7 @@ class Log:
 
 def model(root, text=ARM):
     robot = load_robot(text, root=root)
-    made = Data(robot=robot, request=Data(root=root), root_frame=root_frame(robot))
+    made = Data(robot=robot, request=Data(settings=Data(root=root)), root_frame=root_frame(robot))
     made.has_transforms = LoadedModel.has_transforms.func(made)
     return made
 

@@ -121,7 +121,7 @@ def serve(moving, monkeypatch, **outputs):
     if not robot.settings.joints.groups:
         outlets = outlets_of_all('none', CONTROLLER)
     publishers = CommandPublishers(node)
-    made = add_plan_action(node, outlets, conversion, robot.motion, publishers, lambda: robot.now)
+    made = add_plan_action(node, outlets, conversion, publishers)
     controllers = [client for _, client in made._clients]
     _, check = timers[-1]
     return Data(robot=robot, action=made, controllers=controllers, logged=logged, check=check)
@@ -382,8 +382,8 @@ def test_without_control_msgs_the_log_says_what_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, 'control_msgs', None)
     logged = []
     node = Data(get_logger=lambda: Data(warning=logged.append))
-    assert add_plan_action(node, outlets_of_all('both', ''), None, None, None, None) is None
+    assert add_plan_action(node, outlets_of_all('both', ''), None, None) is None
     assert logged == []
     outlets = outlets_of_all('both', CONTROLLER)
-    assert add_plan_action(node, outlets, None, None, None, None) is None
+    assert add_plan_action(node, outlets, None, None) is None
     assert 'control_msgs is not installed' in logged[0]
