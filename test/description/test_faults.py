@@ -5,6 +5,8 @@ import re
 
 from ik_node.description.read import read_description
 from ik_node.errors import DescriptionError, IkError, TopologyError, UnsupportedElementError
+from ik_node.model.rotation import pose_matrix
+import numpy as np
 import pytest
 
 TYPES = {'': DescriptionError, '!': UnsupportedElementError, 'T': TopologyError}
@@ -41,6 +43,33 @@ def test_faults_are_refused_with_their_lines_and_names(section):
         assert [name for name in names.split() if name not in str(caught.value)] == [], row
 
 
+def placed(pose):
+    """Return a pose as text: its position, and the directions of x and z if it is turned."""
+    parts = [pose[:3, 3], pose[:3, 0], pose[:3, 2]][
+        : 1 if np.allclose(pose[:3, :3], np.eye(3)) else 3
+    ]
+    return '/'.join(','.join(f'{round(x, 4) + 0.0:g}' for x in part) for part in parts)
+
+
+def moved(description):
+    """Return every link but the first, with its pose where all joint values are 0.3."""
+    for joint in description.joint_order:
+        for dof in () if joint.couplings else joint.dof:
+            joint.set_dof_value(dof, 0.3)
+    return [f'{name}:{placed(link.matrix_world)}' for name, link in description.links.items()][1:]
+
+
+def loop(closure):
+    """Return a closure with its links, and its frames in them."""
+    frames = (
+        pose_matrix(closure.offset_position, closure.offset_quaternion),
+        pose_matrix(closure.position, closure.quaternion),
+    )
+    kind = '' if closure.kind == 'frame' else f':{closure.kind}{closure.distance or ""}'
+    ends = f'{closure.child.name}>{closure.parent.name}'
+    return f'{closure.name}:{ends}:{placed(frames[0])}>{placed(frames[1])}{kind}'
+
+
 def facts(description):
     """Return what a row of notes.txt can state, each a text."""
     joints, closures = description.joints.values(), description.closures.values()
@@ -48,7 +77,7 @@ def facts(description):
     values = [(joint, dof) for joint in joints for dof in joint.dof]
     lists = {
         'name': [description.name],
-        'dialect': [description.dialect],
+        'dialect': [description.dialect.replace(' ', '')],
         'links': description.links,
         'joints': description.joints,
         'closures': description.closures,
@@ -56,6 +85,11 @@ def facts(description):
         'actuated': description.actuated,
         'dof': [f'{joint.name}:{",".join(dof.name for dof in joint.dof)}' for joint in joints],
         'rows': [f'{closure.name}:{len(closure.dof)}' for closure in closures],
+        'axes': [
+            f'{closure.name}:{".".join(dof.name for dof in closure.dof)}' for closure in closures
+        ],
+        'loops': map(loop, closures),
+        'options': [f'{c.name}:{c.tolerance}:{c.weight:g}'.replace(' ', '') for c in closures],
         'disabled': [closure.name for closure in closures if not closure.enabled],
         'followers': [
             f'{joint.name}<{rule.master.name}:'
@@ -69,9 +103,16 @@ def facts(description):
         'velocity': [f'{joint.name}:{joint.max_velocity[dof]:g}' for joint, dof in values],
         'effort': [f'{joint.name}:{joint.max_effort[dof]:g}' for joint, dof in values],
         'masses': [f'{name}:{link.mass:g}' for name, link in description.links.items()],
+        'centres': [
+            f'{name}:' + '/'.join(f'{x:g}' for x in link.centre_of_mass)
+            for name, link in description.links.items()
+        ],
+        'start': [f'{joint.name}:{joint.get_dof_value(dof):g}' for joint, dof in values],
+        'turn': [f'{joint.name}:{joint.max_turn:g}' for joint in joints],
+        'poses': moved(description),
         'notes': [str(len(description.notes))],
     }
-    return {name: ','.join(found) for name, found in lists.items()}
+    return {name: ','.join(found).replace(' ', '_') for name, found in lists.items()}
 
 
 def has(note, words):

@@ -247,24 +247,6 @@ def test_attachments_that_are_refused(write, attach, kind, message):
         read_description(path)
 
 
-def test_replicas_are_expanded():
-    """Bodies, their loops, tendons and motors, as often as it says."""
-    text = """<mujoco><worldbody><body name="hub"/>
-        <replicate count="3" euler="0 0 120" offset="0 0 1" sep="_">
-        <body name="arm" pos="1 0 0"><joint name="j"/><site name="s"/></body></replicate>
-        </worldbody><equality><connect body1="hub" body2="arm" anchor="0 0 0"/></equality>
-        <tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>
-        <actuator><motor name="m" tendon="t"/></actuator></mujoco>"""
-    description = read_description(text)
-    assert list(description.links) == [
-        *('world', 'hub', 'arm_0', 's_0', 'arm_1', 's_1', 'arm_2', 's_2')
-    ]
-    assert description.actuated == ['j_0', 'j_1', 'j_2']
-    assert list(description.closures) == [f'hub_arm_{i}_connect' for i in range(3)]
-    place = description.links['arm_1'].matrix_world[:3, 3]
-    np.testing.assert_allclose(place, (-0.5, np.sqrt(0.75), 1.0), atol=1e-15)
-
-
 def test_replicas_do_not_run_away():
     """Their offsets add up."""
     text = '<mujoco><worldbody><replicate count="9" offset="1e12 0 0"/></worldbody></mujoco>'

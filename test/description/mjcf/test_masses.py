@@ -32,47 +32,6 @@ def read(body, compiler='', rest=''):
     return read_mjcf(parse_xml(text, '<text>'))
 
 
-def test_mass_of_a_geom_follows_from_its_density():
-    """Volume times density, unless the mass is given."""
-    for geom in GEOMS:
-        link = read(f'<geom {geom}/>').links['a']
-        assert link.mass == pytest.approx(GEOMS[geom], rel=1e-12, abs=1e-12)
-
-
-def test_centre_of_several_geoms_is_their_average():
-    """Also in a frame, also at the ends of fromto."""
-    body = (
-        '<geom mass="1" pos="1 0 0"/><frame pos="0 0 1" euler="0 0 90">'
-        '<geom mass="3" pos="1 0 0"/></frame>'
-        '<geom type="capsule" size="0.1" mass="1" fromto="0 0 0 0 0 2"/>'
-    )
-    link = read(body).links['a']
-    assert link.mass == 5.0
-    np.testing.assert_allclose(link.centre_of_mass, (0.2, 0.6, 0.8), atol=1e-15)
-
-
-def test_inertiafromgeom_selects_the_source_of_masses():
-    """<compiler inertiafromgeom> decides; <inertial> may be in a frame."""
-    body = '<geom mass="1"/><frame><inertial pos="1 2 3" mass="7"/></frame>'
-    masses = [
-        read(body, compiler).links['a'].mass
-        for compiler in ('', 'inertiafromgeom="true"', 'inertiafromgeom="false"')
-    ]
-    assert masses == [7.0, 1.0, 7.0]
-    assert read('<geom mass="1"/>', 'inertiafromgeom="false"').links['a'].mass == 0.0
-    assert read('<geom mass="1" group="2"/>', 'inertiagrouprange="3 4"').links['a'].mass == 0.0
-
-
-def test_settotalmass_scales_masses():
-    """<compiler settotalmass>, if all masses are known."""
-    body = '<inertial pos="0 0 0" mass="2"/><body name="b"><geom {}/></body>'
-    description = read(body.format('mass="6"'), 'settotalmass="4"')
-    assert [description.links[name].mass for name in 'ab'] == [1.0, 3.0]
-    description = read(body.format('mesh="x"'), 'settotalmass="4"')
-    assert description.links['a'].mass == 2.0
-    assert description.notes[-1] == 'settotalmass is not used, as some masses are not known'
-
-
 def test_masses_and_centres_equal_those_of_mujoco():
     """Masses and centres are those of MuJoCo."""
     mujoco = pytest.importorskip('mujoco')

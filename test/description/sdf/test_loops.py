@@ -135,37 +135,7 @@ def test_joint_of_two_motions_closes_a_loop(kind):
     assert robot.mobility == (0 if kind == 'screw' else 3)
 
 
-BALLS = """<drake:{kind}_constraint>
-<drake:{kind}_constraint_body_A>a</drake:{kind}_constraint_body_A>
-<drake:{kind}_constraint_body_B>b</drake:{kind}_constraint_body_B>
-<drake:{kind}_constraint_p_AP>1 0 0</drake:{kind}_constraint_p_AP>
-<drake:{kind}_constraint_p_BQ>-1 0 0</drake:{kind}_constraint_p_BQ>
-{more}</drake:{kind}_constraint>"""
 TWO = link('a') + link('b', 2.0) + sdf_joint('j', 'world', 'a') + sdf_joint('k', 'world', 'b')
-
-
-def test_drake_ball_constraint_is_read():
-    """Two points coincide."""
-    description = read_description(sdf(TWO + BALLS.format(kind='ball', more='')))
-    assert description.dialect == 'SDFormat 1.9 + Drake'
-    (closure,) = description.closures.values()
-    assert [dof.name for dof in closure.dof] == ['X', 'Y', 'Z']
-    np.testing.assert_allclose(closure.get_residual(), 0.0, atol=1e-12)
-    description.joints['j'].set_dof_values(np.pi / 2)
-    np.testing.assert_allclose(np.linalg.norm(closure.get_residual()), np.sqrt(2), atol=1e-12)
-
-
-def test_drake_weld_constraint_is_read():
-    """Two frames coincide."""
-    frames = ''.join(
-        f'<frame name="f{name}" attached_to="{name}"><pose>{x} 0 0 0 0 0</pose></frame>'
-        for name, x in (('a', 1), ('b', -1))
-    )
-    weld = '<drake:weld_constraint><parent>fa</parent><child>fb</child></drake:weld_constraint>'
-    description = read_description(sdf(TWO + frames + weld))
-    (closure,) = description.closures.values()
-    assert len(closure.dof) == 6
-    np.testing.assert_allclose(closure.get_residual(), 0.0, atol=1e-12)
 
 
 def bushing(force, torque):
