@@ -1,14 +1,15 @@
 """
 A robot with its loops and goals as a file for the C interface, `native/ik_node.c`.
 
-The file is little endian. After the head (magic, format, digest of the library) come numbers of
-eight bytes and then the names, each ended by a zero byte, in the order in which `take_robot` of
-`ik_node.c` reads them.
+The file is little endian. After the head (magic, format, digest of the library, checksum of all
+that follows) come numbers of eight bytes and then the names, each ended by a zero byte, in the
+order in which `take_robot` of `ik_node.c` reads them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from zlib import crc32
 
 from ik_node.errors import listed, OptionError
 from ik_node.model.flatten import flatten_links
@@ -23,7 +24,7 @@ from ik_node.transmission.transmission import Direction, Transmission
 import numpy as np
 from numpy.typing import ArrayLike
 
-MAGIC, FORMAT = b'ik_robot', 3
+MAGIC, FORMAT = b'ik_robot', 4
 
 
 def export_robot(
@@ -80,7 +81,7 @@ def export_robot(
         motors[table.places(actuated)] = 1
         counts = [*map(len, names), len(table.followers)]
         counts[4:4] = [len(problem.chains)]
-        parts = [MAGIC, _ints([FORMAT]), digest().encode(), _ints(counts)]
+        parts = [_ints(counts)]
         parts += [_floats(limits) for limits in solver.limits()]
         parts += [_floats(solver.q), _floats(table.rows), _ints(motors), _floats(packed)]
         for chain in problem.chains:
@@ -92,7 +93,9 @@ def export_robot(
         if transmission is not None:
             for inverse in (False, True):
                 parts += _direction(transmission.direction(inverse))
-    return b''.join([*parts, _text([name, *(each for of_kind in names for each in of_kind)])])
+    content = b''.join([*parts, _text([name, *(each for of_kind in names for each in of_kind)])])
+    head = (MAGIC, _ints([FORMAT]), digest().encode(), _ints([crc32(content)]))
+    return b''.join([*head, content])
 
 
 def _refuse_what_needs_python(

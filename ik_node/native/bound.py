@@ -8,7 +8,7 @@ from typing import Any
 from ik_node.kernels.layout import JOINT_ROWS, RECORD, RESULT, SIZES
 from ik_node.kernels.options import OPTION_COUNT
 from ik_node.kernels.path import CURSOR, PATH_ROWS
-from ik_node.native.library import library
+from ik_node.native.library import CALLED, library
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -24,9 +24,8 @@ class BoundKernels:
 
     One thread at a time may call them. Arguments are contiguous arrays of float64, as
     `kernels.solve.advance` describes them; a method raises TypeError for any other, and does
-    nothing. This class calls plain kernels, and a library for which `call.c` is not compiled; the
-    type `Bound` of `call.c` has the same methods. `functions`: the entries; they take arrays.
-    `chain`: packed model and workspace.
+    nothing. `bind` replaces the methods that control loops call by those of `call.c`, if that is
+    compiled. `functions`: the entries; they take arrays. `chain`: packed model and workspace.
     """
 
     def __init__(
@@ -138,10 +137,12 @@ def bind(
     """
     loaded = library()
     arrays = (model_ints, model_floats, work_ints, work_floats)
+    made = BoundKernels(loaded.functions, arrays)
     if loaded.call is not None:
-        made: BoundKernels = loaded.call.Bound(*arrays)
-        return made
-    return BoundKernels(loaded.functions, arrays)
+        fast = loaded.call.Bound(*arrays)
+        for name in CALLED:
+            setattr(made, name, getattr(fast, name))
+    return made
 
 
 def _check(array: Floats, dimensions: int, size: int) -> None:

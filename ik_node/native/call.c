@@ -2,7 +2,8 @@
  * The call of compiled kernels from Python.
  *
  * A `Bound` holds the packed model and the workspace of a chain. Its methods pass their addresses,
- * and those of their arguments, to the entries of the kernels. Arguments are NumPy arrays, read
+ * and those of their arguments, to the entries of the kernels that a control loop calls; bound.py
+ * calls the others. Arguments are NumPy arrays, read
  * through NumPy's C interface: an array costs a few nanoseconds. Poses may also be arrays with
  * strides, and tuples or lists of numbers. Whatever else arrives is a TypeError; the caller then
  * converts it, or says what is wrong with it. The GIL is released while a kernel runs.
@@ -17,11 +18,6 @@
 typedef int64_t (*advance_t)(const int64_t *, const double *, int64_t *, double *, double *,
                              const double *, const double *, const double *, const double *,
                              int64_t, int64_t);
-typedef int64_t (*batch_t)(const int64_t *, const double *, int64_t *, double *, double *,
-                           const double *, const double *, const double *, const double *,
-                           double *, int64_t, int64_t, int64_t, int64_t, int64_t);
-typedef int64_t (*at_q_t)(const int64_t *, const double *, int64_t *, double *, double *,
-                          const double *, const double *);
 typedef int64_t (*velocity_t)(const int64_t *, const double *, int64_t *, double *, double *,
                               const double *, const double *, const double *, const double *,
                               const double *, double *);
@@ -29,22 +25,15 @@ typedef int64_t (*velocity_t)(const int64_t *, const double *, int64_t *, double
 typedef int64_t (*transmit_t)(const int64_t *, const double *, int64_t *, double *, double *,
                               const double *, const double *, int64_t *, double *, int64_t);
 
-typedef int64_t (*path_t)(const int64_t *, const double *, int64_t *, double *, double *, double *,
-                          double *, const double *, const double *, double *, double *,
-                          const double *, double *, double *, int64_t, int64_t, int64_t, int64_t);
-
 typedef int64_t (*distances_t)(const int64_t *, const double *, int64_t *, double *,
                                const double *, const double *, double *);
 
 static struct {
     advance_t advance;
-    batch_t advance_batch;
-    at_q_t linearise, external_step;
     transmit_t transmit, find_solutions;
     velocity_t velocity;
-    path_t advance_path;
     distances_t distances;
-    npy_intp nq_at, nc_at, checks_at, joint_rows, option_count, record, path_rows, cursor;
+    npy_intp nq_at, nc_at, checks_at, joint_rows, option_count, result;
 } kernels;
 
 typedef struct {
@@ -210,107 +199,6 @@ static PyObject *bound_advance(Bound *self, PyObject *const *given, Py_ssize_t c
     return quats ? PyLong_FromLongLong(status) : NULL;
 }
 
-/* Return the length of the record of a solve with its residual norms. */
-static npy_intp record_of(const Bound *self)
-{
-    return kernels.record + 2 * (npy_intp)INTS(self->model_ints)[kernels.nc_at];
-}
-
-static PyObject *bound_advance_batch(Bound *self, PyObject *const *given, Py_ssize_t count)
-{
-    if (!has_count(count, 8))
-        return NULL;
-    for (int k = 0; k < 6; k++)
-        if (!PyArray_CheckExact(given[k])) {
-            PyErr_Format(PyExc_TypeError, "argument %d: not an array", k);
-            return NULL;
-        }
-    PyArrayObject *const *arrays = (PyArrayObject *const *)given;
-    if (PyArray_NDIM(arrays[0]) != 2 || PyArray_NDIM(arrays[1]) != 3 ||
-        PyArray_NDIM(arrays[3]) != 3) {
-        PyErr_SetString(PyExc_TypeError, "an array has the wrong number of dimensions");
-        return NULL;
-    }
-    npy_intp many = PyArray_DIM(arrays[0], 0), tables = PyArray_DIM(arrays[1], 0);
-    npy_intp goals = PyArray_DIM(arrays[3], 1), record = record_of(self);
-    int64_t first = PyLong_AsLongLong(given[6]), steps = PyLong_AsLongLong(given[7]);
-    if (PyErr_Occurred() || !numbers(given[0], 2, many * self->nq, "q") ||
-        !numbers(given[1], 3, tables * kernels.joint_rows * self->nq, "joints") ||
-        !numbers(given[2], 1, kernels.option_count, "options") ||
-        !numbers(given[3], 3, 3 * many * goals, "positions") ||
-        !numbers(given[4], 3, 4 * many * goals, "quats_xyzw") ||
-        !numbers(given[5], 2, many * record, "records"))
-        return NULL;
-    int64_t next;
-    Py_BEGIN_ALLOW_THREADS
-    next = kernels.advance_batch(CHAIN(self), FLOATS(arrays[0]), FLOATS(arrays[1]),
-                                 FLOATS(arrays[2]), FLOATS(arrays[3]), FLOATS(arrays[4]),
-                                 FLOATS(arrays[5]), many, tables, goals, first, steps);
-    Py_END_ALLOW_THREADS
-    return PyLong_FromLongLong(next);
-}
-
-static PyObject *bound_advance_path(Bound *self, PyObject *const *given, Py_ssize_t count)
-{
-    if (!has_count(count, 12))
-        return NULL;
-    if (!PyArray_CheckExact(given[0]) || PyArray_NDIM((PyArrayObject *)given[0]) != 2 ||
-        !PyArray_CheckExact(given[3]) || PyArray_NDIM((PyArrayObject *)given[3]) != 3) {
-        PyErr_SetString(PyExc_TypeError, "q or positions: not an array of its dimensions");
-        return NULL;
-    }
-    npy_intp many = PyArray_DIM((PyArrayObject *)given[0], 0);
-    npy_intp goals = PyArray_DIM((PyArrayObject *)given[3], 1);
-    int64_t first = PyLong_AsLongLong(given[10]), steps = PyLong_AsLongLong(given[11]);
-    static const char *const names[] = {"q",       "joints", "options", "positions", "quats_xyzw",
-                                        "records", "limits", "times",   "flags",     "cursor"};
-    const int dims[] = {2, 2, 1, 3, 3, 2, 2, 1, 1, 1};
-    const npy_intp sizes[] = {many * self->nq,
-                              kernels.joint_rows * self->nq,
-                              kernels.option_count,
-                              3 * many * goals,
-                              4 * many * goals,
-                              many * record_of(self),
-                              kernels.path_rows * self->nq,
-                              many,
-                              many,
-                              kernels.cursor + 7 * goals};
-    double *at[10];
-    if (PyErr_Occurred())
-        return NULL;
-    for (int k = 0; k < 10; k++)
-        if ((at[k] = numbers(given[k], dims[k], sizes[k], names[k])) == NULL)
-            return NULL;
-    int64_t next;
-    Py_BEGIN_ALLOW_THREADS
-    next = kernels.advance_path(CHAIN(self), at[0], at[1], at[2], at[3], at[4], at[5], at[6], at[7],
-                                at[8], at[9], many, goals, first, steps);
-    Py_END_ALLOW_THREADS
-    return PyLong_FromLongLong(next);
-}
-
-static PyObject *call_at_q(Bound *self, PyObject *const *given, Py_ssize_t count, at_q_t kernel)
-{
-    inputs_t with;
-    if (!has_count(count, 3) || !read_inputs(self, given, &with))
-        return NULL;
-    int64_t status;
-    Py_BEGIN_ALLOW_THREADS
-    status = kernel(CHAIN(self), with.q, with.joints, with.options);
-    Py_END_ALLOW_THREADS
-    return PyLong_FromLongLong(status);
-}
-
-static PyObject *bound_linearise(Bound *self, PyObject *const *given, Py_ssize_t count)
-{
-    return call_at_q(self, given, count, kernels.linearise);
-}
-
-static PyObject *bound_external_step(Bound *self, PyObject *const *given, Py_ssize_t count)
-{
-    return call_at_q(self, given, count, kernels.external_step);
-}
-
 static PyObject *call_planned(Bound *self, PyObject *const *given, Py_ssize_t count,
                               transmit_t kernel)
 {
@@ -399,7 +287,7 @@ static PyObject *bound_distances(Bound *self, PyObject *const *given, Py_ssize_t
     npy_intp checks = (npy_intp)INTS(self->model_ints)[kernels.checks_at];
     double *q = has_count(count, 3) ? numbers(given[0], 1, self->nq, "q") : NULL;
     double *reach = q ? numbers(given[1], 1, 2, "reach") : NULL;
-    double *out = reach ? numbers(given[2], 2, 10 * checks, "out") : NULL;
+    double *out = reach ? numbers(given[2], 2, kernels.result * checks, "out") : NULL;
     if (out == NULL)
         return NULL;
     int64_t nearest;
@@ -421,9 +309,8 @@ static void bound_free(Bound *self)
 #define METHOD(name) {#name, (PyCFunction)(void (*)(void))bound_##name, METH_FASTCALL, NULL}
 
 static PyMethodDef bound_methods[] = {
-    METHOD(advance),  METHOD(advance_batch), METHOD(linearise), METHOD(external_step),
-    METHOD(transmit), METHOD(velocity),      METHOD(advance_path), METHOD(distances),
-    METHOD(find_solutions), {NULL},
+    METHOD(advance),   METHOD(transmit), METHOD(find_solutions), METHOD(velocity),
+    METHOD(distances), {NULL},
 };
 
 static PyTypeObject bound_type = {
@@ -438,29 +325,23 @@ static PyTypeObject bound_type = {
 
 static PyObject *use(PyObject *module, PyObject *given)
 {
-    unsigned long long at[9];
-    if (!PyArg_ParseTuple(given, "KKKKKKKKKnnnnnnnn", at, at + 1, at + 2, at + 3, at + 4, at + 5,
-                          at + 6, at + 7, at + 8, &kernels.nq_at, &kernels.nc_at, &kernels.checks_at,
-                          &kernels.joint_rows, &kernels.option_count, &kernels.record,
-                          &kernels.path_rows, &kernels.cursor))
+    unsigned long long at[5];
+    if (!PyArg_ParseTuple(given, "KKKKKnnnnnn", at, at + 1, at + 2, at + 3, at + 4, &kernels.nq_at,
+                          &kernels.nc_at, &kernels.checks_at, &kernels.joint_rows,
+                          &kernels.option_count, &kernels.result))
         return NULL;
     kernels.advance = (advance_t)(uintptr_t)at[0];
-    kernels.advance_batch = (batch_t)(uintptr_t)at[1];
-    kernels.linearise = (at_q_t)(uintptr_t)at[2];
-    kernels.external_step = (at_q_t)(uintptr_t)at[3];
-    kernels.transmit = (transmit_t)(uintptr_t)at[4];
-    kernels.velocity = (velocity_t)(uintptr_t)at[5];
-    kernels.advance_path = (path_t)(uintptr_t)at[6];
-    kernels.distances = (distances_t)(uintptr_t)at[7];
-    kernels.find_solutions = (transmit_t)(uintptr_t)at[8];
+    kernels.transmit = (transmit_t)(uintptr_t)at[1];
+    kernels.find_solutions = (transmit_t)(uintptr_t)at[2];
+    kernels.velocity = (velocity_t)(uintptr_t)at[3];
+    kernels.distances = (distances_t)(uintptr_t)at[4];
     Py_RETURN_NONE;
 }
 
 static PyMethodDef functions[] = {
     {"use", use, METH_VARARGS,
      "Set the addresses of the entries, where nq, nc and checks stand in a model, the rows of a table of "
-     "joints, the number of options, the length of a record without residual norms, the rows of the "
-     "limits of a path, and the length of its cursor without poses."},
+     "joints, the number of options, and the numbers of a measured pair."},
     {NULL},
 };
 

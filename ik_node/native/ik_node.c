@@ -1,9 +1,9 @@
 /*
  * The C interface, include/ik_node/ik_node.h: files of robots, and solves by the entries.
  *
- * A file is what export.py writes. It is read as one copy in memory, into which a robot
- * points. The entries use indices of the packed models as they are; `is_safe_model` therefore
- * checks all of them.
+ * A file is what export.py writes. It is read as one copy in memory, into which a robot points.
+ * The entries use the indices of the packed models as they are, so that a file counts only if its
+ * checksum is right.
  */
 #include "ik_node/ik_node.h"
 
@@ -38,15 +38,10 @@ typedef int64_t (*transmit_t)(const int64_t *, const double *, int64_t *, double
 typedef int64_t (*distances_t)(const int64_t *, const double *, int64_t *, double *, const double *,
                                const double *, double *);
 
-#define FORMAT 3
+#define FORMAT 4
 #define DIGEST_SIZE 16
-/* No count or size in a file is larger, so that sums and products of them do not overflow. */
-#define MOST ((int64_t)1 << 24)
-#define MOST_MEMORY ((int64_t)1 << 28) /* numbers of a workspace */
-#define MOST_STEPS ((int64_t)1 << 40)
-#define MOST_POWERS 65
+#define MAX_STEPS ((int64_t)1 << 40)
 #define LIMIT_SLACK 1e-9 /* as in problem/joint_table.py */
-#define ALL_AXES 63
 #define CONTACT 1e-6 /* as in model/collisions.py [m] */
 
 typedef struct {
@@ -121,247 +116,6 @@ struct ik_node_problem {
 
 #define SIZE_OF(i, name) ((i)[SIZE_##name])
 #define BEGIN_OF(i, name) ((i)[FIELD_##name])
-#define AT_MODEL(model, name) ((model).i + BEGIN_OF((model).i, name))
-
-/* ---- checks of a packed model ---- */
-
-/* Return 1 if all numbers are in [low, end). */
-static int within(const int64_t *at, int64_t count, int64_t low, int64_t end)
-{
-    for (int64_t k = 0; k < count; k++)
-        if (at[k] < low || at[k] >= end)
-            return 0;
-    return 1;
-}
-
-/* Return 1 if numbers go from 0 to `end` and never down: the beginnings of `count` parts. */
-static int ascends(const int64_t *at, int64_t count, int64_t end)
-{
-    for (int64_t k = 0; k < count; k++)
-        if (at[k + 1] < at[k])
-            return 0;
-    return at[0] == 0 && at[count] == end;
-}
-
-static int all_finite(const double *at, int64_t count)
-{
-    for (int64_t k = 0; k < count; k++)
-        if (!isfinite(at[k]))
-            return 0;
-    return 1;
-}
-
-/* Return 1 if the header of a model is the layout that its sizes lead to. */
-static int has_layout(const int64_t *i, int64_t i_count, int64_t f_count)
-{
-    if (i_count < HEADER)
-        return 0;
-    for (int at = SIZE_w_size + 1; at < FIELD_parent; at++)
-        if (i[at] < 0 || i[at] > MOST)
-            return 0;
-    int64_t i_size = HEADER, f_size = 0, k_size = 0, w_size = 0;
-#define SIZE(name) SIZE_OF(i, name)
-#define FIELD(name, array, length)                                                                 \
-    if (BEGIN_OF(i, name) != array##_size)                                                         \
-        return 0;                                                                                  \
-    array##_size += length;
-    FIELDS(FIELD)
-#undef FIELD
-#undef SIZE
-    return i_size == i_count && f_size == f_count && w_size + k_size <= MOST_MEMORY &&
-           SIZE_OF(i, i_size) == i_size && SIZE_OF(i, f_size) == f_size &&
-           SIZE_OF(i, k_size) == k_size && SIZE_OF(i, w_size) == w_size;
-}
-
-/* Return 1 if a column of a ball joint stands where the kernels look for the other two. */
-static int is_safe_ball(const int64_t *ball, const int64_t *var, int64_t j, int64_t n)
-{
-    if (ball[j] == 0)
-        return 1;
-    int64_t first = j + 1 - ball[j];
-    if (first < 0 || first + 3 > n)
-        return 0;
-    for (int k = 0; k < 3; k++)
-        if (ball[first + k] != k + 1 || var[first + k] < 0)
-            return 0;
-    return 1;
-}
-
-/* Return 1 if the tables of the elimination, see kernels/factor.py, stay within their arrays. */
-static int is_safe_elimination(const int64_t *i)
-{
-#define S(name) SIZE_OF(i, name)
-#define AT(name) (i + BEGIN_OF(i, name))
-    const int64_t nv = S(nv), nb = S(nb), nm = S(nm), ns = S(ns);
-    const int64_t *edge0 = AT(edge0), *edge_to = AT(edge_to);
-    if (nm != nb + S(edges) || !ascends(edge0, nb, S(edges)) ||
-        !ascends(AT(part0), S(pairs), S(parts)))
-        return 0;
-    if (!within(AT(block_constraint), nb, -1, S(nc)) ||
-        !within(AT(block_size), nb, 0, BLOCK + 1) || !within(AT(block_var), BLOCK * nb, -1, nv) ||
-        !within(AT(var_place), nv, -1, BLOCK * nb) || !within(AT(update_at), S(updates), 0, nm) ||
-        !within(AT(pair_at), S(pairs), 0, nm) || !within(AT(part_a), S(parts), 0, ns) ||
-        !within(AT(part_b), S(parts), 0, ns) || !within(AT(part_var), S(parts), 0, nv) ||
-        !within(AT(link_at), S(links), 0, BLOCK * BLOCK * nm) ||
-        !within(AT(link_slot), S(links), 0, ns))
-        return 0;
-    int64_t updates = 0;
-    for (int64_t b = 0; b < nb; b++) {
-        int64_t later = edge0[b + 1] - edge0[b];
-        updates += later * (later + 1) / 2;
-        if (!within(edge_to + edge0[b], later, b + 1, nb))
-            return 0;
-        if (AT(block_constraint)[b] < 0 &&
-            !within(AT(block_var) + BLOCK * b, AT(block_size)[b], 0, nv))
-            return 0;
-    }
-    if (updates != S(updates))
-        return 0;
-    for (int64_t t = 0; t < S(links); t++) {
-        int64_t stride = AT(link_stride)[t];
-        if ((stride != 1 && stride != BLOCK) ||
-            AT(link_at)[t] + (BLOCK - 1) * stride >= BLOCK * BLOCK * nm)
-            return 0;
-    }
-    return 1;
-}
-
-/* Return 1 if bodies and pairs of them, see kernels/distance.py, stay within their arrays. */
-static int are_safe_bodies(const int64_t *i)
-{
-    const int64_t bodies = S(bodies), *point0 = AT(body_point0);
-    if (S(solid) != (bodies > 0) || (bodies == 0 && S(checks) > 0) ||
-        !within(AT(body_column), bodies, -1, S(n)) ||
-        !within(AT(body_shape), bodies, 0, HALF_SPACE + 1) ||
-        !ascends(point0, bodies, S(hull_points)) || !within(AT(check_a), S(checks), 0, bodies) ||
-        !within(AT(check_b), S(checks), 0, bodies))
-        return 0;
-    for (int64_t b = 0; b < bodies; b++)
-        if (AT(body_shape)[b] == HULL && point0[b] == point0[b + 1])
-            return 0;
-    return 1;
-}
-
-/* Return 1 if no index of a model, of so many joints, leads out of an array. */
-static int is_safe_model(model_t model, int64_t i_count, int64_t f_count, int64_t joints)
-{
-    const int64_t *i = model.i;
-    if (!has_layout(i, i_count, f_count) || S(nq) != joints || S(nr) != BLOCK * S(nc) ||
-        S(width) < 1)
-        return 0;
-    const int64_t n = S(n), nv = S(nv), nc = S(nc), ne = S(ne), ns = S(ns);
-    if (!within(AT(prismatic), n, 0, 2) || !within(AT(column_q), n, 0, joints) ||
-        !within(AT(var), n, -1, nv) || !within(AT(ball), n, 0, 4) ||
-        !within(AT(var_q), nv, 0, joints) || !within(AT(angle), nv, 0, 2) ||
-        !within(AT(a_column), nc, -1, n) || !within(AT(b_column), nc, -1, n) ||
-        !within(AT(kind), nc, 0, KIND_AVOID + 1) || !within(AT(axes), nc, 0, AXES_A + 1) ||
-        !within(AT(mask), nc, 0, ALL_AXES + 1) || !ascends(AT(slot0), nc, ns) ||
-        !ascends(AT(entry0), nc, ne) || !within(AT(entry_column), ne, 0, n) ||
-        !within(AT(entry_side), ne, -1, 2) || !within(AT(slot_var), ns, 0, nv) ||
-        !ascends(AT(group0), S(groups), S(nd)) || !within(AT(group_rank), S(groups), 0, MOST) ||
-        !within(AT(dense_row), S(nd), 0, S(nr)))
-        return 0;
-    for (int64_t j = 0; j < n; j++)
-        if (AT(parent)[j] < -1 || AT(parent)[j] >= j || !is_safe_ball(AT(ball), AT(var), j, n))
-            return 0;
-    for (int64_t c = 0; c < nc; c++) {
-        int64_t first = BLOCK * c, end = BLOCK * (c + 1) + 1;
-        int64_t entry0 = AT(entry0)[c], entries = AT(entry0)[c + 1] - entry0;
-        int64_t slots = AT(slot0)[c + 1] - AT(slot0)[c];
-        if (!within(AT(row_end) + c, 1, first, end) || !within(AT(turning) + c, 1, first, end) ||
-            !within(AT(angular) + c, 1, first, end) ||
-            !within(AT(entry_slot) + entry0, entries, 0, slots))
-            return 0;
-        if (AT(kind)[c] == KIND_USER || (AT(kind)[c] == KIND_AVOID && slots != nv))
-            return 0;
-        if (AT(kind)[c] == KIND_COUPLING &&
-            (entries < 1 || !within(AT(term0) + c, 1, 0, S(nt) - entries + 1)))
-            return 0;
-        for (int64_t e = entry0; e < entry0 + entries; e++)
-            if (AT(entry_up)[e] != -1 && (AT(entry_up)[e] < entry0 || AT(entry_up)[e] >= e))
-                return 0;
-    }
-    if (!is_safe_elimination(i) || !are_safe_bodies(i) || !all_finite(model.f, f_count) ||
-        !(model.f[BEGIN_OF(i, length)] > 0.0))
-        return 0;
-    for (int64_t v = 0; v < nv; v++)
-        if (!(model.f[BEGIN_OF(i, unit) + v] > 0.0))
-            return 0;
-    return 1;
-}
-
-/* Return 1 if the header of a plan is the layout that its sizes lead to. */
-static int has_transmit_layout(const int64_t *p, int64_t p_count, int64_t d_count)
-{
-    if (p_count < TRANSMIT_HEADER)
-        return 0;
-    for (int at = TRANSMIT_SIZE_d_size + 1; at < TRANSMIT_FIELD_act_column; at++)
-        if (p[at] < 0 || p[at] > MOST)
-            return 0;
-    int64_t p_size = TRANSMIT_HEADER, d_size = 0;
-#define SIZE(name) p[TRANSMIT_SIZE_##name]
-#define FIELD(name, array, length)                                                                 \
-    if (p[TRANSMIT_FIELD_##name] != array##_size)                                                  \
-        return 0;                                                                                  \
-    array##_size += length;                                                                        \
-    if (array##_size > MOST_MEMORY)                                                                \
-        return 0;
-    TRANSMIT_FIELDS(FIELD)
-#undef FIELD
-#undef SIZE
-    return p_size == p_count && d_size == d_count && p[TRANSMIT_SIZE_p_size] == p_size &&
-           p[TRANSMIT_SIZE_d_size] == d_size;
-}
-
-#define T(name) p[TRANSMIT_SIZE_##name]
-#define PLACE(name) (p + p[TRANSMIT_FIELD_##name])
-
-/* Return 1 if no index of a plan leads out of an array of the plan, its data or its model. */
-static int is_safe_plan(const direction_t *direction, int64_t p_count, int64_t d_count, int inverse,
-                        const int64_t *counts)
-{
-    const int64_t *p = direction->plan, *i = direction->model.i;
-    if (!has_transmit_layout(p, p_count, d_count) || !all_finite(direction->data, d_count))
-        return 0;
-    const int64_t na = T(na), ny = T(ny), nl = T(nl), ng = T(ng), most = na > ny ? na : ny;
-    const int64_t least = na < ny ? na : ny, n = S(n), nv = S(nv);
-    if (na != counts[IK_NODE_ACTUATORS] || ny != counts[IK_NODE_ROWS] || na < 1 || ny < 6 * nl ||
-        T(nx) != most || T(nt) != least || T(stride) != nv + na + 2 ||
-        T(factor) != most + least + 1 ||
-        T(nq) != S(nq) || T(nv) != nv || T(nc) != S(nc) || T(nr) != S(nr) ||
-        T(inverse) != inverse || T(ni) != (inverse ? ny : na) ||
-        T(ni_links) != (inverse ? nl : 0) || ng > T(ni) - 6 * T(ni_links))
-        return 0;
-    const int64_t joints = ny - 6 * nl;
-    if (!within(PLACE(act_column), na, 0, n) ||
-        !within(PLACE(variable), nv, VARIABLE_LOCKED, na) ||
-        !within(PLACE(closing), nv, VARIABLE_LOCKED, 0) ||
-        !within(PLACE(row_place), na + joints, 0, S(nq)) ||
-        !within(PLACE(row_place) + na + joints, 6 * nl, -1, 0) ||
-        !within(PLACE(link_column), nl, -1, n) ||
-        !within(PLACE(given_row), ng, 0, inverse ? joints : na) ||
-        !within(PLACE(given_place), ng, 0, S(nq)))
-        return 0;
-    for (int64_t a = 0; a < na; a++)
-        if (AT(var)[PLACE(act_column)[a]] < 0 ||
-            !(direction->data[p[TRANSMIT_FIELD_root] + a] > 0.0))
-            return 0;
-    for (int64_t g = 0; g < ng; g++)
-        if (direction->data[p[TRANSMIT_FIELD_given_scale] + g] == 0.0 ||
-            !(direction->data[p[TRANSMIT_FIELD_given_unit] + g] > 0.0))
-            return 0;
-    int64_t goals = 0;
-    for (int64_t c = 0; c < S(nc); c++) {
-        const double *row = direction->table + CON_COLUMNS * c;
-        goals += row[CON_LEVEL] > 0.0;
-        for (int k = 0; k < CON_COLUMNS; k++)
-            if (isnan(row[k]))
-                return 0;
-        if (row[CON_LEVEL] != (goals > 0 ? 1.0 : 0.0))
-            return 0;
-    }
-    return goals == nl * inverse;
-}
 
 /* ---- files ---- */
 
@@ -372,6 +126,18 @@ typedef struct {
     int failed;
 } reader_t;
 
+/* Return the CRC-32 of some bytes, as zlib computes it. */
+static uint32_t checksum_of(const unsigned char *bytes, size_t size)
+{
+    uint32_t sum = UINT32_MAX;
+    for (size_t k = 0; k < size; k++) {
+        sum ^= bytes[k];
+        for (int bit = 0; bit < 8; bit++)
+            sum = sum >> 1 ^ (UINT32_C(0xEDB88320) & -(sum & 1));
+    }
+    return ~sum;
+}
+
 /* Return the next `count` numbers, NULL if there are not so many or an earlier call has failed. */
 static const void *take(reader_t *reader, int64_t count)
 {
@@ -379,21 +145,17 @@ static const void *take(reader_t *reader, int64_t count)
         reader->failed = 1;
         return NULL;
     }
-    const void *found = reader->at;
+    const void *numbers = reader->at;
     reader->at += 8 * (size_t)count;
     reader->left -= 8 * (size_t)count;
-    return found;
+    return numbers;
 }
 
-/* Return the next number if it is in [0, most]; -1, and the reader fails, if it is not. */
-static int64_t take_count(reader_t *reader, int64_t most)
+/* Return the next number; -1 if there is none. */
+static int64_t take_number(reader_t *reader)
 {
-    const int64_t *found = take(reader, 1);
-    if (found == NULL || *found < 0 || *found > most) {
-        reader->failed = 1;
-        return -1;
-    }
-    return *found;
+    const int64_t *number = take(reader, 1);
+    return number == NULL ? -1 : *number;
 }
 
 /* Return room for so many things, all zero; NULL = no memory. */
@@ -402,218 +164,111 @@ static void *room(int64_t count, size_t size)
     return calloc(count > 0 ? (size_t)count : 1, size);
 }
 
-/* Read a packed model of so many joints and check it. */
-static model_t take_model(reader_t *reader, int64_t joints)
+static model_t take_model(reader_t *reader)
 {
-    int64_t i_count = take_count(reader, MOST), f_count = take_count(reader, MOST);
+    int64_t i_count = take_number(reader), f_count = take_number(reader);
     model_t model = {take(reader, i_count), NULL};
     model.f = take(reader, f_count);
-    if (!reader->failed && !is_safe_model(model, i_count, f_count, joints))
-        reader->failed = 1;
     return model;
 }
 
-/* Return 1 if limits, windows and options are numbers that the kernels can use. */
-static int are_safe_tables(int64_t nq, const double *joints, const double *options)
-{
-    const double *lower = joints + JOINT_LOWER * nq, *upper = joints + JOINT_UPPER * nq;
-    for (int64_t g = 0; g < nq; g++)
-        if (!(lower[g] <= upper[g]) || !(joints[JOINT_WINDOW * nq + g] >= 0.0))
-            return 0;
-    for (int64_t k = 0; k < JOINT_ROWS * nq; k++)
-        if (isnan(joints[k]))
-            return 0;
-    for (int k = 0; k < OPTION_COUNT; k++)
-        if (!(options[k] >= (k == AGREEING_STARTS ? -1.0 : 0.0)))
-            return 0;
-    return options[MAX_ITERATIONS] <= 1e6 && options[RESTARTS] <= 1e6 && options[SEED] <= INT32_MAX;
-}
-
-/*
- * Return 1 if the limits of a joint table lie within those that programs read. Coupled joints narrow
- * the limits of a table; one that is wider belongs to another robot, or is damaged.
- */
-static int are_within_limits(const ik_node_robot *robot, const double *joints)
-{
-    int64_t nq = robot->counts[IK_NODE_JOINTS];
-    for (int64_t g = 0; g < nq; g++)
-        if (!(robot->lower[g] <= joints[JOINT_LOWER * nq + g]) ||
-            !(joints[JOINT_UPPER * nq + g] <= robot->upper[g]))
-            return 0;
-    return 1;
-}
-
-/* Return 1 if limits, start and motors of all joints are usable. */
-static int are_safe_joints(const ik_node_robot *robot)
-{
-    for (int64_t g = 0; g < robot->counts[IK_NODE_JOINTS]; g++)
-        if (!(robot->lower[g] <= robot->upper[g]) || !(fabs(robot->start[g]) <= LARGEST) ||
-            robot->actuated[g] < 0 || robot->actuated[g] > 1)
-            return 0;
-    return are_within_limits(robot, robot->joints);
-}
-
 /* Read one direction of the transmission. */
-static void take_direction(reader_t *reader, ik_node_robot *robot, int inverse)
+static void take_direction(reader_t *reader, int64_t nq, direction_t *into)
 {
-    direction_t *into = robot->directions + inverse;
-    int64_t nq = robot->counts[IK_NODE_JOINTS];
-    into->model = take_model(reader, nq);
+    into->model = take_model(reader);
     if (reader->failed)
         return;
     into->table = take(reader, CON_COLUMNS * SIZE_OF(into->model.i, nc));
     into->joints = take(reader, JOINT_ROWS * nq);
     into->options = take(reader, OPTION_COUNT);
-    int64_t p_count = take_count(reader, MOST_MEMORY), d_count = take_count(reader, MOST_MEMORY);
+    int64_t p_count = take_number(reader), d_count = take_number(reader);
     into->plan = take(reader, p_count);
     into->data = take(reader, d_count);
-    if (!reader->failed && (!are_safe_tables(nq, into->joints, into->options) ||
-                            !are_within_limits(robot, into->joints) ||
-                            !is_safe_plan(into, p_count, d_count, inverse, robot->counts)))
-        reader->failed = 1;
 }
 
-/*
- * Read one chain; `found` counts its goals and closures, of which each may occur once, and again in
- * the chain after the last one, which keeps bodies apart.
- */
-static void take_chain(reader_t *reader, ik_node_robot *robot, int chain, int64_t found[2])
+/* Read one chain, whose first goal is goal `first` of all chains. */
+static void take_chain(reader_t *reader, ik_node_robot *robot, int chain, int64_t first)
 {
     int avoids = chain == robot->counts[IK_NODE_CHAINS];
     chain_t *into = robot->chains + chain;
-    into->model = take_model(reader, robot->counts[IK_NODE_JOINTS]);
+    into->model = take_model(reader);
     if (reader->failed)
         return;
     into->count = SIZE_OF(into->model.i, nc);
     into->table = take(reader, CON_COLUMNS * into->count);
     into->constraint = take(reader, into->count);
-    into->first = found[0];
+    into->first = first;
     for (int64_t c = 0; !reader->failed && c < into->count; c++) {
-        const double *row = into->table + CON_COLUMNS * c;
-        double level = row[CON_LEVEL];
         int64_t index = into->constraint[c];
         int closure = index < 0;
-        index = closure ? -1 - index : index;
-        for (int k = 0; k < CON_COLUMNS; k++)
-            if (isnan(row[k]))
-                reader->failed = 1;
-        if (AT_MODEL(into->model, kind)[c] == KIND_AVOID) {
-            reader->failed |= !avoids || level != 0.0 || into->goals > 0;
+        if ((into->model.i + BEGIN_OF(into->model.i, kind))[c] == KIND_AVOID)
             continue;
-        }
-        if (index >= robot->counts[closure ? IK_NODE_CLOSURES : IK_NODE_GOALS] ||
-            (closure && into->goals > 0) || !(level >= 0.0) || level > (double)into->count + 1.0 ||
-            level != floor(level) || closure != (level == 0.0)) {
-            reader->failed = 1;
-            return;
-        }
-        place_t *place = robot->places[closure] + index;
-        place += avoids ? robot->counts[IK_NODE_GOALS + closure] : 0;
-        if (place->chain >= 0) {
-            reader->failed = 1;
-            return;
-        }
-        *place = (place_t){chain, c};
-        found[closure]++;
+        /* Places in the chain that keeps bodies apart follow those in the others. */
+        index = closure ? -1 - index : index;
+        index += avoids ? robot->counts[IK_NODE_GOALS + closure] : 0;
+        robot->places[closure][index] = (place_t){chain, c};
         into->goals += !closure;
     }
 }
 
-static void take_followers(reader_t *reader, ik_node_robot *robot)
-{
-    int64_t nq = robot->counts[IK_NODE_JOINTS];
-    for (int64_t at = 0; at < robot->follower_count; at++) {
-        follower_t *into = robot->followers + at;
-        into->follower = take_count(reader, nq - 1);
-        into->master = take_count(reader, nq - 1);
-        into->count = take_count(reader, MOST_POWERS);
-        into->coefficients = take(reader, into->count);
-        if (reader->failed || !all_finite(into->coefficients, into->count)) {
-            reader->failed = 1;
-            return;
-        }
-    }
-}
-
-/* Return the next name, which ends with a zero. */
+/* Return the next name, which ends with a zero; NULL if none does. */
 static const char *take_name(reader_t *reader)
 {
-    const unsigned char *found = reader->at, *end;
-    end = reader->failed ? NULL : memchr(found, 0, reader->left);
-    if (end == NULL) {
-        reader->failed = 1;
+    const unsigned char *name = reader->at;
+    const unsigned char *end = reader->failed ? NULL : memchr(name, 0, reader->left);
+    reader->failed = end == NULL;
+    if (end == NULL)
         return NULL;
-    }
-    reader->left -= (size_t)(end + 1 - found);
+    reader->left -= (size_t)(end + 1 - name);
     reader->at = end + 1;
-    return (const char *)found;
-}
-
-/* Read the chain that keeps bodies apart, if there is one, and all bodies with their pairs. */
-static void take_avoidance(reader_t *reader, ik_node_robot *robot)
-{
-    int64_t *counts = robot->counts, found[2] = {0, 0};
-    if (take_count(reader, 1) != 1)
-        return;
-    take_chain(reader, robot, (int)counts[IK_NODE_CHAINS], found);
-    robot->chains[counts[IK_NODE_CHAINS]].first = counts[IK_NODE_GOALS];
-    robot->bodies = take_model(reader, counts[IK_NODE_JOINTS]);
-    robot->distances = take(reader, 2);
-    if (reader->failed || found[0] != counts[IK_NODE_GOALS] ||
-        found[1] != counts[IK_NODE_CLOSURES] || !all_finite(robot->distances, 2) ||
-        SIZE_OF(robot->bodies.i, nv) != 0)
-        reader->failed = 1;
+    return (const char *)name;
 }
 
 /* Read what follows the header; return 0 or an error. */
 static int take_robot(reader_t *reader, ik_node_robot *robot)
 {
-    int64_t *counts = robot->counts;
-    for (int what = 0; what < KINDS; what++) {
-        counts[what] = take_count(reader, MOST);
-        /* Every one of them takes a byte at least. */
-        if (reader->failed || (size_t)counts[what] > reader->left)
-            return IK_NODE_ERROR_FORMAT;
-    }
-    robot->follower_count = take_count(reader, MOST);
-    int64_t nq = counts[IK_NODE_JOINTS];
+    const int64_t *counts = take(reader, KINDS);
+    robot->follower_count = take_number(reader);
+    if (reader->failed)
+        return IK_NODE_ERROR_FORMAT;
+    memcpy(robot->counts, counts, sizeof robot->counts);
+    int64_t nq = counts[IK_NODE_JOINTS], chains = counts[IK_NODE_CHAINS], goals = 0;
     robot->lower = take(reader, nq);
     robot->upper = take(reader, nq);
     robot->start = take(reader, nq);
     robot->joints = take(reader, JOINT_ROWS * nq);
     robot->actuated = take(reader, nq);
     robot->options = take(reader, OPTION_COUNT);
-    if (reader->failed || (size_t)robot->follower_count > reader->left ||
-        !are_safe_tables(nq, robot->joints, robot->options) || !are_safe_joints(robot))
-        return IK_NODE_ERROR_FORMAT;
-    robot->chains = room(counts[IK_NODE_CHAINS] + 1, sizeof *robot->chains);
+    robot->chains = room(chains + 1, sizeof *robot->chains);
     robot->followers = room(robot->follower_count, sizeof *robot->followers);
     if (robot->chains == NULL || robot->followers == NULL)
         return IK_NODE_ERROR_MEMORY;
-    for (int kind = 0; kind < 2; kind++) {
-        int64_t count = 2 * counts[IK_NODE_GOALS + kind];
-        robot->places[kind] = room(count, sizeof **robot->places);
-        if (robot->places[kind] == NULL)
+    for (int kind = 0; kind < 2; kind++)
+        if ((robot->places[kind] =
+                 room(2 * counts[IK_NODE_GOALS + kind], sizeof **robot->places)) == NULL)
             return IK_NODE_ERROR_MEMORY;
-        for (int64_t at = 0; at < count; at++)
-            robot->places[kind][at].chain = -1;
-    }
     for (int what = 0; what < KINDS; what++)
         if ((robot->names[what] = room(counts[what], sizeof **robot->names)) == NULL)
             return IK_NODE_ERROR_MEMORY;
-    int64_t found[2] = {0, 0};
-    for (int64_t at = 0; at < counts[IK_NODE_CHAINS] && !reader->failed; at++)
-        take_chain(reader, robot, (int)at, found);
-    if (!reader->failed)
-        take_avoidance(reader, robot);
-    take_followers(reader, robot);
-    robot->links = take_model(reader, nq);
+    for (int at = 0; at < chains; at++) {
+        take_chain(reader, robot, at, goals);
+        goals += robot->chains[at].goals;
+    }
+    if (take_number(reader) == 1) {
+        take_chain(reader, robot, (int)chains, counts[IK_NODE_GOALS]);
+        robot->bodies = take_model(reader);
+        robot->distances = take(reader, 2);
+    }
+    for (follower_t *each = robot->followers; each < robot->followers + robot->follower_count;
+         each++) {
+        each->follower = take_number(reader);
+        each->master = take_number(reader);
+        each->count = take_number(reader);
+        each->coefficients = take(reader, each->count);
+    }
+    robot->links = take_model(reader);
     for (int inverse = 0; inverse < 2 && counts[IK_NODE_ACTUATORS] > 0; inverse++)
-        take_direction(reader, robot, inverse);
-    if (reader->failed || found[0] != counts[IK_NODE_GOALS] ||
-        found[1] != counts[IK_NODE_CLOSURES] ||
-        SIZE_OF(robot->links.i, nc) != counts[IK_NODE_LINKS] || SIZE_OF(robot->links.i, nv) != 0)
-        return IK_NODE_ERROR_FORMAT;
+        take_direction(reader, nq, robot->directions + inverse);
     robot->name = take_name(reader);
     for (int what = 0; what < KINDS; what++)
         for (int64_t at = 0; what != IK_NODE_CHAINS && at < counts[what]; at++)
@@ -624,22 +279,20 @@ static int take_robot(reader_t *reader, ik_node_robot *robot)
 /* Read a robot from memory that it owns from now on; return 0 or an error. */
 static int robot_of(unsigned char *content, size_t size, ik_node_robot **robot)
 {
-    static const char magic[8] = "ik_robot";
     reader_t reader = {content, size, 0};
-    const void *head = take(&reader, 1);
-    int64_t format = take_count(&reader, INT64_MAX);
+    const void *magic = take(&reader, 1);
+    int64_t format = take_number(&reader);
     const void *digest = take(&reader, DIGEST_SIZE / 8);
+    int64_t checksum = take_number(&reader);
     int error = 0;
     ik_node_robot *made = NULL;
-    if (head == NULL || memcmp(head, magic, sizeof magic) != 0 || format < 0)
+    if (magic == NULL || memcmp(magic, "ik_robot", 8) != 0 || reader.failed)
         error = IK_NODE_ERROR_FORMAT;
-    else if (format != FORMAT)
-        error = IK_NODE_ERROR_VERSION;
-    else if (reader.failed)
-        error = IK_NODE_ERROR_FORMAT;
-    else if (strlen(ik_node_digest()) != DIGEST_SIZE ||
+    else if (format != FORMAT || strlen(ik_node_digest()) != DIGEST_SIZE ||
              memcmp(digest, ik_node_digest(), DIGEST_SIZE) != 0)
         error = IK_NODE_ERROR_VERSION;
+    else if (checksum != checksum_of(reader.at, reader.left))
+        error = IK_NODE_ERROR_FORMAT;
     else if (ik_node_kernels() == NULL)
         error = IK_NODE_ERROR_PROCESSOR;
     else if ((made = calloc(1, sizeof *made)) == NULL)
@@ -809,7 +462,7 @@ int ik_node_goal_axes(const ik_node_robot *robot, int goal)
         return IK_NODE_ERROR_ARGUMENT;
     place_t place = robot->places[0][goal];
     const int64_t *i = robot->chains[place.chain].model.i;
-    return (int)AT(mask)[place.constraint];
+    return (int)(i + BEGIN_OF(i, mask))[place.constraint];
 }
 
 int ik_node_goal_chain(const ik_node_robot *robot, int goal)
@@ -893,7 +546,7 @@ int ik_node_problem_new(const ik_node_robot *robot, ik_node_problem **problem)
         made->quats != NULL && made->chains != NULL)
         error = make_work(robot->links, &made->links);
     if (robot->distances != NULL && error == 0) {
-        made->pairs = room(10 * SIZE_OF(robot->bodies.i, checks), sizeof *made->pairs);
+        made->pairs = room(RESULT * SIZE_OF(robot->bodies.i, checks), sizeof *made->pairs);
         error = made->pairs == NULL ? IK_NODE_ERROR_MEMORY
                                     : make_work(robot->bodies, &made->bodies);
     }
@@ -998,7 +651,7 @@ static int is_in_contact(ik_node_problem *problem)
     ik_node_follow(robot, problem->q);
     int64_t nearest = distances(robot->bodies.i, robot->bodies.f, problem->bodies.k,
                                 problem->bodies.w, problem->q, limits, problem->pairs);
-    return nearest >= 0 && problem->pairs[10 * nearest] < robot->distances[0] - CONTACT;
+    return nearest >= 0 && problem->pairs[RESULT * nearest] < robot->distances[0] - CONTACT;
 }
 
 /*
@@ -1083,7 +736,7 @@ int ik_node_solve(ik_node_problem *problem, const double *q0, const double *posi
         return problem->status = IK_NODE_ERROR_INPUT;
     if (counts[IK_NODE_CHAINS] == 0 && is_in_contact(problem))
         begin_avoiding(problem);
-    return run(problem, steps > 0 ? steps : MOST_STEPS);
+    return run(problem, steps > 0 ? steps : MAX_STEPS);
 }
 
 int ik_node_continue(ik_node_problem *problem, int steps)
@@ -1092,7 +745,7 @@ int ik_node_continue(ik_node_problem *problem, int steps)
         return IK_NODE_ERROR_ARGUMENT;
     if (problem->status != IK_NODE_RUNNING)
         return problem->status;
-    return run(problem, steps > 0 ? steps : MOST_STEPS);
+    return run(problem, steps > 0 ? steps : MAX_STEPS);
 }
 
 int ik_node_interrupt(ik_node_problem *problem)
@@ -1283,7 +936,7 @@ static int carry(ik_node_transmission *transmission, int inverse, const double *
     const ik_node_robot *robot = transmission->robot;
     const direction_t *direction = robot->directions + inverse;
     const int64_t *p = direction->plan;
-    int64_t links = T(ni_links), count = T(ni);
+    int64_t links = p[TRANSMIT_SIZE_ni_links], count = p[TRANSMIT_SIZE_ni];
     int64_t values = count - 6 * links, gives = GIVES_POSITION;
     memcpy(PART(transmission, inverse, value_in), position, (size_t)values * sizeof(double));
     for (int64_t link = 0; link < links; link++) {
