@@ -22,17 +22,10 @@ def towards(vectors: Vectors, x: float, y: float, z: float) -> Six:
 @kernel
 def add_entry(s: Solve, c: int, e: int, moving: Vectors, turning: Vectors) -> None:
     """
-    Add the contribution of one column, theory.md, eq. (4), to the block of constraint c.
+    Add the contribution of entry e, one column, to the block of constraint c; theory.md, eq. (4).
 
-    Parameters
-    ----------
-    s : Solve
-        The solve.
-    c, e : int
-        Constraint and entry.
-    moving, turning : three vectors
-        Vectors w_r of the position rows and of the orientation rows, 0 for the other rows.
-
+    `moving` and `turning` are the vectors w_r of the position rows and of the orientation rows, 0
+    for the other rows.
     """
     j, side = s.entry_column[e], s.entry_side[e]
     scale, mass = side * s.rate[j], 0.0

@@ -402,24 +402,10 @@ def lay_out(
     sizes: Mapping[str, int], fields: Fields = FIELDS, header: int = len(SIZES) + len(FIELDS)
 ) -> tuple[dict[str, int], dict[str, int]]:
     """
-    Place all fields for the given sizes.
+    Return where every field begins in its array, and the length of every array.
 
-    Parameters
-    ----------
-    sizes : mapping of str to int
-        Value of every size.
-    fields : mapping of str to tuple
-        The fields of a table, see `lengths_of`.
-    header : int
-        Numbers of sizes and places, which stand first in the first array.
-
-    Returns
-    -------
-    begins : dict
-        Where every field begins in its array.
-    totals : dict
-        Length of the arrays i, f, k, w, or of those of another table.
-
+    `sizes`: value of every size. `fields`: the fields of a table, see `lengths_of`. `header`:
+    number of sizes and places, which stand first in the first array.
     """
     names = {**sizes, **FIXED}
     totals = dict.fromkeys((array for array, _, _ in fields.values()), 0)
@@ -437,11 +423,7 @@ def pack_model(
     """
     Lay the fields of a model end to end; sizes and places first.
 
-    Raises
-    ------
-    ValueError
-        If a field does not have the length that `FIELDS` says.
-
+    Raise ValueError if a field does not have the length that `FIELDS` says.
     """
     begins, totals = lay_out(sizes)
     ints = np.zeros(totals['i'], dtype=np.int64)
@@ -451,11 +433,11 @@ def pack_model(
     ints[: len(header)] = header
     for name, (array, length, _) in FIELDS.items():
         if array in 'if':
-            wanted = length_of(length, names)
-            if fields[name].size != wanted:
-                raise ValueError(f'{name}: {fields[name].size} numbers, not {wanted}')
+            count = length_of(length, names)
+            if fields[name].size != count:
+                raise ValueError(f'{name}: {fields[name].size} numbers, not {count}')
             into = ints if array == 'i' else floats
-            into[begins[name] : begins[name] + wanted] = np.ravel(fields[name])
+            into[begins[name] : begins[name] + count] = np.ravel(fields[name])
     return ints, floats
 
 

@@ -37,7 +37,6 @@ from ik_node.kernels.step import (
     largest,
     LOCKED,
     restore_held_rows,
-    try_again,
     try_step,
 )
 
@@ -273,7 +272,7 @@ def extrapolate(s: Solve) -> None:
     for _ in range(MOST_DOUBLINGS):
         write_way_to(s, s.x, s.x_stride)
         copy_variables(s, s.preferred_step, s.step)
-        try_again(s, s.x)
+        try_step(s, s.x)
         closed = restore_held_rows(s, s.k[now.LEVEL], HELD_SHARE, HELD_ATTEMPTS, INFINITE_COST)
         cost = cost_of(s, s.x_try)
         if not (closed and cost < s.w[now.COST]):

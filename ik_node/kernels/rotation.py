@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Vector = tuple[float, float, float]
+Matrix = tuple[float, float, float, float, float, float, float, float, float]
 
 
 @kernel
@@ -30,22 +31,22 @@ def quaternion_to_matrix(x: float, y: float, z: float, w: float, out: Floats, in
 
 
 @kernel
-def quaternion_of(
-    r00: float,
-    r01: float,
-    r02: float,
-    r10: float,
-    r11: float,
-    r12: float,
-    r20: float,
-    r21: float,
-    r22: float,
-) -> tuple[float, float, float, float]:
+def matrix_at(values: Floats, index: int) -> Matrix:
+    """Return the matrix at values[index:index + 9]."""
+    r00, r01, r02 = values[index], values[index + 1], values[index + 2]
+    r10, r11, r12 = values[index + 3], values[index + 4], values[index + 5]
+    r20, r21, r22 = values[index + 6], values[index + 7], values[index + 8]
+    return r00, r01, r02, r10, r11, r12, r20, r21, r22
+
+
+@kernel
+def quaternion_of(matrix: Matrix) -> tuple[float, float, float, float]:
     """
     Return a multiple of the quaternion (xyzw) of a rotation matrix, with w >= 0.
 
     It is found from its largest component (Shepperd 1978), so that its length is above 1.
     """
+    r00, r01, r02, r10, r11, r12, r20, r21, r22 = matrix
     trace = r00 + r11 + r22
     if trace >= r00 and trace >= r11 and trace >= r22:
         w = 1.0 + trace
@@ -67,39 +68,19 @@ def quaternion_of(
 @kernel
 def quaternion_at(values: Floats, index: int) -> tuple[float, float, float, float]:
     """Return the unit quaternion (xyzw) of the matrix at values[index:index + 9], with w >= 0."""
-    x, y, z, w = quaternion_of(
-        values[index],
-        values[index + 1],
-        values[index + 2],
-        values[index + 3],
-        values[index + 4],
-        values[index + 5],
-        values[index + 6],
-        values[index + 7],
-        values[index + 8],
-    )
+    x, y, z, w = quaternion_of(matrix_at(values, index))
     length = sqrt(x * x + y * y + z * z + w * w)
     return x / length, y / length, z / length, w / length
 
 
 @kernel
-def log_rotation(
-    r00: float,
-    r01: float,
-    r02: float,
-    r10: float,
-    r11: float,
-    r12: float,
-    r20: float,
-    r21: float,
-    r22: float,
-) -> Vector:
+def log_rotation(matrix: Matrix) -> Vector:
     """
     Return the rotation vector log(R) in [rad], right for every angle up to and including pi.
 
     Goes through the quaternion, so that nothing is divided by a small number.
     """
-    x, y, z, w = quaternion_of(r00, r01, r02, r10, r11, r12, r20, r21, r22)
+    x, y, z, w = quaternion_of(matrix)
     return log_quaternion(x, y, z, w)
 
 
@@ -141,6 +122,15 @@ def near_turn(angle: float, reference: float) -> float:
     return angle - 2.0 * pi * round((angle - reference) / (2.0 * pi))
 
 
+@kernel
+def euler_matrix(ex: float, ey: float, ez: float) -> Matrix:
+    """Return Rz(ez) Ry(ey) Rx(ex)."""
+    cx, sx, cy, sy, cz, sz = cos(ex), sin(ex), cos(ey), sin(ey), cos(ez), sin(ez)
+    r00, r01, r02 = cz * cy, cz * sy * sx - sz * cx, cz * sy * cx + sz * sx
+    r10, r11, r12 = sz * cy, sz * sy * sx + cz * cx, sz * sy * cx - cz * sx
+    return r00, r01, r02, r10, r11, r12, -sy, cy * sx, cy * cx
+
+
 @rare
 def turn_euler(ex: float, ey: float, ez: float, wx: float, wy: float, wz: float) -> Vector:
     """
@@ -149,11 +139,7 @@ def turn_euler(ex: float, ey: float, ez: float, wx: float, wy: float, wz: float)
     The turn `w` [rad] is in the axes of the turned frame. Of the two triples that name a rotation,
     and of their whole turns, the one with the smallest change is taken.
     """
-    cx, sx, cy, sy, cz, sz = cos(ex), sin(ex), cos(ey), sin(ey), cos(ez), sin(ez)
-    # A = Rz Ry Rx
-    a00, a01, a02 = cz * cy, cz * sy * sx - sz * cx, cz * sy * cx + sz * sx
-    a10, a11, a12 = sz * cy, sz * sy * sx + cz * cx, sz * sy * cx - cz * sx
-    a20, a21, a22 = -sy, cy * sx, cy * cx
+    a00, a01, a02, a10, a11, a12, a20, a21, a22 = euler_matrix(ex, ey, ez)
     # B = exp(w), Rodrigues
     t2 = wx * wx + wy * wy + wz * wz
     if t2 < 1e-16:
@@ -214,22 +200,18 @@ def principal_euler(ex: float, ey: float, ez: float) -> Vector:
 @rare
 def euler_difference(ex: float, ey: float, ez: float, tx: float, ty: float, tz: float) -> Vector:
     """Return the turn w [rad] with Rz(ez) Ry(ey) Rx(ex) exp(w) = Rz(tz) Ry(ty) Rx(tx)."""
-    cx, sx, cy, sy, cz, sz = cos(ex), sin(ex), cos(ey), sin(ey), cos(ez), sin(ez)
-    a00, a01, a02 = cz * cy, cz * sy * sx - sz * cx, cz * sy * cx + sz * sx
-    a10, a11, a12 = sz * cy, sz * sy * sx + cz * cx, sz * sy * cx - cz * sx
-    a20, a21, a22 = -sy, cy * sx, cy * cx
-    cx, sx, cy, sy, cz, sz = cos(tx), sin(tx), cos(ty), sin(ty), cos(tz), sin(tz)
-    b00, b01, b02 = cz * cy, cz * sy * sx - sz * cx, cz * sy * cx + sz * sx
-    b10, b11, b12 = sz * cy, sz * sy * sx + cz * cx, sz * sy * cx - cz * sx
-    b20, b21, b22 = -sy, cy * sx, cy * cx
+    a00, a01, a02, a10, a11, a12, a20, a21, a22 = euler_matrix(ex, ey, ez)
+    b00, b01, b02, b10, b11, b12, b20, b21, b22 = euler_matrix(tx, ty, tz)
     return log_rotation(
-        a00 * b00 + a10 * b10 + a20 * b20,
-        a00 * b01 + a10 * b11 + a20 * b21,
-        a00 * b02 + a10 * b12 + a20 * b22,
-        a01 * b00 + a11 * b10 + a21 * b20,
-        a01 * b01 + a11 * b11 + a21 * b21,
-        a01 * b02 + a11 * b12 + a21 * b22,
-        a02 * b00 + a12 * b10 + a22 * b20,
-        a02 * b01 + a12 * b11 + a22 * b21,
-        a02 * b02 + a12 * b12 + a22 * b22,
+        (
+            a00 * b00 + a10 * b10 + a20 * b20,
+            a00 * b01 + a10 * b11 + a20 * b21,
+            a00 * b02 + a10 * b12 + a20 * b22,
+            a01 * b00 + a11 * b10 + a21 * b20,
+            a01 * b01 + a11 * b11 + a21 * b21,
+            a01 * b02 + a11 * b12 + a21 * b22,
+            a02 * b00 + a12 * b10 + a22 * b20,
+            a02 * b01 + a12 * b11 + a22 * b21,
+            a02 * b02 + a12 * b12 + a22 * b22,
+        )
     )

@@ -27,7 +27,7 @@ from ik_node.kernels.kinds import (
     KIND_USER,
 )
 from ik_node.kernels.layout import Floats, Solve
-from ik_node.kernels.rotation import inverse_left_jacobian, log_rotation, Vector
+from ik_node.kernels.rotation import inverse_left_jacobian, log_rotation, matrix_at, Vector
 from ik_node.kernels.user_rows import user_rows
 
 # Near half a turn some derivatives grow without bound; they are cut here [rad per rad].
@@ -221,7 +221,7 @@ def rotation_rows(s: Solve, c: int, row: int, a: Floats, b: Floats) -> None:
         pointing_rows(s, axes, mask, row, a, b)
         return
     exact = s.k[now.TOLERANT] == 1 and s.constraints[c, layout.CON_ROW_TOLERANCE] >= 0.0
-    px, py, pz = log_rotation(t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7], t[8])
+    px, py, pz = log_rotation(matrix_at(t, 0))
     for k in range(3):
         if mask & (8 << k):
             # A turn has the same components in A's and in B's axes.
@@ -243,7 +243,7 @@ def cone_row(s: Solve, c: int, row: int, a: Floats, b: Floats) -> None:
     t = s.scratch
     if s.mask[c] & 32:
         relative_rotation(a, b, t)
-        x, y, z = log_rotation(t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7], t[8])
+        x, y, z = log_rotation(matrix_at(t, 0))
         length = sqrt(x * x + y * y + z * z)
         angle = length
     else:

@@ -5,11 +5,9 @@ from math import ceil, pi
 from ik_node.kernels import layout
 from ik_node.kernels.decorators import kernel, rare
 from ik_node.kernels.factor import factorise, solve_factored
-from ik_node.kernels.forward import forward
 from ik_node.kernels.layout import Floats, Solve
-from ik_node.kernels.redundant import reduce_rows, store_grouped_rows
+from ik_node.kernels.redundant import reduce_rows
 from ik_node.kernels.rotation import principal_euler, turn_euler
-from ik_node.kernels.rows import residuals
 from ik_node.kernels.start import (
     copy_variables,
     excess_share,
@@ -217,20 +215,9 @@ def largest(s: Solve, x: Floats) -> float:
     return largest
 
 
-@kernel
+@rare
 def try_step(s: Solve, start: Floats) -> None:
     """Write start + step to x_try, and its frames and rows."""
-    apply_step(s, start, s.x_try)
-    forward(s, s.x_try)
-    residuals(s)
-    if s.groups > 0:
-        store_grouped_rows(s)
-        reduce_rows(s)
-
-
-@rare
-def try_again(s: Solve, start: Floats) -> None:
-    """Do as `try_step`, where that is rare."""
     apply_step(s, start, s.x_try)
     place(s, s.x_try)
     if s.groups > 0:
@@ -275,5 +262,5 @@ def restore_held_rows(s: Solve, level: int, share: float, attempts: int, limit: 
         moved += largest(s, s.step)
         if moved > limit:
             return False
-        try_again(s, s.x_try)
+        try_step(s, s.x_try)
     return False

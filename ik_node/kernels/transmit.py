@@ -21,7 +21,13 @@ from ik_node.kernels.jacobian import jacobian
 from ik_node.kernels.layout import Floats, Ints, LARGEST, open_solve, Solve, unit_of_column
 from ik_node.kernels.orthonormal import orthonormalise
 from ik_node.kernels.redundant import choose_independent_rows, store_grouped_rows
-from ik_node.kernels.rotation import euler_rates, log_quaternion, log_rotation, quaternion_at
+from ik_node.kernels.rotation import (
+    euler_rates,
+    log_quaternion,
+    log_rotation,
+    matrix_at,
+    quaternion_at,
+)
 from ik_node.kernels.rows import residuals
 from ik_node.kernels.solve import advance, write_answer
 from ik_node.kernels.start import set_bounds, start_solve
@@ -293,9 +299,7 @@ def write_link_rows(s: Solve, t: Transmit, link: int, first: int) -> None:
         pose[k] = s.scratch[k] * (s.length if k > 8 else 1.0)
     row, ratio = t.position[na + first :], t.ratio[first * na :]
     row[0], row[1], row[2] = pose[9], pose[10], pose[11]
-    row[3], row[4], row[5] = log_rotation(
-        pose[0], pose[1], pose[2], pose[3], pose[4], pose[5], pose[6], pose[7], pose[8]
-    )
+    row[3], row[4], row[5] = log_rotation(matrix_at(pose, 0))
     x, y, z = pose[9] / s.length, pose[10] / s.length, pose[11] / s.length
     for k in range(6 * na):
         ratio[k] = 0.0

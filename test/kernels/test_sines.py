@@ -2,7 +2,7 @@
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ik_node.kernels.sines import MOST
+from ik_node.kernels.vectors import LARGEST_ANGLE
 import numpy as np
 import pytest
 from support import kernel_calls as call
@@ -10,7 +10,7 @@ from support.building import Mechanism
 
 angle = st.one_of(
     st.floats(-7.0, 7.0),
-    st.floats(-MOST, MOST),
+    st.floats(-LARGEST_ANGLE, LARGEST_ANGLE),
     # beside whole quarters of a turn, where one of the two is near zero
     st.tuples(st.integers(-900_000, 900_000), st.floats(-1e-9, 1e-9)).map(
         lambda at: at[0] * np.pi / 2 + at[1]

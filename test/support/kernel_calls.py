@@ -30,7 +30,7 @@ def quaternion_to_matrix(quat_xyzw):
 
 
 def log_rotation(matrix):
-    return _call(rotation.log_rotation, matrix)
+    return np.array(rotation.log_rotation(np.ravel(matrix).tolist()))
 
 
 def inverse_left_jacobian(phi, v):
