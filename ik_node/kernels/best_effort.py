@@ -467,7 +467,7 @@ def next_candidate(s: Solve) -> int:
     """Return the next candidate that is worth a pass; -1 if there is none."""
     best = best_candidate(s)
     while best >= 0:
-        cost, at = s.candidate_cost[best], s.candidate[best * s.nv :]
+        cost, end = s.candidate_cost[best], s.candidate[best * s.nv :]
         s.candidate_cost[best] = NO_COST
         total = 0.0
         for level in range(1, s.k[now.LAST_LEVEL] + 1):
@@ -479,7 +479,7 @@ def next_candidate(s: Solve) -> int:
         ended = s.k[now.LAST_LEVEL] == 1 and s.k[now.ASSEMBLIES] == 0
         if ended and cost > policy.EQUAL * total:
             return -1
-        if distance(s, at, s.x_kept) > policy.NEXT_TO * policy.NEXT_TO:
+        if distance(s, end, s.x_kept) > policy.NEXT_TO * policy.NEXT_TO:
             return best
         best = best_candidate(s)
     return -1

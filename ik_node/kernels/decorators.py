@@ -80,7 +80,7 @@ def entry(*parameters: str) -> Callable[[F], F]:
         called.add(function.__name__)
         if not compiling:
             return function
-        from ik_node.kernels.numba_ext.entry_call import entry_call
+        from ik_node.kernels.numba_ext.calls import entry_call
 
         made: F = entry_call(function.__name__, parameters)
         return made

@@ -45,19 +45,10 @@ def opener(
     """
     Return the function that opens packed arrays as a table.
 
-    Parameters
-    ----------
-    table : type
-        The table; a field that is annotated as float is a number.
-    packed : str
-        Letters of the packed arrays, in the order of the arguments.
-    separate : sequence of str
-        Fields that are arrays of their own, in the order of the arguments that follow.
-    shapes : mapping of str to tuple of str, optional
-        Lengths of the separate fields, and rows and columns of fields that are two-dimensional.
-    fixed : mapping of str to int, optional
-        Values of other words in lengths.
-
+    A field of `table` that is annotated as float is a number. `packed`: letters of the packed
+    arrays, in the order of the arguments. `separate`: fields that are arrays of their own, in the
+    order of the arguments that follow. `shapes`: lengths of the separate fields, and rows and
+    columns of fields that are two-dimensional. `fixed`: values of other words in lengths.
     """
     sizes, fields = lengths_of(table)
     shapes, fixed = shapes or {}, fixed or {}

@@ -6,8 +6,17 @@ from ik_node.kernels.decorators import kernel, rare
 from ik_node.kernels.kinds import KIND_MASS
 from ik_node.kernels.layout import CON_POSE, CON_QUAT, Floats, Solve
 from ik_node.kernels.rotation import quaternion_to_matrix
-from ik_node.kernels.sines import MOST, sines_cosines
-from ik_node.kernels.vectors import Four, four, more, pack, plus, put, times
+from ik_node.kernels.vectors import (
+    Four,
+    four,
+    LARGEST_ANGLE,
+    more,
+    pack,
+    plus,
+    put,
+    sines_cosines,
+    times,
+)
 
 Rows = tuple[Four, Four, Four]
 
@@ -175,7 +184,7 @@ def forward(s: Solve, x: Floats) -> None:
             b2 = pack(b2[0], b2[1], b2[2], b2[3] + q * b2[2])
         else:
             sine, cosine = s.sine[j], s.cosine[j]
-            if not abs(q) <= MOST:
+            if not abs(q) <= LARGEST_ANGLE:
                 sine, cosine = sin(q), cos(q)
             b0, b1, b2 = (
                 turned(b0, sine, cosine),

@@ -50,26 +50,26 @@ def is_met(s: Solve, c: int) -> bool:
     misfit.
     """
     position, orientation = s.error[2 * c], s.error[2 * c + 1]
-    most_position = s.constraints[c, layout.CON_TRANSLATION_TOLERANCE]
-    most_orientation = s.constraints[c, layout.CON_ROTATION_TOLERANCE]
+    position_limit = s.constraints[c, layout.CON_TRANSLATION_TOLERANCE]
+    orientation_limit = s.constraints[c, layout.CON_ROTATION_TOLERANCE]
     if s.groups > 0:
         loose_position = s.constraints[c, layout.CON_TRANSLATION_MISFIT]
         loose_orientation = s.constraints[c, layout.CON_ROTATION_MISFIT]
         if loose_position > 0.0 or loose_orientation > 0.0:
             end = s.angular[c]
             closed = (
-                s.length * norm(s.trial, 6 * c, end) <= most_position
-                and norm(s.trial, end, s.row_end[c]) <= most_orientation
+                s.length * norm(s.trial, 6 * c, end) <= position_limit
+                and norm(s.trial, end, s.row_end[c]) <= orientation_limit
             )
             if not closed:
                 return False
-            most_position += loose_position
-            most_orientation += loose_orientation
+            position_limit += loose_position
+            orientation_limit += loose_orientation
     if s.constraints[c, layout.CON_ROW_TOLERANCE] >= 0.0:
         for r in range(6 * c, s.row_end[c]):
             if not abs(s.trial[r]) <= row_tolerance(s, r):
                 return False
-    return bool(position <= most_position and orientation <= most_orientation)
+    return bool(position <= position_limit and orientation <= orientation_limit)
 
 
 @kernel

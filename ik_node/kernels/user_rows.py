@@ -22,7 +22,7 @@ from ik_node.kernels.layout import Solve
 FUNCTION = CFUNCTYPE(c_int64, c_int64, c_int64, c_void_p, c_void_p, c_void_p)
 
 if compiling:
-    from ik_node.kernels.numba_ext.foreign_call import foreign_call
+    from ik_node.kernels.numba_ext.calls import foreign_call
 else:
 
     def foreign_call(address: int, c: int, what: int, *arrays: Any) -> int:

@@ -1,11 +1,13 @@
 """
 Arithmetic on vectors of six numbers, the rows of Jacobian and matrix, and of four.
 
-Compiled, each function is a few vector instructions (`numba_ext.vectors`), which the compiler does
-not find by itself. A product and the following sum may be rounded once.
+Compiled, each function is a few vector instructions (`numba_ext.vectors` and `numba_ext.sines`),
+which the compiler does not find by itself. A product and the following sum may be rounded once.
 """
 
 from __future__ import annotations
+
+from math import cos, sin
 
 from ik_node.kernels.decorators import compiling
 from ik_node.kernels.layout import Floats
@@ -13,6 +15,10 @@ from ik_node.kernels.layout import Floats
 Vector = tuple[float, ...]
 Four = tuple[float, ...]
 Six = tuple[float, ...]
+
+# Larger angles [rad] lose digits in the range reduction of `sines_cosines`; its caller uses sin
+# and cos for them.
+LARGEST_ANGLE = 1.5e6
 
 
 def pack(x: float, y: float, z: float, p: float) -> Four:
@@ -82,9 +88,22 @@ def dot(a: Six, b: Six) -> float:
     )
 
 
+def sines_cosines(angles: Floats, sines: Floats, cosines: Floats, index: int) -> None:
+    """
+    Write sines and cosines of angles[index:index + 4] to the same places of the others.
+
+    Accurate to two units in the last place for angles up to LARGEST_ANGLE [rad]; wrong beyond.
+    """
+    for k in range(index, index + 4):
+        angle = angles[k] if abs(angles[k]) <= LARGEST_ANGLE else 0.0
+        sines[k], cosines[k] = sin(angle), cos(angle)
+
+
 if compiling:
+    from ik_node.kernels.numba_ext import sines as sines_compiled
     from ik_node.kernels.numba_ext import vectors as vectors_compiled
 
+    sines_cosines = sines_compiled.sines_cosines
     pack, four, six = vectors_compiled.pack, vectors_compiled.four, vectors_compiled.six
     put, six_of, placed = vectors_compiled.put, vectors_compiled.six_of, vectors_compiled.placed
     after, before = vectors_compiled.after, vectors_compiled.before

@@ -34,7 +34,7 @@ def load_entries() -> None:
 
 def compiled_entries() -> Iterator[tuple[str, Any]]:
     """Compile all entries one after the other; yield the name and Numba's callback of each."""
-    from ik_node.kernels.numba_ext.entry_call import signature_of, symbol_of
+    from ik_node.kernels.numba_ext.calls import signature_of, symbol_of
     from llvmlite import binding
     from numba import cfunc
 
@@ -96,7 +96,7 @@ def assemble_entries_only() -> Callable[[Any], None]:
 
 def object_code(callback: Any, name: str, level_name: str) -> bytes:
     """Return an object file with one entry, which is called `ik_kernel_NAME_LEVEL`."""
-    from ik_node.kernels.numba_ext.entry_call import symbol_of
+    from ik_node.kernels.numba_ext.calls import symbol_of
     from llvmlite import binding
 
     level = LEVELS[level_name]

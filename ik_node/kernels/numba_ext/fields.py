@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ik_node.kernels.numba_ext.intrinsics import intrinsic_of
 from ik_node.kernels.numba_ext.unchecked_array import CHECKED, describe, Flat
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.typing.templates import AttributeTemplate
-from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, models, register_model
+from numba.extending import infer_getattr, lower_getattr_generic, models, register_model
 
 # The head of a packed array, and what is in it, do not change during a solve.
 HEAD = Flat(types.int64, kept=True)
@@ -30,7 +31,7 @@ class Opened(types.Type):
         fixed: Mapping[str, int],
     ) -> None:
         self.sizes, self.fields, self.packed, self.separate = sizes, fields, packed, separate
-        self.place = {name: at for at, name in enumerate((*sizes, *fields))}
+        self.place = {name: index for index, name in enumerate((*sizes, *fields))}
         self.shapes = {**{name: (length,) for name, (_, length, _) in fields.items()}, **shapes}
         self.fixed = fixed
         self.hints = table.__annotations__
@@ -127,19 +128,12 @@ def _get(context: Any, builder: Any, of: Opened, value: Any, name: str) -> Any:
 def opener_of(of: Opened) -> Callable[..., Any]:
     """Return the function that makes a table of the addresses of its arrays."""
 
-    def opened(typing_context: Any, *arguments: Any) -> Any:
-        def build(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            _has_head(builder, of)
-            made = cgutils.create_struct_proxy(of)(context, builder)
-            for name, value in zip((*of.packed, *of.separate), values, strict=True):
-                setattr(made, name, value)
-            return made._getvalue()
+    def build(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        _has_head(builder, of)
+        made = cgutils.create_struct_proxy(of)(context, builder)
+        for name, value in zip((*of.packed, *of.separate), values, strict=True):
+            setattr(made, name, value)
+        return made._getvalue()
 
-        return of(*arguments), build
-
-    # Numba reads the number of arguments from the signature of the Python function.
-    names = ', '.join(f'a{at}' for at in range(len(of.packed) + len(of.separate)))
-    made: dict[str, Any] = {'opened': opened}
-    exec(f'def entry(typing_context, {names}):\n    return opened(typing_context, {names})', made)
-    made_opener: Callable[..., Any] = intrinsic(made['entry'])
-    return made_opener
+    opener: Callable[..., Any] = intrinsic_of(len(of.packed) + len(of.separate), of, build)
+    return opener

@@ -6,10 +6,11 @@ import operator
 import os
 from typing import Any
 
+from ik_node.kernels.numba_ext.intrinsics import intrinsic_of
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
+from numba.extending import lower_builtin, models, register_model, type_callable
 
 CHECKED = os.environ.get('IK_NODE_CHECK_BOUNDS', '0') not in ('', '0')
 
@@ -29,46 +30,29 @@ class _FlatModel(models.StructModel):
         super().__init__(manager, of, members)
 
 
-@intrinsic
-def flat(typing_context: Any, pointer: Any, size: Any) -> Any:
-    """Return the array of `size` numbers at a pointer."""
-    return _array(Flat(pointer.dtype, kept=False), pointer, size)
+def _array(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+    made = cgutils.create_struct_proxy(signature.return_type)(context, builder)
+    made.data, made.width = values[0], values[-1]
+    made.size = values[1] if len(values) == 2 else builder.mul(values[1], values[2])
+    return made._getvalue()
 
 
-@intrinsic
-def table(typing_context: Any, pointer: Any, rows: Any, columns: Any) -> Any:
-    """Return the array (rows, columns) at a pointer."""
-    return _array(Flat(pointer.dtype, kept=False), pointer, rows, columns)
+def _array_at(pointer: Any, *shape: Any) -> Any:
+    return Flat(pointer.dtype, kept=False)(pointer, *(types.int64 for _ in shape))
 
 
-def _array(of: Flat, pointer: Any, *shape: Any) -> Any:
-    def build(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        made = cgutils.create_struct_proxy(of)(context, builder)
-        made.data, made.width = values[0], values[-1]
-        made.size = values[1] if len(shape) == 1 else builder.mul(values[1], values[2])
-        return made._getvalue()
-
-    return of(pointer, *(types.int64 for _ in shape)), build
+def _start(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+    return cgutils.create_struct_proxy(signature.args[0])(context, builder, value=values[0]).data
 
 
-@intrinsic
-def beyond(typing_context: Any, pointer: Any, count: Any) -> Any:
-    """Return the pointer to the number that stands `count` places later."""
-
-    def build(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        return builder.gep(values[0], [values[1]])
-
-    return pointer(pointer, types.int64), build
-
-
-@intrinsic
-def start_of(typing_context: Any, array: Any) -> Any:
-    """Return the pointer to the first number of an array."""
-
-    def build(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        return cgutils.create_struct_proxy(array)(context, builder, value=values[0]).data
-
-    return types.CPointer(array.dtype)(array), build
+# The functions of `kernels.unchecked_array`.
+flat, table = intrinsic_of(2, _array_at, _array), intrinsic_of(3, _array_at, _array)
+start_of = intrinsic_of(1, lambda array: types.CPointer(array.dtype)(array), _start)
+beyond = intrinsic_of(
+    2,
+    lambda pointer, _: pointer(pointer, types.int64),
+    lambda _, builder, __, values: builder.gep(values[0], [values[1]]),
+)
 
 
 @type_callable(operator.getitem)
@@ -109,9 +93,8 @@ def address(context: Any, builder: Any, of: Flat, array: Any, index: Any, count:
             builder.icmp_unsigned('>', index, room),
         )
         with builder.if_then(outside, likely=False):
-            trap = builder.module.globals.get('llvm.trap')
-            if trap is None:
-                trap = ir.Function(builder.module, ir.FunctionType(ir.VoidType(), []), 'llvm.trap')
+            kind = ir.FunctionType(ir.VoidType(), [])
+            trap = cgutils.get_or_insert_function(builder.module, kind, 'llvm.trap')
             builder.call(trap, [])
     return builder.gep(made.data, [index])
 
