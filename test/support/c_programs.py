@@ -80,30 +80,44 @@ def _array(values, *shape):
     return made
 
 
-class CRobot:
+class Loaded:
+    """A robot that the C interface has loaded."""
+
+    def __init__(self, content):
+        self.c, self.robot = interface(), ctypes.c_void_p()
+        self.code = load(self.c, content, self.robot)
+        counted = range(7 if self.code == 0 else 0)
+        self.counts = [self.c.ik_node_count(self.robot, what) for what in counted]
+
+    def __del__(self):
+        self.c.ik_node_free(self.robot)
+
+    def count(self, what):
+        return self.counts[what]
+
+    def names(self, what):
+        at = range(self.counts[what])
+        return [self.c.ik_node_name(self.robot, what, index).decode() for index in at]
+
+    def joint_values(self, pointer):
+        return np.ctypeslib.as_array(pointer, (self.counts[JOINTS],)).copy()
+
+
+class CRobot(Loaded):
     """A robot and one problem of it, through the C interface."""
 
     def __init__(self, content):
-        self.c = interface()
-        self.robot, self.problem = ctypes.c_void_p(), ctypes.c_void_p()
-        self.code = load(self.c, content, self.robot)
+        super().__init__(content)
+        self.problem = ctypes.c_void_p()
         if self.code == 0:
             assert self.c.ik_node_problem_new(self.robot, ctypes.byref(self.problem)) == 0
 
     def __del__(self):
         self.c.ik_node_problem_free(self.problem)
-        self.c.ik_node_free(self.robot)
-
-    def count(self, what):
-        return self.c.ik_node_count(self.robot, what)
-
-    def names(self, what):
-        at = range(self.count(what))
-        return [self.c.ik_node_name(self.robot, what, index).decode() for index in at]
+        super().__del__()
 
     def values(self, name):
-        found = getattr(self.c, f'ik_node_{name}')(self.robot)
-        return np.ctypeslib.as_array(found, (self.count(JOINTS),)).copy()
+        return self.joint_values(getattr(self.c, f'ik_node_{name}')(self.robot))
 
     def solve(self, q0, poses, steps=0):
         count = self.count(GOALS)
@@ -122,8 +136,7 @@ class CRobot:
 
     @property
     def q(self):
-        found = self.c.ik_node_q(self.problem)
-        return np.ctypeslib.as_array(found, (self.count(JOINTS),)).copy()
+        return self.joint_values(self.c.ik_node_q(self.problem))
 
     @property
     def counters(self):
@@ -150,24 +163,18 @@ class CRobot:
         return made
 
 
-class CTransmission:
+class CTransmission(Loaded):
     """The transmission of a robot, through the C interface."""
 
     def __init__(self, content):
-        self.c = interface()
-        self.robot, self.transmission = ctypes.c_void_p(), ctypes.c_void_p()
-        assert load(self.c, content, self.robot) == 0
+        super().__init__(content)
+        self.transmission = ctypes.c_void_p()
         made = ctypes.byref(self.transmission)
         assert self.c.ik_node_transmission_new(self.robot, made) == 0
-        self.counts = [self.c.ik_node_count(self.robot, what) for what in range(7)]
 
     def __del__(self):
         self.c.ik_node_transmission_free(self.transmission)
-        self.c.ik_node_free(self.robot)
-
-    def names(self, what):
-        found = (self.c.ik_node_name(self.robot, what, at) for at in range(self.counts[what]))
-        return [name.decode() for name in found]
+        super().__del__()
 
     def start(self, q):
         given = _pointer(_array(q, self.counts[JOINTS]))
@@ -182,8 +189,7 @@ class CTransmission:
 
     @property
     def q(self):
-        found = self.c.ik_node_transmission_q(self.transmission)
-        return np.ctypeslib.as_array(found, (self.counts[JOINTS],)).copy()
+        return self.joint_values(self.c.ik_node_transmission_q(self.transmission))
 
     def part_pointer(self, part):
         found = self.c.ik_node_transmission_get(self.transmission, part)

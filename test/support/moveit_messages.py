@@ -4,7 +4,6 @@ Messages of MoveIt, for the types alone: moveit_msgs is not among the wheels.
 Fields and their defaults are those of the published definitions; what they are made of is real.
 """
 
-from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,72 +13,71 @@ from sensor_msgs.msg import JointState, MultiDOFJointState
 from std_msgs.msg import Header
 
 
-@dataclass
-class RobotState:
-    """As moveit_msgs/RobotState."""
+def message(name: str, **defaults: Any) -> Any:
+    """Return a class with these fields; the default of a field is a number, text or class."""
 
-    joint_state: JointState = field(default_factory=JointState)
-    multi_dof_joint_state: MultiDOFJointState = field(default_factory=MultiDOFJointState)
-    attached_collision_objects: list = field(default_factory=list)
-    is_diff: bool = False
+    def begin(self: Any, **fields: Any) -> None:
+        assert fields.keys() <= defaults.keys(), fields
+        made = {n: each() if callable(each) else each for n, each in defaults.items()}
+        SimpleNamespace.__init__(self, **made | fields)
 
-
-@dataclass
-class Constraints:
-    """As moveit_msgs/Constraints."""
-
-    name: str = ''
-    joint_constraints: list = field(default_factory=list)
-    position_constraints: list = field(default_factory=list)
-    orientation_constraints: list = field(default_factory=list)
-    visibility_constraints: list = field(default_factory=list)
+    return type(name, (SimpleNamespace,), {'__init__': begin})
 
 
-@dataclass
-class PositionIKRequest:
-    """As moveit_msgs/PositionIKRequest."""
-
-    group_name: str = ''
-    robot_state: RobotState = field(default_factory=RobotState)
-    constraints: Constraints = field(default_factory=Constraints)
-    avoid_collisions: bool = False
-    ik_link_name: str = ''
-    pose_stamped: PoseStamped = field(default_factory=PoseStamped)
-    ik_link_names: list = field(default_factory=list)
-    pose_stamped_vector: list = field(default_factory=list)
-    timeout: Duration = field(default_factory=Duration)
-
-
-@dataclass
-class OldErrorCodes:
-    """As moveit_msgs/MoveItErrorCodes of Humble."""
-
-    val: int = 0
-
-
-@dataclass
-class ErrorCodes(OldErrorCodes):
-    """As moveit_msgs/MoveItErrorCodes of later distributions."""
-
-    message: str = ''
-    source: str = ''
+RobotState = message(
+    'RobotState',
+    joint_state=JointState,
+    multi_dof_joint_state=MultiDOFJointState,
+    attached_collision_objects=list,
+    is_diff=False,
+)
+KINDS = ('joint', 'position', 'orientation', 'visibility')
+Constraints = message('Constraints', **{f'{kind}_constraints': list for kind in KINDS})
+PositionIKRequest = message(
+    'PositionIKRequest',
+    group_name='',
+    robot_state=RobotState,
+    constraints=Constraints,
+    avoid_collisions=False,
+    ik_link_name='',
+    pose_stamped=PoseStamped,
+    ik_link_names=list,
+    pose_stamped_vector=list,
+    timeout=Duration,
+)
+OldErrorCodes = message('OldErrorCodes', val=0)  # of Humble
+ErrorCodes = message('ErrorCodes', val=0, message='', source='')
 
 
 class GetPositionIK:
     """As moveit_msgs/GetPositionIK."""
 
-    @dataclass
-    class Request:
-        """What is asked."""
+    Request = message('Request', ik_request=PositionIKRequest)
+    Response = message('Response', solution=RobotState, error_code=ErrorCodes)
 
-        ik_request: PositionIKRequest = field(default_factory=PositionIKRequest)
 
-    @dataclass
-    class Response:
-        """What is answered."""
-
-        solution: RobotState = field(default_factory=RobotState)
-        error_code: Any = field(default_factory=ErrorCodes)
+CollisionObject = message(
+    'CollisionObject',
+    header=Header,
+    pose=Pose,
+    id='',
+    operation=0,
+    **dict.fromkeys(('primitives', 'primitive_poses', 'meshes', 'mesh_poses'), list),
+    **dict.fromkeys(('planes', 'plane_poses'), list),
+)
+ENTRIES = ('entry_names', 'entry_values', 'default_entry_names', 'default_entry_values')
+AllowedCollisionMatrix = message('AllowedCollisionMatrix', **dict.fromkeys(ENTRIES, list))
+PlanningScene = message(
+    'PlanningScene',
+    robot_state=RobotState,
+    allowed_collision_matrix=AllowedCollisionMatrix,
+    link_padding=list,
+    link_scale=list,
+    world=lambda: SimpleNamespace(
+        collision_objects=[], octomap=SimpleNamespace(octomap=SimpleNamespace(data=[]))
+    ),
+    is_diff=True,
+)
 
 
 def stamped(position: Any, quat_xyzw: Any = (0, 0, 0, 1), frame_id: str = '') -> PoseStamped:
@@ -105,48 +103,3 @@ def request_for(link: str, pose: PoseStamped, state: RobotState | None = None) -
         pose_stamped=pose,
     )
     return GetPositionIK.Request(ik_request=asked)
-
-
-@dataclass
-class CollisionObject:
-    """As moveit_msgs/CollisionObject."""
-
-    header: Header = field(default_factory=Header)
-    pose: Pose = field(default_factory=Pose)
-    id: str = ''
-    primitives: list = field(default_factory=list)
-    primitive_poses: list = field(default_factory=list)
-    meshes: list = field(default_factory=list)
-    mesh_poses: list = field(default_factory=list)
-    planes: list = field(default_factory=list)
-    plane_poses: list = field(default_factory=list)
-    operation: int = 0
-
-
-@dataclass
-class AllowedCollisionMatrix:
-    """As moveit_msgs/AllowedCollisionMatrix."""
-
-    entry_names: list = field(default_factory=list)
-    entry_values: list = field(default_factory=list)
-    default_entry_names: list = field(default_factory=list)
-    default_entry_values: list = field(default_factory=list)
-
-
-def _world() -> Any:
-    octomap = SimpleNamespace(octomap=SimpleNamespace(data=[]))
-    return SimpleNamespace(collision_objects=[], octomap=octomap)
-
-
-@dataclass
-class PlanningScene:
-    """As moveit_msgs/PlanningScene."""
-
-    robot_state: RobotState = field(default_factory=RobotState)
-    allowed_collision_matrix: AllowedCollisionMatrix = field(
-        default_factory=AllowedCollisionMatrix
-    )
-    link_padding: list = field(default_factory=list)
-    link_scale: list = field(default_factory=list)
-    world: Any = field(default_factory=_world)
-    is_diff: bool = True
