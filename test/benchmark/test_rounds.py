@@ -1,10 +1,9 @@
 """Answers of a solver are verified, timed, compared and plotted."""
 
-from docs_tables import docs_tables
 import numpy as np
 from players import Entry
 import pytest
-from report import best_peer, comparison, table
+from report import best_peer, table
 from rounds import driven_miss, Entrant, judged, LOOSE, play, row_of, TIGHT
 from tasks.arms import panda
 from tasks.fourbar import fourbar_tasks
@@ -142,38 +141,3 @@ def test_best_peer_is_fastest_of_most_successful():
     assert '9.00x' in text[1]
     assert text[2].startswith('fast')
     assert text[3].endswith('1.00x <')
-
-
-def test_comparison_reports_speed_ratio():
-    old = {
-        'rows': [row('ours', 20.0), row('gone', 1.0), {'task': 'task', 'label': 'x', 'unfit': ''}]
-    }
-    new = {'rows': [row('ours', 10.0), row('added', 1.0)]}
-    lines = comparison(old, new).splitlines()
-    assert len(lines) == 2
-    assert ' 2.00 ' in lines[1]
-    assert '100.0 -> 100.0' in lines[1]
-
-
-def grown(label, power):
-    return [
-        row(label, n**power, family='legs', size=n, step_us=n ** (power - 0.5))
-        for n in (6, 12, 60)
-    ]
-
-
-def test_tables_of_page_are_made_from_run():
-    """Best peer, all solvers and exponents; a task without peers has no ratio."""
-    alone = row('ours', 3.0, task='arm6_random', about='an arm', step_us=0.5)
-    rows = [alone, *grown('ours', 1.0), *grown('peer', 2.0)]
-    both = [row('ours', 4.0, about='x'), row('peer', 10.0), row('ours, 3 + 3 legs joints', 1.0)]
-    for each in (*rows, *both):
-        each.setdefault('about', 'legs')
-    text = docs_tables({'rows': [*rows, *both, {'task': 'task', 'label': 'z', 'unfit': 'no'}]})
-    assert '| arm6_random: an arm | 100.0 % | 3.0 | 9.0 | 0.50 | | | | | |' in text
-    assert '| legs | peer | 2.00 | 1.50 |' in text
-    assert '| ours | 100 %, 3 |' in text
-    assert (
-        '| task: x | 100.0 % | 4.0 | 12.0 |  | peer | 100.0 % | 10.0 | 30 | 2.5 |'
-        in docs_tables({'rows': both})
-    )

@@ -26,13 +26,6 @@ def test_starts_keep_limits_and_loops_but_miss_goals():
         assert (reached + given.max(axis=1, initial=0.0) > 1e-3).all()
 
 
-def test_problem_data_contains_no_witness_values():
-    for task in TASKS:
-        plain = task.main.plain()
-        assert 'witness' not in plain
-        np.testing.assert_array_equal(plain['starts'], task.main.starts)
-
-
 def test_forms_of_a_task_have_same_goals():
     for task in TASKS:
         forms = list(task.forms.values())
@@ -40,17 +33,3 @@ def test_forms_of_a_task_have_same_goals():
             np.testing.assert_allclose(other.targets, forms[0].targets, atol=1e-12)
             assert other.driven == forms[0].driven
             np.testing.assert_allclose(other.driven_values, forms[0].driven_values, atol=1e-12)
-
-
-def test_tasks_have_stated_degrees_of_freedom_and_loops():
-    by_name = {task.name: task.main.mechanism for task in TASKS}
-    for name, joints, loops in (
-        ('arm6_random', 6, 0),
-        ('arm7_random', 7, 0),
-        ('fourbar_crank', 3, 1),
-        ('stewart_pose', 42, 6),
-        ('chain100', 100, 0),
-        ('legs60', 366, 60),
-        ('humanoid', 52, 6),
-    ):
-        assert (len(by_name[name].movable), len(by_name[name].loops)) == (joints, loops), name

@@ -9,7 +9,6 @@ import compete
 import players
 from players import Worker
 import pytest
-import set_up_peers
 
 PLAYER = """
 import sys
@@ -89,12 +88,6 @@ def test_ended_worker_process_is_reported(worker_of):
     assert worker.ask(do='pass', seat=0, seconds=9.0) == expected
     assert worker.has_ended
     assert worker.ask(do='pass', seat=0, seconds=9.0) == expected
-
-
-def test_every_peer_has_a_worker_and_a_package():
-    names = {entry.solver for entry in players.PEERS}
-    files = {path.stem for path in (players.HERE / 'peers').glob('*') if path.is_file()}
-    assert files - {'ours', 'reading', 'worker'} == names == set(set_up_peers.PACKAGES)
 
 
 @pytest.fixture(scope='module')

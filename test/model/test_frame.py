@@ -174,3 +174,19 @@ def test_chain_of_3000_frames_does_not_exceed_recursion_limit():
         child.set_position(1, 0, 0)
     frames[0].set_position(5, 0, 0)
     assert frames[-1].get_world_position()[0] == 3004.0
+
+
+def test_upward_traversals_can_be_nested(tree):
+    """Also if the inner one is stopped early."""
+    seen = []
+    tree['c'].traverse_parents(
+        lambda outer: outer.traverse_parents(lambda inner: seen.append((outer.name, inner.name)))
+    )
+    assert seen == [('a', 'root')]
+    seen.clear()
+    tree['c'].traverse_parents(
+        lambda outer: tree['c'].traverse_parents(
+            lambda inner: seen.append((outer.name, inner.name)) or True
+        )
+    )
+    assert seen == [('a', 'a'), ('root', 'a')]

@@ -170,3 +170,12 @@ def test_value_names_have_axis_only_for_several_dof(joint):
     assert joint.value_names == ('knee',)
     joint.clear_dof()
     assert joint.value_names == ()
+
+
+def test_joint_arrays_are_float64(joint):
+    """Nothing is kept in less than double precision."""
+    joint.set_dof_values(0.1, 0.2)
+    arrays = (joint.dof_values, joint.dof_target, joint.dof_rest_pose, joint.min_dof_limit)
+    assert all(array.dtype == np.float64 and array.shape == (6,) for array in arrays)
+    assert joint.matrix_world.dtype == np.float64
+    assert joint.get_dof_value(DOF.X) == 0.1

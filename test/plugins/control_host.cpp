@@ -4,7 +4,6 @@
 //   kinematics FILE BASE TIP ALPHA -> 1 | 0
 //   transform LINK VALUE... -> 12 numbers, a row of the matrix after the other; refused
 //   jacobian LINK VALUE...; inverse LINK VALUE...; rates LINK DELTA(6) VALUE...; refused
-//   difference A(7) B(7) DT -> 6 numbers
 //   configure FILE MAX_STEP ERROR_AFTER -> 1 | 0
 //   activate MEASURED... -> 1 | 0
 //   chain NUMBER... the references; message GOAL NUMBER(7)
@@ -103,16 +102,6 @@ struct Kinematics
       const bool found = plugin->convert_cartesian_deltas_to_joint_deltas(q, motion, link, rates);
       answer(found, rates);
     }
-  }
-
-  void difference(std::istream & in)
-  {
-    auto given = numbers(in);
-    Eigen::Matrix<double, 7, 1> a = Eigen::Map<Eigen::VectorXd>(given.data(), 7);
-    Eigen::Matrix<double, 7, 1> b = Eigen::Map<Eigen::VectorXd>(given.data() + 7, 7);
-    Eigen::Matrix<double, 6, 1> motion;
-    const bool found = plugin->calculate_frame_difference(a, b, given[14], motion);
-    answer(found, motion);
   }
 };
 
@@ -282,8 +271,6 @@ int main()
     in >> command;
     if (command == "kinematics") {
       std::printf("%d", kinematics.open(in));
-    } else if (command == "difference") {
-      kinematics.difference(in);
     } else if (command == "configure") {
       std::printf("%d", controller.configure(in));
     } else if (command == "activate") {

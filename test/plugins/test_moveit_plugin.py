@@ -1,7 +1,5 @@
 """The MoveIt plugin in a host of our own: frames, limits, other seeds, loops and refusals."""
 
-import re
-
 from ik_node import load_robot, Solver, SolverOptions
 import numpy as np
 import pytest
@@ -115,16 +113,6 @@ def test_single_call_starts_at_the_seed_and_ends_by_itself(host, arm):
     assert host.ask('once', wanted, pose + FAR)[0] == str(NO_SOLUTION)
 
 
-def test_redundant_joints_are_locked_on_demand(host, arm):
-    open_group(host, host.export(arm, ['tool_link']), 'base_link', ['tool_link'], ARM)
-    wanted = np.array([0.3, -0.5, 0.8, 0.2, 0.7, -0.4])
-    pose = pose_of(in_base(arm, wanted, 'tool_link'))
-    host.ask('options', 1, 0, 1, 1)
-    code, _, q = search(host, wanted + 0.2 * (wanted != wanted[1]), [pose])
-    assert code == SUCCESS
-    assert q[1] == wanted[1]
-
-
 def test_joints_outside_the_group_stay_where_the_context_has_them(host, arm):
     """The base of the group turns with a joint outside; poses are relative to it."""
     file = host.export(arm, ['tool_link'])
@@ -175,26 +163,6 @@ def test_two_arms_hold_a_box_at_two_tips(host, repository):
         np.testing.assert_allclose(robot.forward(q, hand), pose, atol=2e-6)
     assert search(host, start[places], [pose_of(poses[0])] * 1)[0] != SUCCESS
     assert 'a call needs 2 poses' in host.log
-
-
-def test_each_of_six_feet_reaches_its_pose(host, repository):
-    """The legs have no loops here; a foot that the first start misses gets another one."""
-    text = (repository / 'urdf/six_legged_rover.urdf').read_text()
-    robot = load_robot(re.sub(r'<loop_joint.*?</loop_joint>', '', text, flags=re.DOTALL))
-    joints = [name for name in robot.joint_names if name.startswith('leg')]
-    places = [robot.joint_names.index(name) for name in joints]
-    feet = [f'leg{leg}_foot_link' for leg in range(6)]
-    file = host.export(robot, feet)
-    assert open_group(host, file, 'body_link', feet, joints) == ['opened']
-    rng = np.random.default_rng(7)
-    for _ in range(10):
-        wanted, q = robot.start.copy(), robot.start.copy()
-        wanted[places], seed = rng.uniform(robot.lower[places], robot.upper[places], (2, 36))
-        poses = [in_base(robot, wanted, foot, 'body_link') for foot in feet]
-        code, _, q[places] = search(host, seed, [pose_of(pose) for pose in poses], timeout=9.0)
-        assert code == SUCCESS
-        for foot, pose in zip(feet, poses, strict=True):
-            np.testing.assert_allclose(in_base(robot, q, foot, 'body_link'), pose, atol=1e-5)
 
 
 def test_file_of_another_robot_is_refused(host, arm, repository):

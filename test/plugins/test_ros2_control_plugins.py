@@ -166,15 +166,6 @@ def test_kinematics_of_an_arm_are_those_between_base_and_tip(host, repository):
     assert host.ask('kinematics', '-', 'j2_link', 'tool_link', 1e-6) == ['0']
 
 
-def test_difference_of_frames_is_a_velocity_in_their_common_axes(host, file):
-    host.ask('kinematics', file, '-', 'tool_link', 1e-6)
-    half = np.sqrt(0.5)
-    start, end = [0, 0, 0, half, 0, 0, half], [1, 0, 0, 0.5, 0.5, 0.5, 0.5]
-    found = np.array(host.ask('difference', *start, *end, 0.5), float)
-    np.testing.assert_allclose(found, [2, 0, 0, 0, 0, np.pi], atol=1e-12)
-    assert host.ask('difference', *start, *end, -0.1) == ['refused']
-
-
 def two_links(host, palletizer):
     """Return the file in which two motors at the base move shoulder and elbow."""
     transmission = palletizer.transmission(['shoulder', 'drive'], ['shoulder', 'elbow'])

@@ -32,16 +32,6 @@ THEIRS = {
     'rotationStep': 1e-3,
 }
 
-# Attributes that exist once an object does.
-MADE = {
-    'Frame': lambda: ik.Frame(),
-    'Link': lambda: ik.Link(),
-    'Joint': lambda: ik.Joint(),
-    'Goal': lambda: ik.Goal(),
-    'Solver': lambda: ik.Solver(ik.Link()),
-    'SolverOptions': lambda: ik.SolverOptions(),
-}
-
 # Reads names that are given as JSON, after `import ik_node as ik` alone.
 READ = """
 import json, sys
@@ -81,46 +71,6 @@ def named(cell):
     return re.findall(r'`([^`]+)`', cell)
 
 
-def lookup(name):
-    """Return the object with a dotted name in the package, or raise AttributeError."""
-    found, parts = ik, name.split('.')
-    for at, part in enumerate(parts):
-        if hasattr(found, part) or not isinstance(found, type):
-            found = getattr(found, part)
-        else:
-            found = getattr(MADE[parts[at - 1]](), part)
-    return found
-
-
-def test_every_row_has_all_cells(text):
-    """Rows have the width of their table, and all tables exist."""
-    for kind, width, least in (('names', 4, 150), ('faults', 2, 30)):
-        rows = tables(text, kind)
-        assert len(rows) >= least
-        assert [cells for _, cells in rows if len(cells) != width or not all(cells)] == []
-
-
-def test_no_name_is_listed_twice(text):
-    """A name has one row in its section, which says in which versions it exists."""
-    rows = tables(text, 'names')
-    keys = [(section, cells[0]) for section, cells in rows]
-    assert len(set(keys)) == len(keys)
-    assert {cells[1] for _, cells in rows} == {'A', 'B', 'A B'}
-
-
-def test_python_names_in_table_exist(text):
-    """The package has every name of the third column."""
-    missing = []
-    for _, cells in tables(text, 'names'):
-        assert named(cells[2]), f'{cells[0]}: no name of ours'
-        for name in named(cells[2]):
-            try:
-                lookup(name)
-            except (AttributeError, KeyError):
-                missing.append(name)
-    assert missing == []
-
-
 def test_python_names_exist_in_fresh_interpreter(text):
     """Attribute access imports what it needs; each group of names has its own interpreter."""
     groups = {}
@@ -154,44 +104,6 @@ def test_every_default_that_differs_has_a_row_with_its_reason(text):
         assert reason
 
 
-def test_page_tells_restarts_of_library_and_node(text):
-    """The node has no restarts, so that the robot does not jump."""
-    from ik_node.ros.parameters.parameter_table import parameter_table
-
-    (row,) = (spec for spec in parameter_table() if spec.name == 'solver.restarts')
-    library = ik.SolverOptions().restarts
-    assert f'is {library} in the library' in text
-    assert f'{row.default} in the node' in text.replace('\n', ' ')
-
-
-def test_setters_of_helper_return_the_helper():
-    """Calls can be chained, as in the reference library."""
-    helper = ik.scene.IKRootsHelper(ik.Link('base'))
-    same = (
-        helper.set_color('#ff0000')
-        .set_joint_scale(0.1)
-        .set_draw_through(True)
-        .set_resolution(6)
-        .set_layers('links')
-    )
-    assert same is helper
-
-
-@pytest.mark.parametrize('name', ['Joint.set_dofs', 'Solver.nothing'])
-def test_lookup_refuses_missing_names(name):
-    """Otherwise the test above would verify nothing."""
-    with pytest.raises((AttributeError, KeyError)):
-        lookup(name)
-
-
-def test_python_names_in_text_exist(text):
-    """The package also has the names between the tables."""
-    prose = '\n'.join(line for line in text.splitlines() if not line.startswith('|'))
-    for name in named(prose):
-        if re.fullmatch(r'(Goal|Joint|Solver|SolverOptions)\.\w+', name):
-            lookup(name)
-
-
 def test_tests_named_in_table_of_faults_exist(text, repository):
     """Every test that is to show something is there."""
     for _, cells in tables(text, 'faults'):
@@ -199,14 +111,6 @@ def test_tests_named_in_table_of_faults_exist(text, repository):
         for name in named(cells[1]):
             path, _, function = name.partition('::')
             assert f'def {function}(' in (repository / 'test' / path).read_text(), name
-
-
-def test_table_lists_every_test_of_a_fault(text, repository):
-    """Each test in test_faults.py has a row."""
-    told = {name for _, cells in tables(text, 'faults') for name in named(cells[1])}
-    path = repository / 'test' / 'reference' / 'test_faults.py'
-    for function in re.findall(r'^def (test_\w+)', path.read_text(), re.MULTILINE):
-        assert f'reference/{path.name}::{function}' in told
 
 
 def test_table_lists_every_name_of_reference_readme(text, shared):

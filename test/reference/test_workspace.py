@@ -1,10 +1,8 @@
 """Workspaces have the required size, belong to one chain, and are reused."""
 
 import gc
-from itertools import combinations
 import tracemalloc
 
-from ik_node.kernels.layout import make_workspace
 from ik_node.model.frame import find_roots
 from ik_node.model.request import request_of
 from ik_node.model.tree import build_tree
@@ -38,23 +36,6 @@ class Work:
     def run(self, q):
         """Solve from q."""
         return self.problem.run(q.copy(), self.joints, OPTIONS.packed(), 0.0)
-
-
-@pytest.mark.parametrize('name', ['ball', 'two_arms', 'walker'])
-def test_workspace_size_follows_from_packed_model(name):
-    """For every chain."""
-    for chain in Work(name).problem.chains:
-        ints, floats = make_workspace(chain.flat.ints)
-        assert (ints.shape, ints.dtype) == (chain.work_ints.shape, chain.work_ints.dtype)
-        assert (floats.shape, floats.dtype) == (chain.work_floats.shape, chain.work_floats.dtype)
-
-
-def test_workspaces_are_not_shared():
-    """Neither by two chains nor by two solvers of one mechanism."""
-    works = [Work('two_arms'), Work('two_arms'), Work('walker')]
-    arrays = [array for work in works for array in work.arrays]
-    assert len(arrays) == 12
-    assert not any(np.shares_memory(*pair) for pair in combinations(arrays, 2))
 
 
 @pytest.mark.parametrize('name', ['hexapod'])
