@@ -329,7 +329,7 @@ class IkNode(Node):
         self._node_services.closures.check(closures)
         other_robot = motion.take_model(model, settings)
         self._outputs.set_model(model)
-        self._node_services.closures.set(closures)
+        self._node_services.closures.use(closures)
         # Closures that were closed while the node ran are enabled only now.
         model.mobility_count.at(model.q_start if motion.tracker is None else motion.tracker.q)
         return model, other_robot
@@ -402,7 +402,7 @@ class IkNode(Node):
         for group in self._goal_entities:
             group.check(names)
         for group in self._goal_entities:
-            group.set(names)
+            group.use(names)
         self._inputs.goal_inputs.set_goals(names, settings.base_frame, settings.frame_prefix)
         self._commands.set_outlets(settings.outlets, settings.output_interface)
         if settings.output_type != 'none' and settings.joint_state_timeout == 0.0:

@@ -73,7 +73,7 @@ class NamedEntities:
                     'may have 247 characters, including the namespace and the name of the node',
                 ) from None
 
-    def set(self, names: Iterable[str]) -> None:
+    def use(self, names: Iterable[str]) -> None:
         """Create the missing entities of these names, and destroy those of all others."""
         parts = topic_parts(names, self._kind)
         for name, part in parts.items():
