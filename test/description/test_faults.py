@@ -4,6 +4,7 @@ from pathlib import Path
 import re
 
 from ik_node.description.read import read_description
+from ik_node.description.visuals import visuals_of
 from ik_node.errors import DescriptionError, IkError, TopologyError, UnsupportedElementError
 from ik_node.model.rotation import pose_matrix
 import numpy as np
@@ -70,6 +71,13 @@ def loop(closure):
     return f'{closure.name}:{ends}:{placed(frames[0])}>{placed(frames[1])}{kind}'
 
 
+def drawn(visual):
+    """Return a visual with its link, kind, sizes, pose, and its file and colour if it has some."""
+    pose = placed(pose_matrix(visual.position, visual.quat_xyzw))
+    parts = [visual.link, visual.kind, '/'.join(f'{x:g}' for x in visual.size), pose, visual.file]
+    return ':'.join([*parts, '/'.join(f'{x:g}' for x in visual.rgba or ())])
+
+
 def facts(description):
     """Return what a row of notes.txt can state, each a text."""
     joints, closures = description.joints.values(), description.closures.values()
@@ -109,6 +117,7 @@ def facts(description):
         ],
         'start': [f'{joint.name}:{joint.get_dof_value(dof):g}' for joint, dof in values],
         'turn': [f'{joint.name}:{joint.max_turn:g}' for joint in joints],
+        'visuals': map(drawn, visuals_of(description)),
         'poses': moved(description),
         'notes': [str(len(description.notes))],
     }

@@ -59,19 +59,13 @@ def limit_of(description, name='j'):
     return joint.max_effort[joint.dof[0]]
 
 
-def test_effort_limit_is_read():
-    """The largest effort that all actuators of a joint can apply together."""
-    for case, actuators, joint, classes, effort in EFFORTS:
-        description = read(actuators, joint, classes)
-        assert limit_of(description) == float(effort), case
-        assert description.notes[1:] == []
-
-
 @pytest.mark.parametrize('row', EFFORTS, ids=[case for case, *_ in EFFORTS])
-def test_effort_limit_is_that_of_mujoco(row):
+def test_effort_limit_is_read_and_that_of_mujoco(row):
     """With any control input, MuJoCo's actuators apply no more than the limit, and reach it."""
-    mujoco = pytest.importorskip('mujoco')
     _, actuators, joint, classes, effort = (*row[:4], float(row[4]))
+    description = read(actuators, joint, classes)
+    assert (limit_of(description), description.notes[1:]) == (effort, [])
+    mujoco = pytest.importorskip('mujoco')
     text = ROBOT.format(
         actuators=actuators, joint=joint, classes=classes, compiler='angle="radian"'
     )

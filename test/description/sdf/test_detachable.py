@@ -2,7 +2,6 @@
 
 from ik_node import load_robot
 from ik_node.cli.convert import differences
-from ik_node.description.read import read_description
 import numpy as np
 import pytest
 from support.robot_texts import joint, sdf, sdf_joint, urdf
@@ -71,15 +70,6 @@ def test_weld_holds_the_pose_of_the_file():
         np.testing.assert_allclose(closure.get_residual(), 0.0, atol=1e-12)
 
 
-def test_weld_that_is_not_attached_at_the_start_is_disabled():
-    """It is known, not closed, and noted."""
-    for text in (of_urdf, of_sdf):
-        description = read_description(text(plugin(more='<initial_attach>false</initial_attach>')))
-        (closure,) = description.closures.values()
-        assert not closure.enabled
-        assert any('is not attached at the start' in note for note in description.notes)
-
-
 def test_weld_to_a_nested_model_is_read():
     """A model that is part of the robot is named by its own name."""
     inner = (
@@ -91,25 +81,6 @@ def test_weld_to_a_nested_model_is_read():
         (closure,) = robot.closures.values()
         assert closure.child.name == 'tool::tip'
         assert int(robot.mobility) == 1
-
-
-def test_weld_that_is_not_a_loop_of_the_robot_is_noted():
-    """A cube that a gripper holds, and names that do not exist: no loop, and a reason."""
-    for made, why in [
-        (plugin(model='cube'), "its child_model 'cube' is not part of this robot"),
-        (plugin(model=''), "its child_model '' is not part of this robot"),
-        (plugin('b', 'cc'), "<child_link>: there is no link 'cc'"),
-        (plugin('', 'c'), "<parent_link>: there is no link ''"),
-        (plugin('bb'), "<parent_link>: there is no link 'bb'"),
-        (plugin('b', 'b'), "it connects the link 'b' to itself"),
-    ]:
-        for text in (of_urdf(made), of_sdf(made, '<model name="cube"><link name="c"/></model>')):
-            if 'cube' in text and '<sdf' in text:
-                text = text.replace('<model name="cube">', '<model name="cube"><static>1</static>')
-            description = read_description(text)
-            assert not description.closures
-            assert [n for n in description.notes if 'DetachableJoint on line 2 is not read' in n]
-            assert any(why in note for note in description.notes)
 
 
 def test_plugins_of_other_models_are_carried_over():

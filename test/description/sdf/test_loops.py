@@ -1,7 +1,6 @@
 """SDFormat is a graph: joints that are too many for a tree, and Drake's elements, close loops."""
 
 import ik_node as ik
-from ik_node.description.read import read_description
 import numpy as np
 import pytest
 from support.robot_texts import sdf, sdf_joint
@@ -133,34 +132,3 @@ def test_joint_of_two_motions_closes_a_loop(kind):
     assert robot.assembly.status.name == 'CONVERGED'
     # a spins on the line between the balls and the joint bends twice; a screw that may not turn
     assert robot.mobility == (0 if kind == 'screw' else 3)
-
-
-TWO = link('a') + link('b', 2.0) + sdf_joint('j', 'world', 'a') + sdf_joint('k', 'world', 'b')
-
-
-def bushing(force, torque):
-    """Return a bushing between frames fa and fb."""
-    return (
-        '<drake:linear_bushing_rpy><drake:bushing_frameA>fa</drake:bushing_frameA>'
-        '<drake:bushing_frameC>fb</drake:bushing_frameC>'
-        f'<drake:bushing_torque_stiffness>{torque}</drake:bushing_torque_stiffness>'
-        f'<drake:bushing_force_stiffness>{force}</drake:bushing_force_stiffness>'
-        '</drake:linear_bushing_rpy>'
-    )
-
-
-def test_frames_named_for_a_bushing_become_a_closure():
-    """Pairs named for one another close a loop, unless the file or another one says more."""
-    frames = '<frame name="Ab_bushing" attached_to="a"/><frame name="Ba_bushing" attached_to="b"/>'
-    text = sdf(TWO + frames)
-    description = read_description(text)
-    (closure,) = description.closures.values()
-    assert [dof.name for dof in closure.dof] == ['X', 'Y', 'EX', 'EY']
-    assert {closure.parent.name, closure.child.name} == {'a', 'b'}
-    assert any("'Ab_bushing' and 'Ba_bushing' are taken" in each for each in description.notes)
-    assert not read_description(text, closures={'closures': []}).closures
-    declared = (
-        bushing('1 1 1', '0 0 0').replace('fa<', 'Ab_bushing<').replace('fb<', 'Ba_bushing<')
-    )
-    (closure,) = read_description(sdf(TWO + frames + declared)).closures.values()
-    assert [dof.name for dof in closure.dof] == ['X', 'Y', 'Z']

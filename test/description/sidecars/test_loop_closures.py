@@ -2,9 +2,7 @@
 
 from ik_node import load_robot, Solver
 from ik_node.description.read import read_description
-from ik_node.model.dof import DOF
-from ik_node.model.rotation import matrix_to_quat, quat_to_matrix
-import numpy as np
+from ik_node.model.rotation import matrix_to_quat
 
 
 def joint(name, parent, child, xyz, kind='continuous', inside=''):
@@ -43,40 +41,6 @@ def hinge(**changes):
     return {**entry, **changes}
 
 
-def test_hinge_is_given_at_zero():
-    """Point and axis are the root link's at the all-zero pose; free about the axis only."""
-    content = {'closures': [hinge()], 'dependent': ['coupler', 'rocker'], 'independent': ['crank']}
-    description = read_description(ROBOT, closures=content)
-    (closure,) = description.closures.values()
-    assert closure.name == 'b__c'
-    assert closure.dof == [DOF.X, DOF.Y, DOF.Z, DOF.EX, DOF.EY]
-    assert description.dialect == 'URDF + loop_closures YAML'
-    assert description.actuated == ['crank']
-    np.testing.assert_allclose(closure.get_residual(), 0.0, atol=1e-12)
-    for link, local in (('b', (2.2, 0.0, 0.5)), ('c', (0.2, 0.0, 1.5))):
-        frame = description.links[link].matrix_world @ [*local, 1.0]
-        np.testing.assert_allclose(frame[:3], in_root((2.2, 0.0, 1.5)), atol=1e-12)
-    np.testing.assert_allclose(closure.position, (0.2, 0.0, 1.5), atol=1e-12)  # in c, as frame_b
-    np.testing.assert_allclose(closure.offset_position, (2.2, 0.0, 0.5), atol=1e-12)
-    for quat in (closure.quaternion, closure.offset_quaternion):
-        np.testing.assert_allclose(quat_to_matrix(quat)[:, 2], (0.0, 1.0, 0.0), atol=1e-12)
-
-
-def test_closure_pose_is_at_zero_even_outside_limits():
-    """The pose that counts is all joints at 0, even where a limit keeps a joint from it."""
-    limit = '<limit lower="0.5" upper="1" effort="1" velocity="1"/>'
-    text = ROBOT.replace(joint('crank', 'base', 'a', '0 0 0'), '').replace(
-        '</robot>', joint('crank', 'base', 'a', '0 0 0', 'revolute', limit) + '</robot>'
-    )
-    description = read_description(
-        text, closures={'closures': [hinge()], 'dependent': ['coupler']}
-    )
-    (closure,) = description.closures.values()
-    assert description.joints['crank'].dof_values[DOF.EY] == 0.5
-    np.testing.assert_allclose(closure.position, (0.2, 0.0, 1.5), atol=1e-12)
-    np.testing.assert_allclose(closure.offset_position, (2.2, 0.0, 0.5), atol=1e-12)
-
-
 def test_loop_replaces_the_mimic():
     """A mimic of a dependent joint only comes near the loop; without it the linkage can turn."""
     content = {'closures': [hinge()], 'dependent': ['coupler', 'rocker'], 'independent': ['crank']}
@@ -94,52 +58,3 @@ def test_loop_replaces_the_mimic():
     assert abs(solution.q[robot.joint_names.index('crank')] - 0.4) < 1e-6
     for other in (1, 2):
         assert abs(solution.q[other]) > 0.01
-
-
-def test_closure_without_axis_is_a_point():
-    """Without an axis it is a point; names are kept, or made and numbered."""
-    entries = [hinge(axis=None), hinge(name='n'), hinge(), hinge()]
-    description = read_description(ROBOT, closures={'closures': entries, 'independent': []})
-    assert list(description.closures) == ['b__c', 'n', 'b__c_2', 'b__c_3']
-    assert description.closures['b__c'].dof == [DOF.X, DOF.Y, DOF.Z]
-    assert description.actuated == []
-
-
-def test_closure_to_the_world_is_read():
-    """A closure may tie a link to the world."""
-    (closure,) = read_description(
-        ROBOT, closures={'closures': [hinge(link_b='world')]}
-    ).closures.values()
-    np.testing.assert_allclose(closure.position, in_root((2.2, 0.0, 1.5)), atol=1e-12)
-    np.testing.assert_allclose(closure.get_residual(), 0.0, atol=1e-12)
-
-
-def test_pins_and_balls_are_read():
-    """The variant with points in each link's frame, ball joints made of others, and its motors."""
-    description = read_description(
-        ROBOT,
-        closures="""
-ball_loops:
-  - {name: rod, parent: b, child: c, parent_xyz: [2.2, 0, 0.5], child_xyz: [0.2, 0, 1.5]}
-pin_loops:
-  - name: pin
-    parent: b
-    child: c
-    parent_xyz: [2.2, 0, 0.5]
-    child_xyz: [0.2, 0.0, 1.5]
-    axis: [0.0, -2.0, 0.0]
-ball_upgrades: [rocker, mount]
-ball_limit_deg: 15.0
-actuated_joints: [crank]
-""",
-    )
-    assert description.actuated == ['crank']
-    rod, pin = description.closures['rod'], description.closures['pin']
-    assert rod.dof == [DOF.X, DOF.Y, DOF.Z]
-    assert pin.dof == [DOF.X, DOF.Y, DOF.Z, DOF.EX, DOF.EY]
-    for closure in (rod, pin):
-        np.testing.assert_allclose(closure.get_residual(), 0.0, atol=1e-12)
-    np.testing.assert_allclose(pin.matrix[:3, 2], (0.0, -1.0, 0.0), atol=1e-12)
-    for name in ('rocker', 'mount'):
-        assert description.joints[name].dof == [DOF.EX, DOF.EY, DOF.EZ]
-    assert "<text>: the key 'ball_limit_deg' is not read" in description.notes
