@@ -314,7 +314,7 @@ def test_newer_work_of_same_key_replaces_older():
 
 
 def test_obstacles_are_always_drawn_and_bodies_with_their_switch(open_page):
-    """The switch adds the collision bodies of the links."""
+    """The switch shows the collision bodies of the links in place of their meshes."""
     page = open_page('arm_at_shelf')
     stage, switch = page._stage, page._controls.view._layers['collisions']
     drawn = []
@@ -326,6 +326,7 @@ def test_obstacles_are_always_drawn_and_bodies_with_their_switch(open_page):
         page.ask(lambda session: stage.draw(session))
         assert 'middle_board' in drawn[-1]
         assert ('fore_link' in drawn[-1]) == value
+        assert stage._bodies._visible != value
 
 
 def test_all_solutions_are_ghosts_of_which_a_click_takes_one(open_page):

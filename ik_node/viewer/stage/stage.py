@@ -82,7 +82,7 @@ class Stage:
         self._load_handle = LoadHandle(server.scene, on_load)
         self._reach_marks = ReachMarks(server.scene)
         self._shadows: bool | None = None
-        self._own_bodies = False
+        self._own_bodies = self._meshes = False
         add_lights(server.scene)
         self._cameras = Cameras(server)
         self._helper: IKRootsHelper | None = None
@@ -122,10 +122,8 @@ class Stage:
             self._motors = motor_values(robot)
             tree = build_tree(robot.roots, robot.joint_order)
             free = free_values(tree, self._bodies.drawn)
-            self._virtual = {tree.names[at] for at in free} | {
-                tree.owner[at][0].name for at in free
-            }
-            self._virtual -= {*robot.actuated}
+            names = {tree.names[at] for at in free} | {tree.owner[at][0].name for at in free}
+            self._virtual = names - {*robot.actuated}
         self._helper = IKRootsHelper(session.source, resolution=SIDES)
         self._size = self._helper.joint_scale
         if self.selected not in robot.goals:
@@ -140,18 +138,20 @@ class Stage:
             return
         if view.shadows != self._shadows:
             self._shadows = view.shadows
-            scene = self._server.scene
-            scene.configure_default_lights(enabled=True, cast_shadow=view.shadows)
+            self._server.scene.configure_default_lights(enabled=True, cast_shadow=view.shadows)
         self._show_terrain(session)
         self._reach_marks.draw(self._reach.view)
         self._show_ghosts(session, helper, self._bodies)
         layers = view.layers
         self._own_bodies = 'collisions' in layers
+        # A collision body often is inside the mesh of its link, which would hide it.
+        hidden = self._own_bodies and any(each.link for each in robot.collisions.bodies)
+        self._meshes = view.bodies and (view.rods == 'all' or not hidden)
         helper.set_layers([*layers, *['collisions'] * robot.collisions.in_use])
         helper.set_joint_scale(self._size * view.size)
         # Send bodies and gizmos before the marks, which take longer, so that drags feel faster.
         with self._server.atomic():
-            self._bodies.draw(session.q, visible=view.bodies)
+            self._bodies.draw(session.q, visible=self._meshes)
             self._gizmos.draw(
                 robot,
                 self.gizmo_size,
@@ -178,7 +178,7 @@ class Stage:
         """Return the point where a ray hits a link, root frame [m]; None if it misses."""
         if self._helper is None or self._bodies is None:
             return None
-        result = self._bodies.hit(session.q, link, ray) if self._view.bodies else None
+        result = self._bodies.hit(session.q, link, ray) if self._meshes else None
         if result is None:
             shapes = self._helper.shapes(session.q)
             rods = [mesh_of(s)[0] for s in shapes if s.layer == 'links' and s.of == link]
