@@ -3,7 +3,6 @@
 import re
 import subprocess
 import sys
-from unittest.mock import Mock
 
 from ik_node.cli.main import main
 from ik_node.description.sidecars.closures_yaml import read_closures
@@ -150,47 +149,12 @@ def flattened(tree, above=''):
     return found
 
 
-def test_controllers_and_node_have_the_same_joints(repository):
-    """Every configuration in "Drive hardware" lists the delta's motors in one order."""
-    found = []
-    for text in blocks(repository, 'drive_hardware', 'yaml'):
-        (content,) = yaml.safe_load(text).values()
-        parameters = flattened(content['ros__parameters'])
-        if 'output.groups' in parameters:
-            continue
-        found.append(parameters.get('joints') or parameters['output.joints'])
-    assert found == [['arm0', 'arm1', 'arm2']] * 3
-
-
-def test_launch_file_remaps_both_command_topics(repository):
-    """The launch file compiles and remaps the two topics of commands."""
-    (text,) = blocks(repository, 'drive_hardware', 'python')
-    compile(text, 'drive_hardware.launch.py', 'exec')
-    from ik_node.ros.outputs.command_publishers import CommandPublishers
-    from ik_node.ros.parameters.settings import outlets_of_all
-
-    node = Mock()
-    CommandPublishers(node).set_outlets(outlets_of_all('both', ''))
-    published = [call.args[1] for call in node.create_publisher.call_args_list]
-    assert re.findall(r"SetRemap\('(.*?)'", text) == published
-
-
 def test_closure_annotations_on_page_are_read(repository):
     """The reader accepts the annotations and their keys."""
     text = blocks(repository, 'bring_your_robot', 'yaml')[0]
     loops = read_closures(yaml.safe_load(text), 'docs')
     assert [loop.name for loop in loops.loops] == ['pin']
     assert loops.actuated == ['drive']
-
-
-def test_table_of_cut_joints_names_existing_closure_types(repository):
-    """Each type in the table of cut joints exists."""
-    from ik_node.model.closure import CLOSURE_TYPES
-
-    section = page_of(repository, 'bring_your_robot').split('| the joint that was cut |')[1]
-    found = re.findall(r'^\| .*? \| `(\w+)`', section.split('\n\n')[0], flags=re.MULTILINE)
-    assert len(found) == 6
-    assert {*found} <= {*CLOSURE_TYPES}
 
 
 def test_check_prints_lines_shown_on_page(repository, example):

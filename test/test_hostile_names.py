@@ -1,14 +1,9 @@
 """Names from descriptions enter messages quoted, escaped and shortened."""
 
-from types import SimpleNamespace
-
 from hypothesis import given
 from hypothesis import strategies as st
 from ik_node.cli.main import main
-from ik_node.display import printable
-from ik_node.errors import IkError, listed, OptionError, plain, shown, UnknownFrameError
-from ik_node.robot import load_robot
-from ik_node.solver.solver import Solver
+from ik_node.errors import IkError, OptionError, plain, shown, UnknownFrameError
 from ik_node.viewer.panels.text_html import table
 import pytest
 
@@ -60,29 +55,6 @@ def test_error_message_has_one_line_whatever_the_arguments(names, name):
         assert is_tame(str(error))
 
 
-def test_long_list_of_names_shows_first_twelve():
-    """The first twelve are listed."""
-    assert listed(str(number) for number in range(3)) == '0, 1, 2'
-    assert listed(map(str, range(99))).endswith('10, 11, ...')
-    assert listed(()) == 'none'
-
-
-def test_robot_messages_contain_no_raw_name():
-    """Notes, results, mobility and loop reports are printable; notes are short."""
-    for name in HOSTILE:
-        robot = load_robot(robot_text(name, name + '2', name, name))
-        assert robot.assembly.status.name != 'CONVERGED'
-        solution = Solver(robot).solve_pose(
-            {in_xml(name).replace('&#10;', '\n'): ((9, 9, 9), (0, 0, 0, 1))}
-        )
-        assert all(map(is_tame, robot.notes))
-        lines = [robot.assembly.message, solution.message]
-        lines += [chain.message for chain in solution.chains]
-        lines += robot.mobility.report().split('\n')
-        assert ''.join(lines).isprintable()
-        assert all(map(is_tame, printable(lines).split('\n')))
-
-
 def test_command_line_escapes_names(capsys, tmp_path):
     """No name begins a line or is long in the tree, the loops and the answer."""
     for n, name in enumerate(HOSTILE):
@@ -105,28 +77,6 @@ def test_page_escapes_names():
     """Names on the page are printable and short."""
     for name in HOSTILE:
         assert is_tame(table([(name, (), '')], 1), 4000)
-
-
-@pytest.mark.parametrize('name', HOSTILE)
-def test_diagnostics_escape_names(name):
-    """Keys and values of ~/solve_status are printable, and the page finds its loops."""
-    pytest.importorskip('rclpy')
-    from builtin_interfaces.msg import Time
-    from diagnostic_msgs.msg import DiagnosticArray
-    from ik_node.ros.messages.status_row import fill_diagnostics
-    from ik_node.ros.outputs.diagnostics import solve_rows, TickReport
-    from ik_node.ros_client.session import released_of
-
-    robot = load_robot(robot_text(name, name + '2', name, name))
-    solution = Solver(robot).solve_pose({})
-    report = TickReport(robot.q, robot.q, solution, notes=(f'goal {name} is stale',))
-    message = DiagnosticArray()
-    fill_diagnostics(message, solve_rows('node', report), Time(), 'robot')
-    (status,) = message.status
-    pairs = [text for pair in status.values for text in (pair.key, pair.value)]
-    assert all(map(is_tame, [status.name, status.message, *pairs]))
-    assert released_of(message, robot.closures) == set()
-    assert released_of(SimpleNamespace(status=[]), robot.closures) is None
 
 
 @pytest.mark.parametrize('name', HOSTILE)

@@ -10,7 +10,6 @@ import sys
 
 import numpy as np
 import pytest
-import yaml
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 PAGES = sorted((REPOSITORY / 'docs' / 'migration').glob('*.md'))
@@ -107,16 +106,6 @@ def name_of(value):
     return value if value in TOOLS or value in ENVIRONMENTS else None
 
 
-@pytest.mark.parametrize('page', TOOLS)
-def test_every_program_of_page_is_run(page):
-    """Each has an output, and there is one program of ours beside those of the peers."""
-    peers = [peer for peer, *_ in programs(page)]
-    blocks = re.findall(r'^```(?:python|javascript)$', TOOLS[page], flags=re.MULTILINE)
-    assert len(peers) == len(blocks)
-    assert len(peers) >= 2
-    assert peers.count(OURS) == 1
-
-
 @pytest.mark.parametrize(
     ('page', 'code', 'shown'),
     [(page, code, shown) for page, peer, _, code, shown in ALL if peer == OURS],
@@ -157,21 +146,3 @@ def test_program_of_peer_prints_what_page_shows(page, peer, language, code, show
     assert done.returncode == 0, done.stderr
     assert other_lines(done.stdout) == other_lines(shown)
     assert_equal_values(values(done.stdout), values(shown))
-
-
-def test_peers_can_be_installed_by_name():
-    """`benchmark/set_up_peers.py` knows each environment that a skipped test names."""
-    text = (REPOSITORY / 'benchmark' / 'set_up_peers.py').read_text()
-    assert [name for name in ENVIRONMENTS.values() if f"'{name}': [" not in text] == []
-
-
-def test_service_plugin_has_the_same_settings_as_on_moveit_page():
-    """Each block is a group; the last one is ours."""
-    blocks = []
-    for page in ('migration/kdl_trac_ik_pick_ik.md', 'moveit.md'):
-        text = (REPOSITORY / 'docs' / page).read_text()
-        found = re.findall(r'^```yaml\n(.*?)^```', text, flags=re.DOTALL | re.MULTILINE)
-        blocks.append([next(iter(yaml.safe_load(block).values())) for block in found])
-    theirs, (ours, *_) = blocks
-    assert len(theirs) == 4
-    assert theirs[-1] == ours

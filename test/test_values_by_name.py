@@ -2,10 +2,7 @@
 
 from ik_node.conversions import robot_to_ik_root, set_ik_from_urdf, set_urdf_from_ik
 from ik_node.errors import OptionError, ShapeError, TopologyError, UnknownFrameError
-from ik_node.model.constraint import Constraint
 from ik_node.model.dof import DOF
-from ik_node.model.joint import Joint
-from ik_node.model.link import Link
 from ik_node.robot import load_robot
 from ik_node.solver.solver import Solver
 import numpy as np
@@ -93,25 +90,6 @@ def test_mimic_joint_follows_its_master(machine):
     assert frames['shake'].dof_values[DOF.Z] == pytest.approx(0.3)
     assert Naive([root]).coupling_gap() <= 1e-12
     assert Naive([root]).limit_excess() <= 0.0
-
-
-def test_values_reach_tree_connected_by_closure_only():
-    """Any frame of the graph can be passed."""
-    left, right = Link('left'), Link('right')
-    joints = []
-    for at, base in enumerate((left, right)):
-        joint, end = Joint(f'j{at}'), Link(f'end{at}')
-        joint.set_dof('EZ')
-        base.add_child(joint)
-        joint.add_child(end)
-        joints.append(joint)
-    tie = Constraint('tie')
-    joints[0].child.add_child(tie)
-    tie.make_closure(joints[1].child)
-    set_ik_from_urdf(left, {'j0': 0.1, 'j1': 0.2})
-    values = {}
-    set_urdf_from_ik(values, right)
-    assert values == {'j0': 0.1, 'j1': 0.2}
 
 
 # -- refusals

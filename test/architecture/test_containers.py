@@ -36,12 +36,3 @@ def test_image_and_devcontainer_have_the_same_base(repository):
     assert (repository / 'requirements' / f'{distro}.txt').is_file()
     (target,) = re.findall(r'make (\w+)', devcontainer['postCreateCommand'])
     assert f'\n{target}:' in (repository / 'Makefile').read_text()
-
-
-def test_image_leaves_out_what_is_made(repository):
-    """A library or an environment of the checkout would be for another system."""
-    left_out = (repository / '.dockerignore').read_text().split()
-    made = [line.strip('/') for line in (repository / '.gitignore').read_text().split()]
-    needed = {'.venv', '.venvs', 'build', 'install', 'log', 'dist', 'ik_node/native/lib'}
-    assert needed <= set(made)
-    assert needed | {'.git'} <= set(left_out)
