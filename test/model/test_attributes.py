@@ -9,7 +9,7 @@ from ik_node.model.dof import DOF
 from ik_node.model.goal import Goal
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
-from ik_node.solver import Solver, SolverOptions
+from ik_node.solver import SolverOptions
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
@@ -110,22 +110,6 @@ def test_written_values_and_poses_move_frames(write):
     assert_allclose(m.links[tip].matrix_world, twin.links[tip].matrix_world, atol=1e-12)
     write(lambda: first.quaternion, 2, 1.0)
     assert_allclose(first.get_world_quaternion(), QUARTER, atol=1e-12)
-
-
-def test_written_offset_and_mass_count(write):
-    """Goals follow a changed offset; the centre of mass a changed mass."""
-    goal, link = Goal('hand'), Link('tip')
-    goal.make_closure(link)
-    solver = Solver([link, goal])
-    write(lambda: goal.offset_position, 0, 0.5)
-    assert_allclose(goal.get_residual()[:3], (0.5, 0.0, 0.0))
-    write(lambda: goal.offset_quaternion, 2, 1.0)
-    assert_allclose(goal.get_residual()[3:], (0.0, 0.0, np.pi / 2), atol=1e-12)
-    edits = solver.revision.edits
-    link.mass = 2
-    write(lambda: link.centre_of_mass, 1, 0.25)
-    assert solver.revision.edits > edits
-    assert_allclose(link.get_centre_of_mass_below(), (0.0, 0.25, 0.0))
 
 
 def test_reading_leaves_no_trace():

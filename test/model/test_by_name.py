@@ -32,15 +32,6 @@ def test_copy_knows_what_it_names(legs, copied):
         copied(legs)['x']
 
 
-def test_representation_has_a_line_per_entry_and_is_short(legs):
-    """Control characters in names are escaped, and long lists are cut."""
-    assert repr(legs).splitlines() == ['3 joints', '  leg0: 0', '  leg1: 1', '  leg2: 2']
-    many = ByName('link', {f'a\n{k}': k for k in range(100)})
-    lines = repr(many).splitlines()
-    assert len(lines) == 14
-    assert lines[-1] == '  ... 88 more'
-
-
 @pytest.mark.parametrize(
     'error', [UnknownFrameError('leg9', ['leg0'], 'joint'), ShapeError('q', 'six', 'five')]
 )

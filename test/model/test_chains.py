@@ -2,14 +2,11 @@
 
 from itertools import permutations
 
-from ik_node.errors import TopologyError
 from ik_node.model.chains import find_chains, support_of
 from ik_node.model.frame import find_roots
-from ik_node.model.goal import Goal
 from ik_node.model.request import request_of
 from ik_node.model.tree import build_tree
 import pytest
-from support.building import Mechanism
 from support.closed_mechanisms import string_of_bodies
 from support.mechanisms import MECHANISMS
 
@@ -45,16 +42,6 @@ def test_arms_without_shared_joints_are_separate_chains():
     assert not chains[0][1] & chains[1][1]
 
 
-def test_coupling_joins_two_chains():
-    """A joint of one arm follows a joint of the other."""
-    m = MECHANISMS['two_arms']()
-    m.joints['right_j3'].couple('EZ', m.joints['left_j3'], 'EZ', (0, -1))
-    ((asked, free),) = chains_of(m)
-    assert asked == ['left_goal', 'right_goal']
-    assert len(free) == 13
-    assert 'right_j3' not in free
-
-
 def test_closures_precede_goals_in_chain():
     """In any order of discovery."""
     chains = chains_of(MECHANISMS['two_arm_box']())
@@ -75,11 +62,3 @@ def test_rows_in_world_axes_depend_on_joints_above_fork():
     assert 'torso' not in chains_of(m)[0][1]
     m.goals['hold'].axes = 'world'
     assert 'torso' in chains_of(m)[0][1]
-
-
-def test_goal_without_link_is_refused():
-    """The message states the remedy."""
-    m = Mechanism('m')
-    m.root('base')
-    with pytest.raises(TopologyError, match=r"'lost' closes on no link: make_closure\(link\)"):
-        request_of(Goal('lost'))

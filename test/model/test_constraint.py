@@ -97,19 +97,6 @@ def test_opposite_hinge_axes_have_error_pi():
     assert np.linalg.norm(hinge.get_residual()) == pytest.approx(np.pi, abs=1e-12)
 
 
-def test_universal_residual_vanishes_for_perpendicular_axes():
-    """Origins coincide, and A's y axis is perpendicular to B's x axis."""
-    joint, link = Closure('cross', 'universal'), Link('shaft')
-    joint.make_closure(link)
-    motion = quat_to_matrix(quat_from_euler(0.7, 0, 0)) @ quat_to_matrix(
-        quat_from_euler(0, -0.4, 0)
-    )
-    link._set_world_matrix(np.block([[motion, np.zeros((3, 1))], [0, 0, 0, 1]]))
-    np.testing.assert_allclose(joint.get_residual(), np.zeros(4), atol=1e-15)
-    link.set_euler(0, 0, 0.3)
-    assert joint.get_residual()[3] == pytest.approx(-np.sin(0.3))
-
-
 def test_closure_error_includes_offset():
     """It is the full error of the offset frame, for any choice of axes."""
     goal = Goal('hand')
@@ -167,20 +154,6 @@ def test_constraint_has_documented_defaults_and_tolerance_pair():
     assert made.tolerance == (1e-6, 1e-3)
     made.tolerance = None
     assert made.tolerance is None
-
-
-def test_goal_dof_and_free_dof_are_complements():
-    """Any subset is allowed, including one rotation."""
-    goal = Goal('hand')
-    assert (goal.axes, goal.priority, goal.dof) == ('world', 0, list(DOF))
-    goal.set_free_dof(DOF.EX, DOF.EZ)
-    assert goal.dof == [DOF.X, DOF.Y, DOF.Z, DOF.EY]
-    goal.set_goal_dof('EZ', 'X')
-    assert goal.dof == [DOF.X, DOF.EZ]
-    goal.set_goal_dof()
-    assert goal.dof == []
-    with pytest.raises(OptionError, match='at most once'):
-        goal.set_goal_dof('X', 'X')
 
 
 def test_priority_must_be_nonnegative_integer():

@@ -45,21 +45,6 @@ def test_link_accepts_only_joints_as_children(joint):
     assert link.children == [joint]
 
 
-def test_closure_is_not_part_of_tree(joint):
-    """Joint and link refer to each other, but the link is not a child."""
-    link = Link('foot')
-    joint.make_closure(link)
-    assert joint.child is link
-    assert joint.is_closure
-    assert joint.children == []
-    assert link.parent is None
-    assert link.closure_joints == [joint]
-    with pytest.raises(TopologyError, match="it closes on 'foot'"):
-        joint.add_child(Link('shin'))
-    with pytest.raises(TopologyError, match='only links can'):
-        Joint('free').make_closure(joint)
-
-
 def test_remove_child_undoes_tree_and_closure(joint):
     """A removed child can be replaced; another frame is refused."""
     link, stranger = Link('foot'), Link('stranger')

@@ -3,7 +3,6 @@
 from ik_node.errors import OptionError, ShapeError
 from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint
-from ik_node.model.link import Link
 from ik_node.model.rotation import pose_matrix, quat_from_euler
 import numpy as np
 import pytest
@@ -64,20 +63,6 @@ def test_motion_equals_product_of_elementary_motions():
     motion = pose_matrix((0.5, -0.3, 0.2), quat_from_euler(0.4, 0.5, 0.6))
     np.testing.assert_allclose(joint.matrix_dof, motion, atol=1e-15)
     np.testing.assert_allclose(joint.matrix_world, joint.matrix @ motion, atol=1e-15)
-
-
-def test_new_values_make_world_poses_below_stale(joint):
-    """Poses below the joint are updated when they are read."""
-    link = Link('shin')
-    joint.add_child(link)
-    assert link.get_world_position()[0] == 0.0
-    joint.set_dof_value(DOF.X, 0.25)
-    assert joint.matrix_dof_needs_update
-    assert link.matrix_world_needs_update
-    assert link.get_world_position()[0] == 0.25
-    assert not joint.matrix_dof_needs_update
-    joint.dof_values[DOF.X] = 0.5
-    assert link.get_world_position()[0] == 0.5
 
 
 def test_setter_clamps_value_and_returns_true(joint):
@@ -161,15 +146,6 @@ def test_missing_axis_reads_zero_and_cannot_be_set(joint):
     assert joint.get_dof_value('EY') == 0.0
     with pytest.raises(OptionError, match='none: it is rigid'):
         Joint('weld').set_min_limit('X', 0.0)
-
-
-def test_value_names_have_axis_only_for_several_dof(joint):
-    """One DoF is listed by the joint's name, several with their axes."""
-    assert joint.value_names == ('knee.X', 'knee.EZ')
-    joint.set_dof('EY')
-    assert joint.value_names == ('knee',)
-    joint.clear_dof()
-    assert joint.value_names == ()
 
 
 def test_joint_arrays_are_float64(joint):

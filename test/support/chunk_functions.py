@@ -35,20 +35,3 @@ def die_always(_shared, number):
     if number == 7:
         os.kill(os.getpid(), signal.SIGKILL)
     return number
-
-
-class Counted:
-    """An object that counts, in a file, how often it is unpickled."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def __setstate__(self, state):
-        self.__dict__ = state
-        with open(self.path, 'a', encoding='utf-8') as file:
-            file.write('.')
-
-
-def same_process(counted, number):
-    time.sleep(0.005)
-    return os.getpid(), number, counted.path
