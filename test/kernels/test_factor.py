@@ -1,16 +1,12 @@
 """The block factorisation of a step agrees with dense solves."""
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from ik_node.kernels.layout import begin_of, BLOCK, FIELDS, make_workspace, pack_model, SIZES
+from ik_node.kernels.layout import begin_of, BLOCK, make_workspace, SIZES
 from ik_node.model.chains import find_chains, support_of
-from ik_node.model.elimination import plan_elimination
-from ik_node.model.flatten import FlatChain, flatten
+from ik_node.model.flatten import flatten
 from ik_node.model.frame import find_roots
 from ik_node.model.request import request_of
 from ik_node.model.tree import build_tree
 import numpy as np
-import pytest
 from support.kernel_calls import step_system
 from support.mechanisms import MECHANISMS
 
@@ -81,86 +77,3 @@ def test_sparse_step_equals_dense_step():
                 system = StepSystem(flat, rng, redundant)
                 for found, wanted in zip(system.solved(), system.dense(), strict=True):
                     np.testing.assert_allclose(found, wanted, rtol=1e-7, atol=1e-8)
-
-
-def test_fixed_variables_stay_and_multipliers_equal_residuals():
-    """With all variables fixed, nothing changes."""
-    (flat,) = packed_chains(MECHANISMS['fourbar']())
-    system = StepSystem(flat, np.random.default_rng(0))
-    begin = begin_of(flat.ints, 'fixed')
-    system.k[begin : begin + system.nv] = 1
-    change, multipliers = system.solved()
-    assert not change.any()
-    np.testing.assert_allclose(multipliers, system.load / system.softness)
-
-
-def made_up(slots, row_counts, variable_count):
-    """Return a chain that consists of given rows and variables only."""
-    fields, sizes = plan_elimination(slots, row_counts, variable_count)
-    count = len(slots)
-    sizes |= {
-        'n': 0,
-        'nv': variable_count,
-        'nc': count,
-        'nr': BLOCK * count,
-        'ne': 0,
-        'nq': variable_count,
-        'width': 2,
-        'groups': 0,
-        'nd': 0,
-        'nt': 0,
-        'seen': 0,
-        **dict.fromkeys(('bodies', 'hull_points', 'checks', 'solid'), 0),
-    }
-    sizes['ns'] = sum(len(own) for own in slots)
-    fields['slot0'] = np.cumsum([0, *(len(own) for own in slots)])
-    fields['slot_var'] = np.array([v for own in slots for v in own], dtype=np.int64)
-    for name, (array, length, _) in FIELDS.items():
-        if array in 'if' and name not in fields:
-            fields[name] = np.zeros(eval(length, {}, sizes))  # a sum or product of sizes
-    rows = [np.arange(BLOCK * c, BLOCK * c + rows) for c, rows in enumerate(row_counts)]
-    ints, floats = pack_model(sizes, fields)
-    places = np.arange(variable_count)
-    return FlatChain(ints, floats, (), places, tuple(row_counts), np.concatenate(rows))
-
-
-@settings(max_examples=80, deadline=None)
-@given(st.integers(1, 7), st.integers(1, 20), st.floats(0.05, 1.0), st.integers(0, 10**6))
-def test_random_structures_are_solved_like_dense_systems(constraints, variables, density, seed):
-    """Dense structures and nested loops are included."""
-    rng = np.random.default_rng(seed)
-    touches = rng.random((constraints, variables)) < density
-    touches[rng.integers(constraints, size=variables), np.arange(variables)] = True
-    slots = [np.flatnonzero(row).tolist() for row in touches]
-    flat = made_up(slots, rng.integers(1, 7, constraints).tolist(), variables)
-    system = StepSystem(flat, rng)
-    for found, wanted in zip(system.solved(), system.dense(), strict=True):
-        np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-7)
-
-
-def work_of(flat):
-    """Return the number of row operations of a factorisation's outer products."""
-    sizes = dict(zip(SIZES, flat.ints[: len(SIZES)].tolist(), strict=True))
-    return BLOCK * (sizes['parts'] + BLOCK * sizes['updates'])
-
-
-def legs_on_a_platform(count):
-    """Return a chain of legs with three variables each and a platform with six."""
-    platform = list(range(6))
-    slots = [[*platform, *range(6 + 3 * k, 9 + 3 * k)] for k in range(count)]
-    return made_up([*slots, platform], [3] * count + [6], 6 + 3 * count)
-
-
-def test_work_grows_linearly_with_legs_of_platform():
-    """There is one block per leg, and the platform comes last."""
-    work = [work_of(legs_on_a_platform(count)) for count in (6, 12, 24)]
-    assert work[1] < 2.1 * work[0]
-    assert work[2] < 2.1 * work[1]
-
-
-@pytest.mark.parametrize('count', [7, 200])
-def test_arm_of_any_length_has_one_block(count):
-    """One block of six rows and one outer product per joint."""
-    flat = made_up([list(range(count))], [6], count)
-    sizes = dict(zip(SIZES, flat.ints[: len(SIZES)].tolist(), strict=True))
-    assert (sizes['nb'], sizes['edges'], sizes['parts']) == (1, 0, count)

@@ -1,6 +1,6 @@
 """Packed arrays: every field has its own range, and the header stores its offset."""
 
-from ik_node.kernels.layout import begin_of, FIELDS, lay_out, make_workspace, pack_model, SIZES
+from ik_node.kernels.layout import FIELDS, lay_out, pack_model, SIZES
 import numpy as np
 import pytest
 
@@ -22,32 +22,6 @@ def test_fields_follow_each_other_without_gap_or_overlap():
         assert places[0] == first
         assert places == sorted(places)
         assert totals[array] > places[-1]
-
-
-def test_every_field_documents_array_length_and_meaning():
-    """A field may share the sentence of the field before it."""
-    for name, (where, length, text) in FIELDS.items():
-        assert where in 'ifkw'
-        assert length
-        assert text or name in ('upper', 'damping', 'scratch'), name
-
-
-def test_packed_arrays_are_contiguous_and_writeable():
-    """The library reads and writes them through pointers."""
-    fields = {
-        name: np.zeros(lay_out_length(name)) for name, (where, _, _) in FIELDS.items()
-        if where in 'if'
-    }  # fmt: skip
-    ints, floats = pack_model(SIZE, fields)
-    assert ints.dtype == np.int64
-    assert floats.dtype == np.float64
-    assert ints.flags.carray
-    assert floats.flags.carray
-    work_ints, work_floats = make_workspace(ints)
-    assert work_ints.flags.writeable
-    assert work_floats.flags.writeable
-    begins, _ = lay_out(SIZE)
-    assert all(begin_of(ints, name) == begins[name] for name in FIELDS)
 
 
 def lay_out_length(name):

@@ -90,19 +90,6 @@ def test_proof_stands_at_the_very_length_of_an_arm(dof):
         assert not solver.solve_pose(beyond).converged
 
 
-def test_known_orientation_shortens_the_chain_by_the_tool():
-    """The tool cannot point away from a goal whose orientation turns it back."""
-    m = ALL['arm6']()
-    solver = m.solver()
-    (goal,) = m.goals
-    ends = []
-    for turn in ((0.0, 0.6, 0.0, 0.8), (0.0, -0.6, 0.0, 0.8), (0.0, 0.0, 0.0, 1.0)):
-        ways = np.linspace(0.2, 3.0, 400)
-        free = [way for way in ways if not proven(m, {goal: ((way, 0.0, 0.4), turn)}, solver.q)]
-        ends.append(max(free))
-    assert max(ends) - min(ends) > 0.01
-
-
 @pytest.mark.parametrize('axis', ['X', 'Y', 'Z'])
 def test_component_of_a_position_is_proven_out_of_reach(axis):
     """Components that the goal leaves open prove nothing, however large they are."""

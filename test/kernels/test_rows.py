@@ -43,12 +43,6 @@ def test_rows_of_every_axis_subset_equal_oracle():
                 check(held(axes, (*moves, *turns), parent=parent), seed=len(axes))
 
 
-@pytest.mark.parametrize('kind', ['universal', 'distance'])
-def test_rows_of_universal_and_distance_equal_oracle(kind):
-    """Universal and distance constraints."""
-    check(held('goal', (), kind), seed=5)
-
-
 def test_residual_at_half_a_turn_has_length_pi():
     """Every number is finite."""
     for axes in AXES:

@@ -27,13 +27,6 @@ def test_sines_and_cosines_equal_library(angles):
     np.testing.assert_allclose(cosines, np.cos(angles), rtol=0.0, atol=3e-16)
 
 
-def test_large_angle_does_not_affect_other_lanes():
-    """Four angles share one register; those that are too large for the series are done again."""
-    sines, cosines = call.four_sines([1e9, 0.5, -1e9, -0.5])
-    np.testing.assert_allclose(sines[1::2], [np.sin(0.5), -np.sin(0.5)], rtol=3e-16)
-    np.testing.assert_allclose(cosines[1::2], np.cos(0.5), rtol=3e-16)
-
-
 @pytest.mark.parametrize('turns', [1, 10**9])
 def test_angle_of_many_turns_equals_reduced_angle(turns):
     """A joint without limits may turn arbitrarily far."""

@@ -1,5 +1,9 @@
 """Files of robots: what cannot be exported is refused, and what is damaged is not loaded."""
 
+from concurrent.futures import ThreadPoolExecutor
+from copy import copy
+import ctypes
+
 from ik_node import (
     Box,
     Capsule,
@@ -117,11 +121,27 @@ def test_library_keeps_bodies_apart_as_python_does():
     assert 0 < avoided < 9
 
 
-def test_two_threads_share_a_robot(tmp_path):
+def test_two_threads_share_a_robot():
     """Each has a problem, and finds what it finds alone, to the bit."""
     m = MECHANISMS['hexapod']()
-    (tmp_path / 'robot.ikr').write_bytes(export_robot(m.solver(), ['platform']))
-    assert run(compile_c('two_threads', tmp_path), tmp_path / 'robot.ikr') == 'answers are equal\n'
+    robot = CRobot(export_robot(m.solver(), ['platform']))
+    (goal,) = m.goals.values()
+
+    def answers(side):
+        own, made = copy(robot), [robot.values('start')]
+        own.problem = ctypes.c_void_p()
+        assert own.c.ik_node_problem_new(robot.robot, ctypes.byref(own.problem)) == 0
+        for tick in range(200):
+            position = np.array(goal.position) + 2e-5 * tick * np.eye(3)[side]
+            assert own.solve(made[-1], [(position, goal.quaternion)]) >= 0
+            made.append(own.q)
+        own.c.ik_node_problem_free(own.problem)
+        own.robot = own.problem = None
+        return np.array(made)
+
+    with ThreadPoolExecutor(2) as threads:
+        both = list(threads.map(answers, (0, 1)))
+    assert all((each == answers(side)).all() for side, each in enumerate(both))
 
 
 @pytest.mark.parametrize(

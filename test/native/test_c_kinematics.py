@@ -1,21 +1,14 @@
-"""Forward kinematics and Jacobians of the C interface, and of the plain kernels behind it."""
+"""Forward kinematics and Jacobians of the C interface."""
 
-from ik_node import gallery, load_robot, Solver
-from ik_node.description.files import description_path
 from ik_node.export import export_robot
-from ik_node.kernels import links as kernels
-from ik_node.kernels.layout import make_workspace
-from ik_node.model.flatten import flatten_links
 from ik_node.model.kinematics import TreePoses
 from ik_node.model.link import Link
-from ik_node.native.library import library
 import numpy as np
 from scipy.spatial.transform import Rotation
 from support.c_programs import CRobot, JOINTS, LINKS
 from support.mechanisms import MECHANISMS
 
 CLOSE = 1e-12
-GALLERY = [name for name in gallery.NAMES if gallery.gallery_item(name).description]
 
 
 def matrices(poses):
@@ -48,20 +41,6 @@ def test_kinematics_of_mechanism_equal_those_of_the_tree():
                 )
 
 
-def test_kinematics_of_gallery_robot_equal_those_of_robot():
-    """The links have the names that Robot.forward and Robot.jacobian take."""
-    for name in GALLERY:
-        robot = load_robot(description_path(gallery.gallery_item(name).description))
-        made = CRobot(export_robot(Solver(robot), (), robot.name, robot.actuated))
-        poses = matrices(made.forward(robot.q))
-        for at, link in enumerate(made.names(LINKS)):
-            np.testing.assert_allclose(poses[at], robot.forward(robot.q, link), rtol=0, atol=CLOSE)
-        at = made.count(LINKS) - 1
-        np.testing.assert_allclose(
-            made.jacobian(robot.q, at), robot.jacobian(robot.q, link), rtol=0, atol=CLOSE
-        )
-
-
 def test_kinematics_do_not_disturb_a_solve_under_way():
     """Between two slices a program may ask for poses."""
     m = MECHANISMS['hexapod']()
@@ -73,22 +52,3 @@ def test_kinematics_do_not_disturb_a_solve_under_way():
     one.jacobian(one.q + 0.3, 3)
     assert one.go_on() == other.solve(None, pose)
     assert one.q.tobytes() == other.q.tobytes()
-
-
-def test_plain_python_kernels_give_the_same_poses():
-    """The same code without compilation, which is what counts the lines of the kernels."""
-    solver = MECHANISMS['mixed']().solver()
-    frames = [frame for frame in solver.tree.carrier if isinstance(frame, Link)]
-    expected, q = TreePoses(solver.tree), np.linspace(-1.0, 1.0, len(solver.joint_names))
-    model = flatten_links(solver.tree, frames)
-    work = make_workspace(model[0])
-    poses, jacobian = np.zeros((len(frames), 7)), np.zeros((6, len(q)))
-    if library().path is None:
-        assert library().functions['link_poses'] is kernels.link_poses
-    functions = library().functions
-    functions['link_poses'](*model, *work, q, poses)
-    functions['link_jacobian'](*model, *work, q, jacobian, len(frames) - 1)
-    np.testing.assert_allclose(
-        matrices(poses)[-1], expected.pose(q, frames[-1]), rtol=0, atol=CLOSE
-    )
-    np.testing.assert_allclose(jacobian, expected.jacobian(q, frames[-1]), rtol=0, atol=CLOSE)

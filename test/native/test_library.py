@@ -9,8 +9,6 @@ import sys
 
 from ik_node.native import build, library, places
 from ik_node.native.bound import bind, BoundKernels
-from ik_node.native.compile import with_short_names, without_python
-from ik_node.native.levels import LEVELS
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.chain_problem import TABLE_POSES
 from ik_node.solver.problem.joint_table import JointTable
@@ -212,18 +210,6 @@ def test_velocity_refuses_arrays_of_wrong_shape(way, at, bad):
         called.velocity(*given)
 
 
-@pytest.mark.parametrize('way', ['library', 'python'])
-def test_model_that_is_no_plain_array_is_refused(way):
-    """Its addresses are kept for all calls."""
-    chain, *_ = chain_of('arm6')
-    functions = library.library().functions
-    for at in range(4):
-        for bad in (chain.arrays[at].astype('f4'), np.repeat(chain.arrays[at], 2)[::2]):
-            arrays = [*chain.arrays[:at], bad, *chain.arrays[at + 1 :]]
-            with pytest.raises(TypeError):
-                bind(*arrays) if way == 'library' else BoundKernels(functions, tuple(arrays))
-
-
 @needs_library
 def test_rows_in_any_container_give_same_bits():
     """Tuples, lists, mixed ones, arrays with strides, transposed and unaligned ones."""
@@ -379,13 +365,6 @@ def test_library_of_another_user_is_not_loaded(cached):
     assert '1234' in places.why_untrusted(cached)
 
 
-def test_relative_cache_folder_is_ignored(monkeypatch, tmp_path):
-    """A program that is started in a shared folder does not load a library from there."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv('XDG_CACHE_HOME', 'cache')
-    assert places.roots()[1] == Path.home() / '.cache' / 'ik_node'
-
-
 class SlowBuild:
     """A compilation that takes a while and is counted."""
 
@@ -416,46 +395,6 @@ def test_two_processes_share_one_build(monkeypatch, tmp_path):
     assert not list(tmp_path.glob('.building*')), 'nothing is left over'
 
 
-def test_library_is_built_again_only_for_levels_it_lacks(monkeypatch, tmp_path):
-    """A library for this computer alone does not serve all computers."""
-    slow = SlowBuild(monkeypatch)
-    first = next(iter(LEVELS))
-    machine = [name for name, level in LEVELS.items() if level.machine == LEVELS[first].machine]
-    monkeypatch.setenv('CC', 'cc')
-    monkeypatch.setenv(f'CC_{LEVELS[first].machine.upper()}', 'cc')
-    build.build([machine[0]], tmp_path)
-    build.build([machine[0]], tmp_path)
-    assert slow.count == 1
-    build.build(machine, tmp_path)
-    build.build([machine[-1]], tmp_path)
-    assert slow.count == 2
-
-
-def test_edit_of_c_sources_compiles_no_kernel(monkeypatch, tmp_path):
-    """Object files of the same kernels are linked again; those of others go."""
-    compiled, linked = [], []
-
-    def compile_levels(levels, folder, progress):
-        compiled.extend(levels)
-        for level in levels:
-            (folder / f'advance.{level}.o').write_text(build.kernels_digest())
-
-    def link(compiler, levels, objects, folder):
-        linked.append([path.read_text() for path in objects])
-        (folder / places.LIBRARY).touch()
-
-    monkeypatch.setattr(build, '_compile', compile_levels)
-    monkeypatch.setattr(build, '_link', link)
-    monkeypatch.setattr(build, 'roots', lambda: (tmp_path, tmp_path / 'user'))
-    for made, kernels in (('one', 'a'), ('two', 'a'), ('three', 'b')):
-        monkeypatch.setattr(build, 'digest', lambda name=made: name)
-        monkeypatch.setattr(build, 'kernels_digest', lambda name=kernels: name)
-        assert build.build((), tmp_path) == tmp_path / made
-    assert len(compiled) == 2
-    assert linked == [['a'], ['a'], ['b']]
-    assert len(list(tmp_path.glob('objects-*'))) == 1
-
-
 def test_targets_stand_for_levels_and_unknown_ones_are_refused():
     """Each kind of processor has a library of its own."""
     (one,) = build.libraries_of(None)
@@ -469,48 +408,3 @@ def test_targets_stand_for_levels_and_unknown_ones_are_refused():
     assert len(folders) == 2
     with pytest.raises(build.OptionError, match=r"target: 'z80' cannot be used.*x86_64"):
         build.libraries_of(['z80'])
-
-
-REPRESENTATION = """\
-@env = common local_unnamed_addr global ptr null
-@PyExc_RuntimeError = external global i8
-define noundef range(i32 -1, -2) i64 @strong(i64 %a) {
-  ret i64 %a
-}
-define i64 @cfunc.it(i64 %a) {
-  %b = call i64 @used(i64 %a)
-  %d = call i64 @strong(i64 %a)
-  call void @PyErr_Clear()
-  ret i64 %b
-}
-define linkonce_odr i64 @used(i64 %a) {
-  %c = call double @sin(double 1.0)
-  ret i64 %a
-}
-define i64 @unused(i64 %a) {
-  ret i64 %a
-}
-declare void @PyErr_Clear() local_unnamed_addr
-declare void @numba_gil_ensure(ptr)
-declare double @sin(double)
-"""
-
-
-def test_very_long_names_become_short_ones():
-    """LLVM 14 cuts them off when it reads them back, so that two of them may become one."""
-    one, two = ('x' * 600 + last for last in 'ab')
-    text = with_short_names(f'{one}:\n  %{two} = add i64 %a, 1\n  br label %"{one}"\n')
-    assert text == 'long.1:\n  %long.0 = add i64 %a, 1\n  br label %long.1\n'
-
-
-def test_object_needs_no_python():
-    """What reports exceptions is cut off, what computes stays."""
-    text = without_python(REPRESENTATION, 'cfunc.it', 'ik_kernel_it')
-    assert 'define hidden i64 @ik_kernel_it(' in text
-    assert 'unused' not in text
-    assert 'define internal i64 @used' in text
-    assert 'define internal noundef range(i32 -1, -2) i64 @strong' in text
-    assert 'declare double @sin(double)' in text
-    assert 'define internal void @PyErr_Clear() local_unnamed_addr { unreachable }' in text
-    assert '@PyExc_RuntimeError = internal global i8 zeroinitializer' in text
-    assert '@env = internal global ptr zeroinitializer' in text
