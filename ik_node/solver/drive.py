@@ -8,18 +8,7 @@ from typing import NamedTuple
 
 from ik_node.errors import listed
 from ik_node.kernels.continue_to import DRIVE, LONGEST
-from ik_node.kernels.layout import (
-    CON_ROTATION_TOLERANCE,
-    CON_TRANSLATION_TOLERANCE,
-    JOINT_LOWER,
-    JOINT_REST_ON,
-    JOINT_TARGET,
-    JOINT_TARGET_WEIGHT,
-    JOINT_TURNS,
-    JOINT_UPPER,
-    JOINT_WINDOW,
-    RECORD_STEPS,
-)
+from ik_node.kernels.layout import JOINT_TARGET, JOINT_WINDOW, RECORD_STEPS
 from ik_node.kernels.options import MAX_ITERATIONS, RESTARTS
 from ik_node.model.redundancy import MARGIN
 from ik_node.solver.problem.chain_problem import ChainProblem, null_space, rank_of
@@ -100,7 +89,7 @@ def drive(
     started = perf_counter()
     places = np.fromiter(targets, dtype=np.int64, count=len(targets))
     values = np.fromiter(targets.values(), dtype=np.float64, count=len(targets))
-    rows = _with_targets(table, places, values)
+    rows = table.with_targets(places, values)
     locked = rows[JOINT_WINDOW, places].copy()
     rows[JOINT_WINDOW, places] = np.inf
     # A step covers at most 0.3 rad or characteristic lengths, so a long motion needs many steps.
@@ -109,9 +98,8 @@ def drive(
     if steps is not None:
         packed[RESTARTS] = 0.0
     start = q.copy()
-    lowest = np.minimum(rows[JOINT_LOWER, places], start[places])
-    limited = np.maximum(rows[JOINT_UPPER, places], start[places])
-    np.minimum(np.maximum(values, lowest), limited, out=limited)
+    lowest = np.minimum(table.lower, start)[places]
+    limited = np.minimum(np.maximum(values, lowest), np.maximum(table.upper, start)[places])
     table.move_to_targets(problem.moved, rows, q)
     units = problem.units
     # Nearer targets give the same steps: beside an endless distance no step would count.
@@ -151,10 +139,8 @@ def drive(
     if near or (np.abs(q[places] - limited) <= TOLERANCES * _tolerance(problem) * own).all():
         if steps is not None:
             packed[MAX_ITERATIONS] = min(steps, CLOSING_STEPS)
-        tried, held = q.copy(), rows.copy()
+        tried, held = q.copy(), table.with_window(table.without_preferences(rows), places, 0.0)
         tried[places] = limited
-        held[JOINT_TARGET_WEIGHT] = 0.0
-        held[JOINT_WINDOW, places] = 0.0
         packed[RESTARTS] = 0.0
         closed = problem.run(tried, held, packed, 0.0)
         if near or all(answer.status is Status.CONVERGED for answer in closed):
@@ -262,7 +248,7 @@ def step_towards(
     [rad or m]; q is overwritten. The caller divides the way, so that joints arrive together.
     """
     started = perf_counter()
-    rows = _with_targets(table, slice(None), target)
+    rows = table.with_targets(slice(None), target)
     rows[JOINT_WINDOW] = np.minimum(rows[JOINT_WINDOW], table.through_couplings(window))
     packed = packed.copy()
     packed[MAX_ITERATIONS], packed[RESTARTS] = TOWARDS_STEPS, 0.0
@@ -270,14 +256,6 @@ def step_towards(
     answers = problem.run(q, rows, packed, 0.0)
     table.follow(q)
     return Solution(q, answers, perf_counter() - started, problem.tree.names)
-
-
-def _with_targets(table: JointTable, places: NDArray[np.int64] | slice, values: Array) -> Array:
-    """Return the rows with targets at some places as the only preferences."""
-    rows = table.rows.copy()
-    rows[JOINT_TARGET_WEIGHT] = rows[JOINT_REST_ON] = rows[JOINT_TURNS] = 0.0
-    rows[JOINT_TARGET, places], rows[JOINT_TARGET_WEIGHT, places] = values, 1.0
-    return rows
 
 
 def _crawled(answers: Sequence[SolveResult], distance: Array) -> bool:
@@ -291,8 +269,7 @@ def _tolerance(problem: Problem) -> float:
     largest = 0.0
     for chain in problem.chains:
         units = np.array((chain.flat.length, 1.0))
-        tolerances = chain.table[:, CON_TRANSLATION_TOLERANCE : CON_ROTATION_TOLERANCE + 1]
-        largest = max(largest, float(np.min(tolerances / units, axis=1).max(initial=0.0)))
+        largest = max(largest, float(np.min(chain.tolerances / units, axis=1).max(initial=0.0)))
     return largest
 
 
@@ -330,11 +307,10 @@ def _obstacle(
         limits += chain.active_cones(q, rows, packed)
     if limits:
         return f'at limits: {listed(limits)}'
-    rows = rows.copy()
-    rows[JOINT_WINDOW, places] = np.inf
+    rows = table.with_window(rows, places, np.inf)
     for chain in problem.chains:
         _, jacobian, _ = chain.linearise_by_size(q, rows, packed)
-        free = rows[JOINT_WINDOW, chain.flat.var_q] > 0.0
+        free = table.movable(rows)[chain.flat.var_q]
         driven = np.isin(chain.flat.var_q, places)
         whole = np.linalg.svd(jacobian[:, free], compute_uv=False)
         rank = rank_of(whole)
@@ -362,9 +338,8 @@ def _limits(
     answers: Sequence[SolveResult],
 ) -> list[str]:
     """Return the values at a limit; for a joint that its followers limit, the followers."""
-    names, (low, high) = problem.tree.names, table.rows[[JOINT_LOWER, JOINT_UPPER]]
-    margin = ROUNDING * np.maximum(1.0, np.abs(q))
-    at_limit = (q <= low + margin) | (q >= high - margin)
+    names, margin = problem.tree.names, ROUNDING * np.maximum(1.0, np.abs(q))
+    at_limit = (q <= table.lower + margin) | (q >= table.upper - margin)
     found = {names.index(name) for answer in answers for name in answer.at_limits(q)}
     found.update(at for at in places.tolist() if at_limit[at])
     limited: list[str] = []
@@ -409,10 +384,8 @@ def leave_singular_start(
     size = np.abs(delta / units[places]).max(initial=0.0)
     if not size > 0.0:
         return None
-    held, packed = rows.copy(), packed.copy()
-    held[JOINT_TARGET_WEIGHT] = 0.0
-    free = held.copy()
-    held[JOINT_WINDOW, places] = 0.0
+    free, packed = JointTable.without_preferences(rows), packed.copy()
+    held = JointTable.with_window(free, places, 0.0)
     packed[RESTARTS] = 0.0
     beside = q + ASIDE * units * random.uniform(-1.0, 1.0, (3, len(q)))
     singular = [(chain, _motions(chain, held, q, packed).shape[1]) for chain in problem.chains]
@@ -439,7 +412,7 @@ def leave_singular_start(
             along = basis @ random.normal(size=basis.shape[1])
             start[chain.flat.var_q] += 2.0 * step * chain.flat.units * along / np.abs(along).max()
         start[places] = q[places] + delta * min(1.0, step / size)
-        start = np.clip(start, rows[JOINT_LOWER], rows[JOINT_UPPER])
+        start = JointTable.clamped(rows, start)
         answers = problem.run(start, held, packed, 0.0)
         moved = np.abs((start - q) / units)
         regular = all(
@@ -467,7 +440,7 @@ def leave_singular_start(
 def _motions(chain: ChainProblem, rows: Array, q: Array, packed: Array) -> Array:
     """Return the first-order motions with closed loops, or nearly, shape (nv, count)."""
     _, jacobian, _ = chain.linearise_by_size(q, rows, packed)
-    free = rows[JOINT_WINDOW, chain.flat.var_q] > 0.0
+    free = JointTable.movable(rows)[chain.flat.var_q]
     slack = max((MARGIN * each.slack for each in chain.redundancies), default=0.0)
     found = null_space(jacobian[:, free], slack, NEARLY)
     motions = np.zeros((len(free), found.shape[1]))

@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 # Indices in q.
-Places = Sequence[int] | slice
+Places = Sequence[int] | slice | NDArray[np.int64]
 
 # A polynomial coupling is usually fitted to data, and limits are read off the same data. The fit
 # exceeds such limits by less than this share of its range, which counts as rounding.
@@ -260,6 +260,13 @@ class JointTable:
         """Return a copy of rows without targets and rest poses."""
         rows = rows.copy()
         rows[[JOINT_TARGET_WEIGHT, JOINT_REST_ON]] = 0.0
+        return rows
+
+    def with_targets(self, places: Places, values: Array) -> Array:
+        """Return a copy of the rows with targets at some places as the only preferences."""
+        rows = self.rows.copy()
+        rows[JOINT_TARGET_WEIGHT] = rows[JOINT_REST_ON] = rows[JOINT_TURNS] = 0.0
+        rows[JOINT_TARGET, places], rows[JOINT_TARGET_WEIGHT, places] = values, 1.0
         return rows
 
     @staticmethod

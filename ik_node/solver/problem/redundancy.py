@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ik_node.kernels.layout import (
-    JOINT_LOWER,
-    JOINT_REST_ON,
-    JOINT_ROWS,
-    JOINT_TARGET_WEIGHT,
-    JOINT_UPPER,
-    JOINT_WINDOW,
-)
+from ik_node.kernels.layout import JOINT_LOWER, JOINT_ROWS, JOINT_UPPER, JOINT_WINDOW
 from ik_node.model.redundancy import MARGIN, Redundancy, rounding_error
 from ik_node.native import bind
 from ik_node.solver.options import SolverOptions
@@ -107,9 +100,8 @@ def find_redundancies(loops: Problem, table: JointTable, q: Array) -> tuple[Redu
     frames, closures and couplings alone, or else from the configuration q (nq,) [rad or m].
     """
     options = SolverOptions(restarts=CLOSING_STARTS)
-    rows = table.rows.copy()
-    rows[[JOINT_TARGET_WEIGHT, JOINT_REST_ON]] = 0.0
-    rows[JOINT_LOWER], rows[[JOINT_UPPER, JOINT_WINDOW]] = -np.inf, np.inf
+    rows = table.without_limits(table.without_preferences(table.rows))
+    rows = table.with_window(rows, slice(None), np.inf)
     found: list[Redundancy | None] = [OPEN] * len(loops.chains)
     for start in (np.zeros_like(q), q.copy()):
         table.follow(start)
