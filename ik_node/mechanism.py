@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ik_node.description.collision import collision_geometry
 from ik_node.description.description import Description, WORLD
-from ik_node.description.visuals import excluded_pairs
+from ik_node.description.visuals import collision_geometry, excluded_pairs
 from ik_node.display import public_names
 from ik_node.errors import merge_alike, OptionError, TopologyError
 from ik_node.model.attributes import fixed_array
@@ -517,7 +516,7 @@ class Mechanism(LinkGoals):
         True
 
         """
-        from ik_node.description.writers.closures_yaml import to_closures
+        from ik_node.description.writers.urdf import to_closures
 
         return to_closures(self.description)
 

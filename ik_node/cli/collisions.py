@@ -14,7 +14,7 @@ from pathlib import Path
 import sys
 
 from ik_node.cli import arguments as shared
-from ik_node.description.writers.srdf import srdf_text
+from ik_node.description.writers.urdf import srdf_text
 from ik_node.display import say
 from ik_node.errors import OptionError
 from ik_node.model.collisions import JOINED, TOGETHER, TOUCHES

@@ -18,7 +18,7 @@ from ik_node.description.loops.couplings import (
 from ik_node.description.loops.drake import read_drake
 from ik_node.description.loops.loop_joint import read_loop_joints
 from ik_node.description.loops.urdf_plus import read_constraints, read_urdf_plus
-from ik_node.description.sdf.gazebo import read_detachable_joints, read_gazebo_joints
+from ik_node.description.sdf.loops import read_detachable_joints, read_gazebo_joints
 from ik_node.description.sidecars.find import (
     note_annotations_beside,
     read_annotations,
@@ -26,8 +26,7 @@ from ik_node.description.sidecars.find import (
 )
 from ik_node.description.tree import float_roots
 from ik_node.description.tree import trim_unused as trim_branches
-from ik_node.description.urdf.motors import read_joint_elements
-from ik_node.description.urdf.reader import read_urdf
+from ik_node.description.urdf import read_joint_elements, read_urdf
 from ik_node.description.xacro_source import (
     expand_xacro,
     is_xacro,

@@ -1,10 +1,22 @@
-"""Reader of MJCF."""
+"""Readers of MJCF: of its equalities and actuators, and of the whole file."""
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import zip_longest
 from math import comb
+from typing import Any
+from xml.etree.ElementTree import Element
 
-from ik_node.description.description import CouplingRule, Description, LoopSet, Names, quoted
+from ik_node.description.description import (
+    CouplingRule,
+    Description,
+    Loop,
+    LoopFrame,
+    LoopSet,
+    Names,
+    quoted,
+)
 from ik_node.description.joint_spec import JointSpec, Limits
 from ik_node.description.loops.couplings import rule_of_sum
 from ik_node.description.mjcf.bodies import (
@@ -16,16 +28,296 @@ from ik_node.description.mjcf.bodies import (
     MjcfLoop,
     MjcfSum,
     no_pose,
+    Range,
     read_masses,
+    UNLIMITED,
 )
-from ik_node.description.mjcf.document import Defaults, MjcfDocument, Pose, read_settings, Settings
-from ik_node.description.mjcf.equality import EqualityReader, read_actuators
+from ik_node.description.mjcf.document import (
+    ACTUATOR,
+    Defaults,
+    MjcfDocument,
+    Pose,
+    read_settings,
+    Settings,
+    SMALLEST,
+)
 from ik_node.description.mjcf.expand import Attachments, Expander
 from ik_node.description.tree import hang_joints
 from ik_node.description.xml_document import XmlDocument
+from ik_node.errors import UnsupportedElementError
 from ik_node.model.link import Link
-from ik_node.model.rotation import quat_identity
+from ik_node.model.rotation import quat_conjugate, quat_identity, quat_to_matrix, unit
 import numpy as np
+
+SOFT = ('flex', 'flexvert', 'flexstrain')
+
+
+class EqualityReader:
+    """A reader of connect, weld, joint and tendon equalities; it removes unread ones."""
+
+    def __init__(
+        self, document: MjcfDocument, reader: BodyReader, defaults: Defaults, notes: list[str]
+    ) -> None:
+        self._document = document
+        self._notes = notes
+        self._soft = reader.soft
+        self._bodies = {body.name: body for body in reader.bodies}
+        self._joints = {joint.name: joint for joint in reader.joints}
+        self._sites = {
+            name: (body, pose) for body in reader.bodies for name, pose in body.sites.items()
+        }
+        self._poses: dict[MjcfBody | None, Pose] = {None: no_pose()}
+        for body in reader.bodies:
+            self._poses[body] = compose(self._poses[body.parent], body.pose)
+        self._tendons = {each.get('name', ''): each for each in document.root.findall('tendon/*')}
+        self.result: list[MjcfLoop | MjcfSum] = []
+        declared: dict[str, Element | None] = {}
+        for element in document.root.findall('equality/*'):
+            if element.get('name'):
+                document.once(element, 'equality', element.get('name', ''), declared)
+        self._names = Names(declared)
+        for section in document.root.findall('equality'):
+            section[:] = [
+                each for each in section if self._read(defaults.fill_up(each, None, 'equality'))
+            ]
+
+    def _read(self, element: Element) -> bool:
+        """Read an equality; return True if it is used."""
+        kind = element.tag
+        result: MjcfLoop | MjcfSum | None = None
+        if kind == 'joint':
+            result = self._read_coupling(element)
+        elif kind == 'tendon':
+            result = self._read_tendons(element)
+        elif kind in ('connect', 'weld'):
+            result = self._read_constraint(element)
+        elif kind in SOFT:
+            self._note(element, 'connects soft objects')
+        else:
+            message = 'this equality is not supported; allowed: connect weld joint tendon'
+            raise self._document.error(element, message, UnsupportedElementError)
+        if result is not None:
+            self.result.append(result)
+        return result is not None
+
+    def _sum(self, element: Element, terms: dict[str, list[float]]) -> MjcfSum:
+        active = self._document.is_true(element, 'active', 'true')
+        return MjcfSum(terms, enabled=active, line=self._document.line(element))
+
+    def _read_coupling(self, element: Element) -> MjcfSum | None:
+        """Return q - ref = sum over i of c_i (q_master - ref_master)**i."""
+        names = [self._document.attribute(element, 'joint1')]
+        if element.get('joint2'):
+            names.append(element.attrib['joint2'])
+        if not all(self._is_known(name, element) for name in names):
+            return None
+        coefficients = self._polynomial(element)
+        if len(names) == 1:
+            return self._sum(element, {names[0]: [-coefficients[0], 1.0]})
+        result = self._sum(element, {names[0]: [0.0, 1.0], names[1]: [-c for c in coefficients]})
+        result.follower = names[0]
+        return result
+
+    def _is_known(self, name: str, element: Element) -> bool:
+        """Return True for a hinge or slide, False for a joint that may be one of a soft object."""
+        if not self._is_named(element, 'joint', name, self._joints):
+            return False
+        if self._joints[name].kind not in ('hinge', 'slide'):
+            message = f'the joint {name!r} is neither a hinge nor a slide'
+            raise self._document.error(element, message)
+        return True
+
+    def _is_named(self, element: Element, kind: str, name: str, names: dict[str, Any]) -> bool:
+        """Return True for a known name, and False with a note if a soft object may have it."""
+        if name not in names and self._soft:
+            self._note(element, 'may refer to a soft object')
+            return False
+        self._document.known(element, kind, name, names)
+        return True
+
+    def _polynomial(self, element: Element) -> list[float]:
+        given = self._document.some_numbers(element, 'polycoef', 5)
+        return given + [0.0, 1.0, 0.0, 0.0, 0.0][len(given) :]
+
+    def _read_tendons(self, element: Element) -> MjcfSum | None:
+        """Return L1 - p(L2) = 0, with the lengths of tendons less those at the joints' refs."""
+        names = [self._document.attribute(element, 'tendon1'), element.get('tendon2')]
+        lengths = [self._length(name, element) for name in names if name]
+        first, *others = (length for length in lengths if length is not None)
+        if len(others) + 1 < len(lengths) or not first:
+            return None
+        second = others[0] if others else {}
+        coefficients = self._polynomial(element)
+        if len(second) > 1 and any(coefficients[2:]):
+            self._note(element, f'is a curve in the sum of {len(second)} joints')
+            return None
+        terms = {name: [0.0, factor] for name, factor in first.items()}
+        for name, factor in second.items():
+            own = terms.get(name, [])
+            powers = [-c * factor**power for power, c in enumerate(coefficients)]
+            powers[0] = 0.0
+            terms[name] = [sum(pair) for pair in zip_longest(own, powers, fillvalue=0.0)]
+        terms[next(iter(terms))][0] -= coefficients[0]
+        return self._sum(element, terms)
+
+    def _length(self, name: str, element: Element) -> dict[str, float] | None:
+        """Return the factors of the joints in the length of a fixed tendon; None = not known."""
+        self._document.known(element, 'tendon', name, self._tendons)
+        if self._tendons[name].tag != 'fixed':
+            self._note(element, f'connects the spatial tendon {name!r}')
+            return None
+        result: dict[str, float] = {}
+        for each in self._tendons[name].findall('joint'):
+            joint = self._document.attribute(each, 'joint')
+            if not self._is_known(joint, each):
+                return None
+            factor = self._document.numbers(each, 'coef', (1.0,))[0]
+            result[joint] = result.get(joint, 0.0) + factor
+        return result
+
+    def _note(self, element: Element, reason: str) -> None:
+        line = self._document.line(element)
+        self._notes.append(f'<equality>: <{element.tag}> on line {line} {reason}; it is not read')
+
+    def _read_constraint(self, element: Element) -> MjcfLoop | None:
+        kind, document = element.tag, self._document
+        by_sites, by_bodies = (
+            any(element.get(what + end) is not None for end in '12') for what in ('site', 'body')
+        )
+        if by_sites == by_bodies:
+            message = 'expected body1="..." and, as needed, body2, or else site1 and site2'
+            raise document.error(element, message)
+        first, second = ('site1', 'site2') if by_sites else ('body1', 'body2')
+        names = [document.attribute(element, first)]
+        names.append(document.attribute(element, second) if by_sites else '')
+        names[1] = names[1] or element.get(second) or 'world'
+        known = self._sites if by_sites else self._bodies
+        if not all(self._is_named(element, first[:4], name, known) for name in names):
+            return None
+        if by_sites:
+            (body_a, pose_a), (body_b, pose_b) = (self._sites[name] for name in names)
+        else:
+            body_a, body_b = (self._bodies[name] for name in names)
+            pose_a, pose_b = self._frames(element, body_a, body_b)
+        torque = document.numbers(element, 'torquescale', (1.0,))[0]
+        loop = Loop(
+            element.get('name') or self._names.unique(f'{names[0]}_{names[1]}_{kind}'),
+            LoopFrame('', *pose_a),
+            LoopFrame('', *pose_b),
+            'weld' if kind == 'weld' and torque != 0.0 else 'point',
+            enabled=document.is_true(element, 'active', 'true'),
+            line=document.line(element),
+        )
+        return MjcfLoop(loop, (body_a, body_b))
+
+    def _frames(self, element: Element, first: MjcfBody, second: MjcfBody) -> tuple[Pose, Pose]:
+        """Return the frames in two bodies that coincide in the model as written."""
+        document, here, there = self._document, self._poses[first], self._poses[second]
+        if element.tag == 'connect':
+            document.attribute(element, 'anchor')
+        anchor = np.array(document.numbers(element, 'anchor', (0.0, 0.0, 0.0)))
+        if element.tag == 'connect':
+            point = here[0] + quat_to_matrix(here[1]) @ anchor
+            back = quat_to_matrix(there[1]).T @ (point - there[0])
+            return (anchor, quat_identity()), (back, quat_identity())
+        at_anchor = anchor, quat_identity()
+        x, y, z, qw, qx, qy, qz = document.numbers(element, 'relpose', (0.0,) * 7)
+        if max(map(abs, (qw, qx, qy, qz))) > SMALLEST:
+            return (np.array((x, y, z)), unit((qx, qy, qz, qw))), at_anchor
+        inverse = quat_conjugate(here[1])
+        back = quat_to_matrix(inverse) @ (there[0] - here[0])
+        placed = quat_to_matrix(there[1]) @ anchor, there[1]
+        return compose((back, inverse), placed), at_anchor
+
+
+# The attributes of <general> with which the force is gainprm[0] times the control input, and
+# their defaults.
+PROPORTIONAL = {'gaintype': 'fixed', 'biastype': 'none', 'dyntype': 'none'}
+MOST_GAINS = 100
+
+
+def read_actuators(
+    document: MjcfDocument, model: Mjcf, settings: Settings, defaults: Defaults, notes: list[str]
+) -> None:
+    """
+    Find the joints that actuators drive, and note actuators that drive no joint.
+
+    An actuator of a fixed tendon drives the only joint of the tendon that follows no other joint;
+    its force does not limit the effort of that joint. The efforts of the actuators of one joint
+    add up, and are limited to the range in the joint itself.
+    """
+    known = {joint.name for joint in model.joints}
+    follows = {
+        each.follower for each in model.equalities if isinstance(each, MjcfSum) and each.enabled
+    }
+    tendons = {
+        tendon.get('name', ''): [joint.get('joint', '') for joint in tendon.findall('joint')]
+        for tendon in document.root.findall('tendon/fixed')
+    }
+    driven: dict[str, list[Range]] = {}
+    others: Counter[str] = Counter()
+    for element in document.root.findall('actuator/*'):
+        name = element.get('joint') or element.get('jointinparent')
+        tendon = element.get('tendon')
+        free = [each for each in tendons.get(tendon or '', ()) if each not in follows]
+        efforts = UNLIMITED
+        if name in known:
+            filled = defaults.fill_up(element, None, ACTUATOR)
+            efforts = _efforts(document, filled, settings)
+        elif name is None and len(free) == 1:
+            name = free[0]
+        if name in known:
+            driven.setdefault(name, []).append(efforts)
+        elif name is not None:
+            notes.append(f'{_shown(element)}: there is no joint {name!r}')
+        elif tendon is not None:
+            pulls = ' '.join(tendons.get(tendon, ()))
+            through = f'the tendon {tendon!r}' + (f' of {pulls}' if pulls else '')
+            notes.append(f'{_shown(element)} pulls {through}; no joint counts as driven by it')
+        else:
+            others[element.tag] += 1
+    for tag, count in others.items():
+        notes.append(f'{count} <{tag}> actuators act on no joint; they are not read')
+    for name in model.actuated:  # by actuators of attached models, whose efforts the joint has
+        driven.setdefault(name, []).append(UNLIMITED)
+    model.actuated = list(driven)
+    for joint in model.joints:
+        if joint.name in driven:
+            lowest, highest = (sum(ends) for ends in zip(*driven[joint.name], strict=True))
+            joint.efforts = _within((lowest, highest), joint.efforts)
+
+
+def _efforts(document: MjcfDocument, element: Element, settings: Settings) -> Range:
+    """Return the efforts on a hinge or slide of an actuator with its class filled in."""
+    force = document.limits(element, 'forcerange', 'forcelimited', settings.autolimits)
+    control = document.limits(element, 'ctrlrange', 'ctrllimited', settings.autolimits)
+    proportional = all(element.get(name, value) == value for name, value in PROPORTIONAL.items())
+    if element.tag == 'motor' or (element.tag == ACTUATOR and proportional):
+        gain = 1.0
+        if element.tag != 'motor':
+            gain = [*document.some_numbers(element, 'gainprm', MOST_GAINS), 1.0][0]
+        force = _within(_scaled(control, gain), force)
+    gear = [*document.some_numbers(element, 'gear', 6), 1.0][0]
+    return _scaled(force, gear)
+
+
+def _scaled(limits: Range, factor: float) -> Range:
+    if limits == UNLIMITED:
+        return limits
+    ends = limits[0] * factor, limits[1] * factor
+    return min(ends), max(ends)
+
+
+def _within(limits: Range, outer: Range) -> Range:
+    """Return a range clipped to another one."""
+    lower, upper = (min(max(each, outer[0]), outer[1]) for each in limits)
+    return lower, upper
+
+
+def _shown(element: Element) -> str:
+    name = element.get('name')
+    return f'actuator <{element.tag}>' if name is None else f'actuator {name!r}'
+
 
 TYPES = {'ball': 'spherical', 'free': 'floating', 'slide': 'prismatic'}
 

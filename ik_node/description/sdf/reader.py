@@ -6,7 +6,6 @@ from collections.abc import Container, Iterable
 
 from ik_node.description.description import Description, LoopSet, quoted, WORLD
 from ik_node.description.joint_spec import JointSpec, note_efforts
-from ik_node.description.sdf.drake import DrakeLoops
 from ik_node.description.sdf.frames import (
     choose_model,
     FrameGraph,
@@ -16,8 +15,8 @@ from ik_node.description.sdf.frames import (
     SdfFrame,
     SdfScope,
 )
-from ik_node.description.sdf.gazebo import read_detachable_joints_of_models
 from ik_node.description.sdf.joints import read_couplings, read_joint, SdfJoint
+from ik_node.description.sdf.loops import DrakeLoops, read_detachable_joints_of_models
 from ik_node.description.tree import hang_joints, set_mass
 from ik_node.description.xml_document import is_true, XmlDocument
 from ik_node.errors import DescriptionError

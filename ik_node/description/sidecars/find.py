@@ -26,14 +26,16 @@ from typing import Any
 
 from ik_node.description.description import Description, WORLD
 from ik_node.description.sidecars.closures_yaml import read_closures
-from ik_node.description.sidecars.gepetto import GepettoFile, is_gepetto
-from ik_node.description.sidecars.loop_closures import (
+from ik_node.description.sidecars.loop_file import (
+    GepettoFile,
+    is_gepetto,
     is_loop_closures,
     is_robot_data,
     LoopClosuresFile,
+    LoopFile,
     RobotDataFile,
+    Sidecar,
 )
-from ik_node.description.sidecars.loop_file import LoopFile, Sidecar
 from ik_node.description.yaml_document import MAX_BYTES, parse_yaml
 from ik_node.errors import DescriptionError
 

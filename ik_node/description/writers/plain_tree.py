@@ -182,9 +182,9 @@ def settings_of(closure: Closure, names: tuple[str, ...]) -> dict[str, Any]:
     if name == 'distance':
         said['distance'] = float(closure.distance)
     if closure.tolerance is not None:
-        said['tolerance'] = plain(closure.tolerance)
+        said['tolerance'] = floats(closure.tolerance)
     if closure.rounding is not None and max(closure.rounding) > LEAST_ROUNDING:
-        said['rounding'] = plain(closure.rounding)
+        said['rounding'] = floats(closure.rounding)
     if closure.weight != 1.0:
         said['weight'] = float(closure.weight)
     if not closure.enabled:
@@ -192,7 +192,7 @@ def settings_of(closure: Closure, names: tuple[str, ...]) -> dict[str, Any]:
     return said
 
 
-def plain(numbers: Iterable[float]) -> list[float]:
+def floats(numbers: Iterable[float]) -> list[float]:
     """Return floats without minus zero."""
     return [float(number) + 0.0 for number in numbers]
 

@@ -1,19 +1,23 @@
-"""Writer of URDF."""
+"""Writers of a description as URDF, of its loops as YAML, and of an SRDF."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
+from typing import Any
 from xml.etree.ElementTree import Element, indent, SubElement, tostring
+from xml.sax.saxutils import quoteattr
 
 from ik_node.description.description import CouplingRule, Description, Source
 from ik_node.description.loops.closing_frames import is_closing_frame, TAG
 from ik_node.description.loops.loop_frames import LOOP_ELEMENTS
-from ik_node.description.sdf.gazebo import is_detachable, welds_own_links
-from ik_node.description.urdf.motors import driven_joints
+from ik_node.description.sdf.loops import is_detachable, welds_own_links
+from ik_node.description.urdf import driven_joints
 from ik_node.description.writers.plain_tree import (
     ends_of,
+    floats,
     number_text,
+    OWN_TYPES,
     PlainJoint,
     PlainTree,
     Pose,
@@ -27,6 +31,7 @@ from ik_node.errors import DescriptionError, TopologyError
 from ik_node.model.closure import Closure
 from ik_node.model.link import Link
 import numpy as np
+from numpy.typing import NDArray
 
 # Elements that the writer writes itself.
 WRITTEN_TAGS = ('link', 'joint', 'loop_joint', 'joint_coupling', 'joint_start', 'closing_frames')
@@ -344,3 +349,77 @@ def _allowed(character: str) -> bool:
     if character in '\t\n\r' or 0x20 <= code < 0xD800:
         return True
     return code >= 0xE000 and code not in (0xFFFE, 0xFFFF)
+
+
+Array = NDArray[np.float64]
+
+
+def to_closures(description: Description) -> str:
+    """
+    Write closures, couplings that <mimic> cannot express, and motors as YAML.
+
+    It complements the text of `to_urdf(description, loops=False)`. TopologyError is raised if a
+    closure does not connect two links.
+    """
+    tree = PlainTree(description)
+    _, others = tree.couplings()
+    closures = [_closure(closure) for closure in description.closures.values()]
+    couplings = [_coupling(rule) for rule in others]
+    lines = [f'# Loops of {description.name!r}; the numbers are in metres and radians.']
+    lines += _section('closures', closures)
+    if couplings:
+        lines += _section('couplings', couplings)
+    if description.actuated:
+        lines.append(f'actuated: {_flow(tree.motors())}')
+    return '\n'.join(lines) + '\n'
+
+
+def _coupling(rule: CouplingRule) -> dict[str, Any]:
+    if rule.others:
+        return {'joint': rule.joint, 'of': {name: floats(c) for name, c in rule.terms}}
+    return {'joint': rule.joint, 'of': rule.master, 'coefficients': floats(rule.coefficients)}
+
+
+def _closure(closure: Closure) -> dict[str, Any]:
+    link_a, link_b = ends_of(closure)
+    return {
+        'name': closure.name,
+        'frame_a': _frame(link_a, closure.offset_position, closure.offset_quaternion),
+        'frame_b': _frame(link_b, closure.position, closure.quaternion),
+        **settings_of(closure, OWN_TYPES),
+    }
+
+
+def _frame(link: Link, position: Array, quat_xyzw: Array) -> dict[str, Any]:
+    return {'link': link.name, 'xyz': floats(position), 'rpy': floats(rpy_of(quat_xyzw))}
+
+
+def _section(key: str, entries: list[dict[str, Any]]) -> list[str]:
+    lines = [f'{key}:' if entries else f'{key}: []']
+    for entry in entries:
+        marks = ['- ', *['  '] * len(entry)]
+        lines += [
+            f'  {mark}{name}: {_flow(value)}'
+            for mark, (name, value) in zip(marks, entry.items(), strict=False)
+        ]
+    return lines
+
+
+def _flow(value: Any) -> str:
+    """Return a value as YAML on one line."""
+    import yaml  # imported only if needed
+
+    text = yaml.safe_dump(
+        value, default_flow_style=True, width=float('inf'), allow_unicode=True, sort_keys=False
+    )
+    return text.removesuffix('\n').removesuffix('\n...')
+
+
+def srdf_text(robot: str, pairs: Mapping[tuple[str, str], str]) -> str:
+    """Return an SRDF that excludes pairs of links from collisions, for given reasons."""
+    rows = ''.join(
+        f'  <disable_collisions link1={quoteattr(a)} link2={quoteattr(b)} '
+        f'reason={quoteattr(why)}/>\n'
+        for (a, b), why in pairs.items()
+    )
+    return f'<?xml version="1.0"?>\n<robot name={quoteattr(robot)}>\n{rows}</robot>\n'
