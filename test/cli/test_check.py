@@ -34,17 +34,6 @@ def bars(tmp_path):
     return [str(path) for path in paths]
 
 
-def test_json_has_the_mobility(bars, capsys):
-    assert main(['check', bars[0], '--json']) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found['mobility'] == 1
-    details = found['mobility_details']
-    assert details == load_robot(bars[0]).mobility.facts()
-    assert (details['gruebler'], details['rank'], details['redundant_rows']) == (-2, 2, 3)
-    assert details['redundant_closures'] == {'tie': 3}
-    assert details['chains'] == [['drive', 'middle', 'rock']]
-
-
 def test_a_loop_that_is_not_in_use(bars, capsys):
     assert main(['check', bars[1], '--json']) == 0
     found = json.loads(capsys.readouterr().out)
@@ -147,23 +136,6 @@ def test_json_has_the_tree(odd, capsys):
     (loop,) = found['closures']
     assert (loop['type'], loop['rows'], loop['redundant_rows']) == ('point', 3, 2)
     assert (loop['open'], loop['tolerance']) == (False, None)
-
-
-def test_limits_that_prevent_closing_are_reported(tmp_path, capsys):
-    """Which limit is in the way, and where the joint would have to go."""
-    path = tmp_path / 'short.urdf'
-    limit = '<limit lower="1" upper="1.2"/>'
-    text = BARS.format('true').replace('"rock" type="continuous"', '"rock" type="revolute"')
-    path.write_text(text.replace('rpy="0 0 1.9"/>', f'rpy="0 0 1.9"/>{limit}'))
-    assert main(['check', str(path)]) == 1
-    text = capsys.readouterr().out
-    assert 'limits that prevent closing: rock [1, 1.2]; without limits the loops close at' in text
-    assert 'NOT CLOSED' in text
-    assert main(['check', str(path), '--json']) == 1
-    found = json.loads(capsys.readouterr().out)
-    assert found['closes_without_limits'] is True
-    assert [entry['name'] for entry in found['limits_in_the_way']] == ['rock']
-    assert found['closures'][0]['open'] is True
 
 
 def test_loops_that_let_nothing_move_are_reported(tmp_path, capsys):

@@ -1,16 +1,14 @@
 """What each of our arms and walkers is known for."""
 
 from dataclasses import replace
-from math import acos, pi
+from math import pi
 
 from ik_node import from_dh, Solver, SolverOptions
 from ik_node.gallery import gallery_item
-from ik_node.model.rotation import matrix_to_quat
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 from support.gallery_motion import followed, loaded
-from support.naive import naive_of
 
 UNIT = 0.04  # of the Denavit-Hartenberg table [m]
 # d, a, alpha, theta [units, deg]
@@ -24,11 +22,6 @@ TABLE = np.array(
         (2, 0, -90, 0),
     ]
 )
-
-
-def place(robot, q, link, step=(0.0, 0.0, 0.0)):
-    pose = robot.forward(q, link)
-    return pose[:3, 3] + step, matrix_to_quat(pose)
 
 
 def distance(robot, q, link, goal, length=1.0):
@@ -93,48 +86,3 @@ def test_comfort_bends_elbow_and_wrist_alike():
         assert np.ptp(elbow) > 0.5
         apart[item.comfort is None] = np.abs(elbow - wrist).max()
     assert apart[False] < 0.02 < 0.1 < apart[True]
-
-
-@pytest.mark.parametrize('squat', [0.0, 0.15])
-def test_squatting_biped_bends_knees_and_keeps_soles_flat(squat):
-    """The pelvis sinks, the soles stay flat, and the knees bend as two bones have to."""
-    robot = loaded('biped')
-    robot.add_goal('pelvis_link', name='pelvis')
-    wanted = place(robot, robot.q, 'pelvis_link', (0.0, 0.0, -squat))
-    solution = Solver(robot).solve_pose({'pelvis': wanted})
-    assert solution.status.name == 'CONVERGED'
-    bone = (0.14**2 + 0.36**2) ** 0.5
-    bend = [pi - acos(1.0 - 0.5 * (way / bone) ** 2) for way in (0.72, 0.72 - squat)]
-    for side in ('left', 'right'):
-        knee = solution.q[robot.joint_names.index(f'{side}_knee')]
-        assert knee == pytest.approx(bend[1] - bend[0], abs=1e-5)
-        sole = robot.forward(solution.q, f'{side}_foot_link')
-        np.testing.assert_allclose(sole[:3, :3], np.eye(3), atol=1e-6)
-        assert sole[2, 3] == pytest.approx(0.0, abs=1e-6)
-
-
-@pytest.mark.parametrize(
-    ('name', 'grip', 'foot', 'step', 'free'),
-    [
-        ('six_legged_rover', 'leg1_contact', 'leg1_foot_link', (0.2, 0.1, 0.3), 12),
-        ('climber', 'right_grip', 'right_foot_link', (0.1, 0.1, 0.1), 28),
-        ('biped', 'left_sole', 'left_foot_link', (0.1, 0.02, 0.08), 12),
-    ],
-)
-def test_released_foot_follows_its_own_goal(name, grip, foot, step, free):
-    robot = loaded(name)
-    body, *_ = gallery_item(name).goals.values()
-    robot.closures[grip].enabled = False
-    assert robot.mobility == free
-    robot.add_goal(body, name='body')
-    robot.add_goal(foot, name='foot')
-    wanted = {'body': place(robot, robot.q, body), 'foot': place(robot, robot.q, foot, step)}
-    solution = Solver(robot).solve_pose(wanted)
-    assert solution.status.name == 'CONVERGED'
-    there = naive_of(robot, solution.q)
-    gaps = {loop: max(there.error(closure)) for loop, closure in robot.closures.items()}
-    assert gaps.pop(grip) > 0.1
-    assert max(gaps.values()) < 1e-6
-    np.testing.assert_allclose(
-        robot.forward(solution.q, foot)[:3, 3], wanted['foot'][0], atol=1e-6
-    )

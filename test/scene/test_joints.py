@@ -56,18 +56,6 @@ def test_axes_are_where_joints_move(name):
             np.testing.assert_allclose(vector, 0.3 * axis_of(shape), atol=1e-12)
 
 
-def test_axis_of_slider_spans_its_limits():
-    m = MECHANISMS['mixed']()
-    helper = IKRootsHelper(m.roots, layers='axes')
-    slide = m.joints['slide']
-    for value in (-0.5, 0.0, 0.31):
-        slide.set_dof_values(value)
-        (line,) = [shape for shape in helper.shapes() if shape.of == 'slide']
-        for at, end in ((-0.5, line.start), (0.5, line.end)):
-            slide.set_dof_values(at)
-            np.testing.assert_allclose(m.naive().world(slide)[:3, 3], end, atol=1e-12)
-
-
 def test_locked_axes_are_grey():
     """An axis that the solver leaves alone says so; a ball when all of its turns are locked."""
     m = ball()

@@ -91,9 +91,3 @@ def test_unusable_picture_paths_are_refused(tmp_path):
         ) as error:
             picture_maker('--plot', name)
         assert error.value.name == '--plot'
-
-
-def test_file_ending_selects_picture_format(tmp_path):
-    shapes = IKRootsHelper(MECHANISMS['arm6']().roots, layers='axes labels', resolution=5).shapes()
-    plot_shapes(shapes, str(tmp_path / 'scene.svg'), size=(3, 3))
-    assert '<svg' in (tmp_path / 'scene.svg').read_text()

@@ -231,17 +231,6 @@ def test_page_shows_all_triangles_of_the_scene(scene, name):
     assert [node for node in scene.nodes.values() if node.kind == 'batch'] == batches
 
 
-def test_balls_of_one_size_share_a_node_unless_transparent(scene):
-    """Balls of one size share a node whatever their colour, but not with those seen through."""
-    nodes = SceneNodes(scene, lambda link, ray: None)
-    # Half of full green is 0.214 of its light.
-    blue, green = (0.0, 0.5, 1.0, 1.0), (0.0, 1.0, 0.0, 0.5)
-    nodes.draw([BALL, replace(BALL, rgba=blue), replace(BALL, rgba=green)])
-    opaque, clear = scene.nodes.values()
-    assert opaque.batched_colors.tolist() == [[255, 0, 0], [0, 55, 255]]
-    assert (opaque.opacity, clear.opacity) == (None, 0.5)
-
-
 def test_removed_shapes_are_hidden_and_shown_again(scene):
     nodes = SceneNodes(scene, lambda link, ray: None)
     nodes.draw([BALL, SECTOR, TEXT])
