@@ -8,16 +8,12 @@ import csv
 import io
 import os
 from pathlib import Path
-from typing import BinaryIO
 
 from ik_node.errors import DescriptionError
 from ik_node.robot import Robot
 from ik_node.solver.batch.batch_solution import BatchSolution, PathSolution
 from ik_node.solver.status import Status
 import numpy as np
-
-# Number of bytes that are searched at a time for the end of the last complete line.
-BLOCK = 1 << 16
 
 
 def answer_header(robot: Robot, goals: Iterable[str], *, timed: bool = False) -> list[str]:
@@ -117,23 +113,11 @@ class AnswerTable:
                     source=str(path),
                     line=1,
                 )
-            size = _end_of_rows(file)
-            self._before = path, size
-            file.seek(len(self._begin))
-            while file.tell() < size:
-                line = file.readline()
+            size = len(self._begin)
+            for line in file:
+                if not line.endswith(b'\n'):
+                    break
+                size += len(line)
                 self.counts[line.split(b',')[self._status].decode()] += 1
                 self.last = line
-
-
-def _end_of_rows(file: BinaryIO) -> int:
-    """Return the size of a file without an incomplete last line [bytes]."""
-    end = file.seek(0, os.SEEK_END)
-    while end > 0:
-        begin = max(0, end - BLOCK)
-        file.seek(begin)
-        index = file.read(end - begin).rfind(b'\n')
-        if index >= 0:
-            return begin + index + 1
-        end = begin
-    return 0
+        self._before = path, size

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import nullcontext
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
@@ -159,10 +159,8 @@ def write_preview(
     low, high = _heights(places)
     half = HALF * (high - low)
     pictures = []
-    with ExitStack() as stack:
-        film = None if kind == '.gif' else _film(rate)
-        if film is not None:
-            stack.enter_context(film.saving(figure, str(path), DPI))
+    film = None if kind == '.gif' else _film(rate)
+    with nullcontext() if film is None else film.saving(figure, str(path), DPI):
         for done, row in enumerate(rows.tolist()):
             for artist in _drawn(axes):
                 artist.remove()

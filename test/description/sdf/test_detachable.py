@@ -1,7 +1,7 @@
 """Gazebo Sim's DetachableJoint between links of one robot is a weld in the file's pose."""
 
 from ik_node import load_robot
-from ik_node.cli.convert import differences
+from ik_node.analysis.differences import differences
 import numpy as np
 import pytest
 from support.robot_texts import joint, sdf, sdf_joint, urdf

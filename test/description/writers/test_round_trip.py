@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ik_node.cli.convert import differences
+from ik_node.analysis.differences import differences
 from ik_node.errors import IkError
 from ik_node.model.rotation import matrix_to_quat, quat_conjugate, quat_multiply, unit
 from ik_node.robot import from_dh, load_robot, Robot
