@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import combinations_with_replacement
+from collections.abc import Iterable, Sequence
+from itertools import accumulate, combinations_with_replacement
 
 from ik_node.kernels.layout import BLOCK
-import numpy as np
-from numpy.typing import NDArray
-
-Fields = dict[str, NDArray[np.generic]]
 
 # A node of the elimination graph: a constraint, or a group of variables, named by the constraints
 # that all of them touch.
@@ -18,13 +14,12 @@ Node = tuple[int, ...] | int
 
 def plan_elimination(
     slots: Sequence[Sequence[int]], row_counts: Sequence[int], variable_count: int
-) -> tuple[Fields, dict[str, int]]:
+) -> dict[str, Sequence[int]]:
     """
     Plan the elimination of the system of a step, theory.md, eq. (7), in blocks.
 
     Given are the variables and the number of rows of each constraint, and the number of variables.
-    Return the fields of `kernels.layout.Solve` that `kernels.factor` follows, and the sizes of
-    `kernels.layout` that belong to them.
+    Return the fields of `kernels.layout.Solve` that `kernels.factor` follows.
     """
     plan = _Plan(slots, variable_count)
     nodes = plan.order()
@@ -41,7 +36,7 @@ def plan_elimination(
                 for k, v in enumerate(variables[first : first + BLOCK]):
                     place[v] = BLOCK * len(blocks) + k
                 blocks.append((-1, variables[first : first + BLOCK]))
-    slot0 = np.concatenate(([0], np.cumsum([len(own) for own in slots]))).astype(int).tolist()
+    slot0 = starts([len(own) for own in slots])
     slot_of = {(c, v): slot0[c] + k for c, own in enumerate(slots) for k, v in enumerate(own)}
     adjacent: list[set[int]] = [set() for _ in blocks]
 
@@ -70,49 +65,39 @@ def plan_elimination(
             for other in adjacent[index]:
                 touch(one, other)
     edges = [sorted(later) for later in adjacent]
-    edge0 = np.concatenate(([0], np.cumsum([len(later) for later in edges]))).astype(int).tolist()
+    edge0 = starts([len(later) for later in edges])
     stored = {(index, index): index for index in range(len(blocks))}
     for index, later in enumerate(edges):
         stored |= {(index, to): len(blocks) + edge0[index] + k for k, to in enumerate(later)}
-    fields: Fields = {
-        'block_constraint': _ints([c for c, _ in blocks]),
-        'block_size': _ints([row_counts[c] if c >= 0 else len(own) for c, own in blocks]),
-        'block_var': _ints([v for _, own in blocks for v in [*own, *[-1] * (BLOCK - len(own))]]),
-        'var_place': _ints(place),
-        'edge0': _ints(edge0),
-        'edge_to': _ints([to for later in edges for to in later]),
-        'update_at': _ints(
-            [
-                stored[one, other]
-                for later in edges
-                for one, other in combinations_with_replacement(later, 2)
-            ]
-        ),
-        'pair_at': _ints([stored[pair] for pair in parts]),
-        'part0': _ints(np.concatenate(([0], np.cumsum([len(p) for p in parts.values()])))),
-        'part_a': _ints([a for own in parts.values() for a, _, _ in own]),
-        'part_b': _ints([b for own in parts.values() for _, b, _ in own]),
-        'part_var': _ints([v for own in parts.values() for _, _, v in own]),
-        'link_at': _ints(
-            [
-                BLOCK * BLOCK * stored[min(one, other), max(one, other)]
-                + place[v] % BLOCK * (BLOCK if one < other else 1)
-                for one, other, v, _ in links
-            ]
-        ),
-        'link_stride': _ints([1 if one < other else BLOCK for one, other, _, _ in links]),
-        'link_slot': _ints([slot for _, _, _, slot in links]),
+    every = [part for own in parts.values() for part in own]
+    return {
+        'block_constraint': [c for c, _ in blocks],
+        'block_size': [row_counts[c] if c >= 0 else len(own) for c, own in blocks],
+        'block_var': [v for _, own in blocks for v in [*own, *[-1] * (BLOCK - len(own))]],
+        'var_place': place,
+        'edge0': edge0,
+        'edge_to': [to for later in edges for to in later],
+        'update_at': [
+            stored[pair] for later in edges for pair in combinations_with_replacement(later, 2)
+        ],
+        'pair_at': [stored[pair] for pair in parts],
+        'part0': starts([len(own) for own in parts.values()]),
+        'part_a': [a for a, _, _ in every],
+        'part_b': [b for _, b, _ in every],
+        'part_var': [v for _, _, v in every],
+        'link_at': [
+            BLOCK * BLOCK * stored[min(one, other), max(one, other)]
+            + place[v] % BLOCK * (BLOCK if one < other else 1)
+            for one, other, v, _ in links
+        ],
+        'link_stride': [1 if one < other else BLOCK for one, other, _, _ in links],
+        'link_slot': [slot for _, _, _, slot in links],
     }
-    sizes = {
-        'nb': len(blocks),
-        'nm': len(stored),
-        'edges': edge0[-1],
-        'updates': fields['update_at'].size,
-        'pairs': len(parts),
-        'parts': fields['part_var'].size,
-        'links': len(links),
-    }
-    return fields, sizes
+
+
+def starts(counts: Iterable[int]) -> list[int]:
+    """Return where each of some parts begins, and the end of the last."""
+    return [0, *accumulate(counts)]
 
 
 class _Plan:
@@ -171,7 +156,3 @@ class _Plan:
             return len(self.groups[node]) * BLOCK * pairs
         count = self._blocks(node)
         return count * (15 * (count + beyond) + 36 * (pairs + count * beyond))
-
-
-def _ints(values: object) -> NDArray[np.int64]:
-    return np.asarray(values, dtype=np.int64)

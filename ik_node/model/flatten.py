@@ -5,14 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ik_node.kernels.distance import ENDLESS
 from ik_node.kernels.kinds import KIND_CONE, KINDS
-from ik_node.kernels.layout import AXES_A, AXES_B, AXES_WORLD, begin_of, BLOCK, pack_model
+from ik_node.kernels.layout import (
+    AXES_A,
+    AXES_B,
+    AXES_WORLD,
+    begin_of,
+    BLOCK,
+    FIELDS,
+    pack_model,
+    SIZES,
+)
 from ik_node.model.chains import Chain, Support, with_ancestors
 from ik_node.model.characteristic_length import characteristic_length
-from ik_node.model.elimination import plan_elimination
+from ik_node.model.elimination import plan_elimination, starts
 from ik_node.model.frame import Frame
 from ik_node.model.redundancy import MARGIN, Redundancy
 from ik_node.model.request import Request
@@ -22,6 +31,7 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Fields = dict[str, Any]  # by name, as lists or arrays
 
 NUMBERS = {name: number for number, name in enumerate(KINDS)}
 AXES = {'goal': AXES_B, 'world': AXES_WORLD, 'link': AXES_A}
@@ -116,37 +126,27 @@ NO_BODIES = FlatBodies(
 )
 
 
-def _bodies(
-    bodies: FlatBodies, length: float, local: Mapping[int, int] | None = None
-) -> tuple[dict[str, NDArray[np.generic]], dict[str, int]]:
-    """Return fields and sizes of bodies; `local` maps columns of the tree to those packed."""
-    columns = bodies.columns.tolist()
-    frames = bodies.frames.copy()
-    frames[:, 9:] /= length
-    points = np.concatenate([np.zeros((0, 3)), *bodies.points]) / length
-    ends = bodies.sizes[:, 4] >= ENDLESS
+def _bodies(bodies: FlatBodies, length: float, local: Mapping[int, int]) -> Fields:
+    """Return the fields of bodies; `local` maps columns of the tree to those packed."""
     sizes = bodies.sizes / length
-    sizes[ends, 4] = ENDLESS
-    fields: dict[str, NDArray[np.generic]] = {
-        'body_column': _ints(columns if local is None else (local[c] for c in columns)),
+    sizes[bodies.sizes[:, 4] >= ENDLESS, 4] = ENDLESS
+    return {
+        'body_column': [local[column] for column in bodies.columns.tolist()],
         'body_shape': bodies.shapes,
-        'body_point0': _starts([len(each) for each in bodies.points]),
+        'body_point0': starts(map(len, bodies.points)),
         'check_a': bodies.pairs[:, 0],
         'check_b': bodies.pairs[:, 1],
-        'body_offset': frames,
+        'body_offset': _in_length(bodies.frames, length),
         'body_size': sizes,
-        'hull_point': points,
+        'hull_point': np.concatenate([np.zeros((0, 3)), *bodies.points]) / length,
     }
-    counts = {'bodies': len(columns), 'hull_points': len(points), 'checks': len(bodies.pairs)}
-    return fields, counts | {'solid': min(len(columns), 1)}
 
 
 def write_body_frames(ints: Ints, floats: Floats, bodies: FlatBodies, length: float) -> None:
     """Write the frames of bodies, some of which have moved, to a packed model."""
-    frames = bodies.frames.copy()
-    frames[:, 9:] /= length
+    frames = _in_length(bodies.frames, length).ravel()
     at = begin_of(ints, 'body_offset')
-    floats[at : at + frames.size] = frames.ravel()
+    floats[at : at + frames.size] = frames
 
 
 def frame12(matrix: Floats) -> Floats:
@@ -174,8 +174,7 @@ def flatten(
     chosen = [requests[index] for index in chain.requests]
     moved = [supports[index] for index in chain.requests]
     variable = {master: index for index, master in enumerate(chain.masters)}
-    ends = [tree.carrier[r.link][0] for r in chosen]
-    ends += [tree.carrier[r.base][0] if r.base is not None else -1 for r in chosen]
+    ends = [tree.carrier[end][0] for r in chosen for end in (r.link, r.base) if end is not None]
     seen = [tree.carrier[link] for r in chosen for link in r.seen]
     followers = [index for index, c in enumerate(tree.columns) if c.master in variable]
     carriers = [column for s in moved for column in s.a_columns]
@@ -185,67 +184,65 @@ def flatten(
     terms = [term for request in chosen for term in _terms(tree, request, length)]
     polynomials = [c.coefficients for c in columns if c.master in variable]
     width = max([2, *map(len, polynomials), *map(len, terms)])
-    units = np.array([_unit(tree.columns[master], length) for master in chain.masters])
-    fields: dict[str, NDArray[np.generic]] = {
-        'parent': _ints(local[c.parent] for c in columns),
-        'prismatic': _ints(0 if c.dof.is_rotation else 1 for c in columns),
-        'column_q': _ints(tree.q_of_column[index] for index in needed),
-        'var': _ints(variable.get(c.master, -1) for c in columns),
-        'ball': _ints(c.ball if c.master in variable else 0 for c in columns),
-        'var_q': _ints(tree.q_of_column[index] for index in chain.masters),
-        'angle': _ints(_is_angle(tree, master) for master in chain.masters),
-        'a_column': _ints(local[end] for end in ends[: len(chosen)]),
-        'b_column': _ints(local[end] for end in ends[len(chosen) :]),
-        'kind': _ints(NUMBERS[r.kind] for r in chosen),
-        'axes': _ints(AXES[r.axes] for r in chosen),
-        'mask': _ints(r.mask for r in chosen),
-        'term0': _starts([len(r.coupling.terms) + 1 if r.coupling.terms else 0 for r in chosen])[
-            :-1
-        ],
-        'term': np.concatenate([np.zeros(0), *(_padded(term, width) for term in terms)]),
+    row_counts = tuple(r.row_count for r in chosen)
+    blocks, slots = _blocks(tree, moved, variable, local)
+    carried = [needed[index] for index in blocks['entry_column']]
+    first_rows = BLOCK * np.arange(len(chosen))
+    bases = [(-1, np.eye(4)) if r.base is None else tree.carrier[r.base] for r in chosen]
+    fields: Fields = {
+        'parent': [local[c.parent] for c in columns],
+        'prismatic': [not c.dof.is_rotation for c in columns],
+        'column_q': [tree.q_of_column[index] for index in needed],
+        'var': [variable.get(c.master, -1) for c in columns],
+        'ball': [c.ball if c.master in variable else 0 for c in columns],
+        'var_q': [tree.q_of_column[index] for index in chain.masters],
+        'angle': [_is_angle(tree, master) for master in chain.masters],
+        'a_column': [local[tree.carrier[r.link][0]] for r in chosen],
+        'b_column': [local[column] for column, _ in bases],
+        'kind': [NUMBERS[r.kind] for r in chosen],
+        'axes': [AXES[r.axes] for r in chosen],
+        'mask': [r.mask for r in chosen],
+        'row_end': first_rows + np.array(row_counts, np.int64),
+        'turning': first_rows + np.array([r.translation_row_count for r in chosen], np.int64),
+        'angular': first_rows + np.array([r.metre_row_count for r in chosen], np.int64),
+        'term0': starts(len(r.coupling.terms) + bool(r.coupling.terms) for r in chosen)[:-1],
+        'term': [_padded(term, width) for term in terms],
         'offset': _frames((c.offset for c in columns), length),
         'coefficients': _coefficients(tree, columns, width, length),
         'a_offset': _frames((tree.carrier[r.link][1] @ r.offset for r in chosen), length),
-        'b_offset': _frames(
-            (tree.carrier[r.base][1] if r.base is not None else np.eye(4) for r in chosen), length
-        ),
-        'length': np.array([length]),
-        'unit': units,
-        'seen0': _starts([len(r.seen) for r in chosen]),
-        'seen_column': _ints(local[column] for column, _ in seen),
+        'b_offset': _frames((pose for _, pose in bases), length),
+        'length': [length],
+        'unit': [_unit(tree.columns[master], length) for master in chain.masters],
+        'seen0': starts(len(r.seen) for r in chosen),
+        'seen_column': [local[column] for column, _ in seen],
         'seen_offset': _frames((pose for _, pose in seen), length),
+        **blocks,
+        **_masses(tree, moved, carried, length),
+        **_groups(chosen, row_counts, redundancies),
+        **plan_elimination(slots, row_counts, len(variable)),
+        **_bodies(bodies, length, local),
     }
-    row_counts = tuple(r.row_count for r in chosen)
-    blocks, slots = _blocks(tree, moved, variable, local)
-    fields |= blocks
-    fields |= _masses(
-        tree, moved, [needed[index] for index in fields['entry_column'].tolist()], length
-    )
-    first_rows = BLOCK * np.arange(len(chosen))
-    fields['row_end'] = first_rows + _ints(row_counts)
-    fields['turning'] = first_rows + _ints(r.translation_row_count for r in chosen)
-    fields['angular'] = first_rows + _ints(r.metre_row_count for r in chosen)
-    fields |= _groups(chosen, row_counts, redundancies)
-    planned, sizes = plan_elimination(slots, row_counts, len(variable))
-    fields |= planned
+    arrays = {name: np.asarray(values) for name, values in fields.items()}
+    sizes = {FIELDS[name][1]: array.size for name, array in arrays.items()}
+    sizes = {name: size for name, size in sizes.items() if name in SIZES}
     sizes |= {
         'nq': len(tree.names),
-        'n': len(columns),
-        'nv': len(variable),
-        'nc': len(chosen),
         'nr': BLOCK * len(chosen),
+        'nm': sizes['nb'] + sizes['edges'],
+        'width': width,
+        'nt': len(terms),
+        'hull_points': arrays['hull_point'].size // 3,
+        'solid': min(sizes['bodies'], 1),
     }
-    sizes |= {'groups': len(redundancies), 'nd': fields['dense_row'].size}
-    sizes |= {'ne': fields['entry_column'].size, 'ns': fields['slot_var'].size, 'width': width}
-    sizes |= {'nt': len(terms), 'seen': len(seen)}
-    solids, counts = _bodies(bodies, length, local)
-    fields |= solids
-    sizes |= counts
-    ints, floats = pack_model(sizes, fields)
-    var_q = np.ascontiguousarray(fields['var_q'], dtype=np.int64)
-    rows = [np.arange(BLOCK * c, BLOCK * c + count) for c, count in enumerate(row_counts)]
+    ints, floats = pack_model(sizes, arrays)
+    rows = [BLOCK * c + k for c, count in enumerate(row_counts) for k in range(count)]
     return FlatChain(
-        ints, floats, chain.requests, var_q, row_counts, np.concatenate([np.zeros(0, int), *rows])
+        ints,
+        floats,
+        chain.requests,
+        np.array(fields['var_q'], np.int64),
+        row_counts,
+        np.array(rows, np.int64),
     )
 
 
@@ -273,19 +270,20 @@ def _is_angle(tree: Tree, master: int) -> bool:
     return all(c.dof.is_rotation and tuple(c.coefficients) == (0.0, 1.0) for c in moved)
 
 
-def _ints(values: object) -> Ints:
-    return np.fromiter(values, dtype=np.int64)  # type: ignore[call-overload, no-any-return]
-
-
 def _unit(column: Column, length: float) -> float:
     """Return the unit of a column's value in the kernels: 1 [rad] or the given length [m]."""
     return 1.0 if column.dof.is_rotation else length
 
 
 def _frames(poses: Iterable[Floats], length: float) -> Floats:
-    flat = np.array([frame12(pose) for pose in poses]).reshape(-1, 12)
-    flat[:, 9:] /= length
-    return flat.ravel()
+    return _in_length(np.array([frame12(pose) for pose in poses]).reshape(-1, 12), length)
+
+
+def _in_length(frames: Floats, length: float) -> Floats:
+    """Return frames (n, 12) with their positions in a length."""
+    scaled = frames.copy()
+    scaled[:, 9:] /= length
+    return scaled
 
 
 def _terms(tree: Tree, request: Request, length: float) -> list[Floats]:
@@ -316,7 +314,7 @@ def _coefficients(tree: Tree, columns: Sequence[Column], width: int, length: flo
 
 def _blocks(
     tree: Tree, moved: Sequence[Support], variable: dict[int, int], local: dict[int, int]
-) -> tuple[dict[str, NDArray[np.generic]], list[list[int]]]:
+) -> tuple[Fields, list[list[int]]]:
     """
     Return the columns and variables that move each constraint.
 
@@ -335,21 +333,18 @@ def _blocks(
                 flat.append((local[column], end, own.setdefault(var, len(own))))
         counts.append(len(flat) - first)
         slots.append(list(range(len(variable))) if support.every else list(own))
-    columns, ends, places = np.array(flat, np.int64).reshape(-1, 3).T
-    fields: dict[str, NDArray[np.generic]] = {
-        'entry_column': columns,
-        'entry_side': ends,
-        'entry_slot': places,
-        'slot_var': _ints(v for own in slots for v in own),
-        'entry0': _starts(counts),
-        'slot0': _starts([len(own) for own in slots]),
+    fields: Fields = {
+        'entry_column': [column for column, _, _ in flat],
+        'entry_side': [end for _, end, _ in flat],
+        'entry_slot': [slot for _, _, slot in flat],
+        'slot_var': [v for own in slots for v in own],
+        'entry0': starts(counts),
+        'slot0': starts(len(own) for own in slots),
     }
     return fields, slots
 
 
-def _masses(
-    tree: Tree, moved: Sequence[Support], columns: Sequence[int], length: float
-) -> dict[str, NDArray[np.generic]]:
+def _masses(tree: Tree, moved: Sequence[Support], columns: Sequence[int], length: float) -> Fields:
     """Return the mass and moment that each entry of a centre of mass carries, and its parent."""
     up: list[int] = []
     masses: list[float] = []
@@ -369,17 +364,17 @@ def _masses(
         still.append(own.get(-1, (0.0, np.zeros(3)))[1])
         totals.append(1.0 if support.mass is None else support.mass.total)
     return {
-        'entry_up': _ints(up),
-        'entry_mass': np.array(masses),
-        'entry_moment': np.concatenate([np.zeros(0), *moments]) / length,
-        'moment': np.concatenate([np.zeros(0), *still]) / length,
-        'mass': np.array(totals),
+        'entry_up': up,
+        'entry_mass': masses,
+        'entry_moment': np.array(moments) / length,
+        'moment': np.array(still) / length,
+        'mass': totals,
     }
 
 
 def _groups(
     chosen: Sequence[Request], row_counts: Sequence[int], redundancies: Sequence[Redundancy]
-) -> dict[str, NDArray[np.generic]]:
+) -> Fields:
     """Return the groups of redundant rows and their ranks, theory.md, section 10."""
     rows = [
         [
@@ -391,12 +386,8 @@ def _groups(
         for redundancy in redundancies
     ]
     return {
-        'group0': _starts([len(own) for own in rows]),
-        'group_rank': _ints(redundancy.rank for redundancy in redundancies),
-        'dense_row': _ints(row for own in rows for row in own),
-        'group_slack': np.array([MARGIN * redundancy.slack for redundancy in redundancies]),
+        'group0': starts(len(own) for own in rows),
+        'group_rank': [redundancy.rank for redundancy in redundancies],
+        'dense_row': [row for own in rows for row in own],
+        'group_slack': [MARGIN * redundancy.slack for redundancy in redundancies],
     }
-
-
-def _starts(counts: Sequence[int] | Ints) -> Ints:
-    return np.concatenate(([0], np.cumsum(np.asarray(counts, dtype=np.int64)))).astype(np.int64)
