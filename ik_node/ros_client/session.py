@@ -40,11 +40,7 @@ _NOTHING_TO_DO = 'CONVERGED: no goal and no loop'
 
 
 def reports_of(message: Any) -> list[ChainReport]:
-    """
-    Return one report per chain.
-
-    `message`: message of ~/solve_status, or an object with its fields.
-    """
+    """Return one report per chain of a message of ~/solve_status."""
     result = []
     for status in message.status:
         values = {pair.key: pair.value for pair in status.values}
@@ -64,12 +60,7 @@ def reports_of(message: Any) -> list[ChainReport]:
 
 
 def released_of(message: Any, closures: Collection[str]) -> set[str] | None:
-    """
-    Return the released closures, for which no chain has a residual.
-
-    `message`: message of ~/solve_status, or an object with its fields. `closures`: closures of the
-    robot. Return None = unknown, because nothing was solved.
-    """
+    """Return the closures without a residual in ~/solve_status; None if nothing was solved."""
     held: set[str] = set()
     for status in message.status:
         keys = {pair.key for pair in status.values}

@@ -86,11 +86,7 @@ class ActuatedFollowing:
     def report(
         self, tracker: Tracker, actuated: Sequence[str], settings: Settings, now: float
     ) -> TickReport:
-        """
-        Return the report of a tick: the last answer, or a new one if measurements have stopped.
-
-        `actuated`: actuated joint values; a value that was never measured stays where it is.
-        """
+        """Return the last answer, or a new one if measurements of these joints have stopped."""
         answer = self._answer
         if answer is not None and answer.q is tracker.q and self._answer_model is tracker.model:
             quiet = min(settings.joint_state_timeout or QUIET, QUIET)

@@ -24,12 +24,7 @@ class ClosureSwitch:
         self._described: set[str] = set()
 
     def take_model(self, model: LoadedModel, same_robot: bool) -> None:
-        """
-        Go on with another model.
-
-        For the same robot the released closures stay released. For another robot, the closures
-        that its description disables are released.
-        """
+        """Go on with another model; another robot has those closures released that it disables."""
         self.stop()
         self._described = {n for n, each in model.robot.closures.items() if not each.enabled}
         if not same_robot:

@@ -128,11 +128,7 @@ class FollowingError:
     def begin(
         self, model: LoadedModel, outputs: Sequence[str], q: Array, motors: Sequence[str] = ()
     ) -> None:
-        """
-        Start to compare: commands start at the measured configuration.
-
-        `q` (nq,): the measured configuration [rad or m]. `motors`: all joint values with a motor.
-        """
+        """Start to compare: commands start at the measured configuration `q` (nq,) [rad or m]."""
         self._outputs = tuple(outputs)
         self._names = (*outputs, *(name for name in motors if name not in outputs))
         self._begin_q = q

@@ -139,12 +139,7 @@ class HardwareOutput:
     def measured_start(
         self, tracker: Tracker, outputs: Sequence[str], settings: Settings, now: float
     ) -> tuple[Array, str]:
-        """
-        Return the measured configuration, or the reason why there is none.
-
-        Return `q` (nq,), with closed loops [rad or m]; and `reason`, why there is none; '' if
-        there is one.
-        """
+        """Return the measured configuration (nq,) with closed loops, or why there is none."""
         reason = self._unmeasured(outputs) or self._stale(outputs, settings, now)
         if reason:
             return tracker.q, reason

@@ -258,11 +258,7 @@ class CommandFollowing:
             self._targets[name] = min(max(moved, least), largest)
 
     def efforts(self, q: Array, outputs: Sequence[str], settings: Settings) -> Array | None:
-        """
-        Return the efforts of commanded motors [N m or N]; None without a command of efforts.
-
-        `outputs`: commanded motors.
-        """
+        """Return the efforts of commanded motors [N m or N]; None without a command of efforts."""
         command = self._commands.command
         self.note = 'output.interface is effort, and no effort is commanded'
         if command is None or not command.efforts:

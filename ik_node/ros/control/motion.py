@@ -154,12 +154,7 @@ class Motion:
     def tick(
         self, tracker: Tracker, settings: Settings, now: float
     ) -> tuple[TickReport, HardwareCommand | None]:
-        """
-        Compute one tick.
-
-        Return `report`, the configuration and status to publish; and `command`, the command to the
-        hardware; None if there is none.
-        """
+        """Return what to publish, and the command to the hardware; None if there is none."""
         gap = 0.0 if self._time is None else now - self._time
         self._time = now
         if gap < 0.0:

@@ -145,11 +145,7 @@ class MeasuredDrive:
         return self._model.with_outside(q, target, self._outside)
 
     def solve(self, q0: Array) -> Solution:
-        """
-        Drive from a configuration towards the measured values for at most one tick.
-
-        For values outside their limits, `q0` is what `start_at` returns.
-        """
+        """Drive from `q0`, see `start_at`, towards the measured values for at most one tick."""
         self._start = q0
         solver = self._model.solver
         solution: Solution = solver.drive(self._targets, q0, steps=self._steps)

@@ -136,11 +136,7 @@ class GoalInbox:
                 self._held[name] = reached(name)
 
     def poses(self) -> Mapping[str, Pose]:
-        """
-        Return the pose of each goal: the last one received, or the one at which it is held.
-
-        The returned object stays the same until one of the poses changes.
-        """
+        """Return the pose of each goal, received or held; the same object until one changes."""
         if self._all is None:
             self._all = {**self._poses, **self._held}
         return self._all
@@ -309,11 +305,7 @@ class GoalInputs:
         return True
 
     def _store(self, name: str, message: PoseStamped) -> LookupError | None:
-        """
-        Put a goal into the inbox; if its frame is not known, return the error instead.
-
-        Raise RefusedInputError if the pose cannot be used.
-        """
+        """Put a goal into the inbox; if its frame is not known, return the error instead."""
         model, header = self._model, message.header
         if model is None:
             return LookupError('')

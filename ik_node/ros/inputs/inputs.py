@@ -170,11 +170,7 @@ class Inputs:
             subscribe(JointJog, '~/joint_jog', self._take_joint_jog, NEWEST)
 
     def set_robot(self, model: LoadedModel, present_q: Callable[[], NDArray[np.float64]]) -> None:
-        """
-        Read messages for another robot from now on.
-
-        `present_q` returns the robot's present configuration, shape (nq,) [rad or m].
-        """
+        """Read messages for another robot, whose configuration (nq,) `present_q` returns."""
         self._model = model
         self.goal_inputs.set_robot(model, present_q)
         self.obstacles.set_robot(model, present_q)

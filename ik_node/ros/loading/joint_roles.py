@@ -56,24 +56,14 @@ class JointRoles:
 
 
 def check_joint_targets(robot: Robot, settings: JointSettings) -> None:
-    """
-    Check that a robot has all joints of the rest pose and of the joint targets.
-
-    Raise OptionError if the robot does not have a joint; the message names the parameter and the
-    joint.
-    """
+    """Raise OptionError unless a robot has all joints of the rest pose and of the targets."""
     names = _Names(robot)
     names.find('rest_pose', settings.rest_pose)
     names.find('joint_targets', settings.targets)
 
 
 def unknown_joint_targets(robot: Robot, settings: JointSettings) -> dict[str, list[str]]:
-    """
-    Return the joints of the rest pose and of the joint targets that a robot does not have.
-
-    A robot that is described after they were set is accepted; its existing joints count. The
-    result has no parameters whose joints all exist.
-    """
+    """Return the joints of the rest pose and the targets that a robot lacks, by parameter."""
     known = _Names(robot)
     values = {'rest_pose': settings.rest_pose, 'joint_targets': settings.targets}
     missing = {

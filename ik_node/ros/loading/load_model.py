@@ -115,11 +115,7 @@ def load_model(request: ModelRequest) -> LoadedModel:
 
 
 def check_settings(model: LoadedModel, settings: Settings) -> None:
-    """
-    Check changed parameters against the present robot.
-
-    Raise IkError if a parameter does not fit; the message names it, its value and what is allowed.
-    """
+    """Raise IkError if a changed parameter does not fit the present robot."""
     check_goal_links(settings.active_goals, model.robot)
     JointRoles.of(model.robot, settings.joints)
     solver, options = model.solver, model.solver.options
@@ -133,11 +129,7 @@ def check_settings(model: LoadedModel, settings: Settings) -> None:
 
 
 def check_goal_links(goals: tuple[GoalSettings, ...], robot: Robot) -> None:
-    """
-    Check that the robot has every goal's link.
-
-    Raise OptionError if a link does not exist; the message names the parameter and existing links.
-    """
+    """Raise OptionError, with the links that exist, unless the robot has every goal's link."""
     for goal in goals:
         if goal.link not in robot.links:
             known = str(UnknownFrameError(goal.link, robot.links, kind='link'))

@@ -34,12 +34,7 @@ _AXIS_TURNS = ((0.0, 0.0, 0.0, 1.0), (0.0, 0.0, _HALF, _HALF), (0.0, -_HALF, 0.0
 
 
 def goal_marker(goal: GoalSettings, frame: str, pose: Pose, size: float) -> InteractiveMarker:
-    """
-    Return the marker of a goal, with an arrow or a ring for each constrained axis.
-
-    `goal`: the goal; its axes are those of the root frame, or turn with the marker. `pose`: pose
-    of the marker [m]. `size`: size of the whole marker [m].
-    """
+    """Return a marker of a size [m], with an arrow or a ring for each axis of its goal."""
     marker = InteractiveMarker(name=goal.name, description=goal.name, scale=size)
     marker.header.frame_id = frame
     marker.pose = pose_message(pose)

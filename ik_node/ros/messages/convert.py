@@ -43,11 +43,7 @@ class Refusals:
         self._logged_at: dict[str, float] = {}
 
     def add(self, topic: str, reason: str, now: float) -> bool:
-        """
-        Count one refusal.
-
-        `now`: time of a steady clock [s]. Return True if it should be logged.
-        """
+        """Count one refusal at `now` [s] of a steady clock; return True if it should be logged."""
         self.counts[topic] = self.counts.get(topic, 0) + 1
         self.last = reason
         logged_at = self._logged_at.get(topic)
@@ -107,20 +103,12 @@ def pose_from_message(topic: str, pose: Any) -> Pose:
 
 
 def check_position(topic: str, position: tuple[float, float, float]) -> None:
-    """
-    Raise an error unless the solver accepts a position [m].
-
-    Raise RefusedInputError if a number is not finite, or larger than `LARGEST`.
-    """
+    """Raise RefusedInputError unless the solver accepts a position [m]."""
     _refuse_unusable(topic, 'pose.position', position, 'm')
 
 
 def twist_from_message(topic: str, twist: Any) -> tuple[list[float], list[float]]:
-    """
-    Read a geometry_msgs/Twist into linear [m/s] and angular [rad/s] velocity.
-
-    Raise RefusedInputError if a number is not finite, or larger than `LARGEST`.
-    """
+    """Read a geometry_msgs/Twist into linear [m/s] and angular [rad/s] velocity, or refuse it."""
     parts = []
     for field, unit in (('linear', 'm/s'), ('angular', 'rad/s')):
         vector = getattr(twist, field)
@@ -147,11 +135,7 @@ def _refuse_non_finite(
 
 
 def positions_from_message(topic: str, message: Any) -> tuple[Sequence[str], Sequence[float]]:
-    """
-    Return names and positions of a sensor_msgs/JointState.
-
-    Raise RefusedInputError if the sizes differ, or a position is not finite.
-    """
+    """Return names and positions of a sensor_msgs/JointState, or refuse it."""
     _check_positions(topic, message.name, message.position)
     return message.name, message.position
 

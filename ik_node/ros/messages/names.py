@@ -28,11 +28,7 @@ def topic_part(name: str) -> str:
 
 
 def topic_parts(names: Iterable[str], kind: str) -> dict[str, str]:
-    """
-    Map each name to its part of a topic name.
-
-    Raise OptionError if a name is repeated, or two names give the same part.
-    """
+    """Map each name to its part of a topic name; raise OptionError if two have the same."""
     owners: dict[str, str] = {}
     for name in names:
         part = topic_part(name)
@@ -48,12 +44,7 @@ def topic_parts(names: Iterable[str], kind: str) -> dict[str, str]:
 
 
 def check_parameter_part(parameter: str, name: str) -> str:
-    """
-    Return a name unchanged if it can be one part of a parameter's name.
-
-    Raise OptionError if the name contains a dot, a slash or white space; the message names
-    `parameter`.
-    """
+    """Return a name; raise OptionError if a parameter's name cannot have it as a part."""
     if any(character in './' or character.isspace() for character in name):
         raise OptionError(parameter, name, 'names without dots, slashes and spaces')
     return name
@@ -75,11 +66,7 @@ def root_frame(robot: Robot) -> str:
 
 
 def base_poses(robot: Robot, q: Array) -> dict[str, Pose]:
-    """
-    Return the poses of bases that float or are fixed away from the origin.
-
-    They are in `root_frame`; none for a robot that is fixed at the origin.
-    """
+    """Return the poses in `root_frame` of bases that float or are not at the origin."""
     poses = {}
     for root in robot.description.roots:
         link = root.child if isinstance(root, Joint) else root

@@ -396,13 +396,7 @@ RESTARTS = SolverOptions().restarts
 def read_request(
     request: Any, model: LoadedModel, present: Array, settings: Settings, lookup: Lookup
 ) -> IkRequest:
-    """
-    Read and check a request.
-
-    `request`: the request; its `group_name` is ignored, because the node has no groups. `lookup`
-    looks up frames outside the robot: (target, source) -> pose (4, 4); raises LookupError. Raise
-    RefusedIkError if a part of the request cannot be used; the message names it.
-    """
+    """Read a request; its group does not count. RefusedIkError names a part that is unusable."""
     _refuse_constraints(request.constraints)
     tips = read_tips(request, model)
     seed = read_seed(request.robot_state, model, present)
@@ -441,12 +435,7 @@ def fill_response(
     model: LoadedModel | None,
     source: str,
 ) -> None:
-    """
-    Write an answer to a moveit_msgs/GetPositionIK response.
-
-    `response`: the response; its solution stays empty unless the answer is a success.
-    `ik_request`: the request; None if it was refused.
-    """
+    """Write an answer to a moveit_msgs/GetPositionIK response; only a success has a solution."""
     code = response.error_code
     code.val = int(answer.code)
     # These fields are missing in Humble, and had other names in some versions.

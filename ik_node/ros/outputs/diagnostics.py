@@ -110,12 +110,7 @@ def model_row(
     building: bool,
     released: Collection[str] = (),
 ) -> StatusRow:
-    """
-    Return the diagnostic row of the model.
-
-    `refused`: why the last description was refused; '' if it was accepted. `building`: True while
-    another model is being built. `released`: closures that are released at present.
-    """
+    """Return the row of the model, and of why the last description was refused."""
     name = f'{node}: model'
     values: dict[str, str] = {'building': str(building).lower()}
     if model is None:
@@ -141,12 +136,7 @@ def model_row(
 def transmission_row(
     node: str, singularity: Singularity | None, warning: str, note: str
 ) -> StatusRow:
-    """
-    Return the diagnostic row of the joint space and its singularities.
-
-    `singularity`: singular values at the present configuration; None if there is no transmission.
-    `warning`: the sentence of `Singularity.warning`. `note`: why there is no transmission.
-    """
+    """Return the row of the joint space; `note` says why there is no transmission."""
     name = f'{node}: transmission'
     if singularity is None:
         return StatusRow(ERROR, name, f'no joint space: {note}')
@@ -210,13 +200,7 @@ def twist_row(node: str, note: str) -> StatusRow:
 
 
 def output_row(node: str, commanding: bool, note: str, fault: str = '') -> StatusRow:
-    """
-    Return the diagnostic row of the hardware outputs.
-
-    `commanding`: True if commands are published. `note`: why commands do not follow the goals, or
-    why there are none; '' if they follow. `fault`: message about a joint that does not follow its
-    commands; '' if all follow.
-    """
+    """Return the row of the outputs: why they do not follow the goals, or do not follow at all."""
     if not commanding:
         return StatusRow(WARN, f'{node}: output', f'silent: {note}')
     if fault:

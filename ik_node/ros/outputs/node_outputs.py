@@ -50,11 +50,7 @@ class TransformOutput:
         self._broadcaster: Any = None
 
     def publish(self, model: LoadedModel, q: Array, stamp: Any, prefix: str = '') -> None:
-        """
-        Send the transforms of one configuration.
-
-        `prefix`: prefix of link names.
-        """
+        """Send the transforms of one configuration, with a prefix of link names."""
         if not model.has_transforms or not self._has_broadcaster():
             return
         poses, links = multi_dof_joint_poses(model.robot, q), model.robot.links

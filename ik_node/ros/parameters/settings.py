@@ -75,11 +75,7 @@ _ALLOWED = "a YAML mapping of joints to finite numbers, '{elbow: 0.5, wrist: -1.
 
 
 def parse_joint_values(parameter: str, text: str) -> dict[str, float]:
-    """
-    Read a mapping of joints to values [rad or m] from a parameter's text; '' = no joints.
-
-    Raise OptionError if the text is not a YAML mapping, or a value is not a finite number.
-    """
+    """Read a text that maps joints to values [rad or m], '' = none; OptionError if it does not."""
     if not text.strip():
         return {}
     try:
@@ -129,11 +125,7 @@ class JointSettings:
     def from_values(
         cls, values: Mapping[str, Any], groups: Mapping[str, tuple[str, ...]] | None = None
     ) -> JointSettings:
-        """
-        Read the parameters that name joints from checked values, beside the joints of groups.
-
-        Raise OptionError if a mapping of joints to values cannot be read.
-        """
+        """Read the parameters that name joints, beside the joints of groups."""
         return cls(
             locked=_names(values['locked_joints']),
             actuated=_names(values['actuated_joints']),
@@ -155,11 +147,7 @@ class MarkerSettings(SimpleNamespace):
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> MarkerSettings:
-        """
-        Read the parameters `markers.*` from checked values.
-
-        Raise OptionError if a layer does not exist, or the colour is not valid.
-        """
+        """Read the parameters `markers.*`; OptionError names a bad layer or colour."""
         fields = {
             name.removeprefix('markers.'): value
             for name, value in values.items()
@@ -220,12 +208,7 @@ def outlets_of_all(output_type: str, action: str) -> tuple[Outlet, ...]:
 
 
 def group_names(values: Mapping[str, Any]) -> list[str]:
-    """
-    Return the names in `output.groups`.
-
-    Raise OptionError if a name cannot be part of a parameter's name, or is that of another
-    parameter.
-    """
+    """Return the names in `output.groups`; raise OptionError if one cannot be used."""
     names = [name for name in cast('Iterable[str]', values.get('output.groups', ())) if name]
     for name in names:
         check_parameter_part('output.groups', name)
@@ -235,12 +218,7 @@ def group_names(values: Mapping[str, Any]) -> list[str]:
 
 
 def read_outlets(values: Mapping[str, table.Value]) -> tuple[Outlet, ...]:
-    """
-    Return the outlets of all checked parameters.
-
-    Raise OptionError if groups share a joint, a topic or an action, or have no joints, or if
-    parameters for all joints are set beside them.
-    """
+    """Return the outlets; raise OptionError if groups share a part, or are beside others."""
     names = group_names(values)
     if not names:
         return outlets_of_all(str(values['output.type']), str(values['output.action']))
@@ -278,11 +256,7 @@ def _of_group(
 
 
 def split(outlets: Sequence[Outlet], motors: Collection[str]) -> tuple[list[Outlet], str]:
-    """
-    Return the outlets that take their parts of a plan for some motors.
-
-    The second value is the reason why the plan cannot be split; '' if it can be.
-    """
+    """Return the outlets that take parts of a plan for motors, and why it cannot be split."""
     takers = [each for each in outlets if not each.joints or {*each.joints} & {*motors}]
     for each in takers:
         others = [name for name in each.joints if name not in motors]
@@ -323,12 +297,7 @@ class Settings(SimpleNamespace):
 
     @classmethod
     def from_values(cls, values: Mapping[str, table.Value]) -> Settings:
-        """
-        Return the settings for parameter values; a missing parameter has its default.
-
-        Raise OptionError if a value is not allowed; the message names the parameter, its value and
-        what is allowed.
-        """
+        """Return the settings; a missing value has its default. OptionError names a bad one."""
         fields: dict[str, Any] = {
             spec.name: spec.check(values.get(spec.name, spec.default))
             for spec in table.NODE_PARAMETERS

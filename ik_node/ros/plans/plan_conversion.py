@@ -32,12 +32,7 @@ class JointPlan:
 
 
 def read_plan(topic: str, message: Any, joints: Sequence[str]) -> JointPlan:
-    """
-    Read a trajectory_msgs/JointTrajectory for the joint space, whose joints may have any order.
-
-    Raise RefusedInputError if joints are missing or unknown, there are no points, sizes differ, or
-    a number is not finite.
-    """
+    """Read a trajectory_msgs/JointTrajectory with the joints in any order, or refuse it."""
     names = list(message.joint_names)
     if sorted(names) != sorted(joints):
         allowed = f'the joints of transmission.joints, each once: {listed(joints) or "none"}'
@@ -56,11 +51,7 @@ def read_plan(topic: str, message: Any, joints: Sequence[str]) -> JointPlan:
 
 
 def _part(topic: str, points: Sequence[Any], field: str, order: Sequence[int]) -> Array | None:
-    """
-    Return one part of all points, (n, n_joints); None if no point has it.
-
-    As for a joint_trajectory_controller, each point may have velocities and accelerations or not.
-    """
+    """Return one part of all points, (n, n_joints), NaN where a point lacks it; None if all do."""
     parts = [getattr(point, field) for point in points]
     if not any(len(part) for part in parts):
         return None
