@@ -119,18 +119,11 @@ def test_killed_client_leaves_the_platform_in_place(drill):
 
 BAD_PARAMETERS = [
     ('rate', 0.0, 'rate'),
-    ('rate', 1e9, 'rate'),
-    ('rate', 'fast', 'type'),
     ('rate', math.nan, 'rate'),
     ('solver__max_iterations', -1, 'solver.max_iterations'),
-    ('solver__damping_factor', math.nan, 'solver.damping_factor'),
     ('state_source', 'guess', 'solution or measured'),
     ('goals__platform__weight', -1.0, 'goals.platform.weight'),
     ('goals__platform__link', 'nose', "'nose'"),
-    ('goals__platform__dof', 'Q', 'X Y Z'),
-    ('goals__platform__offset', [0.0, 1.0], 'goals.platform.offset'),
-    ('goal_names', ['a b'], 'goal_names'),
-    ('goal_timeout', math.inf, 'goal_timeout'),
     ('max_joint_velocity', 2.0, 'max_joint_velocity'),
 ]
 

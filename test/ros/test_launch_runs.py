@@ -158,29 +158,6 @@ def test_view_launch_starts_only_rviz_and_page(repository, launched):
     assert '[rviz2-1]: process has finished cleanly' in log
 
 
-def test_missing_rviz_is_named(repository, launched, tmp_path):
-    (tmp_path / 'share/ament_index/resource_index/packages/rviz2').unlink()
-    path = repository / 'launch' / 'view.launch.py'
-    code, log = launched(path)
-    assert code == 1
-    assert "package 'rviz2' not found" in log
-    assert launched(path, 'rviz:=false')[0] == 0
-
-
-def test_ended_node_is_restarted_with_respawn(repository, launched, tmp_path):
-    """The log level is an argument as well. A file that is missing is only a warning of launch."""
-    general = repository / 'launch' / 'ik_node.launch.py'
-    died = '[ERROR] [ik_node-1]: process has died'
-    broken = tmp_path / 'broken.yaml'
-    broken.write_text('ik_node: [')
-    words = (f'params_file:={broken}', 'log_level:=debug')
-    code, log = launched(general, *words)
-    assert log.count(died) == 1
-    assert '--log-level debug' in log
-    code, log = launched(general, *words, 'respawn:=true', until=(died, died, died))
-    assert code == 0
-
-
 def test_closures_file_beside_the_description_is_found(repository, launched, tmp_path):
     text = (repository / 'urdf' / 'fivebar.urdf').read_text()
     (tmp_path / 'bars.urdf').write_text(re.sub(r'<loop_joint.*?</loop_joint>', '', text, flags=16))

@@ -118,21 +118,6 @@ def test_two_senders_of_different_motors_get_the_true_velocity(fivebar):
         fivebar.motion.take_model(fivebar.model, fivebar.settings)
 
 
-@pytest.mark.parametrize('stamps', [(5.0, 5.0), (5.0, 4.0), (5.0, -1e9)])
-def test_repeated_or_earlier_stamp_gives_zero_velocity(fivebar, stamps):
-    """The velocity is zero for such a stamp; the next later stamp gives a velocity again."""
-    first, second = stamps
-    fivebar.answer(first, left_shoulder=0.0, right_shoulder=0.0)
-    report = fivebar.answer(second, left_shoulder=0.1, right_shoulder=0.0)
-    assert report.converged
-    assert velocities(fivebar, report) == [0.0, 0.0]
-    report = fivebar.answer(second + 0.5, left_shoulder=0.2, right_shoulder=0.0)
-    assert velocities(fivebar, report) == pytest.approx([0.2, 0.0], rel=1e-6)
-    # A repeated stamp corrects the answer, the velocity counts from the stamp before.
-    report = fivebar.answer(second + 0.5, left_shoulder=0.3, right_shoulder=0.0)
-    assert velocities(fivebar, report) == pytest.approx([0.4, 0.0], rel=1e-6)
-
-
 def test_only_measured_motors_are_answered(fivebar):
     """Joint states of passive or unknown joints, a pause and other modes give no answer."""
     assert fivebar.answer(1.0, left_elbow=0.1, nose=0.2) is None

@@ -142,17 +142,6 @@ def test_impossible_command_is_refused(ankle, position, words):
     assert ankle.tick()[1] is None
 
 
-def test_position_beyond_the_reach_of_the_motors_is_approached(moving, urdf):
-    text = urdf('ankle').replace('lower="-0.9" upper="1.2"', 'lower="-0.2" upper="0.2"')
-    robot = make(moving, text)
-    robot.command(positions={'ankle_pitch': 0.7})
-    for _ in range(60):
-        follow(robot, 1)
-    report, _ = robot.tick()
-    assert any('instead of 0.7' in note for note in report.notes)
-    assert 0.05 < commanded(robot)[0] < 0.3
-
-
 @pytest.mark.parametrize(
     ('joints', 'velocities', 'kind'),
     [

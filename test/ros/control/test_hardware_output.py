@@ -170,27 +170,6 @@ def test_blocked_path_makes_commands_solve_for_the_goals(hexapod, monkeypatch):
     assert reached == pytest.approx(position, abs=2e-6)
 
 
-def test_closure_is_enforced_only_after_the_commands_arrive(hexapod):
-    start(hexapod)
-    hexapod.ticks(60)
-    closures = hexapod.motion.closures
-    closures.release(hexapod.model, 'leg0_ball')
-    hexapod.goal('platform', (-0.006, 0.004, 0.002))
-    hexapod.ticks(3)
-    assert hexapod.motion.make_closure(hexapod.tracker, 'leg0_ball', hexapod.settings) == ''
-    while closures.closing:
-        before = hexapod.motion.hardware.q
-        hexapod.tick()
-        q = hexapod.motion.hardware.q
-        assert (np.abs(q - before) <= hexapod.model.max_velocity * 0.01 * (1 + 1e-6)).all()
-    hexapod.watched.check_q(hexapod.motion.hardware.q)
-    for _ in range(60):
-        before = hexapod.motion.hardware.q
-        _, command = hexapod.tick()
-        check(hexapod, before, command)
-    assert np.array_equal(hexapod.motion.hardware.q, hexapod.tracker.q)
-
-
 def test_new_robot_stops_the_commands(hexapod, moving):
     """A new description stops the commands; new goals for the same robot do not."""
     start(hexapod)

@@ -169,18 +169,6 @@ def test_a_goal_waits_for_the_transform_of_its_stamp(tf2, inputs):
     assert x_of(inputs) == pytest.approx(0.8 - 0.25)
 
 
-def test_goal_of_a_future_time_is_refused(tf2, inputs):
-    heard(inputs, (0.5, 50.0), (0.6, 51.0))
-    inputs.goal_inputs.take_goal('tool', goal(0.25, time=99.0))
-    tf2.now += 0.9
-    inputs.goal_inputs.take_early_goals()
-    assert inputs.refusals.total == 0
-    tf2.now += 0.2
-    inputs.goal_inputs.take_early_goals()
-    assert inputs.refusals.total == 1
-    assert 'extrapolation' in inputs.refusals.last
-
-
 def test_a_goal_is_as_old_as_its_transform(tf2, inputs):
     """Nobody publishes the camera's frame any more, so its last pose and the goal are old."""
     now = inputs.now()

@@ -153,14 +153,6 @@ def test_solve_starts_at_the_seed(arm):
     np.testing.assert_allclose(response.solution.joint_state.position, seed, atol=1e-5)
 
 
-def test_empty_state_uses_the_present_configuration(arm, near):
-    """The solve starts at the node's configuration, and the answer names all joints."""
-    response = arm.ask(request_for('link6', stamped(*parts(near), 'base')))
-    arm.check(response, {'link6': near})
-    assert list(response.solution.joint_state.name) == arm.names
-    assert np.abs(np.array(response.solution.joint_state.position) - arm.q).max() < 0.5
-
-
 def test_unnamed_joints_do_not_move(arm):
     """The answer would not contain their motion, so the named joints must reach the pose."""
     goal = BENT + np.array((0, 0, 0, 0.3, -0.2, 0.4))
@@ -198,18 +190,14 @@ def placed(position, turn=(0, 0, 0, 1)):
 
 REFUSED = [
     ({'values': [*BENT[:5], math.nan]}, BAD_STATE, 'joint6', 'finite'),
-    ({'values': [*BENT[:5], -math.inf]}, BAD_STATE, 'joint6', 'finite'),
     ({'values': BENT[:5]}, BAD_STATE, '5 numbers', '6 names'),
     ({'names': ['a', 'b'], 'values': [0, 0]}, BAD_STATE, 'no joint of robot', 'a, b'),
     ({'link': 'hand'}, BAD_LINK, "'hand'", 'link6'),
     ({'frame_id': 'moon'}, BAD_FRAME, "'moon'", 'no transform'),
-    (several(['link6'], 2), BAD_LINK, '1 links for 2 poses'),
     (several(['link6', 'link5'], 1), BAD_LINK, '2 links for 1 poses'),
     (several([], 2), BAD_LINK, '0 links for 2 poses'),
-    (several(['link6', 'link5'], 0), BAD_LINK, '2 links for 1 poses'),
     (several(['link6', 'link6'], 2), BAD_LINK, "'link6' is named twice"),
     (placed((math.nan, 0, 0)), BAD_GOAL, 'link6', 'position.x'),
-    (placed((0, 0, 0), (0, math.inf, 0, 1)), BAD_GOAL, 'link6', 'orientation.y'),
     (placed((0, 0, 0), (0, 0, 0, 0)), BAD_GOAL, 'link6', 'zero quaternion'),
     (placed((9.0, 0, 0)), NO_SOLUTION, 'link6'),
     *[

@@ -111,17 +111,6 @@ def test_unnamed_base_does_not_move(floating):
     assert f'{WORLD}.X' in response.error_code.message
 
 
-def test_base_of_a_robot_with_loops_is_not_passive(urdf):
-    hexapod = Asking(urdf('hexapod'), root='floating')
-    motors = [f'leg{leg}' for leg in range(6)]
-    home = hexapod.place(hexapod.q, 'platform_link')
-    for x, code in ((0.004, SUCCESS), (3.0, NO_SOLUTION)):
-        pose_in_world = stamped(*parts(moved(home, x)))
-        request = request_for('platform_link', pose_in_world, state_of(motors, np.zeros(6)))
-        request.ik_request.timeout = Duration(sec=60)
-        assert hexapod.ask(request).error_code.val == code
-
-
 @pytest.mark.parametrize(
     ('transforms', 'words'),
     [

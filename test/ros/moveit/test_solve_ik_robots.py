@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from support.ik_asking import arm_text, Asking, moved, parts, settings_of
 from support.moveit_messages import request_for, stamped, state_of
-from support.naive import pose
 
 SUCCESS, NO_SOLUTION = 1, -31
 
@@ -210,21 +209,6 @@ def test_only_axes_of_the_goal_are_constrained(urdf, enabled):
     assert reached[:3, 3] == pytest.approx(wanted[:3, 3], abs=2e-6)
     for closure in delta.oracle.closures.values():
         assert max(naive.error(closure)) < 2e-6
-
-
-def test_goal_with_an_offset_constrains_its_own_point():
-    """The tool tip of a three-joint arm is 0.2 m ahead of the requested link."""
-    goal = {'dof': 'X Y Z', 'offset': (0.0, 0.0, 0.2, 0.0, 0.0, 0.0)}
-    arm = Asking(arm_text(3), goals_of('link3', ('tool', goal)))
-    tool = pose((0, 0, 0.2), (0, 0, 0, 1))
-    wanted = arm.place([0.4, 0.6, 0.5], 'link3') @ pose((0, 0, 0), (0, 0, 0, 1))
-    # Turned about the tool's tip: that stays where it is.
-    turned_about_tip = moved(wanted @ tool, rpy=(0.0, 0.0, 0.3)) @ np.linalg.inv(tool)
-    arm.q = np.array([0.3, 0.5, 0.4])
-    response = arm.ask(asked(arm, turned_about_tip, 'link3'))
-    assert response.error_code.val == SUCCESS, response.error_code
-    reached = arm.place(arm.values(response), 'link3') @ tool
-    assert reached[:3, 3] == pytest.approx((wanted @ tool)[:3, 3], abs=2e-6)
 
 
 def test_pose_is_met_within_tolerance_of_the_goal():
