@@ -310,52 +310,29 @@ def _run_compiler(command: list[str]) -> None:
         raise BuildError(f'the C compiler failed: {" ".join(command)}\n{ended.stderr}')
 
 
-# Share of the time that Numba needs for the entry `advance`, with which it begins [%].
-FIRST_SHARE = 72
-# Time between two lines where standard error is no terminal [s].
+# Time between two lines that tell the time [s].
 PERIOD = 10.0
 
 
-def build_with_bar(levels: Sequence[str] = (), root: Path | None = None) -> Path:
-    """
-    Build a library as `build` does, with a bar on stderr, or lines where that is a file.
+def build_with_lines(levels: Sequence[str] = (), root: Path | None = None) -> Path:
+    """Build a library as `build` does, with a line on stderr for each entry and every `PERIOD`."""
+    began, ended = time.perf_counter(), Event()
 
-    The bar's clock runs on while nothing else is to be told.
-    """
-    from tqdm.auto import tqdm
+    def say(what: str) -> None:
+        spent = time.perf_counter() - began
+        print(f'compiling the kernels, {spent:3.0f} s: {what}', file=sys.stderr, flush=True)
 
-    has_bar = sys.stderr.isatty() or 'ipykernel' in sys.modules
-    ended = Event()
-    with tqdm(
-        total=100,
-        desc='compiling the kernels',
-        bar_format='{desc} {percentage:3.0f}% |{bar}| {elapsed}{postfix}',
-        disable=not has_bar,
-        leave=False,
-    ) as bar:
+    def tick() -> None:
+        while not ended.wait(PERIOD):
+            say('...')
 
-        def show(what: str, done: int, count: int) -> None:
-            share = FIRST_SHARE + (100 - FIRST_SHARE) * (done - 1) / count if done else 0
-            if not has_bar:
-                print(f'compiling the kernels {share:3.0f} %  {what}', file=sys.stderr, flush=True)
-            bar.set_postfix_str(what, refresh=False)
-            bar.update(int(share) - bar.n)
-
-        def tick() -> None:
-            began = time.perf_counter()
-            while not ended.wait(0.5 if has_bar else PERIOD):
-                bar.refresh()
-                if not has_bar:
-                    spent = time.perf_counter() - began
-                    print(f'compiling the kernels, {spent:.0f} s ...', file=sys.stderr, flush=True)
-
-        clock = Thread(target=tick, daemon=True)
-        clock.start()
-        try:
-            return build(levels, root, show)
-        finally:
-            ended.set()
-            clock.join()
+    clock = Thread(target=tick, daemon=True)
+    clock.start()
+    try:
+        return build(levels, root, lambda what, done, all_: say(f'{what}, {done} of {all_} done'))
+    finally:
+        ended.set()
+        clock.join()
 
 
 def build_for_first_use() -> tuple[Path | None, str]:
@@ -363,7 +340,7 @@ def build_for_first_use() -> tuple[Path | None, str]:
     print('ik_node: compiling its kernels, once, for about a minute ...', file=sys.stderr)
     started = time.perf_counter()
     try:
-        folder = build_with_bar()
+        folder = build_with_lines()
     except (IkError, OSError) as error:
         return None, str(error)
     spent = time.perf_counter() - started
