@@ -87,13 +87,6 @@ def members_without_example(cls):
     return missing
 
 
-def test_help_explains_every_option():
-    """With type, default, range and unit."""
-    text = ik.SolverOptions.__doc__
-    for name in ik.SolverOptions.__dataclass_fields__:
-        assert f'\n    {name} : ' in text
-
-
 def test_completion_shows_what_users_need():
     """Names that only other modules of the package use are left out."""
     robot = ik.load_robot('arm6')

@@ -20,16 +20,6 @@ def test_every_kept_run_is_on_a_page_with_command_date_and_machine():
         assert all(facts.get(key) for key in measured.HEAD), path.name
 
 
-def test_changed_number_of_a_page_is_replaced():
-    """Only between the two comments."""
-    page = '100\n<!-- run: micro -->\n1 us\n<!-- end of run -->\n100\n'
-    text = measured.written(page)
-    assert '1 us\n<!-- end' not in text
-    assert measured.head((measured.KEPT / 'micro.txt').read_text())['command'] in text
-    assert text.startswith('100\n')
-    assert measured.written(text) == text
-
-
 def test_rows_of_tasks_are_those_of_the_kept_run():
     """Other rows and other numbers are replaced."""
     page = '<!-- tasks: compare legs60 -->\n| 1 | 2 |\n<!-- end of tasks -->'

@@ -1,12 +1,12 @@
 """A robot as a separate free graph: copies, motion and trimming."""
 
-from ik_node.conversions import robot_to_ik_root, set_ik_from_urdf
+from ik_node.conversions import robot_to_ik_root
 from ik_node.description.files import description_path
 from ik_node.errors import TopologyError
 from ik_node.model.dof import DOF
 from ik_node.model.goal import Goal
 from ik_node.model.joint import Joint
-from ik_node.robot import from_dh, load_robot
+from ik_node.robot import load_robot
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
 import numpy as np
@@ -175,17 +175,6 @@ def test_several_roots_move_together():
     assert sorted(Solver(root).joint_names) == sorted([*SIX, 'ja', 'jb'])
     with pytest.raises(TopologyError, match="roots '__world_joint__', '__world_joint__:b' cannot"):
         robot_to_ik_root(load_robot(TWO, root='floating'))
-
-
-def test_chain_of_600_joints_is_copied():
-    """Depth is no matter: a chain of 600 joints."""
-    arm = from_dh(np.tile((0, 0.01, 0.1, 0), (600, 1)))
-    q = np.random.default_rng(0).uniform(-1, 1, 600)
-    root = robot_to_ik_root(arm)
-    set_ik_from_urdf(root, dict(zip(arm.joint_names, q, strict=True)))
-    np.testing.assert_allclose(
-        by_name(root)['link600'].matrix_world, arm.forward(q, 'link600'), atol=1e-9
-    )
 
 
 def test_copied_hexapod_moves_as_a_whole():

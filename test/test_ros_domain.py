@@ -5,7 +5,6 @@ import socket
 import subprocess
 import sys
 
-import pytest
 from support.ros_domain import is_quiet, take_domain
 
 TAKE = """
@@ -53,18 +52,3 @@ def test_domain_with_a_node_is_not_used(tmp_path):
         assert other != first
         os.close(lock)
     assert is_quiet(first)
-
-
-def test_unwritable_lock_folder_falls_back_to_random_domain(tmp_path):
-    """Where no file can be made it is a domain by chance."""
-    assert take_domain(tmp_path / 'missing') == (1 + os.getpid() % 101, -1)
-
-
-def test_this_run_ignores_ros_domain_id_of_environment():
-    """A robot may be running in that domain."""
-    if 'IK_NODE_TEST_DOMAIN' in os.environ:
-        pytest.skip('told which')
-    assert 1 <= int(os.environ['ROS_DOMAIN_ID']) <= 101
-    domain, lock = take_domain()
-    assert domain != int(os.environ['ROS_DOMAIN_ID'])
-    os.close(lock)
