@@ -8,7 +8,7 @@ from ik_node.description.description import Description
 from ik_node.description.tree import hang_tree
 from ik_node.errors import OptionError, ShapeError
 from ik_node.model.dof import DOF
-from ik_node.model.given import numbers
+from ik_node.model.given import numbers, one_of
 from ik_node.model.joint import Joint, NO_LIMIT
 from ik_node.model.link import Link
 from ik_node.model.rotation import quat_conjugate, quat_from_euler, quat_multiply
@@ -42,23 +42,28 @@ def read_dh(
     modified: T = Rx(alpha) Tx(a) Rz(theta) Tz(d) (Craig 1986).
 
     """
-    if convention not in CONVENTIONS:
-        raise OptionError('convention', convention, ' '.join(CONVENTIONS))
-    table = _numbers('rows', rows, 4, f'(n, 4), n >= 1, a row a joint: {_columns(order)}')
+    one_of('convention', convention, CONVENTIONS)
+    columns = order.replace(',', ' ').split() if isinstance(order, str) else [*map(str, order)]
+    if sorted(columns) != sorted(PARAMETERS):
+        raise OptionError('order', order, 'd a alpha theta, each once, in any order')
+    table = _numbers('rows', rows, 4, f'(n, 4), n >= 1, a row a joint: {" ".join(columns)}')
     if not len(table) or not np.isfinite(table).all():
         raise ShapeError('rows', 'one row a joint or more, of finite numbers', str(table.tolist()))
     count = len(table)
-    kinds = _kinds(joints, count)
+    kinds = 'R' * count if joints is None else joints
+    if len(kinds) != count or set(kinds) - set(MOTIONS):
+        allowed = f'R (revolute) or P (prismatic) for each of the {count} rows'
+        raise OptionError('joints', joints, allowed)
     senses = np.ones(count) if signs is None else numbers('signs', signs)
     if senses.shape != (count,) or not (np.abs(senses) == 1.0).all():
         raise OptionError('signs', signs, f'1 or -1 for each of the {count} rows')
     bounds = np.tile((-np.inf, np.inf), (count, 1))
     if limits is not None:
-        bounds = _numbers('limits', limits, 2, f'({count}, 2), a row a joint: lower, upper')
+        expected = f'({count}, 2) without NaN, a row a joint: lower, upper'
+        bounds = _numbers('limits', limits, 2, expected)
         if len(bounds) != count or np.isnan(bounds).any():
-            expected = f'shape ({count}, 2) without NaN, a row a joint: lower, upper'
-            raise ShapeError('limits', expected, str(bounds.tolist()))
-    table = table[:, [_columns(order).split().index(name) for name in PARAMETERS]]
+            raise ShapeError('limits', f'shape {expected}', str(bounds.tolist()))
+    table = table[:, [columns.index(name) for name in PARAMETERS]]
     if degrees:
         table[:, 2:] = np.radians(table[:, 2:])
         turns = [kind == 'R' for kind in kinds]
@@ -105,23 +110,6 @@ def _place(joint: Joint, link: Link, row: Array, standard: bool) -> None:
     else:
         joint.set_position(a, -np.sin(alpha) * d, np.cos(alpha) * d)
         joint.set_quaternion(*quat_multiply(twist, rotation))
-
-
-def _columns(order: str | Sequence[str]) -> str:
-    """Return the order of the columns as text."""
-    words = order.replace(',', ' ').split() if isinstance(order, str) else [*map(str, order)]
-    if sorted(words) != sorted(PARAMETERS):
-        raise OptionError('order', order, 'd a alpha theta, each once, in any order')
-    return ' '.join(words)
-
-
-def _kinds(joints: str | None, count: int) -> str:
-    """Return R or P for every row."""
-    kinds = 'R' * count if joints is None else joints
-    if len(kinds) != count or set(kinds) - set(MOTIONS):
-        allowed = f'R (revolute) or P (prismatic) for each of the {count} rows'
-        raise OptionError('joints', joints, allowed)
-    return kinds
 
 
 def _numbers(name: str, values: ArrayLike, width: int, expected: str) -> Array:

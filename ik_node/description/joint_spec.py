@@ -50,14 +50,19 @@ def read_limits(
     """
     Read the limits of a joint, from the attributes (URDF) or child elements (SDFormat) of `limit`.
 
-    Numbers of 1e12 or more, which programs write for "no limit", are no limits. `lower` and
+    Numbers of 1e12 or more, which programs write for "no limit", are no limits, and so are those
+    that the attribute `unlimited` names, which are there for other programs only. `lower` and
     `upper` of a joint that turns freely are not used. `what` is the joint in notes, as in "joint
     'elbow'".
     """
     result, beyond = Limits(), []
+    unlimited = '' if limit is None else limit.get('unlimited', '')
+    if limit is not None and not set(unlimited.split()) <= set(NAMES):
+        expected = f'expected some of {" ".join(NAMES)}'
+        raise document.error(limit, f'unlimited="{unlimited[:60]}": {expected}')
     for name in NAMES:
         text = limit_text(limit, name)
-        if limit is None or text is None:
+        if limit is None or text is None or name in unlimited.split():
             continue
         value = document.number(limit, name, text, infinite=True)
         if not isinf(value):

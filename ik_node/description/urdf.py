@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from math import inf
 from xml.etree.ElementTree import Element
 
 from ik_node.description.description import (
@@ -66,20 +65,14 @@ def _names(joints: Iterable[Element]) -> list[str]:
 
 def read_joint_elements(document: XmlDocument, description: Description) -> LoopSet:
     """
-    Read <joint_coupling> elements, and update joints with <joint_start> and `unlimited`.
+    Read <joint_coupling> elements, and update joints with <joint_start>.
 
     Below the root element, `<joint_start joint="..." value="..."/>` is the initial value [rad or
     m] of a joint, and `<joint_coupling joint="..." of="..." coefficients="c0 c1 c2"/>` is a
     coupling q = sum over i of c_i q_of**i; one with several masters has an element
-    `<term of="..." coefficients="..."/>` for each, whose sum is q. `unlimited="lower velocity"`
-    in a <limit> lists the limits that do not exist; their numbers are there for other programs
-    only. A <ros2_control> that drives values of a joint with several DoF names them NAME.X,
-    NAME.EZ.
+    `<term of="..." coefficients="..."/>` for each, whose sum is q. A <ros2_control> that drives
+    values of a joint with several DoF names them NAME.X, NAME.EZ.
     """
-    for element in document.root.findall('joint'):
-        limit = element.find('limit')
-        if limit is not None and limit.get('unlimited') is not None:
-            _unlimit(document, limit, description.joints.get(element.get('name', '')))
     for element in document.root.findall('joint_start'):
         _start(document, element, description)
     elements = document.root.findall('joint_coupling')
@@ -89,23 +82,6 @@ def read_joint_elements(document: XmlDocument, description: Description) -> Loop
     if motors != description.actuated:
         loop_set.actuated = motors
     return loop_set
-
-
-def _unlimit(document: XmlDocument, limit: Element, joint: Joint | None) -> None:
-    names = limit.get('unlimited', '').split()
-    if not set(names) <= set(NAMES):
-        raise document.error(
-            limit, f'unlimited="{" ".join(names)[:60]}": expected some of {" ".join(NAMES)}'
-        )
-    if joint is None or len(joint.dof) != 1:
-        return
-    dof = joint.dof[0]
-    if 'velocity' in names:
-        joint.max_velocity[dof] = inf
-    if 'effort' in names:
-        joint.max_effort[dof] = inf
-    lower, upper = joint.min_dof_limit[dof], joint.max_dof_limit[dof]
-    joint.set_limits(dof, -inf if 'lower' in names else lower, inf if 'upper' in names else upper)
 
 
 def _coupling(document: XmlDocument, element: Element) -> CouplingRule:
@@ -150,14 +126,10 @@ def _value_motors(document: XmlDocument, description: Description) -> list[str]:
 
 def _value(name: str, description: Description) -> tuple[Joint, DOF] | None:
     """Return the joint and axis of a value NAME, or NAME.EZ for a joint with several."""
-    joint = description.joints.get(name)
-    if joint is not None:
-        return (joint, joint.dof[0]) if len(joint.dof) == 1 else None
-    base, _, axis = name.rpartition('.')
-    joint = description.joints.get(base)
-    for dof in [] if joint is None else joint.dof:
-        if joint is not None and dof.name == axis:
-            return joint, dof
+    for owner in (name, name.rpartition('.')[0]):
+        joint = description.joints.get(owner)
+        if joint is not None and name in joint.value_names:
+            return joint, joint.dof[joint.value_names.index(name)]
     return None
 
 

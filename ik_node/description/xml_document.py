@@ -131,23 +131,18 @@ class XmlDocument:
         text = None if element is None else element.get(name)
         if element is None or text is None:
             return list(default)
-        parts = text.split()
-        self._check_count(element, f'{name}="{_short(text)}"', len(parts), len(default))
-        return [self._number(element, name, part, infinite) for part in parts]
+        return self._numbers(element, name, text, len(default), infinite)
 
     def number(self, element: Element, name: str, text: str, *, infinite: bool = False) -> float:
         """Return the one number in a text, with the checks of `numbers`."""
-        self._check_count(element, f'{name}="{_short(text)}"', len(text.split()), 1)
-        return self._number(element, name, text.strip(), infinite)
+        return self._numbers(element, name, text, 1, infinite)[0]
 
     def text_numbers(self, element: Element | None, default: Sequence[float]) -> list[float]:
         """Return the numbers in the text of an element, with the checks of `numbers`."""
         text = '' if element is None else (element.text or '').strip()
         if element is None or not text:
             return list(default)
-        parts = text.split()
-        self._check_count(element, repr(_short(text)), len(parts), len(default))
-        return [self._number(element, 'its text', part, infinite=False) for part in parts]
+        return self._numbers(element, '', text, len(default))
 
     def direction(self, owner: Element, numbers: Sequence[float]) -> Array:
         """Return the unit vector along some numbers; an error names the element `owner`."""
@@ -156,10 +151,15 @@ class XmlDocument:
             raise self.error(owner, f'the axis {said} has no direction')
         return unit(numbers)
 
-    def _check_count(self, element: Element, shown: str, count: int, wanted: int) -> None:
-        if count != wanted:
-            plural = 's' if wanted > 1 else ''
-            raise self.error(element, f'{shown}: expected {wanted} number{plural}')
+    def _numbers(
+        self, element: Element, name: str, text: str, count: int, infinite: bool = False
+    ) -> list[float]:
+        parts = text.split()
+        if len(parts) != count:
+            said = f'{name}="{_short(text)}"' if name else repr(_short(text))
+            plural = 's' * (count > 1)
+            raise self.error(element, f'{said}: expected {count} number{plural}')
+        return [self._number(element, name or 'its text', part, infinite) for part in parts]
 
     def _number(self, element: Element, name: str, text: str, infinite: bool) -> float:
         try:

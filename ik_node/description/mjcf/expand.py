@@ -13,15 +13,14 @@ from ik_node.errors import UnsupportedElementError
 from ik_node.model.rotation import quat_to_matrix
 import numpy as np
 
-# Sections whose elements are replicated with the elements that these attributes refer to.
+# Attributes by which equalities, tendons and actuators refer to other elements -> their kinds.
 REFERENCES = {
-    'equality': ('body1', 'body2', 'site1', 'site2', 'joint1', 'joint2'),
-    'tendon': (),
-    'actuator': ('joint', 'jointinparent', 'tendon', 'site', 'refsite', 'cranksite', 'slidersite'),
+    **{f'{kind}{end}': kind for kind in ('body', 'site', 'joint', 'tendon') for end in (1, 2)},
+    **{kind: kind for kind in ('joint', 'site', 'tendon')},
+    **dict.fromkeys(('refsite', 'cranksite', 'slidersite'), 'site'),
+    'jointinparent': 'joint',
 }
-KINDS = {'freejoint': 'joint', 'body1': 'body', 'body2': 'body', 'jointinparent': 'joint'}
-KINDS |= {'joint1': 'joint', 'joint2': 'joint', 'site1': 'site', 'site2': 'site'}
-KINDS |= dict.fromkeys(('refsite', 'cranksite', 'slidersite'), 'site')
+SECTIONS = ('equality', 'tendon', 'actuator')
 
 Replicated = set[tuple[str, str]]  # kind and name of the elements inside a <replicate>
 
@@ -54,7 +53,7 @@ class Expander:
         if not (count >= 1.0 and count == int(count)):
             raise document.error(element, f'count="{element.get("count")}": expected 1 or more')
         names: Replicated = {
-            (KINDS.get(each.tag, each.tag), each.attrib['name'])
+            (each.tag.removeprefix('free'), each.attrib['name'])
             for each in element.iter()
             if each is not element and each.get('name')
         }
@@ -77,13 +76,10 @@ class Expander:
             position = position + quat_to_matrix(quat) @ offset
             if np.max(np.abs(position)) > MAX_NUMBER:
                 raise document.error(element, 'its replicas reach beyond 1e12 m')
-        for tag, attributes in REFERENCES.items():
-            for section in document.root.findall(tag):
-                section[:] = [
-                    each
-                    for child in section
-                    for each in self._replicas(child, attributes, names, suffixes)
-                ]
+        for section in (each for tag in SECTIONS for each in document.root.findall(tag)):
+            section[:] = [
+                each for child in section for each in self._replicas(child, names, suffixes)
+            ]
         return frames
 
     def _copy(self, element: Element, suffix: str) -> Element:
@@ -96,13 +92,13 @@ class Expander:
         return made
 
     def _replicas(
-        self, element: Element, attributes: tuple[str, ...], names: Replicated, suffixes: list[str]
+        self, element: Element, names: Replicated, suffixes: list[str]
     ) -> Iterator[Element]:
         """Yield the element itself, or one copy for each replica that it refers to."""
         refers = {
-            (KINDS.get(key, key), each.get(key, ''))
+            (kind, each.get(key, ''))
             for each in element.iter()
-            for key in (attributes if each is element else ('joint', 'site'))
+            for key, kind in REFERENCES.items()
         } & names
         if not refers:
             yield element
@@ -113,16 +109,10 @@ class Expander:
         for suffix in suffixes:
             made = self._copy(element, suffix)
             for each in made.iter():
-                for key in attributes if each is made else ('joint', 'site'):
-                    if (KINDS.get(key, key), each.get(key, '')) in refers:
+                for key, kind in REFERENCES.items():
+                    if (kind, each.get(key, '')) in refers:
                         each.set(key, each.attrib[key] + suffix)
             yield made
-
-
-REFERENCES_ATTACH = (
-    *('body1', 'body2', 'site1', 'site2', 'joint1', 'joint2', 'joint', 'jointinparent'),
-    *('tendon1', 'tendon2'),
-)
 
 
 class Attachments:
@@ -242,7 +232,7 @@ def _select(document: MjcfDocument, element: Element, inner: MjcfDocument) -> No
         section[:] = [
             each
             for each in section
-            if all(each.get(key) in names for key in REFERENCES_ATTACH if each.get(key))
+            if all(each.get(key) in names for key in REFERENCES if each.get(key))
         ]
 
 

@@ -19,7 +19,7 @@ purpose, so they are read only if they clearly declare loops. A fault in such a 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 import re
 from typing import Any
@@ -28,9 +28,6 @@ from ik_node.description.description import Description, WORLD
 from ik_node.description.sidecars.closures_yaml import read_closures
 from ik_node.description.sidecars.loop_file import (
     GepettoFile,
-    is_gepetto,
-    is_loop_closures,
-    is_robot_data,
     LoopClosuresFile,
     LoopFile,
     RobotDataFile,
@@ -39,18 +36,10 @@ from ik_node.description.sidecars.loop_file import (
 from ik_node.description.yaml_document import MAX_BYTES, parse_yaml
 from ik_node.errors import DescriptionError
 
-TEXT_STARTS = (
-    *('{', '---', '#', 'closures:', 'couplings:', 'actuated:', 'closed_loop:', 'name_mot:'),
-    *('pin_loops:', 'ball_loops:', 'dependent:', 'independent:', 'closing_joints:'),
-)
-
-
-# The test for each format of other programs and its reader.
-DIALECTS: tuple[tuple[Callable[[object], bool], type[LoopFile]], ...] = (
-    (is_gepetto, GepettoFile),
-    (is_loop_closures, LoopClosuresFile),
-    (is_robot_data, RobotDataFile),
-)
+# A YAML text of one line begins so, other than a path.
+TEXT_START = re.compile(r'\s*([{#]|---|\w+:(\s|$)|$)')
+# The formats of other programs.
+DIALECTS: tuple[type[LoopFile], ...] = (GepettoFile, LoopClosuresFile, RobotDataFile)
 
 
 def read_annotations(closures: str | Path | Mapping[str, Any]) -> Sidecar:
@@ -62,9 +51,7 @@ def read_annotations(closures: str | Path | Mapping[str, Any]) -> Sidecar:
     """
     if isinstance(closures, Mapping):
         return recognise(closures, '<dict>')
-    if isinstance(closures, str) and (
-        '\n' in closures or closures.lstrip().startswith(TEXT_STARTS) or not closures.strip()
-    ):
+    if isinstance(closures, str) and ('\n' in closures or TEXT_START.match(closures)):
         return recognise(parse_yaml(closures, '<text>'), '<text>')
     try:
         path = Path(closures)
@@ -83,8 +70,8 @@ def read_annotations(closures: str | Path | Mapping[str, Any]) -> Sidecar:
 
 def recognise(content: object, source: str, *, must_fit: bool = False) -> Sidecar:
     """Read parsed YAML with the reader of its format."""
-    for is_it, reader in DIALECTS:
-        if is_it(content):
+    for reader in DIALECTS:
+        if reader.recognises(content):
             return reader(content, source, must_fit=must_fit)
     return Sidecar(read_closures(content, source))
 
@@ -93,11 +80,8 @@ OWN = '.closures.yaml'
 GEPETTO = 'robot.yaml'
 LOOP_CLOSURES = 'loop_closures.yaml'
 ROBOT_DATA = 'robot_data.yaml'
-# File name -> the keys that begin its list of loops, and the test of its content.
-OF_NAME: dict[str, tuple[bytes, Callable[[object], bool]]] = {
-    LOOP_CLOSURES: (b'closures|pin_loops|ball_loops', is_loop_closures),
-    ROBOT_DATA: (b'closing_joints', is_robot_data),
-}
+# Readers of files with these names; others are Gepetto's.
+OF_NAME = {LOOP_CLOSURES: LoopClosuresFile, ROBOT_DATA: RobotDataFile}
 # Number of files beside a description that are searched for annotations with another name.
 MOST_FILES = 50
 
@@ -182,11 +166,12 @@ def _clear_match(path: Path, *, must_fit: bool) -> Sidecar | None:
         data = path.read_bytes()
     except (OSError, ValueError):
         return None
-    keys, is_it = OF_NAME.get(path.name, (b'closed_loop', is_gepetto))
-    if not _begins_a_list(keys, data):
+    reader: type[LoopFile] = OF_NAME.get(path.name, GepettoFile)
+    if not _begins_a_list(reader.list_keys, data):
         return None
     content = parse_yaml(data, str(path))
-    return recognise(content, str(path), must_fit=must_fit) if is_it(content) else None
+    clear = reader.recognises(content)
+    return recognise(content, str(path), must_fit=must_fit) if clear else None
 
 
 def _begins_a_list(keys: bytes, data: bytes) -> bool:

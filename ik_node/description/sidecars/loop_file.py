@@ -190,6 +190,12 @@ class LoopFile(Checked, Sidecar, ABC):
     top_keys: tuple[str, ...]  # The known keys; others are noted
     motor_keys: tuple[str, ...] = ()  # The keys that list joints with motors
     retype_key: str  # The key that lists joints with a new type
+    list_keys: bytes  # The keys that begin its list of loops
+
+    @classmethod
+    @abstractmethod
+    def recognises(cls, content: object) -> bool:
+        """Return True if parsed YAML is of this format."""
 
     def __init__(self, content: object, source: str, *, must_fit: bool = False) -> None:
         """
@@ -286,20 +292,21 @@ JOINT_TYPES = (
 )
 
 
-def is_gepetto(content: object) -> bool:
-    """Return True if parsed YAML has the keys of this format."""
-    if not isinstance(content, Mapping):
-        return False
-    return isinstance(content.get('closed_loop'), list | tuple) or 'name_mot' in content
-
-
 class GepettoFile(LoopFile):
     """A reader of a robot.yaml, which looks up names of links and joints in the robot later."""
 
     dialect = 'Gepetto YAML'
     top_keys = ('closed_loop', 'type', 'name_mot', 'joint_name', 'joint_type')
+    list_keys = b'closed_loop'
     motor_keys = ('name_mot',)
     retype_key = 'joint_name'
+
+    @classmethod
+    def recognises(cls, content: object) -> bool:
+        """Return True if parsed YAML has the keys of this format."""
+        if not isinstance(content, Mapping):
+            return False
+        return isinstance(content.get('closed_loop'), list | tuple) or 'name_mot' in content
 
     def _read_types(self, top: Mapping[str, Any]) -> None:
         self._types: dict[str, str] = {}
@@ -393,24 +400,6 @@ ROBOT_DATA_KEYS = (
 LOCAL_KEYS = ('name', 'parent', 'child', 'parent_xyz', 'child_xyz', 'axis')
 
 
-def is_loop_closures(content: object) -> bool:
-    """Return True if parsed YAML has keys that only this format has."""
-    if not isinstance(content, Mapping):
-        return False
-    if any(key in content for key in ('pin_loops', 'ball_loops', 'dependent', 'independent')):
-        return True
-    closures = content.get('closures')
-    return isinstance(closures, list | tuple) and any(
-        isinstance(entry, Mapping) and ('link_a' in entry or 'link_b' in entry)
-        for entry in closures
-    )
-
-
-def is_robot_data(content: object) -> bool:
-    """Return True if parsed YAML has the key that only this format has."""
-    return isinstance(content, Mapping) and 'closing_joints' in content
-
-
 class LoopClosuresFile(LoopFile):
     """A reader of a loop_closures.yaml, which computes frames in the robot's links later."""
 
@@ -423,8 +412,22 @@ class LoopClosuresFile(LoopFile):
         'dependent',
         *MOTORS,
     )
+    list_keys = b'closures|pin_loops|ball_loops'
     motor_keys: tuple[str, ...] = MOTORS
     retype_key = 'ball_upgrades'
+
+    @classmethod
+    def recognises(cls, content: object) -> bool:
+        """Return True if parsed YAML has keys that only this format has."""
+        if not isinstance(content, Mapping):
+            return False
+        if any(key in content for key in ('pin_loops', 'ball_loops', 'dependent', 'independent')):
+            return True
+        closures = content.get('closures')
+        return isinstance(closures, list | tuple) and any(
+            isinstance(entry, Mapping) and ('link_a' in entry or 'link_b' in entry)
+            for entry in closures
+        )
 
     def __init__(self, content: object, source: str, *, must_fit: bool = False) -> None:
         # Loop, the link that its frame is given in (None = the root), and the frame
@@ -530,7 +533,13 @@ class RobotDataFile(LoopClosuresFile):
         *('robot_name', 'metadata', 'assemblies', 'links', 'joints', 'closing_joints'),
         'rigid_groups',
     )
+    list_keys = b'closing_joints'
     motor_keys: tuple[str, ...] = ()
+
+    @classmethod
+    def recognises(cls, content: object) -> bool:
+        """Return True if parsed YAML has the key that only this format has."""
+        return isinstance(content, Mapping) and 'closing_joints' in content
 
     def _read_loops(self, top: Mapping[str, Any]) -> None:
         for index, entry in enumerate(self.items(top, 'closing_joints')):
