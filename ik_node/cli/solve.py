@@ -155,6 +155,7 @@ def _solve_all(
         'joints': list(robot.joint_names),
         'condition': found.condition.tolist(),
         'mode': found.mode.tolist(),
+        'in_contact': found.in_contact.tolist(),
         'dimension': found.dimension,
         'miss': found.miss,
         'starts': found.starts,

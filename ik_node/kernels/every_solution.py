@@ -3,8 +3,8 @@ All solutions of one chain: descents from many starts, without Python between th
 
 Each start descends by damped Newton steps, theory.md, eq. (6), until rounding ends it, so that
 what it finds can be compared. Starts derived from solutions come first, because they find
-neighbours of these quickly. After them come starts that are drawn uniformly, and how often they
-end in each solution bounds the probability that one has been missed; theory.md, section 17.
+neighbours of these quickly. After them come starts that are drawn, and how often they end in each
+solution bounds the probability that one has been missed; theory.md, section 17.
 
 A search is in two packed arrays besides those of a `Solve`, `p` (integers) and `d` (floats), whose
 fields `Search` names.
@@ -86,7 +86,7 @@ class Search(NamedTuple):
     COUNT_FOUND,  # solutions that are kept
     COUNT_WITHIN,  # those of them within the limits
     COUNT_STARTS,  # descents
-    COUNT_DRAWN,  # those of them from starts that were drawn uniformly
+    COUNT_DRAWN,  # those of them from starts that were drawn
     COUNT_KIND,  # kind of derived start, see `derive`
     COUNT_STATE,  # STATE_*
     COUNT_DIMENSION,  # of the continuum that the solutions belong to, 0 = isolated
@@ -536,11 +536,20 @@ def limits_of_draw(s: Solve, t: Search, v: int, around_start: bool) -> tuple[flo
 
 @rare
 def draw(s: Solve, t: Search) -> None:
-    """Draw all variables uniformly; without limits, around the start and around zero by turns."""
+    """
+    Draw variables uniformly; without limits, around the start and around zero by turns.
+
+    A random share of them keeps the values of one of the isolated solutions, so that basins which
+    are small, but near others, are hit too.
+    """
     around_start = t.counts[COUNT_DRAWN] % 2 == 0
+    share, n = random_number(s), int(random_number(s) * t.counts[COUNT_FOUND])
+    isolated = t.counts[COUNT_FOUND] > 0 and t.counts[COUNT_DIMENSION] == 0
     for v in range(s.nv):
         low, high = limits_of_draw(s, t, v, around_start)
         s.x[v] = low + (high - low) * random_number(s)
+        if isolated and random_number(s) < share:
+            s.x[v] = t.found[s.nv * n + v]
 
 
 @kernel

@@ -95,6 +95,10 @@ class BoundKernels:
         """Search for all solutions; see `kernels.every_solution`."""
         return self._planned('find_solutions', q, joints, options, *given)
 
+    def determinants(self, q: Floats, joints: Floats, options: Floats, *given: Any) -> int:
+        """Write determinants at many configurations; see `kernels.external_step`."""
+        return self._planned('determinants', q, joints, options, *given)
+
     def _planned(self, name: str, q: Floats, joints: Floats, options: Floats, *given: Any) -> int:
         self._check(q, joints, options)
         plan, data, last = given

@@ -16,7 +16,8 @@
     ENTRY(velocity, LEVEL_NAME)                                                                    \
     ENTRY(advance_path, LEVEL_NAME)                                                                \
     ENTRY(distances, LEVEL_NAME)                                                                   \
-    ENTRY(find_solutions, LEVEL_NAME)
+    ENTRY(find_solutions, LEVEL_NAME)                                                              \
+    ENTRY(determinants, LEVEL_NAME)
 
 typedef void (*entry_t)(void);
 

@@ -24,6 +24,7 @@ import numpy as np
 TABLE = (
     *('advance', 'advance_batch', 'linearise', 'external_step', 'link_poses', 'link_jacobian'),
     *('transmit', 'velocity', 'advance_path', 'distances', 'find_solutions'),
+    'determinants',
 )
 CALLED = ('advance', 'transmit', 'find_solutions', 'velocity', 'distances')
 

@@ -12,6 +12,7 @@ from ik_node.kernels.options import RESTARTS
 from ik_node.model.link import Connector, Link
 from ik_node.solver.problem.chain_problem import ChainProblem
 from ik_node.solver.problem.problem import Problem
+from ik_node.solver.problem.user_rows import bind_chain
 from ik_node.solver.problem.workspace import Workspace
 from ik_node.solver.status import Status
 import numpy as np
@@ -36,16 +37,15 @@ CONSTANT = 1e-6
 
 
 class Block(NamedTuple):
-    """A square part of the Jacobian of one chain, whose determinant has a sign."""
+    """
+    A square part of the Jacobian of one chain, whose determinant has a sign.
+
+    `plan`: its size and where its elements are, as `kernels.external_step.determinants` takes it.
+    """
 
     chain: ChainProblem
-    rows: Ints
-    columns: Ints
+    plan: Ints
     scale: float
-
-    def values(self, jacobian: Array) -> Array:
-        """Return the determinants, relative to their usual size, for (n, nr, nv)."""
-        return np.asarray(np.linalg.det(jacobian[:, self.rows][:, :, self.columns]) / self.scale)
 
 
 class Modes:
@@ -92,6 +92,7 @@ class Modes:
             free = rows[JOINT_WINDOW, chain.flat.var_q] > 0.0
             passive = free & ~np.isin(chain.flat.var_q, motors)
             groups = [~goal, goal & ~turned, goal & turned]
+            groups = [group & ~chain.flat.one_sided for group in groups]
             if motors and not goal.all():
                 self.direct += _blocks(chain, found, groups[:1], passive)
             if goal.any():
@@ -103,9 +104,14 @@ class Modes:
     def values(self, q: Array, *, direct: bool = True, inverse: bool = True) -> Array:
         """Return all relative determinants at configurations (n, nq), shape (n, blocks)."""
         blocks = [*self.direct * direct, *self.inverse * inverse]
-        jacobians = {id(chain): self._jacobian(chain, q) for chain in self._chains if blocks}
-        columns = [block.values(jacobians[id(block.chain)]) for block in blocks]
-        return np.array(columns).reshape(len(blocks), len(q)).T
+        values = np.zeros((len(q), len(blocks)))
+        for chain in self._chains:
+            own = [k for k, block in enumerate(blocks) if block.chain is chain]
+            found = _determinants(
+                chain, q, self._rows, self._packed, [blocks[k].plan for k in own]
+            )
+            values[:, own] = found / [blocks[k].scale for k in own]
+        return values
 
     def motions(self, q: Array, units: Array) -> Array:
         """Return the motions with closed loops at q, orthonormal by size, shape (nq, m)."""
@@ -127,8 +133,9 @@ class Modes:
 
         '0' is a singular block.
         """
-        signs = np.where(self.values(q) > 0.0, '+', '-')
-        signs[np.abs(self.values(q)) < SINGULAR] = '0'
+        values = self.values(q)
+        signs = np.where(values > 0.0, '+', '-')
+        signs[np.abs(values) < SINGULAR] = '0'
         middle = len(self.direct)
         return np.array([''.join(row[:middle]) + '/' + ''.join(row[middle:]) for row in signs])
 
@@ -314,6 +321,23 @@ def _keeps_sign(modes: Modes, q: Array) -> bool:
     return bool((np.abs(values) > CLEAR).all() and (np.sign(values) == np.sign(values[0])).all())
 
 
+def _determinants(
+    chain: ChainProblem, q: Array, rows: Array, packed: Array, plans: Sequence[Ints]
+) -> Array:
+    """Return determinants at configurations (n, nq), shape (n, plans), in an own workspace."""
+    if not plans:
+        return np.zeros((len(q), 0))
+    space = Workspace.of(chain.flat)
+    space.constraints[:] = chain.table.ravel()
+    size, largest = len(q) * len(plans), max(int(plan[0]) for plan in plans)
+    data = np.concatenate([q.ravel(), np.zeros(size + largest * largest)])
+    plan = np.concatenate([[0, data.size, len(plans)], *plans]).astype(np.int64)
+    plan[0] = plan.size
+    kernels = bind_chain(chain.flat, chain.requests, *space.arrays[2:])
+    kernels.determinants(np.zeros(q.shape[1]), rows, packed, plan, data, len(q))
+    return data[q.size : q.size + size].reshape(len(q), -1)
+
+
 def _blocks(
     chain: ChainProblem, jacobians: Array, groups: Iterable[NDArray[np.bool_]], free: Array
 ) -> list[Block]:
@@ -336,12 +360,18 @@ def _blocks(
     _, group_of = connected_components(csr_array(pattern[:, match]), connection='strong')
     first = {g: min(match[group_of == g]) for g in set(group_of.tolist())}
     made = []
+    elements = 1.0 + np.arange(Workspace(*chain.arrays).jac.size)
+    index_of = chain.flat.dense(elements).astype(np.int64) - 1
     for g in sorted(first, key=lambda each: int(first[each])):
         own = group_of == g
-        block = Block(chain, np.array(rows)[own], columns[match[own]], 1.0)
-        values = block.values(jacobians)
-        if np.ptp(values) > CONSTANT * np.abs(values).max():
-            made.append(block._replace(scale=float(np.abs(values).max())))
+        # Elimination is short if columns with few elements come first.
+        order = np.argsort(pattern[own][:, match[own]].sum(axis=0), kind='stable')
+        part = np.ix_(np.array(rows)[own], columns[match[own]][order])
+        values = np.linalg.det(jacobians[(slice(None), *part)])
+        size = float(np.abs(values).max())
+        if np.ptp(values) > CONSTANT * size:
+            plan = np.concatenate([[len(order)], index_of[part].ravel()])
+            made.append(Block(chain, plan, size))
     return made
 
 

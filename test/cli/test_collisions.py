@@ -102,6 +102,19 @@ def test_solve_keeps_away_from_obstacles_of_a_file(arm, obstacles, capsys):
     assert main(['solve', arm, '--goal', 'l6:0.6,0.0,0.2', '--json']) == 0
 
 
+def test_all_solutions_tell_those_in_contact(arm, obstacles, capsys):
+    """JSON has solutions that touch an obstacle apart from the others."""
+    words = ['solve', arm, '--all', '--goal', 'l6:0.6,0.0,0.4,0,0,0,1', '--json']
+    found = []
+    for more in ([], ['--obstacles', obstacles]):
+        main([*words, *more])
+        found.append(json.loads(capsys.readouterr().out))
+    every, apart = found
+    assert not every['in_contact']
+    assert 0 < len(apart['in_contact'])
+    assert sorted(apart['q'] + apart['in_contact']) == sorted(every['q'])
+
+
 def test_batch_marks_poses_inside_an_obstacle(arm, obstacles, tmp_path):
     """A pose inside an obstacle does not converge in a batch, one in free space does."""
     goals, out = tmp_path / 'goals.csv', tmp_path / 'out.csv'
