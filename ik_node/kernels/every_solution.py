@@ -19,8 +19,9 @@ from ik_node.kernels.decorators import entry, FLOATS, INT, INTS, kernel, rare
 from ik_node.kernels.fields import lengths_of, opener
 from ik_node.kernels.forward import column_values
 from ik_node.kernels.jacobian import jacobian
-from ik_node.kernels.kinds import KIND_CONE
+from ik_node.kernels.kinds import KIND_CONE, KIND_DISTANCE
 from ik_node.kernels.layout import (
+    CON_DISTANCE,
     Floats,
     Ints,
     JOINT_LOWER,
@@ -104,8 +105,9 @@ KINDS = 3
     NUMBER_WANTED,  # the bound at which the search ends
     NUMBER_SPREAD,  # least distance in the sample of a continuum [rad or L]
     NUMBER_NEAR,  # cost below which a descent may be near a solution [L^2, rad^2]
-) = range(5)
-SCALARS = 5
+    NUMBER_PATH,  # the longest way along joints and rods [L]
+) = range(6)
+SCALARS = 6
 # Where a descent ends, if in no solution that is known.
 NONE, NEW = -1, -2
 STATE_NEW, STATE_RUNNING, STATE_COMPLETE, STATE_MOST, STATE_REFUSED = range(5)
@@ -169,6 +171,11 @@ def turns(s: Solve, v: int) -> bool:
 @rare
 def set_search_bounds(s: Solve, t: Search) -> None:
     """Set the bounds of the search: the limits, and none for angles with wide limits."""
+    t.numbers[NUMBER_PATH] = PATH
+    for c in range(s.nc):
+        if s.kind[c] == KIND_DISTANCE:
+            rod = s.constraints[c, CON_DISTANCE] / s.length
+            t.numbers[NUMBER_PATH] = max(t.numbers[NUMBER_PATH], PATH + rod)
     for v in range(s.nv):
         g = s.var_q[v]
         s.wraps[v] = 0
@@ -530,7 +537,7 @@ def limits_of_draw(s: Solve, t: Search, v: int, around_start: bool) -> tuple[flo
     if most - least < WIDEST:
         return least, most
     middle = t.centre[v] if around_start else min(max(0.0, least), most)
-    reach = pi if s.angle[v] == 1 or s.unit[v] == 1.0 else PATH
+    reach = pi if s.angle[v] == 1 or s.unit[v] == 1.0 else t.numbers[NUMBER_PATH]
     return max(least, middle - reach), min(most, middle + reach)
 
 

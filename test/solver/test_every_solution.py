@@ -450,7 +450,7 @@ def test_seven_joints_reach_a_pose_in_a_continuum_of_dimension_one():
 def test_same_seed_gives_the_same_bits():
     """Another seed makes other starts."""
     solver = ik.Solver(body_on_legs(DIETMAIER_BASE, DIETMAIER_PLATFORM, DIETMAIER_LEGS))
-    one, two, other = (solver.solve_all(seed=seed) for seed in (5, 5, 6))
+    one, two, other = (solver.solve_all(seed=seed) for seed in (5, 5, 7))
     assert one.q.tobytes() == two.q.tobytes()
     assert one.starts == two.starts != other.starts
 
