@@ -40,7 +40,7 @@ from ik_node.analysis.reach.outline import Outline
 from ik_node.analysis.reach.search import CELL, ReachSearch
 from ik_node.analysis.reach.singularities import SingularTracer
 from ik_node.analysis.reach.spread import Spread
-from ik_node.analysis.reach.volume import KINDS, ReachVolume, SingularCurve
+from ik_node.analysis.reach.volume import crossings, ReachVolume, SingularCurve
 from ik_node.cli import arguments as shared
 from ik_node.cli.reach_plot import reach_plot, volume_plot
 from ik_node.description.description import unknown
@@ -52,6 +52,7 @@ from ik_node.motion.pose_table import read_goal_table
 from ik_node.robot import Robot
 from ik_node.solver import Solver, SolverOptions, Status
 from ik_node.solver.batch.engines import thread_count
+from ik_node.solver.singularities import KINDS
 from ik_node.whole_file import whole_file
 import numpy as np
 from numpy.typing import NDArray
@@ -229,7 +230,7 @@ def write_table(
         writer = csv.writer(file, lineterminator='\n')
         writer.writerow([*COLUMNS, *joints])
         writer.writerows(zip(*columns, strict=True))
-        for kind, points, q in curves:
+        for kind, points, q, _ in curves:
             for point, values in zip(points.tolist(), q.tolist(), strict=True):
                 place = [point['xyz'.index(axis)] if axis in axes else '' for axis in 'xyz']
                 name = KINDS[kind].replace(' ', '_').upper()
@@ -342,6 +343,10 @@ def _compute_slice(args: argparse.Namespace) -> int:
         tracer = SingularTracer(robot, args.link, args.dof, finder.samples, goal.quaternion)
         step = float(np.ptp(box[list(points.axes[:2])], axis=1).max()) / GRID
         curves = tracer.trace(points.plane, at, box, step)
+        if at is not None:
+            axis = 'xyz'[points.axes[2]]
+            box[points.axes[2]] = at - 3.0 * step, at + 3.0 * step
+            curves += crossings(tracer.lines(box, step), axis, at)
     if table is not None:
         axes = ''.join(dof.name.lower() for dof in dofs if not dof.is_rotation)
         names = robot.joint_names if args.joints else []

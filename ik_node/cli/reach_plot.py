@@ -8,14 +8,16 @@ from typing import Any
 from ik_node.analysis.reach.grid import Slice
 from ik_node.analysis.reach.outline import Outline
 from ik_node.analysis.reach.spread import Spread
-from ik_node.analysis.reach.volume import KINDS, ReachVolume, SingularCurve
+from ik_node.analysis.reach.volume import ReachVolume, SingularCurve
 from ik_node.model.closure import Closure
 from ik_node.model.joint import Joint
 from ik_node.model.rotation import Array
 from ik_node.model.tree import build_tree
 from ik_node.robot import Robot
+from ik_node.scene.look import SINGULAR
 from ik_node.scene.plot import BACKGROUND, FAINT, INK, picture_maker, RULED, save_picture
 from ik_node.scene.skeleton import Skeleton
+from ik_node.solver.singularities import KINDS
 import numpy as np
 
 
@@ -82,8 +84,6 @@ def _slides(frame: object, motors: list[str]) -> bool:
 # Cells of which nothing is known; the robot, and the link whose reach is drawn.
 _UNKNOWN = '#D5DBE1'
 _ROD, _LINK = '#26323F', '#F0502D'
-# Colours of singular curves.
-_SINGULAR = {'inverse': '#F59F00', 'direct': '#E8152B'}
 _DPI = 150
 # Longer side of the map, smallest other side, and space around the map [in].
 _LONGEST, _LEAST, _AROUND = 6.6, 3.2, (1.95, 1.7)
@@ -233,7 +233,8 @@ def _draw_curves(axes: Any, curves: Sequence[SingularCurve], sides: Sequence[int
     for kind, name in KINDS.items():
         parts = [curve.points[:, list(sides)] for curve in curves if curve.kind == kind]
         for label, part in zip([f'singular, {name}', *[''] * len(parts)], parts, strict=False):
-            axes.plot(*part.T, color=_SINGULAR[kind], lw=1.5, zorder=5, label=label)
+            style = {'color': SINGULAR[kind], 'marker': 'o' if len(part) == 1 else '', 'ms': 4.0}
+            axes.plot(*part.T, lw=1.5, zorder=5, label=label, **style)
 
 
 def _even(values: Array, limit: float) -> Array:

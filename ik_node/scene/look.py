@@ -59,6 +59,10 @@ OBSTACLE: Rgba = (0.62, 0.53, 0.40, 0.5)
 NEAREST: Rgba = (0.95, 0.45, 0.05, 1.0)  # the nearest pair of bodies
 IN_CONTACT: Rgba = (0.88, 0.06, 0.20, 1.0)
 LOAD: Rgba = (0.04, 0.55, 0.58, 1.0)  # the force of a load on a link
+# Singular curves, by their kind.
+SINGULAR: Mapping[str, Rgba] = MappingProxyType(
+    {'inverse': (0.96, 0.62, 0.0, 1.0), 'direct': (0.91, 0.08, 0.17, 1.0)}
+)
 FREE: Rgba = (0.60, 0.62, 0.65, 0.4)  # a free axis of a goal
 AXIS_COLOURS: tuple[Rgba, Rgba, Rgba] = (
     (0.85, 0.15, 0.15, 1.0),

@@ -28,8 +28,6 @@ REFERENCES, TRIES = 8, 100
 STRUCTURAL, DEPENDENT, SINGULAR = 1e-9, 1e-6, 1e-9
 # A path keeps a determinant farther from zero than this.
 CLEAR = 1e-3
-# Starts of the search for a singularity and its steps; a determinant this small has vanished.
-ATTEMPTS, NEWTON_STEPS, VANISHED = 6, 25, 1e-6
 # Edges from each configuration of a roadmap.
 NEIGHBOURS = 10
 # A determinant that varies by a smaller share has no sign to change.
@@ -79,11 +77,11 @@ class Modes:
         motors: Sequence[int],
         references: Array,
     ) -> None:
-        self._rows, self._packed = rows, packed
+        self._rows, self._packed, self.references = rows, packed, references
         self.direct: list[Block] = []
         self.inverse: list[Block] = []
-        self._chains = [chain.with_own_workspace() for chain in problem.chains]
-        for chain in self._chains:
+        self.chains = [chain.with_own_workspace() for chain in problem.chains]
+        for chain in self.chains:
             found = self._jacobian(chain, references)
             arrays = Workspace(*chain.arrays)
             constraint = chain.flat.rows // BLOCK
@@ -105,27 +103,13 @@ class Modes:
         """Return all relative determinants at configurations (n, nq), shape (n, blocks)."""
         blocks = [*self.direct * direct, *self.inverse * inverse]
         values = np.zeros((len(q), len(blocks)))
-        for chain in self._chains:
+        for chain in self.chains:
             own = [k for k, block in enumerate(blocks) if block.chain is chain]
             found = _determinants(
                 chain, q, self._rows, self._packed, [blocks[k].plan for k in own]
             )
             values[:, own] = found / [blocks[k].scale for k in own]
         return values
-
-    def motions(self, q: Array, units: Array) -> Array:
-        """Return the motions with closed loops at q, orthonormal by size, shape (nq, m)."""
-        found = [np.zeros((q.size, 0))]
-        for chain in self._chains:
-            jacobian = self._jacobian(chain, q[None])[0]
-            closes = ~np.array(chain.names.are_goals)[chain.flat.rows // BLOCK]
-            free = self._rows[JOINT_WINDOW, chain.flat.var_q] > 0.0
-            _, values, directions = np.linalg.svd(jacobian[closes][:, free])
-            rank = int(np.sum(values > DEPENDENT * values.max(initial=STRUCTURAL)))
-            basis = np.zeros((q.size, len(directions) - rank))
-            basis[chain.flat.var_q[free]] = directions[rank:].T
-            found.append(basis * units[:, None])
-        return np.concatenate(found, axis=1)
 
     def labels(self, q: Array) -> NDArray[np.str_]:
         """
@@ -161,66 +145,6 @@ def main_link(links: Mapping[str, Link], closers: Iterable[Connector]) -> str:
     ends = [end.name for each in closers for end in (each.child, each.parent) if end is not None]
     moving = [name for name, link in links.items() if link.parent is not None]
     return max(moving, key=lambda name: (ends.count(name), moving.index(name)), default='')
-
-
-class Singularity(NamedTuple):
-    """
-    The nearest singular configuration that `Solver.nearest_singularity` found.
-
-    Attributes
-    ----------
-    q : ndarray, shape (nq,)
-        Configuration with closed loops [rad or m].
-    distance : float
-        Its distance, the root of the sum of squares [rad or characteristic lengths]; infinite =
-        none was found.
-    block : int
-        Which of the determinants vanishes, in the order of the label.
-
-    """
-
-    q: Array
-    distance: float
-    block: int
-
-
-def nearest_singularity(
-    modes: Modes, q: Array, *, direct: bool, units: Array, close: Callable[[Array], Array | None]
-) -> Singularity:
-    """
-    Return the nearest of the singularities to which Newton steps lead, from q and from beside it.
-
-    A step goes along the motions of the loops to where a determinant f vanishes to first order,
-    and along its level set towards q. `close`: function that closes the loops; None = they stay
-    open.
-    """
-    random, nearest = np.random.default_rng(0), Singularity(q, np.inf, -1)
-    count = len(modes.direct) if direct else len(modes.inverse)
-    for block in range(count):
-        for attempt in range(ATTEMPTS):
-            basis = modes.motions(q, units)
-            aside = basis @ random.normal(size=basis.shape[1]) * 0.2 * attempt
-            x = close(q + aside)
-            value = np.inf
-            for _ in range(NEWTON_STEPS):
-                if x is None:
-                    break
-                basis = modes.motions(x, units)
-                probes = np.concatenate([x[None], x + 1e-6 * basis.T])
-                values = modes.values(probes, direct=direct, inverse=not direct)[:, block]
-                value, slope = values[0], (values[1:] - values[0]) / 1e-6
-                square = float(slope @ slope)
-                back = np.linalg.lstsq(basis, q - x, rcond=None)[0]
-                if square < STRUCTURAL:
-                    break
-                step = back - slope * (float(slope @ back) + value) / square
-                size = np.abs(step).max(initial=0.0)
-                x = close(x + basis @ (step * min(1.0, 0.3 / max(size, STRUCTURAL))))
-            if x is not None and abs(value) < VANISHED:
-                distance = float(np.linalg.norm((x - q) / units))
-                if distance < nearest.distance:
-                    nearest = Singularity(x, distance, block)
-    return nearest
 
 
 class ModeChange(NamedTuple):
@@ -335,7 +259,7 @@ def _determinants(
     plan[0] = plan.size
     kernels = bind_chain(chain.flat, chain.requests, *space.arrays[2:])
     kernels.determinants(np.zeros(q.shape[1]), rows, packed, plan, data, len(q))
-    return data[q.size : q.size + size].reshape(len(q), -1)
+    return data[q.size : q.size + size].reshape(len(q), len(plans))
 
 
 def _blocks(

@@ -24,20 +24,13 @@ from ik_node.model.tree import Tree
 from ik_node.native.library import library
 from ik_node.solver.drive import drive, drive_freely
 from ik_node.solver.graph_reader import GraphReader, RobotLike
-from ik_node.solver.modes import (
-    closed_references,
-    main_link,
-    ModeChange,
-    Modes,
-    nearest_singularity,
-    path_to_mode,
-    Singularity,
-)
+from ik_node.solver.modes import closed_references, main_link, ModeChange, Modes, path_to_mode
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import check_mapping, names_in, refuse_q, Values
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Avoidance, Problem
 from ik_node.solver.result import MET, Requirement, Solution, SolveResult
+from ik_node.solver.singularities import Singularity, SingularSystem
 from ik_node.solver.status import Status
 from ik_node.solver.velocity import solve_velocity, Twist, VelocitySolution
 import numpy as np
@@ -811,18 +804,19 @@ class Solver:
         one_of('kind', kind, ('direct', 'inverse'))
         with self.lock:
             start = self._graph.values() if q0 is None else self._graph.checked(q0)
-            modes, (loops, table, packed) = self.modes(), self.arrays_for(())
-
-            def close(q: Array) -> Array | None:
-                """Return q with closed loops; None = they stay open."""
-                answers = loops.run(q, table.rows, packed, 0.0)
-                met = all(answer.status is Status.CONVERGED for answer in answers)
-                return q if met else None
-
-            units = loops.units
-            return nearest_singularity(
-                modes, start, direct=kind == 'direct', units=units, close=close
-            )
+            modes = self.modes()
+            motors = getattr(self._graph.source, 'actuated', [])
+            best, least = start, np.inf
+            for chain in modes.chains:
+                system = SingularSystem(
+                    chain, self._graph.refresh().table, motors, modes.references
+                )
+                q, distance = system.nearest(start, kind)
+                if distance < least:
+                    best, least = q, distance
+            values = modes.values(best[None], direct=kind == 'direct', inverse=kind == 'inverse')
+            block = int(np.argmin(np.abs(values[0]))) if least < np.inf else -1
+            return Singularity(best, least, block)
 
     def _solve_in_mode(
         self, goals: Mapping[str, Pose], q0: Values | None, joints: Iterable[str] | None, mode: str

@@ -148,9 +148,10 @@ def planar_assemblies(base, platform, lengths):
     Return the number of assemblies of a body on three legs in the plane.
 
     At each angle of the body two differences of leg equations are linear in its position; the
-    third equation then is a function of the angle alone, whose roots are counted.
+    third equation then is a polynomial of degree six in exp(i angle), whose coefficients are those
+    of a Fourier series (Gosselin, Sefrioui & Richard 1992). Its roots of modulus 1 are counted.
     """
-    angles = np.linspace(0.1, 0.1 + 2 * np.pi, 20001)
+    angles = np.linspace(0, 2 * np.pi, 16, endpoint=False)
     c, s = np.cos(angles), np.sin(angles)
     at = [np.stack((c * x - s * y, s * x + c * y), axis=1) for x, y, _ in platform]
     offset = [p - np.asarray(b)[:2] for p, b in zip(at, base, strict=True)]
@@ -162,8 +163,9 @@ def planar_assemblies(base, platform, lengths):
     x = right[:, 0] * rows[:, 1, 1] - right[:, 1] * rows[:, 0, 1]
     y = right[:, 1] * rows[:, 0, 0] - right[:, 0] * rows[:, 1, 0]
     leg = (x + offset[0][:, 0] * det) ** 2 + (y + offset[0][:, 1] * det) ** 2
-    value = leg - (lengths[0] * det) ** 2
-    return int(np.sum(value[1:] * value[:-1] < 0))
+    series = np.fft.fft(leg - (lengths[0] * det) ** 2)
+    roots = np.roots(np.concatenate([series[3::-1], series[:-4:-1]]))
+    return int(np.sum(np.abs(np.abs(roots) - 1) < 1e-6))
 
 
 def random_planar(random):
@@ -303,11 +305,17 @@ def cranks(random, joints, ends, axes):
 
 
 def three_rrr(random):
-    """Return problems of a plate on three planar cranks: its pose is given, or the cranks are."""
+    """Return the problem of a plate on three planar cranks whose pose is given."""
     ends = np.c_[0.6 * random.normal(size=(3, 2)), np.zeros(3)]
-    robot, tips, rods, ways = cranks(random, PLANAR, ends, np.tile((0, 0, 1), (3, 1)))
-    bodies = planar_assemblies(tips, ends, rods)
-    return robot, [({'body': np.eye(4)}, (), ways), ({}, CRANKS, bodies)]
+    robot, _, _, ways = cranks(random, PLANAR, ends, np.tile((0, 0, 1), (3, 1)))
+    return robot, [({'body': np.eye(4)}, (), ways)]
+
+
+def three_rrr_assemblies(random):
+    """Return the problem of a plate on three planar cranks that are held."""
+    ends = np.c_[0.6 * random.normal(size=(3, 2)), np.zeros(3)]
+    robot, tips, rods, _ = cranks(random, PLANAR, ends, np.tile((0, 0, 1), (3, 1)))
+    return robot, [({}, CRANKS, planar_assemblies(tips, ends, rods))]
 
 
 def delta(random):
@@ -398,10 +406,11 @@ SIX_LEGS = np.array([1.987, 1.987, 1.903, 1.903, 1.955, 1.955])
 KNOWN = {
     'five-bar': (five_bar_problems, 1, 4),
     '3-RPR': (three_rpr, 6, 6),
-    '3-RRR': (three_rrr, 6, 8),
+    '3-RRR, pose': (three_rrr, 6, 8),
+    '3-RRR, cranks': (three_rrr_assemblies, 40, 6),
     'delta': (delta, 6, 8),
     'RSSR': (rssr, 6, 2),
-    '6-3 platform': (six_three, 2, 16),
+    '6-3 platform': (six_three, 20, 16),
 }
 
 

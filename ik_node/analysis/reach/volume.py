@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,13 +26,11 @@ Bools = NDArray[np.bool_]
 MOST_BASES = 10**8
 # The version of the files.
 VERSION = 1
-# The kinds of singularities, as in `Solver.nearest_singularity`, and their names in pictures.
-KINDS = {'inverse': 'type I', 'direct': 'type II'}
 
 
 class SingularCurve(NamedTuple):
     """
-    A curve on which a link is singular, in a plane that is parallel to two axes.
+    A curve on which a link is singular, in a plane that is parallel to two axes, or in space.
 
     Attributes
     ----------
@@ -42,12 +40,36 @@ class SingularCurve(NamedTuple):
         Positions of the link, root frame [m].
     q : ndarray, shape (n, nq)
         Configurations [rad or m].
+    plane : str
+        Axes of its plane, such as 'xy'; 'xyz' for a line in space.
 
     """
 
     kind: str
     points: Array
     q: Array
+    plane: str
+
+
+def crossings(
+    curves: Iterable[SingularCurve], axis: str, at: float, half: float = 1e-6
+) -> list[SingularCurve]:
+    """
+    Return the lines in space in a layer across an axis, and curves of a point where others cross.
+
+    `at`, `half`: middle of the layer and half of its thickness [m].
+    """
+    found, along = [], 'xyz'.index(axis)
+    for curve in (each for each in curves if each.plane == 'xyz'):
+        gap = curve.points[:, along] - at
+        if (np.abs(gap) <= half).all():
+            found.append(curve)
+            continue
+        for k in np.flatnonzero((gap[1:] > 0.0) != (gap[:-1] > 0.0)):
+            share = gap[k] / (gap[k] - gap[k + 1])
+            point, q = (each[k : k + 1] + share * (each[k + 1] - each[k]) for each in curve[1:3])
+            found.append(SingularCurve(curve.kind, point, q, 'xyz'))
+    return found
 
 
 class ReachVolume:
@@ -81,7 +103,8 @@ class ReachVolume:
     complete : bool
         False if the search was interrupted.
     singularities : sequence of SingularCurve
-        Singular curves in the planes through the middles of cells; none if they were not searched.
+        Singular curves in the planes through the middles of cells, and singular lines in space;
+        none if they were not searched.
 
     Examples
     --------
@@ -383,6 +406,8 @@ class ReachVolume:
         """
         Return the singular curves in the layer of cells at a coordinate, see `layer`.
 
+        Where a singular line in space crosses the layer, they have a curve of one point.
+
         Examples
         --------
         >>> import ik_node as ik
@@ -394,12 +419,13 @@ class ReachVolume:
         """
         along = 'xyz'.index(one_of('axis', axis, ('x', 'y', 'z')))
         half = 0.5 * self.cell
-        return [
+        layer = [
             curve
             for curve in self.singularities
-            if (np.abs(curve.points[:, along] - at) <= half).all()
-            and np.ptp(curve.points[:, along]) < 1e-3 * half
+            if curve.plane == 'xyz'.replace(axis, '')
+            and (np.abs(curve.points[:, along] - at) <= half).all()
         ]
+        return layer + crossings(self.singularities, axis, at, half)
 
     def surface(self, level: float = 0.5) -> tuple[Array, NDArray[np.int64]]:
         """
@@ -579,15 +605,13 @@ class ReachVolume:
 
         """
         quats = np.zeros((0, 4)) if self.quats_xyzw is None else self.quats_xyzw
-        kinds, points, configurations = zip(
-            ('', np.zeros((0, 3)), np.zeros((0, len(self.joint_names)))),
-            *self.singularities,
-            strict=True,
-        )
+        none = SingularCurve('', np.zeros((0, 3)), np.zeros((0, len(self.joint_names))), '')
+        kinds, points, configurations, planes = zip(none, *self.singularities, strict=True)
         write_arrays(
             Path(path),
             {
                 'singular_kinds': np.array(kinds[1:], dtype=str),
+                'singular_planes': np.array(planes[1:], dtype=str),
                 'singular_counts': np.array([len(each) for each in points[1:]], dtype=np.int64),
                 'singular_points': np.concatenate(points),
                 'singular_q': np.concatenate(configurations),
@@ -653,7 +677,10 @@ class ReachVolume:
                 for name, width in (('singular_points', 3), ('singular_q', len(names)))
                 if len(arrays.get('singular_counts', ()))
             ]
-            kinds = [str(kind) for kind in arrays.get('singular_kinds', ())]
+            texts = [
+                [str(each) for each in arrays.get(name, ())]
+                for name in ('singular_kinds', 'singular_planes')
+            ]
             result = cls(
                 robot=str(arrays['robot']),
                 link=str(arrays['link']),
@@ -666,7 +693,10 @@ class ReachVolume:
                 reached=reached,
                 q=q,
                 complete=bool(arrays['complete']),
-                singularities=[SingularCurve(*each) for each in zip(kinds, *parts, strict=True)],
+                singularities=[
+                    SingularCurve(kind, points, configurations, plane)
+                    for kind, plane, points, configurations in zip(*texts, *parts, strict=True)
+                ],
             )
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise DescriptionError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ik_node.scene.look import SINGULAR
 from ik_node.viewer.panels.view_panel import ReachView
 from ik_node.viewer.stage.scene_nodes import add_batch
 import numpy as np
@@ -13,8 +14,6 @@ Array = NDArray[np.float64]
 
 SURFACE = (46, 140, 142)
 SURFACE_OPACITY, SLICE_OPACITY = 0.32, 0.85
-# Colours of singular curves by their kinds.
-SINGULAR = {'inverse': (245, 159, 0), 'direct': (232, 21, 43)}
 # Colours for shares of the orientations from 0 to 1, evenly spaced: viridis.
 COLOURS = np.array(
     (
@@ -87,16 +86,17 @@ class ReachMarks:
         )
 
     def _add_singularities(self, view: ReachView) -> None:
-        """Add the singular curves of the slice, or those of all layers along z, with a surface."""
+        """Add singular lines, and the curves of the slice, or of all layers with a surface."""
         volume = view.volume
         layers = [(view.axis, view.coordinate)] if view.axis else []
         if view.level is not None:
             layers += [('z', float(at)) for at in volume.centres[2]]
         curves = [each for axis, at in layers for each in volume.curves(axis, at)]
+        curves += [each for each in volume.singularities if each.plane == 'xyz' and layers]
         pieces = [np.stack([c.points[:-1], c.points[1:]], axis=1) for c in curves]
         if pieces:
             colours = [
-                np.full((len(p), 2, 3), SINGULAR[c.kind])
+                np.full((len(p), 2, 3), np.multiply(255.0, SINGULAR[c.kind][:3]))
                 for p, c in zip(pieces, curves, strict=True)
             ]
             self._nodes['singularities'] = self._scene.add_line_segments(

@@ -3,6 +3,7 @@
 import ik_node as ik
 from ik_node.analysis.conditioning import closed_samples
 from ik_node.analysis.reach.singularities import SingularTracer
+from ik_node.analysis.reach.volume import crossings
 import numpy as np
 import pytest
 from support.planar_legs import (
@@ -96,14 +97,37 @@ def test_three_rrr_is_singular_where_its_determinants_vanish(kind):
     assert len(curves) >= 3
 
 
+def test_axis_of_the_shoulder_is_a_singular_line():
+    """In space it is the whole axis that the arm reaches; a slice across it has one point."""
+    robot = arm(0.5, 0.3, axes=('0 0 1', '0 1 0', '0 1 0'))
+    tracer = SingularTracer(robot, 'tip', 'X Y Z', closed_samples(robot, 80))
+    lines = tracer.lines(EVERYWHERE, STEP)
+    assert {line.kind for line in lines} == {'inverse'}
+    points = np.concatenate([line.points for line in lines])
+    np.testing.assert_allclose(points[:, :2], 0.0, atol=1e-7)
+    # The arm reaches from its folded to its stretched length on both sides.
+    heights = np.sort(np.concatenate([-np.linspace(0.21, 0.79, 50), np.linspace(0.21, 0.79, 50)]))
+    assert gap_to(points, np.c_[0 * heights, 0 * heights, heights]) < STEP
+    assert np.abs(points[:, 2]).min() > 0.2 - 1e-6
+    assert np.abs(points[:, 2]).max() < 0.8 + 1e-6
+    for height, count in ((0.5, 1), (-0.31, 1), (0.1, 0)):
+        places = [each.points for each in crossings(lines, 'z', height)]
+        assert len(np.unique(np.round(places, 6), axis=0)) == count
+        np.testing.assert_allclose(places, [[(0, 0, height)]] * len(places), atol=1e-6)
+    assert crossings(lines, 'y', 0.0) == lines
+
+
 def test_volume_has_the_curves_of_all_its_slices_and_its_file_too(tmp_path):
     """Each slice of a sphere is a circle in its plane; limits cut the curves."""
     robot = arm(0.5, 0.3, axes=('0 0 1', '0 1 0', '0 1 0'))
     volume = robot.reach('tip', cell=0.4, restarts=1, singularities=True)
     volume.save(tmp_path / 'map.npz')
     for found in (volume, ik.ReachVolume.load(tmp_path / 'map.npz')):
+        lines = [each for each in found.singularities if each.plane == 'xyz']
+        assert np.abs(np.concatenate([line.points for line in lines])[:, :2]).max() < 1e-6
+        assert len(found.curves('x', 0.0)) > len(lines)
         for axis in 'xyz':
-            curves = found.curves(axis, 0.37)
+            curves = [each for each in found.curves(axis, 0.37) if each.plane != 'xyz']
             points = np.concatenate([curve.points for curve in curves])
             np.testing.assert_allclose(points[:, 'xyz'.index(axis)], 0.4, atol=1e-7)
             np.testing.assert_allclose(np.linalg.norm(points, axis=1), 0.8, atol=1e-7)
@@ -111,6 +135,7 @@ def test_volume_has_the_curves_of_all_its_slices_and_its_file_too(tmp_path):
             assert len(curves[0].q[0]) == 3
     for joint in robot.joint_order[2:]:
         joint.set_limits(joint.dof[0], 0.5, 2.5)
-    assert not robot.reach('tip', cell=0.4, restarts=1, singularities=True).curves('z', 0.4)
+    curves = robot.reach('tip', cell=0.4, restarts=1, singularities=True).curves('z', 0.4)
+    assert {curve.plane for curve in curves} <= {'xyz'}
     with pytest.raises(ik.errors.OptionError, match='singularities'):
         robot.reach('tip', cell=0.4, orientations=2, singularities=True)
