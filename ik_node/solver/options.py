@@ -99,23 +99,18 @@ comfort: function of q [rad or m] that gradient_descent and slsqp add to the cos
 """
 
 
-def _option(default: Any, unit: str, low: float, high: float) -> Any:
-    return field(default=default, metadata=_metadata(unit, (low, high)))
-
-
-def _choice(allowed: tuple[str, ...]) -> Any:
-    return field(default=allowed[0], metadata=_metadata('', (0.0, 0.0), allowed))
-
-
-def _metadata(
-    unit: str,
-    interval: tuple[float, float],
+def _option(
+    default: Any,
+    unit: str = '',
+    low: float = 0.0,
+    high: float = 0.0,
     allowed: tuple[str, ...] = (),
     *,
     parameter: bool = True,
-) -> dict[str, Any]:
-    """Return the metadata of a field; `parameter` is True if a ROS parameter can hold it."""
-    return {'unit': unit, 'range': interval, 'allowed': allowed, 'parameter': parameter}
+) -> Any:
+    """Return a field; `parameter` is True if a ROS parameter can hold it."""
+    facts = {'unit': unit, 'range': (low, high), 'allowed': allowed, 'parameter': parameter}
+    return field(default=default, metadata=facts)
 
 
 @dataclass(frozen=True, repr=False)
@@ -161,22 +156,16 @@ class SolverOptions:
     agreeing_starts: int = _option(0, '1', 0, 1e6)
     compromise: bool = _option(False, '', 0, 1)
     smoothing: float = _option(0.0, '1', 0.0, 1e6)
-    avoid_collisions: bool | None = field(
-        default=None, metadata=_metadata('', (0.0, 0.0), parameter=False)
-    )
-    collision_margin: float = field(
-        default=0.0, metadata=_metadata('m', (0.0, 1e6), parameter=False)
-    )
-    influence_distance: float = field(
-        default=0.05, metadata=_metadata('m', (0.0, 1e6), parameter=False)
-    )
-    start_outside: str = _choice(('stay', 'clamp'))
+    avoid_collisions: bool | None = _option(None, parameter=False)
+    collision_margin: float = _option(0.0, 'm', 0.0, 1e6, parameter=False)
+    influence_distance: float = _option(0.05, 'm', 0.0, 1e6, parameter=False)
+    start_outside: str = _option('stay', allowed=('stay', 'clamp'))
     seed: int = _option(0, '1', 0, 2147483645)
     time_budget: float = _option(0.0, 's', 0.0, _INF)
     max_joint_step: float = _option(_INF, 'rad or m', 1e-12, _INF)
-    cycle_time: float = field(default=0.0, metadata=_metadata('s', (0.0, 1e3), parameter=False))
-    method: str = _choice(METHODS)
-    jacobian: str = _choice(('analytic', 'numeric'))
+    cycle_time: float = _option(0.0, 's', 0.0, 1e3, parameter=False)
+    method: str = _option('dls', allowed=METHODS)
+    jacobian: str = _option('analytic', allowed=('analytic', 'numeric'))
     use_svd: bool = _option(False, '', 0, 1)
     translation_step: float = _option(1e-7, '1', 1e-9, 1.0)
     rotation_step: float = _option(1e-7, 'rad', 1e-9, 1.0)
@@ -185,9 +174,7 @@ class SolverOptions:
     learning_rate: float = _option(0.0, 'rad^2 or m^2', 0.0, _INF)
     distance_threshold: float = _option(0.0, 'm', 0.0, _INF)
     early_stop: bool = _option(True, '', 0, 1)
-    comfort: Callable[[Array], float] | None = field(
-        default=None, metadata=_metadata('', (0.0, 0.0), parameter=False)
-    )
+    comfort: Callable[[Array], float] | None = _option(None, parameter=False)  # noqa: RUF009
 
     def __new__(cls, **options: Any) -> SolverOptions:
         """Refuse options that do not exist, before the generated __init__ raises a TypeError."""
