@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from importlib.util import find_spec
 from itertools import islice
@@ -73,41 +73,32 @@ def run_chunks(
     another error than an `IkError`, or a worker is killed; the message names the rows. Or if the
     executor takes no work, for example after its shutdown.
     """
-    solved = 0
-    for rows, result in _results(executor, function, shared, iter(chunks)):
-        solved += len(rows)
-        if progress is not None:
-            progress(solved)
-        yield result
-
-
-def _results(
-    executor: Executor | None,
-    function: Callable[[Any, Any], Any],
-    shared: object,
-    chunks: Iterator[Chunk],
-) -> Iterator[tuple[range, Any]]:
-    if executor is None:
-        yield from ((chunk.rows, function(shared, chunk.data)) for chunk in chunks)
-        return
-    if isinstance(executor, type) or not callable(getattr(executor, 'submit', None)):
+    if executor is not None and (
+        isinstance(executor, type) or not callable(getattr(executor, 'submit', None))
+    ):
         raise OptionError('executor', executor, 'an object as of concurrent.futures, or None')
-    packed = pickle.dumps(shared, pickle.HIGHEST_PROTOCOL)
-    waiting: deque[tuple[range, Future[Any]]] = deque()
+    packed = b'' if executor is None else pickle.dumps(shared, pickle.HIGHEST_PROTOCOL)
+    left, solved, waiting = iter(chunks), 0, deque[tuple[range, Any]]()
     try:
         while True:
-            room = PER_WORKER * worker_count(executor) - len(waiting)
-            for chunk in islice(chunks, max(room, 0)):
-                waiting.append((chunk.rows, _submitted(executor, chunk, function, packed)))
+            room = 1 if executor is None else PER_WORKER * worker_count(executor)
+            for rows, data in islice(left, max(room - len(waiting), 0)):
+                sent = data
+                if executor is not None:
+                    sent = _submitted(executor, Chunk(rows, data), function, packed)
+                waiting.append((rows, sent))
             if not waiting:
                 return
-            rows, future = waiting[0]
-            result = _result(future, rows)
+            rows, sent = waiting[0]
+            result = function(shared, sent) if executor is None else _result(sent, rows)
             waiting.popleft()
-            yield rows, result
+            solved += len(rows)
+            if progress is not None:
+                progress(solved)
+            yield result
     finally:
-        for _, future in waiting:
-            future.cancel()
+        for _, sent in waiting if executor is not None else ():
+            sent.cancel()
 
 
 def _submitted(
@@ -225,20 +216,54 @@ def open_engine(
 
 @contextmanager
 def _processes(workers: int) -> Iterator[Executor]:
-    pool = ProcessPoolExecutor(workers, get_context('spawn'), _begin_worker)
+    pool = _Processes(workers, get_context('spawn'), _begin_worker)
     try:
         yield pool
-        pool.shutdown()
+        pool.wait()
     finally:
-        own: Any = pool
+        # Also idle processes are killed: if one was killed from outside while it held the lock of
+        # the queue, the others would wait for that lock for ever, and `shutdown` for them.
+        pool.kill()
+
+
+class _Processes(ProcessPoolExecutor):
+    """A pool that leaves Ctrl-C to this process, and whose processes can be ended at once."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Schedule a call; see `concurrent.futures.Executor.submit`."""
+        # A new process ignores Ctrl-C only after its imports. Until then the signal is blocked,
+        # which a process inherits from the thread that starts it.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+        try:
+            return super().submit(fn, *args, **kwargs)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    def wait(self) -> None:
+        """Wait until all calls have ended."""
+        manager: Any = self._executor_manager_thread
+        if manager is not None:
+            wait([item.future for item in list(manager.pending_work_items.values())])
+
+    def kill(self) -> None:
+        """End all processes at once."""
+        own: Any = self
         processes, manager = list((own._processes or {}).values()), own._executor_manager_thread
+        calls, results = own._call_queue, own._result_queue
         if manager is not None:
             # In Python 3.10 and 3.11 the thread would raise an error for cancelled calls.
             manager.pending_work_items.clear()
-        pool.shutdown(wait=False, cancel_futures=True)
+        self.shutdown(wait=False, cancel_futures=True)
         for process in processes:
             process.kill()
-            process.join()
+        if manager is not None:
+            # Another thread may be writing to the pipe that no process reads any more, or reading
+            # a result of which only a part was written. It would wait for ever, because this
+            # process has the other ends, too.
+            with suppress(OSError), open(os.devnull, 'r+b', buffering=0) as nothing:
+                os.dup2(nothing.fileno(), calls._reader.fileno())
+                os.dup2(nothing.fileno(), results._writer.fileno())
+            manager.join()
 
 
 def _begin_worker() -> None:
