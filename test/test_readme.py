@@ -16,7 +16,7 @@ def blocks(repository, language, page='README.md'):
 
 
 @pytest.mark.parametrize(
-    ('page', 'number'), [('README.md', 0), *(('docs/library.md', number) for number in range(4))]
+    ('page', 'number'), [('README.md', 0), *(('docs/library.md', number) for number in range(5))]
 )
 def test_python_block_runs(repository, page, number):
     """Each block runs unchanged in the checkout."""
@@ -29,7 +29,7 @@ def test_python_block_runs(repository, page, number):
 def test_no_python_block_is_untested(repository):
     """The test above runs every block."""
     assert len(blocks(repository, 'python')) == 1
-    assert len(blocks(repository, 'python', 'docs/library.md')) == 4
+    assert len(blocks(repository, 'python', 'docs/library.md')) == 5
 
 
 def test_readme_is_short(repository):

@@ -2,7 +2,7 @@
 Expansion of xacro, the macro language for URDF, in a separate process.
 
 xacro evaluates Python code in the file, with the rights of the user who expands it. Therefore only
-files that the user names are expanded, see docs/trusted_inputs.md.
+files that the user names are expanded, see docs/support.md.
 """
 
 from __future__ import annotations

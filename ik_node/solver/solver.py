@@ -582,7 +582,7 @@ class Solver:
 
         With goals, these are all answers to a pose. Without goals, they are all ways in which the
         loops close: hold the motors with `joints` to get all assembly modes. See
-        docs/solutions.md.
+        docs/library.md.
 
         Parameters
         ----------
