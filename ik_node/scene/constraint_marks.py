@@ -36,31 +36,6 @@ Array = NDArray[np.float64]
 Poses = Mapping[str, tuple[ArrayLike, ArrayLike]]
 
 
-def gap_of(
-    request: Request, frame_a: Array, frame_b: Array, seen: Mapping[str, Array] | None = None
-) -> PoseError:
-    """
-    Return the norms of a constraint's `residual_rows` at two poses (4, 4), root frame.
-
-    Those of a goal of a user are at the poses of the links that it sees, by name.
-    """
-    source = request.source
-    if isinstance(source, UserGoal):
-        position, orientation = np.split(
-            source.rows_at({**(seen or {}), TARGET: frame_b}), [request.metre_row_count]
-        )
-        return PoseError(_norm(position), _norm(orientation))
-    distance = source.distance if isinstance(source, Constraint) else 0.0
-    is_used = np.array([bool(request.mask >> index & 1) for index in range(6)])
-    rows = residual_rows(request.kind, request.axes, is_used, distance, frame_a, frame_b)
-    position, orientation = np.split(rows, [request.metre_row_count])
-    return PoseError(_norm(position), _norm(orientation))
-
-
-def _norm(vector: Array) -> float:
-    return float(np.sqrt(vector @ vector))
-
-
 class ConstraintFrames:
     """The two frames of a closure or goal at any configuration of a skeleton."""
 
@@ -98,33 +73,40 @@ class ConstraintFrames:
         self, snapshot: Snapshot, frame_a: Array, frame_b: Array, options: SolverOptions
     ) -> ConstraintGap:
         """Compare the residual norms at two frames with the tolerances of the constraint."""
-        source = self.request.source
-        limit = options.translation_converge_threshold, options.rotation_converge_threshold
+        request, source = self.request, self.request.source
+        limits = options.translation_converge_threshold, options.rotation_converge_threshold
         if isinstance(source, Constraint) and source.tolerance is not None:
-            limit = norms_of(source.tolerance, self.request.mask)
-        seen = {name: snapshot.columns[index] @ pose for name, (index, pose) in self._seen.items()}
-        return ConstraintGap.of(gap_of(self.request, frame_a, frame_b, seen), PoseError(*limit))
+            limits = norms_of(source.tolerance, request.mask)
+        if isinstance(source, UserGoal):
+            seen = {n: snapshot.columns[index] @ pose for n, (index, pose) in self._seen.items()}
+            rows = source.rows_at({**seen, TARGET: frame_b})
+        else:
+            distance = source.distance if isinstance(source, Constraint) else 0.0
+            is_used = np.array([bool(request.mask >> index & 1) for index in range(6)])
+            rows = residual_rows(request.kind, request.axes, is_used, distance, frame_a, frame_b)
+        position, orientation = np.split(rows, [request.metre_row_count])
+        norms = PoseError(float(np.linalg.norm(position)), float(np.linalg.norm(orientation)))
+        return ConstraintGap(norms, PoseError(*limits))
 
 
 class ConstraintGap(NamedTuple):
-    """
-    What is out of tolerance of a constraint, with units, and whether the position is.
+    """Residual norms of a constraint, and its tolerances."""
 
-    `text` has the residual norms in [mm] and degrees that are out of tolerance; '' = it is met.
-    """
+    norms: PoseError
+    tolerance: PoseError
 
-    text: str
-    apart: bool
+    @property
+    def apart(self) -> bool:
+        """Return True if the position is out of tolerance."""
+        return self.norms.position > self.tolerance.position
 
-    @classmethod
-    def of(cls, gap: PoseError, tolerance: PoseError) -> ConstraintGap:
-        """Compare residual norms with tolerances."""
-        apart, parts = gap.position > tolerance.position, []
-        if apart:
-            parts.append(f'{1e3 * gap.position:.3g} mm')
-        if gap.orientation > tolerance.orientation:
-            parts.append(f'{np.degrees(gap.orientation):.3g} deg')
-        return cls(', '.join(parts), apart)
+    @property
+    def text(self) -> str:
+        """Return the norms that are out of tolerance, in [mm] and degrees; '' = it is met."""
+        parts = [f'{1e3 * self.norms.position:.3g} mm'] * self.apart
+        if self.norms.orientation > self.tolerance.orientation:
+            parts.append(f'{np.degrees(self.norms.orientation):.3g} deg')
+        return ', '.join(parts)
 
     @property
     def met(self) -> bool:

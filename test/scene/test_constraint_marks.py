@@ -7,7 +7,7 @@ from ik_node.model.request import request_of
 from ik_node.model.tree import build_tree
 from ik_node.model.user_goal import UserGoal
 from ik_node.scene import Arrow, Cylinder, IKRootsHelper, Sector, Segment, Sphere, Text, Triad
-from ik_node.scene.constraint_marks import ConstraintFrames, gap_of, LINE, OPEN_LINE
+from ik_node.scene.constraint_marks import ConstraintFrames, LINE, OPEN_LINE
 from ik_node.scene.look import AXIS_COLOURS, COLOURS, FREE, OPEN, UNMET, UNUSED
 from ik_node.scene.skeleton import Skeleton
 from ik_node.solver.options import SolverOptions
@@ -367,7 +367,7 @@ def compare(m, closer, seed):
     naive = m.naive(tree.names, q)
     for found, wanted in zip((a, b), naive.ends(closer), strict=True):
         np.testing.assert_allclose(found, wanted, atol=1e-12)
-    gap = gap_of(frames.request, a, b)
+    gap = frames.gap(snapshot, a, b, SolverOptions()).norms
     np.testing.assert_allclose(gap, naive.error(closer), atol=1e-9)
     for name, value in zip(tree.names, q, strict=True):
         joint = m.joints[name.partition('.')[0]]
