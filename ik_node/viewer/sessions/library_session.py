@@ -8,6 +8,7 @@ import time
 from typing import Any, NamedTuple
 
 from ik_node.analysis.link_motion import motor_values
+from ik_node.description.description import Names
 from ik_node.description.files import description_path
 from ik_node.errors import IkError, OptionError
 from ik_node.gallery import gallery_item
@@ -17,7 +18,7 @@ from ik_node.model.frame import Frame
 from ik_node.model.goal import Goal
 from ik_node.model.joint import save_rest_pose
 from ik_node.model.link import Link
-from ik_node.model.rotation import matrix_to_quat, pose_inverse, pose_matrix, quat_identity
+from ik_node.model.rotation import pose_inverse, pose_matrix, quat_identity
 from ik_node.robot import load_robot, Robot
 from ik_node.scene.chain_report import ChainReport
 from ik_node.solver.options import COST_METHODS, SolverOptions
@@ -306,10 +307,7 @@ class LibrarySession:
 
     def add_goal(self, link: str, dof: str, point: Array | None = None) -> str:
         """Add a goal at a link's frame, or at a point of the link, root frame [m]."""
-        taken = {*self.robot.goals, *self.robot.closures}
-        name, number = link, 2
-        while name in taken:
-            name, number = f'{link}_{number}', number + 1
+        name = Names((*self.robot.goals, *self.robot.closures)).unique(link)
         offset = None
         if link in self.robot.links:
             offset = (_offset_in_link(self.robot.links[link], point), quat_identity())
@@ -451,8 +449,7 @@ class LibrarySession:
     def _place(goal: Goal, pose: Array) -> None:
         if goal.parent is not None:
             pose = pose_inverse(goal.parent.matrix_world) @ pose
-        goal.set_position(*pose[:3, 3])
-        goal.set_quaternion(*matrix_to_quat(pose))
+        goal.set_pose(pose)
 
     def _carry(self, goal: Goal) -> None:
         """Move a goal of kind frame to its link."""
