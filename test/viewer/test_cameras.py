@@ -143,14 +143,6 @@ HELD = np.array((0.1, 0.2, 0.3))
 AXES = np.eye(3)
 
 
-@pytest.mark.parametrize('share', [0.3, 1.0, 2.0])
-def test_goal_dragged_in_a_plane_is_under_the_pointer(share):
-    wanted = np.array((0.4, -0.3, 0.0))
-    pointer = EYE + share * (HELD + wanted - EYE)
-    found = translation(EYE, HELD, pointer, AXES[:, :2])
-    np.testing.assert_allclose(found, wanted, atol=1e-12)
-
-
 def test_goal_dragged_on_a_line_is_nearest_to_the_ray():
     pointer = np.array((0.5, 0.4, 0.1))
     found = translation(EYE, HELD, pointer, AXES[:, :1])
