@@ -56,17 +56,6 @@ def with_text(label: str) -> str:
     )
 
 
-def beside(label: str) -> str:
-    """Return JavaScript that returns the input, switch or slider's number beside a label."""
-    return (
-        f'const w={json.dumps(label)};'
-        'let e=[...document.querySelectorAll("label")].find('
-        'e=>e.textContent.trim()===w&&e.getBoundingClientRect().width>0);'
-        'const q="input:not([type=hidden])";'
-        'while(e&&!e.querySelector(q))e=e.parentElement;return e&&e.querySelector(q)'
-    )
-
-
 class Browser:
     """One window of a browser, whose process remains when it is closed: it takes long to start."""
 
@@ -99,15 +88,15 @@ class Browser:
         device = {'type': kind, 'id': kind, 'actions': steps}
         self._call('POST', '/actions', {'actions': [device]})
 
-    def _middle(self, find: str, block: str = 'nearest') -> tuple[float, float] | None:
+    def _middle(self, find: str) -> tuple[float, float] | None:
         """Return the middle [px] of what JavaScript returns, scrolled into view."""
         found = self.run(
-            f'const e=(()=>{{{find}}})();if(!e)return null;e.scrollIntoView({{block:"{block}"}});'
+            f'const e=(()=>{{{find}}})();if(!e)return null;e.scrollIntoView({{block:"nearest"}});'
             'const r=e.getBoundingClientRect();return [r.x+r.width/2,r.y+r.height/2]'
         )
         return None if found is None else (float(found[0]), float(found[1]))
 
-    def _press(self, find: str, what: str, block: str = 'nearest') -> None:
+    def _press(self, find: str, what: str) -> None:
         """Click what is found until the page has noticed it: on a busy machine it may yet move."""
         self.run(
             f'window.sought=()=>{{{find}}};window.noticed=false;if(!window.listens){{'
@@ -116,7 +105,7 @@ class Browser:
         )
 
         def pressed() -> bool:
-            self.click(*wait_until(lambda: self._middle(find, block), f'{what} on the page'))
+            self.click(*wait_until(lambda: self._middle(find), f'{what} on the page'))
             end = time.monotonic() + NO_CLICK
             while not self.run('return window.noticed'):
                 if time.monotonic() > end:
@@ -170,17 +159,6 @@ class Browser:
 
     def before_each_page(self, script: str) -> None:
         self._devtools('Page.addScriptToEvaluateOnNewDocument', source=script)
-
-    def switch(self, label: str) -> None:
-        self._press(beside(label), repr(label), 'center')
-
-    def fill(self, label: str, text: str) -> None:
-        self.switch(label)
-        control, enter = '\ue009', '\ue007'
-        keys = [('keyDown', control), ('keyDown', 'a'), ('keyUp', 'a'), ('keyUp', control)]
-        for key in (*text, enter):
-            keys += [('keyDown', key), ('keyUp', key)]
-        self._act('key', [{'type': kind, 'value': key} for kind, key in keys])
 
     def picture(self, path: Path | None = None) -> np.ndarray:
         data = base64.b64decode(self._call('GET', '/screenshot'))
