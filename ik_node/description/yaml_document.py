@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-import re
 from typing import Any
 
 from ik_node.description.xml_document import MAX_NUMBER
@@ -133,7 +131,6 @@ class Checked:
 MAX_BYTES = 2**20
 MAX_NODES = 50_000
 MAX_DEPTH = 50
-NOT_TEXT = re.compile('[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]')
 
 
 class _Mapping(dict[Any, Any]):
@@ -172,20 +169,16 @@ def parse_yaml(data: bytes | str, source: str) -> Any:
         raise DescriptionError(
             f'{len(data)} bytes; the largest YAML read is {MAX_BYTES} bytes', source=source
         )
-    text = data if isinstance(data, str) else _decoded(data, source)
-    odd = NOT_TEXT.search(text)
-    if odd is not None:
-        raise _fault(
-            f'the character {odd.group()!r} is not allowed',
-            source,
-            text.count('\n', 0, odd.start()) + 1,
-        )
     try:
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
+        root = yaml.compose(data, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = None if mark is None else mark.line + 1
         raise _fault(str(error.problem), source, line) from None
+    except yaml.reader.ReaderError as error:  # of the encoding, or of a character
+        newline = '\n' if isinstance(data, str) else b'\n'
+        line = data.count(newline, 0, error.position) + 1  # type: ignore[arg-type]
+        raise _fault(str(error).partition('\n')[0], source, line) from None
     except (yaml.YAMLError, ValueError) as error:
         raise _fault(str(error).partition('\n')[0], source, None) from None
     except RecursionError:
@@ -195,16 +188,6 @@ def parse_yaml(data: bytes | str, source: str) -> Any:
 
 def _fault(message: str, source: str, line: int | None) -> DescriptionError:
     return DescriptionError(f'not valid YAML: {message}', source=source, line=line)
-
-
-def _decoded(data: bytes, source: str) -> str:
-    utf_16 = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    try:
-        return data.decode('utf-16' if utf_16 else 'utf-8')
-    except UnicodeDecodeError as error:
-        line = data.count(b'\n', 0, error.start) + 1
-        message = f'not {"UTF-16" if utf_16 else "UTF-8"} text ({error.reason})'
-        raise _fault(message, source, line) from None
 
 
 class _Builder:

@@ -75,10 +75,8 @@ def test_references_are_resolved():
 
 def test_bytes_are_decoded():
     """UTF-8 and UTF-16, with and without a byte order mark."""
-    for text in ['a: é\n', '﻿a: é\n']:
-        for encoding in ['utf-8', 'utf-8-sig', 'utf-16']:
-            if not (text[0] != 'a' and encoding == 'utf-8-sig'):
-                assert parse_yaml(text.encode(encoding), 'f') == {'a': 'é'}
+    for encoding in ('utf-8', 'utf-8-sig', 'utf-16'):
+        assert parse_yaml('a: é\n'.encode(encoding), 'f') == {'a': 'é'}
 
 
 BOMB = '\n'.join(
@@ -103,10 +101,10 @@ REFUSED = {
     'two documents': ('a: 1\n---\nb: 2\n', 2, 'another document'),
     'syntax': ('a: 1\nb: {c: [}\n', 2, 'not valid YAML: '),
     'tab': ('a:\n\t- b\n', 2, 'not valid YAML: '),
-    'control': ('a: 1\nb: "\x00"\n', 2, "'\\x00'"),
-    'surrogate': ('a: \ud800\n', 1, "'\\ud800'"),
-    'not UTF-8': (b'a: 1\nb: \xff\n', 2, 'UTF-8'),
-    'not UTF-16': (b'\xff\xfea\x00\xd8', 1, 'UTF-16'),
+    'control': ('a: 1\nb: "\x00"\n', 2, '#x0000'),
+    'surrogate': ('a: \ud800\n', 1, '#xd800'),
+    'not UTF-8': (b'a: 1\nb: \xff\n', 2, 'invalid start byte'),
+    'not UTF-16': (b'\xff\xfea\x00\xd8', 1, 'unacceptable character'),
     'large': ('#\n' * 600_000, None, '1200000 bytes'),
 }
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
+from xml.etree.ElementTree import Element
 
-from ik_node.description.description import Description, LoopSet, quoted, WORLD
+from ik_node.description.description import Description, free_name, LoopSet, quoted, WORLD
 from ik_node.description.joint_spec import JointSpec, note_efforts
 from ik_node.description.sdf.frames import (
     choose_model,
@@ -19,7 +20,6 @@ from ik_node.description.sdf.joints import read_couplings, read_joint, SdfJoint
 from ik_node.description.sdf.loops import DrakeLoops, read_detachable_joints_of_models
 from ik_node.description.tree import hang_joints, set_mass
 from ik_node.description.xml_document import is_true, XmlDocument
-from ik_node.errors import DescriptionError
 from ik_node.model.link import Link
 from ik_node.model.rotation import pose_inverse, pose_parts
 
@@ -112,13 +112,14 @@ class _SdfReader:
             description.notes.append('the model has no name')
         description.name = name or 'robot'
         self._read_links(world)
+        seen: dict[str, Element | None] = {}
         for frame in world.every('joint', 'drake:joint'):
             if self._carries_include(frame):
                 continue
-            if frame.name in self._joints:
-                raise document.error(frame.element, f'a second joint of the name {frame.name!r}')
+            document.once(frame.element, 'joint', frame.name, seen)
             joint = read_joint(document, self._graph, frame, description.notes)
             self._joints[frame.name] = joint
+        self._add_links()
         rules = read_couplings(document, self._graph, self._joints, description.notes)
         scopes = [world, *(each.inner for each in world.every('model') if each.inner)]
         motors = read_motors(scopes, self._joints)
@@ -144,15 +145,13 @@ class _SdfReader:
 
     def _read_links(self, world: SdfScope) -> None:
         links = list(world.every('link'))
+        seen: dict[str, Element | None] = {}
         for frame in links:
-            if frame.name in self._description.links:
-                message = f'a second link of the name {frame.name!r}'
-                raise self._document.error(frame.element, message)
+            self._document.once(frame.element, 'link', frame.name, seen)
             self._description.links[frame.name] = Link(frame.name)
             self._links[frame.name] = frame
         if not links:
-            message = 'no <link> in it; a robot needs one'
-            message += include_hint(self._document.root)
+            message = 'no <link> in it; a robot needs one' + include_hint(self._document.root)
             raise self._document.error(world.frame.element, message)
         read_inertials(self._document, links, self._description)
 
@@ -170,19 +169,9 @@ class _SdfReader:
         """Build the spanning tree; the joints outside it become loops."""
         description = self._description
         specs = [spec for joint in self._joints.values() for spec in joint.specs]
-        names: set[str] = set()
         for spec in specs:
-            if spec.name in names:
-                raise DescriptionError(
-                    f'two joints are named {spec.name!r}; the second motion of a joint with '
-                    'two motions gets that name',
-                    source=self._document.source,
-                    line=spec.line,
-                )
-            names.add(spec.name)
             spec.needed = spec.needed or spec.name in motors
-        self._add_links()
-        fixed = self._frames(world, names)
+        fixed = self._frames(world, {spec.name for spec in specs})
         description.loops.append(hang_joints(description, [*specs, *fixed], undirected=True))
         for root in description.roots:
             frame = self._links.get(root.name)
@@ -194,17 +183,14 @@ class _SdfReader:
     def _add_links(self) -> None:
         """Declare the links that the file omits: the world, and the links between two axes."""
         links = self._description.links
+        names = set(self._joints)
         for joint in self._joints.values():
-            for spec in joint.specs[1:]:
-                if spec.parent in links:
-                    message = (
-                        f'a link is named {spec.parent!r}; the link between the two motions '
-                        'of this joint gets that name'
-                    )
-                    raise self._document.error(joint.frame.element, message)
+            for spec in joint.specs[1:]:  # the second of two motions
+                spec.name = free_name(spec.name, names)
+                names.add(spec.name)
+                spec.parent = joint.specs[0].child = free_name(spec.parent, links)
                 links[spec.parent] = Link(spec.parent)
-            ends = [end for spec in joint.specs for end in (spec.parent, spec.child)]
-            if WORLD in ends:
+            if any(WORLD in (spec.parent, spec.child) for spec in joint.specs):
                 links.setdefault(WORLD, Link(WORLD))
 
     def _frames(self, world: SdfScope, joints: Container[str]) -> list[JointSpec]:
