@@ -12,8 +12,7 @@ from ik_node.kernels.options import RESTARTS
 from ik_node.model.link import Connector, Link
 from ik_node.solver.problem.chain_problem import ChainProblem
 from ik_node.solver.problem.problem import Problem
-from ik_node.solver.problem.user_rows import bind_chain
-from ik_node.solver.problem.workspace import Workspace
+from ik_node.solver.problem.workspace import bind_chain, Workspace
 from ik_node.solver.status import Status
 import numpy as np
 from numpy.typing import NDArray

@@ -19,7 +19,7 @@ from ik_node.solver.pose import MOST_NORM, unit_pose
 from ik_node.solver.problem.chain_problem import ChainProblem
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
-from ik_node.solver.problem.user_rows import bind_chain
+from ik_node.solver.problem.workspace import bind_chain
 from ik_node.solver.result import SolveResult
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
