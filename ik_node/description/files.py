@@ -108,11 +108,6 @@ _ENDINGS = ('.urdf', '.xacro', '.sdf', '.xml', '.mjcf')
 _MOST_FILES = 5
 
 
-def kind_of_file(path: Path) -> str:
-    """Return the kind of a file that is no robot description, as text; '' = not known."""
-    return KINDS.get(path.suffix.lower(), '')
-
-
 def robots_in_folder(folder: Path) -> str:
     """Return a sentence that names robot descriptions in a folder."""
     result = sorted(path.name for path in folder.iterdir() if path.suffix.lower() in _ENDINGS)

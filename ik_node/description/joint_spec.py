@@ -81,7 +81,8 @@ def read_limits(
             )
         result.lower, result.upper = -inf, inf
     if result.lower > result.upper:
-        raise document.error(element, reversed_limits(result.lower, result.upper))
+        ends = f'lower {result.lower:g} is above upper {result.upper:g}'
+        raise document.error(element, f'its limits are reversed: {ends}; exchange them')
     if result.lower == result.upper:
         why = ', as exporters write it for limits that were left empty' * (result.lower == 0.0)
         notes.append(f'{what}: lower and upper are both {result.lower:g}, it cannot move{why}')
@@ -96,11 +97,6 @@ def limit_text(limit: Element | None, name: str) -> str | None:
     if limit is None:
         return None
     return limit.get(name, limit.findtext(name, '').strip() or None)
-
-
-def reversed_limits(lower: float, upper: float) -> str:
-    """Return the message about a lower limit above the upper one."""
-    return f'its limits are reversed: lower {lower:g} is above upper {upper:g}; exchange them'
 
 
 def is_beyond(text: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ik_node.description.description import apply_loops, Description, LoopSet
 from ik_node.description.digits import AngleReader, note_suspicious_values, rounding_of
-from ik_node.description.files import found_by_name, kind_of_file, robots_in_folder, similar_file
+from ik_node.description.files import found_by_name, KINDS, robots_in_folder, similar_file
 from ik_node.description.loops.closing_frames import drop_guesses, read_closing_frames
 from ik_node.description.loops.couplings import (
     note_unnamed_pairs,
@@ -28,9 +28,10 @@ from ik_node.description.tree import float_roots
 from ik_node.description.tree import trim_unused as trim_branches
 from ik_node.description.urdf import read_joint_elements, read_urdf
 from ik_node.description.xacro_source import (
+    BY_HAND,
     expand_xacro,
     is_xacro,
-    refuse_xacro_text,
+    NOT_YET,
     XACRO_SECONDS,
 )
 from ik_node.description.xml_document import MAX_BYTES, parse_xml, XmlDocument
@@ -105,7 +106,9 @@ def read_description(
     from_xacro = is_xacro(document, data, path)
     if from_xacro:
         if path is None:
-            raise refuse_xacro_text(name)
+            why = 'a text is not expanded, because xacro runs the Python code in it'
+            message = f'{NOT_YET}, and {why}; {BY_HAND}, or name the file'
+            raise DescriptionError(message, source=name)
         data = expand_xacro(path, seconds=xacro_seconds, notes=notes)
         document = parse_xml(data, f'{name}, expanded', max_bytes=max_bytes)
     if closures is not None:
@@ -144,7 +147,7 @@ def _parse(data: bytes | str, name: str, path: Path | None, max_bytes: int) -> X
     """Parse a description; if it is a file of another kind, raise an error that says which."""
     if path is not None and not data.strip():
         raise DescriptionError('the file is empty', source=name)
-    other = kind_of_file(path) if path is not None else ''
+    other = KINDS.get(path.suffix.lower(), '') if path is not None else ''
     try:
         document = parse_xml(data, name, max_bytes=max_bytes)
     except DescriptionError:

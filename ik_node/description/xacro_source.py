@@ -36,15 +36,6 @@ def is_xacro(document: XmlDocument, data: bytes | str, path: Path | None) -> boo
     return _xacro_tag(document) is not None
 
 
-def refuse_xacro_text(source: str) -> DescriptionError:
-    """Return the exception for a text that contains xacro, which is never expanded."""
-    return DescriptionError(
-        f'{NOT_YET}, and a text is not expanded, because xacro runs the Python code in it. '
-        'Expand it yourself (`xacro FILE arg:=value > robot.urdf`), or name the file',
-        source=source,
-    )
-
-
 def expand_xacro(
     path: Path, *, seconds: float = XACRO_SECONDS, notes: list[str] | None = None
 ) -> bytes:

@@ -283,17 +283,9 @@ def _short(text: str) -> str:
 def read_origin(document: XmlDocument, element: Element | None) -> tuple[Array, Array]:
     """Return position (3,) [m] and quaternion of the attributes xyz, and quat_xyzw or rpy."""
     position = np.array(document.numbers(element, 'xyz', (0.0, 0.0, 0.0)))
-    quat_xyzw = read_quaternion(document, element)
-    if quat_xyzw is None:
-        quat_xyzw = quat_from_euler(*document.numbers(element, 'rpy', (0.0, 0.0, 0.0)))
-    return position, quat_xyzw
-
-
-def read_quaternion(document: XmlDocument, element: Element | None) -> Array | None:
-    """Return the rotation in the attribute quat_xyzw (URDF 1.1), None if it is missing."""
     if element is None or element.get('quat_xyzw') is None:
-        return None
-    quat = document.numbers(element, 'quat_xyzw', (0.0, 0.0, 0.0, 1.0))
+        return position, quat_from_euler(*document.numbers(element, 'rpy', (0.0, 0.0, 0.0)))
+    quat = document.numbers(element, 'quat_xyzw', (0.0, 0.0, 0.0, 1.0))  # of URDF 1.1
     if max(map(abs, quat)) < 1e-9:
         raise document.error(element, 'quat_xyzw="0 0 0 0" is no rotation')
-    return unit(quat)
+    return position, unit(quat)

@@ -85,17 +85,6 @@ def test_names_and_joints():
     assert robot.assembly is None
 
 
-def test_degrees_are_converted():
-    """The published six rows in degrees are those in radians."""
-    rows = [(d, a, np.radians(alpha), np.radians(theta)) for d, a, alpha, theta in DH_ROWS]
-    q = [0.3, -0.4, 0.5, 1.2, -0.7, 2.0]
-    check(from_dh(DH_ROWS, degrees=True), rows, q, 'R' * 6, 'standard')
-    # At q = 0 by hand: up 5, and from there by the two links in the plane at 125 and 90 degrees.
-    c, s = np.cos(np.radians(125)), np.sin(np.radians(125))
-    tool = from_dh(DH_ROWS, degrees=True).forward(np.zeros(6), 'link2')
-    np.testing.assert_allclose(tool[:3, 3], (2 * c, 0, 5 - 2 * s), atol=1e-12)
-
-
 @pytest.mark.parametrize(
     'order', ['theta d a alpha', 'a, alpha, d, theta', ('alpha', 'theta', 'd', 'a')]
 )

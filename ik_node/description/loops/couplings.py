@@ -31,7 +31,7 @@ def rule_of_sum(
     whose followers cannot follow again, and `actuated` joints that follow only if no other one
     can. The result is None if no joint with a linear term can follow the others.
     """
-    masters = masters_of(rules)
+    masters = {rule.joint: [name for name, _ in rule.terms] for rule in rules}
     given = {name: [float(c) for c in p] for name, p in terms.items()}
     for avoided in (actuated, ()):
         for equation in (given, _without_followers(given, rules)):
@@ -39,11 +39,6 @@ def rule_of_sum(
             if rule is not None:
                 return rule
     return None
-
-
-def masters_of(rules: Sequence[CouplingRule]) -> dict[str, list[str]]:
-    """Return the joints that follow others, and which these are."""
-    return {rule.joint: [name for name, _ in rule.terms] for rule in rules}
 
 
 def _solved(

@@ -42,24 +42,6 @@ def test_four_bar_of_joints_has_a_closure():
     assert np.linalg.norm(end[:2] - pin) == pytest.approx(length, abs=1e-5)
 
 
-def test_a_five_bar_whose_closing_joint_ends_at_the_first_link():
-    """Every link has a parent: the first is the root, its joint closes the loop."""
-    names = ('base', 'left', 'up', 'top', 'right')
-    places = ((0, 0), (-1, 0), (-2, 2), (2, 2), (1, 0))
-    content = ''.join(link(name, *place) for name, place in zip(names, places, strict=True))
-    for i, name in enumerate(names):
-        content += sdf_joint(f'j{i}', name, names[(i + 1) % 5])
-    content = content.replace(
-        '<joint name="j4" type="revolute">',
-        '<joint name="j4" type="revolute"><pose relative_to="right">0 0 0 0 0 0</pose>',
-    )
-    robot = ik.load_robot(sdf(content))
-    assert robot.mobility == 2
-    assert robot.root.name == 'base'
-    assert robot.joint_names == ['j0', 'j1', 'j2', 'j3']
-    assert list(robot.closures) == ['j4']
-
-
 def test_loop_is_cut_at_the_marked_joint():
     """<must_be_loop_joint> moves the closure there; the order of the joints stays the file's."""
     asked = (

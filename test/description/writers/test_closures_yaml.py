@@ -49,9 +49,3 @@ def test_names_are_quoted_where_they_must_be():
     (loop,) = yaml.safe_load(load_robot(text).to_closures())['closures']
     assert loop['name'] == '- {a}: #x'
     assert (loop['frame_a']['link'], loop['frame_b']['link']) == ('yes', '12')
-
-
-def test_a_tree_has_none():
-    """The list is there, and empty."""
-    text = FOURBAR[: FOURBAR.index('<loop_joint')] + '</robot>'
-    assert yaml.safe_load(load_robot(text).to_closures()) == {'closures': []}

@@ -141,30 +141,6 @@ def test_joints_with_several_axes_are_written():
     assert chain == {'base': 'joint.X', 'joint.X__link': 'joint.EZ', 'joint.EZ__link': 'joint.EX'}
 
 
-def test_limits_on_several_axes_make_single_joints():
-    """URDF cannot say them, so the axes become joints."""
-    description = one_joint('EX', 'EY', 'EZ')
-    description.joints['joint'].set_limits('EY', -1.0, 1.0)
-    assert kinds(description) == [
-        *(('joint.EX', 'continuous'), ('joint.EY', 'revolute'), ('joint.EZ', 'continuous'))
-    ]
-
-
-@pytest.mark.parametrize(
-    ('dof', 'position', 'links'),
-    [
-        ('EZ', (0.0, 0.0, 0.3), 2),
-        ('EZ', (0.1, 0.0, 0.3), 3),
-        ('Z', (0.1, 0.2, 0.3), 2),
-        ('EY', (0.0, -2.0, 0.0), 2),
-    ],
-)
-def test_link_off_its_axis_gets_a_fixed_joint(dof, position, links):
-    """It gets a massless link between only where turning would be about another line."""
-    description = one_joint(dof, position=position)
-    assert len(ElementTree.fromstring(to_urdf(description)).findall('link')) == links
-
-
 def test_axis_nearly_along_another_is_kept():
     """It is written as it is, not made exact, and reads back to the same motion."""
     for size in [1e-14, 1e-8, 1e-6, 1e-3]:
