@@ -24,7 +24,7 @@ class BoundKernels:
 
     One thread at a time may call them. Arguments are contiguous arrays of float64, as
     `kernels.solve.advance` describes them; a method raises TypeError for any other, and does
-    nothing. `bind` replaces the methods that control loops call by those of `call.c`, if that is
+    nothing. `bind` replaces the methods that hot loops call by those of `call.c`, if that is
     compiled. `functions`: the entries; they take arrays. `chain`: packed model and workspace.
     """
 

@@ -2,8 +2,8 @@
  * The call of compiled kernels from Python.
  *
  * A `Bound` holds the packed model and the workspace of a chain. Its methods pass their addresses,
- * and those of their arguments, to the entries of the kernels that a control loop calls; bound.py
- * calls the others. Arguments are NumPy arrays, read
+ * and those of their arguments, to the entries of the kernels that a hot loops call; bound.py calls
+ * the others. Arguments are NumPy arrays, read
  * through NumPy's C interface: an array costs a few nanoseconds. Poses may also be arrays with
  * strides, and tuples or lists of numbers. Whatever else arrives is a TypeError; the caller then
  * converts it, or says what is wrong with it. The GIL is released while a kernel runs.
@@ -18,6 +18,12 @@
 typedef int64_t (*advance_t)(const int64_t *, const double *, int64_t *, double *, double *,
                              const double *, const double *, const double *, const double *,
                              int64_t, int64_t);
+typedef int64_t (*batch_t)(const int64_t *, const double *, int64_t *, double *, double *,
+                           const double *, const double *, const double *, const double *,
+                           double *, int64_t, int64_t, int64_t, int64_t, int64_t);
+typedef int64_t (*path_t)(const int64_t *, const double *, int64_t *, double *, double *, double *,
+                          double *, const double *, const double *, double *, double *,
+                          const double *, double *, double *, int64_t, int64_t, int64_t, int64_t);
 typedef int64_t (*velocity_t)(const int64_t *, const double *, int64_t *, double *, double *,
                               const double *, const double *, const double *, const double *,
                               const double *, double *);
@@ -30,10 +36,12 @@ typedef int64_t (*distances_t)(const int64_t *, const double *, int64_t *, doubl
 
 static struct {
     advance_t advance;
+    batch_t advance_batch;
+    path_t advance_path;
     transmit_t transmit, find_solutions;
     velocity_t velocity;
     distances_t distances;
-    npy_intp nq_at, nc_at, checks_at, joint_rows, option_count, result;
+    npy_intp nq_at, nc_at, checks_at, joint_rows, option_count, result, record, path_rows, cursor;
 } kernels;
 
 typedef struct {
@@ -56,17 +64,31 @@ static int is_plain(PyObject *given, int type)
 }
 
 /*
- * Return the numbers of an array with so many dimensions and numbers; NULL, with a TypeError, for
- * any other.
+ * Read the addresses of `count` arguments, arrays of float64 with so many dimensions, a digit each,
+ * and numbers; 0, with a TypeError, if one differs.
  */
-static double *numbers(PyObject *given, int dims, npy_intp size, const char *name)
+static int read_arrays(PyObject *const *given, int count, const char *dims, const npy_intp *sizes,
+                       double **arrays)
 {
-    if (is_plain(given, NPY_DOUBLE) && PyArray_NDIM((PyArrayObject *)given) == dims &&
-        PyArray_SIZE((PyArrayObject *)given) == size)
-        return FLOATS((PyArrayObject *)given);
-    PyErr_Format(PyExc_TypeError, "%s: not a contiguous array of %zd float64, %d-D", name,
-                 size, dims);
-    return NULL;
+    for (int k = 0; k < count; k++) {
+        PyArrayObject *array = (PyArrayObject *)given[k];
+        if (!is_plain(given[k], NPY_DOUBLE) || PyArray_NDIM(array) != dims[k] - '0' ||
+            PyArray_SIZE(array) != sizes[k]) {
+            PyErr_Format(PyExc_TypeError, "argument %d: not a contiguous array of %zd float64, %c-D",
+                         k, sizes[k], dims[k]);
+            return 0;
+        }
+        arrays[k] = FLOATS(array);
+    }
+    return 1;
+}
+
+/* Return the size of dimension k of an array with so many dimensions; -1 for anything else. */
+static npy_intp size_of(PyObject *given, int dims, int k)
+{
+    if (!PyArray_CheckExact(given) || PyArray_NDIM((PyArrayObject *)given) != dims)
+        return -1;
+    return PyArray_DIM((PyArrayObject *)given, k);
 }
 
 /* Read one number; 0 for what is none. */
@@ -146,22 +168,11 @@ static const double *rows_of(PyObject *given, npy_intp goals, int width, double 
     return NULL;
 }
 
-/* What every entry takes besides the arrays of the chain. */
-typedef struct {
-    double *q, *joints, *options;
-} inputs_t;
-
 /* Read q, joints and options from the first three arguments; 0, with a TypeError, if they differ. */
-static int read_inputs(const Bound *self, PyObject *const *given, inputs_t *inputs)
+static int read_inputs(const Bound *self, PyObject *const *given, double **arrays)
 {
-    inputs->q = numbers(given[0], 1, self->nq, "q");
-    if (inputs->q == NULL)
-        return 0;
-    inputs->joints = numbers(given[1], 2, kernels.joint_rows * self->nq, "joints");
-    if (inputs->joints == NULL)
-        return 0;
-    inputs->options = numbers(given[2], 1, kernels.option_count, "options");
-    return inputs->options != NULL;
+    const npy_intp sizes[] = {self->nq, kernels.joint_rows * self->nq, kernels.option_count};
+    return read_arrays(given, 3, "121", sizes, arrays);
 }
 
 static int has_count(Py_ssize_t count, Py_ssize_t wanted)
@@ -176,8 +187,8 @@ static int has_count(Py_ssize_t count, Py_ssize_t wanted)
 
 static PyObject *bound_advance(Bound *self, PyObject *const *given, Py_ssize_t count)
 {
-    inputs_t with;
-    if (!has_count(count, 7) || !read_inputs(self, given, &with))
+    double *with[3];
+    if (!has_count(count, 7) || !read_inputs(self, given, with))
         return NULL;
     int64_t goals = PyLong_AsLongLong(given[5]), steps = PyLong_AsLongLong(given[6]);
     if (PyErr_Occurred())
@@ -190,7 +201,7 @@ static PyObject *bound_advance(Bound *self, PyObject *const *given, Py_ssize_t c
     int64_t status = 0;
     if (quats != NULL) {
         Py_BEGIN_ALLOW_THREADS
-        status = kernels.advance(CHAIN(self), with.q, with.joints, with.options, positions, quats,
+        status = kernels.advance(CHAIN(self), with[0], with[1], with[2], positions, quats,
                                  goals, steps);
         Py_END_ALLOW_THREADS
     }
@@ -199,11 +210,60 @@ static PyObject *bound_advance(Bound *self, PyObject *const *given, Py_ssize_t c
     return quats ? PyLong_FromLongLong(status) : NULL;
 }
 
+/* Return the length of the record of a solve with its residual norms. */
+static npy_intp record_of(const Bound *self)
+{
+    return kernels.record + 2 * (npy_intp)INTS(self->model_ints)[kernels.nc_at];
+}
+
+static PyObject *bound_advance_batch(Bound *self, PyObject *const *given, Py_ssize_t count)
+{
+    if (!has_count(count, 8))
+        return NULL;
+    npy_intp many = size_of(given[0], 2, 0), tables = size_of(given[1], 3, 0);
+    npy_intp goals = size_of(given[3], 3, 1);
+    const npy_intp sizes[] = {many * self->nq,      tables * kernels.joint_rows * self->nq,
+                              kernels.option_count, 3 * many * goals,
+                              4 * many * goals,     many * record_of(self)};
+    int64_t first = PyLong_AsLongLong(given[6]), steps = PyLong_AsLongLong(given[7]), next;
+    double *at[6];
+    if (PyErr_Occurred() || !read_arrays(given, 6, "231332", sizes, at))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    next = kernels.advance_batch(CHAIN(self), at[0], at[1], at[2], at[3], at[4], at[5], many, tables,
+                                 goals, first, steps);
+    Py_END_ALLOW_THREADS
+    return PyLong_FromLongLong(next);
+}
+
+static PyObject *bound_advance_path(Bound *self, PyObject *const *given, Py_ssize_t count)
+{
+    if (!has_count(count, 12))
+        return NULL;
+    npy_intp many = size_of(given[0], 2, 0), goals = size_of(given[3], 3, 1);
+    const npy_intp sizes[] = {many * self->nq,      kernels.joint_rows * self->nq,
+                              kernels.option_count, 3 * many * goals,
+                              4 * many * goals,     many * record_of(self),
+                              kernels.path_rows * self->nq,
+                              many,
+                              many,
+                              kernels.cursor + 7 * goals};
+    int64_t first = PyLong_AsLongLong(given[10]), steps = PyLong_AsLongLong(given[11]), next;
+    double *at[10];
+    if (PyErr_Occurred() || !read_arrays(given, 10, "2213322111", sizes, at))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    next = kernels.advance_path(CHAIN(self), at[0], at[1], at[2], at[3], at[4], at[5], at[6], at[7],
+                                at[8], at[9], many, goals, first, steps);
+    Py_END_ALLOW_THREADS
+    return PyLong_FromLongLong(next);
+}
+
 static PyObject *call_planned(Bound *self, PyObject *const *given, Py_ssize_t count,
                               transmit_t kernel)
 {
-    inputs_t with;
-    if (!has_count(count, 6) || !read_inputs(self, given, &with))
+    double *with[3];
+    if (!has_count(count, 6) || !read_inputs(self, given, with))
         return NULL;
     int64_t last = PyLong_AsLongLong(given[5]);
     if (last == -1 && PyErr_Occurred())
@@ -215,12 +275,12 @@ static PyObject *call_planned(Bound *self, PyObject *const *given, Py_ssize_t co
         return NULL;
     }
     int64_t *plan = INTS((PyArrayObject *)given[3]);
-    double *data = numbers(given[4], 1, plan[1], "data");
-    if (data == NULL)
+    double *data;
+    if (!read_arrays(given + 4, 1, "1", (npy_intp[]){plan[1]}, &data))
         return NULL;
     int64_t status;
     Py_BEGIN_ALLOW_THREADS
-    status = kernel(CHAIN(self), with.q, with.joints, with.options, plan, data, last);
+    status = kernel(CHAIN(self), with[0], with[1], with[2], plan, data, last);
     Py_END_ALLOW_THREADS
     return PyLong_FromLongLong(status);
 }
@@ -237,20 +297,19 @@ static PyObject *bound_find_solutions(Bound *self, PyObject *const *given, Py_ss
 
 static PyObject *bound_velocity(Bound *self, PyObject *const *given, Py_ssize_t count)
 {
-    inputs_t with;
-    if (!has_count(count, 7) || !read_inputs(self, given, &with))
+    const npy_intp constraints = (npy_intp)INTS(self->model_ints)[kernels.nc_at];
+    const npy_intp sizes[] = {self->nq, 6 * constraints, 2 * self->nq};
+    double *with[3], *at[3];
+    if (!has_count(count, 7) || !read_inputs(self, given, with) ||
+        !read_arrays(given + 3, 3, "122", sizes, at))
         return NULL;
-    npy_intp constraints = (npy_intp)INTS(self->model_ints)[kernels.nc_at];
-    double *speeds = numbers(given[3], 1, self->nq, "speeds");
-    double *twists = speeds ? numbers(given[4], 2, 6 * constraints, "twists") : NULL;
-    double *out = twists ? numbers(given[5], 2, 2 * self->nq, "out") : NULL;
     double period = PyFloat_AsDouble(given[6]);
-    if (out == NULL || PyErr_Occurred())
+    if (PyErr_Occurred())
         return NULL;
     int64_t status;
     Py_BEGIN_ALLOW_THREADS
-    status = kernels.velocity(CHAIN(self), with.q, with.joints, with.options, speeds, twists,
-                              &period, out);
+    status = kernels.velocity(CHAIN(self), with[0], with[1], with[2], at[0], at[1],
+                              &period, at[2]);
     Py_END_ALLOW_THREADS
     return PyLong_FromLongLong(status);
 }
@@ -284,15 +343,14 @@ static PyObject *bound_new(PyTypeObject *type, PyObject *arguments, PyObject *na
 
 static PyObject *bound_distances(Bound *self, PyObject *const *given, Py_ssize_t count)
 {
-    npy_intp checks = (npy_intp)INTS(self->model_ints)[kernels.checks_at];
-    double *q = has_count(count, 3) ? numbers(given[0], 1, self->nq, "q") : NULL;
-    double *reach = q ? numbers(given[1], 1, 2, "reach") : NULL;
-    double *out = reach ? numbers(given[2], 2, kernels.result * checks, "out") : NULL;
-    if (out == NULL)
+    const npy_intp checks = (npy_intp)INTS(self->model_ints)[kernels.checks_at];
+    const npy_intp sizes[] = {self->nq, 2, kernels.result * checks};
+    double *at[3];
+    if (!has_count(count, 3) || !read_arrays(given, 3, "112", sizes, at))
         return NULL;
     int64_t nearest;
     Py_BEGIN_ALLOW_THREADS
-    nearest = kernels.distances(CHAIN(self), q, reach, out);
+    nearest = kernels.distances(CHAIN(self), at[0], at[1], at[2]);
     Py_END_ALLOW_THREADS
     return PyLong_FromLongLong(nearest);
 }
@@ -309,8 +367,8 @@ static void bound_free(Bound *self)
 #define METHOD(name) {#name, (PyCFunction)(void (*)(void))bound_##name, METH_FASTCALL, NULL}
 
 static PyMethodDef bound_methods[] = {
-    METHOD(advance),   METHOD(transmit), METHOD(find_solutions), METHOD(velocity),
-    METHOD(distances), {NULL},
+    METHOD(advance),        METHOD(advance_batch), METHOD(advance_path), METHOD(transmit),
+    METHOD(find_solutions), METHOD(velocity),      METHOD(distances),    {NULL},
 };
 
 static PyTypeObject bound_type = {
@@ -325,23 +383,27 @@ static PyTypeObject bound_type = {
 
 static PyObject *use(PyObject *module, PyObject *given)
 {
-    unsigned long long at[5];
-    if (!PyArg_ParseTuple(given, "KKKKKnnnnnn", at, at + 1, at + 2, at + 3, at + 4, &kernels.nq_at,
-                          &kernels.nc_at, &kernels.checks_at, &kernels.joint_rows,
-                          &kernels.option_count, &kernels.result))
+    unsigned long long at[7];
+    if (!PyArg_ParseTuple(given, "KKKKKKKnnnnnnnnn", at, at + 1, at + 2, at + 3, at + 4, at + 5,
+                          at + 6, &kernels.nq_at, &kernels.nc_at, &kernels.checks_at,
+                          &kernels.joint_rows, &kernels.option_count, &kernels.result,
+                          &kernels.record, &kernels.path_rows, &kernels.cursor))
         return NULL;
     kernels.advance = (advance_t)(uintptr_t)at[0];
-    kernels.transmit = (transmit_t)(uintptr_t)at[1];
-    kernels.find_solutions = (transmit_t)(uintptr_t)at[2];
-    kernels.velocity = (velocity_t)(uintptr_t)at[3];
-    kernels.distances = (distances_t)(uintptr_t)at[4];
+    kernels.advance_batch = (batch_t)(uintptr_t)at[1];
+    kernels.advance_path = (path_t)(uintptr_t)at[2];
+    kernels.transmit = (transmit_t)(uintptr_t)at[3];
+    kernels.find_solutions = (transmit_t)(uintptr_t)at[4];
+    kernels.velocity = (velocity_t)(uintptr_t)at[5];
+    kernels.distances = (distances_t)(uintptr_t)at[6];
     Py_RETURN_NONE;
 }
 
 static PyMethodDef functions[] = {
     {"use", use, METH_VARARGS,
      "Set the addresses of the entries, where nq, nc and checks stand in a model, the rows of a table of "
-     "joints, the number of options, and the numbers of a measured pair."},
+     "joints, the numbers of options, of a measured pair and of a record without residual norms, "
+     "the rows of the limits of a path, and the length of its cursor without poses."},
     {NULL},
 };
 

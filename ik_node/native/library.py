@@ -14,19 +14,23 @@ from typing import Any, NamedTuple
 import warnings
 
 from ik_node.kernels.decorators import compiling, entries
-from ik_node.kernels.layout import JOINT_ROWS, RESULT, SIZES
+from ik_node.kernels.layout import JOINT_ROWS, RECORD, RESULT, SIZES
 from ik_node.kernels.options import OPTION_COUNT
+from ik_node.kernels.path import CURSOR, PATH_ROWS
 from ik_node.native.places import call_file, digest, LIBRARY, roots, why_untrusted
 import numpy as np
 
 # Entries in the order of the library's table, `ik_node_kernels`, and the ones that `call.c` calls,
-# because control loops do, in the order of its function `use`.
+# because hot loops do, in the order of its function `use`.
 TABLE = (
     *('advance', 'advance_batch', 'linearise', 'external_step', 'link_poses', 'link_jacobian'),
     *('transmit', 'velocity', 'advance_path', 'distances', 'find_solutions'),
     'determinants',
 )
-CALLED = ('advance', 'transmit', 'find_solutions', 'velocity', 'distances')
+CALLED = (
+    *('advance', 'advance_batch', 'advance_path', 'transmit', 'find_solutions', 'velocity'),
+    'distances',
+)
 
 
 class Library(NamedTuple):
@@ -115,7 +119,8 @@ def _of_addresses(path: Path | None, addresses: list[int]) -> Library:
     if call is not None:
         places = tuple(map(SIZES.index, ('nq', 'nc', 'checks')))
         called = [addresses[TABLE.index(name)] for name in CALLED]
-        call.use(*called, *places, JOINT_ROWS, OPTION_COUNT, RESULT)
+        sizes = JOINT_ROWS, OPTION_COUNT, RESULT, RECORD, PATH_ROWS, CURSOR
+        call.use(*called, *places, *sizes)
     return Library(path, call, _Functions(addresses))
 
 
