@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ik_node.display import printable, public_names
@@ -128,14 +127,20 @@ class Mobility(int):
 
         Notes
         -----
-        The rows of a closure that the closures before it imply are redundant: they are counted
-        after projecting out the span of the rows before. The numbers add up to `redundant_rows`.
+        The rows of a closure that the closures before it imply are redundant: a closure counts by
+        how much it raises the rank of all rows so far. The numbers add up to `redundant_rows`.
 
         """
         zero = float(zero_of(_singular_values(self._loops)))
-        result = _redundant(self._loops, _ranks_by_elimination, zero)
-        if sum(result.values()) != self.redundant_rows:  # very near a singularity
-            result = _redundant(self._loops, _ranks_by_prefix, zero)
+        result: dict[str, int] = {}
+        for part in self._loops:
+            end, rank = 0, 0
+            for name, rows in part.closures:
+                end, before = end + rows, rank
+                values = np.linalg.svd(part.by_size[:end], compute_uv=False)
+                rank = int(np.sum(values > zero))
+                if rank - before < rows:
+                    result[name] = rows - rank + before
         return result
 
     @cached_property
@@ -149,9 +154,16 @@ class Mobility(int):
         result: dict[str, tuple[int, ...]] = {}
         for part in self._loops:
             names = [(name, row) for name, rows in part.closures for row in range(rows)]
-            blocks = np.split(part.by_size, len(part.by_size))
-            for (name, row), rank in zip(names, _ranks_by_elimination(blocks, zero), strict=True):
-                if rank == 0:
+            span = np.zeros((0, part.by_size.shape[1]))
+            for (name, row), left in zip(names, part.by_size, strict=True):
+                for _ in range(
+                    2
+                ):  # the second projection removes the rounding errors of the first
+                    left = left - (span @ left) @ span
+                size = float(np.linalg.norm(left))
+                if size > zero:
+                    span = np.vstack((span, left / size))
+                else:
                     result[name] = (*result.get(name, ()), row)
         return result
 
@@ -270,43 +282,6 @@ def mobility_of(
             )
         )
     return Mobility(int(np.count_nonzero(free)), loops)
-
-
-def _redundant(
-    loops: Iterable[_Loops], ranks: Callable[[list[Array], float], list[int]], zero: float
-) -> dict[str, int]:
-    """Return the number of redundant rows of each closure that has any."""
-    result: dict[str, int] = {}
-    for part in loops:
-        ends = np.cumsum([rows for _, rows in part.closures])
-        blocks = np.split(part.by_size, ends[:-1])
-        for (name, rows), rank in zip(part.closures, ranks(blocks, zero), strict=True):
-            if rank < rows:
-                result[name] = rows - rank
-    return result
-
-
-def _ranks_by_elimination(blocks: list[Array], zero: float) -> list[int]:
-    """Return the number of dimensions that each block of rows adds, by repeated projection."""
-    span, ranks = np.zeros((0, blocks[0].shape[1])), []
-    for block in blocks:
-        left = block
-        for _ in range(2):  # the second projection removes the rounding errors of the first
-            left = left - (left @ span.T) @ span
-        _, values, directions = np.linalg.svd(left, full_matrices=False)
-        new = directions[values > zero]
-        span = np.vstack((span, new))
-        ranks.append(len(new))
-    return ranks
-
-
-def _ranks_by_prefix(blocks: list[Array], zero: float) -> list[int]:
-    """Return the same from the ranks of all rows so far: slower, but their sum is exact."""
-    ranks = [0]
-    for count in range(1, len(blocks) + 1):
-        values = np.linalg.svd(np.vstack(blocks[:count]), compute_uv=False)
-        ranks.append(int(np.sum(values > zero)))
-    return [after - before for before, after in pairwise(ranks)]
 
 
 def _singular_values(loops: Iterable[_Loops]) -> Array:

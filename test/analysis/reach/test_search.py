@@ -1,6 +1,5 @@
 """Maps in space against sampled forward kinematics, and against solves of single cells."""
 
-from concurrent.futures import ThreadPoolExecutor
 from math import cos, pi, sin
 
 import ik_node as ik
@@ -141,25 +140,6 @@ def test_threads_do_not_change_the_map(arm_map):
     np.testing.assert_array_equal(one.q_at(point), two.q_at(point))
 
 
-def test_workers_do_not_change_the_map(repository):
-    """On an executor every batch of the search has the same bits."""
-    robot = ik.load_robot(repository / 'urdf' / 'fivebar.urdf')
-    alone = robot.reach('tool_link', cell=0.04)
-    with ThreadPoolExecutor(2) as executor:
-        spread = robot.reach('tool_link', cell=0.04, executor=executor)
-    assert alone.reached.any()
-    np.testing.assert_array_equal(spread.reached, alone.reached)
-
-
-def test_robot_is_unchanged_and_has_no_further_goal():
-    """The search is done with a goal that is removed."""
-    robot = panda_like()
-    before = robot.q
-    robot.reach('link7', cell=0.3)
-    np.testing.assert_array_equal(robot.q, before)
-    assert not robot.goals
-
-
 def test_link_that_stays_in_a_plane_has_one_layer(repository):
     """The five-bar's tool moves in x and y only."""
     robot = ik.load_robot(repository / 'urdf' / 'fivebar.urdf')
@@ -197,10 +177,12 @@ def test_extent_limits_the_cells():
 def test_progress_reaches_the_total_and_can_stop_the_search():
     """It is told how many poses are decided; its error ends the search and removes the goal."""
     robot, told = panda_like(), []
+    before = robot.q
     found = robot.reach('link7', cell=0.2, progress=lambda *each: told.append(each))
     done = [each[0] for each in told]
     assert done == sorted(done)
     assert told[-1] == (found.reached.size, found.reached.size)
+    np.testing.assert_array_equal(robot.q, before)
 
     def stop(done, total):
         raise IkError('enough')
