@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Container, Iterator
 from copy import deepcopy
 from math import ceil, dist, floor, log10
 from typing import Any
@@ -346,7 +346,7 @@ def wrong_parts(
     if doubtful and bare:
         guesses = _Trials(robot, 0)
         for axis in np.eye(3)[[2, 1]]:
-            guesses.run('no_axis', bare, min(doubtful), doubtful, axis, _own_axis(axis))
+            guesses.run('no_axis', bare, min(doubtful), doubtful, axis)
             if guesses.found:
                 return guesses.found
     drawn = type(robot)(deepcopy(robot.description))
@@ -354,8 +354,7 @@ def wrong_parts(
     for name in loops:
         for joint, own, usual in _odd_joints(drawn, name):
             if name in trouble or held.get(joint) == 'loops':
-                change = _world_axis(usual)
-                trials.run('joint_axis', [joint], name, trouble & {name}, usual, change, own)
+                trials.run('joint_axis', [joint], name, trouble & {name}, usual, own)
     if trials.found:
         return trials.found
     for name in sorted(trouble):
@@ -363,7 +362,7 @@ def wrong_parts(
         for follower in robot.joint_order:
             terms = [term for each in follower.couplings.values() for term in each.terms]
             if terms and joints & {follower.name, *(term.master.name for term in terms)}:
-                trials.run('coupling', [follower.name], name, {name}, None, _uncouple)
+                trials.run('coupling', [follower.name], name, {name})
     return trials.found
 
 
@@ -428,11 +427,15 @@ class _Trials:
         joints: list[str],
         loop: str,
         trouble: set[str],
-        axis: Array | None,
-        change: Callable[[Joint], None],
+        axis: Array | None = None,
         own: Array | None = None,
     ) -> None:
-        """Change joints of a copy in the file's pose; keep an entry if that helps."""
+        """
+        Change joints of a copy in the file's pose; keep an entry if that helps.
+
+        `axis`: new direction of the joints, in their own frames or for 'joint_axis' in the root
+        frame. `own`: their present one.
+        """
         if self._left == 0 or any(
             each['joints'] == joints and each['kind'] == kind for each in self.found
         ):
@@ -440,8 +443,13 @@ class _Trials:
         self._left -= 1
         copy = type(self._robot)(deepcopy(self._robot.description))
         copy.q = self._robot.start
-        for name in joints:
-            change(copy.joints[name])
+        for joint in (copy.joints[name] for name in joints):
+            if axis is None:
+                for dof in list(joint.couplings):
+                    joint.uncouple(dof)
+            else:
+                root = kind == 'joint_axis'
+                _turn(joint, joint.matrix_world[:3, :3].T @ axis if root else axis)
         if copy.assemble().status is not Status.CONVERGED:
             return
         mobility = copy.mobility
@@ -470,7 +478,7 @@ def _odd_joints(drawn: AnalysedRobot, name: str) -> list[tuple[str, Array, Array
     """
     loop = drawn.closures[name]
     axes = [
-        (joint, _axis_of(joint))
+        (joint, joint.matrix_world[:3, joint.dof[0] % 3])
         for branch in loop_branches(loop)
         for joint in branch
         if len(joint.dof) == 1 and joint.dof[0].is_rotation
@@ -488,7 +496,8 @@ def _odd_joints(drawn: AnalysedRobot, name: str) -> list[tuple[str, Array, Array
         for (joint, axis), count in zip(axes, alike, strict=False)
         if count == 1
         and not any(
-            other is not joint and dist(_origin(other), _origin(joint)) < SAME_POINT
+            other is not joint
+            and dist(other.matrix_world[:3, 3], joint.matrix_world[:3, 3]) < SAME_POINT
             for other, _ in axes
         )
     ]
@@ -502,24 +511,6 @@ def _parallel(axis: Array, other: Array) -> bool:
     return bool(np.max(np.abs(np.cross(axis, other))) < SAME)
 
 
-def _origin(joint: Joint) -> Array:
-    return np.asarray(joint.matrix_world[:3, 3])
-
-
-def _axis_of(joint: Joint) -> Array:
-    return np.asarray(joint.matrix_world[:3, joint.dof[0] % 3])
-
-
-def _own_axis(axis: Array) -> Callable[[Joint], None]:
-    """Return a change that gives a joint an axis in its own frame."""
-    return lambda joint: _turn(joint, axis)
-
-
-def _world_axis(axis: Array) -> Callable[[Joint], None]:
-    """Return a change that gives a joint an axis, root frame."""
-    return lambda joint: _turn(joint, joint.matrix_world[:3, :3].T @ axis)
-
-
 def _turn(joint: Joint, axis: Array) -> None:
     """Change the axis of a joint; its child link stays where it is at 0."""
     child = joint.child
@@ -531,11 +522,6 @@ def _turn(joint: Joint, axis: Array) -> None:
     position, quat = quat_to_matrix(back) @ child.position, quat_multiply(back, child.quaternion)
     child.set_position(*position)
     child.set_quaternion(*quat)
-
-
-def _uncouple(joint: Joint) -> None:
-    for dof in list(joint.couplings):
-        joint.uncouple(dof)
 
 
 def loose_joints(robot: AnalysedRobot) -> list[dict[str, str]]:

@@ -105,34 +105,23 @@ class ReachFinder:
         `plane`: one of `PLANES`. `at`: third coordinate [m]; None = any.
         """
         (third,) = set('xyz') - set(plane)
-        robot, link = self._robot, self._link
         # Staying in the plane has priority over approaching a distant goal.
         if at is not None:
-            robot.add_goal(link, name=_SLICE, dof=third)
-        ends: list[float] = []
-        for axis in plane:
-            robot.add_goal(link, name=_FAR, dof=axis, priority=1)
-            ends += self._ends('xyz'.index(axis), 'xyz'.index(third), at)
-            robot.remove_goal(_FAR)
+            self._robot.add_goal(self._link, name=_SLICE, dof=third)
+        ends = [end for axis in plane for end in self._ends(axis, third, at)]
         if at is not None:
-            robot.remove_goal(_SLICE)
+            self._robot.remove_goal(_SLICE)
         room = _MARGIN * max(ends[1] - ends[0], ends[3] - ends[2], 1e-3)
         return ends[0] - room, ends[1] + room, ends[2] - room, ends[3] + room
 
     def box(self) -> tuple[Array, Array]:
         """Return the least and the largest coordinates of the reach, shape (3,) each [m]."""
-        ends = []
-        for index, axis in enumerate('xyz'):
-            if axis not in self.moves:
-                ends.append((float(self.home[index]),) * 2)
-                continue
-            self._robot.add_goal(self._link, name=_FAR, dof=axis, priority=1)
-            try:
-                # The third axis is free, so any other one serves.
-                ends.append(self._ends(index, (index + 1) % 3, None))
-            finally:
-                self._robot.remove_goal(_FAR)
-        low, high = np.array(ends).T
+        ends = [
+            # The third axis is free, so any other one serves.
+            self._ends(axis, 'yzx'[k], None) if axis in self.moves else (self.home[k],) * 2
+            for k, axis in enumerate('xyz')
+        ]
+        low, high = np.array(ends, dtype=float).T
         return low, high
 
     def check_moves(self, dof: str) -> None:
@@ -158,8 +147,16 @@ class ReachFinder:
         """Return the translations among some axes along which the link moves."""
         return [dof for dof in axes if not dof.is_rotation and dof.name.lower() in self.moves]
 
-    def _ends(self, axis: int, third: int, at: float | None) -> tuple[float, float]:
-        """Return the least and the largest coordinate along an axis, in the plane."""
+    def _ends(self, letter: str, other: str, at: float | None) -> tuple[float, float]:
+        """Return the least and the largest coordinate along an axis, in a plane across another."""
+        self._robot.add_goal(self._link, name=_FAR, dof=letter, priority=1)
+        try:
+            return self._farthest('xyz'.index(letter), 'xyz'.index(other), at)
+        finally:
+            self._robot.remove_goal(_FAR)
+
+    def _farthest(self, axis: int, third: int, at: float | None) -> tuple[float, float]:
+        """Return where a goal that is far away along an axis pulls the link, on both sides."""
         solver = Solver(self._robot, SolverOptions(restarts=2))
         here = self.home.copy()
         here[third] = here[third] if at is None else at
