@@ -15,7 +15,8 @@ from typing import Any
 __version__ = '0.2.0'
 
 _STUB = Path(__file__).with_suffix('.pyi').read_text(encoding='utf-8')
-_MODULE_OF = {name: module for module, name in re.findall(r'from (\S+) import (\w+) as', _STUB)}
+_LINES = re.findall(r'from (ik_node\S+) import (\w+) as', _STUB)
+_MODULE_OF = {name: module for module, name in _LINES}
 # Packages with further public names, and the modules that reading their names imports.
 _PACKAGES = {'scene': 'scene', 'kernels': 'kernels.layout'}
 

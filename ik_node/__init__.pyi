@@ -56,5 +56,8 @@ from ik_node.solver.velocity import TwistError as TwistError
 from ik_node.solver.velocity import VelocitySolution as VelocitySolution
 from ik_node.viewer.view import view as view
 
+from . import kernels as kernels
+from . import scene as scene
+
 __version__: str
 __all__: list[str]
