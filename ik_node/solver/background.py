@@ -590,15 +590,16 @@ class SolveWorker:
 
     It has no reference to its `AsyncSolver`, so that the latter can be garbage collected.
 
-    `latest`: the job with the newest result; `unwritten`, `unseen`: True if that result has not
-    been written to the joints, has not been read by the user; `lock`: lock of all attributes.
+    `current`: the running job; `latest`: the job with the newest result; `unwritten`, `unseen`:
+    True if that result has not been written to the joints, has not been read by the user; `lock`:
+    lock of all attributes.
     """
 
     def __init__(self) -> None:
         self.lock = RLock()
         self.latest: SolveJob | None = None
         self.unwritten = self.unseen = False
-        self._current: SolveJob | None = None
+        self.current: SolveJob | None = None
         self._waiting: SolveJob | None = None
         self._closed = False
         # A SimpleQueue, unlike a Condition, may be used in a finaliser, which can run at any time.
@@ -611,12 +612,7 @@ class SolveWorker:
     def busy(self) -> bool:
         """Return True if a job is running or waiting."""
         with self.lock:
-            return self._current is not None or self._waiting is not None
-
-    @property
-    def current(self) -> SolveJob | None:
-        """Return the running job; None = no job is running."""
-        return self._current
+            return self.current is not None or self._waiting is not None
 
     @property
     def is_here(self) -> bool:
@@ -643,18 +639,18 @@ class SolveWorker:
         Returns the job that is replaced; None = there is none, or it is ending already.
         """
         with self.lock:
-            job = self._waiting or self._current
+            job = self._waiting or self.current
             if job is None or job.stopped or job.dropped:
                 return None
             self._waiting = None
-            if job is self._current:
+            if job is self.current:
                 job.handed_on, job.dropped, job.stop[0] = True, not keep, True
             return job
 
     def stop(self) -> None:
         """End all jobs at their next slice, and keep their results."""
         with self.lock:
-            for job in (self._current, self._waiting):
+            for job in (self.current, self._waiting):
                 if job is not None:
                     job.stopped = job.stop[0] = True
 
@@ -663,13 +659,13 @@ class SolveWorker:
         with self.lock:
             if self._waiting is not None and self._waiting.future() is future:
                 self._waiting = None
-            if self._current is not None and self._current.future() is future:
-                self._current.dropped = self._current.stop[0] = True
+            if self.current is not None and self.current.future() is future:
+                self.current.dropped = self.current.stop[0] = True
 
     def close(self) -> None:
         """End the thread, without acquiring a lock, because finalisers call this too."""
         self._closed = True
-        job = self._current
+        job = self.current
         if job is not None:
             job.dropped = job.stop[0] = True
         self._wake.put(None)
@@ -686,9 +682,9 @@ class SolveWorker:
             self._wake.get()
             with self.lock:
                 job, self._waiting = self._waiting, None
-                self._current = job
+                self.current = job
             if self._closed:  # checked after the job was taken, because `close` has no lock
-                self._current = None
+                self.current = None
                 return
             if job is not None:
                 self._solve(job)
@@ -710,17 +706,12 @@ class SolveWorker:
                     job.answer = outcome
                     self.latest, self.unwritten, self.unseen = job, True, True
                 if not going_on:
-                    self._current = None
-        if target and not job.handed_on:
-            _resolve(job, outcome)
-
-
-def _resolve(job: SolveJob, outcome: Solution | BaseException) -> None:
-    """Set the result of the future, without holding a lock, because callbacks run in it."""
-    future = job.future()
-    if future is not None:
-        with suppress(InvalidStateError):  # cancelled just now
-            if isinstance(outcome, Solution):
-                future.set_result(list(outcome.chains))
-            else:
-                future.set_exception(outcome)
+                    self.current = None
+        future = job.future() if target and not job.handed_on else None
+        if future is not None:
+            # Without the lock, because callbacks run in it.
+            with suppress(InvalidStateError):  # cancelled just now
+                if isinstance(outcome, Solution):
+                    future.set_result(list(outcome.chains))
+                else:
+                    future.set_exception(outcome)
