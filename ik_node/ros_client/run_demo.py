@@ -18,11 +18,10 @@ from geometry_msgs.msg import PoseStamped
 from ik_node.description.files import description_path
 from ik_node.errors import IkError
 from ik_node.gallery.gallery_item import GalleryItem
-from ik_node.model.closure import Closure
 from ik_node.model.dof import DOF, DOF_NAMES, parse_dofs
 from ik_node.model.request import request_of
 from ik_node.model.residual import residual_rows
-from ik_node.model.rotation import Array, pose_matrix
+from ik_node.model.rotation import Array
 from ik_node.robot import load_robot, Robot
 from ik_node.ros.messages.convert import fill_pose
 from ik_node.ros.parameters.parameter_text import yaml_value
@@ -61,7 +60,6 @@ class DemoWatch:
         self._sent: dict[str, deque[Array]] = {name: deque(maxlen=_GOALS_KEPT) for name in goals}
         self.converged = 0
         self.ticks = 0
-        self._closures = list(robot.closures.values())
         self._begin_second()
 
     def _begin_second(self) -> None:
@@ -81,11 +79,13 @@ class DemoWatch:
         q[[self._order[name] for name in names]] = positions
         self._seen += 1
         self.ticks += 1
-        for closure in self._closures:
-            self._loop = max(self._loop, self._loop_gap(q, closure))
+        self._robot.q = q
+        for closure in self._robot.closures.values():
+            gap = closure.get_residual()[: request_of(closure).metre_row_count]
+            self._loop = max(self._loop, float(np.linalg.norm(gap)))
         for name, sent in self._sent.items():
             if sent:
-                here = self._robot.forward(q, self._goals[name])
+                here = self._robot.links[self._goals[name]].matrix_world
                 nearest = min(_goal_error(here, goal, self._flags[name]) for goal in sent)
                 self._goal = max(self._goal, nearest)
 
@@ -108,22 +108,6 @@ class DemoWatch:
         )
         self._begin_second()
         return text
-
-    def _loop_gap(self, q: Array, closure: Closure) -> float:
-        """Return the norm of the translational residual of a loop closure [m]."""
-        if not closure.child or not closure.parent:
-            return 0.0
-        on_child = closure.offset_matrix
-        on_parent = pose_matrix(closure.position, closure.quaternion)
-        rows = residual_rows(
-            closure.kind,
-            closure.axes,
-            closure.dof_flags,
-            closure.distance,
-            self._robot.forward(q, closure.child.name) @ on_child,
-            self._robot.forward(q, closure.parent.name) @ on_parent,
-        )
-        return float(np.linalg.norm(rows[: request_of(closure).metre_row_count]))
 
 
 def _goal_error(pose: Array, goal: Array, flags: NDArray[np.bool_]) -> tuple[float, float]:

@@ -20,7 +20,6 @@ from ik_node.ros.messages.convert import (
     seconds_from_stamp,
     twist_from_message,
 )
-from ik_node.ros.messages.names import frame_in_root
 from ik_node.ros.process.named_entities import NamedEntities
 from ik_node.ros.process.node_health import NodeCounts
 import numpy as np
@@ -166,8 +165,6 @@ class GoalInputs:
         self._best_effort: set[str] = set()
         self._model: LoadedModel | None = None
         self._present_q: Callable[[], NDArray[np.float64]] = lambda: np.zeros(0)
-        self._base_frame = ''
-        self._frame_prefix = ''
         # Frames of messages that are the root frame.
         self._root_frames: set[str] = set()
         # Goals that wait for a robot or for their frame, with the time of their arrival [s],
@@ -209,10 +206,8 @@ class GoalInputs:
         self._best_effort.add(name)
         self.topics.renew(name)
 
-    def set_goals(self, names: Collection[str], base_frame: str, frame_prefix: str = '') -> None:
-        """Keep the poses of these goals only; `base_frame` is the frame of goals without one."""
-        self._base_frame, self._frame_prefix = base_frame, frame_prefix
-        self._root_frames.clear()
+    def set_goals(self, names: Collection[str]) -> None:
+        """Keep the poses of these goals only."""
         self.inbox.keep(names)
         self._best_effort.intersection_update(names)
         for name in [name for name in self._early if name not in names]:
@@ -261,14 +256,7 @@ class GoalInputs:
             linear, angular = twist_from_message(topic, message.twist)
             if model is None:
                 raise RefusedInputError(topic, 'twist', list(linear), 'no robot yet')
-            frame = frame_in_root(
-                header.frame_id,
-                self._base_frame,
-                model.robot,
-                self._present_q(),
-                self._lookup.pose,
-                self._frame_prefix,
-            )
+            frame = model.pose_of_frame(header.frame_id, self._present_q(), self._lookup.pose)
         except RefusedInputError as error:
             self._refuse(topic, str(error))
         except LookupError as error:
@@ -331,8 +319,8 @@ class GoalInputs:
             times.extend([valid_at] if valid_at > 0.0 else [])
             return found
 
-        robot, q, frame_id = model.robot, self._present_q(), header.frame_id
-        frame = frame_in_root(frame_id, self._base_frame, robot, q, lookup, self._frame_prefix)
+        frame_id = header.frame_id
+        frame = model.pose_of_frame(frame_id, self._present_q(), lookup)
         if frame is None:
             if len(self._root_frames) < _MOST_WAITING:
                 self._root_frames.add(frame_id)
@@ -356,7 +344,8 @@ class GoalInputs:
         reason = str(failure.args[0])
         if frame_id:
             return str(RefusedInputError(topic, 'header.frame_id', frame_id, reason))
-        return str(RefusedInputError(topic, 'base_frame', self._base_frame, reason))
+        base = '' if self._model is None else self._model.request.settings.base_frame
+        return str(RefusedInputError(topic, 'base_frame', base, reason))
 
 
 def clock_time(node: Node) -> float:

@@ -25,7 +25,6 @@ from ik_node.ros.inputs.transform_lookup import TransformLookup
 from ik_node.ros.loading.load_model import path_of_url
 from ik_node.ros.loading.loaded_model import LoadedModel
 from ik_node.ros.messages.convert import pose_from_message, RefusedInputError
-from ik_node.ros.messages.names import frame_in_root
 from ik_node.ros.parameters.settings import Settings
 from ik_node.ros.process.named_entities import add_publisher, LATCHED
 import numpy as np
@@ -55,7 +54,6 @@ class ObstacleInputs:
         self._node, self._lookup, self._refuse = node, lookup, refuse
         self._model: LoadedModel | None = None
         self._present_q: Callable[[], NDArray[np.float64]] | None = None
-        self._settings: Settings | None = None
         self._file: tuple[str, Scene] = ('', {})
         self._sent: dict[str, Scene] = {OBSTACLES: {}, PLANNING_SCENE: {}}
         self._allowed: Pairs = frozenset()
@@ -86,7 +84,7 @@ class ObstacleInputs:
 
     def configure(self, settings: Settings) -> None:
         """Take the file and the frames that the parameters name; raise IkError if unusable."""
-        self._settings, self._file = settings, self.read_file(settings)
+        self._file = self.read_file(settings)
         self._apply()
 
     def set_robot(self, model: LoadedModel, present_q: Callable[[], NDArray[np.float64]]) -> None:
@@ -104,7 +102,7 @@ class ObstacleInputs:
 
     def _try(self, topic: str, message: Any, arrival: float) -> bool:
         """Take or refuse a message; return False if it has to wait."""
-        if self._model is None or self._settings is None:
+        if self._model is None:
             return False
         try:
             change = self._changed if topic == OBSTACLES else self._planned
@@ -159,10 +157,10 @@ class ObstacleInputs:
                 )
         return scene, self._allowed
 
-    def _ready(self) -> tuple[LoadedModel, Settings, Callable[[], NDArray[np.float64]]]:
-        if self._model is None or self._settings is None or self._present_q is None:
+    def _ready(self) -> tuple[LoadedModel, Callable[[], NDArray[np.float64]]]:
+        if self._model is None or self._present_q is None:
             raise LookupError('there is no robot yet')
-        return self._model, self._settings, self._present_q
+        return self._model, self._present_q
 
     def _free(self, what: str, name: str) -> None:
         """Raise RefusedInputError if a link or an obstacle of the file has a name."""
@@ -171,12 +169,8 @@ class ObstacleInputs:
 
     def _frame(self, frame_id: str) -> Array:
         """Return the pose (4, 4) of a frame in the root frame."""
-        model, settings, present_q = self._ready()
-        pose = frame_in_root(
-            frame_id,
-            *(settings.base_frame, model.robot, present_q(), self._lookup.pose),
-            model.frame_prefix,
-        )
+        model, present_q = self._ready()
+        pose = model.pose_of_frame(frame_id, present_q(), self._lookup.pose)
         return np.eye(4) if pose is None else pose
 
     def _placed(self, name: str, marker: Marker, arrival: float) -> Placed:

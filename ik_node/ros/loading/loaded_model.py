@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -14,7 +14,7 @@ from ik_node.model.link import Link
 from ik_node.model.rotation import Array, pose_matrix
 from ik_node.robot import Robot
 from ik_node.ros.messages.convert import quat_xyzw_from_rpy
-from ik_node.ros.messages.names import frame_name, own_name, prefix_of, root_frame
+from ik_node.ros.messages.names import frame_in_root, frame_name, own_name, prefix_of, root_frame
 from ik_node.ros.parameters.settings import GoalSettings, Settings
 from ik_node.scene import IKRootsHelper
 from ik_node.solver import Solver
@@ -296,6 +296,13 @@ class LoadedModel:
     def link(self, frame_id: str) -> str:
         """Return the link name of a frame, without the prefix; any other name unchanged."""
         return own_name(frame_id, self.frame_prefix, self.robot.links)
+
+    def pose_of_frame(
+        self, frame_id: str, q: Array, lookup: Callable[[str, str], Array]
+    ) -> Array | None:
+        """Return the pose (4, 4) of a message's frame in the root frame, see `frame_in_root`."""
+        base, prefix = self.request.settings.base_frame, self.request.settings.frame_prefix
+        return frame_in_root(frame_id, base, self.robot, q, lookup, prefix)
 
     @property
     def root_frame(self) -> str:

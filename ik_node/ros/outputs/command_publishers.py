@@ -284,12 +284,11 @@ def sooner(message: Any, seconds: float) -> Any:
     if isinstance(message, Float64MultiArray):
         return message
     points = []
-    for point in message.points:
-        span = Duration.from_msg(point.time_from_start).nanoseconds * 1e-9
-        copy = JointTrajectoryPoint(positions=point.positions, velocities=point.velocities)
-        copy.effort = point.effort
-        _set_time(copy, max(span - seconds, min(span, seconds)))
-        points.append(copy)
+    for each in message.points:
+        span = Duration.from_msg(each.time_from_start).nanoseconds * 1e-9
+        time = max(span - seconds, min(span, seconds))
+        parts = {'positions': each.positions, 'velocities': each.velocities}
+        points.append(point_at(time, **parts, effort=each.effort))
     return JointTrajectory(joint_names=message.joint_names, points=points)
 
 
@@ -329,24 +328,25 @@ def trajectory(command: HardwareCommand) -> JointTrajectory:
     With a horizon, a point before it holds the present command, and a point after it the state in
     which the joints stop.
     """
-    points = [_point(state) for state in command.states]
-    if command.efforts is not None:
-        for point in points:
-            point.effort = command.efforts.tolist()
+    effort = [] if command.efforts is None else command.efforts.tolist()
+    points = [
+        point_at(
+            each.time,
+            positions=each.positions.tolist(),
+            velocities=each.velocities.tolist(),
+            effort=effort,
+        )
+        for each in command.states
+    ]
     return JointTrajectory(joint_names=list(command.names), points=points)
 
 
-def _point(state: CommandedState) -> JointTrajectoryPoint:
-    point = JointTrajectoryPoint()
-    point.positions = state.positions.tolist()
-    point.velocities = state.velocities.tolist()
-    _set_time(point, state.time)
-    return point
-
-
-def _set_time(point: JointTrajectoryPoint, time: float) -> None:
+def point_at(time: float, **parts: Sequence[float]) -> JointTrajectoryPoint:
+    """Return a point of a trajectory at a time from its start [s]."""
+    point = JointTrajectoryPoint(**parts)
     seconds, nanoseconds = divmod(round(1e9 * time), 1_000_000_000)
     point.time_from_start.sec, point.time_from_start.nanosec = seconds, nanoseconds
+    return point
 
 
 def numbers(command: HardwareCommand, interface: str = 'position') -> Float64MultiArray | None:

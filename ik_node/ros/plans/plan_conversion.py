@@ -11,12 +11,13 @@ from ik_node.errors import IkError, listed, PlanError
 from ik_node.model.rotation import Array
 from ik_node.ros.control.motion import Motion
 from ik_node.ros.messages.convert import RefusedInputError, seconds_from_stamp
+from ik_node.ros.outputs.command_publishers import point_at
 from ik_node.ros.parameters.settings import Settings
 from ik_node.ros.process.background_work import BackgroundWork
 from ik_node.transmission.plan import actuator_plan, ActuatorPlan, START_TOLERANCE
 from ik_node.transmission.transmission import Transmission
 import numpy as np
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+from trajectory_msgs.msg import JointTrajectory
 
 
 @dataclass(frozen=True)
@@ -77,15 +78,13 @@ def trajectory_of(plan: ActuatorPlan, header: Any, motors: Sequence[str]) -> Joi
     order = [plan.actuators.index(name) for name in motors]
     points = []
     for index, time in enumerate(plan.times.tolist()):
-        point = JointTrajectoryPoint()
-        point.positions = plan.position[index, order].tolist()
-        point.velocities = plan.velocity[index, order].tolist()
-        point.accelerations = plan.acceleration[index, order].tolist()
-        if plan.effort is not None:
-            point.effort = plan.effort[index, order].tolist()
-        seconds, nanoseconds = divmod(round(1e9 * time), 1_000_000_000)
-        point.time_from_start.sec, point.time_from_start.nanosec = seconds, nanoseconds
-        points.append(point)
+        parts = {
+            'positions': plan.position[index, order].tolist(),
+            'velocities': plan.velocity[index, order].tolist(),
+            'accelerations': plan.acceleration[index, order].tolist(),
+            'effort': [] if plan.effort is None else plan.effort[index, order].tolist(),
+        }
+        points.append(point_at(time, **parts))
     return JointTrajectory(header=header, joint_names=list(motors), points=points)
 
 
@@ -130,8 +129,7 @@ class ConvertedPlan:
             ahead = here + (0.5 * _BRAKING if elapsed - here < _LAG else 0.0)
             columns = made.position[:, [made.actuators.index(name) for name in names]].T
             positions = [float(np.interp(ahead, made.times, each)) for each in columns]
-        point = JointTrajectoryPoint(positions=positions, velocities=[0.0] * len(names))
-        point.time_from_start.nanosec = round(1e9 * _BRAKING)
+        point = point_at(_BRAKING, positions=positions, velocities=[0.0] * len(names))
         return JointTrajectory(joint_names=names, points=[point])
 
     def behind(self, now: float, measured: Mapping[str, float]) -> float:
