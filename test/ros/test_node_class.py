@@ -11,7 +11,6 @@ from ik_node.ros.parameters.parameter_table import (
     solver_parameters,
 )
 from ik_node.ros.process.named_entities import LATCHED
-from ik_node.scene import IKRootsHelper
 import pytest
 from rcl_interfaces.msg import Log
 import rclpy
@@ -23,7 +22,6 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from support.waiting import wait_until
-from visualization_msgs.msg import MarkerArray
 
 
 class Bench:
@@ -108,27 +106,6 @@ def test_on_robot_is_called_for_a_new_robot_only(bench, urdf):
     assert told == ['X Y', 'Y']
     bench.wait(lambda: notes('another'))
     assert notes('fivebar') == 1
-
-
-def test_names_are_checked_after_namespace_and_remapping(bench, urdf):
-    """The whole name that ROS 2 would use decides."""
-    deep = '/' + '/'.join(['cell'] * 40)
-    node = bench.add(namespace=deep, goal_names=['g' * 8])
-    names = Parameter('goal_names', value=['g' * 40])
-    assert '247 characters' in node.set_parameters([names])[0].reason
-    longer = ['--ros-args', '-r', f'~/reached/tool:=/{"r" * 250}']
-    with pytest.raises(OptionError, match='~/reached/tool'):
-        bench.add('left', goal_names=['tool'], cli_args=longer)
-    short = {
-        'goals/{}': '/in',
-        'goals/{}/twist': '/move',
-        'reached/{}': '/out',
-        'goals/{}/enable': '/on',
-    }
-    rules = [f'~/{name.format("g" * 240)}:={other}' for name, other in short.items()]
-    words = ['--ros-args', *(word for rule in rules for word in ('-r', rule))]
-    node = bench.add('right', goal_names=['g' * 240], cli_args=words)
-    assert {'/in', '/out'} <= {name for name, _ in node.get_topic_names_and_types()}
 
 
 def test_goals_of_a_best_effort_sender_are_received(bench, urdf):
@@ -281,27 +258,3 @@ def test_doubles_may_be_typed_as_ints_or_without_a_point(bench):
         assert result.reason
     with pytest.raises(OptionError, match='rate'):
         bench.add('other', rate=0.0)
-
-
-def test_nothing_is_drawn_without_subscribers(bench, urdf, monkeypatch):
-    calls, drawing = [], IKRootsHelper.layer_shapes
-    node = bench.add(robot_description=urdf('fivebar'))
-    client = bench.take(rclpy.create_node('client', context=bench.context))
-
-    def nothing_is_drawn():
-        calls.clear()
-        for _ in range(50):
-            bench.executor.spin_once(timeout_sec=0.01)
-        return not calls
-
-    bench.wait(lambda: node._motion.tracker)
-    monkeypatch.setattr(
-        IKRootsHelper, 'layer_shapes', lambda *words: calls.append(words) or drawing(*words)
-    )
-    assert nothing_is_drawn()
-    seen = []
-    subscription = client.create_subscription(MarkerArray, 'ik_node/markers', seen.append, 10)
-    bench.wait(lambda: len(seen) > 3)
-    assert calls
-    client.destroy_subscription(subscription)
-    bench.wait(nothing_is_drawn)

@@ -142,12 +142,6 @@ def test_residuals_are_numbers_with_labels(hexapod):
     hexapod.client.destroy_subscription(subscription)
 
 
-def test_diagnostics_have_model_and_rate(hexapod):
-    _, values = hexapod.row('model')
-    assert (values['robot'], values['loops'], values['mobility']) == ('hexapod', '6', '6')
-    hexapod.wait(lambda: int(hexapod.row('ticks')[1]['ticks']) > 0, 'ticks in the diagnostics')
-
-
 def test_million_restarts_do_not_silence_the_node(hexapod):
     """A solve ends at its deadline with the best result so far, and parameters are answered."""
     most = {'solver.restarts': 1_000_000, 'solver.agreeing_starts': 1_000_000}

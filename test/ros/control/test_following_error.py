@@ -88,18 +88,6 @@ def test_commands_stay_near_a_robot_that_does_not_move(delta, source):
     assert 'does not follow' in delta.hardware.fault
 
 
-def test_a_robot_that_follows_again_reaches_the_goal(delta):
-    """Drives that are switched on again jump by at most a quarter of the limit."""
-    delta.follows = False
-    run(delta, 3.0)
-    delta.follows = True
-    assert delta.error() <= 0.25 * LIMIT
-    run(delta, 3.0)
-    assert delta.hardware.fault == ''
-    assert delta.hardware.note == ''
-    assert delta.at == pytest.approx(delta.place((0.08, 0.05, 0.03)), abs=1e-4)
-
-
 def test_robot_moved_by_hand_starts_at_its_measured_configuration(delta):
     """With the drives off, commands and solution move to the measured configuration."""
     run(delta, 2.0)

@@ -3,11 +3,9 @@
 from ik_node.errors import TopologyError
 from ik_node.robot import load_robot
 from ik_node.ros.control.tracker import Tracker
-from ik_node.ros.loading import loaded_model
 from ik_node.ros.loading.load_model import load_model, path_of_url
-from ik_node.ros.loading.loaded_model import link_visuals, loop_limits, MobilityCount, ModelRequest
+from ik_node.ros.loading.loaded_model import link_visuals, loop_limits, ModelRequest
 from ik_node.ros.parameters.settings import Settings
-from ik_node.solver import Solver
 import pytest
 
 
@@ -55,33 +53,6 @@ def test_robot_with_loop_and_sum_of_joints_is_loaded(urdf):
         '</robot>',
     )
     assert loop_limits(load_robot(tool)) == {'pin': 1e-6, 'coupling of dial': 1e-6}
-
-
-@pytest.fixture
-def robot(urdf):
-    return load_robot(urdf('fivebar'))
-
-
-@pytest.fixture
-def counted(monkeypatch):
-    calls, count = [], loaded_model.mobility_of
-    monkeypatch.setattr(
-        loaded_model, 'mobility_of', lambda *words: calls.append(words) or count(*words)
-    )
-    return calls
-
-
-def test_each_set_of_closures_is_counted_once(robot, counted):
-    count = MobilityCount(robot, Solver(robot))
-    for closed, expected in ((True, 2), (False, 4), (True, 2), (False, 4)):
-        robot.closures['pin'].enabled = closed
-        assert count.at(robot.q) == count.last == expected
-    assert len(counted) == 2
-    robot.joints['left_shoulder'].lock()
-    assert count.at(robot.q) == 3
-    robot.joints['left_shoulder'].unlock()
-    assert count.at(robot.q) == 4
-    assert len(counted) == 3
 
 
 MODEL = """<mujoco><asset><mesh name="m" file="m.stl"/><mesh name="n" file="gone.stl"/></asset>

@@ -36,16 +36,6 @@ def fill(message, values):
             setattr(message, name, value)
 
 
-def test_kinematics_yaml_names_group_and_service(text, srdf):
-    block, *_ = re.findall(r'^```yaml\n(.*?)^```', text, flags=re.DOTALL | re.MULTILINE)
-    ((group, entries),) = yaml.safe_load(block).items()
-    assert group == srdf.find('group').get('name')
-    assert entries == {
-        'kinematics_solver': 'srv_kinematics_plugin/SrvKinematicsPlugin',
-        'kinematics_solver_service_name': SERVICE.replace('~', '/ik_node'),
-    }
-
-
 def test_srdf_lists_exactly_the_passive_joints(srdf, hexapod):
     named = [joint.get('name') for joint in srdf.findall('passive_joint')]
     assert sorted(named) == sorted(set(hexapod.names) - set(hexapod.robot.actuated))
