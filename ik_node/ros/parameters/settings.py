@@ -294,6 +294,8 @@ class Settings(SimpleNamespace):
     markers: MarkerSettings
     goals: tuple[GoalSettings, ...]
     options: SolverOptions
+    period: float  # Time between ticks [s].
+    longest_gap: float  # Longest time between two ticks that counts as motion [s].
 
     @classmethod
     def from_values(cls, values: Mapping[str, table.Value]) -> Settings:
@@ -323,6 +325,7 @@ class Settings(SimpleNamespace):
             spec.name.split('.', 1)[1]: spec.check(values.get(spec.name, spec.default))
             for spec in table.solver_parameters()
         }
+        period = 1.0 / float(fields['rate'])
         return cls(
             **{name.replace('.', '_'): value for name, value in fields.items()},
             joints=joints,
@@ -330,17 +333,9 @@ class Settings(SimpleNamespace):
             markers=markers,
             goals=tuple(GoalSettings.from_values(name, values) for name in names),
             options=dataclasses.replace(SolverOptions(), **options, **_avoiding(fields)),
+            period=period,
+            longest_gap=max(LONGEST_GAP, _LONGEST_GAP_PERIODS * period),
         )
-
-    @property
-    def period(self) -> float:
-        """Return the time between ticks [s]."""
-        return 1.0 / float(self.rate)
-
-    @property
-    def longest_gap(self) -> float:
-        """Return the longest time between two ticks that counts as motion [s]."""
-        return max(LONGEST_GAP, _LONGEST_GAP_PERIODS * self.period)
 
     @property
     def tick_options(self) -> SolverOptions:
