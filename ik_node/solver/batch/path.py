@@ -23,7 +23,7 @@ from ik_node.kernels.path import (
     TOO_FAST,
 )
 from ik_node.model.collisions import FAR, Near
-from ik_node.model.given import is_number, numbers
+from ik_node.model.given import finite, is_number, numbers
 from ik_node.solver.batch.batch_run import ManySolves, Progress
 from ik_node.solver.batch.batch_solution import PathSolution, PathsSolution
 from ik_node.solver.batch.batch_work import (
@@ -62,12 +62,7 @@ def requested_times(count: int, dt: float, times: ArrayLike | None) -> Array:
             raise OptionError('dt', dt, 'a time above 0 [s]')
         steps: Array = np.arange(count, dtype=np.float64)
         return float(dt) * steps
-    given = numbers('times', times, (count,))
-    if given.shape != (count,):
-        raise ShapeError('times', f'shape ({count},)', f'shape {given.shape}')
-    if not np.isfinite(given).all():
-        row = int(np.flatnonzero(~np.isfinite(given))[0])
-        raise ShapeError(f'times in row {row}', 'finite numbers', str(given[row]))
+    given = finite('times', times, count)
     late = np.flatnonzero(np.diff(given) <= 0.0)
     if late.size:
         row = int(late[0]) + 1

@@ -223,7 +223,7 @@ def test_path_error_names_bad_row():
         ({'dt': np.inf}, OptionError, 'dt'),
         ({'times': [0, 1, 2]}, ShapeError, r'times: expected shape \(5,\)'),
         ({'times': [0, 1, 2, 2, 3]}, ShapeError, 'times in row 3: .*2.0 after 2.0'),
-        ({'times': [0, 1, np.nan, 2, 3]}, ShapeError, 'times in row 2: .*finite'),
+        ({'times': [0, 1, np.nan, 2, 3]}, ShapeError, 'times: .*finite'),
         ({'times': 'soon'}, ShapeError, 'times: expected numbers of shape'),
         ({'max_velocity': [1.0, 2.0]}, ShapeError, r'max_velocity: expected shape \(7,\)'),
         ({'max_velocity': [0.0] * 7}, ShapeError, 'above 0, got'),
