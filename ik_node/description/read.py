@@ -137,7 +137,6 @@ def read_description(
         trim_branches(description)
     if root == 'floating':
         float_roots(description)
-    _check_value_names(description)
     if prefix:
         description.put_before_names(prefix)
     return description
@@ -170,20 +169,6 @@ def text_alone(source: str) -> str:
         start = source.strip()[:40]
         raise DescriptionError(f'a robot description begins with <, this one with {start!r}')
     return source
-
-
-def _check_value_names(description: Description) -> None:
-    """Raise DescriptionError if two joint values have the same name, such as NAME.EZ."""
-    owners: dict[str, str] = {}
-    for joint in description.joint_order:
-        for name in joint.value_names:
-            if name in owners:
-                raise DescriptionError(
-                    f'the joints {owners[name]!r} and {joint.name!r} both have a value '
-                    f'{name!r}; rename one of them',
-                    source=description.source,
-                )
-            owners[name] = joint.name
 
 
 def _read(document: XmlDocument, angles: AngleReader) -> Description:

@@ -115,75 +115,58 @@ class Expander:
             yield made
 
 
-class Attachments:
+def attached_model(
+    document: MjcfDocument,
+    notes: list[str],
+    read: Callable[[MjcfDocument, list[str]], Mjcf],
+    element: Element,
+    depth: int,
+) -> Mjcf:
     """
-    The models that <attach> elements insert.
+    Return the model that an <attach> at a depth inserts, with the final names.
 
     The other file is read with its own settings and classes, by `read`, which is passed in because
-    it imports this module itself.
+    it calls this function itself. Names begin with the prefix, and end in the number of a replica.
+    Equalities with the world of the model are left out.
     """
+    name = element.get('model')
+    if name is None:
+        raise document.error(
+            element,
+            'a part of the model itself is attached once more, which is not supported; save '
+            'the whole robot from MuJoCo with mj_saveLastXML and read that file',
+            UnsupportedElementError,
+        )
+    inner = _open(document, element, name, depth)
+    _select(document, element, inner)
+    said: list[str] = []
+    model = read(inner, said)
+    notes += [f'attached {name!r}: {note}' for note in said]
+    document.spend(element, len(model.bodies) + len(model.joints) + len(model.equalities))
+    world = model.bodies[0]
+    to_world = [
+        each for each in model.equalities if isinstance(each, MjcfLoop) and world in each.bodies
+    ]
+    if to_world:
+        names = quoted([each.loop.name for each in to_world])
+        notes.append(f'attached {name!r}: equalities with its world are not read: {names}')
+    model.equalities = [each for each in model.equalities if each not in to_world]
+    _rename(model, element.get('prefix', ''), element.get('suffix', ''))
+    for each in model.equalities:
+        (each.loop if isinstance(each, MjcfLoop) else each).line = document.line(element)
+    return model
 
-    def __init__(
-        self,
-        document: MjcfDocument,
-        read: Callable[[MjcfDocument, list[str]], Mjcf],
-        notes: list[str],
-    ) -> None:
-        self._document = document
-        self._read = read
-        self._notes = notes
-        self._assets = {
-            each.get('name') or '': each for each in document.root.findall('asset/model')
-        }
 
-    def model_of(self, element: Element, depth: int) -> Mjcf:
-        """
-        Return the model that an <attach> at a depth inserts, with the final names.
-
-        Names begin with the prefix, and end in the number of a replica. Equalities with the world
-        of the model are left out.
-        """
-        document, name = self._document, element.get('model')
-        if name is None:
-            raise document.error(
-                element,
-                'a part of the model itself is attached once more, which is not supported; save '
-                'the whole robot from MuJoCo with mj_saveLastXML and read that file',
-                UnsupportedElementError,
-            )
-        inner = self._open(element, name, depth)
-        _select(document, element, inner)
-        said: list[str] = []
-        model = self._read(inner, said)
-        self._notes += [f'attached {name!r}: {note}' for note in said]
-        document.spend(element, len(model.bodies) + len(model.joints) + len(model.equalities))
-        world = model.bodies[0]
-        to_world = [
-            each
-            for each in model.equalities
-            if isinstance(each, MjcfLoop) and world in each.bodies
-        ]
-        if to_world:
-            self._notes.append(
-                f'attached {name!r}: equalities with its world are not read: '
-                f'{quoted([each.loop.name for each in to_world])}'
-            )
-        model.equalities = [each for each in model.equalities if each not in to_world]
-        _rename(model, element.get('prefix', ''), element.get('suffix', ''))
-        for each in model.equalities:
-            (each.loop if isinstance(each, MjcfLoop) else each).line = document.line(element)
-        return model
-
-    def _open(self, element: Element, name: str, depth: int) -> MjcfDocument:
-        asset, nameless = self._assets.get(name), self._assets.get('')
-        if asset is not None:
-            return self._document.attached(asset, depth)
-        if nameless is not None:  # a model without a name in <asset> has the name in its own file
-            inner = self._document.attached(nameless, depth)
-            if inner.root.get('model') == name:
-                return inner
-        known = [each for each in self._assets if each]
-        raise self._document.error(element, unknown('model', name, known))
+def _open(document: MjcfDocument, element: Element, name: str, depth: int) -> MjcfDocument:
+    assets = {each.get('name') or '': each for each in document.root.findall('asset/model')}
+    if name in assets:
+        return document.attached(assets[name], depth)
+    if '' in assets:  # a model without a name in <asset> has the name in its own file
+        inner = document.attached(assets[''], depth)
+        if inner.root.get('model') == name:
+            return inner
+    known = [each for each in assets if each]
+    raise document.error(element, unknown('model', name, known))
 
 
 def _rename(model: Mjcf, prefix: str, suffix: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from itertools import zip_longest
 from math import comb
 from typing import Any
@@ -41,7 +42,7 @@ from ik_node.description.mjcf.document import (
     Settings,
     SMALLEST,
 )
-from ik_node.description.mjcf.expand import Attachments, Expander
+from ik_node.description.mjcf.expand import attached_model, Expander
 from ik_node.description.tree import hang_joints
 from ik_node.description.xml_document import XmlDocument
 from ik_node.errors import UnsupportedElementError
@@ -556,5 +557,5 @@ def read_bodies(document: MjcfDocument, notes: list[str]) -> tuple[Settings, Def
     settings = read_settings(document)
     Expander(document, settings)
     defaults = Defaults(document, notes)
-    attached = Attachments(document, read_model, notes).model_of
+    attached = partial(attached_model, document, notes, read_model)
     return settings, defaults, BodyReader(document, settings, defaults, notes, attached)
