@@ -68,19 +68,28 @@ def _are_poses(positions: Array, quats: Array, *, many: bool) -> bool:
 def _of_matrices(what: str, matrices: Array) -> tuple[Array, Array]:
     """Return positions and quaternions of matrices, shape (4, 4) or (N, 4, 4)."""
     each = matrices.reshape(-1, 4, 4)
-    turns = each[:, :3, :3]
-    with np.errstate(all='ignore'):
-        gaps = np.abs(turns @ turns.transpose(0, 2, 1) - np.eye(3)).max((1, 2))
-        lowest = np.abs(each[:, 3] - (0.0, 0.0, 0.0, 1.0)).max(1)
-        # Comparisons that NaN fails, too.
-        right = (gaps <= NOT_ORTHONORMAL) & (lowest <= 1e-6) & (np.linalg.det(turns) > 0.0)
-    if not right.all():
-        row = int(np.argmin(right))
-        where = f'{what} in row {row}' if matrices.ndim == 3 else what
-        expected = 'a matrix (4, 4) of a rotation and a translation, last row 0 0 0 1'
-        raise ShapeError(where, expected, str(each[row].tolist()))
-    quats = np.array([matrix_to_quat(turn) for turn in turns]).reshape(-1, 4)
+    for row, matrix in enumerate(each.tolist()):
+        if not _is_pose(matrix):
+            where = f'{what} in row {row}' if matrices.ndim == 3 else what
+            expected = 'a matrix (4, 4) of a rotation and a translation, last row 0 0 0 1'
+            raise ShapeError(where, expected, str(matrix))
+    quats = np.array([matrix_to_quat(matrix) for matrix in each]).reshape(-1, 4)
     return matrices[..., :3, 3].copy(), quats.reshape((*matrices.shape[:-2], 4))
+
+
+def _is_pose(matrix: list[list[float]]) -> bool:
+    """Return True if a matrix (4, 4) is a rotation with a translation."""
+    (xx, xy, xz, _), (yx, yy, yz, _), (zx, zy, zz, _), (a, b, c, one) = matrix
+    gaps = (
+        *(xx * xx + xy * xy + xz * xz - 1.0, xx * yx + xy * yy + xz * yz),
+        *(yx * yx + yy * yy + yz * yz - 1.0, xx * zx + xy * zy + xz * zz),
+        *(zx * zx + zy * zy + zz * zz - 1.0, yx * zx + yy * zy + yz * zz),
+    )
+    # Comparisons that NaN fails, too.
+    turned = all(-NOT_ORTHONORMAL <= gap <= NOT_ORTHONORMAL for gap in gaps)
+    lowest = all(-1e-6 <= gap <= 1e-6 for gap in (a, b, c, one - 1.0))
+    handed = xx * (yy * zz - yz * zy) + xy * (yz * zx - yx * zz) + xz * (yx * zy - yy * zx) > 0.0
+    return turned and lowest and handed
 
 
 def _expected(turns: bool, many: bool) -> str:
