@@ -7,16 +7,16 @@ from typing import Any
 
 from ik_node.mechanism import Mechanism
 from ik_node.model.goal import Goal
+from ik_node.model.rotation import Array
 
 
 @dataclass(frozen=True)
 class GoalMemory:
-    """A saved goal: arguments of `Robot.add_goal`, and its pose in its parent [m]."""
+    """A saved goal: arguments of `Robot.add_goal`, and its pose (4, 4) in its parent [m]."""
 
     name: str
     arguments: dict[str, Any]
-    position: tuple[float, ...]
-    quat_xyzw: tuple[float, ...]
+    pose: Array
     enabled: bool
 
     @classmethod
@@ -40,8 +40,7 @@ class GoalMemory:
             arguments['distance'] = goal.distance
         if kind.use != 'user' and goal.kind != 'centre_of_mass':
             arguments['offset'] = (goal.offset_position.copy(), goal.offset_quaternion.copy())
-        position, quat = goal.position.tolist(), goal.quaternion.tolist()
-        return cls(goal.name, arguments, tuple(position), tuple(quat), goal.enabled)
+        return cls(goal.name, arguments, goal.matrix.copy(), goal.enabled)
 
 
 def axes_of(goal: Goal) -> str:
@@ -60,8 +59,7 @@ def restore_goals(robot: Mechanism, memories: list[GoalMemory]) -> bool:
             robot.add_goal(name=memory.name, **memory.arguments)
     for memory in memories:
         goal = robot.goals[memory.name]
-        goal.set_position(*memory.position)
-        goal.set_quaternion(*memory.quat_xyzw)
+        goal.set_pose(memory.pose)
         goal.enabled = memory.enabled
     return anew
 
