@@ -7,8 +7,8 @@ from math import ceil, floor, log10
 from types import MappingProxyType
 from typing import Any
 
-from ik_node.model.euler import nearest_turn
 from ik_node.model.request import closure_requests
+from ik_node.model.rotation import nearest_turn
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem

@@ -9,10 +9,9 @@ from weakref import WeakValueDictionary
 
 from ik_node.display import public_names
 from ik_node.errors import ShapeError, shown, TopologyError
-from ik_node.model.attributes import counted, fixed, FixedList, open_array
+from ik_node.model.attributes import counted, fixed, FixedList, open_array, Revision
 from ik_node.model.given import finite, text
 from ik_node.model.pose_forms import position_and_quat
-from ik_node.model.revision import Revision
 from ik_node.model.rotation import (
     matrix_to_quat,
     pose_inverse,

@@ -11,7 +11,6 @@ from typing import Any
 from ik_node.errors import OptionError, ShapeError, TopologyError
 from ik_node.model.attributes import counted, fixed, FixedDict, open_array
 from ik_node.model.dof import DOF, DOF_NAMES, parse_dofs
-from ik_node.model.euler import nearest_euler, nearest_turn
 from ik_node.model.frame import Frame, frame_of
 from ik_node.model.given import number, numbers, switch
 from ik_node.model.link import Connector
@@ -19,6 +18,8 @@ from ik_node.model.rotation import (
     matrix_to_euler,
     matrix_to_quat,
     motion_matrix,
+    nearest_euler,
+    nearest_turn,
     pose_inverse,
     quat_conjugate,
     quat_from_euler,

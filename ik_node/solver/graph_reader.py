@@ -8,10 +8,10 @@ from threading import RLock
 from typing import Protocol
 
 from ik_node.errors import OptionError, ShapeError
+from ik_node.model.attributes import Revision
 from ik_node.model.frame import Frame
 from ik_node.model.given import ARRAY, numbers
 from ik_node.model.joint import Joint
-from ik_node.model.revision import Revision
 from ik_node.solver.options import checked_options, SolverOptions
 from ik_node.solver.pose import refuse_q, Values
 from ik_node.solver.problem.joint_table import JointTable

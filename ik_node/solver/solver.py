@@ -15,11 +15,11 @@ from ik_node.errors import IkError, listed, OptionError, ShapeError
 from ik_node.kernels.layout import JOINT_WINDOW, LARGEST
 from ik_node.kernels.options import SEED
 from ik_node.kernels.solve_state import STATUS_REFUSED, STATUS_RUNNING
+from ik_node.model.attributes import Revision
 from ik_node.model.frame import Frame
 from ik_node.model.given import ARRAY, FLOAT, numbers, one_of, whole_number
 from ik_node.model.pose_forms import position_and_quat
 from ik_node.model.redundancy import Redundancy
-from ik_node.model.revision import Revision
 from ik_node.model.tree import Tree
 from ik_node.native.library import library
 from ik_node.solver.drive import drive, drive_freely

@@ -4,7 +4,7 @@ from math import pi
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from ik_node.model.euler import nearest_euler, nearest_turn, wrap
+from ik_node.model.rotation import nearest_euler, nearest_turn, wrap
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation

@@ -16,7 +16,6 @@ from typing import Any
 
 from ik_node.errors import IkError, listed
 from ik_node.model.dof import DOF
-from ik_node.model.euler import nearest_euler
 from ik_node.model.frame import Frame
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
@@ -24,6 +23,7 @@ from ik_node.model.rotation import (
     Array,
     matrix_to_euler,
     motion_matrix,
+    nearest_euler,
     pose_matrix,
     quat_from_euler,
 )

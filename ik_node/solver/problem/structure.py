@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from ik_node.errors import TopologyError, UnknownFrameError
+from ik_node.model.attributes import Revision
 from ik_node.model.characteristic_length import goes_by_travels
 from ik_node.model.constraint import Constraint
 from ik_node.model.frame import find_roots, Frame
@@ -14,7 +15,6 @@ from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 from ik_node.model.redundancy import Redundancy
 from ik_node.model.request import pose_request, Request, requests_of
-from ik_node.model.revision import Revision
 from ik_node.model.tree import build_tree, refuse_equal_names, same_motions
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.chain_problem import ChainProblem
