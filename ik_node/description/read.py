@@ -39,7 +39,8 @@ from ik_node.errors import DescriptionError, UnsupportedElementError
 from ik_node.model.given import one_of
 
 # Closing frames come after all declared loops, because they are guesses.
-URDF_LOOPS: tuple[Callable[[XmlDocument, Description], LoopSet], ...] = (
+LoopReader = Callable[[XmlDocument, Description], LoopSet]
+URDF_LOOPS: tuple[LoopReader, ...] = (
     read_loop_joints,
     read_joint_elements,
     read_urdf_plus,
@@ -67,16 +68,12 @@ def _read_sdf(document: XmlDocument) -> Description:
 
 
 BLANKS = '\ufeff \t\r\n'
-# Reader of each root element, and the readers of loops declared inside it.
-READERS: dict[str, Callable[[XmlDocument], Description]] = {
-    'robot': read_urdf,
-    'mujoco': _read_mjcf,
-    'sdf': _read_sdf,
-}
-LOOP_READERS: dict[str, tuple[Callable[[XmlDocument, Description], LoopSet], ...]] = {
-    'robot': URDF_LOOPS,
-    'sdf': (read_mimic_elsewhere, read_closing_frames),
-    'mujoco': (),  # the reader of MJCF reads the loops, which depend on its bodies
+# Reader of each root element, and the readers of loops declared inside it. The reader of MJCF
+# reads its loops itself, because they depend on its bodies.
+READERS: dict[str, tuple[Callable[[XmlDocument], Description], tuple[LoopReader, ...]]] = {
+    'robot': (read_urdf, URDF_LOOPS),
+    'mujoco': (_read_mjcf, ()),
+    'sdf': (_read_sdf, (read_mimic_elsewhere, read_closing_frames)),
 }
 
 
@@ -181,12 +178,13 @@ def _read(document: XmlDocument, angles: AngleReader) -> Description:
         )
     rounding = rounding_of(document.root)
     angles.read(document)
-    description = READERS[tag](document)
+    reader, loop_readers = READERS[tag]
+    description = reader(document)
     description.rounding = rounding
     description.rounded_angles = angles.count
     description.notes += angles.notes
-    for reader in LOOP_READERS[tag]:
-        description.loops.append(reader(document, description))
+    for each in loop_readers:
+        description.loops.append(each(document, description))
     return description
 
 
@@ -208,8 +206,11 @@ def _load(source: Any, max_bytes: int) -> tuple[bytes | str, str, Path | None]:
     if isinstance(source, str) and is_text(source):
         return source.lstrip(BLANKS), '<text>', None
     if not isinstance(source, (str, Path)):
-        what = f'cannot be read: it is of the type {type(source).__name__}; {_what_else(source)}'
-        raise DescriptionError(what)
+        todo = "a path is expected, text that begins with '<', or the name of a robot of ik_node"
+        if hasattr(source, 'to_xml_string'):  # of urdf_parser_py
+            todo = 'load the file or its text instead: such an object has lost the loops'
+        kind = type(source).__name__
+        raise DescriptionError(f'cannot be read: it is of the type {kind}; {todo}')
     where = str(source)[:200]
     if isinstance(source, str) and not source.strip():
         raise DescriptionError('the description is empty')
@@ -227,10 +228,3 @@ def _load(source: Any, max_bytes: int) -> tuple[bytes | str, str, Path | None]:
         raise DescriptionError(
             message + (f'; did you mean {near}?' if near else ''), source=where
         ) from None
-
-
-def _what_else(source: object) -> str:
-    """Return what to load in place of an object that is no description."""
-    if hasattr(source, 'to_xml_string'):  # of urdf_parser_py
-        return 'load the file or its text instead: such an object has lost the loops of the file'
-    return "a path is expected, text that begins with '<', or the name of a robot of ik_node"

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import zip_longest
 import re
-from xml.etree.ElementTree import Element
 
 from ik_node.description.description import CouplingRule, Description, LoopSet, quoted
 from ik_node.description.loops.loop_frames import LOOP_ELEMENTS
@@ -140,11 +139,7 @@ def read_mimic_elsewhere(document: XmlDocument, description: Description) -> Loo
     for loop_set in description.loops:
         for rule in loop_set.couplings:
             following.setdefault(rule.joint, set()).update(name for name, _ in rule.terms)
-    for rule in (
-        *_of_drake(document),
-        *_of_plugins(document, description),
-        *_of_parameters(document),
-    ):
+    for rule in _rules(document, description):
         reason = _reason_for_refusal(rule, description, following)
         if reason is None:
             result.couplings.append(rule)
@@ -156,44 +151,34 @@ def read_mimic_elsewhere(document: XmlDocument, description: Description) -> Loo
     return result
 
 
-def _of_drake(document: XmlDocument) -> Iterator[CouplingRule]:
-    """Yield the <drake:mimic> of joints without <mimic>, which takes precedence."""
+def _rules(document: XmlDocument, description: Description) -> Iterator[CouplingRule]:
+    """Yield the rules of <drake:mimic>, of plugins and of parameters."""
     for joint in document.root.findall('joint'):
         mimic = joint.find('drake:mimic')
         if mimic is not None and joint.find('mimic') is None:
-            multiplier = document.numbers(mimic, 'multiplier', (1.0,))
+            factor = document.numbers(mimic, 'multiplier', (1.0,))
             offset = document.numbers(mimic, 'offset', (0.0,))
             names = joint.get('name', ''), mimic.get('joint', '')
-            yield CouplingRule(*names, offset + multiplier, document.line(mimic))
-
-
-def _of_plugins(document: XmlDocument, description: Description) -> Iterator[CouplingRule]:
+            yield CouplingRule(*names, offset + factor, document.line(mimic))
     for plugin in document.root.iter('plugin'):
         if plugin.find('mimicJoint') is not None:
-            leader = (plugin.findtext('joint') or '').strip()
-            follower = (plugin.findtext('mimicJoint') or '').strip()
-            multiplier = document.text_numbers(plugin.find('multiplier'), (1.0,))
+            follower, leader = (plugin.findtext(t, '').strip() for t in ('mimicJoint', 'joint'))
+            factor = document.text_numbers(plugin.find('multiplier'), (1.0,))
             offset = document.text_numbers(plugin.find('offset'), (0.0,))
-            yield CouplingRule(follower, leader, offset + multiplier, document.line(plugin))
+            yield CouplingRule(follower, leader, offset + factor, document.line(plugin))
         elif 'closed_loop' in plugin.get('filename', ''):
             description.notes.append(
                 f'gazebo plugin {plugin.get("filename")!r} closes a loop and is not read; '
                 'declare the loop with <loop_joint> or in a closures file'
             )
-
-
-def _of_parameters(document: XmlDocument) -> Iterator[CouplingRule]:
     for joint in document.root.findall('ros2_control/joint'):
-        given: dict[str, Element] = {
-            parameter.get('name', ''): parameter for parameter in joint.findall('param')
-        }
-        if 'mimic' not in given:
-            continue
-        leader = (given['mimic'].text or '').strip()
-        multiplier = document.text_numbers(given.get('multiplier'), (1.0,))
-        offset = document.text_numbers(given.get('offset'), (0.0,))
-        line = document.line(joint)
-        yield CouplingRule(joint.get('name', ''), leader, offset + multiplier, line)
+        given = {each.get('name', ''): each for each in joint.findall('param')}
+        if 'mimic' in given:
+            leader = (given['mimic'].text or '').strip()
+            factor = document.text_numbers(given.get('multiplier'), (1.0,))
+            offset = document.text_numbers(given.get('offset'), (0.0,))
+            name = joint.get('name', '')
+            yield CouplingRule(name, leader, offset + factor, document.line(joint))
 
 
 def _reason_for_refusal(
