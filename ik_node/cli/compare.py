@@ -15,6 +15,7 @@ import json
 from typing import Any, NamedTuple
 
 from ik_node.cli import arguments as shared
+from ik_node.cli.solve import in_json
 from ik_node.errors import OptionError
 from ik_node.model.rotation import Array
 from ik_node.model.tree import Tree
@@ -46,21 +47,7 @@ class Outcome(NamedTuple):
         """Return the result in types that JSON supports."""
         if self.found is None:
             return {'method': self.method, 'status': None, 'reason': self.reason}
-        solution = self.found.solution
-        goals, closures = (
-            {name: each._asdict() for name, each in errors.items()}
-            for errors in (solution.goal_errors, solution.closure_errors)
-        )
-        return {
-            'method': self.method,
-            'status': solution.status.name,
-            'iterations': int(solution.iterations),
-            'solve_time': self.seconds,
-            'goal_errors': goals,
-            'closure_errors': closures,
-            'q': solution.as_dict(),
-            'message': solution.message,
-        }
+        return in_json(self.found.solution) | {'method': self.method, 'solve_time': self.seconds}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

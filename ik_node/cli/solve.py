@@ -133,9 +133,7 @@ def run(args: argparse.Namespace) -> int:
     solution = Solver(robot, options).solve_pose(poses, q0=q)
     if args.plot is not None:
         plot_solution(args.plot, robot, q, poses, solution)
-    print(
-        json.dumps(in_json(robot, solution), indent=2) if args.json else as_text(robot, solution)
-    )
+    print(json.dumps(in_json(solution), indent=2) if args.json else as_text(robot, solution))
     return 0 if solution.status.name == 'CONVERGED' else 1
 
 
@@ -165,12 +163,12 @@ def _solve_all(
     return 0 if len(found) else 1
 
 
-def in_json(robot: Robot, solution: Solution) -> dict[str, Any]:
+def in_json(solution: Solution) -> dict[str, Any]:
     """Return the solution in types that JSON supports."""
     nearest = solution.nearest
     return {
         'status': solution.status.name,
-        'q': dict(zip(robot.joint_names, solution.q.tolist(), strict=True)),
+        'q': solution.as_dict(),
         'iterations': int(solution.iterations),
         'starts': int(solution.starts),
         'solve_time': float(solution.solve_time),
