@@ -266,7 +266,7 @@ def _blocks(
 ) -> list[Block]:
     """Return the blocks of a Jacobian (n, nr, nv) whose determinants change."""
     columns = np.flatnonzero(free)
-    reference = max(jacobians, key=lambda each: _smallest_pivot(each[:, columns]))
+    reference = max(jacobians, key=lambda each: smallest_pivot(each[:, columns]))
     rows = independent_rows(reference[:, columns], map(np.flatnonzero, groups))
     if len(rows) < len(columns):
         chosen = independent_rows(reference[rows][:, columns].T, [range(len(columns))])
@@ -315,7 +315,8 @@ def independent_rows(matrix: Array, groups: Iterable[Iterable[int]]) -> list[int
     return chosen
 
 
-def _smallest_pivot(matrix: Array) -> float:
+def smallest_pivot(matrix: Array) -> float:
+    """Return the rank of a matrix plus its smallest singular value above zero, at most 1."""
     values = np.linalg.svd(matrix, compute_uv=False)
     counted = values[values > DEPENDENT * values.max(initial=STRUCTURAL)]
     return float(len(counted) + counted.min(initial=1.0))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ik_node.kernels.layout import BLOCK, JOINT_LOWER, JOINT_UPPER
-from ik_node.solver.modes import independent_rows
+from ik_node.solver.modes import independent_rows, smallest_pivot
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.chain_problem import ChainProblem
 from ik_node.solver.problem.joint_table import JointTable
@@ -26,8 +26,9 @@ VECTORS, FROM_AFAR, BESIDE, TOLERANCE, FAR = 3, 15, 6, 1e-9, 5.0
 LONGEST, DIFFERENCE = 0.15, 1e-6
 # Singular values of the system below this are zero.
 ZERO = 1e-7
-# Steps along singularities to the nearest one, and one that is short enough to end them.
-SLIDES, SHORT = 50, 1e-6
+# Configurations beside q from which the nearest singularity is searched, steps along singularities
+# to it, and one that is short enough to end them.
+OTHERS, SLIDES, SHORT = 4, 50, 1e-6
 
 
 class Singularity(NamedTuple):
@@ -93,10 +94,14 @@ class SingularSystem:
         moved = {table.masters.get(place, place) for place in table.places(motors)}
         self._passive = np.array([column not in moved for column in self.columns])
         found = [self.linear(q)[1] for q in samples]
-        self.reference = max(found, key=lambda each: np.linalg.svd(each, compute_uv=False)[-1])
-        goals = np.array(chain.names.are_goals)[flat.rows // BLOCK]
+        self.reference = max(found, key=smallest_pivot)
+        constraint = flat.rows // BLOCK
+        goals = np.array(chain.names.are_goals)[constraint]
+        turned = flat.rows >= self._work.angular[constraint]
         self.loops = self.independent(np.flatnonzero(~goals).tolist())
-        self.fixed, self.every = self.loops, self.independent(self.loops, range(len(goals)))
+        # As in `Modes`, rotations of a goal count as far as translations leave them free.
+        groups = [np.flatnonzero(each).tolist() for each in (goals & ~turned, goals & turned)]
+        self.fixed, self.every = self.loops, self.independent(self.loops, *groups)
         # With fewer loops than passive joints, the motors never determine the motion.
         determined = motors and 0 < np.count_nonzero(self._passive) <= len(self.loops)
         self.kinds = [*['inverse'] * bool(goals.any()), *['direct'] * bool(determined)]
@@ -181,15 +186,17 @@ class SingularSystem:
             q, vector = self.moved(q, share * move), vector + share * step[len(motions) :]
         return None
 
-    def nearest(self, q: Array, kind: str) -> tuple[Array, float]:
+    def nearest(self, q: Array, kind: str, others: Array) -> tuple[Array, float]:
         """
         Return the nearest of the singularities that Newton's method finds, and its distance.
 
-        From each one, steps along the set go to where its tangents are perpendicular to the way to
-        q.
+        It starts at q, and at the nearest `others` (n, nq). From each singularity, steps along the
+        set go to where its tangents are perpendicular to the way to q.
         """
         best, least = q, np.inf
-        for here in self.starts(q, kind) if kind in self.kinds else ():
+        away = [float(np.linalg.norm(self.difference(q, each))) for each in others]
+        seeds = [q, *others[np.argsort(away)[:OTHERS]]] if kind in self.kinds else []
+        for here in (start for seed in seeds for start in self.starts(seed, kind)):
             gap = self.difference(q, here.q)
             share = 1.0
             for _ in range(SLIDES):
@@ -205,7 +212,8 @@ class SingularSystem:
                     here, gap, share = there, after, min(1.0, 2.0 * share)
                 else:
                     share *= 0.5
-            distance = float(np.linalg.norm(gap))
-            if distance < least:
-                best, least = here.q, distance
+            # The same angles without full turns.
+            near, distance = self.moved(q, -gap), float(np.linalg.norm(gap))
+            if distance < least and self.is_within(near):
+                best, least = near, distance
         return best, least

@@ -811,7 +811,7 @@ class Solver:
                 system = SingularSystem(
                     chain, self._graph.refresh().table, motors, modes.references
                 )
-                q, distance = system.nearest(start, kind)
+                q, distance = system.nearest(start, kind, modes.references)
                 if distance < least:
                     best, least = q, distance
             values = modes.values(best[None], direct=kind == 'direct', inverse=kind == 'inverse')

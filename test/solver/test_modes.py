@@ -156,3 +156,18 @@ def test_path_says_where_it_leaves_its_mode():
     assert 0 < path.left_mode.sum() < 60
     assert f'leaves mode {solver.mode_of(start)}' in path.message
     assert not solver.solve_path({'tool': line}, start).left_mode.any()
+
+
+@pytest.mark.parametrize('name', ['palletizer', 'fivebar'])
+def test_nearest_singularity_is_nearer_than_states_of_other_modes(name):
+    """Also where a goal has more axes than the robot, and where limits hide those beside it."""
+    robot = ik.load_robot(name)
+    solver, states = ik.Solver(robot), robot.sample(300, seed=3)
+    modes = solver.modes()
+    signs = np.sign(modes.values(states, direct=False))
+    for start, own in zip(states[:4], signs, strict=False):
+        found = solver.nearest_singularity(start, 'inverse')
+        values = modes.values(found.q[None], direct=False)[0]
+        assert abs(values[found.block]) < 1e-7
+        others = states[(signs != own).any(axis=1)]
+        assert found.distance < np.linalg.norm(others - start, axis=1).min()
