@@ -212,26 +212,24 @@ def fixed(name: str, methods: str, doc: str) -> Any:
     return property(attrgetter(f'_{name}'), refuse, doc=doc)
 
 
-class FixedList(list[Any]):
-    """A list that only some methods of its owner change; `methods` names them, for messages."""
-
-    def __init__(self, methods: str, items: Iterable[Any] = ()) -> None:
-        super().__init__(items)
-        self._methods = methods
-
-    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
-        return FixedList, (self._methods, list(self))
-
-
-class FixedDict(dict[Any, Any]):
-    """A dict that only some methods of its owner change; `methods` names them, for messages."""
+class _Fixed:
+    """A list or dict that only some methods of its owner change; `methods` names them."""
 
     def __init__(self, methods: str, items: Any = ()) -> None:
-        super().__init__(items)
+        super().__init__(items)  # type: ignore[call-arg]
         self._methods = methods
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
-        return FixedDict, (self._methods, dict(self))
+        plain: Callable[[Any], Any] = type(self).__bases__[1]
+        return type(self), (self._methods, plain(self))
+
+
+class FixedList(_Fixed, list[Any]):
+    """A list that is changed by methods of its owner."""
+
+
+class FixedDict(_Fixed, dict[Any, Any]):
+    """A dict that is changed by methods of its owner."""
 
 
 def fixed_array(array: NDArray[Any]) -> NDArray[Any]:

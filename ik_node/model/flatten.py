@@ -19,8 +19,7 @@ from ik_node.kernels.layout import (
     pack_model,
     SIZES,
 )
-from ik_node.model.chains import Chain, Support, with_ancestors
-from ik_node.model.characteristic_length import characteristic_length
+from ik_node.model.chains import Chain, characteristic_length, Support, with_ancestors
 from ik_node.model.elimination import plan_elimination, starts
 from ik_node.model.frame import Frame
 from ik_node.model.redundancy import MARGIN, Redundancy

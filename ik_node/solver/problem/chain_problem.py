@@ -13,8 +13,7 @@ from ik_node.kernels import solve_state as now
 from ik_node.kernels.kinds import KIND_FRAME
 from ik_node.kernels.layout import begin_of, make_workspace
 from ik_node.kernels.out_of_reach import ORIENTATION, POSITION, ROUNDING
-from ik_node.model.chains import Chain, Support
-from ik_node.model.characteristic_length import characteristic_length
+from ik_node.model.chains import Chain, characteristic_length, Support
 from ik_node.model.flatten import FlatBodies, FlatChain, flatten, NO_BODIES
 from ik_node.model.redundancy import Redundancy
 from ik_node.model.request import Request
