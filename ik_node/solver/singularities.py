@@ -26,9 +26,8 @@ VECTORS, FROM_AFAR, BESIDE, TOLERANCE, FAR = 3, 15, 6, 1e-9, 5.0
 LONGEST, DIFFERENCE = 0.15, 1e-6
 # Singular values of the system below this are zero.
 ZERO = 1e-7
-# Configurations beside q from which the nearest singularity is searched, steps along singularities
-# to it, and one that is short enough to end them.
-OTHERS, SLIDES, SHORT = 4, 50, 1e-6
+# Steps along singularities to the nearest one, and one that is short enough to end them.
+SLIDES, SHORT = 50, 1e-6
 
 
 class Singularity(NamedTuple):
@@ -190,12 +189,11 @@ class SingularSystem:
         """
         Return the nearest of the singularities that Newton's method finds, and its distance.
 
-        It starts at q, and at the nearest `others` (n, nq). From each singularity, steps along the
-        set go to where its tangents are perpendicular to the way to q.
+        It starts at q and at `others` (n, nq). From each singularity, steps along the set go to
+        where its tangents are perpendicular to the way to q.
         """
         best, least = q, np.inf
-        away = [float(np.linalg.norm(self.difference(q, each))) for each in others]
-        seeds = [q, *others[np.argsort(away)[:OTHERS]]] if kind in self.kinds else []
+        seeds = [q, *others] if kind in self.kinds else []
         for here in (start for seed in seeds for start in self.starts(seed, kind)):
             gap = self.difference(q, here.q)
             share = 1.0
