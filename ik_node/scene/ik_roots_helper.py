@@ -165,7 +165,6 @@ class IKRootsHelper:
         self._seen = seen
         self._source = list(source) if isinstance(source, Iterator) else source
         self._look = Look()
-        self._drawing: _Drawing | None = None
         self._scale: float | None = None
         self.update_structure()
         self.set_layers(layers)
@@ -197,17 +196,17 @@ class IKRootsHelper:
 
     def dispose(self) -> None:
         """Release the structure: there are no shapes until `update_structure`."""
-        self._drawing = None
+        self._drawing = _Drawing(())
 
     @property
     def roots(self) -> list[Frame]:
         """Return the roots of the graph."""
-        return [] if self._drawing is None else list(self._drawing.roots)
+        return list(self._drawing.roots)
 
     @property
     def joint_names(self) -> list[str]:
         """Return the name of every value of q."""
-        return [] if self._drawing is None else list(self._drawing.joint_names)
+        return list(self._drawing.joint_names)
 
     # -- appearance
 
@@ -233,7 +232,7 @@ class IKRootsHelper:
 
         """
         chosen = Look().layers if layers is None else checked_layers(layers)
-        if layers is None and self._drawing is not None and self._drawing.avoids:
+        if layers is None and self._drawing.avoids:
             chosen |= {'collisions'}
         self._look = replace(self._look, layers=chosen)
         return self
@@ -261,10 +260,8 @@ class IKRootsHelper:
         if scale is not None and not (is_number(scale) and 0.0 < scale < inf):
             raise OptionError('joint_scale', scale, 'a length above 0 [m], or None')
         self._scale = scale
-        if scale is not None:
-            self._look = replace(self._look, scale=float(scale))
-        elif self._drawing is not None:
-            self._look = replace(self._look, scale=self._drawing.scale)
+        length = self._drawing.scale if scale is None else float(scale)
+        self._look = replace(self._look, scale=length)
         return self
 
     def set_color(
@@ -380,7 +377,7 @@ class IKRootsHelper:
         return [
             replace(shape, layer='ghosts', name=f'{k} {shape.name}', of=str(k), rgba=rgba)
             for k, q in enumerate(np.asarray(configurations))
-            for _, shapes in (self._drawing.layers(look, q, None) if self._drawing else ())
+            for _, shapes in self._drawing.layers(look, q, None)
             for shape in shapes
             if links is None or shape.of in links
         ]
@@ -389,5 +386,4 @@ class IKRootsHelper:
         self, q: ArrayLike | None = None, goals: Poses | None = None
     ) -> Iterator[tuple[str, list[Shape]]]:
         """Yield each layer and its `shapes`, so that callers can spread the time."""
-        if self._drawing is not None:
-            yield from self._drawing.layers(self._look, q, goals)
+        yield from self._drawing.layers(self._look, q, goals)
