@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 import ctypes
-from functools import cached_property
 import importlib.util
 import os
 from pathlib import Path
@@ -121,43 +120,23 @@ def _of_addresses(path: Path | None, addresses: list[int]) -> Library:
         called = [addresses[TABLE.index(name)] for name in CALLED]
         sizes = JOINT_ROWS, OPTION_COUNT, RESULT, RECORD, PATH_ROWS, CURSOR
         call.use(*called, *places, *sizes)
-    return Library(path, call, _Functions(addresses))
+    made = map(_function_at, addresses)
+    return Library(path, call, dict(zip(TABLE, made, strict=True)))
 
 
-class _Functions(Mapping[str, Callable[..., int]]):
-    """The entries at some addresses as functions of arrays, made when they are asked for."""
-
-    def __init__(self, addresses: list[int]) -> None:
-        self._addresses = dict(zip(TABLE, addresses, strict=True))
-
-    @cached_property
-    def _made(self) -> dict[str, Callable[..., int]]:
-        from ik_node.native.compile import load_entries
-
-        load_entries()
-        return {
-            name: _function_at(address, entries[name].parameters)
-            for name, address in self._addresses.items()
-        }
-
-    def __getitem__(self, name: str) -> Callable[..., int]:
-        return self._made[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._addresses)
-
-    def __len__(self) -> int:
-        return len(self._addresses)
-
-
-def _function_at(address: int, parameters: tuple[str, ...]) -> Callable[..., int]:
+def _function_at(address: int) -> Callable[..., int]:
     """Return a function of arrays and integers that calls the code at an address."""
-    kinds = [ctypes.c_void_p if kind.endswith('*') else ctypes.c_int64 for kind in parameters]
-    code = ctypes.CFUNCTYPE(ctypes.c_int64, *kinds)(address)
+    code = ctypes.CFUNCTYPE(ctypes.c_int64)(address)
 
     def call(*arguments: Any) -> int:
-        given = (a.ctypes.data if isinstance(a, np.ndarray) else int(a) for a in arguments)
-        status: int = code(*given)
+        status: int = code(
+            *(
+                ctypes.c_void_p(each.ctypes.data)
+                if isinstance(each, np.ndarray)
+                else ctypes.c_int64(int(each))
+                for each in arguments
+            )
+        )
         return status
 
     return call
