@@ -107,13 +107,6 @@ def test_unknown_link_and_bad_q_are_named_in_error(bars, method):
         ask([0, 0, np.nan, 0, 0], 'crank')
 
 
-def test_description_above_max_bytes_is_refused():
-    """The caller can set the limit."""
-    with pytest.raises(DescriptionError, match='the largest description read is 100 bytes'):
-        load_robot(FOURBAR, max_bytes=100)
-    assert load_robot(FOURBAR, max_bytes=len(FOURBAR)).links
-
-
 def test_many_notes_of_one_kind_are_one_note_with_a_count():
     """Two hundred joints without limits fill one line, a few are named one by one."""
 

@@ -270,10 +270,7 @@ def printed(folder, code, **environment):
     return result.stdout.strip()
 
 
-@pytest.mark.parametrize(
-    'source',
-    ['kernels/rotation.py', 'kernels/numba_ext/vectors.py', 'native/compile.py', 'native/call.c'],
-)
+@pytest.mark.parametrize('source', ['kernels/numba_ext/vectors.py', 'native/call.c'])
 def test_library_of_other_sources_is_not_used(repository, tmp_path, source):
     """An edit of any source changes the folder in which the library is looked for."""
     package = copy_of_sources(repository, tmp_path)
