@@ -3,21 +3,24 @@ Goals that can be reached without collisions: success and time.
 
 Goals are poses of configurations that are free of contact, closed where there are loops; every
 solve starts at another of them. Robots: a 6-joint arm of the size of an xArm 6 with a table and a
-shelf; two arms on one box, beside a pole; a hexapod with thick legs and a post; a humanoid with
-loops that avoids itself, with goals for hands and feet. Bodies are primitives. `coal` judges the
-answers if it is installed (PyPI: coal), otherwise our own distances do. Times are processor times.
-A line ends with how many answers are CONVERGED and in contact, which must be none.
+shelf; two arms on one box, beside a pole; a hexapod with thick legs, a motor below its platform
+and three posts around it, whose goals are positions; a humanoid with loops that avoids itself,
+with goals for hands and feet. Bodies are primitives. `coal` judges the answers if it is installed
+(PyPI: coal), otherwise our own distances do. Times are processor times. A line ends with how many
+answers are CONVERGED and in contact, which must be none. Below it are mink, placo and pink, which
+begin again up to nine times, where they are installed (PyPI: mink daqp placo pin-pink).
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from time import process_time
 
 import ik_node as ik
 import numpy as np
 from numpy.typing import NDArray
+from peers.avoiding import solver_of
 
 Array = NDArray[np.float64]
 # An answer is in contact if two bodies overlap by more than this [m].
@@ -31,6 +34,10 @@ XARM = (
     ((0, 0, 0), np.pi / 2, (-1.69297, 3.1416)),
     ((0.076, 0.097, 0), -np.pi / 2, (-6.28, 6.28)),
 )
+
+
+# A robot, and the link of each goal.
+Scene = tuple[ik.Robot, dict[str, str]]
 
 
 def xarm_text() -> str:
@@ -67,7 +74,7 @@ def add_limbs(robot: ik.Robot, radius: float, gap: float) -> None:
         robot.collisions.ignore(*each.pair)
 
 
-def arm_with_shelf() -> tuple[ik.Robot, list[str]]:
+def arm_with_shelf() -> Scene:
     """Return the arm with a table and a shelf."""
     robot = ik.load_robot(xarm_text())
     robot.q = {'joint2': -0.5, 'joint3': -0.6, 'joint5': 1.0}
@@ -82,10 +89,10 @@ def arm_with_shelf() -> tuple[ik.Robot, list[str]]:
         ('board', (0.35, 0.8, 0.03), (0.58, 0.0, 0.35)),
     ):
         robot.collisions.add_obstacle(ik.Box(size), place, name=name)
-    return robot, ['link6']
+    return robot, {'link6': 'link6'}
 
 
-def two_arms() -> tuple[ik.Robot, list[str]]:
+def two_arms() -> Scene:
     """Return two arms that hold one box, and a pole beside it."""
     robot = ik.load_robot('two_arms_one_box')
     add_limbs(robot, 0.04, 0.02)
@@ -96,27 +103,34 @@ def two_arms() -> tuple[ik.Robot, list[str]]:
     )
     for each in robot.collisions.contacts():
         robot.collisions.ignore(*each.pair)
-    return robot, ['box_link']
+    return robot, {'box_link': 'box_link'}
 
 
-def hexapod() -> tuple[ik.Robot, list[str]]:
-    """Return a hexapod with thick legs, and a post beside its platform."""
+def hexapod() -> Scene:
+    """Return a hexapod with thick legs, a motor below its platform, and posts around it."""
     robot = ik.load_robot('hexapod')
-    add_limbs(robot, 0.007, 0.004)
-    robot.collisions.add_body('platform_link', ik.Cylinder(0.03, 0.004))
-    place = robot.forward(robot.q, 'platform_link')[:3, 3]
-    robot.collisions.add_obstacle(ik.Capsule(0.01, 0.1), place + np.array((0.043, 0.0, 0.0)))
-    return robot, ['platform_link']
+    bodies = robot.collisions
+    for closure in robot.closures.values():
+        rod = closure.child.name
+        length = float(closure.offset_matrix[2, 3])
+        bodies.add_body(rod, ik.Capsule(0.01, length - 0.012), (0.0, 0.0, 0.5 * length - 0.006))
+        leg = rod.replace('rod', 'body')
+        bodies.add_body(leg, ik.Capsule(0.0115, 0.0285), (0.0, 0.0, 0.02575))
+    bodies.add_body('platform_link', ik.Cylinder(0.045, 0.004), (0.0, 0.0, 0.014))
+    bodies.add_body('platform_link', ik.Cylinder(0.026, 0.05), (0.0, 0.0, -0.025))
+    for k, angle in enumerate(2.0 * np.pi / 3.0 * np.arange(3)):
+        place = 0.06 * np.cos(angle), 0.06 * np.sin(angle), 0.1
+        bodies.add_obstacle(ik.Capsule(0.008, 0.1), place, name=f'post{k}')
+    robot.add_goal('platform_link', name='position', dof='X Y Z')
+    return robot, {'position': 'platform_link'}
 
 
-def humanoid() -> tuple[ik.Robot, list[str]]:
+def humanoid() -> Scene:
     """Return the humanoid with bodies on its limbs."""
     robot = ik.load_robot('humanoid')
     add_limbs(robot, 0.045, 0.02)
-    words = ('hand', 'foot')
-    return robot, [
-        name for name in robot.links if name.endswith(tuple(f'{w}_link' for w in words))
-    ]
+    ends = ('hand_link', 'foot_link')
+    return robot, {name: name for name in robot.links if name.endswith(ends)}
 
 
 def free_configurations(robot: ik.Robot, count: int, spread: float) -> Array:
@@ -177,27 +191,53 @@ def judge_of(robot: ik.Robot) -> tuple[str, Callable[[Array], float]]:
         return 'ik_node', lambda q: float(robot.collisions.measured(q, 1.0)[:, 0].min())
 
 
-def measure(name: str, robot: ik.Robot, goals: list[str], count: int, spread: float) -> None:
-    """Solve for goals of free configurations, and print a line."""
+def measure(name: str, scene: Scene, count: int, spread: float, few: int) -> None:
+    """Solve for goals of free configurations, and print a line; others solve `few` of them."""
+    robot, goals = scene
     targets = free_configurations(robot, count, spread)
     solver, plain = ik.Solver(robot), ik.Solver(robot, ik.SolverOptions(avoid_collisions=False))
     who, least = judge_of(robot)
-    met, wrong, avoided, times = 0, 0, 0, []
-    for q, start in zip(targets, np.roll(targets, 1, axis=0), strict=True):
-        poses = {goal: robot.forward(q, goal) for goal in goals}
-        avoided += bool(robot.collisions.contacts(plain.solve_pose(poses, start).q))
-        began = process_time()
+    avoided = wrong = 0
+
+    def solve(poses: Mapping[str, Array], start: Array) -> Array | None:
+        nonlocal wrong
         found = solver.solve_pose(poses, start)
+        wrong += found.converged and least(found.q) < -CONTACT
+        return found.q if found.converged else None
+
+    problems = []
+    for q, start in zip(targets, np.roll(targets, 1, axis=0), strict=True):
+        poses = {goal: robot.forward(q, link) for goal, link in goals.items()}
+        avoided += bool(robot.collisions.contacts(plain.solve_pose(poses, start).q))
+        problems.append((poses, start))
+    pairs = len(robot.collisions.flat().pairs)
+    print(f'{name}: {pairs} pairs, {100.0 * avoided / count:.1f} % in contact if not avoided')
+    print(f'  ik_node {timed(solve, problems, least)}; judge {who}; CONVERGED in contact: {wrong}')
+    for peer in ('mink', 'placo', 'pink'):
+        if peer == 'mink' or not robot.closures:
+            try:
+                other = solver_of(peer, robot, goals)
+            except ImportError:
+                continue
+            print(f'  {peer:7} {timed(other, problems[:few], least)}', flush=True)
+
+
+def timed(
+    solve: Callable[[Mapping[str, Array], Array], Array | None],
+    problems: Sequence[tuple[Mapping[str, Array], Array]],
+    least: Callable[[Array], float],
+) -> str:
+    """Return how many problems a function solves without contact, and its times."""
+    met, times = 0, []
+    for poses, start in problems:
+        began = process_time()
+        q = solve(poses, start)
         times.append(process_time() - began)
-        free = least(found.q) >= -CONTACT
-        met += found.converged and free
-        wrong += found.converged and not free
+        met += q is not None and least(q) >= -CONTACT
     ms = 1e3 * np.array(times)
-    print(
-        f'{name:22} {len(robot.collisions.flat().pairs):4} pairs, {count} goals: '
-        f'{100.0 * met / count:5.1f} % solved and free, mean {ms.mean():.3f} ms, median '
-        f'{np.median(ms):.3f} ms, 99 % {np.quantile(ms, 0.99):.3f} ms; {avoided} of them in '
-        f'contact if collisions are not avoided; judge {who}; CONVERGED in contact: {wrong}'
+    return (
+        f'{100.0 * met / len(problems):5.1f} % of {len(problems)} solved and free, mean '
+        f'{ms.mean():.3f} ms, median {np.median(ms):.3f} ms, 99 % {np.quantile(ms, 0.99):.3f} ms'
     )
 
 
@@ -215,11 +255,11 @@ def main() -> None:
     names = [*SCENES, 'all']
     parser.add_argument('scenes', nargs='*', choices=names, default='all', help='default: all')
     parser.add_argument('--count', type=int, default=1000, help='goals of each')
+    parser.add_argument('--few', type=int, default=100, help='goals of each for others')
     options = parser.parse_args()
     for name in SCENES if 'all' in options.scenes else options.scenes:
         make, spread = SCENES[name]
-        robot, goals = make()
-        measure(name, robot, goals, options.count, spread)
+        measure(name, make(), options.count, spread, options.few)
 
 
 if __name__ == '__main__':

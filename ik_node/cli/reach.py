@@ -112,6 +112,8 @@ def compute_volume(args: argparse.Namespace) -> int:
     if draw is not None:
         draw(result)
     text = f'{result.describe()}, in {perf_counter() - began:.1f} s'
+    options = SolverOptions(**avoiding)
+    text += shared.bodies_text(robot, options, result.configurations, 'configurations')
     return report_end(text, (path, args.plot), result.reached.any(), stopped=stopped)
 
 

@@ -155,6 +155,11 @@ def test_motion_and_reach_count_what_bodies_hold_back(tmp_path, capsys):
     words = ['reach', 'arm_at_shelf', '--link', 'tool_link', '--plane', 'xz', '--grid', '5']
     assert main([*words, '--restarts', '1', '-o', str(tmp_path / 'out.csv')]) == 0
     assert 'bodies: 0 points in contact' in capsys.readouterr().out
+    words = ['reach', 'arm_at_shelf', '--link', 'tool_link', '--volume', '--cell', '0.3']
+    assert main([*words, '--restarts', '1', '-o', str(tmp_path / 'map.npz')]) == 0
+    said = capsys.readouterr().out
+    count = re.search(r'; bodies: 0 configurations in contact, (\d+) at the margin, ', said)
+    assert int(count[1]) > 0
 
 
 def _far(folder):

@@ -115,6 +115,8 @@ class ReachVolume:
     True
     >>> volume.reached.shape, [len(axis) for axis in volume.centres], volume.describe()
     ((7, 5, 1), [7, 5, 1], '20 of 35 cells of 0.1 m reached, 0.02 m^3')
+    >>> volume.configurations.shape == (20, len(robot.joint_names))
+    True
 
     """
 
@@ -160,6 +162,11 @@ class ReachVolume:
         )
 
     # -- arrays
+
+    @property
+    def configurations(self) -> Array:
+        """Return a configuration for each reached cell and orientation, shape (n, nq)."""
+        return self._q.astype(np.float64)
 
     @property
     def reached(self) -> Bools:
