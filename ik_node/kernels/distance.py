@@ -16,14 +16,15 @@ from math import sqrt
 
 from ik_node.kernels.decorators import entry, FLOATS, INTS, kernel, rare
 from ik_node.kernels.forward import compose, frame_rows, put_frame
-from ik_node.kernels.layout import EDGES, FACES, Floats, Ints, open_solve, RESULT, Solve, VERTICES
+from ik_node.kernels.layout import FACES, Floats, Ints, open_solve, RESULT, Solve, VERTICES
 from ik_node.kernels.links import place_links
 from ik_node.kernels.rotation import Vector
 from ik_node.kernels.unchecked_array import table
 
-# Shapes of bodies. `body_size` holds half the edges of a box; half the length of a segment or
-# cylinder as third number, and the radius of the cylinder as first; the radius around the core;
-# the radius of a ball about the origin of the frame that contains the body.
+# Shapes of bodies; that of a pair's first body does not come after the other's. `body_size` holds
+# half the edges of a box; half the length of a segment or cylinder as third number, and the radius
+# of the cylinder as first; the radius around the core; the radius of a ball about the origin of
+# the frame that contains the body.
 POINT, SEGMENT, BOX, CYLINDER, HULL, HALF_SPACE = range(6)
 SIZE, RADIUS, BALL = 5, 3, 4
 ENDLESS = 1e300
@@ -31,10 +32,12 @@ ENDLESS = 1e300
 GAP, GJK_ROUNDS = 1e-13, 100
 # Cores that are nearer than this overlap [L]: below, the direction between them is rounding.
 TOUCHING = 1e-9
-# Thickness below which points are collinear or coplanar [L], and a point is beyond a face.
+# Thickness below which points are collinear or coplanar [L], and a point is in a face's plane.
 FLAT, BEYOND = 1e-10, 1e-12
 # The expanding polytope ends when its nearest face is so near the boundary [L].
 EPA_GAP = 1e-11
+# Trials to shorten a way out that is not the shortest one yet.
+TURNS = 60
 # Faces whose distances differ by less than this may be one [L].
 SAME = 1e-9
 
@@ -304,52 +307,39 @@ def first_faces(s: Solve, a: int, b: int) -> bool:
     """
     Write a tetrahedron of points of A - B. Return False if A - B is flat.
 
-    `nearest` is then a unit normal of it.
+    Each vertex is the one farthest from the point, line or plane of those before, of those that
+    are extreme along the axes beside it, the first rows of `plane`. `nearest` is a unit normal of
+    what is flat.
     """
-    v, widest = s.vertex, -1.0
-    for k in range(3):
-        x, y, z = (1.0 if k == 0 else 0.0), (1.0 if k == 1 else 0.0), (1.0 if k == 2 else 0.0)
-        add_support(s, 2, a, b, x, y, z)
-        add_support(s, 3, a, b, -x, -y, -z)
-        if v[24 + k] - v[33 + k] > widest:
-            widest = v[24 + k] - v[33 + k]
-            keep_vertex(s, 2, 0)
-            keep_vertex(s, 3, 1)
-    ex, ey, ez = v[15] - v[6], v[16] - v[7], v[17] - v[8]
-    square = ex * ex + ey * ey + ez * ez
-    px, py, pz = perpendicular(ex, ey, ez)
-    s.nearest[0], s.nearest[1], s.nearest[2] = px, py, pz
-    if square <= FLAT * FLAT:
-        return False
-    qx, qy, qz = cross(ex, ey, ez, px, py, pz)
-    best, length = FLAT, sqrt(square)
-    for k in range(4):
-        x, y, z = (px, py, pz) if k < 2 else (qx / length, qy / length, qz / length)
-        sign = 1.0 if k % 2 == 0 else -1.0
-        add_support(s, 3, a, b, sign * x, sign * y, sign * z)
-        x, y, z = cross(ex, ey, ez, v[33] - v[6], v[34] - v[7], v[35] - v[8])
-        aside = sqrt(x * x + y * y + z * z) / length
-        if aside > best:
-            best = aside
-            keep_vertex(s, 3, 2)
-            s.nearest[0], s.nearest[1], s.nearest[2] = (
-                x / (aside * length),
-                y / (aside * length),
-                z / (aside * length),
-            )
-    if best == FLAT:
-        return False
-    nx, ny, nz = s.nearest[0], s.nearest[1], s.nearest[2]
-    best = FLAT
-    for k in range(2):
-        sign = 1.0 - 2.0 * k
-        add_support(s, 4, a, b, sign * nx, sign * ny, sign * nz)
-        height = sign * ((v[42] - v[6]) * nx + (v[43] - v[7]) * ny + (v[44] - v[8]) * nz)
-        if height > best:
-            best = height
-            keep_vertex(s, 4, 3)
-    if best == FLAT:
-        return False
+    v, axes = s.vertex, s.plane
+    for k in range(9):
+        axes[k] = 1.0 if k % 4 == 0 else 0.0
+    add_support(s, 0, a, b, 1.0, 0.0, 0.0)
+    for stage in range(3):
+        best = FLAT
+        for e in range(2 * stage, 6):
+            sign, axis = 1.0 - 2.0 * (e % 2), axes[3 * (e // 2) :]
+            add_support(s, 4, a, b, sign * axis[0], sign * axis[1], sign * axis[2])
+            x, y, z = 0.0, 0.0, 0.0
+            for k in range(stage, 3):
+                n = axes[3 * k :]
+                along = (v[42] - v[6]) * n[0] + (v[43] - v[7]) * n[1] + (v[44] - v[8]) * n[2]
+                x, y, z = x + along * n[0], y + along * n[1], z + along * n[2]
+            aside = sqrt(x * x + y * y + z * z)
+            if aside > best:
+                best = aside
+                keep_vertex(s, 4, stage + 1)
+                s.nearest[0], s.nearest[1], s.nearest[2] = x / aside, y / aside, z / aside
+        if best == FLAT:
+            for k in range(3):
+                s.nearest[k] = axes[3 * stage + k]
+            return False
+        for k in range(3):
+            axes[3 * stage + k] = s.nearest[k]
+        if stage == 0:
+            axes[3], axes[4], axes[5] = perpendicular(axes[0], axes[1], axes[2])
+        axes[6], axes[7], axes[8] = cross(axes[0], axes[1], axes[2], axes[3], axes[4], axes[5])
+    nx, ny, nz = axes[6], axes[7], axes[8]
     above = (v[33] - v[6]) * nx + (v[34] - v[7]) * ny + (v[35] - v[8]) * nz > 0.0
     one, other = (2, 1) if above else (1, 2)
     add_face(s, 0, 0, one, other)
@@ -372,18 +362,30 @@ def add_edge(s: Solve, edges: int, p: int, q: int) -> int:
 
 
 @rare
-def expand(s: Solve, faces: int, vertex: int) -> int:
-    """Replace the faces that a vertex is beyond; return how many there are, -1 without room."""
+def face_beside(s: Solve, faces: int, edges: int, vertex: int) -> int:
+    """Return a face at an edge of the hole that a vertex is not below; -1 if there is none."""
     w = s.vertex[9 * vertex + 6 :]
-    edges, at = 0, 0
-    while at < faces:
-        plane = s.plane[4 * at :]
-        height = plane[0] * w[0] + plane[1] * w[1] + plane[2] * w[2] - plane[3]
-        if height <= BEYOND:
-            at += 1
-            continue
-        if edges + 3 > EDGES:
-            return -1
+    for f in range(faces):
+        n = s.plane[4 * f :]
+        if n[0] * w[0] + n[1] * w[1] + n[2] * w[2] - n[3] > -BEYOND:
+            for e in range(edges):
+                p, q = s.edge[2 * e], s.edge[2 * e + 1]
+                for k in range(3):
+                    if s.face[3 * f + k] == q and s.face[3 * f + (k + 1) % 3] == p:
+                        return f
+    return -1
+
+
+@rare
+def expand(s: Solve, faces: int, best: int, vertex: int) -> int:
+    """
+    Replace the faces that a vertex is beyond; return how many there are, -1 without room.
+
+    The vertex is beyond the best face. Neighbours in whose plane it is are replaced, too, so that
+    no face is without an area, and the hole is in one piece.
+    """
+    edges, at = 0, best
+    while at >= 0:
         p, q, r = s.face[3 * at], s.face[3 * at + 1], s.face[3 * at + 2]
         edges = add_edge(s, edges, p, q)
         edges = add_edge(s, edges, q, r)
@@ -393,6 +395,7 @@ def expand(s: Solve, faces: int, vertex: int) -> int:
             s.face[3 * at + k] = s.face[3 * faces + k]
         for k in range(4):
             s.plane[4 * at + k] = s.plane[4 * faces + k]
+        at = face_beside(s, faces, edges, vertex)
     if faces + edges > FACES:
         return -1
     for e in range(edges):
@@ -421,12 +424,26 @@ def write_shares(s: Solve, f: int) -> float:
 
 
 @rare
-def support_gap(s: Solve, a: int, b: int, f: int, vertex: int) -> float:
-    """Write the point of A - B farthest beyond a face as a vertex; return how far it is."""
-    plane = s.plane[4 * f :]
-    add_support(s, vertex, a, b, plane[0], plane[1], plane[2])
-    w = s.vertex[9 * vertex + 6 :]
-    return float(plane[0] * w[0] + plane[1] * w[1] + plane[2] * w[2] - plane[3])
+def shorten(s: Solve, a: int, b: int, d: float) -> float:
+    """Turn the way out, `nearest`, down the gradient of its length d; return the least length."""
+    n, w, turn = s.nearest, s.vertex, 1.0
+    for _ in range(TURNS):
+        # The part of the farthest point, vertex 0, that is across the way.
+        gx, gy, gz = w[6] + d * n[0], w[7] + d * n[1], w[8] + d * n[2]
+        aside = sqrt(gx * gx + gy * gy + gz * gz)
+        if aside < FLAT:
+            break
+        share = turn / (aside + abs(d))
+        x, y, z = -n[0] - share * gx, -n[1] - share * gy, -n[2] - share * gz
+        length = sqrt(x * x + y * y + z * z)
+        x, y, z = x / length, y / length, z / length
+        add_support(s, 1, a, b, x, y, z)
+        reach = w[15] * x + w[16] * y + w[17] * z
+        turn *= 2.0 if reach < d else 0.25
+        if reach < d:
+            d, n[0], n[1], n[2] = reach, -x, -y, -z
+            keep_vertex(s, 1, 0)
+    return d
 
 
 @rare
@@ -443,28 +460,37 @@ def penetrate(s: Solve, a: int, b: int) -> float:
     if not first_faces(s, a, b):
         s.vertex_share[0] = 1.0
         return 0.0
-    faces, best = 4, 0
+    faces, best, at, d = 4, 0, 4, ENDLESS
+    x, y, z = 0.0, 0.0, 0.0
     for vertex in range(4, VERTICES):
         best = 0
         for f in range(1, faces):
             if s.plane[4 * f + 3] < s.plane[4 * best + 3]:
                 best = f
-        gap = support_gap(s, a, b, best, vertex)
-        if gap <= EPA_GAP or vertex == VERTICES - 1:
+        plane = s.plane[4 * best :]
+        add_support(s, vertex, a, b, plane[0], plane[1], plane[2])
+        w = s.vertex[9 * vertex + 6 :]
+        reach = plane[0] * w[0] + plane[1] * w[1] + plane[2] * w[2]
+        if reach < d:
+            # The shortest way out so far; beside curved sides it is nearer to the depth.
+            at, d, x, y, z = vertex, reach, plane[0], plane[1], plane[2]
+        if reach - plane[3] <= EPA_GAP or vertex == VERTICES - 1:
             break
-        # The faces that remain without room describe the body as well as they did before.
-        more = expand(s, faces, vertex)
+        more = expand(s, faces, best, vertex)
         if more < 0:
             break
         faces = more
-    if s.plane[4 * best + 3] == ENDLESS:
-        # No face has an area.
+    s.nearest[0], s.nearest[1], s.nearest[2] = -x, -y, -z
+    if d - s.plane[4 * best + 3] > SAME:
+        # So many vertices are not enough for depths that are about equal in many directions.
+        keep_vertex(s, at, 0)
         s.vertex_share[0] = 1.0
-        return 0.0
+        return -shorten(s, a, b, d)
     # Of coplanar faces, the one with the foot of the normal.
     least, inside = s.plane[4 * best + 3] + SAME, -ENDLESS
     for f in range(faces):
-        if s.plane[4 * f + 3] <= least:
+        n = s.plane[4 * f :]
+        if n[3] <= least and n[0] * x + n[1] * y + n[2] * z >= 1.0 - SAME:
             share = write_shares(s, f)
             if share > inside:
                 best, inside = f, share
@@ -473,10 +499,7 @@ def penetrate(s: Solve, a: int, b: int) -> float:
     for k in range(9):
         one, two, three = s.vertex[9 * p + k], s.vertex[9 * q + k], s.vertex[9 * r + k]
         s.vertex[k], s.vertex[9 + k], s.vertex[18 + k] = one, two, three
-    for k in range(3):
-        s.nearest[k] = -s.plane[4 * best + k]
-    # A way out along the normal; beside curved sides it is nearer to the depth than the face is.
-    return float(-s.plane[4 * best + 3] - support_gap(s, a, b, best, VERTICES - 1))
+    return -d
 
 
 @kernel
@@ -493,18 +516,15 @@ def write_pair(s: Solve, check: int, d: float, n: Vector, a: Vector, b: Vector) 
 
 
 @rare
-def above_plane(s: Solve, check: int, a: int, b: int, sign: float) -> None:
-    """Write the distance of body a from half-space b; sign -1 = a is the pair's second body."""
+def above_plane(s: Solve, check: int, a: int, b: int) -> None:
+    """Write the distance of body a from half-space b."""
     frame = s.body_frame[12 * b :]
     nx, ny, nz = frame[2], frame[5], frame[8]
     x, y, z = local_support(s, a, -nx, -ny, -nz)
     x, y, z = into_root(s.body_frame[12 * a :], x, y, z)
     d = (x - frame[9]) * nx + (y - frame[10]) * ny + (z - frame[11]) * nz
     low = x - d * nx, y - d * ny, z - d * nz
-    if sign > 0.0:
-        write_pair(s, check, d, (nx, ny, nz), (x, y, z), low)
-    else:
-        write_pair(s, check, d, (-nx, -ny, -nz), low, (x, y, z))
+    write_pair(s, check, d, (nx, ny, nz), (x, y, z), low)
 
 
 @kernel
@@ -558,8 +578,8 @@ def between_segments(s: Solve, check: int, a: int, b: int) -> None:
 
 
 @rare
-def point_to_box(s: Solve, check: int, a: int, b: int, sign: float) -> None:
-    """Write the distance of point a from box b; sign -1 = a is the pair's second body."""
+def point_to_box(s: Solve, check: int, a: int, b: int) -> None:
+    """Write the distance of point a from box b."""
     frame, half, point = s.body_frame[12 * b :], s.body_size[SIZE * b :], s.body_frame[12 * a :]
     x, y, z = point[9] - frame[9], point[10] - frame[10], point[11] - frame[11]
     px = frame[0] * x + frame[3] * y + frame[6] * z
@@ -589,11 +609,7 @@ def point_to_box(s: Solve, check: int, a: int, b: int, sign: float) -> None:
     nx = frame[0] * x + frame[1] * y + frame[2] * z
     ny = frame[3] * x + frame[4] * y + frame[5] * z
     nz = frame[6] * x + frame[7] * y + frame[8] * z
-    own = point[9], point[10], point[11]
-    if sign > 0.0:
-        write_pair(s, check, d, (nx, ny, nz), own, (qx, qy, qz))
-    else:
-        write_pair(s, check, d, (-nx, -ny, -nz), (qx, qy, qz), own)
+    write_pair(s, check, d, (nx, ny, nz), (point[9], point[10], point[11]), (qx, qy, qz))
 
 
 @rare
@@ -622,15 +638,11 @@ def measure(s: Solve, check: int) -> None:
     a, b = s.check_a[check], s.check_b[check]
     one, other = s.body_shape[a], s.body_shape[b]
     if other == HALF_SPACE:
-        above_plane(s, check, a, b, 1.0)
-    elif one == HALF_SPACE:
-        above_plane(s, check, b, a, -1.0)
-    elif one <= SEGMENT and other <= SEGMENT:
+        above_plane(s, check, a, b)
+    elif other <= SEGMENT:
         between_segments(s, check, a, b)
     elif one == POINT and other == BOX:
-        point_to_box(s, check, a, b, 1.0)
-    elif one == BOX and other == POINT:
-        point_to_box(s, check, b, a, -1.0)
+        point_to_box(s, check, a, b)
     else:
         between_cores(s, check, a, b)
 
@@ -654,8 +666,6 @@ def apart(s: Solve, check: int, reach: float) -> bool:
     own, its = s.body_size[SIZE * a + BALL], s.body_size[SIZE * b + BALL]
     if its == ENDLESS:
         return bool(x * other[2] + y * other[5] + z * other[8] > reach + own)
-    if own == ENDLESS:
-        return bool(-(x * one[2] + y * one[5] + z * one[8]) > reach + its)
     most = reach + own + its
     return bool(x * x + y * y + z * z > most * most)
 

@@ -348,7 +348,7 @@ CANDIDATE_ROOM = 8
 # Numbers of a measured pair: distance, normal from B to A, nearest points of A and of B [L].
 RESULT = 10
 # Room for vertices, faces and edges of the polytope that measures how deep bodies overlap.
-VERTICES, FACES, EDGES = 128, 256, 256
+VERTICES, FACES, EDGES = 192, 384, 384
 VERTEX_ROOM, PLANE_ROOM, FACE_ROOM, EDGE_ROOM = 9 * VERTICES, 4 * FACES, 3 * FACES, 2 * EDGES
 
 FIXED = {

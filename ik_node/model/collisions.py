@@ -669,7 +669,7 @@ class Collisions:
 
         """
         bodies, flat = self.bodies, self.flat()
-        found = ((bodies[a].name, bodies[b].name) for a, b in flat.pairs.tolist())
+        found = ((bodies[a].name, bodies[b].name) for a, b in np.sort(flat.pairs).tolist())
         return list(dict.fromkeys(found))
 
     @property
@@ -715,10 +715,10 @@ class Collisions:
                 continue
             rule = self._rule(one, other, joined, columns[a] == columns[b])
             if rule is None:
-                pairs.append((a, b))
+                pairs.append((a, b) if one.core.shape <= other.core.shape else (b, a))
             else:
                 removed[one.name, other.name] = rule
-        for a, b in pairs:
+        for a, b in np.sort(pairs).tolist():
             removed.pop((bodies[a].name, bodies[b].name), None)
         flat = FlatBodies(
             np.array(columns, np.int64),
@@ -876,8 +876,8 @@ class Collisions:
         """Return the distance of a pair of `flat`, from its row of `measured`."""
         bodies = self.bodies
         a, b = self.flat().pairs[at].tolist()
-        pair = bodies[a].name, bodies[b].name
-        return Distance(pair, float(row[0]), row[4:].reshape(2, 3).copy())
+        points = row[4:].reshape(2, 3)[:: 1 if a < b else -1].copy()
+        return Distance((bodies[min(a, b)].name, bodies[max(a, b)].name), float(row[0]), points)
 
 
 class Near(NamedTuple):

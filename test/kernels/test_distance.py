@@ -119,6 +119,34 @@ def test_distance_is_the_largest_separation_and_its_points_are_that_far_apart(ki
     assert any(row[0] < 0.0 for row in measured(placed, pairs))
 
 
+PRISM = np.array([(x, y, z) for x in (-0.05, 0.05) for y in (-0.05, 0.05) for z in (-0.4, 0.4)])
+
+
+@pytest.mark.parametrize(
+    ('a', 'b', 'depth'),
+    [
+        (Sphere(0.3), Cylinder(0.1, 0.8), 0.4),
+        (Capsule(0.3, 0.8), Cylinder(0.05, 0.8), 0.35),
+        (Cylinder(0.05, 0.8), Cylinder(0.3, 0.6), 0.35),
+        (Cylinder(0.2, 0.7), Hull(PRISM), 0.25),
+        (Box((0.1, 0.1, 0.8)), Cylinder(0.2, 0.7), 0.25),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+@pytest.mark.parametrize('turn', [0.0, 1e-13, 1e-9, 1e-6])
+def test_depth_of_bodies_on_one_axis_is_right(a, b, depth, turn):
+    """Depths that are equal in many directions are right, also where axes nearly agree."""
+    pose, rng = np.eye(4), np.random.default_rng(0)
+    for _ in range(10):
+        own, other = random_pose(rng), pose.copy()
+        other[:3, :3] = Rotation.from_rotvec(turn * rng.normal(size=3)).as_matrix()
+        other[:3, 3] = turn * rng.normal(size=3)
+        ((d, *rest),) = measured([(a, own), (b, own @ other)], [(0, 1)])
+        n, p, q = np.reshape(rest, (3, 3))
+        assert d == pytest.approx(-depth, abs=1e-8 + 2.0 * turn)
+        assert n @ (p - q) == pytest.approx(d, abs=1e-8)
+
+
 @pytest.mark.parametrize('kinds', PAIRS, ids='-'.join)
 def test_distance_changes_with_the_normal_and_never_faster_than_the_motion(kinds):
     """Distance changes with the normal and never faster than the motion."""
