@@ -431,6 +431,16 @@ def test_number_of_solutions_is_that_of_a_polynomial_or_closed_form(name):
     assert max(seen) == most
 
 
+def test_platform_far_from_its_base_has_all_assemblies():
+    """Its legs are many times longer than the body; no theorem ends the search at four."""
+    random = np.random.default_rng(5)
+    problems = [six_three(random) for _ in range(29)]
+    for robot, [(_, _, count)] in (problems[k] for k in (1, 20, 28)):
+        solver = ik.Solver(robot)
+        assert count == 4
+        assert [len(solver.solve_all(seed=seed)) for seed in range(3)] == [4, 4, 4]
+
+
 @pytest.mark.parametrize(
     ('goal', 'links', 'dimension'), [('X Y', 3, 1), ('X Y', 4, 2), ('X Y EZ', 4, 1)]
 )

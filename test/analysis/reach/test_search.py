@@ -3,7 +3,6 @@
 from math import cos, pi, sin
 
 import ik_node as ik
-from ik_node.analysis.reach.orientations import z_axes
 from ik_node.errors import IkError, OptionError, ShapeError, UnknownFrameError
 import numpy as np
 import pytest
@@ -110,23 +109,6 @@ def test_orientations_agree_with_solves_of_single_cells(arm_directions, kind):
     assert not (there & ~reached).any()
     for cell, at in zip(cells[batch.converged & ~there], k[batch.converged & ~there], strict=True):
         assert binary_dilation(found.reached[..., at], EVERY)[tuple(cell)]
-
-
-def test_stored_values_have_the_wanted_direction(arm_directions):
-    """The z axis of the flange is that of the nearest orientation of the map."""
-    point = np.array((0.4, 0.1, 0.3))
-    cell = middles(arm_directions, arm_directions.cells(point)[0])
-    seen = 0
-    for k, quat in enumerate(arm_directions.quats_xyzw):
-        q = arm_directions.q_at(point, quat)
-        there = bool(arm_directions.reached[(*arm_directions.cells(point)[0], k)])
-        assert (q is not None) == there
-        if q is not None:
-            (pose,) = poses(q[None])
-            np.testing.assert_allclose(pose[:3, 3], cell, atol=0.5 * arm_directions.cell)
-            np.testing.assert_allclose(pose[:3, 2], z_axes(quat[None])[0], atol=1e-5)
-            seen += 1
-    assert seen > 3
 
 
 def test_threads_do_not_change_the_map(arm_map):
