@@ -233,8 +233,10 @@ def _draw_curves(axes: Any, curves: Sequence[SingularCurve], sides: Sequence[int
     for kind, name in KINDS.items():
         parts = [curve.points[:, list(sides)] for curve in curves if curve.kind == kind]
         for label, part in zip([f'singular, {name}', *[''] * len(parts)], parts, strict=False):
-            style = {'color': SINGULAR[kind], 'marker': 'o' if len(part) == 1 else '', 'ms': 4.0}
-            axes.plot(*part.T, lw=1.5, zorder=5, label=label, **style)
+            style = {'color': SINGULAR[kind], 'lw': 1.5, 'zorder': 5}
+            if len(part) == 1:
+                style |= {'marker': 'o', 'ms': 11.0, 'mfc': 'none', 'mew': 2.0, 'zorder': 8}
+            axes.plot(*part.T, label=label, **style)
 
 
 def _even(values: Array, limit: float) -> Array:

@@ -5,6 +5,7 @@ import re
 from ik_node.robot import load_robot
 import numpy as np
 import pytest
+from support.planar_legs import arm as turning_arm
 from support.planar_reach import ARM, in_annulus, in_fivebar, in_limits, LIMIT
 
 
@@ -109,3 +110,16 @@ def test_free_third_axis_makes_a_projection(repository, run):
     areas = [float(re.search(r'([0-9.]+) m\^2', text)[1]) for text in (sliced, projected)]
     assert areas[1] > 1.2 * areas[0]
     assert {row['z'] for row in rows} == {''}
+
+
+def test_singular_rows_have_the_curves_and_the_axis_of_the_shoulder(tmp_path, run):
+    """In a plane across that axis: a circle where the arm is stretched, and the point within."""
+    path = tmp_path / 'shoulder.urdf'
+    path.write_text(turning_arm(0.5, 0.3, axes=('0 0 1', '0 1 0', '0 1 0')).to_urdf())
+    words = ('--link', 'tip', '--plane', 'xy', '--at', 0.4, '--grid', 12, '--singularities')
+    _, _, _, rows = run(path, *words, '--plot', tmp_path / 'map.png')
+    singular = [row for row in rows if row['status'] == 'TYPE_I']
+    radii = np.array([np.hypot(float(row['x']), float(row['y'])) for row in singular])
+    assert np.sum(radii < 1e-6) == 1
+    np.testing.assert_allclose(radii[radii > 1e-6], np.sqrt(0.8**2 - 0.4**2), atol=1e-6)
+    assert len(radii) > 50
