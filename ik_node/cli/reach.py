@@ -24,7 +24,7 @@ which the link reaches most of the poses in a CSV file (x y z [m], qx qy qz qw).
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 import csv
 from pathlib import Path
 import re
@@ -39,7 +39,7 @@ from ik_node.analysis.reach.grid import Slice
 from ik_node.analysis.reach.outline import Outline
 from ik_node.analysis.reach.search import CELL, ReachSearch
 from ik_node.analysis.reach.singularities import SingularTracer
-from ik_node.analysis.reach.spread import Spread
+from ik_node.analysis.reach.spread import Show, Spread
 from ik_node.analysis.reach.volume import crossings, ReachVolume, SingularCurve
 from ik_node.cli import arguments as shared
 from ik_node.cli.reach_plot import reach_plot, volume_plot
@@ -79,7 +79,7 @@ def compute_volume(args: argparse.Namespace) -> int:
         draw = volume_plot(args.plot)
         shared.check_writable('--plot', args.plot)
     poses, robot.q = arguments.of(robot)
-    began, stopped = perf_counter(), False
+    began = perf_counter()
     with shared.engine_of(args) as (executor, threads, _):
         search = ReachSearch(
             robot,
@@ -94,17 +94,7 @@ def compute_volume(args: argparse.Namespace) -> int:
             executor=executor,
             singularities=args.singularities,
         )
-        try:
-            # The bar is shown only if standard error is a terminal, and removed at the end.
-            with tqdm(total=None, miniters=1, disable=None, leave=False) as bar:
-
-                def progress(done: int, total: int) -> None:
-                    bar.total = total
-                    bar.update(done - bar.n)
-
-                search.run(progress)
-        except KeyboardInterrupt:
-            stopped = True
+        stopped = _with_bar(search.run)
     result = search.volume()
     if stopped and not result.reached.any():
         raise KeyboardInterrupt
@@ -115,6 +105,22 @@ def compute_volume(args: argparse.Namespace) -> int:
     options = SolverOptions(**avoiding)
     text += shared.bodies_text(robot, options, result.configurations, 'configurations')
     return report_end(text, (path, args.plot), result.reached.any(), stopped=stopped)
+
+
+def _with_bar(run: Callable[[Show], None]) -> bool:
+    """Run a search with a progress bar, and return True if Ctrl-C has stopped it."""
+    try:
+        # The bar is shown only if standard error is a terminal, and removed at the end.
+        with tqdm(total=None, miniters=1, disable=None, leave=False) as bar:
+
+            def show(done: int, total: int) -> None:
+                bar.total = total
+                bar.update(done - bar.n)
+
+            run(show)
+    except KeyboardInterrupt:
+        return True
+    return False
 
 
 def default_stem(robot: Robot, link: str) -> str:
@@ -322,14 +328,8 @@ def _compute_slice(args: argparse.Namespace) -> int:
     goal = robot.add_goal(args.link, name=f'reach of {args.link}', dof=args.dof)
     solver = Solver(robot, options)
     result = Spread(solver, goal.name, points, goal.quaternion[None], robot.q, threads=threads)
-    stopped = False
-    try:
-        # The bar is shown only if standard error is a terminal, and removed at the end.
-        with tqdm(total=len(result.q), miniters=1, disable=None, leave=False) as bar:
-            first = np.array([points.closest(finder.home)])
-            result.fill(first, robot.q[None], lambda done, _: bar.update(done - bar.n))
-    except KeyboardInterrupt:
-        stopped = True
+    first = np.array([points.closest(finder.home)])
+    stopped = _with_bar(lambda show: result.fill(first, robot.q[None], show))
     if stopped and not (result.status >= 0).any():
         raise KeyboardInterrupt
     outline = Outline(result, refine=not stopped)

@@ -270,9 +270,6 @@ def _grown(values: Array) -> Array:
     return np.where(np.isnan(values), 0.0, values)
 
 
-_DPI = 150
-
-
 def volume_plot(path: str) -> Callable[[ReachVolume], None]:
     """
     Return a function that draws three slices of a map, through the middle of its reached cells.
