@@ -545,13 +545,7 @@ def _unknown(target: str, source: str) -> Array:
 
 
 def open_view(args: Sequence[str], name: str) -> RemoteNodeSession:
-    """
-    Start a node that observes another node, and return a session for the page.
-
-    `args`: command line that starts with the program's name; ROS reads it. `name`: name of the
-    other node. Return the session. Closing it ends the new node and does not affect the other one.
-    Raise OptionError if the name is not a valid node name.
-    """
+    """Observe a node with one of these arguments; OptionError if its name is invalid."""
     try:
         validate_topic_name(name)
     except InvalidTopicNameException:

@@ -84,14 +84,13 @@ class ClosureSwitch:
         target = self._target
         if target is None:
             return None
-        there = tracker.q is target or np.array_equal(tracker.q, target)
-        if there and (beside is None or np.array_equal(beside, target)):
+        if all(q is None or np.array_equal(q, target) for q in (tracker.q, beside)):
             self.released -= self.closing
             self.stop()
             self._apply(tracker.model)
             return None
-        names = listed(sorted(self.closing))
-        return tracker.step_to(target, settings, now, f'closing {names}')
+        reason = f'closing {listed(sorted(self.closing))}'
+        return tracker.step_to(target, settings, now, reason)
 
     @staticmethod
     def _refusal(tracker: Tracker, name: str, solution: Solution, settings: Settings) -> str:

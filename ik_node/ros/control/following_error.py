@@ -147,12 +147,7 @@ class FollowingError:
     def update(
         self, model: LoadedModel, outputs: Sequence[str], q: Array, settings: Settings, now: float
     ) -> bool:
-        """
-        Compare the last command with the present measurements.
-
-        `q` (nq,): last command [rad or m]. Return True if the robot does not follow, so that
-        commands must start again at its measured configuration.
-        """
+        """Compare the last command (nq,) with measurements; True = start again where they are."""
         if tuple(outputs) != self._outputs:
             self.forget()
             self.begin(model, outputs, q)
@@ -198,12 +193,7 @@ class FollowingError:
         return True
 
     def window(self, q: Array, window: Array) -> Array:
-        """
-        Return the largest step (nq,) [rad or m] that keeps within the following-error limit.
-
-        `q` (nq,): last command. `window` (nq,): largest step by the velocity limits; returned
-        unchanged if no joint is compared.
-        """
+        """Return the largest step (nq,) that keeps velocity and following-error limits."""
         limit = self._limits_now()
         if not np.isfinite(limit).any():
             return window
@@ -213,11 +203,7 @@ class FollowingError:
         return cut
 
     def objection(self, model: LoadedModel, q: Array, target: Array) -> str:
-        """
-        Return a message if the next command leads a joint too far from its measurement, or ''.
-
-        A step back towards the measurement is always allowed.
-        """
+        """Return why the next command leads a joint too far, unless it leads back; or ''."""
         error, limit = self._error(target), self._limits_now()
         too_far = (error > limit * (1.0 + 1e-9)) & (error > self._error(q))
         self._waits = bool(too_far.any())

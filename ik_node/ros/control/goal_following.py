@@ -63,11 +63,7 @@ class GoalFollowing:
     def report(
         self, tracker: Tracker, settings: Settings, now: float, reach: Array | None = None
     ) -> TickReport:
-        """
-        Solve once for the goals that are active at `now` [s].
-
-        `reach` is the largest change (nq,) of the next command [rad or m]; None = any.
-        """
+        """Solve once for the active goals; `reach` (nq,): largest change, None = any."""
         active = self._active(tracker, settings)
         stale = [n for n in self._goals.stale(now, settings.goal_timeout) if n in active]
         notes = [f'goal {name} is stale' for name in stale]
@@ -93,11 +89,7 @@ class GoalFollowing:
         return report
 
     def move(self, tracker: Tracker, q: Array, settings: Settings, now: float) -> None:
-        """
-        Find the motion of each goal that has a twist, for the solve of this tick.
-
-        `q` (nq,): configuration of the last command, or else that of the tracker [rad or m].
-        """
+        """Find the motion of each goal that has a twist; `q` (nq,): last command [rad or m]."""
         elapsed = min(max(now - self._moved_at, 0.0), settings.longest_gap)
         self._moved_at = now
         twists = self._goals.twists(now, settings.goal_timeout or VELOCITY_TIMEOUT)

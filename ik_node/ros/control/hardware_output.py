@@ -113,7 +113,6 @@ class HardwareOutput:
         reason = self._reason_for_silence(outputs, has_goals, settings, now)
         if reason:
             self.silence(reason)
-        if reason:
             return False
         model, before = tracker.model, self.q
         if all(each.kind == 'joint_trajectory' for each in settings.outlets):
@@ -246,12 +245,7 @@ class HardwareOutput:
     def _rest(
         model: LoadedModel, q: Array, velocity: Array, time: float, settings: Settings
     ) -> Array:
-        """
-        Return where the robot stops at constant deceleration, (nq,) [rad or m].
-
-        Its loops are closed and it is within limits. If there is no such configuration, `q` is
-        returned.
-        """
+        """Return where the robot stops (nq,) at constant deceleration; `q` if loops bar it."""
         if not velocity.any():
             return q
         change = 0.5 * time * velocity

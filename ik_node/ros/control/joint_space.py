@@ -50,11 +50,7 @@ class JointSpace:
         return self._roles.motors
 
     def transmission(self) -> Transmission:
-        """
-        Return the transmission between the motors and the joint space.
-
-        Raise IkError if the motors do not determine the joints of the joint space.
-        """
+        """Return the transmission; IkError if the motors do not determine the joints."""
         return self._transmission(self.motors, self.names)
 
     def velocity(self, q: Array) -> Array | None:
@@ -93,12 +89,7 @@ class JointSpace:
         return effort
 
     def allowed_share(self, q: Array, velocities: Mapping[str, float], scale: float) -> float:
-        """
-        Return the share of joint-space velocities with which every motor keeps its limit.
-
-        `velocities`: velocities of some joints of the joint space, the others do not move [rad/s
-        or m/s]. `scale`: share of the velocity limits of the motors that may be used.
-        """
+        """Return the share of velocities with which motors keep `scale` of their limits."""
         try:
             ratio = self.transmission().jacobian(q)
             limits = scale * self._limits('max_velocity')

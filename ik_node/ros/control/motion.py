@@ -355,11 +355,7 @@ class Motion:
         return self._inputs.measured.values(names)
 
     def plan_start(self, settings: Settings, now: float) -> tuple[Array, str]:
-        """
-        Return the configuration (nq,) from which a plan begins [rad or m].
-
-        The second value is the reason why there can be no plan; '' if there can be one.
-        """
+        """Return the configuration (nq,) from which a plan begins, or why there is none."""
         tracker = self.tracker
         if tracker is None or self.paused:
             return np.zeros(0), 'paused' if self.paused else 'no robot yet'

@@ -239,12 +239,7 @@ class Tracker:
         now: float,
         notes: tuple[str, ...] = (),
     ) -> TickReport:
-        """
-        Solve once, or return the last solution if it still answers the same request.
-
-        `goals`: poses in the root link's frame, [m]. `start` (nq,): measured start configuration;
-        None = the last configuration.
-        """
+        """Solve once, from `start` (nq,) if given, unless the last answer is to this request."""
         request = (goals, settings, self.model.solver.revision.edits)
         last = self._last_solution
         if start is None and last and self.q is last.q and request == self._last_request:

@@ -212,12 +212,7 @@ class JointCommands:
             self.clear()
 
     def put(self, command: JointCommand, time: float, topic: str = 'joint_command') -> None:
-        """
-        Replace the command by one of `time` [s], which arrived on a topic.
-
-        Raise RefusedInputError if a joint is not in the joint space, or a position is beyond its
-        limits.
-        """
+        """Replace the command by one of `time` [s]; RefusedInputError if it is impossible."""
         for name in command.names:
             if name not in self._ranges:
                 known = ', '.join(self._ranges) or 'empty'

@@ -28,12 +28,7 @@ class JointRoles:
 
     @classmethod
     def of(cls, robot: Robot, settings: JointSettings) -> JointRoles:
-        """
-        Find the joints of the settings in a robot.
-
-        Raise OptionError if a parameter names a joint that the robot does not have, or a coupled
-        joint where an independent one is needed.
-        """
+        """Find the joints of the settings in a robot; OptionError if one cannot have its role."""
         names = _Names(robot)
         locked = frozenset(names.find('locked_joints', settings.locked))
         actuated = names.find('actuated_joints', settings.actuated, leading=True)

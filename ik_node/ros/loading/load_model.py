@@ -41,11 +41,7 @@ _PACKAGE, _FILE = 'package://', 'file://'
 
 
 def path_of_url(parameter: str, text: str) -> str:
-    """
-    Return the path of a package:// or file:// URL, or any other text unchanged.
-
-    Raise OptionError if the package is not installed; the message names the parameter.
-    """
+    """Return the path of a URL; OptionError names the parameter if there is no package."""
     if text.startswith(_FILE):
         return unquote(text[len(_FILE) :])
     if not text.startswith(_PACKAGE):

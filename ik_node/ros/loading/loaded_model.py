@@ -184,11 +184,7 @@ class LoadedModel:
 
     @classmethod
     def of(cls, request: ModelRequest, robot: Robot) -> LoadedModel:
-        """
-        Return the model of a robot with closed loops and the goals of the request.
-
-        Raise TopologyError if a loop is open by more than rounding errors.
-        """
+        """Return the model of a robot; TopologyError if a loop is open by more than rounding."""
         limits = loop_limits(robot)
         return cls(
             request=request,
@@ -205,11 +201,7 @@ class LoadedModel:
 
     @cached_property
     def bounds(self) -> tuple[Array, Array]:
-        """
-        Return lower and upper limits, shape (nq,) each, widened by `LIMIT_SLACK`.
-
-        The largest float replaces an infinite limit.
-        """
+        """Return limits (nq,), widened by `LIMIT_SLACK`; the largest float if there is none."""
         largest = np.finfo(np.float64).max
         return (
             np.maximum(self.lower - LIMIT_SLACK, -largest),
@@ -217,12 +209,7 @@ class LoadedModel:
         )
 
     def start_within(self, q: Array, tolerance: float) -> Array:
-        """
-        Return q with values that are far outside their limits moved to these.
-
-        `q` (nq,): [rad or m]. `tolerance`: excess that is kept [rad]; a tenth of it for values in
-        [m].
-        """
+        """Return q with values outside by more than `tolerance` [rad, a tenth in m] inside."""
         within: Array = np.clip(q, self.lower, self.upper)
         if not tolerance or (within == q).all():
             return within
@@ -316,12 +303,7 @@ class LoadedModel:
         return matrix if offset is None else matrix @ offset
 
     def start_from(self, other: LoadedModel, q: Array) -> Array:
-        """
-        Return the start configuration when this model replaces another one at `q`.
-
-        A robot with the same joints continues at `q`. Any other robot starts at the configuration
-        of its description.
-        """
+        """Return `q` if another model has the same joints, or else the own start."""
         if self.joint_names != other.joint_names:
             return self.q_start.copy()
         return np.clip(q, self.lower, self.upper)

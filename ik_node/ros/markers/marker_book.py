@@ -102,26 +102,12 @@ def _point(x: float, y: float, z: float = 0.0) -> Point:
     return Point(x=x, y=y, z=z)
 
 
-def _segment(shape: scene.Segment) -> list[Marker]:
-    return [_marker(Marker.CYLINDER, shape.rgba, shape.width, shape.width, shape.length)]
-
-
-def _cylinder(shape: scene.Cylinder) -> list[Marker]:
-    wide = 2.0 * shape.radius
-    return [_marker(Marker.CYLINDER, shape.rgba, wide, wide, max(shape.length, THINNEST))]
-
-
 def _capsule(shape: scene.Capsule) -> list[Marker]:
     wide, half = 2.0 * shape.radius, 0.5 * shape.length
     rgba = (*shape.rgba[:3], shape.rgba[3] * (1.0 - shape.draw_through))
     balls = _marker(Marker.SPHERE_LIST, rgba, wide, wide, wide)
     balls.points = [_point(0.0, 0.0, -half), _point(0.0, 0.0, half)]
     return [_marker(Marker.CYLINDER, rgba, wide, wide, max(shape.length, THINNEST)), balls]
-
-
-def _sphere(shape: scene.Sphere) -> list[Marker]:
-    wide = 2.0 * shape.radius
-    return [_marker(Marker.SPHERE, shape.rgba, wide, wide, wide)]
 
 
 def _solid(shape: scene.Solid) -> list[Marker]:
@@ -196,12 +182,14 @@ def _sector(shape: scene.Sector) -> list[Marker]:
 _PAINTERS: dict[type[scene.Shape], Callable[[Any], list[Marker]]] = {
     scene.Arrow: _arrow,
     scene.Capsule: _capsule,
-    scene.Cylinder: _cylinder,
+    scene.Cylinder: lambda it: [
+        _marker(Marker.CYLINDER, it.rgba, *(2.0 * it.radius,) * 2, max(it.length, THINNEST))
+    ],
     scene.Facets: _facets,
     scene.Sector: _sector,
-    scene.Segment: _segment,
+    scene.Segment: lambda it: [_marker(Marker.CYLINDER, it.rgba, it.width, it.width, it.length)],
     scene.Solid: _solid,
-    scene.Sphere: _sphere,
+    scene.Sphere: lambda it: [_marker(Marker.SPHERE, it.rgba, *(2.0 * it.radius,) * 3)],
     scene.Text: _text,
     scene.Triad: _triad,
 }

@@ -120,11 +120,7 @@ class GoalMarkers:
     def update(
         self, model: LoadedModel, q: NDArray[np.float64], goals: Mapping[str, Pose | None]
     ) -> None:
-        """
-        Create, move and remove markers so that each of these goals has one.
-
-        `goals`: goals of the model; None for a goal without a pose, whose marker is at its link.
-        """
+        """Give each goal a marker at its pose, or at its link if that is None; remove others."""
         if not self._has_server():
             return
         changed = False

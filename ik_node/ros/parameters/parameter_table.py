@@ -67,11 +67,7 @@ class ParameterSpec:
         return f'{self.type_name}{unit}'
 
     def check(self, value: Any) -> Value:
-        """
-        Return `value` in the type of the default; accept an int or '1e-6' for a double.
-
-        Raise OptionError if the type, the number of entries or the value is not allowed.
-        """
+        """Return `value` in the type of the default, also '1e-6' as a double; or OptionError."""
         checked = self._typed(value)
         numbers = checked if isinstance(checked, tuple) else (checked,)
         for number in numbers:

@@ -24,11 +24,7 @@ class GoalSettings(SimpleNamespace):
 
     @classmethod
     def from_values(cls, name: str, values: Mapping[str, table.Value]) -> GoalSettings:
-        """
-        Read the goal's parameters from all values; a missing one has its default.
-
-        Raise OptionError if a value is not allowed.
-        """
+        """Read the goal's parameters or their defaults; OptionError names a bad one."""
         fields: dict[str, Any] = {}
         for spec in table.goal_parameters(name):
             fields[spec.name.rsplit('.', 1)[1]] = spec.check(values.get(spec.name, spec.default))

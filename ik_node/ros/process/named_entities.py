@@ -52,12 +52,7 @@ class NamedEntities:
         self.entities: dict[str, Any] = {}  # The present entity of each name.
 
     def check(self, names: Iterable[str]) -> None:
-        """
-        Check that ROS 2 allows the topics or services of these names.
-
-        Raise OptionError if a name is not allowed. The message gives the reason; the most frequent
-        one is the length after remapping, including the namespace.
-        """
+        """Raise OptionError if ROS 2 does not allow a name, most often because of its length."""
         for name, part in topic_parts(names, self._kind).items():
             if name in self.entities:
                 continue
