@@ -6,7 +6,7 @@ The functions are pure and accept any object with the fields of the message.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 import math
 from typing import Any
@@ -88,7 +88,7 @@ def pose_from_message(topic: str, pose: Any) -> Pose:
     check_position(topic, position)
     # The sum is not finite if any of the numbers is not finite; only then search for it.
     if not math.isfinite(x + y + z + w):
-        _refuse_non_finite(topic, 'pose.orientation', 'xyzw', (x, y, z, w))
+        _refuse_unusable(topic, 'pose.orientation', 'xyzw', (x, y, z, w))
     norm = math.sqrt(x * x + y * y + z * z + w * w)
     if norm < _SMALLEST_QUATERNION:
         raise RefusedInputError(
@@ -104,7 +104,7 @@ def pose_from_message(topic: str, pose: Any) -> Pose:
 
 def check_position(topic: str, position: tuple[float, float, float]) -> None:
     """Raise RefusedInputError unless the solver accepts a position [m]."""
-    _refuse_unusable(topic, 'pose.position', position, 'm')
+    _refuse_unusable(topic, 'pose.position', 'xyz', position, 'm')
 
 
 def twist_from_message(topic: str, twist: Any) -> tuple[list[float], list[float]]:
@@ -113,25 +113,20 @@ def twist_from_message(topic: str, twist: Any) -> tuple[list[float], list[float]
     for field, unit in (('linear', 'm/s'), ('angular', 'rad/s')):
         vector = getattr(twist, field)
         parts.append([vector.x, vector.y, vector.z])
-        _refuse_unusable(topic, f'twist.{field}', parts[-1], unit)
+        _refuse_unusable(topic, f'twist.{field}', 'xyz', parts[-1], unit)
     return parts[0], parts[1]
 
 
-def _refuse_unusable(topic: str, field: str, vector: Sequence[float], unit: str) -> None:
-    _refuse_non_finite(topic, field, 'xyz', vector)
-    for part, value in zip('xyz', vector, strict=True):
-        if abs(value) > LARGEST:
-            raise RefusedInputError(
-                topic, f'{field}.{part}', value, f'not within {LARGEST:g} {unit}'
-            )
-
-
-def _refuse_non_finite(
-    topic: str, field: str, parts: Iterable[str], values: Iterable[float]
+def _refuse_unusable(
+    topic: str, field: str, parts: str, values: Sequence[float], unit: str = ''
 ) -> None:
+    """Refuse numbers that are not finite or, with a unit, larger than the solver's limit."""
     for part, value in zip(parts, values, strict=True):
-        if not math.isfinite(value):
-            raise RefusedInputError(topic, f'{field}.{part}', value, 'not a finite number')
+        reason = '' if math.isfinite(value) else 'not a finite number'
+        if unit and abs(value) > LARGEST:
+            reason = reason or f'not within {LARGEST:g} {unit}'
+        if reason:
+            raise RefusedInputError(topic, f'{field}.{part}', value, reason)
 
 
 def positions_from_message(topic: str, message: Any) -> tuple[Sequence[str], Sequence[float]]:
