@@ -403,7 +403,7 @@ class IkNode(Node):
             group.check(names)
         for group in self._goal_entities:
             group.use(names)
-        self._inputs.goal_inputs.set_goals(names)
+        self._inputs.goal_inputs.set_goals(names, settings.base_frame)
         self._commands.set_outlets(settings.outlets, settings.output_interface)
         if settings.output_type != 'none' and settings.joint_state_timeout == 0.0:
             self.get_logger().warning(

@@ -165,6 +165,7 @@ class GoalInputs:
         self._best_effort: set[str] = set()
         self._model: LoadedModel | None = None
         self._present_q: Callable[[], NDArray[np.float64]] = lambda: np.zeros(0)
+        self._base_frame = ''
         # Frames of messages that are the root frame.
         self._root_frames: set[str] = set()
         # Goals that wait for a robot or for their frame, with the time of their arrival [s],
@@ -206,8 +207,10 @@ class GoalInputs:
         self._best_effort.add(name)
         self.topics.renew(name)
 
-    def set_goals(self, names: Collection[str]) -> None:
-        """Keep the poses of these goals only."""
+    def set_goals(self, names: Collection[str], base_frame: str) -> None:
+        """Keep the poses of these goals only; `base_frame` is the frame of goals without one."""
+        self._base_frame = base_frame
+        self._root_frames.clear()
         self.inbox.keep(names)
         self._best_effort.intersection_update(names)
         for name in [name for name in self._early if name not in names]:
@@ -256,7 +259,9 @@ class GoalInputs:
             linear, angular = twist_from_message(topic, message.twist)
             if model is None:
                 raise RefusedInputError(topic, 'twist', list(linear), 'no robot yet')
-            frame = model.pose_of_frame(header.frame_id, self._present_q(), self._lookup.pose)
+            frame = model.pose_of_frame(
+                header.frame_id, self._base_frame, self._present_q(), self._lookup.pose
+            )
         except RefusedInputError as error:
             self._refuse(topic, str(error))
         except LookupError as error:
@@ -320,7 +325,7 @@ class GoalInputs:
             return found
 
         frame_id = header.frame_id
-        frame = model.pose_of_frame(frame_id, self._present_q(), lookup)
+        frame = model.pose_of_frame(frame_id, self._base_frame, self._present_q(), lookup)
         if frame is None:
             if len(self._root_frames) < _MOST_WAITING:
                 self._root_frames.add(frame_id)
@@ -344,8 +349,7 @@ class GoalInputs:
         reason = str(failure.args[0])
         if frame_id:
             return str(RefusedInputError(topic, 'header.frame_id', frame_id, reason))
-        base = '' if self._model is None else self._model.request.settings.base_frame
-        return str(RefusedInputError(topic, 'base_frame', base, reason))
+        return str(RefusedInputError(topic, 'base_frame', self._base_frame, reason))
 
 
 def clock_time(node: Node) -> float:

@@ -55,6 +55,7 @@ class ObstacleInputs:
         self._model: LoadedModel | None = None
         self._present_q: Callable[[], NDArray[np.float64]] | None = None
         self._file: tuple[str, Scene] = ('', {})
+        self._base_frame = ''
         self._sent: dict[str, Scene] = {OBSTACLES: {}, PLANNING_SCENE: {}}
         self._allowed: Pairs = frozenset()
         self._waiting: deque[tuple[str, Any, float]] = deque(maxlen=MOST_WAITING)
@@ -84,7 +85,7 @@ class ObstacleInputs:
 
     def configure(self, settings: Settings) -> None:
         """Take the file and the frames that the parameters name; raise IkError if unusable."""
-        self._file = self.read_file(settings)
+        self._file, self._base_frame = self.read_file(settings), settings.base_frame
         self._apply()
 
     def set_robot(self, model: LoadedModel, present_q: Callable[[], NDArray[np.float64]]) -> None:
@@ -170,7 +171,7 @@ class ObstacleInputs:
     def _frame(self, frame_id: str) -> Array:
         """Return the pose (4, 4) of a frame in the root frame."""
         model, present_q = self._ready()
-        pose = model.pose_of_frame(frame_id, present_q(), self._lookup.pose)
+        pose = model.pose_of_frame(frame_id, self._base_frame, present_q(), self._lookup.pose)
         return np.eye(4) if pose is None else pose
 
     def _placed(self, name: str, marker: Marker, arrival: float) -> Placed:

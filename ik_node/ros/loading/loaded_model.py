@@ -285,11 +285,10 @@ class LoadedModel:
         return own_name(frame_id, self.frame_prefix, self.robot.links)
 
     def pose_of_frame(
-        self, frame_id: str, q: Array, lookup: Callable[[str, str], Array]
+        self, frame_id: str, base_frame: str, q: Array, lookup: Callable[[str, str], Array]
     ) -> Array | None:
         """Return the pose (4, 4) of a message's frame in the root frame, see `frame_in_root`."""
-        base, prefix = self.request.settings.base_frame, self.request.settings.frame_prefix
-        return frame_in_root(frame_id, base, self.robot, q, lookup, prefix)
+        return frame_in_root(frame_id, base_frame, self.robot, q, lookup, self.frame_prefix)
 
     @property
     def root_frame(self) -> str:

@@ -45,11 +45,11 @@ def scene(monkeypatch):
     node, refused, robot = FakeNode(), [], ik.load_robot(arm_text())
     lookup = SimpleNamespace(is_starting=False, pose=_unknown)
     inputs = ObstacleInputs(node, lookup, lambda topic, why: refused.append(why))
-    inputs.configure(SimpleNamespace(collisions_obstacles_file=''))
+    inputs.configure(SimpleNamespace(collisions_obstacles_file='', base_frame=''))
     model = SimpleNamespace(
         robot=robot,
         link=lambda name: name,
-        pose_of_frame=lambda frame, q, lookup: frame_in_root(frame, '', robot, q, lookup),
+        pose_of_frame=lambda frame, *how: frame_in_root(frame, how[0], robot, *how[1:]),
     )
     inputs.set_robot(model, lambda: robot.q)
 
