@@ -55,7 +55,7 @@ class TransformLookup:
             self._buffer = self._listener = None
 
     def pose(self, target: str, source: str) -> NDArray[np.float64]:
-        """Return the latest pose (4, 4) of `source` in `target`; LookupError if unknown."""
+        """Return the latest (4, 4) pose of `source` in `target`; LookupError if unknown."""
         return self.pose_at(target, source, None)[0]
 
     def pose_at(self, target: str, source: str, stamp: Any) -> tuple[NDArray[np.float64], float]:
