@@ -361,19 +361,15 @@ def add_edge(s: Solve, edges: int, p: int, q: int) -> int:
     return edges + 1
 
 
-@rare
-def face_beside(s: Solve, faces: int, edges: int, vertex: int) -> int:
-    """Return a face at an edge of the hole that a vertex is not below; -1 if there is none."""
-    w = s.vertex[9 * vertex + 6 :]
-    for f in range(faces):
-        n = s.plane[4 * f :]
-        if n[0] * w[0] + n[1] * w[1] + n[2] * w[2] - n[3] > -BEYOND:
-            for e in range(edges):
-                p, q = s.edge[2 * e], s.edge[2 * e + 1]
-                for k in range(3):
-                    if s.face[3 * f + k] == q and s.face[3 * f + (k + 1) % 3] == p:
-                        return f
-    return -1
+@kernel
+def borders(s: Solve, f: int, edges: int) -> bool:
+    """Return True if a face is at an edge of the hole."""
+    for e in range(edges):
+        p, q = s.edge[2 * e], s.edge[2 * e + 1]
+        for k in range(3):
+            if s.face[3 * f + k] == q and s.face[3 * f + (k + 1) % 3] == p:
+                return True
+    return False
 
 
 @rare
@@ -384,18 +380,28 @@ def expand(s: Solve, faces: int, best: int, vertex: int) -> int:
     The vertex is beyond the best face. Neighbours in whose plane it is are replaced, too, so that
     no face is without an area, and the hole is in one piece.
     """
-    edges, at = 0, best
-    while at >= 0:
-        p, q, r = s.face[3 * at], s.face[3 * at + 1], s.face[3 * at + 2]
-        edges = add_edge(s, edges, p, q)
-        edges = add_edge(s, edges, q, r)
-        edges = add_edge(s, edges, r, p)
-        faces -= 1
-        for k in range(3):
-            s.face[3 * at + k] = s.face[3 * faces + k]
-        for k in range(4):
-            s.plane[4 * at + k] = s.plane[4 * faces + k]
-        at = face_beside(s, faces, edges, vertex)
+    w = s.vertex[9 * vertex + 6 :]
+    edges, at, left = 0, best, faces
+    while at < faces:
+        n = s.plane[4 * at :]
+        beside = edges == 0
+        if not beside and n[0] * w[0] + n[1] * w[1] + n[2] * w[2] - n[3] > -BEYOND:
+            beside = borders(s, at, edges)
+        if beside:
+            p, q, r = s.face[3 * at], s.face[3 * at + 1], s.face[3 * at + 2]
+            edges = add_edge(s, edges, p, q)
+            edges = add_edge(s, edges, q, r)
+            edges = add_edge(s, edges, r, p)
+            faces -= 1
+            for k in range(3):
+                s.face[3 * at + k] = s.face[3 * faces + k]
+            for k in range(4):
+                s.plane[4 * at + k] = s.plane[4 * faces + k]
+        else:
+            at += 1
+        if at >= faces and faces < left:
+            # A larger hole may have more neighbours.
+            at, left = 0, faces
     if faces + edges > FACES:
         return -1
     for e in range(edges):
