@@ -67,14 +67,13 @@ def _are_poses(positions: Array, quats: Array, *, many: bool) -> bool:
 
 def _of_matrices(what: str, matrices: Array) -> tuple[Array, Array]:
     """Return positions and quaternions of matrices, shape (4, 4) or (N, 4, 4)."""
-    each = matrices.reshape(-1, 4, 4)
-    for row, matrix in enumerate(each.tolist()):
-        if not _is_pose(matrix):
-            where = f'{what} in row {row}' if matrices.ndim == 3 else what
+    if matrices.ndim == 2:
+        if not _is_pose(matrices.tolist()):
             expected = 'a matrix (4, 4) of a rotation and a translation, last row 0 0 0 1'
-            raise ShapeError(where, expected, str(matrix))
-    quats = np.array([matrix_to_quat(matrix) for matrix in each]).reshape(-1, 4)
-    return matrices[..., :3, 3].copy(), quats.reshape((*matrices.shape[:-2], 4))
+            raise ShapeError(what, expected, str(matrices.tolist()))
+        return matrices[:3, 3].copy(), matrix_to_quat(matrices)
+    quats = [_of_matrices(f'{what} in row {row}', each)[1] for row, each in enumerate(matrices)]
+    return matrices[:, :3, 3].copy(), np.array(quats).reshape(-1, 4)
 
 
 def _is_pose(matrix: list[list[float]]) -> bool:
