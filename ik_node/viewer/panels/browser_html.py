@@ -31,6 +31,8 @@ const ask=key=>root.dispatchEvent(new KeyboardEvent('keydown',{key:key,code:'Key
 const dark=matchMedia('(prefers-color-scheme: dark)');
 if(!window.ikNode){
   window.ikNode=true;
+  // Without it, a phone's layout grows when a list opens, and that closes the list.
+  document.querySelector('meta[name=viewport]').content+=', minimum-scale=1';
   root.addEventListener('keydown',e=>{
     if(%FLIGHT%.includes(e.code)&&!e.altKey)e.stopPropagation();
   });
@@ -75,8 +77,8 @@ def browser_html() -> str:
     Return HTML with the style and the script of the page.
 
     The script stops viser's flight keys, follows the dark mode of the system, lets a visible page
-    without the focus reconnect, closes the sheet of panels on a phone and fits the view above it,
-    and moves viser's warning of a missing graphics card into the panel.
+    without the focus reconnect, keeps the layout of a phone at its width, closes the sheet
+    of panels there and fits the view above it, and moves viser's warning of slow drawing.
     """
     script = _SCRIPT
     for word, value in (('FLIGHT', str(list(FLIGHT))), ('DARK', DARK_KEY), ('LIGHT', LIGHT_KEY)):
