@@ -177,13 +177,11 @@ class Undo:
             return
         self._steps = [*self._steps[1 - DEPTH :], self._remember()]
 
-    def step_back(self) -> bool:
-        """Undo one step; return True if there was one."""
+    def step_back(self) -> None:
+        """Undo one step, if there is one."""
         self._last = (None, 0.0)
-        if not self._steps:
-            return False
-        self._restore(self._steps.pop())
-        return True
+        if self._steps:
+            self._restore(self._steps.pop())
 
     def clear(self) -> None:
         """Remove all steps."""
