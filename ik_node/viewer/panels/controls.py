@@ -19,6 +19,10 @@ from ik_node.viewer.sessions.session import Knob, Session
 
 GOALS, JOINTS = 'goals', 'joints'
 UNDO, RESET = 'Undo', 'Reset'
+HINT = (
+    'Undo: the last move or change of goals, loops or locks. Reset: pose, goals, loops and locks '
+    'of the start; of a node only the pose. Solver options stay.'
+)
 TABS = ('Goals', 'Joints', 'Solver', 'Plots', 'Load', 'View')
 
 
@@ -65,7 +69,7 @@ class Controls:
         self._scene = gui.add_folder('scene', visible=False)
         self._knobs: dict[str, Any] = {}
         by_hand(
-            gui.add_button_group('go back', (UNDO, RESET)),
+            gui.add_button_group('go back', (UNDO, RESET), hint=HINT),
             lambda value: undo() if value == UNDO else queue.do(lambda s: s.reset(), undo=True),
         )
         with gui.add_folder('details', expand_by_default=False):
