@@ -302,6 +302,16 @@ def test_sliders_of_a_differential_wrist_keep_its_couplings(motors):
 # -- its queue and its pictures
 
 
+def test_restarts_can_be_set_only_for_the_method_that_has_them(open_page):
+    page = open_page()
+    panel = page._controls._options
+    for method, disabled in (('sdls', True), ('dls', False)):
+        page.do(lambda session, method=method: panel._set(session, 'method', method, 'dls'))
+        wait_until(
+            lambda wanted=disabled: panel._inputs['restarts'].disabled == wanted, 'the input'
+        )
+
+
 def test_newer_work_of_same_key_replaces_older():
     """A newer wish for the same thing replaces the older one, and comes after the others."""
     queue, done = WorkQueue(), []

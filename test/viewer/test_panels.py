@@ -188,11 +188,11 @@ def test_history_has_time_column_and_one_per_chain():
     history = History()
     history.add(10.0, [goal_report('a', 1e-3), goal_report('b', 1e-7, 0.002)])
     history.add(10.5, [goal_report('a', 1e-4), goal_report('b', 0.0)])
-    times, a, b = history.residuals()
+    times, a, b = history.columns(1)
     np.testing.assert_allclose(times, (-0.5, 0.0))
     np.testing.assert_allclose(a, (-3.0, -4.0))
     np.testing.assert_allclose(b, (-7.0, np.log10(LEAST)))
-    np.testing.assert_allclose(history.solve_times()[2], (2.0, 1.0))
+    np.testing.assert_allclose(history.columns(2)[2], (2.0, 1.0))
 
 
 def test_plots_appear_with_units_after_two_solves():

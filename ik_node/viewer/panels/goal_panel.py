@@ -13,10 +13,9 @@ from ik_node.robot import Robot
 from ik_node.viewer.panels.session_queue import by_hand, SessionQueue
 from ik_node.viewer.panels.text_html import explain
 from ik_node.viewer.sessions.goal_memory import axes_of
+from ik_node.viewer.sessions.session import Array
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
 # Smaller motions count as zero [m or rad].
 _STILL = 1e-9
 

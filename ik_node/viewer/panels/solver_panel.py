@@ -13,12 +13,8 @@ from ik_node.scene.chain_report import ChainReport
 from ik_node.solver.options import SolverOptions
 from ik_node.viewer.panels.session_queue import by_hand, SessionQueue
 from ik_node.viewer.panels.text_html import box, explain, line, RED
-from ik_node.viewer.sessions.session import Session
+from ik_node.viewer.sessions.session import Array, Session
 import numpy as np
-from numpy.typing import NDArray
-
-Array = NDArray[np.float64]
-
 
 # The options above the others.
 FIRST = ('method', 'restarts', 'max_iterations', 'rest_pose_factor', 'damping_factor')
@@ -55,6 +51,7 @@ class OptionPanel:
         self._solve.visible = self._strict.visible = session.solves
         self._solve.value, self._strict.value = session.solving, session.strict
         options = session.options
+        self._inputs['restarts'].disabled = options.method != 'dls'
         if options == self._shown:
             return
         if self._shown is None:
@@ -150,15 +147,8 @@ class History:
         while self._rows and now - self._rows[0][0] > SPAN:
             self._rows.popleft()
 
-    def residuals(self) -> tuple[Array, ...]:
-        """Return times relative to the last one [s], and log10 of the residual of every chain."""
-        return self._columns(1)
-
-    def solve_times(self) -> tuple[Array, ...]:
-        """Return times relative to the last one [s], and the solve time of every chain [ms]."""
-        return self._columns(2)
-
-    def _columns(self, which: int) -> tuple[Array, ...]:
+    def columns(self, which: int) -> tuple[Array, ...]:
+        """Return times before now [s], and of every chain 1: log10 of residuals, 2: times [ms]."""
         last = self._rows[-1][0] if self._rows else 0.0
         times = np.array([row[0] - last for row in self._rows])
         values = np.array([row[which] for row in self._rows], dtype=np.float64)
@@ -184,7 +174,7 @@ class PlotPanel:
 
     def refresh(self, history: History) -> None:
         """Show a history."""
-        shown = [part[: 1 + MOST] for part in (history.residuals(), history.solve_times())]
+        shown = [history.columns(which)[: 1 + MOST] for which in (1, 2)]
         names = history.names if len(shown[0][0]) > 1 else ()
         if names != self._names:
             self._rebuild(names)
