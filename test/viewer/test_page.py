@@ -345,7 +345,7 @@ def test_all_solutions_are_ghosts_of_which_a_click_takes_one(open_page):
     page.ask(lambda session: session.find_solutions())
     found = page.ask(lambda session: session.solutions)
     assert len(found) >= 2
-    state = page.ask(lambda session: state_of(session.reports, '', session.solutions)[0])
+    state = page.ask(lambda session: state_of(session)[0])
     assert f'{len(found)} solutions' in state
     for number in (1, 0, 1):
         wait_until(lambda k=number: k in page._stage._shown, 'the ghost')

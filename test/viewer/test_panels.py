@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 from hypothesis import given
 from hypothesis import strategies as st
+from ik_node import load_robot
 from ik_node.model.collisions import Distance
 from ik_node.ros.parameters.settings import parse_joint_values
 from ik_node.scene.chain_report import ChainReport
@@ -33,6 +34,12 @@ def report(status='CONVERGED', goals=None, loops=None, message='why it is so'):
     return ChainReport('x', status, message, 7, 0.00123, goals or {}, loops or {})
 
 
+def state(reports, **about):
+    robot = SimpleNamespace(goals={'hand': None})
+    usual = {'note': '', 'solutions': None, 'locked': (), 'robot': robot}
+    return state_of(SimpleNamespace(reports=reports, **{**usual, **about}))
+
+
 NONE, SMALL, LARGE = PoseError(0.0, 0.0), PoseError(1e-9, 0.0), PoseError(0.02, 0.5)
 
 
@@ -57,12 +64,21 @@ def test_state_counts_goals_and_loops_in_words():
             RED,
         ),
     ]:
-        assert state_of(reports) == (words, colour)
+        assert state(reports) == (words, colour)
     near = Distance(('hand', 'wall'), 0.0052, np.zeros((2, 3)))
     blocked = replace(report('STALLED', {'a': LARGE}), nearest=near)
-    assert state_of([blocked]) == ('1 goal not met, hand 5.2 mm from wall', ORANGE)
-    assert state_of([replace(report(goals={'a': NONE}), nearest=near)]) == ('1 goal met', GREEN)
-    assert state_of([report(goals={'hand': NONE})], 'waiting') == ('waiting', RED)
+    assert state([blocked]) == ('1 goal not met, hand 5.2 mm from wall', ORANGE)
+    assert state([replace(report(goals={'a': NONE}), nearest=near)]) == ('1 goal met', GREEN)
+    assert state([report(goals={'hand': NONE})], note='waiting') == ('waiting', RED)
+    empty = SimpleNamespace(goals={})
+    asks = '1 loop closed, click a link to make a goal'
+    assert state([report(loops={'l': NONE})], robot=empty) == (asks, GREEN)
+
+
+def test_state_names_locked_joints_if_a_goal_is_not_met():
+    missed = state([report('STALLED', {'a': LARGE})], locked={'leg1', 'leg0'})
+    assert missed == ('1 goal not met, locked: leg0, leg1', ORANGE)
+    assert state([report(goals={'a': NONE})], locked={'leg0'}) == ('1 goal met', GREEN)
 
 
 def test_details_show_the_worst_residual_first_in_mm_and_degrees():
@@ -73,6 +89,17 @@ def test_details_show_the_worst_residual_first_in_mm_and_degrees():
         assert words in text
     assert 'goal_00' not in text
     assert 'why it is so' not in details_html([report(goals=goals)])
+    tiny = details_html([report(goals={'a': PoseError(2e-10, 0.0)})])
+    assert '>2e-7 mm<' in tiny
+    assert '>0°<' in tiny
+
+
+def test_details_have_no_number_for_what_a_goal_leaves_free():
+    robot = load_robot('arm6')
+    robot.add_goal('tool_link', name='place', dof='X Y Z')
+    robot.add_goal('tool_link', name='turn', dof='EX EY')
+    text = details_html([report(goals={'place': NONE, 'turn': NONE})], robot)
+    assert text.count('0 mm') == text.count('0°') == 1
 
 
 def test_messages_are_in_mm_and_degrees():

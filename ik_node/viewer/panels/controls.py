@@ -159,7 +159,7 @@ class Controls:
         self._notes.content = notes_html(session.title, session.note, notes)
         if robot is None:
             return
-        self._details.content = details_html(session.reports)
+        self._details.content = details_html(session.reports, robot)
         self._singularity.content = singularity_html(self._statics_of(robot), session.q)
         self.load.refresh(robot, session.q)
         self.goals.refresh(robot)
@@ -170,7 +170,7 @@ class Controls:
 
     def _show_state(self, session: Session) -> None:
         """Show the state in the title of the panel, which is visible while the panel is closed."""
-        state = state_of(session.reports, session.note, session.solutions)
+        state = state_of(session)
         if state != self._state:
             self._state = state
             self._gui.set_panel_label(state[0])

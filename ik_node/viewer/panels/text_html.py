@@ -9,10 +9,11 @@ from typing import Any
 
 from ik_node.analysis.file_pose import WARNING
 from ik_node.display import escaped
-from ik_node.errors import counted, MOST_TEXT
+from ik_node.errors import counted, listed, MOST_TEXT
+from ik_node.robot import Robot
 from ik_node.scene.chain_report import ChainReport
 from ik_node.solver.result import PoseError
-from ik_node.solver.solutions import Solutions
+from ik_node.viewer.sessions.session import Session
 
 # A palette for the colour-blind (Okabe & Ito 2008), with a darker orange that can be read as text;
 # a state is also shown as a word.
@@ -68,38 +69,46 @@ OPEN = 1e-5
 _QUANTITY = re.compile(r'(\d+\.?\d*(?:e[+-]?\d+)?) (m|rad)\b(?!/)')
 
 
-def state_of(
-    reports: Sequence[ChainReport], note: str = '', solutions: Solutions | None = None
-) -> tuple[str, str]:
-    """
-    Return the state in words, such as '14 goals met, 6 loops closed', and its colour.
-
-    `note` is the problem that prevents solving; '' = none. `solutions`: those that are shown.
-    """
-    if note:
-        return note, RED
+def state_of(session: Session) -> tuple[str, str]:
+    """Return the state in words, such as '14 goals met, 6 loops closed', and its colour."""
+    if session.note:
+        return session.note, RED
+    reports = session.reports
     goals = [_is_open(r, error) for r in reports for error in r.goal_errors.values()]
     loops = [_is_open(r, error) for r in reports for error in r.closure_errors.values()]
     words = [
         *_counted(goals, 'goal', 'met', 'not met'),
         *_counted(loops, 'loop', 'closed', 'open'),
     ]
-    if solutions is not None:
-        words.append(solutions.describe())
+    if session.solutions is not None:
+        words.append(session.solutions.describe())
     near = next((each.nearest for each in reports if each.nearest), None)
     if near is not None and any(goals):
         words.append(f'{near.pair[0]} {_short(1e3 * near.d)} mm from {near.pair[1]}')
+    if session.locked and any(goals):
+        words.append(f'locked: {listed(sorted(session.locked), 3)}')
+    if session.robot is not None and not session.robot.goals:
+        words.append('click a link to make a goal')
     colour = RED if any(loops) else ORANGE if any(goals) else GREEN
     return (', '.join(words), colour) if words else ('no goal and no loop', '')
 
 
-def details_html(reports: Sequence[ChainReport]) -> str:
-    """Return the residuals, worst first, in mm and degrees, and status and time of each chain."""
+def details_html(reports: Sequence[ChainReport], robot: Robot | None = None) -> str:
+    """
+    Return the residuals, worst first, in mm and degrees, and status and time of each chain.
+
+    What a goal or a closure of `robot` leaves free has no number.
+    """
+    held = {} if robot is None else {**robot.closures, **robot.goals}
     rows = []
     for report in reports:
         for kind, errors in (('', report.goal_errors), ('loop ', report.closure_errors)):
             for name, error in errors.items():
-                values = _mm(error.position), _degrees(error.orientation)
+                turns = {dof.is_rotation for dof in held[name].dof} if name in held else set()
+                values = (
+                    '' if turns == {True} else _mm(error.position),
+                    '' if turns == {False} else _degrees(error.orientation),
+                )
                 colour = RED if _is_open(report, error) else ''
                 rows.append((max(error), (kind + name, values, colour)))
     rows.sort(key=lambda row: row[0], reverse=True)
@@ -122,8 +131,10 @@ def _degrees(angle: float) -> str:
 
 
 def _short(value: float) -> str:
-    """Return a number with three digits; what nobody can measure is 0."""
-    return f'{float(f"{value:.3g}"):.15g}' if value >= 1e-4 else '0'
+    """Return a number with three digits, or one if it is small: 28.6, 2e-7."""
+    if 0.0 < value < 1e-3:
+        return f'{value:.0e}'.replace('e-0', 'e-')
+    return f'{float(f"{value:.3g}"):.15g}'
 
 
 def _in_mm(text: str) -> str:
