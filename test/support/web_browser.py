@@ -172,6 +172,18 @@ class Browser:
         how = {'width': width, 'height': height, 'deviceScaleFactor': 1, 'mobile': False}
         self._devtools('Emulation.setDeviceMetricsOverride', **how)
 
+    def be_phone(self, width: int, height: int) -> None:
+        """Have a page of a phone [px], which a finger touches and whose layout can grow."""
+        how = {'width': width, 'height': height, 'deviceScaleFactor': 1, 'mobile': True}
+        self._devtools('Emulation.setDeviceMetricsOverride', **how)
+        self._devtools('Emulation.setTouchEmulationEnabled', enabled=True)
+
+    def tap(self, x: float, y: float) -> None:
+        """Touch a place [px] with a finger."""
+        finger = {'x': round(x), 'y': round(y)}
+        self._devtools('Input.dispatchTouchEvent', type='touchStart', touchPoints=[finger])
+        self._devtools('Input.dispatchTouchEvent', type='touchEnd', touchPoints=[])
+
     def prefer(self, scheme: str) -> None:
         wish = {'name': 'prefers-color-scheme', 'value': scheme}
         self._devtools('Emulation.setEmulatedMedia', features=[wish])

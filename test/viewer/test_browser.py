@@ -7,6 +7,7 @@ from ik_node.viewer.sessions.library_session import gallery_session
 import numpy as np
 import pytest
 from support.waiting import wait_until
+from support.web_browser import Window
 
 pytest.importorskip('viser')
 
@@ -194,6 +195,20 @@ def test_robot_is_neither_cut_nor_under_a_panel(open_page, open_window):
 
     wait_until(whole, 'the robot above the sheet')
     window.browser.close()
+
+
+def test_finger_chooses_from_a_list_on_a_phone(open_page, open_browser):
+    """The layout keeps its size while the list is open; else the list would close."""
+    page, browser = open_page(), open_browser()
+    browser.be_phone(390, 844)
+    window = Window(browser, page)
+    browser.click(195, 824)
+    wait_until(lambda: 0.66 * 844 < window.free_view()[1] < 0.7 * 844, 'the sheet to open')
+    browser.tap(*browser.place_of('goals'))
+    browser.tap(*wait_until(lambda: browser.place_of('joints'), 'the list'))
+    wait_until(lambda: page.ask(lambda session: session.forward), 'the choice')
+    assert browser.run('return [innerWidth,innerHeight]') == [390, 844]
+    browser.close()
 
 
 def test_residuals_open_on_a_click_within_the_panel(open_page, open_window):
