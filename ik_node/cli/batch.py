@@ -100,8 +100,9 @@ def run(args: argparse.Namespace) -> int:
 
         # The bar is shown only if standard error is a terminal, and removed at the end.
         with tqdm(total=len(rows), initial=before, miniters=1, disable=None, leave=False) as bar:
-            tell = lambda done: bar.update(before + done - bar.n)  # noqa: E731
-            parts = run_chunks(executor, _answers, work, chunks(), tell)
+            parts = run_chunks(
+                executor, _answers, work, chunks(), lambda done: bar.update(before + done - bar.n)
+            )
             try:
                 with closing(parts):
                     for text, counts in parts:
