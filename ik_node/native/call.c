@@ -2,11 +2,11 @@
  * The call of compiled kernels from Python.
  *
  * A `Bound` holds the packed model and the workspace of a chain. Its methods pass their addresses,
- * and those of their arguments, to the entries of the kernels that a hot loops call; bound.py calls
- * the others. Arguments are NumPy arrays, read
- * through NumPy's C interface: an array costs a few nanoseconds. Poses may also be arrays with
- * strides, and tuples or lists of numbers. Whatever else arrives is a TypeError; the caller then
- * converts it, or says what is wrong with it. The GIL is released while a kernel runs.
+ * and those of their arguments, to the entries of the kernels that hot loops call; bound.py calls
+ * the others. Arguments are NumPy arrays, read through NumPy's C interface: an array costs a few
+ * nanoseconds. Poses may also be arrays with strides, and tuples or lists of numbers. Whatever else
+ * arrives is a TypeError; the caller then converts it, or says what is wrong with it. The GIL is
+ * released while a kernel runs.
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -18,12 +18,6 @@
 typedef int64_t (*advance_t)(const int64_t *, const double *, int64_t *, double *, double *,
                              const double *, const double *, const double *, const double *,
                              int64_t, int64_t);
-typedef int64_t (*batch_t)(const int64_t *, const double *, int64_t *, double *, double *,
-                           const double *, const double *, const double *, const double *,
-                           double *, int64_t, int64_t, int64_t, int64_t, int64_t);
-typedef int64_t (*path_t)(const int64_t *, const double *, int64_t *, double *, double *, double *,
-                          double *, const double *, const double *, double *, double *,
-                          const double *, double *, double *, int64_t, int64_t, int64_t, int64_t);
 typedef int64_t (*velocity_t)(const int64_t *, const double *, int64_t *, double *, double *,
                               const double *, const double *, const double *, const double *,
                               const double *, double *);
@@ -36,12 +30,10 @@ typedef int64_t (*distances_t)(const int64_t *, const double *, int64_t *, doubl
 
 static struct {
     advance_t advance;
-    batch_t advance_batch;
-    path_t advance_path;
     transmit_t transmit, find_solutions;
     velocity_t velocity;
     distances_t distances;
-    npy_intp nq_at, nc_at, checks_at, joint_rows, option_count, result, record, path_rows, cursor;
+    npy_intp nq_at, nc_at, checks_at, joint_rows, option_count, result;
 } kernels;
 
 typedef struct {
@@ -81,14 +73,6 @@ static int read_arrays(PyObject *const *given, int count, const char *dims, cons
         arrays[k] = FLOATS(array);
     }
     return 1;
-}
-
-/* Return the size of dimension k of an array with so many dimensions; -1 for anything else. */
-static npy_intp size_of(PyObject *given, int dims, int k)
-{
-    if (!PyArray_CheckExact(given) || PyArray_NDIM((PyArrayObject *)given) != dims)
-        return -1;
-    return PyArray_DIM((PyArrayObject *)given, k);
 }
 
 /* Read one number; 0 for what is none. */
@@ -145,10 +129,9 @@ static const double *rows_of(PyObject *given, npy_intp goals, int width, double 
         if (fits && PyArray_TYPE(array) == NPY_DOUBLE && PyArray_ISNOTSWAPPED(array)) {
             for (npy_intp g = 0; g < goals; g++)
                 for (int k = 0; k < width; k++) {
-                    const char *at = PyArray_BYTES(array);
-                    at += dims == 2 ? g * PyArray_STRIDE(array, 0) + k * PyArray_STRIDE(array, 1)
-                                    : k * PyArray_STRIDE(array, 0);
-                    memcpy(room + width * g + k, at, sizeof *room);
+                    const char *number = PyArray_BYTES(array) + k * PyArray_STRIDE(array, dims - 1);
+                    number += dims == 2 ? g * PyArray_STRIDE(array, 0) : 0;
+                    memcpy(room + width * g + k, number, sizeof *room);
                 }
             return room;
         }
@@ -175,11 +158,11 @@ static int read_inputs(const Bound *self, PyObject *const *given, double **array
     return read_arrays(given, 3, "121", sizes, arrays);
 }
 
-static int has_count(Py_ssize_t count, Py_ssize_t wanted)
+static int has_count(Py_ssize_t count, Py_ssize_t expected)
 {
-    if (count != wanted)
-        PyErr_Format(PyExc_TypeError, "%zd arguments, not %zd", count, wanted);
-    return count == wanted;
+    if (count != expected)
+        PyErr_Format(PyExc_TypeError, "%zd arguments, not %zd", count, expected);
+    return count == expected;
 }
 
 /* Poses of so many goals are copied to the stack. */
@@ -208,55 +191,6 @@ static PyObject *bound_advance(Bound *self, PyObject *const *given, Py_ssize_t c
     if (room != few)
         PyMem_Free(room);
     return quats ? PyLong_FromLongLong(status) : NULL;
-}
-
-/* Return the length of the record of a solve with its residual norms. */
-static npy_intp record_of(const Bound *self)
-{
-    return kernels.record + 2 * (npy_intp)INTS(self->model_ints)[kernels.nc_at];
-}
-
-static PyObject *bound_advance_batch(Bound *self, PyObject *const *given, Py_ssize_t count)
-{
-    if (!has_count(count, 8))
-        return NULL;
-    npy_intp many = size_of(given[0], 2, 0), tables = size_of(given[1], 3, 0);
-    npy_intp goals = size_of(given[3], 3, 1);
-    const npy_intp sizes[] = {many * self->nq,      tables * kernels.joint_rows * self->nq,
-                              kernels.option_count, 3 * many * goals,
-                              4 * many * goals,     many * record_of(self)};
-    int64_t first = PyLong_AsLongLong(given[6]), steps = PyLong_AsLongLong(given[7]), next;
-    double *at[6];
-    if (PyErr_Occurred() || !read_arrays(given, 6, "231332", sizes, at))
-        return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    next = kernels.advance_batch(CHAIN(self), at[0], at[1], at[2], at[3], at[4], at[5], many, tables,
-                                 goals, first, steps);
-    Py_END_ALLOW_THREADS
-    return PyLong_FromLongLong(next);
-}
-
-static PyObject *bound_advance_path(Bound *self, PyObject *const *given, Py_ssize_t count)
-{
-    if (!has_count(count, 12))
-        return NULL;
-    npy_intp many = size_of(given[0], 2, 0), goals = size_of(given[3], 3, 1);
-    const npy_intp sizes[] = {many * self->nq,      kernels.joint_rows * self->nq,
-                              kernels.option_count, 3 * many * goals,
-                              4 * many * goals,     many * record_of(self),
-                              kernels.path_rows * self->nq,
-                              many,
-                              many,
-                              kernels.cursor + 7 * goals};
-    int64_t first = PyLong_AsLongLong(given[10]), steps = PyLong_AsLongLong(given[11]), next;
-    double *at[10];
-    if (PyErr_Occurred() || !read_arrays(given, 10, "2213322111", sizes, at))
-        return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    next = kernels.advance_path(CHAIN(self), at[0], at[1], at[2], at[3], at[4], at[5], at[6], at[7],
-                                at[8], at[9], many, goals, first, steps);
-    Py_END_ALLOW_THREADS
-    return PyLong_FromLongLong(next);
 }
 
 static PyObject *call_planned(Bound *self, PyObject *const *given, Py_ssize_t count,
@@ -299,17 +233,17 @@ static PyObject *bound_velocity(Bound *self, PyObject *const *given, Py_ssize_t 
 {
     const npy_intp constraints = (npy_intp)INTS(self->model_ints)[kernels.nc_at];
     const npy_intp sizes[] = {self->nq, 6 * constraints, 2 * self->nq};
-    double *with[3], *at[3];
+    double *with[3], *arrays[3];
     if (!has_count(count, 7) || !read_inputs(self, given, with) ||
-        !read_arrays(given + 3, 3, "122", sizes, at))
+        !read_arrays(given + 3, 3, "122", sizes, arrays))
         return NULL;
     double period = PyFloat_AsDouble(given[6]);
     if (PyErr_Occurred())
         return NULL;
     int64_t status;
     Py_BEGIN_ALLOW_THREADS
-    status = kernels.velocity(CHAIN(self), with[0], with[1], with[2], at[0], at[1],
-                              &period, at[2]);
+    status = kernels.velocity(CHAIN(self), with[0], with[1], with[2], arrays[0], arrays[1],
+                              &period, arrays[2]);
     Py_END_ALLOW_THREADS
     return PyLong_FromLongLong(status);
 }
@@ -345,12 +279,12 @@ static PyObject *bound_distances(Bound *self, PyObject *const *given, Py_ssize_t
 {
     const npy_intp checks = (npy_intp)INTS(self->model_ints)[kernels.checks_at];
     const npy_intp sizes[] = {self->nq, 2, kernels.result * checks};
-    double *at[3];
-    if (!has_count(count, 3) || !read_arrays(given, 3, "112", sizes, at))
+    double *arrays[3];
+    if (!has_count(count, 3) || !read_arrays(given, 3, "112", sizes, arrays))
         return NULL;
     int64_t nearest;
     Py_BEGIN_ALLOW_THREADS
-    nearest = kernels.distances(CHAIN(self), at[0], at[1], at[2]);
+    nearest = kernels.distances(CHAIN(self), arrays[0], arrays[1], arrays[2]);
     Py_END_ALLOW_THREADS
     return PyLong_FromLongLong(nearest);
 }
@@ -367,8 +301,8 @@ static void bound_free(Bound *self)
 #define METHOD(name) {#name, (PyCFunction)(void (*)(void))bound_##name, METH_FASTCALL, NULL}
 
 static PyMethodDef bound_methods[] = {
-    METHOD(advance),        METHOD(advance_batch), METHOD(advance_path), METHOD(transmit),
-    METHOD(find_solutions), METHOD(velocity),      METHOD(distances),    {NULL},
+    METHOD(advance),  METHOD(transmit),  METHOD(find_solutions),
+    METHOD(velocity), METHOD(distances), {NULL},
 };
 
 static PyTypeObject bound_type = {
@@ -383,27 +317,23 @@ static PyTypeObject bound_type = {
 
 static PyObject *use(PyObject *module, PyObject *given)
 {
-    unsigned long long at[7];
-    if (!PyArg_ParseTuple(given, "KKKKKKKnnnnnnnnn", at, at + 1, at + 2, at + 3, at + 4, at + 5,
-                          at + 6, &kernels.nq_at, &kernels.nc_at, &kernels.checks_at,
-                          &kernels.joint_rows, &kernels.option_count, &kernels.result,
-                          &kernels.record, &kernels.path_rows, &kernels.cursor))
+    unsigned long long address[5];
+    if (!PyArg_ParseTuple(given, "KKKKKnnnnnn", address, address + 1, address + 2, address + 3,
+                          address + 4, &kernels.nq_at, &kernels.nc_at, &kernels.checks_at,
+                          &kernels.joint_rows, &kernels.option_count, &kernels.result))
         return NULL;
-    kernels.advance = (advance_t)(uintptr_t)at[0];
-    kernels.advance_batch = (batch_t)(uintptr_t)at[1];
-    kernels.advance_path = (path_t)(uintptr_t)at[2];
-    kernels.transmit = (transmit_t)(uintptr_t)at[3];
-    kernels.find_solutions = (transmit_t)(uintptr_t)at[4];
-    kernels.velocity = (velocity_t)(uintptr_t)at[5];
-    kernels.distances = (distances_t)(uintptr_t)at[6];
+    kernels.advance = (advance_t)(uintptr_t)address[0];
+    kernels.transmit = (transmit_t)(uintptr_t)address[1];
+    kernels.find_solutions = (transmit_t)(uintptr_t)address[2];
+    kernels.velocity = (velocity_t)(uintptr_t)address[3];
+    kernels.distances = (distances_t)(uintptr_t)address[4];
     Py_RETURN_NONE;
 }
 
 static PyMethodDef functions[] = {
     {"use", use, METH_VARARGS,
-     "Set the addresses of the entries, where nq, nc and checks stand in a model, the rows of a table of "
-     "joints, the numbers of options, of a measured pair and of a record without residual norms, "
-     "the rows of the limits of a path, and the length of its cursor without poses."},
+     "Set the addresses of the entries, where nq, nc and checks stand in a model, the rows of a "
+     "table of joints, and the numbers of options and of a measured pair."},
     {NULL},
 };
 

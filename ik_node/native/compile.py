@@ -41,8 +41,8 @@ def compiled_entries() -> Iterator[tuple[str, Any]]:
     load_entries()
     # Checks of indices may divide numbers of 128 bits, for which GCC has a function.
     binding.load_library_permanently('libgcc_s.so.1')
-    for at, (name, entry) in enumerate(entries.items()):
-        print(f'{at} {len(entries)} {name}', flush=True)
+    for done, (name, entry) in enumerate(entries.items()):
+        print(f'{done} {len(entries)} {name}', flush=True)
         callback = cfunc(signature_of(entry.parameters), error_model='numpy')(entry.function)
         # An entry that calls this one finds it by its name.
         binding.add_symbol(symbol_of(name), callback.address)

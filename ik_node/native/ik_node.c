@@ -44,6 +44,51 @@ typedef int64_t (*distances_t)(const int64_t *, const double *, int64_t *, doubl
 #define LIMIT_SLACK 1e-9 /* as in problem/joint_table.py */
 #define CONTACT 1e-6 /* as in model/collisions.py [m] */
 
+/* All memory of a robot, problem or transmission: blocks, each behind a pointer to the one before. */
+typedef struct block {
+    struct block *before;
+    void *unused; /* keeps numbers where malloc would put them */
+} block_t;
+
+typedef struct {
+    block_t *last;
+    int failed; /* 1 = there was not enough */
+} memory_t;
+
+/* Return room for so many things, all zero, or NULL. */
+static void *room(memory_t *memory, int64_t count, size_t size)
+{
+    size_t limit = (PTRDIFF_MAX - sizeof(block_t)) / size;
+    block_t *block = NULL;
+    if (count >= 0 && (uint64_t)count <= limit)
+        block = calloc(1, sizeof *block + (size_t)count * size);
+    if (block == NULL) {
+        memory->failed = 1;
+        return NULL;
+    }
+    block->before = memory->last;
+    memory->last = block;
+    return block + 1;
+}
+
+/* Return a copy of some numbers of eight bytes, or NULL. */
+static void *copy_of(memory_t *memory, const void *numbers, int64_t count)
+{
+    void *made = room(memory, count, 8);
+    if (made != NULL)
+        memcpy(made, numbers, 8 * (size_t)count);
+    return made;
+}
+
+/* Free all blocks; the object that has this memory is in the first of them. */
+static void release(memory_t memory)
+{
+    for (block_t *block = memory.last, *before; block != NULL; block = before) {
+        before = block->before;
+        free(block);
+    }
+}
+
 typedef struct {
     const int64_t *i;
     const double *f;
@@ -80,8 +125,8 @@ typedef struct {
 #define KINDS (IK_NODE_ROWS + 1)
 
 struct ik_node_robot {
+    memory_t memory;
     const entry_t *kernels;
-    void *content;
     int64_t counts[KINDS]; /* by IK_NODE_JOINTS ... */
     int64_t follower_count;
     const double *lower, *upper, *start, *joints, *options;
@@ -104,6 +149,7 @@ typedef struct {
 } work_t;
 
 struct ik_node_problem {
+    memory_t memory;
     const ik_node_robot *robot;
     int64_t chain; /* the one under way; at the end their number */
     int status, interrupted, avoids; /* 1 = the chain that keeps bodies apart is needed */
@@ -121,7 +167,7 @@ struct ik_node_problem {
 
 /* What is left of a file: numbers of eight bytes, then the names. */
 typedef struct {
-    const unsigned char *at;
+    const unsigned char *next;
     size_t left;
     int failed;
 } reader_t;
@@ -145,8 +191,8 @@ static const void *take(reader_t *reader, int64_t count)
         reader->failed = 1;
         return NULL;
     }
-    const void *numbers = reader->at;
-    reader->at += 8 * (size_t)count;
+    const void *numbers = reader->next;
+    reader->next += 8 * (size_t)count;
     reader->left -= 8 * (size_t)count;
     return numbers;
 }
@@ -156,12 +202,6 @@ static int64_t take_number(reader_t *reader)
 {
     const int64_t *number = take(reader, 1);
     return number == NULL ? -1 : *number;
-}
-
-/* Return room for so many things, all zero; NULL = no memory. */
-static void *room(int64_t count, size_t size)
-{
-    return calloc(count > 0 ? (size_t)count : 1, size);
 }
 
 static model_t take_model(reader_t *reader)
@@ -214,13 +254,13 @@ static void take_chain(reader_t *reader, ik_node_robot *robot, int chain, int64_
 /* Return the next name, which ends with a zero; NULL if none does. */
 static const char *take_name(reader_t *reader)
 {
-    const unsigned char *name = reader->at;
+    const unsigned char *name = reader->next;
     const unsigned char *end = reader->failed ? NULL : memchr(name, 0, reader->left);
     reader->failed = end == NULL;
     if (end == NULL)
         return NULL;
     reader->left -= (size_t)(end + 1 - name);
-    reader->at = end + 1;
+    reader->next = end + 1;
     return (const char *)name;
 }
 
@@ -239,20 +279,19 @@ static int take_robot(reader_t *reader, ik_node_robot *robot)
     robot->joints = take(reader, JOINT_ROWS * nq);
     robot->actuated = take(reader, nq);
     robot->options = take(reader, OPTION_COUNT);
-    robot->chains = room(chains + 1, sizeof *robot->chains);
-    robot->followers = room(robot->follower_count, sizeof *robot->followers);
-    if (robot->chains == NULL || robot->followers == NULL)
+    memory_t *memory = &robot->memory;
+    robot->chains = room(memory, chains + 1, sizeof *robot->chains);
+    robot->followers = room(memory, robot->follower_count, sizeof *robot->followers);
+    for (int closure = 0; closure < 2; closure++)
+        robot->places[closure] =
+            room(memory, 2 * counts[IK_NODE_GOALS + closure], sizeof **robot->places);
+    for (int kind = 0; kind < KINDS; kind++)
+        robot->names[kind] = room(memory, counts[kind], sizeof **robot->names);
+    if (memory->failed)
         return IK_NODE_ERROR_MEMORY;
-    for (int kind = 0; kind < 2; kind++)
-        if ((robot->places[kind] =
-                 room(2 * counts[IK_NODE_GOALS + kind], sizeof **robot->places)) == NULL)
-            return IK_NODE_ERROR_MEMORY;
-    for (int what = 0; what < KINDS; what++)
-        if ((robot->names[what] = room(counts[what], sizeof **robot->names)) == NULL)
-            return IK_NODE_ERROR_MEMORY;
-    for (int at = 0; at < chains; at++) {
-        take_chain(reader, robot, at, goals);
-        goals += robot->chains[at].goals;
+    for (int chain = 0; chain < chains; chain++) {
+        take_chain(reader, robot, chain, goals);
+        goals += robot->chains[chain].goals;
     }
     if (take_number(reader) == 1) {
         take_chain(reader, robot, (int)chains, counts[IK_NODE_GOALS]);
@@ -270,44 +309,43 @@ static int take_robot(reader_t *reader, ik_node_robot *robot)
     for (int inverse = 0; inverse < 2 && counts[IK_NODE_ACTUATORS] > 0; inverse++)
         take_direction(reader, nq, robot->directions + inverse);
     robot->name = take_name(reader);
-    for (int what = 0; what < KINDS; what++)
-        for (int64_t at = 0; what != IK_NODE_CHAINS && at < counts[what]; at++)
-            robot->names[what][at] = take_name(reader);
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int64_t index = 0; kind != IK_NODE_CHAINS && index < counts[kind]; index++)
+            robot->names[kind][index] = take_name(reader);
     return reader->failed || reader->left > 0 ? IK_NODE_ERROR_FORMAT : 0;
 }
 
-/* Read a robot from memory that it owns from now on; return 0 or an error. */
-static int robot_of(unsigned char *content, size_t size, ik_node_robot **robot)
+/* Read a robot from the content of a file, which is in its memory; return 0 or an error. */
+static int robot_of(memory_t memory, const void *content, size_t size, ik_node_robot **robot)
 {
     reader_t reader = {content, size, 0};
     const void *magic = take(&reader, 1);
     int64_t format = take_number(&reader);
     const void *digest = take(&reader, DIGEST_SIZE / 8);
     int64_t checksum = take_number(&reader);
-    int error = 0;
     ik_node_robot *made = NULL;
+    int error = 0;
     if (magic == NULL || memcmp(magic, "ik_robot", 8) != 0 || reader.failed)
         error = IK_NODE_ERROR_FORMAT;
     else if (format != FORMAT || strlen(ik_node_digest()) != DIGEST_SIZE ||
              memcmp(digest, ik_node_digest(), DIGEST_SIZE) != 0)
         error = IK_NODE_ERROR_VERSION;
-    else if (checksum != checksum_of(reader.at, reader.left))
+    else if (checksum != checksum_of(reader.next, reader.left))
         error = IK_NODE_ERROR_FORMAT;
     else if (ik_node_kernels() == NULL)
         error = IK_NODE_ERROR_PROCESSOR;
-    else if ((made = calloc(1, sizeof *made)) == NULL)
+    else if ((made = room(&memory, 1, sizeof *made)) == NULL)
         error = IK_NODE_ERROR_MEMORY;
-    if (made == NULL) {
-        free(content);
-        return error;
+    if (error == 0) {
+        made->memory = memory;
+        made->kernels = ik_node_kernels();
+        error = take_robot(&reader, made);
+        memory = made->memory;
     }
-    made->content = content;
-    made->kernels = ik_node_kernels();
-    error = take_robot(&reader, made);
-    if (error != 0)
-        ik_node_free(made);
-    else
+    if (error == 0)
         *robot = made;
+    else
+        release(memory);
     return error;
 }
 
@@ -321,18 +359,21 @@ int ik_node_load(const char *path, ik_node_robot **robot)
     if (file == NULL)
         return IK_NODE_ERROR_FILE;
     long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+    memory_t memory = {NULL, 0};
+    void *content = NULL;
+    int error = IK_NODE_ERROR_FILE;
     /* The size of a folder, which can be opened, is the largest number. */
-    int unreadable = size < 0 || size == LONG_MAX || fseek(file, 0, SEEK_SET) != 0;
-    int error = unreadable ? IK_NODE_ERROR_FILE : 0;
-    unsigned char *content = error == 0 ? room(size, 1) : NULL;
-    if (error == 0 && content == NULL)
-        error = IK_NODE_ERROR_MEMORY;
-    else if (error == 0 && fread(content, 1, (size_t)size, file) != (size_t)size)
-        error = IK_NODE_ERROR_FILE;
+    if (size >= 0 && size != LONG_MAX && fseek(file, 0, SEEK_SET) == 0) {
+        content = room(&memory, size, 1);
+        if (content == NULL)
+            error = IK_NODE_ERROR_MEMORY;
+        else if (fread(content, 1, (size_t)size, file) == (size_t)size)
+            error = 0;
+    }
     fclose(file);
     if (error == 0)
-        return robot_of(content, (size_t)size, robot);
-    free(content);
+        return robot_of(memory, content, (size_t)size, robot);
+    release(memory);
     return error;
 }
 
@@ -342,25 +383,18 @@ int ik_node_load_memory(const void *content, size_t size, ik_node_robot **robot)
         *robot = NULL;
     if (robot == NULL || content == NULL || size > (size_t)INT64_MAX)
         return IK_NODE_ERROR_ARGUMENT;
-    unsigned char *copy = room((int64_t)size, 1);
+    memory_t memory = {NULL, 0};
+    void *copy = room(&memory, (int64_t)size, 1);
     if (copy == NULL)
         return IK_NODE_ERROR_MEMORY;
     memcpy(copy, content, size);
-    return robot_of(copy, size, robot);
+    return robot_of(memory, copy, size, robot);
 }
 
 void ik_node_free(ik_node_robot *robot)
 {
-    if (robot == NULL)
-        return;
-    for (int what = 0; what < KINDS; what++)
-        free(robot->names[what]);
-    free(robot->places[0]);
-    free(robot->places[1]);
-    free(robot->followers);
-    free(robot->chains);
-    free(robot->content);
-    free(robot);
+    if (robot != NULL)
+        release(robot->memory);
 }
 
 /* ---- what a robot is ---- */
@@ -430,9 +464,9 @@ int ik_node_find(const ik_node_robot *robot, int what, const char *name)
 {
     if (robot == NULL || name == NULL || what < 0 || what >= KINDS || what == IK_NODE_CHAINS)
         return IK_NODE_ERROR_ARGUMENT;
-    for (int at = 0; at < robot->counts[what]; at++)
-        if (strcmp(robot->names[what][at], name) == 0)
-            return at;
+    for (int index = 0; index < robot->counts[what]; index++)
+        if (strcmp(robot->names[what][index], name) == 0)
+            return index;
     return IK_NODE_ERROR_ARGUMENT;
 }
 
@@ -485,8 +519,8 @@ void ik_node_follow(const ik_node_robot *robot, double *q)
         return;
     const double *lower = robot->joints + JOINT_LOWER * robot->counts[IK_NODE_JOINTS];
     const double *upper = robot->joints + JOINT_UPPER * robot->counts[IK_NODE_JOINTS];
-    for (int64_t at = 0; at < robot->follower_count; at++) {
-        const follower_t *each = robot->followers + at;
+    const follower_t *end = robot->followers + robot->follower_count;
+    for (const follower_t *each = robot->followers; each < end; each++) {
         double total = 0.0;
         for (int64_t power = each->count - 1; power >= 0; power--)
             total = total * q[each->master] + each->coefficients[power];
@@ -498,24 +532,16 @@ void ik_node_follow(const ik_node_robot *robot, double *q)
 
 /* ---- problems ---- */
 
-/* Return a copy of some numbers of eight bytes; NULL = no memory. */
-static void *copy_of(const void *numbers, int64_t count)
+/* Make the workspace of a model, with no solve under way; `table`: its constraints, or NULL. */
+static void make_work(memory_t *memory, model_t model, const double *table, work_t *work)
 {
-    void *made = room(count, 8);
-    if (made != NULL)
-        memcpy(made, numbers, 8 * (size_t)count);
-    return made;
-}
-
-/* Make the workspace of a model, with no solve under way; return 0 or an error. */
-static int make_work(model_t model, work_t *work)
-{
-    work->k = room(SIZE_OF(model.i, k_size), sizeof *work->k);
-    work->w = room(SIZE_OF(model.i, w_size), sizeof *work->w);
-    if (work->k == NULL || work->w == NULL)
-        return IK_NODE_ERROR_MEMORY;
-    work->k[PHASE] = PHASE_DONE;
-    return 0;
+    work->k = room(memory, SIZE_OF(model.i, k_size), sizeof *work->k);
+    work->w = room(memory, SIZE_OF(model.i, w_size), sizeof *work->w);
+    if (work->k != NULL)
+        work->k[PHASE] = PHASE_DONE;
+    if (work->w != NULL && table != NULL)
+        memcpy(work->w + BEGIN_OF(model.i, constraints), table,
+               (size_t)(CON_COLUMNS * SIZE_OF(model.i, nc)) * sizeof(double));
 }
 
 /* Return the number of chains, with the one that keeps bodies apart. */
@@ -531,36 +557,31 @@ int ik_node_problem_new(const ik_node_robot *robot, ik_node_problem **problem)
     if (robot == NULL || problem == NULL)
         return IK_NODE_ERROR_ARGUMENT;
     const int64_t *counts = robot->counts;
-    ik_node_problem *made = calloc(1, sizeof *made);
+    memory_t memory = {NULL, 0};
+    ik_node_problem *made = room(&memory, 1, sizeof *made);
     if (made == NULL)
         return IK_NODE_ERROR_MEMORY;
     made->robot = robot;
-    made->q = copy_of(robot->start, counts[IK_NODE_JOINTS]);
-    made->joints = copy_of(robot->joints, JOINT_ROWS * counts[IK_NODE_JOINTS]);
-    made->q0 = copy_of(robot->start, counts[IK_NODE_JOINTS]);
-    made->positions = room(6 * counts[IK_NODE_GOALS], sizeof *made->positions);
-    made->quats = room(8 * counts[IK_NODE_GOALS], sizeof *made->quats);
-    made->chains = room(chains_of(robot), sizeof *made->chains);
-    int error = IK_NODE_ERROR_MEMORY;
-    if (made->q != NULL && made->q0 != NULL && made->joints != NULL && made->positions != NULL &&
-        made->quats != NULL && made->chains != NULL)
-        error = make_work(robot->links, &made->links);
-    if (robot->distances != NULL && error == 0) {
-        made->pairs = room(RESULT * SIZE_OF(robot->bodies.i, checks), sizeof *made->pairs);
-        error = made->pairs == NULL ? IK_NODE_ERROR_MEMORY
-                                    : make_work(robot->bodies, &made->bodies);
+    made->q = copy_of(&memory, robot->start, counts[IK_NODE_JOINTS]);
+    made->joints = copy_of(&memory, robot->joints, JOINT_ROWS * counts[IK_NODE_JOINTS]);
+    made->q0 = copy_of(&memory, robot->start, counts[IK_NODE_JOINTS]);
+    made->positions = room(&memory, 6 * counts[IK_NODE_GOALS], sizeof *made->positions);
+    made->quats = room(&memory, 8 * counts[IK_NODE_GOALS], sizeof *made->quats);
+    made->chains = room(&memory, chains_of(robot), sizeof *made->chains);
+    make_work(&memory, robot->links, NULL, &made->links);
+    if (robot->distances != NULL) {
+        made->pairs = room(&memory, RESULT * SIZE_OF(robot->bodies.i, checks), sizeof(double));
+        make_work(&memory, robot->bodies, NULL, &made->bodies);
     }
-    for (int64_t at = 0; at < chains_of(robot) && error == 0; at++) {
-        const chain_t *chain = robot->chains + at;
-        error = make_work(chain->model, made->chains + at);
-        if (error == 0)
-            memcpy(made->chains[at].w + BEGIN_OF(chain->model.i, constraints), chain->table,
-                   (size_t)(CON_COLUMNS * chain->count) * sizeof(double));
+    for (int64_t chain = 0; chain < chains_of(robot) && made->chains != NULL; chain++) {
+        const chain_t *of = robot->chains + chain;
+        make_work(&memory, of->model, of->table, made->chains + chain);
     }
-    if (error != 0) {
-        ik_node_problem_free(made);
-        return error;
+    if (memory.failed) {
+        release(memory);
+        return IK_NODE_ERROR_MEMORY;
     }
+    made->memory = memory;
     made->chain = counts[IK_NODE_CHAINS];
     made->status = IK_NODE_ERROR_ARGUMENT; /* there is nothing to continue */
     *problem = made;
@@ -569,25 +590,8 @@ int ik_node_problem_new(const ik_node_robot *robot, ik_node_problem **problem)
 
 void ik_node_problem_free(ik_node_problem *problem)
 {
-    if (problem == NULL)
-        return;
-    if (problem->chains != NULL)
-        for (int64_t at = 0; at < chains_of(problem->robot); at++) {
-            free(problem->chains[at].k);
-            free(problem->chains[at].w);
-        }
-    free(problem->chains);
-    free(problem->links.k);
-    free(problem->links.w);
-    free(problem->bodies.k);
-    free(problem->bodies.w);
-    free(problem->pairs);
-    free(problem->q);
-    free(problem->q0);
-    free(problem->joints);
-    free(problem->positions);
-    free(problem->quats);
-    free(problem);
+    if (problem != NULL)
+        release(problem->memory);
 }
 
 int ik_node_limits(ik_node_problem *problem, const double *lower, const double *upper)
@@ -600,9 +604,9 @@ int ik_node_limits(ik_node_problem *problem, const double *lower, const double *
         if (!(lower[g] <= upper[g]))
             return IK_NODE_ERROR_ARGUMENT;
     for (int64_t g = 0; g < nq; g++) {
-        double least = table[JOINT_LOWER * nq + g], most = table[JOINT_UPPER * nq + g];
-        problem->joints[JOINT_LOWER * nq + g] = fmin(fmax(lower[g], least), most);
-        problem->joints[JOINT_UPPER * nq + g] = fmin(fmax(upper[g], least), most);
+        double min = table[JOINT_LOWER * nq + g], max = table[JOINT_UPPER * nq + g];
+        problem->joints[JOINT_LOWER * nq + g] = fmin(fmax(lower[g], min), max);
+        problem->joints[JOINT_UPPER * nq + g] = fmin(fmax(upper[g], min), max);
         problem->joints[JOINT_WINDOW * nq + g] =
             lower[g] == upper[g] ? 0.0 : table[JOINT_WINDOW * nq + g];
     }
@@ -662,9 +666,9 @@ static void begin_avoiding(ik_node_problem *problem)
 {
     int64_t nq = problem->robot->counts[IK_NODE_JOINTS];
     int met = 1, far = 0;
-    for (int64_t at = 0; at < problem->robot->counts[IK_NODE_CHAINS]; at++) {
-        met = met && problem->chains[at].status == IK_NODE_CONVERGED;
-        far = far || problem->chains[at].k[STARTS] > 1;
+    for (int64_t chain = 0; chain < problem->robot->counts[IK_NODE_CHAINS]; chain++) {
+        met = met && problem->chains[chain].status == IK_NODE_CONVERGED;
+        far = far || problem->chains[chain].k[STARTS] > 1;
     }
     for (int64_t g = 0; g < nq; g++) {
         double window = problem->joints[JOINT_WINDOW * nq + g];
@@ -693,11 +697,11 @@ static int run(ik_node_problem *problem, int64_t steps)
             begin_avoiding(problem);
     }
     problem->status = IK_NODE_CONVERGED;
-    for (int64_t at = 0; at < last + problem->avoids; at++) {
+    for (int64_t chain = 0; chain < last + problem->avoids; chain++) {
         if (problem->avoids)
-            problem->chains[at].status = problem->chains[last].status;
-        if (problem->chains[at].status > problem->status)
-            problem->status = problem->chains[at].status;
+            problem->chains[chain].status = problem->chains[last].status;
+        if (problem->chains[chain].status > problem->status)
+            problem->status = problem->chains[chain].status;
     }
     ik_node_follow(robot, problem->q);
     return problem->status;
@@ -715,12 +719,13 @@ int ik_node_solve(ik_node_problem *problem, const double *q0, const double *posi
     memmove(problem->q, q0 == NULL ? robot->start : q0,
             (size_t)counts[IK_NODE_JOINTS] * sizeof(double));
     memcpy(problem->q0, problem->q, (size_t)counts[IK_NODE_JOINTS] * sizeof(double));
-    for (int64_t at = 0; at < chains_of(robot); at++) {
-        const chain_t *chain = robot->chains + at;
-        problem->chains[at].status = IK_NODE_RUNNING;
-        problem->chains[at].begun = 0;
-        problem->chains[at].k[ITERATIONS] = problem->chains[at].k[CLOSING] = 0;
-        problem->chains[at].k[STARTS] = 1;
+    for (int64_t index = 0; index < chains_of(robot); index++) {
+        const chain_t *chain = robot->chains + index;
+        work_t *work = problem->chains + index;
+        work->status = IK_NODE_RUNNING;
+        work->begun = 0;
+        work->k[ITERATIONS] = work->k[CLOSING] = 0;
+        work->k[STARTS] = 1;
         for (int64_t g = 0; g < chain->goals; g++) {
             int64_t goal = chain->constraint[chain->count - chain->goals + g];
             double *position = problem->positions + 3 * (chain->first + g);
@@ -775,17 +780,17 @@ int ik_node_chain_status(const ik_node_problem *problem, int chain)
     return problem->status < 0 ? problem->status : problem->chains[chain].status;
 }
 
-/* Return the largest of k[of] - k[less] of all chains; less = -1 stands for 0. */
-static int64_t largest(const ik_node_problem *problem, int of, int less, int64_t least)
+/* Return the largest of k[of] - k[less] of all chains, at least `min`; less = -1 stands for 0. */
+static int64_t largest(const ik_node_problem *problem, int of, int less, int64_t min)
 {
-    int64_t most = least;
+    int64_t result = min;
     int64_t end = problem ? problem->robot->counts[IK_NODE_CHAINS] + problem->avoids : 0;
-    for (int64_t at = problem && problem->avoids ? end - 1 : 0; at < end; at++) {
-        const int64_t *k = problem->chains[at].k;
+    for (int64_t chain = problem && problem->avoids ? end - 1 : 0; chain < end; chain++) {
+        const int64_t *k = problem->chains[chain].k;
         int64_t count = k[of] - (less < 0 ? 0 : k[less]);
-        most = count > most ? count : most;
+        result = count > result ? count : result;
     }
-    return most;
+    return result;
 }
 
 int64_t ik_node_steps(const ik_node_problem *problem)
@@ -857,6 +862,7 @@ int ik_node_jacobian(ik_node_problem *problem, const double *q, int link, double
 /* ---- transmission ---- */
 
 struct ik_node_transmission {
+    memory_t memory;
     const ik_node_robot *robot;
     double *q;
     work_t work[2];
@@ -872,43 +878,33 @@ int ik_node_transmission_new(const ik_node_robot *robot, ik_node_transmission **
         *transmission = NULL;
     if (robot == NULL || transmission == NULL || robot->counts[IK_NODE_ACTUATORS] == 0)
         return IK_NODE_ERROR_ARGUMENT;
-    ik_node_transmission *made = calloc(1, sizeof *made);
+    memory_t memory = {NULL, 0};
+    ik_node_transmission *made = room(&memory, 1, sizeof *made);
     if (made == NULL)
         return IK_NODE_ERROR_MEMORY;
     made->robot = robot;
     made->latest = -1;
-    made->q = copy_of(robot->start, robot->counts[IK_NODE_JOINTS]);
-    int error = made->q == NULL ? IK_NODE_ERROR_MEMORY : 0;
-    for (int at = 0; at < 2 && error == 0; at++) {
-        const direction_t *direction = robot->directions + at;
-        made->plan[at] = copy_of(direction->plan, direction->plan[TRANSMIT_SIZE_p_size]);
-        made->data[at] = copy_of(direction->data, direction->plan[TRANSMIT_SIZE_d_size]);
-        error = make_work(direction->model, made->work + at);
-        if (made->plan[at] == NULL || made->data[at] == NULL)
-            error = IK_NODE_ERROR_MEMORY;
-        if (error == 0)
-            memcpy(made->work[at].w + BEGIN_OF(direction->model.i, constraints), direction->table,
-                   (size_t)(CON_COLUMNS * SIZE_OF(direction->model.i, nc)) * sizeof(double));
+    made->q = copy_of(&memory, robot->start, robot->counts[IK_NODE_JOINTS]);
+    for (int inverse = 0; inverse < 2; inverse++) {
+        const direction_t *direction = robot->directions + inverse;
+        const int64_t *plan = direction->plan;
+        made->plan[inverse] = copy_of(&memory, plan, plan[TRANSMIT_SIZE_p_size]);
+        made->data[inverse] = copy_of(&memory, direction->data, plan[TRANSMIT_SIZE_d_size]);
+        make_work(&memory, direction->model, direction->table, made->work + inverse);
     }
-    if (error != 0)
-        ik_node_transmission_free(made);
-    else
-        *transmission = made;
-    return error;
+    if (memory.failed) {
+        release(memory);
+        return IK_NODE_ERROR_MEMORY;
+    }
+    made->memory = memory;
+    *transmission = made;
+    return 0;
 }
 
 void ik_node_transmission_free(ik_node_transmission *transmission)
 {
-    if (transmission == NULL)
-        return;
-    for (int at = 0; at < 2; at++) {
-        free(transmission->work[at].k);
-        free(transmission->work[at].w);
-        free(transmission->plan[at]);
-        free(transmission->data[at]);
-    }
-    free(transmission->q);
-    free(transmission);
+    if (transmission != NULL)
+        release(transmission->memory);
 }
 
 int ik_node_transmission_start(ik_node_transmission *transmission, const double *q)
@@ -925,8 +921,8 @@ int ik_node_transmission_start(ik_node_transmission *transmission, const double 
     return 0;
 }
 
-#define PART(transmission, at, name)                                                               \
-    ((transmission)->data[at] + (transmission)->plan[at][TRANSMIT_FIELD_##name])
+#define PART(transmission, inverse, name)                                                          \
+    ((transmission)->data[inverse] + (transmission)->plan[inverse][TRANSMIT_FIELD_##name])
 
 static int carry(ik_node_transmission *transmission, int inverse, const double *position,
                  const double *velocity, const double *effort)
@@ -992,29 +988,29 @@ const double *ik_node_transmission_get(const ik_node_transmission *transmission,
 {
     if (transmission == NULL || transmission->latest < 0)
         return NULL;
-    int at = transmission->latest;
-    const int64_t na = transmission->plan[at][TRANSMIT_SIZE_na];
+    int inverse = transmission->latest;
+    const int64_t na = transmission->plan[inverse][TRANSMIT_SIZE_na];
     switch (part) {
     case IK_NODE_VELOCITY:
-        return PART(transmission, at, velocity);
+        return PART(transmission, inverse, velocity);
     case IK_NODE_ACTUATOR_POSITION:
-        return PART(transmission, at, position);
+        return PART(transmission, inverse, position);
     case IK_NODE_ACTUATOR_VELOCITY:
-        return PART(transmission, at, rate);
+        return PART(transmission, inverse, rate);
     case IK_NODE_ACTUATOR_EFFORT:
-        return PART(transmission, at, effort);
+        return PART(transmission, inverse, effort);
     case IK_NODE_ROW_POSITION:
-        return PART(transmission, at, position) + na;
+        return PART(transmission, inverse, position) + na;
     case IK_NODE_ROW_VELOCITY:
-        return PART(transmission, at, rate) + na;
+        return PART(transmission, inverse, rate) + na;
     case IK_NODE_ROW_EFFORT:
-        return PART(transmission, at, effort) + na;
+        return PART(transmission, inverse, effort) + na;
     case IK_NODE_MOTION:
-        return PART(transmission, at, motion);
+        return PART(transmission, inverse, motion);
     case IK_NODE_RATIO:
-        return PART(transmission, at, ratio);
+        return PART(transmission, inverse, ratio);
     case IK_NODE_SINGULARITY:
-        return PART(transmission, at, numbers) + RESULT_PIVOT;
+        return PART(transmission, inverse, numbers) + RESULT_PIVOT;
     default:
         return NULL;
     }

@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 import warnings
 
 from ik_node.kernels.decorators import compiling, entries
-from ik_node.kernels.layout import JOINT_ROWS, RECORD, RESULT, SIZES
+from ik_node.kernels.layout import JOINT_ROWS, RESULT, SIZES
 from ik_node.kernels.options import OPTION_COUNT
-from ik_node.kernels.path import CURSOR, PATH_ROWS
 from ik_node.native.places import call_file, digest, LIBRARY, roots, why_untrusted
 import numpy as np
 
@@ -26,10 +25,7 @@ TABLE = (
     *('transmit', 'velocity', 'advance_path', 'distances', 'find_solutions'),
     'determinants',
 )
-CALLED = (
-    *('advance', 'advance_batch', 'advance_path', 'transmit', 'find_solutions', 'velocity'),
-    'distances',
-)
+CALLED = ('advance', 'transmit', 'find_solutions', 'velocity', 'distances')
 
 
 class Library(NamedTuple):
@@ -118,8 +114,7 @@ def _of_addresses(path: Path | None, addresses: list[int]) -> Library:
     if call is not None:
         places = tuple(map(SIZES.index, ('nq', 'nc', 'checks')))
         called = [addresses[TABLE.index(name)] for name in CALLED]
-        sizes = JOINT_ROWS, OPTION_COUNT, RESULT, RECORD, PATH_ROWS, CURSOR
-        call.use(*called, *places, *sizes)
+        call.use(*called, *places, JOINT_ROWS, OPTION_COUNT, RESULT)
     made = map(_function_at, addresses)
     return Library(path, call, dict(zip(TABLE, made, strict=True)))
 
