@@ -196,9 +196,10 @@ def _add_closure(loop: Loop, description: Description, fail: Fail) -> None:
 
 
 def _add_coupling(rule: CouplingRule, description: Description, fail: Fail) -> None:
-    joint, dof = _movable(rule.joint, description, fail, rule.line, 'couplings: joint')
+    what = f'coupling of {rule.joint!r}'
+    joint, dof = _movable(rule.joint, description, fail, rule.line, what)
     terms = [
-        (*_movable(name, description, fail, rule.line, 'couplings: of'), coefficients)
+        (*_movable(name, description, fail, rule.line, what), coefficients)
         for name, coefficients in rule.terms
     ]
     if dof in joint.couplings:
@@ -207,7 +208,7 @@ def _add_coupling(rule: CouplingRule, description: Description, fail: Fail) -> N
     try:
         joint.couple_sum(dof, terms)
     except IkError as error:
-        raise fail(f'couplings: joint {rule.joint!r}: {error}', rule.line) from None
+        raise fail(f'{what}: {error}', rule.line) from None
 
 
 def _movable(
@@ -295,6 +296,11 @@ class Description:
     def joint_order(self) -> list[Joint]:
         """Return the movable joints, in the description's order."""
         return [joint for joint in self.joints.values() if joint.dof]
+
+    @property
+    def couplings(self) -> list[CouplingRule]:
+        """Return the couplings that the description itself declares."""
+        return [rule for loop_set in self.loops for rule in loop_set.couplings]
 
     @property
     def sources(self) -> list[Source]:

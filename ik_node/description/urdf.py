@@ -26,7 +26,7 @@ from ik_node.description.joint_spec import (
 )
 from ik_node.description.tree import hang_joints, read_masses
 from ik_node.description.xml_document import read_origin, XmlDocument
-from ik_node.errors import counted, IkError
+from ik_node.errors import counted
 from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
@@ -309,7 +309,7 @@ def read_urdf(document: XmlDocument) -> Description:
     specs: list[JointSpec] = []
     elements: dict[str, Element] = {}
     seen: dict[str, Element | None] = {}
-    mimics: dict[str, Element] = {}
+    mimics: list[CouplingRule] = []
     for element in joint_elements(document):
         joint = document.attribute(element, 'name')
         document.once(element, 'joint', joint, seen)
@@ -319,14 +319,14 @@ def read_urdf(document: XmlDocument) -> Description:
         specs.append(spec)
         mimic = element.find('mimic')
         if mimic is not None and spec.type_name in AXIS_TYPES:
-            mimics[joint] = mimic
-            needed |= {joint, document.attribute(mimic, 'joint')}
+            mimics.append(_mimic(document, joint, mimic))
     declared = len(specs)
     rules = read_transmissions(document, specs, description.notes)
     for spec in specs[declared:]:
         spec.child = free_name(spec.child, description.links)
         description.links[spec.child] = Link(spec.child)
-    needed |= {name for rule in rules for name in (rule.joint, *(each for each, _ in rule.terms))}
+    for rule in mimics + rules:
+        needed |= {rule.joint, *(name for name, _ in rule.terms)}
     for spec in specs:
         spec.needed = spec.name in needed
         own = elements.get(spec.name)
@@ -335,10 +335,9 @@ def read_urdf(document: XmlDocument) -> Description:
     _note_soft_limits(document, description.notes)
     description.loops.append(hang_joints(description, specs))
     described = 'transmissions' if rules else ''
+    description.loops.append(LoopSet(document.source, couplings=mimics))
     description.loops.append(LoopSet(document.source, described, couplings=rules))
     read_masses(document, description)
-    for joint, mimic in mimics.items():
-        _couple(joint, elements[joint], mimic, description, document)
     known = {name: description.joints.get(name) for name in motors}
     description.actuated = [name for name, joint in known.items() if joint and joint.dof]
     note_efforts(specs, description.actuated or elements, description.notes)
@@ -367,25 +366,8 @@ def _note_soft_limits(document: XmlDocument, notes: list[str]) -> None:
         )
 
 
-def _couple(
-    follower: str,
-    element: Element,
-    mimic: Element,
-    description: Description,
-    document: XmlDocument,
-) -> None:
-    offset = document.numbers(mimic, 'offset', (0.0,))[0]
-    multiplier = document.numbers(mimic, 'multiplier', (1.0,))[0]
-    name = mimic.attrib['joint']
-    known = [joint.name for joint in description.joint_order]
-    if name not in description.joints:
-        document.known(element, 'joint', name, known, '<mimic>')
-    joint, master = description.joints[follower], description.joints[name]
-    if len(joint.dof) != 1 or len(master.dof) != 1:
-        message = f'<mimic>: {joint.name!r} and {name!r} must have one DoF each'
-        raise document.error(element, message)
-    description.coupled_at[follower] = document.source, document.line(mimic)
-    try:
-        joint.couple(joint.dof[0], master, master.dof[0], (offset, multiplier))
-    except IkError as error:
-        raise document.error(element, f'<mimic>: {error}') from None
+def _mimic(document: XmlDocument, follower: str, mimic: Element) -> CouplingRule:
+    master = document.attribute(mimic, 'joint')
+    offset = document.numbers(mimic, 'offset', (0.0,))
+    factor = document.numbers(mimic, 'multiplier', (1.0,))
+    return CouplingRule(follower, master, offset + factor, document.line(mimic))

@@ -131,14 +131,9 @@ def read_mimic_elsewhere(document: XmlDocument, description: Description) -> Loo
     URDF's own <mimic> takes precedence. A plugin that closes loops is named in a note.
     """
     result = LoopSet(document.source)
-    following = {
-        joint.name: {term.master.name for each in joint.couplings.values() for term in each.terms}
-        for joint in description.joint_order
-        if joint.couplings
-    }
-    for loop_set in description.loops:
-        for rule in loop_set.couplings:
-            following.setdefault(rule.joint, set()).update(name for name, _ in rule.terms)
+    following: dict[str, set[str]] = {}
+    for rule in description.couplings:
+        following.setdefault(rule.joint, set()).update(name for name, _ in rule.terms)
     for rule in _rules(document, description):
         reason = _reason_for_refusal(rule, description, following)
         if reason is None:

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element
 
-from ik_node.description.description import CouplingRule, Description, LoopFrame, LoopSet
+from ik_node.description.description import Description, LoopFrame, LoopSet
 from ik_node.description.loops.couplings import rule_of_sum
 from ik_node.description.loops.loop_frames import LoopReader, turn_frame, X, Y, Z
 from ik_node.description.tree import joints_above
@@ -62,11 +62,12 @@ def read_urdf_plus(document: XmlDocument, description: Description) -> LoopSet:
             reader.read_loop(element)
     result = reader.result
     if dependent and not description.actuated:
-        followers = {rule.joint for rule in result.couplings} | dependent
+        rules = [*description.couplings, *result.couplings]
+        followers = {rule.joint for rule in rules} | dependent
         result.actuated = [
             joint.name
             for joint in description.joint_order
-            if joint.name not in followers and len(joint.dof) == 1 and not joint.couplings
+            if joint.name not in followers and len(joint.dof) == 1
         ]
     if result.couplings or dependent:
         result.dialect = reader.dialect
@@ -150,13 +151,9 @@ class _Reader(LoopReader):
             return
         terms = {joint.name: (0.0, -1.0) for joint in second[::-1]}
         terms |= {joint.name: (0.0, ratio) for joint in first[::-1]}
-        mimics = [
-            CouplingRule(joint.name, each.master.name, list(each.coefficients))
-            for joint in self.description.joint_order
-            for each in joint.couplings.values()
-        ]
         leading = [joint for joint in terms if joint not in self._dependent]
-        rule = rule_of_sum(terms, [*mimics, *self.result.couplings], leading, line)
+        known = [*self.description.couplings, *self.result.couplings]
+        rule = rule_of_sum(terms, known, leading, line)
         if rule is None:
             self.notes.append(f'coupling {name!r} is not used: its joints follow others already')
         else:

@@ -513,16 +513,13 @@ class LoopClosuresFile(LoopFile):
                 frame.position, frame.quat_xyzw = pose_parts(local)
 
     def _uncouple_dependent(self, description: Description) -> None:
-        for name in self._dependent:
-            joint = description.joints.get(name)
-            if joint is None or not joint.couplings:
-                continue
-            for dof in list(joint.couplings):
-                joint.uncouple(dof)
-            description.notes.append(
-                f'{self.source}: joint {name!r}: its <mimic> is removed, as `dependent` '
-                'states that the loops move it'
-            )
+        for loop_set in description.loops:
+            for rule in [each for each in loop_set.couplings if each.joint in self._dependent]:
+                loop_set.couplings.remove(rule)
+                description.notes.append(
+                    f'{self.source}: joint {rule.joint!r}: its <mimic> is removed, as `dependent` '
+                    'states that the loops move it'
+                )
 
 
 class RobotDataFile(LoopClosuresFile):
