@@ -1,9 +1,10 @@
-"""YAML parser with line numbers and limits on size, depth and expansion, for plain types only."""
+"""YAML parser with line numbers and a limit on size, for plain types only."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from contextlib import suppress
+from functools import cache
 from typing import Any
 
 from ik_node.description.xml_document import MAX_NUMBER
@@ -129,8 +130,6 @@ class Checked:
 
 
 MAX_BYTES = 2**20
-MAX_NODES = 50_000
-MAX_DEPTH = 50
 
 
 class _Mapping(dict[Any, Any]):
@@ -158,106 +157,78 @@ def line_of(value: object, key: object = None) -> int | None:
 
 def parse_yaml(data: bytes | str, source: str) -> Any:
     """
-    Parse one YAML document; dates stay text.
+    Parse one YAML document; dates, and numbers in another base, stay text.
 
-    DescriptionError, with the line, is raised if it is too large, too deep or not valid YAML, if
-    its references expand too much, or if it has a duplicate key, a merge key or a tag.
+    DescriptionError, with the line, is raised if it is too large, too deep or not valid YAML, or
+    if it has a duplicate key, a merge key or the tag of an object.
     """
     import yaml  # imported only if needed
 
-    if len(data) > MAX_BYTES:
-        raise DescriptionError(
-            f'{len(data)} bytes; the largest YAML read is {MAX_BYTES} bytes', source=source
-        )
+    line: int | None = None
     try:
-        root = yaml.compose(data, Loader=yaml.SafeLoader)
+        if len(data) <= MAX_BYTES:
+            return yaml.load(data, Loader=_loader())
+        message = f'{len(data)} bytes; the largest YAML read is {MAX_BYTES} bytes'
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        line = None if mark is None else mark.line + 1
-        raise _fault(str(error.problem), source, line) from None
+        message, line = str(error.problem), None if mark is None else mark.line + 1
     except yaml.reader.ReaderError as error:  # of the encoding, or of a character
         newline = '\n' if isinstance(data, str) else b'\n'
         line = data.count(newline, 0, error.position) + 1  # type: ignore[arg-type]
-        raise _fault(str(error).partition('\n')[0], source, line) from None
+        message = str(error).partition('\n')[0]
     except (yaml.YAMLError, ValueError) as error:
-        raise _fault(str(error).partition('\n')[0], source, None) from None
+        message = str(error).partition('\n')[0]
     except RecursionError:
-        raise _fault(f'nested more than {MAX_DEPTH} deep', source, None) from None
-    return None if root is None else _Builder(source).value(root, MAX_DEPTH)
+        message = 'nested too deep'
+    raise DescriptionError(f'not valid YAML: {message}', source=source, line=line)
 
 
-def _fault(message: str, source: str, line: int | None) -> DescriptionError:
-    return DescriptionError(f'not valid YAML: {message}', source=source, line=line)
+@cache
+def _loader() -> Any:
+    """Return PyYAML's safe loader with lines, without equal keys and slow numbers."""
+    import yaml
 
+    class Loader(yaml.SafeLoader):
+        pass
 
-class _Builder:
-    """A builder of values from the nodes of PyYAML, which counts them."""
-
-    def __init__(self, source: str) -> None:
-        self._source = source
-        self._nodes = 0
-
-    def value(self, node: Any, depth: int) -> Any:
-        """Return the value of a node; a node that references repeat is expanded again."""
-        self._nodes += 1
-        if self._nodes > MAX_NODES:
-            message = f'more than {MAX_NODES} values after expansion of references'
-            raise self._fail(node, message)
-        if depth == 0:
-            raise self._fail(node, f'nested more than {MAX_DEPTH} deep')
-        kind = node.tag.removeprefix('tag:yaml.org,2002:')
-        if kind == 'merge':
-            message = 'the merge key << is not supported; write the keys themselves'
-            raise self._fail(node, message)
-        if kind not in KINDS[node.id]:
-            raise self._fail(node, f'the tag {node.tag[:60]!r} is not read; leave it out')
-        if node.id == 'scalar':
-            return _scalar(kind, node.value)
-        if node.id == 'sequence':
-            items = _Sequence(self.value(each, depth - 1) for each in node.value)
-            items.line = node.start_mark.line + 1
-            return items
+    def mapping(loader: Any, node: Any) -> _Mapping:
         result = _Mapping()
         result.line = node.start_mark.line + 1
         for named, each in node.value:
-            if named.id != 'scalar':
-                message = 'a mapping or list cannot be a key; expected a name'
-                raise self._fail(named, message)
-            key = self.value(named, depth - 1)
-            if key in result:
-                raise self._fail(named, f'the key {str(key)[:60]!r} occurs twice')
-            result[key] = self.value(each, depth - 1)
+            key, fault = loader.construct_object(named, deep=True), ''
+            if not isinstance(key, Hashable):
+                fault = 'a mapping or list cannot be a key; expected a name'
+            elif key in result:
+                fault = f'the key {shown(key)} occurs twice'
+            if fault:
+                raise yaml.constructor.ConstructorError(
+                    problem=fault, problem_mark=named.start_mark
+                )
+            result[key] = loader.construct_object(each, deep=True)
             result.lines[key] = named.start_mark.line + 1
         return result
 
-    def _fail(self, node: Any, message: str) -> DescriptionError:
-        return _fault(message, self._source, node.start_mark.line + 1)
+    def sequence(loader: Any, node: Any) -> _Sequence:
+        result = _Sequence(loader.construct_object(each, deep=True) for each in node.value)
+        result.line = node.start_mark.line + 1
+        return result
+
+    constructors = {
+        'map': mapping,
+        'seq': sequence,
+        'python/tuple': sequence,
+        **dict.fromkeys(('int', 'float'), lambda _, node: _number(node.value)),
+        'timestamp': lambda _, node: node.value,
+    }
+    for kind, constructor in constructors.items():
+        Loader.add_constructor(f'tag:yaml.org,2002:{kind}', constructor)
+    return Loader
 
 
-# The tags that PyYAML gives to plain values, by kind of node.
-KINDS = {
-    'scalar': ('str', 'int', 'float', 'bool', 'null', 'timestamp', 'value'),
-    'sequence': ('seq', 'python/tuple'),
-    'mapping': ('map',),
-}
-WORDS = {
-    **dict.fromkeys(('yes', 'on', 'true'), True),
-    **dict.fromkeys(('no', 'off', 'false'), False),
-}
-
-
-def _scalar(kind: str, text: str) -> Any:
-    """Return a plain value; dates, and numbers in another base, stay text."""
-    if kind == 'null':
-        return None
-    if kind == 'bool':
-        return WORDS.get(text.lower(), text)
-    if kind not in ('int', 'float') or len(text) > 1000:
-        return text
+def _number(text: str) -> int | float | str:
+    """Return a number; one in another base, or of a thousand digits, stays text."""
     digits = text.lower().replace('_', '').replace('.inf', 'inf').replace('.nan', 'nan')
     for number in (int, float) if len(digits) < 16 else (float,):
-        try:
-            return number(digits)
-        except ValueError:
-            continue
+        with suppress(ValueError):
+            return number(digits) if len(text) <= 1000 else text
     return text

@@ -11,7 +11,7 @@ from typing import Any
 
 from ik_node.description.description import unknown
 from ik_node.description.digits import exact_angle
-from ik_node.description.yaml_document import Checked, line_of, parse_yaml, WORDS
+from ik_node.description.yaml_document import Checked, line_of, parse_yaml
 from ik_node.errors import DescriptionError, listed
 from ik_node.mechanism import Mechanism
 from ik_node.model.rotation import quat_from_euler
@@ -237,6 +237,9 @@ def template(motion: MotionFile, robot: Mechanism) -> str:
     rest = [name for name in motion.points if name not in guessed.values()]
     lines += ['# Key points that no link follows:', *(f'#   {plain_key(name)}' for name in rest)]
     return '\n'.join(lines) + '\n'
+
+
+WORDS = ('yes', 'no', 'on', 'off', 'true', 'false')  # of YAML 1.1, in any case
 
 
 def plain_key(name: str) -> str:
