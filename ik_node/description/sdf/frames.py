@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 import re
 from xml.etree.ElementTree import Element
@@ -230,12 +230,21 @@ def read_pose(document: XmlDocument, element: Element | None) -> Array:
 
 
 class FrameGraph:
-    """Frames that `relative_to`, `attached_to`, `placement_frame`, `canonical_link` connect."""
+    """
+    Frames that `relative_to`, `attached_to`, `placement_frame`, `canonical_link` connect.
 
-    def __init__(self, document: XmlDocument, version: tuple[int, ...]) -> None:
+    `placed` has the poses of frames whose elements have none, in the model around them.
+    """
+
+    def __init__(
+        self,
+        document: XmlDocument,
+        version: tuple[int, ...],
+        placed: Mapping[SdfFrame, Array] | None = None,
+    ) -> None:
         self._document = document
         self.version = version
-        self._local: dict[SdfFrame, Array] = {}  # pose in the model around it
+        self._local = dict(placed or {})  # pose in the model around it
         self._global: dict[SdfFrame, Array] = {}  # pose in the world
         self._carriers: dict[SdfFrame, SdfFrame] = {}
 

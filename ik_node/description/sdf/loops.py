@@ -20,25 +20,35 @@ frames that are meant for a bushing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from xml.etree.ElementTree import Element
 
 from ik_node.description.description import Description, Loop, LoopFrame, LoopSet, unknown, WORLD
-from ik_node.description.joint_spec import JointSpec, read_limits
 from ik_node.description.loops.closing_frames import DIALECT as CLOSING_FRAMES
 from ik_node.description.loops.drake import DrakeReader
 from ik_node.description.loops.loop_frames import LoopReader, turn_frame, X, Y
-from ik_node.description.sdf.frames import FrameGraph, read_pose, SdfFrame, SdfScope
-from ik_node.description.sdf.joints import TWO_AXES
-from ik_node.description.tree import add_joint
-from ik_node.description.xml_document import Array, is_true, XmlDocument
+from ik_node.description.sdf.frames import FrameGraph, SdfFrame, SdfScope
+from ik_node.description.sdf.joints import read_joint, SdfJoint, TWO_AXES
+from ik_node.description.tree import add_joint, poses_at_zero
+from ik_node.description.xml_document import is_true, XmlDocument
 from ik_node.errors import UnsupportedElementError
 from ik_node.model.dof import DOF
 from ik_node.model.link import Link
-from ik_node.model.rotation import pose_inverse, pose_parts, unit
-import numpy as np
+from ik_node.model.rotation import pose_inverse, pose_parts
 
 TYPES = ('revolute', 'continuous', 'prismatic', 'ball', 'fixed', *TWO_AXES, 'gearbox')
+
+
+def _as_model(document: XmlDocument, description: Description) -> tuple[SdfScope, FrameGraph]:
+    """Return the links of a URDF, with all joints at 0, and what <gazebo> adds as a model."""
+    model = Element('model', {'name': description.name})
+    model.extend(Element('link', {'name': name}) for name in description.links)
+    for tag in ('joint', 'plugin'):
+        model.extend(document.root.findall(f'gazebo/{tag}'))
+    scope = SdfScope(document, model)
+    poses = {scope.frames[name]: pose for name, pose in poses_at_zero(description).items()}
+    return scope, FrameGraph(document, (1, 6), poses)
 
 
 def read_gazebo_joints(document: XmlDocument, description: Description) -> LoopSet:
@@ -49,119 +59,67 @@ def read_gazebo_joints(document: XmlDocument, description: Description) -> LoopS
     one closes a loop and becomes a closure; one with limits becomes a joint and a weld.
     """
     reader = _JointReader(document, description)
-    for element in document.root.findall('gazebo/joint'):
-        reader.read(element)
+    elements = document.root.findall('gazebo/joint')
+    for element in elements:
+        element.set('name', reader.name_of(element))
+        for end in (*element.findall('parent'), *element.findall('child')):
+            name = end.get('link') or (end.text or '').strip()
+            end.text = name if name in description.links else name.rpartition('::')[2]
+    if elements:
+        scope, graph = _as_model(document, description)
+        for joint in scope.every('joint'):
+            reader.read(joint, graph)
     return reader.result
 
 
 class _JointReader(LoopReader):
     dialect = 'gazebo joint'
 
-    def read(self, element: Element) -> None:
+    def read(self, frame: SdfFrame, graph: FrameGraph) -> None:
         """Read one joint."""
-        document, description = self.document, self.description
+        document, description, element = self.document, self.description, frame.element
         type_name = document.word(element, 'type', TYPES)
         if type_name == 'gearbox':
             ratio = element.findtext('gearbox_ratio', '1').strip()
             self.notes.append(
-                f'gazebo joint {element.get("name", "")!r}: a gearbox (ratio {ratio[:30]}) '
-                'is not read; declare it in a closures file: couplings: [{joint: ..., of: ..., '
-                'coefficients: [0, -ratio]}]'
+                f'gazebo joint {frame.name!r}: a gearbox (ratio {ratio[:30]}) is not read; '
+                'declare it in a closures file: couplings: [{joint: ..., of: ..., coefficients: '
+                '[0, -ratio]}]'
             )
             return
-        parent, child = self._link(element, 'parent'), self._link(element, 'child')
-        name = self.name_of(element)
-        if parent == WORLD and WORLD not in description.links:
-            if description.links[child] in description.roots and type_name == 'fixed':
+        joint = read_joint(document, graph, frame, self.notes)
+        first, last = joint.specs[0], joint.specs[-1]
+        document.known(element, 'link', last.child, description.links, '<child>')
+        if first.parent == WORLD and WORLD not in description.links:
+            if description.links[last.child] in description.roots and type_name == 'fixed':
                 self.notes.append(
-                    f'gazebo joint {name!r} fixes the root link to the world, where it is '
+                    f'gazebo joint {frame.name!r} fixes the root link to the world, where it is '
                     'fixed already'
                 )
                 return
-            self.poses[WORLD] = np.eye(4)
             description.links[WORLD] = Link(WORLD)
             description.roots.append(description.links[WORLD])
-        if parent == child:
-            raise document.error(element, f'its parent and its child are the same link {child!r}')
-        pose = self._pose(element, child)
         self.result.dialect = self.dialect
-        spec = JointSpec(name, type_name, parent, child, line=document.line(element))
-        spec.place(pose_inverse(self.poses[parent]) @ pose, pose_inverse(pose) @ self.poses[child])
-        if type_name in ('ball', *TWO_AXES) and element.find('*/limit') is not None:
-            self.notes.append(
-                f'gazebo joint {name!r}: it is of type {type_name}, so its <limit> is not used'
-            )
         if type_name in TWO_AXES:
-            self._two_axes(element, spec, pose)
+            self._two_axes(joint)
             return
-        if type_name not in ('ball', 'fixed'):
-            self._read_motion(element, spec, pose)
-        loop = add_joint(description, spec)  # with all joints at 0, no link moves
+        loop = add_joint(description, first)  # with all joints at 0, no link moves
         if loop is not None:
             self.result.loops.append(loop)
 
-    def _link(self, element: Element, tag: str) -> str:
-        """Return the name of an end link; `robot::link` stands for the link."""
-        child = self.document.child(element, tag)
-        name = child.get('link') or self.document.text(child)
-        known = self.description.links
-        if name not in known and '::' in name:
-            name = name.rpartition('::')[2]
-        if name != WORLD or tag != 'parent':
-            self.document.known(element, 'link', name, known, f'<{tag}>')
-        return name
-
-    def _pose(self, element: Element, child: str) -> Array:
-        """Return the joint's pose in the root frame at q = 0."""
-        pose = element.find('pose')
-        if pose is None:
-            return self.poses[child]
-        base = self._pose_of(pose, pose.get('relative_to') or pose.get('frame') or child)
-        return np.asarray(base @ read_pose(self.document, pose))
-
-    def _pose_of(self, element: Element, name: str) -> Array:
-        if name == OWN_MODEL:
-            return np.eye(4)
-        self.document.known(element, 'link', name, self.poses)
-        return self.poses[name]
-
-    def _read_motion(self, element: Element, spec: JointSpec, pose: Array) -> None:
-        """Read the axis of a joint and its limits."""
-        axis, what = element.find('axis'), f'gazebo joint {spec.name!r}'
-        if axis is None:
-            self.notes.append(f'{what}: no <axis>, taken as 0 0 1')
-            spec.axis = np.array((0.0, 0.0, 1.0))
-            return
-        spec.axis = self._direction(axis, pose)
-        freely = spec.type_name == 'continuous'
-        limit = axis.find('limit')
-        spec.limits = read_limits(
-            self.document, element, limit, what, self.notes, turns_freely=freely
-        )
-
-    def _direction(self, element: Element, pose: Array) -> Array:
-        """Return the unit vector of an axis in the joint frame."""
-        xyz = element.find('xyz')
-        numbers = self.document.text_numbers(xyz, (0.0, 0.0, 1.0))
-        axis = self.document.direction(element, numbers)
-        frame = None if xyz is None else xyz.get('expressed_in')
-        if is_true(element.findtext('use_parent_model_frame')):
-            frame = OWN_MODEL
-        if frame:
-            axis = unit(pose[:3, :3].T @ (self._pose_of(element, frame)[:3, :3] @ axis))
-        return axis
-
-    def _two_axes(self, element: Element, spec: JointSpec, pose: Array) -> None:
+    def _two_axes(self, joint: SdfJoint) -> None:
         """Add the loop of a joint with two rotation axes."""
-        document = self.document
-        axes = [self._direction(document.child(element, tag), pose) for tag in ('axis', 'axis2')]
-        if abs(axes[0] @ axes[1]) > 1e-6:
+        (first, last), element = joint.specs, joint.frame.element
+        if abs(first.axis @ last.axis) > 1e-6:
             message = 'its two axes must be at right angles'
-            raise document.error(element, message, UnsupportedElementError)
-        loop = spec.loop()
-        loop.type_name = 'universal'
-        turn_frame(loop.frame_b, axes[0], X)
-        turn_frame(loop.frame_a, axes[1], Y)
+            raise self.document.error(element, message, UnsupportedElementError)
+        if element.find('*/limit') is not None:
+            self.notes.append(f'joint {joint.name!r} has two axes, so its <limit> is not used')
+        last = replace(last, parent=first.parent, name=first.name, type_name='universal')
+        last.position, last.quat_xyzw = first.position, first.quat_xyzw
+        loop = last.loop()
+        turn_frame(loop.frame_b, first.axis, X)
+        turn_frame(loop.frame_a, last.axis, Y)
         self.result.loops.append(loop)
 
 
@@ -183,13 +141,10 @@ def welds_own_links(plugin: Element, robot: str) -> bool:
 
 def read_detachable_joints(document: XmlDocument, description: Description) -> LoopSet:
     """Read every DetachableJoint in the <gazebo> elements of a URDF that welds two own links."""
-    reader = _WeldReader(document, description)
-    for plugin in filter(is_detachable, document.root.findall('gazebo/plugin')):
-        if welds_own_links(plugin, description.name):
-            reader.weld(plugin, [reader.known(plugin, tag, description.links) for tag in TAGS])
-        else:
-            reader.note_other(plugin)
-    return reader.result
+    if not any(map(is_detachable, document.root.findall('gazebo/plugin'))):
+        return LoopSet(document.source)
+    scope, graph = _as_model(document, description)
+    return read_detachable_joints_of_models(document, graph, [scope], description)
 
 
 def read_detachable_joints_of_models(
@@ -203,16 +158,15 @@ def read_detachable_joints_of_models(
             if model is None:
                 reader.note_other(plugin)
                 continue
-            ends, reader.poses = [], {}
+            ends = []
             for tag, around in zip(TAGS, (scope, model), strict=True):
                 frame = around.find(plugin.findtext(tag, '').strip() or UNNAMED)
                 if frame is None:
-                    ends.append(reader.known(plugin, tag, around.frames))
-                    continue
-                link = graph.link(frame)
-                ends.append(link.link_name)
-                reader.poses[link.link_name] = graph.pose(link)
-            reader.weld(plugin, ends)
+                    reader.note_unknown(plugin, tag, around)
+                else:
+                    ends.append(graph.link(frame))
+            if len(ends) == 2:
+                reader.weld(plugin, ends, graph)
     return reader.result
 
 
@@ -229,24 +183,19 @@ def _child_model(scope: SdfScope, plugin: Element) -> SdfScope | None:
 class _WeldReader(LoopReader):
     dialect = 'DetachableJoint'
 
-    def known(self, plugin: Element, tag: str, names: Mapping[str, object]) -> str | None:
-        """Return the name in an element of the plugin; None with a note if it is unknown."""
+    def note_unknown(self, plugin: Element, tag: str, around: SdfScope) -> None:
+        """Note that a link of the plugin is unknown."""
         name = plugin.findtext(tag, '').strip()
-        if name in names:
-            return name
-        self._note(plugin, f'<{tag}>: {unknown("link", name, list(names))}')
-        return None
+        self._note(plugin, f'<{tag}>: {unknown("link", name, list(around.frames))}')
 
-    def weld(self, plugin: Element, ends: list[str | None]) -> None:
-        """Add the weld of a child link to a parent link, given `poses` in the file."""
+    def weld(self, plugin: Element, ends: list[SdfFrame], graph: FrameGraph) -> None:
+        """Add the weld of a child link to a parent link."""
         parent, child = ends
-        if parent is None or child is None:
+        if parent is child:
+            self._note(plugin, f'it connects the link {parent.link_name!r} to itself')
             return
-        if parent == child:
-            self._note(plugin, f'it connects the link {parent!r} to itself')
-            return
-        pose = pose_parts(pose_inverse(self.poses[parent]) @ self.poses[child])
-        frames = LoopFrame(child), LoopFrame(parent, *pose)
+        pose = pose_parts(pose_inverse(graph.pose(parent)) @ graph.pose(child))
+        frames = LoopFrame(child.link_name), LoopFrame(parent.link_name, *pose)
         loop = self.add(plugin, self.new_name('detachable_joint'), frames)
         loop.enabled = is_true(plugin.findtext('initial_attach', 'true'))
         if not loop.enabled:
