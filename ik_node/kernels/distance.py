@@ -3,11 +3,12 @@ Signed distances of convex bodies; docs/theory.md, section 16.
 
 A body is a core, a point, segment, box, cylinder or hull of points in its own frame, plus a
 radius, or a half-space :math:`z \le 0`. The distance of two bodies is that of their cores less
-both radii, so that its gradient stays exact in shallow contact. Pairs of points and segments, a
-point and a box, and all pairs with a half-space are computed in closed form. All others go by GJK
-(Gilbert, Johnson & Keerthi 1988), which finds the point v of the Minkowski difference A - B that
-is nearest to the origin. Where the cores overlap, v is on the boundary of A - B, and the distance
-is minus its length: the penetration depth, from the expanding polytope (van den Bergen 2001).
+both radii, so that its gradient stays exact in shallow contact. Pairs of points and segments, of a
+point and a box or cylinder, and of all with a half-space are computed in closed form. All others
+go by GJK (Gilbert, Johnson & Keerthi 1988), which finds the point v of the Minkowski difference
+A - B that is nearest to the origin. Where the cores overlap, v is on the boundary of A - B, and
+the distance is minus its length: the penetration depth, from the expanding polytope (van den
+Bergen 2001).
 """
 
 from __future__ import annotations
@@ -133,49 +134,61 @@ def keep_vertex(s: Solve, source: int, to: int) -> None:
 
 
 @kernel
-def share_of_segment(
-    ax: float, ay: float, az: float, bx: float, by: float, bz: float
-) -> tuple[float, float]:
-    """Return t of the point a + t (b - a) of a segment nearest to the origin, and its square."""
-    x, y, z = bx - ax, by - ay, bz - az
-    square, t = x * x + y * y + z * z, 0.0
-    if square > 0.0:
-        t = min(max(-(ax * x + ay * y + az * z) / square, 0.0), 1.0)
-    x, y, z = ax + t * x, ay + t * y, az + t * z
-    return t, x * x + y * y + z * z
+def share_inside(value: float) -> float:
+    """Return a number within [0, 1]."""
+    return min(max(value, 0.0), 1.0)
+
+
+@kernel
+def normal_of(s: Solve, p: int, q: int, r: int) -> Vector:
+    """Return the normal of a triangle of vertices; its length is twice the area."""
+    a, b, c = s.vertex[9 * p + 6 :], s.vertex[9 * q + 6 :], s.vertex[9 * r + 6 :]
+    return cross(b[0] - a[0], b[1] - a[1], b[2] - a[2], c[0] - a[0], c[1] - a[1], c[2] - a[2])
 
 
 @rare
 def nearest_on_edge(s: Solve, p: int, q: int, least: float) -> float:
     """Write the point of edge p q nearest to the origin if its square is below `least`."""
     a, b = s.vertex[9 * p + 6 :], s.vertex[9 * q + 6 :]
-    t, square = share_of_segment(a[0], a[1], a[2], b[0], b[1], b[2])
+    x, y, z = b[0] - a[0], b[1] - a[1], b[2] - a[2]
+    square, t = x * x + y * y + z * z, 0.0
+    if square > 0.0:
+        t = share_inside(-(a[0] * x + a[1] * y + a[2] * z) / square)
+    x, y, z = a[0] + t * x, a[1] + t * y, a[2] + t * z
+    square = x * x + y * y + z * z
     if square >= least:
         return least
     for k in range(4):
         s.vertex_share[k] = 0.0
-    s.vertex_share[p], s.vertex_share[q] = 1.0 - t, t
+    s.vertex_share[q] = t
+    s.vertex_share[p] = 1.0 - t
     for k in range(3):
         s.nearest[k] = a[k] + t * (b[k] - a[k]) if t < 1.0 else b[k]
-    return square
+    return float(square)
+
+
+@kernel
+def foot_shares(s: Solve, p: int, q: int, r: int, nx: float, ny: float, nz: float) -> Vector:
+    """Return the shares of a triangle's vertices in the foot of its normal from the origin."""
+    a, b, c = s.vertex[9 * p + 6 :], s.vertex[9 * q + 6 :], s.vertex[9 * r + 6 :]
+    square = nx * nx + ny * ny + nz * nz
+    # Twice the areas beside the foot, times the normal.
+    x, y, z = cross(b[0], b[1], b[2], c[0], c[1], c[2])
+    u = (x * nx + y * ny + z * nz) / square
+    x, y, z = cross(c[0], c[1], c[2], a[0], a[1], a[2])
+    v = (x * nx + y * ny + z * nz) / square
+    return u, v, 1.0 - u - v
 
 
 @rare
 def nearest_on_triangle(s: Solve, p: int, q: int, r: int, least: float) -> float:
     """Write the point of a triangle nearest to the origin if its square is below `least`."""
-    a, b, c = s.vertex[9 * p + 6 :], s.vertex[9 * q + 6 :], s.vertex[9 * r + 6 :]
-    nx, ny, nz = cross(
-        b[0] - a[0], b[1] - a[1], b[2] - a[2], c[0] - a[0], c[1] - a[1], c[2] - a[2]
-    )
+    nx, ny, nz = normal_of(s, p, q, r)
     square = nx * nx + ny * ny + nz * nz
     if square > 0.0:
-        # Twice the areas beside the projection of the origin, times the normal.
-        x, y, z = cross(b[0], b[1], b[2], c[0], c[1], c[2])
-        u = (x * nx + y * ny + z * nz) / square
-        x, y, z = cross(c[0], c[1], c[2], a[0], a[1], a[2])
-        v = (x * nx + y * ny + z * nz) / square
-        w = 1.0 - u - v
+        u, v, w = foot_shares(s, p, q, r, nx, ny, nz)
         if u >= 0.0 and v >= 0.0 and w >= 0.0:
+            a = s.vertex[9 * p + 6 :]
             along = (a[0] * nx + a[1] * ny + a[2] * nz) / square
             found = along * along * square
             if found < least:
@@ -193,11 +206,8 @@ def nearest_on_triangle(s: Solve, p: int, q: int, r: int, least: float) -> float
 @rare
 def height_of(s: Solve, p: int, q: int, r: int, t: int) -> tuple[float, float]:
     """Return the heights of the origin and of vertex t over the triangle p q r, times its area."""
-    a, b = s.vertex[9 * p + 6 :], s.vertex[9 * q + 6 :]
-    c, d = s.vertex[9 * r + 6 :], s.vertex[9 * t + 6 :]
-    nx, ny, nz = cross(
-        b[0] - a[0], b[1] - a[1], b[2] - a[2], c[0] - a[0], c[1] - a[1], c[2] - a[2]
-    )
+    a, d = s.vertex[9 * p + 6 :], s.vertex[9 * t + 6 :]
+    nx, ny, nz = normal_of(s, p, q, r)
     origin = -(a[0] * nx + a[1] * ny + a[2] * nz)
     return origin, (d[0] - a[0]) * nx + (d[1] - a[1]) * ny + (d[2] - a[2]) * nz
 
@@ -213,26 +223,20 @@ def nearest_on_simplex(s: Solve, count: int) -> int:
         Number of vertices left, the first ones of `vertex`; 4 if the origin is inside.
 
     """
-    least = ENDLESS
-    if count == 1:
-        least = nearest_on_edge(s, 0, 0, least)
-        s.vertex_share[0] = 1.0
-    elif count == 2:
-        least = nearest_on_edge(s, 0, 1, least)
+    least, inside = ENDLESS, count == 4
+    if count <= 2:
+        nearest_on_edge(s, 0, count - 1, least)
     elif count == 3:
-        least = nearest_on_triangle(s, 0, 1, 2, least)
+        nearest_on_triangle(s, 0, 1, 2, least)
     else:
-        inside = True
+        # All faces, because the heights of a flat simplex are rounding.
         for t in range(4):
             p, q, r = (1 if t == 0 else 0), (2 if t < 2 else 1), (3 if t < 3 else 2)
             origin, height = height_of(s, p, q, r, t)
             inside = inside and origin * height > 0.0
-        if inside:
-            return 4
-        # All faces, because the heights of a flat simplex are rounding.
-        for t in range(4):
-            p, q, r = (1 if t == 0 else 0), (2 if t < 2 else 1), (3 if t < 3 else 2)
             least = nearest_on_triangle(s, p, q, r, least)
+    if inside:
+        return 4
     left = 0
     for t in range(count):
         if s.vertex_share[t] > 0.0:
@@ -288,10 +292,8 @@ def separate(s: Solve, check: int, a: int, b: int) -> bool:
 @kernel
 def add_face(s: Solve, at: int, p: int, q: int, r: int) -> None:
     """Write face `at` of the polytope, with its outer normal and distance from the origin."""
-    a, b, c = s.vertex[9 * p + 6 :], s.vertex[9 * q + 6 :], s.vertex[9 * r + 6 :]
-    nx, ny, nz = cross(
-        b[0] - a[0], b[1] - a[1], b[2] - a[2], c[0] - a[0], c[1] - a[1], c[2] - a[2]
-    )
+    a = s.vertex[9 * p + 6 :]
+    nx, ny, nz = normal_of(s, p, q, r)
     length = sqrt(nx * nx + ny * ny + nz * nz)
     s.face[3 * at], s.face[3 * at + 1], s.face[3 * at + 2] = p, q, r
     plane = s.plane[4 * at :]
@@ -305,21 +307,21 @@ def add_face(s: Solve, at: int, p: int, q: int, r: int) -> None:
 @rare
 def first_faces(s: Solve, a: int, b: int) -> bool:
     """
-    Write a tetrahedron of points of A - B. Return False if A - B is flat.
+    Write a tetrahedron of points of A - B, from vertex 4 on. Return False if A - B is flat.
 
     Each vertex is the one farthest from the point, line or plane of those before, of those that
     are extreme along the axes beside it, the first rows of `plane`. `nearest` is a unit normal of
     what is flat.
     """
-    v, axes = s.vertex, s.plane
+    v, axes = s.vertex[36:], s.plane
     for k in range(9):
         axes[k] = 1.0 if k % 4 == 0 else 0.0
-    add_support(s, 0, a, b, 1.0, 0.0, 0.0)
+    add_support(s, 4, a, b, 1.0, 0.0, 0.0)
     for stage in range(3):
         best = FLAT
         for e in range(2 * stage, 6):
             sign, axis = 1.0 - 2.0 * (e % 2), axes[3 * (e // 2) :]
-            add_support(s, 4, a, b, sign * axis[0], sign * axis[1], sign * axis[2])
+            add_support(s, 8, a, b, sign * axis[0], sign * axis[1], sign * axis[2])
             x, y, z = 0.0, 0.0, 0.0
             for k in range(stage, 3):
                 n = axes[3 * k :]
@@ -328,7 +330,7 @@ def first_faces(s: Solve, a: int, b: int) -> bool:
             aside = sqrt(x * x + y * y + z * z)
             if aside > best:
                 best = aside
-                keep_vertex(s, 4, stage + 1)
+                keep_vertex(s, 8, stage + 5)
                 s.nearest[0], s.nearest[1], s.nearest[2] = x / aside, y / aside, z / aside
         if best == FLAT:
             for k in range(3):
@@ -341,11 +343,11 @@ def first_faces(s: Solve, a: int, b: int) -> bool:
         axes[6], axes[7], axes[8] = cross(axes[0], axes[1], axes[2], axes[3], axes[4], axes[5])
     nx, ny, nz = axes[6], axes[7], axes[8]
     above = (v[33] - v[6]) * nx + (v[34] - v[7]) * ny + (v[35] - v[8]) * nz > 0.0
-    one, other = (2, 1) if above else (1, 2)
-    add_face(s, 0, 0, one, other)
-    add_face(s, 1, 0, other, 3)
-    add_face(s, 2, other, one, 3)
-    add_face(s, 3, one, 0, 3)
+    one, other = (6, 5) if above else (5, 6)
+    add_face(s, 0, 4, one, other)
+    add_face(s, 1, 4, other, 7)
+    add_face(s, 2, other, one, 7)
+    add_face(s, 3, one, 4, 7)
     return True
 
 
@@ -411,25 +413,6 @@ def expand(s: Solve, faces: int, best: int, vertex: int) -> int:
 
 
 @rare
-def write_shares(s: Solve, f: int) -> float:
-    """Write the shares of a face's vertices in the foot of its normal; return the least one."""
-    plane, total, least = s.plane[4 * f :], 0.0, ENDLESS
-    nx, ny, nz, d = plane[0], plane[1], plane[2], plane[3]
-    for k in range(3):
-        u = s.vertex[9 * s.face[3 * f + (k + 1) % 3] + 6 :]
-        v = s.vertex[9 * s.face[3 * f + (k + 2) % 3] + 6 :]
-        # The area beside the foot.
-        ux, uy, uz = u[0] - d * nx, u[1] - d * ny, u[2] - d * nz
-        x, y, z = cross(ux, uy, uz, v[0] - d * nx, v[1] - d * ny, v[2] - d * nz)
-        s.vertex_share[k] = x * nx + y * ny + z * nz
-        total += s.vertex_share[k]
-    for k in range(3):
-        s.vertex_share[k] /= total
-        least = min(least, s.vertex_share[k])
-    return least
-
-
-@rare
 def shorten(s: Solve, a: int, b: int, d: float) -> float:
     """Turn the way out, `nearest`, down the gradient of its length d; return the least length."""
     n, w, turn = s.nearest, s.vertex, 1.0
@@ -452,6 +435,13 @@ def shorten(s: Solve, a: int, b: int, d: float) -> float:
     return d
 
 
+@kernel
+def only_vertex(s: Solve, vertex: int) -> None:
+    """Make a vertex the first one, with all of the share."""
+    keep_vertex(s, vertex, 0)
+    s.vertex_share[0], s.vertex_share[1], s.vertex_share[2] = 1.0, 0.0, 0.0
+
+
 @rare
 def penetrate(s: Solve, a: int, b: int) -> float:
     """
@@ -461,14 +451,12 @@ def penetrate(s: Solve, a: int, b: int) -> float:
     and their shares of the nearest point of the boundary to `vertex_share`. The origin may also be
     just outside: the face with the least signed distance is expanded until it is on the boundary.
     """
-    for k in range(4):
-        s.vertex_share[k] = 0.0
     if not first_faces(s, a, b):
-        s.vertex_share[0] = 1.0
+        only_vertex(s, 4)
         return 0.0
     faces, best, at, d = 4, 0, 4, ENDLESS
     x, y, z = 0.0, 0.0, 0.0
-    for vertex in range(4, VERTICES):
+    for vertex in range(8, VERTICES):
         best = 0
         for f in range(1, faces):
             if s.plane[4 * f + 3] < s.plane[4 * best + 3]:
@@ -489,22 +477,22 @@ def penetrate(s: Solve, a: int, b: int) -> float:
     s.nearest[0], s.nearest[1], s.nearest[2] = -x, -y, -z
     if d - s.plane[4 * best + 3] > SAME:
         # So many vertices are not enough for depths that are about equal in many directions.
-        keep_vertex(s, at, 0)
-        s.vertex_share[0] = 1.0
+        only_vertex(s, at)
         return -shorten(s, a, b, d)
     # Of coplanar faces, the one with the foot of the normal.
-    least, inside = s.plane[4 * best + 3] + SAME, -ENDLESS
+    most, inside = s.plane[4 * best + 3] + SAME, -ENDLESS
     for f in range(faces):
         n = s.plane[4 * f :]
-        if n[3] <= least and n[0] * x + n[1] * y + n[2] * z >= 1.0 - SAME:
-            share = write_shares(s, f)
-            if share > inside:
-                best, inside = f, share
-    write_shares(s, best)
-    p, q, r = s.face[3 * best], s.face[3 * best + 1], s.face[3 * best + 2]
-    for k in range(9):
-        one, two, three = s.vertex[9 * p + k], s.vertex[9 * q + k], s.vertex[9 * r + k]
-        s.vertex[k], s.vertex[9 + k], s.vertex[18 + k] = one, two, three
+        if n[3] <= most and n[0] * x + n[1] * y + n[2] * z >= 1.0 - SAME:
+            p, q, r = s.face[3 * f], s.face[3 * f + 1], s.face[3 * f + 2]
+            nx, ny, nz = normal_of(s, p, q, r)
+            one, two, three = foot_shares(s, p, q, r, nx, ny, nz)
+            least = min(one, two, three)
+            if least > inside:
+                best, inside = f, least
+                s.vertex_share[0], s.vertex_share[1], s.vertex_share[2] = one, two, three
+    for k in range(3):
+        keep_vertex(s, s.face[3 * best + k], k)
     return -d
 
 
@@ -533,12 +521,6 @@ def above_plane(s: Solve, check: int, a: int, b: int) -> None:
     write_pair(s, check, d, (nx, ny, nz), (x, y, z), low)
 
 
-@kernel
-def share_inside(value: float) -> float:
-    """Return a number within [0, 1]."""
-    return min(max(value, 0.0), 1.0)
-
-
 @rare
 def between_segments(s: Solve, check: int, a: int, b: int) -> None:
     """Write the distance of two points or segments (Ericson 2005, section 5.1.9)."""
@@ -553,18 +535,12 @@ def between_segments(s: Solve, check: int, a: int, b: int) -> None:
     uv = ux * vx + uy * vy + uz * vz
     ur, vr = ux * rx + uy * ry + uz * rz, vx * rx + vy * ry + vz * rz
     t, w, across = 0.0, 0.0, uu * vv - uv * uv
-    if uu > 0.0 and vv > 0.0:
-        if across > 1e-14 * uu * vv:
-            t = share_inside((uv * vr - ur * vv) / across)
-        w = (uv * t + vr) / vv
-        if w < 0.0:
-            t, w = share_inside(-ur / uu), 0.0
-        elif w > 1.0:
-            t, w = share_inside((uv - ur) / uu), 1.0
-    elif uu > 0.0:
-        t = share_inside(-ur / uu)
-    elif vv > 0.0:
-        w = share_inside(vr / vv)
+    if across > 1e-14 * uu * vv:
+        t = share_inside((uv * vr - ur * vv) / across)
+    if vv > 0.0:
+        w = share_inside((uv * t + vr) / vv)
+    if uu > 0.0 and (w == 0.0 or w == 1.0):
+        t = share_inside((uv * w - ur) / uu)
     px, py, pz = px + t * ux, py + t * uy, pz + t * uz
     qx, qy, qz = qx + w * vx, qy + w * vy, qz + w * vz
     x, y, z = px - qx, py - qy, pz - qz
@@ -584,15 +560,21 @@ def between_segments(s: Solve, check: int, a: int, b: int) -> None:
 
 
 @rare
-def point_to_box(s: Solve, check: int, a: int, b: int) -> None:
-    """Write the distance of point a from box b."""
+def point_to_solid(s: Solve, check: int, a: int, b: int) -> None:
+    """Write the distance of point a from box or cylinder b, the latter with its x towards a."""
     frame, half, point = s.body_frame[12 * b :], s.body_size[SIZE * b :], s.body_frame[12 * a :]
     x, y, z = point[9] - frame[9], point[10] - frame[10], point[11] - frame[11]
     px = frame[0] * x + frame[3] * y + frame[6] * z
     py = frame[1] * x + frame[4] * y + frame[7] * z
     pz = frame[2] * x + frame[5] * y + frame[8] * z
+    cosine, sine, wide = 1.0, 0.0, half[1]
+    if s.body_shape[b] == CYLINDER:
+        across, wide = sqrt(px * px + py * py), ENDLESS
+        if across > 0.0:
+            cosine, sine = px / across, py / across
+        px, py = across, 0.0
     qx = min(max(px, -half[0]), half[0])
-    qy = min(max(py, -half[1]), half[1])
+    qy = min(max(py, -wide), wide)
     qz = min(max(pz, -half[2]), half[2])
     x, y, z = px - qx, py - qy, pz - qz
     d = sqrt(x * x + y * y + z * z)
@@ -600,18 +582,19 @@ def point_to_box(s: Solve, check: int, a: int, b: int) -> None:
         x, y, z = x / d, y / d, z / d
     else:
         # Inside, or on the surface: out through the nearest face.
-        dx, dy, dz = abs(px) - half[0], abs(py) - half[1], abs(pz) - half[2]
+        dx, dy, dz = abs(px) - half[0], abs(py) - wide, abs(pz) - half[2]
         x, y, z, d = 0.0, 0.0, 0.0, max(dx, dy, dz)
         if d == dx:
             x = 1.0 if px >= 0.0 else -1.0
             qx = x * half[0]
         elif d == dy:
             y = 1.0 if py >= 0.0 else -1.0
-            qy = y * half[1]
+            qy = y * wide
         else:
             z = 1.0 if pz >= 0.0 else -1.0
             qz = z * half[2]
-    qx, qy, qz = into_root(frame, qx, qy, qz)
+    x, y = cosine * x - sine * y, sine * x + cosine * y
+    qx, qy, qz = into_root(frame, cosine * qx - sine * qy, sine * qx + cosine * qy, qz)
     nx = frame[0] * x + frame[1] * y + frame[2] * z
     ny = frame[3] * x + frame[4] * y + frame[5] * z
     nz = frame[6] * x + frame[7] * y + frame[8] * z
@@ -647,8 +630,8 @@ def measure(s: Solve, check: int) -> None:
         above_plane(s, check, a, b)
     elif other <= SEGMENT:
         between_segments(s, check, a, b)
-    elif one == POINT and other == BOX:
-        point_to_box(s, check, a, b)
+    elif one == POINT and other <= CYLINDER:
+        point_to_solid(s, check, a, b)
     else:
         between_cores(s, check, a, b)
 
