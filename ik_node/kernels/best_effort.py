@@ -229,7 +229,7 @@ def starts_agree(s: Solve) -> bool:
     if s.k[now.ENOUGH] == 0:
         decide_enough(s)
     blocked = s.k[now.BLOCKED]
-    spent = s.k[now.STARTS] + policy.BLOCKED_WORTH * blocked >= policy.BLOCKED_STARTS
+    spent = s.k[now.STARTS] + blocked >= policy.BLOCKED_STARTS
     if blocked >= policy.LEAST_BLOCKED and spent and s.options[option.AGREEING_STARTS] == 0.0:
         s.k[now.ENDED] = now.ENDED_BLOCKED
         return True

@@ -81,15 +81,15 @@ def determinants(
             q[g] = data[s.nq * number + g]
         if linearise(i, f, k, w, q, joints, options) == now.STATUS_REFUSED:
             return now.STATUS_REFUSED
-        at = 3
+        place = 3
         for _ in range(plan[2]):
-            size = plan[at]
+            size = plan[place]
             for e in range(size * size):
-                index = plan[at + 1 + e]
+                index = plan[place + 1 + e]
                 data[matrix + e] = s.jac[index] if index >= 0 else 0.0
             data[result] = determinant(data, matrix, size)
             result += 1
-            at += 1 + size * size
+            place += 1 + size * size
     return 0
 
 

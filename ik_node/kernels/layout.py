@@ -122,10 +122,7 @@ class Solve(NamedTuple):
         'difference up to which a row counts as implied by others [L or rad]',
     ]
     offset: Annotated[
-        Floats,
-        'f',
-        '12 * n',
-        "frame before its motion, in the parent column's frame [dimensionless, L]",
+        Floats, 'f', '12 * n', "frame before its motion, in the parent column's frame [1, L]"
     ]
     coefficients: Annotated[
         Floats,
@@ -139,55 +136,35 @@ class Solve(NamedTuple):
         'width * nt',
         'c_p of a row, sum over columns and p of c_p value^p [rad or L per (rad or L)^p]',
     ]
-    a_offset: Annotated[Floats, 'f', '12 * nc', 'frame A in its column [dimensionless, L]']
-    b_offset: Annotated[
-        Floats, 'f', '12 * nc', 'parent of frame B in its column [dimensionless, L]'
-    ]
-    seen_offset: Annotated[
-        Floats, 'f', '12 * seen', 'frame that is seen, in its column [dimensionless, L]'
-    ]
+    a_offset: Annotated[Floats, 'f', '12 * nc', 'frame A in its column [1, L]']
+    b_offset: Annotated[Floats, 'f', '12 * nc', 'parent of frame B in its column [1, L]']
+    seen_offset: Annotated[Floats, 'f', '12 * seen', 'frame that is seen, in its column [1, L]']
     mass: Annotated[Floats, 'f', 'nc', 'centre of mass: mass of all links that count [kg]']
-    moment: Annotated[
-        Floats, 'f', '3 * nc', 'centre of mass: mass times position of what does not move [kg L]'
-    ]
-    entry_mass: Annotated[
-        Floats, 'f', 'ne', 'centre of mass: mass that the column itself carries [kg]'
-    ]
+    moment: Annotated[Floats, 'f', '3 * nc', 'centre of mass: moment of what does not move [kg L]']
+    entry_mass: Annotated[Floats, 'f', 'ne', 'centre of mass: mass of the column itself [kg]']
     entry_moment: Annotated[Floats, 'f', '3 * ne', 'mass times position, in the column [kg L]']
     body_column: Annotated[Ints, 'i', 'bodies', 'column that carries a body; -1 = root frame']
     body_shape: Annotated[Ints, 'i', 'bodies', 'POINT, SEGMENT, ... of `distance`']
     body_point0: Annotated[Ints, 'i', 'bodies + 1', 'first point of a hull']
     check_a: Annotated[Ints, 'i', 'checks', 'first body of a pair']
     check_b: Annotated[Ints, 'i', 'checks', 'second body of a pair']
-    body_offset: Annotated[
-        Floats, 'f', '12 * bodies', 'frame of a body in its column [dimensionless, L]'
-    ]
+    body_offset: Annotated[Floats, 'f', '12 * bodies', 'frame of a body in its column [1, L]']
     body_size: Annotated[Floats, 'f', '5 * bodies', 'sizes, see `distance` [L]']
     hull_point: Annotated[Floats, 'f', '3 * hull_points', 'points of hulls, in the body [L]']
     w: Annotated[Floats, 'w', 'NUMBERS', 'scalars, see `solve_state`; always at 0 [units there]']
-    record: Annotated[
-        Floats, 'w', 'RECORD', 'RECORD_*; error and constraints follow directly [dimensionless]'
-    ]
+    record: Annotated[Floats, 'w', 'RECORD', 'RECORD_*; error and constraints follow directly [1]']
     error: Annotated[Floats, 'w', '2 * nc', 'residual norms [m], [rad] of every constraint']
-    constraints: Annotated[
-        Floats, 'w', '20 * nc', 'the constraint table, columns CON_* [units there]'
-    ]
+    constraints: Annotated[Floats, 'w', '20 * nc', 'constraint table, columns CON_* [units there]']
     held: Annotated[Floats, 'w', 'n', 'values of columns that this chain does not move [rad or L]']
     value: Annotated[Floats, 'w', 'n + 3', 'value of every column, in fours [rad or L]']
     rate: Annotated[Floats, 'w', 'n', 'd value / d variable [rad or L per rad or L]']
-    sine: Annotated[
-        Floats, 'w', 'n + 3', 'sine of the value of a column that turns, in fours [dimensionless]'
-    ]
-    cosine: Annotated[Floats, 'w', 'n + 3', 'cosine of it [dimensionless]']
-    frame: Annotated[
-        Floats, 'w', '12 * n', 'frame of every column after its motion, in root [dimensionless, L]'
-    ]
-    b_local: Annotated[Floats, 'w', '12 * nc', 'frame B in its column [dimensionless, L]']
-    a_frame: Annotated[Floats, 'w', '12 * nc', 'frame A in root [dimensionless, L]']
-    b_frame: Annotated[Floats, 'w', '12 * nc', 'frame B in root [dimensionless, L]']
-    seen_frame: Annotated[
-        Floats, 'w', '12 * seen', 'frame that is seen, in root [dimensionless, L]'
-    ]
+    sine: Annotated[Floats, 'w', 'n + 3', 'sine of the value of a column that turns, in fours [1]']
+    cosine: Annotated[Floats, 'w', 'n + 3', 'cosine of it [1]']
+    frame: Annotated[Floats, 'w', '12 * n', 'frame of a column after its motion, in root [1, L]']
+    b_local: Annotated[Floats, 'w', '12 * nc', 'frame B in its column [1, L]']
+    a_frame: Annotated[Floats, 'w', '12 * nc', 'frame A in root [1, L]']
+    b_frame: Annotated[Floats, 'w', '12 * nc', 'frame B in root [1, L]']
+    seen_frame: Annotated[Floats, 'w', '12 * seen', 'frame that is seen, in root [1, L]']
     seen_vector: Annotated[
         Floats,
         'w',
@@ -200,33 +177,16 @@ class Solve(NamedTuple):
         '4 * ne',
         'mass, and mass times position, of all links beyond a column [kg, kg L]',
     ]
-    lever: Annotated[
-        Floats, 'w', '6 * nc', "points whose velocity counts, for A's and for B's motion [L]"
-    ]
-    vector: Annotated[
-        Floats, 'w', '18 * nc', 'row vectors in root axes: six x, six y, six z [dimensionless]'
-    ]
+    lever: Annotated[Floats, 'w', '6 * nc', 'points whose velocity counts, of A and of B [L]']
+    vector: Annotated[Floats, 'w', '18 * nc', 'row vectors in root axes: six x, six y, six z [1]']
     trial: Annotated[Floats, 'w', 'nr', 'residual of the last `residuals` [L or rad]']
     residual: Annotated[Floats, 'w', 'nr', 'residual at x [L or rad]']
-    weight: Annotated[Floats, 'w', 'nr', 'squared weight of a row [dimensionless]']
-    softness: Annotated[
-        Floats, 'w', 'nr', 'M = 1 / weight of a row in the system of a step [dimensionless]'
-    ]
-    relief: Annotated[
-        Floats, 'w', 'nr', 'g of M = diag(softness) - g g^T in a TOLERANT phase [dimensionless]'
-    ]
-    hold: Annotated[
-        Floats, 'w', 'nr', 'value at which a row of a finished level is held [L or rad]'
-    ]
-    rhs: Annotated[
-        Floats, 'w', 'nr', 'right-hand side of a row in the system of a step [L or rad]'
-    ]
-    load: Annotated[
-        Floats,
-        'w',
-        'nr',
-        'right-hand side while the system is solved, then the multipliers y [L or rad; y per M]',
-    ]
+    weight: Annotated[Floats, 'w', 'nr', 'squared weight of a row [1]']
+    softness: Annotated[Floats, 'w', 'nr', 'M = 1 / weight of a row in the system of a step [1]']
+    relief: Annotated[Floats, 'w', 'nr', 'g of M = diag(softness) - g g^T in a TOLERANT phase [1]']
+    hold: Annotated[Floats, 'w', 'nr', 'value at which a finished row is held [L or rad]']
+    rhs: Annotated[Floats, 'w', 'nr', 'right-hand side of a row in a step [L or rad]']
+    load: Annotated[Floats, 'w', 'nr', 'rhs of the system, then multipliers y [L or rad; y per M]']
     jac: Annotated[Floats, 'w', '6 * ns', 'Jacobian at x, six rows a slot [L or rad per rad or L]']
     x: Annotated[Floats, 'w', 'nv', 'variables: the accepted iterate [rad or L]']
     x_try: Annotated[Floats, 'w', 'nv', 'the iterate that is tried [rad or L]']
@@ -251,53 +211,32 @@ class Solve(NamedTuple):
     target: Annotated[
         Floats, 'w', 'nv', 'preferred value x* of a variable: joint target or rest pose [rad or L]'
     ]
-    pull: Annotated[Floats, 'w', 'nv', 'weight of the preference [dimensionless]']
-    gain: Annotated[Floats, 'w', 'nv', 'share g of the way to x* in one step [dimensionless]']
-    step: Annotated[
-        Floats, 'w', 'nv', "change of x [rad or L], in the ball's own axes for a free ball"
-    ]
+    pull: Annotated[Floats, 'w', 'nv', 'weight of the preference [1]']
+    gain: Annotated[Floats, 'w', 'nv', 'share g of the way to x* in one step [1]']
+    step: Annotated[Floats, 'w', 'nv', 'change of x [rad or L]; of a free ball in its own axes']
     full: Annotated[Floats, 'w', 'nv', 'step without further bounds [rad or L]']
     preferred_step: Annotated[Floats, 'w', 'nv', 'g (x* - x), the step without rows [rad or L]']
-    damping: Annotated[Floats, 'w', 'nv', 'D of the system of a step [dimensionless]']
-    gradient: Annotated[
-        Floats, 'w', 'nv', "gradient of the phase's cost [L^2, rad^2 per rad or L]"
-    ]
-    inverse_damping: Annotated[
-        Floats,
-        'w',
-        'nv',
-        '1 / damping of each variable that is eliminated first; 0 for a fixed one [dimensionless]',
-    ]
+    damping: Annotated[Floats, 'w', 'nv', 'D of the system of a step [1]']
+    gradient: Annotated[Floats, 'w', 'nv', "gradient of the phase's cost [L^2, rad^2 per x]"]
+    inverse_damping: Annotated[Floats, 'w', 'nv', '1 / D if eliminated first; 0 if fixed [1]']
     matrix: Annotated[
-        Floats,
-        'w',
-        '36 * nm',
-        'blocks of the system, row by row, then their factor [dimensionless]',
+        Floats, 'w', '36 * nm', 'blocks of the system, row by row, then their factor [1]'
     ]
-    inverse: Annotated[Floats, 'w', '6 * nb', '1 / pivot [dimensionless]']
-    scaled: Annotated[
-        Floats, 'w', '36', 'an edge times the inverses of its pivots [dimensionless]'
-    ]
-    y: Annotated[
-        Floats, 'w', '6 * nb', 'solution of the system, block by block [rad, L or multipliers]'
-    ]
+    inverse: Annotated[Floats, 'w', '6 * nb', '1 / pivot [1]']
+    scaled: Annotated[Floats, 'w', '36', 'an edge times the inverses of its pivots [1]']
+    y: Annotated[Floats, 'w', '6 * nb', 'solution of the system [rad, L or multipliers]']
     scratch: Annotated[Floats, 'w', '12', '[any]']
-    dense: Annotated[
-        Floats,
-        'w',
-        'nd * nv',
-        'weighted Jacobian of grouped rows, then its basis Q [dimensionless]',
-    ]
+    dense: Annotated[Floats, 'w', 'nd * nv', 'weighted Jacobian of grouped rows, then basis Q [1]']
     share: Annotated[
         Floats,
         'w',
         'nd + nd * nd',
         'coordinates L of grouped rows in that basis, column by column, then those made '
-        'orthonormal; each with its size [dimensionless]',
+        'orthonormal; each with its size [1]',
     ]
     raw: Annotated[Floats, 'w', 'nd', 'unreduced residual of grouped rows [L or rad]']
     least: Annotated[Floats, 'w', 'nd', 'their part U U^T g that rows can reduce [L or rad]']
-    body_frame: Annotated[Floats, 'w', '12 * bodies', 'frame of a body in root [dimensionless, L]']
+    body_frame: Annotated[Floats, 'w', '12 * bodies', 'frame of a body in root [1, L]']
     check_result: Annotated[
         Floats, 'w', '10 * checks', 'distance, normal and nearest points of a pair [L]'
     ]
@@ -308,9 +247,7 @@ class Solve(NamedTuple):
         Floats, 'w', '24 * checks', 'last simplex of GJK: points of A and of B, in each body [L]'
     ]
     vertex: Annotated[Floats, 'w', 'VERTEX_ROOM * solid', 'points of A, of B and of A - B [L]']
-    vertex_share: Annotated[
-        Floats, 'w', '4 * solid', 'shares of vertices in the nearest point [1]'
-    ]
+    vertex_share: Annotated[Floats, 'w', '4 * solid', 'shares of vertices in nearest point [1]']
     nearest: Annotated[Floats, 'w', '3 * solid', 'nearest point of A - B, or a normal [L]']
     plane: Annotated[Floats, 'w', 'PLANE_ROOM * solid', 'normals and distances of faces [L]']
     k: Annotated[Ints, 'k', 'COUNTS', 'integers, see `solve_state`; always at 0']
@@ -321,9 +258,7 @@ class Solve(NamedTuple):
     active: Annotated[Ints, 'k', 'nr', '1 = the inequality of a row counts in the present step']
     row_check: Annotated[Ints, 'k', 'nr', 'pair of a row of kind avoid, -1 = none']
     check_row: Annotated[Ints, 'k', 'checks', 'row of a pair, -1 = none']
-    implied: Annotated[
-        Ints, 'k', 'nr', '1 = other rows of its group imply this row; it has no effect'
-    ]
+    implied: Annotated[Ints, 'k', 'nr', '1 = others of its group imply this row: no effect']
     chosen: Annotated[Ints, 'k', 'nd', 'independent rows of a group, in the order of their choice']
     chosen_end: Annotated[Ints, 'k', 'groups', 'end of them']
     function: Annotated[Ints, 'k', '1', "address of the function of users' goals, see `user_rows`"]

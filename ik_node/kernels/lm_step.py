@@ -27,8 +27,8 @@ from ik_node.kernels.start import (
     row_weight,
     smooths,
     tolerates,
+    write_difference,
     write_preferred_step,
-    write_way_to,
 )
 from ik_node.kernels.step import (
     add_jacobian_times,
@@ -204,7 +204,7 @@ def set_variables(s: Solve) -> None:
         s.damping[v] = damping
     if smooths(s):
         # The way back to the start, with the weight of smoothing beside the damping.
-        write_way_to(s, s.x_start, s.x)
+        write_difference(s, s.x_start, s.x)
         for v in range(s.nv):
             s.damping[v] = damping + s.options[option.SMOOTHING]
             s.preferred_step[v] *= s.options[option.SMOOTHING] / s.damping[v]
@@ -270,7 +270,7 @@ def extrapolate(s: Solve) -> None:
     1961, x <- x + (x - x_stride)). Held rows are restored as after any step.
     """
     for _ in range(MOST_DOUBLINGS):
-        write_way_to(s, s.x, s.x_stride)
+        write_difference(s, s.x, s.x_stride)
         copy_variables(s, s.preferred_step, s.step)
         try_step(s, s.x)
         closed = restore_held_rows(s, s.k[now.LEVEL], HELD_SHARE, HELD_ATTEMPTS, INFINITE_COST)
@@ -334,11 +334,11 @@ def lm_step(s: Solve) -> None:
     tolerant = (tolerant and phase != now.PHASE_SETTLE) or s.k[now.ONE_SIDED] > 0
     for v in range(s.nv if tolerant else 0):
         s.step[v] = 0.0
-    for turn in range(TOLERANT_ROUNDS if tolerant else 1):
+    for attempt in range(TOLERANT_ROUNDS if tolerant else 1):
         if tolerant:
             write_modelled_rows(s)
             same = find_active(s)
-            if turn > 0 and same and s.k[now.TOLERANT] == 0:
+            if attempt > 0 and same and s.k[now.TOLERANT] == 0:
                 # The step would be the same again.
                 break
         set_variables(s)

@@ -70,6 +70,8 @@ TIGHTNESS = 4096.0
 # The first starts are drawn whole; of the later ones two in three redraw some variables of a
 # candidate, at least so many.
 FRESH_STARTS, MIN_REDRAWN = 12, 2
+# Shares of the limits in which starts of robots with loops are drawn, one after the other.
+DRAWN_SHARES = (1.0, 0.15, 0.35, 0.7)
 # A restart at this distance from a candidate, at a cost of at most this multiple of the cost of
 # its search, is in its basin and ends.
 SAME_BASIN, SAME_BASIN_COST = 0.5, 1.5
@@ -88,10 +90,10 @@ NEAR_MISS, MAX_AGREEMENT = 0.15, 5.0
 # So many starts are tried for loops that close in contact only.
 CROWDED_STARTS = 8
 # A search among bodies ends after BLOCKED_STARTS, of which those that met all goals, but not
-# without contact, count BLOCKED_WORTH times more. Goals of configurations in contact that have a
+# without contact, count twice. Goals of configurations in contact that have a
 # free answer took more than 60 starts in 0 of 824 cases (arms), 1 of 407 (two arms on a box) and
 # 11 of 410 (a humanoid, more than 150 starts in 1).
-BLOCKED_STARTS, BLOCKED_WORTH, LEAST_BLOCKED = 240, 1, 2
+BLOCKED_STARTS, LEAST_BLOCKED = 240, 2
 
 # A candidate whose cost is at most so many times the largest one within tolerances may lead into
 # them; tolerances above WIDE [rad or L] count in the levels, others would only cost time.

@@ -130,11 +130,11 @@ def has_preference(s: Solve, v: int) -> bool:
 
 
 @rare
-def write_way_to(s: Solve, to: Floats, x: Floats) -> None:
+def write_difference(s: Solve, to: Floats, x: Floats) -> None:
     """
-    Write the way from variables x to variables `to`, both (nv,), to `preferred_step`.
+    Write the difference of variables `to` and x, both (nv,), to `preferred_step`.
 
-    For a free ball joint the way is a rotation vector on SO(3).
+    For a free ball joint it is a rotation vector on SO(3).
     """
     out = s.preferred_step
     for v in range(s.nv):
@@ -148,8 +148,8 @@ def write_way_to(s: Solve, to: Floats, x: Floats) -> None:
 
 @kernel
 def write_preferred_step(s: Solve, x: Floats) -> None:
-    """Write x* - x, the way to the preferred values, to `preferred_step`; 0 without one."""
-    write_way_to(s, s.target, x)
+    """Write x* - x, the difference to the preferred values, to `preferred_step`; 0 without one."""
+    write_difference(s, s.target, x)
     for v in range(s.nv):
         if not has_preference(s, v):
             s.preferred_step[v] = 0.0
@@ -212,7 +212,7 @@ def cost_of(s: Solve, x: Floats) -> float:
             total += s.pull[v] * s.preferred_step[v] * s.preferred_step[v]
         return 0.5 * total
     if smooths(s):
-        write_way_to(s, s.x_start, x)
+        write_difference(s, s.x_start, x)
         for v in range(s.nv):
             total += s.options[option.SMOOTHING] * s.preferred_step[v] ** 2
     if phase == now.PHASE_REACH or level == 0:
@@ -342,10 +342,7 @@ def restart(s: Solve, best: int) -> bool:
     share, around_middle = 1.0, False
     if s.k[now.LOOPS] > 0 and not walks:
         around_middle = number % 2 == 1
-        quarter = (number // 2) % 4
-        share = (
-            0.15 if quarter == 1 else (0.35 if quarter == 2 else (0.7 if quarter == 3 else 1.0))
-        )
+        share = policy.DRAWN_SHARES[(number // 2) % 4]
         s.k[now.DRAWN] = 1 if share > 0.5 else 0
     for v in range(s.nv):
         lower, upper = s.lower[v], s.upper[v]

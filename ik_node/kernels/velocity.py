@@ -23,7 +23,7 @@ from ik_node.kernels.lm_step import FREE_DAMPING, IGNORED_SOFTNESS, SOFTEST
 from ik_node.kernels.redundant import choose_independent_rows
 from ik_node.kernels.rotation import euler_rates
 from ik_node.kernels.rows import counting_axis, norm, residuals, set_row
-from ik_node.kernels.start import row_weight, start_solve, write_way_to
+from ik_node.kernels.start import row_weight, start_solve, write_difference
 from ik_node.kernels.step import (
     add_jacobian_times,
     advance_to_bound,
@@ -171,7 +171,7 @@ def set_preferred_velocities(s: Solve, dt: float) -> None:
 
     Without a time they are those of one second. Variables without a preference prefer rest.
     """
-    write_way_to(s, s.target, s.x)
+    write_difference(s, s.target, s.x)
     for v in range(s.nv):
         preferred = s.preference[v] != layout.PREFERS_NOTHING
         rate = s.gain[v] * s.preferred_step[v] / (dt if dt > 0.0 else 1.0)
