@@ -23,9 +23,11 @@ from ik_node.ros.parameters.parameter_table import goal_parameters
 from ik_node.ros.parameters.settings import GoalSettings, Settings
 from ik_node.ros_client.remote_node import RemoteNode
 from ik_node.scene.chain_report import ChainReport
-from ik_node.solver import SolverOptions
+from ik_node.solver import Solver, SolverOptions
 from ik_node.solver.pose import unit_pose
 from ik_node.solver.result import PoseError
+from ik_node.solver.solutions import Solutions
+from ik_node.viewer.sessions.session import RobotSession
 import numpy as np
 from numpy.typing import ArrayLike
 import rclpy
@@ -108,15 +110,18 @@ class RemoteNodeMemory(NamedTuple):
     closed: dict[str, bool]  # For each closure, whether it is closed.
     q: Array  # All joint values (nq,) [rad or m].
     locked: set[str]  # Joint values that the solver must not move.
+    solutions: Solutions | None  # The solutions that are shown.
 
 
 # Time without joint states after which the page asks whether the node is running [s].
 SILENCE = 2.0
+# Configurations that differ by less are the same [rad or m].
+SAME = 1e-3
 # Period at which reports alone update the page [s].
 REPORTS = 0.1
 
 
-class RemoteNodeSession:
+class RemoteNodeSession(RobotSession):
     """
     The robot of another process, shown at its ~/joint_states.
 
@@ -131,12 +136,12 @@ class RemoteNodeSession:
     solving = True
     knobs: Sequence[Any] = ()
     ground = None
-    solutions: Any = None
 
     def __init__(self, remote: RemoteNode, end: Callable[[], None]) -> None:
         self._remote = remote
         self._end = end
-        self.robot: Robot | None = None
+        self.robot = None
+        self._solver = None
         self.structure = 0
         self.forward = False
         self.reports: Sequence[ChainReport] = ()
@@ -152,6 +157,10 @@ class RemoteNodeSession:
         # Goals that are enabled again when the sliders no longer move the joints.
         self._resting: set[str] = set()
         self._starts = remote.starts
+        # Where the robot stays, or goes to, while solutions are shown, and the poses of the goals
+        # that rest meanwhile; None while it does not go to a solution.
+        self._still: Array = self._q
+        self._taken: dict[str, Array] | None = None
 
     @property
     def title(self) -> str:
@@ -173,8 +182,15 @@ class RemoteNodeSession:
         return ''
 
     @property
-    def source(self) -> Robot:
-        """Return the robot."""
+    def source(self) -> Solver:
+        """Return a solver of the robot with the node's options, which do not move the robot."""
+        if self._solver is None:
+            raise IkError(self.note)
+        return self._solver
+
+    @property
+    def _known(self) -> Robot:
+        """Return the robot; IkError if the page has none yet."""
         if self.robot is None:
             raise IkError(self.note)
         return self.robot
@@ -189,11 +205,29 @@ class RemoteNodeSession:
         """Return the node's solver options."""
         return SolverOptions() if self._settings is None else self._settings.options
 
-    def find_solutions(self) -> None:
-        """Do nothing: a node moves to one solution only, that of its goals."""
-
     def take_solution(self, number: int) -> None:
-        """Do nothing."""
+        """Send joint targets that lead to a solution; the goals rest until it is reached."""
+        if self.solutions is not None:
+            self._go_to(self.solutions.q[number])
+
+    def _go_to(self, q: Array) -> None:
+        robot, poses = self._known, None if self.forward else self.remember().poses
+        self.set_forward(True)
+        self._still, self._taken = q, poses
+        self._remote.send_targets(dict(zip(robot.joint_names, q.tolist(), strict=True)))
+
+    def _watch_solutions(self, robot: Robot) -> None:
+        """Let the goals lead again at a solution that was taken; forget solutions elsewhere."""
+        if self.solutions is None:
+            self._still = self._q
+        away = not np.allclose(self._q, self._still, rtol=0.0, atol=SAME)
+        if self._taken is None:
+            self.solutions = None if away else self.solutions
+        elif not away:
+            for name, pose in self._taken.items():
+                if name in robot.goals:
+                    self._place(robot.goals[name], pose)
+            self.set_forward(False)
 
     def set_knob(self, name: str, value: float) -> None:
         """Raise an OptionError, because a node has no such numbers."""
@@ -201,7 +235,7 @@ class RemoteNodeSession:
 
     def release_goal(self, name: str) -> None:
         """Send the pose that the link of a goal has reached."""
-        goal = self.source.goals.get(name)
+        goal = self._known.goals.get(name)
         if goal is None or goal.child is None:
             return
         pose = goal.child.matrix_world @ goal.offset_matrix
@@ -227,6 +261,7 @@ class RemoteNodeSession:
         if self.robot is not None:
             news = self._take_goals(self.robot) or news
             self._move_idle_goals(self.robot)
+            self._watch_solutions(self.robot)
         return news or self.note != silent
 
     # -- received messages
@@ -254,12 +289,16 @@ class RemoteNodeSession:
                 self._refused = f'robot_description: {error}'
                 return True
             self.robot, self._q, self._refused = robot, robot.q, ''
+            self._solver, self.solutions, self._taken = Solver(robot), None, None
             self._commanded.clear()
         obstacles = self._remote.obstacles
         if self.robot is not None and (other or obstacles != self._obstacles):
             self._obstacles, changed = obstacles, True
             self._place_obstacles(self.robot, obstacles)
         self._settings = settings
+        if self._solver is not None and changed:
+            self._solver.options = settings.options
+            self._lock(self._solver, settings.joints.locked)
         if self.robot is not None and (other or settings.active_goals != before):
             self._sync_goals(self.robot, settings)
         return changed
@@ -271,6 +310,13 @@ class RemoteNodeSession:
             found = obstacles_from_json(text) if text else []
             around = {each.name: (each.shape, each.pose) for each in found}
             robot.collisions.surround(around, frozenset())
+
+    @staticmethod
+    def _lock(solver: Solver, names: Collection[str]) -> None:
+        """Lock the joint values that the node does not move."""
+        for (joint, dof), name in zip(solver.tree.owner, solver.joint_names, strict=True):
+            if joint.locked[dof] != bool({name, joint.name} & {*names}):
+                (joint.unlock if joint.locked[dof] else joint.lock)(dof)
 
     def _sync_goals(self, robot: Robot, settings: Settings) -> None:
         """Copy the goals of the node; those that were sent keep their poses."""
@@ -286,7 +332,7 @@ class RemoteNodeSession:
             added.weight, added.priority = goal.weight, goal.priority
             added.enabled = goal.takes_part
             if goal.name in poses and goal.name in self._commanded:
-                self._place(robot, goal.name, poses[goal.name])
+                self._place(added, poses[goal.name])
         self._commanded &= set(robot.goals)
         self.structure += 1
 
@@ -331,7 +377,7 @@ class RemoteNodeSession:
                 # The node reports the error itself.
                 continue
             pose = pose_matrix(position, quat)
-            self._place(robot, name, pose if frame is None else frame @ pose)
+            self._place(robot.goals[name], pose if frame is None else frame @ pose)
             self._commanded.add(name)
         return bool(taken)
 
@@ -339,31 +385,24 @@ class RemoteNodeSession:
         """Move the goals that no client has sent to their links."""
         for name, goal in robot.goals.items():
             if goal.child is not None and (self.forward or name not in self._commanded):
-                offset = goal.offset_matrix
-                self._place(robot, name, goal.child.matrix_world @ offset)
-
-    @staticmethod
-    def _place(robot: Robot, name: str, pose: Array) -> None:
-        goal = robot.goals[name]
-        goal.set_position(*pose[:3, 3])
-        goal.set_quaternion(*matrix_to_quat(pose))
+                self._place(goal, goal.child.matrix_world @ goal.offset_matrix)
 
     # -- goals
 
     def move_goal(self, name: str, position: ArrayLike, quat_xyzw: ArrayLike) -> None:
         """Send a goal pose in the root frame [m] to its topic."""
-        robot = self.source
+        robot = self._known
         if name not in robot.goals:
             raise UnknownFrameError(name, robot.goals, 'goal')
         x, y, z, *quat = unit_pose(name, (position, quat_xyzw))
         pose = pose_matrix((x, y, z), quat)
-        self._place(robot, name, pose)
+        self._place(robot.goals[name], pose)
         self._commanded.add(name)
         self._remote.send_goal(name, root_frame(robot), pose)
 
     def add_goal(self, link: str, dof: str, point: Array | None = None) -> str:
         """Create a goal at a link of the node's robot, or at a point of it, root frame [m]."""
-        taken = [*self._goal_names(), *(topic_part(name) for name in self.source.closures)]
+        taken = [*self._goal_names(), *(topic_part(name) for name in self._known.closures)]
         part, number = topic_part(link), 2
         name = part
         while name in taken:
@@ -378,9 +417,9 @@ class RemoteNodeSession:
 
     def move_offset(self, name: str, point: Array | None = None) -> None:
         """Move a goal to a point of its link, root frame [m], or to the link's frame."""
-        goal = self.source.goals.get(name)
+        goal = self._known.goals.get(name)
         if goal is None or goal.child is None:
-            raise UnknownFrameError(name, self.source.goals, 'goal')
+            raise UnknownFrameError(name, self._known.goals, 'goal')
         offset = self._offset(goal.child.name, point)
         local = pose_matrix(offset[:3], goal.offset_quaternion)
         pose = goal.child.matrix_world @ local
@@ -392,10 +431,9 @@ class RemoteNodeSession:
 
     def _offset(self, link: str, point: Array | None) -> tuple[float, ...]:
         """Return the offset of a goal at a point of a link, root frame [m], as x y z r p y."""
-        if point is None or link not in self.source.links:
-            return (0.0,) * 6
-        pose = self.source.links[link].matrix_world
-        return (*(pose[:3, :3].T @ (point - pose[:3, 3])).tolist(), 0.0, 0.0, 0.0)
+        links = self._known.links
+        offset = self._offset_in_link(links[link], point) if link in links else np.zeros(3)
+        return (*offset.tolist(), 0.0, 0.0, 0.0)
 
     def _set_goals(self, goals: Sequence[GoalSettings]) -> None:
         """Set the goals of the node to exactly these."""
@@ -427,7 +465,7 @@ class RemoteNodeSession:
     def set_closure(self, name: str, enabled: bool) -> None:
         """Close or release a closure of the node."""
         self._remote.switch(f'closures/{topic_part(name)}/enable', enabled)
-        self.source.closures[name].enabled = enabled
+        self._known.closures[name].enabled = enabled
 
     def _goal_names(self) -> list[str]:
         return [] if self._settings is None else [goal.name for goal in self._settings.goals]
@@ -436,7 +474,7 @@ class RemoteNodeSession:
 
     def set_forward(self, forward: bool) -> None:
         """Disable all goals for the sliders, or enable them again at the poses of their links."""
-        robot = self.source
+        robot, self._taken = self._known, None
         if forward == self.forward:
             return
         if forward:
@@ -449,13 +487,6 @@ class RemoteNodeSession:
             {f'goals.{name}.enabled': not forward for name in resting}
         )
 
-    @property
-    def locked(self) -> set[str]:
-        """Return the names of the joint values that the node's solver must not move."""
-        given = set() if self._settings is None else {*self._settings.joints.locked}
-        joints = [] if self.robot is None else self.robot.joint_order
-        return {name for each in joints for name in each.value_names if {name, each.name} & given}
-
     def set_locked(self, name: str, locked: bool) -> None:
         """Lock a joint value of the node, or unlock it."""
         names = self.locked | {name} if locked else self.locked - {name}
@@ -465,15 +496,15 @@ class RemoteNodeSession:
         """Send a joint target; for an actuated joint, also targets that hold the other ones."""
         if not self.forward or self._settings is None:
             raise IkError('joints can be moved only with `solve from joints`: now the goals lead')
-        motors = self._motors(self._q)
+        motors, self._taken = self._motors(self._q), None
         self._remote.send_targets({**(motors if name in motors else {}), name: value})
 
     def _motors(self, q: Array) -> dict[str, float]:
         """Return the values of all actuated joints [rad or m]."""
         if self._settings is None:
             return {}
-        present = dict(zip(self.source.joint_names, q.tolist(), strict=True))
-        motors = JointRoles.of(self.source, self._settings.joints).actuated
+        present = dict(zip(self._known.joint_names, q.tolist(), strict=True))
+        motors = JointRoles.of(self._known, self._settings.joints).actuated
         return {motor: present[motor] for motor in motors}
 
     # -- options, reset and undo
@@ -503,6 +534,7 @@ class RemoteNodeSession:
             {name: closure.enabled for name, closure in closures.items()},
             self._q,
             self.locked,
+            self.solutions,
         )
 
     def _goals_in_ik(self) -> tuple[GoalSettings, ...]:
@@ -513,7 +545,11 @@ class RemoteNodeSession:
 
     def restore(self, memory: RemoteNodeMemory) -> None:
         """Restore goals and closures, and the joints if the sliders move them."""
-        robot = self.source
+        robot = self._known
+        if memory.solutions is not None and memory.solutions is self.solutions:
+            # A solution was taken.
+            self._go_to(memory.q)
+            return
         # Set all goals in one request, because the last request may not have arrived yet.
         self._set_goals(memory.goals)
         for name, pose in memory.poses.items():

@@ -68,11 +68,20 @@ class _Drawing:
         robot = source.source if isinstance(source, Solver) else source
         collisions = getattr(robot, 'collisions', None)
         self._collisions = CollisionMarks(skeleton, collisions, self._bodies.reach)
-        self.avoids = collisions is not None and collisions.in_use
         self.scale = _ALONE
         if self._bodies.reach > 0.0:
             link = float(np.median(self._bodies.rod_lengths))
             self.scale = min(_OF_REACH * self._bodies.reach, _OF_LINK * link)
+
+    @property
+    def options(self) -> SolverOptions:
+        """Return the options of the solver, or the defaults."""
+        return _OPTIONS if self._solver is None else self._solver.options
+
+    @property
+    def avoids(self) -> bool:
+        """Return True if a solver with these options avoids collisions."""
+        return self._collisions.count(self.options)
 
     def layers(
         self, look: Look, q: ArrayLike | None, goals: Poses | None
@@ -81,7 +90,7 @@ class _Drawing:
         if 'visuals' in look.layers and self._solids is None:
             self._solids = Solids(self._skeleton, () if self._seen is None else self._seen())
         snapshot = self._skeleton.at(None if q is None else self._checked(q))
-        options = _OPTIONS if self._solver is None else self._solver.options
+        options = self.options
         drawn: dict[str, tuple[Any, ...]] = {
             'frames': (self._bodies.frames,),
             'links': (self._bodies.links,),
@@ -208,6 +217,11 @@ class IKRootsHelper:
         """Return the name of every value of q."""
         return list(self._drawing.joint_names)
 
+    @property
+    def avoids(self) -> bool:
+        """Return True if solvers keep the robot's bodies apart."""
+        return self._drawing.avoids
+
     # -- appearance
 
     @property
@@ -232,7 +246,7 @@ class IKRootsHelper:
 
         """
         chosen = Look().layers if layers is None else checked_layers(layers)
-        if layers is None and self._drawing.avoids:
+        if layers is None and self.avoids:
             chosen |= {'collisions'}
         self._look = replace(self._look, layers=chosen)
         return self

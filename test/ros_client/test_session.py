@@ -5,7 +5,10 @@ from types import SimpleNamespace
 
 import ik_node as ik
 from ik_node.errors import IkError, OptionError, UnknownFrameError
+from ik_node.model.rotation import matrix_to_quat
 from ik_node.ros_client.session import open_view, released_of, reports_of
+from ik_node.scene import IKRootsHelper
+from ik_node.scene.look import IN_CONTACT
 import numpy as np
 import pytest
 
@@ -172,6 +175,46 @@ def test_session_works_with_remapping_and_simulated_time(graph, urdf):
         )
     finally:
         view.session.close()
+
+
+def test_click_on_a_ghost_moves_the_node_to_that_solution(graph, urdf, view):
+    """The goals rest on the way and lead again there; undo goes back; a goal ends the ghosts."""
+    words = '-p', 'goal_names:=[tool]', '-p', 'goals.tool.link:=tool_link'
+    graph.knows(urdf('arm6'))
+    graph.start_node(*words)
+    graph.describe(urdf('arm6'))
+    session = view.session
+    view.until(lambda s: s.robot is not None and s.reports and not s.note, 'the robot')
+    bent = session.robot.q + np.array((0.2, 0.3, -0.5, 0.2, 0.5, 0.1))
+    here = session.robot.forward(bent, 'tool_link')
+    session.move_goal('tool', here[:3, 3], matrix_to_quat(here))
+    view.until(lambda s: np.allclose(view.link('tool_link'), here, atol=1e-5), 'the goal')
+    session.find_solutions()
+    found, start = session.solutions, session.q.copy()
+    assert len(found) > 2
+    apart = np.abs(found.q - start).max(axis=1)
+
+    def rests_at(q):
+        view.until(
+            lambda s: np.allclose(s.q, q, atol=1e-5) and s.robot.goals['tool'].enabled,
+            'the goals to lead there',
+        )
+        np.testing.assert_allclose(session.robot.goals['tool'].matrix_world, here, atol=1e-9)
+        assert session.solutions is found
+        assert not session.forward
+
+    for number in np.argsort(apart)[-2:].tolist():
+        before = session.remember()
+        session.take_solution(number)
+        rests_at(found.q[number])
+    session.restore(before)
+    rests_at(before.q)
+    view.moved('tool', (0.0, 0.0, 0.02))
+    view.until(lambda s: s.solutions is None, 'the end of the ghosts')
+    session.set_locked('j3', True)
+    view.until(lambda s: s.locked == {'j3'}, 'the lock')
+    session.find_solutions()
+    assert np.ptp(session.solutions.q[:, session.robot.joint_names.index('j3')]) < 1e-9
 
 
 # -- one node for all tests from here on
@@ -403,9 +446,24 @@ def test_closures_reset_and_rest_pose_reach_the_node(hexapod):
 
 
 def test_later_description_replaces_the_robot(urdf, hexapod):
-    hexapod.graph.knows(urdf('fivebar'))
+    """Its bodies within the margin of the node are red, also without obstacles."""
+    hexapod.graph.knows(urdf('arm_at_shelf'))
     hexapod.session.remove_goal('platform')
     hexapod.until(lambda s: not s.robot.goals, 'no goal')
-    hexapod.graph.describe(urdf('fivebar'))
-    hexapod.until(lambda s: s.robot.name == 'fivebar' and len(s.q) == 4, 'the other robot')
+    hexapod.graph.describe(urdf('arm_at_shelf'))
+    hexapod.until(lambda s: s.robot.name == 'arm_at_shelf' and len(s.q) == 6, 'the other robot')
     hexapod.until(lambda s: not s.note, 'its joint states')
+
+    def red(session):
+        helper = IKRootsHelper(session.source)
+        shapes = helper.set_layers().shapes(start) if helper.avoids else []
+        return any(s.layer == 'collisions' and s.rgba[:3] == IN_CONTACT[:3] for s in shapes)
+
+    session, start = hexapod.session, hexapod.session.q
+    near = session.robot.collisions.nearest(start).d
+    assert not IKRootsHelper(session.source).avoids
+    change = hexapod.graph.set_parameters
+    assert change(collisions__always=True, collisions__margin=near + 0.01) == ''
+    hexapod.until(red, 'bodies nearer than the margin')
+    assert change(collisions__margin=near - 0.01) == ''
+    hexapod.until(lambda s: IKRootsHelper(s.source).avoids and not red(s), 'a smaller margin')

@@ -7,28 +7,25 @@ import dataclasses
 import time
 from typing import Any, NamedTuple
 
-from ik_node.analysis.link_motion import motor_values
 from ik_node.description.description import Names
 from ik_node.description.files import description_path
-from ik_node.errors import IkError, OptionError
+from ik_node.errors import OptionError
 from ik_node.gallery import gallery_item
 from ik_node.gallery.gallery_item import Terrain
 from ik_node.model.dof import parse_dofs
 from ik_node.model.frame import Frame
 from ik_node.model.goal import Goal
 from ik_node.model.joint import save_rest_pose
-from ik_node.model.link import Link
-from ik_node.model.rotation import pose_inverse, pose_matrix, quat_identity
+from ik_node.model.rotation import pose_matrix, quat_identity
 from ik_node.robot import load_robot, Robot
 from ik_node.scene.chain_report import ChainReport
 from ik_node.solver.options import COST_METHODS, SolverOptions
 from ik_node.solver.pose import unit_pose
 from ik_node.solver.result import SolveResult
-from ik_node.solver.solutions import Solutions
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
 from ik_node.viewer.sessions.goal_memory import GoalMemory, restore_goals
-from ik_node.viewer.sessions.session import Ground, Knob
+from ik_node.viewer.sessions.session import Ground, Knob, RobotSession
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -53,12 +50,6 @@ def gallery_session(name: str) -> LibrarySession:
     return LibrarySession(robot, motion, options, terrain=terrain, base=tilted)
 
 
-def _offset_in_link(link: Link, point: Array | None) -> Array:
-    """Return a point in the root frame [m], or the origin of a link, in the frame of the link."""
-    pose = link.matrix_world
-    return np.zeros(3) if point is None else pose[:3, :3].T @ (point - pose[:3, 3])
-
-
 # Returns the root-frame pose (4, 4) of each goal at a time [s].
 Motion = Callable[[float], dict[str, Array]]
 
@@ -69,8 +60,6 @@ OPTIONS = SolverOptions(restarts=0)
 SETTLES, SETTLED = 10, 1e-5
 # A step of a motion whose way is checked, however long it is [rad or m].
 ANY_STEP = 1e9
-# Longest search for all solutions [s], most of them, and least difference [rad or L].
-SEARCH, GHOSTS, APART = 2.0, 40, 1e-2
 TERRAIN, TILT = 'terrain height', 'base tilt [deg]'
 
 
@@ -85,7 +74,7 @@ class Memory(NamedTuple):
     locked: set[str]  # joint values that the solver must not move
 
 
-class LibrarySession:
+class LibrarySession(RobotSession):
     """
     A `Session` that solves with the library, and changes the joint values of a robot.
 
@@ -93,6 +82,8 @@ class LibrarySession:
     `base` the root link, if users can tilt it.
     """
 
+    robot: Robot
+    _solver: Solver
     solves = True
 
     def __init__(
@@ -126,7 +117,6 @@ class LibrarySession:
         self._clock: tuple[float, float] | None = None  # time of last update, time of the motion
         self._driven: dict[str, float] = {}
         self._stale, self._taking = True, False
-        self.solutions: Solutions | None = None
         self._seen = self._state()
 
     @property
@@ -269,22 +259,6 @@ class LibrarySession:
 
     # -- all solutions
 
-    def find_solutions(self) -> None:
-        """Find all answers to the goals, without goals for the present motors; or forget them."""
-        if self.solutions is not None:
-            self.solutions = None
-            return
-        goals = {name: None for name, goal in self.robot.goals.items() if goal.enabled}
-        passive: set[str] | None = None
-        if not goals and self.robot.actuated:
-            passive = {*self.robot.joint_names} - motor_values(self.robot)
-        found = self._solver.solve_all(
-            goals, joints=passive, seconds=SEARCH, most=GHOSTS, resolution=APART
-        )
-        if not len(found):
-            raise IkError('no solution was found within the limits')
-        self.solutions = found
-
     def take_solution(self, number: int) -> None:
         """Move the robot to one of the solutions, which stay."""
         if self.solutions is not None:
@@ -310,7 +284,7 @@ class LibrarySession:
         name = Names((*self.robot.goals, *self.robot.closures)).unique(link)
         offset = None
         if link in self.robot.links:
-            offset = (_offset_in_link(self.robot.links[link], point), quat_identity())
+            offset = (self._offset_in_link(self.robot.links[link], point), quat_identity())
         self.robot.add_goal(link, name=name, dof=dof, offset=offset)
         self._anew()
         return name
@@ -319,7 +293,7 @@ class LibrarySession:
         """Move a goal to a point of its link, root frame [m], or to the link's frame."""
         goal = self.robot.goals[name]
         if goal.child is not None:
-            goal.set_offset(_offset_in_link(goal.child, point), goal.offset_quaternion)
+            goal.set_offset(self._offset_in_link(goal.child, point), goal.offset_quaternion)
             self._carry(goal)
             self._anew()
 
@@ -352,12 +326,6 @@ class LibrarySession:
         self.forward = forward
         self._driven = {}
         self._stale = True
-
-    @property
-    def locked(self) -> set[str]:
-        """Return the names of the joint values that the solver must not move."""
-        joints = self.robot.joint_order
-        return {each.value_name(dof) for each in joints for dof in each.dof if each.locked[dof]}
 
     def set_locked(self, name: str, locked: bool) -> None:
         """Lock a joint value, or unlock it."""
@@ -444,12 +412,6 @@ class LibrarySession:
     def _anew(self) -> None:
         self.structure += 1
         self._stale = True
-
-    @staticmethod
-    def _place(goal: Goal, pose: Array) -> None:
-        if goal.parent is not None:
-            pose = pose_inverse(goal.parent.matrix_world) @ pose
-        goal.set_pose(pose)
 
     def _carry(self, goal: Goal) -> None:
         """Move a goal of kind frame to its link."""

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from ik_node.analysis.link_motion import motor_values
+from ik_node.errors import IkError
 from ik_node.model.frame import Frame
+from ik_node.model.goal import Goal
+from ik_node.model.link import Link
+from ik_node.model.rotation import pose_inverse
 from ik_node.robot import Robot
 from ik_node.scene.chain_report import ChainReport
 from ik_node.solver.options import SolverOptions
@@ -150,6 +155,54 @@ class Session(Protocol):
 
     def close(self) -> None:
         """Release all resources; may be called again."""
+
+
+# Longest search for all solutions [s], most of them, and least difference [rad or L].
+SEARCH, GHOSTS, APART = 2.0, 40, 1e-2
+
+
+class RobotSession:
+    """What a session that solves and a session of a node share: a robot and its solver."""
+
+    robot: Robot | None
+    _solver: Solver | None
+    solutions: Solutions | None = None
+
+    def find_solutions(self) -> None:
+        """Find all answers to the goals, without goals for the present motors; or forget them."""
+        robot, solver = self.robot, self._solver
+        if self.solutions is not None or robot is None or solver is None:
+            self.solutions = None
+            return
+        goals = {name: None for name, goal in robot.goals.items() if goal.enabled}
+        passive: set[str] | None = None
+        if not goals and robot.actuated:
+            passive = {*robot.joint_names} - motor_values(robot)
+        found = solver.solve_all(
+            goals, joints=passive, seconds=SEARCH, most=GHOSTS, resolution=APART
+        )
+        if not len(found):
+            raise IkError('no solution was found within the limits')
+        self.solutions = found
+
+    @property
+    def locked(self) -> set[str]:
+        """Return the names of the joint values that the solver must not move."""
+        joints = () if self.robot is None else self.robot.joint_order
+        return {each.value_name(dof) for each in joints for dof in each.dof if each.locked[dof]}
+
+    @staticmethod
+    def _offset_in_link(link: Link, point: Array | None) -> Array:
+        """Return a point in the root frame [m], or the origin of a link, in the link's frame."""
+        pose = link.matrix_world
+        return np.zeros(3) if point is None else pose[:3, :3].T @ (point - pose[:3, 3])
+
+    @staticmethod
+    def _place(goal: Goal, pose: Array) -> None:
+        """Move a goal to a pose (4, 4), root frame [m]."""
+        if goal.parent is not None:
+            pose = pose_inverse(goal.parent.matrix_world) @ pose
+        goal.set_pose(pose)
 
 
 # Changes that follow one another within this time [s], as in a drag, are one undo step.

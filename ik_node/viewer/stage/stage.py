@@ -147,7 +147,7 @@ class Stage:
         # A collision body often is inside the mesh of its link, which would hide it.
         hidden = self._own_bodies and any(each.link for each in robot.collisions.bodies)
         self._meshes = view.bodies and (view.rods == 'all' or not hidden)
-        helper.set_layers([*layers, *['collisions'] * robot.collisions.in_use])
+        helper.set_layers([*layers, *['collisions'] * helper.avoids])
         helper.set_joint_scale(self._size * view.size)
         # Send bodies and gizmos before the marks, which take longer, so that drags feel faster.
         with self._server.atomic():
