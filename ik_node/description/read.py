@@ -15,9 +15,9 @@ from ik_node.description.loops.couplings import (
     note_unread,
     read_mimic_elsewhere,
 )
-from ik_node.description.loops.drake import read_drake
-from ik_node.description.loops.loop_joint import read_loop_joints
-from ik_node.description.loops.urdf_plus import read_constraints, read_urdf_plus
+from ik_node.description.loops.drake import DrakeReader
+from ik_node.description.loops.loop_joint import LoopJointReader
+from ik_node.description.loops.urdf_plus import ConstraintReader, UrdfPlusReader
 from ik_node.description.sdf.loops import read_detachable_joints, read_gazebo_joints
 from ik_node.description.sidecars.find import (
     note_annotations_beside,
@@ -41,11 +41,11 @@ from ik_node.model.given import one_of
 # Closing frames come after all declared loops, because they are guesses.
 LoopReader = Callable[[XmlDocument, Description], LoopSet]
 URDF_LOOPS: tuple[LoopReader, ...] = (
-    read_loop_joints,
+    LoopJointReader.read_all,
     read_joint_elements,
-    read_urdf_plus,
-    read_constraints,
-    read_drake,
+    UrdfPlusReader.read_all,
+    ConstraintReader.read_all,
+    DrakeReader.read_all,
     read_gazebo_joints,
     read_detachable_joints,
     read_mimic_elsewhere,

@@ -8,15 +8,11 @@ SDFormat file, <drake:weld_constraint> in SDFormat; in a URDF also
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from copy import deepcopy
-from functools import cached_property
 from xml.etree.ElementTree import Element
 
-from ik_node.description.description import Description, LoopFrame, LoopSet
+from ik_node.description.description import LoopFrame
 from ik_node.description.loops.loop_frames import LoopReader
-from ik_node.description.xml_document import XmlDocument
 from ik_node.model.dof import DOF
 
 PREFIX = 'drake:'
@@ -27,9 +23,9 @@ SILENT = (
 )
 
 
-class DrakeReader(LoopReader, ABC):
+class DrakeReader(LoopReader):
     """
-    A reader of constraints and bushings; formats differ in how they write numbers and frames.
+    A reader of constraints and bushings.
 
     The axes of a bushing with stiffness zero are free, all others are rigid.
     """
@@ -37,13 +33,24 @@ class DrakeReader(LoopReader, ABC):
     dialect = 'Drake'
     notes_names = False
 
-    @abstractmethod
     def numbers(self, element: Element, default: Sequence[float]) -> list[float]:
-        """Return the numbers of an element, as many as the default has."""
+        """Return the numbers in `value` or the text of an element, as many as the default has."""
+        if element.get('value') is not None:
+            return self.document.numbers(element, 'value', default)
+        self.document.text(element)
+        return self.document.text_numbers(element, default)
 
-    @abstractmethod
     def frame_in(self, element: Element, tag: str) -> LoopFrame:
         """Return the link or frame that a child element names."""
+        child = self.document.child(element, tag)
+        return self.located(child.get('name') or self.document.text(child), element, tag)
+
+    def located(self, name: str, element: Element, tag: str) -> LoopFrame:
+        """Return the <frame> of a name, else the link."""
+        for each in self.document.root.findall('frame'):
+            if each.get('name') == name:
+                return self.frame(self.document.attribute(each, 'link'), each)
+        return LoopFrame(name)
 
     def read(self, element: Element) -> str:
         """Read an element if it is one of Drake's that constrain poses; return its kind."""
@@ -97,36 +104,3 @@ class DrakeReader(LoopReader, ABC):
         self.notes.append(
             f'bushing {loop.name!r} is taken as rigid along its axes of stiffness: {axes}'
         )
-
-
-class _OfUrdf(DrakeReader):
-    @cached_property
-    def _frames(self) -> dict[str, LoopFrame]:
-        document = self.document
-        return {
-            document.attribute(each, 'name'): self.frame(document.attribute(each, 'link'), each)
-            for each in document.root.findall('frame')
-        }
-
-    def numbers(self, element: Element, default: Sequence[float]) -> list[float]:
-        self.document.attribute(element, 'value')
-        return self.document.numbers(element, 'value', default)
-
-    def frame_in(self, element: Element, tag: str) -> LoopFrame:
-        child = self.document.child(element, tag)
-        name = self.document.attribute(child, 'name')
-        if '_body_' in tag:
-            return LoopFrame(name)
-        if name in self._frames:
-            return deepcopy(self._frames[name])
-        names = [*self._frames, *self.description.links]
-        self.document.known(child, 'frame', name, names)
-        return LoopFrame(name)
-
-
-def read_drake(document: XmlDocument, description: Description) -> LoopSet:
-    """Read Drake's constraints and bushings in a URDF."""
-    reader = _OfUrdf(document, description)
-    for element in document.root:
-        reader.read(element)
-    return reader.result

@@ -40,6 +40,21 @@ class LoopReader:
         """Return the 4x4 pose of every link with all joints at 0."""
         return poses_at_zero(self.description)
 
+    @classmethod
+    def read_all(cls, document: XmlDocument, description: Description) -> LoopSet:
+        """Read the elements of the notation below the root element."""
+        reader = cls(document, description)
+        for element in document.root:
+            reader.read(element)
+        reader.finish()
+        return reader.result
+
+    def read(self, element: Element) -> object:
+        """Read an element if it is one of the notation."""
+
+    def finish(self) -> None:
+        """Conclude from all elements."""
+
     def name_of(self, element: Element) -> str:
         """Return the element's own name, or a new name made of its tag and a number."""
         name = element.get('name')

@@ -23,10 +23,9 @@ from __future__ import annotations
 from itertools import islice
 from xml.etree.ElementTree import Element
 
-from ik_node.description.description import Description, Loop, LoopFrame, LoopSet
+from ik_node.description.description import Loop, LoopFrame
 from ik_node.description.loops.loop_frames import LoopReader, turn_frame, Z
 from ik_node.description.tree import joints_above
-from ik_node.description.xml_document import XmlDocument
 from ik_node.errors import IkError
 from ik_node.model.closure import Closure, CLOSURE_TYPES
 from ik_node.model.dof import parse_dofs
@@ -39,23 +38,20 @@ AXIAL_TYPES = ('hinge', 'revolute', 'continuous', 'slider', 'prismatic', 'planar
 FOREIGN_TYPES = ('revolute', 'continuous', 'prismatic', 'planar')
 
 
-def read_loop_joints(document: XmlDocument, description: Description) -> LoopSet:
+class LoopJointReader(LoopReader):
     """
-    Read every <loop_joint> below the root element.
+    A reader of <loop_joint>.
 
     <link1> or <parent> is frame_a, <link2> or <child> is frame_b. An <axis>, which Isaac ignores,
     becomes the z axis of both frames.
     """
-    reader = _Reader(document, description)
-    for element in document.root.findall('loop_joint'):
-        reader.read(element)
-    return reader.result
 
-
-class _Reader(LoopReader):
     dialect = 'loop_joint'
 
     def read(self, element: Element) -> None:
+        """Read an element if it is a <loop_joint>."""
+        if element.tag != 'loop_joint':
+            return
         dof_text, type_name = element.get('dof'), 'weld'
         if element.get('type') is not None or dof_text is None:
             type_name = self.document.word(element, 'type', tuple(CLOSURE_TYPES))

@@ -27,51 +27,19 @@ The reader of the <constraint> proposed for urdfdom (ros/urdfdom#264) is here as
 
 from __future__ import annotations
 
+from functools import cached_property
 from xml.etree.ElementTree import Element
 
-from ik_node.description.description import Description, LoopFrame, LoopSet
+from ik_node.description.description import LoopFrame
 from ik_node.description.loops.couplings import rule_of_sum
 from ik_node.description.loops.loop_frames import LoopReader, turn_frame, X, Y, Z
 from ik_node.description.tree import joints_above
-from ik_node.description.xml_document import XmlDocument
 from ik_node.model.joint import Joint
 
-MAX_STEPS = 1_000_000
 LOOP_TYPES = ('revolute', 'continuous', 'prismatic', 'planar')
 # No exporter writes spherical and ball, but the meaning is clear.
 ALLOWED = (*LOOP_TYPES[:3], 'fixed', 'planar', 'position', 'spherical', 'ball')
 SPELLINGS = ('successor', 'sucessor', 'succesor')
-
-
-def read_urdf_plus(document: XmlDocument, description: Description) -> LoopSet:
-    """
-    Read <loop>, <coupling>, the exporter's <constraint>, and which joints have motors.
-
-    The predecessor is frame_b, the successor is frame_a.
-    """
-    dependent = {
-        joint.get('name', '')
-        for joint in document.root.findall('joint')
-        if joint.get('independent', 'true').strip() not in ('true', 'True')
-    }
-    reader = _Reader(document, description, dependent)
-    for element in document.root:
-        if element.tag == 'coupling' or (is_constraint(element) and _is_rolling(element)):
-            reader.read_coupling(element)
-        elif element.tag == 'loop' or is_constraint(element):
-            reader.read_loop(element)
-    result = reader.result
-    if dependent and not description.actuated:
-        rules = [*description.couplings, *result.couplings]
-        followers = {rule.joint for rule in rules} | dependent
-        result.actuated = [
-            joint.name
-            for joint in description.joint_order
-            if joint.name not in followers and len(joint.dof) == 1
-        ]
-    if result.couplings or dependent:
-        result.dialect = reader.dialect
-    return result
 
 
 def is_constraint(element: Element) -> bool:
@@ -84,17 +52,44 @@ def _is_rolling(element: Element) -> bool:
     return written == 'rolling' or (written is None and element.find('ratio') is not None)
 
 
-class _Reader(LoopReader):
+class UrdfPlusReader(LoopReader):
+    """
+    A reader of <loop>, <coupling>, the exporter's <constraint>, and which joints have motors.
+
+    The predecessor is frame_b, the successor is frame_a.
+    """
+
     dialect = 'URDF+'
 
-    def __init__(
-        self, document: XmlDocument, description: Description, dependent: set[str]
-    ) -> None:
-        super().__init__(document, description)
-        self._dependent = dependent
-        self._steps = 0
+    @cached_property
+    def _dependent(self) -> set[str]:
+        return {
+            joint.get('name', '')
+            for joint in self.document.root.findall('joint')
+            if joint.get('independent', 'true').strip() not in ('true', 'True')
+        }
 
-    def read_loop(self, element: Element) -> None:
+    def read(self, element: Element) -> None:
+        """Read an element if it is a loop or a coupling."""
+        if element.tag == 'coupling' or (is_constraint(element) and _is_rolling(element)):
+            self._read_coupling(element)
+        elif element.tag == 'loop' or is_constraint(element):
+            self._read_loop(element)
+
+    def finish(self) -> None:
+        """Take the joints that follow no other as those with motors."""
+        if self._dependent and not self.description.actuated:
+            rules = [*self.description.couplings, *self.result.couplings]
+            followers = {rule.joint for rule in rules} | self._dependent
+            self.result.actuated = [
+                joint.name
+                for joint in self.description.joint_order
+                if joint.name not in followers and len(joint.dof) == 1
+            ]
+        if self.result.couplings or self._dependent:
+            self.result.dialect = self.dialect
+
+    def _read_loop(self, element: Element) -> None:
         type_name = self.document.word(element, 'type', ALLOWED)
         frames: list[LoopFrame] = []
         for end in self._ends(element):
@@ -120,7 +115,7 @@ class _Reader(LoopReader):
         by_name = end.get('link') is None and end.get('name')
         return self.document.attribute(end, 'name' if by_name else 'link')
 
-    def read_coupling(self, element: Element) -> None:
+    def _read_coupling(self, element: Element) -> None:
         """
         Convert a coupling between links to one between joints.
 
@@ -138,7 +133,7 @@ class _Reader(LoopReader):
         name = self.name_of(element)
         for link in links:
             document.known(element, 'link', link, self.description.links)
-        first, second = self._paths(links, element)
+        first, second = self._paths(links)
         for joint in first + second:
             if len(joint.dof) != 1:
                 message = f'the joint {joint.name!r} between its links must have one DoF'
@@ -159,12 +154,9 @@ class _Reader(LoopReader):
         else:
             self.result.couplings.append(rule)
 
-    def _paths(self, links: list[str], element: Element) -> tuple[list[Joint], list[Joint]]:
+    def _paths(self, links: list[str]) -> tuple[list[Joint], list[Joint]]:
         """Return the movable joints of each branch, from the last shared link down to the link."""
         paths = [list(joints_above(self.description.links[name]))[::-1] for name in links]
-        self._steps += sum(map(len, paths))
-        if self._steps > MAX_STEPS:
-            raise self.document.error(element, 'too many couplings of links far from the root')
         pairs = enumerate(zip(*paths, strict=False))
         shared = next((k for k, (one, other) in pairs if one is not other), min(map(len, paths)))
         first, second = ([joint for joint in path[shared:] if joint.dof] for path in paths)
@@ -179,10 +171,19 @@ TYPES = {
 }
 
 
-class _ConstraintReader(LoopReader):
+class ConstraintReader(LoopReader):
+    """
+    A reader of every <constraint> that is not one of URDF+.
+
+    The child's frame is frame_a, the parent's frame is frame_b. Axes are given in these frames.
+    """
+
     dialect = 'constraint'
 
     def read(self, element: Element) -> None:
+        """Read an element if it is such a <constraint>."""
+        if element.tag != 'constraint' or is_constraint(element):
+            return
         kind, name = (
             TYPES[self.document.word(element, 'type', tuple(TYPES))],
             self.name_of(element),
@@ -200,16 +201,3 @@ class _ConstraintReader(LoopReader):
             turn_frame(frame_b, axis_b, X if universal else Z)
             turn_frame(frame_a, axis_a, Y if universal else Z)
         self.add(element, name, (frame_a, frame_b), kind)
-
-
-def read_constraints(document: XmlDocument, description: Description) -> LoopSet:
-    """
-    Read every <constraint> below the root element that is not one of URDF+.
-
-    The child's frame is frame_a, the parent's frame is frame_b. Axes are given in these frames.
-    """
-    reader = _ConstraintReader(document, description)
-    for element in document.root.findall('constraint'):
-        if not is_constraint(element):
-            reader.read(element)
-    return reader.result

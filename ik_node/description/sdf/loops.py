@@ -20,7 +20,7 @@ frames that are meant for a bushing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from xml.etree.ElementTree import Element
 
@@ -68,14 +68,14 @@ def read_gazebo_joints(document: XmlDocument, description: Description) -> LoopS
     if elements:
         scope, graph = _as_model(document, description)
         for joint in scope.every('joint'):
-            reader.read(joint, graph)
+            reader.read_joint(joint, graph)
     return reader.result
 
 
 class _JointReader(LoopReader):
     dialect = 'gazebo joint'
 
-    def read(self, frame: SdfFrame, graph: FrameGraph) -> None:
+    def read_joint(self, frame: SdfFrame, graph: FrameGraph) -> None:
         """Read one joint."""
         document, description, element = self.document, self.description, frame.element
         type_name = document.word(element, 'type', TYPES)
@@ -224,8 +224,6 @@ PIN = (DOF.X, DOF.Y, DOF.EX, DOF.EY)
 class DrakeLoops(DrakeReader):
     """A reader of Drake's loop elements in SDFormat: `result` declared and `guessed` loops."""
 
-    notes_names = True
-
     def __init__(self, document: XmlDocument, graph: FrameGraph, description: Description) -> None:
         super().__init__(document, description)
         self.guessed = LoopSet(document.source)
@@ -238,15 +236,8 @@ class DrakeLoops(DrakeReader):
         if 'linear_bushing_rpy' not in kinds:
             self._guess_bushings(scope)
 
-    def numbers(self, element: Element, default: Sequence[float]) -> list[float]:
-        """Return the numbers in the text of an element."""
-        self.document.text(element)
-        return self.document.text_numbers(element, default)
-
-    def frame_in(self, element: Element, tag: str) -> LoopFrame:
-        """Return the frame that a child element names."""
-        child = self.document.child(element, tag)
-        name = self.document.text(child)
+    def located(self, name: str, element: Element, tag: str) -> LoopFrame:
+        """Return a frame of the model, in the link that carries it."""
         return self._placed(self._scope.need(name, element, f'<{tag}>'))
 
     def _guess_bushings(self, scope: SdfScope) -> None:
