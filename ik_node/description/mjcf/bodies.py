@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import isnan, nan, pi
 from xml.etree.ElementTree import Element
 
-from ik_node.description.description import Loop, Names, quoted, WORLD
+from ik_node.description.description import Names, quoted, WORLD
 from ik_node.description.mjcf.document import (
     Array,
     Defaults,
@@ -19,6 +18,7 @@ from ik_node.description.mjcf.document import (
     Settings,
 )
 from ik_node.description.xml_document import MAX_DEPTH
+from ik_node.errors import UnsupportedElementError
 from ik_node.model.rotation import quat_identity, quat_multiply, quat_to_matrix, unit
 import numpy as np
 
@@ -45,7 +45,6 @@ class MjcfJoint:
     limits: Range = UNLIMITED
     # Range of the total effort of the actuators of a hinge [N m] or slide [N]
     efforts: Range = UNLIMITED
-    is_named: bool = True  # Whether the name is in the file
 
 
 @dataclass(eq=False)
@@ -53,10 +52,9 @@ class MjcfBody:
     """A body; the first body is the world."""
 
     name: str
+    element: Element  # The <body>, or the root of the file for the world
     parent: MjcfBody | None = None  # None for the world
     pose: Pose = field(default_factory=no_pose)  # In the file, in the parent's frame [m]
-    # The <body>, that of the world is the root of the file; None for a body of another file
-    element: Element | None = None
     joints: list[MjcfJoint] = field(default_factory=list)
     sites: dict[str, Pose] = field(default_factory=dict)  # Named frames in the body
     # With classes filled in, and the pose of their <frame>
@@ -64,15 +62,6 @@ class MjcfBody:
     mocap: bool = False
     mass: float = 0.0  # [kg]; nan = not known
     centre_of_mass: Array = field(default_factory=lambda: np.zeros(3))  # In the body's frame [m]
-    is_named: bool = True  # Whether the name is in the file
-
-
-@dataclass
-class MjcfLoop:
-    """A connect or weld equality; the frames of its loop get the names of their links last."""
-
-    loop: Loop
-    bodies: tuple[MjcfBody, MjcfBody]
 
 
 @dataclass
@@ -83,21 +72,6 @@ class MjcfSum:
     follower: str | None = None  # The first joint of an equality of two joints
     enabled: bool = True
     line: int | None = None
-
-
-@dataclass
-class Mjcf:
-    """The kinematics of an MJCF."""
-
-    bodies: list[MjcfBody]  # Parents before children, depth first, as MuJoCo counts them
-    # In the file's order
-    equalities: list[MjcfLoop | MjcfSum] = field(default_factory=list)
-    actuated: list[str] = field(default_factory=list)  # Joints with an actuator
-
-    @property
-    def joints(self) -> list[MjcfJoint]:
-        """Return the joints of all bodies, in order."""
-        return [joint for body in self.bodies for joint in body.joints]
 
 
 KINDS = ('hinge', 'slide', 'ball', 'free')
@@ -134,27 +108,20 @@ def read_joint(
 
 # Elements without an effect on the kinematics.
 SILENT = ('inertial', 'geom', 'camera', 'light')
-SOFT = ('composite', 'flexcomp')
 
 
-class BodyReader(Mjcf):
+class BodyReader:
     """
     A reader of <worldbody> that resolves frames and fills in classes.
 
-    `soft` tells whether the file has bodies of soft objects, which are not read.
+    `bodies` has parents before children, depth first, as MuJoCo counts them.
     """
 
     def __init__(
-        self,
-        document: MjcfDocument,
-        settings: Settings,
-        defaults: Defaults,
-        notes: list[str],
-        attached: Callable[[Element, int], Mjcf],
+        self, document: MjcfDocument, settings: Settings, defaults: Defaults, notes: list[str]
     ) -> None:
-        super().__init__([MjcfBody(WORLD, element=document.root)])
+        self.bodies = [MjcfBody(WORLD, document.root)]
         self._document = document
-        self._attached = attached
         self._settings = settings
         self._defaults = defaults
         self._notes = notes
@@ -164,12 +131,16 @@ class BodyReader(Mjcf):
             'site': {},
         }
         self._unknown: Counter[str] = Counter()
-        self.soft = False
         for element in document.root.findall('worldbody'):
-            self._read(element, self.bodies[0], no_pose(), None, document.depth)
+            self._read(element, self.bodies[0], no_pose(), None, 0)
         self._name_the_rest()
         for tag, count in self._unknown.items():
             notes.append(f'<{tag}> is not read ({count} of them)')
+
+    @property
+    def joints(self) -> list[MjcfJoint]:
+        """Return the joints of all bodies, in order."""
+        return [joint for body in self.bodies for joint in body.joints]
 
     def _read(
         self, element: Element, body: MjcfBody, frame: Pose, childclass: str | None, depth: int
@@ -186,20 +157,18 @@ class BodyReader(Mjcf):
                 inner = self._inner_class(child, childclass)
                 self._read(child, body, compose(frame, self._pose(child)), inner, depth)
             elif tag == 'attach':
-                self._attach(child, body, frame, depth)
+                raise document.error(
+                    child,
+                    'models that are attached are not read; save the whole robot from MuJoCo '
+                    'with mj_saveLastXML and read that file',
+                    UnsupportedElementError,
+                )
             elif tag in ('joint', 'freejoint'):
                 self._joint(child, body, frame, childclass)
             elif tag == 'site':
                 self._site(self._defaults.fill_up(child, childclass), body, frame)
             elif tag == 'geom':
                 body.geoms.append((self._defaults.fill_up(child, childclass), frame))
-            elif tag in SOFT:
-                self.soft = True
-                name = child.get('prefix') or child.get('name') or ''
-                self._notes.append(
-                    f'<{tag} {name!r}> on line {document.line(child)}: the bodies of a soft '
-                    'object are not read'
-                )
             elif tag not in SILENT:
                 self._unknown[tag] += 1
 
@@ -208,30 +177,11 @@ class BodyReader(Mjcf):
     ) -> None:
         inner = self._inner_class(element, childclass)
         pose = compose(frame, self._pose(element))
-        body = MjcfBody(element.get('name', ''), parent, pose, element)
+        body = MjcfBody(element.get('name', ''), element, parent, pose)
         body.mocap = self._document.is_true(element, 'mocap', 'false')
         self._declare(element, 'body', body.name)
         self.bodies.append(body)
         self._read(element, body, no_pose(), inner, depth)
-
-    def _attach(self, element: Element, parent: MjcfBody, frame: Pose, depth: int) -> None:
-        """Insert the bodies of a model; `frame` is where its world is in the body `parent`."""
-        model = self._attached(element, depth)
-        world, *bodies = model.bodies
-        parent.sites |= {name: compose(frame, pose) for name, pose in world.sites.items()}
-        for body in bodies:
-            if body.parent is world:
-                body.pose, body.parent = compose(frame, body.pose), parent
-            body.element, body.geoms = None, []
-            self._declare(element, 'body', body.name)
-            for joint in body.joints:
-                self._declare(element, 'joint', joint.name)
-                self._check_free(element, body, joint)
-        for site in (site for body in model.bodies for site in body.sites):
-            self._declare(element, 'site', site)
-        self.bodies += bodies
-        self.equalities += model.equalities
-        self.actuated += model.actuated
 
     def _inner_class(self, element: Element, childclass: str | None) -> str | None:
         inner = element.get('childclass') or childclass
@@ -252,19 +202,16 @@ class BodyReader(Mjcf):
             filled = self._defaults.fill_up(element, childclass)
         joint = read_joint(self._document, filled, self._settings, self._notes)
         self._declare(element, 'joint', joint.name)
-        self._check_free(element, body, joint)
+        if joint.kind == 'free' and body.parent is not self.bodies[0]:
+            raise self._document.error(
+                element, 'a free joint must be in a child body of the world, not further down'
+            )
         if body.joints and 'free' in (joint.kind, body.joints[0].kind):
             raise self._document.error(element, 'a free joint is the only one of its body')
         if joint.kind != 'free':
             joint.position = frame[0] + quat_to_matrix(frame[1]) @ joint.position
             joint.axis = quat_to_matrix(frame[1]) @ joint.axis
         body.joints.append(joint)
-
-    def _check_free(self, element: Element, body: MjcfBody, joint: MjcfJoint) -> None:
-        if joint.kind == 'free' and body.parent is not self.bodies[0]:
-            raise self._document.error(
-                element, 'a free joint must be in a child body of the world, not further down'
-            )
 
     def _site(self, element: Element, body: MjcfBody, frame: Pose) -> None:
         name = element.get('name', '')
@@ -283,12 +230,11 @@ class BodyReader(Mjcf):
         named: list[str] = []
         for index, body in enumerate(self.bodies):
             if not body.name:
-                body.name, body.is_named = bodies.unique(f'body{index}'), False
+                body.name = bodies.unique(f'body{index}')
                 named.append(body.name)
             for joint in body.joints:
                 if not joint.name:
                     joint.name = joints.unique(f'{body.name}_{joint.kind}')
-                    joint.is_named = False
                     named.append(joint.name)
         if named:
             self._notes.append(
@@ -345,8 +291,6 @@ def read_masses(
     """
     unknown = []
     for body in bodies[1:]:
-        if body.element is None:  # attached, with its mass
-            continue
         inertial = _inertial(body.element)
         if inertial is not None and settings.from_geoms != 'true':
             body.mass = document.numbers(inertial, 'mass', (0.0,))[0]

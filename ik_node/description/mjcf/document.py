@@ -24,34 +24,21 @@ from numpy.typing import ArrayLike, NDArray
 Array = NDArray[np.float64]
 Pose = tuple[Array, Array]  # position [m] and quaternion (xyzw)
 
-MAX_INCLUDES = 200
-MOST_ATTACHED = 30  # one inside the other
-# Limit on the elements that replicas and attached models add.
+# Limit on the elements that replicas add.
 MAX_ADDED = 6_000
 FALSE_TRUE = ('false', 'true')
 
 
 class MjcfDocument(XmlDocument):
-    """
-    An XML document made of several files, with the source file of every element.
+    """An XML document made of several files, with the source file of every element."""
 
-    `repeated` has the files that are included more than once, which MuJoCo rejects.
-    """
-
-    def __init__(
-        self, document: XmlDocument, outer: MjcfDocument | None = None, depth: int = 0
-    ) -> None:
+    def __init__(self, document: XmlDocument) -> None:
         super().__init__(document.root, dict(document._lines), document.source)
         self._sources: dict[Element, str] = {}
         is_file = document.source != '<text>'
         self._folder = Path(document.source).parent if is_file else None
-        main = (abspath(document.source),) if is_file else ()
-        self._included: list[str] = []
-        self.repeated: set[str] = set()
-        self._chain: tuple[str, ...] = (outer._chain if outer else ()) + main
-        self.depth = depth  # of the elements around it
-        self._spent: list[float] = outer._spent if outer else [0.0, 0.0]  # elements, bytes
-        self._put_in(self.root, self._folder, 1, main)
+        self._added, self._bytes = 0.0, 0  # elements of replicas, and bytes of other files
+        self._put_in(self.root, self._folder, 1, (abspath(document.source),))
 
     def error(
         self, element: Element, message: str, kind: type[DescriptionError] = DescriptionError
@@ -139,25 +126,11 @@ class MjcfDocument(XmlDocument):
                 children.append(child)
         parent[:] = children
 
-    def attached(self, element: Element, depth: int) -> MjcfDocument:
-        """Return the model in the file that an element names, to be inserted at a depth."""
-        part = self._open(element, self._folder)
-        if abspath(part.source) in self._chain:
-            raise self.error(element, 'the model is attached to itself')
-        if len(self._chain) > MOST_ATTACHED:
-            raise self.error(element, 'models are attached to models without end')
-        return MjcfDocument(part, self, depth)
-
-    def spend(self, element: Element, count: float, data: float = 0.0) -> None:
-        """Count added elements and bytes, and raise DescriptionError above the limit."""
-        self._spent[0] += count
-        self._spent[1] += data
-        if self._spent[0] > MAX_ADDED or self._spent[1] > MAX_BYTES:
-            raise self.error(
-                element,
-                f'more than {MAX_ADDED} elements by replicas and attached models, or more than '
-                f'{MAX_BYTES} bytes in other files',
-            )
+    def spend(self, element: Element, count: float) -> None:
+        """Count elements of replicas, and raise DescriptionError above the limit."""
+        self._added += count
+        if self._added > MAX_ADDED:
+            raise self.error(element, f'more than {MAX_ADDED} elements by replicas')
 
     def _read(
         self, element: Element, folder: Path | None, depth: int, chain: tuple[str, ...]
@@ -167,15 +140,8 @@ class MjcfDocument(XmlDocument):
         path = abspath(part.source)
         if path in chain:
             raise self.error(element, f'the file {element.get("file")!r} includes itself')
-        if path in self._included:
-            self.repeated.add(part.source)
-        self._included.append(path)
-        if len(self._included) > MAX_INCLUDES or (
-            len(self._lines) + len(part._lines) > MAX_ELEMENTS
-        ):
-            raise self.error(
-                element, f'more than {MAX_INCLUDES} files or {MAX_ELEMENTS} elements are included'
-            )
+        if len(self._lines) + len(part._lines) > MAX_ELEMENTS:
+            raise self.error(element, f'more than {MAX_ELEMENTS} elements are included')
         self._lines.update(part._lines)
         self._sources.update(dict.fromkeys(part._lines, part.source))
         self._put_in(part.root, Path(part.source).parent, depth, (*chain, path))
@@ -191,7 +157,9 @@ class MjcfDocument(XmlDocument):
         except (OSError, ValueError) as error:
             reason = getattr(error, 'strerror', None) or str(error)
             raise self.error(element, f'the file {name!r} cannot be read: {reason}') from None
-        self.spend(element, 0.0, len(data))
+        self._bytes += len(data)
+        if self._bytes > MAX_BYTES:
+            raise self.error(element, f'more than {MAX_BYTES} bytes in other files')
         return parse_xml(data, str(path))
 
     def _find(self, element: Element, name: str, folder: Path | None) -> Path:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import partial
 from itertools import zip_longest
 from math import comb
-from typing import Any
 from xml.etree.ElementTree import Element
 
 from ik_node.description.description import (
@@ -23,10 +21,8 @@ from ik_node.description.loops.couplings import rule_of_sum
 from ik_node.description.mjcf.bodies import (
     BodyReader,
     compose,
-    Mjcf,
     MjcfBody,
     MjcfJoint,
-    MjcfLoop,
     MjcfSum,
     no_pose,
     Range,
@@ -42,15 +38,13 @@ from ik_node.description.mjcf.document import (
     Settings,
     SMALLEST,
 )
-from ik_node.description.mjcf.expand import attached_model, Expander
+from ik_node.description.mjcf.expand import Expander
 from ik_node.description.tree import hang_joints
 from ik_node.description.xml_document import XmlDocument
 from ik_node.errors import UnsupportedElementError
 from ik_node.model.link import Link
 from ik_node.model.rotation import quat_conjugate, quat_identity, quat_to_matrix, unit
 import numpy as np
-
-SOFT = ('flex', 'flexvert', 'flexstrain')
 
 
 class EqualityReader:
@@ -61,7 +55,6 @@ class EqualityReader:
     ) -> None:
         self._document = document
         self._notes = notes
-        self._soft = reader.soft
         self._bodies = {body.name: body for body in reader.bodies}
         self._joints = {joint.name: joint for joint in reader.joints}
         self._sites = {
@@ -71,7 +64,8 @@ class EqualityReader:
         for body in reader.bodies:
             self._poses[body] = compose(self._poses[body.parent], body.pose)
         self._tendons = {each.get('name', ''): each for each in document.root.findall('tendon/*')}
-        self.result: list[MjcfLoop | MjcfSum] = []
+        self.loops: list[Loop] = []
+        self.sums: list[MjcfSum] = []
         declared: dict[str, Element | None] = {}
         for element in document.root.findall('equality/*'):
             if element.get('name'):
@@ -84,34 +78,32 @@ class EqualityReader:
 
     def _read(self, element: Element) -> bool:
         """Read an equality; return True if it is used."""
-        kind = element.tag
-        result: MjcfLoop | MjcfSum | None = None
-        if kind == 'joint':
-            result = self._read_coupling(element)
-        elif kind == 'tendon':
-            result = self._read_tendons(element)
-        elif kind in ('connect', 'weld'):
-            result = self._read_constraint(element)
-        elif kind in SOFT:
+        if element.tag in ('connect', 'weld'):
+            self._read_constraint(element)
+            return True
+        if element.tag.startswith('flex'):
             self._note(element, 'connects soft objects')
-        else:
+            return False
+        readers = {'joint': self._read_coupling, 'tendon': self._read_tendons}
+        if element.tag not in readers:
             message = 'this equality is not supported; allowed: connect weld joint tendon'
             raise self._document.error(element, message, UnsupportedElementError)
+        result = readers[element.tag](element)
         if result is not None:
-            self.result.append(result)
+            self.sums.append(result)
         return result is not None
 
     def _sum(self, element: Element, terms: dict[str, list[float]]) -> MjcfSum:
         active = self._document.is_true(element, 'active', 'true')
         return MjcfSum(terms, enabled=active, line=self._document.line(element))
 
-    def _read_coupling(self, element: Element) -> MjcfSum | None:
+    def _read_coupling(self, element: Element) -> MjcfSum:
         """Return q - ref = sum over i of c_i (q_master - ref_master)**i."""
         names = [self._document.attribute(element, 'joint1')]
         if element.get('joint2'):
             names.append(element.attrib['joint2'])
-        if not all(self._is_known(name, element) for name in names):
-            return None
+        for name in names:
+            self._check(name, element)
         coefficients = self._polynomial(element)
         if len(names) == 1:
             return self._sum(element, {names[0]: [-coefficients[0], 1.0]})
@@ -119,22 +111,12 @@ class EqualityReader:
         result.follower = names[0]
         return result
 
-    def _is_known(self, name: str, element: Element) -> bool:
-        """Return True for a hinge or slide, False for a joint that may be one of a soft object."""
-        if not self._is_named(element, 'joint', name, self._joints):
-            return False
+    def _check(self, name: str, element: Element) -> None:
+        """Raise DescriptionError if a name is not that of a hinge or slide."""
+        self._document.known(element, 'joint', name, self._joints)
         if self._joints[name].kind not in ('hinge', 'slide'):
             message = f'the joint {name!r} is neither a hinge nor a slide'
             raise self._document.error(element, message)
-        return True
-
-    def _is_named(self, element: Element, kind: str, name: str, names: dict[str, Any]) -> bool:
-        """Return True for a known name, and False with a note if a soft object may have it."""
-        if name not in names and self._soft:
-            self._note(element, 'may refer to a soft object')
-            return False
-        self._document.known(element, kind, name, names)
-        return True
 
     def _polynomial(self, element: Element) -> list[float]:
         given = self._document.some_numbers(element, 'polycoef', 5)
@@ -170,8 +152,7 @@ class EqualityReader:
         result: dict[str, float] = {}
         for each in self._tendons[name].findall('joint'):
             joint = self._document.attribute(each, 'joint')
-            if not self._is_known(joint, each):
-                return None
+            self._check(joint, each)
             factor = self._document.numbers(each, 'coef', (1.0,))[0]
             result[joint] = result.get(joint, 0.0) + factor
         return result
@@ -180,7 +161,7 @@ class EqualityReader:
         line = self._document.line(element)
         self._notes.append(f'<equality>: <{element.tag}> on line {line} {reason}; it is not read')
 
-    def _read_constraint(self, element: Element) -> MjcfLoop | None:
+    def _read_constraint(self, element: Element) -> None:
         kind, document = element.tag, self._document
         by_sites, by_bodies = (
             any(element.get(what + end) is not None for end in '12') for what in ('site', 'body')
@@ -193,8 +174,8 @@ class EqualityReader:
         names.append(document.attribute(element, second) if by_sites else '')
         names[1] = names[1] or element.get(second) or 'world'
         known = self._sites if by_sites else self._bodies
-        if not all(self._is_named(element, first[:4], name, known) for name in names):
-            return None
+        for name in names:
+            document.known(element, first[:4], name, known)
         if by_sites:
             (body_a, pose_a), (body_b, pose_b) = (self._sites[name] for name in names)
         else:
@@ -203,13 +184,23 @@ class EqualityReader:
         torque = document.numbers(element, 'torquescale', (1.0,))[0]
         loop = Loop(
             element.get('name') or self._names.unique(f'{names[0]}_{names[1]}_{kind}'),
-            LoopFrame('', *pose_a),
-            LoopFrame('', *pose_b),
+            LoopFrame(body_a.name, *pose_a),
+            LoopFrame(body_b.name, *pose_b),
             'weld' if kind == 'weld' and torque != 0.0 else 'point',
             enabled=document.is_true(element, 'active', 'true'),
             line=document.line(element),
         )
-        return MjcfLoop(loop, (body_a, body_b))
+        mocap = next((body.name for body in (body_a, body_b) if body.mocap), None)
+        if body_a is body_b:
+            self._notes.append(f'equality {loop.name!r} connects body {body_a.name!r} to itself')
+            return
+        if mocap is not None and loop.enabled:
+            loop.enabled = False
+            self._notes.append(
+                f'equality {loop.name!r} drags the robot with the mocap body {mocap!r}; it is a '
+                'disabled closure'
+            )
+        self.loops.append(loop)
 
     def _frames(self, element: Element, first: MjcfBody, second: MjcfBody) -> tuple[Pose, Pose]:
         """Return the frames in two bodies that coincide in the model as written."""
@@ -238,19 +229,22 @@ MOST_GAINS = 100
 
 
 def read_actuators(
-    document: MjcfDocument, model: Mjcf, settings: Settings, defaults: Defaults, notes: list[str]
-) -> None:
+    document: MjcfDocument,
+    joints: list[MjcfJoint],
+    sums: list[MjcfSum],
+    settings: Settings,
+    defaults: Defaults,
+    notes: list[str],
+) -> list[str]:
     """
-    Find the joints that actuators drive, and note actuators that drive no joint.
+    Return the joints that actuators drive, and note actuators that drive no joint.
 
     An actuator of a fixed tendon drives the only joint of the tendon that follows no other joint;
     its force does not limit the effort of that joint. The efforts of the actuators of one joint
     add up, and are limited to the range in the joint itself.
     """
-    known = {joint.name for joint in model.joints}
-    follows = {
-        each.follower for each in model.equalities if isinstance(each, MjcfSum) and each.enabled
-    }
+    known = {joint.name for joint in joints}
+    follows = {each.follower for each in sums if each.enabled}
     tendons = {
         tendon.get('name', ''): [joint.get('joint', '') for joint in tendon.findall('joint')]
         for tendon in document.root.findall('tendon/fixed')
@@ -279,13 +273,11 @@ def read_actuators(
             others[element.tag] += 1
     for tag, count in others.items():
         notes.append(f'{count} <{tag}> actuators act on no joint; they are not read')
-    for name in model.actuated:  # by actuators of attached models, whose efforts the joint has
-        driven.setdefault(name, []).append(UNLIMITED)
-    model.actuated = list(driven)
-    for joint in model.joints:
+    for joint in joints:
         if joint.name in driven:
             lowest, highest = (sum(ends) for ends in zip(*driven[joint.name], strict=True))
             joint.efforts = _within((lowest, highest), joint.efforts)
+    return list(driven)
 
 
 def _efforts(document: MjcfDocument, element: Element, settings: Settings) -> Range:
@@ -323,19 +315,19 @@ def _shown(element: Element) -> str:
 TYPES = {'ball': 'spherical', 'free': 'floating', 'slide': 'prismatic'}
 
 
-def build(model: Mjcf, description: Description) -> None:
+def build(reader: BodyReader, description: Description) -> None:
     """
-    Fill a description with links, joints, masses, loops and motors.
+    Fill a description with links, joints and masses.
 
     Joint values are those of MuJoCo: at its `ref`, a joint has the pose in the file. For a free
     joint, X Y Z are the first three numbers of its qpos; EX EY EZ rotate the body from its pose in
     the file about the world's axes. For a ball joint, EX EY EZ are the Euler angles of its
     quaternion.
     """
-    links = Names(body.name for body in model.bodies)
-    joints = Names(joint.name for joint in model.joints)
+    links = Names(body.name for body in reader.bodies)
+    joints = Names(joint.name for joint in reader.joints)
     specs: list[JointSpec] = []
-    for body in model.bodies:
+    for body in reader.bodies:
         if body.parent is not None:
             _add_body(body, body.parent.name, specs, links, joints, description)
         link = description.links[body.name] = Link(body.name)
@@ -349,9 +341,7 @@ def build(model: Mjcf, description: Description) -> None:
             description.links[name] = Link(name)
             specs.append(_fixed(f'{name}_fixed', body.name, name, pose, joints))
     hang_joints(description, specs)
-    _start(model, description)
-    description.loops.append(_loops(model, description))
-    description.actuated = list(model.actuated)
+    _start(reader.bodies, description)
 
 
 def _fixed(name: str, parent: str, child: str, pose: Pose, joints: Names) -> JointSpec:
@@ -403,10 +393,10 @@ def _joint_spec(joint: MjcfJoint, parent: str, child: str, pose: Pose) -> JointS
     return spec
 
 
-def _start(model: Mjcf, description: Description) -> None:
+def _start(bodies: list[MjcfBody], description: Description) -> None:
     """Set the joint values of the model as written, and note the meaning of values of many DoF."""
     kinds: dict[str, list[str]] = {'free': [], 'ball': []}
-    for body in model.bodies:
+    for body in bodies:
         for joint in body.joints:
             if joint.kind == 'free':
                 description.joints[joint.name].set_dof_values(*body.pose[0], 0.0, 0.0, 0.0)
@@ -425,46 +415,17 @@ def _start(model: Mjcf, description: Description) -> None:
         )
 
 
-def _loops(model: Mjcf, description: Description) -> LoopSet:
-    loops = LoopSet(description.source)
-    follows: list[MjcfSum] = []
-    for each in model.equalities:
-        if isinstance(each, MjcfLoop):
-            _add_loop(each, loops, description)
-        elif each.enabled:
-            follows.append(each)
-        else:
-            joint = repr(next(iter(each.terms)))
-            description.notes.append(f'the equality of joint {joint} is inactive; it is not read')
-    loops.couplings = _couplings(follows, model, description)
-    if loops.loops or loops.couplings:
-        loops.dialect = 'equality'
-    return loops
-
-
-def _add_loop(each: MjcfLoop, loops: LoopSet, description: Description) -> None:
-    loop, (body_a, body_b) = each.loop, each.bodies
-    if body_a is body_b:
-        description.notes.append(f'equality {loop.name!r} connects body {body_a.name!r} to itself')
-        return
-    loop.frame_a.link, loop.frame_b.link = body_a.name, body_b.name
-    mocap = next((body.name for body in each.bodies if body.mocap), None)
-    if mocap is not None and loop.enabled:
-        loop.enabled = False
-        description.notes.append(
-            f'equality {loop.name!r} drags the robot with the mocap body {mocap!r}; it is a '
-            'disabled closure'
-        )
-    loops.loops.append(loop)
-
-
 def _couplings(
-    follows: list[MjcfSum], model: Mjcf, description: Description
+    sums: list[MjcfSum], joints: list[MjcfJoint], description: Description
 ) -> list[CouplingRule]:
     """Return coupling rules without cycles, at most one per joint."""
-    references = {joint.name: joint.ref for joint in model.joints}
+    references = {joint.name: joint.ref for joint in joints}
     rules: list[CouplingRule] = []
-    for each in follows:
+    for each in sums:
+        if not each.enabled:
+            joint = repr(next(iter(each.terms)))
+            description.notes.append(f'the equality of joint {joint} is inactive; it is not read')
+            continue
         terms = {name: _shifted(p, references[name]) for name, p in each.terms.items()}
         moving = [name for name, polynomial in terms.items() if any(polynomial[1:])]
         if len(moving) == 1 and len(terms[moving[0]]) == 2:
@@ -474,7 +435,7 @@ def _couplings(
             moved.set_limits(moved.dof[0], stays, stays)
             description.notes.append(f'joint {name!r} is held at {stays:g} by an equality')
             continue
-        rule = rule_of_sum(terms, rules, () if each.follower else model.actuated, each.line)
+        rule = rule_of_sum(terms, rules, () if each.follower else description.actuated, each.line)
         if rule is not None:
             rules.append(rule)
             continue
@@ -532,24 +493,22 @@ def read_mjcf(document: XmlDocument) -> Description:
     whole = MjcfDocument(document)
     name = whole.root.get('model')
     description = Description(name or 'robot', document.source, dialect='MJCF')
+    notes = description.notes
     if not name:
-        description.notes.append('the model has no name')
-    model = read_model(whole, description.notes)
-    build(model, description)
+        notes.append('the model has no name')
+    settings, defaults, reader = read_bodies(whole, notes)
+    read_masses(whole, reader.bodies, settings, notes)
+    equalities = EqualityReader(whole, reader, defaults, notes)
+    motors = read_actuators(whole, reader.joints, equalities.sums, settings, defaults, notes)
+    description.actuated = motors
+    note_the_rest(whole, notes)
+    build(reader, description)
+    loops = LoopSet(document.source, loops=equalities.loops)
+    loops.couplings = _couplings(equalities.sums, reader.joints, description)
+    if loops.loops or loops.couplings:
+        loops.dialect = 'equality'
+    description.loops.append(loops)
     return description
-
-
-def read_model(document: MjcfDocument, notes: list[str]) -> Mjcf:
-    """Return the kinematics of an MJCF, with attached models and replicas expanded."""
-    if document.repeated:
-        files = quoted(sorted(document.repeated))
-        notes.append(f'files included more than once, which MuJoCo does not allow: {files}')
-    settings, defaults, reader = read_bodies(document, notes)
-    read_masses(document, reader.bodies, settings, notes)
-    reader.equalities[:0] = EqualityReader(document, reader, defaults, notes).result
-    read_actuators(document, reader, settings, defaults, notes)
-    note_the_rest(document, notes)
-    return reader
 
 
 def read_bodies(document: MjcfDocument, notes: list[str]) -> tuple[Settings, Defaults, BodyReader]:
@@ -557,5 +516,4 @@ def read_bodies(document: MjcfDocument, notes: list[str]) -> tuple[Settings, Def
     settings = read_settings(document)
     Expander(document, settings)
     defaults = Defaults(document, notes)
-    attached = partial(attached_model, document, notes, read_model)
-    return settings, defaults, BodyReader(document, settings, defaults, notes, attached)
+    return settings, defaults, BodyReader(document, settings, defaults, notes)

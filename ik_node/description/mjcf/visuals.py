@@ -31,8 +31,6 @@ def read_mjcf_visuals(document: XmlDocument, tag: str = 'visual') -> list[Visual
     read = geoms.visual if tag == 'visual' else geoms.collision
     result = []
     for body in geoms.bodies:
-        if body.element is None:
-            result.append(Visual.unread(body.name, f'geoms of the attached {body.name}'))
         for element, frame in body.geoms:
             try:
                 result += read(body.name, element, frame)

@@ -122,23 +122,3 @@ def test_tendon_does_not_limit_the_effort():
 def test_number_that_cannot_be_a_limit_is_none(actuators):
     """Zero, which no motor has, and a number beyond what can be written."""
     assert limit_of(read(actuators)) == inf
-
-
-def test_attached_model_keeps_its_effort_limits(tmp_path):
-    """As in MuJoCo, the classes of the outer model do not apply to the attached one."""
-    hand = """<mujoco><default><motor gear="3"/></default><worldbody><body name="palm">
-        <joint name="k" actuatorfrcrange="-100 100"/><body><joint name="m"/>
-        <body><joint name="n" actuatorfrcrange="-4 2"/></body></body></body></worldbody>
-        <actuator><motor joint="k" ctrlrange="-1 2"/><motor joint="m"/></actuator></mujoco>"""
-    (tmp_path / 'hand.xml').write_text(hand)
-    arm = tmp_path / 'arm.xml'
-    arm.write_text(
-        """<mujoco><default><motor forcerange="-1 1"/><joint actuatorfrcrange="-9 9"/></default>
-        <asset><model name="hand" file="hand.xml"/></asset><worldbody><body name="a">
-        <joint name="j"/><attach model="hand" prefix="h_"/></body></worldbody>
-        <actuator><motor joint="j"/></actuator></mujoco>"""
-    )
-    description = read_description(arm)
-    assert description.actuated == ['j', 'h_k', 'h_m']
-    found = [limit_of(description, name) for name in ('j', 'h_k', 'h_m', 'h_n')]
-    assert found == [1.0, 6.0, inf, 4.0]

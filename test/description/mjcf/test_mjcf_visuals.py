@@ -40,16 +40,3 @@ def test_unreadable_geom_is_a_visual_of_kind_unread():
         unread, ball = visuals(f'<geom {attributes}/><geom size="1"/>')
         assert (unread.link, unread.kind, ball.kind) == ('a', 'unread', 'sphere')
         assert what in unread.file
-
-
-def test_visuals_of_attached_models_are_marked_unread(tmp_path):
-    """Their bodies are named; how they look is not read."""
-    (tmp_path / 'hand.xml').write_text(
-        '<mujoco model="hand"><worldbody><body name="h"><geom size="1"/></body></worldbody>'
-        '</mujoco>'
-    )
-    text = """<mujoco><asset><model name="hand" file="hand.xml"/></asset><worldbody>
-      <body name="a"><geom size="1"/><attach model="hand" body="h" prefix="l_"/></body>
-      </worldbody></mujoco>"""
-    found = read_visuals(text, str(tmp_path / 'robot.xml'))
-    assert [(each.link, each.kind) for each in found] == [('a', 'sphere'), ('l_h', 'unread')]
