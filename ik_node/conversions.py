@@ -190,10 +190,10 @@ def _tree(ik_root: Frame, call: str) -> Tree:
 def _places(tree: Tree) -> dict[str, list[int]]:
     """Return indices in q by joint name and by value name."""
     places: dict[str, list[int]] = {}
-    for at, (joint, _) in enumerate(tree.owner):
-        places.setdefault(joint.name, []).append(at)
-    for at, name in enumerate(tree.names):
-        places.setdefault(name, [at])
+    for index, (joint, _) in enumerate(tree.owner):
+        places.setdefault(joint.name, []).append(index)
+    for index, name in enumerate(tree.names):
+        places.setdefault(name, [index])
     return places
 
 

@@ -25,7 +25,7 @@ def public_names(self: object) -> list[str]:
     return [name for name in names if name.startswith('__') or name[0] != '_']
 
 
-def table(rows: Rows, most: int = MOST_ROWS) -> list[str]:
+def table(rows: Rows, limit: int = MOST_ROWS) -> list[str]:
     """
     Return the lines of a table as text.
 
@@ -33,11 +33,11 @@ def table(rows: Rows, most: int = MOST_ROWS) -> list[str]:
     ----------
     rows : sequence of sequence of str
         The cells; the first row is the heading.
-    most : int
+    limit : int
         Most rows below the heading. The last line gives the number of those that are left out.
 
     """
-    kept = [[*map(plain, row)] for row in rows[: most + 1]]
+    kept = [[*map(plain, row)] for row in rows[: limit + 1]]
     widths = [max(map(len, column)) for column in zip(*kept, strict=True)]
     lines = [
         '  ' + '  '.join(map(str.ljust, row, widths)).rstrip()  # one line per row
@@ -46,10 +46,10 @@ def table(rows: Rows, most: int = MOST_ROWS) -> list[str]:
     return lines + ([f'  ... {len(rows) - len(kept)} more'] if len(rows) > len(kept) else [])
 
 
-def html_table(rows: Rows, most: int = 100) -> str:
+def html_table(rows: Rows, limit: int = 100) -> str:
     """Return a table as HTML, as `table` does as text."""
-    kept = rows[: most + 1]
-    lines = [_html_row(row, 'td' if at else 'th') for at, row in enumerate(kept)]
+    kept = rows[: limit + 1]
+    lines = [_html_row(row, 'td' if index else 'th') for index, row in enumerate(kept)]
     if len(rows) > len(kept):
         lines.append(_html_row([f'... {len(rows) - len(kept)} more'], 'td'))
     return f'<table>{"".join(lines)}</table>'
@@ -64,9 +64,9 @@ def _html_row(cells: Sequence[str], tag: str) -> str:
     return f'<tr>{"".join(f"<{tag}>{escaped(cell)}</{tag}>" for cell in cells)}</tr>'
 
 
-def escaped(text: str, most: int = MOST_NAME) -> str:
+def escaped(text: str, limit: int = MOST_NAME) -> str:
     """Return a name or a message as one printable line of HTML; see `plain`."""
-    return _escape(plain(text, most))
+    return _escape(plain(text, limit))
 
 
 def printable(lines: Iterable[str]) -> str:

@@ -31,7 +31,7 @@ def shown(value: object) -> str:
     return _REPR.repr(value)
 
 
-def plain(text: str, most: int = MOST_NAME) -> str:
+def plain(text: str, limit: int = MOST_NAME) -> str:
     """
     Return a text as one printable line; a text that already is one is returned unchanged.
 
@@ -44,7 +44,7 @@ def plain(text: str, most: int = MOST_NAME) -> str:
     ----------
     text : str
         A name that is shown without quotes, or a message.
-    most : int
+    limit : int
         Longest result [characters]. The middle of a longer text is left out, and likewise the
         middle of a word that is longer than `MOST_WORD`.
 
@@ -53,13 +53,13 @@ def plain(text: str, most: int = MOST_NAME) -> str:
         text = ''.join(c if c.isprintable() else _escape(c) for c in text)
     if len(text) > MOST_WORD:
         text = _LONG_WORD.sub(lambda word: _shortened(word.group(), MOST_WORD), text)
-    return _shortened(text, most)
+    return _shortened(text, limit)
 
 
-def listed(names: Iterable[str], most: int = 12) -> str:
-    """Return at most `most` names as a comma-separated list; 'none' if there are no names."""
+def listed(names: Iterable[str], limit: int = 12) -> str:
+    """Return at most `limit` names as a comma-separated list; 'none' if there are no names."""
     every = [plain(name) for name in names]
-    return ', '.join(every[:most] + ['...'] * (len(every) > most)) or 'none'
+    return ', '.join(every[:limit] + ['...'] * (len(every) > limit)) or 'none'
 
 
 def counted(count: int, what: str) -> str:
@@ -96,26 +96,26 @@ def merge_alike(notes: list[str]) -> None:
     kinds: dict[str, list[str]] = {}
     for note in dict.fromkeys(plain(note, MOST_TEXT) for note in notes):
         kinds.setdefault(_VARIES.sub('*', note), []).append(note)
-    found: list[str] = []
+    result: list[str] = []
     for alike in kinds.values():
         if len(alike) <= MOST_ALIKE:
-            found += alike
+            result += alike
             continue
         names = [match[0] for match in map(_QUOTED.search, alike[1:]) if match]
         about = f', about {", ".join(names[:6])}{", ..." * (len(names) > 6)}' if names else ''
-        found.append(f'{alike[0]}; {len(alike) - 1} more notes of this kind{about}')
-    notes[:] = found
+        result.append(f'{alike[0]}; {len(alike) - 1} more notes of this kind{about}')
+    notes[:] = result
 
 
 def _escape(character: str) -> str:
     return ' ' if character.isspace() else repr(character)[1:-1]
 
 
-def _shortened(text: str, most: int) -> str:
-    if len(text) <= most:
+def _shortened(text: str, limit: int) -> str:
+    if len(text) <= limit:
         return text
-    tail = (most - 3) // 3
-    return f'{text[: most - 3 - tail]}...{text[len(text) - tail :]}'
+    tail = (limit - 3) // 3
+    return f'{text[: limit - 3 - tail]}...{text[len(text) - tail :]}'
 
 
 class IkError(Exception):

@@ -122,7 +122,7 @@ def _refuse_what_needs_python(
         raise OptionError('max_joint_step', options.max_joint_step, f'infinite {why}')
     if options.cycle_time > 0.0:
         raise OptionError('cycle_time', options.cycle_time, f'0 {why}')
-    targets = [names[at] for at in table.targeted]
+    targets = [names[index] for index in table.targeted]
     if targets:
         raise OptionError('joint targets', listed(targets), f'none {why}')
     if table.balls_with_preferences:

@@ -104,14 +104,14 @@ class Mechanism(LinkGoals):
 
     @actuated.setter
     def actuated(self, names: Iterable[str]) -> None:
-        wanted = names_in('actuated', names)
-        self._solver.arrays_for(())[1].places(wanted)
-        for name in wanted:
+        chosen = names_in('actuated', names)
+        self._solver.arrays_for(())[1].places(chosen)
+        for name in chosen:
             master = self._master_of(name)
             if master is not None:
                 allowed = f'a joint that follows no other, such as {master!r}, its master'
                 raise OptionError('actuated', name, allowed)
-        self.description.actuated = list(dict.fromkeys(wanted))
+        self.description.actuated = list(dict.fromkeys(chosen))
 
     def _master_of(self, name: str) -> str | None:
         """Return the joint that a joint or value follows, if it follows one alone."""
@@ -455,7 +455,7 @@ class Mechanism(LinkGoals):
                 f'links of the '
                 'description an <inertial>, or set Link.mass'
             )
-        poses = kinematics.at(kinematics.values(checked))
+        poses = kinematics.of_columns(kinematics.values(checked))
         return kinematics.centre_of_mass(poses, bodies)
 
     @property
@@ -556,8 +556,8 @@ class _Bodied:
         low = np.where(np.isfinite(low), low, here - np.pi)
         high = np.where(np.isfinite(high), high, here + np.pi)
         starts = random.uniform(low, np.maximum(low, high), (count, len(here)))
-        found = mechanism._solver.solve_batch({}, starts, threads=1)
-        return np.asarray(found.q[found.converged])
+        solution = mechanism._solver.solve_batch({}, starts, threads=1)
+        return np.asarray(solution.q[solution.converged])
 
     def collisions_changed(self, graph: bool) -> None:
         revision = self._mechanism._solver.revision

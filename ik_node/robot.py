@@ -387,27 +387,27 @@ def combine(
             place.set_pose(pose)
         placed.append(place.matrix)
     before = [description.root.matrix_world for description in descriptions]
-    found = Robot(join(descriptions, base, placed))
+    result = Robot(join(descriptions, base, placed))
     goals: dict[str, tuple[Goal, str]] = {}
     obstacles: dict[str, str] = {}
-    for at, (description, own) in enumerate(copies):
-        moved = description.root.matrix_world @ pose_inverse(before[at])
+    for index, (description, own) in enumerate(copies):
+        moved = description.root.matrix_world @ pose_inverse(before[index])
         for name, goal in own.items():
             if name in goals:
                 refuse_equal('goal', name, goals[name][1], description.name)
             goals[name] = goal, description.name
             if goal.parent is None:
                 goal.set_pose(moved @ goal.matrix)
-            found._goals[name] = goal
-        for name in robots[at].collisions.obstacles:
+            result._goals[name] = goal
+        for name in robots[index].collisions.obstacles:
             if name in obstacles:
                 refuse_equal('obstacle', name, obstacles[name], description.name)
             obstacles[name] = description.name
-        found.collisions.join(robots[at].collisions, moved)
-    found._start = {name: value for each in robots for name, value in each._start.items()}
-    if found.closures:
-        found.assemble()
-    return found
+        result.collisions.join(robots[index].collisions, moved)
+    result._start = {name: value for each in robots for name, value in each._start.items()}
+    if result.closures:
+        result.assemble()
+    return result
 
 
 def from_dh(

@@ -32,5 +32,5 @@ def run(args: argparse.Namespace) -> int:
             about = ' '.join(comment[1].split()) if comment else ''
         motors, loops = len(robot.actuated), len(robot.closures)
         rows.append((name, str(int(robot.mobility)), str(motors), str(loops), about))
-    say(*table(rows, most=len(rows)))
+    say(*table(rows, limit=len(rows)))
     return 0

@@ -117,13 +117,13 @@ class Terrain(NamedTuple):
 
     def heights(self, robot: Mechanism) -> dict[Goal, float]:
         """Return the heights [m] of the enabled goals of standing links for their places."""
-        found = {}
+        result = {}
         for name, above in self.standing.items():
             goal = robot.goals.get(name)
             if goal is not None and goal.enabled and goal.child is not None:
                 x, y = goal.child.matrix_world[:2, 3].tolist()
-                found[goal] = self.height(x, y) + above
-        return found
+                result[goal] = self.height(x, y) + above
+        return result
 
 
 @dataclass(frozen=True)

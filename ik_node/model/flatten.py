@@ -144,8 +144,8 @@ def _bodies(bodies: FlatBodies, length: float, local: Mapping[int, int]) -> Fiel
 def write_body_frames(ints: Ints, floats: Floats, bodies: FlatBodies, length: float) -> None:
     """Write the frames of bodies, some of which have moved, to a packed model."""
     frames = _in_length(bodies.frames, length).ravel()
-    at = begin_of(ints, 'body_offset')
-    floats[at : at + frames.size] = frames
+    begin = begin_of(ints, 'body_offset')
+    floats[begin : begin + frames.size] = frames
 
 
 def frame12(matrix: Floats) -> Floats:

@@ -618,7 +618,7 @@ def find_roots(frames: Frame | Iterable[Frame]) -> list[Frame]:
             top = top.parent
         if id(top) not in roots:
             roots[id(top)] = top
-            top.traverse(lambda found: waiting.extend(found.partners()))
+            top.traverse(lambda each: waiting.extend(each.partners()))
     return list(roots.values())
 
 

@@ -58,7 +58,7 @@ class TreePoses:
             return np.array([float(joint._dof_values[dof]) for joint, dof in axes])
         return q[self._q_of_column]
 
-    def at(self, values: Array) -> Array:
+    def of_columns(self, values: Array) -> Array:
         """
         Return the poses (n + 1, 4, 4) of all columns after their motions, for column values (n,).
 
@@ -124,7 +124,7 @@ class TreePoses:
         return jacobian
 
     def centre_of_mass(self, poses: Array, bodies: Iterable[Link]) -> Array:
-        """Return the centre of mass (3,) [m] of links, root frame, for the poses of `at`."""
+        """Return the centre of mass (3,) [m] of links, root frame, for poses of `of_columns`."""
         centres, masses = [], []
         for body in bodies:
             column, pose_in_column = self.tree.carrier[body]
@@ -141,7 +141,7 @@ class TreePoses:
         `gravity` (3,), root axes [m/s^2].
         """
         columns = self.tree.columns
-        poses = self.at(self.values(q))
+        poses = self.of_columns(self.values(q))
         masses, moments = np.zeros(len(columns) + 1), np.zeros((len(columns) + 1, 3))
         for body in bodies:
             column, pose_in_column = self.tree.carrier[body]

@@ -101,8 +101,8 @@ def free_values(tree: Tree, bodies: Collection[str] = ()) -> set[int]:
     `bodies` is between them.
     """
     rows: dict[int, list[int]] = {-1: []}
-    found: set[int] = set()
-    for at, column in enumerate(tree.columns):
+    result: set[int] = set()
+    for index, column in enumerate(tree.columns):
         row = rows.get(column.parent)
         if row is None or len(row) == len(DOF):
             continue
@@ -110,10 +110,10 @@ def free_values(tree: Tree, bodies: Collection[str] = ()) -> set[int]:
         is_body = column.joint is not before and link is not None and link.name in bodies
         if row and (is_body or column.offset[:3, 3].any()):
             continue
-        rows[at] = [*row, at]
-        if sum(not tree.columns[each].dof.is_rotation for each in rows[at]) > 1:
-            found.update(tree.q_of_column[each] for each in rows[at])
-    return found
+        rows[index] = [*row, index]
+        if sum(not tree.columns[each].dof.is_rotation for each in rows[index]) > 1:
+            result.update(tree.q_of_column[each] for each in rows[index])
+    return result
 
 
 def same_motions(one: Tree, other: Tree) -> bool:

@@ -144,21 +144,21 @@ class UserGoal(Goal):
         """
         scale = max(float(np.abs(frame[:3, 3]).max()) for frame in frames.values())
         step = STEP * min(max(scale, 1e-3), 1.0)
-        found = {}
+        result = {}
         for link in (name for name in frames if name != TARGET):
             columns = []
             for k in range(6):
                 ends = []
-                for at, sign in enumerate((1.0, -1.0)):
+                for index, sign in enumerate((1.0, -1.0)):
                     moved = frames[link].copy()
                     if k < 3:
                         moved[k, 3] += sign * step
                     else:
-                        moved[:3, :3] = _TURNS[k - 3][at] @ moved[:3, :3]
+                        moved[:3, :3] = _TURNS[k - 3][index] @ moved[:3, :3]
                     ends.append(np.asarray(self.residual({**frames, link: moved}), dtype=float))
                 columns.append((ends[0] - ends[1]) / (2.0 * (step if k < 3 else STEP)))
-            found[link] = np.column_stack(columns)
-        return found
+            result[link] = np.column_stack(columns)
+        return result
 
     def jacobian_error(self, frames: Frames | None = None) -> float:
         """
@@ -308,14 +308,14 @@ class UserGoal(Goal):
             got = listed(given) if isinstance(given, Mapping) else type(given).__name__
             allowed = f'a mapping with ({count}, 6) numbers for each of {listed(names)}'
             raise ShapeError(f'jacobian of {self._label}', allowed, got)
-        found = np.empty((len(names), count, 6))
-        for at, name in enumerate(names):
+        result = np.empty((len(names), count, 6))
+        for index, name in enumerate(names):
             what = f'jacobian of {self._label} by {name!r}'
             part = finite(what, given[name])
             if part.shape != (count, 6):
                 raise ShapeError(what, f'shape ({count}, 6)', f'shape {part.shape}')
-            found[at] = part
-        return found[:, self._order]
+            result[index] = part
+        return result[:, self._order]
 
     @property
     def _label(self) -> str:

@@ -146,7 +146,7 @@ class Skeleton:
     def at(self, q: Array | None) -> Snapshot:
         """Compute all poses at joint values (nq,) [m or rad]; None = the present values."""
         values = self.kinematics.values(q)
-        columns = self.kinematics.at(values)
+        columns = self.kinematics.of_columns(values)
         if len(self._offsets) != len(self._attached):
             self._carriers = np.array([column for column, _ in self._attached], dtype=np.int64)
             self._offsets = np.array([pose for _, pose in self._attached])
