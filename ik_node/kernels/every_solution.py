@@ -11,7 +11,7 @@ fields `Search` names.
 """
 
 from collections.abc import Callable
-from math import ceil, pi, sqrt
+from math import atan2, ceil, pi, sqrt
 from typing import Annotated, NamedTuple
 
 from ik_node.kernels import solve_state as now
@@ -34,7 +34,7 @@ from ik_node.kernels.layout import (
 )
 from ik_node.kernels.lm_step import accept, next_damping, shorten_step
 from ik_node.kernels.redundant import reduce_rows
-from ik_node.kernels.rotation import euler_difference, principal_euler
+from ik_node.kernels.rotation import euler_difference, near_turn, principal_euler
 from ik_node.kernels.solve import select_independent_rows
 from ik_node.kernels.start import (
     all_within_tolerance,
@@ -66,6 +66,7 @@ class Search(NamedTuple):
     counts: Annotated[Ints, 'p', 'COUNTERS', 'integers, COUNT_*']
     turn: Annotated[Ints, 'p', '2 * nv + KINDS', 'next solution for each kind of derived start']
     gain: Annotated[Ints, 'p', '2 * nv + KINDS', 'solutions that each kind has found']
+    work: Annotated[Ints, 'p', '2 * nv + KINDS', 'steps that each kind has taken']
     hits: Annotated[Ints, 'p', 'room', 'drawn starts that ended in a solution']
     within: Annotated[Ints, 'p', 'room', '1 = a solution is within the limits']
     radius: Annotated[
@@ -95,9 +96,10 @@ class Search(NamedTuple):
     COUNT_BOUND,  # a number that the solutions cannot exceed, 0 = unknown
     COUNT_REJECTED,  # solutions of a continuum in a row that were too near to others
     COUNT_BY_DRAW,  # solutions that a drawn start found, after no derived start did
-) = range(11)
-COUNTERS = 11
-# Kinds of derived starts beside those of each variable.
+    COUNT_STEPS,  # steps of all descents
+) = range(12)
+COUNTERS = 12
+# Kinds of derived starts beside two of each variable.
 KINDS = 3
 (
     NUMBER_RESOLUTION,  # distance of distinct solutions [rad or L]
@@ -154,10 +156,14 @@ SPREAD, SHRINKAGE, REJECTIONS = 1.5, 0.7, 12
 SAMPLE = 100
 # The prior of the spread of basin sizes: shape of their gamma distribution, and its weight.
 PRIOR_SHAPE, PRIOR_WEIGHT = 2.0, 4.0
+# The prior of the steps by which a kind of derived start finds a solution.
+PRIOR_STEPS = 10.0
 # The prior of the share of solutions that derived starts do not find.
 PRIOR_ASTRAY = 2.0
 # What rounding may carry past a limit [rad or L].
 NEAR_LIMIT = 1e-9
+# Axes are parallel if the cosine of their angle is above this.
+PARALLEL = 0.99
 # Share of the starts that end in a solution, if none has been found.
 RAREST = 0.02
 
@@ -347,6 +353,7 @@ def lower_cost(s: Solve, t: Search, in_valley: bool) -> int:
     patience = LONG_PATIENCE if in_valley else PATIENCE
     promise = 0.0 if in_valley else PROMISE
     for _ in range(MOST_STEPS):
+        t.counts[COUNT_STEPS] += 1
         if s.k[now.JACOBIAN_DUE] == 1:
             jacobian(s)
             s.k[now.JACOBIAN_DUE] = 0
@@ -565,19 +572,65 @@ def can_turn(s: Solve, v: int) -> bool:
     return bool(s.free_ball[v] == 0 and turns(s, v) and s.upper[v] - s.lower[v] > WIDEST)
 
 
+@kernel
+def angle_towards(s: Solve, j: int, k: int, by_point: bool) -> float:
+    """Return the angle about the axis of column j towards the axis or origin of column k [rad]."""
+    own, other = s.frame[12 * j :], s.frame[12 * k :]
+    x, y, z = other[2], other[5], other[8]
+    if by_point:
+        x, y, z = other[9] - own[9], other[10] - own[10], other[11] - own[11]
+    return atan2(own[1] * x + own[4] * y + own[7] * z, own[0] * x + own[3] * y + own[6] * z)
+
+
+@kernel
+def are_parallel(s: Solve, j: int, k: int) -> bool:
+    """Return True if the axes of two columns are parallel."""
+    a, b = s.frame[12 * j :], s.frame[12 * k :]
+    return bool(abs(a[2] * b[2] + a[5] * b[5] + a[8] * b[8]) > PARALLEL)
+
+
+@rare
+def flip(s: Solve, v: int) -> bool:
+    """
+    Mirror the triangle of three axes in a row, of which variable v turns the second.
+
+    A wrist has a spherical triangle of its axes, parallel axes one of their points. Three turns by
+    twice its angles mirror it, and what it carries stays where it is. If only two of the axes are
+    parallel, the first and the third one turn by pi. Return False if there are no such axes.
+    """
+    for c in range(s.n):
+        b = s.parent[c]
+        a = s.parent[b] if b >= 0 else -1
+        if a < 0 or s.var[b] != v or s.var[a] < 0 or s.var[c] < 0:
+            continue
+        if can_turn(s, s.var[a]) and can_turn(s, s.var[c]) and s.angle[v] == 1:
+            place(s, s.x)
+            first, second, third = 0.5 * pi, 0.0, 0.5 * pi
+            by_point = are_parallel(s, a, b)
+            if by_point == are_parallel(s, b, c):
+                first = angle_towards(s, a, c, by_point) - angle_towards(s, a, b, by_point)
+                second = angle_towards(s, b, a, by_point) - angle_towards(s, b, c, by_point)
+                third = angle_towards(s, c, b, by_point) - angle_towards(s, c, a, by_point)
+            s.x[s.var[a]] += 2.0 * first
+            s.x[v] = near_turn(s.x[v] + 2.0 * second, 0.5 * (s.lower[v] + s.upper[v]))
+            s.x[s.var[c]] += 2.0 * third
+            return bool(s.lower[v] <= s.x[v] <= s.upper[v])
+    return False
+
+
 @rare
 def derive(s: Solve, t: Search) -> bool:
     """
-    Start from a solution with one variable reflected, or from beyond its fold.
+    Start from a solution with a triangle or one variable mirrored, or from beyond its fold.
 
-    A wrist is flipped, too: the joints before and after a variable turn by half a turn. Each kind
-    of start takes one solution after the other; the kind that has found most for its starts is
-    next. Return False if no further start can be derived from the solutions found so far.
+    Each kind of start takes one solution after the other; the kind that has found most for its
+    steps is next. Return False if no further start can be derived from the solutions found so
+    far.
     """
     while True:
         kind, best = -1, -1.0
         for k in range(2 * s.nv + KINDS):
-            rate = (1.0 + t.gain[k]) / (2.0 + t.turn[k])
+            rate = (1.0 + t.gain[k]) / (PRIOR_STEPS + t.work[k])
             if t.turn[k] < t.counts[COUNT_FOUND] and rate > best:
                 kind, best = k, rate
         if kind < 0:
@@ -598,20 +651,19 @@ def derive(s: Solve, t: Search) -> bool:
                     s.step[v] = t.weakest[v] * (ASTRAY if kind == 2 * s.nv + 1 else -ASTRAY)
                 apply_step(s, s.x, s.x)
                 return True
-        elif kind >= s.nv:
+        elif kind < s.nv:
+            if flip(s, kind):
+                return True
+        else:
             v = kind - s.nv
-            if 0 < v < s.nv - 1 and can_turn(s, v - 1) and can_turn(s, v + 1):
-                s.x[v - 1] += pi
-                s.x[v + 1] += pi
+            if s.free_ball[v] == 1 or s.lower[v] < -WIDEST < WIDEST < s.upper[v]:
+                if s.free_ball[v] == 1 or turns(s, v):
+                    s.step[v] = pi
+                    apply_step(s, s.x, s.x)
+                    return True
+            elif s.lower[v] < s.upper[v]:
+                s.x[v] = s.lower[v] + s.upper[v] - s.x[v]
                 return True
-        elif s.free_ball[kind] == 1 or s.lower[kind] < -WIDEST < WIDEST < s.upper[kind]:
-            if s.free_ball[kind] == 1 or turns(s, kind):
-                s.step[kind] = pi
-                apply_step(s, s.x, s.x)
-                return True
-        elif s.lower[kind] < s.upper[kind]:
-            s.x[kind] = s.lower[kind] + s.upper[kind] - s.x[kind]
-            return True
 
 
 @rare
@@ -738,9 +790,13 @@ def start_and_collect(s: Solve, t: Search) -> None:
     if t.counts[COUNT_STARTS] > 0 and not (t.counts[COUNT_DIMENSION] == 0 and derive(s, t)):
         draw(s, t)
         drawn = True
+    steps = t.counts[COUNT_STEPS]
     n = descend(s, t)
     t.counts[COUNT_STARTS] += 1
-    t.counts[COUNT_DRAWN] += 1 if drawn else 0
+    if drawn:
+        t.counts[COUNT_DRAWN] += 1
+    else:
+        t.work[t.counts[COUNT_KIND]] += t.counts[COUNT_STEPS] - steps
     if n == NEW and t.counts[COUNT_DIMENSION] > 0:
         sample_continuum(s, t)
     elif n == NEW:
