@@ -114,10 +114,7 @@ def _place(joint: Joint, link: Link, row: Array, standard: bool) -> None:
 
 def _numbers(name: str, values: ArrayLike, width: int, expected: str) -> Array:
     """Return a copy of a table of numbers as an array."""
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise ShapeError(name, f'numbers of shape {expected}', repr(values)[:80]) from None
+    array = numbers(name, values)
     if array.ndim != 2 or array.shape[1] != width:
         raise ShapeError(name, f'shape {expected}', f'shape {array.shape}')
     return array

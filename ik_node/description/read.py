@@ -19,6 +19,7 @@ from ik_node.description.loops.drake import DrakeReader
 from ik_node.description.loops.loop_joint import LoopJointReader
 from ik_node.description.loops.urdf_plus import ConstraintReader, UrdfPlusReader
 from ik_node.description.sdf.loops import read_detachable_joints, read_gazebo_joints
+from ik_node.description.sdf.reader import read_sdf
 from ik_node.description.sidecars.find import (
     note_annotations_beside,
     read_annotations,
@@ -61,19 +62,13 @@ def _read_mjcf(document: XmlDocument) -> Description:
     return read_mjcf(document)
 
 
-def _read_sdf(document: XmlDocument) -> Description:
-    from ik_node.description.sdf.reader import read_sdf
-
-    return read_sdf(document)
-
-
 BLANKS = '\ufeff \t\r\n'
 # Reader of each root element, and the readers of loops declared inside it. The reader of MJCF
 # reads its loops itself, because they depend on its bodies.
 READERS: dict[str, tuple[Callable[[XmlDocument], Description], tuple[LoopReader, ...]]] = {
     'robot': (read_urdf, URDF_LOOPS),
     'mujoco': (_read_mjcf, ()),
-    'sdf': (_read_sdf, (read_mimic_elsewhere, read_closing_frames)),
+    'sdf': (read_sdf, (read_mimic_elsewhere, read_closing_frames)),
 }
 
 

@@ -12,7 +12,6 @@ from ik_node.description.description import (
     LoopSet,
     MOST_COEFFICIENTS,
     quoted,
-    unknown,
 )
 from ik_node.description.joint_spec import (
     AXIS_TYPES,
@@ -106,31 +105,26 @@ def _start(document: XmlDocument, element: Element, description: Description) ->
     name = document.attribute(element, 'joint')
     document.attribute(element, 'value')
     value = document.numbers(element, 'value', (0.0,))[0]
-    result = _value(name, description)
-    if result is None:
-        names = [each for joint in description.joint_order for each in joint.value_names]
-        raise document.error(element, unknown('joint value', name, names))
-    joint, dof = result
+    values = _values(description)
+    document.known(element, 'joint value', name, values)
+    joint, dof = values[name]
     joint.set_dof_value(dof, value)
+
+
+def _values(description: Description) -> dict[str, tuple[Joint, DOF]]:
+    """Return the joint and axis of each value NAME, or NAME.EZ for a joint with several."""
+    return {
+        name: (joint, dof)
+        for joint in description.joint_order
+        for name, dof in zip(joint.value_names, joint.dof, strict=True)
+    }
 
 
 def _value_motors(document: XmlDocument, description: Description) -> list[str]:
     """Return the joints and single joint values that <ros2_control> drives."""
-    known = [
-        name
-        for name in commanded_joints(document.root)
-        if name in description.actuated or _value(name, description) is not None
-    ]
+    names = {*description.actuated, *_values(description)}
+    known = [name for name in commanded_joints(document.root) if name in names]
     return known if len(known) > len(description.actuated) else description.actuated
-
-
-def _value(name: str, description: Description) -> tuple[Joint, DOF] | None:
-    """Return the joint and axis of a value NAME, or NAME.EZ for a joint with several."""
-    for owner in (name, name.rpartition('.')[0]):
-        joint = description.joints.get(owner)
-        if joint is not None and name in joint.value_names:
-            return joint, joint.dof[joint.value_names.index(name)]
-    return None
 
 
 DIFFERENTIAL, FOUR_BAR = 'DifferentialTransmission', 'FourBarLinkageTransmission'

@@ -57,7 +57,9 @@ def read_sdf_visuals(document: XmlDocument, tag: str = 'visual') -> list[Visual]
     for link in world.every('link'):
         for element in link.element.findall(tag):
             try:
-                read = _visual(document, graph, link, element)
+                pose = _pose_in_link(document, graph, link, element.find('pose'))
+                rgba = _colour(document, element)
+                read = _visual(document, link.name, element, pose, rgba)
             except DescriptionError as error:
                 read = [Visual.unread(link.name, f'{tag} of {link.name}: {error}')]
             if tag == 'collision':
@@ -76,33 +78,47 @@ def _with_filter(read: Visual, model: Element | None, link: SdfFrame, element: E
     return replace(read, bits=(bits, bits), with_own=said.strip().lower() in ('true', '1'))
 
 
-def _visual(
-    document: XmlDocument, graph: FrameGraph, link: SdfFrame, element: Element
-) -> list[Visual]:
-    geometry = element.find('geometry')
-    form = None if geometry is None else next(iter(geometry), None)
-    if form is None or form.tag == 'empty':
-        return []
-    kind = str(form.tag)
-    if kind not in SIZES:
-        return [Visual.unread(link.name, f'<{kind}> of {link.name}')]
-    size: list[float] = []
-    for name, default in SIZES[kind]:
-        size += document.text_numbers(form.find(name), default)
-    file = form.findtext('uri', '').strip()
-    if (kind == 'mesh' and not file) or 0.0 in size:
-        return [Visual.unread(link.name, f'<{kind}> of {link.name}, which has no size or file')]
-    placed = element.find('pose')
+def _pose_in_link(
+    document: XmlDocument, graph: FrameGraph, link: SdfFrame, placed: Element | None
+) -> tuple[Array, Array]:
+    """Return the position [m] and quaternion of a visual in its link."""
     pose = read_pose(document, placed)
     name = '' if placed is None else placed.get('relative_to', '').strip()
     if name:
         base = link.scope.need(name, link.element, '<pose relative_to>')
         pose = pose_inverse(graph.pose(link)) @ graph.pose(base) @ pose
-    quat = matrix_to_quat(pose[:3, :3])
+    return pose[:3, 3], matrix_to_quat(pose[:3, :3])
+
+
+def _visual(
+    document: XmlDocument,
+    link: str,
+    element: Element,
+    pose: tuple[Array, Array],
+    rgba: Rgba | None,
+) -> list[Visual]:
+    """Return a visual of a URDF or SDFormat file; an empty list if it has no geometry."""
+    geometry = element.find('geometry')
+    form = None if geometry is None else next(iter(geometry), None)
+    if form is None or form.tag == 'empty':
+        return []
+    kind, position, quat = str(form.tag), *pose
+    of_urdf = document.root.tag == 'robot'
+    if kind not in (URDF_SHAPES if of_urdf else SIZES):
+        return [Visual.unread(link, f'<{kind}> of {link}')]
+    file = (form.get('filename') or form.findtext('uri') or '').strip()
+    size: list[float] = []
+    for name, default in SIZES[kind]:
+        if of_urdf:
+            size += document.numbers(form, name, default if file else (0.0,) * len(default))
+        else:
+            size += document.text_numbers(form.find(name), default)
+    if (kind == 'mesh' and not file) or 0.0 in size:
+        return [Visual.unread(link, f'<{kind}> of {link}, which has no size or file')]
     if kind == 'plane':
         quat = quat_multiply(quat, _onto(document.text_numbers(form.find('normal'), (0, 0, 1))))
-    position, rgba = tuple(pose[:3, 3].tolist()), _colour(document, element)
-    return [Visual(link.name, position, tuple(quat.tolist()), kind, tuple(size), file, rgba)]
+    at, turn = tuple(position.tolist()), tuple(quat.tolist())
+    return [Visual(link, at, turn, kind, tuple(size), file, rgba)]
 
 
 def _onto(normal: list[float]) -> Array:
@@ -124,7 +140,7 @@ def _colour(document: XmlDocument, element: Element) -> Rgba | None:
 
 
 def read_urdf_visuals(document: XmlDocument, tag: str = 'visual') -> list[Visual]:
-    """Return the visuals of a URDF, or its collision geometry, without what cannot be read."""
+    """Return the visuals of a URDF, or its collision geometry."""
     named = {
         material.get('name'): _urdf_colour(document, material)
         for material in document.root.findall('material')
@@ -134,35 +150,14 @@ def read_urdf_visuals(document: XmlDocument, tag: str = 'visual') -> list[Visual
         name = link.get('name', '')
         for element in link.findall(tag):
             try:
-                result += _urdf_visual(document, name, element, named)
+                pose = read_origin(document, element.find('origin'))
+                material, rgba = element.find('material'), None
+                if material is not None:
+                    rgba = _urdf_colour(document, material) or named.get(material.get('name'))
+                result += _visual(document, name, element, pose, rgba)
             except DescriptionError as error:
-                # A faulty visual does not prevent the use of a robot.
-                if tag == 'collision':
-                    result.append(Visual.unread(name, f'collision of {name}: {error}'))
+                result.append(Visual.unread(name, f'{tag} of {name}: {error}'))
     return result
-
-
-def _urdf_visual(
-    document: XmlDocument, link: str, element: Element, named: dict[str | None, Rgba | None]
-) -> list[Visual]:
-    geometry = element.find('geometry')
-    form = None if geometry is None else next(iter(geometry), None)
-    if form is None:
-        return []
-    kind = str(form.tag)
-    file = document.attribute(form, 'filename') if kind == 'mesh' else ''
-    size: list[float] = []
-    for name, default in SIZES[kind] if kind in URDF_SHAPES else ():
-        size += document.numbers(form, name, default if file else (0.0,) * len(default))
-    if not size or 0.0 in size:
-        return []
-    pose = read_origin(document, element.find('origin'))
-    position, quat = (tuple(part.tolist()) for part in pose)
-    material = element.find('material')
-    rgba = None
-    if material is not None:
-        rgba = _urdf_colour(document, material) or named.get(material.get('name'))
-    return [Visual(link, position, quat, kind, tuple(size), file, rgba)]
 
 
 def _urdf_colour(document: XmlDocument, material: Element) -> Rgba | None:

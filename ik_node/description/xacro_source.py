@@ -33,7 +33,15 @@ def is_xacro(document: XmlDocument, data: bytes | str, path: Path | None) -> boo
         text = data if isinstance(data, bytes) else data.encode('utf-8', 'replace')
         if b'${' in text or b'$(' in text:
             return True
-    return _xacro_tag(document) is not None
+    prefixes = {'xacro'}
+    for element in document.root.iter():
+        for name, value in element.attrib.items():
+            if name.startswith('xmlns:') and NAMESPACE.match(value.strip()):
+                prefixes.add(name.removeprefix('xmlns:'))
+        prefix, colon, _ = str(element.tag).partition(':')
+        if colon and prefix in prefixes:
+            return True
+    return False
 
 
 def expand_xacro(
@@ -77,16 +85,3 @@ def expand_xacro(
         hint = f'source the workspace that contains the package, or {BY_HAND}'
     message = f'{NOT_YET}, and cannot be expanded: {why}; {hint}'
     raise DescriptionError(message, source=str(path))
-
-
-def _xacro_tag(document: XmlDocument) -> str | None:
-    """Return the first tag with xacro's prefix or namespace; None if there is none."""
-    prefixes = {'xacro'}
-    for element in document.root.iter():
-        for name, value in element.attrib.items():
-            if name.startswith('xmlns:') and NAMESPACE.match(value.strip()):
-                prefixes.add(name.removeprefix('xmlns:'))
-        prefix, colon, _ = str(element.tag).partition(':')
-        if colon and prefix in prefixes:
-            return str(element.tag)
-    return None

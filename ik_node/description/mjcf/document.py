@@ -250,15 +250,12 @@ class Defaults:
     A class starts as a copy of its parent class, in the state in which the class begins.
     """
 
-    def __init__(self, document: MjcfDocument, notes: list[str]) -> None:
+    def __init__(self, document: MjcfDocument) -> None:
         self._document = document
         self._classes: dict[str, dict[str, Attributes]] = {MAIN: {tag: {} for tag in TAGS}}
         for element in document.root.findall('default'):
-            name = element.get('class') or MAIN
-            if name != MAIN:  # allowed before MuJoCo 3
-                notes.append(f'the outermost <default> is named {name!r}, which MuJoCo refuses')
-                if self._classes.setdefault(name, self._classes[MAIN]) is not self._classes[MAIN]:
-                    raise document.error(element, f'the class {name!r} is declared twice')
+            # Before MuJoCo 3 the outermost class could have another name.
+            self._classes[element.get('class') or MAIN] = self._classes[MAIN]
             self._fill(element, MAIN)
 
     def fill_up(self, element: Element, childclass: str | None, tag: str | None = None) -> Element:

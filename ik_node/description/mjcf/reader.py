@@ -515,5 +515,5 @@ def read_bodies(document: MjcfDocument, notes: list[str]) -> tuple[Settings, Def
     """Return the settings, the classes and the bodies of an MJCF."""
     settings = read_settings(document)
     Expander(document, settings)
-    defaults = Defaults(document, notes)
+    defaults = Defaults(document)
     return settings, defaults, BodyReader(document, settings, defaults, notes)

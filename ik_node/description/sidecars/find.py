@@ -98,8 +98,9 @@ def sidecars_beside(path: Path) -> list[Sidecar]:
         if own.is_file():
             return [read_annotations(own)]
     for place in _places(path, stem):
-        sidecar = _clear_match(place, must_fit=place.stem != stem)
-        if sidecar is not None:
+        reader: type[LoopFile] = OF_NAME.get(place.name, GepettoFile)
+        sidecar = _read_list(place, reader.list_keys, must_fit=place.stem != stem)
+        if isinstance(sidecar, reader):
             return [sidecar]
     return []
 
@@ -116,14 +117,10 @@ def note_annotations_beside(path: Path, description: Description) -> None:
         return
     for file in files[:MOST_FILES]:
         try:
-            if not file.is_file() or file.stat().st_size > MAX_BYTES:
-                continue
-            data = file.read_bytes()
-            if not _begins_a_list(b'closures', data):
-                continue
-            loops = recognise(parse_yaml(data, str(file)), str(file)).loop_set(description).loops
-        except (DescriptionError, OSError):
+            sidecar = _read_list(file, b'closures')
+        except DescriptionError:
             continue
+        loops = sidecar.loop_set(description).loops if sidecar is not None else []
         if any(description.links.keys() >= {*loop.ends} - {WORLD} for loop in loops):
             description.notes.append(
                 f'{file.name}: it connects links of this robot and is not used, because of its '
@@ -158,20 +155,17 @@ def _places(path: Path, stem: str) -> Iterator[Path]:
         yield folder.parent / ROBOT_DATA
 
 
-def _clear_match(path: Path, *, must_fit: bool) -> Sidecar | None:
-    """Read a file if it clearly declares loops; otherwise return None."""
+def _read_list(path: Path, keys: bytes, *, must_fit: bool = False) -> Sidecar | None:
+    """Read a file if one of some keys begins a list of loops in it; otherwise return None."""
     try:
         if not path.is_file() or path.stat().st_size > MAX_BYTES:
             return None
         data = path.read_bytes()
     except (OSError, ValueError):
         return None
-    reader: type[LoopFile] = OF_NAME.get(path.name, GepettoFile)
-    if not _begins_a_list(reader.list_keys, data):
+    if not _begins_a_list(keys, data):
         return None
-    content = parse_yaml(data, str(path))
-    clear = reader.recognises(content)
-    return recognise(content, str(path), must_fit=must_fit) if clear else None
+    return recognise(parse_yaml(data, str(path)), str(path), must_fit=must_fit)
 
 
 def _begins_a_list(keys: bytes, data: bytes) -> bool:

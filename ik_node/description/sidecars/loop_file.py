@@ -78,7 +78,7 @@ from ik_node.model.rotation import (
 import numpy as np
 
 AXES = {'X': '1 0 0', 'Y': '0 1 0', 'Z': '0 0 1'}
-LOST = ('axis', 'limit', 'calibration', 'safety_controller')
+LOST = ('axis', 'mimic', 'limit', 'calibration', 'safety_controller')
 
 
 class Retype:
@@ -110,13 +110,8 @@ class Retype:
             raise self._file.fail(f'{self._what}: {message}')
         joint = self.joints[name]
         self._retyped.add(name)
-        if joint.find('mimic') is not None:
-            self._lose_mimic(name, joint, 'its type')
-        taken = [each for tag in LOST for each in _taken(joint, tag)]
-        if any(each.tag == 'limit' and {'lower', 'upper'} & set(each.keys()) for each in taken):
-            self._file.note(
-                f'joint {name!r}: its limits are removed, as {self._what} changes its type', False
-            )
+        for tag in LOST:
+            self._lose(name, joint, tag)
         return joint
 
     def universal(self, name: str, first: str, second: str) -> None:
@@ -149,16 +144,19 @@ class Retype:
         for name, joint in self.joints.items():
             mimic = joint.find('mimic')
             if mimic is not None and mimic.get('joint') in self._retyped:
-                self._lose_mimic(name, joint, f'the type of {mimic.get("joint")!r}')
+                self._lose(name, joint, 'mimic')
         if self._after:
             root = self._root
             root[:] = [new for each in root for new in (each, *self._after.pop(each, ()))]
 
-    def _lose_mimic(self, name: str, joint: Element, what: str) -> None:
-        _taken(joint, 'mimic')
-        self._file.note(
-            f'joint {name!r}: its <mimic> is removed, as {self._what} changes {what}', False
-        )
+    def _lose(self, name: str, joint: Element, tag: str) -> None:
+        """Remove what describes the motion of a joint; note a mimic or limits."""
+        for each in _taken(joint, tag):
+            if tag == 'mimic' or {'lower', 'upper'} & set(each.keys()):
+                self._file.note(
+                    f'joint {name!r}: its <{tag}> is removed, as {self._what} changes joint types',
+                    False,
+                )
 
 
 def _taken(element: Element, tag: str) -> Iterable[Element]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
+from math import inf
 from typing import Any
 from xml.etree.ElementTree import Element, indent, SubElement, tostring
 from xml.sax.saxutils import quoteattr
@@ -361,17 +362,19 @@ def to_closures(description: Description) -> str:
     It complements the text of `to_urdf(description, loops=False)`. TopologyError is raised if a
     closure does not connect two links.
     """
+    import yaml  # imported only if needed
+
     tree = PlainTree(description)
     _, others = tree.couplings()
-    closures = [_closure(closure) for closure in description.closures.values()]
-    couplings = [_coupling(rule) for rule in others]
-    lines = [f'# Loops of {description.name!r}; the numbers are in metres and radians.']
-    lines += _section('closures', closures)
-    if couplings:
-        lines += _section('couplings', couplings)
+    content: dict[str, Any] = {'closures': list(map(_closure, description.closures.values()))}
+    if others:
+        content['couplings'] = list(map(_coupling, others))
     if description.actuated:
-        lines.append(f'actuated: {_flow(tree.motors())}')
-    return '\n'.join(lines) + '\n'
+        content['actuated'] = tree.motors()
+    text = yaml.safe_dump(
+        content, default_flow_style=None, width=inf, allow_unicode=True, sort_keys=False
+    )
+    return f'# Loops of {description.name!r}; the numbers are in metres and radians.\n{text}'
 
 
 def _coupling(rule: CouplingRule) -> dict[str, Any]:
@@ -392,27 +395,6 @@ def _closure(closure: Closure) -> dict[str, Any]:
 
 def _frame(link: Link, position: Array, quat_xyzw: Array) -> dict[str, Any]:
     return {'link': link.name, 'xyz': floats(position), 'rpy': floats(rpy_of(quat_xyzw))}
-
-
-def _section(key: str, entries: list[dict[str, Any]]) -> list[str]:
-    lines = [f'{key}:' if entries else f'{key}: []']
-    for entry in entries:
-        marks = ['- ', *['  '] * len(entry)]
-        lines += [
-            f'  {mark}{name}: {_flow(value)}'
-            for mark, (name, value) in zip(marks, entry.items(), strict=False)
-        ]
-    return lines
-
-
-def _flow(value: Any) -> str:
-    """Return a value as YAML on one line."""
-    import yaml  # imported only if needed
-
-    text = yaml.safe_dump(
-        value, default_flow_style=True, width=float('inf'), allow_unicode=True, sort_keys=False
-    )
-    return text.removesuffix('\n').removesuffix('\n...')
 
 
 def srdf_text(robot: str, pairs: Mapping[tuple[str, str], str]) -> str:
