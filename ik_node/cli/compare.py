@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from ik_node.cli import arguments as shared
 from ik_node.cli.solve import in_json
+from ik_node.display import table
 from ik_node.errors import OptionError
 from ik_node.model.rotation import Array
 from ik_node.model.tree import Tree
@@ -43,16 +44,10 @@ class Outcome(NamedTuple):
     seconds: float
     reason: str
 
-    def in_json(self) -> dict[str, Any]:
-        """Return the result in types that JSON supports."""
-        if self.found is None:
-            return {'method': self.method, 'status': None, 'reason': self.reason}
-        return in_json(self.found.solution) | {'method': self.method, 'solve_time': self.seconds}
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the robot, goals, start, methods and output options."""
-    table = f"""
+    listed = f"""
     --method METHOD  use only this method; may be repeated; one of {', '.join(METHODS)}
     --max-iterations N  maximum number of iterations of a method; [default: 300]
     --json  print JSON
@@ -60,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """
     shared.add_robot_arguments(parser)
     shared.add_goal_arguments(parser)
-    shared.add_options(parser, table)
+    shared.add_options(parser, listed)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -76,25 +71,30 @@ def run(args: argparse.Namespace) -> int:
     poses, q = arguments.of(robot)
     tree = Solver(robot).tree
     outcomes = [compare(tree, q, options, poses) for options in chosen]
-    print(
-        json.dumps([outcome.in_json() for outcome in outcomes], indent=2)
-        if args.json
-        else as_text(outcomes)
-    )
+    if args.json:
+        print(json.dumps([_in_json(outcome) for outcome in outcomes], indent=2))
+    else:
+        print(as_text(outcomes))
     if new_figure is not None:
         _draw(new_figure, outcomes, args.plot)
-    converged = [o for o in outcomes if o.found and o.found.solution.status.name == 'CONVERGED']
-    return 0 if converged else 1
+    return 0 if any(o.found and o.found.solution.converged for o in outcomes) else 1
 
 
 def compare(tree: Tree, q: Array, options: SolverOptions, poses: Mapping[str, Any]) -> Outcome:
-    """Solve with one method, without recording for the time and with recording for the trace."""
+    """Solve with one method."""
     try:
-        runs = [trace(tree, q, options, poses, watched=False) for _ in range(_RUNS)]
+        runs = [trace(tree, q, options, poses) for _ in range(_RUNS)]
     except OptionError as error:
         return Outcome(options.method, None, 0.0, str(error))
     seconds = min(run.solution.solve_time for run in runs)
-    return Outcome(options.method, trace(tree, q, options, poses), seconds, '')
+    return Outcome(options.method, runs[0], seconds, '')
+
+
+def _in_json(outcome: Outcome) -> dict[str, Any]:
+    if outcome.found is None:
+        return {'method': outcome.method, 'status': None, 'reason': outcome.reason}
+    own = {'method': outcome.method, 'solve_time': outcome.seconds}
+    return in_json(outcome.found.solution) | own
 
 
 def as_text(outcomes: list[Outcome]) -> str:
@@ -112,11 +112,7 @@ def as_text(outcomes: list[Outcome]) -> str:
         row += [f'{1e3 * outcome.seconds:.2f} ms', f'{position:.1e} m', f'{orientation:.1e} rad']
         position, orientation = largest_error(solution.closure_errors)
         rows.append(row + [f'{position:.1e} m, {orientation:.1e} rad'] * looped)
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    aligned = ('<', '<', *'>' * (len(widths) - 2))
-    form = '  '.join(f'{{:{side}{width}}}' for side, width in zip(aligned, widths, strict=True))
-    lines = [form.format(*row).rstrip() for row in rows]
-    return '\n'.join(lines + [f'{o.method}: {o.reason}' for o in outcomes if o.reason])
+    return '\n'.join(table(rows) + [f'{o.method}: {o.reason}' for o in outcomes if o.reason])
 
 
 def _draw(new_figure: Callable[..., Any], outcomes: Sequence[Outcome], path: str) -> None:
@@ -124,7 +120,7 @@ def _draw(new_figure: Callable[..., Any], outcomes: Sequence[Outcome], path: str
     figure = new_figure(figsize=(10.5, 5.2), layout='constrained')
     left, right = figure.subplots(1, 2, sharey=True)
     for outcome in outcomes:
-        if outcome.found is None or not outcome.found.points:
+        if outcome.found is None:
             continue
         status, index = outcome.found.solution.status.name, METHODS.index(outcome.method)
         odd, colour = index % 2, _COLOURS[index]

@@ -1375,11 +1375,11 @@ class Solver:
             if problem.avoidance is not None and steps:
                 answers = self._on_a_free_way(problem, problem.avoidance, start, q, rows, answers)
         else:
-            from ik_node.solver.methods import run_closed
+            from ik_node.solver.methods import run_method
 
             rows = table.with_start(rows, q)
             loops = self._graph.problem(()) if loops is None else loops
-            answers = run_closed(problem, loops, q, rows, options, packed, stop)
+            answers = run_method(problem, q, rows, options, stop, loops)
             problem.refuse_contact(q, answers)
         if table.followers:
             table.follow(q)

@@ -31,7 +31,7 @@ def fourbar(repository):
 
 def table_of(text):
     """Return the rows of a printed table by their first word, cells by their column."""
-    lines = text.splitlines()
+    lines = [line.strip() for line in text.splitlines()]
     columns = re.split(r'\s{2,}', lines[0])
     rows = [re.split(r'\s{2,}', line) for line in lines[1:] if '  ' in line]
     return {row[0]: dict(zip(columns, row, strict=False)) for row in rows}
