@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from ik_node.analysis.reach.volume import ReachVolume
 from ik_node.cli import arguments as shared
+from ik_node.description.files import description_path
 from ik_node.errors import OptionError, UnknownFrameError
 from ik_node.gallery import gallery_item, NAMES
 from ik_node.viewer.view import need_viser
@@ -40,9 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     --port N  [default: 8080], or the next free port
     --seconds S  time until the viewer ends [s]; default: run until Ctrl-C
     """
-    parser.add_argument(
-        'robot', metavar='ROBOT', nargs='?', type=shared.robot_file, help=shared.ROBOT_HELP
-    )
+    parser.add_argument('robot', metavar='ROBOT', nargs='?', help=shared.ROBOT_HELP)
     shared.add_reading_options(parser)
     shared.add_collision_arguments(parser)
     shared.add_options(parser, table)
@@ -132,11 +131,18 @@ def _robots(args: argparse.Namespace) -> dict[str, Callable[[], Session]]:
         name: partial(gallery_session, name) for name in NAMES
     }
     if args.robot is not None:
-        options = replace(OPTIONS, **shared.collision_options(args))
+        name, options = args.robot, shared.collision_options(args)
+        known = name in NAMES and not Path(name).is_file()
+        described = description_path(gallery_item(name).description) if known else name
+        args.robot = shared.robot_file(str(described))
 
         def session() -> Session:
-            return LibrarySession(shared.robot_of(args), options=options)
+            robot = shared.robot_of(args)
+            if known:
+                return gallery_session(name, robot, **options)
+            return LibrarySession(robot, options=replace(OPTIONS, **options))
 
-        return {Path(args.robot).name: session, **ours}
+        own = {Path(name).name: session}
+        return own | ours | own
     first = args.demo or NAMES[0]
     return {first: ours[first], **ours}

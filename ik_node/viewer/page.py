@@ -281,7 +281,9 @@ class Page:
             if solved or now - asked >= PATIENCE:
                 self._stage.draw(self.session)
                 drawn, asked = now, math.inf
-            if told < drawn + AFTERWARDS and now - told >= PANELS:
+            # Panels wait for a pause of the robot, so that browsers draw the robot first.
+            pause = PANELS if drawn < now else 2.0 * PANELS
+            if told < drawn + AFTERWARDS and now - told >= pause:
                 self._controls.refresh(self.session, self._history)
                 told = now
 

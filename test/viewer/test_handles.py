@@ -205,10 +205,15 @@ def test_unselected_goal_has_a_ball_that_selects_it(scene, robot):
 
 
 def test_first_drag_is_invited_until_it_is_done(scene, robot, gizmos):
-    """The label names the selected goal, is hidden while joints lead, and never comes again."""
+    """The label asks for a goal, then names the selected one, and never comes again."""
+    goal = robot.goals.pop('platform')
+    gizmos.draw(robot, 0.05, STYLE, 'selected', '', (0.1, 0.2, 0.0))
+    label = scene.nodes['/invitation']
+    assert (label.text, label.visible) == ('click a link to make a goal', True)
+    assert label.position == (0.1, 0.2, 0.0)
+    robot.goals['platform'] = goal
     robot.add_goal('leg0_rod_link', name='left_rod', dof='X Y Z')
     gizmos.draw(robot, 0.05, STYLE, 'selected', 'platform')
-    label = scene.nodes['/invitation']
     assert (label.text, label.visible) == ('drag the platform', True)
     gizmos.draw(robot, 0.05, STYLE, 'selected', 'left_rod')
     assert label.text == 'drag the left rod'

@@ -1,5 +1,6 @@
 """The command `view`: what it takes, what it refuses, and how it ends."""
 
+import argparse
 import os
 import signal
 import subprocess
@@ -7,7 +8,9 @@ import sys
 import urllib.error
 import urllib.request
 
+from ik_node.cli import view
 from ik_node.cli.main import main
+from ik_node.gallery import gallery_item
 import pytest
 from support.waiting import PATIENCE
 
@@ -105,3 +108,13 @@ def test_page_for_others_prints_its_token(repository):
 def test_unusable_host_is_refused_before_robot_is_read(capsys, host):
     assert main(['view', '--demo', 'hexapod', '--host', host]) == 2
     assert f'--host: {host!r} cannot be used' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize('name', ['delta', 'arm_at_shelf'])
+def test_name_of_gallery_opens_with_its_goals(name):
+    """Also if the gallery has another name for it than that of its file."""
+    pytest.importorskip('viser')
+    parser = argparse.ArgumentParser()
+    view.add_arguments(parser)
+    session = next(iter(view._robots(parser.parse_args([name])).values()))()
+    assert {*session.robot.goals} == {*gallery_item(name).goals}

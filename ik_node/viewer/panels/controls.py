@@ -75,6 +75,7 @@ class Controls:
         with gui.add_folder('details', expand_by_default=False):
             self._details = gui.add_html('')
             self._singularity = gui.add_html('')
+            gui.add_html(box(line(HINT)))
         tabs = gui.add_tab_group()
         made = self._made = {label: tabs.add_tab(label) for label in TABS}
         with made['Goals']:

@@ -129,14 +129,13 @@ class _Slider:
         self._follows = follows
         unit = 'rad' if turns else 'm'
         self._handle = gui.add_slider(
-            plain(name),
+            f'{plain(name)} [{unit}]',
             self._low,
             self._high,
             step=10.0 ** (floor(log10(min(max(self._high - self._low, 1e-6), 1.0))) - 3),
             initial_value=self._low,
             disabled=True,
-            hint=f'{plain(name)} [{unit}], from {low:g} to {high:g}'
-            + (', follows another joint' if follows else ''),
+            hint=f'from {low:g} to {high:g}' + (', follows another joint' if follows else ''),
         )
 
         def moved(value: float) -> None:

@@ -32,10 +32,14 @@ from numpy.typing import ArrayLike, NDArray
 Array = NDArray[np.float64]
 
 
-def gallery_session(name: str) -> LibrarySession:
-    """Return a session for a robot of the gallery, with its goals and its motion."""
+def gallery_session(name: str, robot: Robot | None = None, **options: Any) -> LibrarySession:
+    """
+    Return a session for a robot of the gallery, with its goals and its motion.
+
+    `robot` is that robot if it is loaded already, `options` are further ones of the solver.
+    """
     item = gallery_item(name)
-    robot = load_robot(description_path(item.description))
+    robot = robot or load_robot(description_path(item.description))
     moves, base = item.moves(robot), robot.roots[0]
 
     def motion(moment: float) -> dict[str, Array]:
@@ -44,10 +48,10 @@ def gallery_session(name: str) -> LibrarySession:
         base.set_pose(item.base_motion(moment))
         return moves(0.0)
 
-    options = dataclasses.replace(OPTIONS, **item.solver_options)
     terrain = None if item.ground is None else Terrain(item.ground, item.standing)
     tilted = None if item.base_motion is None else base
-    return LibrarySession(robot, motion, options, terrain=terrain, base=tilted)
+    chosen = dataclasses.replace(OPTIONS, **{**item.solver_options, **options})
+    return LibrarySession(robot, motion, chosen, terrain=terrain, base=tilted)
 
 
 # Returns the root-frame pose (4, 4) of each goal at a time [s].

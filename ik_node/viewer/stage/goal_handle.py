@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -89,6 +89,7 @@ BALL, SMALL = 0.13, 0.6
 COLOUR = (41, 107, 230)
 # Distance of the invitation to drag below a goal, as a multiple of the gizmo's size.
 LABEL = 0.3
+NO_GOAL = 'click a link to make a goal'
 
 
 class GoalHandle:
@@ -249,7 +250,7 @@ class GoalGizmos:
     """
     The handles of all goals, which follow the goals unless they are dragged.
 
-    Until a goal was dragged, a label in the scene asks to drag the selected one.
+    Until a goal was dragged, a label in the scene asks to drag the selected one, or to make one.
     """
 
     def __init__(
@@ -278,6 +279,7 @@ class GoalGizmos:
         style: HandleStyle,
         shown: str,
         selected: str = '',
+        below: Sequence[float] | Array = (0.0, 0.0, 0.0),
         *,
         invites: bool = True,
     ) -> None:
@@ -285,7 +287,7 @@ class GoalGizmos:
         Show a ball for every enabled goal, and the gizmos of the selected one or of all.
 
         Gizmos have arrows of `size` [m]; `shown` is 'selected', 'all' or 'none'. Unless it
-        `invites`, no label asks for a drag.
+        `invites`, no label asks for a drag. Without goals the label is `below` the robot [m].
         """
         for name in [name for name in self._handles if name not in robot.goals]:
             self._handles.pop(name).remove()
@@ -303,11 +305,15 @@ class GoalGizmos:
             for name, goal in reversed([*robot.goals.items()])
             if goal.child is not None and goal.enabled and style.move
         }
-        invited = None if self._was_dragged or not invites else robot.goals.get(selected)
-        self._invitation.visible = invited is not None and invited.enabled and shown != 'none'
-        if invited is not None:
+        invited = robot.goals.get(selected)
+        there = not robot.goals if invited is None else invited.enabled
+        asks = there and invites and shown != 'none' and not self._was_dragged
+        self._invitation.visible = asks
+        if asks and invited is not None:
             self._invitation.text = f'drag the {plain(selected.replace("_", " "))}'
             self._invitation.position = invited.matrix_world[:3, 3] - (0.0, 0.0, LABEL * size)
+        elif asks:
+            self._invitation.text, self._invitation.position = NO_GOAL, below
 
     def _dragged(self, name: str, position: Array, quat_xyzw: Array, phase: str) -> None:
         self._was_dragged = True

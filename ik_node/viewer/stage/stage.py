@@ -93,7 +93,8 @@ class Stage:
         self._plane: Array | None = None
         # The loaded link, and the plane in which its origin moves.
         self._loaded: tuple[str, Array | None] = ('', None)
-        self._points: Array = np.zeros((1, 3))
+        # The point below the middle of the robot, on the ground.
+        self._below: Array = np.zeros(3)
         # The ground that is shown, its mesh, and x, y and half the width of its middle [m].
         self._shown_ground: SessionGround | None = None
         self._terrain: Any = None
@@ -158,6 +159,7 @@ class Stage:
                 self._goals.style,
                 view.gizmos,
                 self.selected,
+                self._below,
                 invites=not session.forward,
             )
             arrow = self._load.arrow(robot)
@@ -304,6 +306,7 @@ class Stage:
             for each, mesh in drawn
             if each.layer == 'collisions' and each.of in robot.collisions.obstacles
         ]
-        self._points = np.concatenate([robot_points, handle, self._reach.corners, *around])
-        self._cameras.show(self._points, view_of(robot_points))
+        points = np.concatenate([robot_points, handle, self._reach.corners, *around])
+        self._cameras.show(points, view_of(robot_points))
+        self._below = np.array((*middle[:2], height))
         self._around = (float(middle[0]), float(middle[1]), TERRAIN * size)
