@@ -56,9 +56,6 @@ def unknown(kind: str, name: str, known: list[str]) -> str:
     return f'there is no {kind} {name!r}; known: {listed(known)}'
 
 
-MOST_COEFFICIENTS = 10  # per coupling
-
-
 @dataclass
 class LoopFrame:
     """A frame fixed in a link."""

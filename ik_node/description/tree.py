@@ -206,7 +206,7 @@ def add_joint(description: Description, spec: JointSpec) -> Loop | None:
         top = top.parent
     loop = None
     if child.parent is None and top is not child:
-        _carry(description, child, top)
+        description.roots = [root for root in description.roots if root is not child]
         description.notes.append(f'joint {spec.name!r} carries the tree of link {spec.child!r}')
     else:
         loop, kept = _close(description, spec)
@@ -222,15 +222,6 @@ def add_joint(description: Description, spec: JointSpec) -> Loop | None:
     description.joints[spec.name].add_child(description.links[spec.child])
     parent.add_child(description.joints[spec.name])
     return loop
-
-
-def _carry(description: Description, child: Frame, top: Frame) -> None:
-    """Remove a root from the list; the root of the tree that will carry it takes its position."""
-    places = {id(root): place for place, root in enumerate(description.roots)}
-    first = min(places[id(child)], places[id(top)])
-    carrier = description.roots[places[id(top)]]
-    rest = [root for root in description.roots if root is not child and root is not top]
-    description.roots = [*rest[:first], carrier, *rest[first:]]
 
 
 def _hang(description: Description, spec: JointSpec) -> None:

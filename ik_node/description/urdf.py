@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from xml.etree.ElementTree import Element
 
-from ik_node.description.description import (
-    CouplingRule,
-    Description,
-    free_name,
-    LoopSet,
-    MOST_COEFFICIENTS,
-    quoted,
-)
+from ik_node.description.description import CouplingRule, Description, free_name, LoopSet, quoted
 from ik_node.description.joint_spec import (
     AXIS_TYPES,
     BALL_TYPES,
@@ -94,10 +87,6 @@ def _term(document: XmlDocument, element: Element) -> tuple[str, list[float]]:
     """Return the master of a coupling, or of one of its terms, and the coefficients."""
     master = document.attribute(element, 'of')
     count = len(document.attribute(element, 'coefficients').split())
-    if count > MOST_COEFFICIENTS:
-        raise document.error(
-            element, f'{count} coefficients; expected 1 to {MOST_COEFFICIENTS} numbers'
-        )
     return master, document.numbers(element, 'coefficients', (0.0,) * count)
 
 

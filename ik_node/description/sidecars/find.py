@@ -71,7 +71,7 @@ def read_annotations(closures: str | Path | Mapping[str, Any]) -> Sidecar:
 def recognise(content: object, source: str, *, must_fit: bool = False) -> Sidecar:
     """Read parsed YAML with the reader of its format."""
     for reader in DIALECTS:
-        if reader.recognises(content):
+        if isinstance(content, Mapping) and reader.recognises(content):
             return reader(content, source, must_fit=must_fit)
     return Sidecar(read_closures(content, source))
 

@@ -192,7 +192,7 @@ class LoopFile(Checked, Sidecar, ABC):
 
     @classmethod
     @abstractmethod
-    def recognises(cls, content: object) -> bool:
+    def recognises(cls, content: Mapping[str, Any]) -> bool:
         """Return True if parsed YAML is of this format."""
 
     def __init__(self, content: object, source: str, *, must_fit: bool = False) -> None:
@@ -300,10 +300,8 @@ class GepettoFile(LoopFile):
     retype_key = 'joint_name'
 
     @classmethod
-    def recognises(cls, content: object) -> bool:
+    def recognises(cls, content: Mapping[str, Any]) -> bool:
         """Return True if parsed YAML has the keys of this format."""
-        if not isinstance(content, Mapping):
-            return False
         return isinstance(content.get('closed_loop'), list | tuple) or 'name_mot' in content
 
     def _read_types(self, top: Mapping[str, Any]) -> None:
@@ -415,10 +413,8 @@ class LoopClosuresFile(LoopFile):
     retype_key = 'ball_upgrades'
 
     @classmethod
-    def recognises(cls, content: object) -> bool:
+    def recognises(cls, content: Mapping[str, Any]) -> bool:
         """Return True if parsed YAML has keys that only this format has."""
-        if not isinstance(content, Mapping):
-            return False
         if any(key in content for key in ('pin_loops', 'ball_loops', 'dependent', 'independent')):
             return True
         closures = content.get('closures')
@@ -532,9 +528,9 @@ class RobotDataFile(LoopClosuresFile):
     motor_keys: tuple[str, ...] = ()
 
     @classmethod
-    def recognises(cls, content: object) -> bool:
+    def recognises(cls, content: Mapping[str, Any]) -> bool:
         """Return True if parsed YAML has the key that only this format has."""
-        return isinstance(content, Mapping) and 'closing_joints' in content
+        return 'closing_joints' in content
 
     def _read_loops(self, top: Mapping[str, Any]) -> None:
         for index, entry in enumerate(self.items(top, 'closing_joints')):
