@@ -12,7 +12,7 @@ from ik_node.display import public_names
 from ik_node.errors import merge_alike, OptionError, TopologyError
 from ik_node.model.attributes import fixed_array
 from ik_node.model.closure import Closure
-from ik_node.model.collisions import CollisionGeometry, Collisions
+from ik_node.model.collisions import Body, Collisions
 from ik_node.model.dof import parse_dofs
 from ik_node.model.frame import Frame
 from ik_node.model.goal import Goal
@@ -546,9 +546,9 @@ class _Bodied:
     def collision_tree(self) -> Tree:
         return self._mechanism._solver.tree
 
-    def collision_geometry(self) -> tuple[list[CollisionGeometry], Mapping[Any, str]]:
+    def collision_geometry(self) -> tuple[list[Body], list[str], Mapping[Any, str]]:
         description = self._mechanism.description
-        return collision_geometry(description), excluded_pairs(description)
+        return *collision_geometry(description), excluded_pairs(description)
 
     def closed_samples(self, count: int) -> Array:
         mechanism, random = self._mechanism, np.random.default_rng(0)

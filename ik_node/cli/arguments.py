@@ -124,12 +124,6 @@ def collision_options(args: argparse.Namespace) -> dict[str, Any]:
     return options
 
 
-def avoids(robot: Robot, options: SolverOptions) -> bool:
-    """Return True if solvers with these options avoid collisions of a robot."""
-    chosen = options.avoid_collisions
-    return robot.collisions.in_use if chosen is None else chosen
-
-
 def bodies_text(robot: Robot, options: SolverOptions, configurations: Array, what: str) -> str:
     """
     Return how many configurations (n, nq) [rad or m] are in contact or at the margin, as text.
@@ -137,7 +131,7 @@ def bodies_text(robot: Robot, options: SolverOptions, configurations: Array, wha
     `what` names them. The text is empty if collisions are not avoided.
     """
     collisions, margin = robot.collisions, options.collision_margin
-    if not avoids(robot, options):
+    if not collisions.avoided(options.avoid_collisions):
         return ''
     found = (collisions.nearest(q, margin + options.influence_distance) for q in configurations)
     near = [each for each in found if each is not None]

@@ -112,7 +112,7 @@ def run(args: argparse.Namespace) -> int:
     frames, failed, spent = 0, 0, 0.0
     failures: list[str] = []
     solved_q: list[Array] = []
-    counts = shared.avoids(robot, solver.options)
+    counts = robot.collisions.avoided(solver.options.avoid_collisions)
     with (
         shared.engine_of(args) as (executor, threads, _),
         # The bar is shown only if standard error is a terminal, and removed at the end.

@@ -22,7 +22,7 @@ from ik_node.description.sdf.frames import (
 from ik_node.description.xml_document import Array, parse_xml, read_origin, XmlDocument
 from ik_node.errors import DescriptionError, OptionError
 from ik_node.model.bodies import HalfSpace, make_shape, Mesh, Shape
-from ik_node.model.collisions import CollisionGeometry
+from ik_node.model.collisions import Body
 from ik_node.model.rotation import (
     matrix_to_quat,
     pose_inverse,
@@ -246,30 +246,20 @@ def read_visuals(text: bytes | str, source: str = '<text>', tag: str = 'visual')
         return []
 
 
-def collision_geometry(description: Description) -> list[CollisionGeometry]:
-    """Return the collision geometry of a description, with notes about what cannot be used."""
-    found = []
+def collision_geometry(description: Description) -> tuple[list[Body], list[str]]:
+    """Return the collision geometry of a description, and notes about what cannot be used."""
+    bodies, notes = [], []
     for read in visuals_of(description, 'collision'):
-        shape, note = None, ''
+        pose, said = pose_matrix(read.position, read.quat_xyzw), (read.bits, read.with_own)
         try:
-            shape = _shape_of(read)
+            bodies.append(Body(read.link, _shape_of(read), pose, None, *said))
         except OptionError as error:
-            note = f'collision geometry of {read.link!r}: {error}'
-        pose = pose_matrix(read.position, read.quat_xyzw)
-        found.append(CollisionGeometry(read.link, pose, shape, read.bits, read.with_own, note))
-    return found
+            notes.append(f'collision geometry of {read.link!r}: {error}')
+    return bodies, notes
 
 
 def _shape_of(read: Visual) -> Shape:
-    """
-    Return a shape.
-
-    Raises
-    ------
-    OptionError
-        If it cannot be used.
-
-    """
+    """Return a shape; raise OptionError if it cannot be used."""
     if read.kind == 'plane':
         return HalfSpace()
     if read.kind == 'mesh':

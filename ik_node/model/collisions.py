@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -78,22 +79,6 @@ class Distance(NamedTuple):
         return f'{self.pair[0]!r} and {self.pair[1]!r} are {self.d:.4g} m apart'
 
 
-class CollisionGeometry(NamedTuple):
-    """
-    A shape of a description.
-
-    `bits` and `with_own` are as in `description.mesh_path.Visual`; `shape` is None if it cannot be
-    used, and `note` says why.
-    """
-
-    link: str
-    pose: Array
-    shape: Shape | None
-    bits: tuple[int, int] = (1, 1)
-    with_own: bool = True
-    note: str = ''
-
-
 @dataclass
 class Body:
     """
@@ -108,6 +93,8 @@ class Body:
         Pose of the shape in the link, or in the root frame.
     link : Link or None
         None = an obstacle.
+    bits, with_own : tuple of int, bool
+        As in `description.mesh_path.Visual`.
     added : bool
         True for a body that the user has added to a link.
     core : Core
@@ -118,7 +105,7 @@ class Body:
     name: str
     shape: Shape
     pose: Array
-    link: Link | None
+    link: Link | None = None
     bits: tuple[int, int] = (1, 1)
     with_own: bool = True
     added: bool = False
@@ -189,8 +176,8 @@ class Owner(Protocol):
     def collision_tree(self) -> Tree:
         """Return the tree of the robot's graph."""
 
-    def collision_geometry(self) -> tuple[list[CollisionGeometry], Mapping[Any, str]]:
-        """Return the shapes of the description, and the pairs that it excludes, with reasons."""
+    def collision_geometry(self) -> tuple[list[Body], list[str], Mapping[Any, str]]:
+        """Return bodies of the description, notes, and pairs that it excludes, with reasons."""
 
     def closed_samples(self, count: int) -> Array:
         """Return random configurations with closed loops, shape (n, nq)."""
@@ -204,10 +191,6 @@ def _check_shape(shape: object, allowed: str, refused: type | None = None) -> No
     fine = hasattr(shape, 'core') and not isinstance(shape, type)
     if not fine or (refused is not None and isinstance(shape, refused)):
         raise OptionError('shape', shape, f'an object of {allowed}')
-
-
-def _is_text(name: object) -> bool:
-    return isinstance(name, str)
 
 
 def _matrix(pose: Any) -> Array:
@@ -264,12 +247,11 @@ class Collisions:
     """
 
     _internal = (
+        'avoided',
         'count_contacts',
-        'distance_of',
         'exclude',
         'flat',
         'free_share',
-        'is_sampling',
         'join',
         'measured',
         'nearest',
@@ -291,34 +273,31 @@ class Collisions:
         self._notes: list[str] = []
         self.version = self.moves = 0
         self._given = False  # True if the user has given an SRDF, or a body of a link
-        self.in_use = self.is_sampling = False
+        self.in_use = False
         self._forget()
 
     __dir__ = public_names
 
     def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in vars(self).items() if k not in ('_model', '_arrays', '_lock')} | {
-            '_tree': None,
-            '_checked': None,
-        }
+        made = '_lock', '_model', '_arrays', '_bounds', '_tree', '_checked'
+        return vars(self) | dict.fromkeys(made)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self._lock = RLock()
-        self._forget()
 
     def __repr__(self) -> str:
-        kept = self.pairs
-        lines = [
+        first = (
             f'{counted(len(self.bodies), "body").replace("bodys", "bodies")}, obstacles: '
-            f'{listed(self._obstacles)}, {counted(len(kept), "pair")} of links',
-            *self.notes,
-        ]
-        rules: dict[str, int] = {}
-        for rule in self.removed.values():
-            rules[rule] = rules.get(rule, 0) + 1
-        lines += [f'  {counted(count, "pair")} left out: {rule}' for rule, count in rules.items()]
-        return '\n'.join(lines)
+            f'{listed(self._obstacles)}, {counted(len(self.pairs), "pair")} of links'
+        )
+        rules = Counter(self.removed.values()).items()
+        left_out = [f'  {counted(count, "pair")} left out: {rule}' for rule, count in rules]
+        return '\n'.join([first, *self.notes, *left_out])
+
+    def avoided(self, chosen: bool | None) -> bool:
+        """Return True if solvers with this option `avoid_collisions` avoid collisions."""
+        return self.in_use if chosen is None else chosen
 
     # -- bodies
 
@@ -349,24 +328,13 @@ class Collisions:
         if self._read:
             return
         self._read = True
-        shapes, excluded = self._owner.collision_geometry()
+        bodies, notes, excluded = self._owner.collision_geometry()
         links = self._links()
-        for each in shapes:
-            note = each.note
-            if each.shape is not None and each.link in links:
-                try:
-                    self._bodies.append(
-                        Body(
-                            *(each.link, each.shape, each.pose, links[each.link]),
-                            *(each.bits, each.with_own),
-                        )
-                    )
-                except OptionError as error:
-                    note = f'collision geometry of {each.link!r}: {error}'
-            if note:
-                self._notes.append(note)
-        for pair, why in excluded.items():
-            self._excluded.setdefault(frozenset(pair), why)
+        for body in bodies:
+            body.link = links.get(body.name)
+        self._bodies += [body for body in bodies if body.link is not None]
+        self._notes += notes
+        self._excluded = {frozenset(pair): why for pair, why in excluded.items()} | self._excluded
         self._forget()
 
     def _find_touching(self) -> None:
@@ -374,11 +342,10 @@ class Collisions:
         self._sampled = True
         names = {body.name for body in self._bodies}
         pairs = {each.pair for each in self.contacts() if names.issuperset(each.pair)}
-        if pairs:
-            touched, count = self.count_contacts(SAMPLES)
-            pairs = {pair for pair in pairs if touched.get(pair, 0) == count}
-        self._touching = {frozenset(pair): TOUCHES for pair in pairs}
-        if pairs:
+        touched, count = self.count_contacts(SAMPLES) if pairs else ({}, 0)
+        always = (pair for pair in pairs if touched.get(pair, 0) == count)
+        self._touching = {frozenset(pair): TOUCHES for pair in always}
+        if self._touching:
             self._forget()
 
     def count_contacts(
@@ -390,15 +357,10 @@ class Collisions:
         `progress` is called with the numbers of configurations that are done and in all.
         """
         self.flat()
-        found: dict[tuple[str, str], int] = {}
-        self.is_sampling = True
-        try:
-            configurations = self._owner.closed_samples(samples)
-        finally:
-            self.is_sampling = False
+        found: Counter[tuple[str, str]] = Counter()
+        configurations = self._owner.closed_samples(samples)
         for done, q in enumerate(configurations, 1):
-            for pair in {each.pair for each in self.contacts(q)}:
-                found[pair] = found.get(pair, 0) + 1
+            found.update({each.pair for each in self.contacts(q)})
             progress(done, len(configurations))
         return found, len(configurations)
 
@@ -433,7 +395,8 @@ class Collisions:
         links = self._links()
         if link not in links:
             raise UnknownFrameError(link, links, 'link')
-        _check_shape(shape, 'Box, Sphere, Capsule, Cylinder, Hull or Mesh', HalfSpace)
+        if not hasattr(shape, 'core') or isinstance(shape, (type, HalfSpace)):
+            raise OptionError('shape', shape, 'Box, Sphere, Capsule, Cylinder, Hull or Mesh')
         self._bodies.append(Body(link, shape, _matrix(pose), links[link], added=True))
         self._given, self._sampled, self._touching = True, False, {}
         self._changed()
@@ -470,12 +433,14 @@ class Collisions:
         'ball'
 
         """
-        _check_shape(shape, 'Box, Sphere, Capsule, Cylinder, Hull, Mesh or HalfSpace')
+        if not hasattr(shape, 'core') or isinstance(shape, type):
+            allowed = 'Box, Sphere, Capsule, Cylinder, Hull, Mesh or HalfSpace'
+            raise OptionError('shape', shape, allowed)
         names = {*self._obstacles, *self._links()}
         if name is None:
             free = (f'obstacle{k}' for k in range(1, len(names) + 2))
             name = next(each for each in free if each not in names)
-        if not _is_text(name) or name in names:
+        if str(name) != name or name in names:
             raise OptionError('name', name, 'a name that no link and no obstacle has')
         body = Body(name, shape, _matrix(pose), None)
         self._obstacles[name] = body
@@ -622,7 +587,7 @@ class Collisions:
     def _choose(self, one: str, other: str, rule: str | None) -> None:
         known = [*self._links(), *self._obstacles]
         for name in (one, other):
-            if not _is_text(name) or name not in known:
+            if name not in known:
                 raise UnknownFrameError(name, known, 'link or obstacle')
         self._chosen[frozenset((one, other))] = rule
         self._changed()
@@ -776,7 +741,7 @@ class Collisions:
         rows = self.measured(self._owner.q if q is None else self._owner.checked(q), reach)
         near = np.flatnonzero(rows[:, 0] <= reach)
         order = near[np.argsort(rows[near, 0], kind='stable')]
-        return [self.distance_of(int(at), rows[at]) for at in order]
+        return [Near(self, int(at), rows[at]).distance() for at in order]
 
     def contacts(self, q: Any = None, margin: float = 0.0) -> list[Distance]:
         """Return the pairs nearer than a margin [m], the nearest first; see `distances`."""
@@ -872,13 +837,6 @@ class Collisions:
         limits[0] = reach
         return kernels.distances(q, limits, out)
 
-    def distance_of(self, at: int, row: Array) -> Distance:
-        """Return the distance of a pair of `flat`, from its row of `measured`."""
-        bodies = self.bodies
-        a, b = self.flat().pairs[at].tolist()
-        points = row[4:].reshape(2, 3)[:: 1 if a < b else -1].copy()
-        return Distance((bodies[min(a, b)].name, bodies[max(a, b)].name), float(row[0]), points)
-
 
 class Near(NamedTuple):
     """The nearest pair of bodies, as measured; its names are looked up when they are needed."""
@@ -894,7 +852,9 @@ class Near(NamedTuple):
 
     def distance(self) -> Distance:
         """Return the distance with names."""
-        return self.collisions.distance_of(self.at, self.row)
+        bodies, (a, b) = self.collisions.bodies, self.collisions.flat().pairs[self.at].tolist()
+        points = self.row[4:].reshape(2, 3)[:: 1 if a < b else -1].copy()
+        return Distance((bodies[min(a, b)].name, bodies[max(a, b)].name), self.d, points)
 
 
 def _frame_of(body: Body, pose: Array) -> Array:

@@ -107,22 +107,15 @@ class FlatBodies(NamedTuple):
 
     """
 
-    columns: Ints
-    shapes: Ints
-    frames: Floats
-    sizes: Floats
-    points: Sequence[Floats]
-    pairs: Ints
+    columns: Ints = np.zeros(0, np.int64)
+    shapes: Ints = np.zeros(0, np.int64)
+    frames: Floats = np.zeros((0, 12))
+    sizes: Floats = np.zeros((0, 5))
+    points: Sequence[Floats] = ()
+    pairs: Ints = np.zeros((0, 2), np.int64)
 
 
-NO_BODIES = FlatBodies(
-    np.zeros(0, np.int64),
-    np.zeros(0, np.int64),
-    np.zeros((0, 12)),
-    np.zeros((0, 5)),
-    [],
-    np.zeros((0, 2), np.int64),
-)
+NO_BODIES = FlatBodies()
 
 
 def _bodies(bodies: FlatBodies, length: float, local: Mapping[int, int]) -> Fields:

@@ -147,12 +147,8 @@ class GraphReader:
         if not read.examined:
             read.redundancies(self.values(), self._options)
         problem, options = read.problem(keys, self._options), self._options
-        collisions, target = getattr(self.source, 'collisions', None), options.avoid_collisions
-        if (
-            collisions is None
-            or collisions.is_sampling
-            or not (collisions.in_use if target is None else target)
-        ):
+        collisions = getattr(self.source, 'collisions', None)
+        if collisions is None or not collisions.avoided(options.avoid_collisions):
             problem.avoidance = None
         elif problem.avoidance is None or not problem.avoidance.is_current:
             problem.avoidance = Avoidance(problem, collisions, options, read.table)

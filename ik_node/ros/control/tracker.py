@@ -317,8 +317,7 @@ class Tracker:
 
     def _way(self, settings: Settings) -> Array | None:
         """Return a largest step, so that the way of a tick is checked; None without collisions."""
-        avoids = settings.options.avoid_collisions
-        if not (self.model.robot.collisions.in_use if avoids is None else avoids):
+        if not self.model.robot.collisions.avoided(settings.options.avoid_collisions):
             return None
         return np.full(len(self.q), _ANY_STEP)
 

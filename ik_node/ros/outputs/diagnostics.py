@@ -155,8 +155,8 @@ def collision_rows(
     node: str, model: LoadedModel, q: NDArray[np.float64], options: SolverOptions
 ) -> list[StatusRow]:
     """Return the diagnostic row of the least distance of bodies, if collisions are avoided."""
-    collisions, avoids = model.robot.collisions, options.avoid_collisions
-    if not (collisions.in_use if avoids is None else avoids):
+    collisions = model.robot.collisions
+    if not collisions.avoided(options.avoid_collisions):
         return []
     name, near = f'{node}: collisions', collisions.nearest(q)
     values = {'obstacles': str(len(collisions.obstacles)), 'pairs': str(len(collisions.pairs))}

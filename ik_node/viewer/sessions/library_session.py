@@ -200,8 +200,7 @@ class LibrarySession(RobotSession):
 
     @property
     def _avoids(self) -> bool:
-        avoids = self.options.avoid_collisions
-        return self.robot.collisions.in_use if avoids is None else avoids
+        return self.robot.collisions.avoided(self.options.avoid_collisions)
 
     def _step(self) -> list[SolveResult]:
         """Solve once; if bodies are avoided, on a way without contact."""
