@@ -36,7 +36,7 @@ _SIDES = 20
 
 def plot_solution(
     path: str,
-    robot: Robot,
+    solver: Solver,
     start: Array,
     poses: Mapping[str, Any],
     solution: Solution,
@@ -44,12 +44,12 @@ def plot_solution(
 ) -> None:
     """Draw a solution with its goals to a file, with the start, or other solutions (n, nq)."""
     try:
-        shapes = shapes_of(robot, start, poses, solution, others)
+        shapes = shapes_of(solver, start, poses, solution, others)
         plot_shapes(
             shapes,
             path,
             size=(8.5, 8.5),
-            title=title_of(robot.name, solution),
+            title=title_of(solver.source.name, solution),
             legend=legend_of(shapes),
         )
     except OptionError as error:
@@ -57,7 +57,7 @@ def plot_solution(
 
 
 def shapes_of(
-    robot: Robot,
+    solver: Solver,
     start: Array,
     poses: Mapping[str, Any],
     solution: Solution,
@@ -65,8 +65,8 @@ def shapes_of(
 ) -> list[Shape]:
     """Return the solution with its goals, and the links at the start, or in other solutions."""
     layers = ['links', 'axes', 'limits', 'closures', 'goals']
-    layers += ['collisions'] * robot.collisions.in_use
-    helper = IKRootsHelper(robot, layers=layers, resolution=_SIDES)
+    layers += ['collisions'] * solver.source.collisions.in_use
+    helper = IKRootsHelper(solver, layers=layers, resolution=_SIDES)
     shapes = list(helper.shapes(solution.q, poses))
     ghosts, rgba = ([start], GHOST) if others is None else (others[:MOST_GHOSTS], OTHER)
     return shapes + helper.ghosts([q for q in ghosts if not np.allclose(q, solution.q)], rgba=rgba)
@@ -130,9 +130,10 @@ def run(args: argparse.Namespace) -> int:
     poses, q = arguments.of(robot)
     if args.all:
         return _solve_all(args, Solver(robot, SolverOptions(**avoiding)), robot, poses, q)
-    solution = Solver(robot, options).solve_pose(poses, q0=q)
+    solver = Solver(robot, options)
+    solution = solver.solve_pose(poses, q0=q)
     if args.plot is not None:
-        plot_solution(args.plot, robot, q, poses, solution)
+        plot_solution(args.plot, solver, q, poses, solution)
     print(json.dumps(in_json(solution), indent=2) if args.json else as_text(robot, solution))
     return 0 if solution.status.name == 'CONVERGED' else 1
 
@@ -147,7 +148,7 @@ def _solve_all(
     joints = [name for name in solver.joint_names if name not in held] if held else None
     found = solver.solve_all(poses, q, joints, miss=args.miss, sort=args.sort)
     if args.plot is not None and len(found):
-        plot_solution(args.plot, robot, q, poses, found[0], found.q[1:])
+        plot_solution(args.plot, solver, q, poses, found[0], found.q[1:])
     numbers = {
         'q': found.q.tolist(),
         'joints': list(robot.joint_names),

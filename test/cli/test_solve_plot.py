@@ -49,7 +49,7 @@ def test_the_picture_is_written(fivebar, tmp_path, capsys, place, code):
 def test_picture_shows_start_solution_goals_and_loops(fivebar):
     """The links at the answer and, in grey, at the start; goals and loops once."""
     robot, start, poses, solution = answer(fivebar, NEAR)
-    shapes = shapes_of(robot, start, poses, solution)
+    shapes = shapes_of(Solver(robot), start, poses, solution)
     links = [shape for shape in shapes if shape.layer == 'links']
     ghosts = [shape for shape in shapes if shape.rgba == GHOST]
     assert len(links) == len(ghosts) > 0

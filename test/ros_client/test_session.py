@@ -337,6 +337,8 @@ def test_obstacles_of_the_node_are_around_the_robot(tmp_path, hexapod):
     assert hexapod.graph.set_parameters(collisions__obstacles_file=str(path)) == ''
     hexapod.until(lambda s: {*around.obstacles} == {'table', 'wall', 'cone', 'a/7'}, 'the file')
     assert around.obstacle('table').shape == ik.Box((1.0, 1.0, 0.1))
+    assert hexapod.graph.set_parameters(collisions__margin=0.02) == ''
+    hexapod.until(lambda s: s.source.options.collision_margin == 0.02, 'the margin of the marks')
     assert hexapod.graph.set_parameters(collisions__obstacles_file='') == ''
     ball.action = Marker.DELETEALL
     hexapod.graph.publish(MarkerArray, 'ik_node/obstacles', MarkerArray(markers=[ball]))

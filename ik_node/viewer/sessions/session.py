@@ -69,7 +69,7 @@ class Session(Protocol):
 
     @property
     def source(self) -> Robot | Solver | Sequence[Frame]:
-        """Return what to draw: the robot, or its solver, which knows the closed loops."""
+        """Return what to draw: the robot, or its solver, which knows tolerances and margins."""
 
     @property
     def q(self) -> Array:
