@@ -3,7 +3,7 @@
 import numpy as np
 from players import Entry
 import pytest
-from report import best_peer, table
+from report import table
 from rounds import driven_miss, Entrant, judged, LOOSE, play, row_of, TIGHT
 from tasks.arms import panda
 from tasks.fourbar import fourbar_tasks
@@ -110,34 +110,3 @@ def test_failing_entry_does_not_stop_others():
     assert rows[1] == {'task': 'arm', 'label': 'bad', 'unfit': 'fell over'}
     assert len(ticks) == 6
     assert 'without bad: fell over' in table(rows)
-
-
-def row(label, median, solved=100.0, **more):
-    return {
-        'task': 'task',
-        'label': label,
-        'ours': label.startswith('ours'),
-        'problems': 10,
-        'solved_1e-6': solved,
-        'solved_1e-4': solved,
-        'median_us': median,
-        'p99_us': 3 * median,
-        'iterations': None,
-        'step_us': None,
-        'false_claims': 0,
-        'family': '',
-        'size': 0,
-        'budget': [[median, 50.0], [2 * median, solved]],
-        **more,
-    }
-
-
-def test_best_peer_is_fastest_of_most_successful():
-    rows = [row('ours', 1.0), row('fast', 5.0, 60.0), row('able', 9.0, 92.0), row('slow', 50.0)]
-    assert best_peer(rows)['label'] == 'able'
-    assert best_peer(rows[:1]) is None
-    text = table(rows).splitlines()
-    assert text[1].startswith('ours')
-    assert '9.00x' in text[1]
-    assert text[2].startswith('fast')
-    assert text[3].endswith('1.00x <')

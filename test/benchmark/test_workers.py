@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 
-import compete
 import players
 from players import Worker
 import pytest
@@ -118,17 +117,3 @@ def test_run_saves_verified_answers_and_times(saved):
         assert row['false_claims'] == 0
     assert 'numpy' in report['machine']
     assert report['versions']['ours'].startswith('0.')
-
-
-@pytest.mark.parametrize(
-    ('words', 'said'),
-    [
-        (['arm9'], "no group or task 'arm9'; there are: groups arms, fourbar"),
-        (['arms', '--peers', 'moveit'], "no peer 'moveit'; there are: rtb"),
-    ],
-)
-def test_unknown_name_is_refused_before_measuring(words, said, capsys):
-    with pytest.raises(SystemExit) as ended:
-        compete.main(words)
-    assert ended.value.code == 2
-    assert said in capsys.readouterr().err

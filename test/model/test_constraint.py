@@ -89,24 +89,6 @@ def test_two_rotational_axes_align_third_axis(axes, free):
     assert np.linalg.norm(constraint.get_residual()) == pytest.approx(0.2, abs=1e-14)
 
 
-def test_opposite_hinge_axes_have_error_pi():
-    """A hinge whose axes point against each other is pi away, not zero."""
-    hinge, link = Closure('hinge', 'hinge'), Link('door')
-    hinge.make_closure(link)
-    link.set_euler(np.pi, 0, 0)
-    assert np.linalg.norm(hinge.get_residual()) == pytest.approx(np.pi, abs=1e-12)
-
-
-def test_closure_error_includes_offset():
-    """It is the full error of the offset frame, for any choice of axes."""
-    goal = Goal('hand')
-    b, a = closed(goal)
-    goal.set_goal_dof('X')
-    position, rotation = goal.get_closure_error()
-    np.testing.assert_allclose(position, b[:3, 3] - a[:3, 3], atol=1e-15)
-    np.testing.assert_allclose(rotation, skew_log(b[:3, :3] @ a[:3, :3].T), atol=1e-14)
-
-
 def test_constraint_refuses_values_and_children():
     """Its axes are constrained, so it has no values, limits or locks."""
     goal, link = Goal('hand'), Link('link')

@@ -46,17 +46,6 @@ def test_nearest_turn_keeps_limits_if_possible(angle, present, one, other):
         assert max(lower - found, found - upper) <= least + 1e-9
 
 
-@given(angles, st.integers(-9, 9))
-def test_angle_equal_to_limit_up_to_rounding_is_set_to_limit(limit, turns):
-    """An angle that is a limit but for whole turns, and for the last bits, is on it."""
-    angle = limit + turns * TURN
-    assert nearest_turn(angle, limit, limit, limit + 7.0) == pytest.approx(limit, abs=1e-12)
-    assert nearest_turn(angle, limit, limit - 7.0, limit) == pytest.approx(limit, abs=1e-12)
-    low, high = np.array((limit, -9, -9)), np.array((limit + 7.0, 9, 9))
-    found = nearest_euler((angle, 0.1, 0.2), (limit, 0.1, 0.2), low, high)
-    np.testing.assert_allclose(found, (limit, 0.1, 0.2), atol=1e-12)
-
-
 def flipped(euler):
     """Return the other Euler angles of the same rotation."""
     return np.array((euler[0] + pi, pi - euler[1], euler[2] + pi))

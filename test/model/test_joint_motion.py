@@ -129,16 +129,6 @@ def test_wrong_number_of_values_and_nan_are_refused(joint, what):
     assert not joint.rest_pose_set
 
 
-def test_wrong_number_of_limits_and_nan_are_refused(joint):
-    """Limits may be infinite."""
-    with pytest.raises(ShapeError, match="lower limits of 'knee': expected 2"):
-        joint.set_min_limits(1.0)
-    with pytest.raises(ShapeError, match="upper limits of 'knee': expected 2"):
-        joint.set_max_limits(1.0, 2.0, 3.0)
-    with pytest.raises(ShapeError, match="limits of 'knee': expected numbers"):
-        joint.set_min_limit(DOF.X, float('nan'))
-
-
 def test_missing_axis_reads_zero_and_cannot_be_set(joint):
     """The error lists the existing axes."""
     with pytest.raises(OptionError, match="dof of 'knee': 'EY' cannot be used; use X EZ"):
@@ -146,12 +136,3 @@ def test_missing_axis_reads_zero_and_cannot_be_set(joint):
     assert joint.get_dof_value('EY') == 0.0
     with pytest.raises(OptionError, match='none: it is rigid'):
         Joint('weld').set_min_limit('X', 0.0)
-
-
-def test_joint_arrays_are_float64(joint):
-    """Nothing is kept in less than double precision."""
-    joint.set_dof_values(0.1, 0.2)
-    arrays = (joint.dof_values, joint.dof_target, joint.dof_rest_pose, joint.min_dof_limit)
-    assert all(array.dtype == np.float64 and array.shape == (6,) for array in arrays)
-    assert joint.matrix_world.dtype == np.float64
-    assert joint.get_dof_value(DOF.X) == 0.1

@@ -15,7 +15,6 @@ from ik_node import (
     SolverOptions,
     Sphere,
 )
-from ik_node.cli.export import parse_options
 from ik_node.cli.main import main
 from ik_node.description.files import description_path
 from ik_node.errors import OptionError, UnknownFrameError
@@ -222,12 +221,3 @@ def test_command_refuses_what_it_cannot_export(repository, tmp_path, capsys, wor
     assert main(['export', urdf, '-o', str(tmp_path / 'out.ikr'), *words]) == 2
     assert said in refusal(capsys)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_options_have_the_types_of_their_defaults():
-    """Whole numbers, numbers, words and switches."""
-    texts = ['restarts=3', 'damping_factor=0.1', 'adaptive_damping=false', 'jacobian=numeric']
-    expected = SolverOptions(
-        restarts=3, damping_factor=0.1, adaptive_damping=False, jacobian='numeric'
-    )
-    assert parse_options(texts) == expected

@@ -193,23 +193,6 @@ def test_argument_that_is_no_plain_array_is_refused():
             assert [array.tobytes() for array in arrays] == before
 
 
-@pytest.mark.parametrize('way', ['library', 'python'])
-@pytest.mark.parametrize(
-    ('at', 'bad'), [(3, np.zeros(5)), (4, np.zeros(6)), (5, np.zeros((1, 6)))]
-)
-def test_velocity_refuses_arrays_of_wrong_shape(way, at, bad):
-    """Largest speeds, twists and the array for the answer."""
-    chain, start, joints, packed = chain_of('arm6')
-    arrays = tuple(array.copy() for array in chain.arrays)
-    functions = library.library().functions
-    called = bind(*arrays) if way == 'library' else BoundKernels(functions, arrays)
-    given = [start, joints, packed, np.ones(6), np.ones((1, 6)), np.zeros((2, 6)), 0.0]
-    assert called.velocity(*given) in (0, 1)
-    given[at] = bad
-    with pytest.raises(TypeError):
-        called.velocity(*given)
-
-
 @needs_library
 def test_rows_in_any_container_give_same_bits():
     """Tuples, lists, mixed ones, arrays with strides, transposed and unaligned ones."""
