@@ -83,7 +83,7 @@ def test_page_escapes_names():
 def test_logger_of_node_escapes_names(monkeypatch, name):
     """A log line is printable and short, whatever its writer put into it."""
     pytest.importorskip('rclpy')
-    from ik_node.ros.process.node_health import PrintableLogger, rcutils_logger
+    from ik_node.ros.process import PrintableLogger, rcutils_logger
 
     lines = []
 

@@ -8,7 +8,7 @@ import time
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped
-from ik_node.ros.process.named_entities import LATCHED
+from ik_node.ros.process import LATCHED
 from node.node_process import NodeProcess
 import numpy as np
 from numpy.typing import NDArray

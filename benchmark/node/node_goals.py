@@ -11,7 +11,7 @@ from pathlib import Path
 import time
 
 from geometry_msgs.msg import PoseStamped
-from ik_node.ros.messages.convert import fill_pose
+from ik_node.ros.messages import fill_pose
 from ik_node.ros.node import IkNode
 import rclpy
 from rclpy.executors import SingleThreadedExecutor

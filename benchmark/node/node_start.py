@@ -11,7 +11,7 @@ import statistics
 import tempfile
 import time
 
-from ik_node.ros.process.named_entities import LATCHED
+from ik_node.ros.process import LATCHED
 from node.node_process import LINK, NodeProcess
 import rclpy
 from rclpy.executors import SingleThreadedExecutor

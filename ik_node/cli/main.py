@@ -13,7 +13,7 @@ from typing import Any, TYPE_CHECKING
 
 from ik_node import __version__
 from ik_node.errors import IkError
-from ik_node.ros.process.signals import exit_on_early_signals
+from ik_node.ros.signals import exit_on_early_signals
 
 if TYPE_CHECKING:
     import argparse

@@ -8,7 +8,7 @@ import os
 import sys
 
 from ik_node.errors import IkError
-from ik_node.ros.process.signals import exit_on_early_signals
+from ik_node.ros.signals import exit_on_early_signals
 
 
 class GcFreeze:
@@ -63,7 +63,7 @@ def main(args: Sequence[str] | None = None) -> int:
         with exit_on_early_signals():
             from ik_node.ros.node import IkNode
             from ik_node.ros.parameters.parameter_text import unused_files
-            from ik_node.ros.process.signals import EndSignals
+            from ik_node.ros.signals import EndSignals
             import rclpy
             from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
             from rclpy.logging import get_logger

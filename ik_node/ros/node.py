@@ -10,26 +10,29 @@ from typing import Any
 
 from ik_node.analysis.file_pose import WARNING
 from ik_node.errors import counted, listed, OptionError
+from ik_node.ros import loading
 from ik_node.ros.control.motion import Motion
 from ik_node.ros.inputs.inputs import Inputs
-from ik_node.ros.loading import load_model as loading
-from ik_node.ros.loading.joint_roles import check_joint_targets, JointRoles, unknown_joint_targets
-from ik_node.ros.loading.loaded_model import LoadedModel, ModelRequest
-from ik_node.ros.markers.scene_output import SceneOutput
-from ik_node.ros.messages.convert import seconds_from_stamp
-from ik_node.ros.messages.status_row import status_name, StatusRow
-from ik_node.ros.moveit.ik_service import add_ik_service, Present
+from ik_node.ros.loading import (
+    check_joint_targets,
+    JointRoles,
+    LoadedModel,
+    ModelRequest,
+    unknown_joint_targets,
+)
+from ik_node.ros.markers import SceneOutput
+from ik_node.ros.messages import seconds_from_stamp, status_name, StatusRow
+from ik_node.ros.moveit import add_ik_service, Present
 from ik_node.ros.outputs import diagnostics
 from ik_node.ros.outputs.command_publishers import CommandPublishers
 from ik_node.ros.outputs.node_outputs import DescriptionOutput, NodeOutputs, TransformOutput
 from ik_node.ros.parameters.parameter_server import ParameterServer
-from ik_node.ros.parameters.settings import Settings
-from ik_node.ros.plans.plan_conversion import PlanConversion
-from ik_node.ros.plans.plan_inputs import add_plan_action, PlanTopic
-from ik_node.ros.process.background_work import BackgroundWork
-from ik_node.ros.process.named_entities import NamedEntities
-from ik_node.ros.process.node_health import (
+from ik_node.ros.parameters.settings import JOINT_VALUES, Settings
+from ik_node.ros.plans import add_plan_action, PlanConversion, PlanTopic
+from ik_node.ros.process import (
+    BackgroundWork,
     DuplicateNodes,
+    NamedEntities,
     NodeCounts,
     PausedClock,
     PrintableLogger,
@@ -324,7 +327,7 @@ class IkNode(Node):
         The second value is True if the robot is another one, and False if only its goals are.
         """
         # Parameters may have changed while the model was built.
-        JointRoles.of(model.robot, settings.joints)
+        JointRoles.of(model.robot, settings)
         closures = tuple(model.robot.closures)
         self._node_services.closures.check(closures)
         other_robot = motion.take_model(model, settings)
@@ -344,7 +347,7 @@ class IkNode(Node):
                 'actuated_joints: commands for them have no effect or strain their loops'
             )
         self._passive_outputs = passive
-        declared = settings.joints.actuated or (motion.model and motion.model.robot.actuated)
+        declared = settings.actuated_joints or (motion.model and motion.model.robot.actuated)
         motors = roles.actuated if declared and settings.output_type != 'none' else ()
         forgotten = tuple(name for name in motors if name not in roles.outputs)
         if forgotten and forgotten != self._forgotten_motors:
@@ -362,7 +365,7 @@ class IkNode(Node):
             f'goals: {listed(robot.goals)}'
             + ('' if robot.goals or settings.state_source == 'actuated' else _NO_GOALS)
         )
-        for parameter, names in unknown_joint_targets(robot, settings.joints).items():
+        for parameter, names in unknown_joint_targets(robot, settings).items():
             self.get_logger().warning(
                 f'{parameter}: robot {robot.name} has no joint {listed(names)}; the other '
                 'joints are used'
@@ -427,9 +430,8 @@ class IkNode(Node):
                     loading.read_robot(ModelRequest.of(text, settings))
             elif model is not None:
                 loading.check_settings(model, settings)
-                joints, before = settings.joints, self._applied.joints
-                if (joints.rest_pose, joints.targets) != (before.rest_pose, before.targets):
-                    check_joint_targets(model.robot, joints)
+                if any(getattr(settings, n) != getattr(self._applied, n) for n in JOINT_VALUES):
+                    check_joint_targets(model.robot, settings)
         except Exception as error:  # noqa: BLE001
             return ' '.join(str(loading.as_refusal(error)).split())
         return ''

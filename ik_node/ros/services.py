@@ -10,7 +10,7 @@ from ik_node.errors import MOST_TEXT, plain
 from ik_node.ros.control.motion import Motion
 from ik_node.ros.control.tracker import Tracker
 from ik_node.ros.parameters.settings import Settings
-from ik_node.ros.process.named_entities import NamedEntities
+from ik_node.ros.process import NamedEntities
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_srvs.srv import SetBool, Trigger

@@ -13,10 +13,9 @@ from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped
 from ik_node.errors import IkError
 from ik_node.ros.inputs.obstacle_inputs import PRESENT
-from ik_node.ros.messages.convert import fill_pose
-from ik_node.ros.messages.names import topic_parts
+from ik_node.ros.messages import fill_pose, topic_parts
 from ik_node.ros.parameters.settings import Settings
-from ik_node.ros.process.named_entities import LATCHED
+from ik_node.ros.process import LATCHED
 import numpy as np
 from numpy.typing import NDArray
 from rcl_interfaces.msg import ParameterEvent

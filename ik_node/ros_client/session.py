@@ -15,10 +15,15 @@ from ik_node.errors import IkError, MOST_TEXT, OptionError, plain, UnknownFrameE
 from ik_node.model.collisions import Distance
 from ik_node.model.rotation import Array, matrix_to_euler, matrix_to_quat, pose_matrix
 from ik_node.robot import load_robot, Robot
-from ik_node.ros.loading.joint_roles import JointRoles
-from ik_node.ros.loading.load_model import path_of_url
-from ik_node.ros.messages.convert import pose_from_message, quat_xyzw_from_rpy, RefusedInputError
-from ik_node.ros.messages.names import frame_in_root, root_frame, topic_part
+from ik_node.ros.loading import JointRoles, path_of_url
+from ik_node.ros.messages import (
+    frame_in_root,
+    pose_from_message,
+    quat_xyzw_from_rpy,
+    RefusedInputError,
+    root_frame,
+    topic_part,
+)
 from ik_node.ros.parameters.parameter_table import goal_parameters
 from ik_node.ros.parameters.settings import GoalSettings, Settings
 from ik_node.ros_client.remote_node import RemoteNode
@@ -298,7 +303,7 @@ class RemoteNodeSession(RobotSession):
         self._settings = settings
         if self._solver is not None and changed:
             self._solver.options = settings.options
-            self._lock(self._solver, settings.joints.locked)
+            self._lock(self._solver, settings.locked_joints)
         if self.robot is not None and (other or settings.active_goals != before):
             self._sync_goals(self.robot, settings)
         return changed
@@ -504,7 +509,7 @@ class RemoteNodeSession(RobotSession):
         if self._settings is None:
             return {}
         present = dict(zip(self._known.joint_names, q.tolist(), strict=True))
-        motors = JointRoles.of(self._known, self._settings.joints).actuated
+        motors = JointRoles.of(self._known, self._settings).actuated
         return {motor: present[motor] for motor in motors}
 
     # -- options, reset and undo

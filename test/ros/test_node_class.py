@@ -10,7 +10,7 @@ from ik_node.ros.parameters.parameter_table import (
     NODE_PARAMETERS,
     solver_parameters,
 )
-from ik_node.ros.process.named_entities import LATCHED
+from ik_node.ros.process import LATCHED
 import pytest
 from rcl_interfaces.msg import Log
 import rclpy

@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from ik_node.ros.messages.convert import seconds_from_stamp
+from ik_node.ros.messages import seconds_from_stamp
 import numpy as np
 import pytest
 from std_srvs.srv import SetBool

@@ -2,7 +2,7 @@
 
 import itertools
 
-from ik_node.ros.messages.convert import seconds_from_stamp
+from ik_node.ros.messages import seconds_from_stamp
 import numpy as np
 import pytest
 from sensor_msgs.msg import JointState

@@ -18,7 +18,7 @@ def file(tmp_path, urdf):
 
 
 def descriptions(graph):
-    from ik_node.ros.process.named_entities import LATCHED
+    from ik_node.ros.process import LATCHED
     from std_msgs.msg import String
 
     texts = []

@@ -126,7 +126,7 @@ def test_description_that_names_a_file_is_not_read(graph, tmp_path, view):
 
 
 def test_node_in_a_namespace_is_found_by_its_full_name(graph, urdf):
-    from ik_node.ros.process.named_entities import LATCHED
+    from ik_node.ros.process import LATCHED
     from std_msgs.msg import String
 
     space = ('-r', '__ns:=/cell', '-r', '__node:=left_ik')

@@ -6,7 +6,7 @@ import subprocess
 import time
 from typing import Any
 
-from ik_node.ros.messages.convert import seconds_from_stamp
+from ik_node.ros.messages import seconds_from_stamp
 import numpy as np
 
 RATE = 50.0  # ticks a second

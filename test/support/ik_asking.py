@@ -1,9 +1,8 @@
 """Requests for inverse kinematics like MoveIt's, and independent checks of the answers."""
 
 from ik_node.robot import load_robot
-from ik_node.ros.loading.loaded_model import LoadedModel, ModelRequest
-from ik_node.ros.moveit.ik_request import fill_response, IkAnswer, read_request, RefusedIkError
-from ik_node.ros.moveit.ik_service import IkCopy
+from ik_node.ros.loading import LoadedModel, ModelRequest
+from ik_node.ros.moveit import fill_response, IkAnswer, IkCopy, read_request, RefusedIkError
 from ik_node.ros.parameters.settings import Settings
 import numpy as np
 from scipy.spatial.transform import Rotation

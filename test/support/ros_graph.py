@@ -12,7 +12,7 @@ import time
 from typing import Any
 import warnings
 
-from ik_node.ros.messages.convert import seconds_from_stamp
+from ik_node.ros.messages import seconds_from_stamp
 import numpy as np
 import pytest
 from support.waiting import PATIENCE, wait_until
@@ -230,7 +230,7 @@ class Graph:
 
         So the node takes messages of different topics in the order in which a test sends them.
         """
-        from ik_node.ros.process.named_entities import LATCHED
+        from ik_node.ros.process import LATCHED
         from rclpy.duration import Duration
 
         if topic not in self.publishers:
@@ -268,7 +268,7 @@ class Graph:
         self.client.destroy_client(client)
 
     def describe(self, text: str) -> None:
-        from ik_node.ros.process.named_entities import LATCHED
+        from ik_node.ros.process import LATCHED
         from std_msgs.msg import String
 
         self.publish(String, 'robot_description', String(data=text), LATCHED)

@@ -69,8 +69,7 @@ class Moving:
         from ik_node.ros.control.motion import Motion
         from ik_node.ros.inputs.goal_inputs import GoalInbox
         from ik_node.ros.inputs.joint_inputs import JointCommands, JointTargets, MeasuredState
-        from ik_node.ros.loading.load_model import load_model
-        from ik_node.ros.loading.loaded_model import ModelRequest
+        from ik_node.ros.loading import load_model, ModelRequest
         from ik_node.ros.parameters.settings import Settings
 
         self.goals, self.measured, self.targets = GoalInbox(), MeasuredState(), JointTargets()
@@ -115,7 +114,7 @@ class Moving:
         return position
 
     def command(self, **parts: dict[str, float]) -> None:
-        from ik_node.ros.messages.convert import JointCommand
+        from ik_node.ros.messages import JointCommand
 
         values = [parts.get(part, {}) for part in ('positions', 'velocities', 'efforts')]
         self.commands.put(JointCommand(*values), self.now)

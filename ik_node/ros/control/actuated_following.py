@@ -10,7 +10,7 @@ from ik_node.model.rotation import Array
 from ik_node.ros.control.joint_space import JointSpace
 from ik_node.ros.control.tracker import MOST_STEPS, Tracker
 from ik_node.ros.inputs.joint_inputs import MeasuredState
-from ik_node.ros.loading.loaded_model import LoadedModel
+from ik_node.ros.loading import LoadedModel
 from ik_node.ros.outputs.diagnostics import TickReport
 from ik_node.ros.parameters.settings import Settings
 from ik_node.solver import Status

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ik_node.errors import IkError, listed
 from ik_node.model.rotation import Array
 from ik_node.ros.control.tracker import objection, Tracker
-from ik_node.ros.loading.loaded_model import LoadedModel
+from ik_node.ros.loading import LoadedModel
 from ik_node.ros.outputs.diagnostics import TickReport
 from ik_node.ros.parameters.settings import Settings
 from ik_node.solver import Solution, Status

@@ -10,8 +10,8 @@ from ik_node.model.rotation import Array, pose_from_matrix, pose_matrix, rotatio
 from ik_node.ros.control.tracker import Tracker
 from ik_node.ros.inputs.goal_inputs import GoalInbox, Twist
 from ik_node.ros.inputs.joint_inputs import MeasuredState, VELOCITY_TIMEOUT
-from ik_node.ros.loading.loaded_model import LoadedModel
-from ik_node.ros.messages.convert import Pose
+from ik_node.ros.loading import LoadedModel
+from ik_node.ros.messages import Pose
 from ik_node.ros.outputs.diagnostics import TickReport
 from ik_node.ros.parameters.settings import Settings
 import numpy as np

@@ -8,9 +8,8 @@ from ik_node.errors import IkError
 from ik_node.model.rotation import Array
 from ik_node.ros.control.tracker import Tracker
 from ik_node.ros.inputs.joint_inputs import JointCommands, MeasuredState
-from ik_node.ros.loading.joint_roles import JointRoles
-from ik_node.ros.loading.loaded_model import LoadedModel
-from ik_node.ros.messages.convert import JointCommand
+from ik_node.ros.loading import JointRoles, LoadedModel
+from ik_node.ros.messages import JointCommand
 from ik_node.ros.outputs.diagnostics import TickReport
 from ik_node.ros.parameters.settings import Settings
 from ik_node.transmission.state import Singularity

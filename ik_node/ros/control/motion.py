@@ -12,16 +12,14 @@ from ik_node.model.joint import Joint
 from ik_node.model.rotation import Array
 from ik_node.ros.control.actuated_following import ActuatedFollowing
 from ik_node.ros.control.closure_switch import ClosureSwitch
-from ik_node.ros.control.following_error import PATIENCE
 from ik_node.ros.control.goal_following import GoalFollowing
-from ik_node.ros.control.hardware_output import HardwareOutput, NO_GOAL
+from ik_node.ros.control.hardware_output import HardwareOutput, NO_GOAL, PATIENCE
 from ik_node.ros.control.joint_space import CommandFollowing, JointSpace
 from ik_node.ros.control.tracker import Tracker
 from ik_node.ros.inputs.inputs import Inputs
 from ik_node.ros.inputs.joint_inputs import JointTargets
-from ik_node.ros.loading.joint_roles import JointRoles
-from ik_node.ros.loading.loaded_model import LoadedModel
-from ik_node.ros.messages.convert import Pose
+from ik_node.ros.loading import JointRoles, LoadedModel
+from ik_node.ros.messages import Pose
 from ik_node.ros.outputs.command_publishers import HardwareCommand
 from ik_node.ros.outputs.diagnostics import TickReport
 from ik_node.ros.parameters.settings import Settings
@@ -124,9 +122,8 @@ class Motion:
 
     def apply(self, settings: Settings) -> None:
         """Apply those parameters that ticks do not read from `settings`."""
-        joints = settings.joints
-        self._rest_pose.configure(joints.rest_pose)
-        self._inputs.targets.configure(joints.targets)
+        self._rest_pose.configure(settings.rest_pose)
+        self._inputs.targets.configure(settings.joint_targets)
         if self.tracker is not None:
             self.roles = self._configure(self.tracker.model, settings)
             self.joint_space.configure(self.tracker.model, self.roles)
@@ -140,7 +137,7 @@ class Motion:
             if own is not None:
                 own.weight, own.priority = goal.weight or own.weight, goal.priority
                 own.tolerance = goal.goal_tolerance
-        roles = JointRoles.of(model.robot, settings.joints)
+        roles = JointRoles.of(model.robot, settings)
         for joint in model.robot.joint_order:
             for name, dof in zip(joint.value_names, joint.dof, strict=True):
                 if joint.locked[dof] != (name in roles.locked):

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from ik_node.errors import IkError, listed
 from ik_node.model.rotation import Array
-from ik_node.ros.loading.loaded_model import LoadedModel, LOOP_TOLERANCE
-from ik_node.ros.messages.convert import Pose
+from ik_node.ros.loading import LoadedModel, LOOP_TOLERANCE
+from ik_node.ros.messages import Pose
 from ik_node.ros.outputs.diagnostics import TickReport
 from ik_node.ros.parameters.settings import Settings
 from ik_node.solver import Solution, SolverOptions, Status

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from functools import partial
 import time
 from typing import Any, NamedTuple
 
 from geometry_msgs.msg import PoseStamped, TwistStamped
 from ik_node.ros.inputs.transform_lookup import TransformLookup, TransformNotYetError
-from ik_node.ros.loading.loaded_model import LoadedModel
-from ik_node.ros.messages.convert import (
+from ik_node.ros.loading import LoadedModel
+from ik_node.ros.messages import (
     check_position,
     Pose,
     pose_from_message,
@@ -20,8 +21,7 @@ from ik_node.ros.messages.convert import (
     seconds_from_stamp,
     twist_from_message,
 )
-from ik_node.ros.process.named_entities import NamedEntities
-from ik_node.ros.process.node_health import NodeCounts
+from ik_node.ros.process import NamedEntities, NodeCounts
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.event_handler import SubscriptionEventCallbacks
@@ -47,6 +47,16 @@ class Twist(NamedTuple):
     angular: NDArray[np.float64]  # (3,) [rad/s]
 
 
+@dataclass
+class _Goal:
+    """What was accepted for a goal."""
+
+    time: float  # Time of the last pose or twist [s].
+    pose: Pose | None = None
+    twist: Twist | None = None
+    held: Pose | None = None  # Where its link was when it became stale.
+
+
 class GoalInbox:
     """
     The last accepted pose or twist of each goal, in the root frame.
@@ -57,87 +67,72 @@ class GoalInbox:
 
     def __init__(self) -> None:
         self.late: dict[str, float] = {}  # Goals whose last twist was too old, and its time [s].
-        self._poses: dict[str, Pose] = {}
-        self._times: dict[str, float] = {}
-        self._held: dict[str, Pose] = {}
-        self._twists: dict[str, Twist] = {}
+        self._goals: dict[str, _Goal] = {}
         self._all: dict[str, Pose] | None = None
 
     def put(self, name: str, pose: Pose, time: float) -> None:
         """Store the pose of a goal, valid at `time` [s]."""
         self._all = None
-        self._poses[name] = pose
-        self._times[name] = time
-        self._held.pop(name, None)
-        self._twists.pop(name, None)
+        self._goals[name] = _Goal(time, pose)
         self.late.pop(name, None)
 
     def put_twist(self, name: str, twist: Twist, time: float) -> None:
         """Store the velocity of a goal, valid at `time` [s]."""
-        self._twists[name] = twist
-        self._times[name] = time
-        self._held.pop(name, None)
         self._all = None
+        goal = self._goals.setdefault(name, _Goal(time))
+        goal.twist, goal.time, goal.held = twist, time, None
 
     def twists(self, now: float, timeout: float) -> Mapping[str, Twist]:
         """Return the twists that are not older than `timeout` [s], and drop the others."""
-        if self._twists:
-            for name in [name for name in self._twists if now - self._times[name] > timeout]:
-                del self._twists[name]
-                self.late[name] = self._times[name]
-        return self._twists
+        for name, goal in self._goals.items():
+            if goal.twist is not None and now - goal.time > timeout:
+                goal.twist, self.late[name] = None, goal.time
+        return {n: goal.twist for n, goal in self._goals.items() if goal.twist is not None}
 
     def age(self, name: str, now: float) -> float:
         """Return the age of a goal's pose or twist [s]."""
-        return max(now - self._times[name], 0.0)
+        return max(now - self._goals[name].time, 0.0)
 
     def names(self) -> set[str]:
         """Return the goals that have a pose or a twist."""
-        return {*self._poses, *self._twists}
+        return {name for name, goal in self._goals.items() if goal.pose or goal.twist}
 
     def move(self, name: str, pose: Pose) -> None:
         """Move the pose of a goal that has a twist."""
-        self._all = None
-        self._poses[name] = pose
+        self._all, self._goals[name].pose = None, pose
 
     def rewind(self, now: float) -> None:
         """Limit all times to `now` [s], after the clock has jumped back."""
-        self._times = {name: min(time, now) for name, time in self._times.items()}
+        for goal in self._goals.values():
+            goal.time = min(goal.time, now)
 
     def clear(self) -> None:
         """Remove the poses of all goals."""
-        self._all = None
-        self._poses.clear()
-        self._times.clear()
-        self._held.clear()
-        self._twists.clear()
-        self.late.clear()
+        self.keep(())
 
     def keep(self, names: Collection[str]) -> None:
         """Remove the poses of all goals except those named."""
         self._all = None
-        for name in [name for name in self._times if name not in names]:
-            del self._times[name]
-            for kept in (self._poses, self._held, self._twists, self.late):
-                kept.pop(name, None)
+        self._goals = {name: goal for name, goal in self._goals.items() if name in names}
+        self.late = {name: time for name, time in self.late.items() if name in names}
 
     def stale(self, now: float, timeout: float) -> tuple[str, ...]:
         """Return the goals older than `timeout` [s]; with a timeout of 0 no goal is stale."""
         if timeout <= 0.0:
             return ()
-        return tuple(name for name, time in self._times.items() if now - time > timeout)
+        return tuple(name for name, goal in self._goals.items() if now - goal.time > timeout)
 
     def hold(self, names: Collection[str], reached: Callable[[str], Pose]) -> None:
         """Replace each of these goals by the pose that its link has now, until its next pose."""
-        for name in names:
-            if name not in self._held:
-                self._all = None
-                self._held[name] = reached(name)
+        for goal, name in [(self._goals[name], name) for name in names]:
+            if goal.held is None:
+                self._all, goal.held = None, reached(name)
 
     def poses(self) -> Mapping[str, Pose]:
         """Return the pose of each goal, received or held; the same object until one changes."""
         if self._all is None:
-            self._all = {**self._poses, **self._held}
+            known = {name: goal.held or goal.pose for name, goal in self._goals.items()}
+            self._all = {name: pose for name, pose in known.items() if pose is not None}
         return self._all
 
 

@@ -14,18 +14,19 @@ from ik_node.ros.inputs.goal_inputs import clock_time, GoalInputs, NEWEST, OVERR
 from ik_node.ros.inputs.joint_inputs import JointCommands, JointTargets, MeasuredState
 from ik_node.ros.inputs.obstacle_inputs import ObstacleInputs
 from ik_node.ros.inputs.transform_lookup import TransformLookup
-from ik_node.ros.loading.loaded_model import LoadedModel
-from ik_node.ros.messages.convert import (
+from ik_node.ros.loading import LoadedModel
+from ik_node.ros.messages import (
     command_from_message,
     measurement_from_message,
     positions_from_message,
     Refusals,
     RefusedInputError,
     seconds_from_stamp,
+    status_name,
+    StatusRow,
+    WARN,
 )
-from ik_node.ros.messages.status_row import status_name, StatusRow, WARN
-from ik_node.ros.process.named_entities import LATCHED
-from ik_node.ros.process.node_health import NodeCounts
+from ik_node.ros.process import LATCHED, NodeCounts
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.node import Node

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint
 from ik_node.robot import Robot
-from ik_node.ros.loading.joint_roles import JointRoles
-from ik_node.ros.loading.loaded_model import LoadedModel
-from ik_node.ros.messages.convert import JointCommand, RefusedInputError
+from ik_node.ros.loading import JointRoles, LoadedModel
+from ik_node.ros.messages import JointCommand, RefusedInputError
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,6 +18,16 @@ from numpy.typing import NDArray
 _MOST_EARLY = 100_000
 # Largest number of reported unknown names; the limit bounds the memory that a sender can use.
 _MOST_REPORTED = 20_000
+
+
+class _Measured(NamedTuple):
+    """The last measurement of a joint; None = unknown."""
+
+    value: float
+    time: float
+    arrival: int  # Number of its joint state.
+    velocity: float | None
+    effort: float | None
 
 
 class MeasuredState:
@@ -29,23 +38,20 @@ class MeasuredState:
         self.time: float | None = None
         self.arrivals = 0  # Number of joint states so far.
         self.has_efforts = False  # True if the last joint state had efforts.
-        self._joint_names: tuple[str, ...] | None = None
+        self._joint_names: tuple[str, ...] = ()
         self._known: frozenset[str] | None = None
-        self._values: dict[str, float] = {}
-        self._velocities: dict[str, float] = {}
-        self._efforts: dict[str, float] = {}
-        self._times: dict[str, float] = {}
-        self._arrived: dict[str, int] = {}
+        self._last: dict[str, _Measured] = {}
         self._reported: set[str] = set()
 
     def set_joint_names(self, names: Sequence[str]) -> None:
         """Set the joints of the model, and drop the values of all other joints."""
         self._joint_names = tuple(names)
         known = self._known = frozenset(names)
-        self._values = {name: value for name, value in self._values.items() if name in known}
-        self._times = {name: time for name, time in self._times.items() if name in known}
-        self._velocities, self._efforts = {}, {}
-        self._arrived = {name: arrival for name, arrival in self._arrived.items() if name in known}
+        self._last = {
+            name: each._replace(velocity=None, effort=None)
+            for name, each in self._last.items()
+            if name in known
+        }
         self._reported.clear()
 
     def update(
@@ -70,15 +76,10 @@ class MeasuredState:
         known = self._known
         unknown = []
         for name, position in zip(names, positions, strict=True):
-            if name in known if known is not None else len(self._values) < _MOST_EARLY:
-                self._values[name] = position
-                self._times[name] = time
-                self._arrived[name] = self.arrivals
-                for known_of, part in ((self._velocities, velocities), (self._efforts, efforts)):
-                    if name in part:
-                        known_of[name] = part[name]
-                    else:
-                        known_of.pop(name, None)
+            if name in known if known is not None else len(self._last) < _MOST_EARLY:
+                self._last[name] = _Measured(
+                    position, time, self.arrivals, velocities.get(name), efforts.get(name)
+                )
             elif name not in self._reported and len(self._reported) < _MOST_REPORTED:
                 self._reported.add(name)
                 unknown.append(name)
@@ -88,24 +89,29 @@ class MeasuredState:
         """Limit all times to `now` [s], after the clock has jumped back."""
         if self.time is not None:
             self.time = min(self.time, now)
-        self._times = {name: min(time, now) for name, time in self._times.items()}
+        last = self._last
+        self._last = {n: each._replace(time=min(each.time, now)) for n, each in last.items()}
 
     def values(self, names: Iterable[str]) -> dict[str, float]:
         """Return the last value of each of these joints, without those never measured."""
-        return {name: self._values[name] for name in names if name in self._values}
+        return self.values_since(names, 0)
 
     def velocities(self, names: Sequence[str]) -> list[float] | None:
         """Return the last velocity of each of these joints; None if one is unknown."""
-        return _all_of(self._velocities, names)
+        return self._all_of('velocity', names)
 
     def efforts(self, names: Sequence[str]) -> list[float] | None:
         """Return the last effort of each of these joints; None if one is unknown."""
-        return _all_of(self._efforts, names)
+        return self._all_of('effort', names)
+
+    def _all_of(self, part: str, names: Sequence[str]) -> list[float] | None:
+        found = [getattr(self._last[name], part) for name in names if name in self._last]
+        return found if len(found) == len(names) > 0 and None not in found else None
 
     def values_since(self, names: Iterable[str], arrivals: int) -> dict[str, float]:
         """Return the values of these joints that arrived after joint state number `arrivals`."""
-        arrived = self._arrived
-        return {name: self._values[name] for name in names if arrived.get(name, 0) > arrivals}
+        last = self._last
+        return {n: last[n].value for n in names if n in last and last[n].arrival > arrivals}
 
     def is_stale(self, now: float, timeout: float) -> bool:
         """
@@ -119,22 +125,16 @@ class MeasuredState:
         """Return those of the joints whose own last value is older than `timeout` [s]."""
         if timeout <= 0.0:
             return ()
-        times = self._times
-        return tuple(name for name in names if name in times and now - times[name] > timeout)
+        last = self._last
+        return tuple(name for name in names if name in last and now - last[name].time > timeout)
 
     def start(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return a copy of `q` in which every measured joint has its measured value."""
         measured = q.copy()
-        if self._joint_names is not None:
-            for index, name in enumerate(self._joint_names):
-                value = self._values.get(name)
-                if value is not None:
-                    measured[index] = value
+        for index, name in enumerate(self._joint_names):
+            if name in self._last:
+                measured[index] = self._last[name].value
         return measured
-
-
-def _all_of(known: Mapping[str, float], names: Sequence[str]) -> list[float] | None:
-    return [known[name] for name in names] if names and known.keys() >= set(names) else None
 
 
 class JointTargets:

@@ -22,11 +22,10 @@ from ik_node.ros.inputs.planning_scene import (
 )
 from ik_node.ros.inputs.planning_scene import TOPIC as PLANNING_SCENE
 from ik_node.ros.inputs.transform_lookup import TransformLookup
-from ik_node.ros.loading.load_model import path_of_url
-from ik_node.ros.loading.loaded_model import LoadedModel
-from ik_node.ros.messages.convert import pose_from_message, RefusedInputError
+from ik_node.ros.loading import LoadedModel, path_of_url
+from ik_node.ros.messages import pose_from_message, RefusedInputError
 from ik_node.ros.parameters.settings import Settings
-from ik_node.ros.process.named_entities import add_publisher, LATCHED
+from ik_node.ros.process import add_publisher, LATCHED
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.clock import Clock, ClockType

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ik_node.errors import OptionError
 from ik_node.model.bodies import HalfSpace, Hull, make_shape, Shape
 from ik_node.model.rotation import Array, pose_matrix
-from ik_node.ros.messages.convert import check_position, pose_from_message, RefusedInputError
+from ik_node.ros.messages import check_position, pose_from_message, RefusedInputError
 from ik_node.scene.skeleton import z_along
 import numpy as np
 

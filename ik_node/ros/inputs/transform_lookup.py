@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from ik_node.model.rotation import pose_matrix
-from ik_node.ros.messages.convert import seconds_from_stamp
+from ik_node.ros.messages import seconds_from_stamp
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.node import Node

@@ -9,7 +9,7 @@ import time
 from typing import Any
 
 from ik_node.ros.parameters.settings import Outlet, split
-from ik_node.ros.process.named_entities import add_publisher
+from ik_node.ros.process import add_publisher
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.clock import Clock, ClockType

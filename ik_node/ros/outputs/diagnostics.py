@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 
 from ik_node.errors import listed
 from ik_node.model.collisions import CONTACT, Distance
-from ik_node.ros.loading.loaded_model import LoadedModel
-from ik_node.ros.messages.convert import Pose
-from ik_node.ros.messages.status_row import ERROR, OK, StatusRow, WARN
-from ik_node.ros.process.node_health import NodeCounts
+from ik_node.ros.loading import LoadedModel
+from ik_node.ros.messages import ERROR, OK, Pose, StatusRow, WARN
+from ik_node.ros.process import NodeCounts
 from ik_node.solver import Solution, SolveResult, SolverOptions
 from ik_node.transmission.state import Singularity
 import numpy as np

@@ -10,12 +10,19 @@ from geometry_msgs.msg import PoseStamped, TransformStamped
 from ik_node.errors import IkError
 from ik_node.model.rotation import Array, pose_from_matrix, pose_inverse
 from ik_node.robot import Robot
-from ik_node.ros.loading.loaded_model import LoadedModel, multi_dof_joint_links
-from ik_node.ros.messages.convert import fill_pose, Pose
-from ik_node.ros.messages.names import base_poses, frame_name, root_frame
-from ik_node.ros.messages.status_row import fill_diagnostics, status_name, StatusRow
+from ik_node.ros.loading import LoadedModel, multi_dof_joint_links
+from ik_node.ros.messages import (
+    base_poses,
+    fill_diagnostics,
+    fill_pose,
+    frame_name,
+    Pose,
+    root_frame,
+    status_name,
+    StatusRow,
+)
 from ik_node.ros.outputs.diagnostics import solve_rows, TickReport
-from ik_node.ros.process.named_entities import add_publisher, LATCHED, NamedEntities
+from ik_node.ros.process import add_publisher, LATCHED, NamedEntities
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState

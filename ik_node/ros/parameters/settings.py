@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 import dataclasses
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 import math
 from types import SimpleNamespace
 from typing import Any, cast
@@ -12,7 +12,7 @@ from typing import Any, cast
 from ik_node.description.yaml_document import parse_yaml
 from ik_node.errors import DescriptionError, listed, OptionError
 from ik_node.model.dof import DOF, parse_dofs
-from ik_node.ros.messages.names import check_parameter_part, topic_parts
+from ik_node.ros.messages import check_parameter_part, topic_parts
 from ik_node.ros.parameters import parameter_table as table
 from ik_node.scene import IKRootsHelper
 from ik_node.scene.look import checked_layers, coloured, COLOURS
@@ -102,42 +102,6 @@ def _number(value: object) -> float:
         return math.nan
 
 
-@dataclass(frozen=True)
-class JointSettings:
-    """The checked parameters that name joints; `JointRoles` checks them against a robot."""
-
-    locked: tuple[str, ...] = ()  # Joints that the solver does not change.
-    actuated: tuple[str, ...] = ()  # Joints with a motor; empty = as the description says.
-    outputs: tuple[str, ...] = ()  # Order of the hardware outputs; empty = the actuated joints.
-    rest_pose: Mapping[str, float] = field(default_factory=dict)  # Values by joint [rad or m].
-    targets: Mapping[str, float] = field(default_factory=dict)
-    # Motors of the transmission; empty = the actuated joints.
-    transmission_actuators: tuple[str, ...] = ()
-    transmission_joints: tuple[str, ...] = ()  # Joint space of the transmission; empty = none.
-    # Joints of each output group, by the name of their parameter; empty = without groups.
-    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-    @classmethod
-    def from_values(
-        cls, values: Mapping[str, Any], groups: Mapping[str, tuple[str, ...]] | None = None
-    ) -> JointSettings:
-        """Read the parameters that name joints, beside the joints of groups."""
-        return cls(
-            locked=_names(values['locked_joints']),
-            actuated=_names(values['actuated_joints']),
-            outputs=_names(values['output.joints']),
-            groups=groups or {},
-            rest_pose=parse_joint_values('rest_pose', values['rest_pose']),
-            targets=parse_joint_values('joint_targets', values['joint_targets']),
-            transmission_actuators=_names(values['transmission.actuators']),
-            transmission_joints=_names(values['transmission.joints']),
-        )
-
-
-def _names(names: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(name for name in names if name)
-
-
 class MarkerSettings(SimpleNamespace):
     """The checked parameters `markers.*`; the fields have the same names."""
 
@@ -218,7 +182,7 @@ def read_outlets(values: Mapping[str, table.Value]) -> tuple[Outlet, ...]:
     names = group_names(values)
     if not names:
         return outlets_of_all(str(values['output.type']), str(values['output.action']))
-    for name, free in (('type', 'none'), ('action', ''), ('joints', ('',))):
+    for name, free in (('type', 'none'), ('action', ''), ('joints', ())):
         value = values[f'output.{name}']
         if value != free:
             reason = f'{free!r} while output.groups is set; each group has its own'
@@ -266,6 +230,12 @@ def split(outlets: Sequence[Outlet], motors: Collection[str]) -> tuple[list[Outl
     return takers, ''
 
 
+def _named(value: table.Value) -> Any:
+    """Return a value; a list of names without the empty one that ROS needs."""
+    texts = isinstance(value, tuple) and isinstance(value[0], str)
+    return tuple(filter(None, cast('tuple[str, ...]', value))) if texts else value
+
+
 # After so long without a tick the robot may have been moved [s]; at least this time, and at least
 # this many periods.
 LONGEST_GAP = 0.5
@@ -280,12 +250,12 @@ class Settings(SimpleNamespace):
     The values of all parameters, checked separately and together.
 
     A tick reads one snapshot from its start to its end, so parameters that are set together take
-    effect together. The fields have the parameters' names with _ in place of dots. `goals` holds
-    the parameters of `goal_names`, `joints` those that name joints, `markers` those of markers.*,
-    `outlets` the controllers. With output groups that take commands, `output_type` is groups.
+    effect together. The fields have the parameters' names with _ in place of dots; lists of names
+    have no empty ones, and `rest_pose` and `joint_targets` are mappings of joints to [rad or m].
+    `goals` holds the parameters of `goal_names`, `markers` those of markers.*, `outlets` the
+    controllers. With output groups that take commands, `output_type` is groups.
     """
 
-    joints: JointSettings
     outlets: tuple[Outlet, ...]
     markers: MarkerSettings
     goals: tuple[GoalSettings, ...]
@@ -297,7 +267,7 @@ class Settings(SimpleNamespace):
     def from_values(cls, values: Mapping[str, table.Value]) -> Settings:
         """Return the settings; a missing value has its default. OptionError names a bad one."""
         fields: dict[str, Any] = {
-            spec.name: spec.check(values.get(spec.name, spec.default))
+            spec.name: _named(spec.check(values.get(spec.name, spec.default)))
             for spec in table.NODE_PARAMETERS
         }
         if fields['frame_prefix'].startswith('/'):
@@ -308,14 +278,14 @@ class Settings(SimpleNamespace):
             text = fields['robot_description']
             raise OptionError('robot_description', text, "'' while robot_file is set")
         outlets = read_outlets({**values, **fields})
-        groups = {f'output.{each.group}.joints': each.joints for each in outlets if each.group}
-        if groups:
+        if any(each.group for each in outlets):
             # It is the type of the groups from here on.
             commands = any(each.kind != 'none' for each in outlets)
             fields['output.type'] = 'groups' if commands else 'none'
-        joints = JointSettings.from_values(fields, groups)
+        for name in JOINT_VALUES:
+            fields[name] = parse_joint_values(name, fields[name])
         markers = MarkerSettings.from_values(fields)
-        names = [check_parameter_part('goal_names', name) for name in fields['goal_names'] if name]
+        names = [check_parameter_part('goal_names', name) for name in fields['goal_names']]
         topic_parts(names, 'goal')
         options: dict[str, Any] = {
             spec.name.split('.', 1)[1]: spec.check(values.get(spec.name, spec.default))
@@ -324,7 +294,6 @@ class Settings(SimpleNamespace):
         period = 1.0 / float(fields['rate'])
         return cls(
             **{name.replace('.', '_'): value for name, value in fields.items()},
-            joints=joints,
             outlets=outlets,
             markers=markers,
             goals=tuple(GoalSettings.from_values(name, values) for name in names),
@@ -350,6 +319,12 @@ class Settings(SimpleNamespace):
         """Return how far a measured value may be outside its limits [rad, a tenth in m]."""
         kept = self.options.start_outside == 'stay'
         return float(self.limit_tolerance) if kept else 0.0
+
+    @property
+    def groups(self) -> dict[str, tuple[str, ...]]:
+        """Return the joints of each output group, by the name of their parameter."""
+        grouped = [each for each in self.outlets if each.group]
+        return {f'output.{each.group}.joints': each.joints for each in grouped}
 
     @property
     def active_goals(self) -> tuple[GoalSettings, ...]:

@@ -1,6 +1,6 @@
 """Joint-space commands become commands of motors, with the limits and loops of all others."""
 
-from ik_node.ros.messages.convert import RefusedInputError
+from ik_node.ros.messages import RefusedInputError
 import numpy as np
 import pytest
 

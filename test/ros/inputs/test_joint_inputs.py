@@ -6,8 +6,8 @@ from types import ModuleType
 from ik_node.robot import load_robot
 from ik_node.ros.inputs.inputs import Inputs
 from ik_node.ros.inputs.joint_inputs import JointTargets, MeasuredState
-from ik_node.ros.loading.joint_roles import JointRoles
-from ik_node.ros.process.node_health import NodeCounts
+from ik_node.ros.loading import JointRoles
+from ik_node.ros.process import NodeCounts
 import pytest
 import rclpy
 from support.control_messages import JointJog

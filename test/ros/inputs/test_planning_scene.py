@@ -6,7 +6,7 @@ from types import ModuleType, SimpleNamespace
 from geometry_msgs.msg import Point, Pose
 import ik_node as ik
 from ik_node.ros.inputs.obstacle_inputs import ObstacleInputs
-from ik_node.ros.messages.names import frame_in_root
+from ik_node.ros.messages import frame_in_root
 import numpy as np
 import pytest
 from shape_msgs.msg import Mesh, Plane, SolidPrimitive

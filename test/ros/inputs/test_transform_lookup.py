@@ -8,7 +8,7 @@ from geometry_msgs.msg import PoseStamped, TransformStamped
 from ik_node.ros.inputs import transform_lookup
 from ik_node.ros.inputs.inputs import Inputs
 from ik_node.ros.inputs.transform_lookup import TransformLookup
-from ik_node.ros.process.node_health import NodeCounts
+from ik_node.ros.process import NodeCounts
 import pytest
 import rclpy
 from rclpy.time import Time

@@ -2,8 +2,8 @@
 
 from ik_node.errors import OptionError
 from ik_node.robot import load_robot
-from ik_node.ros.loading.joint_roles import check_joint_targets, JointRoles, unknown_joint_targets
-from ik_node.ros.parameters.settings import JointSettings
+from ik_node.ros.loading import check_joint_targets, JointRoles, unknown_joint_targets
+from ik_node.ros.parameters.settings import Settings
 import pytest
 from support.fourbar_urdf import FOURBAR
 
@@ -13,7 +13,7 @@ BALL = """<robot name="ball"><link name="a"/><link name="b"/><link name="c"/>
 
 
 def roles(robot, **names):
-    return JointRoles.of(robot, JointSettings(**names))
+    return JointRoles.of(robot, Settings.from_values(names))
 
 
 def test_transmissions_define_actuated_joints(urdf):
@@ -36,19 +36,19 @@ def test_a_floating_base_has_no_motor(urdf):
 
 def test_joint_name_stands_for_all_of_its_values():
     robot = load_robot(BALL)
-    found = roles(robot, locked=('ball',), outputs=('ball.EY', 'turn'))
+    found = roles(robot, **{'locked_joints': ('ball',), 'output.joints': ('ball.EY', 'turn')})
     assert found.locked == {'ball.EX', 'ball.EY', 'ball.EZ'}
     assert found.outputs == ('ball.EY', 'turn')
 
 
 def test_unknown_coupled_and_repeated_joints_are_refused():
     for settings, words in [
-        ({'locked': ('nose',)}, "locked_joints: 'nose'.*no movable joint.*known: .*drive"),
-        ({'actuated': ('nose',)}, "actuated_joints: 'nose'"),
-        ({'outputs': ('nose',)}, r"output\.joints: 'nose'"),
-        ({'outputs': ('shake',)}, r"output\.joints: 'shake'.*follows 'nod'"),
-        ({'actuated': ('shake',)}, "actuated_joints: 'shake'.*follows 'nod'"),
-        ({'outputs': ('drive', 'drive')}, 'every joint once'),
+        ({'locked_joints': ('nose',)}, "locked_joints: 'nose'.*no movable joint.*known: .*drive"),
+        ({'actuated_joints': ('nose',)}, "actuated_joints: 'nose'"),
+        ({'output.joints': ('nose',)}, r"output\.joints: 'nose'"),
+        ({'output.joints': ('shake',)}, r"output\.joints: 'shake'.*follows 'nod'"),
+        ({'actuated_joints': ('shake',)}, "actuated_joints: 'shake'.*follows 'nod'"),
+        ({'output.joints': ('drive', 'drive')}, 'every joint once'),
     ]:
         with pytest.raises(OptionError, match=words):
             roles(load_robot(FOURBAR), **settings)
@@ -56,10 +56,12 @@ def test_unknown_coupled_and_repeated_joints_are_refused():
 
 def test_targets_for_missing_joints_are_refused_or_reported():
     robot = load_robot(FOURBAR)
-    settings = JointSettings(rest_pose={'nose': 1.0, 'drive': 0.5}, targets={'drive': 0.1})
-    assert roles(robot, rest_pose=settings.rest_pose).actuated == roles(robot).actuated
+    settings = Settings.from_values(
+        {'rest_pose': '{nose: 1.0, drive: 0.5}', 'joint_targets': '{drive: 0.1}'}
+    )
+    assert JointRoles.of(robot, settings) == roles(robot)
     assert unknown_joint_targets(robot, settings) == {'rest_pose': ['nose']}
-    for parameter, name in (('rest_pose', 'rest_pose'), ('targets', 'joint_targets')):
-        with pytest.raises(OptionError, match=f"{name}: 'nose'"):
-            check_joint_targets(robot, JointSettings(**{parameter: {'nose': 1.0}}))
-    check_joint_targets(robot, JointSettings(rest_pose={'drive': 0.5}))
+    for parameter in ('rest_pose', 'joint_targets'):
+        with pytest.raises(OptionError, match=f"{parameter}: 'nose'"):
+            check_joint_targets(robot, Settings.from_values({parameter: '{nose: 1.0}'}))
+    check_joint_targets(robot, Settings.from_values({'rest_pose': '{drive: 0.5}'}))

@@ -1,9 +1,8 @@
 """From a description to a model that can tick."""
 
 from ik_node.errors import DescriptionError, IkError, OptionError, TopologyError
-from ik_node.ros.loading import load_model as size_limits
-from ik_node.ros.loading.load_model import check_settings, load_model
-from ik_node.ros.loading.loaded_model import ModelRequest
+from ik_node.ros import loading as size_limits
+from ik_node.ros.loading import check_settings, load_model, ModelRequest
 from ik_node.ros.parameters.settings import Settings
 import numpy as np
 import pytest

@@ -3,8 +3,7 @@
 from ik_node.errors import TopologyError
 from ik_node.robot import load_robot
 from ik_node.ros.control.tracker import Tracker
-from ik_node.ros.loading.load_model import load_model, path_of_url
-from ik_node.ros.loading.loaded_model import link_visuals, loop_limits, ModelRequest
+from ik_node.ros.loading import link_visuals, load_model, loop_limits, ModelRequest, path_of_url
 from ik_node.ros.parameters.settings import Settings
 import pytest
 

@@ -1,8 +1,7 @@
 """Models are built aside, and bad ones change nothing."""
 
 from ik_node.errors import DescriptionError
-from ik_node.ros.loading.load_model import ModelSupply
-from ik_node.ros.loading.loaded_model import LoadedModel
+from ik_node.ros.loading import LoadedModel, ModelSupply
 from ik_node.ros.parameters.settings import Settings
 import numpy as np
 import pytest

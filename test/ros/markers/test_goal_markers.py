@@ -4,7 +4,7 @@ import sys
 from types import SimpleNamespace as Data
 
 from ik_node.model.rotation import pose_matrix, quat_to_matrix
-from ik_node.ros.markers.scene_output import goal_marker, GoalMarkers
+from ik_node.ros.markers import goal_marker, GoalMarkers
 from ik_node.ros.parameters.settings import Settings
 import numpy as np
 import pytest

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from builtin_interfaces.msg import Time
-from ik_node.ros.markers.marker_book import AT_ONCE, MarkerBook, markers_of
+from ik_node.ros.markers import AT_ONCE, MarkerBook, markers_of
 from ik_node.scene import Capsule, Sector, Segment, Sphere, Text
 import pytest
 from rclpy.serialization import deserialize_message, serialize_message

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from ik_node.ros.markers.marker_book import appearance, markers_of, numbers, put
+from ik_node.ros.markers import appearance, markers_of, numbers, put
 from ik_node.scene import (
     Arrow,
     AXIS_COLOURS,

@@ -6,7 +6,7 @@ from types import SimpleNamespace as Data
 
 from ik_node.kernels.layout import LARGEST
 from ik_node.model.rotation import matrix_to_quat
-from ik_node.ros.messages.convert import (
+from ik_node.ros.messages import (
     command_from_message,
     measurement_from_message,
     pose_from_message,

@@ -6,13 +6,7 @@ from ik_node.errors import OptionError
 from ik_node.model.link import Link
 from ik_node.model.rotation import pose_matrix, quat_from_euler
 from ik_node.robot import load_robot
-from ik_node.ros.messages.names import (
-    base_poses,
-    frame_in_root,
-    prefix_of,
-    root_frame,
-    topic_parts,
-)
+from ik_node.ros.messages import base_poses, frame_in_root, prefix_of, root_frame, topic_parts
 import numpy as np
 import pytest
 

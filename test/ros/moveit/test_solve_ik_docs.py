@@ -3,7 +3,7 @@
 import re
 import xml.etree.ElementTree as ElementTree
 
-from ik_node.ros.moveit.ik_service import SERVICE
+from ik_node.ros.moveit import SERVICE
 import pytest
 from support.ik_asking import Asking
 from support.moveit_messages import GetPositionIK

@@ -3,8 +3,8 @@
 import sys
 from types import ModuleType, SimpleNamespace
 
-from ik_node.ros.moveit import ik_service
-from ik_node.ros.moveit.ik_service import add_ik_service, BackgroundWork
+from ik_node.ros import moveit as ik_service
+from ik_node.ros.moveit import add_ik_service, BackgroundWork
 import numpy as np
 import pytest
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup

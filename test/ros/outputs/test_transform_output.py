@@ -6,8 +6,8 @@ from types import SimpleNamespace as Data
 
 from builtin_interfaces.msg import Time
 from ik_node.robot import load_robot
-from ik_node.ros.loading.loaded_model import LoadedModel
-from ik_node.ros.messages.names import root_frame
+from ik_node.ros.loading import LoadedModel
+from ik_node.ros.messages import root_frame
 from ik_node.ros.outputs.node_outputs import TransformOutput
 import pytest
 

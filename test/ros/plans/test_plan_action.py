@@ -5,12 +5,11 @@ from types import ModuleType
 from types import SimpleNamespace as Data
 
 from action_msgs.msg import GoalStatus
+from ik_node.ros import plans as plan_action
 from ik_node.ros.control.motion import FollowedPlan
 from ik_node.ros.outputs.command_publishers import CommandPublishers
 from ik_node.ros.parameters.settings import outlets_of_all
-from ik_node.ros.plans import plan_inputs as plan_action
-from ik_node.ros.plans.plan_conversion import PlanConversion
-from ik_node.ros.plans.plan_inputs import add_plan_action
+from ik_node.ros.plans import add_plan_action, PlanConversion
 import pytest
 from rclpy.action import CancelResponse
 from rclpy.task import Future
@@ -118,7 +117,7 @@ def serve(moving, monkeypatch, **outputs):
     node = Data(get_logger=lambda: log, create_timer=lambda *given, **named: timers.append(given))
     conversion = PlanConversion(robot.motion, lambda: robot.settings, lambda: robot.now, AtOnce())
     outlets = robot.settings.outlets
-    if not robot.settings.joints.groups:
+    if not robot.settings.groups:
         outlets = outlets_of_all('none', CONTROLLER)
     publishers = CommandPublishers(node)
     made = add_plan_action(node, outlets, conversion, publishers)

@@ -1,7 +1,7 @@
 """Plans that are converted while other plans arrive, or while the robot moves."""
 
-from ik_node.ros.messages.convert import RefusedInputError
-from ik_node.ros.plans.plan_conversion import PlanConversion
+from ik_node.ros.messages import RefusedInputError
+from ik_node.ros.plans import PlanConversion
 import numpy as np
 import pytest
 from rclpy.task import Future

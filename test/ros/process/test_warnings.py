@@ -2,8 +2,8 @@
 
 from types import SimpleNamespace as Data
 
-from ik_node.ros.messages.convert import Refusals
-from ik_node.ros.process.node_health import PausedClock
+from ik_node.ros.messages import Refusals
+from ik_node.ros.process import PausedClock
 
 
 class Simulation:

@@ -1,19 +1,22 @@
-"""
-Conversion of messages to numbers and of numbers to messages.
-
-The functions are pure and accept any object with the fields of the message.
-"""
+"""Messages as numbers, names of topics and frames, and rows of diagnostics."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+import dataclasses
 from dataclasses import dataclass
 import math
+import re
 from typing import Any
 
-from ik_node.errors import IkError, shown
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from ik_node.description.description import WORLD
+from ik_node.errors import IkError, MOST_TEXT, OptionError, plain, shown
 from ik_node.kernels.layout import LARGEST
-from ik_node.model.rotation import pose_from_matrix, pose_matrix, quat_from_euler
+from ik_node.model.joint import Joint
+from ik_node.model.link import Link
+from ik_node.model.rotation import Array, pose_from_matrix, pose_matrix, quat_from_euler
+from ik_node.robot import Robot
 import numpy as np
 from numpy.typing import NDArray
 
@@ -247,3 +250,171 @@ def fill_pose(pose: Any, matrix: NDArray[np.float64]) -> None:
     position, (x, y, z, w) = pose_from_matrix(matrix)
     pose.position.x, pose.position.y, pose.position.z = position
     pose.orientation.x, pose.orientation.y, pose.orientation.z, pose.orientation.w = x, y, z, w
+
+
+_OUTSIDE = re.compile(r'[^A-Za-z0-9_]')
+
+
+def topic_part(name: str) -> str:
+    """
+    Return a name as one part of a topic name.
+
+    Characters outside [A-Za-z0-9_] become `_`; a leading digit gets an `n` before it.
+    """
+    part = _OUTSIDE.sub('_', name)
+    return f'n{part}' if part[:1].isdigit() else part
+
+
+def topic_parts(names: Iterable[str], kind: str) -> dict[str, str]:
+    """Map each name to its part of a topic name; raise OptionError if two have the same."""
+    owners: dict[str, str] = {}
+    for name in names:
+        part = topic_part(name)
+        if part in owners:
+            other = owners[part]
+            raise OptionError(
+                f'{kind} names',
+                [other, name],
+                f'names that give different topic names; both become {part!r}',
+            )
+        owners[part] = name
+    return {name: part for part, name in owners.items()}
+
+
+def check_parameter_part(parameter: str, name: str) -> str:
+    """Return a name; raise OptionError if a parameter's name cannot have it as a part."""
+    if any(character in './' or character.isspace() for character in name):
+        raise OptionError(parameter, name, 'names without dots, slashes and spaces')
+    return name
+
+
+# Candidates for the name of the world frame; the first that is not a link is used.
+_WORLD = (WORLD, 'map', 'odom', 'ik_node_world')
+
+
+def root_frame(robot: Robot) -> str:
+    """Return the name of the root frame: the root link, or the world if the root moves."""
+    root = robot.description.root
+    if isinstance(root, Link) and _at_origin(root):
+        return root.name
+    if any(each.name == WORLD for each in robot.description.roots):
+        # The description has a link that represents the world.
+        return WORLD
+    return next((name for name in _WORLD if name not in robot.links), root.name)
+
+
+def base_poses(robot: Robot, q: Array) -> dict[str, Pose]:
+    """Return the poses in `root_frame` of bases that float or are not at the origin."""
+    poses = {}
+    for root in robot.description.roots:
+        link = root.child if isinstance(root, Joint) else root
+        if isinstance(link, Link) and (link is not root or not _at_origin(link)):
+            poses[link.name] = pose_from_matrix(robot.forward(q, link.name))
+    return poses
+
+
+def _at_origin(root: Link) -> bool:
+    """Return True if a root link is at the root frame; in SDFormat it may be elsewhere."""
+    return bool(np.allclose(root.matrix, np.eye(4), atol=1e-12))
+
+
+def prefix_of(frame_prefix: str, base_frame: str, links: Container[str]) -> str:
+    """
+    Return the prefix of a robot's link names in messages and on /tf.
+
+    `frame_prefix`: parameter `frame_prefix`, as of robot_state_publisher. `base_frame`: parameter
+    `base_frame`. Without a `frame_prefix`, a base frame such as left/base_link, whose last part is
+    a link of the robot, defines the prefix.
+    """
+    if frame_prefix:
+        return frame_prefix
+    before, slash, link = base_frame.lstrip('/').rpartition('/')
+    return before + slash if link in links and before + slash + link not in links else ''
+
+
+def own_name(frame_id: str, prefix: str, links: Container[str]) -> str:
+    """Return the link name of a frame; any other frame name without a leading slash."""
+    name = frame_id.lstrip('/')
+    own = name.removeprefix(prefix)
+    return own if own in links else name
+
+
+def frame_name(name: str, prefix: str, links: Container[str]) -> str:
+    """Return the frame name of a link; any other name unchanged."""
+    return prefix + name if name in links else name
+
+
+def frame_in_root(
+    frame_id: str,
+    base_frame: str,
+    robot: Robot,
+    q: Array,
+    lookup: Callable[[str, str], Array],
+    frame_prefix: str = '',
+) -> Array | None:
+    """
+    Return the pose (4, 4) of a goal message's frame in the root frame.
+
+    `frame_id`: frame of the message. '' stands for `base_frame`; if that is '' too, for the root
+    frame. `robot`: the robot, whose links are known frames. `lookup` looks up other frames:
+    (target, source) -> pose (4, 4); raises LookupError. `frame_prefix`: parameter `frame_prefix`;
+    links are also known by their names without it. Return None if the frame is the root frame.
+    Raise LookupError if the frame is unknown.
+    """
+    prefix = prefix_of(frame_prefix, base_frame, robot.links)
+    name = own_name(frame_id or base_frame, prefix, robot.links)
+    root = root_frame(robot)
+    if name in ('', root):
+        return None
+    if name in robot.links:
+        pose: Array = robot.forward(q, name)
+        return pose
+    return lookup(frame_name(root, prefix, robot.links), name)
+
+
+# Longest value, long enough for the names of a large robot.
+MOST_VALUE = 100_000
+# DiagnosticStatus.level is one byte.
+_LEVELS = (DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR)
+
+
+def fill_diagnostics(
+    message: DiagnosticArray, rows: Sequence[StatusRow], stamp: Any, hardware_id: str
+) -> None:
+    """Write one status per row, reusing the objects in the message, which saves time."""
+    message.header.stamp = stamp
+    _resize(message.status, len(rows), DiagnosticStatus)
+    for status, row in zip(message.status, rows, strict=True):
+        status.level = _LEVELS[row.level]
+        status.name = plain(row.name, MOST_TEXT)
+        status.message = plain(row.message, MOST_TEXT)
+        status.hardware_id = hardware_id
+        _resize(status.values, len(row.values), KeyValue)
+        for pair, (key, value) in zip(status.values, row.values.items(), strict=True):
+            pair.key, pair.value = plain(key, MOST_TEXT), plain(value, MOST_VALUE)
+
+
+def _resize(parts: list[Any], size: int, kind: type) -> None:
+    del parts[size:]
+    parts += [kind() for _ in range(size - len(parts))]
+
+
+OK = 0
+WARN = 1
+ERROR = 2
+
+
+@dataclass
+class StatusRow:
+    """The content of one diagnostic_msgs/DiagnosticStatus."""
+
+    level: int  # OK, WARN or ERROR of this module, with the values of the message.
+    name: str  # Subject of the status.
+    message: str  # One sentence.
+    values: dict[str, str] = dataclasses.field(default_factory=dict)  # Text by label.
+
+
+def status_name(node: Any) -> str:
+    """Return the prefix of a node's status names, different for any two nodes."""
+    name: str = node.get_fully_qualified_name()
+    return name.lstrip('/')

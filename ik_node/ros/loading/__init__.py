@@ -1,1 +1,0 @@
-"""From a robot description that arrives to the model that ticks."""

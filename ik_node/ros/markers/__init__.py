@@ -1,1 +1,0 @@
-"""Markers for rviz2 and Foxglove, and interactive markers for goals."""

@@ -1,1 +1,0 @@
-"""Conversion between messages and numbers, and the names of topics and frames."""

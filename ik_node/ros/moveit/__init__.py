@@ -1,1 +1,0 @@
-"""The service ~/solve_ik for MoveIt's kinematics plugin."""

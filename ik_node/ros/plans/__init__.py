@@ -1,1 +1,0 @@
-"""Plans in the joint space, which become trajectories of the motors."""

@@ -1,0 +1,214 @@
+"""What callbacks of the node need: threads, named topics, checks, counts, the logger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+import contextlib
+from dataclasses import dataclass
+import os
+import threading
+from typing import Any, TypeVar
+
+from ik_node.errors import MOST_TEXT, OptionError, plain
+from ik_node.ros.messages import status_name, StatusRow, topic_parts, WARN
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.event_handler import PublisherEventCallbacks
+from rclpy.exceptions import InvalidHandle, NameValidationException
+from rclpy.impl import rcutils_logger
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.task import Future
+
+T = TypeVar('T')
+
+
+class BackgroundWork:
+    """Background work that a coroutine callback can await, even in a single-threaded executor."""
+
+    def __init__(self, node: Node) -> None:
+        # A sleeping executor notices a finished future only when something wakes it up.
+        self._wake_condition = node.create_guard_condition(bool, ReentrantCallbackGroup())
+
+    async def run(self, work: Callable[[], T]) -> T:
+        """Return the result of `work`, or raise its exception."""
+        future: Any = Future()
+
+        def attempt() -> None:
+            try:
+                result = work()
+            except Exception as error:  # noqa: BLE001
+                future.set_exception(error)  # raised again in the waiting coroutine
+            else:
+                future.set_result(result)
+            with contextlib.suppress(InvalidHandle):  # the node was destroyed, no coroutine waits
+                self._wake_condition.trigger()
+
+        threading.Thread(target=attempt, name='background work', daemon=True).start()
+        result: T = await future
+        return result
+
+
+_DEPTH = 10
+
+
+def add_publisher(node: Node, kind: type, topic: str, qos: QoSProfile | int = _DEPTH) -> Any:
+    """
+    Return a publisher without event callbacks; reliable and volatile by default.
+
+    The default callbacks of rclpy report that a subscriber requests another QoS or type. The
+    subscriber reports it as well, and waiting for these events costs time, see
+    docs/decisions/0009.
+    """
+    quiet = PublisherEventCallbacks(use_default_callbacks=False)
+    return node.create_publisher(kind, topic, qos, event_callbacks=quiet)
+
+
+LATCHED = QoSProfile(
+    depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+)
+
+
+class NamedEntities:
+    """
+    A group of publishers, subscriptions or services, one for each name.
+
+    `entity`: publisher, subscription or service. `kind`: what has the names, for messages.
+    `pattern`: topic or service name with {} in place of the part for one name. `create`: (name,
+    topic or service) -> entity.
+    """
+
+    def __init__(
+        self, node: Node, entity: str, kind: str, pattern: str, create: Callable[[str, str], Any]
+    ) -> None:
+        self._kind, self._pattern, self._create = kind, pattern, create
+        self._destroy = getattr(node, f'destroy_{entity}')
+        # Raises RuntimeError for a name that ROS 2 does not allow.
+        is_service = entity == 'service'
+        self._resolve = node.resolve_service_name if is_service else node.resolve_topic_name
+        self.entities: dict[str, Any] = {}  # The present entity of each name.
+
+    def check(self, names: Iterable[str]) -> None:
+        """Raise OptionError if ROS 2 does not allow a name, most often because of its length."""
+        for name, part in topic_parts(names, self._kind).items():
+            if name in self.entities:
+                continue
+            topic = self._pattern.format(part)
+            try:
+                self._resolve(topic)
+            except (RuntimeError, NameValidationException) as error:
+                reason = str(error).split(', at ')[0].removeprefix('failed to resolve name: ')
+                raise OptionError(
+                    f'{self._kind} name',
+                    name,
+                    f'names with which ROS 2 allows {topic}; it says: {reason}. It '
+                    'may have 247 characters, including the namespace and the name of the node',
+                ) from None
+
+    def use(self, names: Iterable[str]) -> None:
+        """Create the missing entities of these names, and destroy those of all others."""
+        parts = topic_parts(names, self._kind)
+        for name, part in parts.items():
+            if name not in self.entities:
+                self.entities[name] = self._create(name, self._pattern.format(part))
+        for name in [name for name in self.entities if name not in parts]:
+            self._destroy(self.entities.pop(name))
+
+    def renew(self, name: str) -> None:
+        """Replace the entity of a name by a new one."""
+        part = topic_parts([name], self._kind)[name]
+        self._destroy(self.entities[name])
+        self.entities[name] = self._create(name, self._pattern.format(part))
+
+
+class _Check:
+    """A check whose fault has a row in /diagnostics, and is logged once."""
+
+    subject = ''
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._logged = ''
+
+    def fault(self) -> str:
+        """Return a message about the fault; '' if there is none."""
+        raise NotImplementedError
+
+    def status_row(self) -> StatusRow | None:
+        """Return a row for /diagnostics if there is a fault; log it once."""
+        message = self.fault()
+        if message and not self._logged:
+            self._node.get_logger().warning(message)
+        self._logged = message
+        name = f'{status_name(self._node)}: {self.subject}'
+        return StatusRow(WARN, name, message) if message else None
+
+
+class DuplicateNodes(_Check):
+    """A check for nodes with the same full name, which would share parameters and services."""
+
+    subject = 'name'
+
+    def fault(self) -> str:
+        """Return a message if there is another node."""
+        node = self._node
+        own = (node.get_name(), node.get_namespace())
+        if node.get_node_names_and_namespaces().count(own) < 2:
+            return ''
+        return (
+            f'another node is called {node.get_fully_qualified_name()}, or a killed '
+            'node of that name is still listed: parameters and services reach only one of them'
+        )
+
+
+class PausedClock(_Check):
+    """A check for paused simulated time, during which there are no ticks."""
+
+    subject = 'clock'
+    _last: int | None = None
+
+    def fault(self) -> str:
+        """Return a message if time stood still since the last call."""
+        clock = self._node.get_clock()
+        now = int(clock.now().nanoseconds)
+        before, self._last = self._last, now
+        if now != before or not clock.ros_time_is_active:
+            return ''
+        return (
+            f'simulated time is paused at {1e-9 * now:.3f} s: no ticks until '
+            f'{self._node.resolve_topic_name("/clock")} continues'
+        )
+
+
+@dataclass
+class NodeCounts:
+    """The counters since the start."""
+
+    ticks: int = 0  # Number of ticks.
+    missed_ticks: int = 0  # Number of ticks lost because a tick took longer than its period.
+    goals: int = 0  # Number of accepted goal messages.
+    joint_states: int = 0  # Number of accepted joint states.
+    longest_interval: float = 0.0  # Longest time between two ticks since it was last set to 0 [s].
+    last_error: str = ''  # Why a solution was last rejected or a tick failed; '' if none was.
+    _last_tick: float | None = None
+
+    def add_tick(self, work: float, period: float, begin: float) -> None:
+        """Count one tick that took `work` [s]; `begin` is its time by a steady clock [s]."""
+        self.ticks += 1
+        if self._last_tick is not None:
+            self.longest_interval = max(self.longest_interval, begin - self._last_tick)
+        self._last_tick = begin
+        self.missed_ticks += int(work / period)
+
+
+# rclpy knows a log statement, and whether it has been printed once, by the file that calls it;
+# that is not this one.
+rcutils_logger._internal_callers.append(os.path.realpath(__file__))
+
+
+class PrintableLogger(rcutils_logger.RcutilsLogger):
+    """A logger that escapes control characters in every message and shortens long ones."""
+
+    def log(self, message: Any, severity: Any, *name: Any, **filters: Any) -> bool:
+        """Log one printable line; only since ROS 2 Kilted rclpy gives the name of the logger."""
+        done: bool = super().log(plain(str(message), MOST_TEXT), severity, *name, **filters)
+        return done

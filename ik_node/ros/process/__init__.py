@@ -1,1 +1,0 @@
-"""Process and executor of the node: signals, memory, clocks, named topics."""
