@@ -16,23 +16,16 @@ from ik_node.kernels import continue_to, layout
 from ik_node.kernels import solve_state as now
 from ik_node.kernels.decorators import entry, FLOATS, INT, INTS, kernel, rare
 from ik_node.kernels.fields import lengths_of, opener
-from ik_node.kernels.forward import compose, forward, frame_rows, put_frame, twist_of
+from ik_node.kernels.forward import forward, place_b_frames
 from ik_node.kernels.jacobian import jacobian
 from ik_node.kernels.layout import Floats, Ints, LARGEST, open_solve, Solve, unit_of_column
 from ik_node.kernels.orthonormal import orthonormalise
-from ik_node.kernels.redundant import choose_independent_rows, store_grouped_rows
-from ik_node.kernels.rotation import (
-    euler_rates,
-    log_quaternion,
-    log_rotation,
-    matrix_at,
-    quaternion_at,
-)
+from ik_node.kernels.redundant import choose_independent_rows, reduce_rows, store_grouped_rows
+from ik_node.kernels.rotation import euler_rates, log_rotation, matrix_at, quaternion_at
 from ik_node.kernels.rows import residuals
-from ik_node.kernels.solve import advance, write_answer
+from ik_node.kernels.solve import write_answer
 from ik_node.kernels.start import set_bounds, start_solve
 from ik_node.kernels.step import apply_step
-from ik_node.kernels.unchecked_array import start_of
 
 
 class Transmit(NamedTuple):
@@ -50,35 +43,22 @@ class Transmit(NamedTuple):
     ny: int  # rows of the joint space
     nl: int  # links in it
     ng: int  # joint values that are set: actuators, or independent values of the joint space
-    nx: int  # the larger of na and ny
-    nt: int  # the smaller one
     ni: int  # rows that are given: na or ny
-    ni_links: int  # links whose poses are given
     stride: int  # numbers of a row of the loops: variables, actuators, residual, size
     factor: int  # numbers of a row of the ratio: itself, its combination of rows, size
     nq: int  # joint values
     nv: int  # variables of the chain
-    nc: int  # constraints of the chain
-    nr: int  # rows of them
+    nr: int  # rows of its constraints
     inverse: int  # 1 = the joint space is given, 0 = the actuators are
-    act_column: Annotated[Ints, 'p', 'na', 'column of an actuator']
     variable: Annotated[Ints, 'p', 'nv', 'VARIABLE_*, or the actuator that moves it']
-    closing: Annotated[Ints, 'p', 'nv', 'the same while loops are closed: what is set is locked']
-    row_place: Annotated[Ints, 'p', 'na + ny', 'index in q of a joint value; -1 = row of a link']
-    link_column: Annotated[Ints, 'p', 'nl', 'column that carries a link; -1 = root frame']
+    row_column: Annotated[Ints, 'p', 'na + ny', 'column of a joint value; -1 = row of a link']
     given_row: Annotated[Ints, 'p', 'ng', 'which of the given rows a value that is set is']
-    given_place: Annotated[Ints, 'p', 'ng', 'index in q of its master']
     rank: Annotated[Ints, 'p', '1', 'number of independent rows of the loops']
-    given_offset: Annotated[Floats, 'd', 'ng', 'value = offset + scale * master [rad or m]']
-    given_scale: Annotated[Floats, 'd', 'ng', '[rad or m per rad or m]']
-    given_unit: Annotated[Floats, 'd', 'ng', '1 [rad] or the characteristic length [m]']
     root: Annotated[Floats, 'd', 'na', 'root of the weight of an effort in the least norm [1]']
-    loose: Annotated[Floats, 'd', '2 * nc', 'tolerances that will do [m], [rad] of a constraint']
-    link_offset: Annotated[Floats, 'd', '12 * nl', 'link in its column [dimensionless, L]']
-    value_in: Annotated[Floats, 'd', 'nx', 'positions that are given [rad or m]']
+    value_in: Annotated[Floats, 'd', 'ni', 'positions that are given [rad or m]']
     pose_in: Annotated[Floats, 'd', '7 * nl', 'poses of links that are given [m], xyzw']
-    rate_in: Annotated[Floats, 'd', 'nx', 'velocities that are given [per s]']
-    effort_in: Annotated[Floats, 'd', 'nx', 'efforts that are given [N or N m]']
+    rate_in: Annotated[Floats, 'd', 'ni', 'velocities that are given [per s]']
+    effort_in: Annotated[Floats, 'd', 'ni', 'efforts that are given [N or N m]']
     numbers: Annotated[Floats, 'd', 'RESULTS', 'scalars, RESULT_*']
     velocity: Annotated[Floats, 'd', 'nq', 'velocities of all joints [rad/s or m/s]']
     position: Annotated[Floats, 'd', 'na + ny', 'of rows; of a link position, rotation vector']
@@ -90,14 +70,11 @@ class Transmit(NamedTuple):
     rows: Annotated[Floats, 'd', 'nr * stride', 'rows of the loops, made orthonormal']
     scale: Annotated[Floats, 'd', 'na', 'd variable / d actuator [rad or L per rad or m]']
     gain: Annotated[Floats, 'd', 'nv * na', 'd variable / d variable of each actuator [rad, L]']
-    ratio_rows: Annotated[Floats, 'd', 'nt * factor', 'the ratio or its transpose, orthonormal']
+    ratio_rows: Annotated[Floats, 'd', 'ny * factor', 'the ratio or its transpose, orthonormal']
     q_before: Annotated[Floats, 'd', 'nq', 'joint values before a part of the way [rad or m]']
     q_ahead: Annotated[Floats, 'd', 'nq', 'their whole change, then values predicted [rad or m]']
-    pose_now: Annotated[Floats, 'd', '12 * nl', 'frames of the links [dimensionless, m]']
-    left: Annotated[Floats, 'd', 'nx', 'difference to the given position [rad or m]']
-    left_actuators: Annotated[Floats, 'd', 'na', 'the same for the actuators']
-    position_part: Annotated[Floats, 'd', '3 * nl', 'positions of links for a part of the way [m]']
-    quat_part: Annotated[Floats, 'd', '4 * nl', 'orientations for a part of the way']
+    left: Annotated[Floats, 'd', 'ni', 'difference to the given position [rad or m]']
+    pose_part: Annotated[Floats, 'd', '7', 'pose of a link at a share of the way [m], xyzw']
 
 
 # What a variable is, if no actuator moves it.
@@ -131,14 +108,9 @@ LONGEST, BEND, LEAST = (
 )
 # Corrections below this are always accepted [rad or L].
 ACCEPTED = 1e-4
-# A residual below this is rounding [rad or L]; most steps of Newton's method, before the solver
-# closes the loops in its own way, within limits.
-CLOSED, NEWTON_STEPS = 1e-11, 6
-# What the next pass of the loop of `transmit` does: find frames at q; close the loops by Newton's
-# method; by the solver; find the linear part after that; nothing: motion and ratio are those at q.
-STAGE_PLACE, STAGE_CLOSE, STAGE_SOLVE, STAGE_SOLVED, STAGE_LINEAR = range(5)
-# Largest number of parts of a way, and of steps of the solver for each part.
-PARTS, STEPS = 2000, 300
+# A residual below this is rounding [rad or L]; most steps of Newton's method; largest number of
+# parts of a way.
+CLOSED, NEWTON_STEPS, PARTS = 1e-11, 6, 2000
 # A joint or link is where it should be within this distance [rad or m].
 REACHED = 1e-6
 
@@ -156,22 +128,29 @@ def least_share(rows: Floats, count: int, stride: int) -> float:
 
 
 @kernel
+def is_held(s: Solve, t: Transmit, c: int) -> bool:
+    """Return True for closures, and for links whose poses are given."""
+    return bool(s.constraints[c, layout.CON_LEVEL] == 0.0 or t.inverse == 1)
+
+
+@kernel
 def reduce_loops(s: Solve, t: Transmit, closed: bool) -> None:
     """
     Make the rows of the closures orthonormal in the passive variables.
 
-    While loops are closed, all variables are passive but those that are set. With closed loops,
-    what is left of a row without any is a condition for the actuators, or nothing: the orthonormal
-    conditions e with e D^(-1/2) du = 0, with the weights D of the efforts, follow the independent
-    rows.
+    While loops are closed, all variables are passive that may move, and given poses of links are
+    rows as well. With closed loops, what is left of a row without any is a condition for the
+    actuators, or nothing: the orthonormal conditions e with e D^(-1/2) du = 0, with the weights D
+    of the efforts, follow the independent rows.
     """
     nv, na, count, idle = t.nv, t.na, 0, 0
-    kinds = t.variable if closed else t.closing
     for v in range(nv):
-        if kinds[v] == VARIABLE_PASSIVE:
+        if closed:
+            s.fixed[v] = t.variable[v]
+        if s.fixed[v] == VARIABLE_PASSIVE:
             idle += 1
     for c in range(s.nc):
-        if s.constraints[c, layout.CON_LEVEL] > 0.0:
+        if not is_held(s, t, c) or (closed and s.constraints[c, layout.CON_LEVEL] > 0.0):
             continue
         for r in range(6 * c, s.row_end[c]):
             if s.implied[r] == 1:
@@ -181,7 +160,7 @@ def reduce_loops(s: Solve, t: Transmit, closed: bool) -> None:
                 row[v] = 0.0
             for slot in range(s.slot0[c], s.slot0[c + 1]):
                 v = s.slot_var[slot]
-                kind = kinds[v]
+                kind = s.fixed[v]
                 if kind != VARIABLE_LOCKED:
                     value = s.jac[6 * slot + r - 6 * c]
                     size = max(size, abs(value))
@@ -196,7 +175,7 @@ def reduce_loops(s: Solve, t: Transmit, closed: bool) -> None:
         return
     t.numbers[RESULT_PIVOT] = least_share(t.rows, rank, t.stride)
     for a in range(na):
-        j = t.act_column[a]
+        j = t.row_column[a]
         rate = s.rate[j]
         if abs(rate) < 1e-12:
             rate = 1e-12
@@ -234,7 +213,7 @@ def write_gain(s: Solve, t: Transmit) -> None:
                 for v in range(nv):
                     column[v] -= part * row[v]
     for a in range(na):
-        t.gain[a * nv + s.var[t.act_column[a]]] = 1.0
+        t.gain[a * nv + s.var[t.row_column[a]]] = 1.0
 
 
 @rare
@@ -288,30 +267,20 @@ def write_motion(s: Solve, t: Transmit) -> None:
 
 
 @rare
-def write_link_rows(s: Solve, t: Transmit, link: int, first: int) -> None:
-    """Write frame, position and rotation vector of a link, and its Jacobian by the actuators."""
-    na, pose, column = t.na, t.pose_now[12 * link :], t.link_column[link]
-    own = frame_rows(t.link_offset, 12 * link)
-    if column >= 0:
-        own = compose(s.frame, 12 * column, own)
-    put_frame(own, s.scratch, 0)
-    for k in range(12):
-        pose[k] = s.scratch[k] * (s.length if k > 8 else 1.0)
+def write_link_rows(s: Solve, t: Transmit, c: int, first: int) -> None:
+    """Write position and rotation vector of the link of goal c, and its rows of the ratio."""
+    na, frame = t.na, s.a_frame[12 * c :]
     row, ratio = t.position[na + first :], t.ratio[first * na :]
-    row[0], row[1], row[2] = pose[9], pose[10], pose[11]
-    row[3], row[4], row[5] = log_rotation(matrix_at(pose, 0))
-    x, y, z = pose[9] / s.length, pose[10] / s.length, pose[11] / s.length
+    for k in range(3):
+        row[k] = frame[9 + k] * s.length
+    row[3], row[4], row[5] = log_rotation(matrix_at(frame, 0))
     for k in range(6 * na):
         ratio[k] = 0.0
-    while column >= 0:
-        v = s.var[column]
-        if v >= 0:
-            twist = twist_of(s, column, x, y, z)
-            for a in range(na):
-                rate = s.rate[column] * t.gain[a * t.nv + v] * t.scale[a]
-                for r in range(6):
-                    ratio[r * na + a] += rate * (twist[r] * (s.length if r < 3 else 1.0))
-        column = s.parent[column]
+    for slot in range(s.slot0[c], s.slot0[c + 1]):
+        for k in range(6 * na):
+            r, a = k // na, k % na
+            gain = t.gain[a * t.nv + s.slot_var[slot]] * t.scale[a]
+            ratio[k] += s.jac[6 * slot + r] * gain * (s.length if r < 3 else 1.0)
     project(t, ratio, 6, False)
 
 
@@ -320,12 +289,13 @@ def write_ratio(s: Solve, t: Transmit) -> None:
     """Write positions of actuators and joint space, and d joint space / d actuator."""
     na, joints = t.na, t.ny - 6 * t.nl
     for row in range(na + joints):
-        t.position[row] = s.q[t.row_place[row]]
-    for row in range(joints):
-        for a in range(na):
-            t.ratio[row * na + a] = t.motion[t.row_place[na + row] * na + a]
+        g = s.column_q[t.row_column[row]]
+        t.position[row] = s.q[g]
+        if row >= na:
+            for a in range(na):
+                t.ratio[(row - na) * na + a] = t.motion[g * na + a]
     for link in range(t.nl):
-        write_link_rows(s, t, link, joints + 6 * link)
+        write_link_rows(s, t, s.nc - t.nl + link, joints + 6 * link)
 
 
 @kernel
@@ -335,9 +305,9 @@ def invert_ratio(t: Transmit) -> None:
 
     It is Q^T W, or its transpose. Rows that are combinations of others are left out.
     """
-    na, ny, nx = t.na, t.ny, t.nx
-    wide = ny < na
-    for n in range(t.nt):
+    na, ny = t.na, t.ny
+    nt, nx, wide = min(na, ny), max(na, ny), ny < na
+    for n in range(nt):
         row, square = t.ratio_rows[n * t.factor :], 0.0
         for v in range(t.factor):
             row[v] = 0.0
@@ -347,16 +317,16 @@ def invert_ratio(t: Transmit) -> None:
             square += value * value
         row[nx + n] = 1.0
         row[t.factor - 1] = max(sqrt(square), 1e-300)
-    rank = orthonormalise(t.ratio_rows, t.nt, nx, t.factor, NOTHING)
+    rank = orthonormalise(t.ratio_rows, nt, nx, t.factor, NOTHING)
     for k in range(na * ny):
         t.back[k] = 0.0
     for b in range(rank):
         row = t.ratio_rows[b * t.factor :]
         for v in range(nx):
-            for n in range(t.nt):
+            for n in range(nt):
                 t.back[v * ny + n if wide else n * ny + v] += row[v] * row[nx + n]
     least = least_share(t.ratio_rows, rank, t.factor)
-    t.numbers[RESULT_RATIO] = least if rank == t.nt else 0.0
+    t.numbers[RESULT_RATIO] = least if rank == nt else 0.0
 
 
 @kernel
@@ -378,42 +348,50 @@ def to_actuator_rates(t: Transmit, given: Floats, out: Floats) -> None:
     project(t, out, 1, False)
 
 
-@kernel
+@rare
 def linear_part(s: Solve, t: Transmit, closes: bool) -> bool:
     """
     Write motion, ratio and its factors at x.
 
     If `closes`, the loops are closed first by Newton's method with the given values held; return
-    False if that does not converge. It stands beside the steps of `lm_step` because the rows that
-    it needs are those of the ratio.
+    False if that does not converge. A variable that a step brings to its bound stays there. The
+    method stands beside the steps of `lm_step` because its rows are those of the ratio.
     """
     steps = 0
+    for v in range(s.nv if closes else 0):
+        s.fixed[v] = VARIABLE_LOCKED if s.lower[v] == s.upper[v] else VARIABLE_PASSIVE
     while True:
         forward(s, s.x)
         residuals(s)
-        open_by = 0.0
-        for r in range(s.nr):
-            open_by = max(open_by, abs(s.trial[r]))
-        closed = not closes or open_by <= CLOSED
-        if not closed and (steps == NEWTON_STEPS or open_by > PART):
-            return False
         jacobian(s)
         if s.groups > 0:
             store_grouped_rows(s)
             choose_independent_rows(s)
-        reduce_loops(s, t, closed)
-        if closed:
+            reduce_rows(s)
+        open_by = 0.0
+        for r in range(s.nr if closes else 0):
+            if is_held(s, t, r // 6):
+                open_by = max(open_by, abs(s.trial[r]))
+        if open_by <= CLOSED:
             break
+        if steps == NEWTON_STEPS or open_by > PART:
+            return False
+        reduce_loops(s, t, False)
         for v in range(s.nv):
             s.step[v] = 0.0
         for b in range(t.rank[0]):
             row = t.rows[b * t.stride :]
             for v in range(s.nv):
                 s.step[v] -= row[v] * row[t.nv + t.na]
+        for v in range(s.nv):
+            ahead = s.x[v] + s.step[v]
+            if s.free_ball[v] == 0 and (ahead < s.lower[v] or ahead > s.upper[v]):
+                s.fixed[v] = VARIABLE_LOCKED
         apply_step(s, s.x, s.x)
         steps += 1
     if closes:
         write_answer(s)
+    reduce_loops(s, t, True)
     write_gain(s, t)
     write_motion(s, t)
     write_ratio(s, t)
@@ -451,31 +429,43 @@ def write_efforts(t: Transmit) -> None:
 
 
 @rare
-def write_left(s: Solve, t: Transmit) -> float:
-    """Write the difference to the given position; return its largest part [rad or L]."""
-    largest, joints, present = 0.0, t.ni - 6 * t.ni_links, t.position[t.na * t.inverse :]
+def aim_links(s: Solve, t: Transmit, share: float) -> None:
+    """Set the goals of links to a share of the way from their poses to those that are given."""
+    for link in range(t.nl):
+        c, given, part = s.nc - t.nl + link, t.pose_in[7 * link :], t.pose_part
+        for k in range(3):
+            part[k] = s.a_frame[12 * c + 9 + k] * s.length
+        part[3], part[4], part[5], part[6] = quaternion_at(s.a_frame, 12 * c)
+        quat = part[3:]
+        continue_to.pose_between(part, quat, given, given[3:], share, part, quat)
+        for k in range(7):
+            s.constraints[c, layout.CON_POSE + k] = part[k]
+    place_b_frames(s)
+
+
+@rare
+def write_left(s: Solve, t: Transmit, aimed: bool) -> float:
+    """
+    Write the difference to the given position; return its largest part [rad or L].
+
+    If links are `aimed` at their given poses, the residuals are those of these poses.
+    """
+    largest, present = 0.0, t.position[t.na * t.inverse :]
+    joints = t.ni - 6 * t.nl * t.inverse
     for r in range(joints):
         t.left[r] = t.value_in[r] - present[r]
     for g in range(t.ng):
-        largest = max(largest, abs(t.left[t.given_row[g]]) / t.given_unit[g])
-    for link in range(t.ni_links):
-        pose, given, left = (
-            t.pose_now[12 * link :],
-            t.pose_in[7 * link :],
-            t.left[joints + 6 * link :],
-        )
-        x, y, z, real = quaternion_at(pose, 0)
-        # The rotation from now to what is given: the product of it and the conjugate of now.
-        gx, gy, gz, gw = given[3], given[4], given[5], given[6]
-        rx = gx * real - gw * x - gy * z + gz * y
-        ry = gy * real - gw * y - gz * x + gx * z
-        rz = gz * real - gw * z - gx * y + gy * x
-        rw = gw * real + gx * x + gy * y + gz * z
-        sign = -1.0 if rw < 0.0 else 1.0
-        left[3], left[4], left[5] = log_quaternion(sign * rx, sign * ry, sign * rz, sign * rw)
-        for k in range(3):
-            left[k] = given[k] - pose[9 + k]
-            largest = max(largest, abs(left[k]) / s.length, abs(left[3 + k]))
+        row = t.given_row[g]
+        unit = unit_of_column(s, t.row_column[t.na * t.inverse + row])
+        largest = max(largest, abs(t.left[row]) / unit)
+    if t.ni > joints and not aimed:
+        aim_links(s, t, 1.0)
+        forward(s, s.x)
+        residuals(s)
+    for r in range(t.ni - joints):
+        value = s.trial[s.nr - t.ni + joints + r]
+        largest = max(largest, abs(value))
+        t.left[joints + r] = -value * (s.length if r % 6 < 3 else 1.0)
     return largest
 
 
@@ -488,8 +478,8 @@ def predict(s: Solve, t: Transmit) -> float:
     """
     largest, left = 0.0, t.left
     if t.inverse == 1:
-        to_actuator_rates(t, t.left, t.left_actuators)
-        left = t.left_actuators
+        to_actuator_rates(t, t.left, t.rate)
+        left = t.rate
     multiply(t.motion, t.nq, t.na, t.na, 1, left, t.q_ahead)
     for v in range(s.nv):
         largest = max(largest, abs(t.q_ahead[s.var_q[v]]) / s.unit[v])
@@ -499,35 +489,25 @@ def predict(s: Solve, t: Transmit) -> float:
 @rare
 def set_part(s: Solve, t: Transmit, share: float) -> bool:
     """
-    Set the given joint values, and the given poses, to a share of the way.
+    Set the given joint values, and the given poses, to a share of the way; poses are at its end.
 
-    Return False if a joint is kept back by its limits.
+    A value that follows another one, linearly, sets its master. Return False if a joint is kept
+    back by its limits.
     """
     within = True
     for g in range(t.ng):
-        row, place = t.given_row[g], t.given_place[g]
-        value = t.value_in[row] - (1.0 - share) * t.left[row]
-        value = (value - t.given_offset[g]) / t.given_scale[g]
+        row = t.given_row[g]
+        j = t.row_column[t.na * t.inverse + row]
+        v, unit = s.var[j], unit_of_column(s, j)
+        value = t.value_in[row] - (1.0 - share) * t.left[row] - unit * s.coefficients[s.width * j]
+        value /= unit / s.unit[v] * s.coefficients[s.width * j + 1]
+        place = s.var_q[v]
         lower, upper = s.joints[layout.JOINT_LOWER, place], s.joints[layout.JOINT_UPPER, place]
         s.q[place] = min(max(value, lower), upper)
         within = within and s.q[place] == value
-    for link in range(t.ni_links):
-        pose, given, quat = t.pose_now[12 * link :], t.pose_in[7 * link :], t.quat_part[4 * link :]
-        quat[0], quat[1], quat[2], quat[3] = quaternion_at(pose, 0)
-        position = t.position_part[3 * link :]
-        continue_to.pose_between(pose[9:], quat, given, given[3:], share, position, quat)
+    if share < 1.0 and t.nl * t.inverse > 0:
+        aim_links(s, t, share)
     return within
-
-
-@kernel
-def is_closed(s: Solve, t: Transmit) -> bool:
-    """Return True if every constraint is within its own tolerance; the solve asks for more."""
-    for c in range(s.nc):
-        position = t.loose[2 * c] + s.constraints[c, layout.CON_TRANSLATION_MISFIT]
-        orientation = t.loose[2 * c + 1] + s.constraints[c, layout.CON_ROTATION_MISFIT]
-        if not (s.error[2 * c] <= position and s.error[2 * c + 1] <= orientation):
-            return False
-    return True
 
 
 @kernel
@@ -537,9 +517,9 @@ def are_finite(t: Transmit, gives: int) -> bool:
     for r in range(t.ni):
         fine = fine and (gives & GIVES_VELOCITY == 0 or abs(t.rate_in[r]) <= LARGEST)
         fine = fine and (gives & GIVES_EFFORT == 0 or abs(t.effort_in[r]) <= LARGEST)
-        if gives & GIVES_POSITION and r < t.ni - 6 * t.ni_links:
+        if gives & GIVES_POSITION and r < t.ni - 6 * t.nl * t.inverse:
             fine = fine and abs(t.value_in[r]) <= LARGEST
-    for k in range(7 * t.ni_links if gives & GIVES_POSITION else 0):
+    for k in range(7 * t.nl * t.inverse if gives & GIVES_POSITION else 0):
         fine = fine and abs(t.pose_in[k]) <= LARGEST
     return fine
 
@@ -560,11 +540,11 @@ def transmit(
     """
     Carry position, velocity and effort through the loops.
 
-    The first arguments are those of `solve.advance`, for the closures and, if poses of links are
-    given, goals after them. q (nq,) has closed loops and decides the assembly, and at the end is
-    that of the result [rad or m]; in `joints`, values that are set have a window of 0. `plan` and
-    `data` are the fields of `Transmit`. `gives` is the sum of GIVES_* for what `data` gives, and
-    TRACKED if `data` is the result of the last call, and q its joint values. Return
+    The first arguments are those of `solve.advance`, for the closures and, after them, a goal for
+    each link of the joint space. q (nq,) has closed loops and decides the assembly, and at the
+    end is that of the result [rad or m]; in `joints`, values that are set have a window of 0.
+    `plan` and `data` are the fields of `Transmit`. `gives` is the sum of GIVES_* for what `data`
+    gives, and TRACKED if `data` is the result of the last call, and q its joint values. Return
     STATUS_CONVERGED; STALLED if a limit, the loops or a singularity end the way to the given
     position, and q is where it ends; REFUSED as for `advance`.
 
@@ -574,47 +554,21 @@ def transmit(
     s, t = open_solve(i, f, k, w, q, joints, options), open_transmit(plan, data)
     if not are_finite(t, gives):
         return now.STATUS_REFUSED
-    moves, quick = gives & GIVES_POSITION != 0, t.ni_links + s.groups == 0
-    stage = STAGE_LINEAR if gives & TRACKED != 0 else STAGE_PLACE
-    positions, quats = start_of(t.position_part), start_of(t.quat_part)
-    parts, share, moved = 0, 1.0, 0.0
-    under_way, blocked, arrived, within = False, False, False, True
+    moves, placed = gives & GIVES_POSITION != 0, gives & TRACKED != 0
+    parts, share = 0, 1.0
+    kept, blocked, arrived, within = False, False, False, True
     while True:
-        if stage == STAGE_PLACE:
+        if not placed:
             if not start_solve(s):
                 return now.STATUS_REFUSED
-        elif stage == STAGE_CLOSE:
-            set_bounds(s)
-        if stage != STAGE_LINEAR:
-            done = stage != STAGE_SOLVE and linear_part(s, t, stage == STAGE_CLOSE)
-            if stage == STAGE_CLOSE and done:
-                done = continue_to.is_near(s, t.q_ahead, BEND * moved + ACCEPTED)
-            if not done:
-                for g in range(s.nq):
-                    s.q[g] = t.q_ahead[g]
-                status = advance(
-                    i, f, k, w, q, joints, options, positions, quats, t.ni_links, -STEPS
-                )
-                stage = STAGE_SOLVED
-                if (
-                    status in (now.STATUS_REFUSED, now.STATUS_RUNNING)
-                    or not is_closed(s, t)
-                    or not continue_to.is_near(s, t.q_ahead, BEND * moved + ACCEPTED)
-                ):
-                    for g in range(s.nq):
-                        s.q[g] = t.q_before[g]
-                    share = continue_to.next_share(continue_to.TRANSMISSION, share, False)
-                    under_way, stage = False, STAGE_PLACE
-                continue
-            stage = STAGE_LINEAR
-            arrived = under_way and (not within or share == 1.0)
-        left = write_left(s, t) if moves else 0.0
+            linear_part(s, t, False)
+        left = write_left(s, t, arrived and share == 1.0) if moves else 0.0
         if not moves or arrived:
             break
-        if under_way:
+        if kept:
             near = left <= 10.0 * LEAST
             share = 1.0 if near else continue_to.next_share(continue_to.TRANSMISSION, share, True)
-        blocked = parts == PARTS or (not under_way and share < 1.0 and share * left < LEAST)
+        blocked = parts == PARTS or (not kept and share < 1.0 and share * left < LEAST)
         if blocked:
             break
         parts += 1
@@ -629,7 +583,15 @@ def transmit(
         within = set_part(s, t, share)
         for g in range(s.nq):
             t.q_ahead[g] = s.q[g]
-        under_way, stage = True, STAGE_CLOSE if quick else STAGE_SOLVE
+        set_bounds(s)
+        kept = linear_part(s, t, True) and continue_to.is_near(
+            s, t.q_ahead, BEND * moved + ACCEPTED
+        )
+        placed, arrived = kept, kept and (not within or share == 1.0)
+        if not kept:
+            for g in range(s.nq):
+                s.q[g] = t.q_before[g]
+            share = continue_to.next_share(continue_to.TRANSMISSION, share, False)
     for r in range(t.ni if moves else 0):
         within = within and abs(t.left[r]) <= REACHED
     if gives & GIVES_VELOCITY:

@@ -932,7 +932,7 @@ static int carry(ik_node_transmission *transmission, int inverse, const double *
     const ik_node_robot *robot = transmission->robot;
     const direction_t *direction = robot->directions + inverse;
     const int64_t *p = direction->plan;
-    int64_t links = p[TRANSMIT_SIZE_ni_links], count = p[TRANSMIT_SIZE_ni];
+    int64_t links = inverse ? p[TRANSMIT_SIZE_nl] : 0, count = p[TRANSMIT_SIZE_ni];
     int64_t values = count - 6 * links, gives = GIVES_POSITION;
     memcpy(PART(transmission, inverse, value_in), position, (size_t)values * sizeof(double));
     for (int64_t link = 0; link < links; link++) {

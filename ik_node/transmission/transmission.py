@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from typing import Any, NamedTuple
 
@@ -13,13 +13,11 @@ from ik_node.kernels.layout import lay_out
 from ik_node.kernels.solve_state import STATUS_REFUSED
 from ik_node.kernels.transmit import GIVES_EFFORT, GIVES_POSITION, GIVES_VELOCITY, TRACKED
 from ik_node.model.chains import ancestors
-from ik_node.model.flatten import frame12
 from ik_node.model.given import finite, numbers
 from ik_node.model.kinematics import TreePoses
 from ik_node.model.link import Link
 from ik_node.model.request import pose_request
 from ik_node.model.rotation import rotation_vector_to_quat
-from ik_node.model.tree import Tree
 from ik_node.solver.drive import drive, leave_singular_start
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import names_in, unit_pose, Values
@@ -74,17 +72,20 @@ class Direction:
 
     The caller holds the lock of the solver. If `inverse`, the joint space is given and the
     actuators follow; `given` are the indices of the actuators, or of the joints of the space,
-    whose values are set. `problem` has the closures, and if poses of links are given also these,
-    as one chain; `view` the fields of `kernels.transmit.Transmit`, which stand in `plan` and
-    `data`. `moving`, `free` and `held` (8, nq) are tables of joints: with limits, without limits
-    and locks, and without limits alone.
+    whose values are set. `chain` has the closures, and after them a goal for each link of the
+    space; `view` the fields of `kernels.transmit.Transmit`, which stand in `plan` and `data`.
+    `moving`, `free` and `held` (8, nq) are tables of joints: with limits, without limits and
+    locks, and without limits alone.
     """
 
     def __init__(self, solver: Solver, space: Space, inverse: bool, given: Sequence[int]) -> None:
         loops, table, _ = solver.arrays_for(())
         tree = loops.tree
         self.space, self.inverse = space, inverse
-        masters = _masters(tree, space)
+        columns = [tree.q_of_column.index(at) for at in (*space.actuators, *space.joints)]
+        for link in space.links:
+            columns += ancestors(tree, tree.carrier[link][0])
+        masters = sorted({tree.columns[column].master for column in columns})
         moved = {tree.q_of_column[column] for column in masters}
         requests = [
             request
@@ -93,18 +94,13 @@ class Direction:
             for request in chain.requests
             if not request.traits.one_sided
         ]
-        if inverse:
-            requests += [pose_request(link.name, link) for link in space.links]
-        self.problem = Problem(
-            tree, requests, None, loops.length, solver.redundancies, sorted(masters)
-        )
+        self.loop_count = len(requests)
+        requests += [pose_request(link.name, link) for link in space.links]
+        self.problem = Problem(tree, requests, None, loops.length, solver.redundancies, masters)
         self.problem.refresh(solver.options)
         (self.chain,) = self.problem.chains
-        flat, tolerances = self.chain.flat, self.chain.tolerances
-        loose = tolerances.copy()
-        closed = (transmit.CLOSED * flat.length, transmit.CLOSED)
-        np.minimum(tolerances, closed, out=tolerances)
         places = [(space.joints if inverse else space.actuators)[at] for at in given]
+        _refuse_polynomials(tree.names, places, table)
         set_masters = [table.masters.get(place, place) for place in places]
         self._set_tables(table, set_masters)
         own = {table.masters.get(place, place): a for a, place in enumerate(space.actuators)}
@@ -112,37 +108,22 @@ class Direction:
             raise TopologyError('two actuators move the same joint value, through a coupling')
         locked = table.locked
         locked[[*own, *set_masters]] = False
-        variable = np.where(locked[flat.var_q], *LOCK)
+        variables = self.chain.flat.var_q
+        variable = np.where(locked[variables], *LOCK)
         for place, a in own.items():
-            variable[flat.var_q == place] = a
-        closing = np.isin(flat.var_q, set_masters) | (variable == transmit.VARIABLE_LOCKED)
-        followers = {follower: (master, tuple(c)) for follower, master, c in table.followers}
-        affine = [_affine(tree.names, place, followers) for place in places]
-        columns = Workspace(*self.chain.arrays).column_q.tolist()
-        carried = [tree.carrier[link] for link in space.links]
-        frames = np.array([frame12(pose) for _, pose in carried]).reshape(-1, 12)
-        frames[:, 9:] /= flat.length
-        na, nj, nl = len(space.actuators), len(space.joints), len(space.links)
-        ny, nv, nc = nj + 6 * nl, flat.var_q.size, len(requests)
-        most, least = max(na, ny), min(na, ny)
-        sizes = {'na': na, 'ny': ny, 'nl': nl, 'ng': len(places), 'nx': most, 'nt': least}
-        sizes |= {'ni': ny if inverse else na, 'ni_links': nl * inverse}
-        sizes |= {'stride': nv + na + 2, 'factor': most + least + 1, 'nq': len(tree.names)}
-        self.sizes = {**sizes, 'nv': nv, 'nc': nc, 'nr': 6 * nc, 'inverse': int(inverse)}
+            variable[variables == place] = a
+        column_of = Workspace(*self.chain.arrays).column_q.tolist().index
+        rows = [*map(column_of, (*space.actuators, *space.joints))]
+        na, nl, nv = len(space.actuators), len(space.links), variables.size
+        ny = len(space.joints) + 6 * nl
+        sizes = {'na': na, 'ny': ny, 'nl': nl, 'ng': len(places), 'ni': ny if inverse else na}
+        sizes |= {'stride': nv + na + 2, 'factor': na + ny + 1, 'nq': len(tree.names), 'nv': nv}
+        self.sizes = {**sizes, 'nr': 6 * len(requests), 'inverse': int(inverse)}
         self._pack(
-            act_column=[columns.index(place) for place in space.actuators],
             variable=variable,
-            closing=np.where(closing, *LOCK),
-            row_place=[*space.actuators, *space.joints, *[-1] * (6 * nl)],
-            link_column=[columns.index(tree.q_of_column[c]) if c >= 0 else -1 for c, _ in carried],
+            row_column=rows + [-1] * (6 * nl),
             given_row=list(given),
-            given_place=set_masters,
-            given_offset=[offset for offset, _ in affine],
-            given_scale=[scale for _, scale in affine],
-            given_unit=self.problem.units[set_masters],
             root=space.roots,
-            loose=loose,
-            link_offset=frames,
         )
         self.packed = OPTIONS.packed()
 
@@ -200,11 +181,17 @@ class Direction:
         _, jacobian, _ = self.chain.linearise_by_size(
             q, JointTable.without_free_balls(joints), self.packed
         )
+        jacobian = jacobian[flat.rows < 6 * self.loop_count]
         redundancy = next(iter(self.chain.redundancies), None)
         basis = null_space(without_rounding(jacobian, free, redundancy))
         motions = np.zeros((self.sizes['nq'], basis.shape[1]))
         motions[flat.var_q[free]] = basis * flat.units[free, None]
         return motions
+
+    @property
+    def errors(self) -> Array:
+        """Return how far loops are open after a call, (n_closures, 2) [m], [rad]."""
+        return np.asarray(self.chain.errors.reshape(-1, 2)[: self.loop_count])
 
     @property
     def motion(self) -> Array:
@@ -223,8 +210,8 @@ class Direction:
 
     def given_position(self, position: Any) -> tuple[Array, Array]:
         """Return given joint values, and given poses of links (k, 7) [m], xyzw."""
-        sizes = self.sizes
-        links, count = sizes['ni_links'], sizes['ni']
+        links = self.inverse * len(self.space.links)
+        count = self.sizes['ni']
         try:
             values = finite('position', position, count)
         except ShapeError:
@@ -258,11 +245,10 @@ class Direction:
         chain = self.chain
         if self.call(q.copy(), self.free, gives) == STATUS_REFUSED:
             chain.refuse(q, TABLE_POSES)
-        errors = chain.errors.reshape(-1, 2)
-        limits = 10.0 * (misfits_in(chain.table) + self.view.loose.reshape(-1, 2))
+        limits = 10.0 * (misfits_in(chain.table) + chain.tolerances)
         limits = np.maximum(limits, (OPEN * chain.flat.length, OPEN))
-        for request, error, limit in zip(chain.requests, errors, limits, strict=True):
-            if not request.is_goal and not (error <= limit).all():
+        for request, error, limit in zip(chain.requests, self.errors, limits, strict=False):
+            if not (error <= limit).all():
                 raise OptionError(
                     'q',
                     f'values with which {request.name!r} is open by {error[0]:.3g} m, '
@@ -271,34 +257,15 @@ class Direction:
                 )
 
 
-def _masters(tree: Tree, space: Space) -> set[int]:
-    """Return the columns with free values that move actuators, joints and links."""
-    columns = [tree.q_of_column.index(at) for at in (*space.actuators, *space.joints)]
-    for link in space.links:
-        columns += ancestors(tree, tree.carrier[link][0])
-    return {tree.columns[column].master for column in columns}
-
-
-def _affine(
-    names: Sequence[str], place: int, followers: Mapping[int, tuple[int, tuple[float, ...]]]
-) -> tuple[float, float]:
-    """
-    Return offset and scale of a value that follows another one; 0 and 1 for one that does not.
-
-    Raises
-    ------
-    TopologyError
-        If the coupling is not linear, so that the other value does not follow from this one.
-
-    """
-    master, polynomial = followers.get(place, (place, (0.0, 1.0)))
-    offset, scale, *curved = (*polynomial, 0.0, 0.0)[: max(2, len(polynomial))]
-    if scale == 0.0 or any(curved):
-        raise TopologyError(
-            f'{names[place]!r} follows {names[master]!r} by a polynomial: name '
-            f'{names[master]!r} in place of it'
-        )
-    return offset, scale
+def _refuse_polynomials(names: Sequence[str], places: Sequence[int], table: JointTable) -> None:
+    """Raise TopologyError if a given value follows another one, which does not follow from it."""
+    for follower, master, polynomial in table.followers:
+        _, slope, *curved = (*polynomial, 0.0)
+        if follower in places and (slope == 0.0 or any(curved)):
+            raise TopologyError(
+                f'{names[follower]!r} follows {names[master]!r} by a polynomial: name '
+                f'{names[master]!r} in place of it'
+            )
 
 
 class PreparedTransmission:
@@ -411,7 +378,7 @@ class PreparedTransmission:
             values, rates, efforts, size = self._inputs
             direction, gives, count = self.direction, GIVES_POSITION | self._tracked, size
             try:
-                if direction.sizes['ni_links']:
+                if direction.inverse and direction.space.links:
                     direction.give_position(position)
                 else:
                     values[:] = position
@@ -735,7 +702,7 @@ class Transmission:
         with self.solver.lock:
             direction = self.direction(False)
             direction.call(self.solver.checked_q(q), direction.free, 0)
-            return float(direction.chain.errors.max(initial=0.0))
+            return float(direction.errors.max(initial=0.0))
 
     def actuator_effort(self, q: Values, joint_effort: ArrayLike) -> Array:
         """Return J^T tau_y, the least efforts of actuators that do the same work [N m or N]."""
@@ -967,23 +934,21 @@ class Transmission:
             if acceleration is not None and velocity is None:
                 velocity = np.zeros(call.direction.sizes['ni'])
             state = call(position, velocity, effort)
-            direction = call.direction
             singular = self._singular is not None and np.array_equal(q, self._singular)
             if singular or not state.converged:
-                q, message = self._nearest(direction, q if singular else state.q, position)
+                q, message = self._nearest(call.direction, q if singular else state.q, position)
                 # From a regular configuration beside a singular start the position may be had.
                 call.start(q)
                 state = call(position, velocity, effort)
-                gives = GIVES_VELOCITY if velocity is not None else 0
-                gives |= GIVES_EFFORT if effort is not None else 0
-                if state.converged:
-                    q = state.q
-                else:
-                    direction.evaluate(q, gives)
-                results, na = direction.results.copy(), len(self._motors)
-                state = TransmissionState(q, state.status, results, na, gives, message)
+                if not state.converged:
+                    call.start(q)
+                    call.direction.evaluate(call._q)
+                    here, na = call.direction.view.position, len(self._motors)
+                    state = call(here[na:] if inverse else here[:na], velocity, effort)
+                    state.status = Status.STALLED
+                state._said = message
             if acceleration is not None:
-                given = finite('acceleration', acceleration, direction.sizes['ni'])
+                given = finite('acceleration', acceleration, call.direction.sizes['ni'])
                 self._accelerate(state, inverse, given)
             return state
 
