@@ -163,7 +163,7 @@ def _direction(direction: Direction) -> list[bytes]:
         _floats(direction.packed),
         _ints([direction.plan.size, direction.data.size]),
         _ints(direction.plan),
-        _floats(direction.settings()),
+        _floats(direction.settings),
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import floor, inf, isfinite, log10
+from math import floor, inf, log10
 from typing import NamedTuple
 
 from ik_node.errors import IkError, TopologyError
@@ -138,14 +138,10 @@ class MotorStatics:
     def _force_for(self, arms: Array) -> float:
         """Return a round force [N] for the effort of each motor per force [m or 1]."""
         limits = np.array([limit for _, limit, _ in self._motors])
-        felt = arms > NO_ARM * arms.max(initial=0.0)
-        forces = [
-            TAKEN * limit / arm
-            for limit, arm in zip(limits[felt].tolist(), arms[felt].tolist(), strict=True)
-            if isfinite(limit) and limit > 0.0
-        ]
+        felt = (arms > NO_ARM * arms.max(initial=0.0)) & np.isfinite(limits) & (limits > 0.0)
+        forces = TAKEN * limits[felt] / arms[felt]
         weight = FALL * self.robot.mass
-        return round_number(min(forces) if forces else (weight or ALONE))
+        return round_number(float(forces.min()) if forces.size else (weight or ALONE))
 
     @cached_property
     def _motors(self) -> list[tuple[str, float, str]]:

@@ -211,7 +211,7 @@ class _Planner:
             raise PlanError(
                 f'the first point is at time 0, but {name} is {far[worst]:.3g} from it'
             )
-        self._ends, self._curve = times[[0, -1]], _curve(times, position, velocity, acceleration)
+        self._curve = _curve(times, position, velocity, acceleration)
         self._prepared.start(self._q0)
         given = self._points(times, self._q0)
         points = [next(given)]
@@ -277,11 +277,7 @@ class _Planner:
         spans = np.minimum(span, np.diff(times, prepend=-np.inf))
         spans = np.minimum(spans, np.diff(times, append=np.inf))
         steps = np.minimum(DIFFERENCE, SHARE_OF_SPAN * spans)
-        # Velocities around a point are differentiated, on one side of it at the ends.
-        sides = np.where(times <= self._ends[0], 1.0, np.where(times >= self._ends[1], -1.0, 0.0))
-        around = times + steps * np.where(sides, sides, -1.0)
-        beyond = times + steps * np.where(sides, 2.0 * sides, 1.0)
-        stencils = np.stack([times, around, beyond], axis=1)
+        stencils = times[:, None] + steps[:, None] * np.array((0.0, -1.0, 1.0))
         positions, rates = (self._curve(stencils, order) for order in range(2))
         joint_efforts: list[Array | None] = [None] * len(times)
         if self._efforts is not None:
@@ -293,20 +289,18 @@ class _Planner:
             state = self._prepared(positions[at, 0], rates[at, 0], effort)
             if state.status is not Status.CONVERGED:
                 state = self._nearest(time, positions[at, 0], rates[at, 0], effort, q)
-            q, velocity, efforts = state.q, _known(state.actuator_velocity), None
+            q, velocity = state.q, np.asarray(state.actuator_velocity)
             self._check('velocity', time, velocity)
             if effort is not None:
-                efforts = _known(state.actuator_effort)
-                self._check('effort', time, efforts)
+                self._check('effort', time, np.asarray(state.actuator_effort))
             acceleration = np.zeros_like(velocity)
             if rates[at].any():
-                first, second = (
-                    _known(self._prepared(positions[at, k], rates[at, k]).actuator_velocity)
+                before, after = (
+                    np.asarray(self._prepared(positions[at, k], rates[at, k]).actuator_velocity)
                     for k in (1, 2)
                 )
-                side, step = sides[at], steps[at]
-                change = 4.0 * first - second - 3.0 * velocity if side else second - first
-                acceleration = (side or 1.0) * change / (2.0 * step)
+                acceleration = (after - before) / (2.0 * steps[at])
+            efforts = state.actuator_effort
             yield _Point(time, state.actuator_position, velocity, acceleration, efforts, q)
 
     def _nearest(
@@ -338,11 +332,6 @@ class _Planner:
                 f'at {time:.4g} s the {what} of {name} is {values[worst]:.4g}, and its limit is '
                 f'{limits[worst]:.4g}'
             )
-
-
-def _known(values: Array | None) -> Array:
-    """Return values that were given and so are known."""
-    return np.zeros(0) if values is None else values
 
 
 def _turns(joint: Joint, dof: DOF) -> bool:

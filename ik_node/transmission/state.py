@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any, Generic, TypeVar
 
 from ik_node.display import html_table, html_text, public_names, Rows, table
@@ -336,40 +336,28 @@ class JointBounds:
 
 
 def joint_bounds(ratio: Array, speeds: Array, efforts: Array) -> JointBounds:
-    """Return the bounds by the limits (m,) of the actuators, for a ratio J (n, m)."""
-    return JointBounds(velocity_bounds(ratio, speeds), effort_bounds(ratio, efforts))
-
-
-def velocity_bounds(ratio: Array, limits: Array) -> Polytope:
     """
-    Return the velocities J u with |u_a| <= limit_a, for a ratio J (n, m) and limits (m,).
+    Return the bounds by the limits (m,) of the actuators, for a ratio J (n, m).
 
-    The set is a zonotope. Its faces are normal to the directions that n - 1 generators leave; with
-    as many actuators as components these are the rows of the inverse.
+    Velocities J u with |u_a| <= speed_a are a zonotope. Its faces are normal to the directions
+    that n - 1 generators leave. Efforts y are those with |(J^T y)_a| <= effort_a.
     """
-    n = ratio.shape[0]
     normals = _zonotope_normals(ratio)
-    high = _support(normals, ratio, limits)
-    reach = _support(np.eye(n), ratio, limits)
-    corners = None
-    if n <= MOST_COMPONENTS and np.isfinite(limits).all():
-        corners = _corners(normals, -high, high)
-    return Polytope(-reach, reach, normals, -high, high, corners, _inner(normals, high, reach))
+    reach = _support(np.eye(len(ratio)), ratio, speeds)
+    fastest = _polytope(normals, _support(normals, ratio, speeds), reach)
+    return JointBounds(fastest, _polytope(ratio.T.copy(), efforts))
 
 
-def effort_bounds(ratio: Array, limits: Array) -> Polytope:
-    """Return the efforts y with |(J^T y)_a| <= limit_a, for a ratio J (n, m) and limits (m,)."""
-    n = ratio.shape[0]
-    normals = ratio.T.copy()
-    corners = _corners(normals, -limits, limits) if n <= MOST_COMPONENTS else None
-    reach = np.full(n, np.inf)
+def _polytope(normals: Array, high: Array, reach: Array | None = None) -> Polytope:
+    """Return {y: |normals y| <= high}; `reach`: the largest components, if they are known."""
+    n = normals.shape[1]
+    corners = _corners(normals, high) if n <= MOST_COMPONENTS else None
     if corners is not None:
         reach = np.abs(corners).max(axis=0, initial=0.0)
-    elif rank(ratio) == n:
-        reach = _reach(normals, limits)
-    return Polytope(
-        -reach, reach, normals, -limits, limits, corners, _inner(normals, limits, reach)
-    )
+    elif reach is None:
+        reach = _reach(normals, high) if rank(normals) == n else np.full(n, np.inf)
+    inner = _inner(normals, high, reach)
+    return Polytope(-reach, reach, normals, -high, high, corners, (-inner, inner))
 
 
 def rank(matrix: Array) -> int:
@@ -398,46 +386,41 @@ def _zonotope_normals(ratio: Array) -> Array:
     return np.array(found).reshape(-1, n)
 
 
-def _corners(normals: Array, low: Array, high: Array) -> Array | None:
-    """Return the corners of {y: low <= normals y <= high}; None = it is not bounded."""
+def _corners(normals: Array, high: Array) -> Array | None:
+    """Return the corners of {y: |normals y| <= high}; None = it is not bounded."""
     n = normals.shape[1]
-    finite = np.isfinite(low) & np.isfinite(high)
-    rows, low, high = normals[finite], low[finite], high[finite]
+    rows, high = (each[np.isfinite(high)] for each in (normals, high))
     if rank(rows) < n:
         return None
-    slack = 1e-9 * np.maximum(1e-12, np.maximum(np.abs(low), np.abs(high)))
+    slack = 1e-9 * np.maximum(1e-12, high)
     corners: list[Array] = []
     for chosen in map(list, combinations(range(len(rows)), n)):
         if rank(rows[chosen]) < n:
             continue
-        for signs in np.ndindex(*[2] * n):
-            target = np.where(np.array(signs) == 0, low[chosen], high[chosen])
-            corner = np.asarray(np.linalg.solve(rows[chosen], target), dtype=float)
-            along = rows @ corner
+        for signs in product((-1.0, 1.0), repeat=n):
+            corner = np.asarray(np.linalg.solve(rows[chosen], signs * high[chosen]), dtype=float)
             known = any(np.allclose(corner, other, rtol=1e-9, atol=0.0) for other in corners)
-            if ((along >= low - slack) & (along <= high + slack)).all() and not known:
+            if (np.abs(rows @ corner) <= high + slack).all() and not known:
                 corners.append(corner)
     return np.array(corners).reshape(-1, n)
 
 
-def _reach(normals: Array, limits: Array) -> Array:
-    """Return the largest value of each component of y with |normals y| <= limits."""
+def _reach(normals: Array, high: Array) -> Array:
+    """Return the largest value of each component of y with |normals y| <= high."""
     from scipy.optimize import linprog
 
-    finite = np.isfinite(limits)
-    rows, limits = normals[finite], limits[finite]
-    both = np.vstack([rows, -rows]), np.concatenate([limits, limits])
+    rows, high = (each[np.isfinite(high)] for each in (normals, high))
+    both = np.vstack([rows, -rows]), np.concatenate([high, high])
     ends = [linprog(-axis, *both, bounds=(None, None)) for axis in np.eye(normals.shape[1])]
     return np.array([-end.fun if end.status == 0 else np.inf for end in ends])
 
 
-def _inner(normals: Array, high: Array, reach: Array) -> tuple[Array, Array]:
-    """Return the box of the polytope, shrunk about zero until it is inside."""
-    finite = np.isfinite(high)
-    bound = np.abs(normals[finite]).max(axis=0, initial=0.0) > 0.0
+def _inner(normals: Array, high: Array, reach: Array) -> Array:
+    """Return the box of the polytope, shrunk about zero until it is inside, (n,)."""
+    rows, high = (np.abs(each[np.isfinite(high)]) for each in (normals, high))
+    bound = rows.max(axis=0, initial=0.0) > 0.0
     size = np.where(np.isfinite(reach), reach, np.where(bound, 0.0, np.inf))
-    along = np.abs(normals[finite][:, bound]) @ size[bound]
+    along = rows[:, bound] @ size[bound]
     with np.errstate(divide='ignore', invalid='ignore'):
-        share = np.min(np.where(along > 0.0, high[finite] / along, np.inf), initial=1.0)
-    size[bound] *= share
-    return -size, size
+        size[bound] *= np.min(np.where(along > 0.0, high / along, np.inf), initial=1.0)
+    return size

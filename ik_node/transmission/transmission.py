@@ -144,10 +144,12 @@ class Direction:
         self.plan, self.data = np.zeros(totals['p'], dtype=np.int64), np.zeros(totals['d'])
         named |= {f'{array}_size': size for array, size in totals.items()}
         self.plan[:header] = [*(named[name] for name in transmit.SIZES), *begins.values()]
-        self._settings, self._results = begins['value_in'], (begins['numbers'], begins['motion'])
+        self._results = begins['numbers'], begins['motion']
         self._open()
         for name, values in fields.items():
-            getattr(self.view, name)[:] = np.ravel(values)
+            getattr(self.view, name)[:] = values
+        # `data` as it is before the first call, for files.
+        self.settings = self.data.copy()
 
     def _open(self) -> None:
         self.view = Workspace(self.plan, self.data, table=transmit)
@@ -161,12 +163,6 @@ class Direction:
         made.plan, made.data = self.plan.copy(), self.data.copy()
         made._open()
         return made
-
-    def settings(self) -> Array:
-        """Return `data` as it was before the first call."""
-        kept = self.data.copy()
-        kept[self._settings :] = 0.0
-        return kept
 
     def loop_motions(self, q: Array, *, held: bool = False) -> Array:
         """
@@ -232,9 +228,9 @@ class Direction:
         """Call `kernels.transmit.transmit`; q is overwritten with the result."""
         return self.chain.kernels.transmit(q, joints, self.packed, self.plan, self.data, gives)
 
-    def evaluate(self, q: Array, gives: int = 0) -> None:
+    def evaluate(self, q: Array) -> None:
         """
-        Write motion and ratio at q, and what follows from the velocities and efforts in `data`.
+        Write motion and ratio at q.
 
         Raises
         ------
@@ -243,7 +239,7 @@ class Direction:
 
         """
         chain = self.chain
-        if self.call(q.copy(), self.free, gives) == STATUS_REFUSED:
+        if self.call(q.copy(), self.free, 0) == STATUS_REFUSED:
             chain.refuse(q, TABLE_POSES)
         limits = 10.0 * (misfits_in(chain.table) + chain.tolerances)
         limits = np.maximum(limits, (OPEN * chain.flat.length, OPEN))
@@ -562,17 +558,17 @@ class Transmission:
         """
         direction, here = self._forward, self._regular()
         direction.evaluate(here)
-        idle, ratio = direction.loop_motions(here, held=True), direction.ratio.copy()
+        idle = direction.loop_motions(here, held=True)
         idle_rows = np.abs(self._rows_of(idle, here)).max(axis=1, initial=0.0)
-        self._idle, excess = direction.counts()
+        # `_generic`: of the ratios here and beside that of larger rank; `_moved`: the largest of
+        # both, 0 = the actuator does not move the row.
+        self._generic = direction.ratio.copy()
+        self._moved, (self._idle, excess) = np.abs(self._generic), direction.counts()
         aside = self._aside(here)
-        # `_moved`: largest ratio here and beside, 0 = the actuator does not move the row;
-        # `_generic`: the ratio of larger rank.
-        self._moved, self._generic = np.abs(ratio), ratio
         if aside is not None:
             direction.evaluate(aside)
             self._moved = np.maximum(self._moved, np.abs(direction.ratio))
-            if rank(direction.ratio) > rank(ratio):
+            if rank(direction.ratio) > rank(self._generic):
                 self._generic = direction.ratio.copy()
             self._idle, excess = direction.counts()
         direction.evaluate(here)
@@ -711,13 +707,9 @@ class Transmission:
 
     def joint_effort(self, q: Values, actuator_effort: ArrayLike) -> Array:
         """Return the least tau_y with J^T tau_y = tau_u, or as near as possible [N m or N]."""
-        count = len(self._motors)
-        given = finite('actuator_effort', actuator_effort, count)
-        with self.solver.lock:
-            view = self.direction(False).view
-            view.effort_in[:count] = given
-            self._forward.evaluate(self.solver.checked_q(q), GIVES_EFFORT)
-            return np.array(view.effort[count:])
+        given = finite('actuator_effort', actuator_effort, len(self._motors))
+        ratio = self.jacobian(q)
+        return np.asarray(np.linalg.lstsq(ratio.T, given, rcond=transmit.NOTHING)[0])
 
     def singularity(self, q: Values) -> Singularity:
         """
