@@ -32,7 +32,7 @@ from ik_node.solver import Solver, SolverOptions
 from ik_node.solver.pose import unit_pose
 from ik_node.solver.result import PoseError
 from ik_node.solver.solutions import Solutions
-from ik_node.viewer.sessions.session import RobotSession
+from ik_node.viewer.sessions.session import Session
 import numpy as np
 from numpy.typing import ArrayLike
 import rclpy
@@ -126,7 +126,7 @@ SAME = 1e-3
 REPORTS = 0.1
 
 
-class RemoteNodeSession(RobotSession):
+class RemoteNodeSession(Session):
     """
     The robot of another process, shown at its ~/joint_states.
 
@@ -135,21 +135,11 @@ class RemoteNodeSession(RobotSession):
     closed.
     """
 
-    can_play = False
-    playing = False
-    solves = strict = False
-    solving = True
-    knobs: Sequence[Any] = ()
-    ground = None
-
     def __init__(self, remote: RemoteNode, end: Callable[[], None]) -> None:
         self._remote = remote
         self._end = end
-        self.robot = None
-        self._solver = None
-        self.structure = 0
-        self.forward = False
-        self.reports: Sequence[ChainReport] = ()
+        self.robot: Robot | None = None
+        self._solver: Solver | None = None
         self._robot_source: tuple[object, ...] = ()
         self._settings: Settings | None = None
         self._refused = self._obstacles = ''
@@ -187,13 +177,6 @@ class RemoteNodeSession(RobotSession):
         return ''
 
     @property
-    def source(self) -> Solver:
-        """Return a solver of the robot with the node's options, which do not move the robot."""
-        if self._solver is None:
-            raise IkError(self.note)
-        return self._solver
-
-    @property
     def _known(self) -> Robot:
         """Return the robot; IkError if the page has none yet."""
         if self.robot is None:
@@ -204,11 +187,6 @@ class RemoteNodeSession(RobotSession):
     def q(self) -> Array:
         """Return the joint values of the last joint state [rad or m]."""
         return self._q
-
-    @property
-    def options(self) -> SolverOptions:
-        """Return the node's solver options."""
-        return SolverOptions() if self._settings is None else self._settings.options
 
     def take_solution(self, number: int) -> None:
         """Send joint targets that lead to a solution; the goals rest until it is reached."""
@@ -233,10 +211,6 @@ class RemoteNodeSession(RobotSession):
                 if name in robot.goals:
                     self._place(robot.goals[name], pose)
             self.set_forward(False)
-
-    def set_knob(self, name: str, value: float) -> None:
-        """Raise an OptionError, because a node has no such numbers."""
-        raise OptionError('knob', name, 'none with a node')
 
     def release_goal(self, name: str) -> None:
         """Send the pose that the link of a goal has reached."""

@@ -25,7 +25,7 @@ from ik_node.solver.result import SolveResult
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
 from ik_node.viewer.sessions.goal_memory import GoalMemory, restore_goals
-from ik_node.viewer.sessions.session import Ground, Knob, RobotSession
+from ik_node.viewer.sessions.session import Ground, Knob, Session
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -78,7 +78,7 @@ class Memory(NamedTuple):
     locked: set[str]  # joint values that the solver must not move
 
 
-class LibrarySession(RobotSession):
+class LibrarySession(Session):
     """
     A `Session` that solves with the library, and changes the joint values of a robot.
 
@@ -100,21 +100,12 @@ class LibrarySession(RobotSession):
         base: Frame | None = None,
     ) -> None:
         self.robot = robot
-        self.title = robot.name
         self.motion = motion
         self.can_play = motion is not None
-        self.playing = False
-        self.solving = True
-        self.strict = False
         self.terrain = terrain
         self.base = base
         self._tilt = 0.0
-        self.structure = 0
-        self.forward = False
-        self.note = ''
-        self.reports: Sequence[ChainReport] = ()
-        # What is drawn: its thresholds define which loops count as closed.
-        self.source = self._solver = Solver(robot, options)
+        self._solver: Solver = Solver(robot, options)
         self._comfort = options.comfort
         self._solver.warm()
         self._start = self.remember()
@@ -127,11 +118,6 @@ class LibrarySession(RobotSession):
     def q(self) -> Array:
         """Return the present configuration."""
         return self._solver.q
-
-    @property
-    def options(self) -> SolverOptions:
-        """Return the options of the solver."""
-        return self._solver.options
 
     def update(self, now: float) -> bool:
         """
@@ -252,7 +238,7 @@ class LibrarySession(RobotSession):
             half = 0.5 * self._tilt
             self.base.set_quaternion(np.sin(half), 0.0, 0.0, np.cos(half))
         else:
-            raise OptionError('knob', name, ', '.join(knob.name for knob in self.knobs))
+            super().set_knob(name, value)
         self._stale = True
 
     @property
@@ -402,13 +388,6 @@ class LibrarySession(RobotSession):
             self.set_knob(name, value)
         self._solver.q = memory.q
         self._stale = True
-
-    def complaints(self) -> list[str]:
-        """Return an empty list, because errors are raised at once."""
-        return []
-
-    def close(self) -> None:
-        """Do nothing."""
 
     # -- within
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from ik_node.analysis.link_motion import motor_values
-from ik_node.errors import IkError
-from ik_node.model.frame import Frame
+from ik_node.errors import IkError, OptionError
 from ik_node.model.goal import Goal
 from ik_node.model.link import Link
 from ik_node.model.rotation import pose_inverse
@@ -37,6 +36,10 @@ class Knob(NamedTuple):
 Ground = Callable[[float, float], float]
 
 
+# Longest search for all solutions [s], most of them, and least difference [rad or L].
+SEARCH, GHOSTS, APART = 2.0, 40, 1e-2
+
+
 class Session(Protocol):
     """
     A robot with its goals, and the commands to its solver.
@@ -45,31 +48,34 @@ class Session(Protocol):
     shows.
     """
 
-    structure: int  # A number that changes with the robot and with the set of goals
-    reports: Sequence[ChainReport]  # One report per independent chain
-    forward: bool  # Forward mode is on: joints lead, and goals follow their links
-    playing: bool  # The goals follow the motion
-    can_play: bool  # There is a motion of the goals
-    solves: bool  # This process solves, which `solving` and `strict` need
-    solving: bool  # The robot follows its goals; if not, they can be moved meanwhile
-    strict: bool  # Only converged configurations are shown
-    solutions: Solutions | None  # All answers to the goals, until something changes
+    robot: Robot | None  # With its goals, at the present configuration; None if not received
+    structure: int = 0  # A number that changes with the robot and with the set of goals
+    reports: Sequence[ChainReport] = ()  # One report per independent chain
+    forward: bool = False  # Forward mode is on: joints lead, and goals follow their links
+    playing: bool = False  # The goals follow the motion
+    can_play: bool = False  # There is a motion of the goals
+    solves: bool = False  # This process solves, which `solving` and `strict` need
+    solving: bool = True  # The robot follows its goals; if not, they can be moved meanwhile
+    strict: bool = False  # Only converged configurations are shown
+    solutions: Solutions | None = None  # All answers to the goals, until something changes
+    _solver: Solver | None = None
 
     @property
     def title(self) -> str:
         """Return the name of the robot."""
+        return '' if self.robot is None else self.robot.name
 
     @property
     def note(self) -> str:
         """Return what prevents solving, such as 'waiting for robot_description'; else ''."""
+        return ''
 
     @property
-    def robot(self) -> Robot | None:
-        """Return the robot and its goals at the present configuration; None if not received."""
-
-    @property
-    def source(self) -> Robot | Solver | Sequence[Frame]:
-        """Return what to draw: the robot, or its solver, which knows tolerances and margins."""
+    def source(self) -> Solver:
+        """Return what to draw: the robot's solver, which knows tolerances and margins."""
+        if self._solver is None:
+            raise IkError(self.note)
+        return self._solver
 
     @property
     def q(self) -> Array:
@@ -78,23 +84,41 @@ class Session(Protocol):
     @property
     def options(self) -> SolverOptions:
         """Return the present options of the solver."""
+        return SolverOptions() if self._solver is None else self._solver.options
 
     @property
     def knobs(self) -> Sequence[Knob]:
         """Return the numbers of the scene that users can change."""
+        return ()
 
     def set_knob(self, name: str, value: float) -> None:
-        """Change a number of the scene."""
+        """Change a number of the scene; raise OptionError if there is none of that name."""
+        raise OptionError('knob', name, ', '.join(knob.name for knob in self.knobs) or 'none')
 
     @property
     def ground(self) -> Ground | None:
         """Return the ground on which the robot stands, another object if it changes; or None."""
+        return None
 
     def release_goal(self, name: str) -> None:
         """Move a goal to the pose that its link has reached."""
 
     def find_solutions(self) -> None:
-        """Find all answers to the goals, or forget them."""
+        """Find all answers to the goals, without goals for the present motors; or forget them."""
+        robot, solver = self.robot, self._solver
+        if self.solutions is not None or robot is None or solver is None:
+            self.solutions = None
+            return
+        goals = {name: None for name, goal in robot.goals.items() if goal.enabled}
+        passive: set[str] | None = None
+        if not goals and robot.actuated:
+            passive = {*robot.joint_names} - motor_values(robot)
+        found = solver.solve_all(
+            goals, joints=passive, seconds=SEARCH, most=GHOSTS, resolution=APART
+        )
+        if not len(found):
+            raise IkError('no solution was found within the limits')
+        self.solutions = found
 
     def take_solution(self, number: int) -> None:
         """Move the robot to one of the solutions."""
@@ -126,8 +150,10 @@ class Session(Protocol):
         """Switch between forward mode and inverse mode."""
 
     @property
-    def locked(self) -> Collection[str]:
+    def locked(self) -> set[str]:
         """Return the names of the joint values that the solver must not move."""
+        joints = () if self.robot is None else self.robot.joint_order
+        return {each.value_name(dof) for each in joints for dof in each.dof if each.locked[dof]}
 
     def set_locked(self, name: str, locked: bool) -> None:
         """Lock a joint value, or unlock it."""
@@ -152,44 +178,11 @@ class Session(Protocol):
 
     def complaints(self) -> list[str]:
         """Return new messages about commands that failed after they were accepted."""
+        return []
 
     def close(self) -> None:
         """Release all resources; may be called again."""
-
-
-# Longest search for all solutions [s], most of them, and least difference [rad or L].
-SEARCH, GHOSTS, APART = 2.0, 40, 1e-2
-
-
-class RobotSession:
-    """What a session that solves and a session of a node share: a robot and its solver."""
-
-    robot: Robot | None
-    _solver: Solver | None
-    solutions: Solutions | None = None
-
-    def find_solutions(self) -> None:
-        """Find all answers to the goals, without goals for the present motors; or forget them."""
-        robot, solver = self.robot, self._solver
-        if self.solutions is not None or robot is None or solver is None:
-            self.solutions = None
-            return
-        goals = {name: None for name, goal in robot.goals.items() if goal.enabled}
-        passive: set[str] | None = None
-        if not goals and robot.actuated:
-            passive = {*robot.joint_names} - motor_values(robot)
-        found = solver.solve_all(
-            goals, joints=passive, seconds=SEARCH, most=GHOSTS, resolution=APART
-        )
-        if not len(found):
-            raise IkError('no solution was found within the limits')
-        self.solutions = found
-
-    @property
-    def locked(self) -> set[str]:
-        """Return the names of the joint values that the solver must not move."""
-        joints = () if self.robot is None else self.robot.joint_order
-        return {each.value_name(dof) for each in joints for dof in each.dof if each.locked[dof]}
+        self.playing = False
 
     @staticmethod
     def _offset_in_link(link: Link, point: Array | None) -> Array:
