@@ -9,9 +9,10 @@ from typing import Any
 from ik_node.description.description import Description
 from ik_node.description.tree import trim_unused as trim_branches
 from ik_node.description.tree import WORLD_JOINT
-from ik_node.errors import OptionError, ShapeError, TopologyError, UnknownFrameError
+from ik_node.errors import OptionError, TopologyError, UnknownFrameError
 from ik_node.model.dof import DOF
 from ik_node.model.frame import find_roots, Frame
+from ik_node.model.given import finite
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 from ik_node.model.rotation import matrix_to_euler, matrix_to_quat, pose_inverse, pose_matrix
@@ -132,7 +133,7 @@ def set_ik_from_urdf(ik_root: Frame, values: Mapping[str, Any]) -> None:
     q = np.array([joint._dof_values[dof] for joint, dof in tree.owner])
     for name, value in values.items():
         if name in places:
-            q[places[name]] = _numbers(name, value, len(places[name]))
+            q[places[name]] = finite(name, value, len(places[name]))
         elif name == ROOT:
             q[places[_free(ik_root).name]] = _motion_to(_free(ik_root), value)
         else:
@@ -221,13 +222,3 @@ def _pose(pose: Any) -> Array:
     """Return a pose as a matrix (4, 4)."""
     numbers = unit_pose(ROOT, pose)
     return pose_matrix(numbers[:3], numbers[3:])
-
-
-def _numbers(name: str, value: Any, count: int) -> Array:
-    try:
-        numbers = np.atleast_1d(np.array(value, dtype=np.float64))
-    except (TypeError, ValueError, OverflowError):
-        numbers = np.zeros(0)
-    if numbers.shape != (count,) or not np.isfinite(numbers).all():
-        raise ShapeError(name, f'{count} finite number' + 's' * (count > 1), repr(value))
-    return numbers

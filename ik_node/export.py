@@ -101,15 +101,7 @@ def export_robot(
 def _refuse_what_needs_python(
     options: SolverOptions, table: JointTable, names: Sequence[str]
 ) -> None:
-    """
-    Raise an error if a solve is more than calls of the kernel, one for each chain.
-
-    Raises
-    ------
-    OptionError
-        The message names what Python does.
-
-    """
+    """Raise an error if a solve is more than calls of the kernel, one for each chain."""
     why = 'for a file; Python does this around the compiled solver'
     for name, only in (('method', 'dls'), ('jacobian', 'analytic'), ('use_svd', False)):
         if getattr(options, name) != only:
@@ -180,15 +172,7 @@ def _floats(values: ArrayLike) -> bytes:
 
 
 def _text(names: Sequence[str]) -> bytes:
-    """
-    Return names in UTF-8, each ended by a zero byte.
-
-    Raises
-    ------
-    OptionError
-        If a name contains one.
-
-    """
+    """Return names in UTF-8, each ended by a zero byte, which no name may contain."""
     for name in names:
         if '\0' in name:
             raise OptionError('name', name, 'names without a zero byte')

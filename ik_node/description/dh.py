@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ik_node.description.description import Description
-from ik_node.description.tree import hang_tree
+from ik_node.description.joint_spec import JointSpec, Limits
+from ik_node.description.tree import hang_joints
 from ik_node.errors import OptionError, ShapeError
-from ik_node.model.dof import DOF
 from ik_node.model.given import numbers, one_of
-from ik_node.model.joint import Joint, NO_LIMIT
+from ik_node.model.joint import NO_LIMIT
 from ik_node.model.link import Link
 from ik_node.model.rotation import quat_conjugate, quat_from_euler, quat_multiply
 import numpy as np
@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 PARAMETERS = ('d', 'a', 'alpha', 'theta')
 CONVENTIONS = ('standard', 'modified')
-MOTIONS = {'R': DOF.EZ, 'P': DOF.Z}
+MOTIONS = {'R': 'revolute', 'P': 'prismatic'}
 HALF_TURN = np.array((1.0, 0.0, 0.0, 0.0))  # about x, as a quaternion xyzw
 
 
@@ -70,30 +70,29 @@ def read_dh(
         bounds[turns] = np.radians(bounds[turns])
     description = Description('dh', 'DH table', dialect=f'DH table, {convention}')
     description.links['link0'] = Link('link0')
-    ends = {}
+    specs = []
     rows_of_joints = zip(table, kinds, bounds, senses.tolist(), strict=True)
     for i, (row, kind, bound, sense) in enumerate(rows_of_joints, 1):
-        joint, link = Joint(f'joint{i}'), Link(f'link{i}')
-        joint.set_dof(MOTIONS[kind])
-        joint.set_limits(MOTIONS[kind], *bound)
+        name, link = f'joint{i}', f'link{i}'
         beyond = [f'{limit:g}' for limit in bound if NO_LIMIT <= abs(limit) < np.inf]
         if beyond:
             description.notes.append(
-                f'joint {joint.name!r}: {", ".join(beyond)}: taken as no limit, as it is '
-                'beyond 1e12'
+                f'joint {name!r}: {", ".join(beyond)}: taken as no limit, as it is beyond 1e12'
             )
-        _place(joint, link, row, convention == 'standard')
+        description.links[link] = Link(link)
+        spec = JointSpec(name, MOTIONS[kind], f'link{i - 1}', link, limits=Limits(*bound))
+        spec.axis = np.array((0.0, 0.0, 1.0))
+        _place(spec, row, convention == 'standard')
         if sense < 0.0:
             # Rx(pi) Rz(q) Rx(pi)^-1 = Rz(-q), and so for Tz; Rx moves no point of the x axis.
-            joint.set_quaternion(*quat_multiply(joint.quaternion, HALF_TURN))
-            link.set_quaternion(*quat_multiply(quat_conjugate(HALF_TURN), link.quaternion))
-        description.joints[joint.name], description.links[link.name] = joint, link
-        ends[joint.name] = (f'link{i - 1}', link.name)
-    hang_tree(description, ends)
+            spec.quat_xyzw = quat_multiply(spec.quat_xyzw, HALF_TURN)
+            spec.child_quat_xyzw = quat_multiply(quat_conjugate(HALF_TURN), spec.child_quat_xyzw)
+        specs.append(spec)
+    hang_joints(description, specs)
     return description
 
 
-def _place(joint: Joint, link: Link, row: Array, standard: bool) -> None:
+def _place(spec: JointSpec, row: Array, standard: bool) -> None:
     """
     Write the transforms before the motion to the joint's pose, those after it to the link's pose.
 
@@ -103,13 +102,11 @@ def _place(joint: Joint, link: Link, row: Array, standard: bool) -> None:
     d, a, alpha, theta = row.tolist()
     rotation, twist = quat_from_euler(0.0, 0.0, theta), quat_from_euler(alpha, 0.0, 0.0)
     if standard:
-        joint.set_position(0.0, 0.0, d)
-        joint.set_quaternion(*rotation)
-        link.set_position(a, 0.0, 0.0)
-        link.set_quaternion(*twist)
+        spec.position, spec.quat_xyzw = np.array((0.0, 0.0, d)), rotation
+        spec.child_position, spec.child_quat_xyzw = np.array((a, 0.0, 0.0)), twist
     else:
-        joint.set_position(a, -np.sin(alpha) * d, np.cos(alpha) * d)
-        joint.set_quaternion(*quat_multiply(twist, rotation))
+        spec.position = np.array((a, -np.sin(alpha) * d, np.cos(alpha) * d))
+        spec.quat_xyzw = quat_multiply(twist, rotation)
 
 
 def _numbers(name: str, values: ArrayLike, width: int, expected: str) -> Array:

@@ -119,12 +119,9 @@ class UrdfPlusReader(LoopReader):
         """
         Convert a coupling between links to one between joints.
 
-        Notes
-        -----
         Starting from the last link that both branches share, the sum of the joint values down to
         the successor equals `ratio` times the sum of those down to the predecessor. One of the
         joints follows the others.
-
         """
         document, line = self.document, self.document.line(element)
         links = [self._link(end) for end in self._ends(element)]
