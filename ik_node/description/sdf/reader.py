@@ -85,146 +85,116 @@ def read_sdf(document: XmlDocument) -> Description:
     the spanning tree close loops. Each <frame> becomes a link, fixed to the link it is attached
     to.
     """
-    return _SdfReader(document).read()
+    description = Description('robot', document.source)
+    notes = description.notes
+    version = read_version(document, notes)
+    description.dialect = f'SDFormat {".".join(map(str, version))}'
+    graph = FrameGraph(document, version)
+    around, model = choose_model(document, notes)
+    world = SdfScope(document, around, robot=model)
+    name = (around if model is None else model).get('name', '').strip()
+    if not name:
+        notes.append('the model has no name')
+    description.name = name or 'robot'
+    links = _read_links(document, world, description)
+    joints: dict[str, SdfJoint] = {}
+    seen: dict[str, Element | None] = {}
+    for frame in world.every('joint', 'drake:joint'):
+        child = frame.element.findtext('child', '').strip()
+        if frame.scope.is_included(child):
+            notes.append(
+                f'joint {frame.name!r} is not read: its child {child!r} is part of an <include>'
+            )
+            continue
+        document.once(frame.element, 'joint', frame.name, seen)
+        joints[frame.name] = read_joint(document, graph, frame, notes)
+    _add_links(joints, description.links)
+    rules = read_couplings(document, graph, joints, notes)
+    scopes = [world, *(each.inner for each in world.every('model') if each.inner)]
+    motors = read_motors(scopes, joints)
+    specs = [spec for joint in joints.values() for spec in joint.specs]
+    for spec in specs:
+        spec.needed = spec.needed or spec.name in motors
+    # With one model, what is around it is not part of the robot.
+    others = [] if model is None else [world]
+    fixed = _frames(graph, world, others, {spec.name for spec in specs}, description)
+    description.loops.append(hang_joints(description, [*specs, *fixed], undirected=True))
+    for root in description.roots:
+        if root.name in links:
+            position, quat_xyzw = pose_parts(graph.pose(links[root.name]))
+            root.set_position(*position)
+            root.set_quaternion(*quat_xyzw)
+    drake = DrakeLoops(document, graph, description)
+    for scope in scopes:
+        drake.read_model(scope)
+    couplings = LoopSet(document.source, couplings=rules)
+    welds = read_detachable_joints_of_models(document, graph, scopes, description)
+    description.loops += [drake.result, drake.guessed, couplings, welds]
+    description.actuated = [each for each in motors if description.joints[each].dof]
+    note_efforts(specs, description.actuated, notes)
+    for scope in scopes:
+        element = scope.frame.element
+        for include in element.findall('include') if scope not in others else ():
+            uri = include.findtext('uri', '').strip()
+            notes.append(f'<include> of {uri[:80]!r} is not read; `gz sdf -p FILE` expands it')
+        if is_true(element.findtext('static')) and joints:
+            name = element.get('name', '')
+            notes.append(f'model {name!r} is static; its joints are read as movable')
+    return description
 
 
-class _SdfReader:
-    """A reader of one file."""
+def _read_links(
+    document: XmlDocument, world: SdfScope, description: Description
+) -> dict[str, SdfFrame]:
+    """Declare the links, and return their frames by name."""
+    links: dict[str, SdfFrame] = {}
+    seen: dict[str, Element | None] = {}
+    for frame in world.every('link'):
+        document.once(frame.element, 'link', frame.name, seen)
+        description.links[frame.name] = Link(frame.name)
+        links[frame.name] = frame
+    if not links:
+        message = 'no <link> in it; a robot needs one' + include_hint(document.root)
+        raise document.error(world.frame.element, message)
+    read_inertials(document, links.values(), description)
+    return links
 
-    def __init__(self, document: XmlDocument) -> None:
-        self._document = document
-        self._description = Description('robot', document.source)
-        version = read_version(document, self._description.notes)
-        self._description.dialect = f'SDFormat {".".join(map(str, version))}'
-        self._graph = FrameGraph(document, version)
-        self._links: dict[str, SdfFrame] = {}
-        self._joints: dict[str, SdfJoint] = {}
-        self._has_one_model = True
 
-    def read(self) -> Description:
-        """Return the description."""
-        document, description = self._document, self._description
-        around, model = choose_model(document, description.notes)
-        self._has_one_model = model is not None
-        world = SdfScope(document, around, robot=model)
-        name = (around if model is None else model).get('name', '').strip()
-        if not name:
-            description.notes.append('the model has no name')
-        description.name = name or 'robot'
-        self._read_links(world)
-        seen: dict[str, Element | None] = {}
-        for frame in world.every('joint', 'drake:joint'):
-            if self._carries_include(frame):
-                continue
-            document.once(frame.element, 'joint', frame.name, seen)
-            joint = read_joint(document, self._graph, frame, description.notes)
-            self._joints[frame.name] = joint
-        self._add_links()
-        rules = read_couplings(document, self._graph, self._joints, description.notes)
-        scopes = [world, *(each.inner for each in world.every('model') if each.inner)]
-        motors = read_motors(scopes, self._joints)
-        self._hang_joints(world, set(motors))
-        drake = DrakeLoops(document, self._graph, description)
-        for scope in scopes:
-            drake.read_model(scope)
-        description.loops += [
-            drake.result,
-            drake.guessed,
-            LoopSet(document.source, couplings=rules),
-        ]
-        description.loops.append(
-            read_detachable_joints_of_models(document, self._graph, scopes, description)
-        )
-        description.actuated = [each for each in motors if description.joints[each].dof]
-        specs = [spec for joint in self._joints.values() for spec in joint.specs]
-        note_efforts(specs, description.actuated, description.notes)
-        self._note_unread(scopes)
-        return description
+def _add_links(joints: dict[str, SdfJoint], links: dict[str, Link]) -> None:
+    """Declare the links that the file omits: the world, and the links between two axes."""
+    names = set(joints)
+    for joint in joints.values():
+        for spec in joint.specs[1:]:  # the second of two motions
+            spec.name = free_name(spec.name, names)
+            names.add(spec.name)
+            spec.parent = joint.specs[0].child = free_name(spec.parent, links)
+            links[spec.parent] = Link(spec.parent)
+        if any(WORLD in (spec.parent, spec.child) for spec in joint.specs):
+            links.setdefault(WORLD, Link(WORLD))
 
-    # -- links and frames
 
-    def _read_links(self, world: SdfScope) -> None:
-        links = list(world.every('link'))
-        seen: dict[str, Element | None] = {}
-        for frame in links:
-            self._document.once(frame.element, 'link', frame.name, seen)
-            self._description.links[frame.name] = Link(frame.name)
-            self._links[frame.name] = frame
-        if not links:
-            message = 'no <link> in it; a robot needs one' + include_hint(self._document.root)
-            raise self._document.error(world.frame.element, message)
-        read_inertials(self._document, links, self._description)
-
-    def _carries_include(self, joint: SdfFrame) -> bool:
-        """Return True if a joint carries a part of an <include>, and note that."""
-        child = joint.element.findtext('child', '').strip()
-        if not joint.scope.is_included(child):
-            return False
-        self._description.notes.append(
-            f'joint {joint.name!r} is not read: its child {child!r} is part of an <include>'
-        )
-        return True
-
-    def _hang_joints(self, world: SdfScope, motors: set[str]) -> None:
-        """Build the spanning tree; the joints outside it become loops."""
-        description = self._description
-        specs = [spec for joint in self._joints.values() for spec in joint.specs]
-        for spec in specs:
-            spec.needed = spec.needed or spec.name in motors
-        fixed = self._frames(world, {spec.name for spec in specs})
-        description.loops.append(hang_joints(description, [*specs, *fixed], undirected=True))
-        for root in description.roots:
-            frame = self._links.get(root.name)
-            if frame is not None:
-                position, quat_xyzw = pose_parts(self._graph.pose(frame))
-                root.set_position(*position)
-                root.set_quaternion(*quat_xyzw)
-
-    def _add_links(self) -> None:
-        """Declare the links that the file omits: the world, and the links between two axes."""
-        links = self._description.links
-        names = set(self._joints)
-        for joint in self._joints.values():
-            for spec in joint.specs[1:]:  # the second of two motions
-                spec.name = free_name(spec.name, names)
-                names.add(spec.name)
-                spec.parent = joint.specs[0].child = free_name(spec.parent, links)
-                links[spec.parent] = Link(spec.parent)
-            if any(WORLD in (spec.parent, spec.child) for spec in joint.specs):
-                links.setdefault(WORLD, Link(WORLD))
-
-    def _frames(self, world: SdfScope, joints: Container[str]) -> list[JointSpec]:
-        """Declare a link for every <frame>, and return a fixed joint of the same name for each."""
-        description = self._description
-        specs = []
-        for frame in world.every('frame'):
-            if frame.scope is world and self._has_one_model:
-                continue  # not part of the robot
-            why, carrier = '', self._graph.link(frame)
-            if frame.name in description.links or frame.name in joints:
-                why = 'a link or joint has that name'
-            elif carrier.link_name not in description.links:
-                why = 'it is attached to the world, to which no joint connects the robot'
-            if why:
-                description.notes.append(f'frame {frame.name!r} does not become a link: {why}')
-                continue
-            description.links[frame.name] = Link(frame.name)
-            pose = pose_inverse(self._graph.pose(carrier)) @ self._graph.pose(frame)
-            spec = JointSpec(frame.name, 'fixed', carrier.link_name, frame.name)
-            spec.place(pose)
-            specs.append(spec)
-        return specs
-
-    def _note_unread(self, scopes: list[SdfScope]) -> None:
-        """Note elements of the robot that are not read."""
-        notes = self._description.notes
-        for scope in scopes:
-            element = scope.frame.element
-            for include in element.findall('include'):
-                if scope.frame.is_world and self._has_one_model:
-                    continue  # ground, light and other surroundings
-                uri = include.findtext('uri', '').strip()
-                notes.append(f'<include> of {uri[:80]!r} is not read; `gz sdf -p FILE` expands it')
-            if is_true(element.findtext('static')) and self._joints:
-                name = element.get('name', '')
-                notes.append(f'model {name!r} is static; its joints are read as movable')
+def _frames(
+    graph: FrameGraph,
+    world: SdfScope,
+    others: Container[SdfScope],
+    joints: Container[str],
+    description: Description,
+) -> list[JointSpec]:
+    """Declare a link for every <frame>, and return a fixed joint of the same name for each."""
+    specs = []
+    for frame in world.every('frame'):
+        if frame.scope in others:
+            continue
+        why, carrier = '', graph.link(frame)
+        if frame.name in description.links or frame.name in joints:
+            why = 'a link or joint has that name'
+        elif carrier.link_name not in description.links:
+            why = 'it is attached to the world, to which no joint connects the robot'
+        if why:
+            description.notes.append(f'frame {frame.name!r} does not become a link: {why}')
+            continue
+        description.links[frame.name] = Link(frame.name)
+        spec = JointSpec(frame.name, 'fixed', carrier.link_name, frame.name)
+        spec.place(pose_inverse(graph.pose(carrier)) @ graph.pose(frame))
+        specs.append(spec)
+    return specs
