@@ -26,6 +26,7 @@ from ik_node.model.tree import Tree
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import names_in, Values
 from ik_node.solver.solver import Solver
+from ik_node.solver.states import closed_samples
 import numpy as np
 from numpy.typing import NDArray
 
@@ -551,13 +552,7 @@ class _Bodied:
         return *collision_geometry(description), excluded_pairs(description)
 
     def closed_samples(self, count: int) -> Array:
-        mechanism, random = self._mechanism, np.random.default_rng(0)
-        here, low, high = mechanism.q, mechanism.lower, mechanism.upper
-        low = np.where(np.isfinite(low), low, here - np.pi)
-        high = np.where(np.isfinite(high), high, here + np.pi)
-        starts = random.uniform(low, np.maximum(low, high), (count, len(here)))
-        solution = mechanism._solver.solve_batch({}, starts, threads=1)
-        return np.asarray(solution.q[solution.converged])
+        return closed_samples(self._mechanism._solver, count)
 
     def collisions_changed(self, graph: bool) -> None:
         revision = self._mechanism._solver.revision

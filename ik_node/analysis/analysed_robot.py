@@ -8,8 +8,13 @@ from typing import Any, TYPE_CHECKING
 from ik_node.analysis.assembly import Assembly, close_loops
 from ik_node.analysis.file_pose import FileGap
 from ik_node.description.description import Description
+from ik_node.errors import IkError, listed, OptionError
 from ik_node.mechanism import Mechanism
 from ik_node.model.frame import Frame
+from ik_node.model.given import one_of, whole_number
+from ik_node.solver import Solver, SolverOptions
+from ik_node.solver.modes import main_link
+from ik_node.solver.states import evenly, SPREADS, StateSampler, SURPLUS
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -18,6 +23,8 @@ if TYPE_CHECKING:
 
     from ik_node.analysis.mobility import Mobility
     from ik_node.analysis.reach.volume import ReachVolume
+
+Array = NDArray[np.float64]
 
 
 class AnalysedRobot(Mechanism):
@@ -71,7 +78,7 @@ class AnalysedRobot(Mechanism):
         collision_margin: float = 0.0,
         threads: int | None = None,
         progress: Callable[[int, int], object] | None = None,
-    ) -> NDArray[np.float64]:
+    ) -> Array:
         """
         Return configurations with closed loops within limits, for simulators and learning.
 
@@ -118,20 +125,44 @@ class AnalysedRobot(Mechanism):
         (10, 4)
 
         """
-        from ik_node.analysis.states import sample
-
-        return sample(
-            self,
-            count,
-            seed,
-            spread,
-            link=link,
-            mode=mode,
-            avoid_collisions=avoid_collisions,
-            collision_margin=collision_margin,
-            threads=threads,
-            progress=progress,
+        count, seed = whole_number('count', count, 1), whole_number('seed', seed)
+        one_of('spread', spread, SPREADS)
+        avoiding = SolverOptions(
+            avoid_collisions=avoid_collisions, collision_margin=collision_margin
         )
+        avoidance = Solver(self, avoiding).problem_for(()).avoidance
+        solver = Solver(self, SolverOptions(restarts=0, seed=seed, avoid_collisions=False))
+        seen: set[str] = set()
+
+        def accepts(q: Array) -> NDArray[np.bool_]:
+            """Return True for configurations in the mode whose bodies are apart."""
+            good = np.ones(len(q), bool)
+            if mode is not None:
+                labels = solver.modes().labels(q)
+                seen.update(labels.tolist())
+                good = labels == mode
+            if avoidance is not None:
+                good[good] = [avoidance.is_free(each) for each in q[good]]
+            return good
+
+        def show(have: int) -> None:
+            if progress is not None:
+                progress(min(count, have * count // wanted), count)
+
+        try:
+            sampler = StateSampler(solver, self.actuated, seed, threads, accepts)
+        except IkError as error:
+            if mode is None or mode in seen:
+                raise
+            raise OptionError('mode', mode, f'one of {listed(sorted(seen))}') from error
+        wanted = count * SURPLUS if spread == 'workspace' else count
+        q = sampler.collect(wanted, show)
+        if spread == 'joints':
+            return q
+        if link is None:
+            goals = [goal.child for goal in self.goals.values() if goal.child is not None]
+            link = goals[0].name if goals else main_link(self.links, self.closures.values())
+        return q[evenly(self.forward(q, link)[:, :3, 3], count, sampler.random)]
 
     def reach(
         self,

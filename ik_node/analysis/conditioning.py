@@ -2,60 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from ik_node.model.dof import DOF
-from ik_node.solver.graph_reader import RobotLike
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.chain_problem import zero_of
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.solver import Solver
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-
-# Half of the sampled interval of a joint without limits, around its present value: half a turn
-# [rad or characteristic lengths].
-_UNLIMITED = np.pi
-
-
-Held = Mapping[str, tuple[ArrayLike, ArrayLike]]
-
-
-def closed_samples(
-    source: RobotLike, count: int, seed: int = 0, goals: Held | None = None
-) -> Array:
-    """
-    Return random configurations within the limits, with the loops closed.
-
-    `source`: the robot; its locked joints keep their values. `seed`: seed of the random numbers;
-    the same seed gives the same samples. `goals`: goals that every configuration meets, and their
-    poses. Returns shape (at most count, nq), joint values [rad or m], not uniformly distributed.
-    Draws whose loops do not close, or that do not meet the goals, are left out.
-    """
-    solver = Solver(source, SolverOptions(restarts=2, seed=seed))
-    here, table = solver.q, JointTable(solver.tree)
-    widest = _UNLIMITED * solver.problem_for(()).units
-    low = np.maximum(table.lower, here - widest)
-    high = np.minimum(table.upper, here + widest)
-    # If the limits lie far from the present value, the intervals above may be empty.
-    low = np.minimum(low, table.upper)
-    high = np.maximum(high, low)
-    drawn = np.random.default_rng(seed).uniform(low, high, (count, len(here)))
-    drawn[:, table.locked] = here[table.locked]
-    batch = solver.solve_batch(repeated(goals or {}, count), drawn)
-    samples: Array = batch.q[batch.converged]
-    return samples
-
-
-def repeated(goals: Held, count: int) -> dict[str, tuple[Array, Array]]:
-    """Return the same poses of goals for each of `count` problems of a batch."""
-    return {
-        name: (np.tile(position, (count, 1)), np.tile(quat, (count, 1)))
-        for name, (position, quat) in goals.items()
-    }
-
 
 # Number of configurations whose Jacobians are held in memory at once.
 _TOGETHER = 1000

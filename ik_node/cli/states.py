@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 from time import perf_counter
 
-from ik_node.analysis.states import SPREADS
 from ik_node.cli.arguments import (
     add_collision_arguments,
     add_options,
@@ -20,6 +19,7 @@ from ik_node.cli.arguments import (
     robot_of,
 )
 from ik_node.errors import OptionError
+from ik_node.solver.states import SPREADS
 from ik_node.whole_file import whole_file
 import numpy as np
 from tqdm import tqdm

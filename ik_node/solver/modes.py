@@ -7,21 +7,17 @@ from heapq import heappop, heappush
 from typing import NamedTuple
 
 from ik_node.errors import OptionError
-from ik_node.kernels.layout import BLOCK, JOINT_LOWER, JOINT_UPPER, JOINT_WINDOW
-from ik_node.kernels.options import RESTARTS
+from ik_node.kernels.layout import BLOCK, JOINT_WINDOW
 from ik_node.model.link import Connector, Link
 from ik_node.solver.problem.chain_problem import ChainProblem
 from ik_node.solver.problem.problem import Problem
 from ik_node.solver.problem.workspace import bind_chain, Workspace
-from ik_node.solver.status import Status
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-# Configurations at which the rows and columns of the determinants are chosen.
-REFERENCES, TRIES = 8, 100
 # A number of a Jacobian that is never larger is zero; a pivot below this share of the largest one
 # depends on others; a determinant below this share of its usual size is singular.
 STRUCTURAL, DEPENDENT, SINGULAR = 1e-9, 1e-6, 1e-9
@@ -121,22 +117,6 @@ class Modes:
         signs[np.abs(values) < SINGULAR] = '0'
         middle = len(self.direct)
         return np.array([''.join(row[:middle]) + '/' + ''.join(row[middle:]) for row in signs])
-
-
-def closed_references(loops: Problem, rows: Array, packed: Array, q: Array) -> Array:
-    """Return configurations with closed loops, shape (n, nq), from random starts within limits."""
-    random, found = np.random.default_rng(0), []
-    once = packed.copy()
-    once[RESTARTS] = 0.0
-    low = np.maximum(rows[JOINT_LOWER], q - np.pi)
-    high = np.maximum(np.minimum(rows[JOINT_UPPER], q + np.pi), low)
-    for _ in range(TRIES):
-        start = np.where(rows[JOINT_WINDOW] > 0.0, random.uniform(low, high), q)
-        if all(answer.status is Status.CONVERGED for answer in loops.run(start, rows, once, 0.0)):
-            found.append(start)
-        if len(found) == REFERENCES:
-            break
-    return np.array(found or [q])
 
 
 def main_link(links: Mapping[str, Link], closers: Iterable[Connector]) -> str:

@@ -24,7 +24,7 @@ from ik_node.model.tree import Tree
 from ik_node.native.library import library
 from ik_node.solver.drive import drive, drive_freely
 from ik_node.solver.graph_reader import GraphReader, RobotLike
-from ik_node.solver.modes import closed_references, main_link, ModeChange, Modes, path_to_mode
+from ik_node.solver.modes import main_link, ModeChange, Modes, path_to_mode
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import check_mapping, names_in, refuse_q, Values
 from ik_node.solver.problem.joint_table import JointTable
@@ -59,6 +59,9 @@ Poses = Any
 # States of a roadmap between modes; longest part of its edges, and shortest part of a drive in a
 # mode [rad or L]; what counts as the same configuration.
 ROADMAP, PART, LEAST_PART, SAME_PLACE = 600, 0.1, 1e-4, 1e-3
+# Random starts for configurations at which the rows and columns of determinants are chosen, and
+# how many of these are kept.
+TRIES, REFERENCES = 100, 8
 # No goals: only loops are closed.
 NO_GOALS: Mapping[str, Pose] = MappingProxyType({})
 
@@ -663,6 +666,8 @@ class Solver:
         Inverse ones are those of the named goals, or of the enabled ones, or else of the pose of
         the link with most loops.
         """
+        from ik_node.solver.states import closed_samples
+
         with self.lock:
             read, edits = self._graph.refresh(), self.revision.edits
             if self._modes[0] != edits:
@@ -672,11 +677,14 @@ class Solver:
                 names = goals or read.wanted or ((link,) if link else ())
                 problem, table, packed = self.arrays_for(names)
                 motors = table.places(getattr(self._graph.source, 'actuated', []))
-                loops, q = self._graph.problem(()), self._graph.values()
-                references = closed_references(loops, table.rows, packed, q)
+                closed = closed_samples(self._without_restarts(), TRIES)[:REFERENCES]
+                references = closed if len(closed) else self._graph.values()[None]
                 made = Modes(problem, table.rows.copy(), packed.copy(), motors, references)
                 self._modes[1][goals] = made
             return self._modes[1][goals]
+
+    def _without_restarts(self) -> Solver:
+        return Solver(self._graph.source, replace(self.options, restarts=0))
 
     def mode_of(self, q: Values | None = None, goals: Iterable[str] = ()) -> str:
         """
@@ -752,8 +760,7 @@ class Solver:
             table = self._graph.refresh().table
             names = self.joint_names
             places = [index for index in table.places(motors) if index not in table.masters]
-            once = Solver(source, replace(self.options, restarts=0))
-            states = StateSampler(once, motors, 0, 1).draw(ROADMAP)
+            states = StateSampler(self._without_restarts(), motors, 0, 1).draw(ROADMAP)
 
             def drive_to(one: Array, other: Array) -> Array | None:
                 """Return the configurations on a straight line of the motors; None = it fails."""

@@ -2,8 +2,9 @@
 
 import math
 
-from ik_node.analysis.conditioning import closed_samples
 from ik_node.robot import load_robot
+from ik_node.solver import Solver
+from ik_node.solver.states import closed_samples
 import numpy as np
 import pytest
 
@@ -13,7 +14,7 @@ def test_samples_close_loops_and_respect_limits(repository, name):
     """Most draws give a sample, and no two are equal."""
     robot = load_robot(repository / 'urdf' / f'{name}.urdf')
     here = robot.q
-    samples = closed_samples(robot, 50)
+    samples = closed_samples(Solver(robot), 50)
     assert 25 <= len(samples) <= 50
     assert (samples >= robot.lower).all()
     assert (samples <= robot.upper).all()
@@ -28,9 +29,9 @@ def test_samples_close_loops_and_respect_limits(repository, name):
 def test_seed_determines_samples(repository):
     """Same seed, same samples; another seed, others."""
     robot = load_robot(repository / 'urdf' / 'fivebar.urdf')
-    one = closed_samples(robot, 20, seed=3)
-    np.testing.assert_array_equal(one, closed_samples(robot, 20, seed=3))
-    assert not np.array_equal(one, closed_samples(robot, 20, seed=4))
+    one = closed_samples(Solver(robot), 20, seed=3)
+    np.testing.assert_array_equal(one, closed_samples(Solver(robot), 20, seed=3))
+    assert not np.array_equal(one, closed_samples(Solver(robot), 20, seed=4))
 
 
 def test_samples_keep_locked_values_and_bound_unlimited_joints(repository):
@@ -39,7 +40,7 @@ def test_samples_keep_locked_values_and_bound_unlimited_joints(repository):
     first, *_, last = robot.joint_order
     first.lock()
     last.min_dof_limit[:], last.max_dof_limit[:] = -math.inf, math.inf
-    samples = closed_samples(robot, 100)
+    samples = closed_samples(Solver(robot), 100)
     names = robot.joint_names
     assert (samples[:, names.index(first.name)] == robot.q[names.index(first.name)]).all()
     free = samples[:, names.index(last.name)]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from ik_node.analysis.conditioning import closed_samples, conditioning, Held, repeated
+from ik_node.analysis.conditioning import conditioning
 from ik_node.errors import OptionError
 from ik_node.mechanism import Mechanism
 from ik_node.model.dof import DOF, parse_dofs
 from ik_node.solver import Solver, SolverOptions
+from ik_node.solver.states import closed_samples, Held, repeated
 import numpy as np
 from numpy.typing import NDArray
 
@@ -49,7 +50,8 @@ class ReachFinder:
         count: int = SAMPLES,
     ) -> None:
         self._robot, self._link, self._held = robot, link, dict(held or {})
-        self.samples: Array = np.vstack((home, closed_samples(robot, count, goals=self._held)))
+        solver = Solver(robot, SolverOptions(restarts=2))
+        self.samples: Array = np.vstack((home, closed_samples(solver, count, goals=self._held)))
         self.poses: Array = np.array([robot.forward(q, link) for q in self.samples])
         self._places = self.poses[:, :3, 3]
         self.home: Array = self._places[0]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from ik_node.analysis.conditioning import Held
 from ik_node.analysis.reach.volume import SingularCurve
 from ik_node.mechanism import Mechanism
 from ik_node.model.dof import parse_dofs
@@ -13,6 +12,7 @@ from ik_node.model.rotation import matrix_to_quat
 from ik_node.solver import Solver
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.singularities import LONGEST, SingularPoint, SingularSystem, ZERO
+from ik_node.solver.states import Held
 import numpy as np
 from numpy.typing import NDArray
 

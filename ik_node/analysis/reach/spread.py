@@ -7,12 +7,12 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
-from ik_node.analysis.conditioning import Held, repeated
 from ik_node.analysis.reach.grid import Grid
 from ik_node.model.goal import Goal
 from ik_node.solver import Solver, Status
 from ik_node.solver.batch.batch_solution import BatchSolution
 from ik_node.solver.options import SolverOptions
+from ik_node.solver.states import Held, repeated
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,9 +1,9 @@
 """Singular curves, against circles and determinants that are written by hand."""
 
 import ik_node as ik
-from ik_node.analysis.conditioning import closed_samples
 from ik_node.analysis.reach.singularities import SingularTracer
 from ik_node.analysis.reach.volume import crossings
+from ik_node.solver.states import closed_samples
 import numpy as np
 import pytest
 from support.planar_legs import (
@@ -20,7 +20,7 @@ STEP = 0.02
 
 def traced(robot, link, dof, kind, plane='xy', at=None, **options):
     """Return the curves of a kind in a plane."""
-    tracer = SingularTracer(robot, link, dof, closed_samples(robot, 80), **options)
+    tracer = SingularTracer(robot, link, dof, closed_samples(ik.Solver(robot), 80), **options)
     return [each for each in tracer.trace(plane, at, EVERYWHERE, STEP) if each.kind == kind]
 
 
@@ -100,7 +100,7 @@ def test_three_rrr_is_singular_where_its_determinants_vanish(kind):
 def test_axis_of_the_shoulder_is_a_singular_line():
     """In space it is the whole axis that the arm reaches; a slice across it has one point."""
     robot = arm(0.5, 0.3, axes=('0 0 1', '0 1 0', '0 1 0'))
-    tracer = SingularTracer(robot, 'tip', 'X Y Z', closed_samples(robot, 80))
+    tracer = SingularTracer(robot, 'tip', 'X Y Z', closed_samples(ik.Solver(robot), 80))
     lines = tracer.lines(EVERYWHERE, STEP)
     assert {line.kind for line in lines} == {'inverse'}
     points = np.concatenate([line.points for line in lines])
