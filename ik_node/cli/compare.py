@@ -69,8 +69,7 @@ def run(args: argparse.Namespace) -> int:
     new_figure = picture_maker('--plot', args.plot) if args.plot is not None else None
     robot = shared.robot_of(args)
     poses, q = arguments.of(robot)
-    tree = Solver(robot).tree
-    outcomes = [compare(tree, q, options, poses) for options in chosen]
+    outcomes = [compare(Solver(robot).tree, q, options, poses) for options in chosen]
     if args.json:
         print(json.dumps([_in_json(outcome) for outcome in outcomes], indent=2))
     else:
@@ -123,17 +122,17 @@ def _draw(new_figure: Callable[..., Any], outcomes: Sequence[Outcome], path: str
         if outcome.found is None:
             continue
         status, index = outcome.found.solution.status.name, METHODS.index(outcome.method)
-        odd, colour = index % 2, _COLOURS[index]
-        style = {'color': colour, 'lw': 1.8, 'ls': _DASHES[odd], 'zorder': 2 + odd}
         sizes = np.maximum(residuals(outcome.found), _LEAST)
-        counts = np.arange(sizes.size)
-        mark = 'o' if status == 'CONVERGED' else 'X'
         mean = outcome.seconds / max(sizes.size - 1, 1)
-        label = f'{outcome.method} ({status.lower()})'
+        style = {
+            'label': f'{outcome.method} ({status.lower()})',
+            'color': _COLOURS[index],
+            'ls': _DASHES[index % 2],
+            'marker': 'o' if status == 'CONVERGED' else 'X',
+            'markevery': [-1],
+        }
         for axes, unit, least in ((left, 1.0, 0.0), (right, mean, 1e-7)):
-            x = np.maximum(unit * counts, least)
-            axes.plot(x, sizes, label=label, **style)
-            axes.plot(x[-1:], sizes[-1:], mark, color=colour, ms=7)
+            axes.plot(np.maximum(unit * np.arange(sizes.size), least), sizes, **style)
     left.set(xscale='symlog', xlabel='iteration', ylabel='largest residual [m or rad]')
     right.set(xscale='log', xlabel='time [s], dls compiled, the others in Python')
     for axes in (left, right):
@@ -146,10 +145,9 @@ def _draw(new_figure: Callable[..., Any], outcomes: Sequence[Outcome], path: str
 
 def residuals(result: Trace) -> Array:
     """Return the largest residual of any chain [m or rad] after each iteration."""
-    chains = [
-        [max(point.position, point.orientation) for point in group]
-        for _, group in groupby(result.points, lambda point: point.chain)
-    ]
-    count = max(map(len, chains))
-    held = [chain + chain[-1:] * (count - len(chain)) for chain in chains]
-    return np.asarray(np.max(held, axis=0))
+    sizes = np.zeros(1 + max(point.iteration for point in result.points))
+    for _, group in groupby(result.points, lambda point: point.chain):
+        chain = [max(point.position, point.orientation) for point in group]
+        chain += chain[-1:] * (sizes.size - len(chain))
+        sizes = np.maximum(sizes, chain)
+    return sizes

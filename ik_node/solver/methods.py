@@ -2,14 +2,7 @@
 The methods of the sources for comparison and teaching, the loop that they share, and single steps.
 
 All methods work on the model of the compiled solver. In all formulas e = -r and J have the weights
-W^(1/2).
-
-References
-----------
-Buss (2009), Introduction to inverse kinematics with Jacobian transpose, pseudoinverse and damped
-least squares methods. Buss, Kim (2005), Selectively damped least squares for inverse kinematics,
-Journal of Graphics Tools 10(3). Sugihara (2011), see theory.md.
-
+W^(1/2). The sources are in docs/methods.md, which explains each method and its options.
 """
 
 from __future__ import annotations
@@ -67,18 +60,14 @@ class Run(Configuration):
     A solve of one chain by a method, and the configuration that it has reached, its iterate.
 
     A method is a function of a run that moves the iterate, and reports the start and then each
-    iteration with `report`, which decides the end. `iterates` are the variables x that were
-    reported.
+    iteration with `report`, which decides the end. `iterates` are the reported variables x.
 
     Lengths are multiples of the characteristic length [L], except in `q` and `errors`. The arrays
-    are views of the workspace. `lower` and `upper` (nv,) are the bounds of the variables [rad or
-    L]; `free_ball` is 1 for those of a ball that is stepped by rotations about the axes of its
-    turned frame; methods whose variables are independent numbers step all balls by their Euler
-    angles. `prismatic` is True for variables in [L], and `turns` for angles of which full turns do
-    not count. `weight` (nr,) are the squared weights w_r^2 of the rows, the diagonal of W, at
-    least `LEAST_REACH_WEIGHT`. `preference` is the kind of preference of each variable, PREFERS_*.
-    For those chosen by `settle_on`, `preferred_step` is x* - x, `gain` the share g of it to take
-    in a step, and `pull` its weight, see theory.md, eq. (9).
+    of variables (nv,) are views of the workspace: bounds [rad or L]; `free_ball`, 1 for a ball
+    that is stepped by rotations about the axes of its turned frame; `preference`, PREFERS_*, and
+    for those chosen by `settle_on` `preferred_step` = x* - x, its share `gain` in a step and its
+    weight `pull`, see theory.md, eq. (9). `turns`: angles of which full turns do not count.
+    `weight` (nr,): the squared weights w_r^2 of the rows, the diagonal of W.
     """
 
     def __init__(
@@ -354,11 +343,10 @@ _GAMMA, _ZERO = pi / 4.0, 1e-10
 
 def jacobian_transpose(run: Run) -> None:
     """
-    Step by Delta x = alpha J^T e.
+    Step by Delta x = alpha J^T e, with alpha = <e, J J^T e> / <J J^T e, J J^T e>, or less.
 
-    With the option `alpha` = 0 the step minimises the linear model of the cost,
-    alpha = <e, J J^T e> / <J J^T e, J J^T e>. Longer steps overshoot, and steps of more than twice
-    the length raise the cost, so that a fixed `alpha` is limited to this value.
+    This alpha minimises the linear model of the cost; steps of more than twice the length raise
+    the cost, so that the option `alpha` is limited to it.
     """
     fixed = run.options.alpha * run.flat.length**2
 
@@ -407,13 +395,11 @@ def pseudo_inverse(run: Run) -> None:
 
 def damped_least_squares(run: Run) -> None:
     """
-    Step by Delta x = J^T (J J^T + lambda^2 I)^-1 e, as in the JavaScript library closed-chain-ik.
+    Step by Delta x = J^T (J J^T + lambda^2 I)^-1 e, or V diag(sigma / (sigma^2 + lambda^2)) U^T e.
 
-    With the option `use_svd` it is computed as V diag(sigma / (sigma^2 + lambda^2)) U^T e. With
-    `adaptive_damping` lambda^2 = mu f(x) (Sugihara 2011), and mu follows the gain ratio rho,
-    theory.md, eq. (8) (Levenberg-Marquardt). Without it lambda = `damping_factor`, and every step
-    is accepted until the cost f grows by more than `diverge_threshold`. When all goals are met,
-    the steps follow in the null space.
+    With `adaptive_damping` lambda^2 = mu f(x) (Sugihara 2011), and mu follows the gain ratio rho,
+    theory.md, eq. (8) (Levenberg-Marquardt). Without it every step is accepted until the cost f
+    grows by more than `diverge_threshold`.
     """
     options, scale = run.options, run.options.damping_factor
 
@@ -549,13 +535,11 @@ _GOAL_GAIN, _COMFORT_GAIN = 1e-18, 1e-12
 
 def gradient_descent(run: Run) -> None:
     """
-    Step by Delta x_v = -rate dF/dx_v, variable by variable, last joint first.
+    Step by Delta x_v = -rate dF/dx_v, variable by variable, last joint first; F = |W^(1/2) r|.
 
-    F = |W^(1/2) r| is the distance, and its slope is a one-sided difference over `rotation_step`
-    or `translation_step`. With `learning_rate` the rate is fixed, which overshoots at small
-    distances. Without it the step descends the cost f = F^2 / 2 with the rate 1 / max_v |J_v|_W^2,
-    which is halved after a sweep that raises the cost. The option `comfort` is added to the cost
-    until it no longer helps. After that it is left out, so that the goals can be met.
+    Without `learning_rate` the step descends f = F^2 / 2 with the rate 1 / max_v |J_v|_W^2, which
+    is halved after a sweep that raises the cost. The option `comfort` is added to the cost until
+    it no longer helps. After that it is left out, so that the goals can be met.
     """
     options = run.options
     fixed, least = options.learning_rate > 0.0, options.distance_threshold
@@ -611,13 +595,11 @@ def gradient_descent(run: Run) -> None:
 
 def slsqp(run: Run) -> None:
     """
-    Minimise the goals' f = r^T W r / 2 by sequential quadratic programming of SciPy.
+    Minimise the goals' f = r^T W r / 2 by SciPy, with r_c(x) = 0 for closures and l <= x <= u.
 
-    The constraints are r_c(x) = 0 for the closures and l <= x <= u. Rows of closures that depend
-    on others at the start of a run are left out. The option `comfort` is a further term of the
-    cost; after it, a second run minimises this term alone, with the goals as constraints too. Runs
-    are repeated while each lowers the cost (Kraft 1988, A software package for sequential
-    quadratic programming, DFVLR-FB 88-28).
+    Rows of closures that depend on others at the start of a run are left out. The option `comfort`
+    is a further term of the cost; after it, a second run minimises this term alone, with the goals
+    as constraints too. Runs are repeated while each lowers the cost.
     """
     from scipy.optimize import minimize
 
@@ -730,14 +712,9 @@ def cyclic_coordinate_descent(run: Run) -> None:
 
     For a revolute joint the cost of the goals that it moves is f(x_v) = sum over goals of
     w_p^2 |p_A - p_B|^2 / 2 + w_o^2 (1 - cos theta), a trigonometric polynomial of degree two in
-    x_v, whose minimum is exact (Wang and Chen 1991, A combined optimization method for solving the
-    inverse kinematics problem of mechanical manipulators, IEEE Transactions on Robotics and
-    Automation 7(4)). Prismatic joints, joints with followers, and joints that move goals other
-    than poses take the step of the linear model, Delta x_v = -J_v^T W r / (J_v^T W J_v), which is
-    halved until the cost does not rise.
-
-    Raises OptionError if the chain has closures, which a method that moves single joints would
-    open.
+    x_v, whose minimum is exact (Wang and Chen 1991). Prismatic joints, joints with followers, and
+    joints that move goals other than poses take the step of the linear model, Delta x_v =
+    -J_v^T W r / (J_v^T W J_v), which is halved until the cost does not rise.
     """
     limit = run.options.ccd_step_limit
     loops = [name for _, name in run.chain.names.closures]
@@ -913,18 +890,25 @@ def run_method(
 Steps = Iterator[tuple[Array, SolveResult]]
 
 
-def steps_of(chain: ChainProblem, q: Array, joints: Array, options: SolverOptions) -> Steps:
+def steps_of(
+    chain: ChainProblem, q: Array, joints: Array, options: SolverOptions, *, to_last: bool = False
+) -> Steps:
     """
     Solve a chain in single iterations, in a workspace of its own, ignoring `options.restarts`.
 
     Yields q (nq,) [rad or m] and a result: the start and each iteration, TIMEOUT, and the answer
-    in place of the last one.
+    in place of the last one, unless they go `to_last`.
     """
     chain, q, joints = chain.with_own_workspace(), q.copy(), joints.copy()
-    return (_kernel_steps if options.in_kernel else _method_steps)(chain, q, joints, options)
-
-
-def _kernel_steps(chain: ChainProblem, q: Array, joints: Array, options: SolverOptions) -> Steps:
+    if not options.in_kernel:
+        run = Run(chain, q, joints, options).solved()
+        for count, x in enumerate(run.iterates if to_last else run.iterates[:-1]):
+            run.go_to(x)
+            yield q.copy(), run.answer_of(Status.TIMEOUT, count)
+        if not to_last:
+            answer = run.answer()  # it moves to the best iterate
+            yield q.copy(), answer
+        return
     packed, ints = options.packed(), chain.work_ints
     packed[option.RESTARTS] = 0.0
     ints[now.PHASE] = now.PHASE_DONE
@@ -938,15 +922,6 @@ def _kernel_steps(chain: ChainProblem, q: Array, joints: Array, options: SolverO
         answer.record[: layout.RECORD] = shown, count, ints[now.STARTS], ints[now.CLOSING], 0
         yield q.copy(), answer.at(chain.linearise(q, joints, packed)[2])
         steps = 1
-
-
-def _method_steps(chain: ChainProblem, q: Array, joints: Array, options: SolverOptions) -> Steps:
-    run = Run(chain, q, joints, options).solved()
-    for count, x in enumerate(run.iterates[:-1]):
-        run.go_to(x)
-        yield q.copy(), run.answer_of(Status.TIMEOUT, count)
-    answer = run.answer()  # it moves to the best iterate
-    yield q.copy(), answer
 
 
 class Stepping:
@@ -983,12 +958,7 @@ class Stepping:
 
 
 class TracePoint(NamedTuple):
-    """
-    The state of a chain after an iteration.
-
-    Iteration 0 is the start. q (nq,) are all joint values [rad or m]; position [m] and orientation
-    [rad] the largest residuals of any closure or goal of the chain.
-    """
+    """A chain after an iteration, 0 = at the start: q [rad or m], largest residuals [m], [rad]."""
 
     chain: int
     iteration: int
@@ -1027,8 +997,9 @@ def trace(
     table, q = JointTable(tree), np.array(q0, dtype=np.float64)
     points = []
     for number, chain in enumerate(problem.chains):
-        for count, (at, errors) in enumerate(_iterates(chain, q, table.rows, options)):
-            points.append(TracePoint(number, count, at, *errors.max(axis=0, initial=0.0).tolist()))
+        for at, answer in steps_of(chain, q, table.rows, options, to_last=True):
+            worst = answer.errors.max(axis=0, initial=0.0).tolist()
+            points.append(TracePoint(number, answer.iterations, at, *worst))
     started = perf_counter()
     if options.in_kernel:
         answers = problem.run(q, table.rows, options.packed(), options.time_budget)
@@ -1037,17 +1008,3 @@ def trace(
     spent = perf_counter() - started
     table.follow(q)
     return Trace(Solution(q, answers, spent, tree.names), tuple(points))
-
-
-def _iterates(
-    chain: ChainProblem, q: Array, joints: Array, options: SolverOptions
-) -> Iterator[tuple[Array, Array]]:
-    """Yield values (nq,) and residual norms (nc, 2) of the start and after each iteration."""
-    if options.in_kernel:
-        for at, answer in steps_of(chain, q, joints, options):
-            yield at, answer.errors
-        return
-    run = Run(chain.with_own_workspace(), q.copy(), joints, options).solved()
-    for x in run.iterates:
-        run.go_to(x)
-        yield run.q.copy(), run.errors
