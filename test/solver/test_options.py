@@ -6,7 +6,7 @@ import math
 from ik_node.errors import OptionError
 from ik_node.robot import load_robot
 from ik_node.solver import Solver
-from ik_node.solver.options import METHODS, SolverOptions
+from ik_node.solver.options import SolverOptions
 import numpy as np
 import pytest
 
@@ -57,14 +57,6 @@ def test_unknown_word_error_lists_allowed_words():
         assert refused(name, words[0].upper()) == ' or '.join(words)
         for word in words:
             assert getattr(SolverOptions(**{name: word}), name) == word
-
-
-def test_compiled_solver_serves_plain_dls_only():
-    """Other methods, use_svd and numeric Jacobians run in Python."""
-    assert SolverOptions().in_kernel
-    assert not SolverOptions(use_svd=True).in_kernel
-    assert not SolverOptions(jacobian='numeric').in_kernel
-    assert [name for name in METHODS if SolverOptions(method=name).in_kernel] == ['dls']
 
 
 def test_options_are_frozen_and_replaced_copy_is_checked():

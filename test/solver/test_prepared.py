@@ -77,19 +77,6 @@ def test_prepared_call_closes_loops_around_fixed_joints():
         assert found.status is Status.CONVERGED
 
 
-def test_fixed_joint_beyond_limit_moves_to_limit_if_asked():
-    """Changed limits apply at once."""
-    solver, start, free = held('fivebar')
-    solver.options = replace(solver.options, start_outside='clamp')
-    run = solver.prepare([], joints=free)
-    joint = solver.tree.owner[0][0]
-    for least in (start[0] + 0.001, start[0] + 0.002):
-        joint.set_min_limits(least)
-        found = run(q0=start)
-        assert found.q[0] == least
-        assert found.q.tobytes() == solver.solve_pose({}, start, joints=free).q.tobytes()
-
-
 def test_solution_does_not_change_with_next_call(arm):
     """Its numbers are copies, although names are looked up on demand."""
     first = arm.call(arm.at, arm.turned, arm.q0)

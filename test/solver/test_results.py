@@ -48,12 +48,6 @@ def test_condition_number_belongs_to_q_of_result():
     assert result.condition_number == now
 
 
-def test_condition_number_without_constraints_is_one():
-    """Without goals and closures."""
-    m = MECHANISMS['arm6']()
-    assert m.solver().solve_pose({}).condition_number == 1.0
-
-
 def result_of(**errors):
     """Return a result with these errors; 'pin' is a closure."""
     names = ChainNames(tuple(errors), tuple(name != 'pin' for name in errors), ((0, 'elbow'),))

@@ -145,30 +145,6 @@ def test_other_methods_do_not_depend_on_size(variant, name):
 # -- the characteristic length
 
 
-def length_of(mechanism, **others):
-    """Return the characteristic length of a solve of all goals."""
-    solver = mechanism.solver(SolverOptions(**others))
-    goals = {name: (goal.position, goal.quaternion) for name, goal in mechanism.goals.items()}
-    return [chain.characteristic_length for chain in solver.solve_pose(goals).chains]
-
-
-def test_characteristic_length_is_proportional_to_size():
-    """It depends on neither pose nor joint values."""
-    for name in NAMES:
-        m = MECHANISMS[name]()
-        (length,) = length_of(m)
-        assert 0.1 < length < 2.5
-        scale(m.roots, 1e-3)
-        assert length_of(m) == pytest.approx([1e-3 * length])
-        m = MECHANISMS[name]()
-        for link in m.links.values():
-            if link.parent is None:
-                link.set_position(*(link.position + np.array((100.0, -200.0, 50.0))))
-        for frame in m.naive().frames:
-            frame.name = frame.name if frame.name in m.goals else f'other_{frame.name}'
-        assert length_of(m) == pytest.approx([length])
-
-
 # -- exact numbers
 
 

@@ -2,7 +2,6 @@
 
 from itertools import pairwise
 
-from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
 import numpy as np
 import pytest
@@ -82,19 +81,6 @@ def test_rest_pose_applies_after_unreachable_goal():
         now = m.joints['j3'].dof_values[5] + m.joints['j5'].dof_values[5]
         assert turned < now < 0.6
         turned = now
-
-
-def test_rest_pose_factor_zero_switches_off_drift():
-    """With factor 0 the rest pose draws nothing."""
-    m = MECHANISMS['arm7']()
-    set_goal(m, 'hand_goal', m.pose_of('hand'))
-    for joint in m.joints.values():
-        if joint.dof:
-            joint.set_rest_pose_values(0.3)
-    solver = m.solver(SolverOptions(rest_pose_factor=0.0))
-    q = solver.q
-    solver.solve()
-    np.testing.assert_array_equal(solver.q, q)
 
 
 def conflict(**settings):

@@ -25,15 +25,6 @@ def straight(count, limits=None):
     return m
 
 
-def test_straight_arm_reaches_goal_straight_inwards():
-    """No joint moves the end inwards at first order."""
-    for count, limits in [(2, None), (3, (-3.1, 3.1)), (6, None)]:
-        for share in [0.9, 0.1]:
-            m = straight(count, limits)
-            solution = m.solver(ONE_START).solve_pose({'goal': ((share * count, 0, 0), UNIT)})
-            assert solution.status is Status.CONVERGED, solution.message
-
-
 @pytest.mark.parametrize('share', [0.99, 0.6])
 @pytest.mark.parametrize(('name', 'towards'), [('arm7', (0, 0, 0.36)), ('snake', (0, 0, 0))])
 def test_stretched_arm_in_space_reaches_goal_straight_inwards(name, towards, share):

@@ -17,11 +17,6 @@ def process_of(_shared, _number):
     return os.getpid()
 
 
-def wait_longer_for_early_ones(total, number):
-    time.sleep(0.01 * (total - number))
-    return number
-
-
 def refuse(_shared, number):
     """Raise an error of the package for one number, and another for the next."""
     if number == 3:

@@ -22,17 +22,6 @@ def test_batch_equals_single_solves(name):
         same(solver.solve_batch(goals, starts, threads=threads), singles)
 
 
-def test_single_start_serves_all_problems():
-    """None means the present configuration."""
-    for start in ['present', 'given']:
-        m, solver, goals, starts = batch_of('arm7')
-        m.joints['j2'].set_dof_values(0.4)
-        q0 = None if start == 'present' else starts[3]
-        batch = solver.solve_batch(goals, q0)
-        same(batch, one_by_one(solver, goals, q0))
-        assert solver.q[1] == 0.4, 'no object is written to'
-
-
 def test_batch_without_goals_closes_loops_from_every_start():
     """Without goals the loops are closed from every start."""
     _, solver, _, starts = batch_of('fivebar')

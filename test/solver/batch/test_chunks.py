@@ -23,33 +23,6 @@ def pool():
         yield executor
 
 
-def test_results_are_in_the_order_of_chunks():
-    """Although later chunks end first."""
-    told = []
-    with ThreadPoolExecutor(4) as executor:
-        run = run_chunks(executor, work.wait_longer_for_early_ones, 12, chunks(12), told.append)
-        assert list(run) == list(range(12))
-    assert told == [10 * n for n in range(1, 13)]
-
-
-def test_number_of_chunks_in_memory_is_bounded():
-    """A chunk is only made when there is room, for a thousand chunks and for a slow consumer."""
-    made, yielded, most = [0], 0, 0
-
-    def many():
-        for chunk in chunks(1000):
-            made[0] += 1
-            yield chunk
-
-    with ThreadPoolExecutor(2) as executor:
-        for result in run_chunks(executor, work.add, 0, many()):
-            most = max(most, made[0] - yielded)
-            assert result == yielded
-            yielded += 1
-    assert yielded == 1000
-    assert most <= 2 * PER_WORKER
-
-
 def test_killed_worker_is_an_error():
     """The error names the first rows that are not solved."""
     with ProcessPoolExecutor(1, get_context('spawn')) as executor:

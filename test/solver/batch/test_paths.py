@@ -186,24 +186,6 @@ def test_bad_arguments_of_paths_are_refused():
             case.solver.solve_paths([case.circle(30), case.circle(30)], **words)
 
 
-def test_empty_and_ragged_paths_are_refused():
-    """With our message, also where NumPy has one of its own."""
-    for pose in [
-        np.zeros((0, 0, 0)),
-        np.zeros((0, 0, 3)),
-        np.zeros((0, 3, 0)),
-        (np.zeros((0, 0, 3)), np.zeros((0, 0, 4))),
-        np.zeros((0, 0, 4, 4)),
-        [[1.0], [1.0, 2.0]],
-        [[[1.0], [1.0, 2.0]]],
-        'abc',
-    ]:
-        case = Case('arm7')
-        case.goal.set_goal_dof('X', 'Y', 'Z')
-        with pytest.raises(ShapeError):
-            Solver(case.roots).solve_paths({case.name: pose})
-
-
 def test_bad_goals_of_paths_are_refused():
     """Different goals, no frames, no paths, and arrays without the axis of paths."""
     m = MECHANISMS['two_arm_box']()

@@ -158,18 +158,6 @@ def test_stop_flag_and_time_budget_end_method():
             assert answer.iterations == 1
 
 
-def test_methods_solve_independent_chains_separately():
-    """Each of two arms reaches its own goal."""
-    for method in METHODS:
-        m = MECHANISMS['two_arms']()
-        q = m.solver().q
-        goals = goals_at(m, q + 0.1)
-        found = solve(m, SolverOptions(method=method, max_iterations=400), goals)
-        assert len(found.solution.chains) == 2
-        assert {point.chain for point in found.points} == {0, 1}
-        assert max(e.position for e in found.solution.goal_errors.values()) < 1e-3
-
-
 def test_methods_miss_heavier_goal_by_less():
     """Both goals cannot be met together."""
     for method in METHODS:

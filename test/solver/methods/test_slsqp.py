@@ -1,8 +1,5 @@
 """SLSQP: goals as a cost, closures and limits as constraints."""
 
-import subprocess
-import sys
-
 from ik_node.solver.status import Status
 import numpy as np
 import pytest
@@ -42,22 +39,3 @@ def test_slsqp_reaches_answer_of_compiled_solver_at_bounds():
         best.goal_errors['end_goal'].position, abs=1e-6
     )
     assert found.q.max() <= 0.5
-
-
-def test_solve_by_other_method_does_not_import_scipy(repository):
-    """Only a solve by slsqp loads SciPy's optimisers."""
-    program = f"""
-import sys
-sys.path.insert(0, {str(repository)!r})
-import ik_node as ik
-robot = ik.load_robot('docs/robots/arm6.urdf')
-robot.add_goal('hand', dof='X Y Z')
-goals = {{'hand': ((0.7, 0.3, 0.6), (0.0, 0.0, 0.0, 1.0))}}
-for method in ('sdls', 'slsqp'):
-    ik.Solver(robot, ik.SolverOptions(method=method)).solve_pose(goals)
-    print(method, 'scipy.optimize' in sys.modules)
-"""
-    run = [sys.executable, '-c', program]
-    done = subprocess.run(run, cwd=repository, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == ['sdls False', 'slsqp True']
