@@ -30,8 +30,7 @@ import ik_node as ik
 from ik_node.description.files import description_path
 from ik_node.model.kinematics import TreePoses
 from ik_node.motion.mapping import MotionMap, read_map
-from ik_node.motion.pose_table import LinkPoses
-from ik_node.motion.read import MotionFile
+from ik_node.motion.read import LinkPoses, MotionFile
 from machine import machine
 import numpy as np
 from numpy.typing import NDArray

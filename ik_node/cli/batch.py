@@ -29,7 +29,7 @@ from ik_node.cli import arguments as shared
 from ik_node.cli.answer_table import answer_header, answer_rows, AnswerTable
 from ik_node.errors import DescriptionError
 from ik_node.model.rotation import Array
-from ik_node.motion.pose_table import read_goal_table
+from ik_node.motion.read import read_goal_table
 from ik_node.robot import Robot
 from ik_node.solver import Solver, SolverOptions
 from ik_node.solver.batch.batch_run import solve_batch

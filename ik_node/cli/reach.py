@@ -48,7 +48,7 @@ from ik_node.display import say
 from ik_node.errors import DescriptionError, listed, OptionError
 from ik_node.model.dof import DOF, parse_dofs
 from ik_node.model.rotation import Array
-from ik_node.motion.pose_table import read_goal_table
+from ik_node.motion.read import read_goal_table
 from ik_node.robot import Robot
 from ik_node.solver import Solver, SolverOptions, Status
 from ik_node.solver.batch.engines import thread_count

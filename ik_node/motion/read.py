@@ -1,24 +1,202 @@
-"""Readers of motions of key points: CSV, NPZ and BVH."""
+"""Readers of tables of poses and of motions of key points: CSV, NumPy and BVH."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
+import math
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 import warnings
 from zipfile import BadZipFile
 
 from ik_node.errors import DescriptionError, OptionError
-from ik_node.motion.pose_table import LinkPoses, poses_by_name, read_csv, rows_of
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 Array = NDArray[np.float64]
 
+AXES = ('x', 'y', 'z')
+COLUMNS = (*AXES, 'qx', 'qy', 'qz', 'qw')
+ALLOWED = 'x y z, or x y z qx qy qz qw, each as LINK.x if there is more than one link'
+
+
+class LinkPoses(NamedTuple):
+    """The goal poses of one link, one per row."""
+
+    # (N, 3) [m]; a map of the file if it is a .npy file with the columns in order
+    positions: Array
+    quats_xyzw: Array  # (N, 4)
+    turned: bool  # Whether the orientation is constrained
+
+
+def read_goal_table(path: Path, links: Sequence[str]) -> dict[str, LinkPoses]:
+    """
+    Read a table of poses, CSV or .npy.
+
+    The first line may name the columns; otherwise there are three or seven for each of the
+    `links`, which are also those of column names without one. DescriptionError is raised if the
+    file cannot be read, or columns are missing or unknown.
+    """
+    names: list[str] = []
+    if path.suffix == '.npy':
+        table = _npy(path)
+    else:
+        names, table = read_csv(path)
+    if not names:
+        names = _names(path, table.shape[1], links)
+    if len(names) != table.shape[1]:
+        raise DescriptionError(
+            f'{len(names)} names for {table.shape[1]} columns', source=str(path), line=1
+        )
+    return poses_by_name(path, names, table, links)
+
+
+def _npy(path: Path) -> Array:
+    try:
+        # A map: a file may be larger than the memory.
+        table = np.load(path, mmap_mode='r', allow_pickle=False)
+    except (ValueError, OverflowError, MemoryError) as error:
+        raise DescriptionError(f'not an array: {error}', source=str(path)) from None
+    if table.ndim != 2 or table.dtype.kind not in 'fiu':
+        result = f'{table.dtype} of shape {table.shape}'
+        raise DescriptionError(f'{result}, not numbers in rows', source=str(path))
+    return np.asarray(table, dtype=np.float64)
+
+
+def read_csv(path: Path) -> tuple[list[str], Array]:
+    """
+    Return the column names in the first line, if it has names, and the numbers.
+
+    DescriptionError is raised, with the line, if a number is missing or not finite.
+    """
+    try:
+        with path.open(encoding='utf-8-sig') as file:
+            words = [word.strip() for word in file.readline().split(',')]
+        names = words if any(_number(word) is None for word in words) else []
+        with warnings.catch_warnings():
+            warnings.simplefilter('ignore', UserWarning)  # the file may have no data
+            table = np.loadtxt(
+                path, delimiter=',', skiprows=1 if names else 0, ndmin=2, encoding='utf-8-sig'
+            )
+    except ValueError as error:
+        raise _fault(path, str(error)) from None
+    if not np.isfinite(table).all():
+        raise _fault(path, 'not finite')
+    return names, table.reshape(-1, len(words)) if table.size == 0 else table
+
+
+def rows_of(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line, counted from 1, and the words of every row of numbers in a CSV file."""
+    with path.open(encoding='utf-8-sig') as file:
+        for number, line in enumerate(file, start=1):
+            text = line.partition('#')[0].strip()
+            words = [word.strip() for word in text.split(',')]
+            if text and (number > 1 or all(_number(word) is not None for word in words)):
+                yield number, words
+
+
+def _fault(path: Path, reason: str) -> DescriptionError:
+    """Return the error for the first line that cannot be used; `reason` if none is found."""
+    width = 0
+    try:
+        for number, words in rows_of(path):
+            width = width or len(words)
+            bad = [word for word in words if not math.isfinite(_number(word) or 0.0)]
+            bad += [word for word in words if _number(word) is None]
+            if len(words) != width:
+                reason = f'{len(words)} columns, but {width} in the lines before'
+            elif bad:
+                reason = f'{bad[0]!r} is not a finite number'
+            else:
+                continue
+            return DescriptionError(reason, source=str(path), line=number)
+    except ValueError as error:  # not UTF-8
+        reason = str(error)
+    return DescriptionError(reason, source=str(path))
+
+
+def _check_quaternions(path: Path, poses: dict[str, LinkPoses]) -> None:
+    """Raise DescriptionError with the line or row of the first quaternion that is zero."""
+    for link, result in poses.items():
+        zero = np.flatnonzero(np.abs(result.quats_xyzw).max(axis=1, initial=0.0) < 1e-9)
+        if zero.size:
+            row, line = int(zero[0]), None
+            if path.suffix != '.npz':
+                line = next(islice(rows_of(path), row, None))[0]
+            reason = f'the quaternion of {link!r} is zero in row {row}; expected qx qy qz qw'
+            raise DescriptionError(reason, source=str(path), line=line)
+
+
+def _number(word: str) -> float | None:
+    try:
+        return float(word)
+    except ValueError:
+        return None
+
+
+def _names(path: Path, width: int, links: Sequence[str]) -> list[str]:
+    """Return names for the columns of a table without names."""
+    for columns in (AXES, COLUMNS):
+        if links and width == len(columns) * len(links):
+            return [f'{link}.{column}' for link in links for column in columns]
+    expected = f'{3 * len(links)} or {7 * len(links)}' if links else 'named ones, or --link'
+    raise DescriptionError(f'{width} columns without names, not {expected}', source=str(path))
+
+
+def poses_by_name(
+    path: Path, names: Sequence[str], table: Array, links: Sequence[str] = ()
+) -> dict[str, LinkPoses]:
+    """
+    Return the poses in the columns NAME.x and so on of a table, by the names of links or points.
+
+    Positions are in [m]. If the columns are x y z without a name, it is the only one of `links`.
+    DescriptionError is raised if columns are missing or unknown, or a quaternion of a CSV file is
+    zero.
+    """
+    columns: dict[str, dict[str, int]] = {}
+    for index, name in enumerate(names):
+        link, _, column = name.rpartition('.')
+        if not link and len(links) == 1:
+            (link,) = links
+        own = columns.setdefault(link, {})
+        if not link or column not in COLUMNS or column in own:
+            why = (
+                'no link; use --link' if column in COLUMNS and not link else f'allowed: {ALLOWED}'
+            )
+            raise DescriptionError(f'column {name!r}: {why}', source=str(path), line=1)
+        own[column] = index
+    poses = {link: _poses(path, link, own, table) for link, own in columns.items()}
+    if path.suffix != '.npy':
+        _check_quaternions(path, poses)
+    return poses
+
+
+def _poses(path: Path, link: str, columns: dict[str, int], table: Array) -> LinkPoses:
+    turned = len(columns) > len(AXES)
+    missing = [name for name in (COLUMNS if turned else AXES) if name not in columns]
+    if missing:
+        result = f'link {link!r} has no column {" ".join(missing)}'
+        raise DescriptionError(f'{result}; allowed: {ALLOWED}', source=str(path), line=1)
+    positions = _columns(table, [columns[name] for name in AXES])
+    quats = np.broadcast_to((0.0, 0.0, 0.0, 1.0), (len(table), 4))
+    if turned:
+        quats = _columns(table, [columns[name] for name in COLUMNS[3:]])
+    return LinkPoses(positions, quats, turned)
+
+
+def _columns(table: Array, places: list[int]) -> Array:
+    """Return columns as a view if they are side by side, otherwise as a copy."""
+    first = places[0]
+    if places == list(range(first, first + len(places))):
+        return table[:, first : first + len(places)]
+    return table[:, places]
+
+
+# -- motions of key points
+
 SUFFIXES = ('.csv', '.npz', '.bvh')
-# Widths of an array of poses: x y z, and with qx qy qz qw.
-WIDTHS = (3, 7)
 
 
 @dataclass(frozen=True)
@@ -87,12 +265,11 @@ def _of_npz(path: Path) -> MotionFile:
             arrays = {name: file[name] for name in file.files}
     except (ValueError, OSError, EOFError, BadZipFile, MemoryError) as error:
         raise DescriptionError(f'not a file of arrays: {error}', source=str(path)) from None
-    given = arrays.pop('times', None)
-    points, count = {}, -1
+    given, names, count = arrays.pop('times', None), list[str](), -1
     for name, array in arrays.items():
         what = f'the array {name!r}'
         width = array.shape[1] if array.ndim == 2 else 0
-        if width not in WIDTHS or array.dtype.kind not in 'fiu':
+        if width not in (len(AXES), len(COLUMNS)) or array.dtype.kind not in 'fiu':
             result = f'{array.dtype} of shape {array.shape}'
             allowed = 'numbers of shape (N, 3): x y z, or (N, 7): x y z qx qy qz qw'
             raise DescriptionError(f'{what} is {result}; allowed: {allowed}', source=str(path))
@@ -100,16 +277,11 @@ def _of_npz(path: Path) -> MotionFile:
         if len(array) != count:
             result = f'{what} has {len(array)} frames, but the arrays before {count}'
             raise DescriptionError(result, source=str(path))
-        bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
-        if bad.size:
-            raise DescriptionError(f'{what} is not finite in row {bad[0]}', source=str(path))
-        values = np.asarray(array, dtype=np.float64)
-        quats = np.tile((0.0, 0.0, 0.0, 1.0), (count, 1)) if width == 3 else values[:, 3:]
-        zero = np.flatnonzero(np.abs(quats).max(axis=1, initial=0.0) < 1e-9)
-        if zero.size:
-            result = f'the quaternion of {name!r} is zero in row {zero[0]}'
-            raise DescriptionError(result, source=str(path))
-        points[name] = LinkPoses(values[:, :3], quats, width == 7)
+        if not np.isfinite(array).all():
+            raise DescriptionError(f'{what} is not finite', source=str(path))
+        names += [f'{name}.{column}' for column in COLUMNS[:width]]
+    table = np.hstack([*arrays.values()], dtype=np.float64) if arrays else np.zeros((0, 0))
+    points = poses_by_name(path, names, table)
     times = None
     if given is not None and points:
         times = np.asarray(given, dtype=np.float64) if given.dtype.kind in 'fiu' else np.zeros(0)
@@ -122,6 +294,8 @@ def _of_npz(path: Path) -> MotionFile:
 
 
 def _of_bvh(path: Path) -> MotionFile:
+    from scipy.spatial.transform import Rotation
+
     try:
         from pybvh import read_bvh_file
     except ImportError:

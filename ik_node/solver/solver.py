@@ -1233,7 +1233,7 @@ class Solver:
         2
 
         """
-        from ik_node.solver.batch.path import checked_limits, Request, solve_paths
+        from ik_node.solver.batch.batch_run import Request, solve_paths
 
         with self.lock:
             given: Any = goals
@@ -1243,17 +1243,8 @@ class Solver:
             work = self.batch_work(mappings[0] if mappings else {}, None, joints)
             start = self._start_of_many(q0)
             fastest = self._graph.structure.tree.max_velocity
-        count = len(work.names)
-        endless = np.full(count, np.inf)
         speed = fastest if max_velocity is None else max_velocity
-        gain = endless if max_acceleration is None else max_acceleration
-        request = Request(
-            checked_limits('max_velocity', speed, count),
-            checked_limits('max_acceleration', gain, count),
-            keep_times,
-            smoothing,
-            max_step,
-        )
+        request = Request(speed, max_acceleration, keep_times, smoothing, max_step)
         more = (threads, executor, progress)
         return solve_paths(work, goals, start, dt, times, request, *more)
 

@@ -1,18 +1,36 @@
-"""A batch on threads of this process, or in parts on the workers of an executor."""
+"""
+Batches and paths, on threads of this process or in parts on the workers of an executor.
+
+The frames of a path are solved one after the other, such that no joint jumps.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import partial
+from itertools import pairwise
+from math import prod
 from threading import Lock
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
-from ik_node.kernels.layout import RESULT
+from ik_node.errors import listed, OptionError, ShapeError
+from ik_node.kernels.layout import JOINT_LOWER, JOINT_UPPER, RESULT
+from ik_node.kernels.options import RESTARTS, SMOOTHING
+from ik_node.kernels.path import (
+    CURSOR,
+    GIVEN_RESTARTS,
+    PATH_ACCELERATION,
+    PATH_FIRST,
+    PATH_SPEED,
+    PATH_STEP,
+    TOO_FAST,
+)
 from ik_node.kernels.solve_state import INTERRUPTED
-from ik_node.model.collisions import Near
-from ik_node.solver.batch.batch_solution import BatchSolution
+from ik_node.model.collisions import FAR, Near
+from ik_node.model.given import finite, is_number, numbers
+from ik_node.solver.batch.batch_solution import BatchSolution, PathSolution, PathsSolution
 from ik_node.solver.batch.batch_work import (
     batch_chains,
     BatchChain,
@@ -24,12 +42,15 @@ from ik_node.solver.batch.batch_work import (
     Workspace,
 )
 from ik_node.solver.batch.engines import Chunk, part_size, run_chunks, thread_count
-from ik_node.solver.problem.problem import Avoidance, SLICE
+from ik_node.solver.pose import check_mapping
+from ik_node.solver.problem.problem import Avoidance, Problem, SLICE
+from ik_node.solver.result import misfits_in, tolerances_in
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
+Paths = ManyPoses | Sequence[ManyPoses]
 Progress = Callable[[int, int], object]
 
 # Most problems per chunk, and least number of chunks per thread: with several small chunks the
@@ -294,3 +315,367 @@ def solve_batch(
     return BatchSolution(
         *(run.q, run.chains, spent, run.rows, work.packed, work.names), work.collisions, run.near
     )
+
+
+# -- paths
+
+# Relative margin of the times, so that speeds computed from rounded times are within the limits.
+MARGIN = 1e-9
+# Longest time from point to point [s], about 30 years.
+MOST_SECONDS = 1e9
+
+
+def requested_times(count: int, dt: float, times: ArrayLike | None) -> Array:
+    """
+    Return the requested time of each point, shape (count,) [s].
+
+    Raises OptionError if dt is not a number above zero. Raises ShapeError if the shape of `times`
+    is wrong, or they do not increase.
+    """
+    if times is None:
+        if not is_number(dt) or not 0.0 < dt <= MOST_SECONDS:
+            raise OptionError('dt', dt, 'a time above 0 [s]')
+        steps: Array = np.arange(count, dtype=np.float64)
+        return float(dt) * steps
+    given = finite('times', times, count)
+    late = np.flatnonzero(np.diff(given) <= 0.0)
+    if late.size:
+        row = int(late[0]) + 1
+        got = f'{given[row]} after {given[row - 1]}'
+        raise ShapeError(f'times in row {row}', 'a later time than before', got)
+    return given
+
+
+def stretched_times(
+    q: Array, requested: Array, max_velocity: Array
+) -> tuple[Array, NDArray[np.bool_]]:
+    """
+    Return the times of points, extended where a joint would exceed its largest speed.
+
+    `q` (N, nq): joint values [rad or m]. `requested` (N,): requested times [s]. `max_velocity`
+    (nq,): largest speeds [rad/s or m/s]; inf = none. Returns `times` (N,), times [s]; the first
+    one is unchanged and `longer` (N,), True if the step to the point takes longer than requested.
+    """
+    needed = (1.0 + MARGIN) * (np.abs(np.diff(q, axis=0)) / max_velocity).max(axis=1, initial=0.0)
+    target = np.diff(requested)
+    longer = np.concatenate(([False], needed > target))
+    # Delays are added to the requested times, so that times without a delay stay exact.
+    late = np.concatenate(([0.0], np.cumsum(np.maximum(needed - target, 0.0))))
+    return requested + late, longer
+
+
+class Request(NamedTuple):
+    """The arguments that hold for all paths, see `Solver.solve_paths`."""
+
+    max_velocity: ArrayLike
+    max_acceleration: ArrayLike | None
+    keep_times: bool
+    smoothing: float | None
+    max_step: float
+
+
+def split_paths(
+    goals: Paths, problem: Problem
+) -> tuple[dict[str, tuple[Array, Array]], list[int]]:
+    """
+    Return the poses of all frames of all paths in a row, and the number of frames of each path.
+
+    `goals`: see `Solver.solve_paths`. Raises ShapeError if a path has no frames, or paths have
+    different goals, or a shape is wrong.
+    """
+    if isinstance(goals, Mapping):
+        forms: Mapping[str, Any] = goals
+        rows: dict[str, Any] = {}
+        sizes: set[tuple[int, ...] | None] = set()
+        for name, pose in forms.items():
+            pair = isinstance(pose, (tuple, list)) and len(pose) == 2
+            given = [
+                part if hasattr(part, 'as_quat') else numbers(f'poses of {name!r}', part)
+                for part in (pose if pair else (pose,))
+            ]
+            shape = np.shape(given[0])
+            sizes.add(shape[:2] if len(shape) > 2 else None)
+            flat = [
+                part
+                if hasattr(part, 'as_quat')
+                else part.reshape(prod(part.shape[:2]), *part.shape[2:])
+                for part in given
+            ]
+            rows[name] = tuple(flat) if pair else flat[0]
+        if len(sizes) != 1 or None in sizes:
+            form = 'positions (P, N, 3) and quaternions xyzw (P, N, 4), or matrices (P, N, 4, 4)'
+            raise ShapeError('goals', f'{form}, of equal P and N', str(sorted(map(str, sizes))))
+        many, count = next(iter(sizes)) or (0, 0)
+        read = many_poses(rows, problem)
+        counts = [count] * many
+    else:
+        for index, path in enumerate(goals):
+            check_mapping(f'goals[{index}]', path, 'name of a goal or link: poses')
+            if set(path) != set(goals[0]):
+                here, first = (listed(map(str, names)) for names in (path, goals[0]))
+                raise ShapeError(f'goals[{index}]', f'the goals of path 0: {first}', here)
+        each = [many_poses(path, problem) for path in goals]
+        counts = [len(next(iter(path.values()))[0]) if path else 0 for path in each]
+        read = {
+            name: (
+                np.concatenate([path[name][0] for path in each]),
+                np.concatenate([path[name][1] for path in each]),
+            )
+            for name in (each[0] if each else ())
+        }
+    if not counts or min(counts) == 0:
+        empty = f'path {counts.index(0)} has none' if counts else 'no path'
+        raise ShapeError('goals', 'a path of one point or more', empty)
+    return read, counts
+
+
+def all_times(counts: Sequence[int], dt: float, times: Any) -> Array:
+    """
+    Return the requested times of all frames in a row [s].
+
+    `times` holds for all paths if it is an array or a sequence of numbers, or is a list with
+    one for each.
+    """
+    each = [times] * len(counts)
+    if isinstance(times, (list, tuple)) and len(times) and np.ndim(times[0]) > 0:
+        if len(times) != len(counts):
+            raise ShapeError(
+                'times', f'one sequence for each of {len(counts)} paths', f'{len(times)}'
+            )
+        each = list(times)
+    return np.concatenate(
+        [requested_times(count, dt, given) for count, given in zip(counts, each, strict=True)]
+    )
+
+
+def _check_request(request: Request, work: BatchWork) -> tuple[Array, Array]:
+    """
+    Return the largest speeds and accelerations of a request, shape (nq,); infinite = none.
+
+    Raises ShapeError if they have the wrong shape or one is not above zero, and OptionError if a
+    number of the request is not allowed, or not with these options.
+    """
+    step, smoothing, count, limits = request.max_step, request.smoothing, len(work.names), []
+    for what in ('max_velocity', 'max_acceleration'):
+        given = getattr(request, what)
+        each = numbers(what, np.full(count, np.inf) if given is None else given, (count,))
+        if each.shape != (count,) or not (each > 0.0).all():
+            got = f'shape {each.shape}, least {each.min(initial=np.inf)}'
+            raise ShapeError(what, f'shape ({count},), above 0', got)
+        limits.append(each)
+    if not is_number(step) or not 0.0 < step <= 1.0:
+        raise OptionError('max_step', step, 'a number above 0, up to 1')
+    if smoothing is not None and (not is_number(smoothing) or not 0.0 <= smoothing <= 1e6):
+        raise OptionError('smoothing', smoothing, 'a number from 0 to 1e6')
+    if smoothing and not work.options.compromise:
+        raise OptionError('smoothing', smoothing, '0 unless the option compromise is on')
+    if not request.keep_times and np.isfinite(limits[1]).any():
+        raise OptionError('keep_times', False, 'True with max_acceleration')
+    return limits[0], limits[1]
+
+
+def solve_paths(
+    work: BatchWork,
+    goals: Paths,
+    q0: ArrayLike,
+    dt: float,
+    times: Any,
+    request: Request,
+    threads: int | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> PathsSolution:
+    """
+    Solve paths, see `Solver.solve_paths`.
+
+    `q0` (nq,): starts [rad or m]; `dt`, `times`, `threads`, `executor`, `progress`: as for
+    `Solver.solve_paths`. Raises ShapeError, OptionError if an argument is not allowed.
+    """
+    started = perf_counter()
+    speed, acceleration = _check_request(request, work)
+    request = request._replace(max_velocity=speed, max_acceleration=acceleration)
+    poses, counts = split_paths(goals, work.problem)
+    first = np.concatenate(([0], np.cumsum(counts)))
+    when = all_times(counts, dt, times)
+    starts = many_starts(q0, len(counts), work.names)[0]
+    starts = np.broadcast_to(starts, (len(counts), starts.shape[1]))
+    run = PathRun(work, poses, starts, first, when, request)
+
+    def parts(size: int) -> Iterator[tuple[range, Sequence[Any]]]:
+        for paths in _parts(first.tolist(), size):
+            rows = slice(first[paths.start], first[paths.stop])
+            own = {name: (p[rows], r[rows]) for name, (p, r) in poses.items()}
+            own_first = first[paths.start : paths.stop + 1] - rows.start
+            part = (own, starts[paths.start : paths.stop], own_first, when[rows], request)
+            yield range(rows.start, rows.stop), part
+
+    run.run(threads, progress, executor, parts)
+    q = run.q
+    work.table.follow_all(q)
+    spent = perf_counter() - started
+    limits = np.full_like(speed, np.inf) if request.keep_times else speed
+    made = []
+    for begin, end in pairwise(first.tolist()):
+        rows = slice(begin, end)
+        made.append(
+            PathSolution(
+                q[rows],
+                [chain.part(rows) for chain in run.chains],
+                spent * (end - begin) / len(q),
+                run.joints,
+                run.packed,
+                work.names,
+                stretched_times(q[rows], when[rows], limits),
+                run.flags[rows],
+                work.collisions,
+                run.near[rows],
+            )
+        )
+    return PathsSolution(made, q, first, spent)
+
+
+class PathRun(ManySolves):
+    """
+    The execution of paths, whose frames are solved one after the other.
+
+    `starts` (P, nq): start of each path [rad or m]. `first` (P + 1,): first frame of each path.
+    `times` (T,): requested times [s].
+    """
+
+    def __init__(
+        self,
+        work: BatchWork,
+        poses: Poses,
+        starts: Array,
+        first: NDArray[np.int64],
+        times: Array,
+        request: Request,
+    ) -> None:
+        super().__init__(work, poses, np.repeat(starts, np.diff(first), axis=0))
+        self._first, self._times = first.tolist(), times
+        self.packed = work.packed.copy()
+        if request.smoothing is not None:
+            self.packed[SMOOTHING] = request.smoothing
+        self.joints = work.rows(self.q[0])
+        speed = request.max_velocity if request.keep_times else np.full(len(work.names), np.inf)
+        fast = np.asarray(speed), np.asarray(request.max_acceleration)
+        self._limits = work.path_limits(request.max_step, *fast)
+        self._flags = np.zeros((len(self.q), len(self.chains)))
+
+    @property
+    def results(self) -> list[Array]:
+        """Return all arrays with results."""
+        return [*super().results, self._flags]
+
+    @property
+    def flags(self) -> NDArray[np.int64]:
+        """Return the event flags of every frame, shape (T,): sums of TORN and so on."""
+        return np.asarray(np.bitwise_or.reduce(self._flags.astype(np.int64), axis=1))
+
+    def pieces(self, threads: int) -> list[slice]:
+        """Return the rows of each path."""
+        return [slice(begin, end) for begin, end in pairwise(self._first)]
+
+    def _solve(
+        self, rows: slice, workspaces: Sequence[Workspace], tell: Callable[[int], None]
+    ) -> None:
+        """Solve the frames of a path."""
+        q = self.q[rows]
+        joints = self._work.rows(q[0])
+        begin = q[:1].copy()
+        self._work.clamp_starts(begin, joints[None])
+        q[:] = begin
+        for index, workspace in enumerate(workspaces):
+            part, options = self.chains[index].part(rows), self.packed.copy()
+            cursor = np.zeros(CURSOR + 7 * part.positions.shape[1])
+            cursor[GIVEN_RESTARTS] = options[RESTARTS]
+            poses = (part.positions, part.quats_xyzw)
+            limits, times, flags = self._limits.copy(), self._times[rows], np.zeros(len(q))
+            tables = (joints.copy(), options, *poses)
+            arrays = (q, *tables, part.records, limits, times, flags, cursor)
+            advance = partial(workspace.kernels.advance_path, *arrays)
+            self._advance(part, workspace, q, advance, tell)
+            self._flags[rows, index] = flags
+        if self._work.problem.avoidance is not None:
+            self._keep_free(self._work.problem.avoidance, rows, begin[0])
+
+    def _keep_free(self, avoidance: Avoidance, rows: slice, begin: Array) -> None:
+        """
+        Solve frames anew from the first one that is in contact, or whose way is not free.
+
+        A frame that cannot be reached on a free way, within the largest step and speed, stays
+        where the frame before is, and is STALLED. Bodies count before accelerations: frames that
+        are possible only beyond the largest ones are TOO_FAST.
+        """
+        q, times, fast = self.q[rows], self._times[rows], self._limits[PATH_ACCELERATION]
+        before, again = begin, False
+        speed, limited = np.zeros_like(begin), bool(np.isfinite(fast).any())
+        for k, here in enumerate(q):
+            dt = times[k] - times[k - 1] if k > 0 else np.inf
+            with self._lock:
+                near = avoidance.nearest(here)
+                again = again or avoidance.is_contact(near)
+                again = again or avoidance.free_share(before, here) < 1.0
+                if again:
+                    window = self._limits[PATH_FIRST if k == 0 else PATH_STEP]
+                    window = np.minimum(window, self._limits[PATH_SPEED] * dt)
+                    parts = 1.0, 0.5, 0.0
+                    tries = [(before, self._work.rows(before, part * window)) for part in parts]
+                    if limited and k > 1:
+                        near_speed = before + dt * speed, dt * dt * fast
+                        tries.insert(0, _steady(tries[0][1], before, window, *near_speed))
+                    near = self._solve_free(avoidance, rows.start + k, before, tries)
+                    change = here - before - dt * speed if k > 1 else np.zeros(1)
+                    beyond = limited and (np.abs(change) > (1.0 + MARGIN) * dt * dt * fast).any()
+                    self._flags[rows.start + k] = TOO_FAST if beyond else 0.0
+                if near is not None:
+                    self.near[rows.start + k] = near.at, *near.row
+            before, speed = here, (here - before) / dt
+
+    def _solve_free(
+        self, avoidance: Avoidance, at: int, before: Array, tries: Sequence[tuple[Array, Array]]
+    ) -> Near | None:
+        """
+        Solve frame `at` with one start and table of joints after the other.
+
+        The first closed answer on a free way stays, else the last one. Returns the nearest pair of
+        bodies, or the one that is in the way of a frame that is not reached.
+        """
+        parts = [chain.part(slice(at, at + 1)) for chain in self.chains]
+        q, ahead = self.q[at], None
+        for start, joints in tries:
+            given = [part.answer(0, joints, self.packed) for part in parts]
+            found = [(each.record, each.table) for each in given]
+            whole = avoidance.solve(found, start, q, joints, self.packed, 0.0)
+            for index, part in enumerate(parts):
+                part.records[0] = avoidance.record(index, part.records[0], whole.record)
+            over = whole.errors > tolerances_in(whole.table) + misfits_in(whole.table)
+            is_open = any(over[row].any() for row, _ in whole.chain.names.closures)
+            if not is_open and avoidance.free_share(before, q) == 1.0:
+                break
+            ahead = avoidance.nearest(q)
+        near = avoidance.nearest(q)
+        if near is None and ahead is not None:
+            near = ahead._replace(row=avoidance.collisions.measured(q, FAR)[ahead.at])
+        return near
+
+
+def _steady(
+    joints: Array, before: Array, window: Array, middle: Array, most: Array
+) -> tuple[Array, Array]:
+    """Return a start, and a table of joints for values (nq,) that are near others."""
+    joints = joints.copy()
+    low = np.maximum(joints[JOINT_LOWER], before - window)
+    high = np.minimum(joints[JOINT_UPPER], before + window)
+    joints[JOINT_LOWER] = np.clip(middle - most, low, high)
+    joints[JOINT_UPPER] = np.clip(middle + most, low, high)
+    return np.clip(before, joints[JOINT_LOWER], joints[JOINT_UPPER]), joints
+
+
+def _parts(first: Sequence[int], most: int) -> Iterator[range]:
+    """Yield neighbouring paths that together have at most so many frames, or one path."""
+    begin = 0
+    for path in range(1, len(first)):
+        if path == len(first) - 1 or first[path + 1] - first[begin] > most:
+            yield range(begin, path)
+            begin = path
