@@ -81,23 +81,20 @@ class MotorStatics:
 
     def __init__(self, robot: ActuatedRobot) -> None:
         self.robot = robot
-        self._refused = ''
 
     @cached_property
-    def _transmission(self) -> Transmission | None:
+    def _read(self) -> tuple[Transmission | None, str]:
         if not self.robot.actuated:
-            self._refused = NO_MOTORS
-            return None
+            return None, NO_MOTORS
         try:
-            return self.robot.transmission()
+            return self.robot.transmission(), ''
         except TopologyError as error:
-            self._refused = str(error)
-            return None
+            return None, str(error)
 
     @property
     def refusal(self) -> str:
         """Return why there are no efforts, such as for a robot without motors; '' = there are."""
-        return self._refused if self._transmission is None else ''
+        return self._read[1]
 
     @property
     def has_weight(self) -> bool:
@@ -146,7 +143,8 @@ class MotorStatics:
     @cached_property
     def _motors(self) -> list[tuple[str, float, str]]:
         """Return name, limit and unit of each motor."""
-        if self._transmission is None:
+        transmission = self._read[0]
+        if transmission is None:
             return []
         turns = [dof.is_rotation for joint in self.robot.joint_order for dof in joint.dof]
         names, limits = self.robot.joint_names, self.robot.max_effort.tolist()
@@ -154,7 +152,7 @@ class MotorStatics:
             name: (name, limit, 'N m' if turn else 'N')
             for name, limit, turn in zip(names, limits, turns, strict=True)
         }
-        return [rows[name] for name in self._transmission.actuators]
+        return [rows[name] for name in transmission.actuators]
 
     def efforts(self, q: Array, load: Load) -> list[MotorEffort]:
         """
@@ -183,11 +181,12 @@ class MotorStatics:
         the singularity is not near. None for a robot without loops, without motors, or with a
         refusal. Raise IkError if a loop is open at q (nq,).
         """
-        if not self.robot.closures or self._transmission is None:
+        transmission = self._read[0]
+        if not self.robot.closures or transmission is None:
             return None
-        found = self._transmission.singularity(q)
-        rows = self._transmission.joints
-        return found.nearness, found.warning(NEAR, self.robot.joint_names, rows)
+        found = transmission.singularity(q)
+        names = self.robot.joint_names, transmission.joints
+        return found.nearness, found.warning(NEAR, *names)
 
 
 def statement(error: IkError) -> str:

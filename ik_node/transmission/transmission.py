@@ -311,8 +311,8 @@ class PreparedTransmission:
         self._revision = self._solver.revision
         self._edits = self._revision.edits
         self.direction = made = self._direction_of(self._inverse).copied()
-        view, count = made.view, made.sizes['ni']
-        self._inputs = (*(a[:count] for a in (view.value_in, view.rate_in, view.effort_in)), count)
+        view = made.view
+        self._inputs = view.value_in, view.rate_in, view.effort_in, made.sizes['ni']
         arrays = (made.moving, made.packed, made.plan, made.data, made.results)
         self._arguments = (made.chain.kernels.transmit, *arrays)
         self._tracked = 0
@@ -644,7 +644,8 @@ class Transmission:
         if self._inverse is None:
             joints, ratio = len(self._space.joints), self._generic
             links = len(ratio) - joints
-            given = _independent(np.vstack([ratio[joints:], ratio[:joints]]), links)
+            chosen = _independent(np.vstack([ratio[joints:], ratio[:joints]]))
+            given = [at - links for at in chosen if at >= links]
             self._inverse = Direction(self.solver, self._space, True, given)
         return self._inverse
 
@@ -822,14 +823,10 @@ class Transmission:
         for times, factor in ((1, 8.0), (-1, -8.0), (2, -1.0), (-2, 1.0)):
             direction.view.value_in[: len(place)] = (q + times * step * velocity)[place]
             direction.call(q.copy(), direction.held, GIVES_POSITION)
-            if len(chosen) == len(place):
-                change += factor * direction.motion
-                ratio_change += factor * direction.ratio
-            else:
-                # A derivative by redundant actuators as one by the values that are set.
-                by_chosen = factor * np.linalg.pinv(direction.motion[place][chosen])
-                change[:, chosen] += direction.motion @ by_chosen
-                ratio_change[:, chosen] += direction.ratio @ by_chosen
+            # A derivative by redundant actuators as one by the values that are set.
+            by_chosen = factor * np.linalg.pinv(direction.motion[place][chosen])
+            change[:, chosen] += direction.motion @ by_chosen
+            ratio_change[:, chosen] += direction.ratio @ by_chosen
         direction.evaluate(q)
         return change / (12.0 * step), ratio_change / (12.0 * step)
 
@@ -956,10 +953,8 @@ class Transmission:
         given = ((places[row], float(joints[row])) for row in direction.view.given_row.tolist())
         targets = {place: value for place, value in given if place not in table.masters}
         driven = drive(problem, table, q.copy(), targets, packed)
-        before, after = (
-            max((abs(each[at] - value) for at, value in targets.items()), default=0.0)
-            for each in (q, driven.q)
-        )
+        at, values = list(targets), np.fromiter(targets.values(), float, len(targets))
+        before, after = (np.abs(each[at] - values).max(initial=0.0) for each in (q, driven.q))
         limit = 1e-4 * direction.chain.flat.length
         closed = all(max(error) < limit for error in driven.closure_errors.values())
         return driven.q if closed and after <= before else q, driven.message
@@ -1004,10 +999,9 @@ def _extremes(
     """
     Return smallest and largest singular value of a motion, the direction of the smallest, a ratio.
 
-    `matrix` (n, m) is the motion of n values over m motions of the loops, `speeds` (k, m) that of
-    other values, whose largest speed for unit speed of the motion is the ratio. As many zero
-    singular values as motions are `skipped`, being never determined, do not count. The direction
-    is one of the n values, `rows`, or of the m motions.
+    `matrix` (n, m) moves n values, or `rows`, by m motions of the loops, `speeds` (k, m) others,
+    whose largest speed for unit speed of the motion is the ratio. As many zeros as are `skipped`
+    do not count.
     """
     left, sizes, right = np.linalg.svd(matrix)
     count = min(matrix.shape[0], max(matrix.shape[1] - skipped, 0))
@@ -1021,16 +1015,11 @@ def _extremes(
     return (float(sizes[count - 1]), float(sizes[0])), direction, ratio
 
 
-def _independent(rows: Array, first: int = 0) -> list[int]:
-    """
-    Return indices of rows that are independent of each other and of the first ones.
-
-    Indices are those of the rows after the first ones.
-    """
-    sizes = np.linalg.norm(rows, axis=1, keepdims=True)
-    unit = rows / np.maximum(sizes, 1e-300)
+def _independent(rows: Array) -> list[int]:
+    """Return the indices of the rows that are independent of the ones before."""
+    unit = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
     chosen: list[int] = []
     for at in range(len(rows)):
         if rank(unit[[*chosen, at]]) > len(chosen):
             chosen.append(at)
-    return [at - first for at in chosen if at >= first]
+    return chosen

@@ -40,16 +40,6 @@ def test_gravity_effort_is_the_gradient_of_potential_energy(name):
         assert abs(slope - effort[at]) <= 1e-7 * max(1.0, np.abs(effort).max())
 
 
-def test_wrench_on_link_is_held_by_actuators():
-    """The power of the motors and of the wrench cancel."""
-    robot = gallery_robot('hexapod')
-    wrench = np.array((3.0, -2.0, 5.0, 0.3, 0.2, -0.4))
-    effort = robot.wrench_to_actuators(robot.q, 'platform_link', (wrench[:3], wrench[3:]))
-    speeds = np.random.default_rng(0).uniform(-1.0, 1.0, 6)
-    twist = robot.jacobian(robot.q, 'platform_link') @ robot.velocity(robot.q, speeds)
-    assert effort @ speeds + wrench @ twist == pytest.approx(0.0, abs=1e-12)
-
-
 def test_gains_are_derivatives_of_actuator_efforts():
     """The geometric term of the effort included."""
     robot = gallery_robot('fivebar')

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from ik_node.errors import OptionError
 from ik_node.robot import load_robot
 from ik_node.transmission.motor_load import Load, MotorStatics, NO_MOTORS
 from ik_node.viewer.sessions.library_session import gallery_session
@@ -136,16 +135,3 @@ def test_distance_to_singularity_is_for_robots_with_loops():
     assert nearness < 0.05
     assert 'singularity of type II' in warning
     assert 'left_elbow' in warning
-
-
-def test_open_loop_raises_an_error():
-    """There are no efforts for a mechanism that is not assembled."""
-    session = gallery_session('fivebar')
-    q = session.q.copy()
-    q[0] += 0.5
-    statics = MotorStatics(session.robot)
-    load = Load('tool_link', (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), gravity=False)
-    with pytest.raises(OptionError):
-        statics.efforts(q, load)
-    with pytest.raises(OptionError):
-        statics.singularity(q)
