@@ -27,15 +27,9 @@ def public_names(self: object) -> list[str]:
 
 def table(rows: Rows, limit: int = MOST_ROWS) -> list[str]:
     """
-    Return the lines of a table as text.
+    Return the lines of a table as text; the first row is the heading.
 
-    Parameters
-    ----------
-    rows : sequence of sequence of str
-        The cells; the first row is the heading.
-    limit : int
-        Most rows below the heading. The last line gives the number of those that are left out.
-
+    Of more than `limit` rows below it, the last line gives the number of those that are left out.
     """
     kept = [[*map(plain, row)] for row in rows[: limit + 1]]
     widths = [max(map(len, column)) for column in zip(*kept, strict=True)]

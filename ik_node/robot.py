@@ -201,15 +201,7 @@ class Robot(AnalysedRobot, ActuatedRobot):
 
 
 def as_robot(source: Any) -> Robot:
-    """
-    Return a robot, or make one from frames or from a solver of frames.
-
-    Raises
-    ------
-    OptionError
-        If it is something else, such as a path.
-
-    """
+    """Return a robot, or one of frames or of a solver; raise OptionError for anything else."""
     if isinstance(source, Robot):
         return source
     try:

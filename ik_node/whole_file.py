@@ -21,13 +21,8 @@ def whole_file(path: str | Path) -> Iterator[Path]:
     Yield a path to write to; it gets the name of the file when the block ends without an error.
 
     A process that is killed leaves the file as it was, and a hidden part beside it, which the next
-    run overwrites. A device or a pipe is written directly. A folder is replaced likewise.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written; the error names the file.
-
+    run overwrites. A device or a pipe is written directly. A folder is replaced likewise. OSError,
+    which names the file, is raised if it cannot be written.
     """
     target, part = Path(os.path.realpath(path)), part_of(path)
     if target.exists() and not target.is_file() and not target.is_dir():
@@ -50,13 +45,9 @@ def whole_file(path: str | Path) -> Iterator[Path]:
 
 def check_writable(path: str | Path) -> None:
     """
-    Check that a file can be written, before results for it are computed; it does not appear.
+    Raise OSError if a file cannot be written, before results for it are computed.
 
-    Raises
-    ------
-    OSError
-        If not.
-
+    It does not appear.
     """
     target, part = Path(os.path.realpath(path)), part_of(path)
     if target.is_dir():

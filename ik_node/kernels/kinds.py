@@ -12,50 +12,24 @@ ALL_AXES = 'X Y Z EX EY EZ'
 
 
 class Kind(NamedTuple):
-    """
-    What the package knows of a kind of constraint besides its equation.
+    """What the package knows of a kind of constraint besides its equation."""
 
-    Attributes
-    ----------
-    about : str
-        What it asks of the link, or of the frames A on the link and B of the goal or closure; the
-        docstrings of users consist of it.
-    use : {'goal', 'closure', 'joint', 'user'}
-        Who makes it: `Robot.add_goal`, or any goal or closure by its attribute `kind`; a closure
-        type, or a goal by that attribute; the reader, from limits and couplings of joints; a goal
-        that brings its own residual.
-    axes : str
-        Axes that have a row where they are constrained; '' = its rows have no axes.
-    more : int
-        Number of rows besides. They stand after those of X Y Z.
-    by_point : int
-        How many of these are velocities of a point; the others go by angular velocity.
-    in_metres : int
-        How many of these count in [m]; the others count in [rad].
-    counted : {'', 'goal'}
-        Axes in which its rows count, whatever the constraint says; '' = as it says.
-    has_distance : bool
-        True if it has a target distance.
-    one_sided : bool
-        True for an inequality, whose row counts where it is above 0.
-    drawn : {'', 'axes', 'cross', 'sphere', 'tube', 'sight', 'handle'}
-        How a goal or closure is drawn; see `scene.constraint_marks`.
-    dragged : {'', 'axes', 'point'}
-        How a goal is dragged: along and about its constrained axes, or along all axes.
-
-    """
-
+    # What it asks of the link, or of the frames A on the link and B of the goal or closure; the
+    # docstrings of users consist of it.
     about: str
+    # Who makes it. 'goal': `Robot.add_goal`, or any goal or closure by its attribute `kind`.
+    # 'closure': a closure type, or a goal by that attribute. 'joint': the reader, from limits and
+    # couplings of joints. 'user': a goal that brings its own residual.
     use: str
-    axes: str = ''
-    more: int = 0
-    by_point: int = 0
-    in_metres: int = 0
-    counted: str = ''
-    has_distance: bool = False
-    one_sided: bool = False
-    drawn: str = ''
-    dragged: str = ''
+    axes: str = ''  # Axes that have a row where they are constrained; '' = rows have no axes
+    more: int = 0  # Number of rows besides, which stand after those of X Y Z
+    by_point: int = 0  # How many of these are velocities of a point; others are angular
+    in_metres: int = 0  # How many of these count in [m]; the others count in [rad]
+    counted: str = ''  # 'goal': the axes in which its rows count, whatever the constraint says
+    has_distance: bool = False  # True if it has a target distance
+    one_sided: bool = False  # True for an inequality, whose row counts where it is above 0
+    drawn: str = ''  # axes, cross, sphere, tube, sight or handle, see `scene.constraint_marks`
+    dragged: str = ''  # 'axes': along and about its constrained axes, 'point': along all axes
 
 
 KINDS: dict[str, Kind] = {

@@ -77,14 +77,6 @@ class Closure(Constraint):
 
     @staticmethod
     def rows_of_type(type_name: str) -> tuple[str, tuple[DOF, ...]]:
-        """
-        Return the kind and the constrained axes of a closure type.
-
-        Raises
-        ------
-        OptionError
-            If no closure type has this name.
-
-        """
+        """Return kind and constrained axes of a closure type; raise OptionError if it is none."""
         kind, dofs = CLOSURE_TYPES[one_of('closure type', type_name, CLOSURE_TYPES)]
         return kind, parse_dofs(dofs)

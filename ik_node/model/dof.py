@@ -42,11 +42,7 @@ def parse_dofs(dofs: str | Iterable[int | str], name: str = 'dof') -> tuple[DOF,
     """
     Return a set of axes, given as 'X Y EZ' or as names or members of DOF, in the order of DOF.
 
-    Raises
-    ------
-    OptionError
-        If an axis is unknown or occurs twice; its message calls the axes `name`.
-
+    OptionError, which calls the axes `name`, is raised if one is unknown or occurs twice.
     """
     try:
         parts = dofs.replace(',', ' ').split() if isinstance(dofs, str) else list(dofs)

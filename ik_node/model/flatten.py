@@ -87,32 +87,15 @@ class FlatChain:
 
 
 class FlatBodies(NamedTuple):
-    """
-    Convex bodies and the pairs of them whose distance counts, lengths in metres.
+    """Convex bodies and the pairs of them whose distance counts, lengths in metres."""
 
-    Attributes
-    ----------
-    columns : ndarray, shape (n,), int64
-        Column of the tree that carries each body; -1 = the root frame.
-    shapes : ndarray, shape (n,), int64
-        See `kernels.distance`.
-    frames : ndarray, shape (n, 12)
-        Frame of each body in its column.
-    sizes : ndarray, shape (n, 5)
-        See `kernels.distance` [m].
-    points : list of ndarray, shape (p, 3)
-        Points of each hull, in its body's frame [m]; none for other shapes.
-    pairs : ndarray, shape (m, 2), int64
-        Bodies of each pair.
-
-    """
-
+    # Column of the tree that carries each body, (n,); -1 = the root frame
     columns: Ints = np.zeros(0, np.int64)
-    shapes: Ints = np.zeros(0, np.int64)
-    frames: Floats = np.zeros((0, 12))
-    sizes: Floats = np.zeros((0, 5))
-    points: Sequence[Floats] = ()
-    pairs: Ints = np.zeros((0, 2), np.int64)
+    shapes: Ints = np.zeros(0, np.int64)  # (n,), see `kernels.distance`
+    frames: Floats = np.zeros((0, 12))  # Frame of each body in its column, (n, 12)
+    sizes: Floats = np.zeros((0, 5))  # (n, 5), see `kernels.distance` [m]
+    points: Sequence[Floats] = ()  # Points of each hull in its body's frame, (p, 3) [m]; else none
+    pairs: Ints = np.zeros((0, 2), np.int64)  # Bodies of each pair, (m, 2)
 
 
 NO_BODIES = FlatBodies()

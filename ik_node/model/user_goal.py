@@ -242,15 +242,7 @@ class UserGoal(Goal):
         return list(self.seen)
 
     def link_names(self) -> list[str]:
-        """
-        Return `links` as a list.
-
-        Raises
-        ------
-        OptionError
-            If it is not a list of names, or empty.
-
-        """
+        """Return `links` as a list; raise OptionError if it is no list of names, or empty."""
         given = [self.links] if isinstance(self.links, str) else self.links
         names = list(given) if isinstance(given, (list, tuple)) else []
         if not names or not all(isinstance(name, str) for name in names) or TARGET in names:
@@ -280,11 +272,7 @@ class UserGoal(Goal):
         """
         Return the residual in the order of the kernels, shape (rows,) [m, rad].
 
-        Raises
-        ------
-        IkError
-            If the method fails or returns something else; the message names the class.
-
+        IkError, which names the class, is raised if the method fails or returns something else.
         """
         rows, count = self._rows(frames), len(self._order)
         if rows.size != count:
@@ -293,15 +281,7 @@ class UserGoal(Goal):
         return rows[self._order]
 
     def derivatives_at(self, frames: Frames) -> Array:
-        """
-        Return the derivatives in the order of the kernels, shape (links, rows, 6).
-
-        Raises
-        ------
-        IkError
-            If the method fails or returns something else; the message names the class.
-
-        """
+        """Return the derivatives in that order, shape (links, rows, 6); errors as of `rows_at`."""
         given: Any = self._call(self.jacobian, frames)
         names, count = [link._name for link in self.seen], len(self._order)
         if not isinstance(given, Mapping) or any(name not in given for name in names):

@@ -56,13 +56,8 @@ def assemble_entries_only() -> Callable[[Any], None]:
     Numba does both for every function that it compiles, so that Python could call it. A build
     needs neither: it uses the intermediate representation of the entries, into which the kernels
     are linked. Without them a build took 60 s of processor time instead of 85. Kernels that are
-    called (`decorators.rare`), and entries, stay functions of their own.
-
-    Returns
-    -------
-    callable
-        Optimise Numba's code library of an entry, with the passes of Numba.
-
+    called (`decorators.rare`), and entries, stay functions of their own. Returns the function that
+    optimises Numba's code library of an entry, with the passes of Numba.
     """
     from numba.core import codegen
     from numba.core.base import BaseContext

@@ -406,34 +406,22 @@ int ik_node_interface(void)
 
 const char *ik_node_text(int code)
 {
-    switch (code) {
-    case IK_NODE_CONVERGED:
-        return "CONVERGED";
-    case IK_NODE_STALLED:
-        return "STALLED";
-    case IK_NODE_DIVERGED:
-        return "DIVERGED";
-    case IK_NODE_TIMEOUT:
-        return "TIMEOUT";
-    case IK_NODE_RUNNING:
-        return "RUNNING";
-    case IK_NODE_ERROR_ARGUMENT:
-        return "a pointer is NULL, or an index or number is out of range";
-    case IK_NODE_ERROR_FILE:
-        return "the file cannot be opened or read";
-    case IK_NODE_ERROR_FORMAT:
-        return "the file is no exported robot, or is damaged";
-    case IK_NODE_ERROR_VERSION:
-        return "the file was exported for a library of other sources: export it again";
-    case IK_NODE_ERROR_MEMORY:
-        return "there is not enough memory";
-    case IK_NODE_ERROR_PROCESSOR:
-        return "the library has no code for this processor";
-    case IK_NODE_ERROR_INPUT:
-        return "a joint value or pose is not finite, or a quaternion is zero";
-    default:
-        return "unknown code";
-    }
+    static const char *const texts[] = {
+        "a joint value or pose is not finite, or a quaternion is zero",
+        "the library has no code for this processor",
+        "there is not enough memory",
+        "the file was exported for a library of other sources: export it again",
+        "the file is no exported robot, or is damaged",
+        "the file cannot be opened or read",
+        "a pointer is NULL, or an index or number is out of range",
+        "CONVERGED",
+        "STALLED",
+        "DIVERGED",
+        "TIMEOUT",
+        "RUNNING",
+    };
+    int known = code >= IK_NODE_ERROR_INPUT && code <= IK_NODE_RUNNING;
+    return known ? texts[code - IK_NODE_ERROR_INPUT] : "unknown code";
 }
 
 /* Return 1 if a robot has a joint, link ... of this index. */

@@ -10,26 +10,12 @@ from ik_node.errors import OptionError
 
 
 class Level(NamedTuple):
-    """
-    A set of instructions that code may use.
+    """A set of instructions that code may use."""
 
-    Attributes
-    ----------
-    machine : str
-        Kind of processor, as `platform.machine()` names it.
-    cpu : str
-        LLVM's name of the oldest processor that has them.
-    needs : tuple of str
-        Flags of /proc/cpuinfo that tell whether a processor of this kind has them.
-    features : str
-        What LLVM is to do besides.
-
-    """
-
-    machine: str
-    cpu: str
-    needs: tuple[str, ...] = ()
-    features: str = ''
+    machine: str  # Kind of processor, as `platform.machine()` names it
+    cpu: str  # LLVM's name of the oldest processor that has them
+    needs: tuple[str, ...] = ()  # Flags of /proc/cpuinfo of a processor that has them
+    features: str = ''  # What LLVM is to do besides
 
     @property
     def triple(self) -> str:
@@ -55,15 +41,7 @@ TARGETS = {'x86_64': ('x86_64_v4', 'x86_64_v3', 'x86_64_v2'), 'aarch64': ('aarch
 
 
 def own_level() -> str:
-    """
-    Return the best level of this computer.
-
-    Raises
-    ------
-    OptionError
-        If there is none for its processor.
-
-    """
+    """Return the best level of this computer; raise OptionError if its processor has none."""
     machine = platform.machine()
     try:
         flags = set(Path('/proc/cpuinfo').read_text(encoding='utf-8').split())
