@@ -128,8 +128,8 @@ def check_preview(path: Path) -> None:
     picture_maker('--preview', 'picture.png')
     if find_spec('PIL') is None:
         raise OptionError('--preview', str(path), 'only with Pillow: `pip install pillow`')
-    if kind == '.mp4' and not _ffmpeg():
-        allowed = 'a .gif, or .mp4 with ffmpeg (apt install ffmpeg, or pip install imageio-ffmpeg)'
+    if kind == '.mp4' and which('ffmpeg') is None:
+        allowed = 'a .gif, or .mp4 with ffmpeg (apt install ffmpeg)'
         raise OptionError('--preview', str(path), allowed)
 
 
@@ -193,25 +193,6 @@ def _heights(places: Array) -> tuple[float, float]:
 
 def _film(rate: int) -> Any:
     """Return a writer of MP4."""
-    from matplotlib import rcParams
     from matplotlib.animation import FFMpegWriter
 
-    rcParams['animation.ffmpeg_path'] = _ffmpeg()
     return FFMpegWriter(fps=rate)
-
-
-def _ffmpeg() -> str:
-    """Return the program ffmpeg; '' if there is none."""
-    return which('ffmpeg') or _bundled_ffmpeg()
-
-
-def _bundled_ffmpeg() -> str:
-    """Return the ffmpeg of the package imageio-ffmpeg; '' if it is not installed."""
-    if find_spec('imageio_ffmpeg') is None:
-        return ''
-    from imageio_ffmpeg import get_ffmpeg_exe
-
-    try:
-        return str(get_ffmpeg_exe())
-    except RuntimeError:
-        return ''

@@ -131,7 +131,6 @@ def test_mp4_without_ffmpeg_is_refused(tmp_path, monkeypatch):
     """Before anything is solved; the message names a format that works."""
     pytest.importorskip('matplotlib')
     monkeypatch.setenv('PATH', str(tmp_path))
-    monkeypatch.setattr('ik_node.scene.preview._bundled_ffmpeg', lambda: '')
     with pytest.raises(OptionError, match=r'\.gif, or \.mp4 with ffmpeg'):
         check_preview(tmp_path / 'out.mp4')
     with pytest.raises(OptionError, match=r'\.gif or \.mp4'):

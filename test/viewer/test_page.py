@@ -38,19 +38,6 @@ def height_of(page):
     return page.ask(lambda session: session.robot.links['platform_link'].matrix_world[2, 3])
 
 
-def test_page_is_served_on_this_machine_only(open_page):
-    page = open_page()
-    assert page.url.startswith('http://127.0.0.1:')
-    with urllib.request.urlopen(page.url, timeout=PATIENCE) as answer:
-        assert b'<html' in answer.read().lower()
-    port = int(page.url.rsplit(':', 1)[1])
-    others = {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), port)}
-    for address in others - {'127.0.0.1', '127.0.1.1', '::1'}:
-        with socket.socket(socket.AF_INET6 if ':' in address else socket.AF_INET) as client:
-            client.settimeout(2.0)
-            assert client.connect_ex((address, port)) != 0
-
-
 def test_page_closes_although_a_browser_has_a_connection_in_reserve(open_page):
     """Its server ends with it and does not wait for a request on that connection."""
     page = open_page()

@@ -154,7 +154,7 @@ def test_efforts_are_marked_beyond_their_limits():
 @given(st.floats(-1e6, 1e6))
 def test_configuration_is_yaml_that_the_node_reads_back(value):
     """Whatever a joint is called; to a billionth, small values too, which are text to YAML 1.1."""
-    assert configuration_yaml(['hip', 'knee'], [0.5, -1.25]) == 'hip: 0.5\nknee: -1.25\n'
+    assert configuration_yaml(['hip', 'knee'], [0.5, -1.25]) == '"hip": 0.5\n"knee": -1.25\n'
     names = ['hip', 'y', 'No', 'true', '1e3', '0x1f', 'a: b', "it's", '-', '#1', 'é']
     found = parse_joint_values('rest_pose', configuration_yaml(names, [value] * len(names)))
     assert found == pytest.approx(dict.fromkeys(names, value), abs=1e-9)

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 import itertools
 import json
 from math import floor, isfinite, log10, pi
-import re
 import time
 from typing import Any
 
@@ -17,10 +16,6 @@ from ik_node.viewer.panels.session_queue import by_hand, SessionQueue
 from ik_node.viewer.sessions.session import Session
 import numpy as np
 
-# Names that are text in YAML 1.1, except the words below. Others need quotes: 1e3, 0x1f, ~.
-_PLAIN = re.compile(r'[A-Za-z_][A-Za-z0-9_./-]*')
-_WORDS = {'y', 'n', 'yes', 'no', 'on', 'off', 'true', 'false', 'null'}
-
 
 def configuration_yaml(names: Iterable[str], values: Iterable[float]) -> str:
     """
@@ -30,10 +25,9 @@ def configuration_yaml(names: Iterable[str], values: Iterable[float]) -> str:
     """
     lines = []
     for name, value in zip(names, values, strict=True):
-        is_plain = _PLAIN.fullmatch(name) and name.lower() not in _WORDS
-        # YAML 1.1 reads 1e-07 as text.
+        # YAML 1.1 reads `no` without quotes as False, and 1e-07 as text.
         number = np.format_float_positional(round(value, 9) + 0.0, trim='0')
-        lines.append(f'{name if is_plain else json.dumps(name, ensure_ascii=False)}: {number}\n')
+        lines.append(f'{json.dumps(name, ensure_ascii=False)}: {number}\n')
     return ''.join(lines) or '{}\n'
 
 

@@ -11,10 +11,6 @@ from ik_node.viewer.sessions.session import Session
 class SessionQueue(Protocol):
     """A queue of work on the session, which any thread can fill and the page's thread executes."""
 
-    @property
-    def session(self) -> Session:
-        """Return the present session; use it only in the page's thread."""
-
     def do(
         self, work: Callable[[Session], object], *, key: object = None, undo: bool = False
     ) -> None:
