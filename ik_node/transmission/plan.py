@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ik_node.errors import IkError, PlanError, ShapeError
-from ik_node.model.dof import DOF
+from ik_node.errors import PlanError, ShapeError
 from ik_node.model.given import numbers
-from ik_node.model.joint import Joint
 from ik_node.solver.pose import Values
 from ik_node.solver.status import Status
 from ik_node.transmission.state import TransmissionState
@@ -137,22 +135,20 @@ def actuator_plan(
     Fritsch & Carlson, Monotone piecewise cubic interpolation, 1980.
 
     """
-    count = len(transmission.joints)
     at = numbers('times', times)
     if at.ndim != 1 or not len(at) or not np.isfinite(at).all():
         raise ShapeError('times', 'shape (n,) with n > 0, finite', f'shape {at.shape}')
     if at[0] < 0.0 or (np.diff(at) <= 0.0).any():
         raise PlanError('times must begin at 0 or later, and increase')
-    shape = (len(at), count)
-    planner = _Planner(transmission, q0, tolerance, effort_scale, is_replaced)
     given = {'position': position, 'velocity': velocity}
     given |= {'acceleration': acceleration, 'effort': effort}
-    return planner.plan(at, *(_matrix(name, each, shape) for name, each in given.items()))
+    shape = (len(at), len(transmission.joints))
+    rows = (None if v is None else _matrix(name, v, shape) for name, v in given.items())
+    planner = _Planner(transmission, q0, tolerance, effort_scale, is_replaced)
+    return planner.plan(at, *rows)  # type: ignore[arg-type]  # there are positions
 
 
-def _matrix(name: str, given: Any, shape: tuple[int, int]) -> Any:
-    if given is None:
-        return None
+def _matrix(name: str, given: ArrayLike, shape: tuple[int, int]) -> Array:
     values = numbers(name, given)
     finite = ~np.isinf(values) if name == 'velocity' else np.isfinite(values)
     if values.shape != shape or not finite.all():
@@ -173,13 +169,15 @@ class _Planner:
     ) -> None:
         self._transmission, self._is_replaced = transmission, is_replaced
         self._prepared, solver = transmission.prepare_to_actuators(), transmission.solver
-        names, owner = list(solver.joint_names), solver.tree.owner
         self._q0 = solver.checked_q(q0)
-        places = [names.index(name) for name in transmission.joints]
-        self._start = self._q0[places]
-        self._turning = np.array([_turns(*owner[place]) for place in places])
+        place_of, owner = list(solver.joint_names).index, solver.tree.owner
+        places = [*map(place_of, transmission.joints)]
+        self._start, limits = self._q0[places], np.array(solver.limits())[:, places]
+        # Angles without limits, which whole turns do not change.
+        rotates = np.array([owner[place][1].is_rotation for place in places])
+        self._turning = rotates & np.isinf(limits).all(axis=0)
         self._tolerance = max(tolerance, 2.0 * transmission.loop_error(self._q0))
-        axes = [owner[names.index(name)] for name in transmission.actuators]
+        axes = [owner[place_of(name)] for name in transmission.actuators]
         self._limits = {
             'velocity': np.array([joint.max_velocity[dof] for joint, dof in axes]),
             'effort': effort_scale * np.array([joint.max_effort[dof] for joint, dof in axes]),
@@ -307,10 +305,7 @@ class _Planner:
         self, time: float, position: Array, rates: Array, effort: Array | None, q0: Array
     ) -> TransmissionState:
         """Return the state at a time from another start; raise an error if there is none."""
-        try:
-            state = self._transmission.to_actuators(position, rates, effort, q0=q0)
-        except IkError as error:
-            raise PlanError(f'at {time:.4g} s: {error}') from error
+        state = self._transmission.to_actuators(position, rates, effort, q0=q0)
         if state.status is not Status.CONVERGED:
             worst = int(np.abs(state.joint_position - position).argmax())
             name = self._transmission.joints[worst]
@@ -332,12 +327,6 @@ class _Planner:
                 f'at {time:.4g} s the {what} of {name} is {values[worst]:.4g}, and its limit is '
                 f'{limits[worst]:.4g}'
             )
-
-
-def _turns(joint: Joint, dof: DOF) -> bool:
-    """Return True for an angle without limits, which whole turns do not change."""
-    limits = joint.min_dof_limit[dof], joint.max_dof_limit[dof]
-    return dof.is_rotation and bool(np.isinf(limits).all())
 
 
 def _curve(

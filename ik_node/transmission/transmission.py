@@ -564,9 +564,7 @@ class Transmission:
         # both, 0 = the actuator does not move the row.
         self._generic = direction.ratio.copy()
         self._moved, (self._idle, excess) = np.abs(self._generic), direction.counts()
-        aside = self._aside(here)
-        if aside is not None:
-            direction.evaluate(aside)
+        if self._goes_aside(here):
             self._moved = np.maximum(self._moved, np.abs(direction.ratio))
             if rank(direction.ratio) > rank(self._generic):
                 self._generic = direction.ratio.copy()
@@ -593,17 +591,16 @@ class Transmission:
         self._singular = None
         return here
 
-    def _aside(self, here: Array) -> Array | None:
-        """Return a configuration beside the present one, which may be singular; None = none."""
+    def _goes_aside(self, here: Array) -> bool:
+        """Evaluate a configuration beside the present one, which may be singular."""
         generator, direction, place = np.random.default_rng(0), self._forward, self._motors
         unit, motion = direction.problem.units[place], direction.motion.copy()
-        for size in np.repeat((ASIDE, ASIDE / 4.0, ASIDE / 16.0), 3):
-            delta = size * unit * generator.uniform(-1.0, 1.0, len(place))
-            q = here.copy()
-            direction.view.value_in[: len(place)] = (here + motion @ delta)[place]
-            if direction.call(q, direction.moving, GIVES_POSITION) == Status.CONVERGED:
-                return q
-        return None
+        sizes = np.repeat((ASIDE, ASIDE / 4.0, ASIDE / 16.0), 3)
+        for delta in sizes[:, None] * unit * generator.uniform(-1.0, 1.0, (9, len(place))):
+            direction.view.value_in[:] = (here + motion @ delta)[place]
+            if direction.call(here.copy(), direction.moving, GIVES_POSITION) == Status.CONVERGED:
+                return True
+        return False
 
     def _rows_of(self, motions: Array, q: Array) -> Array:
         """Return the motions (n_joints, m) of the joint space for those of all joints, (nq, m)."""
