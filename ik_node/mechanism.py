@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ik_node.description.description import Description, WORLD
-from ik_node.description.visuals import collision_geometry, excluded_pairs
+from ik_node.description.visuals import collision_geometry
 from ik_node.display import public_names
 from ik_node.errors import merge_alike, OptionError, TopologyError
 from ik_node.model.attributes import fixed_array
 from ik_node.model.closure import Closure
-from ik_node.model.collisions import Body, Collisions
+from ik_node.model.collisions import Collisions
 from ik_node.model.dof import parse_dofs
 from ik_node.model.frame import Frame
 from ik_node.model.goal import Goal
@@ -22,7 +23,6 @@ from ik_node.model.link import Link
 from ik_node.model.link_goals import LinkGoals
 from ik_node.model.redundancy import Redundancy
 from ik_node.model.rotation import pose_inverse
-from ik_node.model.tree import Tree
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import names_in, Values
 from ik_node.solver.solver import Solver
@@ -54,9 +54,13 @@ class Mechanism(LinkGoals):
         super().__init__(description.links, description.closures)
         self._goals.update({goal.name: goal for goal in goals})
         self._poses: TreePoses | None = None
-        self._collisions = Collisions(_Bodied(self))
         try:
             self._solver = Solver(self, SolverOptions(restarts=20, avoid_collisions=False))
+            read, sample = (
+                partial(collision_geometry, description),
+                partial(closed_samples, self._solver),
+            )
+            self._collisions = Collisions(self._solver, read, sample)
             notes = self._solver.follow_masters()
         except OptionError as error:  # a coupling that the limits do not allow
             raise description.located(error) from None
@@ -529,31 +533,3 @@ def _matrix_of(pose: Any) -> Array | None:
     frame = Frame('frame of a closure')
     frame.set_pose(pose)
     return frame.matrix
-
-
-class _Bodied:
-    """The part of a mechanism that its collisions use, see `model.collisions.Owner`."""
-
-    def __init__(self, mechanism: Mechanism) -> None:
-        self._mechanism = mechanism
-
-    @property
-    def q(self) -> Array:
-        return self._mechanism.q
-
-    def checked(self, q: Values) -> Array:
-        return self._mechanism._solver.checked_q(q)
-
-    def collision_tree(self) -> Tree:
-        return self._mechanism._solver.tree
-
-    def collision_geometry(self) -> tuple[list[Body], list[str], Mapping[Any, str]]:
-        description = self._mechanism.description
-        return *collision_geometry(description), excluded_pairs(description)
-
-    def closed_samples(self, count: int) -> Array:
-        return closed_samples(self._mechanism._solver, count)
-
-    def collisions_changed(self, graph: bool) -> None:
-        revision = self._mechanism._solver.revision
-        revision.count_graph_edit() if graph else revision.count_constraint()

@@ -22,7 +22,7 @@ from ik_node.description.sdf.frames import (
 from ik_node.description.xml_document import Array, parse_xml, read_origin, XmlDocument
 from ik_node.errors import DescriptionError, OptionError
 from ik_node.model.bodies import HalfSpace, make_shape, Mesh, Shape
-from ik_node.model.collisions import Body
+from ik_node.model.collisions import Body, Geometry
 from ik_node.model.rotation import (
     matrix_to_quat,
     pose_inverse,
@@ -246,8 +246,8 @@ def read_visuals(text: bytes | str, source: str = '<text>', tag: str = 'visual')
         return []
 
 
-def collision_geometry(description: Description) -> tuple[list[Body], list[str]]:
-    """Return the collision geometry of a description, and notes about what cannot be used."""
+def collision_geometry(description: Description) -> Geometry:
+    """Return the collision geometry of a description."""
     bodies, notes = [], []
     for read in visuals_of(description, 'collision'):
         pose, said = pose_matrix(read.position, read.quat_xyzw), (read.bits, read.with_own)
@@ -255,7 +255,7 @@ def collision_geometry(description: Description) -> tuple[list[Body], list[str]]
             bodies.append(Body(read.link, _shape_of(read), pose, None, *said))
         except OptionError as error:
             notes.append(f'collision geometry of {read.link!r}: {error}')
-    return bodies, notes
+    return bodies, notes, excluded_pairs(description)
 
 
 def _shape_of(read: Visual) -> Shape:

@@ -19,8 +19,6 @@ Array = NDArray[np.float64]
 LARGEST = 1e3
 # Size limit of a mesh file [bytes], and most points of a hull.
 MAX_BYTES, MAX_POINTS = 64 * 2**20, 64
-# A hull is thinner than this share of its size if its points are in a plane.
-THIN = 1e-9
 # Points of the polytope around an ellipsoid, and sides of the pyramid around a cone.
 ELLIPSOID_POINTS, CONE_SIDES = 60, 24
 # Radii that differ by less than this share are equal.
@@ -284,8 +282,27 @@ class Mesh:
             raise OptionError('Mesh scale', self.scale, 'one or three finite factors')
 
     def core(self) -> Core:
-        """Return the shape as the kernels take it; see `Hull`."""
-        return Hull(mesh_points(Path(self.path), self.scale)).core()
+        """Return the shape as the kernels take it, see `Hull`; OptionError if unreadable."""
+        what, path = f'mesh {str(self.path)!r}', Path(self.path)
+        try:
+            import trimesh
+        except ImportError:
+            allowed = 'pip install trimesh, which reads meshes'
+            raise OptionError(what, 'not read', allowed) from None
+        try:
+            size = path.stat().st_size
+            read: Any = (
+                trimesh.load(path, process=False, force='mesh') if size <= MAX_BYTES else None
+            )
+        # The readers of a dozen formats raise many kinds of exceptions.
+        except Exception as error:  # noqa: BLE001
+            raise OptionError(
+                what, str(error) or 'not read', 'a mesh that trimesh reads'
+            ) from None
+        if read is None or len(read.vertices) < 4:
+            found = 'too large' if read is None else f'{len(read.vertices)} points'
+            raise OptionError(what, found, f'4 corners or more, up to {MAX_BYTES} bytes')
+        return Hull(np.asarray(read.vertices, float) * np.asarray(self.scale, float)).core()
 
 
 Shape = Sphere | Capsule | Cylinder | Box | HalfSpace | Hull | Mesh
@@ -358,36 +375,6 @@ def make_shape(kind: str, *sizes: float) -> Shape:
     return SHAPES[kind].make(*sizes)
 
 
-def mesh_points(path: Path, scale: float | Sequence[float]) -> Array:
-    """
-    Return the corners of a mesh file, shape (n, 3) [m].
-
-    Raises
-    ------
-    OptionError
-        If it cannot be read.
-
-    """
-    what = f'mesh {str(path)!r}'
-    try:
-        import trimesh
-    except ImportError:
-        raise OptionError(what, 'not read', 'pip install trimesh, which reads meshes') from None
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise OptionError(what, 'too large', f'a file of up to {MAX_BYTES} bytes')
-        read: Any = trimesh.load(path, process=False, force='mesh')
-        points: Array = np.asarray(read.vertices, float) * np.asarray(scale, float)
-    except OptionError:
-        raise
-    # The readers of a dozen formats raise many kinds of exceptions.
-    except Exception as error:  # noqa: BLE001
-        raise OptionError(what, str(error) or 'not read', 'a mesh that trimesh reads') from None
-    if len(points) < 4:
-        raise OptionError(what, f'{len(points)} points', 'a mesh with four corners or more')
-    return points
-
-
 def _hull_core(points: Array) -> Core:
     from scipy.spatial import ConvexHull, QhullError
 
@@ -408,14 +395,11 @@ def _hull_core(points: Array) -> Core:
 
 
 def _flat_corners(points: Array) -> Array:
-    """Return the corners of points in a plane, or on a line."""
+    """Return the corners of points in a plane; all points if they are on a line."""
     from scipy.spatial import ConvexHull, QhullError
 
     middle = points - points.mean(axis=0)
-    _, values, axes = np.linalg.svd(middle, full_matrices=False)
-    if values[1] <= THIN * values[0]:
-        along = middle @ axes[0]
-        return points[[int(along.argmin()), int(along.argmax())]]
+    axes = np.linalg.svd(middle, full_matrices=False)[2]
     try:
         return np.asarray(points[ConvexHull(middle @ axes[:2].T).vertices])
     except QhullError:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 from threading import RLock
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from ik_node.display import public_names
 from ik_node.errors import counted, listed, OptionError, ShapeError, UnknownFrameError
@@ -163,34 +163,8 @@ class Obstacle:
         self._owner.remove(self.name)
 
 
-class Owner(Protocol):
-    """The part of a robot that its collisions use."""
-
-    @property
-    def q(self) -> Array:
-        """Return all joint values [rad or m]."""
-
-    def checked(self, q: Any) -> Array:
-        """Return a copy of q as an array; raise ShapeError if it is none."""
-
-    def collision_tree(self) -> Tree:
-        """Return the tree of the robot's graph."""
-
-    def collision_geometry(self) -> tuple[list[Body], list[str], Mapping[Any, str]]:
-        """Return bodies of the description, notes, and pairs that it excludes, with reasons."""
-
-    def closed_samples(self, count: int) -> Array:
-        """Return random configurations with closed loops, shape (n, nq)."""
-
-    def collisions_changed(self, graph: bool) -> None:
-        """Count a change of bodies or pairs (`graph`), or of a pose, for solvers."""
-
-
-def _check_shape(shape: object, allowed: str, refused: type | None = None) -> None:
-    """Raise OptionError unless it is a shape."""
-    fine = hasattr(shape, 'core') and not isinstance(shape, type)
-    if not fine or (refused is not None and isinstance(shape, refused)):
-        raise OptionError('shape', shape, f'an object of {allowed}')
+# Bodies of a description, notes on what cannot be used, and excluded pairs with the reasons.
+Geometry = tuple[list[Body], list[str], Mapping[tuple[str, str], str]]
 
 
 def _matrix(pose: Any) -> Array:
@@ -216,6 +190,13 @@ class Collisions:
     lists with the reason: the links are joined by a joint or closure, or move together; the
     description excludes them; the user ignores them; or they touch in every one of many closed
     configurations.
+
+    Parameters
+    ----------
+    solver : Solver
+        The one of the robot that avoids no collisions.
+    read, sample : callable
+        Read the description, and return so many configurations with closed loops.
 
     Attributes
     ----------
@@ -259,11 +240,13 @@ class Collisions:
         'surroundings',
     )
 
-    def __init__(self, owner: Owner) -> None:
-        self._owner = owner
+    def __init__(
+        self, solver: Any, read: Callable[[], Geometry], sample: Callable[[int], Array]
+    ) -> None:
+        self._solver, self._read, self._sample = solver, read, sample
         # Solvers of several threads measure with one workspace.
         self._lock = RLock()
-        self._read = self._sampled = False
+        self._loaded = self._sampled = False
         self._bodies: list[Body] = []
         self._obstacles: dict[str, Body] = {}
         self._excluded: dict[frozenset[str], str] = {}
@@ -325,10 +308,10 @@ class Collisions:
 
     def _load(self) -> None:
         """Read the bodies of the description and find the pairs that always touch, once."""
-        if self._read:
+        if self._loaded:
             return
-        self._read = True
-        bodies, notes, excluded = self._owner.collision_geometry()
+        self._loaded = True
+        bodies, notes, excluded = self._read()
         links = self._links()
         for body in bodies:
             body.link = links.get(body.name)
@@ -356,9 +339,8 @@ class Collisions:
 
         `progress` is called with the numbers of configurations that are done and in all.
         """
-        self.flat()
         found: Counter[tuple[str, str]] = Counter()
-        configurations = self._owner.closed_samples(samples)
+        configurations = self._sample(samples)
         for done, q in enumerate(configurations, 1):
             found.update({each.pair for each in self.contacts(q)})
             progress(done, len(configurations))
@@ -519,7 +501,7 @@ class Collisions:
         return refused
 
     def _links(self) -> dict[str, Link]:
-        tree = self._owner.collision_tree()
+        tree = self._solver.tree
         return {frame.name: frame for frame in tree.carrier if isinstance(frame, Link)}
 
     def _changed(self) -> None:
@@ -527,7 +509,7 @@ class Collisions:
         self.in_use = bool(self._obstacles) or enabled or self._given
         self.version += 1
         self._forget()
-        self._owner.collisions_changed(graph=True)
+        self._solver.revision.count_graph_edit()
 
     def _moved(self) -> None:
         self.moves += 1
@@ -538,7 +520,7 @@ class Collisions:
                     flat.frames[at] = _frame_of(body, np.eye(4))
                 if self._model is not None:
                     write_body_frames(*self._arrays, flat, 1.0)
-        self._owner.collisions_changed(graph=False)
+        self._solver.revision.count_constraint()
 
     def _forget(self) -> None:
         self._model: tuple[BoundKernels, Array, Array] | None = None
@@ -655,7 +637,7 @@ class Collisions:
 
     def flat(self) -> FlatBodies:
         """Return the bodies and the pairs that count, for the columns of the robot's tree."""
-        tree = self._owner.collision_tree()
+        tree = self._solver.tree
         if self._checked is not None and self._tree is tree:
             return self._checked[0]
         self._load()
@@ -738,7 +720,7 @@ class Collisions:
         []
 
         """
-        rows = self.measured(self._owner.q if q is None else self._owner.checked(q), reach)
+        rows = self.measured(self._solver.q if q is None else self._solver.checked_q(q), reach)
         near = np.flatnonzero(rows[:, 0] <= reach)
         order = near[np.argsort(rows[near, 0], kind='stable')]
         return [Near(self, int(at), rows[at]).distance() for at in order]
@@ -809,7 +791,7 @@ class Collisions:
         The numbers are per change of every joint value [m per rad or m]. `travel` (nq,) bounds
         the sizes of the values of sliding joints [m].
         """
-        tree, flat = self._owner.collision_tree(), self.flat()
+        tree, flat = self._solver.tree, self.flat()
         slides = np.array([not column.dof.is_rotation for column in tree.columns], bool)
         lengths = np.ceil(10.0 * travel[tree.q_of_column] * slides) / 10.0
         key = lengths.tobytes()
@@ -830,7 +812,7 @@ class Collisions:
     def _measure(self, q: Array, reach: float) -> int:
         flat = self.flat()
         if self._model is None:
-            self._arrays = flatten_links(self._owner.collision_tree(), [], flat)
+            self._arrays = flatten_links(self._solver.tree, [], flat)
             kernels = bind(*self._arrays, *make_workspace(self._arrays[0]))
             self._model = kernels, np.zeros((len(flat.pairs), RESULT)), np.zeros(2)
         kernels, out, limits = self._model
