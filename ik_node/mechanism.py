@@ -56,10 +56,8 @@ class Mechanism(LinkGoals):
         self._poses: TreePoses | None = None
         try:
             self._solver = Solver(self, SolverOptions(restarts=20, avoid_collisions=False))
-            read, sample = (
-                partial(collision_geometry, description),
-                partial(closed_samples, self._solver),
-            )
+            read = partial(collision_geometry, description)
+            sample = partial(closed_samples, self._solver)
             self._collisions = Collisions(self._solver, read, sample)
             notes = self._solver.follow_masters()
         except OptionError as error:  # a coupling that the limits do not allow

@@ -206,15 +206,7 @@ def excluded_pairs(description: Description) -> dict[tuple[str, str], str]:
 
 
 def read_srdf(text: bytes | str, source: str = '<text>') -> dict[tuple[str, str], str]:
-    """
-    Return the pairs of links that an SRDF excludes from collisions, and why.
-
-    Raises
-    ------
-    DescriptionError
-        If it is no SRDF.
-
-    """
+    """Return the pairs that an SRDF excludes from collisions, and why; DescriptionError if bad."""
     document = parse_xml(text, source)
     if document.root.tag != 'robot':
         raise document.error(document.root, 'an SRDF begins with <robot>')

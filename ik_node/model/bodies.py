@@ -26,29 +26,14 @@ ROUND = 1e-6
 
 
 class Core(NamedTuple):
-    """
-    A shape as the kernels take it.
+    """A shape as the kernels take it, lengths in metres."""
 
-    Attributes
-    ----------
-    shape : int
-        POINT, SEGMENT, ... of `kernels.distance`.
-    size : tuple of float
-        Half the sizes, the radius around the core, and the radius of the ball around it [m].
-    points : ndarray, shape (n, 3)
-        Points of a hull, relative to `centre` [m].
-    centre : ndarray, shape (3,)
-        Centre of the core in the frame of the shape [m].
-    overestimate : float
-        Largest distance of a point of the core from the shape [m].
-
-    """
-
-    shape: int
+    shape: int  # POINT, SEGMENT, ... of `kernels.distance`
+    # Half the sizes, the radius around the core, and the radius of the ball around it.
     size: tuple[float, float, float, float, float]
-    points: Array = np.zeros((0, 3))
-    centre: Array = np.zeros(3)
-    overestimate: float = 0.0
+    points: Array = np.zeros((0, 3))  # (n, 3) of a hull, relative to the centre
+    centre: Array = np.zeros(3)  # of the core, in the frame of the shape
+    overestimate: float = 0.0  # largest distance of a point of the core from the shape
 
 
 def _sizes(what: str, *given: object) -> None:

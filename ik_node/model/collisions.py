@@ -582,15 +582,9 @@ class Collisions:
 
     def join(self, other: Collisions, moved: Array) -> None:
         """
-        Take over what the user has said of another robot.
+        Take over what the user has said of another robot, whose links this robot has, too.
 
-        Parameters
-        ----------
-        other : Collisions
-            Bodies and pairs of links that this robot has, too.
-        moved : ndarray, shape (4, 4)
-            Its root frame in that of this robot.
-
+        `moved` (4, 4) is the other's root frame in that of this robot.
         """
         for body in other._bodies:
             if body.added:
@@ -654,13 +648,18 @@ class Collisions:
             column, pose = (-1, np.eye(4)) if body.link is None else tree.carrier[body.link]
             columns.append(column)
             frames.append(_frame_of(body, pose))
-        joined = _joined(tree)
+        # What the user says of a pair counts most.
+        allowed = dict.fromkeys(self._allowed, ALLOWED)
+        rules = {**self._excluded, **_joined(tree), **allowed, **self._chosen}
         pairs, removed = [], {}
         for a, b in combinations(range(len(bodies)), 2):
             one, other = bodies[a], bodies[b]
             if one.name == other.name or (one.link is None and other.link is None):
                 continue
-            rule = self._rule(one, other, joined, columns[a] == columns[b])
+            pair = frozenset((one.name, other.name))
+            rule: str | None = TOGETHER
+            if columns[a] != columns[b]:
+                rule = rules[pair] if pair in rules else self._own_rule(one, other, pair)
             if rule is None:
                 pairs.append((a, b) if one.core.shape <= other.core.shape else (b, a))
             else:
@@ -677,21 +676,8 @@ class Collisions:
         )
         return flat, removed
 
-    def _rule(
-        self, one: Body, other: Body, joined: Mapping[frozenset[str], str], together: bool
-    ) -> str | None:
-        """Return why a pair of bodies does not count; None if it does."""
-        pair = frozenset((one.name, other.name))
-        if together:
-            return TOGETHER
-        if pair in self._chosen:
-            return self._chosen[pair]
-        if pair in self._allowed:
-            return ALLOWED
-        if pair in joined:
-            return joined[pair]
-        if pair in self._excluded:
-            return self._excluded[pair]
+    def _own_rule(self, one: Body, other: Body, pair: frozenset[str]) -> str | None:
+        """Return why the bodies themselves say that a pair does not count; None if it does."""
         own = one.link is not None and other.link is not None
         if own and not (one.with_own or other.with_own):
             return 'self_collide of the description'
@@ -731,14 +717,9 @@ class Collisions:
 
     def measured(self, q: Any, reach: float) -> Array:
         """
-        Measure all pairs of `flat`.
+        Measure all pairs of `flat`, shape (n, 10), as `kernels.distance.distances`.
 
-        Returns
-        -------
-        ndarray, shape (n, 10)
-            As of `kernels.distance.distances`; 1e300 for pairs that are farther apart than `reach`
-            [m].
-
+        The distance of pairs that are farther apart than `reach` [m] is 1e300.
         """
         with self._lock:
             self._measure(np.array(q, dtype=np.float64), reach)
