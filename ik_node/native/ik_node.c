@@ -974,32 +974,18 @@ const double *ik_node_transmission_q(const ik_node_transmission *transmission)
 
 const double *ik_node_transmission_get(const ik_node_transmission *transmission, int part)
 {
-    if (transmission == NULL || transmission->latest < 0)
+    /* Fields by part; those of rows follow those of actuators. */
+    static const int fields[] = {
+        TRANSMIT_FIELD_velocity, TRANSMIT_FIELD_position, TRANSMIT_FIELD_rate,
+        TRANSMIT_FIELD_effort,   TRANSMIT_FIELD_position, TRANSMIT_FIELD_rate,
+        TRANSMIT_FIELD_effort,   TRANSMIT_FIELD_motion,   TRANSMIT_FIELD_ratio,
+        TRANSMIT_FIELD_numbers,
+    };
+    if (transmission == NULL || transmission->latest < 0 || part < 0 || part > IK_NODE_SINGULARITY)
         return NULL;
-    int inverse = transmission->latest;
-    const int64_t na = transmission->plan[inverse][TRANSMIT_SIZE_na];
-    switch (part) {
-    case IK_NODE_VELOCITY:
-        return PART(transmission, inverse, velocity);
-    case IK_NODE_ACTUATOR_POSITION:
-        return PART(transmission, inverse, position);
-    case IK_NODE_ACTUATOR_VELOCITY:
-        return PART(transmission, inverse, rate);
-    case IK_NODE_ACTUATOR_EFFORT:
-        return PART(transmission, inverse, effort);
-    case IK_NODE_ROW_POSITION:
-        return PART(transmission, inverse, position) + na;
-    case IK_NODE_ROW_VELOCITY:
-        return PART(transmission, inverse, rate) + na;
-    case IK_NODE_ROW_EFFORT:
-        return PART(transmission, inverse, effort) + na;
-    case IK_NODE_MOTION:
-        return PART(transmission, inverse, motion);
-    case IK_NODE_RATIO:
-        return PART(transmission, inverse, ratio);
-    case IK_NODE_SINGULARITY:
-        return PART(transmission, inverse, numbers) + RESULT_PIVOT;
-    default:
-        return NULL;
-    }
+    const int64_t *plan = transmission->plan[transmission->latest];
+    const double *result = transmission->data[transmission->latest] + plan[fields[part]];
+    if (part >= IK_NODE_ROW_POSITION && part <= IK_NODE_ROW_EFFORT)
+        result += plan[TRANSMIT_SIZE_na];
+    return part == IK_NODE_SINGULARITY ? result + RESULT_PIVOT : result;
 }

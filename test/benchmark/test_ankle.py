@@ -40,10 +40,3 @@ def test_floats_and_c_agree_with_arrays(tmp_path):
             np.testing.assert_allclose(out, motors, rtol=1e-12, atol=1e-13)
             loaded.hand_to_ankle((ctypes.c_double * 6)(*motors), start, out)
             np.testing.assert_allclose(out, row, atol=1e-11)
-
-
-def test_bench_prints_a_row_for_every_form(capsys):
-    assert bench.main(['--count', '20', '--rounds', '1']) == 0
-    text = capsys.readouterr().out
-    for form in ('NumPy', 'floats', 'C'):
-        assert f'by hand, {form}' in text

@@ -82,20 +82,6 @@ def test_false_convergence_is_counted():
     assert made_row(form, silent, silent)['false_claims'] == 0
 
 
-def test_times_are_those_of_the_quietest_round():
-    form = arm_form(10)
-    q, quiet = form.witness, np.full(10, 10e-6)
-    quiet[9] = 90e-6
-    noisy = quiet * 7
-    row = made_row(form, *(reply_of(q, t) for t in (quiet / 9, noisy, quiet, quiet)))
-    assert row['median_us'] == pytest.approx(10.0)
-    assert row['p99_us'] == pytest.approx(np.percentile(1e6 * quiet, 99))
-    assert row['step_us'] == pytest.approx(2.5)
-    assert row['rounds'] == 3
-    assert row['budget'][0] == [pytest.approx(10.0), pytest.approx(10.0)]
-    assert row['budget'][-1] == [pytest.approx(90.0), pytest.approx(100.0)]
-
-
 def test_failing_entry_does_not_stop_others():
     form = arm_form(2)
     workers = {

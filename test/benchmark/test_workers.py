@@ -22,9 +22,6 @@ class Player:
     def solve(self, case):
         if case == 3 and OPTIONS.get('raise'):
             raise ZeroDivisionError('at three')
-        if case == 3 and OPTIONS.get('die'):
-            print('the end is near', file=sys.stderr)
-            sys.exit(7)
         return case
     def read(self, raw):
         return Answer([raw, 1.0], 2, True)
@@ -78,15 +75,6 @@ def test_worker_that_cannot_do_task_reports_reason(worker_of):
     load(worker)
     assert worker.ask(do='pass', seat=0, seconds=9.0) == {'unfit': 'ZeroDivisionError: at three'}
     assert not worker.has_ended
-
-
-def test_ended_worker_process_is_reported(worker_of):
-    worker = worker_of(die=True)
-    load(worker)
-    expected = {'unfit': 'its process ended, code 7: the end is near'}
-    assert worker.ask(do='pass', seat=0, seconds=9.0) == expected
-    assert worker.has_ended
-    assert worker.ask(do='pass', seat=0, seconds=9.0) == expected
 
 
 @pytest.fixture(scope='module')

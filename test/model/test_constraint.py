@@ -125,19 +125,6 @@ def test_invalid_setting_is_refused_by_name():
         made.set_offset((1, 2, float('nan')))
 
 
-def test_constraint_has_documented_defaults_and_tolerance_pair():
-    """Six axes, weight one, enabled; one number sets both tolerances."""
-    made = Constraint('pin')
-    assert made.dof == list(DOF)
-    assert (made.weight, made.enabled, made.tolerance, made.axes) == (1.0, True, None, 'goal')
-    made.tolerance = 1e-6
-    assert made.tolerance == (1e-6, 1e-6)
-    made.tolerance = [1e-6, 1e-3]
-    assert made.tolerance == (1e-6, 1e-3)
-    made.tolerance = None
-    assert made.tolerance is None
-
-
 def test_priority_must_be_nonnegative_integer():
     """A whole number, 0 or more."""
     goal = Goal('hand')

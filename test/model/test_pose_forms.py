@@ -89,17 +89,6 @@ def test_matrix_that_is_no_rotation_is_refused(matrix):
         position_and_quat('poses', [np.eye(4), matrix], many=True)
 
 
-@given(ANYTHING, st.booleans(), st.booleans())
-def test_any_nonsense_as_pose_raises_only_ik_error(pose, turns, many):
-    """Nested lists, texts, None, numbers and mappings of them."""
-    try:
-        places, quats = position_and_quat('pose', pose, turns=turns, many=many)
-    except IkError:
-        return
-    assert places.shape[-1:] == (3,)
-    assert quats.shape == (*places.shape[:-1], 4)
-
-
 @given(ANYTHING)
 def test_set_pose_raises_only_ik_error_and_keeps_pose(pose):
     """A refused pose leaves the frame where it is."""
