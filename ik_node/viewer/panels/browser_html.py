@@ -22,6 +22,7 @@ canvas[data-engine]{background:linear-gradient(#e4eaf2,#f6f8fa 55%,#eceff3)}
 #root .mantine-NumberInput-root[style*="3rem"]{width:4.2rem!important}
 #root [role=tab]{padding-inline:0.65em!important}
 #root .mantine-Text-root:has(>label){color:inherit!important;opacity:.85}
+body:has([data-expanded]) [role=tooltip]{display:none!important}
 """
 
 _SCRIPT = """
