@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 
 from ik_node.cli.arguments import add_options, check_files, need_rclpy, robot_file
-from ik_node.ros.parameters.parameter_text import help_text, yaml_value
+from ik_node.ros.parameters.parameter_table import help_text, yaml_value
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

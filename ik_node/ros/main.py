@@ -62,7 +62,7 @@ def main(args: Sequence[str] | None = None) -> int:
     try:
         with exit_on_early_signals():
             from ik_node.ros.node import IkNode
-            from ik_node.ros.parameters.parameter_text import unused_files
+            from ik_node.ros.parameters.parameter_table import unused_files
             from ik_node.ros.signals import EndSignals
             import rclpy
             from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor

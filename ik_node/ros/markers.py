@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from itertools import count
 from math import ceil, cos, pi, sin
 from operator import attrgetter
@@ -15,7 +16,7 @@ from ik_node import scene
 from ik_node.model.dof import DOF, parse_dofs
 from ik_node.model.rotation import pose_from_matrix
 from ik_node.ros.loading import LoadedModel
-from ik_node.ros.messages import Pose, pose_from_message, RefusedInputError
+from ik_node.ros.messages import Pose, pose_from_message, put_pose, RefusedInputError
 from ik_node.ros.parameters.settings import GoalSettings, MarkerSettings
 from ik_node.ros.process import add_publisher
 from ik_node.scene import LAYERS, Shape
@@ -37,26 +38,20 @@ HAND, HAND_SHADE = 0.07, 0.6
 THINNEST = 1e-6
 _POSE = 7
 
-_SECTOR = attrgetter('rgba', 'radius', 'inner_radius', 'lower', 'upper', 'segments')
-# Attributes of each shape whose change needs a new marker.
-_APPEARANCE: dict[type[scene.Shape], Callable[[Any], object]] = {
-    scene.Arrow: attrgetter('rgba', 'length', 'radius'),
-    scene.Capsule: attrgetter('rgba', 'draw_through', 'radius', 'length'),
-    scene.Cylinder: attrgetter('rgba', 'radius', 'length'),
-    scene.Facets: attrgetter('rgba', 'corners'),
-    scene.Sector: lambda it: (*_SECTOR(it), it.value is None),
-    scene.Segment: attrgetter('rgba', 'width'),
-    scene.Solid: attrgetter('rgba', 'kind', 'size', 'file', 'own_colours'),
-    scene.Sphere: attrgetter('rgba', 'radius'),
-    scene.Text: attrgetter('rgba', 'text', 'height'),
-    scene.Triad: attrgetter('rgba', 'length', 'width'),
-}
+# Attributes of shapes that change while a robot moves, or that markers do not show.
+_MOVING = {'name', 'layer', 'of', 'position', 'quat_xyzw', 'value'}
 
 
-def appearance(shape: scene.Shape) -> tuple[type[scene.Shape], object]:
+def _fixed(kind: type[scene.Shape]) -> Callable[[scene.Shape], object]:
+    """Return a getter of the attributes whose change needs a new marker."""
+    moving = _MOVING | ({'length'} if kind is scene.Segment else set())
+    return attrgetter(*(each.name for each in fields(kind) if each.name not in moving))
+
+
+def appearance(shape: scene.Shape) -> tuple[object, ...]:
     """Return the attributes of a shape that its `numbers` do not contain."""
-    kind = type(shape)
-    return kind, _APPEARANCE[kind](shape)
+    hand = isinstance(shape, scene.Sector) and shape.value is not None
+    return type(shape), _FIXED[type(shape)](shape), hand
 
 
 def markers_of(shape: scene.Shape) -> list[Marker]:
@@ -206,9 +201,10 @@ _PAINTERS: dict[type[scene.Shape], Callable[[Any], list[Marker]]] = {
     scene.Text: _text,
     scene.Triad: _triad,
 }
+_FIXED = {kind: _fixed(kind) for kind in _PAINTERS}
 
 
-Appearance = tuple[str, tuple[type[scene.Shape], object]]
+Appearance = tuple[str, tuple[object, ...]]
 
 # Largest number of markers of one shape.
 _PARTS = 2
@@ -364,11 +360,7 @@ def dragged_to(feedback: Any) -> PoseStamped | None:
 def pose_message(pose: Pose) -> PoseMessage:
     """Return a pose as geometry_msgs/Pose."""
     message = PoseMessage()
-    position, orientation = message.position, message.orientation
-    (
-        (position.x, position.y, position.z),
-        (orientation.x, orientation.y, orientation.z, orientation.w),
-    ) = pose
+    put_pose(message.position, message.orientation, pose)
     return message
 
 

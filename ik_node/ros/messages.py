@@ -247,9 +247,12 @@ def seconds_from_stamp(stamp: Any) -> float:
 
 def fill_pose(pose: Any, matrix: NDArray[np.float64]) -> None:
     """Write a pose (4, 4) to a geometry_msgs/Pose."""
-    position, (x, y, z, w) = pose_from_matrix(matrix)
-    pose.position.x, pose.position.y, pose.position.z = position
-    pose.orientation.x, pose.orientation.y, pose.orientation.z, pose.orientation.w = x, y, z, w
+    put_pose(pose.position, pose.orientation, pose_from_matrix(matrix))
+
+
+def put_pose(place: Any, turn: Any, pose: Pose) -> None:
+    """Write a pose to a position or translation, and to a quaternion, of geometry_msgs."""
+    (place.x, place.y, place.z), (turn.x, turn.y, turn.z, turn.w) = pose
 
 
 _OUTSIDE = re.compile(r'[^A-Za-z0-9_]')

@@ -39,6 +39,7 @@ from ik_node.ros.messages import (
     pose_from_message,
     pose_in_root,
     positions_from_message,
+    put_pose,
     Refusals,
     RefusedInputError,
     root_frame,
@@ -214,10 +215,13 @@ class IkSeed:
         multi_dof = state.multi_dof_joint_state
         multi_dof.header.frame_id = self.frame_id
         multi_dof.joint_names = list(self.multi_dof_joints)
-        multi_dof.transforms = [
-            _fill_transform(Transform(), q[_indices_of(joint, tree)], joint)
-            for joint in self.multi_dof_joints.values()
-        ]
+        multi_dof.transforms = [Transform() for _ in self.multi_dof_joints]
+        for transform, joint in zip(
+            multi_dof.transforms, self.multi_dof_joints.values(), strict=True
+        ):
+            x, y, z, *turn = _all_six(joint, q[_indices_of(joint, tree)]).tolist()
+            a, b, c, d = quat_from_euler(*turn).tolist()
+            put_pose(transform.translation, transform.rotation, ((x, y, z), (a, b, c, d)))
 
 
 def read_seed(state: Any, model: LoadedModel, present: Array) -> IkSeed:
@@ -322,14 +326,6 @@ def _all_six(joint: Joint, values: Array) -> Array:
     six = np.zeros(6)
     six[joint.dof] = values
     return six
-
-
-def _fill_transform(transform: Any, values: Array, joint: Joint) -> Any:
-    six = _all_six(joint, values)
-    move, rotation = transform.translation, transform.rotation
-    move.x, move.y, move.z = six[:3].tolist()
-    rotation.x, rotation.y, rotation.z, rotation.w = quat_from_euler(*six[3:].tolist()).tolist()
-    return transform
 
 
 def _indices_of(joint: Joint, tree: Tree) -> list[int]:
@@ -445,12 +441,7 @@ def fill_response(
 ) -> None:
     """Write an answer to a moveit_msgs/GetPositionIK response; only a success has a solution."""
     code = response.error_code
-    code.val = int(answer.code)
-    # These fields are missing in Humble, and had other names in some versions.
-    for field, text in (('message', answer.message), ('source', source)):
-        for name in (field, f'error_{field}'):
-            if hasattr(code, name):
-                setattr(code, name, text)
+    code.val, code.message, code.source = int(answer.code), answer.message, source
     if answer.q is not None and ik_request is not None and model is not None:
         ik_request.seed.fill(response.solution, answer.q, model.solver.tree)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from ik_node.analysis.file_pose import WARNING
 from ik_node.errors import counted, listed, OptionError
-from ik_node.ros import loading
+from ik_node.ros import loading, outputs
 from ik_node.ros.control.motion import Motion
 from ik_node.ros.inputs.inputs import Inputs
 from ik_node.ros.loading import (
@@ -23,9 +23,7 @@ from ik_node.ros.loading import (
 from ik_node.ros.markers import SceneOutput
 from ik_node.ros.messages import seconds_from_stamp, status_name, StatusRow
 from ik_node.ros.moveit import add_ik_service, Present
-from ik_node.ros.outputs import diagnostics
-from ik_node.ros.outputs.command_publishers import CommandPublishers
-from ik_node.ros.outputs.node_outputs import DescriptionOutput, NodeOutputs, TransformOutput
+from ik_node.ros.outputs import CommandPublishers, DescriptionOutput, NodeOutputs, TransformOutput
 from ik_node.ros.parameters.parameter_server import ParameterServer
 from ik_node.ros.parameters.settings import JOINT_VALUES, Settings
 from ik_node.ros.plans import add_plan_action, PlanConversion, PlanTopic
@@ -49,7 +47,7 @@ _MOST_ERRORS = 20
 _NO_GOALS = '; goal_names creates some, or the page: `ik_node view --ros`'
 
 
-def _is_shown(report: diagnostics.TickReport, settings: Settings) -> bool:
+def _is_shown(report: outputs.TickReport, settings: Settings) -> bool:
     """Return True if the configuration of a report is published as joint states."""
     return not report.silent and (settings.publish_on == 'always' or report.converged)
 
@@ -96,11 +94,10 @@ class IkNode(Node):
         self._descriptions_refused = 0
         self._refusals_logged = 0
         self._tick_errors: set[str] = set()
-        self._passive_outputs: tuple[str, ...] = ()
-        self._forgotten_motors: tuple[str, ...] = ()
+        self._output_warnings: set[str] = set()
         self._fault = ''
         self._singularity = ''
-        self._answer: diagnostics.TickReport | None = None
+        self._answer: outputs.TickReport | None = None
         # True while somebody sees markers; a tick draws nothing otherwise.
         self._draws = False
         self._diagnosed = (time.monotonic(), 0)
@@ -261,7 +258,7 @@ class IkNode(Node):
         self._inputs.refuse('joint_states', f'joint_states: a message was not answered: {reason}')
 
     def _publish_state(
-        self, report: diagnostics.TickReport, model: LoadedModel, settings: Settings, stamp: Any
+        self, report: outputs.TickReport, model: LoadedModel, settings: Settings, stamp: Any
     ) -> None:
         """Publish the configuration of a tick or of the answer to a measurement."""
         shown = _is_shown(report, settings)
@@ -340,22 +337,22 @@ class IkNode(Node):
     def _warn_of_outputs(self, motion: Motion, settings: Settings) -> None:
         """Warn about commanded joints without a motor and the reverse, once for each change."""
         roles = motion.roles
-        passive = tuple(name for name in roles.outputs if name not in roles.actuated)
-        if passive and passive != self._passive_outputs:
-            self.get_logger().warning(
-                f'output.joints: {listed(passive)} have no motor, by the description or by '
-                'actuated_joints: commands for them have no effect or strain their loops'
-            )
-        self._passive_outputs = passive
+        passive = [name for name in roles.outputs if name not in roles.actuated]
         declared = settings.actuated_joints or (motion.model and motion.model.robot.actuated)
         motors = roles.actuated if declared and settings.output_type != 'none' else ()
-        forgotten = tuple(name for name in motors if name not in roles.outputs)
-        if forgotten and forgotten != self._forgotten_motors:
-            self.get_logger().warning(
-                f'output.joints leaves out {listed(forgotten)}, which have a motor: the node '
-                'sends no commands for them, and waits if a motion needs them and they stay behind'
-            )
-        self._forgotten_motors = forgotten
+        forgotten = [name for name in motors if name not in roles.outputs]
+        warnings = {
+            f'output.joints: {listed(passive)} have no motor, by the description or by '
+            'actuated_joints: commands for them have no effect or strain their loops': passive,
+            f'output.joints leaves out {listed(forgotten)}, which have a motor: the node sends '
+            'no commands for them, and waits if a motion needs them and they stay behind': (
+                forgotten
+            ),
+        }
+        present = {text for text, names in warnings.items() if names}
+        for text in sorted(present - self._output_warnings):
+            self.get_logger().warning(text)
+        self._output_warnings = present
 
     def _log_ready(self, model: LoadedModel, settings: Settings, other_robot: bool) -> None:
         robot = model.robot
@@ -471,20 +468,20 @@ class IkNode(Node):
         if motion.tracker is not None:
             motion.tracker.model.mobility_count.at(motion.tracker.q)
         rows = [
-            diagnostics.model_row(name, model, self._supply.refused, self._supply.busy, released),
-            diagnostics.input_row(name, refusals.counts, refusals.last, new),
+            outputs.model_row(name, model, self._supply.refused, self._supply.busy, released),
+            outputs.input_row(name, refusals.counts, refusals.last, new),
         ]
         if model is not None and motion.tracker is not None:
-            row = diagnostics.rate_row(name, rate, settings.rate, counts)
+            row = outputs.rate_row(name, rate, settings.rate, counts)
             row.values['last_error'] = counts.last_error
             counts.longest_interval = 0.0
-            rows += [row, diagnostics.twist_row(name, motion.twist_note)]
-            rows += diagnostics.collision_rows(name, model, motion.tracker.q, settings.options)
+            rows += [row, outputs.twist_row(name, motion.twist_note)]
+            rows += outputs.collision_rows(name, model, motion.tracker.q, settings.options)
         rows += self._singularity_rows(motion, settings)
         fault = motion.hardware.fault
         if settings.output_type != 'none':
             hardware = motion.hardware
-            rows.append(diagnostics.output_row(name, hardware.q is not None, hardware.note, fault))
+            rows.append(outputs.output_row(name, hardware.q is not None, hardware.note, fault))
         if fault and not self._fault:
             self.get_logger().error(f'output: {fault}')
         elif self._fault and not fault:
@@ -510,4 +507,4 @@ class IkNode(Node):
         if warning and not self._singularity:
             self.get_logger().warning(f'transmission: {warning}')
         self._singularity = warning
-        return [diagnostics.transmission_row(status_name(self), singularity, warning, space.note)]
+        return [outputs.transmission_row(status_name(self), singularity, warning, space.note)]

@@ -13,7 +13,7 @@ from ik_node.errors import IkError, listed, PlanError
 from ik_node.model.rotation import Array
 from ik_node.ros.control.motion import FollowedPlan, Motion
 from ik_node.ros.messages import RefusedInputError, seconds_from_stamp
-from ik_node.ros.outputs.command_publishers import CommandPublishers, part_of, point_at
+from ik_node.ros.outputs import CommandPublishers, part_of, point_at
 from ik_node.ros.parameters.settings import Outlet, Settings, split
 from ik_node.ros.process import BackgroundWork
 from ik_node.transmission.plan import actuator_plan, ActuatorPlan, START_TOLERANCE

@@ -120,7 +120,7 @@ class NamedEntities:
         self.entities[name] = self._create(name, self._pattern.format(part))
 
 
-class _Check:
+class Check:
     """A check whose fault has a row in /diagnostics, and is logged once."""
 
     subject = ''
@@ -143,7 +143,7 @@ class _Check:
         return StatusRow(WARN, name, message) if message else None
 
 
-class DuplicateNodes(_Check):
+class DuplicateNodes(Check):
     """A check for nodes with the same full name, which would share parameters and services."""
 
     subject = 'name'
@@ -160,7 +160,7 @@ class DuplicateNodes(_Check):
         )
 
 
-class PausedClock(_Check):
+class PausedClock(Check):
     """A check for paused simulated time, during which there are no ticks."""
 
     subject = 'clock'

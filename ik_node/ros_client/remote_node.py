@@ -58,11 +58,11 @@ class RemoteNode(Node):
         super().__init__('ik_node_view')
         self._name = name
         self._full_name: str = self.resolve_topic_name(name)
-        self.description = ''  # Text of the last robot_description; '' = none received yet.
-        self.obstacles = ''  # Obstacles around the robot as JSON; '' = none received yet.
         # Parameters of the other node; None = not received yet.
         self.settings: Settings | None = None
-        self.joint_state: JointState | None = None  # The last messages; None = none received yet.
+        # The last messages: robot_description, obstacles around it as JSON; None = none yet.
+        self.description, self.obstacles = String(), String()
+        self.joint_state: JointState | None = None
         self.solve_status: DiagnosticArray | None = None
         self._lock = threading.Lock()
         self._goal_messages: dict[str, PoseStamped] = {}
@@ -88,13 +88,17 @@ class RemoteNode(Node):
         self._get = self.create_client(GetParameters, f'{name}/get_parameters')
         atomic = f'{name}/set_parameters_atomically'
         self._set = self.create_client(SetParametersAtomically, atomic)
+
+        def keep(name: str) -> Callable[[Any], None]:
+            return partial(setattr, self, name)
+
         # The topic in the namespace of the other node, even if its name is absolute.
         description = self._full_name.rpartition('/')[0] + '/robot_description'
-        self.create_subscription(String, description, self._on_description, LATCHED)
+        self.create_subscription(String, description, keep('description'), LATCHED)
         obstacles = f'{name}/{PRESENT}'
-        self.create_subscription(String, obstacles, self._on_obstacles, LATCHED)
+        self.create_subscription(String, obstacles, keep('obstacles'), LATCHED)
         self.create_subscription(JointState, f'{name}/joint_states', self._on_joints, 1)
-        self.create_subscription(DiagnosticArray, f'{name}/solve_status', self._on_status, 1)
+        self.create_subscription(DiagnosticArray, f'{name}/solve_status', keep('solve_status'), 1)
         self.create_subscription(ParameterEvent, '/parameter_events', self._on_parameters, 100)
         # A steady clock, because simulated time may be paused or not available yet.
         self.create_timer(PERIOD, self._on_timer, clock=Clock(clock_type=ClockType.STEADY_TIME))
@@ -216,12 +220,6 @@ class RemoteNode(Node):
         with self._lock:
             self._refusals.append(text)
 
-    def _on_description(self, message: String) -> None:
-        self.description = message.data
-
-    def _on_obstacles(self, message: String) -> None:
-        self.obstacles = message.data
-
     def _on_joints(self, message: JointState) -> None:
         before, self.joint_state = self.joint_state, message
         now = time.monotonic()
@@ -229,9 +227,6 @@ class RemoteNode(Node):
             return
         self._woken = now
         self.wake()
-
-    def _on_status(self, message: DiagnosticArray) -> None:
-        self.solve_status = message
 
     def _on_goal(self, name: str, message: PoseStamped) -> None:
         with self._lock:

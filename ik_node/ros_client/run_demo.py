@@ -24,7 +24,7 @@ from ik_node.model.residual import residual_rows
 from ik_node.model.rotation import Array
 from ik_node.robot import load_robot, Robot
 from ik_node.ros.messages import fill_pose
-from ik_node.ros.parameters.parameter_text import yaml_value
+from ik_node.ros.parameters.parameter_table import yaml_value
 import numpy as np
 from numpy.typing import NDArray
 import rclpy

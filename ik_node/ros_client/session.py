@@ -254,7 +254,7 @@ class RemoteNodeSession(Session):
             self._starts, self.forward = starts, False
             self._commanded.clear()
         before = () if self._settings is None else self._settings.active_goals
-        text = settings.robot_description or self._remote.description
+        text = settings.robot_description or self._remote.description.data
         source = (text, settings.closures, settings.root)
         changed = settings is not self._settings
         other = bool(text) and source != self._robot_source
@@ -270,7 +270,7 @@ class RemoteNodeSession(Session):
             self.robot, self._q, self._refused = robot, robot.q, ''
             self._solver, self.solutions, self._taken = Solver(robot), None, None
             self._commanded.clear()
-        obstacles = self._remote.obstacles
+        obstacles = self._remote.obstacles.data
         if self.robot is not None and (other or obstacles != self._obstacles):
             self._obstacles, changed = obstacles, True
             self._place_obstacles(self.robot, obstacles)

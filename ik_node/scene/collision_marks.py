@@ -45,8 +45,7 @@ class CollisionMarks:
         """Return True if solvers with these options avoid collisions of the bodies."""
         if self._collisions is None:
             return False
-        chosen = options.avoid_collisions
-        return self._collisions.in_use if chosen is None else chosen
+        return self._collisions.avoided(options.avoid_collisions)
 
     def shapes(
         self, snapshot: Snapshot, look: Look, options: SolverOptions, q: ArrayLike | None

@@ -67,8 +67,7 @@ class Moving:
 
     def __init__(self, text: str, values: dict[str, Any]) -> None:
         from ik_node.ros.control.motion import Motion
-        from ik_node.ros.inputs.goal_inputs import GoalInbox
-        from ik_node.ros.inputs.joint_inputs import JointCommands, JointTargets, MeasuredState
+        from ik_node.ros.inputs.inputs import GoalInbox, JointCommands, JointTargets, MeasuredState
         from ik_node.ros.loading import load_model, ModelRequest
         from ik_node.ros.parameters.settings import Settings
 

@@ -8,8 +8,7 @@ from ik_node.errors import IkError, listed
 from ik_node.model.rotation import Array
 from ik_node.ros.control.tracker import objection, Tracker
 from ik_node.ros.loading import LoadedModel
-from ik_node.ros.outputs.diagnostics import TickReport
-from ik_node.ros.parameters.settings import Settings
+from ik_node.ros.outputs import TickReport
 from ik_node.solver import Solution, Status
 import numpy as np
 
@@ -48,9 +47,7 @@ class ClosureSwitch:
         self.released.add(name)
         self._apply(model)
 
-    def make(
-        self, tracker: Tracker, name: str, held: Mapping[str, float], settings: Settings
-    ) -> str:
+    def make(self, tracker: Tracker, name: str, held: Mapping[str, float]) -> str:
         """
         Start to close a closure.
 
@@ -66,15 +63,13 @@ class ClosureSwitch:
         except IkError as error:
             refusal = str(error)
         else:
-            refusal = self._refusal(tracker, name, solution, settings)
+            refusal = self._refusal(tracker, name, solution)
         self._apply(model)
         if not refusal:
             self.closing, self._target = closing, solution.q
         return refusal
 
-    def report(
-        self, tracker: Tracker, settings: Settings, now: float, beside: Array | None
-    ) -> TickReport | None:
+    def report(self, tracker: Tracker, beside: Array | None) -> TickReport | None:
         """
         Take one step towards a configuration in which the closures close.
 
@@ -90,12 +85,12 @@ class ClosureSwitch:
             self._apply(tracker.model)
             return None
         reason = f'closing {listed(sorted(self.closing))}'
-        return tracker.step_to(target, settings, now, reason)
+        return tracker.step_to(target, reason)
 
     @staticmethod
-    def _refusal(tracker: Tracker, name: str, solution: Solution, settings: Settings) -> str:
+    def _refusal(tracker: Tracker, name: str, solution: Solution) -> str:
         error = solution.closure_errors.get(name)
-        reason = objection(tracker.model, solution, settings.options, tracker.q)
+        reason = objection(tracker.model, solution, tracker.settings.options, tracker.q)
         if not reason and solution.status is Status.CONVERGED:
             return ''
         gap = '' if error is None else f' by {error.position:.3g} m, {error.orientation:.3g} rad'

@@ -8,10 +8,9 @@ import dataclasses
 from ik_node.errors import IkError, listed
 from ik_node.model.rotation import Array
 from ik_node.ros.control.tracker import approach, objection, Tracker
-from ik_node.ros.inputs.joint_inputs import MeasuredState
+from ik_node.ros.inputs.inputs import MeasuredState
 from ik_node.ros.loading import LoadedModel
-from ik_node.ros.outputs.command_publishers import CommandedState, HardwareCommand
-from ik_node.ros.outputs.diagnostics import TickReport
+from ik_node.ros.outputs import CommandedState, HardwareCommand, TickReport
 from ik_node.ros.parameters.settings import Settings
 from ik_node.solver import Solution, Status
 import numpy as np
@@ -303,7 +302,12 @@ class HardwareOutput:
         self.q: Array | None = None
         # Why there is no command, or why it does not lead to the solution; '' otherwise.
         self.note = ''
-        self.motors: tuple[str, ...] = ()  # All joint values with a motor, commanded or not.
+        # The joint values that are commanded, and those with a motor, commanded or not.
+        self.outputs: tuple[str, ...] = ()
+        self.motors: tuple[str, ...] = ()
+        # The parameters of a tick, and its time [s].
+        self._settings = Settings.from_values({})
+        self._now = 0.0
         # Time of the last command, and how much later a trajectory reaches its positions [s].
         self._time = 0.0
         self._ahead = 0.0
@@ -320,6 +324,10 @@ class HardwareOutput:
         # solution.
         self._replanning = False
 
+    def at(self, settings: Settings, now: float) -> None:
+        """Set the parameters of a tick, and its time [s]."""
+        self._settings, self._now = settings, now
+
     def silence(self, note: str) -> None:
         """Stop commanding; the next command will be the configuration measured then."""
         self.q, self.note, self._replanning, self._last = None, note, False, None
@@ -330,7 +338,7 @@ class HardwareOutput:
         """Return a message that names the joint that does not follow; '' if all follow."""
         return self._following.note
 
-    def resume(self, gap: float, settings: Settings, now: float) -> None:
+    def resume(self, gap: float) -> None:
         """
         Start again at the measured configuration after a long time without ticks.
 
@@ -338,20 +346,13 @@ class HardwareOutput:
         arrive after a short delay count. Without a stream of joint states nothing changes. `gap`:
         time since the last tick [s].
         """
-        if gap <= settings.longest_gap:
+        if gap <= self._settings.longest_gap:
             return
         if self._measured.arrivals >= _STREAM:
-            self._resume_at, self._resume_arrivals = now + _RESUME_DELAY, -1
+            self._resume_at, self._resume_arrivals = self._now + _RESUME_DELAY, -1
             self._gap_note = f'no tick for {gap:.3g} s: waiting for new joint_states of '
 
-    def begin(
-        self,
-        tracker: Tracker,
-        outputs: Sequence[str],
-        has_goals: bool,
-        settings: Settings,
-        now: float,
-    ) -> bool:
+    def begin(self, tracker: Tracker, has_goals: bool) -> bool:
         """
         Decide before a solve whether there are commands; start them if it is time to.
 
@@ -359,7 +360,8 @@ class HardwareOutput:
         goal has a pose, or a joint-space command leads the robot. Return True if this tick's
         command is the first one.
         """
-        reason = self._reason_for_silence(outputs, has_goals, settings, now)
+        outputs, settings, now = self.outputs, self._settings, self._now
+        reason = self._reason_for_silence(has_goals)
         if reason:
             self.silence(reason)
             return False
@@ -373,7 +375,7 @@ class HardwareOutput:
         )
         if before is not None and follows:
             return False
-        q, reason = self._measured_configuration(tracker, outputs, settings, before)
+        q, reason = self._measured_configuration(tracker, before)
         if reason:
             self.silence(reason)
             return False
@@ -384,41 +386,30 @@ class HardwareOutput:
         self._velocity, self._last = np.zeros_like(q), None
         return True
 
-    def measured_start(
-        self, tracker: Tracker, outputs: Sequence[str], settings: Settings, now: float
-    ) -> tuple[Array, str]:
+    def measured_start(self, tracker: Tracker) -> tuple[Array, str]:
         """Return the measured configuration (nq,) with closed loops, or why there is none."""
-        reason = self._unmeasured(outputs) or self._stale(outputs, settings, now)
-        if reason:
-            return tracker.q, reason
-        return self._measured_configuration(tracker, outputs, settings, self.q)
+        reason = self._unmeasured() or self.stale()
+        return (tracker.q, reason) if reason else self._measured_configuration(tracker, self.q)
 
-    def command(
-        self,
-        tracker: Tracker,
-        report: TickReport,
-        outputs: Sequence[str],
-        settings: Settings,
-        now: float,
-        first: bool,
-    ) -> HardwareCommand | None:
+    def command(self, tracker: Tracker, report: TickReport, first: bool) -> HardwareCommand | None:
         """Return the command of this tick, after its solve; None while there are no commands."""
         if report.silent:
             self.silence(report.held)
         if self.q is None:
             return None
+        outputs, settings, now = self.outputs, self._settings, self._now
         before, last, elapsed = self.q, self._last, now - self._time
-        self.note = self._reason_to_repeat(report, outputs, settings, now)
+        self.note = self._reason_to_repeat(report)
         soon = 0.0 <= elapsed < _SOON * settings.period
         if last is not None and last.names != outputs:
             last = None
         if soon and last is not None and not self.note:
             return last.later(elapsed)
-        begin, end = self._span(elapsed, settings)
+        begin, end = self._span(elapsed)
         if not first and not self.note and elapsed > 0.0:
             model, following = tracker.model, self._following
-            window = following.window(before, self._window(model, now, settings))
-            q = self._next(tracker, before, report, window, settings)
+            window = following.window(before, self._window(model))
+            q = self._next(model, before, report, window)
             waits = following.objection(model, before, q)
             if waits:
                 self.note = waits
@@ -438,9 +429,7 @@ class HardwareOutput:
         )
         if settings.output_horizon > 0.0:
             horizon = max(settings.output_horizon, 2.0 * settings.period)
-            rest = self._rest(
-                tracker.model, self.q, pace * velocity, horizon - settings.period, settings
-            )
+            rest = self._rest(tracker.model, self.q, pace * velocity, horizon - settings.period)
             leave = CommandedState(begin, before[indices], self._velocity[indices])
             if last is not None and elapsed > (1.0 + 1e-6) * last.period:
                 # The robot has gone on towards where it would stop.
@@ -455,45 +444,44 @@ class HardwareOutput:
         self._velocity = pace * velocity
         return self._last
 
-    def _span(self, elapsed: float, settings: Settings) -> tuple[float, float]:
+    def _span(self, elapsed: float) -> tuple[float, float]:
         """
         Return when a trajectory leaves the last command and reaches the next one, from now [s].
 
         The motion since the last tick takes as long as it took to come, so a late tick makes the
         trajectory late, not fast. It catches up slowly.
         """
-        period, longest = settings.period, _MOST_LATE_PERIODS * settings.period
+        period = self._settings.period
+        longest = _MOST_LATE_PERIODS * period
         begin = min(max(self._ahead - elapsed, 0.0), longest - period)
         end = begin + min(elapsed, longest) / _CATCH_UP
         return begin, max(min(end, longest), period)
 
-    def _window(self, model: LoadedModel, now: float, settings: Settings) -> Array:
+    def _window(self, model: LoadedModel) -> Array:
         """
         Return the largest step of each value by its velocity limit, (nq,) [rad or m].
 
         A position is reached within a period, also if its tick was late. A velocity is followed
         for as long as the next tick takes, so all the time that passed counts.
         """
+        settings, elapsed = self._settings, self._now - self._time
         numbers = any(each.kind == 'commands' for each in settings.outlets)
         longest = settings.longest_gap
         if numbers and settings.output_interface != 'velocity':
             longest = settings.period
         elif any(each.kind == 'joint_trajectory' for each in settings.outlets):
-            begin, end = self._span(now - self._time, settings)
+            begin, end = self._span(elapsed)
             longest = end - begin
-        window: Array = min(now - self._time, longest) * model.max_velocity
+        window: Array = min(elapsed, longest) * model.max_velocity
         return window
 
-    def reach(self, model: LoadedModel, settings: Settings, now: float) -> Array | None:
+    def reach(self, model: LoadedModel) -> Array | None:
         """Return the largest step (nq,) of the next command; None while there are none."""
         if self.q is None:
             return None
-        return self._following.window(self.q, self._window(model, now, settings))
+        return self._following.window(self.q, self._window(model))
 
-    @staticmethod
-    def _rest(
-        model: LoadedModel, q: Array, velocity: Array, time: float, settings: Settings
-    ) -> Array:
+    def _rest(self, model: LoadedModel, q: Array, velocity: Array, time: float) -> Array:
         """Return where the robot stops (nq,) at constant deceleration; `q` if loops bar it."""
         if not velocity.any():
             return q
@@ -504,35 +492,29 @@ class HardwareOutput:
         except IkError:
             return q
         far = (np.abs(solution.q - q) > 2.0 * np.abs(change).max()).any()
-        return q if far or objection(model, solution, settings.options, q) else solution.q
+        return q if far or objection(model, solution, self._settings.options, q) else solution.q
 
-    def _reason_for_silence(
-        self, outputs: Sequence[str], has_goals: bool, settings: Settings, now: float
-    ) -> str:
+    def _reason_for_silence(self, has_goals: bool) -> str:
         """Return the reason why there can be no command; '' if there can be one."""
+        settings = self._settings
         if settings.output_type == 'none':
             return 'output.type is none'
         if not has_goals:
             actuated = settings.state_source == 'actuated'
             return 'with state_source actuated there are no goals' if actuated else NO_GOAL
-        unmeasured = self._unmeasured(outputs)
-        if unmeasured:
-            return unmeasured
-        waiting = self._awaited_joints(outputs, now)
+        waiting = self._unmeasured() or self._awaited_joints()
         if waiting:
             return waiting
-        stale = self._stale(outputs, settings, now)
-        if stale and (self.q is None or settings.on_stale == 'stop'):
-            return stale
-        return ''
+        return self.stale() if self.q is None or settings.on_stale == 'stop' else ''
 
-    def _unmeasured(self, outputs: Sequence[str]) -> str:
-        known = self._measured.values(outputs)
-        missing = [name for name in outputs if name not in known]
+    def _unmeasured(self) -> str:
+        known = self._measured.values(self.outputs)
+        missing = [name for name in self.outputs if name not in known]
         return 'not measured yet: ' + listed(missing) if missing else ''
 
-    def _awaited_joints(self, outputs: Sequence[str], now: float) -> str:
+    def _awaited_joints(self) -> str:
         """Return the joints that must be measured again after a gap, as a message; '' for none."""
+        outputs, now = self.outputs, self._now
         if self._resume_at is None:
             return ''
         if now < self._resume_at - _RESUME_DELAY:
@@ -549,36 +531,29 @@ class HardwareOutput:
         self._resume_at = None
         return ''
 
-    def _reason_to_repeat(
-        self, report: TickReport, outputs: Sequence[str], settings: Settings, now: float
-    ) -> str:
+    def _reason_to_repeat(self, report: TickReport) -> str:
         """Return the reason why the last command is repeated; '' if the next one is due."""
         if report.stale:
             return '; '.join(report.notes) or report.held
-        if settings.publish_on == 'converged' and not report.converged and not report.under_way:
-            return 'not converged'
-        return self._stale(outputs, settings, now)
+        waits = self._settings.publish_on == 'converged' and not report.under_way
+        return 'not converged' if waits and not report.converged else self.stale()
 
-    def is_stale(self, outputs: Sequence[str], settings: Settings, now: float) -> bool:
-        """Return True if a commanded joint's measurement is old, so that commands must rest."""
-        return bool(self._stale(outputs, settings, now))
-
-    def _stale(self, outputs: Sequence[str], settings: Settings, now: float) -> str:
-        if settings.on_stale == 'ignore':
+    def stale(self) -> str:
+        """Return which commanded joint's measurement is old, so that commands must rest; or ''."""
+        if self._settings.on_stale == 'ignore':
             return ''
-        names = self._measured.stale(outputs, now, settings.joint_state_timeout)
+        timeout = self._settings.joint_state_timeout
+        names = self._measured.stale(self.outputs, self._now, timeout)
         return 'joint_states is stale: ' + listed(names) if names else ''
 
-    def _measured_configuration(
-        self, tracker: Tracker, outputs: Sequence[str], settings: Settings, last: Array | None
-    ) -> tuple[Array, str]:
+    def _measured_configuration(self, tracker: Tracker, last: Array | None) -> tuple[Array, str]:
         """
         Return the measured configuration, or the reason why there is none.
 
         A sensor may report an unlimited angle modulo a full turn. The last command, if there is
         one, selects the turn.
         """
-        model = tracker.model
+        model, outputs, settings = tracker.model, self.outputs, self._settings
         indices = [model.joint_names.index(name) for name in outputs]
         target = tracker.q.copy()
         target[indices] = list(self._measured.values(outputs).values())
@@ -600,7 +575,7 @@ class HardwareOutput:
                 solution = model.solver.drive({}, solution.q, steps=_MOST_STEPS)
         except IkError as error:
             return tracker.q, str(error)
-        solution = self._with_other_motors(tracker.model, solution, values, settings)
+        solution = self._with_other_motors(model, solution, values)
         reason = objection(model, solution, settings.options, start)
         for name, value in values.items():
             index = model.joint_names.index(name)
@@ -615,7 +590,7 @@ class HardwareOutput:
         return solution.q, reason
 
     def _with_other_motors(
-        self, model: LoadedModel, solution: Solution, values: dict[str, float], settings: Settings
+        self, model: LoadedModel, solution: Solution, values: dict[str, float]
     ) -> Solution:
         """Return the solution with the measured values of motors that are not commanded."""
         others = self._measured.values([name for name in self.motors if name not in values])
@@ -623,18 +598,16 @@ class HardwareOutput:
             return solution
         both: Solution = model.solver.drive({**others, **values}, solution.q, steps=_MOST_STEPS)
         fits = both.status is Status.CONVERGED
-        refused = objection(model, both, settings.options, solution.q)
+        refused = objection(model, both, self._settings.options, solution.q)
         return both if fits and not refused else solution
 
-    def _next(
-        self, tracker: Tracker, q: Array, report: TickReport, window: Array, settings: Settings
-    ) -> Array:
+    def _next(self, model: LoadedModel, q: Array, report: TickReport, window: Array) -> Array:
         """Return the next configuration; `q` itself, with a note, if no step is possible."""
-        model = tracker.model
+        options = self._settings.options
         if (np.abs(report.q - q) <= window).all():
             self._replanning = False
         if not self._replanning:
-            nearer, barred = approach(model, q, report.q, window, settings.options)
+            nearer, barred = approach(model, q, report.q, window, options)
             if not barred:
                 return nearer
             self.note = f'cannot follow the solution: {barred}'
@@ -646,7 +619,7 @@ class HardwareOutput:
         except IkError as error:
             self.note = str(error)
             return q
-        refused = objection(model, solution, settings.options, q)
+        refused = objection(model, solution, options, q)
         if refused or not (np.abs(solution.q - q) <= window * (1.0 + 1e-9)).all():
             self.note = f'cannot continue: {refused or "the velocity limits do not allow it"}'
             return q

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from ik_node.errors import IkError
 from ik_node.model.rotation import Array
 from ik_node.ros.control.tracker import Tracker
-from ik_node.ros.inputs.joint_inputs import JointCommands, MeasuredState
+from ik_node.ros.inputs.inputs import JointCommands, MeasuredState
 from ik_node.ros.loading import JointRoles, LoadedModel
 from ik_node.ros.messages import JointCommand
-from ik_node.ros.outputs.diagnostics import TickReport
+from ik_node.ros.outputs import TickReport
 from ik_node.ros.parameters.settings import Settings
 from ik_node.transmission.state import Singularity
 from ik_node.transmission.transmission import Transmission
@@ -185,24 +185,24 @@ class CommandFollowing:
         self._time = 0.0
         self.note = ''  # Why no efforts can be commanded; '' if they can.
 
-    def report(self, tracker: Tracker, settings: Settings, now: float) -> TickReport:
+    def report(self, tracker: Tracker) -> TickReport:
         """Compute the configuration of a tick; only called while there is a command."""
-        command = self._commands.command
+        command, settings, now = self._commands.command, tracker.settings, tracker.now
         if command is None:
-            return tracker.hold(now, 'no joint_command')
+            return tracker.hold('no joint_command')
         stale = self._commands.is_stale(now, settings.goal_timeout)
         if stale and (settings.on_stale != 'ignore' or settings.goal_timeout <= 0.0):
-            report = tracker.hold(now, 'joint_command is stale')
+            report = tracker.hold('joint_command is stale')
             report.stale, report.silent = True, settings.on_stale == 'stop'
             self._q = None
             return report
         if command.positions or command.velocities:
-            self._move_targets(tracker, command, settings, now)
+            self._move_targets(tracker, command)
             targets = self._targets
         else:
             targets = self._measured.values(self._joint_space.motors)
         notes = ('joint_command is stale',) if stale else ()
-        report = tracker.drive(targets, settings, now, notes, exact=False)
+        report = tracker.drive(targets, notes, exact=False)
         indices = {name: tracker.model.joint_names.index(name) for name in targets}
         for name, place in indices.items():
             reached = float(report.q[place])
@@ -215,11 +215,9 @@ class CommandFollowing:
         self._q = report.q
         return report
 
-    def _move_targets(
-        self, tracker: Tracker, command: JointCommand, settings: Settings, now: float
-    ) -> None:
+    def _move_targets(self, tracker: Tracker, command: JointCommand) -> None:
         """Move the targets by the velocities of the command since the last tick."""
-        model = tracker.model
+        model, now = tracker.model, tracker.now
         begin = self._time
         if self._q is not tracker.q:
             # The robot was elsewhere in the meantime, for example at its measured configuration.
@@ -236,7 +234,7 @@ class CommandFollowing:
         if not elapsed:
             return
         share = self._joint_space.allowed_share(
-            tracker.q, command.velocities, settings.transmission_max_effort_scale
+            tracker.q, command.velocities, tracker.settings.transmission_max_effort_scale
         )
         for name, velocity in command.velocities.items():
             index, before = model.joint_names.index(name), self._targets[name]

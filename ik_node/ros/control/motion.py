@@ -10,18 +10,15 @@ from typing import cast
 
 from ik_node.model.joint import Joint
 from ik_node.model.rotation import Array
-from ik_node.ros.control.actuated_following import ActuatedFollowing
 from ik_node.ros.control.closure_switch import ClosureSwitch
-from ik_node.ros.control.goal_following import GoalFollowing
+from ik_node.ros.control.following import ActuatedFollowing, GoalFollowing
 from ik_node.ros.control.hardware_output import HardwareOutput, NO_GOAL, PATIENCE
 from ik_node.ros.control.joint_space import CommandFollowing, JointSpace
 from ik_node.ros.control.tracker import Tracker
-from ik_node.ros.inputs.inputs import Inputs
-from ik_node.ros.inputs.joint_inputs import JointTargets
+from ik_node.ros.inputs.inputs import Inputs, JointTargets
 from ik_node.ros.loading import JointRoles, LoadedModel
 from ik_node.ros.messages import Pose
-from ik_node.ros.outputs.command_publishers import HardwareCommand
-from ik_node.ros.outputs.diagnostics import TickReport
+from ik_node.ros.outputs import HardwareCommand, TickReport
 from ik_node.ros.parameters.settings import Settings
 import numpy as np
 
@@ -128,7 +125,7 @@ class Motion:
             self.roles = self._configure(self.tracker.model, settings)
             self.joint_space.configure(self.tracker.model, self.roles)
             self._inputs.commands.configure(self.tracker.model, self.roles)
-            self.hardware.motors = self.roles.actuated
+            self.hardware.outputs, self.hardware.motors = self.roles.outputs, self.roles.actuated
 
     def _configure(self, model: LoadedModel, settings: Settings) -> JointRoles:
         """Apply parameters to a model; return the roles of its joints."""
@@ -156,6 +153,8 @@ class Motion:
         self._time = now
         if gap < 0.0:
             self._inputs.rewind(now)
+        for each in (tracker, self._command_tracker or tracker):
+            each.at(settings, now)
         tick = Tick(tracker, settings, now, gap, tracker)
         for stage in self._stages(tracker, settings):
             stage(tick)
@@ -203,7 +202,7 @@ class Motion:
         """Hold the robot and the hardware."""
         self.hardware.silence('paused')
         self.end_plan('paused')
-        tick.report = tick.tracker.hold(tick.now, 'paused')
+        tick.report = tick.tracker.hold('paused')
 
     def _take_command(self, tick: Tick) -> None:
         """Let the last joint-space command lead, unless a newer goal ends it."""
@@ -220,7 +219,7 @@ class Motion:
         """Find out whether goals, a command or a plan lead; those that are newer stop a plan."""
         settings = tick.settings
         tick.late = self._goals.late_twist(settings, tick.now)
-        has_poses = self._goals.has_goals(tick.tracker, settings)
+        has_poses = self._goals.has_goals(tick.tracker)
         solved = settings.output_type != 'none' and settings.state_source != 'actuated'
         tick.has_goals = tick.commanded or (solved and has_poses)
         if self._plans:
@@ -235,10 +234,10 @@ class Motion:
 
     def _begin_commands(self, tick: Tick) -> None:
         """Decide whether there are commands to the hardware, and from where they start."""
-        hardware, settings = self.hardware, tick.settings
-        hardware.resume(tick.gap, settings, tick.now)
-        outputs = self.roles.outputs
-        tick.first = hardware.begin(tick.leader, outputs, tick.has_goals, settings, tick.now)
+        hardware = self.hardware
+        hardware.at(tick.settings, tick.now)
+        hardware.resume(tick.gap)
+        tick.first = hardware.begin(tick.leader, tick.has_goals)
         if hardware.note == NO_GOAL and tick.late:
             hardware.note = f'{NO_GOAL}: {tick.late}'
         if self._plans:
@@ -250,11 +249,11 @@ class Motion:
     def _move_goals(self, tick: Tick) -> None:
         """Find the motion of the goals that have a twist."""
         q = tick.tracker.q if self.hardware.q is None else self.hardware.q
-        self._goals.move(tick.tracker, q, tick.settings, tick.now)
+        self._goals.move(tick.tracker, q)
 
     def _close_loops(self, tick: Tick) -> None:
         """Take a step towards a configuration in which closures close."""
-        tick.report = self.closures.report(tick.tracker, tick.settings, tick.now, self.hardware.q)
+        tick.report = self.closures.report(tick.tracker, self.hardware.q)
         tick.target = tick.report
 
     def _follow_command(self, tick: Tick) -> None:
@@ -263,7 +262,7 @@ class Motion:
             return
         self.twist_note = ''
         if tick.leader is tick.tracker or self.hardware.q is not None:
-            tick.target = self._commands.report(tick.leader, tick.settings, tick.now)
+            tick.target = self._commands.report(tick.leader)
             if tick.leader is tick.tracker:
                 tick.report = tick.target
 
@@ -271,22 +270,22 @@ class Motion:
         """Solve for the measured motors."""
         if tick.report is None:
             motors = self.roles.actuated
-            tick.report = self._actuated.report(tick.tracker, motors, tick.settings, tick.now)
+            tick.report = self._actuated.report(tick.tracker, motors)
 
     def _follow_goals(self, tick: Tick) -> None:
         """Solve for the goals; from a plan until the next goal, for the measured motors."""
         if tick.report is not None:
             return
-        settings, tracker, now = tick.settings, tick.tracker, tick.now
-        if self._plan_leads and settings.state_source == 'solution':
+        tracker = tick.tracker
+        if self._plan_leads and tick.settings.state_source == 'solution':
             motors = tuple(self._inputs.measured.values(self.roles.actuated))
             if motors:
-                tick.report = self._actuated.report(tracker, motors, settings, now)
+                tick.report = self._actuated.report(tracker, motors)
                 return
         reach = None
         if self.hardware.q is not None:
-            reach = self.hardware.reach(tracker.model, settings, now)
-        tick.report = self._goals.report(tracker, settings, now, reach)
+            reach = self.hardware.reach(tracker.model)
+        tick.report = self._goals.report(tracker, reach)
         self.twist_note = self._goals.note
 
     def _measure_efforts(self, tick: Tick) -> None:
@@ -297,16 +296,11 @@ class Motion:
 
     def _command(self, tick: Tick) -> None:
         """Command the hardware."""
-        hardware, outputs, settings, now = (
-            self.hardware,
-            self.roles.outputs,
-            tick.settings,
-            tick.now,
-        )
+        hardware, settings = self.hardware, tick.settings
         target = cast('TickReport', tick.target or tick.report)
-        command = hardware.command(tick.leader, target, outputs, settings, now, tick.first)
+        command = hardware.command(tick.leader, target, tick.first)
         hardware.note = hardware.note or self.twist_note
-        rests = hardware.is_stale(outputs, settings, now)
+        rests = bool(hardware.stale())
         if tick.commanded and rests and hardware.q is not None:
             # When the robot is measured again, a velocity goes on from where the drives rest.
             tick.leader.jump(hardware.q)
@@ -339,13 +333,14 @@ class Motion:
         """
         if settings.state_source != 'actuated' or self.paused or self.closures.closing:
             return None
-        return self._actuated.answer(tracker, self.roles.actuated, names, settings, stamp, now)
+        tracker.at(settings, now)
+        return self._actuated.answer(tracker, self.roles.actuated, names, stamp)
 
     def goal_poses(self, tracker: Tracker, settings: Settings) -> dict[str, Pose | None]:
         """Return the active goals and their poses; None for a goal without a pose."""
         if settings.state_source == 'actuated':
             return {}
-        return self._goals.goal_poses(tracker, settings)
+        return self._goals.goal_poses(tracker)
 
     def measured(self, names: Sequence[str]) -> dict[str, float]:
         """Return the last measured value of each of these joints [rad or m], if it has one."""
@@ -356,7 +351,8 @@ class Motion:
         tracker = self.tracker
         if tracker is None or self.paused:
             return np.zeros(0), 'paused' if self.paused else 'no robot yet'
-        return self.hardware.measured_start(tracker, self.roles.outputs, settings, now)
+        self.hardware.at(settings, now)
+        return self.hardware.measured_start(tracker)
 
     def follow_plan(self, plan: FollowedPlan) -> None:
         """
@@ -403,8 +399,9 @@ class Motion:
 
     def make_closure(self, tracker: Tracker, name: str, settings: Settings) -> str:
         """Start to close a closure; return the reason why it cannot be closed, or ''."""
+        tracker.at(settings, tracker.now)
         held = {}
         if settings.state_source == 'actuated':
             present = dict(zip(tracker.model.joint_names, tracker.q.tolist(), strict=True))
             held = {joint: present[joint] for joint in self.roles.actuated}
-        return self.closures.make(tracker, name, held, settings)
+        return self.closures.make(tracker, name, held)

@@ -8,7 +8,7 @@ from ik_node.errors import IkError, listed
 from ik_node.model.rotation import Array
 from ik_node.ros.loading import LoadedModel, LOOP_TOLERANCE
 from ik_node.ros.messages import Pose
-from ik_node.ros.outputs.diagnostics import TickReport
+from ik_node.ros.outputs import TickReport
 from ik_node.ros.parameters.settings import Settings
 from ik_node.solver import Solution, SolverOptions, Status
 from ik_node.solver.drive import step_towards
@@ -212,6 +212,8 @@ class Tracker:
         self.model = model  # The present model.
         self.q = model.q_start.copy()  # Present configuration (nq,) [rad or m].
         self._fallback = self.q
+        self.settings = model.request.settings  # The parameters of the present tick.
+        self.now = 0.0  # Time of the present tick [s].
         self._time: float | None = None
         self._still = np.zeros_like(self.q)
         self._last_request: tuple[object, ...] = ()
@@ -226,36 +228,32 @@ class Tracker:
         self._time = None
         self._still = np.zeros_like(self.q)
 
+    def at(self, settings: Settings, now: float) -> None:
+        """Set the parameters of a tick, and its time [s]."""
+        self.settings, self.now = settings, now
+
     def jump(self, q: Array) -> None:
         """Continue from another configuration with closed loops, at rest."""
         self.q = self._fallback = q.copy()
         self._time = None
 
     def tick(
-        self,
-        goals: Mapping[str, Pose],
-        start: Array | None,
-        settings: Settings,
-        now: float,
-        notes: tuple[str, ...] = (),
+        self, goals: Mapping[str, Pose], start: Array | None, notes: tuple[str, ...] = ()
     ) -> TickReport:
         """Solve once, from `start` (nq,) if given, unless the last answer is to this request."""
+        settings = self.settings
         request = (goals, settings, self.model.solver.revision.edits)
         last = self._last_solution
         if start is None and last and self.q is last.q and request == self._last_request:
-            self._time = now
+            self._time = self.now
             return TickReport(self.q, self._still, last, notes=notes, goals=goals)
         model = self.model
         q0 = self.q if start is None else model.start_within(start, settings.outside_tolerance)
-        max_step = self._way(settings)
+        max_step = self._way()
         if settings.max_joint_velocity > 0.0:
-            max_step = self.window(settings, now)
+            max_step = self.window()
         report = self._take(
-            lambda: model.solver.solve_pose(goals, q0=q0, max_step=max_step),
-            q0,
-            settings,
-            now,
-            notes,
+            lambda: model.solver.solve_pose(goals, q0=q0, max_step=max_step), q0, notes
         )
         report.goals = goals
         # Without joint targets and rest pose, a converged solution does not drift any further.
@@ -269,8 +267,6 @@ class Tracker:
         goals: Callable[[Mapping[str, float]], Mapping[str, Pose]],
         shares: Mapping[str, float],
         start: Array | None,
-        settings: Settings,
-        now: float,
         reach: Array | None,
     ) -> tuple[TickReport, dict[str, float], dict[str, str]]:
         """
@@ -283,9 +279,10 @@ class Tracker:
         did not move.
         """
         model, made, reasons = self.model, dict(shares), dict[str, str]()
-        way = self._way(settings)
+        settings = self.settings
+        way = self._way()
         q0 = self.q if start is None else model.start_within(start, settings.outside_tolerance)
-        window = self.window(settings, now) if settings.max_joint_velocity > 0.0 else reach
+        window = self.window() if settings.max_joint_velocity > 0.0 else reach
         if window is not None and reach is not None:
             window = np.minimum(window, reach)
 
@@ -311,21 +308,19 @@ class Tracker:
                 solution = model.solver.solve_pose(goals(made), q0=q0, max_step=way)
             return solution
 
-        report = self._take(solve, q0, settings, now, ())
+        report = self._take(solve, q0, ())
         report.goals = goals(made)
         return report, made, reasons
 
-    def _way(self, settings: Settings) -> Array | None:
+    def _way(self) -> Array | None:
         """Return a largest step, so that the way of a tick is checked; None without collisions."""
-        if not self.model.robot.collisions.avoided(settings.options.avoid_collisions):
+        if not self.model.robot.collisions.avoided(self.settings.options.avoid_collisions):
             return None
         return np.full(len(self.q), _ANY_STEP)
 
     def drive(
         self,
         values: Mapping[str, float],
-        settings: Settings,
-        now: float,
         notes: tuple[str, ...],
         start: Array | None = None,
         longest: float | None = None,
@@ -338,15 +333,15 @@ class Tracker:
         `exact`: True: if loops or limits do not allow the values, hold the last good
         configuration. False: take the nearest one on the way to them.
         """
-        drive = MeasuredDrive(self.model, values, settings)
+        drive = MeasuredDrive(self.model, values, self.settings)
         q0 = drive.start_at(self.q if start is None else start)
         unmet = drive.unmet if exact else (lambda solution: '')
-        report = self._take(lambda: drive.solve(q0), q0, settings, now, notes, unmet, longest)
+        report = self._take(lambda: drive.solve(q0), q0, notes, unmet, longest)
         if drive.note:
             report.notes = (*notes, drive.note)
         return report
 
-    def step_to(self, target: Array, settings: Settings, now: float, reason: str) -> TickReport:
+    def step_to(self, target: Array, reason: str) -> TickReport:
         """
         Take one step towards a configuration, at the velocity limits, without solving for goals.
 
@@ -354,30 +349,28 @@ class Tracker:
         It becomes `held` of the report, followed by any obstacle.
         """
         before = self.q
-        q, barred = approach(
-            self.model, before, target, self.window(settings, now), settings.options
-        )
-        velocity = self._velocity(q, before, now)
+        q, barred = approach(self.model, before, target, self.window(), self.settings.options)
+        velocity = self._velocity(q, before)
         self.q = self._fallback = q
         return TickReport(q, velocity, None, f'{reason}: {barred}' if barred else reason)
 
-    def hold(self, now: float, reason: str) -> TickReport:
+    def hold(self, reason: str) -> TickReport:
         """Report the last good configuration again, without solving."""
         self.q = self._fallback
-        self._time = now
+        self._time = self.now
         return TickReport(self.q, self._still, None, reason)
 
-    def window(self, settings: Settings, now: float, longest: float | None = None) -> Array:
+    def window(self, longest: float | None = None) -> Array:
         """
         Return the largest change of every value since the last report, (nq,) [rad or m].
 
         An early tick after a late one may move as far as its own time allows. `longest`: time
         after which the window stops growing [s]; default is the tick period.
         """
-        share = settings.max_joint_velocity or 1.0
-        elapsed = settings.period
+        share = self.settings.max_joint_velocity or 1.0
+        elapsed = self.settings.period
         if self._time is not None:
-            elapsed = min(max(now - self._time, _INSTANT), longest or elapsed)
+            elapsed = min(max(self.now - self._time, _INSTANT), longest or elapsed)
         window: Array = share * elapsed * self.model.max_velocity
         return window
 
@@ -385,14 +378,12 @@ class Tracker:
         self,
         solve: Callable[[], Solution],
         start: Array,
-        settings: Settings,
-        now: float,
         notes: tuple[str, ...],
         unmet: Callable[[Solution], str] = lambda solution: '',
         longest: float | None = None,
     ) -> TickReport:
         """Solve, check the solution, and accept it or hold the last good configuration."""
-        before = self.q
+        before, settings = self.q, self.settings
         solution: Solution | None = None
         try:
             solution = solve()
@@ -404,15 +395,15 @@ class Tracker:
         if held or solution is None:
             # Before the first good solution this is the description's configuration.
             self.q = self._fallback
-            self._time = now
+            self._time = self.now
             return TickReport(self.q, self._still, solution, held, notes)
         q = solution.q
         if settings.max_joint_velocity > 0.0 and self._time is not None:
             # A measurement may jump. The published configuration must not.
-            window = self.window(settings, now, longest)
+            window = self.window(longest)
             q, held = approach(self.model, before, q, window, settings.options)
         under_way = q is not solution.q and not held
-        velocity = self._velocity(q, before, now)
+        velocity = self._velocity(q, before)
         self.q = self._fallback = q
         return TickReport(q, velocity, solution, held, notes, under_way=under_way)
 
@@ -423,8 +414,8 @@ class Tracker:
             return ''
         return f'the goals lead through a singularity, from mode {labels[0]} to {labels[1]}'
 
-    def _velocity(self, q: Array, before: Array, now: float) -> Array:
-        last, self._time = self._time, now
+    def _velocity(self, q: Array, before: Array) -> Array:
+        now, last, self._time = self.now, self._time, self.now
         if last is None or now <= last:
             return self._still
         return (q - before) / (now - last)

@@ -1,21 +1,25 @@
 """
 The table of the node's parameters, the only place that defines them.
 
-Declaration, `--help` and config/ik_node.yaml are made from `parameter_table`; the README is
+Declaration and `--help` are made from `parameter_table`; config/ik_node.yaml and the README are
 checked against it. The `solver.*` rows are made from the fields of SolverOptions.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 import dataclasses
 from dataclasses import dataclass
+from itertools import pairwise
 import math
+from pathlib import Path
 import re
+import textwrap
 from typing import Any, cast
 
-from ik_node.errors import OptionError
+from ik_node.description.yaml_document import parse_yaml
+from ik_node.errors import DescriptionError, listed, OptionError
 from ik_node.solver import SolverOptions
 
 # Numbers without a point, which YAML 1.1, `ros2 param set` and `load` read as text.
@@ -73,12 +77,11 @@ class ParameterSpec:
         for number in numbers:
             if isinstance(number, (str, bool)):
                 continue
+            low = -math.inf if self.low is None else self.low
+            high = math.inf if self.high is None else self.high
             # An infinite value is allowed if it is a bound.
-            if math.isnan(number) or (math.isinf(number) and number not in (self.low, self.high)):
-                raise self._refusal(value)
-            if self.low is not None and number < self.low:
-                raise self._refusal(value)
-            if self.high is not None and number > self.high:
+            unbounded = not math.isfinite(number) and number not in (self.low, self.high)
+            if unbounded or not low <= number <= high:
                 raise self._refusal(value)
         if self.choices and checked not in self.choices:
             raise self._refusal(value)
@@ -367,3 +370,63 @@ def _named(specs: tuple[ParameterSpec, ...], name: str) -> tuple[ParameterSpec, 
 def parameter_table() -> tuple[ParameterSpec, ...]:
     """Return all rows; those of goals and groups have `<name>` in place of a name."""
     return NODE_PARAMETERS + GOAL_PARAMETERS + GROUP_PARAMETERS + solver_parameters()
+
+
+def yaml_value(value: Value) -> str:
+    """Return a value as YAML that ROS reads back with the same type."""
+    if isinstance(value, tuple):
+        return '[' + ', '.join(yaml_value(entry) for entry in value) + ']'
+    if isinstance(value, bool):
+        return 'true' if value else 'false'
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    if isinstance(value, float):
+        text = repr(value).replace('inf', '.inf')
+        if 'e' in text and '.' not in text:
+            text = text.replace('e', '.0e')
+        return text
+    return str(value)
+
+
+def help_text() -> str:
+    """Return the table for the terminal: name, type, default, and the description below."""
+    lines = []
+    for spec in parameter_table():
+        live = '' if spec.live else '  (at start only)'
+        lines.append(f'  {spec.name}: {spec.allowed}, default {yaml_value(spec.default)}{live}')
+        lines.append(textwrap.indent(textwrap.fill(spec.doc, 93), '      '))
+    return '\n'.join(lines)
+
+
+def unused_files(words: Sequence[str], node_name: str) -> Iterator[str]:
+    """Yield a message for each parameter file of a command line that has nothing for a node."""
+    for word, path in pairwise(words):
+        if word != '--params-file':
+            continue
+        # rcl has read the file already; what it accepts beyond YAML is not judged here.
+        try:
+            nodes = list(_nodes_of(parse_yaml(Path(path).read_text(encoding='utf-8'), path)))
+        except (OSError, ValueError, DescriptionError):
+            continue
+        if nodes and not any(_names(pattern, node_name) for pattern in nodes):
+            yield (
+                f'parameter file {path}: it has parameters for {listed(nodes, 5)}, none for '
+                f'{node_name}, so it changes nothing; begin it with {node_name}: or with /**:'
+            )
+
+
+def _nodes_of(tree: Any, before: str = '') -> Iterator[str]:
+    """Yield the names of all nodes in a parameter file, whose namespaces may be nested."""
+    for key, value in tree.items() if isinstance(tree, dict) else ():
+        name = f'{before}/{str(key).strip("/")}'
+        if isinstance(value, dict) and 'ros__parameters' in value:
+            yield name
+        else:
+            yield from _nodes_of(value, name)
+
+
+def _names(pattern: str, node_name: str) -> bool:
+    """Return True if a name in which * and ** stand for one and any number of parts names it."""
+    parts = {'**': '(/[^/]+)*', '*': '/[^/]+'}
+    expression = ''.join(parts.get(part, f'/{re.escape(part)}') for part in pattern[1:].split('/'))
+    return re.fullmatch(expression, node_name) is not None

@@ -19,15 +19,26 @@ from ik_node.scene.look import checked_layers, coloured, COLOURS
 from ik_node.solver import SolverOptions
 
 
+def _read(
+    specs: Iterable[table.ParameterSpec], values: Mapping[str, Any], prefix: str = ''
+) -> dict[str, Any]:
+    """Return checked values or defaults by name; lists of names without the empty one of ROS."""
+    fields = {}
+    for spec in specs:
+        value: Any = spec.check(values.get(spec.name, spec.default))
+        if isinstance(value, tuple) and isinstance(value[0], str):
+            value = tuple(filter(None, value))
+        fields[spec.name.removeprefix(prefix)] = value
+    return fields
+
+
 class GoalSettings(SimpleNamespace):
     """The checked parameters `goals.<name>.*` of one goal, whose own name is `name`."""
 
     @classmethod
     def from_values(cls, name: str, values: Mapping[str, table.Value]) -> GoalSettings:
         """Read the goal's parameters or their defaults; OptionError names a bad one."""
-        fields: dict[str, Any] = {}
-        for spec in table.goal_parameters(name):
-            fields[spec.name.rsplit('.', 1)[1]] = spec.check(values.get(spec.name, spec.default))
+        fields = _read(table.goal_parameters(name), values, f'goals.{name}.')
         axes = parse_dofs(fields['dof'], f'goals.{name}.dof')
         if len(fields['tolerance']) not in (1, 2, len(axes), len(DOF)):
             raise OptionError(
@@ -189,8 +200,10 @@ def read_outlets(values: Mapping[str, table.Value]) -> tuple[Outlet, ...]:
             raise OptionError(f'output.{name}', value, reason)
     parts, outlets, taken = topic_parts(names, 'group'), [], set[str]()
     for group in names:
-        kind, joints, topic, action = _of_group(group, values)
-        outlet = Outlet(kind, topic or f'~/{parts[group]}/{kind}', joints, action, group)
+        fields = _read(table.group_parameters(group), values, f'output.{group}.')
+        kind, joints, action = fields['type'], fields['joints'], fields['action']
+        topic = fields['topic'] or f'~/{parts[group]}/{kind}'
+        outlet = Outlet(kind, topic, joints, action, group)
         if not joints:
             raise OptionError(f'output.{group}.joints', list(joints), 'the joints of the group')
         own = [*joints, action] if kind == 'none' else [*joints, outlet.topic, action]
@@ -201,18 +214,6 @@ def read_outlets(values: Mapping[str, table.Value]) -> tuple[Outlet, ...]:
             taken.add(each)
         outlets.append(outlet)
     return tuple(outlets)
-
-
-def _of_group(
-    group: str, values: Mapping[str, table.Value]
-) -> tuple[str, tuple[str, ...], str, str]:
-    """Return type, joints, topic and action of a group."""
-    fields: dict[str, Any] = {
-        spec.name.rpartition('.')[2]: spec.check(values.get(spec.name, spec.default))
-        for spec in table.group_parameters(group)
-    }
-    joints = tuple(name for name in fields['joints'] if name)
-    return fields['type'], joints, fields['topic'], fields['action']
 
 
 def split(outlets: Sequence[Outlet], motors: Collection[str]) -> tuple[list[Outlet], str]:
@@ -228,12 +229,6 @@ def split(outlets: Sequence[Outlet], motors: Collection[str]) -> tuple[list[Outl
         if missing:
             return [], f'no controller takes plans for {listed(missing)}'
     return takers, ''
-
-
-def _named(value: table.Value) -> Any:
-    """Return a value; a list of names without the empty one that ROS needs."""
-    texts = isinstance(value, tuple) and isinstance(value[0], str)
-    return tuple(filter(None, cast('tuple[str, ...]', value))) if texts else value
 
 
 # After so long without a tick the robot may have been moved [s]; at least this time, and at least
@@ -266,10 +261,7 @@ class Settings(SimpleNamespace):
     @classmethod
     def from_values(cls, values: Mapping[str, table.Value]) -> Settings:
         """Return the settings; a missing value has its default. OptionError names a bad one."""
-        fields: dict[str, Any] = {
-            spec.name: _named(spec.check(values.get(spec.name, spec.default)))
-            for spec in table.NODE_PARAMETERS
-        }
+        fields = _read(table.NODE_PARAMETERS, values)
         if fields['frame_prefix'].startswith('/'):
             prefix = fields['frame_prefix']
             allowed = f'a prefix without a leading slash, which tf2 refuses: {prefix.lstrip("/")}'
@@ -287,10 +279,7 @@ class Settings(SimpleNamespace):
         markers = MarkerSettings.from_values(fields)
         names = [check_parameter_part('goal_names', name) for name in fields['goal_names']]
         topic_parts(names, 'goal')
-        options: dict[str, Any] = {
-            spec.name.split('.', 1)[1]: spec.check(values.get(spec.name, spec.default))
-            for spec in table.solver_parameters()
-        }
+        options = _read(table.solver_parameters(), values, 'solver.')
         period = 1.0 / float(fields['rate'])
         return cls(
             **{name.replace('.', '_'): value for name, value in fields.items()},

@@ -1,6 +1,6 @@
 """Measured motors, solved passive joints: the forward kinematics of parallel robots."""
 
-from ik_node.ros.control.actuated_following import QUIET
+from ik_node.ros.control.following import QUIET
 from ik_node.ros.control.tracker import drive_steps
 import numpy as np
 import pytest

@@ -1,7 +1,7 @@
 """A goal that is dragged into an obstacle, from tick to tick."""
 
 import ik_node as ik
-from ik_node.ros.outputs.diagnostics import solve_rows
+from ik_node.ros.outputs import solve_rows
 import numpy as np
 import pytest
 from support.robot_texts import arm_text

@@ -2,8 +2,8 @@
 
 from itertools import pairwise
 
-from ik_node.ros.inputs.goal_inputs import Twist
-from ik_node.ros.outputs.command_publishers import trajectory
+from ik_node.ros.inputs.inputs import Twist
+from ik_node.ros.outputs import trajectory
 import numpy as np
 import pytest
 from support.trajectory_controller import PERIOD as UPDATE

@@ -1,6 +1,6 @@
 """How smoothly a joint_trajectory_controller moves by what the node sends."""
 
-from ik_node.ros.outputs.command_publishers import trajectory
+from ik_node.ros.outputs import trajectory
 import numpy as np
 import pytest
 from support.trajectory_controller import rms_acceleration

@@ -1,6 +1,6 @@
 """Goals by velocity: they move on while the twist is fresh, and never run ahead of the robot."""
 
-from ik_node.ros.inputs.goal_inputs import Twist
+from ik_node.ros.inputs.inputs import Twist
 import numpy as np
 import pytest
 

@@ -4,8 +4,7 @@ import sys
 from types import ModuleType
 
 from ik_node.robot import load_robot
-from ik_node.ros.inputs.inputs import Inputs
-from ik_node.ros.inputs.joint_inputs import JointTargets, MeasuredState
+from ik_node.ros.inputs.inputs import Inputs, JointTargets, MeasuredState
 from ik_node.ros.loading import JointRoles
 from ik_node.ros.process import NodeCounts
 import pytest

@@ -3,12 +3,7 @@
 import dataclasses
 from types import SimpleNamespace as Data
 
-from ik_node.ros.outputs.command_publishers import (
-    CommandedState,
-    CommandPublishers,
-    HardwareCommand,
-    trajectory,
-)
+from ik_node.ros.outputs import CommandedState, CommandPublishers, HardwareCommand, trajectory
 from ik_node.ros.parameters.settings import Outlet, outlets_of_all
 import numpy as np
 import pytest

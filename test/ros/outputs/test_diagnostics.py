@@ -5,7 +5,7 @@ import re
 from types import SimpleNamespace as Data
 
 from ik_node.ros.messages import ERROR, OK, WARN
-from ik_node.ros.outputs.diagnostics import model_row, rate_row, solve_rows, TickReport
+from ik_node.ros.outputs import model_row, rate_row, solve_rows, TickReport
 from ik_node.ros.process import NodeCounts
 from ik_node.solver import Status
 import numpy as np

@@ -8,7 +8,7 @@ from builtin_interfaces.msg import Time
 from ik_node.robot import load_robot
 from ik_node.ros.loading import LoadedModel
 from ik_node.ros.messages import root_frame
-from ik_node.ros.outputs.node_outputs import TransformOutput
+from ik_node.ros.outputs import TransformOutput
 import pytest
 
 ARM = """<robot name="arm"><link name="base"/><link name="tip"/>

@@ -7,7 +7,7 @@ from types import SimpleNamespace as Data
 from action_msgs.msg import GoalStatus
 from ik_node.ros import plans as plan_action
 from ik_node.ros.control.motion import FollowedPlan
-from ik_node.ros.outputs.command_publishers import CommandPublishers
+from ik_node.ros.outputs import CommandPublishers
 from ik_node.ros.parameters.settings import outlets_of_all
 from ik_node.ros.plans import add_plan_action, PlanConversion
 import pytest

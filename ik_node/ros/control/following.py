@@ -1,20 +1,164 @@
-"""The modes `state_source: solution` and `measured`: solve for the goals at every tick."""
+"""What a tick solves for: goals, or measured joints that fix the others."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+import dataclasses
 from typing import NamedTuple
 
+from ik_node.errors import listed
 from ik_node.kernels.layout import LARGEST
 from ik_node.model.rotation import Array, pose_from_matrix, pose_matrix, rotation_vector_to_quat
-from ik_node.ros.control.tracker import Tracker
-from ik_node.ros.inputs.goal_inputs import GoalInbox, Twist
-from ik_node.ros.inputs.joint_inputs import MeasuredState, VELOCITY_TIMEOUT
+from ik_node.ros.control.joint_space import JointSpace
+from ik_node.ros.control.tracker import MOST_STEPS, Tracker
+from ik_node.ros.inputs.inputs import GoalInbox, MeasuredState, Twist, VELOCITY_TIMEOUT
 from ik_node.ros.loading import LoadedModel
 from ik_node.ros.messages import Pose
-from ik_node.ros.outputs.diagnostics import TickReport
+from ik_node.ros.outputs import TickReport
 from ik_node.ros.parameters.settings import Settings
+from ik_node.solver import Status
 import numpy as np
+
+# Time after the answer to a measurement during which ticks report that answer again [s].
+QUIET = 0.5
+# Largest number of motor sets, one per sender, whose last answers are kept.
+_MOST_SOURCES = 64
+
+
+class ActuatedFollowing:
+    """
+    The mode `state_source: actuated`: measured values fix the actuated joints, loops the others.
+
+    Goals are not solved for. A measurement is answered when it arrives. Ticks solve only while no
+    measurement arrives. `joint_space`: velocities and efforts of all joints from those of the
+    motors.
+    """
+
+    def __init__(self, measured: MeasuredState, joint_space: JointSpace) -> None:
+        self._measured = measured
+        self._joint_space = joint_space
+        self._last_request: tuple[object, ...] = ()
+        self._failed_report: TickReport | None = None
+        # Where a drive stands that needs more than one tick, where it started, and its step count.
+        self._partial_q: Array | None = None
+        self._partial_start: Array | None = None
+        self._partial_steps = 0
+        # The last answer to a measurement, its model, and the time of its computation.
+        self._answer: TickReport | None = None
+        self._answer_model: LoadedModel | None = None
+        self._answered_at = 0.0
+        # For each set of motors that is measured by one sender: the last answer, and the last
+        # answer with an earlier stamp. Velocities are differences to these. `_past_answers_of`
+        # holds the joints and motors for which they are valid.
+        self._past_answers: dict[frozenset[str], list[tuple[float, Array]]] = {}
+        self._past_answers_of: tuple[object, ...] = ()
+
+    def answer(
+        self, tracker: Tracker, actuated: Sequence[str], names: Sequence[str], stamp: float
+    ) -> TickReport | None:
+        """
+        Solve for a measurement that has arrived.
+
+        The velocity follows from the measured velocities of the motors, if all of them are known.
+        Otherwise it is the difference between this answer and the last answer to the same set of
+        motors, divided by the difference of their stamps. If several senders each measure a part
+        of the motors, every motor has moved once between these two answers. `names`: names of the
+        measured joints. `stamp`: time of the measurement [s]. Return None if no actuated joint was
+        measured.
+        """
+        motors = frozenset(actuated).intersection(names)
+        if not motors:
+            return None
+        report = self._follow(tracker, actuated, QUIET)
+        # A held configuration does not belong to this stamp.
+        if not report.held:
+            measured = tuple(self._measured.values(actuated))
+            difference = self._velocity(tracker.model, measured, motors, report.q, stamp)
+            velocity = self._joint_space.velocity(report.q)
+            report.velocity = difference if velocity is None else velocity
+            report.effort = self._joint_space.effort(report.q)
+        self._answer, self._answer_model, self._answered_at = report, tracker.model, tracker.now
+        return report
+
+    def report(self, tracker: Tracker, actuated: Sequence[str]) -> TickReport:
+        """Return the last answer, or a new one if measurements of these joints have stopped."""
+        answer = self._answer
+        if answer is not None and answer.q is tracker.q and self._answer_model is tracker.model:
+            quiet = min(tracker.settings.joint_state_timeout or QUIET, QUIET)
+            if 0.0 <= tracker.now - self._answered_at <= quiet:
+                return answer
+        return self._follow(tracker, actuated)
+
+    def _velocity(
+        self,
+        model: LoadedModel,
+        measured: tuple[str, ...],
+        motors: frozenset[str],
+        q: Array,
+        stamp: float,
+    ) -> Array:
+        """Return the velocity (nq,) [rad/s or m/s] of an answer, and keep the answer."""
+        # The first measurement of a motor is not a motion.
+        if self._past_answers_of != (model.joint_names, measured):
+            self._past_answers_of = (model.joint_names, measured)
+            self._past_answers.clear()
+        # If a stamp is repeated, only the last answer with it is kept.
+        past = [each for each in self._past_answers.pop(motors, []) if each[0] != stamp]
+        self._past_answers[motors] = [*past[-1:], (stamp, q)]
+        if len(self._past_answers) > _MOST_SOURCES:
+            del self._past_answers[next(iter(self._past_answers))]
+        if not past or stamp < past[-1][0]:
+            return np.zeros_like(q)
+        velocity: Array = (q - past[-1][1]) / (stamp - past[-1][0])
+        return velocity
+
+    def _follow(
+        self, tracker: Tracker, actuated: Sequence[str], longest: float | None = None
+    ) -> TickReport:
+        """Solve for the passive joints once; for `longest` see `Tracker.window`."""
+        measured, settings = self._measured, tracker.settings
+        known = measured.values(actuated)
+        missing = [name for name in actuated if name not in known]
+        stale = measured.stale(actuated, tracker.now, settings.joint_state_timeout)
+        notes = []
+        if missing:
+            notes.append('not measured yet: ' + listed(missing))
+        if stale:
+            notes.append('joint_states is stale: ' + listed(stale))
+        if notes and settings.on_stale == 'stop':
+            report = tracker.hold('; '.join(notes))
+            return dataclasses.replace(report, stale=True, silent=True)
+        if not known or (stale and settings.on_stale == 'hold'):
+            return dataclasses.replace(tracker.hold('; '.join(notes)), stale=True)
+        present = dict(zip(tracker.model.joint_names, tracker.q.tolist(), strict=True))
+        values = {name: known.get(name, present[name]) for name in actuated}
+        # A failed attempt takes long, so it is not repeated while its input stays the same.
+        request = (values, tracker.model.solver.revision.edits, settings.options)
+        failed = self._failed_report
+        if failed is not None and failed.q is tracker.q and request == self._last_request:
+            held = tracker.hold(failed.held)
+            return dataclasses.replace(held, solution=failed.solution, notes=tuple(notes))
+        if self._partial_start is not tracker.q or request != self._last_request:
+            self._partial_steps = 0
+        if self._partial_start is not tracker.q:
+            self._partial_q, self._partial_start = None, tracker.q
+        report = tracker.drive(values, tuple(notes), self._partial_q, longest)
+        self._last_request = request
+        self._failed_report = (
+            None if self._keep_partial(report) else report if report.held else None
+        )
+        return report
+
+    def _keep_partial(self, report: TickReport) -> bool:
+        """Keep the progress of a drive that needs more ticks; return False if there is none."""
+        solution, self._partial_q = report.solution, None
+        if solution is None or solution.status is not Status.TIMEOUT:
+            return False
+        self._partial_steps += solution.iterations
+        if self._partial_steps < MOST_STEPS:
+            self._partial_q = solution.q
+        return self._partial_q is not None
+
 
 # Largest distance of the last command from the goal that moves by a twist, besides two ticks of
 # its motion [m or rad].
@@ -60,17 +204,16 @@ class GoalFollowing:
         self._active_poses_of: tuple[object, object] = (None, None)
         self._active_poses: dict[str, Pose] = {}
 
-    def report(
-        self, tracker: Tracker, settings: Settings, now: float, reach: Array | None = None
-    ) -> TickReport:
+    def report(self, tracker: Tracker, reach: Array | None = None) -> TickReport:
         """Solve once for the active goals; `reach` (nq,): largest change, None = any."""
-        active = self._active(tracker, settings)
+        settings, now = tracker.settings, tracker.now
+        active = self._active(tracker)
         stale = [n for n in self._goals.stale(now, settings.goal_timeout) if n in active]
         notes = [f'goal {name} is stale' for name in stale]
-        start, note = self._start(tracker, settings, now)
+        start, note = self._start(tracker)
         notes += [note] if note else []
         if notes and settings.on_stale == 'stop':
-            report = tracker.hold(now, '; '.join(notes))
+            report = tracker.hold('; '.join(notes))
             report.stale = report.silent = True
             return report
         if stale and settings.on_stale == 'hold':
@@ -81,20 +224,21 @@ class GoalFollowing:
         motions = {name: motion for name, motion in self._motions.items() if name not in stale}
         # The first command is where the robot is, so goals do not move before the next one.
         if motions and (reach is None or reach.any()):
-            report = self._advance(tracker, poses, motions, start, settings, now, reach)
+            report = self._advance(tracker, poses, motions, start, reach)
             report.notes = (*notes, *report.notes)
         else:
-            report = tracker.tick(poses, start, settings, now, tuple(notes))
+            report = tracker.tick(poses, start, tuple(notes))
         report.stale = bool(stale) and settings.on_stale == 'hold'
         return report
 
-    def move(self, tracker: Tracker, q: Array, settings: Settings, now: float) -> None:
+    def move(self, tracker: Tracker, q: Array) -> None:
         """Find the motion of each goal that has a twist; `q` (nq,): last command [rad or m]."""
+        settings, now = tracker.settings, tracker.now
         elapsed = min(max(now - self._moved_at, 0.0), settings.longest_gap)
         self._moved_at = now
         twists = self._goals.twists(now, settings.goal_timeout or VELOCITY_TIMEOUT)
         before, self._motions = self._motions, {}
-        for name in sorted(self._active(tracker, settings).intersection(twists)):
+        for name in sorted(self._active(tracker).intersection(twists)):
             # The first tick of a twist moves by the time since it arrived.
             time = elapsed if name in before else min(elapsed, self._goals.age(name, now))
             linear, angular = (time * part for part in twists[name])
@@ -121,8 +265,6 @@ class GoalFollowing:
         poses: Mapping[str, Pose],
         motions: Mapping[str, GoalMotion],
         start: Array | None,
-        settings: Settings,
-        now: float,
         reach: Array | None,
     ) -> TickReport:
         """
@@ -139,16 +281,17 @@ class GoalFollowing:
                 **{name: motion.pose(shares[name]) for name, motion in motions.items()},
             }
 
+        settings = tracker.settings
         tried = {name: self._shares[name] for name in motions}
         ended = {
             name: self._end(name, motion, tracker.q, settings) for name, motion in motions.items()
         }
         if all(ended.values()):
-            report = tracker.tick(poses, start, settings, now)
+            report = tracker.tick(poses, start)
             report.notes = tuple(f'goal {n} cannot follow its twist: {ended[n]}' for n in motions)
             self.note = '; '.join(report.notes)
             return report
-        report, shares, reasons = tracker.advance(goals, tried, start, settings, now, reach)
+        report, shares, reasons = tracker.advance(goals, tried, start, reach)
         notes = []
         for name, share in shares.items():
             if not report.held:
@@ -195,32 +338,37 @@ class GoalFollowing:
             self._active_poses = {name: pose for name, pose in poses.items() if name in active}
         return self._active_poses
 
-    def has_goals(self, tracker: Tracker, settings: Settings) -> bool:
+    def has_goals(self, tracker: Tracker) -> bool:
         """Return True if at least one active goal has a pose."""
-        return not self._active(tracker, settings).isdisjoint(self._goals.names())
+        return not self._active(tracker).isdisjoint(self._goals.names())
 
-    def goal_poses(self, tracker: Tracker, settings: Settings) -> dict[str, Pose | None]:
+    def goal_poses(self, tracker: Tracker) -> dict[str, Pose | None]:
         """Return the active goals and their poses; None for a goal without a pose."""
-        active, poses = self._active(tracker, settings), self._goals.poses()
-        return {goal.name: poses.get(goal.name) for goal in settings.goals if goal.name in active}
+        active, poses = self._active(tracker), self._goals.poses()
+        return {
+            goal.name: poses.get(goal.name)
+            for goal in tracker.settings.goals
+            if goal.name in active
+        }
 
-    def _active(self, tracker: Tracker, settings: Settings) -> frozenset[str]:
-        model, of = tracker.model, self._active_of
+    def _active(self, tracker: Tracker) -> frozenset[str]:
+        model, settings, of = tracker.model, tracker.settings, self._active_of
         if of is None or of[0] is not model or of[1] is not settings:
             names = frozenset(goal.name for goal in settings.active_goals if goal.takes_part)
             self._active_names = names.intersection(goal.name for goal in model.request.goals)
             self._active_of = model, settings
         return self._active_names
 
-    def _start(self, tracker: Tracker, settings: Settings, now: float) -> tuple[Array | None, str]:
+    def _start(self, tracker: Tracker) -> tuple[Array | None, str]:
         """Return the measured start or None, and a note if the measurement is missing or stale."""
+        settings = tracker.settings
         if settings.state_source != 'measured':
             return None, ''
         measured = self._measured
         if measured.time is None:
             return None, 'no joint_states yet'
         start = tracker.model.nearest_turn(measured.start(tracker.q), tracker.q)
-        if not measured.is_stale(now, settings.joint_state_timeout):
+        if not measured.is_stale(tracker.now, settings.joint_state_timeout):
             return start, ''
         ignored = settings.on_stale == 'ignore'
         return start if ignored else None, 'joint_states is stale'

@@ -1,1 +1,0 @@
-"""Publishers of the node and the content of their messages."""
