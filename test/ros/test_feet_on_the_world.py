@@ -2,7 +2,6 @@
 
 import xml.etree.ElementTree as ElementTree
 
-import numpy as np
 import pytest
 
 LEGS = ('front_left', 'front_right', 'rear_left', 'rear_right')
@@ -43,19 +42,3 @@ def test_robot_sways_on_fixed_feet(walker):
         assert walker.model.reached('body', report.q)[:3, 3] == pytest.approx(place, abs=1e-6)
         for leg, foot in feet(walker, report.q).items():
             assert foot == pytest.approx(start[leg], abs=2e-6)
-
-
-def test_robot_makes_a_step(walker):
-    start = feet(walker, walker.model.q_start)
-    walker.goal('body', (0.0, 0.0, 0.0))
-    walker.motion.closures.release(walker.model, 'front_left_contact')
-    assert walker.mobility() == 9
-    place = walker.goal('foot', (0.02, 0.0, 0.03))
-    report, _ = walker.ticks(3)
-    assert report.converged
-    now = feet(walker, report.q)
-    assert now['front_left'] == pytest.approx(place, abs=1e-6)
-    for leg in LEGS[1:]:
-        assert now[leg] == pytest.approx(start[leg], abs=2e-6)
-    walker.motion.reset(walker.tracker)
-    assert np.array_equal(walker.tick()[0].q, walker.model.q_start)

@@ -8,7 +8,6 @@ import sys
 import time
 
 from ik_node.gallery import gallery_item, NAMES
-import numpy as np
 import pytest
 from support.waiting import PATIENCE
 import yaml
@@ -99,6 +98,7 @@ def test_missing_ros_is_one_line(module, entry):
     [
         (['-p', 'rate:=-1.0'], 'rate: -1.0 cannot be used'),
         (['-r', 'ik_node/joint_states:=joint_states'], 'itself publishes'),
+        (['-p', 'robot_file:=/gone.urdf'], '/gone.urdf: cannot be read: No such file'),
         (['-p', 'rate:={a: b'], 'cannot start'),
         (['rate:=50'], 'write -p rate:=50 if rate is a parameter'),
         (['-p', 'qos_overrides./joint_states.subscription.reliability:=perhaps'], 'perhaps'),
@@ -150,28 +150,6 @@ def test_rest_pose_in_a_file_may_be_a_mapping_and_lists_may_be_empty(graph, urdf
     assert 'does not exist' not in graph.log()
     assert 'Traceback' not in graph.log()
     assert 'rest_pose: robot fivebar has no joint elbow; the other joints are used' in graph.log()
-
-
-def test_commands_of_senders_with_best_effort_are_received(graph, urdf):
-    from geometry_msgs.msg import TwistStamped
-    from rclpy.qos import QoSProfile, ReliabilityPolicy
-
-    graph.start_robot(urdf('fivebar'), goals={'pen': ('tool_link', 'X Y')})
-    for topic in ('goals/pen/twist', 'joint_command'):
-        found = graph.client.get_subscriptions_info_by_topic(f'/ik_node/{topic}')
-        kinds = [each.qos_profile.reliability for each in found]
-        assert kinds == [ReliabilityPolicy.BEST_EFFORT], topic
-    qos = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-    sender = graph.client.create_publisher(TwistStamped, 'ik_node/goals/pen/twist', qos)
-    still = np.array(graph.joint_states[-1].position)
-    twist = TwistStamped()
-    twist.twist.linear.x = 0.02
-
-    def moves():
-        sender.publish(twist)
-        return np.abs(graph.joint_states[-1].position - still).max() > 1e-3
-
-    graph.wait(moves, 'motion')
 
 
 def test_demo_sets_the_parameters_of_the_gallery():

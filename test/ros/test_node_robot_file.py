@@ -5,7 +5,6 @@ import subprocess
 
 from ik_node.robot import load_robot
 import pytest
-from support.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -34,7 +33,8 @@ def test_node_reads_a_file_and_publishes_its_description(graph, file, urdf):
 
     watched = graph.knows(urdf('fivebar'))
     texts = descriptions(graph)
-    graph.start('node', 'ik_node', 'node', str(file), '--ros-args', '-p', 'rate:=50.0')
+    # The command of the node need not be named; a file alone says which commands there are.
+    graph.start('node', 'ik_node', str(file), '--ros-args', '-p', 'rate:=50.0')
     graph.client.create_subscription(JointState, 'ik_node/joint_states', graph._on_joints, 200)
     graph.wait(lambda: len(graph.joint_states) > 5 and texts, 'joint states and a description')
     assert 'goals: none; goal_names creates some, or the page: `ik_node view --ros`' in graph.log()
@@ -47,6 +47,9 @@ def test_node_reads_a_file_and_publishes_its_description(graph, file, urdf):
     line = 'topic robot_description ignored: the parameter robot_file is set'
     graph.wait(lambda: line in graph.log(), 'the log line')
     assert graph.log().count('ready: robot') == 1
+    run = subprocess.run(['ik_node', str(file)], capture_output=True, text=True, check=False)
+    assert run.returncode == 2
+    assert f'ik_node check {file}' in run.stderr
 
 
 def test_file_may_be_named_by_a_url(graph, file, urdf):
@@ -60,19 +63,6 @@ def test_file_may_be_named_by_a_url(graph, file, urdf):
     graph.joint_states.clear()
     graph.start_node('-p', 'robot_file:=package://ik_node/urdf/fivebar.urdf')
     graph.wait(lambda: graph.joint_states, 'joint states')
-
-
-def test_file_and_ros_arguments_start_the_node(graph, file, urdf):
-    """The command of the node need not be named; a file alone says which commands there are."""
-    from sensor_msgs.msg import JointState
-
-    graph.knows(urdf('fivebar'))
-    graph.start('node', 'ik_node', str(file), '--ros-args', '-p', 'rate:=50.0')
-    graph.client.create_subscription(JointState, 'ik_node/joint_states', graph._on_joints, 200)
-    graph.wait(lambda: len(graph.joint_states) > 5, 'joint states')
-    run = subprocess.run(['ik_node', str(file)], capture_output=True, text=True, check=False)
-    assert run.returncode == 2
-    assert f'ik_node check {file}' in run.stderr
 
 
 def test_file_cannot_be_named_over_the_network(graph, file, urdf):
@@ -105,22 +95,3 @@ def test_xacro_file_is_expanded(graph, file, urdf):
     graph.knows(text)
     graph.start_node('-p', f'robot_file:="{xacro}"')
     graph.wait(lambda: graph.joint_states, 'joint states')
-
-
-@pytest.mark.parametrize(
-    ('name', 'text', 'reason'),
-    [
-        ('gone.urdf', None, 'gone.urdf: cannot be read: No such file or directory'),
-        ('bad.urdf', '<robot>', 'bad.urdf:1: not well-formed XML'),
-    ],
-)
-def test_unusable_file_ends_the_node(graph, tmp_path, name, text, reason):
-    """The exit code is 2, and one line has the reason."""
-    if text is not None:
-        (tmp_path / name).write_text(text)
-    words = ('--ros-args', '-p', f'robot_file:={tmp_path / name}')
-    process = graph.start('node', 'ik_node', 'node', *words)
-    assert process.wait(PATIENCE) == 2
-    graph.processes.clear()
-    assert reason in graph.log()
-    assert 'Traceback' not in graph.log()

@@ -3,19 +3,7 @@
 from ik_node.model.rotation import quat_from_euler, quat_multiply
 import pytest
 from std_msgs.msg import Float64MultiArray
-from support.fourbar_urdf import TURNED
 from support.wrist import ELEMENTS, wrist
-
-
-def test_a_loop_that_closes_only_up_to_rounding_follows_its_motor(graph):
-    """The crank of a four-bar with angles such as 1.5708 is at its measured value."""
-    text = TURNED.format(quarter='1.5708', half='3.1416', kind='hinge')
-    graph.start_robot(text, state_source='actuated', actuated_joints=['crank'])
-    graph.wait(lambda: 'mobility 1' in graph.log(), 'the mobility')
-    for value in (0.5, -1.0):
-        graph.measure(crank=value)
-        graph.wait(lambda: graph.value('crank') == pytest.approx(value, abs=1e-9), 'the crank')  # noqa: B023
-        graph.says('CONVERGED')
 
 
 @pytest.mark.parametrize('source', ['solution', 'actuated'])
