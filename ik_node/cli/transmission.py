@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from functools import partial
+from itertools import cycle
 import json
 from math import isfinite
 from operator import attrgetter
@@ -15,15 +16,13 @@ from ik_node.display import say, table
 from ik_node.errors import listed, OptionError, plain
 from ik_node.model.rotation import Array
 from ik_node.robot import Robot
-from ik_node.scene.plot import BACKGROUND, FAINT, INK, picture_maker, RULED, save_picture
+from ik_node.scene.plot import BACKGROUND, CURVES, FAINT, INK, picture_maker, RULED, save_picture
 from ik_node.solver import Solver
 from ik_node.solver.status import Status
 from ik_node.transmission.sweep import Point, Sweep
 from ik_node.transmission.transmission import Transmission
 import numpy as np
 
-# A palette for the colour-blind (Okabe & Ito 2008).
-_COLOURS = ('#0072B2', '#E69F00', '#009E73', '#CC79A7', '#56B4E9', '#D55E00', '#7F5AA2', '#8C6D31')
 _DPI = 130
 _PANEL, _MOST = (3.9, 3.3), 12
 
@@ -119,7 +118,7 @@ def _draw_map(
 
 def _draw_curves(axes: Any, robot: Robot, sweep: Sweep, value: Callable[[Point], float]) -> None:
     for colour, name, axis, curve in zip(
-        _COLOURS, sweep.names, sweep.axes, sweep.curves, strict=False
+        cycle(CURVES), sweep.names, sweep.axes, sweep.curves, strict=False
     ):
         steps = sorted(curve)
         values = [value(curve[step]) for step in steps]

@@ -41,12 +41,6 @@ class CollisionMarks:
     def __init__(self, skeleton: Skeleton, collisions: Collisions | None, reach: float) -> None:
         self._skeleton, self._collisions, self._reach = skeleton, collisions, reach
 
-    def count(self, options: SolverOptions) -> bool:
-        """Return True if solvers with these options avoid collisions of the bodies."""
-        if self._collisions is None:
-            return False
-        return self._collisions.avoided(options.avoid_collisions)
-
     def shapes(
         self, snapshot: Snapshot, look: Look, options: SolverOptions, q: ArrayLike | None
     ) -> list[Shape]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ik_node.display import public_names
 from ik_node.errors import listed, OptionError, ShapeError
+from ik_node.model.collisions import Collisions
 from ik_node.model.frame import find_roots, Frame
 from ik_node.model.given import is_number
 from ik_node.model.joint import Joint
@@ -66,8 +67,8 @@ class _Drawing:
         self._goals = GoalMarks(skeleton)
         self._labels = NameTags(skeleton)
         robot = source.source if isinstance(source, Solver) else source
-        collisions = getattr(robot, 'collisions', None)
-        self._collisions = CollisionMarks(skeleton, collisions, self._bodies.reach)
+        self._of_robot: Collisions | None = getattr(robot, 'collisions', None)
+        self._collisions = CollisionMarks(skeleton, self._of_robot, self._bodies.reach)
         self.scale = _ALONE
         if self._bodies.reach > 0.0:
             link = float(np.median(self._bodies.rod_lengths))
@@ -81,7 +82,8 @@ class _Drawing:
     @property
     def avoids(self) -> bool:
         """Return True if a solver with these options avoids collisions."""
-        return self._collisions.count(self.options)
+        collisions = self._of_robot
+        return collisions is not None and collisions.avoided(self.options.avoid_collisions)
 
     def layers(
         self, look: Look, q: ArrayLike | None, goals: Poses | None

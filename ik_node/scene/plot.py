@@ -25,6 +25,8 @@ Array = NDArray[np.float64]
 
 # Text, secondary text, background and lines of every picture.
 INK, FAINT, BACKGROUND, RULED = '#1C2733', '#66717D', '#F2F4F7', '#FFFFFF'
+# A palette of curves for the colour-blind (Okabe & Ito 2008).
+CURVES = ('#0072B2', '#E69F00', '#009E73', '#CC79A7', '#D55E00', '#56B4E9', '#000000')
 
 
 def picture_maker(option: str, path: str | Path, *, hint: str = '') -> Callable[..., Any]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ik_node.errors import IkError, OptionError
 from ik_node.scene.chain_report import ChainReport
+from ik_node.scene.plot import CURVES
 from ik_node.solver.options import SolverOptions
 from ik_node.viewer.panels.session_queue import by_hand, SessionQueue
 from ik_node.viewer.panels.text_html import box, explain, line, RED
@@ -155,9 +156,7 @@ class History:
         return times, *values.T.copy()
 
 
-# A palette for the colour-blind (Okabe & Ito 2008).
-COLOURS = ('#0072B2', '#E69F00', '#009E73', '#CC79A7', '#D55E00', '#56B4E9', '#000000')
-MOST = len(COLOURS)
+MOST = len(CURVES)
 HEIGHT = 200
 # Range of the residual's axis [log10 of m or rad].
 RESIDUALS = (log10(LEAST), 1.0)
@@ -191,7 +190,7 @@ class PlotPanel:
             {'label': 't [s]'},
             *(
                 {'label': name[:24] or 'chain', 'stroke': colour, 'width': 2}
-                for name, colour in zip(names, COLOURS, strict=False)
+                for name, colour in zip(names, CURVES, strict=False)
             ),
         )
         nothing = tuple(np.zeros(0) for _ in series)
