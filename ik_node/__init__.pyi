@@ -23,14 +23,14 @@ from ik_node.model.bodies import HalfSpace as HalfSpace
 from ik_node.model.bodies import Hull as Hull
 from ik_node.model.bodies import Mesh as Mesh
 from ik_node.model.bodies import Sphere as Sphere
-from ik_node.model.closure import Closure as Closure
 from ik_node.model.collisions import Collisions as Collisions
 from ik_node.model.collisions import Distance as Distance
+from ik_node.model.constraint import Closure as Closure
+from ik_node.model.constraint import Goal as Goal
 from ik_node.model.dof import DOF as DOF
 from ik_node.model.dof import DOF_NAMES as DOF_NAMES
 from ik_node.model.frame import find_roots as find_roots
 from ik_node.model.frame import Frame as Frame
-from ik_node.model.goal import Goal as Goal
 from ik_node.model.joint import Joint as Joint
 from ik_node.model.joint import save_rest_pose as save_rest_pose
 from ik_node.model.link import Link as Link

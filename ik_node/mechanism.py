@@ -12,11 +12,10 @@ from ik_node.description.visuals import collision_geometry
 from ik_node.display import public_names
 from ik_node.errors import merge_alike, OptionError, TopologyError
 from ik_node.model.attributes import fixed_array
-from ik_node.model.closure import Closure
 from ik_node.model.collisions import Collisions
+from ik_node.model.constraint import Closure, Goal
 from ik_node.model.dof import parse_dofs
 from ik_node.model.frame import Frame
-from ik_node.model.goal import Goal
 from ik_node.model.joint import Joint
 from ik_node.model.kinematics import TreePoses
 from ik_node.model.link import Link
@@ -227,7 +226,7 @@ class Mechanism(LinkGoals):
             link.
         type : str
             weld, point, hinge, slider, universal, planar or distance, see `CLOSURE_TYPES` in
-            `ik_node.model.closure`. A hinge turns about z of frame B, a slider moves along it.
+            `ik_node.model.constraint`. A hinge turns about z of frame B, a slider moves along it.
         frame_a, frame_b : (position (3,) [m], quat_xyzw (4,)), or another form, optional
             Poses of the two frames in their links. None = the place where the other frame is at
             present; if neither is given, frame A is that of link_a.

@@ -16,8 +16,8 @@ from ik_node.description.xacro_source import XACRO_SECONDS
 from ik_node.description.xml_document import MAX_BYTES
 from ik_node.display import html_table, html_text, public_names, Rows, table
 from ik_node.errors import counted, DescriptionError, IkError, listed, OptionError, TopologyError
+from ik_node.model.constraint import Goal
 from ik_node.model.frame import Frame
-from ik_node.model.goal import Goal
 from ik_node.model.rotation import pose_inverse
 from ik_node.solver.pose import Values
 from ik_node.solver.solver import Solver

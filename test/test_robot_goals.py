@@ -2,7 +2,7 @@
 
 from ik_node.description.files import description_path
 from ik_node.errors import OptionError, ShapeError, TopologyError, UnknownFrameError
-from ik_node.model.goal import Goal
+from ik_node.model.constraint import Goal
 from ik_node.robot import from_dh, load_robot
 from ik_node.solver.solver import Solver
 from ik_node.solver.status import Status

@@ -2,8 +2,8 @@
 
 from ik_node.conversions import robot_to_ik_root
 from ik_node.description.files import description_path
+from ik_node.model.constraint import Goal
 from ik_node.model.dof import DOF
-from ik_node.model.goal import Goal
 from ik_node.model.joint import Joint
 from ik_node.robot import load_robot
 from ik_node.solver.solver import Solver

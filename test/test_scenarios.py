@@ -2,8 +2,8 @@
 
 import json
 
+from ik_node.model.constraint import Goal
 from ik_node.model.dof import DOF
-from ik_node.model.goal import Goal
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 from ik_node.native import is_compiled

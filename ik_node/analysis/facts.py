@@ -19,7 +19,7 @@ from ik_node.analysis.wrong_parts import (
     wrong_parts,
 )
 from ik_node.description.writers.plain_tree import closure_type, joint_type, OWN_TYPES, value_type
-from ik_node.model.closure import Closure
+from ik_node.model.constraint import Closure
 from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link

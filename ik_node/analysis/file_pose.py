@@ -8,7 +8,7 @@ from math import dist
 from typing import NamedTuple
 
 from ik_node.errors import merge_alike
-from ik_node.model.closure import Closure
+from ik_node.model.constraint import Closure
 from ik_node.model.dof import DOF
 from ik_node.model.frame import Frame
 from ik_node.model.joint import Joint

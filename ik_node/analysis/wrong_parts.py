@@ -11,7 +11,7 @@ from ik_node.analysis.analysed_robot import AnalysedRobot
 from ik_node.analysis.assembly import Assembly
 from ik_node.analysis.file_pose import loop_branches, loop_length
 from ik_node.description.tree import joints_above
-from ik_node.model.closure import Closure
+from ik_node.model.constraint import Closure
 from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link

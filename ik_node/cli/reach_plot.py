@@ -9,7 +9,7 @@ from ik_node.analysis.reach.grid import Slice
 from ik_node.analysis.reach.outline import Outline
 from ik_node.analysis.reach.spread import Spread
 from ik_node.analysis.reach.volume import ReachVolume, SingularCurve
-from ik_node.model.closure import Closure
+from ik_node.model.constraint import Closure
 from ik_node.model.joint import Joint
 from ik_node.model.rotation import Array
 from ik_node.model.tree import build_tree

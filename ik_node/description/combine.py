@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ik_node.description.description import Description, free_name
 from ik_node.errors import TopologyError
-from ik_node.model.closure import Closure
+from ik_node.model.constraint import Closure, Goal
 from ik_node.model.frame import find_roots, Frame
-from ik_node.model.goal import Goal
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 from ik_node.model.tree import build_tree

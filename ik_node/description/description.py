@@ -9,7 +9,7 @@ from itertools import islice
 
 from ik_node.errors import DescriptionError, IkError, listed, OptionError, similar
 from ik_node.model.by_name import ByName
-from ik_node.model.closure import Closure
+from ik_node.model.constraint import Closure
 from ik_node.model.dof import DOF, parse_dofs
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
@@ -73,7 +73,7 @@ class Loop:
     name: str
     frame_a: LoopFrame
     frame_b: LoopFrame
-    type_name: str = 'weld'  # A key of `ik_node.model.closure.CLOSURE_TYPES`
+    type_name: str = 'weld'  # A key of `ik_node.model.constraint.CLOSURE_TYPES`
     dofs: tuple[DOF, ...] | None = None  # The constrained axes; None = those of the type
     distance: float = 0.0  # [m], for the type 'distance'
     # Tolerances [m] and [rad], or of each axis; None = those of the solver

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ik_node.description.files import description_path
 from ik_node.mechanism import Mechanism
-from ik_node.model.goal import Goal
+from ik_node.model.constraint import Goal
 from ik_node.model.rotation import pose_matrix, quat_from_euler
 import numpy as np
 from numpy.typing import NDArray

@@ -8,7 +8,7 @@ from itertools import takewhile
 from math import dist, hypot, inf
 
 from ik_node.errors import TopologyError
-from ik_node.model.goal import Goal
+from ik_node.model.constraint import Goal
 from ik_node.model.link import Link
 from ik_node.model.request import Request
 from ik_node.model.tree import Tree

@@ -14,7 +14,7 @@ from ik_node.errors import counted, listed, OptionError, ShapeError, UnknownFram
 from ik_node.kernels.layout import LARGEST, make_workspace, RESULT
 from ik_node.model.bodies import Core, HalfSpace, same_shape, Shape
 from ik_node.model.chains import ancestors
-from ik_node.model.closure import Closure
+from ik_node.model.constraint import Closure
 from ik_node.model.flatten import FlatBodies, flatten_links, frame12, write_body_frames
 from ik_node.model.frame import Frame
 from ik_node.model.link import Link

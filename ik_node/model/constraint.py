@@ -1,4 +1,4 @@
-"""The base class of goals and closures: rows of a relative pose that must vanish."""
+"""Goals and closures: rows of a relative pose that must vanish."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ik_node.kernels.kinds import Kind, KINDS
 from ik_node.model.attributes import counted, open_array
 from ik_node.model.dof import DOF, parse_dofs
 from ik_node.model.frame import Frame, frame_of
-from ik_node.model.given import at_least_zero, one_of, switch
+from ik_node.model.given import at_least_zero, one_of, switch, whole_number
 from ik_node.model.link import Connector
 from ik_node.model.residual import residual_rows
 from ik_node.model.rotation import pose_matrix
@@ -272,3 +272,154 @@ def norms_of(tolerance: tuple[float, ...], mask: int) -> tuple[float, float]:
         return tolerance[0], tolerance[1]
     used = [limit if mask & 1 << k else 0.0 for k, limit in enumerate(tolerance)]
     return math.hypot(*used[:3]), math.hypot(*used[3:])
+
+
+class Goal(Constraint):
+    """
+    A target frame that the frame of a link shall reach on chosen axes, by default all six.
+
+    Choose the link with `make_closure(link)` and the target pose with `set_position` and
+    `set_quaternion`. The pose is relative to the parent frame; a goal without parent is placed in
+    the root frame.
+
+    Parameters
+    ----------
+    name : str
+        Name in messages and results.
+
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> tip = ik.Link('tip')
+    >>> goal = ik.Goal('hand')
+    >>> goal.set_goal_dof('X', 'Y', 'Z')
+    >>> goal.set_position(0.4, 0.0, 0.3)
+    >>> goal.make_closure(tip)
+    >>> goal.get_residual().tolist(), goal.priority
+    ([-0.4, 0.0, -0.3], 0)
+
+    """
+
+    priority: int = _counted(
+        'priority',
+        whole_number,
+        'The priority, an integer >= 0; goals with a lower number are met first.',
+    )
+    _default_axes = 'world'
+
+    def __init__(self, name: str = '') -> None:
+        super().__init__(name)
+        self._priority = 0
+
+    def _facts(self) -> list[str]:
+        position, quat_xyzw = (
+            ', '.join(f'{value:.4g}' for value in part)
+            for part in (self.position, self.quaternion)
+        )
+        return [*super()._facts(), f'at ({position}) m, turned ({quat_xyzw})']
+
+    def _count_move(self) -> None:
+        """Count no change: every solve reads the poses of goals or gets them as arguments."""
+
+    def set_goal_dof(self, *dofs: int | str) -> None:
+        """
+        Choose the constrained axes: any subset of X Y Z EX EY EZ.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> goal = ik.load_robot('arm6').add_goal('tool_link')
+        >>> goal.set_goal_dof('X', 'Y', 'Z')  # the orientation is free
+        >>> [dof.name for dof in goal.dof]
+        ['X', 'Y', 'Z']
+
+        """
+        self.set_dof(*dofs)
+
+    def set_free_dof(self, *dofs: int | str) -> None:
+        """
+        Choose the free axes: any subset of X Y Z EX EY EZ; all others are constrained.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> goal = ik.Goal('pen')
+        >>> goal.set_free_dof('EZ')
+        >>> [dof.name for dof in goal.dof]
+        ['X', 'Y', 'Z', 'EX', 'EY']
+
+        """
+        free = parse_dofs(dofs)
+        self.set_dof(*(dof for dof in DOF if dof not in free))
+
+
+# Type name -> kind and constrained axes in frame B.
+CLOSURE_TYPES: dict[str, tuple[str, str]] = {
+    'weld': ('frame', 'X Y Z EX EY EZ'),
+    'fixed': ('frame', 'X Y Z EX EY EZ'),
+    'point': ('frame', 'X Y Z'),
+    'spherical': ('frame', 'X Y Z'),
+    'ball': ('frame', 'X Y Z'),
+    'hinge': ('frame', 'X Y Z EX EY'),  # free about z
+    'revolute': ('frame', 'X Y Z EX EY'),
+    'continuous': ('frame', 'X Y Z EX EY'),
+    'slider': ('frame', 'X Y EX EY EZ'),  # free along z
+    'prismatic': ('frame', 'X Y EX EY EZ'),
+    'planar': ('frame', 'Z EX EY'),  # free along x and y and about z
+    'floating': ('frame', ''),  # constrains no axis
+    'universal': ('universal', 'X Y Z'),  # free about frame B's x and frame A's y
+    'distance': ('distance', ''),
+}
+
+
+class Closure(Constraint):
+    """
+    A constraint that closes a loop: two frames must coincide on certain axes of frame B.
+
+    Frame B is the closure itself. Frame A is on the link given to `make_closure`.
+
+    Parameters
+    ----------
+    name : str
+        Name in messages and results.
+    type_name : str
+        A key of `CLOSURE_TYPES`. Alternatively choose the axes with `set_dof`.
+
+    Attributes
+    ----------
+    rounding : sequence of float or None
+        Root mean square of the rounding errors of the positions [m] and rotations [rad] of all
+        frames, which follow from the digits of the description; None = from the digits of the
+        joints' positions.
+
+    Examples
+    --------
+    >>> import ik_node as ik
+    >>> rocker, coupler = ik.Link('rocker'), ik.Link('coupler')
+    >>> pin = ik.Closure('pin', 'hinge')
+    >>> coupler.add_child(pin)
+    >>> pin.make_closure(rocker)
+    >>> pin.get_residual().tolist(), pin.axes
+    ([0.0, 0.0, 0.0, 0.0, 0.0], 'goal')
+
+    """
+
+    axes: str = counted(
+        'axes',
+        Frame._count_graph_edit,
+        lambda what, value: one_of(what, value, ('goal',)),
+        "'goal': the axes of a closure are always those of frame B.",
+    )
+    rounding: Sequence[float] | None = None
+    _internal = (*Constraint._internal, 'rows_of_type', 'rounding')
+
+    def __init__(self, name: str = '', type_name: str = 'weld') -> None:
+        kind, dofs = self.rows_of_type(type_name)
+        super().__init__(name, kind)
+        self.set_dof(*dofs)
+
+    @staticmethod
+    def rows_of_type(type_name: str) -> tuple[str, tuple[DOF, ...]]:
+        """Return kind and constrained axes of a closure type; raise OptionError if it is none."""
+        kind, dofs = CLOSURE_TYPES[one_of('closure type', type_name, CLOSURE_TYPES)]
+        return kind, parse_dofs(dofs)

@@ -8,11 +8,9 @@ from typing import Any
 from ik_node.errors import IkError, OptionError, ShapeError
 from ik_node.kernels.kinds import KINDS
 from ik_node.model.by_name import ByName
-from ik_node.model.closure import Closure
-from ik_node.model.constraint import describe_kinds
+from ik_node.model.constraint import Closure, describe_kinds, Goal
 from ik_node.model.dof import parse_dofs
 from ik_node.model.given import numbers, one_of
-from ik_node.model.goal import Goal
 from ik_node.model.link import Link
 from ik_node.model.pose_forms import position_and_quat
 from ik_node.model.residual import residual_rows

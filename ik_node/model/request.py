@@ -7,10 +7,9 @@ from functools import partial
 
 from ik_node.errors import TopologyError
 from ik_node.kernels.kinds import ALL_AXES, Kind, KINDS
-from ik_node.model.constraint import Constraint
+from ik_node.model.constraint import Constraint, Goal
 from ik_node.model.dof import mask_of, parse_dofs
 from ik_node.model.frame import Frame
-from ik_node.model.goal import Goal
 from ik_node.model.link import Connector, Link
 from ik_node.model.tree import Sum, Tree
 from ik_node.model.user_goal import UserGoal

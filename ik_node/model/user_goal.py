@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ik_node.errors import IkError, listed, OptionError, ShapeError, shown, TopologyError
+from ik_node.model.constraint import Goal
 from ik_node.model.frame import Frame
 from ik_node.model.given import finite
-from ik_node.model.goal import Goal
 from ik_node.model.link import Link
 from ik_node.model.rotation import quat_to_matrix, rotation_vector_to_quat
 import numpy as np

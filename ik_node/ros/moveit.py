@@ -15,9 +15,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from ik_node.errors import IkError, listed
+from ik_node.model.constraint import Goal
 from ik_node.model.dof import DOF
 from ik_node.model.frame import Frame
-from ik_node.model.goal import Goal
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 from ik_node.model.rotation import (

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ik_node.model.constraint import Constraint
+from ik_node.model.constraint import Constraint, Goal
 from ik_node.model.frame import Frame
-from ik_node.model.goal import Goal
 from ik_node.model.link import Link
 from ik_node.model.rotation import pose_matrix
 from ik_node.scene.look import Common, common, Look, UniqueNames

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ik_node.errors import OptionError, UnknownFrameError
-from ik_node.model.constraint import Constraint, norms_of
+from ik_node.model.constraint import Constraint, Goal, norms_of
 from ik_node.model.dof import DOF
-from ik_node.model.goal import Goal
 from ik_node.model.link import Link
 from ik_node.model.request import pose_request, Request, request_of
 from ik_node.model.residual import residual_rows

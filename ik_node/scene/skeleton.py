@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ik_node.model.closure import Closure
+from ik_node.model.constraint import Closure, Goal
 from ik_node.model.frame import Frame
-from ik_node.model.goal import Goal
 from ik_node.model.kinematics import TreePoses
 from ik_node.model.rotation import cross
 from ik_node.model.tree import Tree

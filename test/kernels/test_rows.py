@@ -1,6 +1,6 @@
 """Forward kinematics and residual rows of the kernels agree with the oracle and the objects."""
 
-from ik_node.model.closure import Closure
+from ik_node.model.constraint import Closure
 from ik_node.model.dof import DOF
 import numpy as np
 import pytest

@@ -4,9 +4,8 @@ import copy
 import pickle
 
 from ik_node.errors import IkError, OptionError, ShapeError
-from ik_node.model.closure import Closure
+from ik_node.model.constraint import Closure, Goal
 from ik_node.model.dof import DOF
-from ik_node.model.goal import Goal
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 from ik_node.solver import SolverOptions

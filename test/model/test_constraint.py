@@ -1,10 +1,8 @@
 """Constraints: residual rows and their axes, and the settings of goals and closures."""
 
 from ik_node.errors import OptionError, ShapeError, TopologyError
-from ik_node.model.closure import Closure
-from ik_node.model.constraint import Constraint
+from ik_node.model.constraint import Closure, Constraint, Goal
 from ik_node.model.dof import DOF
-from ik_node.model.goal import Goal
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 from ik_node.model.rotation import quat_from_euler, quat_to_matrix

@@ -5,9 +5,8 @@ import threading
 
 from ik_node.errors import TopologyError
 from ik_node.kernels.layout import JOINT_UPPER
-from ik_node.model.closure import Closure
+from ik_node.model.constraint import Closure, Goal
 from ik_node.model.dof import DOF
-from ik_node.model.goal import Goal
 from ik_node.model.joint import Joint, save_rest_pose
 from ik_node.model.link import Link
 from ik_node.solver import Solver

@@ -1,8 +1,8 @@
 """Roots of graphs that closures connect, and saving a rest pose."""
 
 from ik_node.errors import TopologyError
+from ik_node.model.constraint import Goal
 from ik_node.model.frame import find_roots
-from ik_node.model.goal import Goal
 from ik_node.model.joint import Joint, save_rest_pose
 from ik_node.model.link import Link
 import pytest

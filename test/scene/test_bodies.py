@@ -3,8 +3,7 @@
 from ik_node.description.files import description_path
 from ik_node.description.mesh_path import Visual
 from ik_node.description.visuals import read_visuals
-from ik_node.model.closure import Closure
-from ik_node.model.goal import Goal
+from ik_node.model.constraint import Closure, Goal
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 from ik_node.robot import load_robot

@@ -1,7 +1,7 @@
 """Goals and loop closures of a scene: where they are, and how far from met."""
 
 from ik_node.errors import OptionError, ShapeError, UnknownFrameError
-from ik_node.model.closure import Closure
+from ik_node.model.constraint import Closure
 from ik_node.model.dof import DOF_NAMES
 from ik_node.model.request import request_of
 from ik_node.model.tree import build_tree

@@ -4,7 +4,7 @@ from math import pi
 
 import ik_node as ik
 from ik_node.errors import OptionError, ShapeError
-from ik_node.model.goal import Goal
+from ik_node.model.constraint import Goal
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status
 import numpy as np

@@ -1,6 +1,6 @@
 """A robot that grasps, releases, plants and lifts feet while one solver exists."""
 
-from ik_node.model.closure import Closure
+from ik_node.model.constraint import Closure
 from ik_node.solver.status import Status
 import numpy as np
 import pytest

@@ -6,7 +6,7 @@ import signal
 import sys
 from threading import Timer
 
-from ik_node.model.closure import Closure
+from ik_node.model.constraint import Closure
 from ik_node.native import is_compiled
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.status import Status

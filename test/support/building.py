@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from ik_node.model.closure import Closure
+from ik_node.model.constraint import Closure, Goal
 from ik_node.model.dof import DOF, parse_dofs
-from ik_node.model.goal import Goal
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 from ik_node.solver.solver import Solver

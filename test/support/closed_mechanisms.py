@@ -2,7 +2,7 @@
 
 from math import cos, pi, sin
 
-from ik_node.model.closure import Closure
+from ik_node.model.constraint import Closure
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 import numpy as np

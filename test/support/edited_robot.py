@@ -5,11 +5,9 @@ from copy import deepcopy
 import pickle
 
 from ik_node.errors import OptionError, TopologyError
-from ik_node.model.closure import Closure
-from ik_node.model.constraint import Constraint
+from ik_node.model.constraint import Closure, Constraint, Goal
 from ik_node.model.dof import DOF
 from ik_node.model.frame import find_roots
-from ik_node.model.goal import Goal
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 from ik_node.model.rotation import matrix_to_quat, quat_from_euler

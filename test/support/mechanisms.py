@@ -2,7 +2,7 @@
 
 from itertools import combinations
 
-from ik_node.model.closure import Closure
+from ik_node.model.constraint import Closure
 from ik_node.model.rotation import quat_from_euler
 from support.building import Mechanism
 from support.closed_mechanisms import CLOSED

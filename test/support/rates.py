@@ -4,8 +4,8 @@ An oracle of velocities: derivatives of the naive kinematics by differences, opt
 Nothing of `ik_node.kernels` is used here.
 """
 
+from ik_node.model.constraint import Goal
 from ik_node.model.dof import DOF
-from ik_node.model.goal import Goal
 import numpy as np
 from scipy.optimize import nnls
 from scipy.spatial.transform import Rotation

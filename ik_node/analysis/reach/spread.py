@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
 from ik_node.analysis.reach.grid import Grid
-from ik_node.model.goal import Goal
+from ik_node.model.constraint import Goal
 from ik_node.solver import Solver, Status
 from ik_node.solver.batch.batch_solution import BatchSolution
 from ik_node.solver.options import SolverOptions

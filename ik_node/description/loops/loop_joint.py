@@ -26,7 +26,7 @@ from ik_node.description.description import Loop, LoopFrame
 from ik_node.description.loops.loop_frames import LoopReader, turn_frame, Z
 from ik_node.description.tree import joints_above
 from ik_node.errors import IkError
-from ik_node.model.closure import Closure, CLOSURE_TYPES
+from ik_node.model.constraint import Closure, CLOSURE_TYPES
 from ik_node.model.dof import parse_dofs
 from ik_node.model.rotation import matrix_to_quat, pose_matrix, quat_multiply, quat_to_matrix
 import numpy as np

@@ -9,7 +9,7 @@ from ik_node.description.description import CouplingRule, Loop, LoopFrame, LoopS
 from ik_node.description.digits import ANGLE_DECIMALS, exact_angle, note_degrees
 from ik_node.description.yaml_document import Checked
 from ik_node.errors import shown
-from ik_node.model.closure import CLOSURE_TYPES
+from ik_node.model.constraint import CLOSURE_TYPES
 from ik_node.model.redundancy import rounding_error
 from ik_node.model.rotation import quat_from_euler
 import numpy as np

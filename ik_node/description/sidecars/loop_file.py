@@ -65,7 +65,7 @@ from ik_node.description.tree import poses_at_zero
 from ik_node.description.xml_document import Array, XmlDocument
 from ik_node.description.yaml_document import Checked, line_of
 from ik_node.errors import shown
-from ik_node.model.closure import CLOSURE_TYPES
+from ik_node.model.constraint import CLOSURE_TYPES
 from ik_node.model.rotation import (
     pose_inverse,
     pose_matrix,

@@ -11,7 +11,7 @@ from typing import Any
 from ik_node.description.description import CouplingRule, Description, free_name, WORLD
 from ik_node.description.digits import exact_angle
 from ik_node.errors import TopologyError
-from ik_node.model.closure import Closure, CLOSURE_TYPES
+from ik_node.model.constraint import Closure, CLOSURE_TYPES
 from ik_node.model.dof import DOF, DOF_NAMES, parse_dofs
 from ik_node.model.frame import Frame
 from ik_node.model.joint import Joint

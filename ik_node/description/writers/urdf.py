@@ -29,7 +29,7 @@ from ik_node.description.writers.plain_tree import (
 )
 from ik_node.description.xml_document import parse_xml
 from ik_node.errors import DescriptionError, TopologyError
-from ik_node.model.closure import Closure
+from ik_node.model.constraint import Closure
 from ik_node.model.link import Link
 import numpy as np
 from numpy.typing import NDArray

@@ -14,10 +14,9 @@ from ik_node.kernels.out_of_reach import PROOFS
 from ik_node.model.chains import find_chains, support_of, with_ancestors
 from ik_node.model.collisions import Collisions, Near
 from ik_node.model.collisions import CONTACT as TOO_NEAR
-from ik_node.model.constraint import Constraint, norms_of
+from ik_node.model.constraint import Constraint, Goal, norms_of
 from ik_node.model.dof import DOF
 from ik_node.model.flatten import FlatBodies, NO_BODIES, write_body_frames
-from ik_node.model.goal import Goal
 from ik_node.model.joint import Joint
 from ik_node.model.redundancy import Redundancy
 from ik_node.model.request import avoid_requests, CONE, CONTACT, COUPLED, Request

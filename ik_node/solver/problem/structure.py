@@ -8,9 +8,8 @@ from functools import cached_property
 from ik_node.errors import TopologyError, UnknownFrameError
 from ik_node.model.attributes import Revision
 from ik_node.model.chains import goes_by_travels
-from ik_node.model.constraint import Constraint
+from ik_node.model.constraint import Constraint, Goal
 from ik_node.model.frame import find_roots, Frame
-from ik_node.model.goal import Goal
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 from ik_node.model.redundancy import Redundancy

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ik_node.mechanism import Mechanism
-from ik_node.model.goal import Goal
+from ik_node.model.constraint import Goal
 from ik_node.model.rotation import Array
 
 

@@ -12,9 +12,9 @@ from ik_node.description.files import description_path
 from ik_node.errors import OptionError
 from ik_node.gallery import gallery_item
 from ik_node.gallery.gallery_item import Terrain
+from ik_node.model.constraint import Goal
 from ik_node.model.dof import parse_dofs
 from ik_node.model.frame import Frame
-from ik_node.model.goal import Goal
 from ik_node.model.joint import save_rest_pose
 from ik_node.model.rotation import pose_matrix, quat_identity
 from ik_node.robot import load_robot, Robot

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 from ik_node.analysis.link_motion import motor_values
 from ik_node.errors import IkError, OptionError
-from ik_node.model.goal import Goal
+from ik_node.model.constraint import Goal
 from ik_node.model.link import Link
 from ik_node.model.rotation import pose_inverse
 from ik_node.robot import Robot

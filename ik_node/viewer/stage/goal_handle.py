@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from ik_node.analysis.link_motion import plane_of_point
 from ik_node.errors import plain
-from ik_node.model.goal import Goal
+from ik_node.model.constraint import Goal
 from ik_node.model.rotation import matrix_to_quat, pose_from_matrix, pose_matrix
 from ik_node.robot import Robot
 from ik_node.viewer.panels.goal_panel import HandleStyle

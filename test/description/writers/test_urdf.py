@@ -6,7 +6,7 @@ from ik_node.description.description import Description
 from ik_node.description.tree import hang_tree
 from ik_node.description.writers.urdf import to_urdf
 from ik_node.errors import TopologyError
-from ik_node.model.closure import Closure
+from ik_node.model.constraint import Closure
 from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link

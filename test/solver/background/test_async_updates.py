@@ -4,7 +4,7 @@ from concurrent.futures import wait
 
 from ik_node.description.files import description_path
 from ik_node.errors import TopologyError, UnknownFrameError
-from ik_node.model.goal import Goal
+from ik_node.model.constraint import Goal
 from ik_node.model.link import Link
 from ik_node.robot import load_robot
 from ik_node.solver.options import SolverOptions
