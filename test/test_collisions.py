@@ -30,7 +30,6 @@ def tip_pose(robot, q):
 
 
 def test_pairs_leave_out_joined_links_and_say_why():
-    """Pairs leave out joined links and say why."""
     robot = ik.load_robot(arm_text(joints=3))
     assert robot.collisions.pairs == [('l0', 'l2'), ('l0', 'l3'), ('l1', 'l3')]
     assert robot.collisions.removed['l0', 'l1'] == 'joined by a joint'
@@ -38,7 +37,6 @@ def test_pairs_leave_out_joined_links_and_say_why():
 
 
 def test_ignored_and_enabled_pairs_override_other_rules():
-    """Ignored and enabled pairs override other rules."""
     robot = ik.load_robot(arm_text(joints=2))
     robot.collisions.ignore('l0', 'l2')
     assert robot.collisions.pairs == []
@@ -52,7 +50,6 @@ def test_ignored_and_enabled_pairs_override_other_rules():
 
 
 def test_pair_that_always_touches_is_left_out_and_one_that_touches_at_home_is_not():
-    """Pair that always touches is left out and one that touches at home is not."""
     robot = ik.load_robot(arm_text(joints=2))
     robot.collisions.add_body('l2', ik.Sphere(0.6))
     assert robot.collisions.pairs == []
@@ -66,7 +63,6 @@ def test_pair_that_always_touches_is_left_out_and_one_that_touches_at_home_is_no
 
 
 def test_srdf_excludes_pairs_and_makes_solvers_avoid_the_others():
-    """SRDF excludes pairs and makes solvers avoid the others."""
     srdf = '<robot name="arm"><disable_collisions link1="l0" link2="l2" reason="Never"/></robot>'
     robot = ik.load_robot(arm_text(joints=3), srdf=srdf)
     assert robot.collisions.pairs == [('l0', 'l3'), ('l1', 'l3')]
@@ -77,7 +73,6 @@ def test_srdf_excludes_pairs_and_makes_solvers_avoid_the_others():
 
 
 def test_srdf_beside_a_urdf_excludes_pairs_only(tmp_path):
-    """SRDF beside a URDF excludes pairs only."""
     (tmp_path / 'arm.urdf').write_text(arm_text(joints=2))
     (tmp_path / 'arm.srdf').write_text(
         '<robot name="arm"><disable_collisions link1="l2" link2="l0"/></robot>'
@@ -98,7 +93,6 @@ MJCF = """<mujoco><worldbody><geom type="plane" size="1 1 1"/>
 
 
 def test_mjcf_exclude_and_bits_remove_pairs():
-    """MJCF exclude and bits remove pairs."""
     robot = ik.load_robot(MJCF.format(bits='', contact=''))
     pairs = {frozenset(pair) for pair in robot.collisions.pairs}
     assert {'a', 'c'} in pairs
@@ -131,7 +125,6 @@ def sdf_text(said='', mask=''):
 
 
 def test_sdf_self_collide_and_bitmask_remove_pairs():
-    """SDF self collide and bitmask remove pairs."""
     assert ik.load_robot(sdf_text()).collisions.pairs == [('l0', 'l2')]
     off = ik.load_robot(sdf_text('<self_collide>false</self_collide>'))
     assert off.collisions.pairs == []
@@ -143,7 +136,6 @@ def test_sdf_self_collide_and_bitmask_remove_pairs():
 
 
 def test_collision_geometry_that_cannot_be_used_is_noted(tmp_path):
-    """Collision geometry that cannot be used is noted."""
     text = arm_text(joints=2).replace(
         '<cylinder radius="0.03" length="0.22"/>', '<mesh filename="gone.stl"/>', 1
     )
@@ -154,7 +146,6 @@ def test_collision_geometry_that_cannot_be_used_is_noted(tmp_path):
 
 
 def test_obstacle_name_must_be_free_and_its_shape_a_shape(arm):
-    """Obstacle name must be free and its shape a shape."""
     arm.collisions.add_obstacle(ik.Sphere(0.1), name='ball')
     with pytest.raises(OptionError):
         arm.collisions.add_obstacle(ik.Sphere(0.1), name='ball')
@@ -175,7 +166,6 @@ def test_obstacle_name_must_be_free_and_its_shape_a_shape(arm):
 
 
 def test_distances_follow_the_poses_of_obstacles_nearest_first(arm):
-    """Distances follow the poses of obstacles nearest first."""
     q = np.zeros(6)
     ball = arm.collisions.add_obstacle(ik.Sphere(0.1), (0.5, 0.0, 1.0), name='ball')
     arm.collisions.add_obstacle(ik.HalfSpace(), (0.0, 0.0, -0.5), name='floor')
@@ -209,7 +199,6 @@ def add_scene(robot):
 
 
 def test_converged_answers_are_never_in_contact(arm):
-    """Converged answers are never in contact."""
     add_scene(arm)
     solver, plain = ik.Solver(arm), ik.Solver(arm, ik.SolverOptions(avoid_collisions=False))
     rng, met, avoided = np.random.default_rng(0), 0, 0
@@ -227,7 +216,6 @@ def test_converged_answers_are_never_in_contact(arm):
 
 
 def test_far_obstacles_change_no_bit_of_an_answer(arm):
-    """Far obstacles change no bit of an answer."""
     goals = tip_pose(arm, np.full(6, -0.4))
     plain = ik.Solver(arm).solve_pose(goals)
     arm.collisions.add_obstacle(ik.Sphere(0.1), (9.0, 0.0, 0.0))
@@ -238,7 +226,6 @@ def test_far_obstacles_change_no_bit_of_an_answer(arm):
 
 
 def test_start_in_contact_is_led_out_with_the_goal_met(arm):
-    """Start in contact is led out with the goal met."""
     q = np.full(6, 0.3)
     spot = arm.forward(q, 'l3')[:3, 3]
     arm.collisions.add_obstacle(ik.Sphere(0.08), spot, name='ball')
@@ -251,7 +238,6 @@ def test_start_in_contact_is_led_out_with_the_goal_met(arm):
 
 
 def test_answer_that_cannot_be_free_names_the_pair_and_stays_at_the_margin(arm):
-    """Answer that cannot be free names the pair and stays at the margin."""
     q = np.full(6, 0.3)
     goals = tip_pose(arm, q)
     arm.collisions.add_obstacle(ik.Sphere(0.1), goals['l6'][:3, 3], name='ball')
@@ -267,7 +253,6 @@ def test_answer_that_cannot_be_free_names_the_pair_and_stays_at_the_margin(arm):
 
 
 def test_moved_obstacle_counts_from_the_next_solve_on(arm):
-    """Moved obstacle counts from the next solve on."""
     goals, start = tip_pose(arm, np.full(6, 0.3)), np.full(6, 0.2)
     ball = arm.collisions.add_obstacle(ik.Sphere(0.1), (5.0, 0.0, 0.0), name='ball')
     solver = ik.Solver(arm)
@@ -283,7 +268,6 @@ def test_moved_obstacle_counts_from_the_next_solve_on(arm):
 
 
 def test_prepared_and_batch_answers_equal_single_ones(arm):
-    """Prepared and batch answers equal single ones."""
     add_scene(arm)
     solver, rng = ik.Solver(arm), np.random.default_rng(1)
     problems = [random_problem(arm, rng) for _ in range(8)]
@@ -302,7 +286,6 @@ def test_prepared_and_batch_answers_equal_single_ones(arm):
 
 
 def test_loops_stay_closed_while_a_body_is_avoided():
-    """Loops stay closed while a body is avoided."""
     robot = ik.load_robot('hexapod')
     for at in range(6):
         robot.collisions.add_body(f'leg{at}_rod_link', ik.Capsule(0.003, 0.02))
@@ -320,7 +303,6 @@ def test_loops_stay_closed_while_a_body_is_avoided():
 
 
 def test_robot_with_collisions_can_be_copied_and_pickled(arm):
-    """Robot with collisions can be copied and pickled."""
     add_scene(arm)
     goals = tip_pose(arm, np.full(6, 0.3))
     found = ik.Solver(arm).solve_pose(goals)
@@ -332,7 +314,6 @@ def test_robot_with_collisions_can_be_copied_and_pickled(arm):
 
 
 def test_steps_and_other_methods_do_not_call_an_answer_in_contact_converged(arm):
-    """Steps and other methods do not call an answer in contact converged."""
     q = np.full(6, 0.3)
     arm.collisions.add_obstacle(ik.Sphere(0.1), arm.forward(q, 'l6')[:3, 3], name='ball')
     found = ik.Solver(arm, ik.SolverOptions(method='sdls')).solve_pose(tip_pose(arm, q), q)
@@ -344,7 +325,6 @@ def test_steps_and_other_methods_do_not_call_an_answer_in_contact_converged(arm)
 
 
 def test_search_for_a_goal_inside_a_body_ends_early_and_says_why(arm):
-    """Search for a goal inside a body ends early and says why."""
     goals = tip_pose(arm, np.full(6, 0.3))
     arm.collisions.add_obstacle(ik.Box((0.3, 0.3, 0.3)), goals['l6'][:3, 3], name='box')
     solver = ik.Solver(arm)
@@ -383,7 +363,6 @@ def test_bodies_of_coupled_joints_count_where_the_coupling_takes_them():
 
 
 def test_batch_without_goals_leads_starts_out_of_contact(arm):
-    """Batch without goals leads starts out of contact."""
     q = np.full(6, 0.3)
     arm.collisions.add_obstacle(ik.Sphere(0.08), arm.forward(q, 'l3')[:3, 3], name='ball')
     batch = ik.Solver(arm).solve_batch({}, [q, -q])
@@ -392,7 +371,6 @@ def test_batch_without_goals_leads_starts_out_of_contact(arm):
 
 
 def test_combined_robot_keeps_bodies_pairs_and_obstacles():
-    """Combined robot keeps bodies, pairs and obstacles."""
     left, right = (ik.load_robot(arm_text(joints=3), prefix=side) for side in ('l_', 'r_'))
     left.collisions.add_body('l_l3', ik.Sphere(0.1))
     left.collisions.ignore('l_l0', 'l_l2')
@@ -419,7 +397,6 @@ def walled_arm():
 
 
 def test_goal_dragged_through_a_wall_stops_at_it_within_the_largest_step():
-    """Goal dragged through a wall stops at it, within the largest step."""
     robot, q = walled_arm()
     solver, pose = ik.Solver(robot), robot.forward(q, 'l6')
     for _ in range(150):
@@ -436,7 +413,6 @@ def test_goal_dragged_through_a_wall_stops_at_it_within_the_largest_step():
 
 
 def test_step_does_not_pass_through_a_thin_wall():
-    """Step does not pass through a thin wall."""
     robot, q = walled_arm()
     beyond = robot.forward([0.6, -0.9, 0.6, 0.0, 0.6, 0.0], 'l6')
     assert beyond[1, 3] > 0.5
@@ -445,7 +421,6 @@ def test_step_does_not_pass_through_a_thin_wall():
 
 
 def test_drive_stops_before_a_wall_and_names_it():
-    """Drive stops before a wall and names it."""
     robot, q = walled_arm()
     found = ik.Solver(robot).drive({'j1': -1.2}, q)
     assert not found.converged
@@ -467,7 +442,6 @@ def test_drive_with_loops_goes_on_beside_a_far_obstacle():
 
 
 def test_far_obstacle_changes_no_bit_of_a_drive():
-    """Far obstacle changes no bit of a drive."""
     robot = ik.load_robot('hexapod')
     alone = ik.Solver(robot).drive({'leg0': 0.02, 'leg3': -0.01})
     robot.collisions.add_body('platform_link', ik.Sphere(0.02))
@@ -478,7 +452,6 @@ def test_far_obstacle_changes_no_bit_of_a_drive():
 
 
 def test_path_through_a_wall_stops_at_it():
-    """Path through a wall stops at it."""
     robot, q = walled_arm()
     poses = np.tile(robot.forward(q, 'l6'), (60, 1, 1))
     poses[:, 1, 3] += np.linspace(0.0, 0.6, 60)
@@ -521,7 +494,6 @@ def test_path_along_a_wall_keeps_accelerations_or_says_where_it_cannot():
 
 
 def test_free_share_of_a_way_ends_where_dense_samples_touch():
-    """Free share of a way ends where dense samples touch."""
     robot, q = walled_arm()
     end = q + np.array([0.0, -0.9, 0.1, 0.0, 0.0, 0.0])
     share = robot.collisions.free_share(q, end, 0.0)
@@ -543,18 +515,3 @@ def test_velocity_slides_along_a_wall():
     moved = (robot.forward(q, 'l6') - before)[:3, 3] / 0.01
     assert moved[2] == pytest.approx(-0.2, abs=0.02)
     assert robot.collisions.distances(q)[0].d < 1e-4
-
-
-def test_velocity_slows_down_before_a_wall():
-    """Velocity slows down before a wall."""
-    robot, q = walled_arm()
-    robot.add_goal('l6', name='tip', dof='Y')
-    solver, twist = ik.Solver(robot), {'tip': (0.0, 0.4, 0.0)}
-    assert solver.velocity(twist, q, 0.01).converged
-    for _ in range(150):
-        found = solver.velocity(twist, q, 0.01)
-        q = q + 0.01 * found.velocity
-        assert not robot.collisions.contacts(q)
-    assert not found.converged
-    assert robot.forward(q, 'l6')[1, 3] < 0.3
-    assert robot.collisions.distances(q)[0].d < 0.005

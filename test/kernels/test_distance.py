@@ -105,7 +105,6 @@ def separation(a, pose_a, b, pose_b, start):
 
 @pytest.mark.parametrize('kinds', PAIRS, ids='-'.join)
 def test_distance_is_the_largest_separation_and_its_points_are_that_far_apart(kinds):
-    """Distance is the largest separation and its points are that far apart."""
     rng = np.random.default_rng(PAIRS.index(kinds))
     placed = [
         (random_shape(kind, rng), random_pose(rng)) for _ in range(PLACEMENTS) for kind in kinds
@@ -149,7 +148,6 @@ def test_depth_of_bodies_on_one_axis_is_right(a, b, depth, turn):
 
 @pytest.mark.parametrize('kinds', PAIRS, ids='-'.join)
 def test_distance_changes_with_the_normal_and_never_faster_than_the_motion(kinds):
-    """Distance changes with the normal and never faster than the motion."""
     rng = np.random.default_rng(PAIRS.index(kinds))
     a, b, at = random_shape(kinds[0], rng), random_shape(kinds[1], rng), random_pose(rng)
     way, steps = rng.normal(size=3), 120
@@ -177,7 +175,6 @@ def test_distance_changes_with_the_normal_and_never_faster_than_the_motion(kinds
 
 
 def test_touching_boxes_have_a_normal_and_no_distance():
-    """Touching boxes have a normal and no distance."""
     one, other = np.eye(4), np.eye(4)
     other[:3, 3] = 0.1, 0.05, 1.0
     (row,) = measured([(Box((1, 1, 1)), one), (Box((1, 1, 1)), other)], [(0, 1)])
@@ -189,7 +186,6 @@ def test_touching_boxes_have_a_normal_and_no_distance():
     'shape', [Sphere(0.2), Capsule(0.1, 0.4), Box((0.2, 0.3, 0.4)), Cylinder(0.2, 0.3)]
 )
 def test_equal_shapes_at_one_place_overlap(shape):
-    """Equal shapes at one place overlap."""
     (row,) = measured([(shape, np.eye(4)), (shape, np.eye(4))], [(0, 1)])
     assert np.isfinite(row).all()
     assert row[0] < -0.15

@@ -36,13 +36,11 @@ NAN, INF = float('nan'), float('inf')
     ],
 )
 def test_shape_with_bad_sizes_is_refused(make):
-    """Shape with bad sizes is refused."""
     with pytest.raises(OptionError):
         make()
 
 
 def test_reduced_hull_contains_all_points_and_reports_its_overestimate():
-    """Reduced hull contains all points and reports its overestimate."""
     points = np.random.default_rng(0).normal(size=(600, 3))
     points /= np.linalg.norm(points, axis=1)[:, None]
     core = Hull(points).core()
@@ -53,7 +51,6 @@ def test_reduced_hull_contains_all_points_and_reports_its_overestimate():
 
 
 def test_small_hull_keeps_its_corners():
-    """Small hull keeps its corners."""
     corners = np.array([(x, y, z) for x in (0, 1) for y in (0, 2) for z in (0, 3)], float)
     core = Hull(np.vstack((corners, corners.mean(axis=0)))).core()
     found = {tuple(point) for point in np.round(core.points + core.centre, 12).tolist()}
@@ -62,13 +59,11 @@ def test_small_hull_keeps_its_corners():
 
 
 def test_points_in_a_plane_are_a_hull():
-    """Points in a plane are a hull."""
     core = Hull([(0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1), (0.5, 0.5, 1)]).core()
     assert len(core.points) == 4
 
 
 def test_polytope_around_an_ellipsoid_contains_it():
-    """Polytope around an ellipsoid contains it."""
     radii = np.array((0.1, 0.2, 0.3))
     core = ellipsoid(*radii).core()
     corners = core.points + core.centre
