@@ -20,7 +20,6 @@ from ik_node.errors import OptionError
 from ik_node.model.collisions import JOINED, TOGETHER, TOUCHES
 from ik_node.motion.write import free_output
 from ik_node.whole_file import whole_file
-from tqdm import tqdm
 
 SAMPLES, MOST_SAMPLES = 2000, 1_000_000
 # Reasons as MoveIt writes them.
@@ -48,11 +47,7 @@ def run(args: argparse.Namespace) -> int:
     robot = shared.robot_of(args)
     free_output('-o', path, overwrite=args.overwrite)
     collisions = robot.collisions
-    # The bar is shown only if standard error is a terminal, and removed at the end.
-    with tqdm(total=args.samples, miniters=1, disable=None, leave=False) as bar:
-        touched, count = collisions.count_contacts(
-            args.samples, lambda done, _: bar.update(done - bar.n)
-        )
+    touched, count = collisions.count_contacts(args.samples)
     if count == 0:
         say('ik_node collisions: no random configuration has closed loops', file=sys.stderr)
         return 1

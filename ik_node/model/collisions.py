@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import chain, combinations
 from threading import RLock
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from ik_node.model.constraint import Closure
 from ik_node.model.flatten import FlatBodies, flatten_links, frame12, write_body_frames
 from ik_node.model.frame import Frame
 from ik_node.model.link import Link
+from ik_node.model.pose_forms import position_and_quat
 from ik_node.model.tree import Tree
 from ik_node.native import bind, BoundKernels
 import numpy as np
@@ -171,11 +172,7 @@ def _matrix(pose: Any) -> Array:
     """Return a pose as a matrix; a position alone has the axes of the root frame."""
     frame = Frame('pose')
     if pose is not None:
-        try:
-            alone = np.shape(pose) == (3,)
-        except ValueError:  # (position, quaternion)
-            alone = False
-        frame.set_position(*pose) if alone else frame.set_pose(pose)
+        frame.set_pose(position_and_quat('pose', pose, turns=False))
     if not np.abs(frame.matrix).max() <= LARGEST:
         raise ShapeError('pose', f'a position within {LARGEST:g} m', str(frame.matrix[:3, 3]))
     return frame.matrix.copy()
@@ -331,20 +328,11 @@ class Collisions:
         if self._touching:
             self._forget()
 
-    def count_contacts(
-        self, samples: int, progress: Callable[[int, int], None] = lambda done, total: None
-    ) -> tuple[dict[tuple[str, str], int], int]:
-        """
-        Return in how many random closed configurations each pair touches, and their number.
-
-        `progress` is called with the numbers of configurations that are done and in all.
-        """
-        found: Counter[tuple[str, str]] = Counter()
-        configurations = self._sample(samples)
-        for done, q in enumerate(configurations, 1):
-            found.update({each.pair for each in self.contacts(q)})
-            progress(done, len(configurations))
-        return found, len(configurations)
+    def count_contacts(self, samples: int) -> tuple[dict[tuple[str, str], int], int]:
+        """Return in how many random closed configurations each pair touches, and their number."""
+        closed = self._sample(samples)
+        touched = ({each.pair for each in self.contacts(q)} for q in closed)
+        return Counter(chain.from_iterable(touched)), len(closed)
 
     def add_body(self, link: str, shape: Shape, pose: Any = None) -> None:
         """

@@ -1013,8 +1013,7 @@ class Solver:
             if self.options.start_outside == 'clamp':
                 start = table.clamped(table.rows, start)
             problem = self._graph.problem(())
-            move = drive if problem.avoidance is None else drive_freely
-            return move(problem, table, start, targets, self._graph.packed[1], steps)
+            return drive_freely(problem, table, start, targets, self._graph.packed[1], steps)
 
     def solve_batch(
         self,
