@@ -24,7 +24,7 @@ from ik_node.kernels.redundant import choose_independent_rows, reduce_rows, stor
 from ik_node.kernels.rotation import euler_rates, log_rotation, matrix_at, quaternion_at
 from ik_node.kernels.rows import residuals
 from ik_node.kernels.solve import write_answer
-from ik_node.kernels.start import set_bounds, start_solve
+from ik_node.kernels.start import all_within_tolerance, set_bounds, start_solve
 from ik_node.kernels.step import apply_step
 
 
@@ -375,7 +375,10 @@ def linear_part(s: Solve, t: Transmit, closes: bool) -> bool:
         if open_by <= CLOSED:
             break
         if steps == NEWTON_STEPS or open_by > PART:
-            return False
+            # Loops that cannot be closed any better may have tolerances that allow it.
+            if not all_within_tolerance(s, t.inverse):
+                return False
+            break
         reduce_loops(s, t, False)
         for v in range(s.nv):
             s.step[v] = 0.0
