@@ -230,10 +230,13 @@ class _Drawing:
 
 def _draw_curves(axes: Any, curves: Sequence[SingularCurve], sides: Sequence[int]) -> None:
     """Draw singular curves over a map, projected onto two axes."""
+    from matplotlib.patheffects import withStroke
+
+    halo = [withStroke(linewidth=4.0, foreground='white')]
     for kind, name in KINDS.items():
         parts = [curve.points[:, list(sides)] for curve in curves if curve.kind == kind]
         for label, part in zip([f'singular, {name}', *[''] * len(parts)], parts, strict=False):
-            style = {'color': SINGULAR[kind], 'lw': 1.5, 'zorder': 5}
+            style = {'color': SINGULAR[kind], 'lw': 1.5, 'zorder': 5, 'path_effects': halo}
             if len(part) == 1:
                 style |= {'marker': 'o', 'ms': 11.0, 'mfc': 'none', 'mew': 2.0, 'zorder': 8}
             axes.plot(*part.T, label=label, **style)
@@ -283,8 +286,8 @@ def volume_plot(path: str) -> Callable[[ReachVolume], None]:
         figure = new_figure(figsize=(12.5, 4.6), layout='constrained')
         panels = figure.subplots(1, 3)
         cells = np.argwhere(result.share > 0.0)
-        half = 0.5 * (cells.min(axis=0) + cells.max(axis=0)) if len(cells) else np.zeros(3)
-        middle = result.origin + result.cell * half
+        number = (cells.min(axis=0) + cells.max(axis=0)) // 2 if len(cells) else np.zeros(3)
+        middle = result.origin + result.cell * number
         for panel, axis in zip(panels, 'yxz', strict=True):
             along = 'xyz'.index(axis)
             first, second = (each for each in range(3) if each != along)
@@ -305,6 +308,12 @@ def volume_plot(path: str) -> Callable[[ReachVolume], None]:
         figure.suptitle(
             f'Reach of {result.link}, {result.describe()}', color=INK, parse_math=False
         )
+        if result.singularities:
+            lines = {each.get_label(): each for panel in panels for each in panel.lines}
+            lines = {name: each for name, each in lines.items() if name[:1] != '_'}
+            figure.legend(
+                lines.values(), lines, loc='outside lower center', frameon=False, ncols=2
+            )
         if result.quats_xyzw is not None:
             figure.colorbar(shown, ax=panels, label='share of the orientations', shrink=0.8)
         save_picture(figure, path, dpi=_DPI)

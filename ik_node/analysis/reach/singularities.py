@@ -25,6 +25,8 @@ NAME = 'reach: singular'
 REFERENCES, FRUITLESS, FEWER, APART = 20, 60, 8, 15
 # Halvings of a step along a curve, and its longest correction, as a share of it.
 HALVINGS, CORRECTION = 6, 0.5
+# A place nearer to a curve than this share of a step is on it.
+NEAR = 0.15
 # Most points of a curve to one side.
 MOST = 20_000
 
@@ -102,24 +104,26 @@ class SingularTracer:
         self._moving, self._box, self._step = moving, box, step / system.chain.flat.length
         curves: list[SingularCurve] = []
         for kind in system.kinds:
-            known, fruitless = np.zeros((0, 3)), 0
+            known, fruitless = np.zeros((0, 2, 3)), 0
             for seed in [*seeds, *self._samples]:
                 for start in self._starts(seed, kind):
                     place = self._robot.forward(start.q, self._link)[:3, 3]
-                    if (np.linalg.norm(known - place, axis=1) < step).any():
+                    if (distances(place, known) < NEAR * step).any():
                         continue
                     # A surface in space is drawn by its curves in planes.
                     if len(plane) == 3 and start.rates[1] > ZERO:
                         continue
                     q = self._follow(start, kind)
                     points = self._robot.forward(q, self._link)[:, :3, 3]
-                    known = np.concatenate([known, points])
+                    known = np.concatenate([known, np.stack([points[:-1], points[1:]], axis=1)])
                     if np.ptp(points, axis=0).max() > step:
                         curves.append(SingularCurve(kind, points, q, plane))
                         fruitless = 0
                 fruitless += 1
                 if fruitless > (FEWER + len(seeds) if len(seeds) else FRUITLESS):
                     break
+        # The next plane is searched from other samples.
+        self._samples = np.roll(self._samples, -FEWER, axis=0)
         return curves
 
     def trace_layers(
@@ -196,3 +200,11 @@ class SingularTracer:
     def _apart(self, one: Array, other: Array) -> float:
         """Return the distance of configurations, without full turns."""
         return float(np.abs(self._system.difference(one, other)).max())
+
+
+def distances(place: Array, pieces: Array) -> Array:
+    """Return the distances (n,) of a place (3,) from straight pieces (n, 2, 3)."""
+    start, along = pieces[:, 0], pieces[:, 1] - pieces[:, 0]
+    share = np.einsum('nk,nk->n', place - start, along) / (along**2).sum(axis=1).clip(1e-300)
+    gaps: Array = np.linalg.norm(start + share.clip(0.0, 1.0)[:, None] * along - place, axis=1)
+    return gaps

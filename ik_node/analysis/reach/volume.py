@@ -425,14 +425,15 @@ class ReachVolume:
 
         """
         along = 'xyz'.index(one_of('axis', axis, ('x', 'y', 'z')))
-        half = 0.5 * self.cell
+        first, half = self.origin[along], 0.5 * self.cell
+        middle = first + self.cell * np.floor((at - first) / self.cell + 0.5)
         layer = [
             curve
             for curve in self.singularities
             if curve.plane == 'xyz'.replace(axis, '')
-            and (np.abs(curve.points[:, along] - at) <= half).all()
+            and (np.abs(curve.points[:, along] - middle) < half).all()
         ]
-        return layer + crossings(self.singularities, axis, at, half)
+        return layer + crossings(self.singularities, axis, float(middle), half)
 
     def surface(self, level: float = 0.5) -> tuple[Array, NDArray[np.int64]]:
         """

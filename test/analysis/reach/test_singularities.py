@@ -29,7 +29,7 @@ def gap_to(points, places):
     return np.linalg.norm(places[:, None] - points[None], axis=-1).min(axis=1).max()
 
 
-@pytest.mark.parametrize('lengths', [(0.5, 0.3), (0.5, 0.3, 0.1)])
+@pytest.mark.parametrize('lengths', [(0.5, 0.3), (0.5, 0.3, 0.1), (0.5, 0.006)])
 def test_planar_arm_is_singular_where_it_is_stretched_or_folded(lengths):
     """On all circles whose radius is a sum of the lengths with signs, and nowhere else."""
     points = np.concatenate([c.points for c in traced(arm(*lengths), 'tip', 'X Y', 'inverse')])
@@ -37,6 +37,7 @@ def test_planar_arm_is_singular_where_it_is_stretched_or_folded(lengths):
     radii = np.unique(np.abs(signs @ lengths).round(9))
     off = np.abs(np.linalg.norm(points[:, :2], axis=1)[:, None] - radii)
     assert off.min(axis=1).max() < 1e-7
+    assert {*off.argmin(axis=1).tolist()} == {*range(len(radii))}
     around = np.linspace(0, 2 * np.pi, 100)
     circles = [(r * np.cos(around), r * np.sin(around), 0 * around) for r in radii]
     assert gap_to(points, np.hstack(circles).T) < STEP
@@ -133,6 +134,8 @@ def test_volume_has_the_curves_of_all_its_slices_and_its_file_too(tmp_path):
             np.testing.assert_allclose(np.linalg.norm(points, axis=1), 0.8, atol=1e-7)
             assert {curve.kind for curve in curves} == {'inverse'}
             assert len(curves[0].q[0]) == 3
+            between = [each for each in found.curves(axis, 0.2) if each.plane != 'xyz']
+            assert {*between[0].points[:, 'xyz'.index(axis)].round(6)} in ({0.0}, {0.4})
     for joint in robot.joint_order[2:]:
         joint.set_limits(joint.dof[0], 0.5, 2.5)
     curves = robot.reach('tip', cell=0.4, restarts=1, singularities=True).curves('z', 0.4)
