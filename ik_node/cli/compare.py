@@ -9,10 +9,10 @@ exit code is 1 if no method converges.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from itertools import groupby
 import json
-from typing import Any, NamedTuple
+from typing import Any
 
 from ik_node.cli import arguments as shared
 from ik_node.cli.solve import in_json
@@ -36,13 +36,8 @@ _LEAST = 1e-16
 _RUNS = 3
 
 
-class Outcome(NamedTuple):
-    """The result of a method and its time [s], or the reason why it cannot solve the problem."""
-
-    method: str
-    found: Trace | None
-    seconds: float
-    reason: str
+# What a method found, or the reason why it cannot solve the problem.
+Outcome = Trace | str
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -69,63 +64,64 @@ def run(args: argparse.Namespace) -> int:
     new_figure = picture_maker('--plot', args.plot) if args.plot is not None else None
     robot = shared.robot_of(args)
     poses, q = arguments.of(robot)
-    outcomes = [compare(Solver(robot).tree, q, options, poses) for options in chosen]
+    tree = Solver(robot).tree
+    outcomes = {each.method: compare(tree, q, each, poses) for each in chosen}
     if args.json:
-        print(json.dumps([_in_json(outcome) for outcome in outcomes], indent=2))
+        failed = {'status': None}
+        every = [
+            {'method': method}
+            | (failed | {'reason': o} if isinstance(o, str) else in_json(o.solution))
+            for method, o in outcomes.items()
+        ]
+        print(json.dumps(every, indent=2))
     else:
         print(as_text(outcomes))
     if new_figure is not None:
         _draw(new_figure, outcomes, args.plot)
-    return 0 if any(o.found and o.found.solution.converged for o in outcomes) else 1
+    return 0 if any(isinstance(o, Trace) and o.solution for o in outcomes.values()) else 1
 
 
 def compare(tree: Tree, q: Array, options: SolverOptions, poses: Mapping[str, Any]) -> Outcome:
-    """Solve with one method."""
+    """Solve with one method and return the fastest of some runs."""
     try:
         runs = [trace(tree, q, options, poses) for _ in range(_RUNS)]
     except OptionError as error:
-        return Outcome(options.method, None, 0.0, str(error))
-    seconds = min(run.solution.solve_time for run in runs)
-    return Outcome(options.method, runs[0], seconds, '')
+        return str(error)
+    return min(runs, key=lambda run: run.solution.solve_time)
 
 
-def _in_json(outcome: Outcome) -> dict[str, Any]:
-    if outcome.found is None:
-        return {'method': outcome.method, 'status': None, 'reason': outcome.reason}
-    own = {'method': outcome.method, 'solve_time': outcome.seconds}
-    return in_json(outcome.found.solution) | own
-
-
-def as_text(outcomes: list[Outcome]) -> str:
+def as_text(outcomes: Mapping[str, Outcome]) -> str:
     """Return the results as a table."""
-    looped = any(o.found and o.found.solution.closure_errors for o in outcomes)
+    looped = any(isinstance(o, Trace) and o.solution.closure_errors for o in outcomes.values())
     rows = [['method', 'status', 'iterations', 'time', 'position error', 'orientation error']]
     rows[0] += ['loops open'] * looped
-    for outcome in outcomes:
-        if outcome.found is None:
-            rows.append([outcome.method, 'cannot serve', *[''] * (len(rows[0]) - 2)])
+    for method, found in outcomes.items():
+        if isinstance(found, str):
+            rows.append([method, 'cannot serve', *[''] * (len(rows[0]) - 2)])
             continue
-        solution = outcome.found.solution
+        solution = found.solution
         position, orientation = largest_error(solution.goal_errors)
-        row = [outcome.method, solution.status.name, str(solution.iterations)]
-        row += [f'{1e3 * outcome.seconds:.2f} ms', f'{position:.1e} m', f'{orientation:.1e} rad']
+        row = [method, solution.status.name, str(solution.iterations)]
+        row.append(f'{1e3 * solution.solve_time:.2f} ms')
+        row += [f'{position:.1e} m', f'{orientation:.1e} rad']
         position, orientation = largest_error(solution.closure_errors)
         rows.append(row + [f'{position:.1e} m, {orientation:.1e} rad'] * looped)
-    return '\n'.join(table(rows) + [f'{o.method}: {o.reason}' for o in outcomes if o.reason])
+    reasons = [f'{method}: {why}' for method, why in outcomes.items() if isinstance(why, str)]
+    return '\n'.join(table(rows) + reasons)
 
 
-def _draw(new_figure: Callable[..., Any], outcomes: Sequence[Outcome], path: str) -> None:
+def _draw(new_figure: Callable[..., Any], outcomes: Mapping[str, Outcome], path: str) -> None:
     """Draw the residuals over iterations and over time, the mean of an iteration for each."""
     figure = new_figure(figsize=(10.5, 5.2), layout='constrained')
     left, right = figure.subplots(1, 2, sharey=True)
-    for outcome in outcomes:
-        if outcome.found is None:
+    for method, found in outcomes.items():
+        if isinstance(found, str):
             continue
-        status, index = outcome.found.solution.status.name, METHODS.index(outcome.method)
-        sizes = np.maximum(residuals(outcome.found), _LEAST)
-        mean = outcome.seconds / max(sizes.size - 1, 1)
+        status, index = found.solution.status.name, METHODS.index(method)
+        sizes = np.maximum(residuals(found), _LEAST)
+        mean = found.solution.solve_time / max(sizes.size - 1, 1)
         style = {
-            'label': f'{outcome.method} ({status.lower()})',
+            'label': f'{method} ({status.lower()})',
             'color': _COLOURS[index],
             'ls': _DASHES[index % 2],
             'marker': 'o' if status == 'CONVERGED' else 'X',

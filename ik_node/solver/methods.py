@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import pairwise
-from math import cos, inf, isfinite, nan, pi, sin, sqrt
+from math import inf, isfinite, nan, pi, sin, sqrt
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from ik_node.errors import listed, OptionError, UnknownFrameError
+from ik_node.errors import listed, OptionError
 from ik_node.kernels import layout
 from ik_node.kernels import options as option
 from ik_node.kernels import solve_state as now
@@ -79,7 +79,7 @@ class Run(Configuration):
         stop: Sequence[bool] = (),
         ends: float = inf,
     ) -> None:
-        """Prepare a solve that ends at the time `ends` [s] of `perf_counter`; see `run_method`."""
+        """Solve; `ends`: time on the clock of `perf_counter` [s]; `stop` as in `run_method`."""
         self.chain, self.options, self._joints = chain, options, joints
         self._stop, self._ends = stop, ends
         if options.method in ('ccd', *COST_METHODS):
@@ -110,11 +110,7 @@ class Run(Configuration):
         self.iterates: list[Array] = []
         self._reason, self._best, self.best_score = now.ENDED_SPENT, self.x.copy(), _NO_SCORE
         self._hopeless = _BEYOND * max(self.cost, 1.0)
-
-    def solved(self) -> Run:
-        """Solve from the start to the end, and return this run."""
-        METHOD_TABLE[self.options.method](self)
-        return self
+        METHOD_TABLE[options.method](self)
 
     # -- values at the iterate
 
@@ -150,10 +146,9 @@ class Run(Configuration):
     def linear_rows(self) -> tuple[Array, Array]:
         """Return weighted e, shape (nr,), scaled down to the error clamps, and J, (nr, nv)."""
         shortfall, options = -self.residual, self.options
+        longest = options.translation_error_clamp / self.flat.length
         for _, first, last, is_rotation in self.blocks:
-            limit = options.rotation_error_clamp
-            if not is_rotation:
-                limit = options.translation_error_clamp / self.flat.length
+            limit = options.rotation_error_clamp if is_rotation else longest
             length = float(np.linalg.norm(shortfall[first:last]))
             if length > limit:
                 shortfall[first:last] *= limit / length
@@ -161,11 +156,7 @@ class Run(Configuration):
         return share * shortfall, share[:, None] * self.jacobian()
 
     def jacobian(self) -> Array:
-        """
-        Return the Jacobian J = dr/dx, shape (nr, nv), analytic or numeric by the option.
-
-        The three rows of a full orientation contain the angular velocity, see `kernels.rows`.
-        """
+        """Return the Jacobian J = dr/dx, shape (nr, nv), analytic or numeric by the option."""
         if self.options.jacobian != 'numeric':
             return self.analytic_jacobian()
         before, jacobian = self.residual, np.zeros((self.weight.size, self.x.size))
@@ -180,11 +171,9 @@ class Run(Configuration):
 
     def slope(self, variable: int, change: Callable[[], Any]) -> Any:
         """
-        Return the one-sided difference quotient of a function by a variable.
+        Return the one-sided difference quotient of a function by a variable; 0 without room.
 
-        `change` returns the difference of the function from its value at the present iterate. The
-        step is negative where the upper bound is too near; without room it is 0, and so is the
-        quotient.
+        `change` returns the difference of the function from its value at the present iterate.
         """
         x, options = self.x.copy(), self.options
         size = options.translation_step if self.prismatic[variable] else options.rotation_step
@@ -214,12 +203,7 @@ class Run(Configuration):
     # -- moving
 
     def move(self, step: Array) -> float:
-        """
-        Take a step, clamped to the bounds; return the largest actual change [rad or L].
-
-        The step has shape (nv,) [rad or L]; for a free ball it is a rotation vector [rad] in the
-        turned frame.
-        """
+        """Take a step (nv,) [rad or L] within the bounds; return the largest actual change."""
         before = self.x.copy()
         self.step_by(step)
         change = np.where(self.free_ball == 1, step, self.x - before)
@@ -238,9 +222,7 @@ class Run(Configuration):
         Return a step that does not push variables at a bound beyond it, shape (nv,) [rad or L].
 
         A variable that is at a bound and would leave it is fixed, and the step is computed again
-        for the others. Each step starts with all variables but those in `held`, so that a variable
-        is released as soon as the step points inwards. `move` clamps variables that the step takes
-        past a bound.
+        for the others. Each step starts with all variables but those in `held`.
         """
         free: Mask = self.lower != self.upper
         if held is not None:
@@ -280,9 +262,9 @@ class Run(Configuration):
         """
         Record the start or an iteration, and return False if a stopping criterion holds.
 
-        The largest change of a variable that was tried is `moved` [rad or L]. The method has more
-        to do than to meet closures and goals if it is `pending`. Iterates that meet them are
-        judged by `extra`, the cost of comfort or preferences; others too if they are `near`.
+        `moved`: largest change of a variable that was tried [rad or L]. `pending`: there is more
+        to do than to meet closures and goals. `extra`: cost of comfort or preferences, by which
+        iterates are judged that meet closures and goals, or are `near`.
         """
         self.iterates.append(self.x.copy())
         met = self.within_tolerance()
@@ -333,12 +315,11 @@ class Run(Configuration):
 
 # -- methods whose step is linear in the residual
 
-# Singular values below this share of the largest count as zero in a step of the pseudo-inverse:
-# their inverses would make the step too long.
-_CUT = 1e-4
-# Largest change of a joint in one step of sdls [rad or L], gamma_max of the paper, and the share
-# of the largest singular value below which others count as zero.
-_GAMMA, _ZERO = pi / 4.0, 1e-10
+# Share of the largest singular value below which others count as zero: for the pseudo-inverse,
+# because their inverses would make the step too long, and for sdls.
+_CUT, _ZERO = 1e-4, 1e-10
+# Largest change of a joint in one step of sdls [rad or L], gamma_max of the paper.
+_GAMMA = pi / 4.0
 
 
 def jacobian_transpose(run: Run) -> None:
@@ -450,10 +431,9 @@ def _pinv(jacobian: Array) -> Array:
 
 # -- joint targets and rest pose
 
-# Longest step: the null space changes along the way [rad or L].
-_LONGEST = 0.3
-# Most steps that meet closures and goals again after a step along their tangent.
-_CORRECTIONS = 4
+# Longest step in the null space, which changes along the way [rad or L], and most steps that meet
+# closures and goals again after it.
+_LONGEST, _CORRECTIONS = 0.3, 4
 # A stage ends when the share of the step has been halved below this, or after a step that reduces
 # its cost by less than this share.
 _LEAST_SHARE, _LEAST_GAIN = 1e-3, 1e-6
@@ -698,10 +678,9 @@ class _EndedError(Exception):
 
 # The angles at which the cost is sampled [rad]: five samples determine the five coefficients.
 _ANGLES: Array = np.array([0.4 * pi * k for k in range(5)])
-# A variable whose squared column of the weighted Jacobian is below this does not affect the rows.
-_NO_SLOPE = 1e-18
-# Most halvings of a step of the linear model that raises the cost.
-_HALVINGS = 12
+# A variable whose squared column of the weighted Jacobian is below this does not affect the rows;
+# most halvings of a step of the linear model that raises the cost.
+_NO_SLOPE, _HALVINGS = 1e-18, 12
 # Residuals vary by rounding errors of this size [rad or L], and costs by this share.
 _ROUNDING, _COST_ROUNDING = 1e-13, 1e-14
 
@@ -816,23 +795,18 @@ def _best_turn(costs: Array, low: float, high: float) -> float:
     counts.
     """
     low, high = max(low, -pi), min(high, pi)
-    a1, b1 = 0.4 * float(costs @ np.cos(_ANGLES)), 0.4 * float(costs @ np.sin(_ANGLES))
-    a2, b2 = 0.4 * float(costs @ np.cos(2 * _ANGLES)), 0.4 * float(costs @ np.sin(2 * _ANGLES))
-    first, second = complex(a1, -b1), 2.0 * complex(a2, -b2)
+    _, first, second = 0.4 * np.fft.rfft(costs)  # a1 - i b1 and a2 - i b2
     most = float(np.abs(costs).max())
-    if abs(first) + abs(second) <= _COST_ROUNDING * most + _ROUNDING * sqrt(most):
+    if abs(first) + 2.0 * abs(second) <= _COST_ROUNDING * most + _ROUNDING * sqrt(most):
         return 0.0
-    if abs(second) <= 1e-12 * abs(first):
-        second = 0.0j
-    roots = np.roots([second, first, 0.0, -first.conjugate(), -second.conjugate()])
-    best, least = 0.0, 0.0
-    for angle in sorted([low, high, *np.angle(roots).tolist()], key=abs):
-        half = sin(0.5 * angle)
-        gain = b1 * sin(angle) - 2.0 * a1 * half * half
-        gain += 2.0 * sin(angle) * (b2 * cos(angle) - a2 * sin(angle))
-        if low <= angle <= high and gain < least:
-            best, least = angle, gain
-    return best
+    second *= 2.0 * abs(second) > 1e-12 * abs(first)
+    roots = np.roots([2.0 * second, first, 0.0, -first.conjugate(), -2.0 * second.conjugate()])
+    angles = np.array(sorted([0.0, low, high, *np.angle(roots).tolist()], key=abs))
+    angles = angles[(low <= angles) & (angles <= high)]
+    sines, halves = np.sin(angles), np.sin(0.5 * angles)
+    gains = -first.imag * sines - 2.0 * first.real * halves * halves
+    gains -= 2.0 * sines * (second.imag * np.cos(angles) + second.real * sines)
+    return float(angles[np.argmin(gains)])
 
 
 # -- all methods
@@ -857,19 +831,15 @@ def run_method(
     loops: Problem | None = None,
 ) -> list[SolveResult]:
     """
-    Solve every chain by the method of the options, from one start.
+    Solve every chain by the method of the options, from q (nq,) [rad or m], which is overwritten.
 
-    q is the start, shape (nq,) [rad or m], and becomes the result. `joints` are limits, locks and
-    preferences, see `JointTable.rows`. If `stop` is not empty, the solve ends after the iteration
-    in which stop[0] becomes true. The answers are those of the best iterates. Most methods treat
-    closures as rows like those of goals, so that loops may be open there; the compiled solver
-    closes them from there with `loops`, the problem of the closures alone.
+    If `stop` is not empty, the solve ends after the iteration in which stop[0] becomes true. Most
+    methods treat closures as rows like those of goals, so that loops may be open at the best
+    iterate; the compiled solver closes them from there with `loops`, the closures alone.
     """
     ends = perf_counter() + options.time_budget if options.time_budget > 0.0 else inf
     start, packed = q.copy(), options.packed()
-    answers = [
-        Run(chain, q, joints, options, stop, ends).solved().answer() for chain in problem.chains
-    ]
+    answers = [Run(chain, q, joints, options, stop, ends).answer() for chain in problem.chains]
     if loops is None or all(
         (answer.errors <= answer.limits)[chain.are_closures].all()
         for chain, answer in zip(problem.chains, answers, strict=True)
@@ -894,14 +864,13 @@ def steps_of(
     chain: ChainProblem, q: Array, joints: Array, options: SolverOptions, *, to_last: bool = False
 ) -> Steps:
     """
-    Solve a chain in single iterations, in a workspace of its own, ignoring `options.restarts`.
+    Yield q (nq,) [rad or m] and the result at the start and after each step, without restarts.
 
-    Yields q (nq,) [rad or m] and a result: the start and each iteration, TIMEOUT, and the answer
-    in place of the last one, unless they go `to_last`.
+    The answer comes in place of the last iteration, unless they go `to_last`.
     """
     chain, q, joints = chain.with_own_workspace(), q.copy(), joints.copy()
     if not options.in_kernel:
-        run = Run(chain, q, joints, options).solved()
+        run = Run(chain, q, joints, options)
         for count, x in enumerate(run.iterates if to_last else run.iterates[:-1]):
             run.go_to(x)
             yield q.copy(), run.answer_of(Status.TIMEOUT, count)
@@ -935,10 +904,9 @@ class Stepping:
 
     def step(self, q: Array, table: JointTable, options: SolverOptions) -> list[SolveResult]:
         """
-        Do one iteration of every chain from q [rad or m], and write the new values to q.
+        Do one iteration of every chain from q [rad or m], which is overwritten.
 
-        The solve begins again if q, joints, options or constraints differ from those that the
-        last call left. Returns an answer for each chain; TIMEOUT if it is not finished.
+        The solve begins again if q, joints, options or constraints have changed meanwhile.
         """
         inputs = [q, table.rows, *(chain.table for chain in self.problem.chains)]
         if self._options is not options or not all(map(np.array_equal, inputs, self._left)):
@@ -981,18 +949,15 @@ def trace(
     goals: Mapping[str, tuple[ArrayLike, ArrayLike]] | None = None,
 ) -> Trace:
     """
-    Solve all enabled closures and goals of a tree from one start, and record every iteration.
+    Solve closures and goals of `Solver.tree` from q0 (nq,) [rad or m], and record iterations.
 
-    The tree is `Solver.tree`, q0 (nq,) the start [rad or m], and `goals` the poses (position [m],
-    quat_xyzw) that replace those of goals. Where `options.in_kernel` is true, the compiled solver
-    is used; the iterations are those without restarts.
+    `goals` are the poses (position [m], quat_xyzw) that replace those of goals. The iterations are
+    those without restarts; dls is compiled if `options.in_kernel` is true.
     """
     chosen = [request for request in requests_of(tree) if request.takes_part]
     problem = Problem(tree, chosen, length=options.characteristic_length)
     problem.refresh(options)
     for name, pose in (goals or {}).items():
-        if name not in problem.place_of_goal:
-            raise UnknownFrameError(name, [*problem.place_of_goal], 'goal')
         problem.set_goal(name, pose)
     table, q = JointTable(tree), np.array(q0, dtype=np.float64)
     points = []
