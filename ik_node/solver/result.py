@@ -130,7 +130,74 @@ class Requirement(NamedTuple):
 MET = Requirement()
 
 
-class Solution:
+class WithStatus:
+    """What results of solves share."""
+
+    __slots__ = ()
+    __dir__ = public_names
+
+    @property
+    def status(self) -> Status:
+        """Return the status with which the solve ended."""
+        raise NotImplementedError
+
+    @property
+    def converged(self) -> bool:
+        """Return True if the status is CONVERGED."""
+        return self.status is Status.CONVERGED
+
+    @property
+    def success(self) -> bool:
+        """Return `converged`, under the name that scipy has for it."""
+        return self.converged
+
+    def __bool__(self) -> bool:
+        return self.converged
+
+
+class ByJoint(WithStatus):
+    """A result with a number for each joint value, by name."""
+
+    __slots__ = ('_names',)
+    _names: Sequence[str]
+
+    def __repr__(self) -> str:
+        return '\n'.join([self._headline(), *table(self._rows())])
+
+    def _repr_html_(self) -> str:
+        return html_text(self._headline()) + html_table(self._rows())
+
+    def _headline(self) -> str:
+        raise NotImplementedError
+
+    def _rows(self) -> Rows:
+        raise NotImplementedError
+
+    def _values(self) -> Array:
+        raise NotImplementedError
+
+    def as_dict(self) -> dict[str, float]:
+        """
+        Return all values by name [rad or m], or velocities [rad/s or m/s].
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> solution = ik.Solver(ik.load_robot('fivebar')).drive({'left_shoulder': 0.1})
+        >>> round(solution.as_dict()['left_shoulder'], 6)
+        0.1
+
+        """
+        return dict(zip(self._names, self._values().tolist(), strict=True))
+
+    def __getitem__(self, name: str) -> float:
+        return ByName('joint', self.as_dict())[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+
+class Solution(ByJoint):
     """
     The result of `Solver.solve_pose`, which does not change the robot.
 
@@ -169,7 +236,7 @@ class Solution:
 
     """
 
-    __slots__ = ('_answers', '_chains', '_more', '_names', '_near', 'q', 'solve_time')
+    __slots__ = ('_answers', '_chains', '_more', '_near', 'q', 'solve_time')
 
     def __init__(
         self,
@@ -195,14 +262,6 @@ class Solution:
             self.nearest,
         )
 
-    __dir__ = public_names
-
-    def __repr__(self) -> str:
-        return '\n'.join([self._headline(), *table(self._rows())])
-
-    def _repr_html_(self) -> str:
-        return html_text(self._headline()) + html_table(self._rows())
-
     def _headline(self) -> str:
         lines = [
             f'{type(self).__name__}: {self.message}',
@@ -220,48 +279,8 @@ class Solution:
             ),
         ]
 
-    def as_dict(self) -> dict[str, float]:
-        """
-        Return all joint values [rad or m] by name.
-
-        Examples
-        --------
-        >>> import ik_node as ik
-        >>> solution = ik.Solver(ik.load_robot('fivebar')).drive({'left_shoulder': 0.1})
-        >>> round(solution.as_dict()['left_shoulder'], 6)
-        0.1
-
-        """
-        return dict(zip(self._names, self.q.tolist(), strict=True))
-
-    def __getitem__(self, name: str) -> float:
-        return ByName('joint', self.as_dict())[name]
-
-    def __bool__(self) -> bool:
-        return self.converged
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    @property
-    def converged(self) -> bool:
-        """
-        Return True if the status is CONVERGED.
-
-        Examples
-        --------
-        >>> import ik_node as ik
-        >>> solver = ik.Solver(ik.load_robot('fivebar'))
-        >>> solver.drive({'left_shoulder': 0.1}).converged
-        True
-
-        """
-        return self.status is Status.CONVERGED
-
-    @property
-    def success(self) -> bool:
-        """Return `converged`, under the name that scipy has for it."""
-        return self.converged
+    def _values(self) -> Array:
+        return self.q
 
     @property
     def status(self) -> Status:
@@ -468,7 +487,7 @@ def misfits_in(table: Array) -> Array:
 
 
 @dataclass(eq=False, repr=False)
-class SolveResult:
+class SolveResult(WithStatus):
     """
     The result of one independent chain.
 
@@ -514,10 +533,6 @@ class SolveResult:
         *('at', 'at_limits', 'chain', 'detached', 'errors', 'joints', 'limits', 'packed', 'q'),
         *('record', 'table'),
     )
-    __dir__ = public_names
-
-    def __bool__(self) -> bool:
-        return self.converged
 
     def __repr__(self) -> str:
         residuals = _residuals(self.goal_errors, self.closure_errors)
@@ -567,16 +582,6 @@ class SolveResult:
     def status(self) -> Status:
         """Return the status with which the solve of the chain ended."""
         return STATUSES[int(self.record[layout.RECORD_STATUS])]
-
-    @property
-    def converged(self) -> bool:
-        """Return True if the status is CONVERGED."""
-        return self.status is Status.CONVERGED
-
-    @property
-    def success(self) -> bool:
-        """Return `converged`, under the name that scipy has for it."""
-        return self.converged
 
     @property
     def iterations(self) -> int:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from ik_node.display import html_table, html_text, public_names, Rows, table
+from ik_node.display import Rows
 from ik_node.errors import listed, OptionError, ShapeError, shown
 from ik_node.kernels.layout import LARGEST
 from ik_node.kernels.options import COLLISION_MARGIN
 from ik_node.kernels.solve_state import STATUS_REFUSED, STATUS_STALLED
 from ik_node.kernels.velocity import BOUND_NONE, BOUND_POSITION, BOUND_VELOCITY
-from ik_node.model.by_name import ByName
 from ik_node.model.given import elements, is_number, numbers
 from ik_node.model.request import Request
 from ik_node.solver.pose import refuse_q
 from ik_node.solver.problem.chain_problem import ChainProblem, TABLE_POSES
 from ik_node.solver.problem.problem import Avoidance, Problem
-from ik_node.solver.result import ChainNames, STATUSES
+from ik_node.solver.result import ByJoint, ChainNames, STATUSES
 from ik_node.solver.status import Status
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +57,7 @@ class TwistError(NamedTuple):
     angular: float
 
 
-class VelocitySolution:
+class VelocitySolution(ByJoint):
     """
     The result of `Solver.velocity`; `solution['shoulder']` is the velocity of that joint value.
 
@@ -77,14 +76,16 @@ class VelocitySolution:
     >>> q_next = robot.q + 0.01 * found.velocity  # after 10 ms
     >>> round(found['j2'], 3)
     0.214
-    >>> found.converged, found.status.name, found.message, list(found.as_dict())[:2]
-    (True, 'CONVERGED', 'CONVERGED: every goal has its twist', ['j1', 'j2'])
+    >>> found.converged, found.success, found.status.name, list(found.as_dict())[:2]
+    (True, True, 'CONVERGED', ['j1', 'j2'])
+    >>> found.message
+    'CONVERGED: every goal has its twist'
     >>> found.active_limits, list(found.goal_errors)
     ((), ['tool_link'])
 
     """
 
-    __slots__ = ('_answers', '_bounds', '_names', 'solve_time', 'velocity')
+    __slots__ = ('_answers', '_bounds', 'solve_time', 'velocity')
 
     def __init__(
         self,
@@ -99,14 +100,6 @@ class VelocitySolution:
         self._answers = answers
         self._names = names
 
-    __dir__ = public_names
-
-    def __repr__(self) -> str:
-        return '\n'.join([self._headline(), *table(self._rows())])
-
-    def _repr_html_(self) -> str:
-        return html_text(self._headline()) + html_table(self._rows())
-
     def _headline(self) -> str:
         return f'VelocitySolution: {self.message}'
 
@@ -118,25 +111,13 @@ class VelocitySolution:
             *((name, f'{value:.6g}', marks[bound]) for (name, value), bound in named),
         ]
 
-    def as_dict(self) -> dict[str, float]:
-        """Return all velocities [rad/s or m/s] by name."""
-        return dict(zip(self._names, self.velocity.tolist(), strict=True))
-
-    def __getitem__(self, name: str) -> float:
-        return ByName('joint', self.as_dict())[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
+    def _values(self) -> Array:
+        return self.velocity
 
     @property
     def status(self) -> Status:
         """Return CONVERGED if all goals have their twists, see `Solver.velocity`, else STALLED."""
         return max((STATUSES[status] for _, status, _ in self._answers), default=Status.CONVERGED)
-
-    @property
-    def converged(self) -> bool:
-        """Return True if the status is CONVERGED."""
-        return self.status is Status.CONVERGED
 
     @property
     def goal_errors(self) -> dict[str, TwistError]:

@@ -519,16 +519,12 @@ def solve_paths(
         rows = slice(begin, end)
         made.append(
             PathSolution(
+                stretched_times(q[rows], when[rows], limits),
+                run.flags[rows],
                 q[rows],
                 [chain.part(rows) for chain in run.chains],
                 spent * (end - begin) / len(q),
-                run.joints,
-                run.packed,
-                work.names,
-                stretched_times(q[rows], when[rows], limits),
-                run.flags[rows],
-                work.collisions,
-                run.near[rows],
+                *(run.joints, run.packed, work.names, work.collisions, run.near[rows]),
             )
         )
     return PathsSolution(made, q, first, spent)

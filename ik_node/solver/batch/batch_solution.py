@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from operator import index
-from typing import NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 from ik_node.display import public_names
 from ik_node.errors import OptionError
@@ -267,20 +267,8 @@ class PathSolution(BatchSolution):
 
     """
 
-    def __init__(
-        self,
-        q: Array,
-        chains: Sequence[BatchChain],
-        solve_time: float,
-        joints: Array,
-        packed: Array,
-        names: Sequence[str],
-        times: tuple[Array, Bools],
-        flags: NDArray[np.int64],
-        collisions: Collisions | None,
-        near: Array,
-    ) -> None:
-        super().__init__(q, chains, solve_time, joints, packed, names, collisions, near)
+    def __init__(self, times: tuple[Array, Bools], flags: Ints, q: Array, *batch: Any) -> None:
+        super().__init__(q, *batch)
         self.times, self.longer = times
         self.torn: Bools = (flags & TORN) > 0
         self.bounded: Bools = (flags & BOUNDED) > 0
