@@ -134,7 +134,7 @@ def test_chooser_rest_pose_and_tabs_work(open_page, open_window):
     page.do(lambda session: session.set_joint('left_shoulder', 0.3))
     window.browser.press('Joints')
     yaml = 'return [...document.querySelectorAll("textarea")].map(e=>e.value).join()'
-    wait_until(lambda: 'left_shoulder: 0.3\n' in window.browser.run(yaml), 'the joints as YAML')
+    wait_until(lambda: '"left_shoulder": 0.3\n' in window.browser.run(yaml), 'the joints as YAML')
     q = page.ask(lambda session: session.q)
     window.browser.press('Save rest pose')
 
