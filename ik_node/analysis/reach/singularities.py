@@ -203,7 +203,7 @@ class SingularTracer:
 
 
 def distances(place: Array, pieces: Array) -> Array:
-    """Return the distances (n,) of a place (3,) from straight pieces (n, 2, 3)."""
+    """Return how far straight pieces, shape (n, 2, 3), are from a place; shape (n,)."""
     start, along = pieces[:, 0], pieces[:, 1] - pieces[:, 0]
     share = np.einsum('nk,nk->n', place - start, along) / (along**2).sum(axis=1).clip(1e-300)
     gaps: Array = np.linalg.norm(start + share.clip(0.0, 1.0)[:, None] * along - place, axis=1)
