@@ -153,6 +153,7 @@ class Direction:
 
     def _open(self) -> None:
         self.view = Workspace(self.plan, self.data, table=transmit)
+        self._value_in, self._pose_in = self.view.value_in, self.view.pose_in
         # What `TransmissionState` copies: scalars, positions, velocities and efforts.
         self.results = self.data[slice(*self._results)]
 
@@ -214,15 +215,16 @@ class Direction:
             if links != 1 or count != 6:
                 raise
             return np.zeros(0), np.reshape(unit_pose('position', position), (1, 7))
-        poses = values[count - 6 * links :].reshape(-1, 6)
-        quats = [rotation_vector_to_quat(rotation) for rotation in poses[:, 3:]]
-        return values[: count - 6 * links], np.hstack((poses[:, :3], np.reshape(quats, (-1, 4))))
+        joints = count - 6 * links
+        rows = values[joints:].reshape(-1, 6).tolist()
+        poses = [[*row[:3], *rotation_vector_to_quat(row[3:]).tolist()] for row in rows]
+        return values[:joints], np.reshape(poses, (-1, 7))
 
     def give_position(self, position: Any) -> None:
         """Write joint values, and poses of links, that are given."""
         values, poses = self.given_position(position)
-        self.view.value_in[: values.size] = values
-        self.view.pose_in[: poses.size] = poses.ravel()
+        self._value_in[: values.size] = values
+        self._pose_in[:] = poses.ravel()
 
     def call(self, q: Array, joints: Array, gives: int) -> int:
         """Call `kernels.transmit.transmit`; q is overwritten with the result."""
