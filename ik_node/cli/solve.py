@@ -15,7 +15,7 @@ from typing import Any
 from ik_node.cli import arguments as shared
 from ik_node.display import printable
 from ik_node.errors import OptionError
-from ik_node.model.by_name import ByName
+from ik_node.model.attributes import ByName
 from ik_node.model.rotation import Array
 from ik_node.robot import Robot
 from ik_node.scene import IKRootsHelper, plot_shapes, Shape

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import islice
 
 from ik_node.errors import DescriptionError, IkError, listed, OptionError, similar
-from ik_node.model.by_name import ByName
+from ik_node.model.attributes import ByName
 from ik_node.model.constraint import Closure
 from ik_node.model.dof import DOF, parse_dofs
 from ik_node.model.joint import Joint

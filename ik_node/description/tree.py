@@ -11,7 +11,7 @@ from ik_node.description.description import Description, free_name, Loop, LoopFr
 from ik_node.description.joint_spec import JointSpec
 from ik_node.description.xml_document import XmlDocument
 from ik_node.errors import TopologyError
-from ik_node.model.by_name import ByName
+from ik_node.model.attributes import ByName
 from ik_node.model.dof import DOF
 from ik_node.model.frame import Frame
 from ik_node.model.joint import Joint

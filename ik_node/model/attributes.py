@@ -1,13 +1,14 @@
-"""The attributes of frames, and the counters of their changes that tell a solver to read again."""
+"""Attributes of frames, counters of changes that tell a solver to read again, and mappings."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from operator import attrgetter
-from typing import Any, Protocol, SupportsIndex
+from typing import Any, Protocol, SupportsIndex, TypeVar
 from weakref import ref
 
-from ik_node.errors import OptionError, ShapeError
+from ik_node.display import MOST_ROWS, printable, public_names
+from ik_node.errors import OptionError, ShapeError, UnknownFrameError
 from ik_node.model.given import numbers
 import numpy as np
 from numpy.typing import NDArray
@@ -250,3 +251,33 @@ for _kind in (FixedList, FixedDict):
     for _name in _CHANGES:
         if hasattr(_kind, _name):
             setattr(_kind, _name, _refusing(_name))
+
+
+Value = TypeVar('Value')
+
+
+class ByName(dict[str, Value]):
+    """
+    A dict whose keys are names, which raises UnknownFrameError for a name that it does not have.
+
+    `kind` says what has the names, for messages: 'link', 'joint' and so on.
+    """
+
+    def __init__(
+        self, kind: str, entries: Mapping[str, Value] | Iterable[tuple[str, Value]] = ()
+    ) -> None:
+        super().__init__(entries)
+        self._kind = kind
+
+    def __getitem__(self, name: str) -> Value:
+        try:
+            return super().__getitem__(name)
+        except (KeyError, TypeError):  # or a key that cannot be in a dict, such as a list
+            raise UnknownFrameError(name, self, self._kind) from None
+
+    __dir__ = public_names
+
+    def __repr__(self) -> str:
+        lines = [f'  {name}: {value!r}' for name, value in [*self.items()][:MOST_ROWS]]
+        lines += [f'  ... {len(self) - MOST_ROWS} more'] if len(self) > MOST_ROWS else []
+        return printable([f'{len(self)} {self._kind}{"s" * (len(self) != 1)}', *lines])

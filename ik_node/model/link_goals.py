@@ -7,7 +7,7 @@ from typing import Any
 
 from ik_node.errors import IkError, OptionError, ShapeError
 from ik_node.kernels.kinds import KINDS
-from ik_node.model.by_name import ByName
+from ik_node.model.attributes import ByName
 from ik_node.model.constraint import Closure, describe_kinds, Goal
 from ik_node.model.dof import parse_dofs
 from ik_node.model.given import numbers, one_of

@@ -14,7 +14,7 @@ from ik_node.kernels import layout
 from ik_node.kernels import options as option
 from ik_node.kernels import solve_state as now
 from ik_node.kernels.out_of_reach import PROOF_LENGTH, PROOF_LOOP, PROOF_WRIST, PROOFS
-from ik_node.model.by_name import ByName
+from ik_node.model.attributes import ByName
 from ik_node.model.collisions import Distance, Near
 from ik_node.solver.status import Status
 import numpy as np

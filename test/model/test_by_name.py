@@ -4,7 +4,7 @@ import copy
 import pickle
 
 from ik_node.errors import ShapeError, UnknownFrameError
-from ik_node.model.by_name import ByName
+from ik_node.model.attributes import ByName
 import pytest
 
 

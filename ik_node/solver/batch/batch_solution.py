@@ -12,7 +12,7 @@ from ik_node.errors import OptionError
 from ik_node.kernels.layout import RECORD, RECORD_STARTS, RECORD_STATUS, RECORD_STEPS, RESULT
 from ik_node.kernels.options import COMPROMISE
 from ik_node.kernels.path import BOUNDED, TOO_FAST, TORN
-from ik_node.model.by_name import ByName
+from ik_node.model.attributes import ByName
 from ik_node.model.collisions import Collisions, Distance, Near
 from ik_node.solver.batch.batch_work import BatchChain
 from ik_node.solver.result import explained, misfits_in, PoseError, Solution, tolerances_in

@@ -20,7 +20,7 @@ from ik_node.kernels.layout import (
     JOINT_WINDOW,
     LARGEST,
 )
-from ik_node.model.by_name import ByName
+from ik_node.model.attributes import ByName
 from ik_node.model.dof import DOF
 from ik_node.model.given import finite, numbers
 from ik_node.model.joint import Joint
