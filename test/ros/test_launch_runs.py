@@ -169,14 +169,3 @@ def test_closures_file_beside_the_description_is_found(repository, launched, tmp
     said = 'ready: robot fivebar, 4 joints, 1 loop, mobility 2'
     code, _ = launched(general, f'description:={tmp_path}/bars.urdf', until=(said,))
     assert code == 0
-
-
-def test_xacro_description_is_expanded(repository, launched, tmp_path):
-    pytest.importorskip('xacro')
-    text = (repository / 'urdf' / 'gripper.urdf').read_text()
-    text = re.sub('<robot [^>]*>', '<robot name="${\'two\'}_fingers">', text)
-    (tmp_path / 'two fingers.urdf.xacro').write_text(text)
-    general = repository / 'launch' / 'ik_node.launch.py'
-    words = f'description:={tmp_path}/two fingers.urdf.xacro'
-    code, _ = launched(general, words, until=('ready: robot two_fingers',))
-    assert code == 0

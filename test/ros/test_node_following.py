@@ -71,23 +71,6 @@ def go(graph, offset):
     return wanted
 
 
-def test_commands_wait_during_an_emergency_stop(delta):
-    arm = delta.arm
-    go(delta, [0.02, 0.0, 0.0])
-    arm.follows, arm.largest = False, 0.0
-    delta.send_goal('platform', delta.delta.place(PLATFORM, (-0.08, -0.05, 0.03)))
-    delta.wait(lambda: row(delta).level == DiagnosticStatus.ERROR, 'the diagnostic')
-    assert 'does not follow' in row(delta).message
-    assert arm.largest <= LIMIT + 1e-6
-    delta.wait(lambda: np.abs(arm.commands[-1] - arm.at).max() <= 0.051, 'commands at the arms')
-    assert 'does not follow' in delta.log()
-    arm.follows = True
-    wanted = arms(delta, [-0.08, -0.05, 0.03])
-    delta.wait(lambda: np.allclose(arm.at, wanted, atol=1e-3), 'the arms')
-    assert arm.largest <= LIMIT + 1e-6
-    delta.wait(lambda: row(delta).message == 'commanding', 'the diagnostic')
-
-
 def test_frozen_node_starts_at_the_measured_configuration(delta):
     """The arms are moved by hand during 3 s; the first command is their measurement."""
     arm = delta.arm

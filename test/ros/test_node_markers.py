@@ -1,6 +1,5 @@
 """Markers of a real node: what is seen is what the joint states of the same stamp say."""
 
-from ik_node.scene import IKRootsHelper
 from ik_node.scene.look import COLOURS
 import numpy as np
 import pytest
@@ -158,20 +157,3 @@ def test_new_subscriber_gets_all_markers(bench):
     wait_for_layers(bench, WITHOUT_GOALS)
     bench.wait(lambda: other.markers.keys() == bench.viewer.markers.keys(), 'the same markers')
     bench.client.destroy_subscription(other.subscription)
-
-
-def test_another_robot_replaces_all_markers(bench, urdf):
-    fivebar = bench.knows(urdf('fivebar'))
-    assert bench.set_parameters(goals__platform__link='') == ''
-    bench.describe(urdf('fivebar'))
-    shapes = IKRootsHelper(fivebar.robot, layers=LAYERS).shapes()
-    limited = sum(shape.layer == 'limits' for shape in shapes)
-    bench.wait(lambda: 'left_elbow' in bench.joint_states[-1].name, 'the five-bar')
-    bench.wait(lambda: len(bench.viewer.of('limits')) == 2 * limited, 'its limits, with hands')
-    axes = sum(shape.layer == 'axes' for shape in shapes)
-    bench.wait(lambda: len(bench.viewer.of('axes')) == axes, 'its axes')
-    q = settled(bench)
-    triads = [each for each in bench.viewer.of('frames') if each.type == Marker.LINE_LIST]
-    for link in fivebar.robot.links:
-        place = fivebar.robot.forward(q, link)[:3, 3]
-        assert np.linalg.norm(places(triads) - place, axis=1).min() < 1e-9

@@ -136,7 +136,7 @@ def test_parameters_without_effect_are_warned_of(graph, tmp_path):
         line = f'{tmp_path / str(at)}.yaml: it has parameters for {name}, none for /ik_node'
         assert line in graph.log()
     graph.wait(lambda: 'waiting for' in graph.log(), 'the node')
-    assert 'did you mean solver.max_iterations?' in graph.log()
+    assert 'solver.max_iteration does not exist: see --help for all parameters' in graph.log()
     assert 'goals.hand.link does not exist: its goal is not in goal_names' in graph.log()
 
 

@@ -137,7 +137,7 @@ class Moving:
         return outcome
 
     def mobility(self) -> int:
-        return self.model.mobility_count.at(self.tracker.q)
+        return self.model.count_mobility(self.tracker.q)
 
     def value(self, joint: str, q: Any = None) -> float:
         """Return a joint's value, the present one unless told."""

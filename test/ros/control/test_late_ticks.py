@@ -1,8 +1,5 @@
 """Commands of ticks that are late at random: drives move as far as was asked, and no faster."""
 
-from itertools import pairwise
-
-from ik_node.ros.inputs.inputs import Twist
 from ik_node.ros.outputs import trajectory
 import numpy as np
 import pytest
@@ -17,7 +14,6 @@ SPACES = {
         {'platform_x': 0.008, 'platform_y': -0.005, 'platform_z': 0.004},
     ),
 }
-BOX = Twist(np.array([0.02, -0.01, 0.01]), np.array([0.0, 0.04, 0.0]))
 SECONDS = 6.0
 
 
@@ -150,25 +146,3 @@ def test_joints_move_as_far_as_asked_and_no_command_is_too_fast(moving, name, in
         assert velocity == pytest.approx(true, abs=0.05 * np.abs(true).max())
     end = transmission.to_joints(drives.at.tolist(), q0=q).joint_position
     assert (end - begin) / (drives.seconds - first) == pytest.approx(wanted, rel=0.01)
-
-
-def test_two_arms_move_a_box_by_its_twist(moving, intervals):
-    robot = moving(
-        'two_arms_one_box',
-        goal_names=('box',),
-        goals__box__link='box_link',
-        output__type='commands',
-        output__interface='velocity',
-    )
-    motors = list(robot.motion.roles.outputs)
-    drives = Drives(robot, motors, intervals)
-    drives.run(lambda: robot.goals.put_twist('box', BOX, robot.now))
-    q = robot.motion.hardware.q.copy()
-    q[[robot.model.joint_names.index(motor) for motor in motors]] = drives.at
-    # The drives miss the loops by little, in which both arms share.
-    q = robot.model.solver.drive({}, q).q
-    begin, end = (robot.model.reached('box', each)[:3, 3] for each in (robot.model.q_start, q))
-    (first, _, _), *commands = drives.moving
-    assert (end - begin) / (drives.seconds - first) == pytest.approx(BOX.linear, rel=0.01)
-    speeds = [np.abs(velocity).max() for _, velocity, _ in commands]
-    assert all(after <= 1.05 * before for before, after in pairwise(speeds))

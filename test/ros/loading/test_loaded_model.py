@@ -37,7 +37,7 @@ def test_a_robot_with_rounded_loops_ticks(shared):
     text = (shared / 'models/agibot_g1_omnipicker/G1_omnipicker.urdf').read_text()
     settings = Settings.from_values({'goal_names': ('',)})
     model = load_model(ModelRequest.of(text, settings))
-    report = Tracker(model).tick({}, None, settings, 0.0)
+    report = Tracker(model).tick({}, None)
     assert not report.held
     assert max(e.position for e in report.solution.closure_errors.values()) < 3e-5
     assert report.converged
