@@ -197,8 +197,7 @@ def loop_limits(robot: Robot) -> dict[str, float]:
 
     Rounded numbers in a description leave redundant loops open. The limit of such a loop is the
     effect of the rounding, or twice the residual after assembly; `robot.notes` says so. A
-    tolerance of a closure is its limit. Raise TopologyError if a loop is open by more than that;
-    the message names the worst loop.
+    tolerance of a closure is its limit. Raise TopologyError if a loop is open by more than that.
     """
     result = robot.assembly
     if result is None:
@@ -234,41 +233,6 @@ def loop_limits(robot: Robot) -> dict[str, float]:
             'loop has a `tolerance`'
         )
     return limits
-
-
-class MobilityCount:
-    """
-    A counter of degrees of freedom, which counts once for each set of closures and locks.
-
-    Counting takes a millisecond with six loops and a tenth of a second with a hundred. The number
-    is the same in nearly every configuration.
-    """
-
-    def __init__(self, robot: Robot, solver: Solver) -> None:
-        self._robot = robot
-        self._solver = solver
-        self._known: dict[object, int] = {}
-        self.last = 0  # The last counted number.
-
-    def at(self, q: Array) -> int:
-        """Return the number, counted at `q` (loops closed, [rad or m]) unless it is known."""
-        held = self._held()
-        if held not in self._known:
-            self._known[held] = int(mobility_of(self._solver, self._robot.closures, q))
-        self.last = self._known[held]
-        return self.last
-
-    def _held(self) -> object:
-        robot = self._robot
-        return (
-            frozenset(name for name, closure in robot.closures.items() if closure.enabled),
-            frozenset(
-                name
-                for joint in robot.joint_order
-                for name, dof in zip(joint.value_names, joint.dof, strict=True)
-                if joint.locked[dof]
-            ),
-        )
 
 
 def link_visuals(robot: Robot) -> list[Visual]:
@@ -373,14 +337,28 @@ class LoadedModel:
         return {goal.name: goal.link for goal in self.request.goals}
 
     @cached_property
-    def mobility_count(self) -> MobilityCount:
-        """Return the counter of degrees of freedom."""
-        return MobilityCount(self.robot, self.solver)
+    def _mobilities(self) -> dict[object, int]:
+        """Return the degrees of freedom for each set of closures and locks, the last one last."""
+        return {}
+
+    def count_mobility(self, q: Array) -> int:
+        """
+        Return the number of degrees of freedom, counted at `q` (loops closed) unless it is known.
+
+        Counting takes up to a tenth of a second; nearly every configuration has the same number.
+        """
+        robot, known = self.robot, self._mobilities
+        values = zip(self.joint_names, self.solver.tree.owner, strict=True)
+        closed = frozenset(name for name, each in robot.closures.items() if each.enabled)
+        held = closed, frozenset(name for name, (joint, dof) in values if joint.locked[dof])
+        count = known.pop(held, None)
+        known[held] = mobility_of(self.solver, robot.closures, q) if count is None else count
+        return known[held]
 
     @property
     def mobility(self) -> int:
         """Return the last counted number of degrees of freedom."""
-        return self.mobility_count.last
+        return next(reversed(self._mobilities.values()))
 
     @cached_property
     def helper(self) -> IKRootsHelper:
@@ -486,11 +464,7 @@ def path_of_url(parameter: str, text: str) -> str:
 
 
 def read_robot(request: ModelRequest) -> Robot:
-    """
-    Read the description and check goals and parameters against it; its loops may be open.
-
-    Raise IkError if the description is refused.
-    """
+    """Read the description and check goals and parameters against it; loops may be open."""
     settings = request.settings
     source: str | Path = Path(path_of_url('robot_file', settings.robot_file))
     if not settings.robot_file:
@@ -515,7 +489,6 @@ def load_model(request: ModelRequest) -> LoadedModel:
     Read the description, add the goals, close the loops and load the kernels.
 
     This takes some hundred milliseconds, or a minute if the library of kernels must be built.
-    Raise IkError if the description is refused.
     """
     robot = read_robot(request)
     if robot.closures:
@@ -534,7 +507,7 @@ def load_model(request: ModelRequest) -> LoadedModel:
         # The solver ignores disabled goals and goals of weight 0, so the weight here may be 1.
         added.weight, added.priority = goal.weight or 1.0, goal.priority
     model = LoadedModel.of(request, robot)
-    model.mobility_count.at(model.q_start)
+    model.count_mobility(model.q_start)
     _warm(model)
     return model
 
@@ -637,12 +610,7 @@ class ModelSupply:
             self._submit(request)
 
     def take(self, adopt: Callable[[LoadedModel], None]) -> None:
-        """
-        Hand over a finished model; after a refusal, `refused` gives the reason.
-
-        `adopt` starts to use the model. If it raises, it has kept the old model, and the new one
-        is refused.
-        """
+        """Hand over a finished model; one that `adopt` does not take is refused."""
         if not self.finished:
             return
         request, model = self.finished.popleft()

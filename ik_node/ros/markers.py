@@ -58,8 +58,8 @@ def markers_of(shape: scene.Shape) -> list[Marker]:
     """
     Return the markers of a shape without header, namespace and id.
 
-    `shape`: the shape. Markers cannot show through others, so `draw_through` makes a capsule, the
-    shape that hides others, more transparent instead.
+    Markers cannot show through others, so `draw_through` makes a capsule, which hides others, more
+    transparent instead.
     """
     markers = _PAINTERS[type(shape)](shape)
     for marker in markers:
@@ -245,9 +245,7 @@ class MarkerBook:
         """
         Return a message with all present markers and the deletion of all former ones.
 
-        `shapes`: shapes with different names. `frame`: frame of their poses. `stamp`: time of
-        their configuration. The caller must send the message before the next call, because
-        its objects are reused.
+        The caller must send it before the next call, because its objects are reused.
         """
         present = [(shape.name, appearance(shape)) for shape in shapes]
         if present != self._appearances or frame != self._header.frame_id:
@@ -328,10 +326,8 @@ def marker_pose(goal: GoalSettings, goal_pose: Pose | None, reached: NDArray[np.
     """
     Return the pose of a goal's marker.
 
-    It is the pose of the goal. If the goal constrains only translations along the axes of the
-    link, the orientation is that of its frame on the link. `goal`: the goal, with its constrained
-    axes. `goal_pose`: pose of the goal; None = it has none yet, and the marker is at its link.
-    `reached` (4, 4): pose of the goal's frame on its link.
+    It is the pose of the goal, or that `reached` on its link, if it has none yet. If the goal
+    constrains only translations along the axes of the link, the orientation is that of the link.
     """
     there = pose_from_matrix(reached)
     if goal_pose is None:
@@ -370,11 +366,7 @@ _SIZE = 3.0
 
 
 class GoalMarkers:
-    """
-    The interactive markers, one for each active goal, with its constrained axes.
-
-    `take_goal`: callback of ~/goals/<name>: (goal name, geometry_msgs.msg.PoseStamped) -> None.
-    """
+    """The interactive markers, one for each active goal, with its constrained axes."""
 
     def __init__(self, node: Node, take_goal: Callable[[str, PoseStamped], None]) -> None:
         self._node = node
@@ -451,38 +443,73 @@ class GoalMarkers:
             self._kinds[name] = None
 
 
-class MarkerOutput:
+class SceneOutput:
     """
-    The publisher of ~/markers, which draws only if there are subscribers.
+    The drawing of the last published configuration, at the rate of `markers.rate`.
 
-    A state is drawn layer by layer, one message each, so that one tick need not draw all of it.
+    It is drawn only if ~/markers has subscribers, layer by layer, one message each, so that one
+    tick need not draw all of it.
     """
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, take_goal: Callable[[str, PoseStamped], None]) -> None:
         self._publisher = add_publisher(node, MarkerArray, '~/markers')
         self._books = {layer: MarkerBook() for layer in LAYERS}
+        self._goal_markers = GoalMarkers(node, take_goal)
+        self._model: LoadedModel | None = None
+        self._q: NDArray[np.float64] | None = None
+        self._due = 0.0
         # The last model and settings, and the stamp of what is drawn.
         self._of: tuple[LoadedModel, MarkerSettings] | None = None
         self._stamp: Any = None
         self._layers: Iterator[tuple[str, list[Shape]]] = iter(())
-        self._next: tuple[str, list[Shape]] | None = None
+        self._next: tuple[str, list[Shape]] | None = None  # None while nothing is to be drawn.
         self._subscribers = 0
 
-    @property
-    def is_drawing(self) -> bool:
-        """Return True while layers of the present state are not drawn yet."""
-        return self._next is not None
+    def is_seen(self, settings: MarkerSettings) -> bool:
+        """Return True if ticks must draw, because somebody sees markers or can drag goals."""
+        drags = settings.interactive or self._goal_markers.is_open
+        return bool(drags or self._publisher.get_subscription_count() or self._subscribers)
 
-    @property
-    def is_seen(self) -> bool:
-        """Return True if the topic has subscribers, or had some at the last drawing."""
-        return bool(self._publisher.get_subscription_count() or self._subscribers)
+    def tick(
+        self,
+        model: LoadedModel,
+        q: NDArray[np.float64] | None,
+        goal_poses: Callable[[], Mapping[str, Pose | None]],
+        settings: MarkerSettings,
+        stamp: Any,
+        until: float,
+    ) -> None:
+        """
+        Draw the published configuration if it is time; leave the rest at `until` to the next tick.
 
-    def begin(
+        `q` is None if this tick published none; `until` is a time of `time.perf_counter` [s].
+        """
+        if model is not self._model:
+            self._model, self._q, self._due, self._next = model, None, 0.0, None
+        if q is not None:
+            self._q = q
+        if self._next is None:
+            now = perf_counter()
+            if now < self._due or self._q is None:
+                return
+            # A late tick does not shorten the time until the next drawing.
+            self._due = max(self._due + settings.period, now)
+            goals = goal_poses()
+            self._begin(model, self._q, goals, settings, stamp)
+            if settings.interactive:
+                self._goal_markers.update(model, self._q, goals)
+            else:
+                self._goal_markers.close()
+        while self._next is not None:
+            self._draw(model, *self._next)
+            if perf_counter() >= until:
+                return
+
+    def _begin(
         self,
         model: LoadedModel,
         q: NDArray[np.float64],
-        goals: Mapping[str, Pose],
+        goals: Mapping[str, Pose | None],
         settings: MarkerSettings,
         stamp: Any,
     ) -> None:
@@ -503,73 +530,17 @@ class MarkerOutput:
         for layer, book in self._books.items():
             if layer not in model.helper.layers and not book.is_empty:
                 self._publisher.publish(book.message((), model.root_frame, stamp))
-        self._layers = model.helper.layer_shapes(q, goals)
+        poses = {name: pose for name, pose in goals.items() if pose is not None}
+        self._layers = model.helper.layer_shapes(q, poses)
         self._next = next(self._layers, None)
 
-    def draw(self) -> None:
-        """Publish the next layer, and compute the one after it."""
-        if self._of is None or self._next is None:
-            return
-        layer, shapes = self._next
+    def _draw(self, model: LoadedModel, layer: str, shapes: list[Shape]) -> None:
+        """Publish a layer, and compute the next one."""
         book = self._books[layer]
         if shapes or not book.is_empty:
-            frame = self._of[0].root_frame
-            self._publisher.publish(book.message(shapes, frame, self._stamp))
+            self._publisher.publish(book.message(shapes, model.root_frame, self._stamp))
         if book.complete:
             self._next = next(self._layers, None)
-
-
-class SceneOutput:
-    """The drawing of the last published configuration, at the rate of `markers.rate`."""
-
-    def __init__(self, node: Node, take_goal: Callable[[str, PoseStamped], None]) -> None:
-        self._markers = MarkerOutput(node)
-        self._goal_markers = GoalMarkers(node, take_goal)
-        self._model: LoadedModel | None = None
-        self._q: NDArray[np.float64] | None = None
-        self._due = 0.0
-
-    def is_seen(self, settings: MarkerSettings) -> bool:
-        """Return True if ticks must draw, because somebody sees markers or can drag goals."""
-        return settings.interactive or self._goal_markers.is_open or self._markers.is_seen
-
-    def tick(
-        self,
-        model: LoadedModel,
-        q: NDArray[np.float64] | None,
-        goal_poses: Callable[[], Mapping[str, Pose | None]],
-        settings: MarkerSettings,
-        stamp: Any,
-        until: float,
-    ) -> None:
-        """
-        Draw if it is time, and as far as the tick allows.
-
-        `q` (nq,): configuration published by this tick [rad or m]; None if it published none.
-        `goal_poses` returns the active goals and their poses, None for a goal without a pose.
-        `until`: time at which the rest is left for the next tick [s], as of `time.perf_counter`.
-        """
-        if model is not self._model:
-            self._model, self._q, self._due = model, None, 0.0
-        if q is not None:
-            self._q = q
-        if not self._markers.is_drawing:
-            now = perf_counter()
-            if now < self._due or self._q is None:
-                return
-            # A late tick does not shorten the time until the next drawing.
-            self._due = max(self._due + settings.period, now)
-            goals = goal_poses()
-            poses = {name: pose for name, pose in goals.items() if pose is not None}
-            self._markers.begin(model, self._q, poses, settings, stamp)
-            if settings.interactive:
-                self._goal_markers.update(model, self._q, goals)
-            else:
-                self._goal_markers.close()
-        while self._markers.is_drawing:
-            self._markers.draw()
-            if perf_counter() >= until:
-                return
 
     def close(self) -> None:
         """Remove the goal markers; the node calls this before it is destroyed."""

@@ -325,9 +325,8 @@ def prefix_of(frame_prefix: str, base_frame: str, links: Container[str]) -> str:
     """
     Return the prefix of a robot's link names in messages and on /tf.
 
-    `frame_prefix`: parameter `frame_prefix`, as of robot_state_publisher. `base_frame`: parameter
-    `base_frame`. Without a `frame_prefix`, a base frame such as left/base_link, whose last part is
-    a link of the robot, defines the prefix.
+    Without the parameter `frame_prefix`, a base frame such as left/base_link, whose last part is a
+    link of the robot, defines the prefix.
     """
     if frame_prefix:
         return frame_prefix
@@ -358,11 +357,9 @@ def frame_in_root(
     """
     Return the pose (4, 4) of a goal message's frame in the root frame.
 
-    `frame_id`: frame of the message. '' stands for `base_frame`; if that is '' too, for the root
-    frame. `robot`: the robot, whose links are known frames. `lookup` looks up other frames:
-    (target, source) -> pose (4, 4); raises LookupError. `frame_prefix`: parameter `frame_prefix`;
-    links are also known by their names without it. Return None if the frame is the root frame.
-    Raise LookupError if the frame is unknown.
+    A `frame_id` of '' stands for `base_frame`; if that is '' too, for the root frame. Links are
+    also known by their names without the prefix. `lookup` finds other frames: (target, source) ->
+    pose (4, 4), or LookupError. Return None if the frame is the root frame.
     """
     prefix = prefix_of(frame_prefix, base_frame, robot.links)
     name = own_name(frame_id or base_frame, prefix, robot.links)

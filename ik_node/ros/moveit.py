@@ -106,9 +106,8 @@ def staying_values(
     Return those values, not named by a request, that keep the node's values.
 
     The answer does not contain them, so a solution that moved them would be wrong. Passive joints
-    of loops and coupled joints move nevertheless. `missing`: values that the request does not
-    name. `actuated`: joints or values with a motor. If it is empty, all values of a robot with
-    loops count as passive, and no value of a robot without loops.
+    of loops and coupled joints move nevertheless. Without actuated joints, all values of a robot
+    with loops count as passive, and no value of a robot without loops.
     """
     loops = any(closure.enabled for closure in robot.closures.values())
     unnamed, motors = set(missing), set(actuated)
@@ -228,11 +227,9 @@ def read_seed(state: Any, model: LoadedModel, present: Array) -> IkSeed:
     """
     Read the seed of a request.
 
-    `state`: the state of the request. Joints that it does not name keep the node's values; joints
-    that the robot does not have are ignored. If it names no joint, or with `is_diff`, the node's
-    configuration replaces all missing values: they may move, and the answer names every joint.
-    Raise RefusedIkError if sizes differ, a number is not finite, the joint does not allow a
-    transform, or no joint belongs to the robot.
+    Joints that its state does not name keep the node's values; joints that the robot does not have
+    are ignored. If it names no joint, or with `is_diff`, the node's configuration replaces all
+    missing values: they may move, and the answer names every joint.
     """
     tree = model.solver.tree
     q = np.array(present, dtype=np.float64)
@@ -345,10 +342,8 @@ def read_tips(request: Any, model: LoadedModel) -> dict[str, Any]:
     """
     Return the wanted pose of each link.
 
-    `request`: `pose_stamped_vector` takes precedence over `pose_stamped`, and `ik_link_names` over
-    `ik_link_name`. `model`: the robot. A request for one pose without a link is for the link of
-    the node's goals, if they all have the same link. Raise RefusedIkError if the numbers of links
-    and poses differ, a link is repeated, or the robot does not have it.
+    A request for one pose without a link is for the link of the node's goals, if they all have the
+    same link. Raise RefusedIkError if the links cannot be used.
     """
     poses = list(request.pose_stamped_vector) or [request.pose_stamped]
     links = list(request.ik_link_names)
@@ -644,11 +639,10 @@ def add_ik_service(
     """
     Create ~/solve_ik if moveit_msgs is installed; otherwise log once what is missing.
 
-    `present` is called in the executor's thread only; it returns None before the first robot.
-    `lookup` returns the pose of a frame outside the robot; see `read_request`. A request is read
-    in the executor, solved in a thread on a copy of the robot, and answered in the executor, which
-    runs other callbacks meanwhile. Requests are answered one after the other, because the service
-    has its own callback group.
+    `present` is called in the executor's thread only. A request is read in the executor, solved in
+    a thread on a copy of the robot, and answered in the executor, which runs other callbacks
+    meanwhile. Requests are answered one after the other, because the service has its own callback
+    group.
     """
     try:
         from moveit_msgs.srv import GetPositionIK

@@ -331,7 +331,7 @@ class IkNode(Node):
         self._outputs.set_model(model)
         self._node_services.closures.use(closures)
         # Closures that were closed while the node ran are enabled only now.
-        model.mobility_count.at(model.q_start if motion.tracker is None else motion.tracker.q)
+        model.count_mobility(model.q_start if motion.tracker is None else motion.tracker.q)
         return model, other_robot
 
     def _warn_of_outputs(self, motion: Motion, settings: Settings) -> None:
@@ -466,7 +466,7 @@ class IkNode(Node):
         name = status_name(self)
         released = motion.closures.released
         if motion.tracker is not None:
-            motion.tracker.model.mobility_count.at(motion.tracker.q)
+            motion.tracker.model.count_mobility(motion.tracker.q)
         rows = [
             outputs.model_row(name, model, self._supply.refused, self._supply.busy, released),
             outputs.input_row(name, refusals.counts, refusals.last, new),

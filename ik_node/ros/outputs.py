@@ -117,15 +117,14 @@ class HardwareCommand:
         if not joints or tuple(joints) == self.names:
             return self
         indices = [self.names.index(name) for name in joints]
-        return HardwareCommand(
-            tuple(joints),
-            self.positions[indices],
-            self.velocities[indices],
-            self.period,
-            None if self.begin is None else self.begin.of(indices),
-            None if self.stop is None else self.stop.of(indices),
-            None if self.efforts is None else self.efforts[indices],
-            self.pace,
+        return replace(
+            self,
+            names=tuple(joints),
+            positions=self.positions[indices],
+            velocities=self.velocities[indices],
+            begin=self.begin and self.begin.of(indices),
+            stop=self.stop and self.stop.of(indices),
+            efforts=None if self.efforts is None else self.efforts[indices],
         )
 
 
@@ -603,11 +602,7 @@ def multi_dof_joint_poses(robot: Robot, q: Array) -> dict[tuple[str, str], Pose]
 
 
 class TransformOutput:
-    """
-    The broadcaster of a floating base and of joints with several DoF.
-
-    It sends nothing for other robots.
-    """
+    """The broadcaster of a floating base and of joints with several DoF."""
 
     def __init__(self, node: Node) -> None:
         self._node = node

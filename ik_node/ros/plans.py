@@ -284,8 +284,7 @@ class PlanTopic:
     """
     The subscription to plans, which go out on `~/joint_trajectory` as trajectories of the motors.
 
-    A plan that arrives while another one is converted replaces it. `refuse` counts and logs a
-    refused message: (topic, reason) -> None.
+    A plan that arrives while another one is converted replaces it.
     """
 
     def __init__(
@@ -347,12 +346,7 @@ def add_plan_action(
     conversion: PlanConversion,
     publishers: CommandPublishers,
 ) -> PlanAction | None:
-    """
-    Offer ~/follow_joint_trajectory, if a controller is named and control_msgs is installed.
-
-    `outlets`: the controllers; those without an action take no part. `publishers` sends the node's
-    own commands, which stop while controllers follow a plan.
-    """
+    """Offer ~/follow_joint_trajectory, if a controller is named and control_msgs is installed."""
     outlets = [outlet for outlet in outlets if outlet.action]
     if not outlets:
         return None

@@ -70,11 +70,9 @@ LATCHED = QoSProfile(
 
 class NamedEntities:
     """
-    A group of publishers, subscriptions or services, one for each name.
+    A group of publishers, subscriptions or services, one for each name of a `kind`, as a goal.
 
-    `entity`: publisher, subscription or service. `kind`: what has the names, for messages.
-    `pattern`: topic or service name with {} in place of the part for one name. `create`: (name,
-    topic or service) -> entity.
+    `pattern` is the topic or service name with {} in place of the part for one name.
     """
 
     def __init__(

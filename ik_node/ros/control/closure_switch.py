@@ -48,12 +48,7 @@ class ClosureSwitch:
         self._apply(model)
 
     def make(self, tracker: Tracker, name: str, held: Mapping[str, float]) -> str:
-        """
-        Start to close a closure.
-
-        `held`: joint values that must stay as they are [rad or m]. Return why the closure cannot
-        be closed from here, so that it stays released; '' if it can.
-        """
+        """Start to close a closure while joints are held; return why it stays released, or ''."""
         if name not in self.released:
             return ''
         model, closing = tracker.model, {name, *self.closing}
@@ -73,8 +68,7 @@ class ClosureSwitch:
         """
         Take one step towards a configuration in which the closures close.
 
-        `beside` (nq,): another configuration that must also arrive before the closure is enforced:
-        the one commanded to the hardware. Return None if no closure is being closed.
+        The commanded configuration `beside` must also arrive before they are enforced.
         """
         target = self._target
         if target is None:

@@ -30,8 +30,7 @@ class ActuatedFollowing:
     The mode `state_source: actuated`: measured values fix the actuated joints, loops the others.
 
     Goals are not solved for. A measurement is answered when it arrives. Ticks solve only while no
-    measurement arrives. `joint_space`: velocities and efforts of all joints from those of the
-    motors.
+    measurement arrives.
     """
 
     def __init__(self, measured: MeasuredState, joint_space: JointSpace) -> None:
@@ -62,9 +61,8 @@ class ActuatedFollowing:
         The velocity follows from the measured velocities of the motors, if all of them are known.
         Otherwise it is the difference between this answer and the last answer to the same set of
         motors, divided by the difference of their stamps. If several senders each measure a part
-        of the motors, every motor has moved once between these two answers. `names`: names of the
-        measured joints. `stamp`: time of the measurement [s]. Return None if no actuated joint was
-        measured.
+        of the motors, every motor has moved once between these two answers. Return None if no
+        actuated joint was measured.
         """
         motors = frozenset(actuated).intersection(names)
         if not motors:

@@ -56,8 +56,7 @@ class Rest:
         """
         Return by how much each joint has gone away from its command, beside its noise, (n,).
 
-        `q` and `error` (n,): last command and signed errors [rad or m]. `arrivals`: number of
-        joint states so far.
+        `q` and `error` (n,): last command and signed errors; `arrivals`: joint states so far.
         """
         before = self._q
         if before is None or len(before) != len(q) or (np.abs(q - before) > _STILL).any():
@@ -354,11 +353,9 @@ class HardwareOutput:
 
     def begin(self, tracker: Tracker, has_goals: bool) -> bool:
         """
-        Decide before a solve whether there are commands; start them if it is time to.
+        Decide before a solve whether there are commands; return True if this one is the first.
 
-        `tracker`: set to the measured configuration when commands start. `has_goals`: whether a
-        goal has a pose, or a joint-space command leads the robot. Return True if this tick's
-        command is the first one.
+        When commands start, the tracker is set to the measured configuration.
         """
         outputs, settings, now = self.outputs, self._settings, self._now
         reason = self._reason_for_silence(has_goals)

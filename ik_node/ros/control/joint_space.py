@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from ik_node.errors import IkError
 from ik_node.model.rotation import Array
@@ -16,13 +17,14 @@ from ik_node.transmission.state import Singularity
 from ik_node.transmission.transmission import Transmission
 import numpy as np
 
+T = TypeVar('T')
+
 
 class JointSpace:
     """
     Velocities, efforts and singularities of the present robot by its motors.
 
-    The transmissions are made on first use, because most robots need none. All work runs in the
-    executor of the node.
+    The transmissions are made on first use, because most robots need none.
     """
 
     def __init__(self, measured: MeasuredState) -> None:
@@ -58,12 +60,7 @@ class JointSpace:
         known = self._measured.velocities(motors)
         if known is None:
             return None
-        try:
-            velocity: Array = self._transmission(motors, ()).motion(q) @ np.array(known)
-        except IkError as error:
-            self.note = str(error)
-            return None
-        return velocity
+        return self._noted(lambda: self._transmission(motors, ()).motion(q) @ np.array(known))
 
     def effort(self, q: Array) -> Array | None:
         """
@@ -78,12 +75,11 @@ class JointSpace:
             return None
         index = self._model.joint_names.index
         effort = np.zeros_like(q)
-        try:
-            if names:
-                effort[[*map(index, names)]] = self.transmission().joint_effort(q, known)
-        except IkError as error:
-            self.note = str(error)
-            return None
+        if names:
+            passed_on = self._noted(lambda: self.transmission().joint_effort(q, known))
+            if passed_on is None:
+                return None
+            effort[[*map(index, names)]] = passed_on
         effort[[*map(index, motors)]] = known
         return effort
 
@@ -105,11 +101,8 @@ class JointSpace:
         """
         Return the efforts of motors that do the work of efforts in the joint space.
 
-        If one of them exceeds its limit, all are reduced in proportion. `efforts`: efforts of some
-        joints of the joint space; those of the others are 0 [N m or N]. `outputs`: motors whose
-        efforts are returned. `scale`: share of the effort limits of the motors that may be used.
-        Return `efforts` (n_outputs,), [N m or N]; and `reason`, why there are none; '' if there
-        are.
+        If one exceeds its share `scale` of the limit, all are reduced in proportion. Return
+        the efforts of the outputs, and why there are none; '' if there are.
         """
         motors = self.motors
         effort = np.array([efforts.get(name, 0.0) for name in self.names])
@@ -136,8 +129,12 @@ class JointSpace:
     def singularity(self, q: Array) -> Singularity | None:
         """Return how near q is to a singularity of the joint space; None if that is unknown."""
         self.note = ''
+        return self._noted(lambda: self.transmission().singularity(q))
+
+    def _noted(self, compute: Callable[[], T]) -> T | None:
+        """Return a value, or None and a note why it could not be computed."""
         try:
-            return self.transmission().singularity(q)
+            return compute()
         except IkError as error:
             self.note = str(error)
             return None

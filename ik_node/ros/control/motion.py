@@ -14,7 +14,7 @@ from ik_node.ros.control.closure_switch import ClosureSwitch
 from ik_node.ros.control.following import ActuatedFollowing, GoalFollowing
 from ik_node.ros.control.hardware_output import HardwareOutput, NO_GOAL, PATIENCE
 from ik_node.ros.control.joint_space import CommandFollowing, JointSpace
-from ik_node.ros.control.tracker import Tracker
+from ik_node.ros.control.tracker import renewed, Tracker
 from ik_node.ros.inputs.inputs import Inputs, JointTargets
 from ik_node.ros.loading import JointRoles, LoadedModel
 from ik_node.ros.messages import Pose
@@ -96,10 +96,7 @@ class Motion:
         # Parameters that do not fit the new robot raise an error here, before the old one is
         # replaced.
         self._configure(model, settings)
-        if self.tracker is None:
-            self.tracker = Tracker(model)
-        else:
-            self.tracker.replace_model(model)
+        self.tracker = renewed(self.tracker, model)
         same_robot = before is not None and model.request.builds_same_robot(before.request)
         if before is not None and before.joint_names != model.joint_names:
             self._rest_pose.forget()
@@ -109,10 +106,7 @@ class Motion:
             self._plan_leads = False
         self.closures.take_model(model, same_robot)
         tracker = self.tracker
-        if self._command_tracker is None:
-            self._command_tracker = Tracker(model)
-        else:
-            self._command_tracker.replace_model(model)
+        self._command_tracker = renewed(self._command_tracker, model)
         self._inputs.set_robot(model, lambda: tracker.q)
         self.apply(settings)
         return not same_robot
@@ -327,9 +321,8 @@ class Motion:
         """
         Compute the answer to a measurement when it arrives, between ticks.
 
-        `names`: names of the measured joints, whose values are in `MeasuredState`. `stamp`: time
-        of the measurement [s]. Return None if measured motors do not lead the robot at present.
-        Ticks return the same object until they have a new report.
+        Return None if measured motors do not lead the robot at present. Ticks return the same
+        object until they have a new report.
         """
         if settings.state_source != 'actuated' or self.paused or self.closures.closing:
             return None

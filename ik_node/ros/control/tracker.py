@@ -55,13 +55,9 @@ def approach(
     """
     Take one step from a configuration with closed loops towards another one.
 
-    The step follows the straight line in joint space, as near to it as the loops and the window
-    allow. Joint targets have no influence. `model`: the model whose enabled closures stay closed.
-    `q` and `target` (nq,): present and wanted configuration, both with closed loops and within
-    limits [rad or m]. `window` (nq,): largest change of every value [rad or m]. `options`:
-    thresholds below which loops count as closed. Return `q` (nq,), the next configuration:
-    `target` if it is within the window, the unchanged `q` if no step is possible; and `reason`,
-    why no step is possible; '' if one was made.
+    The step follows the straight line in joint space, as near to it as the loops and the window,
+    (nq,), the largest change of every value, allow. Joint targets have no influence. Return the
+    next configuration, the unchanged `q` if no step is possible; and why none is; '' if one is.
     """
     change = target - q
     if (np.abs(change) <= (1.0 + _ROUNDING) * window).all():
@@ -273,10 +269,8 @@ class Tracker:
         Solve for goals that move, each as far as the robot can follow it.
 
         `goals` returns the poses of all goals after shares of the motions of those that move.
-        `shares`: goals that move, and the largest share of each motion. `reach` (nq,): largest
-        change of every value [rad or m]; None = any. Return `report`; `shares`, share of each
-        motion that was made; 0 for a goal that could not be met after it; and `reasons`, why goals
-        did not move.
+        `reach` (nq,): largest change of every value; None = any. Return the report, the share of
+        each motion that was made, 0 for a goal that could not be met, and why goals did not move.
         """
         model, made, reasons = self.model, dict(shares), dict[str, str]()
         settings = self.settings
@@ -329,9 +323,8 @@ class Tracker:
         """
         Solve for measured or commanded joint values, in the present assembly branch.
 
-        `start` (nq,): where an earlier tick stopped on the way; None = the present configuration.
-        `exact`: True: if loops or limits do not allow the values, hold the last good
-        configuration. False: take the nearest one on the way to them.
+        `start` (nq,): where an earlier tick stopped on the way. Where loops or limits do not allow
+        the values, hold the last good configuration if `exact`, otherwise take the nearest one.
         """
         drive = MeasuredDrive(self.model, values, self.settings)
         q0 = drive.start_at(self.q if start is None else start)
@@ -342,12 +335,7 @@ class Tracker:
         return report
 
     def step_to(self, target: Array, reason: str) -> TickReport:
-        """
-        Take one step towards a configuration, at the velocity limits, without solving for goals.
-
-        `target` (nq,): configuration with closed loops [rad or m]. `reason`: purpose of the step.
-        It becomes `held` of the report, followed by any obstacle.
-        """
+        """Take a step to a configuration at the velocity limits; `held` tells the reason."""
         before = self.q
         q, barred = approach(self.model, before, target, self.window(), self.settings.options)
         velocity = self._velocity(q, before)
@@ -419,6 +407,14 @@ class Tracker:
         if last is None or now <= last:
             return self._still
         return (q - before) / (now - last)
+
+
+def renewed(tracker: Tracker | None, model: LoadedModel) -> Tracker:
+    """Return a tracker with another model, or a new one."""
+    if tracker is None:
+        return Tracker(model)
+    tracker.replace_model(model)
+    return tracker
 
 
 def unmet_goals(

@@ -93,11 +93,8 @@ class MeasuredState:
         efforts: Mapping[str, float] = MappingProxyType({}),
     ) -> tuple[str, ...]:
         """
-        Store values measured at `time` [s].
+        Store values measured at `time` [s]; velocities and efforts may be those of some joints.
 
-        `names` and `positions`: joints and their positions [rad or m]. `time`: time of the
-        measurement [s]. `velocities` and `efforts`: velocities [rad/s or m/s] and efforts [N m or
-        N] of some of the joints; those of the other joints of the message are unknown from now on.
         Return names that the model does not have, each only the first time, up to 20,000.
         """
         self.time = time
@@ -144,11 +141,7 @@ class MeasuredState:
         return {n: last[n].value for n in names if n in last and last[n].arrival > arrivals}
 
     def is_stale(self, now: float, timeout: float) -> bool:
-        """
-        Return True if the last joint state is older than `timeout` [s].
-
-        Return False if no joint state was received, or if `timeout` is 0.
-        """
+        """Return True if the last joint state is older than `timeout` [s]; 0 = never."""
         return timeout > 0.0 and self.time is not None and now - self.time > timeout
 
     def stale(self, names: Iterable[str], now: float, timeout: float) -> tuple[str, ...]:
@@ -172,8 +165,7 @@ class JointTargets:
     The last target of each joint value [rad or m]; kept when the model is replaced.
 
     Targets come from a parameter, and from messages or services; for each joint the last one
-    counts. `flag`: attribute of a joint that is True if it has a target of this kind. `set_value`
-    sets the target of one axis and the flag: (joint, axis, value).
+    counts. `flag` is an attribute of joints that have a target of this kind.
     """
 
     def __init__(
@@ -392,8 +384,7 @@ class GoalInputs:
     The subscriptions `~/goals/<name>`, from the callback to the pose in the root frame.
 
     A goal that arrives before the robot, or before the transform of its frame, waits. The node
-    tries it again on every tick. `refuse` counts and logs a refused message: (topic, reason) ->
-    None.
+    tries it again on every tick.
     """
 
     def __init__(
@@ -698,8 +689,7 @@ class Inputs:
     """
     The subscriptions to goals, joint states, joint targets and robot descriptions.
 
-    `on_description` is called with the text of each robot_description. `on_measurement` is called
-    with the joint names and the stamp (builtin_interfaces.msg.Time) of each joint state, after its
+    `on_measurement` is called with the joint names and the stamp of each joint state, after its
     values are in `measured`. For a message without a stamp, the stamp is the node's time.
     """
 

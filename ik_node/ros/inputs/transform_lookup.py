@@ -62,10 +62,9 @@ class TransformLookup:
         """
         Return the pose of frame `source` in frame `target` at a time.
 
-        `target` and `source`: frame names on /tf. `stamp`: None or zero for the latest transform.
-        Return `pose` (4, 4), translation in [m]; and `time`, time of the transform [s]; 0 for a
-        static one. Raise TransformNotYetError if transforms were received only up to an earlier
-        time. Raise LookupError if there is no transform; the message gives the reason.
+        A stamp of None or zero asks for the latest transform. The second value is its time [s]; 0
+        for a static one. Raise LookupError if there is none, TransformNotYetError if those that
+        were received are older.
         """
         self._last_lookup = time.monotonic()
         try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-import difflib
 from typing import Any, cast
 
 from ik_node.errors import OptionError
@@ -37,15 +36,14 @@ class ParameterServer:
         self._values: dict[str, table.Value] = {}
         self._declaring = False
         self._overrides = self._take_overrides()
-        fixed = (*table.NODE_PARAMETERS, *table.solver_parameters())
-        self._declare(fixed)
+        self._declare((*table.NODE_PARAMETERS, *table.solver_parameters()))
         for name in self._undeclared_goals():
             self._declare(table.goal_parameters(name))
         for name in group_names(self._values):
             self._declare(table.group_parameters(name))
         # The checked values; replaced as a whole when parameters change.
         self.settings = Settings.from_values(self._values)
-        self._name_unknown_overrides(fixed)
+        self._name_unknown_overrides()
         node.add_pre_set_parameters_callback(self._ints_to_doubles)
         node.add_on_set_parameters_callback(self._check)
         node.add_post_set_parameters_callback(self._apply)
@@ -97,16 +95,14 @@ class ParameterServer:
         finally:
             self._declaring = False
 
-    def _name_unknown_overrides(self, fixed: Iterable[table.ParameterSpec]) -> None:
-        known = [spec.name for spec in fixed]
+    def _name_unknown_overrides(self) -> None:
         for name in self._overrides:
             if name.startswith('goals.'):
                 hint = 'its goal is not in goal_names'
             elif name.startswith('output.') and name.count('.') > 1:
                 hint = 'its group is not in output.groups'
             else:
-                close = difflib.get_close_matches(name, known, n=1)
-                hint = f'did you mean {close[0]}?' if close else 'see --help for all parameters'
+                hint = 'see --help for all parameters'
             self._node.get_logger().warning(f'parameter {name} does not exist: {hint}')
 
     # -- at run time: convert, check all together, apply
