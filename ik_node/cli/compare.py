@@ -33,7 +33,6 @@ _COLOURS = ('#000000', '#0072B2', '#56B4E9', '#E69F00', '#009E73', '#CC79A7', '#
 _DASHES = ('-', (0, (5, 1.5)))
 # Residuals of zero are drawn at this value.
 _LEAST = 1e-16
-_RUNS = 3
 
 
 # What a method found, or the reason why it cannot solve the problem.
@@ -67,11 +66,11 @@ def run(args: argparse.Namespace) -> int:
     tree = Solver(robot).tree
     outcomes = {each.method: compare(tree, q, each, poses) for each in chosen}
     if args.json:
-        failed = {'status': None}
         every = [
-            {'method': method}
-            | (failed | {'reason': o} if isinstance(o, str) else in_json(o.solution))
-            for method, o in outcomes.items()
+            {'method': method, 'status': None, 'reason': found}
+            if isinstance(found, str)
+            else in_json(found.solution) | {'method': method}
+            for method, found in outcomes.items()
         ]
         print(json.dumps(every, indent=2))
     else:
@@ -82,9 +81,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def compare(tree: Tree, q: Array, options: SolverOptions, poses: Mapping[str, Any]) -> Outcome:
-    """Solve with one method and return the fastest of some runs."""
+    """Solve with one method and return the fastest of three runs."""
     try:
-        runs = [trace(tree, q, options, poses) for _ in range(_RUNS)]
+        runs = [trace(tree, q, options, poses) for _ in range(3)]
     except OptionError as error:
         return str(error)
     return min(runs, key=lambda run: run.solution.solve_time)
@@ -129,13 +128,13 @@ def _draw(new_figure: Callable[..., Any], outcomes: Mapping[str, Outcome], path:
         }
         for axes, unit, least in ((left, 1.0, 0.0), (right, mean, 1e-7)):
             axes.plot(np.maximum(unit * np.arange(sizes.size), least), sizes, **style)
-    left.set(xscale='symlog', xlabel='iteration', ylabel='largest residual [m or rad]')
+    left.set(
+        xscale='symlog', yscale='log', xlabel='iteration', ylabel='largest residual [m or rad]'
+    )
     right.set(xscale='log', xlabel='time [s], dls compiled, the others in Python')
     for axes in (left, right):
-        axes.set_yscale('log')
         axes.grid(True, which='major', alpha=0.3)
-    if left.lines:
-        figure.legend(*left.get_legend_handles_labels(), loc='outside upper center', ncols=4)
+    figure.legend(*left.get_legend_handles_labels(), loc='outside upper center', ncols=4)
     save_picture(figure, path, dpi=100)
 
 

@@ -39,20 +39,13 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 # Function of e, J with the columns of some variables, and their mask (nv,): the step of these.
 Choose = Callable[[Array, Array, Mask], Array]
+# A constraint, its rows first to last - 1, and True if they are in [rad], False for lengths [L].
+Block = tuple[int, int, int, bool]
 
 # A solve has diverged if its cost exceeds the first one, or 1, by this factor.
 _BEYOND = 1e9
 # Worse than that of any iterate.
 _NO_SCORE = (3.0, inf)
-
-
-class Block(NamedTuple):
-    """Rows first to last - 1 of one constraint, all in [rad] (is_rotation) or lengths [L]."""
-
-    constraint: int
-    first: int
-    last: int
-    is_rotation: bool
 
 
 class Run(Configuration):
@@ -98,7 +91,7 @@ class Run(Configuration):
         is_rotation = flat.rows >= workspace.angular[constraint]
         cuts = (np.flatnonzero(np.diff(2 * constraint + is_rotation)) + 1).tolist()
         self.blocks = tuple(
-            Block(int(constraint[first]), first, last, bool(is_rotation[first]))
+            (int(constraint[first]), first, last, bool(is_rotation[first]))
             for first, last in pairwise([0, *cuts, flat.rows.size])
             if first < last
         )
@@ -299,11 +292,9 @@ class Run(Configuration):
     def answer(self) -> SolveResult:
         """Go to the best iterate and return its result; CONVERGED depends on its residuals."""
         self.go_to(self._best)
-        status = self.status
-        if self.within_tolerance():
-            status = Status.CONVERGED
-        elif status is None or status is Status.CONVERGED:
-            status = Status.STALLED
+        # Preferences may have taken a solve that had CONVERGED, which is 0, away from its goals.
+        missed = self.status or Status.STALLED
+        status = Status.CONVERGED if self.within_tolerance() else missed
         return self.answer_of(status, self.iterations, self._reason)
 
     def answer_of(self, status: Status, iterations: int, reason: int = 0) -> SolveResult:
@@ -334,8 +325,7 @@ def jacobian_transpose(run: Run) -> None:
     def choose(shortfall: Array, jacobian: Array, _: Mask) -> Array:
         pulled = jacobian.T @ shortfall
         met = jacobian @ pulled
-        square = float(met @ met)
-        best = float(shortfall @ met) / square if square > 0.0 else 0.0
+        best = float(shortfall @ met) / max(float(met @ met), 1e-300)
         return (min(fixed, best) if fixed > 0.0 else best) * pulled
 
     _descend(run, lambda: run.take(choose), in_null_space=False)
@@ -371,7 +361,7 @@ def selectively_damped(run: Run) -> None:
 
 def pseudo_inverse(run: Run) -> None:
     """Step by Delta x = J^+ e; with all goals met, in the null space."""
-    _descend(run, lambda: run.take(lambda e, jacobian, _: _pinv(jacobian) @ e))
+    _descend(run, lambda: run.take(lambda e, jacobian, _: np.linalg.pinv(jacobian, _CUT) @ e))
 
 
 def damped_least_squares(run: Run) -> None:
@@ -425,17 +415,12 @@ def _shortened(step: Array, longest: float) -> Array:
     return step * (longest / length) if length > longest else step
 
 
-def _pinv(jacobian: Array) -> Array:
-    return np.asarray(np.linalg.pinv(jacobian, rcond=_CUT), dtype=np.float64)
-
-
 # -- joint targets and rest pose
 
 # Longest step in the null space, which changes along the way [rad or L], and most steps that meet
 # closures and goals again after it.
 _LONGEST, _CORRECTIONS = 0.3, 4
-# A stage ends when the share of the step has been halved below this, or after a step that reduces
-# its cost by less than this share.
+# A stage ends below this share of a step, or of the cost by which a step reduces it.
 _LEAST_SHARE, _LEAST_GAIN = 1e-3, 1e-6
 # Cost of a stage that has not ended. It exceeds the cost of any preference, so that an iterate of
 # a later stage always counts as better.
@@ -467,7 +452,7 @@ def _descend(run: Run, reach: Callable[[], float], *, in_null_space: bool = True
         fixed = (run.preference > layout.PREFERS_NOTHING) & (run.preference < stages[0])
 
         def choose(shortfall: Array, jacobian: Array, free: Mask) -> Array:
-            back, wish = _pinv(jacobian), preferred[free]
+            back, wish = np.linalg.pinv(jacobian, _CUT), preferred[free]
             return np.asarray(back @ (shortfall - jacobian @ wish) + wish)
 
         return _shortened(run.step_within_bounds(*run.linear_rows(), choose, fixed), _LONGEST)
@@ -508,8 +493,7 @@ _PATIENCE, _GAIN = 30, 1e-3
 # SLSQP: a bound beyond this counts as no bound, and singular values below this share of the
 # largest, which are rounding errors, do not count for the rank of the closures' rows.
 _NO_BOUND, _RANK_CUT = 1e100, 1e-7
-# A run of SLSQP ends when an iteration lowers its cost by less than this: for the goals half a
-# squared residual [rad^2 or L^2], for comfort its unit.
+# Least gain of an iteration of SLSQP: half a squared residual [rad^2 or L^2], or comfort.
 _GOAL_GAIN, _COMFORT_GAIN = 1e-18, 1e-12
 
 
@@ -627,7 +611,7 @@ def slsqp(run: Run) -> None:
             at(values)
             report()
             if run.ended():
-                raise _EndedError
+                raise StopIteration
 
         closed: dict[str, Any] = {
             'type': 'eq',
@@ -635,9 +619,9 @@ def slsqp(run: Run) -> None:
             'jac': lambda values: basis.T @ at(values).jacobian()[held][:, free],
         }
         bounds = np.column_stack((run.lower, run.upper))[free]
-        # SciPy before 1.16 does one iteration less; with others `callback` ends the run.
+        # SciPy before 1.16 does one iteration less, and lets the exception of `callback` through.
         most = run.options.max_iterations - run.iterations + 1
-        with suppress(_EndedError):
+        with suppress(StopIteration):
             found = minimize(
                 cost,
                 run.x[free],
@@ -668,10 +652,6 @@ def slsqp(run: Run) -> None:
             report(float(np.abs(run.x - before).max(initial=0.0)))
         if not gained:
             run.end(Status.STALLED)
-
-
-class _EndedError(Exception):
-    """Raised in the callback of SLSQP to end it, which not every version of SciPy supports."""
 
 
 # -- cyclic coordinate descent
@@ -731,7 +711,7 @@ def _blocks_turned(run: Run, variable: int) -> list[Block] | None:
     alone = columns.size == 1 and (polynomial == np.eye(s.width)[1]).all()
     if run.prismatic[variable] or not alone or any(s.kind[c] != KIND_FRAME for c in moved):
         return None
-    return [block for block in run.blocks if block.constraint in moved]
+    return [block for block in run.blocks if block[0] in moved]
 
 
 def _move_linearly(run: Run, variable: int, low: float, high: float) -> float:
@@ -791,8 +771,7 @@ def _best_turn(costs: Array, low: float, high: float) -> float:
 
     The cost T(phi) = c + a1 cos phi + b1 sin phi + a2 cos 2 phi + b2 sin 2 phi is given at
     `_ANGLES`. With z = exp(i phi), T'(phi) = 0 is a polynomial of degree four in z. Candidates are
-    compared by T(phi) - T(0), in a form without cancellation near 0; of equal ones the smallest
-    counts.
+    compared by T(phi) - T(0), without cancellation near 0; of equal ones the smallest counts.
     """
     low, high = max(low, -pi), min(high, pi)
     _, first, second = 0.4 * np.fft.rfft(costs)  # a1 - i b1 and a2 - i b2
@@ -808,8 +787,6 @@ def _best_turn(costs: Array, low: float, high: float) -> float:
     gains -= 2.0 * sines * (second.imag * np.cos(angles) + second.real * sines)
     return float(angles[np.argmin(gains)])
 
-
-# -- all methods
 
 METHOD_TABLE: dict[str, Callable[[Run], None]] = {
     'dls': damped_least_squares,

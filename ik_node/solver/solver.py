@@ -440,7 +440,9 @@ class Solver:
             rows = table.rows.copy()
             window = None if joints is None else table.window_of(joints)
             self._forget_earlier_graph()
-            read_q, before = self._values_within(rows), self._last_q.copy()
+            # Masters start within the limits of their followers, too.
+            read_q = JointTable.clamped(rows, self._graph.values())
+            before = self._last_q.copy()
             moves = {} if joints is not None else self._moves_of_locked(before, read_q, rows)
             loops = problem
             if moves or not self.options.in_kernel:
@@ -488,7 +490,7 @@ class Solver:
             if self._stepping is None or self._stepping.problem is not problem:
                 self._stepping = Stepping(problem)
             started = perf_counter()
-            q = self._values_within(table.rows)
+            q = JointTable.clamped(table.rows, self._graph.values())
             answers = self._stepping.step(q, table, self._graph.packed[0])
             problem.refuse_contact(q, answers)
             spent = perf_counter() - started
@@ -1313,15 +1315,6 @@ class Solver:
         problem = self._graph.problem(read.wanted)
         problem.refresh(self.options)
         return problem
-
-    def _values_within(self, rows: Array) -> Array:
-        """
-        Return the joints' values as the start of a solve that writes to the joints.
-
-        Joints are within their own limits, but a follower cannot be where a master takes it
-        beyond them, so masters start within the limits of their followers, too.
-        """
-        return JointTable.clamped(rows, self._graph.values())
 
     def _moves_of_locked(self, before: Array, q: Array, rows: Array) -> dict[int, float]:
         """Return index and value of each changed locked joint; {} if another joint has changed."""
