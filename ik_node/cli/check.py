@@ -14,12 +14,11 @@ import argparse
 from collections.abc import Iterable
 import json
 from pathlib import Path
-import sys
 from typing import Any
 
 from ik_node.analysis.facts import facts_of
 from ik_node.cli.arguments import add_options, add_robot_arguments, robot_of, SRDF
-from ik_node.cli.report_text import as_dot, as_text, ascii_tree
+from ik_node.cli.report_text import as_dot, as_text
 from ik_node.description.mesh_path import mesh_path
 from ik_node.description.sidecars.find import sidecar_name
 from ik_node.description.visuals import visuals_of
@@ -50,12 +49,7 @@ def run(args: argparse.Namespace) -> int:
     elif args.plot:
         say(*as_dot(report))
     else:
-        text = repr(report)
-        try:
-            text.encode(sys.stdout.encoding or 'utf-8')
-        except UnicodeEncodeError:
-            text = ascii_tree(text)
-        print(text)
+        print(report)
     return 0 if report.ok else 1
 
 

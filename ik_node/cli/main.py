@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from errno import ENOSPC
 import importlib
 from importlib.util import find_spec
+from io import TextIOWrapper
 import os
 import sys
 from typing import Any, TYPE_CHECKING
@@ -65,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     """
     words = list(sys.argv[1:] if argv is None else argv)
-    _open_closed_streams()
+    _prepare_streams()
     if '_ARGCOMPLETE' in os.environ:
         return _complete()
     started = os.path.abspath(sys.argv[0]).split(os.sep)[-3:] if argv is None else []
@@ -119,11 +120,13 @@ def _run(name: str, words: list[str]) -> int:
     return code
 
 
-def _open_closed_streams() -> None:
-    """Open the null device in place of closed standard streams, which are None, as of `>&-`."""
+def _prepare_streams() -> None:
+    """Open the null device for closed streams (`>&-`); print ? for what stdout cannot encode."""
     for name in ('stdout', 'stderr'):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), 'w'))
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors='replace')
 
 
 def _discard_output() -> None:

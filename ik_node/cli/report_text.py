@@ -19,7 +19,6 @@ HELD = {
     'loops': 'the loops prevent motion here',
     'loops and limits': 'the loops allow one motion, which leaves the limits both ways',
 }
-BRANCHES = {'├─ ': '|- ', '└─ ': '`- ', '│  ': '|  ', '──': '--'}
 
 
 def as_text(facts: dict[str, Any], mobility: str) -> str:
@@ -68,13 +67,6 @@ def counts(facts: dict[str, Any]) -> str:
     """Return the numbers of links, joint values and loops."""
     numbers = {'links': 'link', 'joints': 'joint value', 'closures': 'loop'}
     return ', '.join(counted(len(facts[key]), what) for key, what in numbers.items())
-
-
-def ascii_tree(text: str) -> str:
-    """Return the text with ASCII characters in place of box-drawing characters."""
-    for line, simple in BRANCHES.items():
-        text = text.replace(line, simple)
-    return text
 
 
 def _tree(facts: dict[str, Any]) -> list[str]:

@@ -156,24 +156,12 @@ def test_loops_that_let_nothing_move_are_reported(tmp_path, capsys):
     assert 'the loops close, but can NOT move' in capsys.readouterr().out
 
 
-def test_terminal_without_box_drawing_gets_ascii(bars, monkeypatch):
+def test_what_a_terminal_cannot_show_is_a_question_mark(odd, monkeypatch):
     out = io.TextIOWrapper(io.BytesIO(), encoding='ascii')
     monkeypatch.setattr(sys, 'stdout', out)
-    assert main(['check', bars[0]]) == 0
+    assert main(['check', odd]) == 0
     out.flush()
-    assert '|- drive -- crank' in out.buffer.getvalue().decode('ascii')
-
-
-def test_very_long_chain_is_reported(tmp_path, capsys):
-    links = ''.join(f'<link name="l{at}"/>' for at in range(1500))
-    joints = ''.join(
-        f'<joint name="j{at}" type="fixed"><parent link="l{at}"/><child link="l{at + 1}"/></joint>'
-        for at in range(1499)
-    )
-    path = tmp_path / 'chain.urdf'
-    path.write_text(f'<robot name="chain">{links}{joints}</robot>')
-    assert main(['check', str(path), '--json']) == 1
-    assert len(json.loads(capsys.readouterr().out)['tree']) == 1500
+    assert 'free ?? ? ' in out.buffer.getvalue().decode('ascii')
 
 
 @pytest.mark.parametrize('name', ['bars', 'odd'])
