@@ -78,17 +78,13 @@ class Modes:
         self.chains = [chain.with_own_workspace() for chain in problem.chains]
         for chain in self.chains:
             found = self._jacobian(chain, references)
-            arrays = Workspace(*chain.arrays)
-            constraint = chain.flat.rows // BLOCK
-            goal = np.array(chain.names.are_goals)[constraint]
-            turned = chain.flat.rows >= arrays.angular[constraint]
             free = rows[JOINT_WINDOW, chain.flat.var_q] > 0.0
             passive = free & ~np.isin(chain.flat.var_q, motors)
-            groups = [~goal, goal & ~turned, goal & turned]
-            groups = [group & ~chain.flat.one_sided for group in groups]
-            if motors and not goal.all():
+            every = row_groups(chain)
+            groups = [group & ~chain.flat.one_sided for group in every]
+            if motors and every[0].any():
                 self.direct += _blocks(chain, found, groups[:1], passive)
-            if goal.any():
+            if not every[0].all():
                 self.inverse += _blocks(chain, found, groups, free)
 
     def _jacobian(self, chain: ChainProblem, q: Array) -> Array:
@@ -117,6 +113,14 @@ class Modes:
         signs[np.abs(values) < SINGULAR] = '0'
         middle = len(self.direct)
         return np.array([''.join(row[:middle]) + '/' + ''.join(row[middle:]) for row in signs])
+
+
+def row_groups(chain: ChainProblem) -> list[NDArray[np.bool_]]:
+    """Return which rows are of closures, and translations and rotations of goals, each (nr,)."""
+    constraint = chain.flat.rows // BLOCK
+    goal = np.array(chain.names.are_goals)[constraint]
+    turned = chain.flat.rows >= Workspace(*chain.arrays).angular[constraint]
+    return [~goal, goal & ~turned, goal & turned]
 
 
 def main_link(links: Mapping[str, Link], closers: Iterable[Connector]) -> str:

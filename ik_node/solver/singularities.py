@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ik_node.kernels.layout import BLOCK, JOINT_LOWER, JOINT_UPPER
-from ik_node.solver.modes import independent_rows, smallest_pivot
+from ik_node.kernels.layout import JOINT_LOWER, JOINT_UPPER
+from ik_node.solver.modes import independent_rows, row_groups, smallest_pivot
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.problem.chain_problem import ChainProblem
 from ik_node.solver.problem.joint_table import JointTable
@@ -94,16 +94,13 @@ class SingularSystem:
         self._passive = np.array([column not in moved for column in self.columns])
         found = [self.linear(q)[1] for q in samples]
         self.reference = max(found, key=smallest_pivot)
-        constraint = flat.rows // BLOCK
-        goals = np.array(chain.names.are_goals)[constraint]
-        turned = flat.rows >= self._work.angular[constraint]
-        self.loops = self.independent(np.flatnonzero(~goals).tolist())
         # As in `Modes`, rotations of a goal count as far as translations leave them free.
-        groups = [np.flatnonzero(each).tolist() for each in (goals & ~turned, goals & turned)]
-        self.fixed, self.every = self.loops, self.independent(self.loops, *groups)
+        loops, *goals = (np.flatnonzero(each).tolist() for each in row_groups(chain))
+        self.loops = self.independent(loops)
+        self.fixed, self.every = self.loops, self.independent(self.loops, *goals)
         # With fewer loops than passive joints, the motors never determine the motion.
         determined = motors and 0 < np.count_nonzero(self._passive) <= len(self.loops)
-        self.kinds = [*['inverse'] * bool(goals.any()), *['direct'] * bool(determined)]
+        self.kinds = [*['inverse'] * any(goals), *['direct'] * bool(determined)]
 
     def independent(self, *groups: Sequence[int]) -> list[int]:
         """Return rows that do not depend on others, from groups of rows, the first ones first."""

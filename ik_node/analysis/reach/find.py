@@ -168,15 +168,10 @@ class ReachFinder:
         for sign in (-1.0, 1.0):
             far = here.copy()
             far[axis] += sign * size
-            batch = solver.solve_batch(
-                {
-                    name: (np.tile(goal, (len(starts), 1)), np.tile(_NO_TURN, (len(starts), 1)))
-                    for name, goal in ((_SLICE, here), (_FAR, far))
-                    if at is not None or name == _FAR
-                }
-                | repeated(self._held, len(starts)),
-                self.samples[starts],
-            )
+            goals = {**self._held, _FAR: (far, _NO_TURN)}
+            if at is not None:
+                goals[_SLICE] = here, _NO_TURN
+            batch = solver.solve_batch(repeated(goals, len(starts)), self.samples[starts])
             off = batch.goal_errors[_SLICE].position if at is not None else np.zeros(len(starts))
             places = [
                 float(self._robot.forward(q, self._link)[axis, 3])
