@@ -10,7 +10,7 @@ from typing import Any, TYPE_CHECKING
 from ik_node.analysis.analysed_robot import AnalysedRobot
 from ik_node.analysis.file_pose import FilePose, gap_notes
 from ik_node.description.read import read_description
-from ik_node.description.sidecars.obstacles import add_obstacles
+from ik_node.description.sidecars.obstacles import read_obstacles
 from ik_node.description.visuals import read_srdf
 from ik_node.description.xacro_source import XACRO_SECONDS
 from ik_node.description.xml_document import MAX_BYTES
@@ -312,7 +312,8 @@ def load_robot(
         robot.collisions.exclude({(prefix + a, prefix + b): why for (a, b), why in pairs.items()})
     beside = Path(robot.description.sources[0].name).with_suffix('.obstacles.yaml')
     if obstacles is not None or beside.is_file():
-        add_obstacles(robot.collisions, beside if obstacles is None else obstacles)
+        around = read_obstacles(beside if obstacles is None else obstacles, robot.links)
+        robot.collisions.surround(around, frozenset())
     return robot
 
 

@@ -286,9 +286,7 @@ class RemoteNodeSession(Session):
     def _place_obstacles(robot: Robot, text: str) -> None:
         """Put the obstacles of the node around the robot, so that they are drawn."""
         with suppress(IkError):
-            found = obstacles_from_json(text) if text else []
-            around = {each.name: (each.shape, each.pose) for each in found}
-            robot.collisions.surround(around, frozenset())
+            robot.collisions.surround(obstacles_from_json(text) if text else {}, frozenset())
 
     @staticmethod
     def _lock(solver: Solver, names: Collection[str]) -> None:

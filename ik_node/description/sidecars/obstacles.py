@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection
 import json
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ik_node.description.yaml_document import Checked, line_of, parse_yaml
 from ik_node.errors import DescriptionError, OptionError
 from ik_node.model.bodies import HalfSpace, Hull, make_shape, Mesh, Shape, SHAPES
-from ik_node.model.collisions import Collisions
 from ik_node.model.rotation import Array, pose_from_matrix, pose_matrix, quat_from_euler
 import numpy as np
 
@@ -18,36 +17,21 @@ KINDS = (*SHAPES, 'hull', 'mesh')
 KEYS = (*KINDS, 'scale', 'xyz', 'rpy', 'quat_xyzw')
 
 
-class PlacedShape(NamedTuple):
-    """An obstacle; its pose (4, 4) is in the root frame, and `line` that of its file."""
-
-    name: str
-    shape: Shape
-    pose: Array
-    line: int | None = None
+# Shapes and their poses (4, 4) in the root frame, by name.
+Placed = dict[str, tuple[Shape, Array]]
 
 
-def read_obstacles(path: str | Path) -> list[PlacedShape]:
-    """Read a file of obstacles; DescriptionError names its line and key."""
+def read_obstacles(path: str | Path, links: Collection[str] = ()) -> Placed:
+    """Read a file of obstacles around a robot's links; DescriptionError names its line and key."""
     try:
         data = Path(path).read_bytes()
     except OSError as error:
         why = f'cannot be read: {error.strerror}'
         raise DescriptionError(why, source=str(path)) from None
-    return _Reader(str(path)).read(parse_yaml(data, str(path)))
+    return _Reader(str(path)).read(parse_yaml(data, str(path)), links)
 
 
-def add_obstacles(collisions: Collisions, path: str | Path) -> None:
-    """Add the obstacles of a file; DescriptionError names its line and key."""
-    for each in read_obstacles(path):
-        try:
-            collisions.add_obstacle(each.shape, each.pose, each.name)
-        except OptionError as error:
-            message = f'obstacles: {error}'
-            raise DescriptionError(message, source=str(path), line=each.line) from None
-
-
-def obstacles_to_json(scene: Mapping[str, tuple[Shape, Array]]) -> str:
+def obstacles_to_json(scene: Placed) -> str:
     """Return shapes and their poses (4, 4) as JSON, with the keys of a file of obstacles."""
     entries = {}
     for name, (shape, pose) in scene.items():
@@ -64,7 +48,7 @@ def obstacles_to_json(scene: Mapping[str, tuple[Shape, Array]]) -> str:
     return json.dumps({'obstacles': entries})
 
 
-def obstacles_from_json(text: str) -> list[PlacedShape]:
+def obstacles_from_json(text: str) -> Placed:
     """Read what `obstacles_to_json` wrote; DescriptionError names what cannot be used."""
     try:
         content = json.loads(text)
@@ -76,7 +60,7 @@ def obstacles_from_json(text: str) -> list[PlacedShape]:
 class _Reader(Checked):
     """A reader of a file of obstacles."""
 
-    def read(self, content: object) -> list[PlacedShape]:
+    def read(self, content: object, links: Collection[str] = ()) -> Placed:
         top = self.mapping(content, 'the file', ('obstacles',))
         entries = self.mapping(
             top.get('obstacles') or {},
@@ -84,13 +68,15 @@ class _Reader(Checked):
             ('NAME: {SHAPE: SIZE, xyz: [m]}',),
             others=True,
         )
-        found = []
+        found = {}
         for name in entries:
             self.line = line_of(entries, name) or self.line
-            found.append(self._obstacle(self.text(name, 'obstacles'), entries[name], self.line))
+            if name in links:
+                raise self.fail(f'obstacles: {name} is the name of a link')
+            found[self.text(name, 'obstacles')] = self._obstacle(name, entries[name], self.line)
         return found
 
-    def _obstacle(self, name: str, entry: object, line: int | None) -> PlacedShape:
+    def _obstacle(self, name: str, entry: object, line: int | None) -> tuple[Shape, Array]:
         what = f'obstacles: {name}'
         fields = self.mapping(entry, what, KEYS)
         self.line = line
@@ -115,7 +101,7 @@ class _Reader(Checked):
             turn /= np.linalg.norm(turn)
         else:
             turn = quat_from_euler(*self.vector(fields, 'rpy', what, '[rad]'))
-        return PlacedShape(name, shape, pose_matrix(np.array(position), turn), line)
+        return shape, pose_matrix(np.array(position), turn)
 
     def _shape(self, kind: str, fields: Any, what: str) -> Shape:
         value = fields[kind]

@@ -12,6 +12,7 @@ from ik_node.ros.outputs import TickReport
 from ik_node.ros.parameters.settings import Settings
 from ik_node.solver import Solution, SolverOptions, Status
 from ik_node.solver.drive import step_towards
+from ik_node.solver.solver import ANY_STEP
 import numpy as np
 
 
@@ -192,8 +193,6 @@ _SLOWER, _MOST_EXCESS = 4, 1.1
 _SLACK = 1e-3
 # Smallest time between ticks [s]; it avoids an empty window for joints without velocity limit.
 _INSTANT = 1e-12
-# A step that no joint makes [rad or m].
-_ANY_STEP = 1e9
 
 
 class Tracker:
@@ -310,7 +309,7 @@ class Tracker:
         """Return a largest step, so that the way of a tick is checked; None without collisions."""
         if not self.model.robot.collisions.avoided(self.settings.options.avoid_collisions):
             return None
-        return np.full(len(self.q), _ANY_STEP)
+        return np.full(len(self.q), ANY_STEP)
 
     def drive(
         self,

@@ -79,8 +79,8 @@ class ObstacleInputs:
         name = settings.collisions_obstacles_file
         if name == self._file[0]:
             return self._file
-        found = read_obstacles(path_of_url('collisions.obstacles_file', name)) if name else []
-        return name, {each.name: Placed(each.shape, each.pose) for each in found}
+        found = read_obstacles(path_of_url('collisions.obstacles_file', name)) if name else {}
+        return name, {each: Placed(*placed) for each, placed in found.items()}
 
     def configure(self, settings: Settings) -> None:
         """Take the file and the frames that the parameters name; raise IkError if unusable."""

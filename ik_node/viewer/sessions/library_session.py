@@ -22,7 +22,7 @@ from ik_node.scene.chain_report import ChainReport
 from ik_node.solver.options import COST_METHODS, SolverOptions
 from ik_node.solver.pose import unit_pose
 from ik_node.solver.result import SolveResult
-from ik_node.solver.solver import Solver
+from ik_node.solver.solver import ANY_STEP, Solver
 from ik_node.solver.status import Status
 from ik_node.viewer.sessions.goal_memory import GoalMemory, restore_goals
 from ik_node.viewer.sessions.session import Ground, Knob, Session
@@ -62,8 +62,6 @@ OPTIONS = SolverOptions(restarts=0)
 
 # Solves per update until the wheels stand on the ground, and the remaining error [m].
 SETTLES, SETTLED = 10, 1e-5
-# A step of a motion whose way is checked, however long it is [rad or m].
-ANY_STEP = 1e9
 TERRAIN, TILT = 'terrain height', 'base tilt [deg]'
 
 
