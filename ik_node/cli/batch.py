@@ -32,8 +32,7 @@ from ik_node.model.rotation import Array
 from ik_node.motion.read import read_goal_table
 from ik_node.robot import Robot
 from ik_node.solver import Solver, SolverOptions
-from ik_node.solver.batch.batch_run import solve_batch
-from ik_node.solver.batch.batch_work import BatchWork, many_poses
+from ik_node.solver.batch.batch_run import BatchWork, many_poses, solve_batch
 from ik_node.solver.batch.engines import Chunk, part_size, run_chunks
 from tqdm import tqdm
 

@@ -39,8 +39,8 @@ from numpy.typing import ArrayLike, NDArray
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+    from ik_node.solver.batch.batch_run import BatchWork
     from ik_node.solver.batch.batch_solution import BatchSolution, PathSolution, PathsSolution
-    from ik_node.solver.batch.batch_work import BatchWork
     from ik_node.solver.methods import Stepping
     from ik_node.solver.solutions import Solutions
 
@@ -1426,7 +1426,7 @@ class Solver:
         goal nor a link, or a joint does not exist. Raises OptionError if the method is not the
         compiled one.
         """
-        from ik_node.solver.batch.batch_work import BatchWork
+        from ik_node.solver.batch.batch_run import BatchWork
 
         check_mapping('goals', goals, 'name of a goal or link: poses')
         table = self._graph.refresh().table

@@ -5,17 +5,27 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from operator import index
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, NoReturn, overload
 
 from ik_node.display import public_names
 from ik_node.errors import OptionError
+from ik_node.kernels import solve_state as now
 from ik_node.kernels.layout import RECORD, RECORD_STARTS, RECORD_STATUS, RECORD_STEPS, RESULT
 from ik_node.kernels.options import COMPROMISE
 from ik_node.kernels.path import BOUNDED, TOO_FAST, TORN
 from ik_node.model.attributes import ByName
 from ik_node.model.collisions import Collisions, Distance, Near
-from ik_node.solver.batch.batch_work import BatchChain
-from ik_node.solver.result import explained, misfits_in, PoseError, Solution, tolerances_in
+from ik_node.native import BoundKernels
+from ik_node.solver.problem.chain_problem import ChainProblem
+from ik_node.solver.problem.workspace import bind_chain
+from ik_node.solver.result import (
+    explained,
+    misfits_in,
+    PoseError,
+    Solution,
+    SolveResult,
+    tolerances_in,
+)
 from ik_node.solver.status import Status
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +35,54 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 NOTHING_NEAR: Array = np.zeros((0, 1 + RESULT))
+
+
+class Workspace(NamedTuple):
+    """The workspace of one thread: its counters, and the kernels for it."""
+
+    ints: NDArray[np.int64]
+    kernels: BoundKernels
+
+
+class BatchChain(NamedTuple):
+    """
+    The poses and results of many problems of one chain.
+
+    `chain`: the chain. `table` (nc, 20): constraint table; the poses of the goals in it are not
+    used. `positions`, `quats_xyzw` (N, k, 3): poses of its k goals [m], in order. `records` (N,
+    RECORD + 2 nc): results: RECORD_*, then the residual norms of every constraint [m], [rad].
+    """
+
+    chain: ChainProblem
+    table: Array
+    positions: Array
+    quats_xyzw: Array
+    records: Array
+
+    def workspace(self) -> Workspace:
+        """Return a new workspace, of which each thread needs one."""
+        ints, floats = self.chain.work_ints.copy(), self.chain.work_floats.copy()
+        ints[now.PHASE] = now.PHASE_DONE
+        return Workspace(ints, bind_chain(self.chain.flat, self.chain.requests, ints, floats))
+
+    def part(self, rows: slice) -> BatchChain:
+        """Return some of the problems as views, so that results are written to this one."""
+        arrays = (self.positions[rows], self.quats_xyzw[rows], self.records[rows])
+        return BatchChain(self.chain, self.table, *arrays)
+
+    def refuse(self, row: int, q: Array) -> NoReturn:
+        """
+        Raise the error for the arguments of a problem that the kernel refused.
+
+        Raises always a ShapeError, see `ChainProblem.refuse`.
+        """
+        self.chain.refuse(q[row], (self.positions[row], self.quats_xyzw[row]))
+
+    def answer(self, row: int, joints: Array, packed: Array) -> SolveResult:
+        """Return the result of one problem in the form of a single solve."""
+        poses = (self.positions[row], self.quats_xyzw[row])
+        record = self.chain.record_with(self.records[row], self.table, *poses)
+        return SolveResult(self.chain, record, joints, packed)
 
 
 class PoseErrors(NamedTuple):
