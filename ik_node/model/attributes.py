@@ -25,7 +25,7 @@ class Revision:
     Counters of the changes to the frames of a graph; solvers compare them and never reset them.
 
     A new frame has its own counters. When a solver reads a graph, all frames of the graph get one
-    shared object (`ik_node.solver.problem.structure.share_revision`), so that one comparison
+    shared object (`ik_node.solver.graph_reader.share_revision`), so that one comparison
     shows whether any of them has changed. A frame that leaves the graph goes on using the shared
     object until another graph with this frame is read.
 

@@ -10,7 +10,7 @@ from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint, save_rest_pose
 from ik_node.model.link import Link
 from ik_node.solver import Solver
-from ik_node.solver.problem.structure import share_revision
+from ik_node.solver.graph_reader import share_revision
 import pytest
 
 
