@@ -633,10 +633,9 @@ class SolveWorker:
 
     def hand_on(self, keep: bool) -> SolveJob | None:
         """
-        End the running or waiting job, because a newer one replaces it.
+        End the running or waiting job and return it; None = there is none, or it is ending.
 
-        `keep`: True if the newer job continues from its result, False if that is discarded.
-        Returns the job that is replaced; None = there is none, or it is ending already.
+        A newer one replaces it, and continues from its result if that is to `keep`.
         """
         with self.lock:
             job = self._waiting or self.current

@@ -365,18 +365,13 @@ def leave_singular_start(
     """
     Return a configuration beside q in the nearest of the branches that meet there.
 
-    `rows` (8, nq): limits and locks; targets are ignored. `q` (nq,): a configuration with closed
-    loops [rad or m]. `ahead`: index in q of each driven value -> the value towards which it moves
-    [rad or m]. Returns None if q is not singular, or no branch with the driven values farther on
-    was found.
+    `ahead`: index in q of each driven value -> the value towards which it moves [rad or m].
+    Returns None if q is not singular, or no branch with the driven values farther on was found.
 
-    Notes
-    -----
     q is singular if the closures have a lower rank in the passive values there than beside it.
     Motions of first order then do not show where the branches go. The values are therefore
     displaced along random first-order motions, the driven ones by a small step towards their
     values, and the loops are closed.
-
     """
     random, units = np.random.default_rng(0), problem.units
     places = list(ahead)

@@ -212,9 +212,7 @@ class GraphReader:
         """
         Return a copy of q as a float array; numbers that are not finite are allowed.
 
-        `values` (nq,): [rad or m]; by name, the other values are those of the joints. Raises
-        ShapeError if it has the wrong shape, or its elements are not numbers. Raises
-        UnknownFrameError if a joint does not exist.
+        By name, the other values are those of the joints.
         """
         if values.__class__ is not ARRAY and isinstance(values, Mapping):
             return self._named(values)
@@ -234,12 +232,7 @@ class GraphReader:
         return array
 
     def checked(self, values: Values) -> Array:
-        """
-        Return a copy of q as a float array.
-
-        Raises ShapeError, UnknownFrameError as in `copied`, and if a number is not finite or too
-        large.
-        """
+        """Return a copy of q as a float array of finite numbers."""
         array = self.copied(values)
         refuse_q(self.structure.tree.names, array)
         return array

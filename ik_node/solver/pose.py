@@ -67,12 +67,7 @@ def unit_pose(
 
 
 def refuse_q(names: Sequence[str], q: NDArray[np.float64]) -> None:
-    """
-    Raise an error if joint values cannot be used.
-
-    `q` (nq,): joint values [rad or m]. Raises ShapeError if a value is not finite or larger than
-    `LARGEST`; the message names it.
-    """
+    """Raise a ShapeError that names joint values that are not finite or beyond `LARGEST`."""
     if np.abs(q).max(initial=0.0) <= LARGEST:
         return
     named = list(zip(names, q.tolist(), strict=True))
@@ -85,11 +80,7 @@ def refuse_q(names: Sequence[str], q: NDArray[np.float64]) -> None:
 
 
 def names_in(what: str, names: str | Iterable[str]) -> tuple[str, ...]:
-    """
-    Return names as a tuple; a string is one name.
-
-    Raises OptionError if it is neither a string nor a sequence.
-    """
+    """Return names as a tuple; a string is one name."""
     try:
         chosen = (names,) if isinstance(names, str) else tuple(names)
     except TypeError:
@@ -103,10 +94,6 @@ def names_in(what: str, names: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def check_mapping(what: str, given: object, contents: str) -> None:
-    """
-    Raise an error unless an argument is a mapping.
-
-    Raises OptionError if it is not a mapping.
-    """
+    """Raise an OptionError unless an argument is a mapping."""
     if not isinstance(given, Mapping):
         raise OptionError(what, given, f'a mapping {{{contents}}}')

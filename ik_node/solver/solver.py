@@ -310,21 +310,13 @@ class Solver:
         return lower, upper
 
     def copied_q(self, values: Values) -> Array:
-        """
-        Return a copy of q as a float array; numbers that are not finite are allowed.
-
-        Raises ShapeError if it has the wrong shape, or its elements are not numbers.
-        """
+        """Return a copy of q as a float array; numbers that are not finite are allowed."""
         with self.lock:
             self._graph.current()
             return self._graph.copied(values)
 
     def checked_q(self, values: Values) -> Array:
-        """
-        Return a copy of q as a float array.
-
-        Raises ShapeError if it has the wrong shape, or a number is not finite or too large.
-        """
+        """Return a copy of q as a float array of finite numbers."""
         with self.lock:
             self._graph.current()
             return self._graph.checked(values)
@@ -1299,8 +1291,6 @@ class Solver:
         Return the input of a solve of all closures and the named goals, updated from the objects.
 
         The solver uses these arrays too, so the caller must hold `lock` while using them.
-
-        Raises UnknownFrameError if a goal or link does not exist.
         """
         problem = self.problem_for(names)
         return problem, self._graph.structure.table, self._graph.packed[1]
@@ -1336,11 +1326,7 @@ class Solver:
         *,
         goes_on: bool = False,
     ) -> Solution:
-        """
-        Solve from q, which is overwritten, within the limits and the window around q.
-
-        `goes_on` is that of `Problem.run`.
-        """
+        """Solve from q, which is overwritten; `goes_on` is that of `Problem.run`."""
         started = perf_counter()
         if not problem.chains:  # otherwise the kernel checks q
             refuse_q(problem.tree.names, q)
@@ -1420,11 +1406,7 @@ class Solver:
         Return the data that all solves of a batch or path share.
 
         The solver uses these arrays too, so the caller must hold `lock` while getting and using
-        them, or not change the objects.
-
-        `max_step`, `joints`: as in `solve_pose`. Raises UnknownFrameError if a key is neither a
-        goal nor a link, or a joint does not exist. Raises OptionError if the method is not the
-        compiled one.
+        them, or not change the objects. `max_step`, `joints`: as in `solve_pose`.
         """
         from ik_node.solver.batch.batch_run import BatchWork
 
@@ -1571,11 +1553,7 @@ class PreparedSolve:
 
 
 def _table(what: str, values: ArrayLike, count: int, width: int) -> Array:
-    """
-    Return an array of shape (count, width).
-
-    Raises ShapeError if the values have another shape, or are not numbers.
-    """
+    """Return an array of shape (count, width)."""
     shape = (count, width)
     array = numbers(what, values, shape)
     if array.shape != shape and (count, *array.shape) != (1, width):

@@ -167,10 +167,7 @@ def solve_velocity(
     """
     Find the joint velocities for the twists of goals, theory.md, section 12.
 
-    `goals`: see `Solver.velocity`. `q` (nq,): configuration; values beyond a limit are moved to it
-    [rad or m]. `joints` (8, nq): limits and locks, see `JointTable.rows`. `dt`: time for which
-    position limits are to be kept [s]. Raises ShapeError if a twist, q or the largest speed of a
-    joint cannot be used. Raises OptionError if dt is not a time above 0.
+    Values of q beyond a limit are moved to it. See `Solver.velocity`.
     """
     started = perf_counter()
     if dt is not None and not (is_number(dt) and 0.0 < dt <= MOST_SECONDS):

@@ -67,12 +67,9 @@ def many_poses(
     goals: ManyPoses, problem: Problem | None = None, first: int = 0
 ) -> dict[str, tuple[Array, Array]]:
     """
-    Return copies of the poses of each goal, with the quaternions normalised.
+    Return copies of the poses of each goal, (N, 3) [m] and unit quaternions (N, 4).
 
-    `goals`: shapes (N, 3) [m] and (N, 4), or another form of `position_and_quat`. `problem`: the
-    problem with these goals, some of which may need positions only; None = all of them need
-    orientations. Raises ShapeError if a shape is wrong, the goals have different N, a number is
-    not finite, or a quaternion is zero.
+    Without the problem, all goals need orientations. Errors count rows from `first`.
     """
     read = {}
     for name, pose in goals.items():
@@ -89,8 +86,7 @@ def many_starts(q0: ArrayLike, count: int | None, names: Sequence[str]) -> tuple
     """
     Return the starts, (1, nq) or (N, nq) [rad or m], and the number N of problems.
 
-    `q0` (nq,): one start, or one per problem [rad or m]. `count`: number N of problems; None = the
-    number of rows of q0. Raises ShapeError if the shape is wrong or a number is not finite.
+    Without a `count`, N is the number of rows of q0.
     """
     width = len(names)
     given = numbers('q0', q0)
@@ -195,10 +191,9 @@ class BatchWork:
 
     def rows(self, q: Array, window: Array | float = np.inf) -> Array:
         """
-        Return the table of joints, shape (8, nq), for one solve.
+        Return the table of joints, shape (8, nq), for one solve from q.
 
-        `q` (nq,): start of the solve [rad or m]; `window` (nq,): further limit of the change of
-        every value [rad or m].
+        `window` (nq,) is a further limit of the change of every value [rad or m].
         """
         rows, table = self.table.rows, self.table
         narrower = np.minimum(self._window, window)
@@ -212,9 +207,7 @@ class BatchWork:
         """
         Return limits, windows, largest speeds and accelerations for `kernels.path`.
 
-        `max_step`: largest change of a joint in one solve [rad or characteristic lengths].
-        `speed`, `acceleration` (nq,): largest ones [rad or m per s, per s^2]; inf = none. Those of
-        coupled joints also bound their masters.
+        Those of coupled joints also bound their masters. The step is in [rad or L].
         """
         limits, table = np.zeros((path_kernel.PATH_ROWS, len(self.names))), self.table
         limits[path_kernel.PATH_LOWER], limits[path_kernel.PATH_UPPER] = table.lower, table.upper
@@ -226,11 +219,7 @@ class BatchWork:
         return limits
 
     def clamp_starts(self, q: Array, rows: Array) -> None:
-        """
-        Clamp starts if the option says so, and set values without constraints to their targets.
-
-        `q` (n, nq): starts [rad or m]; changed in place. `rows` (1, 8, nq): tables of joints.
-        """
+        """Clamp starts q (n, nq) by the option, and set values without constraints to targets."""
         if self.options.start_outside == 'clamp':
             np.clip(q, self.table.lower, self.table.upper, out=q)
         if self.table.has_targets:
@@ -381,12 +370,7 @@ class ManySolves:
 
 
 class BatchRun(ManySolves):
-    """
-    One execution of a batch.
-
-    `starts`: one start for all `count` problems, shape (1, nq), or one for each [rad or m].
-    `rows` (8, nq): the table of joints of the first problem.
-    """
+    """One execution of a batch; `rows` (8, nq) is the table of joints of the first problem."""
 
     def __init__(self, work: BatchWork, poses: Poses, starts: Array, count: int) -> None:
         q = np.array(np.broadcast_to(starts, (count, starts.shape[1])), order='C')
@@ -503,12 +487,7 @@ MOST_SECONDS = 1e9
 
 
 def requested_times(count: int, dt: float, times: ArrayLike | None) -> Array:
-    """
-    Return the requested time of each point, shape (count,) [s].
-
-    Raises OptionError if dt is not a number above zero. Raises ShapeError if the shape of `times`
-    is wrong, or they do not increase.
-    """
+    """Return the requested time of each point, shape (count,) [s]."""
     if times is None:
         if not is_number(dt) or not 0.0 < dt <= MOST_SECONDS:
             raise OptionError('dt', dt, 'a time above 0 [s]')
@@ -527,11 +506,9 @@ def stretched_times(
     q: Array, requested: Array, max_velocity: Array
 ) -> tuple[Array, NDArray[np.bool_]]:
     """
-    Return the times of points, extended where a joint would exceed its largest speed.
+    Return the times of points q (N, nq), extended where a joint would exceed its largest speed.
 
-    `q` (N, nq): joint values [rad or m]. `requested` (N,): requested times [s]. `max_velocity`
-    (nq,): largest speeds [rad/s or m/s]; inf = none. Returns `times` (N,), times [s]; the first
-    one is unchanged and `longer` (N,), True if the step to the point takes longer than requested.
+    The second array (N,) is True if the step to the point takes longer than requested.
     """
     needed = (1.0 + MARGIN) * (np.abs(np.diff(q, axis=0)) / max_velocity).max(axis=1, initial=0.0)
     target = np.diff(requested)
@@ -554,12 +531,7 @@ class Request(NamedTuple):
 def split_paths(
     goals: Paths, problem: Problem
 ) -> tuple[dict[str, tuple[Array, Array]], list[int]]:
-    """
-    Return the poses of all frames of all paths in a row, and the number of frames of each path.
-
-    `goals`: see `Solver.solve_paths`. Raises ShapeError if a path has no frames, or paths have
-    different goals, or a shape is wrong.
-    """
+    """Return the poses of all frames of all paths in a row, and the number of frames of each."""
     if isinstance(goals, Mapping):
         forms: Mapping[str, Any] = goals
         rows: dict[str, Any] = {}
@@ -607,12 +579,7 @@ def split_paths(
 
 
 def all_times(counts: Sequence[int], dt: float, times: Any) -> Array:
-    """
-    Return the requested times of all frames in a row [s].
-
-    `times` holds for all paths if it is an array or a sequence of numbers, or is a list with
-    one for each.
-    """
+    """Return the times of all frames in a row [s]; `times` are for all paths, or one for each."""
     each = [times] * len(counts)
     if isinstance(times, (list, tuple)) and len(times) and np.ndim(times[0]) > 0:
         if len(times) != len(counts):
@@ -626,12 +593,7 @@ def all_times(counts: Sequence[int], dt: float, times: Any) -> Array:
 
 
 def _check_request(request: Request, work: BatchWork) -> tuple[Array, Array]:
-    """
-    Return the largest speeds and accelerations of a request, shape (nq,); infinite = none.
-
-    Raises ShapeError if they have the wrong shape or one is not above zero, and OptionError if a
-    number of the request is not allowed, or not with these options.
-    """
+    """Return the largest speeds and accelerations of a request (nq,); infinite = none."""
     step, smoothing, count, limits = request.max_step, request.smoothing, len(work.names), []
     for what in ('max_velocity', 'max_acceleration'):
         given = getattr(request, what)
@@ -662,12 +624,7 @@ def solve_paths(
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> PathsSolution:
-    """
-    Solve paths, see `Solver.solve_paths`.
-
-    `q0` (nq,): starts [rad or m]; `dt`, `times`, `threads`, `executor`, `progress`: as for
-    `Solver.solve_paths`. Raises ShapeError, OptionError if an argument is not allowed.
-    """
+    """Solve paths, see `Solver.solve_paths`."""
     started = perf_counter()
     speed, acceleration = _check_request(request, work)
     request = request._replace(max_velocity=speed, max_acceleration=acceleration)
@@ -708,12 +665,7 @@ def solve_paths(
 
 
 class PathRun(ManySolves):
-    """
-    The execution of paths, whose frames are solved one after the other.
-
-    `starts` (P, nq): start of each path [rad or m]. `first` (P + 1,): first frame of each path.
-    `times` (T,): requested times [s].
-    """
+    """The execution of P paths; `first` (P + 1,) are their first frames, and T the last one."""
 
     def __init__(
         self,

@@ -67,11 +67,8 @@ def run_chunks(
 
     Without an executor this thread does the work. Workers import the function, and unpickle the
     shared object once. `progress` is called by this thread with the number of problems that are
-    solved.
-
-    Raises OptionError if the executor is something else. Raises EngineError if a chunk fails with
-    another error than an `IkError`, or a worker is killed; the message names the rows. Or if the
-    executor takes no work, for example after its shutdown.
+    solved. Raises EngineError if a chunk fails with another error than an `IkError`, or a worker
+    is killed; the message names the rows.
     """
     if executor is not None and (
         isinstance(executor, type) or not callable(getattr(executor, 'submit', None))
@@ -133,11 +130,7 @@ _unpickled = lru_cache(maxsize=4)(pickle.loads)
 
 
 def thread_count(threads: int | None, name: str = 'threads') -> int:
-    """
-    Return a number of threads or workers; None = one per core. Errors use `name`.
-
-    Raises OptionError if it is not an integer from 1.
-    """
+    """Return a number of threads or workers; None = one per core. Errors use `name`."""
     if threads is None:
         return cores()
     try:

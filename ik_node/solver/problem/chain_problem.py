@@ -229,12 +229,7 @@ class ChainProblem:
         return [self.names.constraints[index] for index in constraints]
 
     def refuse(self, q: Array, poses: tuple[Array, Array]) -> NoReturn:
-        """
-        Raise the error for the argument that the kernel refused.
-
-        `q` (nq,): start [rad or m]; `poses`: positions [m] and quaternions of the goals, or
-        `TABLE_POSES`. Raises always a ShapeError; the message names the argument and the number.
-        """
+        """Raise the ShapeError for the argument that the kernel refused."""
         goals = [name for _, name in self.names.goals]
         for what, array, width in zip(('positions', 'quats_xyzw'), poses, (3, 4), strict=True):
             if len(poses[0]) > 0 and array.shape != (len(goals), width):
@@ -262,9 +257,6 @@ class ChainProblem:
         Jacobian at random configurations near q. So rows that are redundant everywhere, as in
         planar loops, do not count, but a singular configuration does. See
         `SolveResult.condition_number`.
-
-        `q` (nq,): [rad or m]. `joints` (8, nq): limits and locks; locked values do not count.
-        `table` (nc, 20): constraint table.
         """
         free = joints[layout.JOINT_WINDOW, self.flat.var_q] > 0.0
         rank = 0
@@ -323,9 +315,7 @@ def make_chain_problem(
     """
     Return a chain as a `ChainProblem`; reuse the one made before if it is equal.
 
-    `chain`: the chain, which selects some of the requests. `before`: the one made before for
-    requests of the same names. `length`: the characteristic length [m]; 0 = computed from the
-    chain.
+    `chain` selects some of the requests. A characteristic length of 0 is computed from the chain.
     """
     chosen = tuple(requests[index] for index in chain.requests)
     closures = {request.name for request in chosen if not request.is_goal}
@@ -382,9 +372,7 @@ def is_beyond_limits(s: Workspace, goal: int, q: Array, joints: Array, table: Ar
     """
     Return True if no joint values within limits bring a link to its goal.
 
-    Loops are left out, so that a proof does not depend on them. `goal`: its index among the
-    constraints. `q` (nq,): values of the joints that do not move [rad or m]. `joints`, `table`:
-    limits and locks, and the poses of the goals.
+    Loops are left out, so that a proof does not depend on them. Locked joints have values q.
     """
     link, mask, row = int(s.a_column[goal]), int(s.mask[goal]), table[goal]
     known = mask & POSITION == POSITION or s.axes[goal] != layout.AXES_A

@@ -327,11 +327,7 @@ class JointTable:
         return rows
 
     def narrowed(self, window: Array | float, q: Array) -> Array:
-        """
-        Return the rows with windows around q; those of followers also limit their masters.
-
-        `window` (nq,): largest change of every value [rad or m]; `q` (nq,): start [rad or m].
-        """
+        """Return the rows with windows around q; those of followers also limit their masters."""
         rows = self._within(window)
         for follower, master, polynomial in self.followers:
             width = rows[JOINT_WINDOW, follower]
@@ -350,11 +346,7 @@ class JointTable:
         return rows
 
     def through_couplings(self, limits: Array) -> Array:
-        """
-        Return largest changes such that followers keep theirs: |dp/dm| dm <= theirs.
-
-        `limits` (nq,): largest change or rate of every value [rad or m]; inf = none.
-        """
+        """Return largest changes with which followers keep theirs: |dp/dm| dm <= theirs."""
         narrowed = limits.copy()
         for follower, master, polynomial in self.followers:
             if np.isfinite(limits[follower]):
@@ -365,11 +357,7 @@ class JointTable:
         return narrowed
 
     def places(self, names: Iterable[str]) -> list[int]:
-        """
-        Return the indices in q of joints, or of single values of them.
-
-        Raises UnknownFrameError if a joint or value does not exist.
-        """
+        """Return the indices in q of joints, or of single values of them."""
         result: list[int] = []
         for name in names_in('joints', names):
             result += self._places[name]
@@ -394,11 +382,7 @@ class JointTable:
         return window
 
     def rows_of(self, names: tuple[str, ...]) -> Array:
-        """
-        Return the rows with which only the named joints move; `refresh` updates them as well.
-
-        Raises UnknownFrameError if a joint or value does not exist.
-        """
+        """Return the rows with which only named joints move; `refresh` updates them as well."""
         if names not in self._rows_of:
             self._rows_of[names] = self._within(self.window_of(names))
         return self._rows_of[names]
@@ -410,13 +394,7 @@ class JointTable:
         return rows
 
     def window(self, max_step: ArrayLike | None, names: Iterable[str] | None) -> Array | None:
-        """
-        Return the largest change of every value in a call, shape (nq,) [rad or m]; None = any.
-
-        `max_step` (nq,): largest change of every value [rad or m]. `names`: the joints that may
-        move; None = all. Raises UnknownFrameError if a joint does not exist. Raises ShapeError if
-        max_step has the wrong shape or is negative.
-        """
+        """Return the largest change of every value in a call, (nq,) [rad or m]; None = any."""
         widest: Array | None = None
         if max_step is not None:
             shape = self.rows.shape[1:]
@@ -431,11 +409,7 @@ class JointTable:
         )
 
     def steps_of(self, options: SolverOptions, window: Array | None) -> Array:
-        """
-        Return the largest change of every value in a call with these options, shape (nq,).
-
-        `window` (nq,): that of the call; None = any [rad or m].
-        """
+        """Return the largest change of every value in a call with these options, shape (nq,)."""
         most = np.full(self.rows.shape[1], options.max_joint_step)
         if window is not None:
             most = np.minimum(most, window)
@@ -444,12 +418,7 @@ class JointTable:
         return most
 
     def driven(self, values: Mapping[str, float]) -> dict[int, float]:
-        """
-        Return index in q -> value [rad or m] of the joints to drive.
-
-        Raises UnknownFrameError if a joint does not exist. Raises OptionError if a joint has
-        several values, or follows another joint. Raises ShapeError if a value is not finite.
-        """
+        """Return index in q -> value [rad or m] of the joints to drive."""
         target = {}
         for name, value in values.items():
             places = self._places[name]
@@ -541,10 +510,8 @@ def allowed_stretches(
     """
     Return the intervals of a master's values on which its follower is within its limits.
 
-    `polynomial`: coefficients of the follower's value as a polynomial of the master's; `limits`:
-    limits of the follower [rad or m]; `own`: limits of the master [rad or m]. Returns the
-    intervals [rad or m], ascending. A follower that exceeds its limits by less than `ROUNDING` of
-    its range counts as within them.
+    `own` are the limits of the master. A follower that exceeds its limits by less than `ROUNDING`
+    of its range counts as within them.
     """
     low, high = max(own[0], -FAR), min(own[1], FAR)
     cuts = [low, high]

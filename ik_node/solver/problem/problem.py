@@ -176,14 +176,12 @@ class Problem:
         goes_on: bool = False,
     ) -> list[SolveResult]:
         """
-        Solve every chain.
+        Solve every chain from q (nq,) [rad or m], which is overwritten with the result.
 
-        `q` (nq,): start; overwritten with the result [rad or m]. `joints` (8, nq): limits, locks
-        and preferences, see `JointTable.rows`. `packed`: packed options, `SolverOptions.packed()`.
-        `time_budget`: longest time [s]; 0 = no limit. `stop`: checked between slices if it is not
-        empty; the solve ends when stop[0] is true. `goes_on`: if true, a chain that starts with
-        the values with which the last such call ended as TIMEOUT also starts with its damping and
-        its random numbers. Raises ShapeError if q or the pose of a goal is not finite.
+        `joints` (8, nq): see `JointTable.rows`. `packed`: `SolverOptions.packed()`. `time_budget`:
+        longest time [s]; 0 = no limit. The solve ends when stop[0] is true, if there is one. If it
+        `goes_on`, a chain that starts with the values with which the last such call ended as
+        TIMEOUT also starts with its damping and its random numbers.
         """
         ends = perf_counter() + time_budget if time_budget > 0.0 else 0.0
         answers = []
@@ -273,11 +271,7 @@ class Avoidance:
         return self._version == self.collisions.version
 
     def nearest(self, q: Array) -> Near | None:
-        """
-        Return the nearest pair within the influence distance; None if there is none.
-
-        Coupled values of q (nq,) follow their masters, because they carry bodies, too.
-        """
+        """Return the nearest pair within the influence distance; coupled values of q follow."""
         self._table.follow(q)
         return self.collisions.nearest(q, self.reach)
 
@@ -343,10 +337,9 @@ class Avoidance:
         stop: Sequence[bool] = (),
     ) -> SolveResult:
         """
-        Solve again without contact.
+        Solve again without contact, from an answer in contact, q, which is overwritten.
 
-        `found`: record of the answer in contact and constraint table of each chain. `start`, `q`
-        (nq,): start, and that answer, which is overwritten with the result [rad or m].
+        `found`: record of that answer and constraint table of each chain.
         """
         chain = self.whole.chains[0]
         for rows, (_, table) in zip(self.rows, found, strict=True):
