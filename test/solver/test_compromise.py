@@ -8,10 +8,16 @@ from support.gallery_mechanisms import GALLERY
 from support.mechanisms import MECHANISMS
 from support.other_optimiser import OtherOptimiser
 
-from .test_unreachable import OUT_OF_REACH
-
 UNIT = (0, 0, 0, 1)
 CONFLICTING = SolverOptions(compromise=True)
+OUT_OF_REACH = {
+    'gallery_hexapod': {'goal': ((0.03, 0.0, 0.16), (0.1, 0.05, 0.0, 0.99))},
+    'fivebar': {'tool': ((0.2, 1.5, 0), UNIT)},
+    'fourbar': {'pen_goal': ((1.2, 1.4, 0), UNIT)},
+    'hexapod': {'pose': ((0.1, 0.0, 1.1), (0.1, 0.05, 0.0, 0.99))},
+    'two_arm_box': {'box_goal': ((1.3, 0.2, 0.5), (0.1, 0.0, 0.2, 0.97))},
+    'universal_and_distance': {'plate_goal': ((0.3, 0.1, 0), UNIT)},
+}
 
 
 def conflicting(name):
