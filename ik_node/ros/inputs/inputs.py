@@ -470,24 +470,16 @@ class GoalInputs:
 
     def take_goal(self, name: str, message: PoseStamped) -> None:
         """Accept, delay or refuse a pose for a goal. This is the callback of `~/goals/<name>`."""
-        topic = f'goals/{name}'
-        try:
-            pose_from_message(topic, message.pose)
-            failure = self._store(name, message)
-        except RefusedInputError as error:
-            self._refuse(topic, str(error))
-            return
         arrival = time.monotonic()
+        failure = self._accept(name, message, arrival)
         if failure is None:
             # This pose also replaces earlier ones that still wait.
             self._early.pop(name, None)
-        elif self._may_wait(failure, arrival):
+        elif failure:
             waiting = self._early.setdefault(name, deque(maxlen=_MOST_WAITING))
             if not isinstance(failure, TransformNotYetError):
                 waiting.clear()
             waiting.append((message, arrival))
-        else:
-            self._refuse_frame(name, message, failure)
 
     def take_twist(self, name: str, message: TwistStamped) -> None:
         """Accept or refuse a twist for a goal. This is the callback of `~/goals/<name>/twist`."""
@@ -516,31 +508,33 @@ class GoalInputs:
         if self._early and self._model is not None:
             for name, waiting in list(self._early.items()):
                 # The oldest comes first, so that the newest wins.
-                while waiting and self._retry(name, *waiting[0]):
+                while waiting and not self._accept(name, *waiting[0]):
                     waiting.popleft()
                 if not waiting and self._early.get(name) is waiting:
                     del self._early[name]
 
-    def _retry(self, name: str, message: PoseStamped, arrival: float) -> bool:
-        """Accept or refuse a waiting goal; return False if it must wait longer."""
+    def _accept(
+        self, name: str, message: PoseStamped, arrival: float
+    ) -> LookupError | Literal[False] | None:
+        """Accept a goal, or refuse it and return False, or return why it must wait."""
+        topic = f'goals/{name}'
         try:
             failure = self._store(name, message)
         except RefusedInputError as error:
-            self._refuse(f'goals/{name}', str(error))
-            return True
-        if failure is not None:
-            if self._may_wait(failure, arrival):
-                return False
-            self._refuse_frame(name, message, failure)
-        return True
+            self._refuse(topic, str(error))
+            return False
+        if failure is None or self._may_wait(failure, arrival):
+            return failure
+        self._refuse(topic, self._frame_error(topic, message.header.frame_id, failure))
+        return False
 
     def _store(self, name: str, message: PoseStamped) -> LookupError | None:
         """Put a goal into the inbox; if its frame is not known, return the error instead."""
-        model, header = self._model, message.header
+        model, header, topic = self._model, message.header, f'goals/{name}'
+        pose = pose_from_message(topic, message.pose)
         if model is None:
             return LookupError('')
-        times, topic = [time_of(self._node, message)], f'goals/{name}'
-        pose = pose_from_message(topic, message.pose)
+        times = [time_of(self._node, message)]
         if header.frame_id not in self._root_frames:
             try:
                 pose = self._in_root(topic, model, header, pose, times)
@@ -576,10 +570,6 @@ class GoalInputs:
         if isinstance(failure, TransformNotYetError):
             return time.monotonic() - arrival <= _LONGEST_WAIT
         return self._model is None or self._lookup.is_starting
-
-    def _refuse_frame(self, name: str, message: PoseStamped, failure: LookupError) -> None:
-        topic = f'goals/{name}'
-        self._refuse(topic, self._frame_error(topic, message.header.frame_id, failure))
 
     def _frame_error(self, topic: str, frame_id: str, failure: LookupError) -> str:
         """Return why a frame is not known; without a frame_id, `base_frame` names it."""
