@@ -73,18 +73,13 @@ def drive(
     `problem` has the closures alone. Of `table` limits and couplings count, and locks of joints
     that are not driven. q (nq,) is the start, and is overwritten with the result [rad or m]. The
     `targets`, values by their index in q, are clamped to the limits, or to the start if that is
-    farther out. With a number of `steps` there are no restarts; None = 1000, or `max_iterations`
-    if it is larger. The time budget of the `packed` options is ignored.
-
-    The solution is CONVERGED if the loops are closed and all values are reached; TIMEOUT if the
-    steps are spent before, and q is the configuration reached so far; STALLED if no step advances,
-    for the reason in the message.
+    farther out. With a number of `steps` there are no restarts. The time budget of the `packed`
+    options is ignored. See `Solver.drive` for the status.
 
     The driven values are joint targets of the settle phase, eq. (9). The loops are closed after
     every step. A step that closing would carry far from its tangent is halved, because two
     branches are near there. At the end the values are set exactly, and the loops closed with the
     driven joints fixed.
-
     """
     started = perf_counter()
     places = np.fromiter(targets, dtype=np.int64, count=len(targets))

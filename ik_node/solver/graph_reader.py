@@ -344,11 +344,7 @@ class Structure:
         return self._redundancies
 
     def problem(self, keys: tuple[str, ...], options: SolverOptions) -> Problem:
-        """
-        Return the problem of all closures and the named goals; it is made once per set of names.
-
-        Raises UnknownFrameError if a key is neither a goal nor a link.
-        """
+        """Return the problem of all closures and the named goals, made once per set of names."""
         problem = self.problems.get(keys)
         if problem is None or problem.length != options.characteristic_length:
             chosen = list(self._closed)

@@ -337,11 +337,7 @@ def tracking(
 
 
 def checked_options(options: object) -> SolverOptions:
-    """
-    Return the options of a solver.
-
-    Raises OptionError if they are something else, such as a dict.
-    """
+    """Return the options of a solver, and refuse anything else, such as a dict."""
     if not isinstance(options, SolverOptions):
         raise OptionError('options', options, 'SolverOptions(name=value, ...)')
     return options

@@ -30,9 +30,7 @@ def unit_pose(
 
     `pose`: position (3,) [m] and orientation (4,), or a form of `position_and_quat`; None = the
     pose that the goal has. `request`: the goal, which decides whether a position alone is enough;
-    None = it is not. Raises ShapeError
-    if the pose has none of the forms, a number is not finite or too large, or the quaternion is
-    zero.
+    None = it is not.
     """
     try:
         # Calls of `elements` would be a third of the time that this function takes.

@@ -125,9 +125,8 @@ class ChainProblem:
         """
         Continue a solve for one slice and return the status of `kernels.solve.advance`.
 
-        `q` (nq,): start; overwritten with the result when the solve ends [rad or m]. `joints` (8,
-        nq): limits, locks and preferences, see `JointTable.rows`. `steps`: steps of the slice;
-        None = `slice_steps`. -n starts a new solve, with n steps for its first slice.
+        q (nq,) [rad or m] is the start, and the result when the solve ends. `steps`: steps of the
+        slice; None = `slice_steps`. -n starts a new solve, with n steps for its first slice.
         """
         limit = self.slice_steps if steps is None else steps
         return self.kernels.advance(q, joints, packed, *TABLE_POSES, 0, limit)
@@ -158,8 +157,8 @@ class ChainProblem:
         """
         Return a record from results of the kernel and a table with other poses of the goals.
 
-        The results are the status numbers and the residual norms, shape (RECORD + 2 nc,). The
-        k goals, which are the last constraints, get positions (k, 3) [m] and quats_xyzw (k, 4).
+        The results are the status numbers and the residual norms, shape (RECORD + 2 nc,). Goals
+        are the last constraints.
         """
         table = table.copy()
         goals = table[len(table) - len(positions) :]
@@ -169,11 +168,7 @@ class ChainProblem:
 
     @property
     def errors(self) -> Array:
-        """
-        Return the residual norms of the nc constraints, a view of the workspace.
-
-        Shape (2 nc,): position [m] and orientation [rad] of constraint 0, then of constraint 1.
-        """
+        """Return a view of the residual norms (2 nc,): [m], [rad] of constraint 0, then of 1."""
         return self.record[layout.RECORD : layout.RECORD + 2 * len(self.names.constraints)]
 
     @property
@@ -189,14 +184,11 @@ class ChainProblem:
         self, q: Array, joints: Array, packed: Array, table: Array | None = None
     ) -> tuple[Array, Array, Array]:
         """
-        Return residual and Jacobian at q, with lengths in metres; the workspace is not used.
+        Return residual, Jacobian and errors at q, in [m] and [rad]; the workspace is not used.
 
-        `q` (nq,): [rad or m]. `joints` (8, nq): limits and locks, see `JointTable.rows`. `table`
-        (nc, 20): constraint table; None = the present one. Returns `residual` (nr,), residual [m,
-        rad], theory.md, section 3; `jacobian` (nr, nv), its derivatives by the variables,
-        theory.md, section 4. The columns EX, EY, EZ of a ball joint without limits are rotations
-        about the axes of its turned frame; `errors` (2 nc,), residual norms of every constraint
-        [m], [rad].
+        They are the residual (nr,), theory.md, section 3; its derivatives by the variables (nr,
+        nv), section 4, where the columns EX, EY, EZ of a ball joint without limits are rotations
+        about the axes of its turned frame; and the residual norms of every constraint (2 nc,).
         """
         residual, jacobian, errors = self.linearise_by_size(q, joints, packed, table)
         units = self.flat.row_units
@@ -282,10 +274,9 @@ def zero_of(
     values: NDArray[np.floating[Any]], slack: float = 0.0, share: float = RANK_TOLERANCE
 ) -> Array:
     """
-    Return the largest singular value that counts as zero.
+    Return the largest singular value that counts as zero, see `ChainProblem.linearise_by_size`.
 
-    `values` (..., n): singular values of a Jacobian that counts by size, see
-    `ChainProblem.linearise_by_size`; `slack`: values below this are rounding of the description.
+    Values below the `slack` are rounding of the description.
     """
     largest = values.max(axis=-1, initial=LARGEST_VALUE)
     return np.asarray(np.maximum(share * largest, slack))
@@ -444,10 +435,8 @@ def _never_meet(
     ball, too: the arc of its centre, of radius rho and half angle h, lies within rho sin h of the
     point at rho cos h.
 
-    `frames` (n, 12): the joints in the ones before; `slides` (n,): True for those that slide;
-    `ranges` (2, n): of their values [rad or L]. `points`, `aims` (k, 3): in the last frame, and in
-    the root frame [L]; `slack` (k,): largest distances that count as met [L]. `axes` (3, m):
-    components that count.
+    The joints have `frames` (n, 12) in the ones before and `ranges` (2, n). `points` are in the
+    last frame, `aims` in the root frame; `axes` (3, m) are the components that count.
     """
     boxes = np.array(ranges)[:, None]
     for _ in range(HALVINGS):

@@ -369,8 +369,6 @@ class JointTable:
 
         A named follower whose master is not named does not move. A joint with several masters
         moves if it or one of them is named.
-
-        Raises UnknownFrameError if a joint or value does not exist.
         """
         chosen = {at for at in self.places(names) if at not in self.masters}
         for follower, terms in self.sums:
@@ -443,10 +441,9 @@ class JointTable:
 
     def move_to_targets(self, moved: NDArray[np.int64], rows: Array, q: Array) -> None:
         """
-        Set joints that affect no closure or goal (not in `moved`) to their targets, in q.
+        Set joints that affect no closure or goal (not in `moved`) to their targets in q (..., nq).
 
-        q (..., nq) are one or many configurations, and rows (..., 8, nq) their tables. As in the
-        kernels, a value outside its limits may stay or move inwards.
+        As in the kernels, a value outside its limits may stay or move inwards.
         """
         free = rows[..., JOINT_TARGET_WEIGHT, :] > 0.0
         if free.ndim > 1:
