@@ -233,12 +233,11 @@ class AnalysedRobot(Mechanism):
         True
 
         """
-        from ik_node.analysis.reach.search import reach
+        from ik_node.analysis.reach.search import ReachSearch
 
-        return reach(
+        search = ReachSearch(
             self,
             link,
-            progress,
             cell=cell,
             extent=extent,
             orientations=orientations,
@@ -248,3 +247,8 @@ class AnalysedRobot(Mechanism):
             threads=threads,
             executor=executor,
         )
+        try:
+            search.run(progress)
+        finally:
+            search.close()
+        return search.volume()

@@ -138,7 +138,8 @@ class ReachSearch:
         inside = rows >= 0
         if not inside.any():
             rows, starts, inside = np.array([0]), starts[:1], np.array([True])
-        self._spread.fill(rows[inside], starts[inside], progress or _no_progress)
+        show = progress or (lambda done, total: None)
+        self._spread.fill(rows[inside], starts[inside], show)
         if self._singularities:
             self._curves = self._trace()
 
@@ -173,16 +174,6 @@ class ReachSearch:
         self._robot.remove_goal(self._name)
 
 
-def reach(robot: Mechanism, link: str, progress: Show | None = None, **given: Any) -> ReachVolume:
-    """Return the map of a link; see `Robot.reach`."""
-    search = ReachSearch(robot, link, **given)
-    try:
-        search.run(progress)
-    finally:
-        search.close()
-    return search.volume()
-
-
 def _poses(solver: Solver, goals: Mapping[str, Any]) -> dict[str, tuple[Array, Array]]:
     """Return the poses of goals as positions and quaternions."""
     problem = solver.problem_for(tuple(goals))
@@ -192,10 +183,6 @@ def _poses(solver: Solver, goals: Mapping[str, Any]) -> dict[str, tuple[Array, A
         )
         for name, pose in goals.items()
     }
-
-
-def _no_progress(done: int, total: int) -> None:
-    """Do nothing."""
 
 
 def _box(extent: ArrayLike) -> tuple[Array, Array]:
