@@ -2,6 +2,7 @@
 
 from pathlib import Path
 import re
+import shutil
 import subprocess
 
 import ik_node as ik
@@ -18,6 +19,23 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 DOCS = REPOSITORY / 'docs'
 PAGES = sorted(path for path in DOCS.rglob('*.md') if path.parent.name not in ('generated', 'api'))
 DOCS_PYTHON = REPOSITORY / '.venvs' / 'docs' / 'bin' / 'python'
+# The search of the site, in Node.js; it prints the pages of the results, the best last.
+SEARCH = """
+const fs = require('fs'), vm = require('vm');
+const [folder, ...queries] = process.argv.slice(1);
+const nothing = () => {};
+const context = vm.createContext({
+  _: (text) => text, _ready: nothing, _removeChildren: nothing, SPHINX_HIGHLIGHT_ENABLED: false,
+  document: { getElementById: nothing }, localStorage: { setItem: nothing },
+});
+context.window = context;
+for (const name of ['_static/language_data.js', '_static/searchtools.js', 'searchindex.js'])
+  vm.runInContext(fs.readFileSync(`${folder}/${name}`, 'utf8'), context);
+for (context.query of queries) {
+  const code = 'Search._performSearch(...Search._parseQuery(query)).map((each) => each[0])';
+  console.log(vm.runInContext(code, context).reverse().join(' '));
+}
+"""
 
 
 def prose(path):
@@ -117,3 +135,28 @@ def test_site_needs_no_network(site):
         assert [url for url in loaded if url.startswith(('http', '//'))] == [], page.name
     assert (site / 'searchindex.js').stat().st_size > 100_000
     assert 'hexapod' in (site / 'gallery.html').read_text()
+
+
+def test_search_finds_pages_first(site):
+    """Each search has its page as the first result, and records of decisions come last."""
+    node = shutil.which('node')
+    if node is None:
+        pytest.skip('needs Node.js, which runs the search of the site')
+    first = {
+        'two arms': 'gallery',
+        'quaternion order': 'glossary',
+        'hinge': 'bring_your_robot',
+        'rest pose': 'cookbook',
+        'jacobian': 'cookbook',
+        'transmission': 'transmission',
+        'collisions': 'collisions',
+    }
+    run = [node, '-e', SEARCH, str(site), *first]
+    done = subprocess.run(run, capture_output=True, text=True, check=True)
+    for query, line in zip(first, done.stdout.splitlines(), strict=True):
+        results = line.split()
+        assert results[0] == first[query], query
+        # Entries of the generated index come after all others.
+        pages = [result for result in results if not result.startswith('generated/')]
+        records = [page.startswith('decisions/') for page in pages]
+        assert records == sorted(records), query
