@@ -61,7 +61,7 @@ CollisionObject = message(
     header=Header,
     pose=Pose,
     id='',
-    operation=0,
+    operation=b'\x00',
     **dict.fromkeys(('primitives', 'primitive_poses', 'meshes', 'mesh_poses'), list),
     **dict.fromkeys(('planes', 'plane_poses'), list),
 )

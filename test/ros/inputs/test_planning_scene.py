@@ -13,7 +13,7 @@ from shape_msgs.msg import Mesh, Plane, SolidPrimitive
 from support.moveit_messages import AllowedCollisionMatrix, CollisionObject, PlanningScene
 from support.robot_texts import arm_text
 
-ADD, REMOVE, APPEND, MOVE = range(4)
+ADD, REMOVE, APPEND, MOVE = b'\x00', b'\x01', b'\x02', b'\x03'
 HALF = np.sqrt(0.5)
 
 
@@ -188,7 +188,7 @@ def test_allowed_pairs_are_switched_off(scene):
         thing('x', Plane(coef=[0.0, 0.0, 0.0, 1.0])),
         thing('x', Plane(coef=[np.nan, 0.0, 1.0, 1.0])),
         thing('x', operation=MOVE),
-        thing('x', BOX, operation=9),
+        thing('x', BOX, operation=b'\x09'),
         thing('', BOX),
         thing('l3', BOX),
         thing('x', *[BOX] * 501),
