@@ -15,7 +15,7 @@ from time import process_time
 
 import ik_node as ik
 from ik_node.kernels.layout import make_workspace, RESULT
-from ik_node.model.bodies import Shape
+from ik_node.model.bodies import core_of, Shape
 from ik_node.model.flatten import FlatBodies, flatten_links
 from ik_node.model.link import Link
 from ik_node.model.tree import build_tree
@@ -57,7 +57,7 @@ def measured(
 
     Without `pairs` they are (0, 1), (2, 3), ...
     """
-    cores = [shape.core() for shape in shapes]
+    cores = [core_of(shape) for shape in shapes]
     frames = [
         [*pose[:3, :3].ravel(), *(pose[:3, 3] + pose[:3, :3] @ core.centre)]
         for core, pose in zip(cores, poses, strict=True)

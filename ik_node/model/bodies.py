@@ -46,7 +46,7 @@ def _sizes(what: str, *given: object) -> None:
 class _Solid:
     """A shape of sizes above 0, in the order of its fields."""
 
-    _internal = ('core', 'sizes')
+    _internal = ('sizes',)
 
     def __post_init__(self) -> None:
         _sizes(type(self).__name__, *self.sizes)
@@ -77,10 +77,6 @@ class Sphere(_Solid):
 
     radius: float
 
-    def core(self) -> Core:
-        """Return the shape as the kernels take it."""
-        return Core(POINT, (0.0, 0.0, 0.0, self.radius, self.radius))
-
 
 @dataclass(frozen=True)
 class Capsule(_Solid):
@@ -105,11 +101,6 @@ class Capsule(_Solid):
     radius: float
     length: float
 
-    def core(self) -> Core:
-        """Return the shape as the kernels take it."""
-        half = 0.5 * self.length
-        return Core(SEGMENT, (0.0, 0.0, half, self.radius, half + self.radius))
-
 
 @dataclass(frozen=True)
 class Cylinder(_Solid):
@@ -131,12 +122,6 @@ class Cylinder(_Solid):
 
     radius: float
     length: float
-
-    def core(self) -> Core:
-        """Return the shape as the kernels take it."""
-        half = 0.5 * self.length
-        ball = float(np.hypot(half, self.radius))
-        return Core(CYLINDER, (self.radius, 0.0, half, 0.0, ball))
 
 
 @dataclass(frozen=True)
@@ -171,11 +156,6 @@ class Box(_Solid):
         """Return the edges [m]."""
         return tuple(self.size)
 
-    def core(self) -> Core:
-        """Return the shape as the kernels take it."""
-        x, y, z = (0.5 * edge for edge in self.size)
-        return Core(BOX, (x, y, z, 0.0, float(np.hypot(np.hypot(x, y), z))))
-
 
 @dataclass(frozen=True)
 class HalfSpace:
@@ -189,12 +169,6 @@ class HalfSpace:
     HalfSpace()
 
     """
-
-    _internal = ('core',)
-
-    def core(self) -> Core:
-        """Return the shape as the kernels take it."""
-        return Core(HALF_SPACE, (0.0, 0.0, 0.0, 0.0, ENDLESS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,8 +191,6 @@ class Hull:
 
     """
 
-    _internal = ('core',)
-
     points: ArrayLike = field(repr=False)
 
     def __post_init__(self) -> None:
@@ -228,10 +200,6 @@ class Hull:
         if not np.abs(points).max() <= LARGEST:
             raise OptionError('Hull', 'points', f'finite coordinates up to {LARGEST:g} m')
         object.__setattr__(self, 'points', points)
-
-    def core(self) -> Core:
-        """Return the shape as the kernels take it."""
-        return _hull_core(np.asarray(self.points, float))
 
 
 @dataclass(frozen=True)
@@ -254,8 +222,6 @@ class Mesh:
 
     """
 
-    _internal = ('core',)
-
     path: str | Path
     scale: float | Sequence[float] = 1.0
 
@@ -266,31 +232,50 @@ class Mesh:
         if scale.shape not in ((), (3,)) or not (np.abs(scale) <= LARGEST).all():
             raise OptionError('Mesh scale', self.scale, 'one or three finite factors')
 
-    def core(self) -> Core:
-        """Return the shape as the kernels take it, see `Hull`; OptionError if unreadable."""
-        what, path = f'mesh {str(self.path)!r}', Path(self.path)
-        try:
-            import trimesh
-        except ImportError:
-            allowed = 'pip install trimesh, which reads meshes'
-            raise OptionError(what, 'not read', allowed) from None
-        try:
-            size = path.stat().st_size
-            read: Any = (
-                trimesh.load(path, process=False, force='mesh') if size <= MAX_BYTES else None
-            )
-        # The readers of a dozen formats raise many kinds of exceptions.
-        except Exception as error:  # noqa: BLE001
-            raise OptionError(
-                what, str(error) or 'not read', 'a mesh that trimesh reads'
-            ) from None
-        if read is None or len(read.vertices) < 4:
-            found = 'too large' if read is None else f'{len(read.vertices)} points'
-            raise OptionError(what, found, f'4 corners or more, up to {MAX_BYTES} bytes')
-        return Hull(np.asarray(read.vertices, float) * np.asarray(self.scale, float)).core()
-
 
 Shape = Sphere | Capsule | Cylinder | Box | HalfSpace | Hull | Mesh
+
+
+def core_of(shape: Shape) -> Core:
+    """Return a shape as the kernels take it; OptionError if its mesh cannot be read."""
+    match shape:
+        case Sphere(radius):
+            return Core(POINT, (0.0, 0.0, 0.0, radius, radius))
+        case Capsule(radius, length):
+            half = 0.5 * length
+            return Core(SEGMENT, (0.0, 0.0, half, radius, half + radius))
+        case Cylinder(radius, length):
+            half = 0.5 * length
+            return Core(CYLINDER, (radius, 0.0, half, 0.0, float(np.hypot(half, radius))))
+        case Box(size):
+            x, y, z = (0.5 * edge for edge in size)
+            return Core(BOX, (x, y, z, 0.0, float(np.hypot(np.hypot(x, y), z))))
+        case Hull(points):
+            return _hull_core(np.asarray(points, float))
+        case Mesh():
+            return core_of(Hull(_mesh_points(shape)))
+    return Core(HALF_SPACE, (0.0, 0.0, 0.0, 0.0, ENDLESS))
+
+
+def _mesh_points(mesh: Mesh) -> Array:
+    """Return the points (n, 3) of a mesh file; OptionError if unreadable."""
+    what, path = f'mesh {str(mesh.path)!r}', Path(mesh.path)
+    try:
+        import trimesh
+    except ImportError:
+        allowed = 'pip install trimesh, which reads meshes'
+        raise OptionError(what, 'not read', allowed) from None
+    try:
+        size = path.stat().st_size
+        read: Any = trimesh.load(path, process=False, force='mesh') if size <= MAX_BYTES else None
+    # The readers of a dozen formats raise many kinds of exceptions.
+    except Exception as error:  # noqa: BLE001
+        raise OptionError(what, str(error) or 'not read', 'a mesh that trimesh reads') from None
+    if read is None or len(read.vertices) < 4:
+        found = 'too large' if read is None else f'{len(read.vertices)} points'
+        raise OptionError(what, found, f'4 corners or more, up to {MAX_BYTES} bytes')
+    points: Array = np.asarray(read.vertices, float) * np.asarray(mesh.scale, float)
+    return points
 
 
 def same_shape(one: Shape, other: Shape) -> bool:
@@ -324,24 +309,16 @@ def cone(radius: float, length: float) -> Hull:
     return Hull(np.vstack((base, (0.0, 0.0, 0.5 * length))))
 
 
-class Kind(NamedTuple):
-    """A kind of shape: what makes one from numbers, how many, and what these are [m]."""
-
-    make: Callable[..., Shape]
-    number: int
-    sizes: str = ''
-
-
-# The shapes that descriptions, files, messages and pictures name. Hulls and meshes are not made of
-# sizes.
-SHAPES = {
-    'box': Kind(lambda *edges: Box(edges), 3, 'edges'),
-    'sphere': Kind(Sphere, 1, 'radius'),
-    'capsule': Kind(Capsule, 2, 'radius and length'),
-    'cylinder': Kind(Cylinder, 2, 'radius and length'),
-    'ellipsoid': Kind(ellipsoid, 3, 'radii'),
-    'cone': Kind(cone, 2, 'radius and length'),
-    'half_space': Kind(HalfSpace, 0),
+# The shapes that descriptions, files, messages and pictures name: what makes one from numbers, how
+# many, and what these are [m]. Hulls and meshes are not made of sizes.
+SHAPES: dict[str, tuple[Callable[..., Shape], int, str]] = {
+    'box': (lambda *edges: Box(edges), 3, 'edges'),
+    'sphere': (Sphere, 1, 'radius'),
+    'capsule': (Capsule, 2, 'radius and length'),
+    'cylinder': (Cylinder, 2, 'radius and length'),
+    'ellipsoid': (ellipsoid, 3, 'radii'),
+    'cone': (cone, 2, 'radius and length'),
+    'half_space': (HalfSpace, 0, ''),
 }
 
 
@@ -355,40 +332,28 @@ def make_shape(kind: str, *sizes: float) -> Shape:
         If there is no such kind, or if the sizes are not its own.
 
     """
-    if kind not in SHAPES or len(sizes) != SHAPES[kind].number:
+    make, number, _ = SHAPES.get(kind, (HalfSpace, -1, ''))
+    if len(sizes) != number:
         raise OptionError('shape', (kind, *sizes), f'{", ".join(SHAPES)}, each with its sizes')
-    return SHAPES[kind].make(*sizes)
+    return make(*sizes)
 
 
 def _hull_core(points: Array) -> Core:
     from scipy.spatial import ConvexHull, QhullError
 
-    extent = np.ptp(points, axis=0).max()
-    over, facets = 0.0, np.zeros((0, 4))
+    over = 0.0
     try:
         hull = ConvexHull(points)
-        corners, facets = points[hull.vertices], hull.equations
-    except QhullError:  # the points are in a plane, or on a line
-        corners = _flat_corners(points)
-    if len(corners) > MAX_POINTS and len(facets) and extent > 0.0:
-        corners, over = _reduced(corners, facets)
+        corners = points[hull.vertices]
+        if len(corners) > MAX_POINTS:
+            corners, over = _reduced(corners, hull.equations)
+    except QhullError:  # The points are in a plane, or on a line; joggled ones have a volume.
+        corners = points[ConvexHull(points, qhull_options='QJ').vertices]
     low, high = corners.min(axis=0), corners.max(axis=0)
     centre = 0.5 * (low + high)
     kept = corners - centre
     ball = float(np.sqrt((kept * kept).sum(axis=1).max()))
     return Core(HULL, (0.0, 0.0, 0.0, 0.0, ball), kept, centre, over)
-
-
-def _flat_corners(points: Array) -> Array:
-    """Return the corners of points in a plane; all points if they are on a line."""
-    from scipy.spatial import ConvexHull, QhullError
-
-    middle = points - points.mean(axis=0)
-    axes = np.linalg.svd(middle, full_matrices=False)[2]
-    try:
-        return np.asarray(points[ConvexHull(middle @ axes[:2].T).vertices])
-    except QhullError:
-        return points
 
 
 def _reduced(corners: Array, facets: Array) -> tuple[Array, float]:

@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, combinations
 from threading import RLock
-from typing import Any, NamedTuple
+from typing import Any, get_args, NamedTuple
 
 from ik_node.display import public_names
 from ik_node.errors import counted, listed, OptionError, ShapeError, UnknownFrameError
 from ik_node.kernels.layout import LARGEST, make_workspace, RESULT
-from ik_node.model.bodies import Core, HalfSpace, same_shape, Shape
+from ik_node.model.bodies import Core, core_of, HalfSpace, same_shape, Shape
 from ik_node.model.chains import ancestors
 from ik_node.model.constraint import Closure
 from ik_node.model.flatten import FlatBodies, flatten_links, frame12, write_body_frames
@@ -113,7 +113,7 @@ class Body:
     core: Core = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.core = self.shape.core()
+        self.core = core_of(self.shape)
 
 
 class Obstacle:
@@ -295,12 +295,12 @@ class Collisions:
     @property
     def notes(self) -> list[str]:
         """Return shapes that cannot be used, and hulls that are larger than their points."""
-        self._load()
-        over = [b for b in self.bodies if b.core.overestimate > REPORTED]
+        bodies = self.bodies
         return self._notes + [
             f'the hull of {each.name!r} is reduced to {len(each.core.points)} points: at most '
             f'{each.core.overestimate:.2g} m too large'
-            for each in over
+            for each in bodies
+            if each.core.overestimate > REPORTED
         ]
 
     def _load(self) -> None:
@@ -365,7 +365,7 @@ class Collisions:
         links = self._links()
         if link not in links:
             raise UnknownFrameError(link, links, 'link')
-        if not hasattr(shape, 'core') or isinstance(shape, (type, HalfSpace)):
+        if isinstance(shape, HalfSpace) or not isinstance(shape, get_args(Shape)):
             raise OptionError('shape', shape, 'Box, Sphere, Capsule, Cylinder, Hull or Mesh')
         self._bodies.append(Body(link, shape, _matrix(pose), links[link], added=True))
         self._given, self._sampled, self._touching = True, False, {}
@@ -403,7 +403,7 @@ class Collisions:
         'ball'
 
         """
-        if not hasattr(shape, 'core') or isinstance(shape, type):
+        if not isinstance(shape, get_args(Shape)):
             allowed = 'Box, Sphere, Capsule, Cylinder, Hull, Mesh or HalfSpace'
             raise OptionError('shape', shape, allowed)
         names = {*self._obstacles, *self._links()}
@@ -819,13 +819,11 @@ def _joined(tree: Tree) -> dict[frozenset[str], str]:
     """Return the pairs of links that a joint or closure joins."""
     found: dict[frozenset[str], str] = {}
     for frame in tree.carrier:
-        if isinstance(frame, Link):
-            above = frame.parent
-            joint = above
-            while above is not None and not isinstance(above, Link):
-                above = above.parent
-            if above is not None and joint is not None:
-                found[frozenset((frame.name, above.name))] = JOINED[0]
+        above = frame.parent if isinstance(frame, Link) else None
+        while above is not None and not isinstance(above, Link):
+            above = above.parent
+        if above is not None:
+            found[frozenset((frame.name, above.name))] = JOINED[0]
     for closer in tree.closers:
         parent, child = closer.parent, closer.child
         if isinstance(closer, Closure) and parent is not None and child is not None:

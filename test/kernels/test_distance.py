@@ -3,7 +3,7 @@
 from itertools import combinations_with_replacement
 
 from ik_node.kernels.layout import make_workspace, RESULT
-from ik_node.model.bodies import Box, Capsule, Cylinder, HalfSpace, Hull, Sphere
+from ik_node.model.bodies import Box, Capsule, core_of, Cylinder, HalfSpace, Hull, Sphere
 from ik_node.model.flatten import FlatBodies, flatten_links
 from ik_node.model.link import Link
 from ik_node.model.tree import build_tree
@@ -42,7 +42,7 @@ def random_pose(rng):
 
 def measured(placed, pairs):
     """Return the rows of the kernel for bodies (shape, pose) and pairs of them."""
-    cores = [shape.core() for shape, _ in placed]
+    cores = [core_of(shape) for shape, _ in placed]
     frames = []
     for core, (_, pose) in zip(cores, placed, strict=True):
         frames.append([*pose[:3, :3].ravel(), *(pose[:3, 3] + pose[:3, :3] @ core.centre)])

@@ -9,7 +9,7 @@ from typing import Any
 
 from ik_node.description.yaml_document import Checked, line_of, parse_yaml
 from ik_node.errors import DescriptionError, OptionError
-from ik_node.model.bodies import HalfSpace, Hull, make_shape, Mesh, Shape, SHAPES
+from ik_node.model.bodies import core_of, HalfSpace, Hull, make_shape, Mesh, Shape, SHAPES
 from ik_node.model.rotation import Array, pose_from_matrix, pose_matrix, quat_from_euler
 import numpy as np
 
@@ -37,12 +37,12 @@ def obstacles_to_json(scene: Placed) -> str:
     for name, (shape, pose) in scene.items():
         kind, size = type(shape).__name__.lower(), None
         if isinstance(shape, (Hull, Mesh)):
-            core = shape.core()
+            core = core_of(shape)
             kind, size = 'hull', (core.points + core.centre).tolist()
         elif isinstance(shape, HalfSpace):
             kind = 'half_space'
         else:
-            size = shape.sizes if SHAPES[kind].number > 1 else shape.sizes[0]
+            size = shape.sizes if SHAPES[kind][1] > 1 else shape.sizes[0]
         position, quat_xyzw = pose_from_matrix(pose)
         entries[name] = {kind: size, 'xyz': position, 'quat_xyzw': quat_xyzw}
     return json.dumps({'obstacles': entries})
@@ -88,7 +88,7 @@ class _Reader(Checked):
         self.line = line_of(fields, kind) or line
         try:
             shape = self._shape(kind, fields, f'{what}: {kind}')
-            shape.core()  # reads the mesh, and refuses points in a plane
+            core_of(shape)  # reads the mesh, and refuses points in a plane
         except OptionError as error:
             raise self.fail(f'{what}: {kind}: {error}') from None
         position = self.vector(fields, 'xyz', what)
@@ -108,9 +108,8 @@ class _Reader(Checked):
         if kind == 'mesh':
             path = Path(self.source).parent / self.text(value, what)
             scale = fields.get('scale', 1.0)
-            if isinstance(scale, list):
-                return Mesh(path, self.numbers(scale, 3, f'{what}: scale'))
-            return Mesh(path, self.numbers([scale], 1, f'{what}: scale')[0])
+            factors = scale if isinstance(scale, list) else [scale] * 3
+            return Mesh(path, self.numbers(factors, 3, f'{what}: scale'))
         if kind == 'hull':
             rows = self.items(fields, kind)
             return Hull([self.numbers(row, 3, f'{what}[{k}]') for k, row in enumerate(rows)])
