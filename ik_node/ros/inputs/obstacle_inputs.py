@@ -124,14 +124,16 @@ class ObstacleInputs:
         """Put the obstacles around another robot."""
         self._model, self._present_q = model, present_q
         self._apply()
-        self._look()
 
     def _take(self, topic: str, message: Any) -> None:
         """Take a message, refuse it, or let it wait for a robot or a frame."""
         now = time.monotonic()
         if self._waiting or not self._try(topic, message, now):
             self._waiting.append((topic, message, now))
-        self._start_looking()
+        ends = any(each.ends < float('inf') for each in self._sent[OBSTACLES].values())
+        if self._timer is None and (ends or self._waiting):
+            steady = Clock(clock_type=ClockType.STEADY_TIME)
+            self._timer = self._node.create_timer(LOOK, self._look, clock=steady)
 
     def _try(self, topic: str, message: Any, arrival: float) -> bool:
         """Take or refuse a message; return False if it has to wait."""
@@ -206,12 +208,6 @@ class ObstacleInputs:
         self._present.publish(String(data=obstacles_to_json(around)))
         self._is_published = True
 
-    def _start_looking(self) -> None:
-        ends = any(each.ends < float('inf') for each in self._sent[OBSTACLES].values())
-        if self._timer is None and (ends or self._waiting):
-            steady = Clock(clock_type=ClockType.STEADY_TIME)
-            self._timer = self._node.create_timer(LOOK, self._look, clock=steady)
-
     def _look(self) -> None:
         """Take messages that waited, and remove obstacles whose time is over."""
         while self._waiting and self._try(*self._waiting[0]):
@@ -222,10 +218,6 @@ class ObstacleInputs:
         if len(kept) < len(sent):
             self._sent[OBSTACLES] = kept
             self._apply()
-        if self._timer is not None:
-            self._node.destroy_timer(self._timer)
-            self._timer = None
-        self._start_looking()
 
 
 def _changed(topic: str, before: Scene, edits: Iterable[Edit], own: Collection[str]) -> Scene:
