@@ -51,8 +51,8 @@ def run(args: argparse.Namespace) -> int:
     if count == 0:
         say('ik_node collisions: no random configuration has closed loops', file=sys.stderr)
         return 1
-    pairs = {pair: REASONS.get(why, why) for pair, why in collisions.removed.items()}
-    pairs = {pair: why.removeprefix('SRDF: ') for pair, why in pairs.items()}
+    removed = collisions.removed.items()
+    pairs = {pair: REASONS.get(why, why.removeprefix('SRDF: ')) for pair, why in removed}
     pairs |= {pair: 'Always' for pair, times in touched.items() if times == count}
     never = [pair for pair in collisions.pairs if pair not in touched]
     pairs |= dict.fromkeys(never, 'Never') if args.never else {}

@@ -115,6 +115,12 @@ class Body:
     def __post_init__(self) -> None:
         self.core = core_of(self.shape)
 
+    def core_pose(self, carrier: Array) -> Array:
+        """Return the pose (4, 4) of the core, given that of the link or of the root frame."""
+        pose: Array = carrier @ self.pose
+        pose[:3, 3] += pose[:3, :3] @ self.core.centre
+        return pose
+
 
 class Obstacle:
     """
@@ -259,7 +265,7 @@ class Collisions:
     __dir__ = public_names
 
     def __getstate__(self) -> dict[str, Any]:
-        made = '_lock', '_model', '_arrays', '_bounds', '_tree', '_checked'
+        made = '_lock', '_model', '_arrays', '_bounds', '_checked'
         return vars(self) | dict.fromkeys(made)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -505,7 +511,7 @@ class Collisions:
             if self._checked is not None:
                 flat, bodies = self._checked[0], self._bodies
                 for at, body in enumerate(self._obstacles.values(), len(bodies)):
-                    flat.frames[at] = _frame_of(body, np.eye(4))
+                    flat.frames[at] = frame12(body.core_pose(np.eye(4)))
                 if self._model is not None:
                     write_body_frames(*self._arrays, flat, 1.0)
         self._solver.revision.count_constraint()
@@ -513,8 +519,7 @@ class Collisions:
     def _forget(self) -> None:
         self._model: tuple[BoundKernels, Array, Array] | None = None
         self._bounds: tuple[bytes, Array] | None = None
-        self._tree: Tree | None = None
-        self._checked: tuple[FlatBodies, dict[tuple[str, str], str]] | None = None
+        self._checked: tuple[FlatBodies, dict[tuple[str, str], str], Tree] | None = None
 
     # -- pairs
 
@@ -620,14 +625,14 @@ class Collisions:
     def flat(self) -> FlatBodies:
         """Return the bodies and the pairs that count, for the columns of the robot's tree."""
         tree = self._solver.tree
-        if self._checked is not None and self._tree is tree:
+        if self._checked is not None and self._checked[2] is tree:
             return self._checked[0]
         self._load()
         if not self._sampled:
             self._find_touching()
-        self._tree, self._model = tree, None
-        self._checked = self._find_pairs(tree)
-        return self._checked[0]
+        flat, removed = self._find_pairs(tree)
+        self._checked, self._model = (flat, removed, tree), None
+        return flat
 
     def _find_pairs(self, tree: Tree) -> tuple[FlatBodies, dict[tuple[str, str], str]]:
         bodies = self.bodies
@@ -635,10 +640,10 @@ class Collisions:
         for body in bodies:
             column, pose = (-1, np.eye(4)) if body.link is None else tree.carrier[body.link]
             columns.append(column)
-            frames.append(_frame_of(body, pose))
+            frames.append(frame12(body.core_pose(pose)))
         # What the user says of a pair counts most.
         allowed = dict.fromkeys(self._allowed, ALLOWED)
-        rules = {**self._excluded, **_joined(tree), **allowed, **self._chosen}
+        rules = {**self._touching, **self._excluded, **_joined(tree), **allowed, **self._chosen}
         pairs, removed = [], {}
         for a, b in combinations(range(len(bodies)), 2):
             one, other = bodies[a], bodies[b]
@@ -647,7 +652,7 @@ class Collisions:
             pair = frozenset((one.name, other.name))
             rule: str | None = TOGETHER
             if columns[a] != columns[b]:
-                rule = rules[pair] if pair in rules else self._own_rule(one, other, pair)
+                rule = rules[pair] if pair in rules else _own_rule(one, other)
             if rule is None:
                 pairs.append((a, b) if one.core.shape <= other.core.shape else (b, a))
             else:
@@ -663,15 +668,6 @@ class Collisions:
             np.array(pairs, np.int64).reshape(-1, 2),
         )
         return flat, removed
-
-    def _own_rule(self, one: Body, other: Body, pair: frozenset[str]) -> str | None:
-        """Return why the bodies themselves say that a pair does not count; None if it does."""
-        own = one.link is not None and other.link is not None
-        if own and not (one.with_own or other.with_own):
-            return 'self_collide of the description'
-        if own and not (one.bits[0] & other.bits[1] or other.bits[0] & one.bits[1]):
-            return 'bits of the description: contype and conaffinity, or collide_bitmask'
-        return self._touching.get(pair)
 
     # -- distances
 
@@ -710,16 +706,15 @@ class Collisions:
         The distance of pairs that are farther apart than `reach` [m] is 1e300.
         """
         with self._lock:
-            self._measure(np.array(q, dtype=np.float64), reach)
-            return self._model[1].copy() if self._model is not None else np.zeros((0, RESULT))
+            return self._measure(np.array(q, dtype=np.float64), reach)[1].copy()
 
     def nearest(self, q: Array, reach: float = FAR) -> Near | None:
         """Return the nearest pair at q, shape (nq,), within a reach [m]; None if there is none."""
         with self._lock:
-            at = self._measure(q, reach)
-            if at < 0 or self._model is None:
+            at, rows = self._measure(q, reach)
+            if at < 0:
                 return None
-            row = self._model[1][at].copy()
+            row = rows[at].copy()
         return Near(self, at, row) if row[0] <= reach else None
 
     def free_share(self, start: Array, end: Array, margin: float) -> float:
@@ -778,7 +773,7 @@ class Collisions:
             self._bounds = key, table
         return self._bounds[1]
 
-    def _measure(self, q: Array, reach: float) -> int:
+    def _measure(self, q: Array, reach: float) -> tuple[int, Array]:
         flat = self.flat()
         if self._model is None:
             self._arrays = flatten_links(self._solver.tree, [], flat)
@@ -786,7 +781,7 @@ class Collisions:
             self._model = kernels, np.zeros((len(flat.pairs), RESULT)), np.zeros(2)
         kernels, out, limits = self._model
         limits[0] = reach
-        return kernels.distances(q, limits, out)
+        return kernels.distances(q, limits, out), out
 
 
 class Near(NamedTuple):
@@ -808,11 +803,14 @@ class Near(NamedTuple):
         return Distance((bodies[min(a, b)].name, bodies[max(a, b)].name), self.d, points)
 
 
-def _frame_of(body: Body, pose: Array) -> Array:
-    """Return the frame of a body's core as twelve numbers, given the pose of its link."""
-    at = pose @ body.pose
-    at[:3, 3] += at[:3, :3] @ body.core.centre
-    return frame12(at)
+def _own_rule(one: Body, other: Body) -> str | None:
+    """Return why the bodies themselves say that a pair does not count; None if it does."""
+    if one.link is not None and other.link is not None:
+        if not (one.with_own or other.with_own):
+            return 'self_collide of the description'
+        if not (one.bits[0] & other.bits[1] or other.bits[0] & one.bits[1]):
+            return 'bits of the description: contype and conaffinity, or collide_bitmask'
+    return None
 
 
 def _joined(tree: Tree) -> dict[frozenset[str], str]:

@@ -70,16 +70,14 @@ class CollisionMarks:
 
     def _frame(self, snapshot: Snapshot, body: Body) -> Array:
         """Return the pose (4, 4) of the core of a body, root frame; a half-space is centred."""
-        pose = body.pose
+        link: Array = np.eye(4)
         if body.link is not None:
             column, carrier = self._skeleton.carrier(body.link)
-            pose = snapshot.columns[column] @ carrier @ pose
-        centre = body.core.centre
+            link = snapshot.columns[column] @ carrier
+        pose = body.core_pose(link)
         if isinstance(body.shape, forms.HalfSpace):
             # The point of its plane that is nearest to the origin.
-            centre = -pose[:3, :3].T @ pose[:3, 3] * (1.0, 1.0, 0.0)
-        pose = pose.copy()
-        pose[:3, 3] += pose[:3, :3] @ centre
+            pose[:3, 3] -= pose[:3, :2] @ (pose[:3, 3] @ pose[:3, :2])
         return pose
 
     def _shape(self, name: str, body: Body, pose: PlainPose, rgba: Rgba, look: Look) -> Shape:
