@@ -347,8 +347,13 @@ def _hull_core(points: Array) -> Core:
         corners = points[hull.vertices]
         if len(corners) > MAX_POINTS:
             corners, over = _reduced(corners, hull.equations)
-    except QhullError:  # The points are in a plane, or on a line; joggled ones have a volume.
-        corners = points[ConvexHull(points, qhull_options='QJ').vertices]
+    except QhullError:  # The points are in a plane, or on a line, where joggled ones have an area.
+        middle = points - points.mean(axis=0)
+        plane = middle @ np.linalg.svd(middle, full_matrices=False)[2][:2].T
+        try:
+            corners = points[ConvexHull(plane).vertices]
+        except QhullError:
+            corners = points[ConvexHull(plane, qhull_options='QJ').vertices]
     low, high = corners.min(axis=0), corners.max(axis=0)
     centre = 0.5 * (low + high)
     kept = corners - centre

@@ -62,6 +62,8 @@ def test_small_hull_keeps_its_corners():
 def test_points_in_a_plane_are_a_hull():
     core = core_of(Hull([(0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1), (0.5, 0.5, 1)]))
     assert len(core.points) == 4
+    tilted = [(x, y, 0.3 * x - 0.2 * y) for x in range(30) for y in range(30)]
+    assert len(core_of(Hull(tilted)).points) == 4
 
 
 def test_polytope_around_an_ellipsoid_contains_it():
