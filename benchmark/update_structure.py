@@ -80,7 +80,7 @@ def main() -> None:
             solver.solve_pose({})
 
         moved = median_ms(solve, move, repeats)
-        look = 1e3 * min(timeit.Timer(solver._graph.refresh).repeat(20, 1000))
+        look = 1e3 * min(timeit.Timer(solver.refresh).repeat(20, 1000))
         print(f'{count:6d} {alone:20.2f} {first:20.2f} {same:15.2f} {moved:14.2f} {look:23.3f}')
 
 

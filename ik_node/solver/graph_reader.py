@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
-from typing import Protocol
+from typing import Any, Protocol
 
 from ik_node.errors import OptionError, ShapeError, TopologyError, UnknownFrameError
 from ik_node.model.attributes import Revision
@@ -58,39 +58,44 @@ class GraphReader:
     uses the arrays read from them; `structure`: the graph as it was read last; `packed`: the
     options, and the same options packed for the kernels; `plain`: True if the solve of a chain is
     a single call of the kernel: there are no joint targets, couplings, time budget or largest
-    step, and the method is the compiled one; `reads`: number of times the graph has been read;
-    `q_when_read` (nq,): joint values when the graph was read last [rad or m].
+    step, and the method is the compiled one; `last_q` (nq,): joint values after the last solve, or
+    when the graph was read if that was later [rad or m].
     """
 
     def __init__(
         self, source: RobotLike | Frame | Iterable[Frame], options: SolverOptions
     ) -> None:
         # An iterator would be exhausted when the graph is read a second time.
-        self.source = list(source) if isinstance(source, Iterator) else source
+        self.source: Any = list(source) if isinstance(source, Iterator) else source
         self._options = checked_options(options)
         self.lock = RLock()
         self.structure = Structure((), ())
         self.plain = False
-        self.reads, self.q_when_read = 0, np.zeros(0)
+        self.last_q: Array = np.zeros(0)
         self._revision = Revision()
         self._graph_seen = self._edits_seen = self._values_seen = -1
         self.packed: tuple[SolverOptions, Array] = (options, options.packed())
 
     @property
     def options(self) -> SolverOptions:
-        """Return the options of the next solve."""
+        """
+        Return the options of the next solve.
+
+        Examples
+        --------
+        >>> import ik_node as ik
+        >>> solver = ik.Solver(ik.load_robot('arm6'))
+        >>> solver.options = ik.SolverOptions(restarts=0)
+        >>> solver.options.restarts
+        0
+
+        """
         return self._options
 
     @options.setter
     def options(self, options: SolverOptions) -> None:
         self._options = checked_options(options)
         self._revision.count_options()
-
-    def forget(self) -> None:
-        """Read the graph again, and make prepared solves do so at their next call."""
-        self._graph_seen = -1
-        self._reread()
-        self._revision.count_graph_edit()
 
     def current(self) -> Structure:
         """Return the present graph; it is read again if it has changed."""
@@ -141,7 +146,7 @@ class GraphReader:
         self._values_seen = -1
         self._q = np.zeros(len(self.structure.tree.names))
         self._shape = self._q.shape
-        self.reads, self.q_when_read = self.reads + 1, self.values()
+        self.last_q = self.values()
 
     @property
     def revision(self) -> Revision:
@@ -208,7 +213,7 @@ class GraphReader:
             self._values_seen = values
         return self._q.copy()
 
-    def copied(self, values: Values) -> Array:
+    def copied_q(self, values: Values) -> Array:
         """
         Return a copy of q as a float array; numbers that are not finite are allowed.
 
@@ -231,11 +236,19 @@ class GraphReader:
             array[places] = given
         return array
 
-    def checked(self, values: Values) -> Array:
-        """Return a copy of q as a float array of finite numbers."""
-        array = self.copied(values)
+    def start_q(self, values: Values | None) -> Array:
+        """Return a copy of q as a float array of finite numbers; None = the joints' values."""
+        if values is None:
+            return self.values()
+        array = self.copied_q(values)
         refuse_q(self.structure.tree.names, array)
         return array
+
+    def checked_q(self, values: Values | None) -> Array:
+        """Return `start_q` for the present graph; the caller need not hold the lock."""
+        with self.lock:
+            self.current()
+            return self.start_q(values)
 
 
 class Structure:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from threading import RLock
 from time import perf_counter
 from types import MappingProxyType
 from typing import Any, TYPE_CHECKING
@@ -15,7 +14,6 @@ from ik_node.errors import IkError, listed, OptionError, ShapeError
 from ik_node.kernels.layout import JOINT_WINDOW, LARGEST
 from ik_node.kernels.options import SEED
 from ik_node.kernels.solve_state import STATUS_REFUSED, STATUS_RUNNING
-from ik_node.model.attributes import Revision
 from ik_node.model.frame import Frame
 from ik_node.model.given import ARRAY, FLOAT, numbers, one_of, whole_number
 from ik_node.model.pose_forms import position_and_quat
@@ -66,7 +64,7 @@ TRIES, REFERENCES = 100, 8
 NO_GOALS: Mapping[str, Pose] = MappingProxyType({})
 
 
-class Solver:
+class Solver(GraphReader):
     """
     A solver of the closures and goals of a graph of frames.
 
@@ -117,19 +115,18 @@ class Solver:
         self, source: RobotLike | Frame | Iterable[Frame], options: SolverOptions | None = None
     ) -> None:
         self._set_up(source, SolverOptions() if options is None else options)
-        self._graph.current()
+        self.current()
 
     def _set_up(self, source: RobotLike | Frame | Iterable[Frame], options: SolverOptions) -> None:
-        self._graph = GraphReader(source, options)
-        self._reads = 0
+        super().__init__(source, options)
         self._stepping: Stepping | None = None
         self._modes: tuple[int, dict[tuple[str, ...], Modes]] = (-1, {})
-        self._last_q: Array = np.zeros(0)
 
     _internal = (
         *('accept', 'arrays_for', 'batch_work', 'checked_q', 'checked_rows', 'copied_q'),
-        *('describe', 'follow_masters', 'go_on_from', 'lock', 'modes', 'problem_for'),
-        *('revision', 'source', 'task', 'tree'),
+        *('current', 'describe', 'follow_masters', 'go_on_from', 'lock', 'modes', 'packed'),
+        *('last_q', 'plain', 'problem', 'problem_for', 'refresh', 'revision'),
+        *('source', 'start_q', 'structure', 'task', 'tree', 'values'),
     )
     __dir__ = public_names
 
@@ -139,7 +136,7 @@ class Solver:
     def describe(self) -> str:
         """Return the size of the graph, the goals and the changed options, as text."""
         try:
-            read = self._graph.current()
+            read = self.current()
         except IkError as error:
             return str(error)
         closures = len(read.tree.closers) - len(read.goals)
@@ -148,46 +145,11 @@ class Solver:
         return f'{text}; {self.options.changes}' if self.options.changes else text
 
     def __getstate__(self) -> dict[str, Any]:
-        return {'source': self._graph.source, 'options': self.options}
+        return {'source': self.source, 'options': self.options}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # The graph may be a copy that is not complete yet, so it is read at the first use.
         self._set_up(state['source'], state['options'])
-
-    @property
-    def source(self) -> Any:
-        """Return the robot or frames that this solver reads."""
-        return self._graph.source
-
-    @property
-    def options(self) -> SolverOptions:
-        """
-        Return the options of the next solve.
-
-        Examples
-        --------
-        >>> import ik_node as ik
-        >>> solver = ik.Solver(ik.load_robot('arm6'))
-        >>> solver.options = ik.SolverOptions(restarts=0)
-        >>> solver.options.restarts
-        0
-
-        """
-        return self._graph.options
-
-    @options.setter
-    def options(self, options: SolverOptions) -> None:
-        self._graph.options = options
-
-    @property
-    def lock(self) -> RLock:
-        """Return the lock that every call acquires."""
-        return self._graph.lock
-
-    @property
-    def revision(self) -> Revision:
-        """Return the counters of changes to the graph and to the options."""
-        return self._graph.revision
 
     # -- the graph
 
@@ -206,28 +168,29 @@ class Solver:
 
         """
         with self.lock:
-            self._graph.forget()
+            self._reread()
+            self._revision.count_graph_edit()
 
     @property
     def joint_names(self) -> list[str]:
         """Return the name of each value of q."""
-        return list(self._graph.current().tree.names)
+        return list(self.current().tree.names)
 
     @property
     def tree(self) -> Tree:
         """Return the graph as a tree of elementary motions."""
-        return self._graph.current().tree
+        return self.current().tree
 
     @property
     def roots(self) -> list[Frame]:
         """Return the roots of all trees of the graph."""
-        return self._graph.current().roots
+        return self.current().roots
 
     @property
     def chains(self) -> list[tuple[str, ...]]:
         """Return, for each independent chain of `solve`, the names of the values it moves."""
         with self.lock:
-            problem = self._graph.problem(self._graph.refresh().wanted)
+            problem = self.problem(self.refresh().wanted)
         return [tuple(name for _, name in chain.names.values) for chain in problem.chains]
 
     @property
@@ -240,13 +203,13 @@ class Solver:
     def has_preferences(self) -> bool:
         """Return True if a joint has a target or a rest pose."""
         with self.lock:
-            return self._graph.refresh().table.has_preferences
+            return self.refresh().table.has_preferences
 
     @property
     def redundancies(self) -> tuple[Redundancy, ...]:
         """Return the chains of closures whose rows are redundant up to rounding."""
         with self.lock:
-            return self._graph.refresh().redundancies(self._graph.values(), self.options)
+            return self.refresh().redundancies(self.values(), self.options)
 
     @property
     def q(self) -> Array:
@@ -263,14 +226,13 @@ class Solver:
 
         """
         with self.lock:
-            self._graph.current()
-            return self._graph.values()
+            self.current()
+            return self.values()
 
     @q.setter
     def q(self, values: Values) -> None:
         with self.lock:
-            self._graph.current()
-            self._graph.structure.write(self._graph.checked(values))
+            self.current().write(self.checked_q(values))
 
     def follow_masters(self) -> list[str]:
         """
@@ -279,8 +241,8 @@ class Solver:
         Returns a sentence for each limit that the couplings change, see `JointTable.notes`.
         """
         with self.lock:
-            read = self._graph.refresh()
-            read.write(read.table.with_couplings(self._graph.values()))
+            read = self.refresh()
+            read.write(read.table.with_couplings(self.values()))
             return read.table.notes
 
     def limits(self) -> tuple[Array, Array]:
@@ -301,25 +263,13 @@ class Solver:
 
         """
         with self.lock:
-            read = self._graph.refresh()
+            read = self.refresh()
         owner = read.tree.owner
         lower = np.array([joint._min_dof_limit[dof] for joint, dof in owner])
         upper = np.array([joint._max_dof_limit[dof] for joint, dof in owner])
         for index, (low, high) in read.table.widened.items():
             lower[index], upper[index] = low, high
         return lower, upper
-
-    def copied_q(self, values: Values) -> Array:
-        """Return a copy of q as a float array; numbers that are not finite are allowed."""
-        with self.lock:
-            self._graph.current()
-            return self._graph.copied(values)
-
-    def checked_q(self, values: Values) -> Array:
-        """Return a copy of q as a float array of finite numbers."""
-        with self.lock:
-            self._graph.current()
-            return self._graph.checked(values)
 
     def checked_rows(self, values: Any) -> Array | None:
         """
@@ -333,7 +283,7 @@ class Solver:
         except ValueError:  # lists of different lengths
             return None
         with self.lock:
-            names = self._graph.current().tree.names
+            names = self.current().tree.names
         rows: Array = values
         if rows.__class__ is not np.ndarray or rows.dtype != np.float64:
             rows = numbers('q', values)
@@ -348,12 +298,6 @@ class Solver:
             except ShapeError as error:
                 raise ShapeError(f'row {row}: {error.name}', error.expected, error.got) from None
         return rows
-
-    def _forget_earlier_graph(self) -> None:
-        """Discard the state of earlier solves if the graph has been read again since."""
-        if self._reads != self._graph.reads:
-            self._reads = self._graph.reads
-            self._stepping, self._last_q = None, self._graph.q_when_read
 
     # -- solving
 
@@ -409,12 +353,12 @@ class Solver:
 
     def accept(self, solution: Solution) -> None:
         """Write a solution to the joints; later solves take it as their last result."""
-        self._graph.structure.write(solution.q)
+        self.structure.write(solution.q)
         self.go_on_from(solution)
 
     def go_on_from(self, solution: Solution) -> None:
         """Record a solution as the last result, with which the next solve compares the joints."""
-        self._reads, self._last_q = self._graph.reads, solution.q
+        self.last_q = solution.q
 
     def task(self, joints: Iterable[str] | None = None) -> Callable[..., Solution]:
         """
@@ -428,24 +372,23 @@ class Solver:
         to the joints. Raises UnknownFrameError if a joint does not exist.
         """
         with self.lock:
-            problem, table = self._read_objects(), self._graph.structure.table
+            problem, table = self._read_objects(), self.structure.table
             rows = table.rows.copy()
             window = None if joints is None else table.window_of(joints)
-            self._forget_earlier_graph()
             # Masters start within the limits of their followers, too.
-            read_q = JointTable.clamped(rows, self._graph.values())
-            before = self._last_q.copy()
+            read_q = JointTable.clamped(rows, self.values())
+            before = self.last_q.copy()
             moves = {} if joints is not None else self._moves_of_locked(before, read_q, rows)
             loops = problem
             if moves or not self.options.in_kernel:
-                loops = self._graph.problem(())
+                loops = self.problem(())
                 loops.refresh(self.options)
 
         def solve(stop: Sequence[bool] = (), start: Array | None = None) -> Solution:
             q = read_q.copy() if start is None else start.copy()
             with self.lock:
                 if moves and start is None:
-                    driven = drive(loops, table, before.copy(), moves, self._graph.packed[1])
+                    driven = drive(loops, table, before.copy(), moves, self.packed[1])
                     q = driven.q if driven.status is Status.CONVERGED else q
                 return self._run(problem, table, q, rows, window, stop, loops, goes_on=True)
 
@@ -477,13 +420,12 @@ class Solver:
         from ik_node.solver.methods import Stepping
 
         with self.lock:
-            problem, table = self._read_objects(), self._graph.structure.table
-            self._forget_earlier_graph()
+            problem, table = self._read_objects(), self.structure.table
             if self._stepping is None or self._stepping.problem is not problem:
                 self._stepping = Stepping(problem)
             started = perf_counter()
-            q = JointTable.clamped(table.rows, self._graph.values())
-            answers = self._stepping.step(q, table, self._graph.packed[0])
+            q = JointTable.clamped(table.rows, self.values())
+            answers = self._stepping.step(q, table, self.packed[0])
             problem.refuse_contact(q, answers)
             spent = perf_counter() - started
             solution = Solution(q, answers, spent, problem.tree.names, near=problem.near)
@@ -551,13 +493,13 @@ class Solver:
         with self.lock:
             if goals.__class__ is not dict:
                 check_mapping('goals', goals, 'name of a goal or link: pose')
-            problem, table = self.problem_for(tuple(goals)), self._graph.structure.table
+            problem, table = self.problem_for(tuple(goals)), self.structure.table
             for name, pose in goals.items():
                 problem.set_goal(name, pose)
-            start = self._graph.values() if q0 is None else self._graph.copied(q0)
+            start = self.values() if q0 is None else self.copied_q(q0)
             alone = problem.single if problem.avoidance is None else None
-            if max_step is None and joints is None and self._graph.plain and alone:
-                answer = alone.solve(start, table.rows, self._graph.packed[1])
+            if max_step is None and joints is None and self.plain and alone:
+                answer = alone.solve(start, table.rows, self.packed[1])
                 return Solution(start, answer, perf_counter() - started, problem.tree.names)
             return self._run(problem, table, start, table.rows, table.window(max_step, joints))
 
@@ -631,12 +573,12 @@ class Solver:
 
         with self.lock:
             check_mapping('goals', goals, 'name of a goal or link: pose')
-            problem, table = self.problem_for(tuple(goals)), self._graph.structure.table
+            problem, table = self.problem_for(tuple(goals)), self.structure.table
             for name, pose in goals.items():
                 problem.set_goal(name, pose)
-            start = self._graph.values() if q0 is None else self._graph.checked(q0)
+            start = self.start_q(q0)
             rows = table.rows if joints is None else table.rows_of(names_in('joints', joints))
-            packed = self._graph.packed[1].copy()
+            packed = self.packed[1].copy()
             if seed is not None:
                 packed[SEED] = whole_number('seed', seed)
             return solve_all(
@@ -663,22 +605,22 @@ class Solver:
         from ik_node.solver.states import closed_samples
 
         with self.lock:
-            read, edits = self._graph.refresh(), self.revision.edits
+            read, edits = self.refresh(), self.revision.edits
             if self._modes[0] != edits:
                 self._modes = (edits, {})
             if goals not in self._modes[1]:
                 link = main_link(read.links, read.tree.closers)
                 names = goals or read.wanted or ((link,) if link else ())
                 problem, table, packed = self.arrays_for(names)
-                motors = table.places(getattr(self._graph.source, 'actuated', []))
+                motors = table.places(getattr(self.source, 'actuated', []))
                 closed = closed_samples(self._without_restarts(), TRIES)[:REFERENCES]
-                references = closed if len(closed) else self._graph.values()[None]
+                references = closed if len(closed) else self.values()[None]
                 made = Modes(problem, table.rows.copy(), packed.copy(), motors, references)
                 self._modes[1][goals] = made
             return self._modes[1][goals]
 
     def _without_restarts(self) -> Solver:
-        return Solver(self._graph.source, replace(self.options, restarts=0))
+        return Solver(self.source, replace(self.options, restarts=0))
 
     def mode_of(self, q: Values | None = None, goals: Iterable[str] = ()) -> str:
         """
@@ -709,7 +651,7 @@ class Solver:
 
         """
         with self.lock:
-            values = self._graph.values() if q is None else self._graph.checked(q)
+            values = self.checked_q(q)
             return str(self.modes(tuple(goals)).labels(values[None])[0])
 
     def change_mode(self, mode: str, q0: Values | None = None) -> ModeChange:
@@ -746,19 +688,19 @@ class Solver:
         from ik_node.solver.states import StateSampler
 
         with self.lock:
-            start = self._graph.values() if q0 is None else self._graph.checked(q0)
-            modes, source = self.modes(), self._graph.source
+            start = self.checked_q(q0)
+            modes, source = self.modes(), self.source
             motors = getattr(source, 'actuated', [])
             if not modes.direct:
                 raise OptionError('mode', mode, 'a mode of a robot with loops and motors')
-            table = self._graph.refresh().table
+            table = self.refresh().table
             names = self.joint_names
             places = [index for index in table.places(motors) if index not in table.masters]
             states = StateSampler(self._without_restarts(), motors, 0, 1).draw(ROADMAP)
 
             def drive_to(one: Array, other: Array) -> Array | None:
                 """Return the configurations on a straight line of the motors; None = it fails."""
-                units = self._graph.problem(()).units
+                units = self.problem(()).units
                 count = int(np.ceil(np.abs((other - one)[places] / units[places]).max() / PART))
                 path, q = [], one
                 for k in range(1, max(count, 1) + 1):
@@ -774,7 +716,7 @@ class Solver:
             lower, upper = self.limits()
             rotates = [dof.is_rotation for _, dof in self.tree.owner]
             turning = np.array(rotates) & (upper - lower >= 2.0 * np.pi)
-            units = self._graph.problem(()).units
+            units = self.problem(()).units
             return path_to_mode(modes, states, start, mode, places, units, turning, drive_to)
 
     def nearest_singularity(self, q0: Values | None = None, kind: str = 'direct') -> Singularity:
@@ -804,14 +746,12 @@ class Solver:
         """
         one_of('kind', kind, ('direct', 'inverse'))
         with self.lock:
-            start = self._graph.values() if q0 is None else self._graph.checked(q0)
+            start = self.checked_q(q0)
             modes = self.modes()
-            motors = getattr(self._graph.source, 'actuated', [])
+            motors = getattr(self.source, 'actuated', [])
             best, least = start, np.inf
             for chain in modes.chains:
-                system = SingularSystem(
-                    chain, self._graph.refresh().table, motors, modes.references
-                )
+                system = SingularSystem(chain, self.refresh().table, motors, modes.references)
                 q, distance = system.nearest(start, kind, modes.references)
                 if distance < least:
                     best, least = q, distance
@@ -841,9 +781,9 @@ class Solver:
         started, names = perf_counter(), self.joint_names
         q, modes = self.drive({}, q0).q, self.modes()
         own = str(modes.labels(q[None])[0])
-        targets = self._graph.refresh().table.driven(values)
+        targets = self.refresh().table.driven(values)
         first, share, part = q, 0.0, 1.0
-        units = self._graph.problem(()).units
+        units = self.problem(()).units
         size = max((abs(v - q[k]) / units[k] for k, v in targets.items()), default=0.0)
         longest = PART / max(size, PART)
         part = longest
@@ -931,9 +871,9 @@ class Solver:
         with self.lock:
             if goals.__class__ is not dict:
                 check_mapping('goals', goals, 'name of a goal or link: twist')
-            problem, table = self.problem_for(tuple(goals)), self._graph.structure.table
-            start = self._graph.values() if q is None else self._graph.copied(q)
-            packed = self._graph.packed[1]
+            problem, table = self.problem_for(tuple(goals)), self.structure.table
+            start = self.values() if q is None else self.copied_q(q)
+            packed = self.packed[1]
             return solve_velocity(problem, goals, start, table.rows, packed, dt)
 
     def drive(
@@ -1001,13 +941,13 @@ class Solver:
                 return self._drive_in_mode(values, q0, steps)
             if steps is not None:
                 steps = whole_number('steps', steps, 1)
-            table = self._graph.refresh().table
-            start = self._graph.values() if q0 is None else self._graph.checked(q0)
+            table = self.refresh().table
+            start = self.start_q(q0)
             targets = table.driven(values)
             if self.options.start_outside == 'clamp':
                 start = table.clamped(table.rows, start)
-            problem = self._graph.problem(())
-            return drive_freely(problem, table, start, targets, self._graph.packed[1], steps)
+            problem = self.problem(())
+            return drive_freely(problem, table, start, targets, self.packed[1], steps)
 
     def solve_batch(
         self,
@@ -1235,7 +1175,7 @@ class Solver:
             mappings = [goals] if isinstance(goals, Mapping) else goals
             work = self.batch_work(mappings[0] if mappings else {}, None, joints)
             start = self._start_of_many(q0)
-            fastest = self._graph.structure.tree.max_velocity
+            fastest = self.structure.tree.max_velocity
         speed = fastest if max_velocity is None else max_velocity
         request = Request(speed, max_acceleration, keep_times, smoothing, max_step)
         more = (threads, executor, progress)
@@ -1283,8 +1223,8 @@ class Solver:
 
         The solver uses its arrays too, so the caller must hold `lock` while using them.
         """
-        self._graph.refresh()
-        return self._graph.problem(names)
+        self.refresh()
+        return self.problem(names)
 
     def arrays_for(self, names: tuple[str, ...]) -> tuple[Problem, JointTable, Array]:
         """
@@ -1293,7 +1233,7 @@ class Solver:
         The solver uses these arrays too, so the caller must hold `lock` while using them.
         """
         problem = self.problem_for(names)
-        return problem, self._graph.structure.table, self._graph.packed[1]
+        return problem, self.structure.table, self.packed[1]
 
     def warm(self) -> None:
         """Load the kernels before the first solve, or build their library if there is none."""
@@ -1301,8 +1241,8 @@ class Solver:
 
     def _read_objects(self) -> Problem:
         """Read joints, closures and goals, and return the problem of all that take part."""
-        read = self._graph.refresh()
-        problem = self._graph.problem(read.wanted)
+        read = self.refresh()
+        problem = self.problem(read.wanted)
         problem.refresh(self.options)
         return problem
 
@@ -1311,7 +1251,7 @@ class Solver:
         moved = before != q
         if not moved.any() or (moved & JointTable.movable(rows)).any():
             return {}
-        masters = self._graph.structure.table.masters
+        masters = self.structure.table.masters
         return {k: float(q[k]) for k in np.flatnonzero(moved).tolist() if k not in masters}
 
     def _run(
@@ -1330,7 +1270,7 @@ class Solver:
         started = perf_counter()
         if not problem.chains:  # otherwise the kernel checks q
             refuse_q(problem.tree.names, q)
-        options, packed = self._graph.packed
+        options, packed = self.packed
         if options.start_outside == 'clamp':
             q = table.clamped(rows, q)
         if options.limits_steps:
@@ -1354,7 +1294,7 @@ class Solver:
             from ik_node.solver.methods import run_method
 
             rows = table.with_start(rows, q)
-            loops = self._graph.problem(()) if loops is None else loops
+            loops = self.problem(()) if loops is None else loops
             answers = run_method(problem, q, rows, options, stop, loops)
             problem.refuse_contact(q, answers)
         if table.followers:
@@ -1387,14 +1327,14 @@ class Solver:
             narrow = rows.copy()
             narrow[JOINT_WINDOW] = np.minimum(narrow[JOINT_WINDOW], window * (slide > 0.0))
             q[:], late = start, False
-            answers = problem.run(q, narrow, self._graph.packed[1], 0.0)
+            answers = problem.run(q, narrow, self.packed[1], 0.0)
         return answers
 
     def _start_of_many(self, q0: Values | None) -> ArrayLike:
         """Return the start of a batch or path, which `many_starts` checks if it is an array."""
         if q0 is None:
-            return self._graph.values()
-        return self._graph.copied(q0) if isinstance(q0, Mapping) else q0
+            return self.values()
+        return self.copied_q(q0) if isinstance(q0, Mapping) else q0
 
     def batch_work(
         self,
@@ -1411,9 +1351,9 @@ class Solver:
         from ik_node.solver.batch.batch_run import BatchWork
 
         check_mapping('goals', goals, 'name of a goal or link: poses')
-        table = self._graph.refresh().table
-        problem = self._graph.problem(tuple(goals))
-        return BatchWork(problem, table, *self._graph.packed, table.window(max_step, joints))
+        table = self.refresh().table
+        problem = self.problem(tuple(goals))
+        return BatchWork(problem, table, *self.packed, table.window(max_step, joints))
 
 
 class PreparedSolve:
@@ -1543,7 +1483,7 @@ class PreparedSolve:
         rows = table.rows if self._joints is None else table.rows_of(self._joints)
         chain, self._call = problem.single, None
         # Otherwise one call of the kernel is not the whole solve.
-        if chain is not None and solver._graph.plain:
+        if chain is not None and solver.plain:
             self._call = (
                 *(chain, chain.kernels.advance, chain.record, rows, packed, len(self._names)),
                 # A negative number of steps starts a new solve.

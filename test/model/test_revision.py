@@ -171,7 +171,7 @@ def test_concurrent_changes_are_all_counted(robot):
 def test_change_during_reading_is_read_next_time(robot, monkeypatch):
     """Another thread changes a joint between reading and recording the counter."""
     solver = Solver(robot.base)
-    table = solver._graph.structure.table
+    table = solver.structure.table
     read = table.refresh
 
     def changed_meanwhile():

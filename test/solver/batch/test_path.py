@@ -191,7 +191,7 @@ def test_path_keeps_couplings_and_rest_pose_without_jump():
             steps = np.linspace(0.0, 0.03, 25)[:, None]
             goals[key] = (position + steps * [0.0, 0.5, -1.0], np.tile(quat, (25, 1)))
         path = solver.solve_path(goals)
-        table = solver._graph.structure.table
+        table = solver.structure.table
         for row in path.q:
             followed = row.copy()
             table.follow(followed)
