@@ -17,7 +17,6 @@ from ik_node.description.mjcf.document import (
     read_quat,
     Settings,
 )
-from ik_node.description.xml_document import MAX_DEPTH
 from ik_node.errors import UnsupportedElementError
 from ik_node.model.rotation import quat_identity, quat_multiply, quat_to_matrix, unit
 import numpy as np
@@ -132,7 +131,7 @@ class BodyReader:
         }
         self._unknown: Counter[str] = Counter()
         for element in document.root.findall('worldbody'):
-            self._read(element, self.bodies[0], no_pose(), None, 0)
+            self._read(element, self.bodies[0], no_pose(), None)
         self._name_the_rest()
         for tag, count in self._unknown.items():
             notes.append(f'<{tag}> is not read ({count} of them)')
@@ -142,24 +141,19 @@ class BodyReader:
         """Return the joints of all bodies, in order."""
         return [joint for body in self.bodies for joint in body.joints]
 
-    def _read(
-        self, element: Element, body: MjcfBody, frame: Pose, childclass: str | None, depth: int
-    ) -> None:
+    def _read(self, element: Element, body: MjcfBody, frame: Pose, childclass: str | None) -> None:
         """Read the children of a body or frame; `frame` is its pose in the body."""
-        document, depth = self._document, depth + 1
-        if depth > MAX_DEPTH:
-            raise document.error(element, f'elements are nested more than {MAX_DEPTH} deep')
         for child in element:
             tag = child.tag
             if tag == 'body':
-                self._body(child, body, frame, childclass, depth)
+                self._body(child, body, frame, childclass)
             elif tag == 'frame':
                 inner = self._inner_class(child, childclass)
-                self._read(child, body, compose(frame, self._pose(child)), inner, depth)
-            elif tag == 'attach':
-                raise document.error(
+                self._read(child, body, compose(frame, self._pose(child)), inner)
+            elif tag in ('attach', 'replicate'):
+                raise self._document.error(
                     child,
-                    'models that are attached are not read; save the whole robot from MuJoCo '
+                    'attached models and replicas are not read; save the whole robot from MuJoCo '
                     'with mj_saveLastXML and read that file',
                     UnsupportedElementError,
                 )
@@ -173,7 +167,7 @@ class BodyReader:
                 self._unknown[tag] += 1
 
     def _body(
-        self, element: Element, parent: MjcfBody, frame: Pose, childclass: str | None, depth: int
+        self, element: Element, parent: MjcfBody, frame: Pose, childclass: str | None
     ) -> None:
         inner = self._inner_class(element, childclass)
         pose = compose(frame, self._pose(element))
@@ -181,7 +175,7 @@ class BodyReader:
         body.mocap = self._document.is_true(element, 'mocap', 'false')
         self._declare(element, 'body', body.name)
         self.bodies.append(body)
-        self._read(element, body, no_pose(), inner, depth)
+        self._read(element, body, no_pose(), inner)
 
     def _inner_class(self, element: Element, childclass: str | None) -> str | None:
         inner = element.get('childclass') or childclass

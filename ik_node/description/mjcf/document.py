@@ -24,8 +24,6 @@ from numpy.typing import ArrayLike, NDArray
 Array = NDArray[np.float64]
 Pose = tuple[Array, Array]  # position [m] and quaternion (xyzw)
 
-# Limit on the elements that replicas add.
-MAX_ADDED = 6_000
 FALSE_TRUE = ('false', 'true')
 
 
@@ -37,7 +35,7 @@ class MjcfDocument(XmlDocument):
         self._sources: dict[Element, str] = {}
         is_file = document.source != '<text>'
         self._folder = Path(document.source).parent if is_file else None
-        self._added, self._bytes = 0.0, 0  # elements of replicas, and bytes of other files
+        self._bytes = 0  # of other files
         self._put_in(self.root, self._folder, 1, (abspath(document.source),))
 
     def error(
@@ -47,9 +45,9 @@ class MjcfDocument(XmlDocument):
         source = self._sources.get(element, self.source)
         return XmlDocument(element, self._lines, source).error(element, message, kind)
 
-    def stand_in(self, element: Element, tag: str, attributes: dict[str, str]) -> Element:
-        """Return a new element with the file and line of another one."""
-        made = Element(tag, attributes)
+    def with_attributes(self, element: Element, attributes: dict[str, str]) -> Element:
+        """Return an element without children that has the tag, file and line of another one."""
+        made = Element(element.tag, attributes)
         if element in self._lines:
             self._lines[made] = self._lines[element]
         if element in self._sources:
@@ -125,12 +123,6 @@ class MjcfDocument(XmlDocument):
                 self._put_in(child, folder, depth + 1, chain)
                 children.append(child)
         parent[:] = children
-
-    def spend(self, element: Element, count: float) -> None:
-        """Count elements of replicas, and raise DescriptionError above the limit."""
-        self._added += count
-        if self._added > MAX_ADDED:
-            raise self.error(element, f'more than {MAX_ADDED} elements by replicas')
 
     def _read(
         self, element: Element, folder: Path | None, depth: int, chain: tuple[str, ...]
@@ -265,8 +257,7 @@ class Defaults:
         attributes = self._classes[name][tag or ALIASES.get(element.tag, element.tag)]
         if not attributes:
             return element
-        filled = _over(attributes, element.attrib)
-        return self._document.stand_in(element, element.tag, filled)
+        return self._document.with_attributes(element, _over(attributes, element.attrib))
 
     def check(self, element: Element, name: str) -> None:
         """Raise DescriptionError if a class is not declared."""
@@ -310,7 +301,13 @@ def read_quat(document: MjcfDocument, element: Element, settings: Settings) -> A
         return document.along(element, 'quat', (x, y, z, w))
     numbers = document.numbers(element, name, (0.0,) * ALTERNATIVES[name])
     if name == 'euler':
-        return quat_of_euler(numbers, settings)
+        quat = quat_identity()
+        for letter, angle in zip(settings.eulerseq, numbers, strict=True):
+            half = 0.5 * settings.angle(angle)
+            turn = np.zeros(4)
+            turn['xyz'.index(letter.lower())], turn[3] = sin(half), cos(half)
+            quat = quat_multiply(quat, turn) if letter.islower() else quat_multiply(turn, quat)
+        return unit(quat)
     axis = document.along(element, name, numbers[:3])
     if name == 'axisangle':
         half = 0.5 * settings.angle(numbers[3])
@@ -320,17 +317,6 @@ def read_quat(document: MjcfDocument, element: Element, settings: Settings) -> A
     second = np.array(numbers[3:])
     side = document.along(element, name, second - (axis @ second) * axis)
     return matrix_to_quat(np.column_stack((axis, side, cross(axis, side))))
-
-
-def quat_of_euler(angles: list[float], settings: Settings) -> Array:
-    """Return the rotation (xyzw) of Euler angles in the file's unit and order."""
-    quat = quat_identity()
-    for letter, angle in zip(settings.eulerseq, angles, strict=True):
-        half = 0.5 * settings.angle(angle)
-        turn = np.zeros(4)
-        turn['xyz'.index(letter.lower())], turn[3] = sin(half), cos(half)
-        quat = quat_multiply(quat, turn) if letter.islower() else quat_multiply(turn, quat)
-    return unit(quat)
 
 
 def quat_of_z(axis: Array) -> Array:

@@ -38,7 +38,6 @@ from ik_node.description.mjcf.document import (
     Settings,
     SMALLEST,
 )
-from ik_node.description.mjcf.expand import Expander
 from ik_node.description.tree import hang_joints
 from ik_node.description.xml_document import XmlDocument
 from ik_node.errors import UnsupportedElementError
@@ -514,6 +513,5 @@ def read_mjcf(document: XmlDocument) -> Description:
 def read_bodies(document: MjcfDocument, notes: list[str]) -> tuple[Settings, Defaults, BodyReader]:
     """Return the settings, the classes and the bodies of an MJCF."""
     settings = read_settings(document)
-    Expander(document, settings)
     defaults = Defaults(document)
     return settings, defaults, BodyReader(document, settings, defaults, notes)

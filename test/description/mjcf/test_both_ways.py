@@ -59,12 +59,6 @@ BODIES = {
         <body name="b"><joint name="k" range="-1 1" limited="false"/></body>
         <body name="c"><joint name="l" type="ball" range="0 1" limited="true"/></body>
         </worldbody></mujoco>""",
-    'replicas of replicas': """<mujoco><worldbody>
-        <replicate count="2" offset="1 0 0" euler="0 0 30" sep="-">
-        <body name="a"><joint name="j"/><site name="s" pos="0 1 0"/>
-        <replicate count="11" offset="0 0 0.1" euler="10 0 5"><body name="b"><joint name="k"/>
-        </body></replicate></body></replicate>
-        </worldbody><equality><joint joint1="k" joint2="j"/></equality></mujoco>""",
 }
 LOOPS = {
     'points': """<connect name="one" body1="a" anchor="0.1 0.2 0.3" body2="b"/>

@@ -1,4 +1,4 @@
-"""MJCFs in several files, by <include>; and <replicate>."""
+"""MJCFs in several files, by <include>."""
 
 import os
 
@@ -91,10 +91,3 @@ def test_other_files_are_bounded(write, monkeypatch):
         read_description(write('main.xml', main))
     with pytest.raises(DescriptionError, match='a description given as text has no folder'):
         read_description(MAIN.format('<include file="/etc/hostname"/>', '', ''))
-
-
-def test_replicas_do_not_run_away():
-    """Their offsets add up."""
-    text = '<mujoco><worldbody><replicate count="9" offset="1e12 0 0"/></worldbody></mujoco>'
-    with pytest.raises(DescriptionError, match='its replicas reach beyond 1e12 m'):
-        read_description(text)
