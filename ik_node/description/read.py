@@ -23,7 +23,7 @@ from ik_node.description.sdf.reader import read_sdf
 from ik_node.description.sidecars.find import (
     note_annotations_beside,
     read_annotations,
-    sidecars_beside,
+    read_beside,
 )
 from ik_node.description.tree import float_roots
 from ik_node.description.tree import trim_unused as trim_branches
@@ -103,12 +103,6 @@ def read_description(
             raise DescriptionError(message, source=name)
         data = expand_xacro(path, seconds=xacro_seconds, notes=notes)
         document = parse_xml(data, f'{name}, expanded', max_bytes=max_bytes)
-    if closures is not None:
-        sidecars = [read_annotations(closures)]
-    else:
-        sidecars = sidecars_beside(path) if path is not None else []
-    for sidecar in sidecars:
-        sidecar.rewrite(document)
     description = _read(document, AngleReader(exact_angles))
     description.text = data
     description.notes[:0] = notes
@@ -116,7 +110,9 @@ def read_description(
         description.dialect += ' from xacro'
     if closures is not None:
         _drop_loops(description)
-    beside = [sidecar.loop_set(description) for sidecar in sidecars]
+        beside = [read_annotations(closures, description)]
+    else:
+        beside = read_beside(path, description) if path is not None else []
     drop_guesses(description, beside)
     for loop_set in description.loops + beside:
         apply_loops(loop_set, description)

@@ -20,18 +20,18 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from pathlib import Path
 import re
 from typing import Any
 
-from ik_node.description.description import Description, WORLD
+from ik_node.description.description import Description, LoopSet, WORLD
 from ik_node.description.sidecars.closures_yaml import read_closures
 from ik_node.description.sidecars.loop_file import (
     GepettoFile,
     LoopClosuresFile,
     LoopFile,
     RobotDataFile,
-    Sidecar,
 )
 from ik_node.description.yaml_document import MAX_BYTES, parse_yaml
 from ik_node.errors import DescriptionError
@@ -42,17 +42,17 @@ TEXT_START = re.compile(r'\s*([{#]|---|\w+:(\s|$)|$)')
 DIALECTS: tuple[type[LoopFile], ...] = (GepettoFile, LoopClosuresFile, RobotDataFile)
 
 
-def read_annotations(closures: str | Path | Mapping[str, Any]) -> Sidecar:
+def read_annotations(closures: str | Path | Mapping[str, Any], robot: Description) -> LoopSet:
     """
-    Read closure annotations of any format.
+    Read closure annotations of any format, which may change the types of a robot's joints.
 
     They are a path, the YAML text itself (more than one line, or beginning with a top-level key),
     or the parsed content.
     """
     if isinstance(closures, Mapping):
-        return recognise(closures, '<dict>')
+        return _read(closures, '<dict>', robot)
     if isinstance(closures, str) and ('\n' in closures or TEXT_START.match(closures)):
-        return recognise(parse_yaml(closures, '<text>'), '<text>')
+        return _read(parse_yaml(closures, '<text>'), '<text>', robot)
     try:
         path = Path(closures)
         if path.exists() and not path.is_file():  # a device or pipe may be endless
@@ -65,15 +65,21 @@ def read_annotations(closures: str | Path | Mapping[str, Any]) -> Sidecar:
             f'closures cannot be read: {reason}; a path, YAML text or a dict is expected',
             source=str(closures)[:200],
         ) from None
-    return recognise(parse_yaml(data, str(closures)), str(closures))
+    return _read(parse_yaml(data, str(closures)), str(closures), robot)
 
 
-def recognise(content: object, source: str, *, must_fit: bool = False) -> Sidecar:
-    """Read parsed YAML with the reader of its format."""
-    for reader in DIALECTS:
-        if isinstance(content, Mapping) and reader.recognises(content):
-            return reader(content, source, must_fit=must_fit)
-    return Sidecar(read_closures(content, source))
+def _reader_of(content: object) -> type[LoopFile] | None:
+    """Return the reader of parsed YAML; None for ik_node's own closure annotations."""
+    if not isinstance(content, Mapping):
+        return None
+    return next((each for each in DIALECTS if each.recognises(content)), None)
+
+
+def _read(content: object, source: str, robot: Description) -> LoopSet:
+    reader = _reader_of(content)
+    return (
+        read_closures(content, source) if reader is None else reader(source, robot).read(content)
+    )
 
 
 OWN = '.closures.yaml'
@@ -86,22 +92,22 @@ OF_NAME = {LOOP_CLOSURES: LoopClosuresFile, ROBOT_DATA: RobotDataFile}
 MOST_FILES = 50
 
 
-def sidecars_beside(path: Path) -> list[Sidecar]:
+def read_beside(path: Path, robot: Description) -> list[LoopSet]:
     """
     Read the first sidecar file that exists for a description.
 
-    Return a list of one sidecar, or an empty list if the description has none.
+    Return a list of its loops, or an empty list if the description has no such file.
     """
     stem = _stem(path)
     for name in dict.fromkeys((path.stem, stem)):
         own = path.with_name(name + OWN)
         if own.is_file():
-            return [read_annotations(own)]
+            return [read_annotations(own, robot)]
     for place in _places(path, stem):
         reader: type[LoopFile] = OF_NAME.get(place.name, GepettoFile)
-        sidecar = _read_list(place, reader.list_keys, must_fit=place.stem != stem)
-        if isinstance(sidecar, reader):
-            return [sidecar]
+        content = _parse_list(place, reader.list_keys)
+        if _reader_of(content) is reader:
+            return [reader(str(place), robot).read(content, must_fit=place.stem != stem)]
     return []
 
 
@@ -117,10 +123,9 @@ def note_annotations_beside(path: Path, description: Description) -> None:
         return
     for file in files[:MOST_FILES]:
         try:
-            sidecar = _read_list(file, b'closures')
+            loops = _read(_parse_list(file, b'closures'), str(file), deepcopy(description)).loops
         except DescriptionError:
             continue
-        loops = sidecar.loop_set(description).loops if sidecar is not None else []
         if any(description.links.keys() >= {*loop.ends} - {WORLD} for loop in loops):
             description.notes.append(
                 f'{file.name}: it connects links of this robot and is not used, because of its '
@@ -155,17 +160,15 @@ def _places(path: Path, stem: str) -> Iterator[Path]:
         yield folder.parent / ROBOT_DATA
 
 
-def _read_list(path: Path, keys: bytes, *, must_fit: bool = False) -> Sidecar | None:
-    """Read a file if one of some keys begins a list of loops in it; otherwise return None."""
+def _parse_list(path: Path, keys: bytes) -> Any:
+    """Parse a file if one of some keys begins a list of loops in it; otherwise return None."""
     try:
         if not path.is_file() or path.stat().st_size > MAX_BYTES:
             return None
         data = path.read_bytes()
     except (OSError, ValueError):
         return None
-    if not _begins_a_list(keys, data):
-        return None
-    return recognise(parse_yaml(data, str(path)), str(path), must_fit=must_fit)
+    return parse_yaml(data, str(path)) if _begins_a_list(keys, data) else None
 
 
 def _begins_a_list(keys: bytes, data: bytes) -> bool:

@@ -44,10 +44,10 @@ joints          joints of the URDF; those with `passive: true` have no motor
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
+from functools import cached_property
 import re
 from typing import Any
-from xml.etree.ElementTree import Element, SubElement
 
 from ik_node.description.description import (
     Description,
@@ -62,127 +62,27 @@ from ik_node.description.description import (
 from ik_node.description.digits import exact_angle
 from ik_node.description.loops.loop_frames import Z
 from ik_node.description.tree import poses_at_zero
-from ik_node.description.xml_document import Array, XmlDocument
+from ik_node.description.xml_document import Array
 from ik_node.description.yaml_document import Checked, line_of
 from ik_node.errors import shown
 from ik_node.model.constraint import CLOSURE_TYPES
+from ik_node.model.joint import Joint
+from ik_node.model.link import Link
 from ik_node.model.rotation import (
     pose_inverse,
     pose_matrix,
     pose_parts,
     quat_between,
     quat_from_euler,
+    quat_identity,
     quat_multiply,
     unit,
 )
 import numpy as np
 
-AXES = {'X': '1 0 0', 'Y': '0 1 0', 'Z': '0 0 1'}
-LOST = ('axis', 'mimic', 'limit', 'calibration', 'safety_controller')
 
-
-class Retype:
-    """A document whose joints get other types; the notes say which elements were removed."""
-
-    def __init__(self, document: XmlDocument, file: LoopFile) -> None:
-        root = document.root
-        self._root = root
-        self._file = file
-        self._what = file.retype_key
-        self.joints = {joint.get('name', ''): joint for joint in root.findall('joint')}
-        self._retyped: set[str] = set()
-        self._after: dict[Element, list[Element]] = {}
-        self._names = {(element.tag, element.get('name')) for element in root}
-
-    @property
-    def is_urdf(self) -> bool:
-        """Return True if joints can be retyped."""
-        return self._root.tag == 'robot'
-
-    def find(self, name: str) -> Element:
-        """Return the joint of a name, without the elements that describe its motion."""
-        if not self.is_urdf:
-            raise self._file.fail(
-                f'{self._what} is for the joints of a URDF <robot>; this is a <{self._root.tag}>'
-            )
-        if name not in self.joints:
-            message = unknown('joint', name, list(self.joints))
-            raise self._file.fail(f'{self._what}: {message}')
-        joint = self.joints[name]
-        self._retyped.add(name)
-        for tag in LOST:
-            self._lose(name, joint, tag)
-        return joint
-
-    def universal(self, name: str, first: str, second: str) -> None:
-        """
-        Replace a joint by two: NAME_A about the first axis and NAME_B about the second.
-
-        A and B are the names of the axes. The new link between the two joints is NAME_A as well.
-        """
-        new = [f'{name}_{axis}' for axis in (first, second)]
-        taken = [each for each in new if ('joint', each) in self._names]
-        if taken:
-            raise self._file.fail(
-                f'{self._what}: {name!r} becomes {new[0]!r} and {new[1]!r}; {taken[0]!r} is taken'
-            )
-        links = {link for tag, link in self._names if tag == 'link' and link}
-        between = free_name(new[0], links)
-        self._names |= {('link', between), *(('joint', each) for each in new)}
-        joint = self.find(name)
-        outer = Element('joint', {'name': new[1], 'type': 'continuous'})
-        SubElement(outer, 'parent', {'link': between})
-        outer.extend(_taken(joint, 'child'))
-        SubElement(outer, 'axis', {'xyz': AXES[second]})
-        joint.attrib.update(name=new[0], type='continuous')
-        SubElement(joint, 'child', {'link': between})
-        SubElement(joint, 'axis', {'xyz': AXES[first]})
-        self._after[joint] = [Element('link', {'name': between}), outer]
-
-    def finish(self) -> None:
-        """Insert the new joints, and remove mimics of retyped joints."""
-        for name, joint in self.joints.items():
-            mimic = joint.find('mimic')
-            if mimic is not None and mimic.get('joint') in self._retyped:
-                self._lose(name, joint, 'mimic')
-        if self._after:
-            root = self._root
-            root[:] = [new for each in root for new in (each, *self._after.pop(each, ()))]
-
-    def _lose(self, name: str, joint: Element, tag: str) -> None:
-        """Remove what describes the motion of a joint; note a mimic or limits."""
-        for each in _taken(joint, tag):
-            if tag == 'mimic' or {'lower', 'upper'} & set(each.keys()):
-                self._file.note(
-                    f'joint {name!r}: its <{tag}> is removed, as {self._what} changes joint types',
-                    False,
-                )
-
-
-def _taken(element: Element, tag: str) -> Iterable[Element]:
-    """Remove and return the children with a given tag."""
-    result = element.findall(tag)
-    for child in result:
-        element.remove(child)
-    return result
-
-
-class Sidecar:
-    """The content of a file of loops; here, of loops that are read without the robot."""
-
-    def __init__(self, loop_set: LoopSet) -> None:
-        self._loop_set = loop_set
-
-    def rewrite(self, document: XmlDocument) -> None:
-        """Change the parsed description before it is read, if the file changes joint types."""
-
-    def loop_set(self, description: Description) -> LoopSet:
-        """Return the declared loops, given a description whose links and joints are read."""
-        return self._loop_set
-
-
-class LoopFile(Checked, Sidecar, ABC):
-    """A reader of loops, motors and joint types, which are matched with the robot later."""
+class LoopFile(Checked, ABC):
+    """A reader of the loops, motors and joint types of a robot, whose joints it changes."""
 
     dialect: str  # Name of the format, for the log
     top_keys: tuple[str, ...]  # The known keys; others are noted
@@ -195,93 +95,145 @@ class LoopFile(Checked, Sidecar, ABC):
     def recognises(cls, content: Mapping[str, Any]) -> bool:
         """Return True if parsed YAML is of this format."""
 
-    def __init__(self, content: object, source: str, *, must_fit: bool = False) -> None:
-        """
-        Read the parsed YAML.
-
-        If it `must_fit`, it is used only if it connects links or joints of the description.
-        """
+    def __init__(self, source: str, robot: Description) -> None:
         super().__init__(source)
+        self.robot = robot
         self.loops: list[Loop] = []
         self.motors: dict[str, list[str]] = {}
         self._notes: list[str] = []
+
+    def read(self, content: object, *, must_fit: bool = False) -> LoopSet:
+        """
+        Return the loops and motors in parsed YAML.
+
+        If it `must_fit`, it is used only if it connects links or joints of the robot.
+        """
         top = self.mapping(content, 'the file', self.top_keys, others=True)
         for key in top:
             if key not in self.top_keys:
                 self.note(f'the key {shown(key)} is not read')
         self._read_loops(top)
+        known = {WORLD, *self.robot.links, *self.robot.joints}
+        if must_fit and self.loops and not any(known.issuperset(loop.ends) for loop in self.loops):
+            self.robot.notes.append(
+                f'{self.source}: it is not used, as none of its loops connects two links of this '
+                'robot'
+            )
+            return LoopSet(self.source)
         for key in self.motor_keys:
             if top.get(key) is not None:
                 self.motors[key] = self.names(top, key)
-        self._read_types(top)
-        self._ends = [loop.ends for loop in self.loops]
-        self._fits = not must_fit or not self._ends
+        below = self._links_below()
+        self._retype(self._read_joints(top))
+        self._fit(below | self._links_below())
+        declared = (loop.name for loop_set in self.robot.loops for loop in loop_set.loops)
+        names = Names([*self.robot.closures, *declared])
+        for loop in self.loops:
+            loop.name = names.unique(loop.name)
+        result = LoopSet(self.source, self.dialect, self.loops, notes=self._notes)
+        for key, motors in self.motors.items():
+            driven = [name for name in motors if self._is_motor(name, key)]
+            result.actuated = list(dict.fromkeys([*(result.actuated or []), *driven]))
+        return result
 
-    def note(self, text: str, named: bool = True) -> None:
-        """Add a note, which names the file if `named`."""
-        self._notes.append(f'{self.source}: {text}' if named else text)
+    def note(self, text: str) -> None:
+        """Add a note, which names the file."""
+        self._notes.append(f'{self.source}: {text}')
 
     @abstractmethod
     def _read_loops(self, top: Mapping[str, Any]) -> None:
         """Read the loops and append them to `loops`."""
 
     @abstractmethod
-    def _read_types(self, top: Mapping[str, Any]) -> None:
-        """Read which joints get which type."""
+    def _read_joints(self, top: Mapping[str, Any]) -> Mapping[str, str]:
+        """Return the new types of joints."""
 
-    @abstractmethod
-    def _retype(self, joints: Retype) -> None:
-        """Change the types of the joints in the document."""
+    def _fit(self, below: Mapping[str, str]) -> None:
+        """Match `loops` with the robot, where `below` has the link below each joint."""
 
-    @abstractmethod
-    def _fit_to(self, description: Description) -> None:
-        """Match `loops` with the robot's links, and remove couplings that they replace."""
+    def _links_below(self) -> dict[str, str]:
+        joints = self.robot.joints.items()
+        return {name: joint.child.name for name, joint in joints if joint.child is not None}
 
-    def rewrite(self, document: XmlDocument) -> None:
-        """Change the types of joints in the parsed description."""
-        named = (each for each in document.root.iter() if each.tag in ('link', 'joint', 'body'))
-        known = {WORLD, *(each.get('name') for each in named)}
-        self._fits = self._fits or any(known.issuperset(pair) for pair in self._ends)
-        if self._fits:
-            joints = Retype(document, self)
-            self._retype(joints)
-            joints.finish()
+    def _retype(self, types: Mapping[str, str]) -> None:
+        """
+        Give joints other types, without their axes, limits and couplings.
 
-    def loop_set(self, description: Description) -> LoopSet:
-        """Return the loops, with other names if theirs are taken, and the motors."""
-        if not self._fits:
-            description.notes.append(
-                f'{self.source}: it is not used, as none of its loops connects two links of this '
-                'robot'
-            )
-            return LoopSet(self.source)
-        self._fit_to(description)
-        declared = (loop.name for loop_set in description.loops for loop in loop_set.loops)
-        names = Names([*description.closures, *declared])
-        for loop in self.loops:
-            loop.name = names.unique(loop.name)
-        result = LoopSet(self.source, self.dialect, self.loops, notes=self._notes)
-        for key, motors in self.motors.items():
-            known = [name for name in motors if self._is_motor(name, key, description)]
-            result.actuated = list(dict.fromkeys([*(result.actuated or []), *known]))
-        return result
+        A universal joint becomes two joints: NAME_A about the first axis and NAME_B about the
+        second; A and B are the names of the axes. The link between them is NAME_A as well.
+        """
+        robot, key = self.robot, self.retype_key
+        if types and not robot.dialect.startswith('URDF'):
+            raise self.fail(f'{key} is for the joints of a URDF; this is {robot.dialect}')
+        for name, type_name in types.items():
+            if name not in robot.joints:
+                # One of Gepetto's files has this, and its loader continues.
+                self.note(f'{key}: {unknown("joint", name, [*robot.joints])}; it is not retyped')
+                continue
+            old, axes = robot.joints[name], UNIVERSAL.fullmatch(type_name.upper())
+            if np.isfinite([old.min_dof_limit[old.dof], old.max_dof_limit[old.dof]]).any():
+                self.note(f'joint {name!r}: its <limit> is removed, as {key} changes joint types')
+            if axes is None:
+                made = [Joint(name)]
+                made[0].set_dof(*('EX', 'EY', 'EZ') * (type_name == 'spherical'))
+            else:
+                made = [Joint(f'{name}_{axis}') for axis in axes.groups()]
+                for joint, axis in zip(made, axes.groups(), strict=True):
+                    joint.set_dof(f'E{axis}')
+                    if joint.name in robot.joints:
+                        what = f'becomes {made[0].name!r} and {made[1].name!r}'
+                        raise self.fail(f'{key}: {name!r} {what}; {joint.name!r} is taken')
+            self._replace(old, made)
+        self._uncouple(types, types, f'{key} changes joint types')
 
-    def _is_motor(self, name: str, key: str, description: Description) -> bool:
+    def _replace(self, old: Joint, made: list[Joint]) -> None:
+        """Put one joint or two in the place of another, at the frame of the link below it."""
+        robot, parent, child = self.robot, old.parent, old.child
+        if not isinstance(parent, Link) or child is None:
+            return
+        made[0].set_position(*old.position)
+        made[0].set_quaternion(*quat_multiply(old.quaternion, child.quaternion))
+        parent.remove_child(old)
+        old.remove_child(child)
+        child.set_quaternion(*quat_identity())
+        links = [parent, *(Link(free_name(each.name, robot.links)) for each in made[:-1]), child]
+        for joint, above, link in zip(made, links, links[1:], strict=False):
+            above.add_child(joint)
+            joint.add_child(link)
+            robot.links.setdefault(link.name, link)
+        joints = [
+            each for joint in robot.joints.values() for each in (made if joint is old else [joint])
+        ]
+        robot.joints.clear()
+        robot.joints.update((joint.name, joint) for joint in joints)
+        movable = {joint.name for joint in robot.joint_order}
+        robot.actuated = [name for name in robot.actuated if name in movable]
+        robot.no_axis = [name for name in robot.no_axis if name != old.name]
+
+    def _uncouple(self, joints: Collection[str], masters: Collection[str], why: str) -> None:
+        """Remove the couplings of some joints, and those with some masters."""
+        for loop_set in self.robot.loops:
+            for rule in [*loop_set.couplings]:
+                if rule.joint in joints or any(name in masters for name, _ in rule.terms):
+                    loop_set.couplings.remove(rule)
+                    self.note(f'joint {rule.joint!r}: its <mimic> is removed, as {why}')
+
+    def _is_motor(self, name: str, key: str) -> bool:
         """
         Return True if a name is that of a movable joint; otherwise add a note.
 
         The programs that write these files ignore such names, too, because joints may be fixed or
         merged after the file was written.
         """
-        joint = description.joints.get(name)
+        joint = self.robot.joints.get(name)
         if joint is not None and joint.dof:
             return True
         why = 'there is no such joint' if joint is None else 'it is fixed'
-        description.notes.append(f'{self.source}: {key}: {name!r} has no motor, as {why}')
+        self.note(f'{key}: {name!r} has no motor, as {why}')
         return False
 
 
-UNIVERSAL = re.compile('ujoint_?([xyz])([xyz])')
+UNIVERSAL = re.compile('UJOINT_?([XYZ])([XYZ])')
 PAIRS = ('xy', 'yz', 'zx', 'zy', 'yx', 'xz')
 JOINT_TYPES = (
     'spherical',
@@ -291,7 +243,7 @@ JOINT_TYPES = (
 
 
 class GepettoFile(LoopFile):
-    """A reader of a robot.yaml, which looks up names of links and joints in the robot later."""
+    """A reader of a robot.yaml, whose loops connect links or the links below joints."""
 
     dialect = 'Gepetto YAML'
     top_keys = ('closed_loop', 'type', 'name_mot', 'joint_name', 'joint_type')
@@ -304,11 +256,10 @@ class GepettoFile(LoopFile):
         """Return True if parsed YAML has the keys of this format."""
         return isinstance(content.get('closed_loop'), list | tuple) or 'name_mot' in content
 
-    def _read_types(self, top: Mapping[str, Any]) -> None:
-        self._types: dict[str, str] = {}
+    def _read_joints(self, top: Mapping[str, Any]) -> Mapping[str, str]:
+        result: dict[str, str] = {}
         joints = self.items(top, 'joint_name')
         types = self.items(top, 'joint_type')
-        self._types_line = self.line
         if len(joints) != len(types):
             raise self.fail(
                 f'joint_name has {len(joints)} names, joint_type {len(types)} types; '
@@ -316,9 +267,10 @@ class GepettoFile(LoopFile):
             )
         for index, (name, type_name) in enumerate(zip(joints, types, strict=True)):
             joint = self.text(name, f'joint_name[{index}]')
-            if joint in self._types:
+            if joint in result:
                 raise self.fail(f'joint_name: {joint!r} occurs twice')
-            self._types[joint] = self.one_of(type_name, JOINT_TYPES, f'joint_type[{index}]:')
+            result[joint] = self.one_of(type_name, JOINT_TYPES, f'joint_type[{index}]:')
+        return result
 
     def _read_loops(self, top: Mapping[str, Any]) -> None:
         types = self.items(top, 'type')
@@ -350,41 +302,21 @@ class GepettoFile(LoopFile):
             loop.line = self.line
             self.loops.append(loop)
 
-    def _retype(self, joints: Retype) -> None:
-        self.line = self._types_line
-        for name, type_name in self._types.items():
-            axes = UNIVERSAL.fullmatch(type_name)
-            if name not in joints.joints and joints.is_urdf:
-                # One of Gepetto's files has this, and its loader continues.
-                missing = unknown('joint', name, list(joints.joints))
-                self.note(f'{self.retype_key}: {missing}; it is not retyped')
-            elif axes is not None:
-                joints.universal(name, axes[1].upper(), axes[2].upper())
-            else:
-                joints.find(name).set('type', type_name)
-
-    def _fit_to(self, description: Description) -> None:
+    def _fit(self, below: Mapping[str, str]) -> None:
+        links = self.robot.links
         for loop in self.loops:
             self.line = loop.line
             for frame in (loop.frame_a, loop.frame_b):
-                frame.link = self._link(frame.link, description)
-
-    def _link(self, name: str, description: Description) -> str:
-        """Return the link of a name, which may be the name of a link or of the joint above it."""
-        axes = UNIVERSAL.fullmatch(self._types.get(name, ''))
-        joint = description.joints.get(name if axes is None else f'{name}_{axes[2].upper()}')
-        child = None if joint is None or joint.child is None else joint.child.name
-        if name in description.links:
-            if child not in (None, name):
-                self.note(
-                    f'closed_loop: {name!r} is both a link and a joint above {child!r}; taken as '
-                    'the link'
-                )
-            return name
-        if child is None and name != WORLD:
-            known = list(dict.fromkeys([*description.links, *description.joints]))
-            raise self.fail(f'closed_loop: {unknown("link or joint", name, known)}')
-        return child or name
+                name = frame.link
+                frame.link = name if name in links else below.get(name, name)
+                if frame.link not in (WORLD, *links):
+                    known = list(dict.fromkeys([*links, *below]))
+                    raise self.fail(f'closed_loop: {unknown("link or joint", name, known)}')
+                if name in links and below.get(name, name) != name:
+                    self.note(
+                        f'closed_loop: {name!r} is both a link and a joint above '
+                        f'{below[name]!r}; taken as the link'
+                    )
 
 
 MOTORS = ('independent', 'actuated_joints')
@@ -397,7 +329,7 @@ LOCAL_KEYS = ('name', 'parent', 'child', 'parent_xyz', 'child_xyz', 'axis')
 
 
 class LoopClosuresFile(LoopFile):
-    """A reader of a loop_closures.yaml, which computes frames in the robot's links later."""
+    """A reader of a loop_closures.yaml."""
 
     dialect = 'loop_closures YAML'
     top_keys: tuple[str, ...] = (
@@ -423,11 +355,15 @@ class LoopClosuresFile(LoopFile):
             for entry in closures
         )
 
-    def __init__(self, content: object, source: str, *, must_fit: bool = False) -> None:
-        # Loop, the link that its frame is given in (None = the root), and the frame
-        self._at_zero: list[tuple[Loop, str | None, Array]] = []
-        self._dependent: list[str] = []
-        super().__init__(content, source, must_fit=must_fit)
+    @cached_property
+    def _poses(self) -> dict[str, Array]:
+        """Return the 4x4 pose of every link with all joints at 0."""
+        return poses_at_zero(self.robot)
+
+    def _pose(self, link: str) -> Array:
+        """Return the pose of a link with every joint at 0; that of the root if it is unknown."""
+        usual = np.eye(4) if link == WORLD else self._poses.get(self.robot.root.name, np.eye(4))
+        return self._poses.get(link, usual)
 
     def _read_loops(self, top: Mapping[str, Any]) -> None:
         for index, entry in enumerate(self.items(top, 'closures')):
@@ -435,11 +371,11 @@ class LoopClosuresFile(LoopFile):
         for key in ('pin_loops', 'ball_loops'):
             for index, entry in enumerate(self.items(top, key)):
                 self._local(entry, f'{key}[{index}]', key == 'pin_loops')
-        self._dependent = self.names(top, 'dependent')
 
-    def _read_types(self, top: Mapping[str, Any]) -> None:
-        self._balls = self.names(top, 'ball_upgrades')
-        self._balls_line = self.line
+    def _read_joints(self, top: Mapping[str, Any]) -> Mapping[str, str]:
+        dependent = self.names(top, 'dependent')
+        self._uncouple(dependent, (), '`dependent` states that the loops move it')
+        return dict.fromkeys(self.names(top, 'ball_upgrades'), 'spherical')
 
     def _closure(self, entry: object, what: str) -> None:
         fields = self.mapping(entry, what, CLOSURE_KEYS)
@@ -449,7 +385,7 @@ class LoopClosuresFile(LoopFile):
         rotation = self._turn(fields, what)
         loop.type_name = 'point' if rotation is None else 'hinge'
         quat_xyzw = (0.0, 0.0, 0.0, 1.0) if rotation is None else rotation
-        self._at_zero.append((loop, None, pose_matrix(point, quat_xyzw)))
+        self._place(loop, self._pose(self.robot.root.name) @ pose_matrix(point, quat_xyzw))
 
     def _local(self, entry: object, what: str, pin: bool) -> None:
         fields = self.mapping(entry, what, LOCAL_KEYS)
@@ -486,34 +422,11 @@ class LoopClosuresFile(LoopFile):
             raise self.fail(f'{what}: axis: {shown(fields["axis"])} has no direction')
         return quat_between(Z, unit(axis))
 
-    def _retype(self, joints: Retype) -> None:
-        self.line = self._balls_line
-        for name in self._balls:
-            joints.find(name).set('type', 'spherical')
-
-    def _fit_to(self, description: Description) -> None:
-        self._uncouple_dependent(description)
-        if not self._at_zero:
-            return
-        poses = poses_at_zero(description)
-        root = poses.get(description.root.name, np.eye(4))
-        for loop, link, given in self._at_zero:
-            frame_in_root = given
-            if link is not None:
-                frame_in_root = pose_inverse(root) @ poses.get(link, root) @ given
-            for frame in (loop.frame_a, loop.frame_b):
-                pose = np.eye(4) if frame.link == WORLD else root
-                local = pose_inverse(poses.get(frame.link, pose)) @ root @ frame_in_root
-                frame.position, frame.quat_xyzw = pose_parts(local)
-
-    def _uncouple_dependent(self, description: Description) -> None:
-        for loop_set in description.loops:
-            for rule in [each for each in loop_set.couplings if each.joint in self._dependent]:
-                loop_set.couplings.remove(rule)
-                description.notes.append(
-                    f'{self.source}: joint {rule.joint!r}: its <mimic> is removed, as `dependent` '
-                    'states that the loops move it'
-                )
+    def _place(self, loop: Loop, pose: Array) -> None:
+        """Set both frames of a loop to a pose with every joint at 0."""
+        for frame in (loop.frame_a, loop.frame_b):
+            local = pose_inverse(self._pose(frame.link)) @ pose
+            frame.position, frame.quat_xyzw = pose_parts(local)
 
 
 class RobotDataFile(LoopClosuresFile):
@@ -555,7 +468,7 @@ class RobotDataFile(LoopClosuresFile):
         rotation = self._turn(fields, what)
         if rotation is not None:
             quat_xyzw = quat_multiply(quat_xyzw, rotation)
-        self._at_zero.append((loop, loop.frame_a.link, pose_matrix(xyz, quat_xyzw)))
+        self._place(loop, self._pose(loop.frame_a.link) @ pose_matrix(xyz, quat_xyzw))
         if fields.get('limits'):
             self.note(
                 f'{what}: its limits are not used, as a loop closure has no value; limit the '
