@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 import re
 import threading
+from typing import Any, cast
 from urllib.parse import unquote
 
 from ik_node.analysis.mobility import mobility_of
@@ -17,19 +18,12 @@ from ik_node.description.mesh_path import mesh_path, Visual
 from ik_node.description.read import text_alone
 from ik_node.description.visuals import visuals_of
 from ik_node.errors import DescriptionError, IkError, OptionError, TopologyError, UnknownFrameError
+from ik_node.model.constraint import Goal
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
-from ik_node.model.rotation import Array, matrix_to_quat, pose_matrix
+from ik_node.model.rotation import Array, pose_from_matrix
 from ik_node.robot import load_robot, Robot
-from ik_node.ros.messages import (
-    frame_in_root,
-    frame_name,
-    own_name,
-    prefix_of,
-    quat_xyzw_from_rpy,
-    root_frame,
-    topic_parts,
-)
+from ik_node.ros.messages import FrameNames, quat_xyzw_from_rpy, topic_parts
 from ik_node.ros.parameters.settings import GoalSettings, JOINT_VALUES, Settings
 from ik_node.scene import IKRootsHelper
 from ik_node.solver import Solver
@@ -255,8 +249,6 @@ class LoadedModel:
     request: ModelRequest  # The request that the model was built from.
     robot: Robot  # The robot, with the goals of the request.
     solver: Solver  # The solver of the robot, with kernels loaded.
-    # Goal name to the pose of its frame in its link, for poses other than the identity, (4, 4).
-    offsets: Mapping[str, Array]
     # Configuration of the description with closed loops (nq,) [rad or m].
     q_start: Array
     joint_names: tuple[str, ...]  # Names of the values of q.
@@ -276,7 +268,6 @@ class LoadedModel:
             request=request,
             robot=robot,
             solver=Solver(robot, request.settings.tick_options),
-            offsets=offset_matrices(request),
             q_start=robot.q,
             joint_names=tuple(robot.joint_names),
             lower=np.array(robot.lower),
@@ -332,11 +323,6 @@ class LoadedModel:
         return nearest
 
     @cached_property
-    def goal_links(self) -> dict[str, str]:
-        """Return the link of each goal."""
-        return {goal.name: goal.link for goal in self.request.goals}
-
-    @cached_property
     def _mobilities(self) -> dict[object, int]:
         """Return the degrees of freedom for each set of closures and locks, the last one last."""
         return {}
@@ -371,35 +357,21 @@ class LoadedModel:
         return self.request.settings.root != 'fixed' or bool(multi_dof_joint_links(self.robot))
 
     @cached_property
-    def frame_prefix(self) -> str:
-        """Return the prefix of link names in messages and on /tf."""
+    def frames(self) -> FrameNames:
+        """Return the names of the robot's frames."""
         settings = self.request.settings
-        return prefix_of(settings.frame_prefix, settings.base_frame, self.robot.links)
+        return FrameNames(self.robot, settings.frame_prefix, settings.base_frame)
 
-    def frame(self, name: str) -> str:
-        """Return the frame name of a link, with the prefix; any other name unchanged."""
-        return frame_name(name, self.frame_prefix, self.robot.links)
-
-    def link(self, frame_id: str) -> str:
-        """Return the link name of a frame, without the prefix; any other name unchanged."""
-        return own_name(frame_id, self.frame_prefix, self.robot.links)
-
-    def pose_of_frame(
-        self, frame_id: str, base_frame: str, q: Array, lookup: Callable[[str, str], Array]
-    ) -> Array | None:
-        """Return the pose (4, 4) of a message's frame in the root frame, see `frame_in_root`."""
-        return frame_in_root(frame_id, base_frame, self.robot, q, lookup, self.frame_prefix)
-
-    @property
+    @cached_property
     def root_frame(self) -> str:
         """Return the name of the root frame, with the prefix."""
-        return self.frame(root_frame(self.robot))
+        return self.frames.frame(self.frames.root)
 
     def reached(self, goal: str, q: Array) -> Array:
         """Return the pose (4, 4) of a goal's frame at `q`, in the root frame."""
-        matrix: Array = self.robot.forward(q, self.goal_links[goal])
-        offset = self.offsets.get(goal)
-        return matrix if offset is None else matrix @ offset
+        own = self.robot.goals[goal]
+        pose: Array = self.robot.forward(q, cast('Link', own.child).name) @ own.offset_matrix
+        return pose
 
     def start_from(self, other: LoadedModel, q: Array) -> Array:
         """Return `q` if another model has the same joints, or else the own start."""
@@ -415,15 +387,6 @@ def multi_dof_joint_links(robot: Robot) -> list[tuple[str, str]]:
         for joint in robot.joint_order
         if len(joint.dof) > 1 and isinstance(joint.parent, Link) and joint.child is not None
     ]
-
-
-def offset_matrices(request: ModelRequest) -> dict[str, Array]:
-    """Return the offsets of goals that are not the identity, as (4, 4) matrices."""
-    return {
-        goal.name: pose_matrix(goal.offset[:3], quat_xyzw_from_rpy(goal.offset[3:]))
-        for goal in request.goals
-        if any(goal.offset)
-    }
 
 
 # Reading takes about a millisecond per link, ten seconds in all, while the robot keeps running.
@@ -484,6 +447,14 @@ def read_robot(request: ModelRequest) -> Robot:
     return robot
 
 
+def add_goal(robot: Robot, goal: GoalSettings, **more: Any) -> Goal:
+    """Add a goal with the link, axes, offset and tolerance of the parameters to a robot."""
+    own = {'name': goal.name, 'dof': goal.dof, 'axes': goal.axes, 'tolerance': goal.goal_tolerance}
+    offset = (goal.offset[:3], quat_xyzw_from_rpy(goal.offset[3:]))
+    added: Goal = robot.add_goal(goal.link, **{**own, **more}, offset=offset)
+    return added
+
+
 def load_model(request: ModelRequest) -> LoadedModel:
     """
     Read the description, add the goals, close the loops and load the kernels.
@@ -493,19 +464,9 @@ def load_model(request: ModelRequest) -> LoadedModel:
     robot = read_robot(request)
     if robot.closures:
         robot.assemble()
-    offsets = offset_matrices(request)
     for goal in request.goals:
-        offset = offsets.get(goal.name)
-        added = robot.add_goal(
-            goal.link,
-            name=goal.name,
-            dof=goal.dof,
-            axes=goal.axes,
-            offset=None if offset is None else (offset[:3, 3], matrix_to_quat(offset)),
-            tolerance=goal.goal_tolerance,
-        )
         # The solver ignores disabled goals and goals of weight 0, so the weight here may be 1.
-        added.weight, added.priority = goal.weight or 1.0, goal.priority
+        add_goal(robot, goal, weight=goal.weight or 1.0, priority=goal.priority)
     model = LoadedModel.of(request, robot)
     model.count_mobility(model.q_start)
     _warm(model)
@@ -539,10 +500,9 @@ def check_goal_links(goals: tuple[GoalSettings, ...], robot: Robot) -> None:
 def _warm(model: LoadedModel) -> None:
     """Load kernels and fill the caches of each set of goals before the first tick."""
     model.solver.warm()
-    poses = {}
-    for goal in model.request.goals:
-        matrix = model.reached(goal.name, model.q_start)
-        poses[goal.name] = (matrix[:3, 3], matrix_to_quat(matrix))
+    poses = {
+        name: pose_from_matrix(model.reached(name, model.q_start)) for name in model.robot.goals
+    }
     for goals in ({}, poses):
         model.solver.solve_pose(goals, q0=model.q_start)
     model.solver.drive({}, model.q_start)

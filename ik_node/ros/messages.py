@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 import dataclasses
 from dataclasses import dataclass
 import math
@@ -13,7 +13,6 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from ik_node.description.description import WORLD
 from ik_node.errors import IkError, MOST_TEXT, OptionError, plain, shown
 from ik_node.kernels.layout import LARGEST
-from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 from ik_node.model.rotation import Array, pose_from_matrix, pose_matrix, quat_from_euler
 from ik_node.robot import Robot
@@ -295,81 +294,60 @@ def check_parameter_part(parameter: str, name: str) -> str:
 _WORLD = (WORLD, 'map', 'odom', 'ik_node_world')
 
 
-def root_frame(robot: Robot) -> str:
-    """Return the name of the root frame: the root link, or the world if the root moves."""
-    root = robot.description.root
-    if isinstance(root, Link) and _at_origin(root):
-        return root.name
-    if any(each.name == WORLD for each in robot.description.roots):
-        # The description has a link that represents the world.
-        return WORLD
-    return next((name for name in _WORLD if name not in robot.links), root.name)
+class FrameNames:
+    """
+    The names of a robot's frames in messages and on /tf.
+
+    `frame_prefix` is the prefix of link names. Without one, a `base_frame` such as left/base_link,
+    whose last part is a link of the robot, defines it. The `root` frame is the root link, or the
+    world if the root moves.
+    """
+
+    def __init__(self, robot: Robot, frame_prefix: str = '', base_frame: str = '') -> None:
+        self._robot, self._base = robot, base_frame
+        links = self._links = frozenset(robot.links)
+        before, slash, link = base_frame.lstrip('/').rpartition('/')
+        known = link in links and before + slash + link not in links
+        self.prefix = frame_prefix or (before + slash if known else '')
+        root, roots = robot.description.root, robot.description.roots
+        if isinstance(root, Link) and at_origin(root):
+            self.root = root.name
+        elif any(each.name == WORLD for each in roots):
+            # The description has a link that represents the world.
+            self.root = WORLD
+        else:
+            self.root = next((name for name in _WORLD if name not in links), root.name)
+
+    def frame(self, name: str) -> str:
+        """Return the frame name of a link, with the prefix; any other name unchanged."""
+        return self.prefix + name if name in self._links else name
+
+    def link(self, frame_id: str) -> str:
+        """Return the link name of a frame; any other frame name without a leading slash."""
+        name = frame_id.lstrip('/')
+        own = name.removeprefix(self.prefix)
+        return own if own in self._links else name
+
+    def pose(self, frame_id: str, q: Array, lookup: Callable[[str, str], Array]) -> Array | None:
+        """
+        Return the pose (4, 4) of a message's frame in the root frame.
+
+        A `frame_id` of '' stands for the base frame; if that is '' too, for the root frame. Links
+        are also known by their names without the prefix. `lookup` finds other frames: (target,
+        source) -> pose (4, 4), or LookupError. Return None if the frame is the root frame.
+        """
+        name = self.link(frame_id or self._base)
+        if name in ('', self.root):
+            return None
+        if name in self._links:
+            pose: Array = self._robot.forward(q, name)
+            return pose
+        return lookup(self.frame(self.root), name)
 
 
-def base_poses(robot: Robot, q: Array) -> dict[str, Pose]:
-    """Return the poses in `root_frame` of bases that float or are not at the origin."""
-    poses = {}
-    for root in robot.description.roots:
-        link = root.child if isinstance(root, Joint) else root
-        if isinstance(link, Link) and (link is not root or not _at_origin(link)):
-            poses[link.name] = pose_from_matrix(robot.forward(q, link.name))
-    return poses
-
-
-def _at_origin(root: Link) -> bool:
+def at_origin(root: Link) -> bool:
     """Return True if a root link is at the root frame; in SDFormat it may be elsewhere."""
     return bool(np.allclose(root.matrix, np.eye(4), atol=1e-12))
-
-
-def prefix_of(frame_prefix: str, base_frame: str, links: Container[str]) -> str:
-    """
-    Return the prefix of a robot's link names in messages and on /tf.
-
-    Without the parameter `frame_prefix`, a base frame such as left/base_link, whose last part is a
-    link of the robot, defines the prefix.
-    """
-    if frame_prefix:
-        return frame_prefix
-    before, slash, link = base_frame.lstrip('/').rpartition('/')
-    return before + slash if link in links and before + slash + link not in links else ''
-
-
-def own_name(frame_id: str, prefix: str, links: Container[str]) -> str:
-    """Return the link name of a frame; any other frame name without a leading slash."""
-    name = frame_id.lstrip('/')
-    own = name.removeprefix(prefix)
-    return own if own in links else name
-
-
-def frame_name(name: str, prefix: str, links: Container[str]) -> str:
-    """Return the frame name of a link; any other name unchanged."""
-    return prefix + name if name in links else name
-
-
-def frame_in_root(
-    frame_id: str,
-    base_frame: str,
-    robot: Robot,
-    q: Array,
-    lookup: Callable[[str, str], Array],
-    frame_prefix: str = '',
-) -> Array | None:
-    """
-    Return the pose (4, 4) of a goal message's frame in the root frame.
-
-    A `frame_id` of '' stands for `base_frame`; if that is '' too, for the root frame. Links are
-    also known by their names without the prefix. `lookup` finds other frames: (target, source) ->
-    pose (4, 4), or LookupError. Return None if the frame is the root frame.
-    """
-    prefix = prefix_of(frame_prefix, base_frame, robot.links)
-    name = own_name(frame_id or base_frame, prefix, robot.links)
-    root = root_frame(robot)
-    if name in ('', root):
-        return None
-    if name in robot.links:
-        pose: Array = robot.forward(q, name)
-        return pose
-    return lookup(frame_name(root, prefix, robot.links), name)
 
 
 # Longest value, long enough for the names of a large robot.

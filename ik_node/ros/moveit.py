@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from copy import deepcopy
 import dataclasses
 from dataclasses import dataclass
@@ -15,7 +15,6 @@ from types import SimpleNamespace
 from typing import Any
 
 from ik_node.errors import IkError, listed
-from ik_node.model.constraint import Goal
 from ik_node.model.dof import DOF
 from ik_node.model.frame import Frame
 from ik_node.model.joint import Joint
@@ -23,7 +22,6 @@ from ik_node.model.link import Link
 from ik_node.model.rotation import (
     Array,
     matrix_to_euler,
-    matrix_to_quat,
     motion_matrix,
     nearest_euler,
     pose_from_matrix,
@@ -33,7 +31,7 @@ from ik_node.model.rotation import (
 from ik_node.model.tree import Tree
 from ik_node.robot import Robot
 from ik_node.ros.control.tracker import objection
-from ik_node.ros.loading import LoadedModel
+from ik_node.ros.loading import add_goal, LoadedModel
 from ik_node.ros.messages import (
     Pose,
     pose_from_message,
@@ -42,7 +40,6 @@ from ik_node.ros.messages import (
     put_pose,
     Refusals,
     RefusedInputError,
-    root_frame,
 )
 from ik_node.ros.parameters.settings import GoalSettings, Settings
 from ik_node.ros.process import BackgroundWork
@@ -259,7 +256,7 @@ def read_seed(state: Any, model: LoadedModel, present: Array) -> IkSeed:
         multi_dof_joints = {own.get(joint, joint.name): joint for joint in wide}
         inside = {index for joint in wide for index in _indices_of(joint, tree)}
         indices = {name: index for name, index in index_of.items() if index not in inside}
-        frame_id = frame_id or (root_frame(model.robot) if multi_dof_joints else '')
+        frame_id = frame_id or (model.frames.root if multi_dof_joints else '')
         return IkSeed(_consistent(q, model), indices, multi_dof_joints, (), frame_id)
     given = {index for joint in multi_dof_joints.values() for index in _indices_of(joint, tree)}
     given.update(indices.values())
@@ -403,7 +400,7 @@ def read_request(
     bases: dict[str, Link] = {}
     links = model.robot.links
     for link, stamped in tips.items():
-        frame = model.link(stamped.header.frame_id or settings.base_frame)
+        frame = model.frames.link(stamped.header.frame_id or settings.base_frame)
         poses[link] = _pose_in_root(link, stamped, frame, model, seed, lookup)
         base = links.get(frame)
         if base is not None and carries(base, links[link]):
@@ -468,13 +465,13 @@ def _pose_in_root(
         pose = pose_from_message(field, stamped.pose)
     except RefusedInputError as error:
         raise RefusedIkError(IkCode.INVALID_GOAL_CONSTRAINTS, str(error)) from None
-    world = (model.link(seed.frame_id) if seed.has_base else '') or root_frame(model.robot)
+    world = (model.frames.link(seed.frame_id) if seed.has_base else '') or model.frames.root
     if frame in ('', world):
         return pose
     if frame in model.robot.links:
         return pose_in_root(pose, model.robot.forward(seed.q, frame))
     try:
-        return pose_in_root(pose, lookup(model.frame(world), frame))
+        return pose_in_root(pose, lookup(model.frames.frame(world), frame))
     except LookupError as error:
         raise RefusedIkError(
             IkCode.FRAME_TRANSFORM_FAILURE, f'{field}: frame {frame!r}: {error.args[0]}'
@@ -496,9 +493,6 @@ def _options(options: SolverOptions, timeout: Any) -> SolverOptions:
     )
 
 
-# Link, wanted axes, whose axes, the pose of the goal's frame in the link, and tolerances.
-Shape = tuple[str, str, str, tuple[float, ...], tuple[float, ...] | None]
-
 # Probability with which a solution may be missed where all of them are looked for.
 SEARCHED = 0.01
 
@@ -507,9 +501,9 @@ class IkCopy:
     """
     A copy of a model's robot, which solves requests without changing the robot that ticks.
 
-    The copy has only the goals of requests, so that no goal hides a link of the same name. A
-    request for a link constrains the same axes as the node's own goals for that link. The copy has
-    no rest pose and no joint targets, because an answer should be near the seed. Each request
+    A request for a link constrains the same axes as the node's own goals for that link. In the
+    copy goals have the names of their topics, so that none hides a link. The copy has no rest
+    pose and no joint targets, because an answer should be near the seed. Each request
     defines the locked joints. A loop that the description leaves open by rounding counts as closed
     up to the same limit as in the node.
     """
@@ -517,14 +511,14 @@ class IkCopy:
     def __init__(self, model: LoadedModel) -> None:
         self.model = model
         self._robot = Robot(deepcopy(model.robot.description))
-        for link in self._robot.links.values():
-            for goal in [joint for joint in link.closure_joints if isinstance(joint, Goal)]:
-                goal.remove_child(link)
+        for name in list(self._robot.goals):
+            self._robot.remove_goal(name)
+        for goal in model.request.goals:
+            add_goal(self._robot, goal, name=_topic(goal))
         for joint in self._robot.joint_order:
             joint.unlock()
             joint.target_set = joint.rest_pose_set = False
         self._solver = Solver(self._robot, model.request.settings.options)
-        self._goal_of: dict[Shape, str] = {}
 
     def answer(self, ik_request: IkRequest) -> IkAnswer:
         """Solve a request; the caller makes sure that only one thread calls this at a time."""
@@ -546,7 +540,11 @@ class IkCopy:
         ik_request = dataclasses.replace(ik_request, options=options)
         goals: dict[str, Pose] = {}
         for link, pose in ik_request.poses.items():
-            goals.update(self._goals(link, pose, ik_request.goals[link]))
+            for name in map(_topic, ik_request.goals[link]):
+                offset = self._robot.goals[name].offset_matrix
+                goals[name] = pose_from_matrix(pose_matrix(*pose) @ offset)
+            if not ik_request.goals[link]:
+                goals[link] = pose
         solution = self._solve(goals, ik_request)
         model = self.model
         if solution.status is not Status.CONVERGED:
@@ -597,33 +595,9 @@ class IkCopy:
         chosen: Solution = found[0] if nearer or not nearest else best
         return chosen
 
-    def _goals(
-        self, link: str, pose: Pose, goals: Sequence[GoalSettings]
-    ) -> Iterator[tuple[str, Pose]]:
-        """Yield the names of the goals for a link's pose, and the poses of their frames."""
-        if not goals:
-            yield self._goal((link, 'X Y Z EX EY EZ', 'world', (), None), None), pose
-        for goal in goals:
-            offset = self.model.offsets.get(goal.name)
-            shape = (link, goal.dof, goal.axes, goal.offset, goal.goal_tolerance)
-            name = self._goal(shape, offset)
-            placed = pose if offset is None else pose_from_matrix(pose_matrix(*pose) @ offset)
-            yield name, placed
 
-    def _goal(self, shape: Shape, offset: Array | None) -> str:
-        """Return the name of the goal of this shape, and create it on first use."""
-        name = self._goal_of.get(shape)
-        if name is None:
-            link, dof, axes, _, tolerance = shape
-            name = link
-            while name in self._robot.closures or name in self._goal_of.values():
-                name += "'"
-            frame = None if offset is None else (offset[:3, 3], matrix_to_quat(offset))
-            self._robot.add_goal(
-                link, name=name, dof=dof, axes=axes, offset=frame, tolerance=tolerance
-            )
-            self._goal_of[shape] = name
-        return name
+def _topic(goal: GoalSettings) -> str:
+    return f'~/goals/{goal.name}'
 
 
 SERVICE = '~/solve_ik'

@@ -263,8 +263,8 @@ class IkNode(Node):
         """Publish the configuration of a tick or of the answer to a measurement."""
         shown = _is_shown(report, settings)
         self._outputs.publish_state(report, model, stamp, shown)
-        if shown and model.has_transforms:
-            self._transforms.publish(model, report.q, stamp, model.frame_prefix)
+        if shown:
+            self._transforms.publish(model, report.q, stamp)
         if report.held and report.solution is not None:
             self._counts.last_error = report.held
 
@@ -403,7 +403,7 @@ class IkNode(Node):
             group.check(names)
         for group in self._goal_entities:
             group.use(names)
-        self._inputs.goal_inputs.set_goals(names, settings.base_frame)
+        self._inputs.goal_inputs.set_goals(names)
         self._commands.set_outlets(settings.outlets, settings.output_interface)
         if settings.output_type != 'none' and settings.joint_state_timeout == 0.0:
             self.get_logger().warning(

@@ -13,19 +13,19 @@ from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped, TransformStamped
 from ik_node.errors import IkError, listed
 from ik_node.model.collisions import CONTACT, Distance
+from ik_node.model.joint import Joint
+from ik_node.model.link import Link
 from ik_node.model.rotation import Array, pose_from_matrix, pose_inverse
 from ik_node.robot import Robot
 from ik_node.ros.loading import LoadedModel, multi_dof_joint_links
 from ik_node.ros.messages import (
-    base_poses,
+    at_origin,
     ERROR,
     fill_diagnostics,
     fill_pose,
-    frame_name,
     OK,
     Pose,
     put_pose,
-    root_frame,
     status_name,
     StatusRow,
     WARN,
@@ -585,16 +585,19 @@ def input_row(node: str, counts: Mapping[str, int], last: str, new: int) -> Stat
     return StatusRow(WARN if new else OK, f'{node}: input', message, values)
 
 
-def multi_dof_joint_poses(robot: Robot, q: Array) -> dict[tuple[str, str], Pose]:
+def multi_dof_joint_poses(robot: Robot, root: str, q: Array) -> dict[tuple[str, str], Pose]:
     """
     Return the link poses that do not follow from a joint state and the description.
 
     robot_state_publisher skips joints with several DoF (floating, planar, ball) and does not know
-    a floating base. The result has the pose of the link in the frame, by frame and link; it is
-    empty for most robots.
+    a floating base, or one that is not at the origin of the frame `root`. The result has the pose
+    of the link in the frame, by frame and link; it is empty for most robots.
     """
-    world = root_frame(robot)
-    poses = {(world, link): pose for link, pose in base_poses(robot, q).items()}
+    poses = {}
+    for base in robot.description.roots:
+        link = base.child if isinstance(base, Joint) else base
+        if isinstance(link, Link) and (link is not base or not at_origin(link)):
+            poses[root, link.name] = pose_from_matrix(robot.forward(q, link.name))
     for parent, child in multi_dof_joint_links(robot):
         between: Array = pose_inverse(robot.forward(q, parent)) @ robot.forward(q, child)
         poses[parent, child] = pose_from_matrix(between)
@@ -608,16 +611,18 @@ class TransformOutput:
         self._node = node
         self._broadcaster: Any = None
 
-    def publish(self, model: LoadedModel, q: Array, stamp: Any, prefix: str = '') -> None:
-        """Send the transforms of one configuration, with a prefix of link names."""
+    def publish(self, model: LoadedModel, q: Array, stamp: Any) -> None:
+        """Send the transforms of one configuration."""
         if not model.has_transforms or not self._has_broadcaster():
             return
-        poses, links = multi_dof_joint_poses(model.robot, q), model.robot.links
-        transforms = []
-        for (parent, child), pose in poses.items():
-            frames = frame_name(parent, prefix, links), frame_name(child, prefix, links)
-            transforms.append(transform_message(*frames, pose, stamp))
-        self._broadcaster.sendTransform(transforms)
+        names = model.frames
+        poses = multi_dof_joint_poses(model.robot, names.root, q)
+        self._broadcaster.sendTransform(
+            [
+                transform_message(names.frame(parent), names.frame(child), pose, stamp)
+                for (parent, child), pose in poses.items()
+            ]
+        )
 
     def _has_broadcaster(self) -> bool:
         if self._broadcaster is None:
@@ -701,7 +706,7 @@ class NodeOutputs:
             message.effort = [] if report.effort is None else report.effort.tolist()
             self._joint_states.publish(message)
         for name, publisher in self.goal_topics.entities.items():
-            if name in model.goal_links and publisher.get_subscription_count():
+            if publisher.get_subscription_count() and name in model.robot.goals:
                 reached = PoseStamped()
                 reached.header.stamp, reached.header.frame_id = stamp, model.root_frame
                 fill_pose(reached.pose, model.reached(name, report.q))

@@ -7,7 +7,7 @@ from contextlib import suppress
 import dataclasses
 import math
 import threading
-from typing import Any, NamedTuple
+from typing import Any, cast, NamedTuple
 
 from ik_node.description.read import text_alone
 from ik_node.description.sidecars.obstacles import obstacles_from_json
@@ -15,15 +15,8 @@ from ik_node.errors import IkError, MOST_TEXT, OptionError, plain, UnknownFrameE
 from ik_node.model.collisions import Distance
 from ik_node.model.rotation import Array, matrix_to_euler, matrix_to_quat, pose_matrix
 from ik_node.robot import load_robot, Robot
-from ik_node.ros.loading import JointRoles, path_of_url
-from ik_node.ros.messages import (
-    frame_in_root,
-    pose_from_message,
-    quat_xyzw_from_rpy,
-    RefusedInputError,
-    root_frame,
-    topic_part,
-)
+from ik_node.ros.loading import add_goal, JointRoles, path_of_url
+from ik_node.ros.messages import FrameNames, pose_from_message, RefusedInputError, topic_part
 from ik_node.ros.parameters.parameter_table import goal_parameters
 from ik_node.ros.parameters.settings import GoalSettings, Settings
 from ik_node.ros_client.remote_node import RemoteNode
@@ -184,6 +177,11 @@ class RemoteNodeSession(Session):
         return self.robot
 
     @property
+    def _frames(self) -> FrameNames:
+        settings = cast('Settings', self._settings)
+        return FrameNames(self._known, settings.frame_prefix, settings.base_frame)
+
+    @property
     def q(self) -> Array:
         """Return the joint values of the last joint state [rad or m]."""
         return self._q
@@ -303,10 +301,7 @@ class RemoteNodeSession(Session):
         for goal in settings.active_goals:
             if goal.link not in robot.links:
                 continue
-            offset = (goal.offset[:3], quat_xyzw_from_rpy(goal.offset[3:]))
-            more = {'axes': goal.axes, 'offset': offset, 'tolerance': goal.goal_tolerance}
-            added = robot.add_goal(goal.link, name=goal.name, dof=goal.dof, **more)
-            added.weight, added.priority = goal.weight, goal.priority
+            added = add_goal(robot, goal, weight=goal.weight, priority=goal.priority)
             added.enabled = goal.takes_part
             if goal.name in poses and goal.name in self._commanded:
                 self._place(added, poses[goal.name])
@@ -340,16 +335,13 @@ class RemoteNodeSession(Session):
 
     def _take_goals(self, robot: Robot) -> bool:
         taken = self._remote.take_goals()
-        base, prefix = '', ''
-        if self._settings is not None:
-            base, prefix = self._settings.base_frame, self._settings.frame_prefix
         for name, message in taken.items():
             if name not in robot.goals:
                 continue
             try:
                 position, quat = pose_from_message(name, message.pose)
                 frame_id = message.header.frame_id
-                frame = frame_in_root(frame_id, base, robot, self._q, _unknown, prefix)
+                frame = self._frames.pose(frame_id, self._q, _unknown)
             except (RefusedInputError, LookupError):
                 # The node reports the error itself.
                 continue
@@ -375,7 +367,7 @@ class RemoteNodeSession(Session):
         pose = pose_matrix((x, y, z), quat)
         self._place(robot.goals[name], pose)
         self._commanded.add(name)
-        self._remote.send_goal(name, root_frame(robot), pose)
+        self._remote.send_goal(name, self._frames.root, pose)
 
     def add_goal(self, link: str, dof: str, point: Array | None = None) -> str:
         """Create a goal at a link of the node's robot, or at a point of it, root frame [m]."""
@@ -458,7 +450,7 @@ class RemoteNodeSession(Session):
             self._resting = {name for name, goal in robot.goals.items() if goal.enabled}
         resting = self._resting & robot.goals.keys()
         for name in () if forward else resting:
-            self._remote.send_goal(name, root_frame(robot), robot.goals[name].matrix_world)
+            self._remote.send_goal(name, self._frames.root, robot.goals[name].matrix_world)
         self.forward = forward
         self._remote.set_remote_parameters(
             {f'goals.{name}.enabled': not forward for name in resting}

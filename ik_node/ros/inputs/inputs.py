@@ -402,9 +402,6 @@ class GoalInputs:
         self._best_effort: set[str] = set()
         self._model: LoadedModel | None = None
         self._present_q: Callable[[], NDArray[np.float64]] = lambda: np.zeros(0)
-        self._base_frame = ''
-        # Frames of messages that are the root frame.
-        self._root_frames: set[str] = set()
         # Goals that wait for a robot or for their frame, with the time of their arrival [s],
         # oldest first.
         self._early: dict[str, deque[tuple[PoseStamped, float]]] = {}
@@ -444,10 +441,8 @@ class GoalInputs:
         self._best_effort.add(name)
         self.topics.renew(name)
 
-    def set_goals(self, names: Collection[str], base_frame: str) -> None:
-        """Keep the poses of these goals only; `base_frame` is the frame of goals without one."""
-        self._base_frame = base_frame
-        self._root_frames.clear()
+    def set_goals(self, names: Collection[str]) -> None:
+        """Keep the poses of these goals only."""
         self.inbox.keep(names)
         self._best_effort.intersection_update(names)
         for name in [name for name in self._early if name not in names]:
@@ -456,7 +451,6 @@ class GoalInputs:
     def set_robot(self, model: LoadedModel, present_q: Callable[[], NDArray[np.float64]]) -> None:
         """Read goals for another robot; `present_q` returns its configuration (nq,) [rad or m]."""
         self._model, self._present_q = model, present_q
-        self._root_frames.clear()
 
     def forget(self) -> None:
         """Drop all goals until they are sent again."""
@@ -488,9 +482,7 @@ class GoalInputs:
             linear, angular = twist_from_message(topic, message.twist)
             if model is None:
                 raise RefusedInputError(topic, 'twist', list(linear), 'no robot yet')
-            frame = model.pose_of_frame(
-                header.frame_id, self._base_frame, self._present_q(), self._lookup.pose
-            )
+            frame = model.frames.pose(header.frame_id, self._present_q(), self._lookup.pose)
         except RefusedInputError as error:
             self._refuse(topic, str(error))
         except LookupError as error:
@@ -535,19 +527,6 @@ class GoalInputs:
         if model is None:
             return LookupError('')
         times = [time_of(self._node, message)]
-        if header.frame_id not in self._root_frames:
-            try:
-                pose = self._in_root(topic, model, header, pose, times)
-            except LookupError as error:
-                return error
-        self._counts.goals += 1
-        self.inbox.put(name, pose, min(times))
-        return None
-
-    def _in_root(
-        self, topic: str, model: LoadedModel, header: Any, pose: Pose, times: list[float]
-    ) -> Pose:
-        """Return a pose in the root frame; append the time of a transform to `times` [s]."""
 
         def lookup(target: str, source: str) -> Any:
             found, valid_at = self._lookup.pose_at(target, source, header.stamp)
@@ -555,15 +534,16 @@ class GoalInputs:
             times.extend([valid_at] if valid_at > 0.0 else [])
             return found
 
-        frame_id = header.frame_id
-        frame = model.pose_of_frame(frame_id, self._base_frame, self._present_q(), lookup)
-        if frame is None:
-            if len(self._root_frames) < _MOST_WAITING:
-                self._root_frames.add(frame_id)
-            return pose
-        pose = pose_in_root(pose, frame)
-        check_position(topic, pose[0])
-        return pose
+        try:
+            frame = model.frames.pose(header.frame_id, self._present_q(), lookup)
+        except LookupError as error:
+            return error
+        if frame is not None:
+            pose = pose_in_root(pose, frame)
+            check_position(topic, pose[0])
+        self._counts.goals += 1
+        self.inbox.put(name, pose, min(times))
+        return None
 
     def _may_wait(self, failure: LookupError, arrival: float) -> bool:
         """Return True if the robot or the transform may still arrive for a goal."""
@@ -576,7 +556,8 @@ class GoalInputs:
         reason = str(failure.args[0])
         if frame_id:
             return str(RefusedInputError(topic, 'header.frame_id', frame_id, reason))
-        return str(RefusedInputError(topic, 'base_frame', self._base_frame, reason))
+        base = self._model and self._model.request.settings.base_frame
+        return str(RefusedInputError(topic, 'base_frame', base, reason))
 
 
 def clock_time(node: Node) -> float:

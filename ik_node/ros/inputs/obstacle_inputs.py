@@ -87,7 +87,6 @@ class ObstacleInputs:
         self._model: LoadedModel | None = None
         self._present_q: Callable[[], NDArray[np.float64]] = lambda: np.zeros(0)
         self._file: tuple[str, Scene] = ('', {})
-        self._base_frame = ''
         self._sent: dict[str, Scene] = {OBSTACLES: {}, PLANNING_SCENE: {}}
         self._allowed: Pairs = frozenset()
         self._waiting: deque[tuple[str, Any, float]] = deque(maxlen=MOST_WAITING)
@@ -116,8 +115,8 @@ class ObstacleInputs:
         return name, {each: Placed(*placed) for each, placed in found.items()}
 
     def configure(self, settings: Settings) -> None:
-        """Take the file and the frames that the parameters name; raise IkError if unusable."""
-        self._file, self._base_frame = self.read_file(settings), settings.base_frame
+        """Take the file that the parameters name; raise IkError if it is unusable."""
+        self._file = self.read_file(settings)
         self._apply()
 
     def set_robot(self, model: LoadedModel, present_q: Callable[[], NDArray[np.float64]]) -> None:
@@ -157,7 +156,7 @@ class ObstacleInputs:
                 raise RefusedInputError(topic, 'obstacles', len(scene), f'at most {MOST} in all')
             if topic == PLANNING_SCENE:
                 names = {*own, *others, *scene}
-                stated = _allowed_pairs(message.allowed_collision_matrix, names, model.link)
+                stated = _allowed_pairs(message.allowed_collision_matrix, names, model.frames.link)
                 allowed = allowed if stated is None else stated
         except LookupError as error:
             if self._lookup.is_starting:
@@ -185,8 +184,7 @@ class ObstacleInputs:
 
     def _frame(self, model: LoadedModel, frame_id: str) -> Array:
         """Return the pose (4, 4) of a frame in the root frame, or raise LookupError."""
-        q = self._present_q()
-        pose = model.pose_of_frame(frame_id, self._base_frame, q, self._lookup.pose)
+        pose = model.frames.pose(frame_id, self._present_q(), self._lookup.pose)
         return np.eye(4) if pose is None else pose
 
     def _apply(self) -> None:

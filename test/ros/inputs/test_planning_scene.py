@@ -6,7 +6,7 @@ from types import ModuleType, SimpleNamespace
 from geometry_msgs.msg import Point, Pose
 import ik_node as ik
 from ik_node.ros.inputs.obstacle_inputs import ObstacleInputs
-from ik_node.ros.messages import frame_in_root
+from ik_node.ros.messages import FrameNames
 import numpy as np
 import pytest
 from shape_msgs.msg import Mesh, Plane, SolidPrimitive
@@ -45,12 +45,8 @@ def scene(monkeypatch):
     node, refused, robot = FakeNode(), [], ik.load_robot(arm_text())
     lookup = SimpleNamespace(is_starting=False, pose=_unknown)
     inputs = ObstacleInputs(node, lookup, lambda topic, why: refused.append(why))
-    inputs.configure(SimpleNamespace(collisions_obstacles_file='', base_frame=''))
-    model = SimpleNamespace(
-        robot=robot,
-        link=lambda name: name,
-        pose_of_frame=lambda frame, *how: frame_in_root(frame, how[0], robot, *how[1:]),
-    )
+    inputs.configure(SimpleNamespace(collisions_obstacles_file=''))
+    model = SimpleNamespace(robot=robot, frames=FrameNames(robot))
     inputs.set_robot(model, lambda: robot.q)
 
     def send(*objects, **fields):

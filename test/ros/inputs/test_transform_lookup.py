@@ -88,7 +88,7 @@ def inputs(tf2, moving):
     rclpy.init(context=context)
     node = rclpy.create_node('inputs', context=context)
     inputs = Inputs(node, NodeCounts(), lambda text: None, lambda names, stamp: None)
-    inputs.goal_inputs.set_goals(['tool'], '')
+    inputs.goal_inputs.set_goals(['tool'])
     tracker = moving('fivebar').tracker
     inputs.set_robot(tracker.model, lambda: tracker.q)
     yield inputs

@@ -22,7 +22,7 @@ class Builder:
         if request.text == 'broken':
             raise ZeroDivisionError('oops')
         return LoadedModel(
-            request, None, None, {}, np.zeros(1), ('a',), np.zeros(1), np.zeros(1), np.zeros(1), 1
+            request, None, None, np.zeros(1), ('a',), np.zeros(1), np.zeros(1), np.zeros(1)
         )
 
 

@@ -6,14 +6,15 @@ from ik_node.errors import OptionError
 from ik_node.model.link import Link
 from ik_node.model.rotation import pose_matrix, quat_from_euler
 from ik_node.robot import load_robot
-from ik_node.ros.messages import base_poses, frame_in_root, prefix_of, root_frame, topic_parts
+from ik_node.ros.messages import FrameNames, topic_parts
+from ik_node.ros.outputs import multi_dof_joint_poses
 import numpy as np
 import pytest
 
 TIP = pose_matrix((0.0, 0.0, 1.0), (0.0, 0.0, 0.0, 1.0))
 MAP = pose_matrix((5.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0))
 ROBOT = Data(
-    description=Data(root=Link('base')),
+    description=Data(root=Link('base'), roots=()),
     links={'base': None, 'tip': None},
     forward=lambda q, link: TIP,
 )
@@ -37,7 +38,7 @@ def test_frame_of_a_goal_is_found():
         ('map', '', MAP),
         ('', 'map', MAP),
     ]:
-        frame = frame_in_root(frame_id, base_frame, ROBOT, np.zeros(1), lookup)
+        frame = FrameNames(ROBOT, '', base_frame).pose(frame_id, np.zeros(1), lookup)
         assert frame is expected
 
 
@@ -52,7 +53,7 @@ def test_prefix_comes_from_the_parameter_or_the_base_frame():
         ('', 'left/camera', ''),
         ('', 'tip', ''),
     ]:
-        assert prefix_of(frame_prefix, base_frame, ROBOT.links) == expected
+        assert FrameNames(ROBOT, frame_prefix, base_frame).prefix == expected
 
 
 def test_names_with_equal_topic_parts_are_refused():
@@ -68,11 +69,11 @@ ARM = """<robot name="arm"><link name="{root}"/><link name="tip"/>
 @pytest.mark.parametrize(('link', 'frame'), [('base', 'world'), ('world', 'map')])
 def test_root_frame_of_a_floating_robot_is_the_world(link, frame):
     robot = load_robot(ARM.format(root=link), root='floating')
-    assert root_frame(robot) == frame
+    assert FrameNames(robot).root == frame
     q = robot.q
     q[:6] = (1.0, 2.0, 3.0, 0.1, -0.2, 0.3)
-    ((name, (position, quat_xyzw)),) = base_poses(robot, q).items()
-    assert name == link
+    ((names, (position, quat_xyzw)),) = multi_dof_joint_poses(robot, frame, q).items()
+    assert names == (frame, link)
     assert position == pytest.approx((1.0, 2.0, 3.0))
     assert quat_xyzw == pytest.approx(tuple(quat_from_euler(0.1, -0.2, 0.3)), abs=1e-12)
 
@@ -83,11 +84,11 @@ def test_link_named_world_is_the_root_frame():
     )
     text = ARM.format(root='base').replace('</robot>', f'{pin}</robot>')
     robot = load_robot(text, root='floating')
-    assert root_frame(robot) == 'world'
+    assert FrameNames(robot).root == 'world'
     assert robot.forward(robot.q, 'world').tolist() == np.eye(4).tolist()
-    assert list(base_poses(robot, robot.q)) == ['base']
+    assert list(multi_dof_joint_poses(robot, 'world', robot.q)) == [('world', 'base')]
     assert robot.mobility == 4
-    assert root_frame(load_robot(text)) == 'base'
+    assert FrameNames(load_robot(text)).root == 'base'
 
 
 def test_root_link_off_the_origin_has_a_base_pose():
@@ -95,8 +96,8 @@ def test_root_link_off_the_origin_has_a_base_pose():
     link = '<link name="a"><pose>0 0 1 0 0 0</pose></link>'
     text = f'<sdf version="1.9"><model name="r">{link}</model></sdf>'
     robot = load_robot(text)
-    assert root_frame(robot) == 'world'
-    ((name, (position, quat_xyzw)),) = base_poses(robot, robot.q).items()
-    assert name == 'a'
+    assert FrameNames(robot).root == 'world'
+    ((names, (position, quat_xyzw)),) = multi_dof_joint_poses(robot, 'world', robot.q).items()
+    assert names == ('world', 'a')
     np.testing.assert_allclose(position, [0.0, 0.0, 1.0])
     np.testing.assert_allclose(quat_xyzw, [0.0, 0.0, 0.0, 1.0])

@@ -7,7 +7,7 @@ from types import SimpleNamespace as Data
 from builtin_interfaces.msg import Time
 from ik_node.robot import load_robot
 from ik_node.ros.loading import LoadedModel
-from ik_node.ros.messages import root_frame
+from ik_node.ros.messages import FrameNames
 from ik_node.ros.outputs import TransformOutput
 import pytest
 
@@ -46,7 +46,7 @@ class Log:
 
 def model(root, text=ARM):
     robot = load_robot(text, root=root)
-    made = Data(robot=robot, request=Data(settings=Data(root=root)), root_frame=root_frame(robot))
+    made = Data(robot=robot, request=Data(settings=Data(root=root)), frames=FrameNames(robot))
     made.has_transforms = LoadedModel.has_transforms.func(made)
     return made
 
