@@ -6,13 +6,14 @@ from collections.abc import Iterable
 from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from itertools import chain
 import math
 from math import isfinite, pi, radians, remainder
 import re
 from xml.etree.ElementTree import Element
 
 from ik_node.description.description import Description, quoted
-from ik_node.description.xml_document import is_true, XmlDocument
+from ik_node.description.xml_document import is_true
 from ik_node.errors import counted, listed
 from ik_node.model.redundancy import rounding_error
 
@@ -27,39 +28,36 @@ _OTHERS = {'visual', 'collision', 'inertial', 'geom', 'light', 'camera', 'sensor
 
 def rounding_of(root: Element) -> tuple[float, float]:
     """Return the root mean square of the rounding errors of all positions [m], rotations [rad]."""
-    # Positions [m], rotations and directions [rad], and rotations in degrees.
-    texts: tuple[list[str], list[str], list[str]] = ([], [], [])
-    axes: list[str] = []  # of rotations in degrees
+    given: dict[str, list[list[str]]] = {'m': [], 'rad': [], 'degree': []}
+    axes: list[str] = []  # of rotations about an axis
     degrees = root.tag == 'mujoco' and all(
         each.get('angle', 'degree') == 'degree' for each in root.iter('compiler')
     )
+    unit = 'degree' if degrees else 'rad'
+    units = {**dict.fromkeys(_POSITIONS, 'm'), **dict.fromkeys(_ROTATIONS, 'rad'), 'euler': unit}
     waiting = [root]
     while waiting:
         element = waiting.pop()
         waiting += [child for child in element if child.tag not in _OTHERS]
         numbers = (element.text or '').split()
         if element.tag == 'pose':
-            in_degrees = is_true(element.get('degrees'))
-            texts[0].append(' '.join(numbers[:3]))
-            texts[1 + in_degrees].append(' '.join(numbers[3:]))
+            given['m'].append(numbers[:3])
+            given['degree' if is_true(element.get('degrees')) else 'rad'].append(numbers[3:])
         elif element.tag == 'xyz':
-            texts[1].append(' '.join(numbers))
-        for name in _POSITIONS:
-            texts[element.tag == 'axis'].append(element.get(name, ''))
-        texts[1].extend(element.get(name, '') for name in _ROTATIONS)
-        texts[1 + degrees].append(element.get('euler', ''))
+            given['rad'].append(numbers)
+        for name, text in element.items():
+            if name in units:
+                given['rad' if element.tag == 'axis' else units[name]].append(text.split())
         axis_angle = element.get('axisangle', '').split()
-        first = 3 if degrees else 0
-        axes += axis_angle[:first]
-        texts[1 + degrees].append(' '.join(axis_angle[first:]))
-    lengths, angles, turns = (' '.join(each).split() for each in texts)
-    places, rotations, turned = (sum(map(bool, each)) for each in texts)
-    rotations = max(1, rotations + turned)
+        axes += axis_angle[:3]
+        given[unit].append(axis_angle[3:])
+    positions, angles, turns = ([*chain(*each)] for each in given.values())
+    rotations = max(1, sum(map(bool, given['rad'] + given['degree'])))
     errors = (
         rounding_error(angles + axes, rotations, ANGLE_DECIMALS),
         radians(rounding_error(turns, rotations)),
     )
-    return rounding_error(lengths, places), math.hypot(*errors)
+    return rounding_error(positions, sum(map(bool, given['m']))), math.hypot(*errors)
 
 
 # (n, decimals, significant digits): how many digits a number needs to count as a rounded multiple
@@ -128,53 +126,46 @@ def note_degrees(angles: Iterable[float]) -> list[str]:
     ]
 
 
-class AngleReader:
-    """A reader that finds rounded angles, and degrees, in the poses of a description."""
+def read_angles(root: Element, replaces: bool) -> tuple[int, list[str]]:
+    """
+    Return the number of rounded angles in the poses of a description, and notes on its angles.
 
-    def __init__(self, replaces: bool) -> None:
-        self._replaces = replaces
-        self._fractions: dict[str, Fraction] = {}  # Of pi, of every rounded angle by its text
-        self.count = 0  # Number of rounded angles
-        self._angles: list[float] = []
+    These are rpy attributes of a URDF, poses of an SDFormat file or rotations of an MJCF. With
+    `replaces` the exact fractions of pi take the place of rounded ones.
+    """
+    angles: list[float] = []
+    rounded: list[str] = []
 
-    def read(self, document: XmlDocument) -> None:
-        """Read rpy attributes of a URDF, poses of an SDFormat file or rotations of an MJCF."""
-        root, names = document.root, {'rpy': 0} if document.root.tag == 'robot' else {}
-        if root.tag == 'mujoco' and any(
-            element.get('angle') == 'radian' for element in root.iter('compiler')
-        ):
-            names = {'euler': 0, 'axisangle': 3}
-        for name, first in names.items():
-            for element in root.iter():
-                if element.get(name) is not None:
-                    element.set(name, self._exact(element.attrib[name], first))
-        for element in root.iter('pose') if root.tag == 'sdf' else ():
-            plain = element.get('rotation_format', 'euler_rpy') == 'euler_rpy'
-            if element.text and plain and not is_true(element.get('degrees')):
-                element.text = self._exact(element.text, 3)
-
-    def _exact(self, text: str, first: int) -> str:
+    def read(text: str, first: int) -> str:
         """Return a list of numbers with rounded angles replaced, from index `first` on."""
         parts = text.split()
         for index, part in enumerate(parts[first:], first):
             with suppress(ValueError):  # The reader of the format says what is wrong.
-                self._angles.append(float(part))
+                angles.append(float(part))
             result = fraction_of_pi(part)
             if result is not None and abs(float(part) - float(result) * pi) > _LEAST:
                 parts[index] = repr(float(result) * pi)
-                self._fractions[part] = result
-                self.count += 1
-        return ' '.join(parts) if self._replaces else text
+                rounded.append(f'{part} = {_in_words(result)}')
+        return ' '.join(parts) if replaces else text
 
-    @property
-    def notes(self) -> list[str]:
-        """Return notes on the replaced angles, and on those that look like degrees."""
-        notes = note_degrees(self._angles)
-        if self.count and self._replaces:
-            said = quoted([f'{text} = {_in_words(p)}' for text, p in self._fractions.items()])
-            number = counted(self.count, 'rounded angle')
-            notes.insert(0, f'{number}, read as fractions of pi: {said}')
-        return notes
+    names = {'rpy': 0} if root.tag == 'robot' else {}
+    if root.tag == 'mujoco' and any(
+        each.get('angle') == 'radian' for each in root.iter('compiler')
+    ):
+        names = {'euler': 0, 'axisangle': 3}
+    for element in root.iter():
+        for name, first in names.items():
+            if name in element.attrib:
+                element.set(name, read(element.attrib[name], first))
+    for element in root.iter('pose') if root.tag == 'sdf' else ():
+        plain = element.get('rotation_format', 'euler_rpy') == 'euler_rpy'
+        if element.text and plain and not is_true(element.get('degrees')):
+            element.text = read(element.text, 3)
+    notes = note_degrees(angles)
+    if rounded and replaces:
+        number, said = counted(len(rounded), 'rounded angle'), quoted([*dict.fromkeys(rounded)])
+        notes.insert(0, f'{number}, read as fractions of pi: {said}')
+    return len(rounded), notes
 
 
 def _in_words(part: Fraction) -> str:

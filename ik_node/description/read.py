@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ik_node.description.description import apply_loops, Description, LoopSet
-from ik_node.description.digits import AngleReader, note_suspicious_values, rounding_of
+from ik_node.description.digits import note_suspicious_values, read_angles, rounding_of
 from ik_node.description.files import found_by_name, KINDS, robots_in_folder, similar_file
 from ik_node.description.loops.closing_frames import drop_guesses, read_closing_frames
 from ik_node.description.loops.couplings import (
@@ -103,7 +103,7 @@ def read_description(
             raise DescriptionError(message, source=name)
         data = expand_xacro(path, seconds=xacro_seconds, notes=notes)
         document = parse_xml(data, f'{name}, expanded', max_bytes=max_bytes)
-    description = _read(document, AngleReader(exact_angles))
+    description = _read(document, exact_angles)
     description.text = data
     description.notes[:0] = notes
     if from_xacro:
@@ -159,7 +159,7 @@ def text_alone(source: str) -> str:
     return source
 
 
-def _read(document: XmlDocument, angles: AngleReader) -> Description:
+def _read(document: XmlDocument, exact_angles: bool) -> Description:
     tag = str(document.root.tag)
     if tag not in READERS:
         raise document.error(
@@ -168,12 +168,12 @@ def _read(document: XmlDocument, angles: AngleReader) -> Description:
             UnsupportedElementError,
         )
     rounding = rounding_of(document.root)
-    angles.read(document)
+    rounded_angles, notes = read_angles(document.root, exact_angles)
     reader, loop_readers = READERS[tag]
     description = reader(document)
     description.rounding = rounding
-    description.rounded_angles = angles.count
-    description.notes += angles.notes
+    description.rounded_angles = rounded_angles
+    description.notes += notes
     for each in loop_readers:
         description.loops.append(each(document, description))
     return description

@@ -116,7 +116,7 @@ def _explained_gaps(chain: ChainProblem) -> Array:
     given = [getattr(request.source, 'rounding', None) for request in chain.requests]
     errors = np.array([objects if each is None else each for each in given]) / (length, 1.0)
     size = MOST_ERRORS * np.sqrt(frames) * np.hypot(*errors.T)
-    return size[:, None] * (length, 1.0)
+    return np.asarray(size[:, None] * (length, 1.0))
 
 
 def find_redundancies(loops: Problem, table: JointTable, q: Array) -> tuple[Redundancy, ...]:
