@@ -330,7 +330,7 @@ class FrameNames:
 
     def pose(self, frame_id: str, q: Array, lookup: Callable[[str, str], Array]) -> Array | None:
         """
-        Return the pose (4, 4) of a message's frame in the root frame.
+        Return the (4, 4) pose of a message's frame in the root frame.
 
         A `frame_id` of '' stands for the base frame; if that is '' too, for the root frame. Links
         are also known by their names without the prefix. `lookup` finds other frames: (target,
