@@ -74,22 +74,15 @@ class Loop:
     frame_a: LoopFrame
     frame_b: LoopFrame
     type_name: str = 'weld'  # A key of `ik_node.model.constraint.CLOSURE_TYPES`
-    dofs: tuple[DOF, ...] | None = None  # The constrained axes; None = those of the type
-    distance: float = 0.0  # [m], for the type 'distance'
-    # Tolerances [m] and [rad], or of each axis; None = those of the solver
-    tolerance: list[float] | None = None
-    weight: float = 1.0  # Weight of its rows relative to other closures, 0 or more
+    # The following are as in the file; the closure checks them
+    dofs: str | Iterable[str | DOF] | None = None  # Constrained axes; None = those of the type
+    distance: float | None = None  # [m], for the type 'distance'
+    tolerance: Sequence[float] | None = None
+    weight: float = 1.0
     enabled: bool = True
     # Rounding errors [m], [rad], see `Closure.rounding`, if larger than those of the description
     rounding: Sequence[float] = (0.0, 0.0)
     line: int | None = None  # Line of its declaration
-
-    @property
-    def tolerance_counts(self) -> tuple[int, ...]:
-        """Return how many numbers a tolerance may have: 2, or one for each of its or all axes."""
-        kind, axes = Closure.rows_of_type(self.type_name)
-        axes = axes if self.dofs is None else self.dofs
-        return (2, len(axes), len(DOF)) if kind == 'frame' and len(axes) > 2 else (2,)
 
     @property
     def ends(self) -> tuple[str, str]:
@@ -177,11 +170,18 @@ def _add_closure(loop: Loop, description: Description, fail: Fail) -> None:
             loop.line,
         )
     closure = Closure(loop.name, loop.type_name)
-    if loop.dofs is not None:
-        closure.set_dof(*loop.dofs)
-    closure.distance = loop.distance
-    closure.tolerance = loop.tolerance
-    closure.weight = loop.weight
+    if loop.dofs is not None and closure.kind != 'frame':
+        raise fail(f'{what}: dof {loop.dofs} cannot go with type {loop.type_name}', loop.line)
+    if (closure.kind == 'distance') != (loop.distance is not None):
+        raise fail(f'{what}: the type distance and a distance [m] go together', loop.line)
+    try:
+        if loop.dofs is not None:
+            closure.set_dof(*parse_dofs(loop.dofs))
+        closure.distance = loop.distance or 0.0
+        closure.tolerance = loop.tolerance
+        closure.weight = loop.weight
+    except IkError as error:
+        raise fail(f'{what}: {error}', loop.line) from None
     closure.enabled = loop.enabled
     closure.rounding = tuple(map(max, description.rounding or (0.0, 0.0), loop.rounding))
     closure.set_position(*loop.frame_b.position)

@@ -16,6 +16,7 @@ from ik_node.description.joint_spec import (
     note_efforts,
     read_limits,
 )
+from ik_node.description.loops.couplings import mimic_rule
 from ik_node.description.tree import hang_joints, read_masses
 from ik_node.description.xml_document import read_origin, XmlDocument
 from ik_node.errors import counted
@@ -302,7 +303,8 @@ def read_urdf(document: XmlDocument) -> Description:
         specs.append(spec)
         mimic = element.find('mimic')
         if mimic is not None and spec.type_name in AXIS_TYPES:
-            mimics.append(_mimic(document, joint, mimic))
+            leader = document.attribute(mimic, 'joint')
+            mimics.append(mimic_rule(document, joint, leader, mimic))
     declared = len(specs)
     rules = read_transmissions(document, specs, description.notes)
     for spec in specs[declared:]:
@@ -347,10 +349,3 @@ def _note_soft_limits(document: XmlDocument, notes: list[str]) -> None:
         notes.append(
             f'soft limits (<safety_controller>, {counted(len(soft), "joint")}) are not used'
         )
-
-
-def _mimic(document: XmlDocument, follower: str, mimic: Element) -> CouplingRule:
-    master = document.attribute(mimic, 'joint')
-    offset = document.numbers(mimic, 'offset', (0.0,))
-    factor = document.numbers(mimic, 'multiplier', (1.0,))
-    return CouplingRule(follower, master, offset + factor, document.line(mimic))

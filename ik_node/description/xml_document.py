@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from math import copysign, inf, isfinite, isnan
+import re
 from typing import NoReturn
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
@@ -144,6 +145,14 @@ class XmlDocument:
             return list(default)
         return self._numbers(element, '', text, len(default))
 
+    def either(self, element: Element, name: str, default: float) -> float:
+        """Return the number in an attribute, or in a child element or <param> of that name."""
+        if element.get(name) is not None:
+            return self.numbers(element, name, (default,))[0]
+        child = element.find(name)
+        child = element.find(f'param[@name="{name}"]') if child is None else child
+        return self.text_numbers(child, (default,))[0]
+
     def direction(self, owner: Element, numbers: Sequence[float]) -> Array:
         """Return the unit vector along some numbers; an error names the element `owner`."""
         if max(map(abs, numbers)) < 1e-12:
@@ -186,11 +195,12 @@ def parse_xml(data: bytes | str, source: str, *, max_bytes: int = MAX_BYTES) -> 
     try:
         return _Parser(source).parse(data)
     except DescriptionError:
-        mended = _mended(data.encode('utf-8', 'replace') if isinstance(data, str) else data)
-        if mended is None:
-            raise
+        text = isinstance(data, str)
+        mended = _mended(data.encode('utf-8', 'surrogatepass') if isinstance(data, str) else data)
         with suppress(DescriptionError):
-            return _Parser(source).parse(mended.decode() if isinstance(data, str) else mended)
+            return _Parser(source).parse(
+                mended.decode('utf-8', 'surrogatepass') if text else mended
+            )
         raise
 
 
@@ -248,32 +258,19 @@ class _Parser:
         raise DescriptionError(message, source=self._source, line=self._expat.CurrentLineNumber)
 
 
-def _mended(data: bytes) -> bytes | None:
+def _mended(data: bytes) -> bytes:
     """
-    Return XML without the faults that simulators accept; None if it has no such faults.
+    Return XML without the faults that simulators accept.
 
     The faults are `--` inside a comment, and a declaration <?xml ...?> that is not at the very
     start. Newlines stay, so that line numbers stay the same.
     """
-    kept: list[bytes] = []
-    place, odd = 0, False
-    while True:
-        start = data.find(b'<!--', place)
-        end = data.find(b'-->', start + 4) if start >= 0 else -1
-        if end < 0:
-            break
-        comment = data[start + 4 : end]
-        odd = odd or b'--' in comment or comment.endswith(b'-')
-        kept += [data[place:start], b'\n' * comment.count(b'\n')]
-        place = end + 3
-    kept.append(data[place:])
-    text = b''.join(kept)
-    start = text.find(b'<?xml ')
-    end = text.find(b'?>', start)
-    if start > 0 and end > start and not text[:start].strip(b'\xef\xbb\xbf \t\r\n'):
-        newlines = text.count(b'\n', 0, end)
-        text, odd = b'\n' * newlines + text[end + 2 :], True
-    return text if odd else None
+
+    def newlines(match: re.Match[bytes]) -> bytes:
+        return match[0] if match[1] == b'' else b'\n' * match[0].count(b'\n')
+
+    text = re.sub(rb'<!--.*?(-->|\Z)', newlines, data, flags=re.DOTALL)
+    return re.sub(rb'\A[\xef\xbb\xbf\s]+<\?xml (.*?)\?>', newlines, text, flags=re.DOTALL)
 
 
 def _short(text: str) -> str:

@@ -8,8 +8,7 @@ from functools import cache
 from typing import Any
 
 from ik_node.description.xml_document import MAX_NUMBER
-from ik_node.errors import DescriptionError, IkError, shown
-from ik_node.model.dof import DOF, parse_dofs
+from ik_node.errors import DescriptionError, shown
 import numpy as np
 
 
@@ -80,16 +79,6 @@ class Checked:
             )
         return numbers
 
-    def number(
-        self, fields: Mapping[str, Any], key: str, what: str, default: float = 1.0
-    ) -> float:
-        """Return the number under a key, which must be 0 or more."""
-        self.line = line_of(fields, key) or self.line
-        (number,) = self.numbers([fields.get(key, default)], 1, f'{what}: {key}')
-        if number < 0.0:
-            raise self.fail(f'{what}: {key}: {number:g} is below zero')
-        return number
-
     def vector(
         self, fields: Mapping[str, Any], key: str, what: str, unit: str = '[m]'
     ) -> list[float]:
@@ -109,13 +98,6 @@ class Checked:
         if word not in allowed:
             raise self.fail(f'{what} {shown(value)} is not known; allowed: {" ".join(allowed)}')
         return word
-
-    def axes(self, value: object, what: str) -> tuple[DOF, ...]:
-        """Return the axes in a list or text."""
-        try:
-            return parse_dofs(value)  # type: ignore[arg-type]
-        except (IkError, TypeError) as error:
-            raise self.fail(f'{what}: {error}') from None
 
     def fail(self, message: str) -> DescriptionError:
         """Return the exception for a fault on the present line."""

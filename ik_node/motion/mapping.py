@@ -12,8 +12,10 @@ from typing import Any
 from ik_node.description.description import unknown
 from ik_node.description.digits import exact_angle
 from ik_node.description.yaml_document import Checked, line_of, parse_yaml
-from ik_node.errors import DescriptionError, listed
+from ik_node.errors import DescriptionError, listed, OptionError
 from ik_node.mechanism import Mechanism
+from ik_node.model.dof import parse_dofs
+from ik_node.model.given import at_least_zero
 from ik_node.model.rotation import quat_from_euler
 from ik_node.motion.read import MotionFile
 import numpy as np
@@ -144,9 +146,12 @@ class _Reader(Checked):
         what, line = f'links: {plain_key(link)}', self.line
         fields = self.mapping(entries[link], what, LINK_KEYS)
         point = self.text(self.need(fields, 'point', what, 'KEY_POINT'), f'{what}: point')
-        axes = self.axes(fields.get('dof', POSITION), what)
         scale = self._positive(fields, 'scale', f'{what}: scale')
-        weight = self.number(fields, 'weight', what)
+        try:
+            axes = parse_dofs(fields.get('dof', POSITION))
+            weight = at_least_zero('weight', fields.get('weight', 1.0))
+        except OptionError as error:
+            raise self.fail(f'{what}: {error}') from None
         offset = self.mapping(fields.get('offset', {}), f'{what}: offset', OFFSET_KEYS)
         rpy = self.vector(offset, 'rpy', f'{what}: offset', '[rad]')
         return MappedLink(

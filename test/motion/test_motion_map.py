@@ -69,7 +69,7 @@ def test_error_of_mapping_names_line_and_what_is_allowed(tmp_path):
         ('scale: 0.01', 'scale: 0', r'scale .*: 0; expected a number above 0'),
         ('root:', 'rot:', r"the key 'rot' is not known; allowed: up forward scale"),
         ('{point: body}', '{}', r':10: links: base: point is missing'),
-        ('weight: 3', 'weight: -1', r':8: links: hand_link: weight: -1 is below zero'),
+        ('weight: 3', 'weight: -1', r':8: links: hand_link: weight: -1 cannot'),
         ('X Y Z EX EY EZ', 'X Q', r':8: links: hand_link: .*Q'),
         ('xyz: [0.1, 0, 0]', 'xyz: [1, 2]', r'offset: xyz \[m\]: expected 3 finite numbers'),
         ('links:', 'limbs:', r"the key 'limbs' is not known"),

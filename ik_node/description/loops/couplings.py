@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import zip_longest
 import re
+from xml.etree.ElementTree import Element
 
 from ik_node.description.description import CouplingRule, Description, LoopSet, quoted
 from ik_node.description.loops.loop_frames import LOOP_ELEMENTS
@@ -146,34 +147,35 @@ def read_mimic_elsewhere(document: XmlDocument, description: Description) -> Loo
     return result
 
 
+def mimic_rule(document: XmlDocument, follower: str, leader: str, mimic: Element) -> CouplingRule:
+    """Return the rule with the multiplier, offset and reference in an element."""
+    factor, offset, reference = (
+        document.either(mimic, name, default)
+        for name, default in (('multiplier', 1.0), ('offset', 0.0), ('reference', 0.0))
+    )
+    coefficients = [offset - factor * reference, factor]
+    return CouplingRule(follower, leader, coefficients, document.line(mimic))
+
+
 def _rules(document: XmlDocument, description: Description) -> Iterator[CouplingRule]:
     """Yield the rules of <drake:mimic>, of plugins and of parameters."""
     for joint in document.root.findall('joint'):
         mimic = joint.find('drake:mimic')
         if mimic is not None and joint.find('mimic') is None:
-            factor = document.numbers(mimic, 'multiplier', (1.0,))
-            offset = document.numbers(mimic, 'offset', (0.0,))
-            names = joint.get('name', ''), mimic.get('joint', '')
-            yield CouplingRule(*names, offset + factor, document.line(mimic))
+            yield mimic_rule(document, joint.get('name', ''), mimic.get('joint', ''), mimic)
     for plugin in document.root.iter('plugin'):
         if plugin.find('mimicJoint') is not None:
             follower, leader = (plugin.findtext(t, '').strip() for t in ('mimicJoint', 'joint'))
-            factor = document.text_numbers(plugin.find('multiplier'), (1.0,))
-            offset = document.text_numbers(plugin.find('offset'), (0.0,))
-            yield CouplingRule(follower, leader, offset + factor, document.line(plugin))
+            yield mimic_rule(document, follower, leader, plugin)
         elif 'closed_loop' in plugin.get('filename', ''):
             description.notes.append(
                 f'gazebo plugin {plugin.get("filename")!r} closes a loop and is not read; '
                 'declare the loop with <loop_joint> or in a closures file'
             )
     for joint in document.root.findall('ros2_control/joint'):
-        given = {each.get('name', ''): each for each in joint.findall('param')}
-        if 'mimic' in given:
-            leader = (given['mimic'].text or '').strip()
-            factor = document.text_numbers(given.get('multiplier'), (1.0,))
-            offset = document.text_numbers(given.get('offset'), (0.0,))
-            name = joint.get('name', '')
-            yield CouplingRule(name, leader, offset + factor, document.line(joint))
+        named = joint.findtext('param[@name="mimic"]')
+        if named is not None:
+            yield mimic_rule(document, joint.get('name', ''), named.strip(), joint)
 
 
 def _reason_for_refusal(

@@ -80,10 +80,7 @@ class DrakeReader(LoopReader):
         if tag == f'{PREFIX}ball_constraint':
             self.add(element, name, ends, 'point')
             return
-        child = self.document.child(element, f'{tag}_distance')
-        distance = self.numbers(child, (0.0,))[0]
-        if distance < 0.0:
-            raise self.document.error(child, f'the distance {distance:g} is below 0 m')
+        distance = self.numbers(self.document.child(element, f'{tag}_distance'), (0.0,))[0]
         self.add(element, name, ends, 'distance').distance = distance
 
     def _bushing(self, element: Element) -> None:

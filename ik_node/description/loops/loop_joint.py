@@ -22,12 +22,10 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element
 
-from ik_node.description.description import Loop, LoopFrame
+from ik_node.description.description import LoopFrame
 from ik_node.description.loops.loop_frames import LoopReader, turn_frame, Z
 from ik_node.description.tree import joints_above
-from ik_node.errors import IkError
-from ik_node.model.constraint import Closure, CLOSURE_TYPES
-from ik_node.model.dof import parse_dofs
+from ik_node.model.constraint import CLOSURE_TYPES
 from ik_node.model.rotation import matrix_to_quat, pose_matrix, quat_multiply, quat_to_matrix
 import numpy as np
 
@@ -69,9 +67,16 @@ class LoopJointReader(LoopReader):
                     f'{reason}; to choose it, add <axis xyz="..."/>'
                 )
         loop = self.add(element, name, frames, type_name)
-        if dof_text is not None:
-            self._read_dofs(element, loop, dof_text)
-        self._read_own_attributes(element, loop)
+        document, loop.dofs = self.document, dof_text
+        if type_name == 'distance' and element.get('distance') is not None:
+            loop.distance = document.numbers(element, 'distance', (0.0,))[0]
+        if element.get('tolerance') is not None:
+            count = len(element.attrib['tolerance'].split())
+            loop.tolerance = document.numbers(element, 'tolerance', (0.0,) * count)
+        loop.rounding = document.numbers(element, 'rounding', (0.0, 0.0))
+        loop.weight = document.numbers(element, 'weight', (1.0,))[0]
+        words = ('true', 'false', '1', '0')
+        loop.enabled = document.word(element, 'enabled', words, 'true') in ('true', '1')
 
     def _frames(self, element: Element, type_name: str) -> list[LoopFrame]:
         firsts, seconds = element.findall('link1'), element.findall('link2')
@@ -130,32 +135,3 @@ class LoopJointReader(LoopReader):
                 if abs(along) > 1.0 - PARALLEL:
                     return axis, joint.name
         return 2, None
-
-    def _read_dofs(self, element: Element, loop: Loop, text: str) -> None:
-        if Closure.rows_of_type(loop.type_name)[0] != 'frame':
-            message = f'dof="{text}" cannot go with type="{loop.type_name}"; leave one out'
-            raise self.document.error(element, message)
-        try:
-            loop.dofs = parse_dofs(text)
-        except IkError as error:
-            raise self.document.error(element, str(error)) from None
-
-    def _read_own_attributes(self, element: Element, loop: Loop) -> None:
-        document = self.document
-        if loop.type_name == 'distance':
-            document.attribute(element, 'distance')
-        loop.distance = document.numbers(element, 'distance', (0.0,))[0]
-        if element.get('tolerance') is not None:
-            count = len(element.attrib['tolerance'].split())
-            if count not in (1, *loop.tolerance_counts):
-                what = 'one number, or two: [m] and [rad], or one for each axis'
-                raise document.error(element, f'tolerance: expected {what}')
-            numbers = document.numbers(element, 'tolerance', (0.0,) * count)
-            loop.tolerance = numbers * 2 if count == 1 else numbers
-        loop.rounding = document.numbers(element, 'rounding', (0.0, 0.0))
-        loop.weight = document.numbers(element, 'weight', (1.0,))[0]
-        if min(loop.distance, loop.weight, *(loop.tolerance or ()), *loop.rounding) < 0.0:
-            what = 'distance, tolerance, rounding and weight'
-            raise document.error(element, f'{what} must be 0 or more')
-        words = ('true', 'false', '1', '0')
-        loop.enabled = document.word(element, 'enabled', words, 'true') in ('true', '1')

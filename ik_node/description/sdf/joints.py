@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element
 
 from ik_node.description.description import CouplingRule
 from ik_node.description.joint_spec import JointSpec, Limits, read_limits
-from ik_node.description.loops.couplings import rule_of_sum
+from ik_node.description.loops.couplings import mimic_rule, rule_of_sum
 from ik_node.description.sdf.frames import FrameGraph, SdfFrame
 from ik_node.description.xml_document import Array, is_true, MAX_NUMBER, XmlDocument
 from ik_node.model.rotation import pose_inverse, unit
@@ -201,19 +201,9 @@ def _mimics(
         if follower is None or ahead is None:
             message = f'{joint.name!r} and {leader.name!r} must have one value each'
             raise document.error(joint.frame.element, f'<{mimic.tag}>: {message}')
-        factor, offset, reference = (
-            _mimic_number(document, mimic, what, default)
-            for what, default in (('multiplier', 1.0), ('offset', 0.0), ('reference', 0.0))
-        )
-        rules.append(_rule(follower, ahead, [offset - factor * reference, factor]))
+        rule = mimic_rule(document, follower.name, ahead.name, mimic)
+        rules.append(_rule(follower, ahead, rule.coefficients))
     return rules
-
-
-def _mimic_number(document: XmlDocument, mimic: Element, name: str, default: float) -> float:
-    """Return a number that is an attribute (Drake) or a child element (SDFormat)."""
-    if mimic.get(name) is not None:
-        return document.numbers(mimic, name, (default,))[0]
-    return document.text_numbers(mimic.find(name), (default,))[0]
 
 
 # -- screw

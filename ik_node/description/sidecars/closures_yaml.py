@@ -63,23 +63,6 @@ class _Reader(Checked):
         )
         loop = Loop(name, frame_a, frame_b, line=line)
         self.line = line
-        self._rows(loop, fields, what)
-        for key in ('tolerance', 'rounding'):
-            given = fields.get(key)
-            if given is not None:
-                both = list(given) if isinstance(given, list | tuple) else [given] * 2
-                counts = loop.tolerance_counts if key == 'tolerance' else (2,)
-                count = len(both) if len(both) in counts else 2
-                setattr(loop, key, self.numbers(both, count, f'{what}: {key} ([m], [rad])'))
-                if min(getattr(loop, key)) < 0.0:
-                    raise self.fail(f'{what}: {key}: {shown(given)} is below zero')
-        loop.weight = self.number(fields, 'weight', what)
-        loop.enabled = fields.get('enabled', True)
-        if not isinstance(loop.enabled, bool):
-            raise self.fail(f'{what}: enabled: {shown(loop.enabled)}; expected true or false')
-        return loop
-
-    def _rows(self, loop: Loop, fields: Mapping[str, Any], what: str) -> None:
         if 'dof' in fields and 'type' in fields:
             raise self.fail(
                 f'{what}: has both dof and type; leave one out (a type is a name for a set of '
@@ -87,11 +70,16 @@ class _Reader(Checked):
             )
         if 'type' in fields:
             loop.type_name = self.one_of(fields['type'], CLOSURE_TYPES, f'{what}: type')
-        if 'dof' in fields:
-            loop.dofs = self.axes(fields['dof'], what)
-        if (loop.type_name == 'distance') != ('distance' in fields):
-            raise self.fail(f'{what}: type distance and the key distance [m] go together')
-        loop.distance = self.number(fields, 'distance', what, 0.0)
+        loop.dofs = fields.get('dof')
+        loop.distance, loop.weight = fields.get('distance'), fields.get('weight', 1.0)
+        if fields.get('tolerance') is not None:
+            loop.tolerance = _list(fields['tolerance'])
+        if fields.get('rounding') is not None:
+            loop.rounding = self.numbers(fields['rounding'], 2, f'{what}: rounding ([m], [rad])')
+        loop.enabled = fields.get('enabled', True)
+        if not isinstance(loop.enabled, bool):
+            raise self.fail(f'{what}: enabled: {shown(loop.enabled)}; expected true or false')
+        return loop
 
     def _frame(self, entry: object, what: str) -> LoopFrame:
         if isinstance(entry, str):
@@ -141,3 +129,8 @@ class _Reader(Checked):
         if not count:
             raise self.fail(f'{what}: {shown(numbers)}; expected one or more')
         return self.numbers(numbers, count, what)
+
+
+def _list(given: Any) -> list[Any]:
+    """Return one value or several as a list."""
+    return [*given] if isinstance(given, list | tuple) else [given]
