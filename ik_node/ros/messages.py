@@ -131,66 +131,41 @@ def _refuse_unusable(
             raise RefusedInputError(topic, f'{field}.{part}', value, reason)
 
 
-def positions_from_message(topic: str, message: Any) -> tuple[Sequence[str], Sequence[float]]:
-    """Return names and positions of a sensor_msgs/JointState, or refuse it."""
-    _check_positions(topic, message.name, message.position)
-    return message.name, message.position
-
-
-def _check_positions(topic: str, names: Sequence[str], positions: Sequence[float]) -> None:
-    if len(names) != len(positions):
-        raise RefusedInputError(
-            topic,
-            'position',
-            f'{len(positions)} numbers',
-            f'{len(names)} names need as many positions',
-        )
-    if not math.isfinite(sum(positions)):
-        for name, position in zip(names, positions, strict=True):
-            if not math.isfinite(position):
-                raise RefusedInputError(
-                    topic, f'position of {name}', position, 'not a finite number'
-                )
-
-
 @dataclass(frozen=True)
 class JointValues:
-    """The content of a sensor_msgs/JointState."""
-
-    names: Sequence[str]  # Names of the joints that have a position.
-    positions: Sequence[float]  # Positions in the order of `names` [rad or m].
-    # Known velocities [rad/s or m/s] and efforts [N m or N] by joint.
-    velocities: Mapping[str, float]
-    efforts: Mapping[str, float]
-
-
-@dataclass(frozen=True)
-class JointCommand:
-    """A joint-space command: what is known of its positions, velocities and efforts, by joint."""
+    """What is known of joints that were measured, or that a command names, by joint."""
 
     positions: Mapping[str, float]  # [rad or m]
-    velocities: Mapping[str, float]  # [rad/s or m/s]
-    efforts: Mapping[str, float]  # [N m or N]
+    velocities: Mapping[str, float] = dataclasses.field(default_factory=dict)  # [rad/s or m/s]
+    efforts: Mapping[str, float] = dataclasses.field(default_factory=dict)  # [N m or N]
 
     @property
     def names(self) -> set[str]:
-        """Return the joints that the command names."""
+        """Return all joints of which something is known."""
         return {*self.positions, *self.velocities, *self.efforts}
 
 
-def command_from_message(topic: str, message: Any) -> JointCommand:
+def positions_from_message(
+    topic: str, message: Any, leave_out: Callable[[float], bool] = lambda value: False
+) -> dict[str, float]:
+    """Return the positions of a sensor_msgs/JointState by joint; refuse it if there are none."""
+    positions = _numbers(topic, 'position', message, leave_out)
+    if message.name and not positions:
+        reason = f'{len(message.name)} names need as many positions'
+        raise RefusedInputError(topic, 'position', list(message.position), reason)
+    return positions
+
+
+def command_from_message(topic: str, message: Any) -> JointValues:
     """
     Read a sensor_msgs/JointState with commanded values; empty parts and NaN are not commanded.
 
     Raise RefusedInputError if sizes differ, a number is infinite, or nothing is commanded.
     """
-    parts = {}
-    for field in ('position', 'velocity', 'effort'):
-        parts[field] = _known(topic, field, message.name, getattr(message, field))
-        for name, value in parts[field].items():
-            if math.isinf(value):
-                raise RefusedInputError(topic, f'{field} of {name}', value, 'not a finite number')
-    command = JointCommand(*parts.values())
+    parts = [
+        _numbers(topic, each, message, math.isnan) for each in ('position', 'velocity', 'effort')
+    ]
+    command = JointValues(*parts)
     if not command.names:
         raise RefusedInputError(topic, 'name', list(message.name), 'it commands nothing')
     return command
@@ -204,34 +179,29 @@ def measurement_from_message(topic: str, message: Any) -> JointValues:
     motor that is off, and empty velocities and efforts are unknown. Raise RefusedInputError if
     sizes differ, a position is infinite, or all positions are NaN.
     """
-    names, positions = message.name, message.position
-    velocities, efforts = (
-        {name: value for name, value in each.items() if not math.isinf(value)}
-        for each in (
-            _known(topic, 'velocity', names, message.velocity),
-            _known(topic, 'effort', names, message.effort),
-        )
+    return JointValues(
+        positions_from_message(topic, message, math.isnan),
+        *(_numbers(topic, each, message, _is_not_finite) for each in ('velocity', 'effort')),
     )
-    if len(names) == len(positions) and math.isnan(sum(positions)):
-        known = [index for index, value in enumerate(positions) if not math.isnan(value)]
-        if known:
-            names, positions = (
-                [names[index] for index in known],
-                [positions[index] for index in known],
-            )
-    _check_positions(topic, names, positions)
-    return JointValues(names, positions, velocities, efforts)
 
 
-def _known(
-    topic: str, field: str, names: Sequence[str], values: Sequence[float]
+def _is_not_finite(value: float) -> bool:
+    return not math.isfinite(value)
+
+
+def _numbers(
+    topic: str, field: str, message: Any, leave_out: Callable[[float], bool]
 ) -> dict[str, float]:
-    """Return those numbers of a field that are not NaN, by joint."""
+    """Return the numbers of a field, which may be empty, by joint; refuse infinite ones."""
+    names, values = message.name, getattr(message, field)
     if len(values) not in (0, len(names)):
-        raise RefusedInputError(
-            topic, field, f'{len(values)} numbers', f'{len(names)} names need as many, or none'
-        )
-    return {n: v for n, v in zip(names, values, strict=False) if not math.isnan(v)}
+        reason = f'{len(names)} names need as many'
+        raise RefusedInputError(topic, field, f'{len(values)} numbers', reason)
+    numbers = {n: v for n, v in zip(names, values, strict=False) if not leave_out(v)}
+    for name, value in numbers.items():
+        if not math.isfinite(value):
+            raise RefusedInputError(topic, f'{field} of {name}', value, 'not a finite number')
+    return numbers
 
 
 def pose_in_root(pose: Pose, frame: NDArray[np.float64]) -> Pose:

@@ -232,23 +232,22 @@ def read_seed(state: Any, model: LoadedModel, present: Array) -> IkSeed:
     q = np.array(present, dtype=np.float64)
     index_of = {name: index for index, name in enumerate(tree.names)}
     try:
-        names, positions = positions_from_message('robot_state.joint_state', state.joint_state)
+        named = positions_from_message('robot_state.joint_state', state.joint_state)
     except RefusedInputError as error:
         raise RefusedIkError(IkCode.INVALID_ROBOT_STATE, str(error)) from None
     multi_dof = state.multi_dof_joint_state
-    indices = {name: index_of[name] for name in names if name in index_of}
-    for name, position in zip(names, positions, strict=True):
-        if name in indices:
-            q[indices[name]] = position
+    indices = {name: index_of[name] for name in named if name in index_of}
+    for name, index in indices.items():
+        q[index] = named[name]
     multi_dof_joints = _read_multi_dof_joints(multi_dof, model, q)
-    named = bool(names or multi_dof.joint_names)
-    if named and not indices and not multi_dof_joints:
+    all_names = [*named, *multi_dof.joint_names]
+    if all_names and not indices and not multi_dof_joints:
         raise RefusedIkError(
             IkCode.INVALID_ROBOT_STATE,
             f'robot_state names no joint of robot {model.robot.name!r}, but '
-            f'{", ".join([*names, *multi_dof.joint_names][:5])}: does it belong to another robot?',
+            f'{", ".join(all_names[:5])}: does it belong to another robot?',
         )
-    if not named or state.is_diff:
+    if not all_names or state.is_diff:
         # The request covers all joints: those not named have the node's values.
         frame_id = multi_dof.header.frame_id if multi_dof_joints else ''
         own = {joint: name for name, joint in multi_dof_joints.items()}

@@ -187,8 +187,8 @@ def test_unknown_joints_are_reported_once(drill):
 @pytest.mark.parametrize(
     ('names', 'values', 'words'),
     [
-        (['leg0', 'leg1'], [0.001], '2 names need as many positions'),
-        (['leg0'], [math.nan], 'position of leg0 = nan'),
+        (['leg0', 'leg1'], [0.001], '2 names need as many'),
+        (['leg0'], [math.nan], 'position = [nan]'),
         (['leg0', 'leg1'], [math.inf, -math.inf], 'position of leg0 = inf'),
     ],
 )

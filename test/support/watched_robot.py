@@ -113,19 +113,24 @@ class Moving:
         return position
 
     def command(self, **parts: dict[str, float]) -> None:
-        from ik_node.ros.messages import JointCommand
+        from ik_node.ros.messages import JointValues
 
         values = [parts.get(part, {}) for part in ('positions', 'velocities', 'efforts')]
-        self.commands.put(JointCommand(*values), self.now)
+        self.commands.put(JointValues(*values), self.now)
         self.goals.clear()
 
     def measure(self, **values: float) -> None:
-        self.measured.update(list(values), list(values.values()), self.now)
+        self._update(self.now, values)
 
     def answer(self, stamp: float, **values: float) -> Any:
         """Have joint values measured at a time arrive now; return the report on them."""
-        self.measured.update(list(values), list(values.values()), min(stamp, self.now))
+        self._update(min(stamp, self.now), values)
         return self.motion.answer(self.tracker, list(values), self.settings, stamp, self.now)
+
+    def _update(self, time: float, positions: dict[str, float]) -> None:
+        from ik_node.ros.messages import JointValues
+
+        self.measured.update(JointValues(positions), time)
 
     def tick(self, seconds: float = 0.01) -> tuple[Any, Any]:
         self.now += seconds

@@ -10,7 +10,7 @@ from ik_node.model.rotation import Array
 from ik_node.ros.control.tracker import Tracker
 from ik_node.ros.inputs.inputs import JointCommands, MeasuredState
 from ik_node.ros.loading import JointRoles, LoadedModel
-from ik_node.ros.messages import JointCommand
+from ik_node.ros.messages import JointValues
 from ik_node.ros.outputs import TickReport
 from ik_node.ros.parameters.settings import Settings
 from ik_node.transmission.state import Singularity
@@ -177,7 +177,7 @@ class CommandFollowing:
         self._joint_space = joint_space
         self._targets: dict[str, float] = {}
         # The command and the configuration to which the targets belong, and their time [s].
-        self._of: JointCommand | None = None
+        self._of: JointValues | None = None
         self._q: Array | None = None
         self._time = 0.0
         self.note = ''  # Why no efforts can be commanded; '' if they can.
@@ -212,7 +212,7 @@ class CommandFollowing:
         self._q = report.q
         return report
 
-    def _move_targets(self, tracker: Tracker, command: JointCommand) -> None:
+    def _move_targets(self, tracker: Tracker, command: JointValues) -> None:
         """Move the targets by the velocities of the command since the last tick."""
         model, now = tracker.model, tracker.now
         begin = self._time

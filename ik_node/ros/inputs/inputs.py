@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 import time
-from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from geometry_msgs.msg import PoseStamped, TwistStamped
@@ -23,7 +22,7 @@ from ik_node.ros.loading import JointRoles, LoadedModel
 from ik_node.ros.messages import (
     check_position,
     command_from_message,
-    JointCommand,
+    JointValues,
     measurement_from_message,
     Pose,
     pose_from_message,
@@ -84,25 +83,19 @@ class MeasuredState:
         }
         self._reported.clear()
 
-    def update(
-        self,
-        names: Sequence[str],
-        positions: Sequence[float],
-        time: float,
-        velocities: Mapping[str, float] = MappingProxyType({}),
-        efforts: Mapping[str, float] = MappingProxyType({}),
-    ) -> tuple[str, ...]:
+    def update(self, values: JointValues, time: float) -> tuple[str, ...]:
         """
-        Store values measured at `time` [s]; velocities and efforts may be those of some joints.
+        Store values measured at `time` [s].
 
         Return names that the model does not have, each only the first time, up to 20,000.
         """
         self.time = time
         self.arrivals += 1
+        velocities, efforts = values.velocities, values.efforts
         self.has_efforts = bool(efforts)
         known = self._known
         unknown = []
-        for name, position in zip(names, positions, strict=True):
+        for name, position in values.positions.items():
             if name in known if known is not None else len(self._last) < _MOST_EARLY:
                 self._last[name] = _Measured(
                     position, time, self.arrivals, velocities.get(name), efforts.get(name)
@@ -221,7 +214,7 @@ class JointCommands:
     """The last command on `~/joint_command`, in force until the next command or goal."""
 
     def __init__(self) -> None:
-        self.command: JointCommand | None = None  # None if no command is in force.
+        self.command: JointValues | None = None  # None if no command is in force.
         self.time = 0.0  # Time of the command [s].
         self._ranges: dict[str, tuple[float, float]] = {}
 
@@ -233,7 +226,7 @@ class JointCommands:
         if self.command is not None and not self._ranges.keys() >= self.command.names:
             self.clear()
 
-    def put(self, command: JointCommand, time: float, topic: str = 'joint_command') -> None:
+    def put(self, command: JointValues, time: float, topic: str = 'joint_command') -> None:
         """Replace the command by one of `time` [s]; RefusedInputError if it is impossible."""
         for name in command.names:
             if name not in self._ranges:
@@ -739,19 +732,17 @@ class Inputs:
         except RefusedInputError as error:
             self.refuse('joint_states', str(error))
             return
-        names = read.names
+        names = tuple(read.positions)
         self.senders.add(names, info)
         self._counts.joint_states += 1
-        if len(set(names)) < len(names):
-            twice = [name for name, count in Counter(names).items() if count > 1]
+        if len(set(message.name)) < len(message.name):
+            twice = [name for name, count in Counter(message.name).items() if count > 1]
             self._node.get_logger().warning(
                 f'joint_states: one message names {listed(twice, 5)} more than once; the last '
                 'position counts',
                 throttle_duration_sec=10.0,
             )
-        unknown = self.measured.update(
-            names, read.positions, time_of(self._node, message), read.velocities, read.efforts
-        )
+        unknown = self.measured.update(read, time_of(self._node, message))
         if unknown:
             count = f' ({len(unknown)} in all)' if len(unknown) > 5 else ''
             self._node.get_logger().warning(
@@ -788,15 +779,15 @@ class Inputs:
     def _take_joint_targets(self, message: JointState) -> None:
         topic = 'joint_targets'
         try:
-            names, positions = positions_from_message(topic, message)
+            positions = positions_from_message(topic, message)
             if self._model is not None:
                 known = self._model.joint_names
-                for name in names:
+                for name in positions:
                     if name not in known:
                         raise RefusedInputError(topic, 'name', name, 'the robot has no such joint')
         except RefusedInputError as error:
             self.refuse(topic, str(error))
             return
-        self.targets.update(dict(zip(names, positions, strict=True)))
+        self.targets.update(positions)
         if self._model is not None:
             self.targets.apply(self._model.robot)

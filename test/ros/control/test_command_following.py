@@ -1,6 +1,6 @@
 """Joint-space commands become commands of motors, with the limits and loops of all others."""
 
-from ik_node.ros.messages import RefusedInputError
+from ik_node.ros.messages import JointValues, RefusedInputError
 import numpy as np
 import pytest
 
@@ -218,7 +218,8 @@ def test_ticks_report_measured_efforts(moving):
     robot = moving(
         'ankle', actuated_joints=MOTORS, transmission__joints=JOINTS, joint_state_timeout=0.5
     )
-    robot.measured.update(MOTORS, [0.0, 0.0], robot.now, {}, dict.fromkeys(MOTORS, 1.0))
+    rest, pushed = dict.fromkeys(MOTORS, 0.0), dict.fromkeys(MOTORS, 1.0)
+    robot.measured.update(JointValues(rest, {}, pushed), robot.now)
     report, _ = robot.tick()
     assert part(robot, JOINTS, report.effort) == pytest.approx([1.75, 0.0], abs=1e-3)
     assert robot.tick(1.0)[0].effort is None

@@ -1,6 +1,7 @@
 """Who moves the robot, and what parameters about joints do while it moves."""
 
 from ik_node.ros.control.tracker import approach
+from ik_node.ros.messages import JointValues
 import numpy as np
 import pytest
 
@@ -40,7 +41,7 @@ def test_clock_jump_back_keeps_velocities_finite_and_input_fresh(fivebar, source
     fivebar.measure(left_shoulder=0.05, right_shoulder=-0.05)
     fivebar.ticks(3)
     fivebar.now = 2.0
-    fivebar.measured.update(['left_shoulder'], [0.1], 101.0)
+    fivebar.measured.update(JointValues({'left_shoulder': 0.1}), 101.0)
     for _ in range(20):
         report, _ = fivebar.tick()
         assert np.isfinite(report.velocity).all()

@@ -6,6 +6,7 @@ from types import ModuleType
 from ik_node.robot import load_robot
 from ik_node.ros.inputs.inputs import Inputs, JointTargets, MeasuredState
 from ik_node.ros.loading import JointRoles
+from ik_node.ros.messages import JointValues
 from ik_node.ros.process import NodeCounts
 import pytest
 import rclpy
@@ -19,7 +20,7 @@ ARM = """<robot name="arm"><link name="a"/><link name="b"/><link name="c"/>
 
 def test_measured_values_of_another_robot_are_dropped_with_their_times():
     measured = MeasuredState()
-    measured.update(['a', 'b'], [1.0, 2.0], 1.0)
+    measured.update(JointValues({'a': 1.0, 'b': 2.0}), 1.0)
     measured.set_joint_names(['b'])
     assert measured.values(['a', 'b']) == {'b': 2.0}
     assert measured.stale(['a', 'b'], 9.0, 1.0) == ('b',)

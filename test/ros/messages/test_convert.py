@@ -58,7 +58,7 @@ def test_unknown_effort_of_a_measurement_drops_only_itself(unknown):
         name=['a', 'b'], position=[0.5, 0.6], velocity=[unknown, 0.1], effort=[2.0, unknown]
     )
     read = measurement_from_message('joint_states', message)
-    assert (read.names, read.positions) == (['a', 'b'], [0.5, 0.6])
+    assert read.positions == {'a': 0.5, 'b': 0.6}
     assert (read.velocities, read.efforts) == ({'b': 0.1}, {'a': 2.0})
     # A command is carried out as it is, or not at all.
     message = Data(name=['a'], position=[], velocity=[], effort=[math.inf])
