@@ -322,19 +322,17 @@ def at_origin(root: Link) -> bool:
 
 # Longest value, long enough for the names of a large robot.
 MOST_VALUE = 100_000
-# DiagnosticStatus.level is one byte.
-_LEVELS = (DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR)
 
 
 def fill_diagnostics(
-    message: DiagnosticArray, rows: Sequence[StatusRow], stamp: Any, hardware_id: str
+    message: DiagnosticArray, node: str, rows: Sequence[StatusRow], stamp: Any, hardware_id: str
 ) -> None:
-    """Write one status per row, reusing the objects in the message, which saves time."""
+    """Write one status of a node per row, reusing the objects in the message to save time."""
     message.header.stamp = stamp
     _resize(message.status, len(rows), DiagnosticStatus)
     for status, row in zip(message.status, rows, strict=True):
-        status.level = _LEVELS[row.level]
-        status.name = plain(row.name, MOST_TEXT)
+        status.level = row.level
+        status.name = plain(f'{node}: {row.name}', MOST_TEXT)
         status.message = plain(row.message, MOST_TEXT)
         status.hardware_id = hardware_id
         _resize(status.values, len(row.values), KeyValue)
@@ -347,22 +345,14 @@ def _resize(parts: list[Any], size: int, kind: type) -> None:
     parts += [kind() for _ in range(size - len(parts))]
 
 
-OK = 0
-WARN = 1
-ERROR = 2
+OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 
 
 @dataclass
 class StatusRow:
     """The content of one diagnostic_msgs/DiagnosticStatus."""
 
-    level: int  # OK, WARN or ERROR of this module, with the values of the message.
-    name: str  # Subject of the status.
+    level: bytes  # OK, WARN or ERROR.
+    name: str  # Subject of the status; its name in the message begins with that of the node.
     message: str  # One sentence.
     values: dict[str, str] = dataclasses.field(default_factory=dict)  # Text by label.
-
-
-def status_name(node: Any) -> str:
-    """Return the prefix of a node's status names, different for any two nodes."""
-    name: str = node.get_fully_qualified_name()
-    return name.lstrip('/')

@@ -21,7 +21,7 @@ from ik_node.ros.loading import (
     unknown_joint_targets,
 )
 from ik_node.ros.markers import SceneOutput
-from ik_node.ros.messages import seconds_from_stamp, status_name, StatusRow
+from ik_node.ros.messages import seconds_from_stamp, StatusRow
 from ik_node.ros.moveit import add_ik_service, Present
 from ik_node.ros.outputs import CommandPublishers, DescriptionOutput, NodeOutputs, TransformOutput
 from ik_node.ros.parameters.parameter_server import ParameterServer
@@ -29,10 +29,11 @@ from ik_node.ros.parameters.settings import JOINT_VALUES, Settings
 from ik_node.ros.plans import add_plan_action, PlanConversion, PlanTopic
 from ik_node.ros.process import (
     BackgroundWork,
-    DuplicateNodes,
+    Faults,
     NamedEntities,
     NodeCounts,
-    PausedClock,
+    other_of_same_name,
+    paused_clock,
     PrintableLogger,
 )
 from ik_node.ros.services import Services
@@ -105,12 +106,19 @@ class IkNode(Node):
         self._goal_entities: tuple[NamedEntities, ...] = ()
         self._settings_server = ParameterServer(self, self._objection)
         self._refuse_own_joint_states()
-        self._process_checks = (DuplicateNodes(self), PausedClock(self))
         self._outputs = NodeOutputs(self)
         self._commands = CommandPublishers(self)
         self._transforms = TransformOutput(self)
         self._description = DescriptionOutput(self)
         self._inputs = Inputs(self, self._counts, self._on_description, self._on_measurement)
+        self._faults = Faults(
+            self,
+            {
+                'name': lambda: other_of_same_name(self),
+                'clock': paused_clock(self),
+                'joint_states': self._inputs.senders.fault,
+            },
+        )
         self._scene = SceneOutput(self, self._inputs.goal_inputs.take_goal)
         self._motion = motion = Motion(self._inputs)
         self._node_services = Services(self, motion, lambda: self._settings_server.settings)
@@ -463,33 +471,30 @@ class IkNode(Node):
             self._commands.publish(None)
         model = motion.model
         new, self._refusals_logged = refusals.total - self._refusals_logged, refusals.total
-        name = status_name(self)
         released = motion.closures.released
         if motion.tracker is not None:
             motion.tracker.model.count_mobility(motion.tracker.q)
         rows = [
-            outputs.model_row(name, model, self._supply.refused, self._supply.busy, released),
-            outputs.input_row(name, refusals.counts, refusals.last, new),
+            outputs.model_row(model, self._supply.refused, self._supply.busy, released),
+            outputs.input_row(refusals.counts, refusals.last, new),
         ]
         if model is not None and motion.tracker is not None:
-            row = outputs.rate_row(name, rate, settings.rate, counts)
+            row = outputs.rate_row(rate, settings.rate, counts)
             row.values['last_error'] = counts.last_error
             counts.longest_interval = 0.0
-            rows += [row, outputs.twist_row(name, motion.twist_note)]
-            rows += outputs.collision_rows(name, model, motion.tracker.q, settings.options)
+            rows += [row, outputs.twist_row(motion.twist_note)]
+            rows += outputs.collision_rows(model, motion.tracker.q, settings.options)
         rows += self._singularity_rows(motion, settings)
         fault = motion.hardware.fault
         if settings.output_type != 'none':
             hardware = motion.hardware
-            rows.append(outputs.output_row(name, hardware.q is not None, hardware.note, fault))
+            rows.append(outputs.output_row(hardware.q is not None, hardware.note, fault))
         if fault and not self._fault:
             self.get_logger().error(f'output: {fault}')
         elif self._fault and not fault:
             self.get_logger().info('output: the robot follows its commands again')
         self._fault = fault
-        checks = (*self._process_checks, self._inputs.senders)
-        checked = [check.status_row() for check in checks]
-        rows += [row for row in checked if row is not None]
+        rows += self._faults.rows()
         self._outputs.publish_diagnostics(
             rows, self.get_clock().now().to_msg(), model.robot.name if model else ''
         )
@@ -507,4 +512,4 @@ class IkNode(Node):
         if warning and not self._singularity:
             self.get_logger().warning(f'transmission: {warning}')
         self._singularity = warning
-        return [outputs.transmission_row(status_name(self), singularity, warning, space.note)]
+        return [outputs.transmission_row(singularity, warning, space.note)]

@@ -26,7 +26,6 @@ from ik_node.ros.messages import (
     OK,
     Pose,
     put_pose,
-    status_name,
     StatusRow,
     WARN,
 )
@@ -419,7 +418,7 @@ class TickReport:
 _LEVELS = {'CONVERGED': OK, 'STALLED': WARN, 'TIMEOUT': WARN, 'DIVERGED': ERROR}
 
 
-def solve_rows(node: str, report: TickReport) -> list[StatusRow]:
+def solve_rows(report: TickReport) -> list[StatusRow]:
     """
     Return one row per chain.
 
@@ -428,18 +427,18 @@ def solve_rows(node: str, report: TickReport) -> list[StatusRow]:
     """
     solution = report.solution
     if solution is None:
-        return [StatusRow(WARN, f'{node}: chain', f'not solved: {report.held}')]
+        return [StatusRow(WARN, 'chain', f'not solved: {report.held}')]
     if not solution.chains:
         message = '; '.join(['CONVERGED: no goal and no loop', *report.notes])
-        return [StatusRow(WARN if report.notes else OK, f'{node}: no chain', message)]
-    rows = [_chain_row(node, chain, report) for chain in solution.chains]
+        return [StatusRow(WARN if report.notes else OK, 'no chain', message)]
+    rows = [_chain_row(chain, report) for chain in solution.chains]
     if solution.nearest is not None:
         for row in rows:
             row.values.update(_nearest_values(solution.nearest))
     return rows
 
 
-def _chain_row(node: str, chain: SolveResult, report: TickReport) -> StatusRow:
+def _chain_row(chain: SolveResult, report: TickReport) -> StatusRow:
     status = chain.status.name
     level = _LEVELS[status]
     if report.held:
@@ -467,18 +466,14 @@ def _chain_row(node: str, chain: SolveResult, report: TickReport) -> StatusRow:
             values[f'{kind}.{name}.orientation'] = f'{error.orientation:.3g}'
     values['active_limits'] = ' '.join(chain.active_limits)
     label = listed(chain.goal_errors or chain.closure_errors)
-    return StatusRow(level, f'{node}: {label}', message, values)
+    return StatusRow(level, label, message, values)
 
 
 def model_row(
-    node: str,
-    model: LoadedModel | None,
-    refused: str,
-    building: bool,
-    released: Collection[str] = (),
+    model: LoadedModel | None, refused: str, building: bool, released: Collection[str] = ()
 ) -> StatusRow:
     """Return the row of the model, and of why the last description was refused."""
-    name = f'{node}: model'
+    name = 'model'
     values: dict[str, str] = {'building': str(building).lower()}
     if model is None:
         if refused:
@@ -500,11 +495,9 @@ def model_row(
     return StatusRow(OK, name, f'robot {robot.name}', values)
 
 
-def transmission_row(
-    node: str, singularity: Singularity | None, warning: str, note: str
-) -> StatusRow:
+def transmission_row(singularity: Singularity | None, warning: str, note: str) -> StatusRow:
     """Return the row of the joint space; `note` says why there is no transmission."""
-    name = f'{node}: transmission'
+    name = 'transmission'
     if singularity is None:
         return StatusRow(ERROR, name, f'no joint space: {note}')
     values = {
@@ -519,13 +512,13 @@ def transmission_row(
 
 
 def collision_rows(
-    node: str, model: LoadedModel, q: NDArray[np.float64], options: SolverOptions
+    model: LoadedModel, q: NDArray[np.float64], options: SolverOptions
 ) -> list[StatusRow]:
     """Return the diagnostic row of the least distance of bodies, if collisions are avoided."""
     collisions = model.robot.collisions
     if not collisions.avoided(options.avoid_collisions):
         return []
-    name, near = f'{node}: collisions', collisions.nearest(q)
+    name, near = 'collisions', collisions.nearest(q)
     values = {'obstacles': str(len(collisions.obstacles)), 'pairs': str(len(collisions.pairs))}
     if near is None:
         return [StatusRow(OK, name, 'no pair of bodies', values)]
@@ -539,7 +532,7 @@ def _nearest_values(nearest: Distance) -> dict[str, str]:
     return {'nearest.distance': f'{nearest.d:.6g}', 'nearest.pair': ' '.join(nearest.pair)}
 
 
-def rate_row(node: str, rate: float, target: float, counts: NodeCounts) -> StatusRow:
+def rate_row(rate: float, target: float, counts: NodeCounts) -> StatusRow:
     """
     Return the diagnostic row of the tick rate [Hz] and of the message counts.
 
@@ -558,31 +551,28 @@ def rate_row(node: str, rate: float, target: float, counts: NodeCounts) -> Statu
     message = f'{rate:.1f} of {target:g} Hz'
     if late:
         message += f': ticks are late, by up to {counts.longest_interval:.3g} s between two'
-    return StatusRow(WARN if late else OK, f'{node}: ticks', message, values)
+    return StatusRow(WARN if late else OK, 'ticks', message, values)
 
 
-def twist_row(node: str, note: str) -> StatusRow:
+def twist_row(note: str) -> StatusRow:
     """Return the diagnostic row of goals by velocity; `note` says which one cannot follow."""
-    return StatusRow(WARN if note else OK, f'{node}: twists', note or 'every goal follows')
+    return StatusRow(WARN if note else OK, 'twists', note or 'every goal follows')
 
 
-def output_row(node: str, commanding: bool, note: str, fault: str = '') -> StatusRow:
+def output_row(commanding: bool, note: str, fault: str = '') -> StatusRow:
     """Return the row of the outputs: why they do not follow the goals, or do not follow at all."""
     if not commanding:
-        return StatusRow(WARN, f'{node}: output', f'silent: {note}')
-    if fault:
-        return StatusRow(ERROR, f'{node}: output', f'commanding: {fault}')
-    if note:
-        return StatusRow(WARN, f'{node}: output', f'commanding: {note}')
-    return StatusRow(OK, f'{node}: output', 'commanding')
+        return StatusRow(WARN, 'output', f'silent: {note}')
+    level = ERROR if fault else WARN if note else OK
+    return StatusRow(level, 'output', ': '.join(filter(None, ('commanding', fault or note))))
 
 
-def input_row(node: str, counts: Mapping[str, int], last: str, new: int) -> StatusRow:
+def input_row(counts: Mapping[str, int], last: str, new: int) -> StatusRow:
     """Return the diagnostic row of refused messages: counts, last reason, number of new ones."""
     values = {topic: str(count) for topic, count in counts.items()}
     values['last'] = last
     message = f'{sum(counts.values())} messages refused' if counts else 'no message refused'
-    return StatusRow(WARN if new else OK, f'{node}: input', message, values)
+    return StatusRow(WARN if new else OK, 'input', message, values)
 
 
 def multi_dof_joint_poses(robot: Robot, root: str, q: Array) -> dict[tuple[str, str], Pose]:
@@ -677,7 +667,7 @@ class NodeOutputs:
     """The publishers of each tick. Messages without subscribers are not computed."""
 
     def __init__(self, node: Node) -> None:
-        self._name = status_name(node)
+        self._name = node.get_fully_qualified_name().lstrip('/')
         self._joint_states = add_publisher(node, JointState, '~/joint_states')
         self._diagnostics = add_publisher(node, DiagnosticArray, '/diagnostics')
         self._status = add_publisher(node, DiagnosticArray, '~/solve_status')
@@ -718,8 +708,8 @@ class NodeOutputs:
             told = (report.solution, report.held, report.notes, report.under_way, model.robot.name)
             self._solve_status.header.stamp = stamp
             if told != self._told:
-                self._told, rows = told, solve_rows(self._name, report)
-                fill_diagnostics(self._solve_status, rows, stamp, model.robot.name)
+                self._told, rows = told, solve_rows(report)
+                fill_diagnostics(self._solve_status, self._name, rows, stamp, model.robot.name)
             self._status.publish(self._solve_status)
         solution = report.solution
         if solution is not None and self._residuals.get_subscription_count():
@@ -735,5 +725,5 @@ class NodeOutputs:
     def publish_diagnostics(self, rows: Sequence[StatusRow], stamp: Any, hardware_id: str) -> None:
         """Publish rows on /diagnostics."""
         message = DiagnosticArray()
-        fill_diagnostics(message, rows, stamp, hardware_id)
+        fill_diagnostics(message, self._name, rows, stamp, hardware_id)
         self._diagnostics.publish(message)

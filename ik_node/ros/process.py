@@ -1,8 +1,8 @@
-"""What callbacks of the node need: threads, named topics, checks, counts, the logger."""
+"""What callbacks of the node need: threads, named topics, faults, counts, the logger."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 import contextlib
 from dataclasses import dataclass
 import os
@@ -10,7 +10,7 @@ import threading
 from typing import Any, TypeVar
 
 from ik_node.errors import MOST_TEXT, OptionError, plain
-from ik_node.ros.messages import status_name, StatusRow, topic_parts, WARN
+from ik_node.ros.messages import StatusRow, topic_parts, WARN
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.exceptions import InvalidHandle, NameValidationException
@@ -118,63 +118,49 @@ class NamedEntities:
         self.entities[name] = self._create(name, self._pattern.format(part))
 
 
-class Check:
-    """A check whose fault has a row in /diagnostics, and is logged once."""
+class Faults:
+    """Checks by subject: the fault that one returns has a row in /diagnostics, logged once."""
 
-    subject = ''
+    def __init__(self, node: Node, checks: Mapping[str, Callable[[], str]]) -> None:
+        self._node, self._checks = node, checks
+        self._present: set[str] = set()
 
-    def __init__(self, node: Node) -> None:
-        self._node = node
-        self._logged = ''
-
-    def fault(self) -> str:
-        """Return a message about the fault; '' if there is none."""
-        raise NotImplementedError
-
-    def status_row(self) -> StatusRow | None:
-        """Return a row for /diagnostics if there is a fault; log it once."""
-        message = self.fault()
-        if message and not self._logged:
-            self._node.get_logger().warning(message)
-        self._logged = message
-        name = f'{status_name(self._node)}: {self.subject}'
-        return StatusRow(WARN, name, message) if message else None
+    def rows(self) -> list[StatusRow]:
+        """Return a row for each fault; log those that are new."""
+        faults = {subject: check() for subject, check in self._checks.items()}
+        before, self._present = self._present, {each for each, fault in faults.items() if fault}
+        for subject in sorted(self._present - before):
+            self._node.get_logger().warning(faults[subject])
+        return [StatusRow(WARN, subject, faults[subject]) for subject in sorted(self._present)]
 
 
-class DuplicateNodes(Check):
-    """A check for nodes with the same full name, which would share parameters and services."""
+def other_of_same_name(node: Node) -> str:
+    """Return a message if another node would share parameters and services with this one."""
+    own = (node.get_name(), node.get_namespace())
+    if node.get_node_names_and_namespaces().count(own) < 2:
+        return ''
+    return (
+        f'another node is called {node.get_fully_qualified_name()}, or a killed '
+        'node of that name is still listed: parameters and services reach only one of them'
+    )
 
-    subject = 'name'
 
-    def fault(self) -> str:
-        """Return a message if there is another node."""
-        node = self._node
-        own = (node.get_name(), node.get_namespace())
-        if node.get_node_names_and_namespaces().count(own) < 2:
+def paused_clock(node: Node) -> Callable[[], str]:
+    """Return a check for simulated time that stood still since the last call: no ticks."""
+    last = -1
+
+    def check() -> str:
+        nonlocal last
+        clock = node.get_clock()
+        before, last = last, int(clock.now().nanoseconds)
+        if last != before or not clock.ros_time_is_active:
             return ''
         return (
-            f'another node is called {node.get_fully_qualified_name()}, or a killed '
-            'node of that name is still listed: parameters and services reach only one of them'
+            f'simulated time is paused at {1e-9 * last:.3f} s: no ticks until '
+            f'{node.resolve_topic_name("/clock")} continues'
         )
 
-
-class PausedClock(Check):
-    """A check for paused simulated time, during which there are no ticks."""
-
-    subject = 'clock'
-    _last: int | None = None
-
-    def fault(self) -> str:
-        """Return a message if time stood still since the last call."""
-        clock = self._node.get_clock()
-        now = int(clock.now().nanoseconds)
-        before, self._last = self._last, now
-        if now != before or not clock.ros_time_is_active:
-            return ''
-        return (
-            f'simulated time is paused at {1e-9 * now:.3f} s: no ticks until '
-            f'{self._node.resolve_topic_name("/clock")} continues'
-        )
+    return check
 
 
 @dataclass

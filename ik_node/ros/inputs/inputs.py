@@ -33,7 +33,7 @@ from ik_node.ros.messages import (
     seconds_from_stamp,
     twist_from_message,
 )
-from ik_node.ros.process import Check, LATCHED, NamedEntities, NodeCounts
+from ik_node.ros.process import LATCHED, NamedEntities, NodeCounts
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.event_handler import SubscriptionEventCallbacks
@@ -568,7 +568,7 @@ def time_of(node: Node, message: Any) -> float:
 _MOST_JOINTS = 20_000
 
 
-class JointStateSenders(Check):
+class JointStateSenders:
     """
     The publishers whose joint states arrive, and the joints that they name.
 
@@ -580,10 +580,8 @@ class JointStateSenders(Check):
     two publish fall again and again. The warning then names all publishers of the topic.
     """
 
-    subject = 'joint_states'
-
     def __init__(self, node: Node) -> None:
-        super().__init__(node)
+        self._node = node
         # The joints of each publisher, by its identifier in the middleware: since the last check,
         # and before it.
         self._new: dict[bytes, Sequence[str]] = {}

@@ -56,7 +56,7 @@ def test_goal_dragged_through_a_thin_wall_stops_and_slides(
         assert (place(q, link) @ body)[1] < centre[1]
         assert not [each for each in collisions.contacts(q, MARGIN) if 'wall' in each.pair]
         if count == len(into) - 1:
-            (row,) = solve_rows('node', report)
+            (row,) = solve_rows(report)
             assert 'wall' in row.values['nearest.pair']
             assert 'CONVERGED' not in row.message
             assert 'wall' in row.message

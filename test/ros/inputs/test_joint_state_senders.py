@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 from ik_node.ros.inputs.inputs import JointStateSenders
+from ik_node.ros.process import Faults
 import pytest
 
 
@@ -22,11 +23,6 @@ class _Node:
     def get_publishers_info_by_topic(self, _topic):
         return self._infos
 
-    def get_name(self):
-        return 'ik_node'
-
-    get_fully_qualified_name = get_name
-
     def get_logger(self):
         return SimpleNamespace(warning=self.log.append)
 
@@ -34,11 +30,11 @@ class _Node:
 def rows_of(node, *seconds):
     """Return the rows after seconds of messages, each as its number and its joints."""
     senders = JointStateSenders(node)
-    rows = []
+    faults, rows = Faults(node, {'joint_states': senders.fault}), []
     for messages in seconds:
         for number, names in messages:
             senders.add(names.split(), {'publication_sequence_number': number})
-        rows.append(senders.status_row())
+        rows.append(faults.rows())
     return rows
 
 
@@ -46,15 +42,15 @@ def test_two_publishers_of_a_joint_are_named_by_numbers_that_fall():
     node = _Node('driver', 'joint_state_publisher')
     seconds = [[(900 + 2 * s, 'a b'), (s, 'b'), (901 + 2 * s, 'a b')] for s in range(4)]
     rows = rows_of(node, *seconds)
-    assert [row is None for row in rows] == [True, False, False, False]
-    assert '/driver and /joint_state_publisher both publish b' in rows[-1].message
-    assert node.log == [rows[-1].message]
+    assert [len(each) for each in rows] == [0, 1, 1, 1]
+    assert '/driver and /joint_state_publisher both publish b' in rows[-1][0].message
+    assert node.log == [rows[-1][0].message]
 
 
 def test_three_publishers_are_all_named():
     node = _Node('gripper', 'driver', 'zeros')
     rows = rows_of(node, *[[(s, 'a'), (s, 'a'), (s, 'b')] for s in range(3)])
-    assert 'several of /driver, /gripper, /zeros publish a.' in rows[-1].message
+    assert 'several of /driver, /gripper, /zeros publish a.' in rows[-1][0].message
 
 
 @pytest.mark.parametrize(
@@ -68,5 +64,5 @@ def test_three_publishers_are_all_named():
 )
 def test_one_publisher_of_each_joint_gives_no_row(seconds):
     node = _Node('driver', 'gripper')
-    assert rows_of(node, *seconds) == [None] * len(seconds)
+    assert rows_of(node, *seconds) == [[]] * len(seconds)
     assert not node.log

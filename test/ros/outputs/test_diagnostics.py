@@ -32,8 +32,8 @@ def report(*statuses, held='', notes=()):
 
 
 def test_each_chain_has_a_row_with_its_values():
-    rows = solve_rows('ik', report(Status.CONVERGED, Status.STALLED))
-    assert [(row.level, row.name) for row in rows] == [(OK, 'ik: goal0'), (WARN, 'ik: goal1')]
+    rows = solve_rows(report(Status.CONVERGED, Status.STALLED))
+    assert [(row.level, row.name) for row in rows] == [(OK, 'goal0'), (WARN, 'goal1')]
     assert rows[0].message.startswith('CONVERGED')
     assert rows[1].message.startswith('STALLED')
     assert rows[1].values == {
@@ -64,7 +64,7 @@ MOVING = 'STALLED: moving to the solution at the velocity limits'
     ],
 )
 def test_level_and_words_tell_how_bad_a_status_is(status, more, level, words):
-    (row,) = solve_rows('ik', dataclasses.replace(report(status), **more))
+    (row,) = solve_rows(dataclasses.replace(report(status), **more))
     assert row.level == level
     assert re.search(words, row.message)
     assert ('CONVERGED' in row.message) == ('CONVERGED' in words)
@@ -85,7 +85,7 @@ MODEL = Data(
     ],
 )
 def test_model_row_names_model_and_refusal(model, refused, level, words):
-    row = model_row('ik', model, refused, False)
+    row = model_row(model, refused, False)
     assert row.level == level
     assert re.search(words, row.message)
 
@@ -96,9 +96,9 @@ def test_rate_row_warns_when_one_tick_in_twenty_is_missing():
     for begin in (10.0, 10.01, 10.06, 10.07):
         counts.add_tick(0.001, 0.01, begin)
     for rate, wanted in ((99.0, 100.0), (94.0, 100.0), (9.0, 10.0), (1.0, 1.0), (0.6, 1.0)):
-        assert rate_row('ik', rate, wanted, counts).level == OK
+        assert rate_row(rate, wanted, counts).level == OK
     for rate, wanted in ((90.0, 100.0), (74.0, 200.0), (110.0, 500.0), (8.0, 10.0)):
-        row = rate_row('ik', rate, wanted, counts)
+        row = rate_row(rate, wanted, counts)
         assert row.level == WARN
         assert 'ticks are late, by up to 0.05 s between two' in row.message
     assert row.values['missed_ticks'] == '2'

@@ -2,12 +2,12 @@
 
 from types import SimpleNamespace as Data
 
-from ik_node.ros.messages import Refusals
-from ik_node.ros.process import PausedClock
+from ik_node.ros.messages import Refusals, WARN
+from ik_node.ros.process import Faults, paused_clock
 
 
 class Simulation:
-    """A node called /a/ik with a clock; its log is kept."""
+    """A node with a clock; its log is kept."""
 
     def __init__(self):
         self.seconds = 0.0
@@ -19,9 +19,6 @@ class Simulation:
 
     def now(self):
         return Data(nanoseconds=round(1e9 * self.seconds))
-
-    def get_fully_qualified_name(self):
-        return '/a/ik'
 
     def resolve_topic_name(self, topic):
         return topic
@@ -36,27 +33,25 @@ class Simulation:
 def test_running_clock_is_not_reported():
     """A clock that jumps back, or a wall clock read twice in one instant, is not either."""
     node = Simulation()
-    clock = PausedClock(node)
+    clock = Faults(node, {'clock': paused_clock(node)})
     for node.seconds in (0.0, 1.0, 2.0, 0.5):
-        assert clock.status_row() is None
+        assert clock.rows() == []
     node.ros_time_is_active = False
-    assert clock.status_row() is None
-    assert clock.status_row() is None
+    assert clock.rows() == []
+    assert clock.rows() == []
     assert node.said == []
 
 
 def test_paused_clock_is_logged_once_and_reported_while_paused():
     node = Simulation()
-    clock = PausedClock(node)
-    assert clock.status_row() is None
-    rows = [clock.status_row() for _ in range(3)]
+    clock = Faults(node, {'clock': paused_clock(node)})
+    assert clock.rows() == []
+    rows = [row for _ in range(3) for row in clock.rows()]
     assert node.said == ['simulated time is paused at 0.000 s: no ticks until /clock continues']
-    assert {(row.level, row.name, row.message) for row in rows} == {
-        (1, 'a/ik: clock', node.said[0])
-    }
+    assert {(row.level, row.name, row.message) for row in rows} == {(WARN, 'clock', node.said[0])}
     node.seconds = 12.5
-    assert clock.status_row() is None
-    assert 'at 12.500 s' in clock.status_row().message
+    assert clock.rows() == []
+    assert 'at 12.500 s' in clock.rows()[0].message
     assert len(node.said) == 2
 
 
