@@ -18,7 +18,7 @@ from ik_node.model.rotation import pose_from_matrix
 from ik_node.ros.loading import LoadedModel
 from ik_node.ros.messages import Pose, pose_from_message, put_pose, RefusedInputError
 from ik_node.ros.parameters.settings import GoalSettings, MarkerSettings
-from ik_node.ros.process import add_publisher
+from ik_node.ros.process import add_publisher, optional
 from ik_node.scene import LAYERS, Shape
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,6 @@ from visualization_msgs.msg import (
 HAND, HAND_SHADE = 0.07, 0.6
 # Smallest size of a marker [m], because RViz warns about size 0.
 THINNEST = 1e-6
-_POSE = 7
 
 # Attributes of shapes that change while a robot moves, or that markers do not show.
 _MOVING = {'name', 'layer', 'of', 'position', 'quat_xyzw', 'value'}
@@ -49,7 +48,7 @@ def _fixed(kind: type[scene.Shape]) -> Callable[[scene.Shape], object]:
 
 
 def appearance(shape: scene.Shape) -> tuple[object, ...]:
-    """Return the attributes of a shape that its `numbers` do not contain."""
+    """Return the attributes of a shape that `put` does not write."""
     hand = isinstance(shape, scene.Sector) and shape.value is not None
     return type(shape), _FIXED[type(shape)](shape), hand
 
@@ -65,34 +64,19 @@ def markers_of(shape: scene.Shape) -> list[Marker]:
     for marker in markers:
         marker.frame_locked = True
         marker.pose = markers[0].pose  # one for all
-    put(markers, numbers(shape))
+    put(markers, shape)
     return markers
 
 
-def numbers(shape: scene.Shape) -> tuple[float, ...]:
-    """Return the numbers that change while a robot moves, in the order of the markers."""
-    pose = (*shape.position, *shape.quat_xyzw)
-    if isinstance(shape, scene.Segment):
-        return (*pose, max(shape.length, THINNEST))
-    if isinstance(shape, scene.Capsule):
-        return pose + pose
-    if isinstance(shape, scene.Sector) and shape.value is not None:
-        end = shape.radius * cos(shape.value), shape.radius * sin(shape.value)
-        return pose + pose + end
-    return pose
-
-
-def put(markers: Sequence[Marker], values: Sequence[float]) -> None:
-    """Write the `numbers` of a shape to the markers of a shape with the same attributes."""
+def put(markers: Sequence[Marker], shape: scene.Shape) -> None:
+    """Write what changes while a robot moves to the markers of a shape of the same appearance."""
     pose = markers[0].pose
-    place, rotation = pose.position, pose.orientation
-    place.x, place.y, place.z, rotation.x, rotation.y, rotation.z, rotation.w = values[:_POSE]
-    more = values[_POSE * len(markers) :]
-    if len(more) == 1:
-        markers[0].scale.z = more[0]
-    elif more:
+    put_pose(pose.position, pose.orientation, (shape.position, shape.quat_xyzw))
+    if isinstance(shape, scene.Segment):
+        markers[0].scale.z = max(shape.length, THINNEST)
+    elif isinstance(shape, scene.Sector) and shape.value is not None:
         end = markers[-1].points[1]
-        end.x, end.y = more
+        end.x, end.y = shape.radius * cos(shape.value), shape.radius * sin(shape.value)
 
 
 def _marker(kind: int, rgba: Sequence[float], x: float, y: float, z: float) -> Marker:
@@ -282,7 +266,7 @@ class MarkerBook:
         array = MarkerArray(markers=list(self._deletions.values()))
         for shape in shapes:
             markers = self._markers[shape.name]
-            put(markers, numbers(shape))
+            put(markers, shape)
             array.markers += markers
         return array
 
@@ -418,17 +402,10 @@ class GoalMarkers:
 
     def _has_server(self) -> bool:
         if self._server is None:
-            try:
-                from interactive_markers import InteractiveMarkerServer
-            except ImportError:
-                self._node.get_logger().warning(
-                    'goals cannot be dragged: markers.interactive is set, but the package '
-                    'interactive_markers is not installed',
-                    once=True,
-                )
-                return False
-            self._server = InteractiveMarkerServer(self._node, TOPICS)
-        return True
+            lost = 'goals cannot be dragged, although markers.interactive is set'
+            package = optional('interactive_markers', self._node.get_logger().warning, lost)
+            self._server = package and package.InteractiveMarkerServer(self._node, TOPICS)
+        return self._server is not None
 
     def _on_feedback(self, feedback: Any) -> None:
         message, name = dragged_to(feedback), feedback.marker_name

@@ -42,7 +42,7 @@ from ik_node.ros.messages import (
     RefusedInputError,
 )
 from ik_node.ros.parameters.settings import GoalSettings, Settings
-from ik_node.ros.process import BackgroundWork
+from ik_node.ros.process import BackgroundWork, optional
 from ik_node.solver import Solution, Solver, SolverOptions, Status
 import numpy as np
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
@@ -617,18 +617,12 @@ def add_ik_service(
     meanwhile. Requests are answered one after the other, because the service has its own callback
     group.
     """
-    try:
-        from moveit_msgs.srv import GetPositionIK
-    except ImportError:
-        node.get_logger().info(
-            f'no service {SERVICE}: moveit_msgs is not installed; with it MoveIt can '
-            f'request inverse kinematics from this node, through its srv_kinematics_plugin'
-        )
-        return
-    answer = _IkService(node, present, lookup, work).on_request
-    node.create_service(
-        GetPositionIK, SERVICE, answer, callback_group=MutuallyExclusiveCallbackGroup()
-    )
+    lost = f'no service {SERVICE} for the srv_kinematics_plugin of MoveIt'
+    services = optional('moveit_msgs.srv', node.get_logger().info, lost)
+    if services is not None:
+        answer = _IkService(node, present, lookup, work).on_request
+        group = MutuallyExclusiveCallbackGroup()
+        node.create_service(services.GetPositionIK, SERVICE, answer, callback_group=group)
 
 
 class _IkService:

@@ -30,7 +30,7 @@ from ik_node.ros.messages import (
     WARN,
 )
 from ik_node.ros.parameters.settings import Outlet, split
-from ik_node.ros.process import add_publisher, LATCHED, NamedEntities, NodeCounts
+from ik_node.ros.process import add_publisher, LATCHED, NamedEntities, NodeCounts, optional
 from ik_node.solver import Solution, SolveResult, SolverOptions
 from ik_node.transmission.state import Singularity
 import numpy as np
@@ -616,17 +616,10 @@ class TransformOutput:
 
     def _has_broadcaster(self) -> bool:
         if self._broadcaster is None:
-            try:
-                from tf2_ros import TransformBroadcaster
-            except ImportError:
-                self._node.get_logger().warning(
-                    'no transforms on /tf for the floating base and for joints with several '
-                    'degrees of freedom: the package tf2_ros is not installed',
-                    once=True,
-                )
-                return False
-            self._broadcaster = TransformBroadcaster(self._node)
-        return True
+            lost = 'no transforms on /tf of a floating base and of joints with several axes'
+            tf2_ros = optional('tf2_ros', self._node.get_logger().warning, lost)
+            self._broadcaster = tf2_ros and tf2_ros.TransformBroadcaster(self._node)
+        return self._broadcaster is not None
 
 
 def transform_message(parent: str, child: str, pose: Pose, stamp: Any) -> TransformStamped:

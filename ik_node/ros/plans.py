@@ -15,7 +15,7 @@ from ik_node.ros.control.motion import FollowedPlan, Motion
 from ik_node.ros.messages import RefusedInputError, seconds_from_stamp
 from ik_node.ros.outputs import CommandPublishers, part_of, point_at
 from ik_node.ros.parameters.settings import Outlet, Settings, split
-from ik_node.ros.process import BackgroundWork
+from ik_node.ros.process import BackgroundWork, optional
 from ik_node.transmission.plan import actuator_plan, ActuatorPlan, START_TOLERANCE
 from ik_node.transmission.transmission import PreparedTransmission, Transmission
 import numpy as np
@@ -350,15 +350,11 @@ def add_plan_action(
     outlets = [outlet for outlet in outlets if outlet.action]
     if not outlets:
         return None
-    try:
-        from control_msgs.action import FollowJointTrajectory
-    except ImportError:
-        node.get_logger().warning(
-            f'output.action is set, but there is no action ~/{ACTION}: control_msgs is not '
-            'installed'
-        )
+    lost = f'output.action is set, but there is no action ~/{ACTION}'
+    actions = optional('control_msgs.action', node.get_logger().warning, lost)
+    if actions is None:
         return None
-    return PlanAction(node, FollowJointTrajectory, outlets, conversion, publishers)
+    return PlanAction(node, actions.FollowJointTrajectory, outlets, conversion, publishers)
 
 
 class PlanAction:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 import contextlib
 from dataclasses import dataclass
+from importlib import import_module
 import os
 import threading
 from typing import Any, TypeVar
@@ -46,6 +47,15 @@ class BackgroundWork:
         threading.Thread(target=attempt, name='background work', daemon=True).start()
         result: T = await future
         return result
+
+
+def optional(module: str, tell: Callable[..., object], lost: str) -> Any:
+    """Import a module; if it is not installed, tell once what is lost, and return None."""
+    try:
+        return import_module(module)
+    except ImportError:
+        tell(f'{lost}: the package {module.partition(".")[0]} is not installed', once=True)
+        return None
 
 
 _DEPTH = 10

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from ik_node.ros.markers import appearance, markers_of, numbers, put
+from ik_node.ros.markers import appearance, markers_of, put
 from ik_node.scene import (
     Arrow,
     AXIS_COLOURS,
@@ -86,7 +86,7 @@ def test_new_numbers_in_old_markers_move_a_shape():
         )
         assert appearance(before) == appearance(after)
         markers = markers_of(before)
-        put(markers, numbers(after))
+        put(markers, after)
         assert markers == markers_of(after)
         assert markers != markers_of(before)
 

@@ -35,7 +35,7 @@ class RecordingNode(Node):
 
     def get_logger(self):
         return SimpleNamespace(
-            info=lambda text: self.logged.append(('info', text)),
+            info=lambda text, once: self.logged.append(('info', text)),
             warning=lambda text: self.logged.append(('warning', text)),
         )
 

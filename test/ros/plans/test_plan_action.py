@@ -380,7 +380,7 @@ def test_without_control_msgs_the_log_says_what_is_missing(monkeypatch):
     """The node works without the action; without a controller nothing is said."""
     monkeypatch.setitem(sys.modules, 'control_msgs', None)
     logged = []
-    node = Data(get_logger=lambda: Data(warning=logged.append))
+    node = Data(get_logger=lambda: Data(warning=lambda text, once: logged.append(text)))
     assert add_plan_action(node, outlets_of_all('both', ''), None, None) is None
     assert logged == []
     outlets = outlets_of_all('both', CONTROLLER)
