@@ -20,11 +20,11 @@ from ik_node.solver.problem.chain_problem import ChainProblem
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Avoidance
 from ik_node.solver.solver import Solver
-from ik_node.transmission.transmission import Direction, Transmission
+from ik_node.transmission.transmission import Arrays, Transmission
 import numpy as np
 from numpy.typing import ArrayLike
 
-MAGIC, FORMAT = b'ik_robot', 4
+MAGIC, FORMAT = b'ik_robot', 5
 
 
 def export_robot(
@@ -91,8 +91,8 @@ def export_robot(
             parts += [_ints([follower, master, len(polynomial)]), _floats(polynomial)]
         parts += _model(*flatten_links(tree, links))
         if transmission is not None:
-            for inverse in (False, True):
-                parts += _direction(transmission.direction(inverse))
+            transmission.refuse_polynomials()
+            parts += _transmission(transmission.arrays())
     content = b''.join([*parts, _text([name, *(each for of_kind in names for each in of_kind)])])
     head = (MAGIC, _ints([FORMAT]), digest().encode(), _ints([crc32(content)]))
     return b''.join([*head, content])
@@ -145,17 +145,17 @@ def _avoidance(
     return [_ints([1]), *_chain(chain, goals, closures), *_model(*bodies), _floats(distances)]
 
 
-def _direction(direction: Direction) -> list[bytes]:
-    """Return one direction of a transmission."""
-    chain = direction.chain
+def _transmission(arrays: Arrays) -> list[bytes]:
+    """Return the chain of a transmission and the arrays of its kernel."""
+    chain = arrays.chain
     return [
         *_model(chain.flat.ints, chain.flat.floats),
         _floats(chain.table),
-        _floats(direction.moving),
-        _floats(direction.packed),
-        _ints([direction.plan.size, direction.data.size]),
-        _ints(direction.plan),
-        _floats(direction.settings),
+        *map(_floats, arrays.tables),
+        _floats(arrays.packed),
+        _ints([arrays.plan.size, arrays.data.size]),
+        _ints(arrays.plan),
+        _floats(arrays.settings),
     ]
 
 

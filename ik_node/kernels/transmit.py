@@ -30,7 +30,7 @@ from ik_node.kernels.step import apply_step
 
 class Transmit(NamedTuple):
     """
-    One direction of a transmission: its sizes and its fields.
+    The sizes and fields of a transmission.
 
     A field is annotated with its packed array, its length and what it holds. Rows are those of the
     actuators, then those of the joint space: its joint values, then six for each link, linear
@@ -42,46 +42,43 @@ class Transmit(NamedTuple):
     na: int  # actuators
     ny: int  # rows of the joint space
     nl: int  # links in it
-    ng: int  # joint values that are set: actuators, or independent values of the joint space
-    ni: int  # rows that are given: na or ny
-    stride: int  # numbers of a row of the loops: variables, actuators, residual, size
-    factor: int  # numbers of a row of the ratio: itself, its combination of rows, size
-    nq: int  # joint values
+    nm: int  # rows of the motion: joint values, then six for each link
     nv: int  # variables of the chain
     nr: int  # rows of its constraints
-    inverse: int  # 1 = the joint space is given, 0 = the actuators are
+    stride: int  # numbers of a row of the loops: variables, actuators, residual, size
     variable: Annotated[Ints, 'p', 'nv', 'VARIABLE_*, or the actuator that moves it']
-    row_column: Annotated[Ints, 'p', 'na + ny', 'column of a joint value; -1 = row of a link']
-    given_row: Annotated[Ints, 'p', 'ng', 'which of the given rows a value that is set is']
+    column: Annotated[Ints, 'p', 'na + ny', 'column of the joint value of a row; of a link -1']
+    row: Annotated[Ints, 'p', 'na + ny', 'which row of the motion a row is']
+    is_set: Annotated[Ints, 'p', 'na + ny', '1 = a value that is set, if its side is given']
     rank: Annotated[Ints, 'p', '1', 'number of independent rows of the loops']
     root: Annotated[Floats, 'd', 'na', 'root of the weight of an effort in the least norm [1]']
-    value_in: Annotated[Floats, 'd', 'ni', 'positions that are given [rad or m]']
+    value_in: Annotated[Floats, 'd', 'na + ny', 'positions that are given [rad or m]']
     pose_in: Annotated[Floats, 'd', '7 * nl', 'poses of links that are given [m], xyzw']
-    rate_in: Annotated[Floats, 'd', 'ni', 'velocities that are given [per s]']
-    effort_in: Annotated[Floats, 'd', 'ni', 'efforts that are given [N or N m]']
     numbers: Annotated[Floats, 'd', 'RESULTS', 'scalars, RESULT_*']
-    velocity: Annotated[Floats, 'd', 'nq', 'velocities of all joints [rad/s or m/s]']
     position: Annotated[Floats, 'd', 'na + ny', 'of rows; of a link position, rotation vector']
-    rate: Annotated[Floats, 'd', 'na + ny', 'velocities of rows [rad/s or m/s]']
-    effort: Annotated[Floats, 'd', 'na + ny', 'efforts of rows [N m or N]']
-    motion: Annotated[Floats, 'd', 'nq * na', 'd q / d actuator']
+    rate: Annotated[Floats, 'd', 'na + ny', 'velocities of rows, given or found [per s]']
+    effort: Annotated[Floats, 'd', 'na + ny', 'efforts of rows, given or found [N m or N]']
+    velocity: Annotated[Floats, 'd', 'nm', 'velocities of all joints, and of links [per s]']
+    motion: Annotated[Floats, 'd', 'nm * na', 'd joint value or link / d actuator']
     ratio: Annotated[Floats, 'd', 'ny * na', 'd joint space / d actuator']
     back: Annotated[Floats, 'd', 'na * ny', 'pseudo-inverse of the ratio']
     rows: Annotated[Floats, 'd', 'nr * stride', 'rows of the loops, made orthonormal']
     scale: Annotated[Floats, 'd', 'na', 'd variable / d actuator [rad or L per rad or m]']
-    gain: Annotated[Floats, 'd', 'nv * na', 'd variable / d variable of each actuator [rad, L]']
-    ratio_rows: Annotated[Floats, 'd', 'ny * factor', 'the ratio or its transpose, orthonormal']
-    q_before: Annotated[Floats, 'd', 'nq', 'joint values before a part of the way [rad or m]']
-    q_ahead: Annotated[Floats, 'd', 'nq', 'their whole change, then values predicted [rad or m]']
-    left: Annotated[Floats, 'd', 'ni', 'difference to the given position [rad or m]']
+    gain: Annotated[Floats, 'd', 'na * nv', 'd variable / d actuator, through the loops']
+    ratio_rows: Annotated[Floats, 'd', 'ny * na + ny + 1', 'the ratio or its transpose']
+    along: Annotated[Floats, 'd', 'na', 'motion of the actuators for one of the joint space']
+    q_before: Annotated[Floats, 'd', 'nm', 'joint values before a part of the way [rad or m]']
+    q_ahead: Annotated[Floats, 'd', 'nm', 'their whole change, then values predicted [rad or m]']
+    left: Annotated[Floats, 'd', 'na + ny', 'difference to the given position [rad or m]']
     pose_part: Annotated[Floats, 'd', '7', 'pose of a link at a share of the way [m], xyzw']
 
 
 # What a variable is, if no actuator moves it.
 VARIABLE_PASSIVE, VARIABLE_LOCKED = -1, -2
 
-# What a call gives, besides q; TRACKED: `motion` and `ratio` are those at q.
-GIVES_POSITION, GIVES_VELOCITY, GIVES_EFFORT, TRACKED = 1, 2, 4, 8
+# What a call gives, besides q. TRACKED: `motion` and `ratio` are those at q. JOINT_SPACE: what is
+# given is of the joint space, and the actuators follow.
+GIVES_POSITION, GIVES_VELOCITY, GIVES_EFFORT, TRACKED, JOINT_SPACE = 1, 2, 4, 8, 16
 
 # Scalars of a result.
 (
@@ -128,30 +125,14 @@ def least_share(rows: Floats, count: int, stride: int) -> float:
 
 
 @kernel
-def is_held(s: Solve, t: Transmit, c: int) -> bool:
-    """Return True for closures, and for links whose poses are given."""
-    return bool(s.constraints[c, layout.CON_LEVEL] == 0.0 or t.inverse == 1)
-
-
-@kernel
-def reduce_loops(s: Solve, t: Transmit, closed: bool) -> None:
+def reduce_loops(s: Solve, t: Transmit, constraints: int, nothing: float) -> int:
     """
-    Make the rows of the closures orthonormal in the passive variables.
+    Make the rows of constraints orthonormal in the passive variables; return how many there are.
 
-    While loops are closed, all variables are passive that may move, and given poses of links are
-    rows as well. With closed loops, what is left of a row without any is a condition for the
-    actuators, or nothing: the orthonormal conditions e with e D^(-1/2) du = 0, with the weights D
-    of the efforts, follow the independent rows.
+    `s.fixed` says what a variable is. The rows that depend on others follow the independent ones.
     """
-    nv, na, count, idle = t.nv, t.na, 0, 0
-    for v in range(nv):
-        if closed:
-            s.fixed[v] = t.variable[v]
-        if s.fixed[v] == VARIABLE_PASSIVE:
-            idle += 1
-    for c in range(s.nc):
-        if not is_held(s, t, c) or (closed and s.constraints[c, layout.CON_LEVEL] > 0.0):
-            continue
+    nv, count = t.nv, 0
+    for c in range(constraints):
         for r in range(6 * c, s.row_end[c]):
             if s.implied[r] == 1:
                 continue
@@ -165,137 +146,122 @@ def reduce_loops(s: Solve, t: Transmit, closed: bool) -> None:
                     value = s.jac[6 * slot + r - 6 * c]
                     size = max(size, abs(value))
                     row[v if kind == VARIABLE_PASSIVE else nv + kind] = value
-            row[nv + na] = s.trial[r]
-            row[nv + na + 1] = size
+            row[nv + t.na] = s.trial[r]
+            row[nv + t.na + 1] = size
             count += 1
-    rank = orthonormalise(t.rows, count, nv, t.stride, NOTHING if closed else NEARLY_NOTHING)
-    t.rank[0] = rank
+    t.rank[0] = orthonormalise(t.rows, count, nv, t.stride, nothing)
+    return count
+
+
+@kernel
+def write_gain(s: Solve, t: Transmit) -> None:
+    """
+    Write G of dx = G du, theory.md, eq. (13), from the orthonormal rows of closed loops.
+
+    It has no part along motions that no actuator determines. What is left of a row without passive
+    variables is a condition for the actuators, or nothing: the orthonormal conditions e with
+    e D^(-1/2) du = 0, with the weights D of the efforts, follow the independent rows.
+    """
+    nv, na, idle = t.nv, t.na, 0
+    for v in range(nv):
+        s.fixed[v] = t.variable[v]
+        idle += 1 if s.fixed[v] == VARIABLE_PASSIVE else 0
+    count = reduce_loops(s, t, s.nc - t.nl, NOTHING)
+    rank = t.rank[0]
     t.numbers[RESULT_IDLE] = idle - rank
-    if not closed:
-        return
     t.numbers[RESULT_PIVOT] = least_share(t.rows, rank, t.stride)
     for a in range(na):
-        j = t.row_column[a]
-        rate = s.rate[j]
-        if abs(rate) < 1e-12:
-            rate = 1e-12
+        j = t.column[a]
+        rate = s.rate[j] if abs(s.rate[j]) >= 1e-12 else 1e-12
         t.scale[a] = 1.0 / (rate * unit_of_column(s, j))
     conditions = t.rows[rank * t.stride :]
     for r in range(count - rank):
         row, square, largest = conditions[r * t.stride :], 0.0, 0.0
         for a in range(na):
             largest = max(largest, abs(row[nv + a]))
-            row[a] = row[nv + a] * t.scale[a] * t.root[a]
+        counts = largest > NOTHING * row[nv + na + 1]
+        for a in range(na):
+            row[a] = row[nv + a] * t.scale[a] * t.root[a] if counts else 0.0
             square += row[a] * row[a]
-        if largest <= NOTHING * row[nv + na + 1]:
-            for a in range(na):
-                row[a] = 0.0
         row[nv + na + 1] = max(sqrt(square), 1e-300)
     excess = orthonormalise(conditions, count - rank, na, t.stride, SAME_CONDITION)
     t.numbers[RESULT_EXCESS] = excess
-
-
-@kernel
-def write_gain(s: Solve, t: Transmit) -> None:
-    """
-    Write G of dx = G du, theory.md, eq. (13), from the orthonormal rows.
-
-    It has no part along motions that no actuator determines.
-    """
-    nv, na = t.nv, t.na
     for k in range(nv * na):
         t.gain[k] = 0.0
-    for b in range(t.rank[0]):
+    for b in range(rank):
         row = t.rows[b * t.stride :]
         for a in range(na):
-            part, column = row[nv + a], t.gain[a * nv :]
+            part, column = row[nv + a] * t.scale[a], t.gain[a * nv :]
             if part != 0.0:
                 for v in range(nv):
                     column[v] -= part * row[v]
     for a in range(na):
-        t.gain[a * nv + s.var[t.row_column[a]]] = 1.0
+        t.gain[a * nv + s.var[t.column[a]]] = t.scale[a]
 
 
 @rare
-def project(t: Transmit, matrix: Floats, rows: int, back: bool) -> None:
-    """
-    Multiply a matrix (rows, na) by P, which takes velocities to the nearest that agree.
-
-    P = D^(1/2) (1 - E^T E) D^(-1/2), with the orthonormal conditions E and the weights D of the
-    efforts; P^T takes efforts to those of least norm with the same power. `back` multiplies by
-    P^T, so that a row du becomes P du.
-    """
-    na = t.na
-    for e in range(int(t.numbers[RESULT_EXCESS])):
-        condition = t.rows[(t.rank[0] + e) * t.stride :]
-        for r in range(rows):
-            row, along = matrix[r * na :], 0.0
-            for a in range(na):
-                root = 1.0 / t.root[a] if back else t.root[a]
-                along += row[a] * root * condition[a]
-            for a in range(na):
-                root = 1.0 / t.root[a] if back else t.root[a]
-                row[a] -= along * condition[a] / root
+def write_link_rows(s: Solve, t: Transmit, link: int) -> None:
+    """Write position, rotation vector and motion of a link of the joint space."""
+    c, na = s.nc - t.nl + link, t.na
+    frame = s.a_frame[12 * c :]
+    place = t.position[na + t.ny - 6 * (t.nl - link) :]
+    motion = t.motion[(s.nq + 6 * link) * na :]
+    for k in range(3):
+        place[k] = frame[9 + k] * s.length
+    place[3], place[4], place[5] = log_rotation(matrix_at(frame, 0))
+    for slot in range(s.slot0[c], s.slot0[c + 1]):
+        for k in range(6 * na):
+            r, a = k // na, k % na
+            gain = t.gain[a * t.nv + s.slot_var[slot]] * (s.length if r < 3 else 1.0)
+            motion[k] += s.jac[6 * slot + r] * gain
 
 
 @kernel
 def write_motion(s: Solve, t: Transmit) -> None:
-    """Write dq / du in [rad or m] for all columns of the chain; of a ball Euler rates."""
+    """
+    Write positions, and motion and ratio in [rad or m]; of a ball they are of Euler angles.
+
+    With redundant actuators the motion is multiplied by P = D^(1/2) (1 - E^T E) D^(-1/2), with the
+    orthonormal conditions E and the weights D of the efforts: P takes velocities to the nearest
+    that agree, and P^T takes efforts to those of least norm with the same power.
+    """
     na = t.na
-    for k in range(t.nq * na):
+    for k in range(t.nm * na):
         t.motion[k] = 0.0
     for j in range(s.n):
         v = s.var[j]
-        if v < 0:
+        if v < 0 or (s.ball[j] > 1 and s.free_ball[v] == 1):
             continue
         row = t.motion[s.column_q[j] * na :]
-        if s.ball[j] > 0 and s.free_ball[v] == 1:
-            if s.ball[j] != 1:
-                continue
+        if s.ball[j] == 1 and s.free_ball[v] == 1:
             y, x = s.var[j + 1], s.var[j + 2]
             row_y = t.motion[s.column_q[j + 1] * na :]
             row_x = t.motion[s.column_q[j + 2] * na :]
             for a in range(na):
-                gain, scale = t.gain[a * t.nv :], t.scale[a]
+                gain = t.gain[a * t.nv :]
                 rx, ry, rz = euler_rates(s.x[x], s.x[y], gain[x], gain[y], gain[v])
-                row[a], row_y[a], row_x[a] = scale * rz, scale * ry, scale * rx
+                row[a], row_y[a], row_x[a] = rz, ry, rx
         else:
             factor = s.rate[j] * unit_of_column(s, j)
             for a in range(na):
-                row[a] = factor * t.gain[a * t.nv + v] * t.scale[a]
-    project(t, t.motion, t.nq, False)
-
-
-@rare
-def write_link_rows(s: Solve, t: Transmit, c: int, first: int) -> None:
-    """Write position and rotation vector of the link of goal c, and its rows of the ratio."""
-    na, frame = t.na, s.a_frame[12 * c :]
-    row, ratio = t.position[na + first :], t.ratio[first * na :]
-    for k in range(3):
-        row[k] = frame[9 + k] * s.length
-    row[3], row[4], row[5] = log_rotation(matrix_at(frame, 0))
-    for k in range(6 * na):
-        ratio[k] = 0.0
-    for slot in range(s.slot0[c], s.slot0[c + 1]):
-        for k in range(6 * na):
-            r, a = k // na, k % na
-            gain = t.gain[a * t.nv + s.slot_var[slot]] * t.scale[a]
-            ratio[k] += s.jac[6 * slot + r] * gain * (s.length if r < 3 else 1.0)
-    project(t, ratio, 6, False)
-
-
-@kernel
-def write_ratio(s: Solve, t: Transmit) -> None:
-    """Write positions of actuators and joint space, and d joint space / d actuator."""
-    na, joints = t.na, t.ny - 6 * t.nl
-    for row in range(na + joints):
-        g = s.column_q[t.row_column[row]]
-        t.position[row] = s.q[g]
-        if row >= na:
-            for a in range(na):
-                t.ratio[(row - na) * na + a] = t.motion[g * na + a]
+                row[a] = factor * t.gain[a * t.nv + v]
     for link in range(t.nl):
-        write_link_rows(s, t, s.nc - t.nl + link, joints + 6 * link)
+        write_link_rows(s, t, link)
+    for e in range(int(t.numbers[RESULT_EXCESS])):
+        condition = t.rows[(t.rank[0] + e) * t.stride :]
+        for r in range(t.nm):
+            row, along = t.motion[r * na :], 0.0
+            for a in range(na):
+                along += row[a] * t.root[a] * condition[a]
+            for a in range(na):
+                row[a] -= along * condition[a] / t.root[a]
+    for r in range(na + t.ny):
+        m = t.row[r]
+        if m < s.nq:
+            t.position[r] = s.q[m]
+        if r >= na:
+            for a in range(na):
+                t.ratio[(r - na) * na + a] = t.motion[m * na + a]
 
 
 @kernel
@@ -306,27 +272,26 @@ def invert_ratio(t: Transmit) -> None:
     It is Q^T W, or its transpose. Rows that are combinations of others are left out.
     """
     na, ny = t.na, t.ny
-    nt, nx, wide = min(na, ny), max(na, ny), ny < na
+    nt, nx, wide, stride = min(na, ny), max(na, ny), ny < na, na + ny + 1
     for n in range(nt):
-        row, square = t.ratio_rows[n * t.factor :], 0.0
-        for v in range(t.factor):
+        row, square = t.ratio_rows[n * stride :], 0.0
+        for v in range(stride):
             row[v] = 0.0
         for v in range(nx):
             value = t.ratio[n * na + v if wide else v * na + n]
             row[v] = value
             square += value * value
         row[nx + n] = 1.0
-        row[t.factor - 1] = max(sqrt(square), 1e-300)
-    rank = orthonormalise(t.ratio_rows, nt, nx, t.factor, NOTHING)
+        row[stride - 1] = max(sqrt(square), 1e-300)
+    rank = orthonormalise(t.ratio_rows, nt, nx, stride, NOTHING)
     for k in range(na * ny):
         t.back[k] = 0.0
     for b in range(rank):
-        row = t.ratio_rows[b * t.factor :]
+        row = t.ratio_rows[b * stride :]
         for v in range(nx):
             for n in range(nt):
                 t.back[v * ny + n if wide else n * ny + v] += row[v] * row[nx + n]
-    least = least_share(t.ratio_rows, rank, t.factor)
-    t.numbers[RESULT_RATIO] = least if rank == nt else 0.0
+    t.numbers[RESULT_RATIO] = least_share(t.ratio_rows, rank, stride) if rank == nt else 0.0
 
 
 @kernel
@@ -342,20 +307,37 @@ def multiply(
 
 
 @kernel
-def to_actuator_rates(t: Transmit, given: Floats, out: Floats) -> None:
-    """Write J^+ dy, the actuators' part of a motion dy of the joint space."""
-    multiply(t.back, t.na, t.ny, t.ny, 1, given, out)
-    project(t, out, 1, False)
+def write_change(t: Transmit, first: int, given: Floats, rows: int, out: Floats) -> None:
+    """Write the first `rows` of dq = (dq/du) du, for a change of the given side, du or J^+ dy."""
+    along = given
+    if first > 0:
+        multiply(t.back, t.na, t.ny, t.ny, 1, given[first:], t.along)
+        along = t.along
+    multiply(t.motion, rows, t.na, t.na, 1, along, out)
+
+
+@kernel
+def write_rates(t: Transmit, first: int, last: int) -> None:
+    """Write velocities for those of the given rows, which are replaced by the nearest."""
+    write_change(t, first, t.rate, t.nm, t.velocity)
+    misfit = 0.0
+    for r in range(t.na + t.ny):
+        rate = t.velocity[t.row[r]]
+        if first <= r < last:
+            misfit = max(misfit, abs(rate - t.rate[r]))
+        t.rate[r] = rate
+    t.numbers[RESULT_MISFIT] = misfit
 
 
 @rare
-def linear_part(s: Solve, t: Transmit, closes: bool) -> bool:
+def linear_part(s: Solve, t: Transmit, closes: bool, held: int) -> bool:
     """
     Write motion, ratio and its factors at x.
 
-    If `closes`, the loops are closed first by Newton's method with the given values held; return
-    False if that does not converge. A variable that a step brings to its bound stays there. The
-    method stands beside the steps of `lm_step` because its rows are those of the ratio.
+    If `closes`, the first `held` constraints are met first by Newton's method with the given
+    values held; return False if that does not converge. A variable that a step brings to its bound
+    stays there. The method stands beside the steps of `lm_step` because its rows are those of the
+    ratio.
     """
     steps = 0
     for v in range(s.nv if closes else 0):
@@ -369,17 +351,16 @@ def linear_part(s: Solve, t: Transmit, closes: bool) -> bool:
             choose_independent_rows(s)
             reduce_rows(s)
         open_by = 0.0
-        for r in range(s.nr if closes else 0):
-            if is_held(s, t, r // 6):
-                open_by = max(open_by, abs(s.trial[r]))
+        for r in range(6 * held if closes else 0):
+            open_by = max(open_by, abs(s.trial[r]))
         if open_by <= CLOSED:
             break
         if steps == NEWTON_STEPS or open_by > PART:
             # Loops that cannot be closed any better may have tolerances that allow it.
-            if not all_within_tolerance(s, t.inverse):
+            if not all_within_tolerance(s, 1 if held == s.nc else 0):
                 return False
             break
-        reduce_loops(s, t, False)
+        reduce_loops(s, t, held, NEARLY_NOTHING)
         for v in range(s.nv):
             s.step[v] = 0.0
         for b in range(t.rank[0]):
@@ -394,41 +375,10 @@ def linear_part(s: Solve, t: Transmit, closes: bool) -> bool:
         steps += 1
     if closes:
         write_answer(s)
-    reduce_loops(s, t, True)
     write_gain(s, t)
     write_motion(s, t)
-    write_ratio(s, t)
     invert_ratio(t)
     return True
-
-
-@kernel
-def write_rates(t: Transmit) -> None:
-    """Write velocities, dq = (dq/du) du and dy = J du, or for a given dy du = J^+ dy."""
-    misfit, made = 0.0, t.rate[t.na * t.inverse :]
-    if t.inverse == 1:
-        to_actuator_rates(t, t.rate_in, t.rate)
-    else:
-        for a in range(t.na):
-            t.rate[a] = t.rate_in[a]
-        project(t, t.rate, 1, True)
-    multiply(t.ratio, t.ny, t.na, t.na, 1, t.rate, t.rate[t.na :])
-    multiply(t.motion, t.nq, t.na, t.na, 1, t.rate, t.velocity)
-    for k in range(t.ni):
-        misfit = max(misfit, abs(made[k] - t.rate_in[k]))
-    t.numbers[RESULT_MISFIT] = misfit
-
-
-@kernel
-def write_efforts(t: Transmit) -> None:
-    """Write efforts by virtual work, tau_u = J^T tau_y, or for a given tau_u the least tau_y."""
-    na, ny, given = t.na, t.ny, t.effort[t.na * t.inverse :]
-    for r in range(t.ni):
-        given[r] = t.effort_in[r]
-    if t.inverse == 1:
-        multiply(t.ratio, na, 1, ny, na, t.effort_in, t.effort)
-    else:
-        multiply(t.back, ny, 1, na, ny, t.effort_in, t.effort[na:])
 
 
 @rare
@@ -447,83 +397,65 @@ def aim_links(s: Solve, t: Transmit, share: float) -> None:
 
 
 @rare
-def write_left(s: Solve, t: Transmit, aimed: bool) -> float:
+def write_left(s: Solve, t: Transmit, first: int, joints: int, last: int) -> float:
     """
     Write the difference to the given position; return its largest part [rad or L].
 
-    If links are `aimed` at their given poses, the residuals are those of these poses.
+    The given rows are from `first` to `last`, those of links begin at `joints`. Goals of links are
+    at their given poses afterwards.
     """
-    largest, present = 0.0, t.position[t.na * t.inverse :]
-    joints = t.ni - 6 * t.nl * t.inverse
-    for r in range(joints):
-        t.left[r] = t.value_in[r] - present[r]
-    for g in range(t.ng):
-        row = t.given_row[g]
-        unit = unit_of_column(s, t.row_column[t.na * t.inverse + row])
-        largest = max(largest, abs(t.left[row]) / unit)
-    if t.ni > joints and not aimed:
+    largest = 0.0
+    for r in range(first, joints):
+        t.left[r] = t.value_in[r] - t.position[r]
+        if t.is_set[r] == 1:
+            largest = max(largest, abs(t.left[r]) / unit_of_column(s, t.column[r]))
+    if joints < last:
         aim_links(s, t, 1.0)
         forward(s, s.x)
         residuals(s)
-    for r in range(t.ni - joints):
-        value = s.trial[s.nr - t.ni + joints + r]
+    for r in range(joints, last):
+        value = s.trial[s.nr - last + r]
         largest = max(largest, abs(value))
-        t.left[joints + r] = -value * (s.length if r % 6 < 3 else 1.0)
+        t.left[r] = -value * (s.length if (r - joints) % 6 < 3 else 1.0)
     return largest
 
 
 @rare
-def predict(s: Solve, t: Transmit) -> float:
+def set_part(s: Solve, t: Transmit, first: int, joints: int, share: float) -> bool:
     """
-    Write to q_ahead how the whole way changes all joints; return its largest part.
+    Go a share of the way along the tangent, within limits; given values are set exactly.
 
-    It counts in [rad or L], for joints other than balls.
-    """
-    largest, left = 0.0, t.left
-    if t.inverse == 1:
-        to_actuator_rates(t, t.left, t.rate)
-        left = t.rate
-    multiply(t.motion, t.nq, t.na, t.na, 1, left, t.q_ahead)
-    for v in range(s.nv):
-        largest = max(largest, abs(t.q_ahead[s.var_q[v]]) / s.unit[v])
-    return largest
-
-
-@rare
-def set_part(s: Solve, t: Transmit, share: float) -> bool:
-    """
-    Set the given joint values, and the given poses, to a share of the way; poses are at its end.
-
-    A value that follows another one, linearly, sets its master. Return False if a joint is kept
-    back by its limits.
+    A value that follows another one, linearly, sets its master. Return False if a given value is
+    kept back by its limits.
     """
     within = True
-    for g in range(t.ng):
-        row = t.given_row[g]
-        j = t.row_column[t.na * t.inverse + row]
+    for g in range(s.nq):
+        t.q_before[g] = s.q[g]
+        value = max(s.q[g] + share * t.q_ahead[g], s.joints[layout.JOINT_LOWER, g])
+        s.q[g] = min(value, s.joints[layout.JOINT_UPPER, g])
+    for r in range(first, joints):
+        if t.is_set[r] == 0:
+            continue
+        j = t.column[r]
         v, unit = s.var[j], unit_of_column(s, j)
-        value = t.value_in[row] - (1.0 - share) * t.left[row] - unit * s.coefficients[s.width * j]
+        value = t.value_in[r] - (1.0 - share) * t.left[r] - unit * s.coefficients[s.width * j]
         value /= unit / s.unit[v] * s.coefficients[s.width * j + 1]
         place = s.var_q[v]
         lower, upper = s.joints[layout.JOINT_LOWER, place], s.joints[layout.JOINT_UPPER, place]
         s.q[place] = min(max(value, lower), upper)
         within = within and s.q[place] == value
-    if share < 1.0 and t.nl * t.inverse > 0:
-        aim_links(s, t, share)
+    for g in range(s.nq):
+        t.q_ahead[g] = s.q[g]
+    set_bounds(s)
     return within
 
 
 @kernel
-def are_finite(t: Transmit, gives: int) -> bool:
-    """Return True if all numbers that a call gives are finite and not too large."""
+def are_finite(values: Floats, first: int, last: int) -> bool:
+    """Return True if numbers that are given are finite and not too large."""
     fine = True
-    for r in range(t.ni):
-        fine = fine and (gives & GIVES_VELOCITY == 0 or abs(t.rate_in[r]) <= LARGEST)
-        fine = fine and (gives & GIVES_EFFORT == 0 or abs(t.effort_in[r]) <= LARGEST)
-        if gives & GIVES_POSITION and r < t.ni - 6 * t.nl * t.inverse:
-            fine = fine and abs(t.value_in[r]) <= LARGEST
-    for k in range(7 * t.nl * t.inverse if gives & GIVES_POSITION else 0):
-        fine = fine and abs(t.pose_in[k]) <= LARGEST
+    for k in range(first, last):
+        fine = fine and abs(values[k]) <= LARGEST
     return fine
 
 
@@ -547,58 +479,59 @@ def transmit(
     each link of the joint space. q (nq,) has closed loops and decides the assembly, and at the
     end is that of the result [rad or m]; in `joints`, values that are set have a window of 0.
     `plan` and `data` are the fields of `Transmit`. `gives` is the sum of GIVES_* for what `data`
-    gives, and TRACKED if `data` is the result of the last call, and q its joint values. Return
-    STATUS_CONVERGED; STALLED if a limit, the loops or a singularity end the way to the given
-    position, and q is where it ends; REFUSED as for `advance`.
+    gives, of JOINT_SPACE, and of TRACKED if `data` is the result of the last call, and q its joint
+    values. Return STATUS_CONVERGED; STALLED if a limit, the loops or a singularity end the way to
+    the given position, and q is where it ends; REFUSED as for `advance`.
 
     The way to a position is divided into parts, see `continue_to`. On each the tangent predicts
     all joints, and the loops are closed with the given values held.
     """
     s, t = open_solve(i, f, k, w, q, joints, options), open_transmit(plan, data)
-    if not are_finite(t, gives):
+    moves, kept, inverse = gives & GIVES_POSITION, gives & TRACKED != 0, gives & JOINT_SPACE
+    first, last, links = (t.na, t.na + t.ny, t.nl) if inverse else (0, t.na, 0)
+    fine = not moves or are_finite(t.value_in, first, last - 6 * links)
+    fine = fine and (not moves or are_finite(t.pose_in, 0, 7 * links))
+    fine = fine and (not gives & GIVES_VELOCITY or are_finite(t.rate, first, last))
+    if not fine or (gives & GIVES_EFFORT and not are_finite(t.effort, first, last)):
         return now.STATUS_REFUSED
-    moves, placed = gives & GIVES_POSITION != 0, gives & TRACKED != 0
-    parts, share = 0, 1.0
-    kept, blocked, arrived, within = False, False, False, True
+    parts, share, arrived, within = 0, 1.0, False, True
     while True:
-        if not placed:
+        if not kept:
             if not start_solve(s):
                 return now.STATUS_REFUSED
-            linear_part(s, t, False)
-        left = write_left(s, t, arrived and share == 1.0) if moves else 0.0
-        if not moves or arrived:
+            linear_part(s, t, False, 0)
+        if not moves or arrived or parts == PARTS:
             break
+        left = write_left(s, t, first, last - 6 * links, last)
         if kept:
             near = left <= 10.0 * LEAST
             share = 1.0 if near else continue_to.next_share(continue_to.TRANSMISSION, share, True)
-        blocked = parts == PARTS or (not kept and share < 1.0 and share * left < LEAST)
-        if blocked:
+        elif share < 1.0 and share * left < LEAST:
             break
         parts += 1
         share = min(min(1.0, share), PART / max(left, PART))
-        moved = predict(s, t)
+        write_change(t, first, t.left, s.nq, t.q_ahead)
+        moved = 0.0
+        for v in range(s.nv):
+            moved = max(moved, abs(t.q_ahead[s.var_q[v]]) / s.unit[v])
         share *= LONGEST / max(share * moved, LONGEST)
-        moved *= share
-        for g in range(s.nq):
-            t.q_before[g] = s.q[g]
-            value = max(s.q[g] + share * t.q_ahead[g], s.joints[layout.JOINT_LOWER, g])
-            s.q[g] = min(value, s.joints[layout.JOINT_UPPER, g])
-        within = set_part(s, t, share)
-        for g in range(s.nq):
-            t.q_ahead[g] = s.q[g]
-        set_bounds(s)
-        kept = linear_part(s, t, True) and continue_to.is_near(
-            s, t.q_ahead, BEND * moved + ACCEPTED
-        )
-        placed, arrived = kept, kept and (not within or share == 1.0)
+        within = set_part(s, t, first, last - 6 * links, share)
+        if share < 1.0 and links > 0:
+            aim_links(s, t, share)
+        kept = linear_part(s, t, True, s.nc - t.nl + links)
+        kept = kept and continue_to.is_near(s, t.q_ahead, BEND * share * moved + ACCEPTED)
+        arrived = kept and (not within or share == 1.0)
         if not kept:
             for g in range(s.nq):
                 s.q[g] = t.q_before[g]
             share = continue_to.next_share(continue_to.TRANSMISSION, share, False)
-    for r in range(t.ni if moves else 0):
-        within = within and abs(t.left[r]) <= REACHED
+    for r in range(first, last - 6 * links if moves else first):
+        within = within and abs(t.value_in[r] - t.position[r]) <= REACHED
     if gives & GIVES_VELOCITY:
-        write_rates(t)
-    if gives & GIVES_EFFORT:
-        write_efforts(t)
-    return now.STATUS_CONVERGED if within and not blocked else now.STATUS_STALLED
+        write_rates(t, first, last)
+    # Efforts by virtual work, tau_u = J^T tau_y, or for a given tau_u the least tau_y.
+    if gives & GIVES_EFFORT and inverse:
+        multiply(t.ratio, t.na, 1, t.ny, t.na, t.effort[t.na :], t.effort)
+    elif gives & GIVES_EFFORT:
+        multiply(t.back, t.ny, 1, t.na, t.ny, t.effort, t.effort[t.na :])
+    return now.STATUS_CONVERGED if within and (arrived or not moves) else now.STATUS_STALLED

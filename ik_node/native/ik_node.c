@@ -38,7 +38,7 @@ typedef int64_t (*transmit_t)(const int64_t *, const double *, int64_t *, double
 typedef int64_t (*distances_t)(const int64_t *, const double *, int64_t *, double *, const double *,
                                const double *, double *);
 
-#define FORMAT 4
+#define FORMAT 5
 #define DIGEST_SIZE 16
 #define MAX_STEPS ((int64_t)1 << 40)
 #define LIMIT_SLACK 1e-9 /* as in problem/joint_table.py */
@@ -114,13 +114,13 @@ typedef struct {
     const double *coefficients;
 } follower_t;
 
-/* One direction of a transmission, see kernels/transmit.py. */
+/* A transmission, see kernels/transmit.py; joints: two tables, for to joints and to actuators. */
 typedef struct {
     model_t model;
-    const double *table, *joints, *options;
-    const int64_t *plan;
+    const double *table, *joints[2], *options;
+    const int64_t *plan; /* NULL = there is none */
     const double *data;
-} direction_t;
+} carrier_t;
 
 #define KINDS (IK_NODE_ROWS + 1)
 
@@ -136,7 +136,7 @@ struct ik_node_robot {
     follower_t *followers;
     model_t links, bodies;
     const double *distances; /* least one, and that up to which pairs are measured [m]; or NULL */
-    direction_t directions[2]; /* to joints, to actuators; without a transmission all NULL */
+    carrier_t carrier;
     const char *name;
     const char **names[KINDS]; /* chains have none */
 };
@@ -212,14 +212,15 @@ static model_t take_model(reader_t *reader)
     return model;
 }
 
-/* Read one direction of the transmission. */
-static void take_direction(reader_t *reader, int64_t nq, direction_t *into)
+/* Read the transmission. */
+static void take_carrier(reader_t *reader, int64_t nq, carrier_t *into)
 {
     into->model = take_model(reader);
     if (reader->failed)
         return;
     into->table = take(reader, CON_COLUMNS * SIZE_OF(into->model.i, nc));
-    into->joints = take(reader, JOINT_ROWS * nq);
+    for (int inverse = 0; inverse < 2; inverse++)
+        into->joints[inverse] = take(reader, JOINT_ROWS * nq);
     into->options = take(reader, OPTION_COUNT);
     int64_t p_count = take_number(reader), d_count = take_number(reader);
     into->plan = take(reader, p_count);
@@ -306,8 +307,8 @@ static int take_robot(reader_t *reader, ik_node_robot *robot)
         each->coefficients = take(reader, each->count);
     }
     robot->links = take_model(reader);
-    for (int inverse = 0; inverse < 2 && counts[IK_NODE_ACTUATORS] > 0; inverse++)
-        take_direction(reader, nq, robot->directions + inverse);
+    if (counts[IK_NODE_ACTUATORS] > 0)
+        take_carrier(reader, nq, &robot->carrier);
     robot->name = take_name(reader);
     for (int kind = 0; kind < KINDS; kind++)
         for (int64_t index = 0; kind != IK_NODE_CHAINS && index < counts[kind]; index++)
@@ -853,11 +854,10 @@ struct ik_node_transmission {
     memory_t memory;
     const ik_node_robot *robot;
     double *q;
-    work_t work[2];
-    int64_t *plan[2];
-    double *data[2];
-    int latest;     /* the direction of the last call, whose results are returned; -1 = none */
-    int tracked[2]; /* 1 = the arrays of a direction are those at q */
+    work_t work;
+    int64_t *plan;
+    double *data;
+    int latest; /* 1 + direction of the last call, whose arrays are those at q; 0 = none */
 };
 
 int ik_node_transmission_new(const ik_node_robot *robot, ik_node_transmission **transmission)
@@ -870,16 +870,12 @@ int ik_node_transmission_new(const ik_node_robot *robot, ik_node_transmission **
     ik_node_transmission *made = room(&memory, 1, sizeof *made);
     if (made == NULL)
         return IK_NODE_ERROR_MEMORY;
+    const carrier_t *carrier = &robot->carrier;
     made->robot = robot;
-    made->latest = -1;
     made->q = copy_of(&memory, robot->start, robot->counts[IK_NODE_JOINTS]);
-    for (int inverse = 0; inverse < 2; inverse++) {
-        const direction_t *direction = robot->directions + inverse;
-        const int64_t *plan = direction->plan;
-        made->plan[inverse] = copy_of(&memory, plan, plan[TRANSMIT_SIZE_p_size]);
-        made->data[inverse] = copy_of(&memory, direction->data, plan[TRANSMIT_SIZE_d_size]);
-        make_work(&memory, direction->model, direction->table, made->work + inverse);
-    }
+    made->plan = copy_of(&memory, carrier->plan, carrier->plan[TRANSMIT_SIZE_p_size]);
+    made->data = copy_of(&memory, carrier->data, carrier->plan[TRANSMIT_SIZE_d_size]);
+    make_work(&memory, carrier->model, carrier->table, &made->work);
     if (memory.failed) {
         release(memory);
         return IK_NODE_ERROR_MEMORY;
@@ -904,13 +900,12 @@ int ik_node_transmission_start(ik_node_transmission *transmission, const double 
         return IK_NODE_ERROR_INPUT;
     memmove(transmission->q, q == NULL ? robot->start : q,
             (size_t)robot->counts[IK_NODE_JOINTS] * sizeof(double));
-    transmission->tracked[0] = transmission->tracked[1] = 0;
-    transmission->latest = -1;
+    transmission->latest = 0;
     return 0;
 }
 
-#define PART(transmission, inverse, name)                                                          \
-    ((transmission)->data[inverse] + (transmission)->plan[inverse][TRANSMIT_FIELD_##name])
+#define PART(transmission, name)                                                                   \
+    ((transmission)->data + (transmission)->plan[TRANSMIT_FIELD_##name])
 
 static int carry(ik_node_transmission *transmission, int inverse, const double *position,
                  const double *velocity, const double *effort)
@@ -918,14 +913,15 @@ static int carry(ik_node_transmission *transmission, int inverse, const double *
     if (transmission == NULL || position == NULL)
         return IK_NODE_ERROR_ARGUMENT;
     const ik_node_robot *robot = transmission->robot;
-    const direction_t *direction = robot->directions + inverse;
-    const int64_t *p = direction->plan;
-    int64_t links = inverse ? p[TRANSMIT_SIZE_nl] : 0, count = p[TRANSMIT_SIZE_ni];
-    int64_t values = count - 6 * links, gives = GIVES_POSITION;
-    memcpy(PART(transmission, inverse, value_in), position, (size_t)values * sizeof(double));
+    const carrier_t *carrier = &robot->carrier;
+    const int64_t *p = carrier->plan;
+    int64_t links = inverse ? p[TRANSMIT_SIZE_nl] : 0, first = inverse ? p[TRANSMIT_SIZE_na] : 0;
+    int64_t count = inverse ? p[TRANSMIT_SIZE_ny] : p[TRANSMIT_SIZE_na];
+    int64_t values = count - 6 * links, gives = GIVES_POSITION | (inverse ? JOINT_SPACE : 0);
+    memcpy(PART(transmission, value_in) + first, position, (size_t)values * sizeof(double));
     for (int64_t link = 0; link < links; link++) {
         const double *pose = position + values + 6 * link;
-        double *given = PART(transmission, inverse, pose_in) + 7 * link, *quat = given + 3;
+        double *given = PART(transmission, pose_in) + 7 * link, *quat = given + 3;
         memcpy(given, pose, 3 * sizeof(double));
         double angle = sqrt(pose[3] * pose[3] + pose[4] * pose[4] + pose[5] * pose[5]);
         double sine = sin(0.5 * angle), scale = angle > 1e-12 ? sine / angle : 0.5;
@@ -934,24 +930,20 @@ static int carry(ik_node_transmission *transmission, int inverse, const double *
         quat[3] = cos(0.5 * angle);
     }
     if (velocity != NULL) {
-        memcpy(PART(transmission, inverse, rate_in), velocity, (size_t)count * sizeof(double));
+        memcpy(PART(transmission, rate) + first, velocity, (size_t)count * sizeof(double));
         gives |= GIVES_VELOCITY;
     }
     if (effort != NULL) {
-        memcpy(PART(transmission, inverse, effort_in), effort, (size_t)count * sizeof(double));
+        memcpy(PART(transmission, effort) + first, effort, (size_t)count * sizeof(double));
         gives |= GIVES_EFFORT;
     }
-    if (transmission->tracked[inverse])
+    if (transmission->latest == 1 + inverse)
         gives |= TRACKED;
     transmit_t transmit = (transmit_t)robot->kernels[TRANSMIT];
-    work_t *work = transmission->work + inverse;
-    int64_t status =
-        transmit(direction->model.i, direction->model.f, work->k, work->w, transmission->q,
-                 direction->joints, direction->options, transmission->plan[inverse],
-                 transmission->data[inverse], gives);
-    transmission->tracked[1 - inverse] = 0;
-    transmission->tracked[inverse] = status != STATUS_REFUSED;
-    transmission->latest = status == STATUS_REFUSED ? -1 : inverse;
+    int64_t status = transmit(carrier->model.i, carrier->model.f, transmission->work.k,
+                              transmission->work.w, transmission->q, carrier->joints[inverse],
+                              carrier->options, transmission->plan, transmission->data, gives);
+    transmission->latest = status == STATUS_REFUSED ? 0 : 1 + inverse;
     return status == STATUS_REFUSED ? IK_NODE_ERROR_INPUT : (int)status;
 }
 
@@ -981,10 +973,10 @@ const double *ik_node_transmission_get(const ik_node_transmission *transmission,
         TRANSMIT_FIELD_effort,   TRANSMIT_FIELD_motion,   TRANSMIT_FIELD_ratio,
         TRANSMIT_FIELD_numbers,
     };
-    if (transmission == NULL || transmission->latest < 0 || part < 0 || part > IK_NODE_SINGULARITY)
+    if (transmission == NULL || transmission->latest == 0 || part < 0 || part > IK_NODE_SINGULARITY)
         return NULL;
-    const int64_t *plan = transmission->plan[transmission->latest];
-    const double *result = transmission->data[transmission->latest] + plan[fields[part]];
+    const int64_t *plan = transmission->plan;
+    const double *result = transmission->data + plan[fields[part]];
     if (part >= IK_NODE_ROW_POSITION && part <= IK_NODE_ROW_EFFORT)
         result += plan[TRANSMIT_SIZE_na];
     return part == IK_NODE_SINGULARITY ? result + RESULT_PIVOT : result;

@@ -8,7 +8,10 @@ from ik_node.kernels import kinds, layout, options, solve_state, transmit
 _NUMBERS = {
     layout: ('JOINT_ROWS', 'JOINT_LOWER', 'JOINT_UPPER', 'JOINT_WINDOW', 'CON_COLUMNS', 'RESULT'),
     kinds: ('KIND_AVOID',),
-    transmit: ('GIVES_POSITION', 'GIVES_VELOCITY', 'GIVES_EFFORT', 'TRACKED', 'RESULT_PIVOT'),
+    transmit: (
+        *('GIVES_POSITION', 'GIVES_VELOCITY', 'GIVES_EFFORT', 'TRACKED', 'JOINT_SPACE'),
+        'RESULT_PIVOT',
+    ),
     options: ('OPTION_COUNT',),
     solve_state: (
         *('PHASE', 'PHASE_DONE', 'STATUS_RUNNING', 'STATUS_REFUSED'),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Any, Generic, TypeVar
+from typing import Any, NamedTuple
 
 from ik_node.display import html_table, html_text, public_names, Rows, table
 from ik_node.errors import listed
@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-T = TypeVar('T')
 
 # The units of a ratio of speeds, in messages.
 UNITS = 'rad or lengths per unit'
@@ -26,24 +25,18 @@ AGREES = 1e-9
 MOST_COMPONENTS = 3
 
 
-class _Part(Generic[T]):
-    """A view of a field of the kernel's result: all joints, or one side of the rows of a field."""
+def _part(field: int, side: int, gives: int = 0) -> Any:
+    """Return a property: a view of one side of the rows of a field of the kernel's result."""
 
-    def __init__(self, field: int, side: str = '', gives: int = 0) -> None:
-        self._field, self._side, self._gives = field, side, gives
+    def part(state: TransmissionState) -> Array | None:
+        na, rows = state._sizes
+        first = RESULTS + field * rows + side * na
+        return state._numbers[first : first + (rows - na if side else na)]
 
-    def __get__(self, state: Any, owner: type[Any]) -> T:
-        if self._gives & ~state._gives:
-            return None  # type: ignore[return-value]
-        first, na = RESULTS, state._na
-        last = first + len(state.q)
-        if self._side:
-            rows = (state._numbers.size - last) // 3
-            first = last + self._field * rows
-            first, last = (
-                (first, first + na) if self._side == 'actuator' else (first + na, first + rows)
-            )
-        return state._numbers[first:last]  # type: ignore[no-any-return]
+    def part_or_none(state: TransmissionState) -> Array | None:
+        return part(state) if state._gives & gives else None
+
+    return property(part_or_none if gives else part)
 
 
 class TransmissionState:
@@ -92,25 +85,30 @@ class TransmissionState:
     """
 
     _accelerations = ('actuator_acceleration', 'joint_acceleration', 'acceleration')
-    __slots__ = ('_gives', '_na', '_numbers', '_said', 'q', 'status', *_accelerations)
+    __slots__ = ('_gives', '_numbers', '_said', '_sizes', 'q', 'status', *_accelerations)
     __dir__ = public_names
 
-    velocity = _Part['Array | None'](0, '', GIVES_VELOCITY)
-    actuator_position = _Part[Array](0, 'actuator')
-    joint_position = _Part[Array](0, 'joint')
-    actuator_velocity = _Part['Array | None'](1, 'actuator', GIVES_VELOCITY)
-    joint_velocity = _Part['Array | None'](1, 'joint', GIVES_VELOCITY)
-    actuator_effort = _Part['Array | None'](2, 'actuator', GIVES_EFFORT)
-    joint_effort = _Part['Array | None'](2, 'joint', GIVES_EFFORT)
+    actuator_position: Array = _part(0, 0)
+    joint_position: Array = _part(0, 1)
+    actuator_velocity: Array | None = _part(1, 0, GIVES_VELOCITY)
+    joint_velocity: Array | None = _part(1, 1, GIVES_VELOCITY)
+    actuator_effort: Array | None = _part(2, 0, GIVES_EFFORT)
+    joint_effort: Array | None = _part(2, 1, GIVES_EFFORT)
 
     def __init__(
-        self, q: Array, status: Status, numbers: Array, na: int, gives: int, said: str = ''
+        self, q: Array, status: Status, numbers: Array, sizes: tuple[int, int], gives: int
     ) -> None:
         self.q, self.status = q, status
-        self._numbers, self._na, self._gives, self._said = numbers, na, gives, said
+        self._numbers, self._sizes, self._gives, self._said = numbers, sizes, gives, ''
         self.actuator_acceleration: Array | None = None
         self.joint_acceleration: Array | None = None
         self.acceleration: Array | None = None
+
+    @property
+    def velocity(self) -> Array | None:
+        """Return the velocities of all joints, (nq,) [rad/s or m/s]; None if none were given."""
+        first = RESULTS + 3 * self._sizes[1]
+        return self._numbers[first:][: len(self.q)] if self._gives & GIVES_VELOCITY else None
 
     @property
     def converged(self) -> bool:
@@ -138,14 +136,13 @@ class TransmissionState:
         return '\n'.join([f'TransmissionState: {head}', *table(self._rows())])
 
     def _repr_html_(self) -> str:
-        text = f'{self.status.name} {self.message}'
-        return html_text(text) + html_table(self._rows())
+        return html_text(f'{self.status.name} {self.message}') + html_table(self._rows())
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything in plain types, as for JSON."""
-        quantities = ('position', 'velocity', 'effort', 'acceleration')
-        sides = (f'{side}_{what}' for side in ('actuator', 'joint') for what in quantities)
-        parts = {n: getattr(self, n) for n in ('q', 'velocity', 'acceleration', *sides)}
+        sides = product(('actuator', 'joint'), ('position', 'velocity', 'effort', 'acceleration'))
+        names = ('q', 'velocity', 'acceleration', *map('_'.join, sides))
+        parts = {name: getattr(self, name) for name in names}
         plain = {name: None if each is None else each.tolist() for name, each in parts.items()}
         return {'status': self.status.name, 'message': self.message, **plain}
 
@@ -187,6 +184,8 @@ class Singularity:
     >>> found = transmission.singularity(robot.q)
     >>> found.nearness > 0.1, found.condition < 10.0
     (True, True)
+    >>> found.warning(0.01, robot.joint_names, transmission.joints)  # it is far from one
+    ''
 
     """
 
@@ -213,26 +212,7 @@ class Singularity:
         return 1.0 / self.nearness if self.nearness > 0.0 else np.inf
 
     def warning(self, threshold: float, names: Sequence[str], rows: Sequence[str]) -> str:
-        """
-        Return a sentence that names the singularity and what is lost; '' above the threshold.
-
-        Parameters
-        ----------
-        threshold : float
-            Least nearness to each type of singularity without a warning.
-        names, rows : sequence of str
-            Names of the joint values, and of the rows of the joint space.
-
-        Examples
-        --------
-        >>> import ik_node as ik
-        >>> robot = ik.load_robot('ankle')
-        >>> transmission = robot.transmission(joints=['ankle_pitch', 'ankle_roll'])
-        >>> found = transmission.singularity(robot.q)
-        >>> found.warning(0.01, robot.joint_names, transmission.joints)  # it is far from one
-        ''
-
-        """
+        """Return what is lost, by names of q and of rows; '' if neither nearness is below."""
         second = (
             f'near a singularity of type II (joints move by {self.ratio_2:.2g} {UNITS} of the '
             f'actuators): the actuators lose hold of {_largest(self.lost_2, names)}'
@@ -259,19 +239,16 @@ def _largest(direction: Array, names: Sequence[str]) -> str:
 @dataclass(frozen=True)
 class Polytope:
     """
-    The values that limits of the actuators allow: {y: low <= normals y <= high}.
+    The values that limits of the actuators allow: {y: |normals y| <= high}.
 
     Attributes
     ----------
-    lower, upper : ndarray, shape (n,)
-        Least and largest value of each component.
-    normals, low, high : ndarray, shape (m, n), (m,), (m,)
+    upper : ndarray, shape (n,)
+        Largest value of each component; the least one is its negative.
+    normals, high : ndarray, shape (m, n), (m,)
         Its faces; a face without limit has infinite bounds.
     vertices : ndarray, shape (k, n), or None
         Its corners for up to three components; None = it has more, or is not bounded.
-    inner : (ndarray, ndarray)
-        A box inside: lower and upper bounds, (n,), that may be used one by one. It is the
-        polytope's box shrunk about zero.
 
     Examples
     --------
@@ -281,58 +258,65 @@ class Polytope:
     >>> speeds = transmission.joint_bounds(robot.q).velocity
     >>> speeds.upper.round(2).tolist(), speeds.alone.round(2).tolist()
     ([22.86, 26.67], [22.86, 26.67])
-    >>> speeds.contains([0.1, 0.1])
+    >>> least, largest = speeds.inner
+    >>> largest.round(2).tolist(), speeds.contains(largest), len(speeds.vertices)
+    ([11.43, 13.33], True, 4)
+    >>> bool((speeds.lower == -speeds.upper).all())
     True
 
     """
 
-    lower: Array
     upper: Array
     normals: Array
-    low: Array
     high: Array
     vertices: Array | None
-    inner: tuple[Array, Array]
+
+    @property
+    def lower(self) -> Array:
+        """Return the least value of each component, shape (n,)."""
+        return np.asarray(-self.upper)
 
     @property
     def alone(self) -> Array:
         """Return the largest value of each component while the others are zero, shape (n,)."""
-        with np.errstate(divide='ignore'):
-            found: Array = (self.high[:, None] / np.abs(self.normals)).min(axis=0, initial=np.inf)
+        with np.errstate(divide='ignore', invalid='ignore'):
+            found: Array = np.nanmin(self.high[:, None] / np.abs(self.normals), 0, initial=np.inf)
         return found
+
+    @property
+    def inner(self) -> tuple[Array, Array]:
+        """Return least and largest values, (n,), of a box inside: the whole box shrunk about 0."""
+        bounded = np.isfinite(self.high)
+        rows, high = np.abs(self.normals[bounded]), self.high[bounded]
+        bound = rows.max(axis=0, initial=0.0) > 0.0
+        size = np.where(np.isfinite(self.upper), self.upper, np.where(bound, 0.0, np.inf))
+        along = rows[:, bound] @ size[bound]
+        with np.errstate(divide='ignore', invalid='ignore'):
+            size[bound] *= np.min(np.where(along > 0.0, high / along, np.inf), initial=1.0)
+        return -size, size
 
     def contains(self, values: Array, slack: float = 1e-9) -> bool:
         """Return True if values are within the limits, up to a share of them."""
-        along = self.normals @ values
-        size = slack * np.maximum(1.0, np.abs(along))
-        return bool(((along >= self.low - size) & (along <= self.high + size)).all())
+        along = np.abs(self.normals @ values)
+        return bool((along <= self.high + slack * np.maximum(1.0, along)).all())
 
 
-@dataclass(frozen=True)
-class JointBounds:
+class JointBounds(NamedTuple):
     """
     What limits of the actuators leave to the joint space at one configuration.
-
-    Attributes
-    ----------
-    velocity : Polytope
-        Velocities [rad/s or m/s].
-    effort : Polytope
-        Efforts [N m or N], without gravity.
 
     Examples
     --------
     >>> import ik_node as ik
     >>> robot = ik.load_robot('ankle')
     >>> transmission = robot.transmission(joints=['ankle_pitch', 'ankle_roll'])
-    >>> bounds = transmission.joint_bounds(robot.q)
-    >>> len(bounds.velocity.vertices), bounds.effort.upper.shape
-    (4, (2,))
+    >>> transmission.joint_bounds(robot.q).effort.upper.shape
+    (2,)
 
     """
 
-    velocity: Polytope
-    effort: Polytope
+    velocity: Polytope  # Velocities [rad/s or m/s].
+    effort: Polytope  # Efforts [N m or N], without gravity.
 
 
 def joint_bounds(ratio: Array, speeds: Array, efforts: Array) -> JointBounds:
@@ -342,22 +326,16 @@ def joint_bounds(ratio: Array, speeds: Array, efforts: Array) -> JointBounds:
     Velocities J u with |u_a| <= speed_a are a zonotope. Its faces are normal to the directions
     that n - 1 generators leave. Efforts y are those with |(J^T y)_a| <= effort_a.
     """
-    normals = _zonotope_normals(ratio)
-    reach = _support(np.eye(len(ratio)), ratio, speeds)
+    n, m = ratio.shape
+    flat = null_space(ratio.T).T  # normal to all generators: no velocity along these
+    spaces = (
+        null_space(np.vstack([ratio[:, list(chosen)].T, flat]))
+        for chosen in combinations(range(m), max(n - len(flat) - 1, 0))
+    )
+    normals = np.vstack([flat, *(across.T for across in spaces if across.shape[1] == 1)])
+    reach = _support(np.eye(n), ratio, speeds)
     fastest = _polytope(normals, _support(normals, ratio, speeds), reach)
     return JointBounds(fastest, _polytope(ratio.T.copy(), efforts))
-
-
-def _polytope(normals: Array, high: Array, reach: Array | None = None) -> Polytope:
-    """Return {y: |normals y| <= high}; `reach`: the largest components, if they are known."""
-    n = normals.shape[1]
-    corners = _corners(normals, high) if n <= MOST_COMPONENTS else None
-    if corners is not None:
-        reach = np.abs(corners).max(axis=0, initial=0.0)
-    elif reach is None:
-        reach = _reach(normals, high) if rank(normals) == n else np.full(n, np.inf)
-    inner = _inner(normals, high, reach)
-    return Polytope(-reach, reach, normals, -high, high, corners, (-inner, inner))
 
 
 def rank(matrix: Array) -> int:
@@ -370,57 +348,35 @@ def _support(normals: Array, ratio: Array, limits: Array) -> Array:
     shares = np.abs(normals @ ratio)
     with np.errstate(invalid='ignore'):
         parts = np.where(shares > zero_of(shares.ravel()), shares * limits, 0.0)
-    total: Array = parts.sum(axis=1)
-    return total
+    return np.asarray(parts.sum(axis=1))
 
 
-def _zonotope_normals(ratio: Array) -> Array:
-    """Return the unit normals of the faces of the set of all J u."""
-    n, m = ratio.shape
-    flat = null_space(ratio.T).T  # normal to all generators: no velocity along these
-    found = [*flat]
-    for chosen in combinations(range(m), max(n - len(flat) - 1, 0)):
-        across = null_space(np.vstack([ratio[:, list(chosen)].T, flat]))
-        if across.shape[1] == 1:
-            found.append(across[:, 0])
-    return np.array(found).reshape(-1, n)
+def _polytope(normals: Array, high: Array, reach: Array | None = None) -> Polytope:
+    """Return {y: |normals y| <= high}; `reach`: the largest components, if they are known."""
+    n, bounded = normals.shape[1], np.isfinite(high)
+    rows, limits = normals[bounded], high[bounded]
+    corners = None
+    if n <= MOST_COMPONENTS and rank(rows) == n:
+        corners = _corners(rows, limits)
+        reach = np.abs(corners).max(axis=0, initial=0.0)
+    elif reach is None and rank(normals) < n:
+        reach = np.full(n, np.inf)
+    elif reach is None:
+        from scipy.optimize import linprog
+
+        both = np.vstack([rows, -rows]), np.concatenate([limits, limits])
+        ends = [linprog(-axis, *both, bounds=(None, None)) for axis in np.eye(n)]
+        reach = np.array([-end.fun if end.status == 0 else np.inf for end in ends])
+    return Polytope(reach, normals, high, corners)
 
 
-def _corners(normals: Array, high: Array) -> Array | None:
-    """Return the corners of {y: |normals y| <= high}; None = it is not bounded."""
-    n = normals.shape[1]
-    rows, high = (each[np.isfinite(high)] for each in (normals, high))
-    if rank(rows) < n:
-        return None
+def _corners(rows: Array, high: Array) -> Array:
+    """Return the corners of a bounded {y: |rows y| <= high}."""
+    n = rows.shape[1]
+    signs = np.array([*product((-1.0, 1.0), repeat=n)])
+    chosen = [c for c in map(list, combinations(range(len(rows)), n)) if rank(rows[c]) == n]
+    corners = np.vstack([np.linalg.solve(rows[c], (signs * high[c]).T).T for c in chosen])
     slack = 1e-9 * np.maximum(1e-12, high)
-    corners: list[Array] = []
-    for chosen in map(list, combinations(range(len(rows)), n)):
-        if rank(rows[chosen]) < n:
-            continue
-        for signs in product((-1.0, 1.0), repeat=n):
-            corner = np.asarray(np.linalg.solve(rows[chosen], signs * high[chosen]), dtype=float)
-            known = any(np.allclose(corner, other, rtol=1e-9, atol=0.0) for other in corners)
-            if (np.abs(rows @ corner) <= high + slack).all() and not known:
-                corners.append(corner)
-    return np.array(corners).reshape(-1, n)
-
-
-def _reach(normals: Array, high: Array) -> Array:
-    """Return the largest value of each component of y with |normals y| <= high."""
-    from scipy.optimize import linprog
-
-    rows, high = (each[np.isfinite(high)] for each in (normals, high))
-    both = np.vstack([rows, -rows]), np.concatenate([high, high])
-    ends = [linprog(-axis, *both, bounds=(None, None)) for axis in np.eye(normals.shape[1])]
-    return np.array([-end.fun if end.status == 0 else np.inf for end in ends])
-
-
-def _inner(normals: Array, high: Array, reach: Array) -> Array:
-    """Return the box of the polytope, shrunk about zero until it is inside, (n,)."""
-    rows, high = (np.abs(each[np.isfinite(high)]) for each in (normals, high))
-    bound = rows.max(axis=0, initial=0.0) > 0.0
-    size = np.where(np.isfinite(reach), reach, np.where(bound, 0.0, np.inf))
-    along = rows[:, bound] @ size[bound]
-    with np.errstate(divide='ignore', invalid='ignore'):
-        size[bound] *= np.min(np.where(along > 0.0, high / along, np.inf), initial=1.0)
-    return size
+    corners = corners[(np.abs(corners @ rows.T) <= high + slack).all(axis=1)]
+    alike = (corners / max(np.abs(corners).max(initial=0.0), 1e-300)).round(9)
+    return np.asarray(corners[np.unique(alike, axis=0, return_index=True)[1]])

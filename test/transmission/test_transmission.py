@@ -150,7 +150,7 @@ def test_nearness_means_the_same_for_any_number_of_motors(count):
     q = solver.drive({'crank0': 1e-6}).q
     near = between.singularity(q)
     # d piston / d crank = r sin(angle) (1 + r / l) there; the rod turns by (1 + r / l) of it.
-    length = between.direction(inverse=False).problem.units[solver.joint_names.index('piston0')]
+    length = between.arrays().problem.units[solver.joint_names.index('piston0')]
     wanted = length / (0.1 * 1e-6 * (1.0 + 0.1 / 0.3)) * (1.0 + 0.1 / 0.3)
     assert near.ratio_2 == pytest.approx(wanted, rel=1e-3)
     assert near.nearness == pytest.approx(1.0 / wanted, rel=1e-3)
