@@ -282,9 +282,10 @@ class RemoteNodeSession(Session):
 
     @staticmethod
     def _place_obstacles(robot: Robot, text: str) -> None:
-        """Put the obstacles of the node around the robot, so that they are drawn."""
+        """Draw the obstacles of the node, and let those pairs touch that the node lets touch."""
         with suppress(IkError):
-            robot.collisions.surround(obstacles_from_json(text) if text else {}, frozenset())
+            around = obstacles_from_json(text) if text else ({}, frozenset())
+            robot.collisions.surround(*around)
 
     @staticmethod
     def _lock(solver: Solver, names: Collection[str]) -> None:

@@ -19,6 +19,7 @@ KEYS = (*KINDS, 'scale', 'xyz', 'rpy', 'quat_xyzw')
 
 # Shapes and their poses (4, 4) in the root frame, by name.
 Placed = dict[str, tuple[Shape, Array]]
+Pairs = frozenset[frozenset[str]]
 
 
 def read_obstacles(path: str | Path, links: Collection[str] = ()) -> Placed:
@@ -31,8 +32,12 @@ def read_obstacles(path: str | Path, links: Collection[str] = ()) -> Placed:
     return _Reader(str(path)).read(parse_yaml(data, str(path)), links)
 
 
-def obstacles_to_json(scene: Placed) -> str:
-    """Return shapes and their poses (4, 4) as JSON, with the keys of a file of obstacles."""
+def obstacles_to_json(scene: Placed, allowed: Pairs) -> str:
+    """
+    Return shapes and their poses (4, 4) as JSON, with the keys of a file of obstacles.
+
+    `allowed`: the pairs of links and obstacles that may touch.
+    """
     entries = {}
     for name, (shape, pose) in scene.items():
         kind, size = type(shape).__name__.lower(), None
@@ -45,16 +50,21 @@ def obstacles_to_json(scene: Placed) -> str:
             size = shape.sizes if SHAPES[kind][1] > 1 else shape.sizes[0]
         position, quat_xyzw = pose_from_matrix(pose)
         entries[name] = {kind: size, 'xyz': position, 'quat_xyzw': quat_xyzw}
-    return json.dumps({'obstacles': entries})
+    return json.dumps({'obstacles': entries, 'allowed': sorted(map(sorted, allowed))})
 
 
-def obstacles_from_json(text: str) -> Placed:
+def obstacles_from_json(text: str) -> tuple[Placed, Pairs]:
     """Read what `obstacles_to_json` wrote; DescriptionError names what cannot be used."""
     try:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise DescriptionError(f'obstacles: {error}') from None
-    return _Reader('obstacles').read(content)
+    stated = content.pop('allowed', ()) if isinstance(content, dict) else ()
+    try:
+        allowed = frozenset(frozenset((str(one), str(other))) for one, other in stated)
+    except (TypeError, ValueError):
+        raise DescriptionError('obstacles: allowed: expected pairs of names') from None
+    return _Reader('obstacles').read(content), allowed
 
 
 class _Reader(Checked):

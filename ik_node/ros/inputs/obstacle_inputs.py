@@ -9,7 +9,7 @@ from itertools import combinations, zip_longest
 import time
 from typing import Any, NamedTuple
 
-from ik_node.description.sidecars.obstacles import obstacles_to_json, read_obstacles
+from ik_node.description.sidecars.obstacles import obstacles_to_json, Pairs, read_obstacles
 from ik_node.errors import OptionError
 from ik_node.model.bodies import HalfSpace, Hull, make_shape, ROUND, Shape
 from ik_node.model.rotation import Array, pose_matrix
@@ -69,7 +69,6 @@ class Edit(NamedTuple):
 
 
 Scene = dict[str, Placed]
-Pairs = frozenset[frozenset[str]]
 Frame = Callable[[str], Array]
 
 
@@ -202,8 +201,8 @@ class ObstacleInputs:
         """Publish the obstacles in the root frame, if somebody subscribes, and they changed."""
         if self._is_published or self._model is None or not self._present.get_subscription_count():
             return
-        around, _ = self._model.robot.collisions.surroundings()
-        self._present.publish(String(data=obstacles_to_json(around)))
+        text = obstacles_to_json(*self._model.robot.collisions.surroundings())
+        self._present.publish(String(data=text))
         self._is_published = True
 
     def _look(self) -> None:

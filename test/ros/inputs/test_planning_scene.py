@@ -5,6 +5,7 @@ from types import ModuleType, SimpleNamespace
 
 from geometry_msgs.msg import Point, Pose
 import ik_node as ik
+from ik_node.description.sidecars.obstacles import obstacles_from_json
 from ik_node.ros.inputs.obstacle_inputs import ObstacleInputs
 from ik_node.ros.messages import FrameNames
 import numpy as np
@@ -21,13 +22,13 @@ class FakeNode:
     """What the inputs use of a node."""
 
     def __init__(self):
-        self.topics, self.lines = {}, []
+        self.topics, self.lines, self.sent = {}, [], []
 
     def create_subscription(self, kind, topic, callback, depth):
         self.topics[topic] = callback
 
     def create_publisher(self, *_, **named):
-        return SimpleNamespace(get_subscription_count=lambda: 0)
+        return SimpleNamespace(get_subscription_count=lambda: 1, publish=self.sent.append)
 
     def get_logger(self):
         return SimpleNamespace(
@@ -144,7 +145,11 @@ def row(*values):
 
 
 def test_allowed_pairs_are_switched_off(scene):
-    """Entries for two names come before defaults; an empty matrix of a difference keeps them."""
+    """
+    Entries for two names come before defaults; an empty matrix of a difference keeps them.
+
+    A page that shows the node has the same pairs, and so the same colours.
+    """
     scene.send(thing('box', BOX), thing('other', BOX))
     before = scene.collisions.pairs
     assert {('l2', 'l4'), ('l5', 'box'), ('l4', 'box')} <= set(before)
@@ -161,6 +166,9 @@ def test_allowed_pairs_are_switched_off(scene):
     }
     assert set(before) - left == off
     assert scene.collisions.removed['l2', 'l4'] == 'allowed by the planning scene'
+    page = ik.load_robot(arm_text()).collisions
+    page.surround(*obstacles_from_json(scene.node.sent[-1].data))
+    assert page.pairs == scene.collisions.pairs
     scene.send(thing('third', BOX))
     assert ('l2', 'l4') not in scene.collisions.pairs
     scene.send(thing('box', BOX), thing('other', BOX), is_diff=False)
