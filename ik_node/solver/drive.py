@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import perf_counter
-from typing import NamedTuple
 
 from ik_node.errors import listed
 from ik_node.kernels.continue_to import DRIVE, LONGEST
@@ -45,9 +44,8 @@ CRAWL = 20
 CLOSING_STEPS = 20
 # Step limit of `step_towards`: the values that it is given are near.
 TOWARDS_STEPS = 6
-# Most steps of a drive among bodies; a change that counts as none [rad or m]; and the share of a
-# free way that its last step goes.
-WAY_STEPS, STANDS, PART = 1000, 1e-9, 0.9
+# A part of a drive that is not allowed is halved, down to this share of the way.
+LEAST_PART = 1e-4
 
 # Largest motion of a driven joint out of a singular start, and of other joints [rad or L].
 OUT, FAR = 0.03, 0.5
@@ -107,7 +105,7 @@ def drive(
         return bool((np.abs(q[places] - values) <= NEAR * own).all())
 
     answers = problem.run(q, rows, packed, 0.0)
-    near, departure = arrived(), None
+    near, departure, note = arrived(), None, ''
     if steps is None:
         slow = not near or _crawled(answers, (limited - start[places]) / own)
     else:
@@ -117,7 +115,7 @@ def drive(
         widened = table.with_start(rows, start)
         departure = leave_singular_start(problem, widened, start, ahead, packed)
     if departure is not None:
-        q[:] = departure.q
+        q[:], note = departure
         if steps is None:  # otherwise the next call goes on from there
             answers = problem.run(q, rows, packed, 0.0)
             near = arrived()
@@ -163,7 +161,7 @@ def drive(
             if is_spent
             else (f'; {_obstacle(problem, table, rows, q, places, packed, answers)}')
         )
-    more = Requirement(reason, least, '' if departure is None else departure.said)
+    more = Requirement(reason, least, note)
     return Solution(q, answers, perf_counter() - started, problem.tree.names, more)
 
 
@@ -172,6 +170,41 @@ def _add_steps(answers: Sequence[SolveResult], spent: Sequence[int]) -> None:
     joined = len(answers) != len(spent)
     for at, answer in enumerate(answers):
         answer.record[RECORD_STEPS] += max(spent, default=0) if joined else spent[at]
+
+
+def drive_in_parts(
+    drive: Callable[[dict[int, float], Array], Solution],
+    q: Array,
+    targets: dict[int, float],
+    units: Array,
+    longest: float,
+    allowed: Callable[[Array, Array], bool] = lambda before, after: True,
+    least: float = LEAST_PART,
+) -> tuple[list[Solution], Solution]:
+    """
+    Drive from q (nq,) to values, by their index in q, as far as the parts of the way are allowed.
+
+    `drive` is a function of targets and a start. Parts are at most `longest` [rad or L]. One that
+    is not allowed, or does not arrive, is halved, down to `least` of the whole way. Returns the
+    solutions of allowed parts, and of the last one that was tried.
+    """
+    first, done, share = q, list[Solution](), 0.0
+    size = max((abs(v - q[k]) / units[k] for k, v in targets.items()), default=0.0)
+    longest = part = longest / max(size, longest)
+    while True:
+        to = min(share + part, 1.0)
+        ends = {k: float(first[k] + to * (v - first[k])) for k, v in targets.items()}
+        result = drive(ends if to < 1.0 else targets, q)
+        fine = allowed(q, result.q)
+        if fine and (result.converged or part <= least):
+            done.append(result)
+            if to == 1.0 or not result.converged:
+                return done, result
+            q, share, part = result.q, to, min(2.0 * part, longest)
+        elif part > least:
+            part *= 0.5
+        else:
+            return done, result
 
 
 def drive_freely(
@@ -189,48 +222,35 @@ def drive_freely(
     in the way, the answer is that of `drive` without them. A call with a number of steps is itself
     a step, and so is one without loops.
     """
-    avoidance = problem.avoidance
+    avoidance, started, names = problem.avoidance, perf_counter(), problem.tree.names
     if avoidance is None:
         return drive(problem, table, q, targets, packed, steps)
-    started, done, longest = perf_counter(), 0, LONGEST[DRIVE] * problem.units
+
+    def move(ends: dict[int, float], start: Array, most: int | None = CLOSING_STEPS) -> Solution:
+        return drive(problem, table, start.copy(), ends, packed, most)
+
+    def is_free(before: Array, after: Array) -> bool:
+        return avoidance.free_share(before, after) == 1.0
+
     problem.avoidance = None
     try:
-        alone = drive(problem, table, q.copy(), targets, packed, steps)
+        alone = last = move(targets, q, steps)
+        done = [alone]
+        if (not steps and problem.chains) or not is_free(q, alone.q):
+            ends = {k: float(alone.q[k]) for k in targets}
+            done, last = drive_in_parts(move, q, ends, problem.units, LONGEST[DRIVE], is_free)
     finally:
         problem.avoidance = avoidance
-    alone = Solution(
-        *(alone.q, alone._answers, alone.solve_time, problem.tree.names, alone._more),
-        avoidance.nearest(alone.q),
-    )
-    if (steps or not problem.chains) and avoidance.free_share(q, alone.q) == 1.0:
-        return alone
-    while True:
-        begin, done = q.copy(), done + 1
-        # In steps, also without loops, whose values would be set at once.
-        low, high = q - longest, q + longest
-        near = {k: float(np.clip(value, low[k], high[k])) for k, value in targets.items()}
-        result = drive(problem, table, q, near, packed, CLOSING_STEPS)
-        share = avoidance.free_share(begin, result.q)
-        if share < 1.0:
-            break
-        q = result.q.copy()
-        ended = near == targets and result.status is not Status.TIMEOUT
-        if ended or done == (steps or WAY_STEPS) or np.abs(q - begin).max() < STANDS:
-            same = (np.abs(q - alone.q) <= NEAR * problem.units).all()
-            if same and avoidance.free_share(q, alone.q) == 1.0:
-                return alone
-            return result if near == targets else drive(problem, table, q, targets, packed, 1)
-    for part in (PART * share, 0.0):
-        ends = {k: float(begin[k] + part * (result.q[k] - begin[k])) for k in targets}
-        stopped = drive(problem, table, begin.copy(), ends, packed, CLOSING_STEPS)
-        if part == 0.0 or avoidance.free_share(begin, stopped.q) == 1.0:
-            break
-    near_end = avoidance.nearest(stopped.q)
-    ahead = avoidance.nearest(result.q) or near_end
-    names = 'bodies' if ahead is None else ' and '.join(map(repr, ahead.distance().pair))
-    more = Requirement(f'{names} are in the way of the driven joints', Status.STALLED)
-    spent, names_of = perf_counter() - started, problem.tree.names
-    return Solution(stopped.q, list(stopped._answers), spent, names_of, more, near_end)
+    stopped = done[-1] if done else move({}, q)
+    near, more = avoidance.nearest(stopped.q), alone._more
+    if (np.abs(stopped.q - alone.q) <= NEAR * problem.units).all():
+        stopped = alone
+    elif last is not stopped:
+        ahead = avoidance.nearest(last.q) or near
+        pair = 'bodies' if ahead is None else ' and '.join(map(repr, ahead.distance().pair))
+        more = Requirement(f'{pair} are in the way of the driven joints', Status.STALLED)
+    spent = perf_counter() - started
+    return Solution(stopped.q, list(stopped._answers), spent, names, more, near)
 
 
 def step_towards(
@@ -347,18 +367,11 @@ def _limits(
 # -- the way out of a singular configuration, where branches of a mechanism meet
 
 
-class Departure(NamedTuple):
-    """A regular configuration beside a singular one."""
-
-    q: Array  # with closed loops, (nq,) [rad or m]
-    said: str  # sentence that names the chosen branch
-
-
 def leave_singular_start(
     problem: Problem, rows: Array, q: Array, ahead: dict[int, float], packed: Array
-) -> Departure | None:
+) -> tuple[Array, str] | None:
     """
-    Return a configuration beside q in the nearest of the branches that meet there.
+    Return a configuration beside q in the nearest of the branches that meet there, and its name.
 
     `ahead`: index in q of each driven value -> the value towards which it moves [rad or m].
     Returns None if q is not singular, or no branch with the driven values farther on was found.
@@ -420,11 +433,8 @@ def leave_singular_start(
         for name, step in zip(problem.tree.names, nearest - q, strict=True)
         if step != 0.0
     ]
-    return Departure(
-        nearest,
-        f'the start is singular: {len(found)} ways on were found, and the nearest one is '
-        f'taken ({listed(names, 6)})',
-    )
+    said = f'the start is singular: {len(found)} ways on were found, and the nearest one is taken'
+    return nearest, f'{said} ({listed(names, 6)})'
 
 
 def _motions(chain: ChainProblem, rows: Array, q: Array, packed: Array) -> Array:

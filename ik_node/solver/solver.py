@@ -11,7 +11,7 @@ from typing import Any, TYPE_CHECKING
 
 from ik_node.display import public_names
 from ik_node.errors import IkError, listed, OptionError, ShapeError
-from ik_node.kernels.layout import JOINT_WINDOW, LARGEST
+from ik_node.kernels.layout import LARGEST
 from ik_node.kernels.options import SEED
 from ik_node.kernels.solve_state import STATUS_REFUSED, STATUS_RUNNING
 from ik_node.model.frame import Frame
@@ -20,13 +20,13 @@ from ik_node.model.pose_forms import position_and_quat
 from ik_node.model.redundancy import Redundancy
 from ik_node.model.tree import Tree
 from ik_node.native.library import library
-from ik_node.solver.drive import drive, drive_freely
+from ik_node.solver.drive import drive, drive_freely, drive_in_parts
 from ik_node.solver.graph_reader import GraphReader, RobotLike
 from ik_node.solver.modes import main_link, ModeChange, Modes, path_to_mode
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import check_mapping, names_in, refuse_q, Values
 from ik_node.solver.problem.joint_table import JointTable
-from ik_node.solver.problem.problem import Avoidance, Problem
+from ik_node.solver.problem.problem import Problem
 from ik_node.solver.result import MET, Requirement, Solution, SolveResult
 from ik_node.solver.singularities import Singularity, SingularSystem
 from ik_node.solver.status import Status
@@ -43,9 +43,6 @@ if TYPE_CHECKING:
     from ik_node.solver.solutions import Solutions
 
 Array = NDArray[np.float64]
-# Of a free way a shortened step goes this share. Its windows are at least these, one after the
-# other, so that it can slide along a body [rad or L]; the last one is none.
-SHORTER, SLIDES = 0.9, (0.03, 0.01, 0.003, 0.0)
 # A largest step of this size or more limits nothing: only the way is checked [rad or m].
 ANY_STEP = 1e9
 
@@ -54,9 +51,9 @@ _NO_QUATS: Array = np.zeros((0, 4))
 # Any of the forms of `position_and_quat`, for which there is no common type.
 Pose = Any
 Poses = Any
-# States of a roadmap between modes; longest part of its edges, and shortest part of a drive in a
-# mode [rad or L]; what counts as the same configuration.
-ROADMAP, PART, LEAST_PART, SAME_PLACE = 600, 0.1, 1e-4, 1e-3
+# States of a roadmap between modes; longest part of its edges, and of a drive in a mode [rad or
+# L]; what counts as the same configuration.
+ROADMAP, PART, SAME_PLACE = 600, 0.1, 1e-3
 # Random starts for configurations at which the rows and columns of determinants are chosen, and
 # how many of these are kept.
 TRIES, REFERENCES = 100, 8
@@ -694,29 +691,22 @@ class Solver(GraphReader):
             if not modes.direct:
                 raise OptionError('mode', mode, 'a mode of a robot with loops and motors')
             table = self.refresh().table
-            names = self.joint_names
-            places = [index for index in table.places(motors) if index not in table.masters]
+            units, places = (
+                self.problem(()).units,
+                [index for index in table.places(motors) if index not in table.masters],
+            )
             states = StateSampler(self._without_restarts(), motors, 0, 1).draw(ROADMAP)
 
             def drive_to(one: Array, other: Array) -> Array | None:
                 """Return the configurations on a straight line of the motors; None = it fails."""
-                units = self.problem(()).units
-                count = int(np.ceil(np.abs((other - one)[places] / units[places]).max() / PART))
-                path, q = [], one
-                for k in range(1, max(count, 1) + 1):
-                    to = one + (other - one) * k / max(count, 1)
-                    result = self.drive({names[index]: float(to[index]) for index in places}, q)
-                    if not result.converged:
-                        return None
-                    q = result.q
-                    path.append(q)
-                near = np.abs((q - other) / units).max() < SAME_PLACE
-                return np.array(path) if near else None
+                targets = {index: float(other[index]) for index in places}
+                path, last = drive_in_parts(self._drive, one, targets, units, PART, least=1.0)
+                near = np.abs((last.q - other) / units).max() < SAME_PLACE
+                return np.array([each.q for each in path]) if near and last.converged else None
 
             lower, upper = self.limits()
             rotates = [dof.is_rotation for _, dof in self.tree.owner]
             turning = np.array(rotates) & (upper - lower >= 2.0 * np.pi)
-            units = self.problem(()).units
             return path_to_mode(modes, states, start, mode, places, units, turning, drive_to)
 
     def nearest_singularity(self, q0: Values | None = None, kind: str = 'direct') -> Singularity:
@@ -774,36 +764,34 @@ class Solver(GraphReader):
         more = Requirement(reason, Status.STALLED)
         return Solution(close.q, close._answers, result.solve_time, self.joint_names, more)
 
-    def _drive_in_mode(
-        self, values: Mapping[str, float], q0: Values | None, steps: int | None
-    ) -> Solution:
+    def _drive_in_mode(self, targets: dict[int, float], q: Array, steps: int | None) -> Solution:
         """Drive in parts, and stop before the mode changes."""
-        started, names = perf_counter(), self.joint_names
-        q, modes = self.drive({}, q0).q, self.modes()
-        own = str(modes.labels(q[None])[0])
-        targets = self.refresh().table.driven(values)
-        first, share, part = q, 0.0, 1.0
-        units = self.problem(()).units
-        size = max((abs(v - q[k]) / units[k] for k, v in targets.items()), default=0.0)
-        longest = PART / max(size, PART)
-        part = longest
-        while True:
-            to = min(share + part, 1.0)
-            goal = {names[k]: first[k] + to * (v - first[k]) for k, v in targets.items()}
-            result = self.drive(goal if to < 1.0 else values, q, steps=steps)
-            label = str(modes.labels(result.q[None])[0])
-            if label == own and (result.converged or part <= LEAST_PART):
-                if to == 1.0 or not result.converged:
-                    return result
-                q, share, part = result.q, to, min(2.0 * part, longest)
-            elif part > LEAST_PART:
-                part *= 0.5
-            else:
-                break
-        reason = f'the motion would leave mode {own}, for {label}'
-        more = Requirement(reason, Status.STALLED)
-        last = self.drive({}, q)
-        return Solution(q, last._answers, perf_counter() - started, names, more)
+        started, modes = perf_counter(), self.modes()
+        start = self._drive({}, q).q
+        own = modes.labels(start[None])[0]
+        done, last = drive_in_parts(
+            partial(self._drive, steps=steps),
+            start,
+            targets,
+            self.problem(()).units,
+            PART,
+            lambda _, after: bool(modes.labels(after[None])[0] == own),
+        )
+        if done and done[-1] is last:
+            return last
+        reason = f'the motion would leave mode {own}, for {modes.labels(last.q[None])[0]}'
+        stopped = done[-1].q if done else start
+        closed, more = self._drive({}, stopped), Requirement(reason, Status.STALLED)
+        spent = perf_counter() - started
+        return Solution(stopped, closed._answers, spent, self.joint_names, more)
+
+    def _drive(
+        self, targets: dict[int, float], start: Array, steps: int | None = None
+    ) -> Solution:
+        """Drive to values by their index in q, see `drive`."""
+        table = self.refresh().table
+        q = table.clamped(table.rows, start) if self.options.start_outside == 'clamp' else start
+        return drive_freely(self.problem(()), table, q.copy(), targets, self.packed[1], steps)
 
     def velocity(
         self, goals: Mapping[str, Twist], q: Values | None = None, dt: float | None = None
@@ -937,17 +925,11 @@ class Solver(GraphReader):
         """
         with self.lock:
             check_mapping('values', values, 'joint: value')
-            if stay_in_mode:
-                return self._drive_in_mode(values, q0, steps)
             if steps is not None:
                 steps = whole_number('steps', steps, 1)
-            table = self.refresh().table
-            start = self.start_q(q0)
-            targets = table.driven(values)
-            if self.options.start_outside == 'clamp':
-                start = table.clamped(table.rows, start)
-            problem = self.problem(())
-            return drive_freely(problem, table, start, targets, self.packed[1], steps)
+            targets = self.refresh().table.driven(values)
+            move = self._drive_in_mode if stay_in_mode else self._drive
+            return move(targets, self.start_q(q0), steps)
 
     def solve_batch(
         self,
@@ -1289,7 +1271,14 @@ class Solver(GraphReader):
             start = q.copy() if problem.avoidance is not None else q
             answers = problem.run(q, rows, packed, options.time_budget, stop, goes_on=goes_on)
             if problem.avoidance is not None and steps:
-                answers = self._on_a_free_way(problem, problem.avoidance, start, q, rows, answers)
+
+                def again(narrow: Array) -> bool:
+                    answers[:] = problem.run(q, narrow, packed, 0.0)
+                    return True
+
+                # Near bodies, an answer that has no more time may be far away.
+                late = problem.near and any(each.status is Status.TIMEOUT for each in answers)
+                problem.avoidance.shorten(again, start, q, rows, fits=not late)
         else:
             from ik_node.solver.methods import run_method
 
@@ -1301,34 +1290,6 @@ class Solver(GraphReader):
             table.follow(q)
         spent = perf_counter() - started
         return Solution(q, answers, spent, problem.tree.names, near=problem.near)
-
-    def _on_a_free_way(
-        self,
-        problem: Problem,
-        avoidance: Avoidance,
-        start: Array,
-        q: Array,
-        rows: Array,
-        answers: list[SolveResult],
-    ) -> list[SolveResult]:
-        """
-        Return answers whose way from the start, to q, does not lead through a body.
-
-        A solve with a largest step is a step of a motion: it is made again with smaller windows,
-        at last with none, while its way is not free. Near bodies, an answer that has no more time
-        may be far away, so that it is made again, too.
-        """
-        late = problem.near is not None and any(a.status is Status.TIMEOUT for a in answers)
-        for slide in SLIDES:
-            share = 0.0 if late else avoidance.free_share(start, q)
-            if share == 1.0:
-                break
-            window = np.maximum(SHORTER * share * np.abs(q - start), slide * problem.units)
-            narrow = rows.copy()
-            narrow[JOINT_WINDOW] = np.minimum(narrow[JOINT_WINDOW], window * (slide > 0.0))
-            q[:], late = start, False
-            answers = problem.run(q, narrow, self.packed[1], 0.0)
-        return answers
 
     def _start_of_many(self, q0: Values | None) -> ArrayLike:
         """Return the start of a batch or path, which `many_starts` checks if it is an array."""

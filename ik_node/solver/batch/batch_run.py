@@ -45,7 +45,6 @@ from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import check_mapping, MOST_NORM, unit_pose
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Avoidance, Problem, SLICE
-from ik_node.solver.result import misfits_in, tolerances_in
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -744,12 +743,21 @@ class PathRun(ManySolves):
                 if again:
                     window = self._limits[PATH_FIRST if k == 0 else PATH_STEP]
                     window = np.minimum(window, self._limits[PATH_SPEED] * dt)
-                    parts = 1.0, 0.5, 0.0
-                    tries = [(before, self._work.rows(before, part * window)) for part in parts]
+                    solve = partial(self._solve_free, avoidance, rows.start + k)
+                    start, joints = before, self._work.rows(before, window)
+                    steady = joints
                     if limited and k > 1:
-                        near_speed = before + dt * speed, dt * dt * fast
-                        tries.insert(0, _steady(tries[0][1], before, window, *near_speed))
-                    near = self._solve_free(avoidance, rows.start + k, before, tries)
+                        steady = _steady(
+                            joints, before, window, before + dt * speed, dt * dt * fast
+                        )
+                        start = JointTable.clamped(steady, before)
+                    fits = solve(start, steady)
+                    ahead = avoidance.nearest(here)
+                    avoidance.shorten(partial(solve, before), before, here, joints, fits=fits)
+                    near = avoidance.nearest(here)
+                    if near is None and ahead is not None:  # it is in the way
+                        row = avoidance.collisions.measured(here, FAR)[ahead.at]
+                        near = ahead._replace(row=row)
                     change = here - before - dt * speed if k > 1 else np.zeros(1)
                     beyond = limited and (np.abs(change) > (1.0 + MARGIN) * dt * dt * fast).any()
                     self._flags[rows.start + k] = TOO_FAST if beyond else 0.0
@@ -757,44 +765,26 @@ class PathRun(ManySolves):
                     self.near[rows.start + k] = near.at, *near.row
             before, speed = here, (here - before) / dt
 
-    def _solve_free(
-        self, avoidance: Avoidance, at: int, before: Array, tries: Sequence[tuple[Array, Array]]
-    ) -> Near | None:
-        """
-        Solve frame `at` with one start and table of joints after the other.
-
-        The first closed answer on a free way stays, else the last one. Returns the nearest pair of
-        bodies, or the one that is in the way of a frame that is not reached.
-        """
+    def _solve_free(self, avoidance: Avoidance, at: int, start: Array, joints: Array) -> bool:
+        """Solve frame `at` among bodies; return True if its loops are closed."""
         parts = [chain.part(slice(at, at + 1)) for chain in self.chains]
-        q, ahead = self.q[at], None
-        for start, joints in tries:
-            given = [part.answer(0, joints, self.packed) for part in parts]
-            found = [(each.record, each.table) for each in given]
-            whole = avoidance.solve(found, start, q, joints, self.packed, 0.0)
-            for index, part in enumerate(parts):
-                part.records[0] = avoidance.record(index, part.records[0], whole.record)
-            over = whole.errors > tolerances_in(whole.table) + misfits_in(whole.table)
-            is_open = any(over[row].any() for row, _ in whole.chain.names.closures)
-            if not is_open and avoidance.free_share(before, q) == 1.0:
-                break
-            ahead = avoidance.nearest(q)
-        near = avoidance.nearest(q)
-        if near is None and ahead is not None:
-            near = ahead._replace(row=avoidance.collisions.measured(q, FAR)[ahead.at])
-        return near
+        given = [part.answer(0, joints, self.packed) for part in parts]
+        found = [(each.record, each.table) for each in given]
+        whole = avoidance.solve(found, start, self.q[at], joints, self.packed, 0.0)
+        for index, part in enumerate(parts):
+            part.records[0] = avoidance.record(index, part.records[0], whole.record)
+        over = whole.errors > whole.limits
+        return not any(over[row].any() for row, _ in whole.chain.names.closures)
 
 
-def _steady(
-    joints: Array, before: Array, window: Array, middle: Array, most: Array
-) -> tuple[Array, Array]:
-    """Return a start, and a table of joints for values (nq,) that are near others."""
+def _steady(joints: Array, before: Array, window: Array, middle: Array, most: Array) -> Array:
+    """Return a table of joints for values (nq,) that are near others."""
     joints = joints.copy()
     low = np.maximum(joints[JOINT_LOWER], before - window)
     high = np.minimum(joints[JOINT_UPPER], before + window)
     joints[JOINT_LOWER] = np.clip(middle - most, low, high)
     joints[JOINT_UPPER] = np.clip(middle + most, low, high)
-    return np.clip(before, joints[JOINT_LOWER], joints[JOINT_UPPER]), joints
+    return joints
 
 
 def _parts(first: Sequence[int], most: int) -> Iterator[range]:

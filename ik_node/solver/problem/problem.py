@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
@@ -40,6 +40,9 @@ ANY = 1e9
 TOLERANCES = {'coupling': COUPLED, 'avoid': CONTACT, 'cone': CONE}
 # Most constraints of six pairs each in one step.
 MOST_ROWS = 4
+# Of a free way a shortened step goes this share. Its windows are at least these, one after the
+# other, so that it can slide along a body [rad or L]; the last one is none.
+SHORTER, SLIDES = 0.9, (0.03, 0.01, 0.003, 0.0)
 
 
 class Problem:
@@ -283,6 +286,26 @@ class Avoidance:
     def free_share(self, start: Array, end: Array) -> float:
         """Return the share of a way that is free of contact, see `Collisions.free_share`."""
         return self.collisions.free_share(start, end, self.margin)
+
+    def shorten(
+        self, solve: Callable[[Array], bool], start: Array, q: Array, rows: Array, *, fits: bool
+    ) -> None:
+        """
+        Solve again, from the start to q, with smaller windows, while the way to q is not free.
+
+        `solve` is a function of the table of joints, which writes q and returns True if that fits;
+        `fits`: True if the present one does. At last nothing moves.
+        """
+        for slide in SLIDES:
+            share = self.free_share(start, q) if fits else 0.0
+            if share == 1.0:
+                break
+            window = np.maximum(SHORTER * share * np.abs(q - start), slide * self._problem.units)
+            narrow = JointTable.with_window(
+                rows, slice(None), np.minimum(rows[layout.JOINT_WINDOW], window * (slide > 0.0))
+            )
+            q[:] = start
+            fits = solve(narrow)
 
     def is_contact(self, near: Near | None) -> bool:
         """Return True if a pair is nearer than the margin."""
