@@ -108,13 +108,6 @@ class Run(Configuration):
     # -- values at the iterate
 
     @property
-    def residual(self) -> Array:
-        """Return the residual r, shape (nr,) [L or rad]."""
-        rows = super().residual
-        # A limit of a rotation counts only beyond it.
-        return np.where(self.flat.one_sided, np.maximum(rows, 0.0), rows)
-
-    @property
     def cost(self) -> float:
         """Return the cost f = r^T W r / 2, theory.md, eq. (5)."""
         return float(self.chain.work_floats[now.COST])
@@ -156,11 +149,6 @@ class Run(Configuration):
         for v in range(self.x.size):
             jacobian[:, v] = self.slope(v, lambda: self._change_from(before))
         return jacobian
-
-    def analytic_jacobian(self) -> Array:
-        """Return the Jacobian computed by the kernel, shape (nr, nv)."""
-        inside = self.flat.one_sided & (super().residual <= 0.0)
-        return np.where(inside[:, None], 0.0, super().analytic_jacobian())
 
     def slope(self, variable: int, change: Callable[[], Any]) -> Any:
         """

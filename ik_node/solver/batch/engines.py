@@ -82,12 +82,17 @@ def run_chunks(
             for rows, data in islice(left, max(room - len(waiting), 0)):
                 sent = data
                 if executor is not None:
-                    sent = _submitted(executor, Chunk(rows, data), function, packed)
+                    with _naming(rows):
+                        sent = executor.submit(_call, function, packed, data)
                 waiting.append((rows, sent))
             if not waiting:
                 return
             rows, sent = waiting[0]
-            result = function(shared, sent) if executor is None else _result(sent, rows)
+            if executor is None:
+                result = function(shared, sent)
+            else:
+                with _naming(rows):
+                    result = sent.result()
             waiting.popleft()
             solved += len(rows)
             if progress is not None:
@@ -98,21 +103,11 @@ def run_chunks(
             sent.cancel()
 
 
-def _submitted(
-    executor: Executor, chunk: Chunk, function: Callable[[Any, Any], Any], packed: bytes
-) -> Future[Any]:
+@contextmanager
+def _naming(rows: range) -> Iterator[None]:
+    """Name the rows of a part in errors that are not our own."""
     try:
-        future = executor.submit(_call, function, packed, chunk.data)
-    except BrokenExecutor as error:
-        raise EngineError(f'a worker was killed ({error})', chunk.rows) from error
-    except RuntimeError as error:  # after a shutdown
-        raise EngineError(f'the executor takes no work: {error}') from error
-    return future
-
-
-def _result(future: Future[Any], rows: range) -> Any:
-    try:
-        return future.result()
+        yield
     except IkError:
         raise
     except BrokenExecutor as error:

@@ -77,12 +77,14 @@ class Configuration:
 
     @property
     def residual(self) -> Array:
-        """Return the residual r, shape (nr,) [L or rad]."""
-        return np.asarray(self.workspace.residual[self.flat.rows])
+        """Return the residual r, shape (nr,) [L or rad]; 0 for a limit that is kept."""
+        rows = self.workspace.residual[self.flat.rows]
+        return np.asarray(np.where(self.flat.one_sided, np.maximum(rows, 0.0), rows))
 
     def analytic_jacobian(self) -> Array:
         """Return the Jacobian dr/dx computed by the kernel, shape (nr, nv)."""
-        return self.flat.dense(self.workspace.jac)
+        kept = self.flat.one_sided & (self.workspace.residual[self.flat.rows] <= 0.0)
+        return np.where(kept[:, None], 0.0, self.flat.dense(self.workspace.jac))
 
     def step_by(self, step: Array | float) -> None:
         """Take a step, shape (nv,) [rad or L], clamped to the bounds."""
