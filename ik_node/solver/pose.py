@@ -8,11 +8,13 @@ from typing import Any
 
 from ik_node.errors import OptionError, ShapeError
 from ik_node.kernels.layout import LARGEST, NORMALISED
-from ik_node.model.given import ARRAY, elements
+from ik_node.model.given import ARRAY, elements, numbers
 from ik_node.model.pose_forms import position_and_quat
 from ik_node.model.request import Request
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
 
 # Longer quaternions are something else, such as angles in degrees.
 MOST_NORM = 10.0
@@ -64,7 +66,7 @@ def unit_pose(
     return x, y, z, a / norm, b / norm, c / norm, d / norm
 
 
-def refuse_q(names: Sequence[str], q: NDArray[np.float64]) -> None:
+def refuse_q(names: Sequence[str], q: Array) -> None:
     """Raise a ShapeError that names joint values that are not finite or beyond `LARGEST`."""
     if np.abs(q).max(initial=0.0) <= LARGEST:
         return
@@ -75,6 +77,31 @@ def refuse_q(names: Sequence[str], q: NDArray[np.float64]) -> None:
     large = [f'{value:g} for {name}' for name, value in named if not abs(value) <= LARGEST]
     if large:
         raise ShapeError('q', f'numbers within {LARGEST:g}', ', '.join(large))
+
+
+def many_q(what: str, values: Any, names: Sequence[str], count: int | None = None) -> Array:
+    """
+    Return configurations, shape (n, nq) [rad or m], to be read; a single one is one row.
+
+    With a `count`, n is 1 or that. Raises a ShapeError that names the row.
+    """
+    rows: Array = values
+    if rows.__class__ is not ARRAY or rows.dtype != np.float64:
+        rows = numbers(what, values)
+    fits = rows.ndim in (1, 2) and rows.shape[-1] == len(names)
+    if not fits or (rows.ndim == 2 and count not in (None, len(rows))):
+        shape = f'shape ({len(names)},) or ({"n" if count is None else count}, {len(names)})'
+        raise ShapeError(what, shape, f'shape {rows.shape}')
+    many = np.atleast_2d(rows)
+    # Comparisons that NaN fails too.
+    if not (many.max(initial=0.0) <= LARGEST and many.min(initial=0.0) >= -LARGEST):
+        row = int(np.argmin((np.abs(many) <= LARGEST).all(axis=1)))
+        try:
+            refuse_q(names, many[row])
+        except ShapeError as error:
+            where = what if rows.ndim == 1 else f'{what} in row {row}'
+            raise ShapeError(where, error.expected, error.got) from None
+    return many
 
 
 def names_in(what: str, names: str | Iterable[str]) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ from typing import Any, TYPE_CHECKING
 
 from ik_node.display import public_names
 from ik_node.errors import IkError, listed, OptionError, ShapeError
-from ik_node.kernels.layout import LARGEST
 from ik_node.kernels.options import SEED
 from ik_node.kernels.solve_state import STATUS_REFUSED, STATUS_RUNNING
 from ik_node.model.frame import Frame
@@ -24,7 +23,7 @@ from ik_node.solver.drive import drive, drive_freely, drive_in_parts
 from ik_node.solver.graph_reader import GraphReader, RobotLike
 from ik_node.solver.modes import main_link, ModeChange, Modes, path_to_mode
 from ik_node.solver.options import SolverOptions
-from ik_node.solver.pose import check_mapping, names_in, refuse_q, Values
+from ik_node.solver.pose import check_mapping, many_q, names_in, refuse_q, Values
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
 from ik_node.solver.result import MET, Requirement, Solution, SolveResult
@@ -281,20 +280,7 @@ class Solver(GraphReader):
             return None
         with self.lock:
             names = self.current().tree.names
-        rows: Array = values
-        if rows.__class__ is not np.ndarray or rows.dtype != np.float64:
-            rows = numbers('q', values)
-        if rows.shape[1] != len(names):
-            shape = f'({len(names)},) or (n, {len(names)})'
-            raise ShapeError('q', f'shape {shape}', f'shape {rows.shape}')
-        # Comparisons that NaN fails too.
-        if not (rows.max(initial=0.0) <= LARGEST and rows.min(initial=0.0) >= -LARGEST):
-            row = int(np.argmin((np.abs(rows) <= LARGEST).all(axis=1)))
-            try:
-                refuse_q(names, rows[row])
-            except ShapeError as error:
-                raise ShapeError(f'row {row}: {error.name}', error.expected, error.got) from None
-        return rows
+        return many_q('q', values, names)
 
     # -- solving
 
@@ -1292,7 +1278,7 @@ class Solver(GraphReader):
         return Solution(q, answers, spent, problem.tree.names, near=problem.near)
 
     def _start_of_many(self, q0: Values | None) -> ArrayLike:
-        """Return the start of a batch or path, which `many_starts` checks if it is an array."""
+        """Return the start of a batch or path, which `many_q` checks if it is an array."""
         if q0 is None:
             return self.values()
         return self.copied_q(q0) if isinstance(q0, Mapping) else q0

@@ -6,11 +6,10 @@ The frames of a path are solved one after the other, such that no joint jumps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import partial
 from itertools import pairwise
-from math import isfinite, prod
 from threading import Lock
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -42,13 +41,14 @@ from ik_node.solver.batch.batch_solution import (
 )
 from ik_node.solver.batch.engines import Chunk, part_size, run_chunks, thread_count
 from ik_node.solver.options import SolverOptions
-from ik_node.solver.pose import check_mapping, MOST_NORM, unit_pose
+from ik_node.solver.pose import check_mapping, many_q, MOST_NORM, unit_pose
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Avoidance, Problem, SLICE
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
 ManyPoses = Mapping[str, tuple[ArrayLike, ArrayLike]]
 Poses = Mapping[str, tuple[Array, Array]]
 
@@ -81,29 +81,6 @@ def many_poses(
     return read
 
 
-def many_starts(q0: ArrayLike, count: int | None, names: Sequence[str]) -> tuple[Array, int]:
-    """
-    Return the starts, (1, nq) or (N, nq) [rad or m], and the number N of problems.
-
-    Without a `count`, N is the number of rows of q0.
-    """
-    width = len(names)
-    given = numbers('q0', q0)
-    one = given.ndim == 1
-    rows = 'N' if count is None else str(count)
-    if given.shape[-1:] != (width,) or given.ndim > 2 or (one and count is None):
-        raise ShapeError('q0', _shapes(width, rows, single=count is not None), f'{given.shape}')
-    if not one and count is not None and len(given) != count:
-        raise ShapeError('q0', _shapes(width, rows, single=True), f'{given.shape}')
-    fair = np.isfinite(np.atleast_2d(given)).all(axis=1)
-    if not fair.all():
-        row = int(np.argmin(fair))
-        bad = [n for n, v in zip(names, np.atleast_2d(given)[row], strict=True) if not isfinite(v)]
-        where = 'q0' if one else f'q0 in row {row}'
-        raise ShapeError(where, 'finite numbers', f'NaN or infinity for {", ".join(bad)}')
-    return np.atleast_2d(given), len(given) if count is None else count
-
-
 def _poses(name: str, pose: Any, turns: bool, first: int) -> tuple[Array, Array]:
     """Return copies of the poses of one goal, see `many_poses`."""
     at, quats = position_and_quat(f'poses of {name!r}', pose, turns=turns, many=True)
@@ -122,11 +99,6 @@ def _poses(name: str, pose: Any, turns: bool, first: int) -> tuple[Array, Array]
             raise ShapeError(where, error.expected, error.got) from None
     norm[np.abs(square - 1.0) <= layout.NORMALISED] = 1.0
     return at, quats / norm[:, None]
-
-
-def _shapes(width: int, rows: str, *, single: bool) -> str:
-    many = f'({rows}, {width})'
-    return f'shape ({width},) or {many}' if single else f'shape {many} where no goal is given'
 
 
 def batch_chains(
@@ -229,16 +201,19 @@ class ManySolves:
     """
     Many solves, on threads that take pieces of them one after the other, or on an executor.
 
-    `chains`: the chains with the `poses` of all solves; their records are written. `q` (N, nq):
-    starts; overwritten with the results [rad or m]. `near` (N, 1 + RESULT): index of the nearest
-    pair of bodies of each result, -1 = none, and its row of distances. Each thread has workspaces
-    of its own.
+    Problems or paths begin at one of `starts` each, or all at the only one; `first` is the first
+    solve of each, and the number N of solves. `chains`: the chains with the `poses` of all solves;
+    their records are written. `q` (N, nq): the results [rad or m]. `near` (N, 1 + RESULT): index
+    of the nearest pair of bodies of each result, -1 = none, and its row of distances. Each thread
+    has workspaces of its own.
     """
 
-    def __init__(self, work: BatchWork, poses: Poses, q: Array) -> None:
-        self._work, self.q = work, q
-        self.chains = batch_chains(work.problem, poses, len(q))
-        self.near = np.full((len(q) if work.problem.avoidance else 0, 1 + RESULT), -1.0)
+    def __init__(self, work: BatchWork, poses: Poses, starts: Array, first: Ints) -> None:
+        self._work, self._poses, self._starts, self._first = work, poses, starts, first
+        each = np.broadcast_to(starts, (len(first) - 1, starts.shape[1]))
+        self.q: Array = np.repeat(each, np.diff(first), axis=0)
+        self.chains = batch_chains(work.problem, poses, len(self.q))
+        self.near = np.full((len(self.q) if work.problem.avoidance else 0, 1 + RESULT), -1.0)
         self._lock = Lock()
         self._taken, self._done = 0, 0
         self._stop = False
@@ -252,43 +227,47 @@ class ManySolves:
         """Return the rows of each piece."""
         raise NotImplementedError
 
+    def part(self, units: range) -> tuple[Any, ...]:
+        """Return the arguments of this class for some problems or paths."""
+        rows = self._rows(units)
+        own = {name: (p[rows], r[rows]) for name, (p, r) in self._poses.items()}
+        alone = len(self._starts) == 1
+        starts = self._starts if alone else self._starts[units.start : units.stop]
+        return own, starts, self._first[units.start : units.stop + 1] - rows.start
+
+    def _rows(self, units: range) -> slice:
+        return slice(int(self._first[units.start]), int(self._first[units.stop]))
+
     def run(
         self,
         threads: int | None,
         progress: Progress | None = None,
         executor: Executor | None = None,
-        parts: Callable[[int], Iterable[tuple[range, Sequence[Any]]]] = lambda size: (),
     ) -> None:
         """
-        Solve all pieces.
+        Solve all pieces, on an executor in parts that use some threads each.
 
         `progress`: called by the calling thread with the number of solves that are done and their
-        total number. An exception that it raises ends the run, as Ctrl-C does. On an executor, the
-        `parts` of a size are their rows, and the arguments of this class for them; workers use
-        some threads each.
+        total number. An exception that it raises ends the run, as Ctrl-C does.
         """
         count = 1 if threads is None and executor is not None else thread_count(threads)
+        total = len(self.q)
         if executor is None:
             self._run_pieces(self.pieces(count), count, progress)
         else:
-            ranges: list[range] = []
-
-            def chunks() -> Iterator[Chunk]:
-                for rows, arguments in parts(part_size(len(self.q), executor, count)):
-                    ranges.append(rows)
-                    yield Chunk(rows, (arguments, count))
-
-            def tell(solved: int) -> None:
-                if progress is not None:
-                    progress(solved, len(self.q))
-
-            shared = (type(self), self._work)
-            for k, found in enumerate(run_chunks(executor, _solve_part, shared, chunks(), tell)):
-                rows = slice(ranges[k].start, ranges[k].stop)
+            units = list(_parts(self._first, part_size(total, executor, count)))
+            cuts = [self._rows(each) for each in units]
+            chunks = (
+                Chunk(range(rows.start, rows.stop), (self.part(each), count))
+                for each, rows in zip(units, cuts, strict=True)
+            )
+            tell = None if progress is None else lambda solved: progress(solved, total)
+            solved = run_chunks(executor, _solve_part, (type(self), self._work), chunks, tell)
+            for rows, found in zip(cuts, solved, strict=True):
                 for own, part in zip(self.results, found, strict=True):
                     own[rows] = part
         if progress is not None:
-            progress(len(self.q), len(self.q))
+            progress(total, total)
 
     def _run_pieces(
         self, pieces: Sequence[slice], threads: int, progress: Progress | None
@@ -371,11 +350,10 @@ class ManySolves:
 class BatchRun(ManySolves):
     """One execution of a batch; `rows` (8, nq) is the table of joints of the first problem."""
 
-    def __init__(self, work: BatchWork, poses: Poses, starts: Array, count: int) -> None:
-        q = np.array(np.broadcast_to(starts, (count, starts.shape[1])), order='C')
-        super().__init__(work, poses, q)
+    def __init__(self, work: BatchWork, poses: Poses, starts: Array, first: Ints) -> None:
+        super().__init__(work, poses, starts, first)
         self._by_row = work.by_start and len(starts) > 1
-        self.rows = work.rows(starts[0] if len(starts) else np.zeros(q.shape[1]))
+        self.rows = work.rows(starts[0] if len(starts) else np.zeros(starts.shape[1]))
 
     def pieces(self, threads: int) -> list[slice]:
         """Return the rows of each chunk."""
@@ -460,17 +438,10 @@ def solve_batch(
     """Solve every problem as `Solver.solve_pose` does, see `Solver.solve_batch`."""
     began = perf_counter()
     poses = many_poses(goals, work.problem)
-    many = next((len(positions) for positions, _ in poses.values()), None)
-    starts, count = many_starts(q0, many, work.names)
-    run = BatchRun(work, poses, starts, count)
-
-    def parts(size: int) -> Iterator[tuple[range, Sequence[Any]]]:
-        for rows in (range(count)[at : at + size] for at in range(0, count, size)):
-            cut = slice(rows.start, rows.stop)
-            own = {name: (p[cut], r[cut]) for name, (p, r) in poses.items()}
-            yield rows, (own, starts if len(starts) == 1 else starts[cut], len(rows))
-
-    run.run(threads, progress, executor, parts)
+    starts = many_q('q0', q0, work.names, next((len(p) for p, _ in poses.values()), None))
+    count = next((len(p) for p, _ in poses.values()), len(starts))
+    run = BatchRun(work, poses, starts, np.arange(count + 1))
+    run.run(threads, progress, executor)
     spent = perf_counter() - began
     return BatchSolution(
         *(run.q, run.chains, spent, run.rows, work.packed, work.names), work.collisions, run.near
@@ -483,22 +454,6 @@ def solve_batch(
 MARGIN = 1e-9
 # Longest time from point to point [s], about 30 years.
 MOST_SECONDS = 1e9
-
-
-def requested_times(count: int, dt: float, times: ArrayLike | None) -> Array:
-    """Return the requested time of each point, shape (count,) [s]."""
-    if times is None:
-        if not is_number(dt) or not 0.0 < dt <= MOST_SECONDS:
-            raise OptionError('dt', dt, 'a time above 0 [s]')
-        steps: Array = np.arange(count, dtype=np.float64)
-        return float(dt) * steps
-    given = finite('times', times, count)
-    late = np.flatnonzero(np.diff(given) <= 0.0)
-    if late.size:
-        row = int(late[0]) + 1
-        got = f'{given[row]} after {given[row - 1]}'
-        raise ShapeError(f'times in row {row}', 'a later time than before', got)
-    return given
 
 
 def stretched_times(
@@ -532,29 +487,12 @@ def split_paths(
 ) -> tuple[dict[str, tuple[Array, Array]], list[int]]:
     """Return the poses of all frames of all paths in a row, and the number of frames of each."""
     if isinstance(goals, Mapping):
-        forms: Mapping[str, Any] = goals
-        rows: dict[str, Any] = {}
-        sizes: set[tuple[int, ...] | None] = set()
-        for name, pose in forms.items():
-            pair = isinstance(pose, (tuple, list)) and len(pose) == 2
-            given = [
-                part if hasattr(part, 'as_quat') else numbers(f'poses of {name!r}', part)
-                for part in (pose if pair else (pose,))
-            ]
-            shape = np.shape(given[0])
-            sizes.add(shape[:2] if len(shape) > 2 else None)
-            flat = [
-                part
-                if hasattr(part, 'as_quat')
-                else part.reshape(prod(part.shape[:2]), *part.shape[2:])
-                for part in given
-            ]
-            rows[name] = tuple(flat) if pair else flat[0]
-        if len(sizes) != 1 or None in sizes:
-            form = 'positions (P, N, 3) and quaternions xyzw (P, N, 4), or matrices (P, N, 4, 4)'
-            raise ShapeError('goals', f'{form}, of equal P and N', str(sorted(map(str, sizes))))
-        many, count = next(iter(sizes)) or (0, 0)
-        read = many_poses(rows, problem)
+        flat = {name: _in_a_row(name, pose) for name, pose in goals.items()}
+        sizes = {size for _, size in flat.values()}
+        if len(sizes) != 1:
+            raise ShapeError('goals', 'as many poses (P, N) for each', str(sorted(sizes)))
+        ((many, count),) = sizes
+        read = many_poses({name: pose for name, (pose, _) in flat.items()}, problem)
         counts = [count] * many
     else:
         for index, path in enumerate(goals):
@@ -577,18 +515,40 @@ def split_paths(
     return read, counts
 
 
+def _in_a_row(name: str, pose: Any) -> tuple[Any, tuple[int, int]]:
+    """Return poses of P paths of N frames as those of one path, and P and N."""
+    pair = isinstance(pose, (tuple, list)) and len(pose) == 2
+    given = [
+        part.as_quat() if hasattr(part, 'as_quat') else numbers(f'poses of {name!r}', part)
+        for part in (pose if pair else (pose,))
+    ]
+    if given[0].ndim < 3:
+        form = 'positions (P, N, 3) and quaternions xyzw (P, N, 4), or matrices (P, N, 4, 4)'
+        raise ShapeError('goals', form, f'shape {given[0].shape} for {name!r}')
+    flat = [part.reshape(-1, *part.shape[2:]) if part.ndim > 2 else part for part in given]
+    return tuple(flat) if pair else flat[0], given[0].shape[:2]
+
+
 def all_times(counts: Sequence[int], dt: float, times: Any) -> Array:
     """Return the times of all frames in a row [s]; `times` are for all paths, or one for each."""
+    if times is None:
+        if not is_number(dt) or not 0.0 < dt <= MOST_SECONDS:
+            raise OptionError('dt', dt, 'a time above 0 [s]')
+        return float(dt) * np.concatenate([np.arange(float(count)) for count in counts])
     each = [times] * len(counts)
     if isinstance(times, (list, tuple)) and len(times) and np.ndim(times[0]) > 0:
         if len(times) != len(counts):
-            raise ShapeError(
-                'times', f'one sequence for each of {len(counts)} paths', f'{len(times)}'
-            )
+            expected = f'one sequence for each of {len(counts)} paths'
+            raise ShapeError('times', expected, f'{len(times)}')
         each = list(times)
-    return np.concatenate(
-        [requested_times(count, dt, given) for count, given in zip(counts, each, strict=True)]
-    )
+    given = [finite('times', own, count) for own, count in zip(each, counts, strict=True)]
+    for own in given:
+        late = np.flatnonzero(np.diff(own) <= 0.0)
+        if late.size:
+            row = int(late[0]) + 1
+            got = f'{own[row]} after {own[row - 1]}'
+            raise ShapeError(f'times in row {row}', 'a later time than before', got)
+    return np.concatenate(given)
 
 
 def _check_request(request: Request, work: BatchWork) -> tuple[Array, Array]:
@@ -630,19 +590,9 @@ def solve_paths(
     poses, counts = split_paths(goals, work.problem)
     first = np.concatenate(([0], np.cumsum(counts)))
     when = all_times(counts, dt, times)
-    starts = many_starts(q0, len(counts), work.names)[0]
-    starts = np.broadcast_to(starts, (len(counts), starts.shape[1]))
+    starts = many_q('q0', q0, work.names, len(counts))
     run = PathRun(work, poses, starts, first, when, request)
-
-    def parts(size: int) -> Iterator[tuple[range, Sequence[Any]]]:
-        for paths in _parts(first.tolist(), size):
-            rows = slice(first[paths.start], first[paths.stop])
-            own = {name: (p[rows], r[rows]) for name, (p, r) in poses.items()}
-            own_first = first[paths.start : paths.stop + 1] - rows.start
-            part = (own, starts[paths.start : paths.stop], own_first, when[rows], request)
-            yield range(rows.start, rows.stop), part
-
-    run.run(threads, progress, executor, parts)
+    run.run(threads, progress, executor)
     q = run.q
     work.table.follow_all(q)
     spent = perf_counter() - started
@@ -664,19 +614,19 @@ def solve_paths(
 
 
 class PathRun(ManySolves):
-    """The execution of P paths; `first` (P + 1,) are their first frames, and T the last one."""
+    """The execution of paths, frame by frame."""
 
     def __init__(
         self,
         work: BatchWork,
         poses: Poses,
         starts: Array,
-        first: NDArray[np.int64],
+        first: Ints,
         times: Array,
         request: Request,
     ) -> None:
-        super().__init__(work, poses, np.repeat(starts, np.diff(first), axis=0))
-        self._first, self._times = first.tolist(), times
+        super().__init__(work, poses, starts, first)
+        self._times, self._request = times, request
         self.packed = work.packed.copy()
         if request.smoothing is not None:
             self.packed[SMOOTHING] = request.smoothing
@@ -698,7 +648,11 @@ class PathRun(ManySolves):
 
     def pieces(self, threads: int) -> list[slice]:
         """Return the rows of each path."""
-        return [slice(begin, end) for begin, end in pairwise(self._first)]
+        return [slice(begin, end) for begin, end in pairwise(self._first.tolist())]
+
+    def part(self, units: range) -> tuple[Any, ...]:
+        """Return the arguments of this class for some paths."""
+        return *super().part(units), self._times[self._rows(units)], self._request
 
     def _solve(
         self, rows: slice, workspaces: Sequence[Workspace], tell: Callable[[int], None]
@@ -787,10 +741,10 @@ def _steady(joints: Array, before: Array, window: Array, middle: Array, most: Ar
     return joints
 
 
-def _parts(first: Sequence[int], most: int) -> Iterator[range]:
+def _parts(first: Ints, most: int) -> Iterator[range]:
     """Yield neighbouring paths that together have at most so many frames, or one path."""
-    begin = 0
-    for path in range(1, len(first)):
-        if path == len(first) - 1 or first[path + 1] - first[begin] > most:
-            yield range(begin, path)
-            begin = path
+    begin, last = 0, len(first) - 1
+    while begin < last:
+        fit = int(np.searchsorted(first, first[begin] + most, side='right')) - 1
+        yield range(begin, max(begin + 1, fit))
+        begin = max(begin + 1, fit)
