@@ -147,33 +147,34 @@ class JointTable:
         """
         rows, owner = self.rows, self._tree.owner
         self.widened, self.gaps = {}, {}
-        curves: dict[int, list[tuple[int, tuple[float, ...]]]] = {}
+        own_of: dict[int, list[tuple[int, tuple[float, ...]]]] = {}
         for follower, master, polynomial in self.followers:
             rows[JOINT_WINDOW, master] = min(
                 rows[JOINT_WINDOW, master], rows[JOINT_WINDOW, follower]
             )
-            if any(polynomial[2:]):
-                curves.setdefault(master, []).append((follower, polynomial))
-                continue
-            low, high = _bound_master(polynomial, self._limits(follower), self._limits(master))
-            if low > high:
-                raise self._no_value_left(follower, master)
-            rows[JOINT_LOWER, master], rows[JOINT_UPPER, master] = low, high
-        for master, own_curves in curves.items():
-            own = self._limits(master)
-            stretches = [own]
-            for follower, polynomial in own_curves:
-                within = allowed_stretches(polynomial, self._limits(follower), own)
+            own_of.setdefault(master, []).append((follower, polynomial))
+        for master, own in own_of.items():
+            stretches = [limits := self._limits(master)]
+            for follower, polynomial in own:
+                within = allowed_stretches(polynomial, self._limits(follower), limits)
                 stretches = _common(stretches, within)
                 if not stretches:
-                    raise self._no_value_left(follower, master)
+                    joint, dof = owner[follower]
+                    raise OptionError(
+                        f'limits of {self._tree.names[follower]!r}',
+                        (float(joint._min_dof_limit[dof]), float(joint._max_dof_limit[dof])),
+                        f'limits that leave {self._tree.names[master]!r}, which it follows, a '
+                        f'value within its own',
+                    )
             joint, dof = owner[master]
             value = float(joint._dof_values[dof])
             chosen = min(stretches, key=partial(_distance, value))
             rows[JOINT_LOWER, master], rows[JOINT_UPPER, master] = chosen
             if len(stretches) > 1:
                 self.gaps[master] = stretches
-            for follower, polynomial in own_curves:
+            for follower, polynomial in own:
+                if not any(polynomial[2:]):
+                    continue
                 low, high = self._limits(follower)
                 least, most = _reached(polynomial, *chosen)
                 if least < low or most > high:
@@ -184,15 +185,6 @@ class JointTable:
 
     def _limits(self, at: int) -> tuple[float, float]:
         return float(self.rows[JOINT_LOWER, at]), float(self.rows[JOINT_UPPER, at])
-
-    def _no_value_left(self, follower: int, master: int) -> OptionError:
-        joint, dof = self._tree.owner[follower]
-        return OptionError(
-            f'limits of {self._tree.names[follower]!r}',
-            (float(joint._min_dof_limit[dof]), float(joint._max_dof_limit[dof])),
-            f'limits that leave {self._tree.names[master]!r}, which it follows, a value '
-            f'within its own',
-        )
 
     @property
     def notes(self) -> list[str]:
@@ -489,17 +481,6 @@ class JointTable:
             q[:, follower] = np.where(np.abs(total - within) <= LIMIT_SLACK, within, total)
 
 
-def _bound_master(
-    polynomial: tuple[float, ...], limits: tuple[float, float], own: tuple[float, float]
-) -> tuple[float, float]:
-    """Return the interval of a master within `own` that keeps a linear follower in `limits`."""
-    c0, c1 = polynomial[:2]
-    if c1 == 0.0:
-        return own if limits[0] <= c0 <= limits[1] else (np.inf, -np.inf)
-    ends = sorted(((limits[0] - c0) / c1, (limits[1] - c0) / c1))
-    return max(own[0], ends[0]), min(own[1], ends[1])
-
-
 @lru_cache(maxsize=4096)
 def allowed_stretches(
     polynomial: tuple[float, ...], limits: tuple[float, float], own: tuple[float, float]
@@ -508,7 +489,7 @@ def allowed_stretches(
     Return the intervals of a master's values on which its follower is within its limits.
 
     `own` are the limits of the master. A follower that exceeds its limits by less than `ROUNDING`
-    of its range counts as within them.
+    of its range counts as within them, if it is not linear.
     """
     low, high = max(own[0], -FAR), min(own[1], FAR)
     cuts = [low, high]
@@ -517,14 +498,16 @@ def allowed_stretches(
             cuts += [root for root in _crossings(polynomial, limit) if low < root < high]
     cuts.sort()
     least, most = _reached(polynomial, low, high)
-    slack = ROUNDING * min(most - least, limits[1] - limits[0])
+    slack = ROUNDING * min(most - least, limits[1] - limits[0]) if any(polynomial[2:]) else 0.0
     found: list[tuple[float, float]] = []
     for first, last in pairwise(cuts):
         middle = _value(polynomial, 0.5 * (first + last))
         inside = limits[0] <= middle <= limits[1]
         if not inside:
             least, most = _reached(polynomial, first, last)
-            inside = max(limits[0] - least, most - limits[1]) <= slack
+            inside = max(limits[0] - least, most - limits[1]) <= (
+                slack if first < last else LIMIT_SLACK
+            )
         if inside and found and found[-1][1] == first:
             found[-1] = found[-1][0], last
         elif inside:
