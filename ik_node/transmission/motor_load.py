@@ -17,10 +17,9 @@ Array = NDArray[np.float64]
 
 # Below this nearness, a configuration counts as near a singularity.
 NEAR = 0.05
-# The share of its limit that the first load takes of the motor that it loads most.
-TAKEN = 0.5
-# Motors without limits: the first load is as large as the weight of the robot, or this force [N].
-ALONE = 10.0
+# The share of its limit that the first load takes of the motor that it loads most. If motors have
+# no limits, the load is as large as the weight of the robot, or this force [N].
+TAKEN, ALONE = 0.5, 10.0
 # Acceleration of free fall [m/s^2].
 FALL = 9.81
 # Lever arms shorter than this share of the largest count as zero.
@@ -40,8 +39,7 @@ class Load:
     def start(self, robot: ActuatedRobot) -> Array:
         """Return the point of application at the robot's present values, root frame [m]."""
         pose = robot.links[self.link].matrix_world
-        found: Array = pose[:3, :3] @ self.point + pose[:3, 3]
-        return found
+        return np.asarray(pose[:3, :3] @ self.point + pose[:3, 3])
 
     def moved(self, robot: ActuatedRobot, start: Array) -> Load:
         """Return the same force at another point, root frame [m]."""
@@ -51,7 +49,9 @@ class Load:
 
     def with_force(self, force: Array) -> Load:
         """Return a load with another force [N], rounded to three digits of its size."""
-        x, y, z = rounded(force).tolist()
+        size = float(np.abs(force).max())
+        digits = 2 - floor(log10(size)) if 0.0 < size < inf else 0
+        x, y, z = (force.round(digits) + 0.0).tolist()
         return replace(self, force=(x, y, z))
 
 
@@ -103,56 +103,45 @@ class MotorStatics:
 
     def first_load(self, q: Array, link: str, length: float) -> Load:
         """
-        Return a load for the start, which the motors can hold.
+        Return a load for the start at the centre of mass of a link, which the motors can hold.
 
         It points downwards, or upwards if its arrow of some `length` [m] would else end below all
-        links, or along x or y if no motor feels a vertical force. It acts on the origin of the
-        link, or on its centre of mass if no motor feels a force on the origin. In its worst
-        direction it takes half of the limit of some motor. Loops are closed at q (nq,).
+        links, or along x or y if no motor feels a vertical force. In its worst direction it takes
+        half of the limit of some motor. Loops are closed at q (nq,).
         """
-        point: Array = np.zeros(3)
-        arms: Array = np.zeros((3, 0))
+        body = self.robot.links[link]
+        x, y, z = map(float, body.centre_of_mass)
+        arms: Array = np.zeros((3, 1))
         if not self.refusal:
             jacobian = self.robot.link_jacobian(q, link)
-            arms = jacobian[:3]
-            body = self.robot.links[link]
-            if body.mass > 0.0 and np.abs(arms).max() < NO_ARM * np.abs(jacobian).max(initial=0.0):
-                point = np.asarray(body.centre_of_mass, dtype=np.float64)
-                offset = self.robot.forward(q, link)[:3, :3] @ point
-                arms = arms + np.cross(jacobian[3:].T, offset).T
-        x, y, z = point.tolist()
-        size = self._force_for(np.sqrt(np.sum(arms * arms, axis=0)))
+            offset = self.robot.forward(q, link)[:3, :3] @ (x, y, z)
+            arms = jacobian[:3] + np.cross(jacobian[3:].T, offset).T
+        by_motor, by_axis = (np.linalg.norm(arms, axis=axis) for axis in (0, 1))
+        limits = np.array([limit for _, limit, _ in self._motors] or [inf])
+        felt = (by_motor > NO_ARM * by_motor.max()) & np.isfinite(limits) & (limits > 0.0)
+        forces = (TAKEN * limits[felt] / by_motor[felt]).tolist()
+        size = min(forces, default=FALL * self.robot.mass or ALONE)
+        digit = 10.0 ** floor(log10(size))
+        size = float(f'{floor(size / digit * (1.0 + 1e-9)) * digit:.3g}')
         load = Load(link, (x, y, z), (0.0, 0.0, -size), self.has_weight)
-        felt = np.sqrt(np.sum(arms * arms, axis=1))
-        if felt[2] < NO_ARM * felt.max():
-            along_x = felt[0] >= felt[1]
+        if by_axis[2] < NO_ARM * by_axis.max():
+            along_x = by_axis[0] >= by_axis[1]
             return replace(load, force=(size, 0.0, 0.0) if along_x else (0.0, size, 0.0))
         lowest = min(each.matrix_world[2, 3] for each in self.robot.links.values())
         if load.start(self.robot)[2] - length < lowest:
             return replace(load, force=(0.0, 0.0, size))
         return load
 
-    def _force_for(self, arms: Array) -> float:
-        """Return a round force [N] for the effort of each motor per force [m or 1]."""
-        limits = np.array([limit for _, limit, _ in self._motors])
-        felt = (arms > NO_ARM * arms.max(initial=0.0)) & np.isfinite(limits) & (limits > 0.0)
-        forces = TAKEN * limits[felt] / arms[felt]
-        weight = FALL * self.robot.mass
-        return round_number(float(forces.min()) if forces.size else (weight or ALONE))
-
     @cached_property
     def _motors(self) -> list[tuple[str, float, str]]:
         """Return name, limit and unit of each motor."""
-        transmission = self._read[0]
-        if transmission is None:
-            return []
-        turns = [dof.is_rotation for joint in self.robot.joint_order for dof in joint.dof]
-        names, limits = self.robot.joint_names, self.robot.max_effort.tolist()
-        rows = {
-            name: (name, limit, 'N m' if turn else 'N')
-            for name, limit, turn in zip(names, limits, turns, strict=True)
-        }
-        return [rows[name] for name in transmission.actuators]
+        transmission, robot = self._read[0], self.robot
+        names = [] if transmission is None else transmission.actuators
+        dofs = [dof for joint in robot.joint_order for dof in joint.dof]
+        units = ['N m' if dof.is_rotation else 'N' for dof in dofs]
+        rows = zip(robot.joint_names, robot.max_effort.tolist(), units, strict=True)
+        known = {row[0]: row for row in rows}
+        return [known[name] for name in names]
 
     def efforts(self, q: Array, load: Load) -> list[MotorEffort]:
         """
@@ -176,10 +165,8 @@ class MotorStatics:
         """
         Return how near a robot with loops is to a singularity, and a sentence about what is lost.
 
-        The nearness goes from 0, in a singularity, to 1: it is the reciprocal of the largest ratio
-        of speeds between motors and joints [rad or characteristic lengths]. The sentence is '' if
-        the singularity is not near. None for a robot without loops, without motors, or with a
-        refusal. Raise IkError if a loop is open at q (nq,).
+        The sentence is '' if the singularity is not near. None for a robot without loops, without
+        motors, or with a refusal. Raise IkError if a loop is open at q (nq,).
         """
         transmission = self._read[0]
         if not self.robot.closures or transmission is None:
@@ -192,18 +179,3 @@ class MotorStatics:
 def statement(error: IkError) -> str:
     """Return the first line of an error."""
     return str(error).splitlines()[0]
-
-
-def round_number(value: float) -> float:
-    """Return the largest of 1, 2, 5, 10, ... that is not above a positive value."""
-    power = 10.0 ** floor(log10(value))
-    first = next(digit for digit in (5.0, 2.0, 1.0) if digit * power <= value * (1.0 + 1e-9))
-    return float(f'{first * power:.3g}')
-
-
-def rounded(vector: Array) -> Array:
-    """Return a vector with three digits of its largest component."""
-    size = float(np.abs(vector).max(initial=0.0))
-    if not 0.0 < size < inf:
-        return np.zeros(3)
-    return np.asarray(vector.round(2 - floor(log10(size))) + 0.0, dtype=np.float64)

@@ -9,7 +9,6 @@ from typing import NamedTuple
 from ik_node.errors import PlanError, ShapeError
 from ik_node.model.given import numbers
 from ik_node.solver.pose import Values
-from ik_node.solver.status import Status
 from ik_node.transmission.state import TransmissionState
 from ik_node.transmission.transmission import Transmission
 import numpy as np
@@ -27,7 +26,8 @@ BETWEEN, CLEARLY = (0.25, 0.75), 0.25
 # Step of the differences of velocities that give accelerations [s], and as a share of the time to
 # the next point.
 DIFFERENCE, SHARE_OF_SPAN = 1e-3, 0.2
-# A whole turn, and the rounding of half of one [rad], as in joint_trajectory_controller.
+# A whole turn [rad], and the share of it by which half a turn may be rounded, as in
+# joint_trajectory_controller.
 TURN, HALF_TURN = 2.0 * np.pi, 1e-9
 MOST_POINTS = 20_000
 # Allowed excess over a limit, for rounding.
@@ -140,20 +140,17 @@ def actuator_plan(
         raise ShapeError('times', 'shape (n,) with n > 0, finite', f'shape {at.shape}')
     if at[0] < 0.0 or (np.diff(at) <= 0.0).any():
         raise PlanError('times must begin at 0 or later, and increase')
-    given = {'position': position, 'velocity': velocity}
-    given |= {'acceleration': acceleration, 'effort': effort}
-    shape = (len(at), len(transmission.joints))
-    rows = (None if v is None else _matrix(name, v, shape) for name, v in given.items())
+    given = {'position': position, 'velocity': velocity, 'acceleration': acceleration}
+    shape, rows = (len(at), len(transmission.joints)), []
+    for name, part in {**given, 'effort': effort}.items():
+        values = None if part is None else numbers(name, part)
+        if values is not None:
+            usable = ~np.isinf(values) if name == 'velocity' else np.isfinite(values)
+            if values.shape != shape or not usable.all():
+                raise ShapeError(name, f'shape {shape}, finite', f'shape {values.shape}')
+        rows.append(values)
     planner = _Planner(transmission, q0, tolerance, effort_scale, is_replaced)
     return planner.plan(at, *rows)  # type: ignore[arg-type]  # there are positions
-
-
-def _matrix(name: str, given: ArrayLike, shape: tuple[int, int]) -> Array:
-    values = numbers(name, given)
-    finite = ~np.isinf(values) if name == 'velocity' else np.isfinite(values)
-    if values.shape != shape or not finite.all():
-        raise ShapeError(name, f'shape {shape}, finite', f'shape {values.shape}')
-    return values
 
 
 class _Planner:
@@ -193,7 +190,10 @@ class _Planner:
     ) -> ActuatorPlan:
         """Return the plan of the actuators."""
         self._times, self._efforts = times, effort
-        position = position + self._whole_turns(position[0])
+        # Whole turns bring the plan nearest to the start; half a turn is in the plan's direction.
+        away = position[0] - self._start
+        turns = np.round(away / TURN - HALF_TURN * np.sign(away))
+        position = position - np.where(self._turning, turns * TURN, 0.0)
         begins_later = int(times[0] > 0.0)
         if begins_later:
             # The plan begins at the start, at rest.
@@ -222,16 +222,6 @@ class _Planner:
             *(moments, position, velocity, acceleration),
             *(None if effort is None else efforts, q, np.isin(moments, self._times)),
         )
-
-    def _whole_turns(self, first: Array) -> Array:
-        """Return the whole turns that bring a plan nearest to the start, (n_joints,) [rad]."""
-        away = first - self._start
-        turns = np.round(away / TURN)
-        # At half a turn the direction is that of the plan.
-        rest = away - turns * TURN
-        half = np.abs(np.abs(rest) - 0.5 * TURN) < HALF_TURN
-        turns += np.where(half & (rest * away < 0.0), -np.sign(away), 0.0)
-        return np.where(self._turning, -turns * TURN, 0.0)
 
     def _divide(self, points: list[_Point], end: _Point) -> None:
         """Append points up to `end`, close enough to each other for straight interpolation."""
@@ -277,15 +267,14 @@ class _Planner:
         steps = np.minimum(DIFFERENCE, SHARE_OF_SPAN * spans)
         stencils = times[:, None] + steps[:, None] * np.array((0.0, -1.0, 1.0))
         positions, rates = (self._curve(stencils, order) for order in range(2))
-        joint_efforts: list[Array | None] = [None] * len(times)
-        if self._efforts is not None:
-            rows = [np.interp(times, self._times, row) for row in self._efforts.T]
-            joint_efforts = list(np.stack(rows, axis=1))
-        for at, (time, effort) in enumerate(zip(times.tolist(), joint_efforts, strict=True)):
+        for at, time in enumerate(times.tolist()):
             if self._is_replaced():
                 raise PlanError('a newer plan has arrived in the meantime')
+            effort = None
+            if self._efforts is not None:
+                effort = np.array([np.interp(time, self._times, row) for row in self._efforts.T])
             state = self._prepared(positions[at, 0], rates[at, 0], effort)
-            if state.status is not Status.CONVERGED:
+            if not state.converged:
                 state = self._nearest(time, positions[at, 0], rates[at, 0], effort, q)
             q, velocity = state.q, np.asarray(state.actuator_velocity)
             self._check('velocity', time, velocity)
@@ -306,7 +295,7 @@ class _Planner:
     ) -> TransmissionState:
         """Return the state at a time from another start; raise an error if there is none."""
         state = self._transmission.to_actuators(position, rates, effort, q0=q0)
-        if state.status is not Status.CONVERGED:
+        if not state.converged:
             worst = int(np.abs(state.joint_position - position).argmax())
             name = self._transmission.joints[worst]
             raise PlanError(
@@ -340,20 +329,15 @@ def _curve(
     """
     from scipy.interpolate import BPoly, PchipInterpolator
 
+    missing = np.isnan(np.full_like(position, np.nan) if velocity is None else velocity)
+    velocity = np.zeros_like(position) if velocity is None else np.where(missing, 0.0, velocity)
     if len(times) == 1:
-        velocity = np.zeros_like(position) if velocity is None else np.nan_to_num(velocity)
-        times, position = (
-            times[0] + np.array((0.0, 1.0)),
-            np.vstack([position, position + velocity]),
-        )
-        velocity, acceleration = np.vstack([velocity, velocity]), None
-    elif velocity is None or np.isnan(velocity).any():
+        times, acceleration = times[0] + np.array((0.0, 1.0)), None
+        position, velocity = np.vstack([position, position + velocity]), velocity.repeat(2, axis=0)
+    elif missing.any():
         monotone: Array = PchipInterpolator(times, position).derivative()(times)
         monotone[[0, -1]] = 0.0
-        velocity = (
-            monotone if velocity is None else np.where(np.isnan(velocity), monotone, velocity)
-        )
-        acceleration = None
+        velocity, acceleration = np.where(missing, monotone, velocity), None
     derivatives = [position, velocity, *([] if acceleration is None else [acceleration])]
     curve: Callable[[Array, int], Array] = BPoly.from_derivatives(times, np.stack(derivatives, 1))
     return curve

@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import prod
 from typing import Any, NamedTuple
 
-from ik_node.solver.status import Status
 from ik_node.transmission.transmission import Transmission
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +36,7 @@ class Sweep:
 
     `names` are the joints that are swept, `axes` their values [rad or m]. `grid` has the points of
     two joints by their indices along both axes, `curves` those of each joint that is swept on its
-    own by the index along its axis.
+    own by the index along its axis; `points` are all.
     """
 
     def __init__(self, transmission: Transmission, q: Array) -> None:
@@ -54,57 +53,45 @@ class Sweep:
         self.axes = list(np.linspace(low, high, ACROSS if together else ALONG, axis=1))
         self.grid: dict[tuple[int, int], Point] = {}
         self.curves: list[dict[int, Point]] = []
-        if not together:
-            self.curves = [self._walk(index, q[places], q, q) for index in range(len(self.names))]
-            return
-        for row, point in self._walk(0, q[places], q, q).items():
-            values = np.array((self.axes[0][row], point.q[places[1]]))
-            for column, other in self._walk(1, values, point.q, q).items():
-                self.grid[row, column] = other
+        if together:
+            for row, point in self._walk(0, q, q).items():
+                columns = self._walk(1, point.q, q)
+                self.grid.update({(row, column): other for column, other in columns.items()})
+        else:
+            self.curves = [self._walk(index, q, q) for index in range(len(self.names))]
+        curves = (curve.values() for curve in self.curves)
+        self.points = [*self.grid.values(), *(point for curve in curves for point in curve)]
 
-    def _point(self, values: Array, start: Array) -> Point | None:
-        """Return the point at values of the joints; None if they cannot be had."""
-        self._call.start(start)
-        state = self._call(values)
-        if state.status is not Status.CONVERGED:
-            return None
-        read = self._transmission
-        ratio, bounds = read.jacobian(state.q), read.joint_bounds(state.q)
-        nearness = read.singularity(state.q).nearness
-        return Point(state.q, ratio, nearness, bounds.velocity.upper, bounds.effort.alone)
-
-    def _walk(self, index: int, values: Array, start: Array, q: Array) -> dict[int, Point]:
-        """Sweep one joint to both sides of its value in q, with the others at their values."""
+    def _walk(self, index: int, start: Array, q: Array) -> dict[int, Point]:
+        """Sweep one joint to both sides of its value in q, with the others as in `start`."""
         points: dict[int, Point] = {}
-        axis, target = self.axes[index], values.copy()
+        axis, target, read = self.axes[index], start[self._places], self._transmission
         middle = int(np.argmin(np.abs(axis - q[self._places[index]])))
         for side in (range(middle, len(axis)), range(middle, -1, -1)):
             here = start
             for step in side:
                 target[index] = axis[step]
-                point = points.get(step) or self._point(target, here)
-                if point is None:
+                self._call.start(here)
+                state = self._call(target)
+                if not state.converged:
                     break
-                points[step], here = point, point.q
+                here = state.q
+                bounds, nearness = read.joint_bounds(here), read.singularity(here).nearness
+                limits = bounds.velocity.upper, bounds.effort.alone
+                points[step] = Point(here, read.jacobian(here), nearness, *limits)
         return points
-
-    @property
-    def points(self) -> list[Point]:
-        """Return all points."""
-        return [*self.grid.values(), *(p for curve in self.curves for p in curve.values())]
 
     def facts(self) -> dict[str, Any]:
         """Return the extremes over the range in plain types."""
-        points = self.points
-        sizes = [len(axis) for axis in self.axes]
+        points, sizes = self.points, [len(axis) for axis in self.axes]
         tried = sum(sizes) if self.curves else prod(sizes)
         facts = {'swept': self.names, 'reached': len(points), 'tried': tried}
         if not points:
             return facts
         ratios = np.array([point.ratio for point in points])
         ends = np.stack((ratios.min(axis=0), ratios.max(axis=0)), axis=2).tolist()
-        rows, motors = self._transmission.joints, self._transmission.actuators
-        of_rows = zip(rows, ends, strict=True)
+        of_rows = zip(self._transmission.joints, ends, strict=True)
+        motors = self._transmission.actuators
         nearest = min(points, key=lambda point: point.nearness)
         values = nearest.q[self._places].tolist()
         return facts | {
