@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from xml.etree.ElementTree import Element
 
 from ik_node.description.description import CouplingRule, Description, free_name, LoopSet, quoted
@@ -30,30 +30,22 @@ from numpy.typing import NDArray
 TRANSMITTED = ('joint', 'leftjoint', 'rightjoint', 'flexjoint', 'rolljoint', 'gap_joint')
 
 
-def driven_joints(elements: Sequence[Element]) -> list[str]:
-    """Return the unique names of joints that <ros2_control> or else <transmission> drives."""
-    return commanded_joints(elements) or _names(
-        child
-        for element in elements
-        if element.tag == 'transmission'
-        for child in element
-        if str(child.tag).lower() in TRANSMITTED
-    )
+def driven_joints(elements: Iterable[Element]) -> list[str]:
+    """
+    Return the unique names of joints that <ros2_control> or else <transmission> drives.
 
-
-def commanded_joints(elements: Iterable[Element]) -> list[str]:
-    """Return the names of joints, or values such as NAME.EZ, that <ros2_control> drives."""
-    return _names(
-        joint
-        for element in elements
-        if element.tag == 'ros2_control'
-        for joint in element.findall('joint')
-        if joint.find('command_interface') is not None
-    )
-
-
-def _names(joints: Iterable[Element]) -> list[str]:
-    return list(dict.fromkeys(filter(None, (joint.get('name') for joint in joints))))
+    A <ros2_control> that drives values of a joint with several DoF names them NAME.X, NAME.EZ.
+    """
+    commanded: list[Element] = []
+    transmitted: list[Element] = []
+    for element in elements:
+        if element.tag == 'ros2_control':
+            joints = element.findall('joint')
+            commanded += [each for each in joints if each.find('command_interface') is not None]
+        elif element.tag == 'transmission':
+            transmitted += [each for each in element if str(each.tag).lower() in TRANSMITTED]
+    names = (joint.get('name') for joint in commanded or transmitted)
+    return list(dict.fromkeys(filter(None, names)))
 
 
 def read_joint_elements(document: XmlDocument, description: Description) -> LoopSet:
@@ -63,18 +55,13 @@ def read_joint_elements(document: XmlDocument, description: Description) -> Loop
     Below the root element, `<joint_start joint="..." value="..."/>` is the initial value [rad or
     m] of a joint, and `<joint_coupling joint="..." of="..." coefficients="c0 c1 c2"/>` is a
     coupling q = sum over i of c_i q_of**i; one with several masters has an element
-    `<term of="..." coefficients="..."/>` for each, whose sum is q. A <ros2_control> that drives
-    values of a joint with several DoF names them NAME.X, NAME.EZ.
+    `<term of="..." coefficients="..."/>` for each, whose sum is q.
     """
     for element in document.root.findall('joint_start'):
         _start(document, element, description)
     elements = document.root.findall('joint_coupling')
     rules = [_coupling(document, element) for element in elements]
-    loop_set = LoopSet(document.source, 'joint_coupling' if rules else '', couplings=rules)
-    motors = _value_motors(document, description)
-    if motors != description.actuated:
-        loop_set.actuated = motors
-    return loop_set
+    return LoopSet(document.source, 'joint_coupling' if rules else '', couplings=rules)
 
 
 def _coupling(document: XmlDocument, element: Element) -> CouplingRule:
@@ -108,13 +95,6 @@ def _values(description: Description) -> dict[str, tuple[Joint, DOF]]:
         for joint in description.joint_order
         for name, dof in zip(joint.value_names, joint.dof, strict=True)
     }
-
-
-def _value_motors(document: XmlDocument, description: Description) -> list[str]:
-    """Return the joints and single joint values that <ros2_control> drives."""
-    names = {*description.actuated, *_values(description)}
-    known = [name for name in commanded_joints(document.root) if name in names]
-    return known if len(known) > len(description.actuated) else description.actuated
 
 
 DIFFERENTIAL, FOUR_BAR = 'DifferentialTransmission', 'FourBarLinkageTransmission'
@@ -288,7 +268,7 @@ def read_urdf(document: XmlDocument) -> Description:
         description.notes.append('the robot has no name')
     for link in link_names(document, description.notes):
         description.links[link] = Link(link)
-    motors = driven_joints([*root])
+    motors = driven_joints(root)
     needed = set(motors)
     specs: list[JointSpec] = []
     elements: dict[str, Element] = {}
@@ -323,8 +303,8 @@ def read_urdf(document: XmlDocument) -> Description:
     description.loops.append(LoopSet(document.source, couplings=mimics))
     description.loops.append(LoopSet(document.source, described, couplings=rules))
     read_masses(document, description)
-    known = {name: description.joints.get(name) for name in motors}
-    description.actuated = [name for name, joint in known.items() if joint and joint.dof]
+    movable = {*_values(description), *(joint.name for joint in description.joint_order)}
+    description.actuated = [name for name in motors if name in movable]
     note_efforts(specs, description.actuated or elements, description.notes)
     return description
 

@@ -38,14 +38,14 @@ class XmlDocument:
     `source` is the file name, or '<text>', for messages.
     """
 
-    def __init__(self, root: Element, lines: dict[Element, int], source: str) -> None:
+    def __init__(self, root: Element, places: dict[Element, tuple[str, int]], source: str) -> None:
         self.root = root
         self.source = source
-        self._lines = lines
+        self.places = places  # File and line of each element
 
     def line(self, element: Element) -> int | None:
         """Return the line on which an element begins, counted from 1."""
-        return self._lines.get(element)
+        return self.places[element][1] if element in self.places else None
 
     def error(
         self, element: Element, message: str, kind: type[DescriptionError] = DescriptionError
@@ -53,7 +53,8 @@ class XmlDocument:
         """Return the exception for a fault in an element, with its line and start tag."""
         name = element.get('name')
         tag = element.tag if name is None else f'{element.tag} name="{name}"'
-        return kind(f'<{tag}>: {message}', source=self.source, line=self.line(element))
+        source, line = self.places.get(element, (self.source, None))
+        return kind(f'<{tag}>: {message}', source=source, line=line)
 
     def attribute(self, element: Element, name: str) -> str:
         """Return an attribute, which must exist and not be empty."""
@@ -210,7 +211,7 @@ class _Parser:
     def __init__(self, source: str) -> None:
         self._source = source
         self._builder = TreeBuilder()
-        self._lines: dict[Element, int] = {}
+        self._places: dict[Element, tuple[str, int]] = {}
         self._depth = 0
         self._expat = expat.ParserCreate()
         self._expat.buffer_text = True
@@ -235,15 +236,16 @@ class _Parser:
             ) from None
         except (ValueError, LookupError) as error:  # lone surrogates, unknown encodings
             raise DescriptionError(f'cannot be decoded: {error}', source=self._source) from None
-        return XmlDocument(self._builder.close(), self._lines, self._source)
+        return XmlDocument(self._builder.close(), self._places, self._source)
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         self._depth += 1
         if self._depth > MAX_DEPTH:
             self._fail(f'elements are nested more than {MAX_DEPTH} deep')
-        if len(self._lines) >= MAX_ELEMENTS:
+        if len(self._places) >= MAX_ELEMENTS:
             self._fail(f'more than {MAX_ELEMENTS} elements')
-        self._lines[self._builder.start(tag, attributes)] = self._expat.CurrentLineNumber
+        place = self._source, self._expat.CurrentLineNumber
+        self._places[self._builder.start(tag, attributes)] = place
 
     def _end(self, tag: str) -> None:
         self._depth -= 1

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import atan2, cos, hypot, inf, radians, sin
-from os.path import abspath
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from ik_node.description.joint_spec import is_beyond
-from ik_node.description.xml_document import (
-    MAX_BYTES,
-    MAX_DEPTH,
-    MAX_ELEMENTS,
-    parse_xml,
-    XmlDocument,
-)
-from ik_node.errors import DescriptionError, UnsupportedElementError
+from ik_node.description.xml_document import MAX_BYTES, MAX_DEPTH, parse_xml, XmlDocument
+from ik_node.errors import UnsupportedElementError
 from ik_node.model.rotation import cross, matrix_to_quat, quat_identity, quat_multiply, unit
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,30 +21,18 @@ FALSE_TRUE = ('false', 'true')
 
 
 class MjcfDocument(XmlDocument):
-    """An XML document made of several files, with the source file of every element."""
+    """An XML document made of several files."""
 
     def __init__(self, document: XmlDocument) -> None:
-        super().__init__(document.root, dict(document._lines), document.source)
-        self._sources: dict[Element, str] = {}
-        is_file = document.source != '<text>'
-        self._folder = Path(document.source).parent if is_file else None
+        super().__init__(document.root, dict(document.places), document.source)
         self._bytes = 0  # of other files
-        self._put_in(self.root, self._folder, 1, (abspath(document.source),))
-
-    def error(
-        self, element: Element, message: str, kind: type[DescriptionError] = DescriptionError
-    ) -> DescriptionError:
-        """Return the exception for a fault in an element, with its file."""
-        source = self._sources.get(element, self.source)
-        return XmlDocument(element, self._lines, source).error(element, message, kind)
+        self._put_in(self.root, 1, (document.source,))
 
     def with_attributes(self, element: Element, attributes: dict[str, str]) -> Element:
         """Return an element without children that has the tag, file and line of another one."""
         made = Element(element.tag, attributes)
-        if element in self._lines:
-            self._lines[made] = self._lines[element]
-        if element in self._sources:
-            self._sources[made] = self._sources[element]
+        if element in self.places:
+            self.places[made] = self.places[element]
         return made
 
     def is_true(self, element: Element, name: str, default: str) -> bool:
@@ -109,66 +90,48 @@ class MjcfDocument(XmlDocument):
             raise self.error(element, f'{name}: expected 1 to {limit} numbers, got {count}')
         return self.numbers(element, name, (0.0,) * count)
 
-    def _put_in(
-        self, parent: Element, folder: Path | None, depth: int, chain: tuple[str, ...]
-    ) -> None:
+    def _put_in(self, parent: Element, depth: int, chain: tuple[str, ...]) -> None:
         """Replace the includes below an element by the contents of their files."""
         if depth > MAX_DEPTH:
             raise self.error(parent, f'elements are nested more than {MAX_DEPTH} deep')
         children: list[Element] = []
         for child in parent:
             if child.tag == 'include':
-                children += self._read(child, folder, depth, chain)
+                part = self._open(child, chain)
+                self.places.update(part.places)
+                self._put_in(part.root, depth, (*chain, part.source))
+                children += part.root
             else:
-                self._put_in(child, folder, depth + 1, chain)
+                self._put_in(child, depth + 1, chain)
                 children.append(child)
         parent[:] = children
 
-    def _read(
-        self, element: Element, folder: Path | None, depth: int, chain: tuple[str, ...]
-    ) -> list[Element]:
-        """Return the elements that replace an include."""
-        part = self._open(element, folder)
-        path = abspath(part.source)
-        if path in chain:
-            raise self.error(element, f'the file {element.get("file")!r} includes itself')
-        if len(self._lines) + len(part._lines) > MAX_ELEMENTS:
-            raise self.error(element, f'more than {MAX_ELEMENTS} elements are included')
-        self._lines.update(part._lines)
-        self._sources.update(dict.fromkeys(part._lines, part.source))
-        self._put_in(part.root, Path(part.source).parent, depth, (*chain, path))
-        return list(part.root)
-
-    def _open(self, element: Element, folder: Path | None) -> XmlDocument:
-        """Parse the file that an element names."""
+    def _open(self, element: Element, chain: tuple[str, ...]) -> XmlDocument:
+        """Parse the file of an include, relative to the main file, else to the including file."""
         name = self.attribute(element, 'file')
-        path = self._find(element, name, folder)
-        try:
-            with path.open('rb') as file:
-                data = file.read(MAX_BYTES + 1)
-        except (OSError, ValueError) as error:
-            reason = getattr(error, 'strerror', None) or str(error)
-            raise self.error(element, f'the file {name!r} cannot be read: {reason}') from None
-        self._bytes += len(data)
-        if self._bytes > MAX_BYTES:
-            raise self.error(element, f'more than {MAX_BYTES} bytes in other files')
-        return parse_xml(data, str(path))
-
-    def _find(self, element: Element, name: str, folder: Path | None) -> Path:
-        """Return the path of an include, relative to the main file, else to the including file."""
-        if folder is None or self._folder is None:
+        if self.source == '<text>':
             raise self.error(
                 element,
                 f'file="{name[:200]}": a description given as text has no folder; '
                 'read it from its file',
             )
-        for start in (self._folder, folder):
-            try:
-                if (start / name).is_file():
-                    return start / name
-            except (OSError, ValueError):
-                break
-        raise self.error(element, f'there is no file {name[:200]!r} in {str(self._folder)!r}')
+        paths = [Path(source).parent / name for source in (chain[0], chain[-1])]
+        try:
+            path = next((path for path in paths if path.is_file()), None)
+            if path is None:
+                raise self.error(element, f'there is no file {name!r} in {str(paths[0].parent)!r}')
+            if any(path.samefile(source) for source in chain):
+                raise self.error(element, f'the file {name!r} includes itself')
+            with path.open('rb') as file:
+                data = file.read(MAX_BYTES + 1)
+        except (OSError, ValueError) as error:
+            reason = getattr(error, 'strerror', None) or str(error)
+            why = f'the file {name[:200]!r} cannot be read: {reason}'
+            raise self.error(element, why) from None
+        self._bytes += len(data)
+        if self._bytes > MAX_BYTES:
+            raise self.error(element, f'more than {MAX_BYTES} bytes in other files')
+        return parse_xml(data, str(path))
 
 
 @dataclass

@@ -97,38 +97,22 @@ class _Reader(Checked):
         fields = self.mapping(entry, what, COUPLING_KEYS)
         joint = self.text(self.need(fields, 'joint', what), f'{what}: joint')
         masters = self.need(fields, 'of', what)
-        if isinstance(masters, Mapping):
-            return self._sum(joint, masters, fields, what)
-        if 'offset' in fields:
-            raise self.fail(f'{what}: offset: with one joint, it is the first of coefficients')
-        numbers = self.need(fields, 'coefficients', what, '[c0, c1]')
-        master = self.text(masters, f'{what}: of')
-        polynomial = self._polynomial(numbers, f'{what}: coefficients')
-        return CouplingRule(joint, master, polynomial, self.line)
-
-    def _sum(
-        self, joint: str, masters: Mapping[str, Any], fields: Mapping[str, Any], what: str
-    ) -> CouplingRule:
-        """Return the coupling q = offset + sum over masters of factor times value."""
-        if 'coefficients' in fields:
+        if not isinstance(masters, Mapping):
+            coefficients = self.need(fields, 'coefficients', what, '[c0, c1]')
+            masters = {self.text(masters, f'{what}: of'): coefficients}
+        elif 'coefficients' in fields:
             raise self.fail(f'{what}: coefficients: the joints of a sum stand with their factors')
-        (offset,) = self.numbers([fields.get('offset', 0.0)], 1, f'{what}: offset')
         terms = []
         for name, factor in masters.items():
             given = factor if isinstance(factor, list | tuple) else [0.0, factor]
-            polynomial = self._polynomial(given, f'{what}: of: {name!r}')
-            terms.append((self.text(name, f'{what}: of'), polynomial))
+            where = f'{what}: of: {self.text(name, f"{what}: of")!r}: coefficients'
+            terms.append((name, self.numbers(given, max(1, len(given)), where)))
         if not terms:
             raise self.fail(f'{what}: of: no joint; write of: {{JOINT: FACTOR, JOINT: FACTOR}}')
-        (master, coefficients), *others = terms
-        coefficients[0] += offset
-        return CouplingRule(joint, master, coefficients, self.line, others)
-
-    def _polynomial(self, numbers: object, what: str) -> list[float]:
-        count = len(numbers) if isinstance(numbers, list | tuple) else 0
-        if not count:
-            raise self.fail(f'{what}: {shown(numbers)}; expected one or more')
-        return self.numbers(numbers, count, what)
+        (offset,) = self.numbers([fields.get('offset', 0.0)], 1, f'{what}: offset')
+        (master, polynomial), *others = terms
+        polynomial[0] += offset
+        return CouplingRule(joint, master, polynomial, self.line, others)
 
 
 def _list(given: Any) -> list[Any]:
