@@ -70,7 +70,7 @@ def mesh_path(written: str, source: str) -> Path | None:
         candidates = [Path(unquote(rest))]
     elif scheme in ('package', 'model'):
         name, _, rest = unquote(rest).partition('/')
-        candidates = [place / rest for place in _folders_of(name, folder, scheme == 'model')]
+        candidates = [place / rest for place in folders_of(name, folder, scheme == 'model')]
     else:
         return None
     return next((path for path in candidates if _is_file(path)), None)
@@ -83,8 +83,8 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _folders_of(name: str, folder: Path | None, model: bool) -> Iterator[Path]:
-    """Yield the folders that may contain the files of a package or model."""
+def folders_of(name: str, folder: Path | None, model: bool = False) -> Iterator[Path]:
+    """Yield the folders that may contain the files of a package or model, for a file's folder."""
     if not name or '..' in name:
         return
     parents = [] if folder is None else [folder, *folder.parents]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from itertools import zip_longest
 from math import comb
 from xml.etree.ElementTree import Element
@@ -47,7 +48,7 @@ import numpy as np
 
 
 class EqualityReader:
-    """A reader of connect, weld, joint and tendon equalities; it removes unread ones."""
+    """A reader of connect, weld, joint and tendon equalities, and of the tendons they use."""
 
     def __init__(
         self, document: MjcfDocument, reader: BodyReader, defaults: Defaults, notes: list[str]
@@ -70,44 +71,64 @@ class EqualityReader:
             if element.get('name'):
                 document.once(element, 'equality', element.get('name', ''), declared)
         self._names = Names(declared)
-        for section in document.root.findall('equality'):
-            section[:] = [
-                each for each in section if self._read(defaults.fill_up(each, None, 'equality'))
-            ]
+        self.used_tendons: set[str | None] = set()
+        readers = {
+            **dict.fromkeys(('connect', 'weld'), self._read_constraint),
+            **dict.fromkeys(('joint', 'tendon'), self._read_sum),
+        }
+        for element in document.root.findall('equality/*'):
+            if element.tag in readers:
+                readers[element.tag](defaults.fill_up(element, None, 'equality'))
+            elif element.tag.startswith('flex'):
+                self._note(element, 'connects soft objects')
+            else:
+                message = 'this equality is not supported; allowed: connect weld joint tendon'
+                raise document.error(element, message, UnsupportedElementError)
 
-    def _read(self, element: Element) -> bool:
-        """Read an equality; return True if it is used."""
-        if element.tag in ('connect', 'weld'):
-            self._read_constraint(element)
-            return True
-        if element.tag.startswith('flex'):
-            self._note(element, 'connects soft objects')
-            return False
-        readers = {'joint': self._read_coupling, 'tendon': self._read_tendons}
-        if element.tag not in readers:
-            message = 'this equality is not supported; allowed: connect weld joint tendon'
-            raise self._document.error(element, message, UnsupportedElementError)
-        result = readers[element.tag](element)
-        if result is not None:
-            self.sums.append(result)
-        return result is not None
+    def _read_sum(self, element: Element) -> None:
+        """
+        Read L1 - p(L2) = 0, whose L are joint values or lengths of tendons.
 
-    def _sum(self, element: Element, terms: dict[str, list[float]]) -> MjcfSum:
+        A value or length counts from that at the joints' `ref`.
+        """
+        kind = element.tag
+        names = [self._document.attribute(element, f'{kind}1'), element.get(f'{kind}2')]
+        lengths = [self._length(name, element) for name in names if name]
+        given = self._document.some_numbers(element, 'polycoef', 5)
+        coefficients = given + [0.0, 1.0, 0.0, 0.0, 0.0][len(given) :]
+        if not all(lengths):
+            return
+        first, second = [*lengths, {}][:2]
+        if len(second) > 1 and any(coefficients[2:]):
+            self._note(element, f'is a curve in the sum of {len(second)} joints')
+            return
+        terms = {name: [0.0, factor] for name, factor in first.items()}
+        for name, factor in second.items():
+            own = terms.get(name, [])
+            powers = [-c * factor**power for power, c in enumerate(coefficients)]
+            powers[0] = 0.0
+            terms[name] = [sum(pair) for pair in zip_longest(own, powers, fillvalue=0.0)]
+        terms[next(iter(terms))][0] -= coefficients[0]
         active = self._document.is_true(element, 'active', 'true')
-        return MjcfSum(terms, enabled=active, line=self._document.line(element))
+        follower = names[0] if kind == 'joint' and names[1] else None
+        self.sums.append(MjcfSum(terms, follower, active, self._document.line(element)))
+        self.used_tendons.update(names)
 
-    def _read_coupling(self, element: Element) -> MjcfSum:
-        """Return q - ref = sum over i of c_i (q_master - ref_master)**i."""
-        names = [self._document.attribute(element, 'joint1')]
-        if element.get('joint2'):
-            names.append(element.attrib['joint2'])
-        for name in names:
+    def _length(self, name: str, element: Element) -> dict[str, float]:
+        """Return the factors of the joints in a joint value or the length of a fixed tendon."""
+        document, result = self._document, dict[str, float]()
+        if element.tag == 'joint':
             self._check(name, element)
-        coefficients = self._polynomial(element)
-        if len(names) == 1:
-            return self._sum(element, {names[0]: [-coefficients[0], 1.0]})
-        result = self._sum(element, {names[0]: [0.0, 1.0], names[1]: [-c for c in coefficients]})
-        result.follower = names[0]
+            return {name: 1.0}
+        document.known(element, 'tendon', name, self._tendons)
+        if self._tendons[name].tag != 'fixed':
+            self._note(element, f'connects the spatial tendon {name!r}')
+            return {}
+        for each in self._tendons[name].findall('joint'):
+            joint = document.attribute(each, 'joint')
+            self._check(joint, each)
+            factor = document.numbers(each, 'coef', (1.0,))[0]
+            result[joint] = result.get(joint, 0.0) + factor
         return result
 
     def _check(self, name: str, element: Element) -> None:
@@ -116,45 +137,6 @@ class EqualityReader:
         if self._joints[name].kind not in ('hinge', 'slide'):
             message = f'the joint {name!r} is neither a hinge nor a slide'
             raise self._document.error(element, message)
-
-    def _polynomial(self, element: Element) -> list[float]:
-        given = self._document.some_numbers(element, 'polycoef', 5)
-        return given + [0.0, 1.0, 0.0, 0.0, 0.0][len(given) :]
-
-    def _read_tendons(self, element: Element) -> MjcfSum | None:
-        """Return L1 - p(L2) = 0, with the lengths of tendons less those at the joints' refs."""
-        names = [self._document.attribute(element, 'tendon1'), element.get('tendon2')]
-        lengths = [self._length(name, element) for name in names if name]
-        first, *others = (length for length in lengths if length is not None)
-        if len(others) + 1 < len(lengths) or not first:
-            return None
-        second = others[0] if others else {}
-        coefficients = self._polynomial(element)
-        if len(second) > 1 and any(coefficients[2:]):
-            self._note(element, f'is a curve in the sum of {len(second)} joints')
-            return None
-        terms = {name: [0.0, factor] for name, factor in first.items()}
-        for name, factor in second.items():
-            own = terms.get(name, [])
-            powers = [-c * factor**power for power, c in enumerate(coefficients)]
-            powers[0] = 0.0
-            terms[name] = [sum(pair) for pair in zip_longest(own, powers, fillvalue=0.0)]
-        terms[next(iter(terms))][0] -= coefficients[0]
-        return self._sum(element, terms)
-
-    def _length(self, name: str, element: Element) -> dict[str, float] | None:
-        """Return the factors of the joints in the length of a fixed tendon; None = not known."""
-        self._document.known(element, 'tendon', name, self._tendons)
-        if self._tendons[name].tag != 'fixed':
-            self._note(element, f'connects the spatial tendon {name!r}')
-            return None
-        result: dict[str, float] = {}
-        for each in self._tendons[name].findall('joint'):
-            joint = self._document.attribute(each, 'joint')
-            self._check(joint, each)
-            factor = self._document.numbers(each, 'coef', (1.0,))[0]
-            result[joint] = result.get(joint, 0.0) + factor
-        return result
 
     def _note(self, element: Element, reason: str) -> None:
         line = self._document.line(element)
@@ -463,15 +445,12 @@ SILENT = (
 )
 
 
-def note_the_rest(document: MjcfDocument, notes: list[str]) -> None:
+def note_the_rest(
+    document: MjcfDocument, used_tendons: Collection[str | None], notes: list[str]
+) -> None:
     """Note the elements of other sections that are not read."""
-    used = {
-        each.get(end)
-        for each in document.root.findall('equality/tendon')
-        for end in ('tendon1', 'tendon2')
-    }
     tendons = document.root.findall('tendon/*')
-    unread = [each for each in tendons if each.get('name', '') not in used]
+    unread = [each for each in tendons if each.get('name', '') not in used_tendons]
     if unread:
         notes.append(f'{len(unread)} tendons are not read, as no equality couples joints by them')
     keys = [key.get('name', '') for key in document.root.findall('keyframe/*')]
@@ -500,7 +479,7 @@ def read_mjcf(document: XmlDocument) -> Description:
     equalities = EqualityReader(whole, reader, defaults, notes)
     motors = read_actuators(whole, reader.joints, equalities.sums, settings, defaults, notes)
     description.actuated = motors
-    note_the_rest(whole, notes)
+    note_the_rest(whole, equalities.used_tendons, notes)
     build(reader, description)
     loops = LoopSet(document.source, loops=equalities.loops)
     loops.couplings = _couplings(equalities.sums, reader.joints, description)

@@ -154,25 +154,12 @@ def read_detachable_joints_of_models(
     reader = _WeldReader(document, description)
     for scope in scopes:
         for plugin in filter(is_detachable, scope.frame.element.findall('plugin')):
-            model = _child_model(scope, plugin)
-            if model is None:
-                reader.note_other(plugin)
-                continue
-            ends = []
-            for tag, around in zip(TAGS, (scope, model), strict=True):
-                frame = around.find(plugin.findtext(tag, '').strip() or UNNAMED)
-                if frame is None:
-                    reader.note_unknown(plugin, tag, around)
-                else:
-                    ends.append(graph.link(frame))
-            if len(ends) == 2:
-                reader.weld(plugin, ends, graph)
+            reader.weld(plugin, scope, graph)
     return reader.result
 
 
-def _child_model(scope: SdfScope, plugin: Element) -> SdfScope | None:
+def _child_model(scope: SdfScope, name: str) -> SdfScope | None:
     """Return the model of the child link; None if it is not part of the robot."""
-    name = plugin.findtext('child_model', '').strip()
     if name in (OWN_MODEL, scope.frame.element.get('name')):
         return scope
     around = [scope, scope.world.inner] if name else []
@@ -183,17 +170,29 @@ def _child_model(scope: SdfScope, plugin: Element) -> SdfScope | None:
 class _WeldReader(LoopReader):
     dialect = 'DetachableJoint'
 
-    def note_unknown(self, plugin: Element, tag: str, around: SdfScope) -> None:
-        """Note that a link of the plugin is unknown."""
-        name = plugin.findtext(tag, '').strip()
-        self._note(plugin, f'<{tag}>: {unknown("link", name, list(around.frames))}')
-
-    def weld(self, plugin: Element, ends: list[SdfFrame], graph: FrameGraph) -> None:
-        """Add the weld of a child link to a parent link."""
-        parent, child = ends
-        if parent is child:
-            self._note(plugin, f'it connects the link {parent.link_name!r} to itself')
+    def weld(self, plugin: Element, scope: SdfScope, graph: FrameGraph) -> None:
+        """Add the weld of a plugin in a model, or note why it is not read."""
+        name, why = plugin.findtext('child_model', '').strip(), ''
+        model, ends = _child_model(scope, name), []
+        if model is None:
+            why = (
+                f'its child_model {name!r} is not part of this robot; for a loop of the robot '
+                f'itself write {OWN_MODEL}'
+            )
+        for tag, around in zip(TAGS, (scope, model), strict=True):
+            link = plugin.findtext(tag, '').strip()
+            frame = around.find(link or UNNAMED) if around is not None else None
+            if frame is not None:
+                ends.append(graph.link(frame))
+            elif around is not None:
+                why = f'<{tag}>: {unknown("link", link, list(around.frames))}'
+        if not why and ends[0] is ends[1]:
+            why = f'it connects the link {ends[0].link_name!r} to itself'
+        if why:
+            line = self.document.line(plugin)
+            self.notes.append(f'DetachableJoint on line {line} is not read: {why}')
             return
+        parent, child = ends
         pose = pose_parts(pose_inverse(graph.pose(parent)) @ graph.pose(child))
         frames = LoopFrame(child.link_name), LoopFrame(parent.link_name, *pose)
         loop = self.add(plugin, self.new_name('detachable_joint'), frames)
@@ -203,19 +202,6 @@ class _WeldReader(LoopReader):
                 f'DetachableJoint {loop.name!r} is not attached at the start; it is a '
                 'disabled closure'
             )
-
-    def note_other(self, plugin: Element) -> None:
-        """Note that a plugin holds another model."""
-        model = plugin.findtext('child_model', '').strip()
-        self._note(
-            plugin,
-            f'its child_model {model!r} is not part of this robot; for a loop of the robot '
-            f'itself write {OWN_MODEL}',
-        )
-
-    def _note(self, plugin: Element, why: str) -> None:
-        line = self.document.line(plugin)
-        self.notes.append(f'DetachableJoint on line {line} is not read: {why}')
 
 
 PIN = (DOF.X, DOF.Y, DOF.EX, DOF.EY)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from math import inf
+import re
 from typing import Any
 from xml.etree.ElementTree import Element, indent, SubElement, tostring
 from xml.sax.saxutils import quoteattr
@@ -39,6 +40,8 @@ WRITTEN_TAGS = ('link', 'joint', 'loop_joint', 'joint_coupling', 'joint_start', 
 OWN_JOINT_TAGS = ('origin', 'parent', 'child', 'axis', 'limit', 'mimic')
 OWN_LIMITS = ('lower', 'upper', 'velocity', 'effort', 'unlimited')
 MOTOR_TAGS = ('ros2_control', 'transmission')
+# A character that XML 1.0 does not allow.
+FORBIDDEN = re.compile('[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]')
 
 
 class Carried:
@@ -292,7 +295,7 @@ class _UrdfText:
         if self._no_inertia:
             lines.append('Moments of inertia of 0 are unknown.')
         text = ' '.join(lines).replace('--', '- -').replace('--', '- -')
-        return '<!-- ' + ''.join(c if _allowed(c) else '?' for c in text) + ' -->'
+        return f'<!-- {FORBIDDEN.sub("?", text)} -->'
 
 
 def _origin(element: Element, pose: Pose) -> None:
@@ -340,19 +343,8 @@ def _joint_coupling(robot: Element, rule: CouplingRule) -> None:
 
 def _check_names(kind: str, names: Iterable[str]) -> None:
     for name in names:
-        if not name.strip() or not all(map(_allowed, name)):
+        if not name.strip() or FORBIDDEN.search(name):
             raise TopologyError(f'{kind} {name!r}: XML does not allow this name; rename it')
-
-
-def _allowed(character: str) -> bool:
-    """Return True if XML 1.0 allows a character."""
-    code = ord(character)
-    if character in '\t\n\r' or 0x20 <= code < 0xD800:
-        return True
-    return code >= 0xE000 and code not in (0xFFFE, 0xFFFF)
-
-
-Array = NDArray[np.float64]
 
 
 def to_closures(description: Description) -> str:
@@ -393,7 +385,9 @@ def _closure(closure: Closure) -> dict[str, Any]:
     }
 
 
-def _frame(link: Link, position: Array, quat_xyzw: Array) -> dict[str, Any]:
+def _frame(
+    link: Link, position: NDArray[np.float64], quat_xyzw: NDArray[np.float64]
+) -> dict[str, Any]:
     return {'link': link.name, 'xyz': floats(position), 'rpy': floats(rpy_of(quat_xyzw))}
 
 
