@@ -122,9 +122,11 @@ class IkNode(Node):
         self._scene = SceneOutput(self, self._inputs.goal_inputs.take_goal)
         self._motion = motion = Motion(self._inputs)
         self._node_services = Services(self, motion, lambda: self._settings_server.settings)
-        work, now = BackgroundWork(self), self._inputs.now
+        work = BackgroundWork(self)
         add_ik_service(self, self._present, self._inputs.lookup.pose, work)
-        conversion = PlanConversion(motion, lambda: self._settings_server.settings, now, work)
+        conversion = PlanConversion(
+            motion, lambda: self._settings_server.settings, self._inputs.time, work
+        )
         PlanTopic(self, conversion, self._commands, self._inputs.refuse)
         outlets = self._settings_server.settings.outlets
         add_plan_action(self, outlets, conversion, self._commands)
@@ -229,9 +231,8 @@ class IkNode(Node):
         if tracker is None:
             return
         self._inputs.goal_inputs.take_early_goals()
-        now = self.get_clock().now()
-        stamp = now.to_msg()
-        report, command = motion.tick(tracker, settings, 1e-9 * float(now.nanoseconds))
+        stamp = self.get_clock().now().to_msg()
+        report, command = motion.tick(tracker, settings, self._inputs.time.now())
         if report is not self._answer:
             self._publish_state(report, tracker.model, settings, stamp)
         self._outputs.publish_status(report, tracker.model, stamp)
@@ -256,7 +257,7 @@ class IkNode(Node):
         tracker = motion.tracker
         with self._guard(self._refuse_measurement):
             report = motion.answer(
-                tracker, names, settings, seconds_from_stamp(stamp), self._inputs.now()
+                tracker, names, settings, seconds_from_stamp(stamp), self._inputs.time.now()
             )
             if report is not None:
                 self._answer = report
@@ -462,7 +463,7 @@ class IkNode(Node):
         counts, refusals = self._counts, self._inputs.refusals
         # Simulated time may be slower or faster than ours.
         simulated = self.get_clock().ros_time_is_active
-        now = self._inputs.now() if simulated else time.monotonic()
+        now = self._inputs.time.now() if simulated else time.monotonic()
         then, ticks = self._diagnosed
         self._diagnosed = (now, counts.ticks)
         rate = (counts.ticks - ticks) / max(now - then, 1e-3)

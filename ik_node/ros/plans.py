@@ -15,7 +15,7 @@ from ik_node.ros.control.motion import FollowedPlan, Motion
 from ik_node.ros.messages import RefusedInputError, seconds_from_stamp
 from ik_node.ros.outputs import CommandPublishers, part_of, point_at
 from ik_node.ros.parameters.settings import Outlet, Settings, split
-from ik_node.ros.process import BackgroundWork, optional
+from ik_node.ros.process import BackgroundWork, NodeTime, optional
 from ik_node.transmission.plan import actuator_plan, ActuatorPlan, START_TOLERANCE
 from ik_node.transmission.transmission import PreparedTransmission, Transmission
 import numpy as np
@@ -173,12 +173,11 @@ class PlanConversion:
         self,
         motion: Motion,
         settings: Callable[[], Settings],
-        now: Callable[[], float],
+        time: NodeTime,
         work: BackgroundWork,
     ) -> None:
-        self.motion, self.now = motion, now
-        self._settings = settings
-        self._work = work
+        self.motion, self.now = motion, time.now
+        self._settings, self._time, self._work = settings, time, work
         # How many plans have arrived that the state of the robot allows.
         self._arrived = 0
 
@@ -229,11 +228,13 @@ class PlanConversion:
 
     def _begin(self, topic: str, message: Any, plan: JointPlan) -> float:
         """Return when a plan begins [s]; refuse one that has ended already."""
-        now, stamp = self.now(), seconds_from_stamp(message.header.stamp)
-        if stamp and stamp + plan.times[-1] < now:
-            reason = f'the plan ended {now - stamp - plan.times[-1]:.3g} s ago'
+        stamp = seconds_from_stamp(message.header.stamp)
+        begin, now = self._time.of(stamp), self.now()
+        late = now - begin - plan.times[-1]
+        if stamp and late > 0.0:
+            reason = f'the plan ended {late:.3g} s ago'
             raise RefusedInputError(topic, 'header.stamp', stamp, reason)
-        return stamp or now
+        return begin
 
     def _check_start(self, start: Array, settings: Settings) -> None:
         """Compare the robot with the configuration from which a plan was converted."""

@@ -1,4 +1,4 @@
-"""What callbacks of the node need: threads, named topics, faults, counts, the logger."""
+"""What callbacks of the node need: threads, named topics, time, faults, counts, the logger."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import threading
 from typing import Any, TypeVar
 
 from ik_node.errors import MOST_TEXT, OptionError, plain
-from ik_node.ros.messages import StatusRow, topic_parts, WARN
+from ik_node.ros.messages import seconds_from_stamp, StatusRow, topic_parts, WARN
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.exceptions import InvalidHandle, NameValidationException
@@ -126,6 +126,36 @@ class NamedEntities:
         part = topic_parts([name], self._kind)[name]
         self._destroy(self.entities[name])
         self.entities[name] = self._create(name, self._pattern.format(part))
+
+
+class NodeTime:
+    """
+    The time of a node's clock [s], which never goes back.
+
+    When that clock jumps back, as for a simulation that starts again, what was received keeps its
+    age. `on_jump` is called then.
+    """
+
+    def __init__(self, node: Node, on_jump: Callable[[], object]) -> None:
+        self._node, self._on_jump = node, on_jump
+        self._last = self._ahead = 0.0
+
+    def now(self) -> float:
+        """Return the present time."""
+        before, self._last = self._last, 1e-9 * float(self._node.get_clock().now().nanoseconds)
+        if self._last < before:
+            self._ahead += before - self._last
+            self._on_jump()
+        return self._last + self._ahead
+
+    def of(self, stamp: float) -> float:
+        """Return the time of a stamp [s]; the present for the stamp 0."""
+        now = self.now()
+        return stamp + self._ahead if stamp else now
+
+    def sent(self, message: Any) -> float:
+        """Return when a message was sent, limited to the present."""
+        return min(self.of(seconds_from_stamp(message.header.stamp)), self.now())
 
 
 class Faults:

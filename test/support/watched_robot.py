@@ -87,11 +87,6 @@ class Moving:
     def set_robot(self, model: Any, present_q: Any) -> None:
         self.measured.set_joint_names(model.joint_names)
 
-    def rewind(self, now: float) -> None:
-        self.goals.rewind(now)
-        self.measured.rewind(now)
-        self.commands.rewind(now)
-
     def forget(self) -> None:
         self.goals.clear()
         self.commands.clear()
@@ -140,6 +135,9 @@ class Moving:
         for _ in range(count):
             outcome = self.tick()
         return outcome
+
+    def of(self, stamp: float) -> float:
+        return stamp or self.now
 
     def mobility(self) -> int:
         return self.model.count_mobility(self.tracker.q)

@@ -83,7 +83,7 @@ class ActuatedFollowing:
         answer = self._answer
         if answer is not None and answer.q is tracker.q and self._answer_model is tracker.model:
             quiet = min(tracker.settings.joint_state_timeout or QUIET, QUIET)
-            if 0.0 <= tracker.now - self._answered_at <= quiet:
+            if tracker.now - self._answered_at <= quiet:
                 return answer
         return self._follow(tracker, actuated)
 

@@ -170,7 +170,7 @@ class FollowingError:
             return False
         self._free_from = None
         nearer = largest < self._smallest - _NEARER * min(self._smallest, 1.0)
-        if self._waiting_from is None or nearer or now < self._waiting_from:
+        if self._waiting_from is None or nearer:
             self._waiting_from, self._smallest = now, largest
         at_rest = moved or self._caution == _MOVED_CAUTION
         soon = at_rest and bool((error <= self._limit).all())
@@ -254,7 +254,7 @@ class FollowingError:
         index = self._suspect
         if index < 0:
             return
-        if self._free_from is None or now < self._free_from:
+        if self._free_from is None:
             self._free_from = now
         delta = (self._values[index] - self._suspect_at) * np.sign(q[index] - self._suspect_at)
         if delta >= self._limits_now()[index] or now - self._free_from >= 2.0 * PATIENCE:
@@ -514,9 +514,6 @@ class HardwareOutput:
         outputs, now = self.outputs, self._now
         if self._resume_at is None:
             return ''
-        if now < self._resume_at - _RESUME_DELAY:
-            # The clock has jumped back.
-            self._resume_at = now + _RESUME_DELAY
         if now < self._resume_at:
             return self._gap_note + listed(outputs)
         if self._resume_arrivals < 0:

@@ -145,8 +145,6 @@ class Motion:
         """Return what to publish, and the command to the hardware; None if there is none."""
         gap = 0.0 if self._time is None else now - self._time
         self._time = now
-        if gap < 0.0:
-            self._inputs.rewind(now)
         for each in (tracker, self._command_tracker or tracker):
             each.at(settings, now)
         tick = Tick(tracker, settings, now, gap, tracker)

@@ -33,7 +33,7 @@ from ik_node.ros.messages import (
     seconds_from_stamp,
     twist_from_message,
 )
-from ik_node.ros.process import LATCHED, NamedEntities, NodeCounts
+from ik_node.ros.process import LATCHED, NamedEntities, NodeCounts, NodeTime
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.event_handler import SubscriptionEventCallbacks
@@ -104,13 +104,6 @@ class MeasuredState:
                 self._reported.add(name)
                 unknown.append(name)
         return tuple(unknown)
-
-    def rewind(self, now: float) -> None:
-        """Limit all times to `now` [s], after the clock has jumped back."""
-        if self.time is not None:
-            self.time = min(self.time, now)
-        last = self._last
-        self._last = {n: each._replace(time=min(each.time, now)) for n, each in last.items()}
 
     def values(self, names: Iterable[str]) -> dict[str, float]:
         """Return the last value of each of these joints, without those never measured."""
@@ -240,10 +233,6 @@ class JointCommands:
         """Drop the command."""
         self.command = None
 
-    def rewind(self, now: float) -> None:
-        """Limit the time of the command to `now` [s], after the clock has jumped back."""
-        self.time = min(self.time, now)
-
     def is_stale(self, now: float, timeout: float) -> bool:
         """Return True if the command is older than `timeout` [s]; 0 = never, for positions."""
         if timeout <= 0.0:
@@ -337,11 +326,6 @@ class GoalInbox:
         """Move the pose of a goal that has a twist."""
         self._all, self._goals[name].pose = None, pose
 
-    def rewind(self, now: float) -> None:
-        """Limit all times to `now` [s], after the clock has jumped back."""
-        for goal in self._goals.values():
-            goal.time = min(goal.time, now)
-
     def clear(self) -> None:
         """Remove the poses of all goals."""
         self.keep(())
@@ -385,10 +369,11 @@ class GoalInputs:
         node: Node,
         counts: NodeCounts,
         lookup: TransformLookup,
+        time: NodeTime,
         refuse: Callable[[str, str], None],
     ) -> None:
         self.inbox = GoalInbox()  # The accepted poses.
-        self._node = node
+        self._node, self._time = node, time
         self._counts = counts
         self._lookup = lookup
         self._refuse = refuse
@@ -450,11 +435,6 @@ class GoalInputs:
         self.inbox.clear()
         self._early.clear()
 
-    def rewind(self, now: float) -> None:
-        """Count ages from `now` [s], after the clock has jumped back."""
-        self.inbox.rewind(now)
-        self._lookup.rewind()
-
     def take_goal(self, name: str, message: PoseStamped) -> None:
         """Accept, delay or refuse a pose for a goal. This is the callback of `~/goals/<name>`."""
         arrival = time.monotonic()
@@ -486,7 +466,7 @@ class GoalInputs:
             rotation = np.eye(3) if frame is None else frame[:3, :3]
             self._counts.goals += 1
             twist = Twist(rotation @ linear, rotation @ angular)
-            self.inbox.put_twist(name, twist, time_of(self._node, message))
+            self.inbox.put_twist(name, twist, self._time.sent(message))
 
     def take_early_goals(self) -> None:
         """Try again to accept the goals that wait; the node calls this on every tick."""
@@ -519,12 +499,12 @@ class GoalInputs:
         pose = pose_from_message(topic, message.pose)
         if model is None:
             return LookupError('')
-        times = [time_of(self._node, message)]
+        times = [self._time.sent(message)]
 
         def lookup(target: str, source: str) -> Any:
             found, valid_at = self._lookup.pose_at(target, source, header.stamp)
             # A goal is as old as the transform that places it in the root frame.
-            times.extend([valid_at] if valid_at > 0.0 else [])
+            times.append(self._time.of(valid_at))
             return found
 
         try:
@@ -551,17 +531,6 @@ class GoalInputs:
             return str(RefusedInputError(topic, 'header.frame_id', frame_id, reason))
         base = self._model and self._model.request.settings.base_frame
         return str(RefusedInputError(topic, 'base_frame', base, reason))
-
-
-def clock_time(node: Node) -> float:
-    """Return the time of the node's clock [s]."""
-    return 1e-9 * float(node.get_clock().now().nanoseconds)
-
-
-def time_of(node: Node, message: Any) -> float:
-    """Return when a message was sent [s], limited to the present; without a stamp, the present."""
-    now = clock_time(node)
-    return min(seconds_from_stamp(message.header.stamp) or now, now)
 
 
 # Largest number of joints whose messages are counted; it bounds the memory that a sender can use.
@@ -668,8 +637,9 @@ class Inputs:
         self.refusals = Refusals()  # Counts of refused messages.
         self.senders = JointStateSenders(node)  # The publishers of joint_states.
         self.lookup = TransformLookup(node)  # Source of frames that do not belong to the robot.
+        self.time = NodeTime(node, self.lookup.rewind)
         # The subscriptions to goals.
-        self.goal_inputs = GoalInputs(node, counts, self.lookup, self.refuse)
+        self.goal_inputs = GoalInputs(node, counts, self.lookup, self.time, self.refuse)
         self.goals = self.goal_inputs.inbox  # The accepted goal poses.
         self.obstacles = ObstacleInputs(node, self.lookup, self.refuse)
         self._node = node
@@ -709,16 +679,6 @@ class Inputs:
             self.targets.forget()
             self.targets.apply(self._model.robot)
 
-    def rewind(self, now: float) -> None:
-        """Count ages from `now` [s], after the clock has jumped back."""
-        self.goal_inputs.rewind(now)
-        self.measured.rewind(now)
-        self.commands.rewind(now)
-
-    def now(self) -> float:
-        """Return the time of the node's clock [s]."""
-        return clock_time(self._node)
-
     def refuse(self, topic: str, reason: str) -> None:
         """Count a refused message, and log it unless one on the same topic was just logged."""
         if self.refusals.add(topic, reason, time.monotonic()):
@@ -740,7 +700,7 @@ class Inputs:
                 'position counts',
                 throttle_duration_sec=10.0,
             )
-        unknown = self.measured.update(read, time_of(self._node, message))
+        unknown = self.measured.update(read, self.time.sent(message))
         if unknown:
             count = f' ({len(unknown)} in all)' if len(unknown) > 5 else ''
             self._node.get_logger().warning(
@@ -756,7 +716,7 @@ class Inputs:
             command = command_from_message(topic, message)
             if self._model is None:
                 raise RefusedInputError(topic, 'name', list(message.name), 'no robot yet')
-            self.commands.put(command, time_of(self._node, message), topic)
+            self.commands.put(command, self.time.sent(message), topic)
         except RefusedInputError as error:
             self.refuse(topic, str(error))
         else:

@@ -140,10 +140,6 @@ def test_ticks_solve_again_when_measurements_stop(fivebar, timeout, quiet):
     assert report is not answer
     assert report.stale == (timeout == 0.1)
     assert report.q == pytest.approx(answer.q, abs=1e-12)
-    answer = fivebar.answer(fivebar.now, left_shoulder=0.1, right_shoulder=0.0)
-    assert fivebar.tick()[0] is answer
-    # A clock that jumps back does not silence ticks until it has come so far again.
-    assert fivebar.tick(-50.0)[0] is not answer
 
 
 # A crank that turns for ever, and moves a rocker.

@@ -1,7 +1,6 @@
 """Who moves the robot, and what parameters about joints do while it moves."""
 
 from ik_node.ros.control.tracker import approach
-from ik_node.ros.messages import JointValues
 import numpy as np
 import pytest
 
@@ -32,25 +31,6 @@ def test_saved_rest_pose_is_dropped_for_another_robot(fivebar, moving):
     again = moving('fivebar').model
     fivebar.motion.take_model(again, fivebar.settings)
     assert not any(joint.rest_pose_set for joint in again.robot.joint_order)
-
-
-@pytest.mark.parametrize('source', ['solution', 'measured', 'actuated'])
-def test_clock_jump_back_keeps_velocities_finite_and_input_fresh(fivebar, source):
-    fivebar.configure(state_source=source, goal_timeout=0.5, joint_state_timeout=0.5)
-    fivebar.goal('tool', (0.01, 0.0, 0.0))
-    fivebar.measure(left_shoulder=0.05, right_shoulder=-0.05)
-    fivebar.ticks(3)
-    fivebar.now = 2.0
-    fivebar.measured.update(JointValues({'left_shoulder': 0.1}), 101.0)
-    for _ in range(20):
-        report, _ = fivebar.tick()
-        assert np.isfinite(report.velocity).all()
-        assert np.abs(report.velocity).max() < 100.0
-        assert report.notes == ()
-        assert report.held == ''
-    fivebar.ticks(80)
-    report, _ = fivebar.tick()
-    assert 'stale' in ' '.join((*report.notes, report.held))
 
 
 def test_measured_jump_becomes_a_motion(fivebar):

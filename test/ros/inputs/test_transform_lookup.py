@@ -171,7 +171,7 @@ def test_a_goal_waits_for_the_transform_of_its_stamp(tf2, inputs):
 
 def test_a_goal_is_as_old_as_its_transform(tf2, inputs):
     """Nobody publishes the camera's frame any more, so its last pose and the goal are old."""
-    now = inputs.now()
+    now = inputs.time.now()
     heard(inputs, (0.5, now - 60.0), (0.5, now - 30.0))
     inputs.goal_inputs.take_goal('tool', goal(0.25))
     assert inputs.goals.stale(now, 25.0) == ('tool',)

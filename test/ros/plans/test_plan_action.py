@@ -115,7 +115,9 @@ def serve(moving, monkeypatch, **outputs):
     log = Data(info=logged.append, warning=lambda text, once=False: logged.append(text))
     timers = []
     node = Data(get_logger=lambda: log, create_timer=lambda *given, **named: timers.append(given))
-    conversion = PlanConversion(robot.motion, lambda: robot.settings, lambda: robot.now, AtOnce())
+    conversion = PlanConversion(
+        robot.motion, lambda: robot.settings, Data(now=lambda: robot.now, of=robot.of), AtOnce()
+    )
     outlets = robot.settings.outlets
     if not robot.settings.groups:
         outlets = outlets_of_all('none', CONTROLLER)

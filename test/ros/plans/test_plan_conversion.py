@@ -1,5 +1,7 @@
 """Plans that are converted while other plans arrive, or while the robot moves."""
 
+from types import SimpleNamespace
+
 from ik_node.ros.messages import RefusedInputError
 from ik_node.ros.plans import PlanConversion
 import numpy as np
@@ -49,8 +51,8 @@ def ankle(moving):
     )
     robot.measure(motor_left=0.0, motor_right=0.0)
     robot.work = Slow()
-    now = lambda: robot.now  # noqa: E731
-    robot.conversion = PlanConversion(robot.motion, lambda: robot.settings, now, robot.work)
+    time = SimpleNamespace(now=lambda: robot.now, of=robot.of)
+    robot.conversion = PlanConversion(robot.motion, lambda: robot.settings, time, robot.work)
     return robot
 
 

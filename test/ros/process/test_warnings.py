@@ -3,7 +3,7 @@
 from types import SimpleNamespace as Data
 
 from ik_node.ros.messages import Refusals, WARN
-from ik_node.ros.process import Faults, paused_clock
+from ik_node.ros.process import Faults, NodeTime, paused_clock
 
 
 class Simulation:
@@ -53,6 +53,19 @@ def test_paused_clock_is_logged_once_and_reported_while_paused():
     assert clock.rows() == []
     assert 'at 12.500 s' in clock.rows()[0].message
     assert len(node.said) == 2
+
+
+def test_time_of_a_node_goes_on_when_its_clock_jumps_back():
+    node, jumps = Simulation(), []
+    time = NodeTime(node, lambda: jumps.append(node.seconds))
+    message = Data(header=Data(stamp=Data(sec=8, nanosec=0)))
+    node.seconds = 10.0
+    assert (time.now(), time.of(7.0), time.of(0.0), time.sent(message)) == (10.0, 7.0, 10.0, 8.0)
+    node.seconds = 2.0
+    assert (time.now(), time.of(1.5), time.of(0.0), time.sent(message)) == (10.0, 9.5, 10.0, 10.0)
+    node.seconds = 3.0
+    assert time.now() == 11.0
+    assert jumps == [2.0]
 
 
 def test_many_refusals_are_logged_once_per_pause():
