@@ -253,8 +253,7 @@ def _link(
     compiler: list[str], levels: Sequence[str], objects: Sequence[Path], folder: Path
 ) -> None:
     """Link object files and the C sources to a library in a folder."""
-    listed = ' '.join(f'LEVEL({name})' for name in levels)
-    (folder / 'layout.h').write_text(layout_header(), encoding='utf-8')
+    (folder / 'layout.h').write_text(layout_header(levels), encoding='utf-8')
     _run_compiler(
         [
             *compiler,
@@ -262,7 +261,6 @@ def _link(
             f'-Wl,-soname,{LIBRARY}',
             # Python does not round a product and a sum in one, and the results are to be equal.
             *('-std=c11', '-ffp-contract=off', f'-I{HERE / "include"}', f'-I{folder}'),
-            f'-DIK_LEVELS={listed}',
             f'-DIK_DIGEST="{digest()}"',
             *map(str, objects),
             *(str(HERE / name) for name in ('kernels.c', 'ik_node.c')),

@@ -21,9 +21,8 @@
 
 typedef void (*entry_t)(void);
 
-/* Entries in the order of library.py, TABLE. */
+/* Entries by ENTRY_advance and so on. */
 const entry_t *ik_node_kernels(void);
-enum { ADVANCE = 0, LINK_POSES = 4, LINK_JACOBIAN = 5, TRANSMIT = 6, DISTANCES = 9 };
 
 typedef int64_t (*advance_t)(const int64_t *, const double *, int64_t *, double *, double *,
                              const double *, const double *, const double *, const double *,
@@ -617,7 +616,7 @@ static int64_t advance_chain(ik_node_problem *problem, int64_t *steps)
     const ik_node_robot *robot = problem->robot;
     const chain_t *chain = robot->chains + problem->chain;
     work_t *work = problem->chains + problem->chain;
-    advance_t advance = (advance_t)robot->kernels[ADVANCE];
+    advance_t advance = (advance_t)robot->kernels[ENTRY_advance];
     const double *positions = problem->positions + 3 * chain->first;
     const double *quats = problem->quats + 4 * chain->first;
     int64_t before = work->begun ? work->k[ITERATIONS] : 0;
@@ -640,7 +639,7 @@ static int is_in_contact(ik_node_problem *problem)
     if (robot->distances == NULL)
         return 0;
     const double limits[2] = {robot->distances[1], 0.0};
-    distances_t distances = (distances_t)robot->kernels[DISTANCES];
+    distances_t distances = (distances_t)robot->kernels[ENTRY_distances];
     ik_node_follow(robot, problem->q);
     int64_t nearest = distances(robot->bodies.i, robot->bodies.f, problem->bodies.k,
                                 problem->bodies.w, problem->q, limits, problem->pairs);
@@ -829,7 +828,7 @@ int ik_node_forward(ik_node_problem *problem, const double *q, double *poses)
     const ik_node_robot *robot = problem->robot;
     if (!is_usable(robot, q))
         return IK_NODE_ERROR_INPUT;
-    poses_t link_poses = (poses_t)robot->kernels[LINK_POSES];
+    poses_t link_poses = (poses_t)robot->kernels[ENTRY_link_poses];
     link_poses(robot->links.i, robot->links.f, problem->links.k, problem->links.w, q, poses);
     return 0;
 }
@@ -842,7 +841,7 @@ int ik_node_jacobian(ik_node_problem *problem, const double *q, int link, double
     const ik_node_robot *robot = problem->robot;
     if (!is_usable(robot, q))
         return IK_NODE_ERROR_INPUT;
-    jacobian_t link_jacobian = (jacobian_t)robot->kernels[LINK_JACOBIAN];
+    jacobian_t link_jacobian = (jacobian_t)robot->kernels[ENTRY_link_jacobian];
     link_jacobian(robot->links.i, robot->links.f, problem->links.k, problem->links.w, q, jacobian,
                   link);
     return 0;
@@ -939,7 +938,7 @@ static int carry(ik_node_transmission *transmission, int inverse, const double *
     }
     if (transmission->latest == 1 + inverse)
         gives |= TRACKED;
-    transmit_t transmit = (transmit_t)robot->kernels[TRANSMIT];
+    transmit_t transmit = (transmit_t)robot->kernels[ENTRY_transmit];
     int64_t status = transmit(carrier->model.i, carrier->model.f, transmission->work.k,
                               transmission->work.w, transmission->q, carrier->joints[inverse],
                               carrier->options, transmission->plan, transmission->data, gives);

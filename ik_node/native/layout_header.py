@@ -1,8 +1,12 @@
-"""The layout of packed models as a C header, so that `ik_node.c` has no second copy of it."""
+"""The entries and the layout of packed models as a C header, so that C has no second copy."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ik_node.kernels import kinds, layout, options, solve_state, transmit
+from ik_node.native.levels import LEVELS
+from ik_node.native.library import TABLE
 
 # What `ik_node.c` uses besides sizes and fields: name of the number -> its module.
 _NUMBERS = {
@@ -20,15 +24,19 @@ _NUMBERS = {
 }
 
 
-def layout_header() -> str:
+def layout_header(levels: Sequence[str] = ()) -> str:
     """
-    Return the text of `layout.h`.
+    Return the text of `layout.h` for a library with code for some levels.
 
     `SIZE_x` is the place of size x in the header of a packed model, `FIELD_x` the place of the
     beginning of field x. `TRANSMIT_SIZE_x` and `TRANSMIT_FIELD_x` are the same for the arrays of a
-    transmission.
+    transmission. `ENTRY_x` is the place of entry x in the table of a level. IK_ENTRIES and
+    IK_LEVELS list the entries, and the levels with what a processor must support.
     """
     lines = ['/* Made by layout_header.py. */', '#include <stdint.h>']
+    lines += ['#define IK_ENTRIES(LEVEL) ' + ' '.join(f'ENTRY({name}, LEVEL)' for name in TABLE)]
+    lines += ['#define IK_LEVELS ' + ' '.join(f'LEVEL({n}, {_supported(n)})' for n in levels)]
+    lines += ['enum {', *(f'    ENTRY_{name},' for name in TABLE), '};']
     for table, prefix in ((layout, ''), (transmit, 'TRANSMIT_')):
         lines += ['enum {', *(f'    {prefix}SIZE_{name},' for name in table.SIZES)]
         lines += [*(f'    {prefix}FIELD_{name},' for name in table.FIELDS), '};']
@@ -36,3 +44,9 @@ def layout_header() -> str:
     for module, names in _NUMBERS.items():
         lines += [f'    {name} = {getattr(module, name)},' for name in names]
     return '\n'.join([*lines, '};', f'static const double LARGEST = {layout.LARGEST!r};', ''])
+
+
+def _supported(level: str) -> str:
+    """Return a C expression that is true on processors of a level."""
+    needs = [flag.replace('_', '.') for flag in LEVELS[level].needs]
+    return ' && '.join(f'__builtin_cpu_supports("{flag}")' for flag in needs) or '1'
