@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
+from importlib import import_module
 
 from ik_node.errors import UnknownFrameError
 from ik_node.gallery.gallery_item import GalleryItem
 
-# The module of each robot.
+# The robots of each module, in which the item of `hexapod` is HEXAPOD.
 _MODULES = {
     'platforms': ('hexapod', 'hexapod_gyrate', 'hexapod_rotate', 'hexapod_tilt'),
     'linkages': (
@@ -29,6 +29,6 @@ def gallery_item(name: str) -> GalleryItem:
     """Return a robot of the gallery, with its goals and its motion; raise UnknownFrameError."""
     for module, names in _MODULES.items():
         if name in names:
-            items: tuple[GalleryItem, ...] = importlib.import_module(f'{__name__}.{module}').ITEMS
-            return next(item for item in items if item.name == name)
+            item: GalleryItem = getattr(import_module(f'{__name__}.{module}'), name.upper())
+            return item
     raise UnknownFrameError(name, NAMES, kind='gallery item')

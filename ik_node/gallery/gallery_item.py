@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import cos, pi, sin
 from typing import Any, NamedTuple
@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Position [m] and quaternion xyzw.
 Vector = tuple[float, float, float]
-Pose = tuple[Vector, tuple[float, float, float, float]]
+Numbers = Sequence[float] | Array
+Pose = tuple[Numbers, Numbers]  # Position [m] and quaternion xyzw
 # Returns the pose of a goal, and of all goals by name, at a time [s].
 PoseAt = Callable[[float], Pose]
 Motion = Callable[[float], dict[str, Pose]]
@@ -76,8 +76,8 @@ def cycle(
         phase, size = 2.0 * pi * time / period, ramp(time / slower)
         x, y, z = position(phase)
         roll, pitch, yaw = angles(phase)
-        quat = quat_from_euler(size * roll, size * pitch, size * yaw).tolist()
-        return (size * x, size * y, size * z), (quat[0], quat[1], quat[2], quat[3])
+        quat = quat_from_euler(size * roll, size * pitch, size * yaw)
+        return (size * x, size * y, size * z), quat
 
     return pose
 
@@ -131,11 +131,11 @@ class GalleryItem:
     """A robot, its goals and how they move."""
 
     name: str  # In commands
-    description: str  # File name in urdf/
     goals: Mapping[str, str]  # Link of each goal, by the goal's name
     # Returns the poses of the goals at a time [s], by name, relative to the start of their links.
     # Positions are added in the root link's axes; rotations are applied in the link's axes.
     motion: Motion
+    description: str = ''  # File name in urdf/; '' = NAME.urdf
     # Constrained axes by the goal's name, if not all six
     dof: Mapping[str, str] = field(default_factory=dict)
     # Weights by the goal's name, if not 1
@@ -159,6 +159,9 @@ class GalleryItem:
     # Returns targets [rad or m] at a time [s], by name, for joints that no goal determines, such
     # as rolling wheels.
     joint_targets: Callable[[float], dict[str, float]] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, 'description', self.description or f'{self.name}.urdf')
 
     def poses(
         self, time: float, homes: Mapping[str, Array], here: Callable[[str], Array]
@@ -196,7 +199,6 @@ class GalleryItem:
         def poses(time: float, here: Callable[[str], Array] | None = None) -> dict[str, Array]:
             for name, value in (self.joint_targets(time) if self.joint_targets else {}).items():
                 robot.joints[name].set_target_values(value)
-                robot.joints[name].target_set = True
             return self.poses(time, homes, here or (lambda link: robot.forward(robot.q, link)))
 
         return poses

@@ -75,7 +75,7 @@ def motion(time: float) -> dict[str, Pose]:
         turns = (chest, upper, hand, pelvis, foot, foot)
         for part, place, rotation in zip(PARTS, places, turns, strict=True):
             poses[f'{side}_{part}'] = place, rotation
-    return {goal: _pose(*poses[goal]) for goal in GOALS}
+    return {goal: (poses[goal][0], matrix_to_quat(poses[goal][1])) for goal in GOALS}
 
 
 def _turn(x: float, y: float, z: float) -> Array:
@@ -89,15 +89,8 @@ def _moved(rotation: Array, arm: tuple[float, float, float] | Array) -> Array:
     return moved
 
 
-def _pose(position: Array, rotation: Array) -> Pose:
-    x, y, z = position.tolist()
-    qx, qy, qz, qw = matrix_to_quat(rotation).tolist()
-    return (x, y, z), (qx, qy, qz, qw)
-
-
-ITEM = GalleryItem(
+HUMANOID = GalleryItem(
     name='humanoid',
-    description='humanoid.urdf',
     goals=GOALS,
     motion=motion,
     dof={goal: 'X Y Z' for goal in GOALS if goal not in WHOLE},
@@ -106,4 +99,3 @@ ITEM = GalleryItem(
     about='31 motors, loops at knees and ankles, fourteen goals that conflict',
     reachable=False,
 )
-ITEMS = (ITEM,)

@@ -12,7 +12,6 @@ STRAIGHT = (0.0, 0.0, 0.0, 1.0)
 # Its platform circles and dips, and cannot turn.
 DELTA = GalleryItem(
     name='delta',
-    description='delta.urdf',
     goals={'platform': 'platform_link'},
     motion=moving(
         platform=cycle(3.0, lambda p: (0.07 * cos(p), 0.07 * sin(p), 0.025 * sin(3.0 * p)))
@@ -43,7 +42,6 @@ def figure_of_eight(time: float) -> Pose:
 
 FIVEBAR = GalleryItem(
     name='fivebar',
-    description='fivebar.urdf',
     goals={'tool': 'tool_link'},
     motion=moving(tool=figure_of_eight),
     dof={'tool': 'X Y'},
@@ -62,7 +60,6 @@ def grip(time: float) -> Pose:
 
 GRIPPER = GalleryItem(
     name='gripper',
-    description='gripper.urdf',
     goals={'grip': 'left_tip_link'},
     motion=moving(grip=grip),
     dof={'grip': 'X'},
@@ -89,7 +86,6 @@ def carried_box(time: float) -> Pose:
 
 PALLETIZER = GalleryItem(
     name='palletizer',
-    description='palletizer.urdf',
     goals={'tool': 'tool_link'},
     motion=moving(tool=carried_box),
     dof={'tool': 'X Y Z EZ'},
@@ -98,7 +94,6 @@ PALLETIZER = GalleryItem(
 
 SCISSOR_LIFT = GalleryItem(
     name='scissor_lift',
-    description='scissor_lift.urdf',
     goals={'platform': 'platform_link'},
     motion=moving(platform=cycle(6.0, lambda p: (0.0, 0.0, 0.36 * sin(p)))),
     dof={'platform': 'Z'},
@@ -114,7 +109,6 @@ def crank(time: float) -> Pose:
 
 STRANDBEEST = GalleryItem(
     name='strandbeest',
-    description='strandbeest.urdf',
     goals={'crank': 'crank_link'},
     motion=moving(crank=crank),
     dof={'crank': 'EY'},
@@ -141,7 +135,6 @@ def pen(time: float) -> Pose:
 
 PEAUCELLIER = GalleryItem(
     name='peaucellier',
-    description='peaucellier.urdf',
     goals={'pen': 'pen_link'},
     motion=moving(pen=pen),
     dof={'pen': 'Y'},
@@ -150,7 +143,6 @@ PEAUCELLIER = GalleryItem(
 
 TWO_ARMS_ONE_BOX = GalleryItem(
     name='two_arms_one_box',
-    description='two_arms_one_box.urdf',
     goals={'box': 'box_link'},
     motion=moving(
         box=cycle(
@@ -181,16 +173,12 @@ def step(time: float) -> Pose:
     x, y, z = size * 0.12 * sin(phase), size * 0.06 * sin(0.5 * phase), size * 0.05 * cos(phase)
     roll, pitch = shank(FOOT[0] + x, FOOT[1] + y, FOOT[2] + z)
     first_roll, first_pitch = shank(*FOOT)
-    qx, qy, qz, qw = quat_multiply(
-        quat_from_euler(roll - first_roll, 0.0, 0.0),
-        quat_from_euler(0.0, pitch - first_pitch, 0.0),
-    ).tolist()
-    return (x, y, z), (qx, qy, qz, qw)
+    turned = quat_from_euler(roll - first_roll, 0.0, 0.0)
+    return (x, y, z), quat_multiply(turned, quat_from_euler(0.0, pitch - first_pitch, 0.0))
 
 
 KNEE_LEG = GalleryItem(
     name='knee_leg',
-    description='knee_leg.urdf',
     goals={'foot': 'foot_link'},
     motion=moving(foot=step),
     dof={'foot': 'X Y Z'},
@@ -200,7 +188,6 @@ KNEE_LEG = GalleryItem(
 # The toes draw an ellipse. The foot rolls about its own x axis: R_y(pitch) R_x(roll).
 ANKLE = GalleryItem(
     name='ankle',
-    description='ankle.urdf',
     goals={'foot': 'foot_link'},
     motion=moving(foot=cycle(3.0, angles=lambda p: (0.28 * cos(p), 0.55 * sin(p), 0.0))),
     dof={'foot': 'EX EY'},
@@ -213,20 +200,14 @@ def teeth(time: float) -> Pose:
     phase, size = 2.0 * pi * time / 8.0, ramp(time)
     swing = size * 0.7 * sin(phase)
     reach, height = TEETH_REACH + size * 0.7 * cos(phase), size * 0.4 * (1.0 - sin(phase))
-    x, y, z, w = quat_from_euler(0.0, -size * 0.5 * cos(phase), swing).tolist()
-    return around(TEETH_REACH, swing, reach, height), (x, y, z, w)
+    quat = quat_from_euler(0.0, -size * 0.5 * cos(phase), swing)
+    return around(TEETH_REACH, swing, reach, height), quat
 
 
 EXCAVATOR = GalleryItem(
     name='excavator',
-    description='excavator.urdf',
     goals={'teeth': 'tip_link'},
     motion=moving(teeth=teeth),
     dof={'teeth': 'X Y Z EX EY'},
     about='cylinders move boom, arm and, through a four-bar, the bucket; the house swings',
-)
-
-ITEMS = (
-    *(DELTA, FIVEBAR, GRIPPER, PALLETIZER, SCISSOR_LIFT, STRANDBEEST, PEAUCELLIER),
-    *(TWO_ARMS_ONE_BOX, KNEE_LEG, ANKLE, EXCAVATOR),
 )

@@ -11,7 +11,6 @@ HEIGHT = 0.088326
 
 HEXAPOD = GalleryItem(
     name='hexapod',
-    description='hexapod.urdf',
     goals={'platform': 'platform_link'},
     motion=moving(platform=sway(4.0, radius=0.012, lift=0.004, tilt=0.06, yaw=0.08, turns=0.5)),
     about='six legs carry a platform: it circles, nods and turns',
@@ -71,5 +70,3 @@ HEXAPOD_TILT = GalleryItem(
     base_motion=tilting_base,
     about='the hexapod: the base tilts under the platform, which stays level and in place',
 )
-
-ITEMS = (HEXAPOD, HEXAPOD_GYRATE, HEXAPOD_ROTATE, HEXAPOD_TILT)

@@ -69,9 +69,8 @@ def joint_targets(time: float) -> dict[str, float]:
     return values
 
 
-ITEM = GalleryItem(
+ROCKER_BOGIE = GalleryItem(
     name='rocker_bogie',
-    description='rocker_bogie.urdf',
     goals={'chassis': 'chassis_link', **{wheel: f'{wheel}_wheel_link' for wheel in WHEELS}},
     motion=motion,
     dof={'chassis': 'X Y EZ', **dict.fromkeys(WHEELS, 'Z')},
@@ -80,4 +79,3 @@ ITEM = GalleryItem(
     standing=dict.fromkeys(WHEELS, WHEEL),
     joint_targets=joint_targets,
 )
-ITEMS = (ITEM,)

@@ -8,7 +8,6 @@ from ik_node.gallery.gallery_item import cycle, GalleryItem, moving, PoseAt, swa
 
 WALKER = GalleryItem(
     name='walker',
-    description='walker.urdf',
     goals={'body': 'body_link'},
     motion=moving(body=sway(4.0, radius=0.03, lift=0.02, tilt=0.12, yaw=0.15, turns=0.5)),
     about='a body that sways on four feet; they are pinned to the ground',
@@ -16,7 +15,6 @@ WALKER = GalleryItem(
 
 SIX_LEGGED_ROVER = GalleryItem(
     name='six_legged_rover',
-    description='six_legged_rover.urdf',
     goals={'body': 'body_link'},
     motion=moving(body=sway(6.0, radius=0.25, lift=0.15, tilt=0.12, yaw=0.3)),
     about='36 hinges, six feet welded to the ground: the body follows a goal',
@@ -35,7 +33,6 @@ def hand(side: float) -> PoseAt:
 # Its hands move in opposite phase, independently of the body.
 CLIMBER = GalleryItem(
     name='climber',
-    description='climber.urdf',
     goals={'body': 'body_link', 'left_hand': 'left_hand_link', 'right_hand': 'right_hand_link'},
     motion=moving(
         body=sway(5.0, radius=0.11, lift=0.1, tilt=0.34, yaw=0.32),
@@ -47,7 +44,6 @@ CLIMBER = GalleryItem(
 
 BIPED = GalleryItem(
     name='biped',
-    description='biped.urdf',
     goals={'pelvis': 'pelvis_link'},
     motion=moving(pelvis=sway(4.0, radius=0.05, lift=0.03, tilt=0.1, yaw=0.25)),
     about='two legs of six hinges, soles flat on the ground: the pelvis follows a goal',
@@ -55,7 +51,6 @@ BIPED = GalleryItem(
 
 QUADRUPED_ARM = GalleryItem(
     name='quadruped_arm',
-    description='quadruped_arm.urdf',
     goals={'body': 'body_link', 'gripper': 'gripper_link'},
     motion=moving(
         body=sway(5.0, radius=0.06, lift=0.04, tilt=0.15, yaw=0.2),
@@ -68,5 +63,3 @@ QUADRUPED_ARM = GalleryItem(
     ),
     about='four legs stand, an arm reaches: body and gripper have a goal each, both at once',
 )
-
-ITEMS = (WALKER, SIX_LEGGED_ROVER, CLIMBER, BIPED, QUADRUPED_ARM)
