@@ -8,7 +8,8 @@ from typing import Any
 
 from ik_node.kernels.layout import JOINT_ROWS, SIZES
 from ik_node.kernels.options import OPTION_COUNT
-from ik_node.native.library import CALLED, library, TABLE
+from ik_node.native.layout_header import TABLE
+from ik_node.native.library import CALLED, library
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

@@ -6,8 +6,13 @@ from collections.abc import Sequence
 
 from ik_node.kernels import kinds, layout, options, solve_state, transmit
 from ik_node.native.levels import LEVELS
-from ik_node.native.library import TABLE
 
+# Entries in the order of the library's table, `ik_node_kernels`.
+TABLE = (
+    *('advance', 'advance_batch', 'linearise', 'external_step', 'link_poses', 'link_jacobian'),
+    *('transmit', 'velocity', 'advance_path', 'distances', 'find_solutions'),
+    'determinants',
+)
 # What `ik_node.c` uses besides sizes and fields: name of the number -> its module.
 _NUMBERS = {
     layout: ('JOINT_ROWS', 'JOINT_LOWER', 'JOINT_UPPER', 'JOINT_WINDOW', 'CON_COLUMNS', 'RESULT'),

@@ -15,15 +15,10 @@ import warnings
 from ik_node.kernels.decorators import compiling, entries
 from ik_node.kernels.layout import JOINT_ROWS, RESULT, SIZES
 from ik_node.kernels.options import OPTION_COUNT
+from ik_node.native.layout_header import TABLE
 from ik_node.native.places import call_file, digest, LIBRARY, roots, why_untrusted
 import numpy as np
 
-# Entries in the order of the library's table, `ik_node_kernels`.
-TABLE = (
-    *('advance', 'advance_batch', 'linearise', 'external_step', 'link_poses', 'link_jacobian'),
-    *('transmit', 'velocity', 'advance_path', 'distances', 'find_solutions'),
-    'determinants',
-)
 # The entries that `call.c` calls, because hot loops do, in the order of its function `use`.
 CALLED = ('advance', 'transmit', 'find_solutions', 'velocity', 'distances')
 

@@ -24,7 +24,7 @@ LIBRARY = 'libik_node.so'
 def sources() -> list[Path]:
     """Return all files that decide what the library does."""
     kernels = sorted((HERE.parent / 'kernels').rglob('*.py'))
-    made = [HERE / f'{name}.py' for name in ('compile', 'layout_header', 'levels', 'library')]
+    made = [HERE / f'{name}.py' for name in ('compile', 'layout_header', 'levels')]
     headers = sorted((HERE / 'include').rglob('*.h'))
     return [*kernels, *made, *sorted(HERE.glob('*.c')), *headers]
 
@@ -37,9 +37,8 @@ def digest() -> str:
 
 def kernels_digest() -> str:
     """Return the same for the sources of the object files alone, without the C sources."""
-    c_alone = ('layout_header.py', 'library.py')
     return _digest_of(
-        [each for each in sources() if each.suffix == '.py' and each.name not in c_alone]
+        [each for each in sources() if each.suffix == '.py' and each.name != 'layout_header.py']
     )
 
 
