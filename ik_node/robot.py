@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from functools import partial
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
@@ -16,8 +17,7 @@ from ik_node.description.xacro_source import XACRO_SECONDS
 from ik_node.description.xml_document import MAX_BYTES
 from ik_node.display import html_table, html_text, public_names, Rows, table
 from ik_node.errors import counted, DescriptionError, IkError, listed, OptionError, TopologyError
-from ik_node.model.constraint import Goal
-from ik_node.model.frame import Frame
+from ik_node.model.frame import Frame, matrix_of
 from ik_node.model.rotation import pose_inverse
 from ik_node.solver.pose import Values
 from ik_node.solver.solver import Solver
@@ -276,24 +276,19 @@ def load_robot(
     (6, 6)
 
     """
-
-    def read(exact_angles: bool = False) -> Robot:
-        return Robot(
-            read_description(
-                source,
-                closures=closures,
-                root=root,
-                trim_unused=trim_unused,
-                max_bytes=max_bytes,
-                xacro_seconds=xacro_seconds,
-                exact_angles=exact_angles,
-                prefix=prefix,
-            )
-        )
-
-    robot = read()
+    read = partial(
+        read_description,
+        source,
+        closures=closures,
+        root=root,
+        trim_unused=trim_unused,
+        max_bytes=max_bytes,
+        xacro_seconds=xacro_seconds,
+        prefix=prefix,
+    )
+    robot = Robot(read())
     if robot.description.rounded_angles and robot.redundancies:
-        exact = read(exact_angles=True)
+        exact = Robot(read(exact_angles=True))
         if exact.rounding < robot.rounding:
             robot = exact
     if assemble and (robot.closures or robot._solver.tree.sums):
@@ -373,29 +368,22 @@ def combine(
         raise OptionError('robots', robots, 'two or more robots')
     copies = [deepcopy((each.description, dict(each.goals))) for each in robots]
     descriptions = [description for description, _ in copies]
-    placed = []
-    for number, pose in enumerate(poses_of(descriptions, poses)):
-        place = Frame(f'poses[{number}]')
-        if pose is not None:
-            place.set_pose(pose)
-        placed.append(place.matrix)
+    given = enumerate(poses_of(descriptions, poses))
+    placed = [matrix_of(f'poses[{number}]', pose) for number, pose in given]
     before = [description.root.matrix_world for description in descriptions]
     result = Robot(join(descriptions, base, placed))
-    goals: dict[str, tuple[Goal, str]] = {}
-    obstacles: dict[str, str] = {}
+    owners: dict[tuple[str, str], int] = {}
     for index, (description, own) in enumerate(copies):
         moved = description.root.matrix_world @ pose_inverse(before[index])
+        for kind, names in (('goal', own), ('obstacle', robots[index].collisions.obstacles)):
+            for name in names:
+                first = owners.setdefault((kind, name), index)
+                one, other = descriptions[first].name, description.name
+                refuse_equal(kind, name, one, other, first != index)
         for name, goal in own.items():
-            if name in goals:
-                refuse_equal('goal', name, goals[name][1], description.name)
-            goals[name] = goal, description.name
             if goal.parent is None:
                 goal.set_pose(moved @ goal.matrix)
             result._goals[name] = goal
-        for name in robots[index].collisions.obstacles:
-            if name in obstacles:
-                refuse_equal('obstacle', name, obstacles[name], description.name)
-            obstacles[name] = description.name
         result.collisions.join(robots[index].collisions, moved)
     result._start = {name: value for each in robots for name, value in each._start.items()}
     if result.closures:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from itertools import takewhile
 from math import dist, hypot, inf
 
-from ik_node.errors import TopologyError
 from ik_node.model.constraint import Goal
-from ik_node.model.link import Link
+from ik_node.model.link import Link, with_mass
 from ik_node.model.request import Request
 from ik_node.model.tree import Tree
 import numpy as np
@@ -31,20 +30,13 @@ class CarriedMass:
 def carried_mass(tree: Tree, link: Link) -> CarriedMass:
     """Return the masses of a link and all links below; raise TopologyError if none has one."""
     by_column: dict[int, tuple[float, Array]] = {}
-    total = 0.0
-    for body in link.links_below():
-        if body.mass > 0.0:
-            column, pose = tree.carrier[body]
-            mass, moment = by_column.get(column, (0.0, np.zeros(3)))
-            place = pose[:3, :3] @ body.centre_of_mass + pose[:3, 3]
-            by_column[column] = (mass + body.mass, moment + body.mass * place)
-            total += body.mass
-    if total == 0.0:
-        raise TopologyError(
-            f'{link.name!r} and the links below it have no mass, so no centre of mass: set '
-            f'Link.mass, or give the links of the description an <inertial>'
-        )
-    return CarriedMass(total, by_column)
+    bodies = with_mass(link.name, link.links_below())
+    for body in bodies:
+        column, pose = tree.carrier[body]
+        mass, moment = by_column.get(column, (0.0, np.zeros(3)))
+        place = pose[:3, :3] @ body.centre_of_mass + pose[:3, 3]
+        by_column[column] = (mass + body.mass, moment + body.mass * place)
+    return CarriedMass(sum(body.mass for body in bodies), by_column)
 
 
 @dataclass(frozen=True)

@@ -183,7 +183,10 @@ def flatten(
         'term0': starts(len(r.coupling.terms) + bool(r.coupling.terms) for r in chosen)[:-1],
         'term': [_padded(term, width) for term in terms],
         'offset': _frames((c.offset for c in columns), length),
-        'coefficients': _coefficients(tree, columns, width, length),
+        'coefficients': [
+            _padded(_in_units(c.coefficients[:width], tree.columns[c.master], c, length), width)
+            for c in columns
+        ],
         'a_offset': _frames((tree.carrier[r.link][1] @ r.offset for r in chosen), length),
         'b_offset': _frames((pose for _, pose in bases), length),
         'length': [length],
@@ -265,26 +268,24 @@ def _terms(tree: Tree, request: Request, length: float) -> list[Floats]:
     """Return the terms of a coupling's row, follower less masters, in the kernels' units."""
     if not request.coupling.terms:
         return []
-    unit = _unit(tree.columns[request.coupling.column], length)
-    terms = [np.array(FREE)]
-    for column, polynomial in request.coupling.terms:
-        powers = _unit(tree.columns[column], length) ** np.arange(len(polynomial))
-        terms.append(-np.array(polynomial) * powers / unit)
-    return terms
+    follower = tree.columns[request.coupling.column]
+    terms = [
+        -_in_units(polynomial, tree.columns[column], follower, length)
+        for column, polynomial in request.coupling.terms
+    ]
+    return [np.array(FREE), *terms]
+
+
+def _in_units(
+    polynomial: Sequence[float], master: Column, follower: Column, length: float
+) -> Floats:
+    """Return a polynomial in the kernels' units: c_p unit(master)^p / unit(follower)."""
+    powers = _unit(master, length) ** np.arange(len(polynomial))
+    return np.asarray(np.array(polynomial) * powers / _unit(follower, length))
 
 
 def _padded(polynomial: Floats, width: int) -> Floats:
     return np.pad(polynomial, (0, width - len(polynomial)))
-
-
-def _coefficients(tree: Tree, columns: Sequence[Column], width: int, length: float) -> Floats:
-    """Return the polynomials in the kernels' units: c_p unit(master)^p / unit(column)."""
-    table = np.zeros((len(columns), width))
-    for index, column in enumerate(columns):
-        polynomial = np.array(column.coefficients[:width])
-        powers = _unit(tree.columns[column.master], length) ** np.arange(len(polynomial))
-        table[index, : len(polynomial)] = polynomial * powers / _unit(column, length)
-    return table
 
 
 def _blocks(

@@ -577,6 +577,14 @@ def _frozen(array: Array) -> Array:
     return array
 
 
+def matrix_of(what: str, pose: Any) -> Array:
+    """Return a pose of any form that `Frame.set_pose` takes as a matrix (4, 4); None = none."""
+    frame = Frame(what)
+    if pose is not None:
+        frame.set_pose(pose)
+    return frame.matrix
+
+
 def find_roots(frames: Frame | Iterable[Frame]) -> list[Frame]:
     """
     Return the roots of all trees that closures and goals connect to the given frames.
@@ -604,18 +612,11 @@ def find_roots(frames: Frame | Iterable[Frame]) -> list[Frame]:
     ['base_link']
 
     """
-    try:
-        waiting = [frames] if isinstance(frames, Frame) else list(frames)
-    except TypeError:
-        raise TopologyError(f'roots must be frames, not {shown(frames)}') from None
-    for frame in waiting:
-        if not isinstance(frame, Frame):
-            raise TopologyError(f'roots must be frames (Link, Joint, Goal), not {shown(frame)}')
+    given = frames if isinstance(frames, Iterable) else [frames]
+    waiting = [frame_of(frame) for frame in given]
     roots: dict[int, Frame] = {}
     for frame in waiting:  # the list grows during the loop
-        top = frame
-        while top.parent is not None:
-            top = top.parent
+        *_, top = frame._ancestors()
         if id(top) not in roots:
             roots[id(top)] = top
             top.traverse(lambda each: waiting.extend(each.partners()))

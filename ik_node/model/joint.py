@@ -215,23 +215,27 @@ class Joint(Connector):
 
     def __init__(self, name: str = '') -> None:
         super().__init__(name)
-        self._dof_values = np.zeros(6)
-        self._dof_target = np.zeros(6)
-        self._dof_rest_pose = np.zeros(6)
-        self._min_dof_limit = np.full(6, -np.inf)
-        self._max_dof_limit = np.full(6, np.inf)
-        self._max_velocity = np.full(6, np.inf)
-        self._max_effort = np.full(6, np.inf)
-        self._max_turn = self._max_swing = math.inf
-        self._target_set = False
-        self._rest_pose_set = False
-        self._track_joint_wrap = False
+        self._dof_values, self._dof_target, self._dof_rest_pose = np.zeros((3, 6))
+        self._min_dof_limit, self._max_dof_limit = np.empty((2, 6))
+        self._max_velocity, self._max_effort = np.empty((2, 6))
         self._locked = np.zeros(6, dtype=bool)
+        self._track_joint_wrap = False
+        self._reset()
         self._couplings: dict[DOF, Coupling] = FixedDict('couple and uncouple')
         self._followed = False
         self._matrix_dof = np.eye(4)
         self._matrix_dof.setflags(write=False)
         self.matrix_dof_needs_update = False
+
+    def _reset(self) -> None:
+        """Set values, target and rest pose to zero, without limits and locks."""
+        for array in (self._dof_values, self._dof_target, self._dof_rest_pose, self._locked):
+            array.fill(0)
+        self._min_dof_limit.fill(-np.inf)
+        for array in (self._max_dof_limit, self._max_velocity, self._max_effort):
+            array.fill(np.inf)
+        self._max_turn = self._max_swing = math.inf
+        self._target_set = self._rest_pose_set = False
 
     def _facts(self) -> list[str]:
         facts = [] if self.child is None else [f'to {self.child.name!r}']
@@ -273,15 +277,7 @@ class Joint(Connector):
         given = [_axis(dof) for dof in dofs]
         if list(parsed) != given:
             raise OptionError('dof', [d.name for d in given], 'the order X Y Z EX EY EZ')
-        for array in (self._dof_values, self._dof_target, self._dof_rest_pose):
-            array.fill(0.0)
-        self._min_dof_limit.fill(-np.inf)
-        self._max_dof_limit.fill(np.inf)
-        self._max_velocity.fill(np.inf)
-        self._max_effort.fill(np.inf)
-        self._max_turn = self._max_swing = math.inf
-        self.target_set = self.rest_pose_set = False
-        self._locked.fill(False)
+        self._reset()
         dict.clear(self._couplings)
         self.set_matrix_dof_needs_update()
         self.revision.count_setting()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ik_node.errors import TopologyError
 from ik_node.model.attributes import counted, fixed, fixed_array, FixedList, open_array
@@ -246,12 +246,7 @@ class Link(Frame):
             If none of these links has a mass.
 
         """
-        bodies = [body for body in self.links_below() if body.mass > 0.0]
-        if not bodies:
-            raise TopologyError(
-                f'{self.name!r} and the links below it have no mass, so no centre of mass: '
-                f'set Link.mass, or give the links of the description an <inertial>'
-            )
+        bodies = with_mass(self.name, self.links_below())
         places = [
             body.matrix_world[:3, :3] @ body.centre_of_mass + body.matrix_world[:3, 3]
             for body in bodies
@@ -283,3 +278,14 @@ class Link(Frame):
                 f'{child.name!r} cannot become a child of link {self.name!r}: only joints can'
             )
         super().add_child(child)
+
+
+def with_mass(name: str, links: Iterable[Link]) -> list[Link]:
+    """Return the links of something that have a mass; raise TopologyError if none has."""
+    bodies = [link for link in links if link.mass > 0.0]
+    if not bodies:
+        raise TopologyError(
+            f'{name!r} has no mass: give the links of the description an <inertial>, or set '
+            'Link.mass'
+        )
+    return bodies

@@ -216,9 +216,7 @@ def refuse_equal_names(kind: str, named: Iterable[tuple[str, Frame]]) -> None:
 
 
 def _place(frame: Frame) -> str:
-    top = frame
-    while top.parent is not None:
-        top = top.parent
+    *_, top = frame._ancestors()
     if top is frame:
         return 'at the root'
     return f'under {frame.parent and frame.parent.name!r} of the root {top.name!r}'

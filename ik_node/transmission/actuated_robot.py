@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from ik_node.description.description import Description
-from ik_node.errors import TopologyError
 from ik_node.mechanism import Mechanism
 from ik_node.model.frame import Frame
 from ik_node.model.given import finite, numbers
+from ik_node.model.link import with_mass
 from ik_node.solver.pose import names_in, Values
 from ik_node.transmission.transmission import Transmission
 import numpy as np
@@ -119,11 +119,6 @@ class ActuatedRobot(Mechanism):
 
         """
         fall = finite('gravity', gravity, 3)
-        bodies = [link for link in self.links.values() if link.mass > 0.0]
-        if not bodies:
-            raise TopologyError(
-                f'{self.name!r} has no mass: give the links of the description an '
-                '<inertial>, or set Link.mass'
-            )
+        bodies = with_mass(self.name, self.links.values())
         weight = self._kinematics().weight_effort(self._solver.checked_q(q), bodies, fall)
         return -(self._motion(q, actuators).T @ weight)
