@@ -122,7 +122,7 @@ def test_joint_values_of_robot_are_in_its_order(source):
 
 
 def test_invalid_sources_and_values_are_refused():
-    with pytest.raises(TopologyError, match='roots must be frames'):
+    with pytest.raises(TopologyError, match='is not a frame'):
         IKRootsHelper(['base'])
     helper = IKRootsHelper(arm6().roots)
     with pytest.raises(ShapeError, match=r'q: expected shape \(6,\), got shape \(5,\)'):
