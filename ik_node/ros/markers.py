@@ -17,7 +17,7 @@ from ik_node.model.dof import DOF, parse_dofs
 from ik_node.model.rotation import pose_from_matrix
 from ik_node.ros.loading import LoadedModel
 from ik_node.ros.messages import Pose, pose_from_message, put_pose, RefusedInputError
-from ik_node.ros.parameters.settings import GoalSettings, MarkerSettings
+from ik_node.ros.parameters.settings import GoalSettings, Settings
 from ik_node.ros.process import add_publisher, optional
 from ik_node.scene import LAYERS, Shape
 import numpy as np
@@ -436,15 +436,15 @@ class SceneOutput:
         self._q: NDArray[np.float64] | None = None
         self._due = 0.0
         # The last model and settings, and the stamp of what is drawn.
-        self._of: tuple[LoadedModel, MarkerSettings] | None = None
+        self._of: tuple[LoadedModel, Settings] | None = None
         self._stamp: Any = None
         self._layers: Iterator[tuple[str, list[Shape]]] = iter(())
         self._next: tuple[str, list[Shape]] | None = None  # None while nothing is to be drawn.
         self._subscribers = 0
 
-    def is_seen(self, settings: MarkerSettings) -> bool:
+    def is_seen(self, settings: Settings) -> bool:
         """Return True if ticks must draw, because somebody sees markers or can drag goals."""
-        drags = settings.interactive or self._goal_markers.is_open
+        drags = settings.markers_interactive or self._goal_markers.is_open
         return bool(drags or self._publisher.get_subscription_count() or self._subscribers)
 
     def tick(
@@ -452,7 +452,7 @@ class SceneOutput:
         model: LoadedModel,
         q: NDArray[np.float64] | None,
         goal_poses: Callable[[], Mapping[str, Pose | None]],
-        settings: MarkerSettings,
+        settings: Settings,
         stamp: Any,
         until: float,
     ) -> None:
@@ -470,10 +470,10 @@ class SceneOutput:
             if now < self._due or self._q is None:
                 return
             # A late tick does not shorten the time until the next drawing.
-            self._due = max(self._due + settings.period, now)
+            self._due = max(self._due + 1.0 / settings.markers_rate, now)
             goals = goal_poses()
             self._begin(model, self._q, goals, settings, stamp)
-            if settings.interactive:
+            if settings.markers_interactive:
                 self._goal_markers.update(model, self._q, goals)
             else:
                 self._goal_markers.close()
@@ -487,7 +487,7 @@ class SceneOutput:
         model: LoadedModel,
         q: NDArray[np.float64],
         goals: Mapping[str, Pose | None],
-        settings: MarkerSettings,
+        settings: Settings,
         stamp: Any,
     ) -> None:
         """Start to draw another configuration and its goals, if there are subscribers."""
@@ -496,8 +496,11 @@ class SceneOutput:
             return
         last, self._of, self._stamp = self._of, (model, settings), stamp
         new_model = last is None or last[0] is not model
-        if last is None or new_model or last[1] != settings:
-            settings.apply(model.helper)
+        if last is None or new_model or last[1] is not settings:
+            helper = model.helper.set_layers(settings.markers_layers)
+            helper.set_joint_scale(settings.markers_scale or None)
+            helper.set_color(settings.markers_color or None)
+            helper.set_draw_through(settings.markers_draw_through)
         if new_model or self._subscribers > before:
             everything = Marker(action=Marker.DELETEALL)
             everything.header.frame_id, everything.header.stamp = model.root_frame, stamp

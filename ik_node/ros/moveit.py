@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from copy import deepcopy
 import dataclasses
 from dataclasses import dataclass
@@ -55,6 +56,15 @@ class RefusedIkError(IkError):
     def __init__(self, code: IkCode, message: str) -> None:
         self.code = code  # The error code of the answer.
         super().__init__(message)
+
+
+@contextmanager
+def _refused_with(code: IkCode) -> Iterator[None]:
+    """Answer with an error code where a part of the request is refused."""
+    try:
+        yield
+    except RefusedInputError as error:
+        raise RefusedIkError(code, str(error)) from None
 
 
 class IkCode(IntEnum):
@@ -231,10 +241,8 @@ def read_seed(state: Any, model: LoadedModel, present: Array) -> IkSeed:
     tree = model.solver.tree
     q = np.array(present, dtype=np.float64)
     index_of = {name: index for index, name in enumerate(tree.names)}
-    try:
+    with _refused_with(IkCode.INVALID_ROBOT_STATE):
         named = positions_from_message('robot_state.joint_state', state.joint_state)
-    except RefusedInputError as error:
-        raise RefusedIkError(IkCode.INVALID_ROBOT_STATE, str(error)) from None
     multi_dof = state.multi_dof_joint_state
     indices = {name: index_of[name] for name in named if name in index_of}
     for name, index in indices.items():
@@ -293,10 +301,8 @@ def _values_of(name: str, transform: Any, joint: Joint, present: Array) -> Array
     """Return the joint values of a geometry_msgs/Transform, nearest to the present ones."""
     field = f'robot_state.multi_dof_joint_state, transform of {name!r}'
     pose = SimpleNamespace(position=transform.translation, orientation=transform.rotation)
-    try:
+    with _refused_with(IkCode.INVALID_ROBOT_STATE):
         position, quat_xyzw = pose_from_message(field, pose)
-    except RefusedInputError as error:
-        raise RefusedIkError(IkCode.INVALID_ROBOT_STATE, str(error)) from None
     target = pose_matrix(position, quat_xyzw)
     six = np.zeros(6)
     six[:3] = position
@@ -460,10 +466,8 @@ def _pose_in_root(
 ) -> Pose:
     """Return a pose in the root frame, or in the frame of the seed's base if it has one."""
     field = f'pose of {link}'
-    try:
+    with _refused_with(IkCode.INVALID_GOAL_CONSTRAINTS):
         pose = pose_from_message(field, stamped.pose)
-    except RefusedInputError as error:
-        raise RefusedIkError(IkCode.INVALID_GOAL_CONSTRAINTS, str(error)) from None
     world = (model.frames.link(seed.frame_id) if seed.has_base else '') or model.frames.root
     if frame in ('', world):
         return pose

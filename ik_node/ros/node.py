@@ -243,7 +243,7 @@ class IkNode(Node):
                 tracker.model,
                 report.q if _is_shown(report, settings) else None,
                 lambda: motion.goal_poses(tracker, settings),
-                settings.markers,
+                settings,
                 stamp,
                 begin + 0.5 * settings.period,
             )
@@ -457,7 +457,7 @@ class IkNode(Node):
     def _diagnose(self, motion: Motion) -> None:
         self._inputs.lookup.stop_if_idle()
         self._inputs.obstacles.publish()
-        self._draws = self._scene.is_seen(self._applied.markers)
+        self._draws = self._scene.is_seen(self._applied)
         # No tick does this while simulated time is paused.
         settings = self._apply_changes(motion)
         counts, refusals = self._counts, self._inputs.refusals

@@ -17,7 +17,6 @@ from ik_node.model.rotation import Array, matrix_to_euler, matrix_to_quat, pose_
 from ik_node.robot import load_robot, Robot
 from ik_node.ros.loading import add_goal, JointRoles, path_of_url
 from ik_node.ros.messages import FrameNames, pose_from_message, RefusedInputError, topic_part
-from ik_node.ros.parameters.parameter_table import goal_parameters
 from ik_node.ros.parameters.settings import GoalSettings, Settings
 from ik_node.ros_client.remote_node import RemoteNode
 from ik_node.scene.chain_report import ChainReport
@@ -377,12 +376,9 @@ class RemoteNodeSession(Session):
         name = part
         while name in taken:
             name, number = f'{part}_{number}', number + 1
-        fields: dict[str, Any] = {
-            spec.name.split('.')[2]: spec.default for spec in goal_parameters(name)
-        }
-        fields |= {'link': link, 'dof': dof, 'axes': 'world', 'offset': self._offset(link, point)}
-        added = GoalSettings(name=name, **fields)
-        self._set_goals((*self._goals_in_ik(), added))
+        own = {'link': link, 'dof': dof, 'offset': self._offset(link, point)}
+        values: Any = {f'goals.{name}.{field}': value for field, value in own.items()}
+        self._set_goals((*self._goals_in_ik(), GoalSettings.from_values(name, values)))
         return name
 
     def move_offset(self, name: str, point: Array | None = None) -> None:

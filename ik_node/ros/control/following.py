@@ -123,11 +123,9 @@ class ActuatedFollowing:
             notes.append('not measured yet: ' + listed(missing))
         if stale:
             notes.append('joint_states is stale: ' + listed(stale))
-        if notes and settings.on_stale == 'stop':
-            report = tracker.hold('; '.join(notes))
-            return dataclasses.replace(report, stale=True, silent=True)
-        if not known or (stale and settings.on_stale == 'hold'):
-            return dataclasses.replace(tracker.hold('; '.join(notes)), stale=True)
+        stopped = notes and settings.on_stale == 'stop'
+        if stopped or not known or (stale and settings.on_stale == 'hold'):
+            return tracker.hold('; '.join(notes), stale=True)
         present = dict(zip(tracker.model.joint_names, tracker.q.tolist(), strict=True))
         values = {name: known.get(name, present[name]) for name in actuated}
         # A failed attempt takes long, so it is not repeated while its input stays the same.
@@ -211,9 +209,7 @@ class GoalFollowing:
         start, note = self._start(tracker)
         notes += [note] if note else []
         if notes and settings.on_stale == 'stop':
-            report = tracker.hold('; '.join(notes))
-            report.stale = report.silent = True
-            return report
+            return tracker.hold('; '.join(notes), stale=True)
         if stale and settings.on_stale == 'hold':
             self._goals.hold(
                 stale, lambda name: pose_from_matrix(tracker.model.reached(name, tracker.q))

@@ -189,10 +189,8 @@ class CommandFollowing:
             return tracker.hold('no joint_command')
         stale = self._commands.is_stale(now, settings.goal_timeout)
         if stale and (settings.on_stale != 'ignore' or settings.goal_timeout <= 0.0):
-            report = tracker.hold('joint_command is stale')
-            report.stale, report.silent = True, settings.on_stale == 'stop'
             self._q = None
-            return report
+            return tracker.hold('joint_command is stale', stale=True)
         if command.positions or command.velocities:
             self._move_targets(tracker, command)
             targets = self._targets

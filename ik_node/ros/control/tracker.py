@@ -341,11 +341,12 @@ class Tracker:
         self.q = self._fallback = q
         return TickReport(q, velocity, None, f'{reason}: {barred}' if barred else reason)
 
-    def hold(self, reason: str) -> TickReport:
-        """Report the last good configuration again, without solving."""
+    def hold(self, reason: str, stale: bool = False) -> TickReport:
+        """Report the last good configuration again, without solving; nothing if input stops it."""
         self.q = self._fallback
         self._time = self.now
-        return TickReport(self.q, self._still, None, reason)
+        silent = stale and self.settings.on_stale == 'stop'
+        return TickReport(self.q, self._still, None, reason, stale=stale, silent=silent)
 
     def window(self, longest: float | None = None) -> Array:
         """

@@ -72,60 +72,42 @@ class ParameterSpec:
 
     def check(self, value: Any) -> Value:
         """Return `value` in the type of the default, also '1e-6' as a double; or OptionError."""
-        checked = self._typed(value)
-        numbers = checked if isinstance(checked, tuple) else (checked,)
-        for number in numbers:
-            if isinstance(number, (str, bool)):
-                continue
-            low = -math.inf if self.low is None else self.low
-            high = math.inf if self.high is None else self.high
-            # An infinite value is allowed if it is a bound.
-            unbounded = not math.isfinite(number) and number not in (self.low, self.high)
-            if unbounded or not low <= number <= high:
-                raise self._refusal(value)
-        if self.choices and checked not in self.choices:
+        if not isinstance(self.default, tuple):
+            checked: Value = self._entry(self.default, value, value)
+            return checked
+        if not _is_list(value):
             raise self._refusal(value)
-        return checked
-
-    def _typed(self, value: Any) -> Value:
-        default = self.default
-        if isinstance(default, tuple):
-            return self._typed_list(value, default)
-        if isinstance(default, bool) or isinstance(value, bool):
-            fits = isinstance(default, bool) and isinstance(value, bool)
-        elif isinstance(default, float):
-            if isinstance(value, str) and _POINTLESS.fullmatch(value):
-                value = float(value)
-            fits = isinstance(value, (int, float))
-            value = float(value) if fits else value
-        else:
-            fits = isinstance(value, type(default))
-        if not fits:
-            raise self._refusal(value)
-        checked: Value = value
-        return checked
-
-    def _typed_list(self, value: Any, default: tuple[Any, ...]) -> Value:
-        if isinstance(value, (str, bytes)) or not _is_list(value):
-            raise self._refusal(value)
-        entries = list(value)
-        if isinstance(default[0], str):
-            if not all(isinstance(entry, str) for entry in entries):
-                raise self._refusal(value)
-            return tuple(entries) or ('',)
-        numbers = [
-            entry
-            for entry in entries
-            if isinstance(entry, (int, float)) and not isinstance(entry, bool)
-        ]
+        first = self.default[0]
+        entries = tuple(self._entry(first, each, value) for each in value)
+        if isinstance(first, str):
+            return entries or ('',)
         # A list of one number may have any length but 0.
-        counted = bool(entries) if len(default) == 1 else len(entries) == len(default)
-        if len(numbers) != len(entries) or not counted:
+        if not entries or len(entries) != len(self.default) > 1:
             raise self._refusal(value)
-        return tuple(float(entry) for entry in numbers)
+        return entries
+
+    def _entry(self, default: Any, entry: Any, value: Any) -> Any:
+        """Return one number, text or truth value of a parameter's value, or raise OptionError."""
+        kind = type(default)
+        if kind is float and isinstance(entry, str) and _POINTLESS.fullmatch(entry):
+            entry = float(entry)
+        fits = isinstance(entry, (int, float) if kind is float else kind)
+        if not fits or isinstance(entry, bool) != (kind is bool):
+            raise self._refusal(value)
+        if self.choices and entry not in self.choices:
+            raise self._refusal(value)
+        if kind not in (int, float):
+            return entry
+        low = -math.inf if self.low is None else self.low
+        high = math.inf if self.high is None else self.high
+        # An infinite value is allowed if it is a bound.
+        unbounded = not math.isfinite(entry) and entry not in (self.low, self.high)
+        if unbounded or not low <= entry <= high:
+            raise self._refusal(value)
+        return kind(entry)
 
     def _refusal(self, value: Any) -> OptionError:
-        shown = list(value) if _is_list(value) and not isinstance(value, str) else value
+        shown = list(value) if _is_list(value) else value
         text = self.default[0] if isinstance(self.default, tuple) else self.default
         entry = shown[0] if isinstance(shown, list) and shown else shown
         if isinstance(text, str) and isinstance(entry, (bool, int, float)):
@@ -140,7 +122,8 @@ class ParameterSpec:
 
 
 def _is_list(value: Any) -> bool:
-    return isinstance(value, Sequence) or hasattr(value, 'tolist')
+    is_text = isinstance(value, (str, bytes))
+    return hasattr(value, 'tolist') or (isinstance(value, Sequence) and not is_text)
 
 
 _ROW = re.compile(

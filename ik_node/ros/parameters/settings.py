@@ -14,7 +14,6 @@ from ik_node.errors import DescriptionError, listed, OptionError
 from ik_node.model.dof import DOF, parse_dofs
 from ik_node.ros.messages import check_parameter_part, topic_parts
 from ik_node.ros.parameters import parameter_table as table
-from ik_node.scene import IKRootsHelper
 from ik_node.scene.look import checked_layers, coloured, COLOURS
 from ik_node.solver import SolverOptions
 
@@ -113,42 +112,18 @@ def _number(value: object) -> float:
         return math.nan
 
 
-class MarkerSettings(SimpleNamespace):
-    """The checked parameters `markers.*`; the fields have the same names."""
-
-    @classmethod
-    def from_values(cls, values: Mapping[str, Any]) -> MarkerSettings:
-        """Read the parameters `markers.*`; OptionError names a bad layer or colour."""
-        fields = {
-            name.removeprefix('markers.'): value
-            for name, value in values.items()
-            if name.startswith('markers.')
-        }
-        try:
-            checked_layers(fields['layers'])
-        except OptionError as error:
-            raise OptionError('markers.layers', error.value, error.allowed) from None
-        color = fields['color']
+def check_look(layers: str, color: str) -> None:
+    """Raise OptionError that names a bad layer or colour in the parameters `markers.*`."""
+    try:
+        checked_layers(layers)
+    except OptionError as error:
+        raise OptionError('markers.layers', error.value, error.allowed) from None
+    try:
         if color:
-            try:
-                coloured(COLOURS, color, COLOURS)
-            except OptionError:
-                raise OptionError(
-                    'markers.color', color, "'#rrggbb', '#rrggbbaa', or '' for each layer's own"
-                ) from None
-        return cls(**fields)
-
-    @property
-    def period(self) -> float:
-        """Return the time between two drawings [s]."""
-        return 1.0 / float(self.rate)
-
-    def apply(self, helper: IKRootsHelper) -> None:
-        """Apply the settings to the helper that computes the shapes."""
-        helper.set_layers(self.layers)
-        helper.set_joint_scale(self.scale or None)
-        helper.set_color(self.color or None)
-        helper.set_draw_through(self.draw_through)
+            coloured(COLOURS, color, COLOURS)
+    except OptionError:
+        allowed = "'#rrggbb', '#rrggbbaa', or '' for each layer's own"
+        raise OptionError('markers.color', color, allowed) from None
 
 
 def _avoiding(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -247,12 +222,11 @@ class Settings(SimpleNamespace):
     A tick reads one snapshot from its start to its end, so parameters that are set together take
     effect together. The fields have the parameters' names with _ in place of dots; lists of names
     have no empty ones, and `rest_pose` and `joint_targets` are mappings of joints to [rad or m].
-    `goals` holds the parameters of `goal_names`, `markers` those of markers.*, `outlets` the
-    controllers. With output groups that take commands, `output_type` is groups.
+    `goals` holds the parameters of `goal_names`, `outlets` the controllers. With output groups
+    that take commands, `output_type` is groups.
     """
 
     outlets: tuple[Outlet, ...]
-    markers: MarkerSettings
     goals: tuple[GoalSettings, ...]
     options: SolverOptions
     period: float  # Time between ticks [s].
@@ -276,7 +250,7 @@ class Settings(SimpleNamespace):
             fields['output.type'] = 'groups' if commands else 'none'
         for name in JOINT_VALUES:
             fields[name] = parse_joint_values(name, fields[name])
-        markers = MarkerSettings.from_values(fields)
+        check_look(fields['markers.layers'], fields['markers.color'])
         names = [check_parameter_part('goal_names', name) for name in fields['goal_names']]
         topic_parts(names, 'goal')
         options = _read(table.solver_parameters(), values, 'solver.')
@@ -284,7 +258,6 @@ class Settings(SimpleNamespace):
         return cls(
             **{name.replace('.', '_'): value for name, value in fields.items()},
             outlets=outlets,
-            markers=markers,
             goals=tuple(GoalSettings.from_values(name, values) for name in names),
             options=dataclasses.replace(SolverOptions(), **options, **_avoiding(fields)),
             period=period,
