@@ -53,14 +53,6 @@ class Request:
     seen: tuple[Frame, ...] = ()  # The links whose frames a goal of a user sees
     units: tuple[str, ...] = ()  # 'm' or 'rad' for each of its rows; metres come first
 
-    def same_as(self, other: Request) -> bool:
-        """Return True if both have the same structure; poses, weights and the like may differ."""
-        mine, theirs = (
-            (r.name, r.link, r.base, r.kind, r.axes, r.mask, r.is_goal, r.source, r.coupling)
-            for r in (self, other)
-        )
-        return mine == theirs and np.array_equal(self.offset, other.offset)
-
     @property
     def traits(self) -> Kind:
         """Return what the table of kinds says of its kind."""

@@ -116,17 +116,6 @@ def free_values(tree: Tree, bodies: Collection[str] = ()) -> set[int]:
     return result
 
 
-def same_motions(one: Tree, other: Tree) -> bool:
-    """Return True if two trees have the same columns, with the same indices in q."""
-    mine, theirs = (
-        [(c.joint, c.dof, c.parent, c.master, c.coefficients, c.ball) for c in tree.columns]
-        for tree in (one, other)
-    )
-    same = (one.names, one.sums, mine) == (other.names, other.sums, theirs)
-    before, after = ([column.offset for column in tree.columns] for tree in (one, other))
-    return same and one.q_of_column == other.q_of_column and np.array_equal(before, after)
-
-
 def build_tree(roots: Iterable[Frame], joint_order: Sequence[Joint] | None = None) -> Tree:
     """
     Return the tree of elementary motions of a graph, which is walked depth first.

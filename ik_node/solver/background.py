@@ -6,7 +6,6 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from queue import SimpleQueue
 from threading import current_thread, Lock, RLock, Thread
 from types import TracebackType
 from typing import Any, NoReturn
@@ -55,8 +54,8 @@ class AsyncSolver:
     cancelled. While a goal is dragged, prefer `update_frame_state`, which continues from the
     values found so far. Callbacks of futures run in the worker and do not write to the joints.
 
-    The first `solve` starts the thread. It ends with `dispose`, at the end of a `with` block, or
-    when the solver and its futures are garbage collected.
+    A `solve` starts the thread if there is none. It ends with the solve, with `dispose`, at the
+    end of a `with` block, or when the solver and its futures are garbage collected.
 
     Examples
     --------
@@ -586,7 +585,7 @@ def _open_residual(solution: Solution) -> float:
 
 class SolveWorker:
     """
-    A thread that runs one job after another; only the newest job waits.
+    A thread that runs one job after another and ends without one; only the newest job waits.
 
     It has no reference to its `AsyncSolver`, so that the latter can be garbage collected.
 
@@ -602,8 +601,6 @@ class SolveWorker:
         self.current: SolveJob | None = None
         self._waiting: SolveJob | None = None
         self._closed = False
-        # A SimpleQueue, unlike a Condition, may be used in a finaliser, which can run at any time.
-        self._wake: SimpleQueue[None] = SimpleQueue()
         self._thread: Thread | None = None
 
     # -- for the thread that owns the objects
@@ -629,7 +626,6 @@ class SolveWorker:
             if self._thread is None:
                 self._thread = Thread(target=self._work, name='ik_node solver', daemon=True)
                 self._thread.start()
-        self._wake.put(None)
 
     def hand_on(self, keep: bool) -> SolveJob | None:
         """
@@ -667,26 +663,25 @@ class SolveWorker:
         job = self.current
         if job is not None:
             job.dropped = job.stop[0] = True
-        self._wake.put(None)
 
     def join(self) -> None:
         """Wait until the thread has ended."""
-        if self._thread is not None and not self.is_here:
-            self._thread.join()
+        thread = self._thread
+        if thread is not None and not self.is_here:
+            thread.join()
 
     # -- in the thread
 
     def _work(self) -> None:
         while True:
-            self._wake.get()
             with self.lock:
                 job, self._waiting = self._waiting, None
                 self.current = job
-            if self._closed:  # checked after the job was taken, because `close` has no lock
-                self.current = None
-                return
-            if job is not None:
-                self._solve(job)
+                # Checked after the job was taken, because `close` has no lock.
+                if job is None or self._closed:
+                    self.current = self._thread = None
+                    return
+            self._solve(job)
 
     def _solve(self, job: SolveJob) -> None:
         going_on = True

@@ -18,7 +18,7 @@ from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 from ik_node.model.redundancy import Redundancy
 from ik_node.model.request import pose_request, Request, requests_of
-from ik_node.model.tree import build_tree, refuse_equal_names, same_motions
+from ik_node.model.tree import build_tree, refuse_equal_names
 from ik_node.solver.options import checked_options, SolverOptions
 from ik_node.solver.pose import refuse_q, Values
 from ik_node.solver.problem.chain_problem import ChainProblem
@@ -273,8 +273,6 @@ class Structure:
     ) -> None:
         self.roots = find_roots(frames)
         self.tree = build_tree(self.roots, order)
-        if before is not None and same_motions(self.tree, before.tree):
-            self.tree.columns = before.tree.columns
         links = [each for each in self.tree.carrier if isinstance(each, Link)]
         refuse_equal_names('links', ((link.name, link) for link in links))
         self.links = {link.name: link for link in links}

@@ -96,9 +96,7 @@ def test_future_keeps_its_solver_alive():
     gc.collect()
     assert future.result(PATIENCE)[0].status is Status.CONVERGED
     assert max(m.naive().error(m.goals['hand_goal'])) < 1e-5
-    (worker,) = workers()
-    del future
-    assert_ends(worker)
+    wait_until(lambda: workers() == set(), 'the worker to end')
 
 
 def test_callback_may_solve_or_dispose(make_async):
