@@ -29,7 +29,7 @@ from ik_node.kernels.path import (
     TOO_FAST,
 )
 from ik_node.kernels.solve_state import INTERRUPTED
-from ik_node.model.collisions import Collisions, FAR, Near
+from ik_node.model.collisions import Collisions, FAR
 from ik_node.model.given import finite, is_number, numbers
 from ik_node.model.pose_forms import position_and_quat
 from ik_node.solver.batch.batch_solution import (
@@ -37,11 +37,11 @@ from ik_node.solver.batch.batch_solution import (
     BatchSolution,
     PathSolution,
     PathsSolution,
-    Workspace,
 )
 from ik_node.solver.batch.engines import Chunk, part_size, run_chunks, thread_count
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import check_mapping, many_q, MOST_NORM, unit_pose
+from ik_node.solver.problem.chain_problem import ChainProblem
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Avoidance, Problem, SLICE
 import numpy as np
@@ -210,6 +210,7 @@ class ManySolves:
 
     def __init__(self, work: BatchWork, poses: Poses, starts: Array, first: Ints) -> None:
         self._work, self._poses, self._starts, self._first = work, poses, starts, first
+        self.packed = work.packed.copy()
         each = np.broadcast_to(starts, (len(first) - 1, starts.shape[1]))
         self.q: Array = np.repeat(each, np.diff(first), axis=0)
         self.chains = batch_chains(work.problem, poses, len(self.q))
@@ -313,15 +314,30 @@ class ManySolves:
             raise
 
     def _solve(
-        self, rows: slice, workspaces: Sequence[Workspace], tell: Callable[[int], None]
+        self, rows: slice, workspaces: Sequence[ChainProblem], tell: Callable[[int], None]
     ) -> None:
         """Solve the problems of a piece."""
         raise NotImplementedError
 
+    def _solve_free(self, avoidance: Avoidance, at: int, start: Array, joints: Array) -> bool:
+        """
+        Solve problem `at` among bodies; return True if its loops are closed.
+
+        All threads measure bodies in one workspace, so that the caller holds the lock.
+        """
+        parts = [chain.part(slice(at, at + 1)) for chain in self.chains]
+        given = [part.answer(0, joints, self.packed) for part in parts]
+        found = [(each.record, each.table) for each in given]
+        whole = avoidance.solve(found, start, self.q[at], joints, self.packed, 0.0)
+        for index, part in enumerate(parts):
+            part.records[0] = avoidance.record(index, part.records[0], whole.record)
+        over = whole.errors > whole.limits
+        return not any(over[row].any() for row, _ in whole.chain.names.closures)
+
     def _advance(
         self,
         part: BatchChain,
-        workspace: Workspace,
+        workspace: ChainProblem,
         q: Array,
         advance: Callable[[int, int], int],
         tell: Callable[[int], None],
@@ -344,7 +360,7 @@ class ManySolves:
             if at != watched:
                 watched, ends = at, began + budget
             if budget > 0.0 and perf_counter() >= ends:
-                workspace.ints[INTERRUPTED] = 1
+                workspace.work_ints[INTERRUPTED] = 1
 
 
 class BatchRun(ManySolves):
@@ -361,7 +377,7 @@ class BatchRun(ManySolves):
         return [slice(at, at + size) for at in range(0, len(self.q), size)]
 
     def _solve(
-        self, rows: slice, workspaces: Sequence[Workspace], tell: Callable[[int], None]
+        self, rows: slice, workspaces: Sequence[ChainProblem], tell: Callable[[int], None]
     ) -> None:
         """Solve the problems of a chunk."""
         q, work = self.q[rows], self._work
@@ -371,52 +387,20 @@ class BatchRun(ManySolves):
         starts = q.copy() if avoidance is not None else q
         for chain, workspace in zip(self.chains, workspaces, strict=True):
             part = chain.part(rows)
-            arrays = (q, joints, work.packed, part.positions, part.quats_xyzw, part.records)
+            arrays = (q, joints, self.packed, part.positions, part.quats_xyzw, part.records)
             advance = partial(workspace.kernels.advance_batch, *arrays)
             self._advance(part, workspace, q, advance, tell)
         if avoidance is not None:
-            nearest = self._nearest(avoidance, q)
-            if work.problem.chains:
-                again = [at for at, near in enumerate(nearest) if avoidance.is_contact(near)]
-                self._lead_out(avoidance, rows, again, starts, joints)
-                for at, near in zip(again, self._nearest(avoidance, q[again]), strict=True):
-                    nearest[at] = near
-            for at, near in zip(range(*rows.indices(len(self.q))), nearest, strict=True):
+            for at, here in enumerate(q):
+                with self._lock:
+                    near = avoidance.nearest(here)
+                    if work.problem.chains and avoidance.is_contact(near):
+                        own = joints[min(at, len(joints) - 1)]
+                        self._solve_free(avoidance, rows.start + at, starts[at], own)
+                        near = avoidance.nearest(here)
                 if near is not None:
-                    self.near[at] = near.at, *near.row
+                    self.near[rows.start + at] = near.at, *near.row
         work.table.follow_all(q)
-
-    def _nearest(self, avoidance: Avoidance, q: Array) -> list[Near | None]:
-        """Return the nearest pair of bodies of each row; all threads measure in one workspace."""
-        with self._lock:
-            return [avoidance.nearest(row) for row in q]
-
-    def _lead_out(
-        self, avoidance: Avoidance, rows: slice, again: list[int], starts: Array, joints: Array
-    ) -> None:
-        """Solve again what is in contact: the problems `again` of a chunk."""
-        if not again:
-            return
-        work, q, parts = self._work, self.q[rows], [chain.part(rows) for chain in self.chains]
-        poses = {
-            name: (part.positions[again, k], part.quats_xyzw[again, k])
-            for part in parts
-            for k, (_, name) in enumerate(part.chain.names.goals)
-        }
-        own, tables = q[again], joints[again] if len(joints) > 1 else joints
-        for k, at in enumerate(again):
-            records = [part.records[at] for part in parts]
-            avoidance.begin(records, starts[at], own[k], tables[min(k, len(tables) - 1)])
-        with self._lock:
-            (whole,) = batch_chains(avoidance.whole, poses, len(again))
-            workspace = whole.workspace()
-        arrays = (own, tables, work.packed, whole.positions, whole.quats_xyzw, whole.records)
-        advance = partial(workspace.kernels.advance_batch, *arrays)
-        self._advance(whole, workspace, own, advance, lambda solved: None)
-        q[again] = own
-        for k, at in enumerate(again):
-            for index, part in enumerate(parts):
-                part.records[at] = avoidance.record(index, part.records[at], whole.records[k])
 
 
 def _solve_part(shared: tuple[type[ManySolves], BatchWork], part: Any) -> list[Array]:
@@ -627,7 +611,6 @@ class PathRun(ManySolves):
     ) -> None:
         super().__init__(work, poses, starts, first)
         self._times, self._request = times, request
-        self.packed = work.packed.copy()
         if request.smoothing is not None:
             self.packed[SMOOTHING] = request.smoothing
         self.joints = work.rows(self.q[0])
@@ -655,7 +638,7 @@ class PathRun(ManySolves):
         return *super().part(units), self._times[self._rows(units)], self._request
 
     def _solve(
-        self, rows: slice, workspaces: Sequence[Workspace], tell: Callable[[int], None]
+        self, rows: slice, workspaces: Sequence[ChainProblem], tell: Callable[[int], None]
     ) -> None:
         """Solve the frames of a path."""
         q = self.q[rows]
@@ -718,17 +701,6 @@ class PathRun(ManySolves):
                 if near is not None:
                     self.near[rows.start + k] = near.at, *near.row
             before, speed = here, (here - before) / dt
-
-    def _solve_free(self, avoidance: Avoidance, at: int, start: Array, joints: Array) -> bool:
-        """Solve frame `at` among bodies; return True if its loops are closed."""
-        parts = [chain.part(slice(at, at + 1)) for chain in self.chains]
-        given = [part.answer(0, joints, self.packed) for part in parts]
-        found = [(each.record, each.table) for each in given]
-        whole = avoidance.solve(found, start, self.q[at], joints, self.packed, 0.0)
-        for index, part in enumerate(parts):
-            part.records[0] = avoidance.record(index, part.records[0], whole.record)
-        over = whole.errors > whole.limits
-        return not any(over[row].any() for row, _ in whole.chain.names.closures)
 
 
 def _steady(joints: Array, before: Array, window: Array, middle: Array, most: Array) -> Array:

@@ -15,9 +15,7 @@ from ik_node.kernels.options import COMPROMISE
 from ik_node.kernels.path import BOUNDED, TOO_FAST, TORN
 from ik_node.model.attributes import ByName
 from ik_node.model.collisions import Collisions, Distance, Near
-from ik_node.native import BoundKernels
 from ik_node.solver.problem.chain_problem import ChainProblem
-from ik_node.solver.problem.workspace import bind_chain
 from ik_node.solver.result import (
     explained,
     misfits_in,
@@ -37,13 +35,6 @@ Bools = NDArray[np.bool_]
 NOTHING_NEAR: Array = np.zeros((0, 1 + RESULT))
 
 
-class Workspace(NamedTuple):
-    """The workspace of one thread: its counters, and the kernels for it."""
-
-    ints: NDArray[np.int64]
-    kernels: BoundKernels
-
-
 class BatchChain(NamedTuple):
     """
     The poses and results of many problems of one chain.
@@ -59,11 +50,11 @@ class BatchChain(NamedTuple):
     quats_xyzw: Array
     records: Array
 
-    def workspace(self) -> Workspace:
-        """Return a new workspace, of which each thread needs one."""
-        ints, floats = self.chain.work_ints.copy(), self.chain.work_floats.copy()
-        ints[now.PHASE] = now.PHASE_DONE
-        return Workspace(ints, bind_chain(self.chain.flat, self.chain.requests, ints, floats))
+    def workspace(self) -> ChainProblem:
+        """Return the chain with a workspace of its own, of which each thread needs one."""
+        own = self.chain.with_own_workspace()
+        own.work_ints[now.PHASE] = now.PHASE_DONE
+        return own
 
     def part(self, rows: slice) -> BatchChain:
         """Return some of the problems as views, so that results are written to this one."""
