@@ -4,8 +4,8 @@ Let a robot follow the motion of key points, such as a motion capture of a perso
 Input: CSV with the columns time [s] and NAME.x NAME.y NAME.z of each key point, with orientation
 also NAME.qx NAME.qy NAME.qz NAME.qw; NPZ with an array of the same columns for each key point, and
 times; or BVH. Several files, or a folder, are solved as many paths. --map names a YAML file: which
-link follows which key point, with scale, offset, weight and dof. `--map new MAP.yaml` writes a
-mapping to complete. Without --map, links follow the key points that have their names.
+link follows which key point, with scale, offset, weight and dof. Without --map, links follow the
+key points that have their names.
 
 Usually the goals conflict: in every frame the robot is as near to them as possible, with closed
 loops and within limits. With --exact, each goal that is not met is a failure.
@@ -30,7 +30,7 @@ from ik_node.cli.answer_table import answer_header, answer_rows, AnswerTable
 from ik_node.display import say
 from ik_node.errors import DescriptionError, OptionError
 from ik_node.model.rotation import Array
-from ik_node.motion.mapping import read_map, same_names, template
+from ik_node.motion.mapping import read_map, same_names
 from ik_node.motion.read import MotionFile, read_motion, SUFFIXES
 from ik_node.motion.write import free_output, write_bag, write_npz
 from ik_node.robot import Robot
@@ -42,11 +42,9 @@ import numpy as np
 from tqdm import tqdm
 
 EPILOG = """examples:
-  ik_node motion humanoid.urdf --motion walk.bvh --map new map.yaml
   ik_node motion humanoid.urdf --motion walk.bvh --map map.yaml -o walk.npz --bag walk_bag
   ik_node motion humanoid.urdf --motion clips/*.bvh --map map.yaml -o solved --preview first.gif
 """
-NEW = 'new'
 # Time between frames if neither the file nor an option states it [s].
 USUAL_DT = 1.0 / 60.0
 # Times of a file whose steps differ by less than this share count as evenly spaced.
@@ -65,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     table = f"""
     --motion FILE...  motions: files that end in {' '.join(SUFFIXES)}, or folders with such files
         (required)
-    --map MAP.yaml...  mapping of key points to links; `--map new MAP.yaml` writes one to complete
+    --map MAP.yaml  mapping of key points to links
     -o --out OUT  output: a file that ends in .npz or .csv; for several motions a folder
     --format npz|csv  format of the files in a folder; [default: npz]
     --smoothing W  weight of the change of the joints from frame to frame, beside the goals; not
@@ -96,12 +94,8 @@ def run(args: argparse.Namespace) -> int:
     """Solve the motions and return the exit code."""
     paths, avoiding = _motion_paths(args.motion), shared.collision_options(args)
     robot = shared.robot_of(args)
-    if args.map and args.map[0] == NEW:
-        return _write_template(args, paths[0], robot)
-    if args.map and len(args.map) > 1:
-        raise OptionError('--map', ' '.join(args.map), 'one file, or: new MAP.yaml')
     dt = _given_dt(args)
-    mapping = read_map(Path(args.map[0])) if args.map else same_names(read_motion(paths[0]), robot)
+    mapping = read_map(Path(args.map)) if args.map else same_names(read_motion(paths[0]), robot)
     mapping.add_goals(robot)
     outputs = _Outputs(args, paths)
     total = len(paths)
@@ -205,9 +199,8 @@ class _Outputs:
                 self._bags[path] = Path(args.bag) / path.stem if many else Path(args.bag)
         outputs = [('-o', table) for table in self._tables.values()]
         outputs += [('--bag', bag) for bag in self._bags.values()]
-        shared.check_outputs(
-            args, [*outputs, ('--preview', self._preview)], [*paths, *(args.map or ())]
-        )
+        inputs = [*paths, *([args.map] if args.map else [])]
+        shared.check_outputs(args, [*outputs, ('--preview', self._preview)], inputs)
         if self._preview is not None:
             check_preview(self._preview)
             free_output('--preview', self._preview, overwrite=self._overwrite)
@@ -276,20 +269,6 @@ def _given_dt(args: argparse.Namespace) -> float | None:
     if args.fps is not None:
         return float(1.0 / args.fps)
     return None if args.dt is None else float(args.dt)
-
-
-def _write_template(args: argparse.Namespace, path: Path, robot: Robot) -> int:
-    """Write a mapping to complete."""
-    if len(args.map) != 2:
-        raise OptionError('--map', ' '.join(args.map), 'one file, or: new MAP.yaml')
-    target = Path(args.map[1])
-    shared.check_outputs(args, [('--map', target)], [path])
-    free_output('--map', target, overwrite=args.overwrite)
-    text = template(read_motion(path), robot)
-    with whole_file(target) as part:
-        part.write_text(text, encoding='utf-8')
-    print(f'{target}: written; complete it, then use --map {target}')
-    return 0
 
 
 def _show(bar: Any, before: int, done: int, _: int) -> None:

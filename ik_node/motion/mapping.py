@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-import json
 from pathlib import Path
 import re
 from typing import Any
@@ -101,7 +100,7 @@ class MotionMap:
 
     def _fault(self, entry: MappedLink, message: str) -> DescriptionError:
         return DescriptionError(
-            f'links: {plain_key(entry.link)}: {message}', source=self.source, line=entry.line
+            f'links: {entry.link}: {message}', source=self.source, line=entry.line
         )
 
 
@@ -143,7 +142,7 @@ class _Reader(Checked):
     def _link(self, entries: Mapping[str, Any], name: object) -> MappedLink:
         self.line = line_of(entries, name) or self.line
         link = self.text(name, 'links')
-        what, line = f'links: {plain_key(link)}', self.line
+        what, line = f'links: {link}', self.line
         fields = self.mapping(entries[link], what, LINK_KEYS)
         point = self.text(self.need(fields, 'point', what, 'KEY_POINT'), f'{what}: point')
         scale = self._positive(fields, 'scale', f'{what}: scale')
@@ -178,83 +177,29 @@ def _axis(name: str) -> Array:
     return -axis if name[0] == '-' else axis
 
 
-def guessed_links(motion: MotionFile, robot: Mechanism) -> dict[str, str]:
-    """Return the key point of each link whose name is the same but for case and separators."""
-    by_word: dict[str, str] = {}
-    for name in motion.points:
-        by_word.setdefault(_word(name), name)
-    result: dict[str, str] = {}
-    for link in robot.links:
-        point = by_word.get(_word(link))
-        if point is not None and point not in result.values():
-            result[link] = point
-    return result
-
-
 def same_names(motion: MotionFile, robot: Mechanism) -> MotionMap:
     """
     Return the mapping of key points to links with the same names, without scales or offsets.
 
-    DescriptionError is raised if no name is the same.
+    Case, separators, namespaces and the ending _link do not count. DescriptionError is raised if
+    no name is the same.
     """
-    guessed = guessed_links(motion, robot)
-    if not guessed:
+    points: dict[str, str] = {}
+    for name in reversed(motion.points):
+        points[_word(name)] = name
+    still, none, links = np.zeros(3), Rotation.identity(), []
+    for link in robot.links:
+        point = points.pop(_word(link), None)
+        if point is not None:
+            dof = POSE if motion.points[point].turned else POSITION
+            links.append(MappedLink(link, point, 1.0, still, none, 1.0, dof))
+    if not links:
         names = f'key points: {listed(motion.points)}; links: {listed(robot.links)}'
-        todo = '--map new MAP.yaml writes a mapping to complete'
+        todo = '--map MAP.yaml says which one follows which'
         raise DescriptionError(
             f'no key point has the name of a link; {todo}; {names}', source=str(motion.path)
         )
-    still, none = np.zeros(3), Rotation.identity()
-    links = tuple(
-        MappedLink(link, point, 1.0, still, none, 1.0, _dof(motion, point))
-        for link, point in guessed.items()
-    )
-    return MotionMap(str(motion.path), none, 1.0, still, '', links)
-
-
-def template(motion: MotionFile, robot: Mechanism) -> str:
-    """Return a mapping file to complete: guessed links, all other links and all key points."""
-    guessed = guessed_links(motion, robot)
-    is_bvh = motion.path.suffix.lower() == '.bvh'
-    lines = [
-        '# Mapping of key points to links for `ik_node motion`; see docs/batch.md.',
-        f'# Robot {robot.name}, motion {motion.path.name}.',
-        f'up: {"Y" if is_bvh else "Z"}  # axis of the file that points up',
-        f'forward: {"Z" if is_bvh else "X"}  # axis of the file that points forward',
-        f'scale: {0.01 if is_bvh else 1.0}  # metres of the robot per unit of the file',
-        'origin: [0, 0, 0]  # origin of the file in the root frame of the robot [m]',
-        'links:',
-        '  # Also: scale: 1.0 (distance from the root key point), and an offset in the axes of',
-        '  # the key point: offset: {xyz: [0, 0, 0], rpy: [0, 0, 0]}',
-    ]
-    for link, point in guessed.items():
-        lines.append(
-            f'  {plain_key(link)}: {{point: {plain_key(point)}, '
-            f'dof: {_dof(motion, point)}, weight: 1.0}}'
-        )
-    if not guessed:
-        lines.append('  # No link has the name of a key point: remove # where you fill one in.')
-    lines += [
-        f'  # {plain_key(link)}: {{point: , dof: {POSITION}, weight: 1.0}}'
-        for link in robot.links
-        if link not in guessed
-    ]
-    rest = [name for name in motion.points if name not in guessed.values()]
-    lines += ['# Key points that no link follows:', *(f'#   {plain_key(name)}' for name in rest)]
-    return '\n'.join(lines) + '\n'
-
-
-WORDS = ('yes', 'no', 'on', 'off', 'true', 'false')  # of YAML 1.1, in any case
-
-
-def plain_key(name: str) -> str:
-    """Return a name as YAML, in quotation marks if it needs them."""
-    bare = re.fullmatch(r'[A-Za-z_][\w./-]*', name, re.ASCII) and name.lower() not in WORDS
-    return name if bare else json.dumps(name)
-
-
-def _dof(motion: MotionFile, point: str) -> str:
-    return POSE if motion.points[point].turned else POSITION
+    return MotionMap(str(motion.path), none, 1.0, still, '', tuple(links))
 
 
 def _word(name: str) -> str:

@@ -101,19 +101,6 @@ def test_option_replaces_times_of_the_file(run, tmp_path, words, step):
         np.testing.assert_allclose(np.diff(file['times']), step, atol=1e-9)
 
 
-def test_new_mapping_is_a_template_that_can_be_used(run, tmp_path):
-    motion, new = tmp_path / 'm.npz', tmp_path / 'new.yaml'
-    np.savez(motion, head=np.tile((0.0, 0.0, 1.3), (3, 1)))
-    words = ('--motion', motion, '--map', 'new', new)
-    code, said, _ = run(*words, mapped=False)
-    assert code == 0
-    assert 'new.yaml: written' in said
-    assert [entry.link for entry in read_map(new).links] == ['head_link']
-    assert run(*words, mapped=False)[0] == 2
-    assert run(*words, '--overwrite', mapped=False)[0] == 0
-    assert run('--motion', motion, '--map', new, mapped=False)[0] == 0
-
-
 def test_links_follow_key_points_of_their_names_without_a_mapping(run, tmp_path):
     """Positions only, because the file has no orientations."""
     motion, out = tmp_path / 'm.npz', tmp_path / 'out.npz'
@@ -136,7 +123,6 @@ def test_links_follow_key_points_of_their_names_without_a_mapping(run, tmp_path)
         (('--motion', '{motion}', '--dt', '0'), 'a number above 0'),
         (('--motion', '{motion}', '{motion}', '-o', 'out'), 'files with different names'),
         (('--motion', '{empty}'), 'no file ends in .csv or .npz or .bvh'),
-        (('--motion', '{motion}', '--map', 'a', 'b'), 'one file, or: new MAP.yaml'),
         (('--motion', '{motion}', '--resume'), 'with -o'),
     ],
 )

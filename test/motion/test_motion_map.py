@@ -4,7 +4,7 @@ from ik_node import load_robot
 from ik_node.description.files import description_path
 from ik_node.errors import DescriptionError
 from ik_node.gallery import gallery_item
-from ik_node.motion.mapping import guessed_links, read_map, same_names, template
+from ik_node.motion.mapping import read_map, same_names
 from ik_node.motion.read import read_motion
 import numpy as np
 import pytest
@@ -102,34 +102,18 @@ def test_names_are_compared_without_case_separators_and_namespace(tmp_path):
     np.savez(path, **{name: np.zeros((2, 3)) for name in ('LeftElbow', 'mocap:head', 'Spine9')})
     motion = read_motion(path)
     robot = load_robot(description_path('humanoid.urdf'))
-    found = guessed_links(motion, robot)
-    assert found == {'head_link': 'mocap:head', 'left_elbow_link': 'LeftElbow'}
-    assert [entry.dof for entry in same_names(motion, robot).links] == ['X Y Z', 'X Y Z']
-
-
-def test_template_is_a_valid_mapping_that_lists_all_names(tmp_path):
-    """What is guessed is filled in; other links and key points are comments."""
-    path = tmp_path / 'm.npz'
-    names = ('LeftElbow', 'odd "name"', 'yes')
-    np.savez(path, **{name: np.eye(7)[[6, 6]] for name in names})
-    motion, robot = read_motion(path), load_robot(description_path('humanoid.urdf'))
-    text = template(motion, robot)
-    read = mapping(tmp_path, text)
-    assert [(entry.link, entry.point) for entry in read.links] == [
-        ('left_elbow_link', 'LeftElbow')
-    ]
-    assert len(read.links[0].dof.split()) == 6
-    assert all(link in text for link in robot.links)
-    assert '"yes"' in text
-    assert r'"odd \"name\""' in text
+    found = same_names(motion, robot).links
+    assert {each.link: each.point for each in found} == {
+        'head_link': 'mocap:head',
+        'left_elbow_link': 'LeftElbow',
+    }
+    assert [entry.dof for entry in found] == ['X Y Z', 'X Y Z']
 
 
 def test_no_equal_name_is_an_error_that_tells_how_to_begin(motion):
     """The message lists both and names the option."""
     robot = load_robot(description_path('hexapod.urdf'))
-    with pytest.raises(
-        DescriptionError, match=r'--map new MAP\.yaml.*body, hand; links: base_link'
-    ):
+    with pytest.raises(DescriptionError, match=r'--map MAP\.yaml.*body, hand; links: base_link'):
         same_names(motion, robot)
 
 
