@@ -103,17 +103,11 @@ def _refuse_what_needs_python(
 ) -> None:
     """Raise an error if a solve is more than calls of the kernel, one for each chain."""
     why = 'for a file; Python does this around the compiled solver'
-    for name, only in (('method', 'dls'), ('jacobian', 'analytic'), ('use_svd', False)):
+    needed = {'method': 'dls', 'jacobian': 'analytic', 'use_svd': False}
+    needed |= {'time_budget': 0.0, 'max_joint_step': np.inf, 'cycle_time': 0.0}
+    for name, only in needed.items():
         if getattr(options, name) != only:
             raise OptionError(name, getattr(options, name), f'{only} {why}')
-    if options.time_budget > 0.0:
-        raise OptionError(
-            'time_budget', options.time_budget, '0 for a file; programs give a budget of steps'
-        )
-    if options.max_joint_step < np.inf:
-        raise OptionError('max_joint_step', options.max_joint_step, f'infinite {why}')
-    if options.cycle_time > 0.0:
-        raise OptionError('cycle_time', options.cycle_time, f'0 {why}')
     targets = [names[index] for index in table.targeted]
     if targets:
         raise OptionError('joint targets', listed(targets), f'none {why}')

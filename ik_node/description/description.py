@@ -211,23 +211,14 @@ def _add_coupling(rule: CouplingRule, description: Description, fail: Fail) -> N
 def _movable(
     name: str, description: Description, fail: Fail, line: int | None, where: str
 ) -> tuple[Joint, DOF]:
-    joint, axis = description.joints.get(name), ''
-    if joint is None and '.' in name:
-        base, _, axis = name.rpartition('.')
-        joint = description.joints.get(base)
-    if joint is None:
-        message = unknown('joint', name, [joint.name for joint in description.joint_order])
-        raise fail(f'{where}: {message}', line)
-    if not joint.dof:
+    joint, values = description.joints.get(name), description.values
+    if joint is None and name not in values:
+        raise fail(f'{where}: {unknown("joint", name, list(values))}', line)
+    if joint is not None and not joint.dof:
         raise fail(f'{where}: the joint {name!r} is fixed; a movable one is needed', line)
-    if axis:
-        try:
-            return joint, parse_dofs([axis])[0]
-        except IkError as error:
-            raise fail(f'{where}: {name!r}: {error}', line) from None
-    if len(joint.dof) > 1 and where != 'actuated':
+    if joint is not None and len(joint.dof) > 1 and where != 'actuated':
         raise fail(f'{where}: {name!r} has several DoF; name one: {joint.value_names}', line)
-    return joint, joint.dof[0]
+    return values[name] if joint is None else (joint, joint.dof[0])
 
 
 @dataclass(frozen=True)
@@ -293,6 +284,15 @@ class Description:
     def joint_order(self) -> list[Joint]:
         """Return the movable joints, in the description's order."""
         return [joint for joint in self.joints.values() if joint.dof]
+
+    @property
+    def values(self) -> dict[str, tuple[Joint, DOF]]:
+        """Return the joint and axis of each value NAME, or NAME.EZ for a joint with several."""
+        return {
+            name: (joint, dof)
+            for joint in self.joint_order
+            for name, dof in zip(joint.value_names, joint.dof, strict=True)
+        }
 
     @property
     def couplings(self) -> list[CouplingRule]:

@@ -178,18 +178,17 @@ def _in_words(part: Fraction) -> str:
 _LEAST_DEGREES = 15.0
 # No part of a robot is that far from the next one [m]; ten millimetres are usual.
 _FAR = 10.0
-# Names of frames that close a loop begin like this, in other writings than closing_NAME_1.
-_CLOSING = re.compile(r'(^|[-_. ])clos(ing|ure)([-_. \d]|$)', re.IGNORECASE)
+# Names of frames that close a loop, in other writings than closing_NAME_1, and Gepetto's.
+_CLOSING = re.compile(r'(^|[-_. ])clos(ing|ure)([-_. \d]|$)|fermeture|closed_?loop', re.IGNORECASE)
 _FRAMES = re.compile(r'closing_.+_[12](_z)?')
 
 
 def note_suspicious_values(description: Description) -> None:
-    """Add a note for limits in degrees, for millimetres, and for misnamed closing frames."""
-    loops, joints = description.closures.values(), description.joint_order
+    """Add notes for limits in degrees, for millimetres, and for names of unread ends of loops."""
+    loops = description.closures.values()
     limits = {
         name: f'[{joint.min_dof_limit[dof]:g}, {joint.max_dof_limit[dof]:g}]'
-        for joint in joints
-        for name, dof in zip(joint.value_names, joint.dof, strict=True)
+        for name, (joint, dof) in description.values.items()
         if dof.is_rotation
         and any(
             looks_like_degrees(limit, _LEAST_DEGREES)
@@ -222,6 +221,7 @@ def note_suspicious_values(description: Description) -> None:
     ]
     if names:
         description.notes.append(
-            f'links {listed(names)}: they are named almost like frames that close a loop, which '
-            'are pairs closing_NAME_1 and closing_NAME_2; no loop is made of them'
+            f'links {quoted(names)} look like ends of loops, but no loop is made of them: name '
+            'pairs closing_NAME_1 and closing_NAME_2, put the robot.yaml of a model of Gepetto '
+            'beside its URDF, or give a closures file with one closure per pair'
         )

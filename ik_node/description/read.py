@@ -10,11 +10,7 @@ from ik_node.description.description import apply_loops, Description, LoopSet
 from ik_node.description.digits import note_suspicious_values, read_angles, rounding_of
 from ik_node.description.files import found_by_name, KINDS, robots_in_folder, similar_file
 from ik_node.description.loops.closing_frames import drop_guesses, read_closing_frames
-from ik_node.description.loops.couplings import (
-    note_unnamed_pairs,
-    note_unread,
-    read_mimic_elsewhere,
-)
+from ik_node.description.loops.couplings import note_unread, read_mimic_elsewhere
 from ik_node.description.loops.drake import DrakeReader
 from ik_node.description.loops.loop_joint import LoopJointReader
 from ik_node.description.loops.urdf_plus import ConstraintReader, UrdfPlusReader
@@ -116,10 +112,8 @@ def read_description(
     drop_guesses(description, beside)
     for loop_set in description.loops + beside:
         apply_loops(loop_set, description)
-    if closures is None:
-        note_unnamed_pairs(description)
-        if path is not None and not description.closures:
-            note_annotations_beside(path, description)
+    if closures is None and path is not None and not description.closures:
+        note_annotations_beside(path, description)
     note_suspicious_values(description)
     if trim_unused:
         trim_branches(description)

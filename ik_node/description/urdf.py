@@ -20,8 +20,6 @@ from ik_node.description.loops.couplings import mimic_rule
 from ik_node.description.tree import hang_joints, read_masses
 from ik_node.description.xml_document import read_origin, XmlDocument
 from ik_node.errors import counted
-from ik_node.model.dof import DOF
-from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 import numpy as np
 from numpy.typing import NDArray
@@ -82,19 +80,10 @@ def _start(document: XmlDocument, element: Element, description: Description) ->
     name = document.attribute(element, 'joint')
     document.attribute(element, 'value')
     value = document.numbers(element, 'value', (0.0,))[0]
-    values = _values(description)
+    values = description.values
     document.known(element, 'joint value', name, values)
     joint, dof = values[name]
     joint.set_dof_value(dof, value)
-
-
-def _values(description: Description) -> dict[str, tuple[Joint, DOF]]:
-    """Return the joint and axis of each value NAME, or NAME.EZ for a joint with several."""
-    return {
-        name: (joint, dof)
-        for joint in description.joint_order
-        for name, dof in zip(joint.value_names, joint.dof, strict=True)
-    }
 
 
 DIFFERENTIAL, FOUR_BAR = 'DifferentialTransmission', 'FourBarLinkageTransmission'
@@ -303,7 +292,7 @@ def read_urdf(document: XmlDocument) -> Description:
     description.loops.append(LoopSet(document.source, couplings=mimics))
     description.loops.append(LoopSet(document.source, described, couplings=rules))
     read_masses(document, description)
-    movable = {*_values(description), *(joint.name for joint in description.joint_order)}
+    movable = {*description.values, *(joint.name for joint in description.joint_order)}
     description.actuated = [name for name in motors if name in movable]
     note_efforts(specs, description.actuated or elements, description.notes)
     return description

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import zip_longest
-import re
 from xml.etree.ElementTree import Element
 
-from ik_node.description.description import CouplingRule, Description, LoopSet, quoted
+from ik_node.description.description import CouplingRule, Description, LoopSet
 from ik_node.description.loops.loop_frames import LOOP_ELEMENTS
 from ik_node.description.xml_document import XmlDocument
 
@@ -95,7 +94,6 @@ def leads(leader: str, follower: str, masters: Masters) -> bool:
 
 
 WORDS = ('loop', 'closure', 'constraint', 'coupling', 'equality')
-OLD_NAMES = re.compile(r'.*(fermeture|closed_?loop).*', re.IGNORECASE)
 
 
 def note_unread(document: XmlDocument, description: Description) -> LoopSet:
@@ -108,21 +106,6 @@ def note_unread(document: XmlDocument, description: Description) -> LoopSet:
         if any(word in plain for word in WORDS):
             description.notes.append(f'<{tag}> is not read ({count} of them)')
     return LoopSet(document.source)
-
-
-def note_unnamed_pairs(description: Description) -> None:
-    """
-    Note links that close loops by their names if no source declares the loops.
-
-    Models of Gepetto's example-parallel-robots declare them in a `robot.yaml` beside the URDF.
-    """
-    names = [name for name in description.links if OLD_NAMES.fullmatch(name)]
-    if names and not description.closures:
-        description.notes.append(
-            f'links {quoted(names, 6)} look like ends of loops, but no source declares the pairs: '
-            'put the robot.yaml of the model beside its URDF, or give a closures file with one '
-            'closure per pair'
-        )
 
 
 def read_mimic_elsewhere(document: XmlDocument, description: Description) -> LoopSet:

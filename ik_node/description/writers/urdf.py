@@ -255,14 +255,12 @@ class _UrdfText:
 
     def _starts(self, robot: Element, start: Mapping[str, float]) -> None:
         """Write the initial joint values that differ from the default."""
-        for joint in self._description.joint_order:
-            for name, dof in zip(joint.value_names, joint.dof, strict=True):
-                lower, upper = joint.min_dof_limit[dof], joint.max_dof_limit[dof]
-                usual = min(max(0.0, float(lower)), float(upper))
-                value = start.get(name, usual)
-                if value != usual and dof not in joint.couplings:
-                    said = {'joint': name, 'value': number_text(value)}
-                    SubElement(robot, 'joint_start', said)
+        for name, (joint, dof) in self._description.values.items():
+            lower, upper = joint.min_dof_limit[dof], joint.max_dof_limit[dof]
+            usual = min(max(0.0, float(lower)), float(upper))
+            value = start.get(name, usual)
+            if value != usual and dof not in joint.couplings:
+                SubElement(robot, 'joint_start', {'joint': name, 'value': number_text(value)})
 
     def _motors(self, robot: Element) -> None:
         """Write which joints have a motor, unless carried elements declare the same."""
