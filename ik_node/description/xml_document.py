@@ -14,7 +14,7 @@ from ik_node.description.description import unknown
 from ik_node.errors import DescriptionError, UnsupportedElementError
 from ik_node.model.rotation import quat_from_euler, unit
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
@@ -154,11 +154,11 @@ class XmlDocument:
         child = element.find(f'param[@name="{name}"]') if child is None else child
         return self.text_numbers(child, (default,))[0]
 
-    def direction(self, owner: Element, numbers: Sequence[float]) -> Array:
+    def direction(self, owner: Element, numbers: ArrayLike, what: str = 'axis') -> Array:
         """Return the unit vector along some numbers; an error names the element `owner`."""
-        if max(map(abs, numbers)) < 1e-12:
-            said = ' '.join(f'{value:g}' for value in numbers)
-            raise self.error(owner, f'the axis {said} has no direction')
+        if np.max(np.abs(numbers)) < 1e-12:
+            said = ' '.join(f'{value:g}' for value in np.asarray(numbers))
+            raise self.error(owner, f'{what}="{said}" has no direction')
         return unit(numbers)
 
     def _numbers(
@@ -285,6 +285,4 @@ def read_origin(document: XmlDocument, element: Element | None) -> tuple[Array, 
     if element is None or element.get('quat_xyzw') is None:
         return position, quat_from_euler(*document.numbers(element, 'rpy', (0.0, 0.0, 0.0)))
     quat = document.numbers(element, 'quat_xyzw', (0.0, 0.0, 0.0, 1.0))  # of URDF 1.1
-    if max(map(abs, quat)) < 1e-9:
-        raise document.error(element, 'quat_xyzw="0 0 0 0" is no rotation')
-    return position, unit(quat)
+    return position, document.direction(element, quat, 'quat_xyzw')

@@ -95,7 +95,7 @@ def read_joint(
         return joint
     joint.limits = lower, upper
     axis = document.numbers(element, 'axis', (0.0, 0.0, 1.0))
-    joint.axis = document.along(element, 'axis', axis)
+    joint.axis = document.direction(element, axis)
     joint.ref = document.numbers(element, 'ref', (0.0,))[0]
     if kind == 'hinge':
         joint.ref = settings.angle(joint.ref)

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import atan2, cos, hypot, inf, radians, sin
+from math import cos, hypot, inf, radians, sin
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from ik_node.description.joint_spec import is_beyond
 from ik_node.description.xml_document import MAX_BYTES, MAX_DEPTH, parse_xml, XmlDocument
 from ik_node.errors import UnsupportedElementError
-from ik_node.model.rotation import cross, matrix_to_quat, quat_identity, quat_multiply, unit
+from ik_node.model.rotation import (
+    cross,
+    matrix_to_quat,
+    quat_between,
+    quat_identity,
+    quat_multiply,
+    unit,
+)
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Pose = tuple[Array, Array]  # position [m] and quaternion (xyzw)
@@ -38,12 +45,6 @@ class MjcfDocument(XmlDocument):
     def is_true(self, element: Element, name: str, default: str) -> bool:
         """Return the value of an attribute that must be true or false."""
         return self.word(element, name, FALSE_TRUE, default) == 'true'
-
-    def along(self, element: Element, name: str, numbers: ArrayLike) -> Array:
-        """Return the unit vector along some numbers of an attribute."""
-        if np.max(np.abs(numbers)) < SMALLEST:
-            raise self.error(element, f'{name}="{element.get(name)}" has no direction')
-        return unit(numbers)
 
     def limits(
         self,
@@ -261,7 +262,7 @@ def read_quat(document: MjcfDocument, element: Element, settings: Settings) -> A
     name = given[0] if given else 'quat'
     if name == 'quat':
         w, x, y, z = document.numbers(element, 'quat', (1.0, 0.0, 0.0, 0.0))
-        return document.along(element, 'quat', (x, y, z, w))
+        return document.direction(element, (x, y, z, w), 'quat')
     numbers = document.numbers(element, name, (0.0,) * ALTERNATIVES[name])
     if name == 'euler':
         quat = quat_identity()
@@ -271,21 +272,19 @@ def read_quat(document: MjcfDocument, element: Element, settings: Settings) -> A
             turn['xyz'.index(letter.lower())], turn[3] = sin(half), cos(half)
             quat = quat_multiply(quat, turn) if letter.islower() else quat_multiply(turn, quat)
         return unit(quat)
-    axis = document.along(element, name, numbers[:3])
+    axis = document.direction(element, numbers[:3], name)
     if name == 'axisangle':
         half = 0.5 * settings.angle(numbers[3])
         return np.append(sin(half) * axis, cos(half))
     if name == 'zaxis':
         return quat_of_z(axis)
     second = np.array(numbers[3:])
-    side = document.along(element, name, second - (axis @ second) * axis)
+    side = document.direction(element, second - (axis @ second) * axis, name)
     return matrix_to_quat(np.column_stack((axis, side, cross(axis, side))))
 
 
 def quat_of_z(axis: Array) -> Array:
     """Return the smallest rotation (xyzw) that aligns z with a unit vector."""
-    side = hypot(axis[0], axis[1])
-    if side < SMALLEST:  # no rotation, or half a turn about x, as in MuJoCo
-        return quat_identity() if axis[2] > 0.0 else np.array((1.0, 0.0, 0.0, 0.0))
-    half = 0.5 * atan2(side, axis[2])
-    return np.array((-axis[1] / side * sin(half), axis[0] / side * sin(half), 0.0, cos(half)))
+    if axis[2] < 0.0 and hypot(axis[0], axis[1]) < SMALLEST:
+        return np.array((1.0, 0.0, 0.0, 0.0))  # half a turn about x, as in MuJoCo
+    return quat_between((0.0, 0.0, 1.0), axis)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection
 from itertools import zip_longest
-from math import comb
 from xml.etree.ElementTree import Element
 
 from ik_node.description.description import (
@@ -45,6 +44,7 @@ from ik_node.errors import UnsupportedElementError
 from ik_node.model.link import Link
 from ik_node.model.rotation import quat_conjugate, quat_identity, quat_to_matrix, unit
 import numpy as np
+from numpy.polynomial import Polynomial
 
 
 class EqualityReader:
@@ -429,13 +429,8 @@ def _couplings(
 
 def _shifted(numbers: list[float], ref: float) -> list[float]:
     """Return the c_i of sum c_i q**i = sum a_i (q - ref)**i."""
-    result = [0.0] * len(numbers)
-    for power, number in enumerate(numbers):
-        for i in range(power + 1):
-            result[i] += number * comb(power, i) * (-ref) ** (power - i)
-    while len(result) > 2 and result[-1] == 0.0:
-        result.pop()
-    return result
+    shifted = Polynomial(numbers)(Polynomial((-ref, 1.0))).trim().coef.tolist()
+    return [*shifted, 0.0] if len(shifted) < 2 else shifted
 
 
 # Sections that need no note: they are read elsewhere, or do not affect the kinematics.

@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element
 from ik_node.description.description import quoted, unknown, WORLD
 from ik_node.description.xml_document import Array, is_true, XmlDocument
 from ik_node.errors import DescriptionError
-from ik_node.model.rotation import pose_inverse, pose_matrix, quat_from_euler, unit
+from ik_node.model.rotation import pose_inverse, pose_matrix, quat_from_euler
 import numpy as np
 
 
@@ -220,9 +220,7 @@ def read_pose(document: XmlDocument, element: Element | None) -> Array:
     form = document.word(element, 'rotation_format', FORMATS, FORMATS[0])
     if form == 'quat_xyzw':
         numbers = document.text_numbers(element, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
-        if max(map(abs, numbers[3:])) < 1e-9:
-            raise document.error(element, 'its quaternion is no rotation')
-        return pose_matrix(numbers[:3], unit(numbers[3:]))
+        return pose_matrix(numbers[:3], document.direction(element, numbers[3:], 'quaternion'))
     numbers = document.text_numbers(element, (0.0,) * 6)
     if is_true(element.get('degrees')):
         numbers[3:] = np.radians(numbers[3:]).tolist()

@@ -313,15 +313,6 @@ class PlainTree:
         if type_name == 'planar':
             normal = next(dof for dof in joint.dof if dof.is_rotation)
             plain.axis = np.eye(3)[normal - 3]
-            slanting = axis_of(quat_to_matrix(pose[1]).T @ Z_AXIS)
-            back = quat_conjugate(quat_between(Z_AXIS, slanting))
-            # The reader aligns z with an oblique axis and rotates the link back. It does
-            # not rotate for an axis exactly along X, Y or Z.
-            result = same_turn(back, pose[1]) and float(slanting.max()) < 1.0
-            if normal is DOF.EZ and not np.any(pose[0]) and result:
-                plain.pose, plain.axis = composed(start, pose), slanting
-                self._add(plain)
-                return
         if _is_identity(pose):
             self._add(plain)
         else:
