@@ -18,8 +18,6 @@ from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 from ik_node.model.rotation import (
     cross,
-    quat_between,
-    quat_conjugate,
     quat_from_euler,
     quat_identity,
     quat_multiply,
