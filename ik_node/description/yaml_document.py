@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from ik_node.description.xml_document import MAX_NUMBER
@@ -128,6 +129,17 @@ def line_of(value: object, key: object = None) -> int | None:
     if isinstance(value, _Mapping):
         return value.line if key is None else value.lines.get(key)
     return value.line if isinstance(value, _Sequence) else None
+
+
+def read_bytes(path: Any, what: str = '', hint: str = '') -> bytes:
+    """Return a file, of which no more is read than a YAML text may have."""
+    try:
+        with Path(path).open('rb') as file:
+            return file.read(MAX_BYTES + 1)
+    except (OSError, ValueError, TypeError) as error:
+        reason = getattr(error, 'strerror', None) or str(error)
+        message = f'{what}cannot be read: {reason}{hint}'
+        raise DescriptionError(message, source=str(path)[:200]) from None
 
 
 def parse_yaml(data: bytes | str, source: str) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ik_node.description.description import unknown
 from ik_node.description.digits import exact_angle
-from ik_node.description.yaml_document import Checked, line_of, parse_yaml
+from ik_node.description.yaml_document import Checked, line_of, parse_yaml, read_bytes
 from ik_node.errors import DescriptionError, listed, OptionError
 from ik_node.mechanism import Mechanism
 from ik_node.model.dof import parse_dofs
@@ -106,9 +106,7 @@ class MotionMap:
 
 def read_map(path: Path) -> MotionMap:
     """Read a mapping file; raise DescriptionError with the line and what is allowed."""
-    if not path.is_file():
-        raise DescriptionError('no such file', source=str(path))
-    return _Reader(str(path)).read(parse_yaml(path.read_bytes(), str(path)))
+    return _Reader(str(path)).read(parse_yaml(read_bytes(path), str(path)))
 
 
 class _Reader(Checked):

@@ -33,7 +33,7 @@ from ik_node.description.sidecars.loop_file import (
     LoopFile,
     RobotDataFile,
 )
-from ik_node.description.yaml_document import MAX_BYTES, parse_yaml
+from ik_node.description.yaml_document import MAX_BYTES, parse_yaml, read_bytes
 from ik_node.errors import DescriptionError
 
 # A YAML text of one line begins so, other than a path.
@@ -53,18 +53,7 @@ def read_annotations(closures: str | Path | Mapping[str, Any], robot: Descriptio
         return _read(closures, '<dict>', robot)
     if isinstance(closures, str) and ('\n' in closures or TEXT_START.match(closures)):
         return _read(parse_yaml(closures, '<text>'), '<text>', robot)
-    try:
-        path = Path(closures)
-        if path.exists() and not path.is_file():  # a device or pipe may be endless
-            raise ValueError('it is not a regular file')
-        with path.open('rb') as file:
-            data = file.read(MAX_BYTES + 1)
-    except (OSError, ValueError, TypeError) as error:
-        reason = getattr(error, 'strerror', None) or str(error)
-        raise DescriptionError(
-            f'closures cannot be read: {reason}; a path, YAML text or a dict is expected',
-            source=str(closures)[:200],
-        ) from None
+    data = read_bytes(closures, 'closures ', '; a path, YAML text or a dict is expected')
     return _read(parse_yaml(data, str(closures)), str(closures), robot)
 
 

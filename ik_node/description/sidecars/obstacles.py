@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ik_node.description.yaml_document import Checked, line_of, parse_yaml
+from ik_node.description.yaml_document import Checked, line_of, parse_yaml, read_bytes
 from ik_node.errors import DescriptionError, OptionError
 from ik_node.model.bodies import core_of, HalfSpace, Hull, make_shape, Mesh, Shape, SHAPES
 from ik_node.model.rotation import Array, pose_from_matrix, pose_matrix, quat_from_euler
@@ -24,12 +24,7 @@ Pairs = frozenset[frozenset[str]]
 
 def read_obstacles(path: str | Path, links: Collection[str] = ()) -> Placed:
     """Read a file of obstacles around a robot's links; DescriptionError names its line and key."""
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        why = f'cannot be read: {error.strerror}'
-        raise DescriptionError(why, source=str(path)) from None
-    return _Reader(str(path)).read(parse_yaml(data, str(path)), links)
+    return _Reader(str(path)).read(parse_yaml(read_bytes(path), str(path)), links)
 
 
 def obstacles_to_json(scene: Placed, allowed: Pairs) -> str:

@@ -57,9 +57,7 @@ def test_files_and_texts_are_read(tmp_path):
         read('missing.yaml')
     with pytest.raises(DescriptionError, match='closures cannot be read'):
         read(3)
-    with pytest.raises(
-        DescriptionError, match='closures cannot be read: it is not a regular file'
-    ):
+    with pytest.raises(DescriptionError, match='the largest YAML read is'):
         read('/dev/zero')
     path.write_bytes(b'#' * (2**20 + 1))
     with pytest.raises(DescriptionError, match='1048577 bytes; the largest YAML read is'):
