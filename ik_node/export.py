@@ -91,7 +91,6 @@ def export_robot(
             parts += [_ints([follower, master, len(polynomial)]), _floats(polynomial)]
         parts += _model(*flatten_links(tree, links))
         if transmission is not None:
-            transmission.refuse_polynomials()
             parts += _transmission(transmission.arrays())
     content = b''.join([*parts, _text([name, *(each for of_kind in names for each in of_kind)])])
     head = (MAGIC, _ints([FORMAT]), digest().encode(), _ints([crc32(content)]))

@@ -11,13 +11,6 @@ from ik_node.errors import listed, OptionError, ShapeError, TopologyError, Unkno
 from ik_node.kernels import transmit as kernel
 from ik_node.kernels.layout import lay_out
 from ik_node.kernels.solve_state import STATUS_REFUSED
-from ik_node.kernels.transmit import (
-    GIVES_EFFORT,
-    GIVES_POSITION,
-    GIVES_VELOCITY,
-    JOINT_SPACE,
-    TRACKED,
-)
 from ik_node.model.chains import ancestors
 from ik_node.model.given import finite, numbers
 from ik_node.model.kinematics import TreePoses
@@ -158,25 +151,20 @@ class Arrays:
         self.chosen = chosen
         self.tables = [JointTable.with_window(self.rows, places, 0.0) for places in locks]
 
-    def loop_motions(self, q: Array, *, held: bool = False) -> Array:
-        """
-        Return a basis (nq, m) of the motions of the loops at q, orthonormal in [rad] and lengths.
-
-        Values that follow others are 0. With `held`, the actuators stand still.
-        """
-        flat, actuators = self.chain.flat, [*self.space.actuators]
-        masters = [self._table.masters.get(place, place) for place in actuators]
-        joints = JointTable.with_window(self.rows, masters, 0.0 if held else np.inf)
-        joints = JointTable.without_limits(joints)
+    def loop_motions(self, q: Array) -> Array:
+        """Return a basis (nq, m) of motions of the loops, orthonormal in [rad] and lengths."""
+        flat = self.chain.flat
+        joints = JointTable.without_free_balls(JointTable.without_limits(self.rows))
         free = JointTable.movable(joints)[flat.var_q]
-        _, jacobian, _ = self.chain.linearise_by_size(
-            q, JointTable.without_free_balls(joints), self.packed
-        )
+        _, jacobian, _ = self.chain.linearise_by_size(q, joints, self.packed)
         jacobian = jacobian[flat.rows < 6 * self.loop_count]
         redundancy = next(iter(self.chain.redundancies), None)
         basis = null_space(without_rounding(jacobian, free, redundancy))
         motions = np.zeros((len(q), basis.shape[1]))
         motions[flat.var_q[free]] = basis * flat.units[free, None]
+        for follower, master, polynomial in self._table.followers:
+            slope = np.polynomial.Polynomial(polynomial).deriv()(q[master])
+            motions[follower] = slope * motions[master]
         return motions
 
     @property
@@ -276,8 +264,6 @@ class PreparedTransmission:
     def _prepare(self) -> None:
         self._revision = self._solver.revision
         self._edits = self._revision.edits
-        if self._inverse:
-            self._of.refuse_polynomials()
         self._arrays = made = self._of.arrays().copied()
         view, na, size = made.view, made.na, made.ny if self._inverse else made.na
         own = slice(na, None) if self._inverse else slice(na)
@@ -287,13 +273,13 @@ class PreparedTransmission:
             *(made.chain.kernels.transmit, made.tables[self._inverse], made.packed),
             *(made.plan, made.data, made.results, (na, na + made.ny)),
         )
-        self._tracked = GIVES_POSITION | (JOINT_SPACE if self._inverse else 0)
+        self._tracked = kernel.GIVES_POSITION | (kernel.JOINT_SPACE if self._inverse else 0)
 
     def start(self, q: Values | None = None) -> None:
         """Start the next call from q, (nq,) or by name; None = the joints' present values."""
         with self._lock:
-            self._q = self._solver.q if q is None else self._solver.checked_q(q)
-            self._tracked &= ~TRACKED
+            self._q = self._solver.checked_q(q)
+            self._tracked &= ~kernel.TRACKED
 
     def __call__(
         self, position: Any, velocity: ArrayLike | None = None, effort: ArrayLike | None = None
@@ -322,32 +308,34 @@ class PreparedTransmission:
                     count = len(position)
                 if velocity is not None:
                     rates[:] = velocity
-                    gives |= GIVES_VELOCITY
+                    gives |= kernel.GIVES_VELOCITY
                     count += len(velocity) - size  # type: ignore[arg-type]
                 if effort is not None:
                     efforts[:] = effort
-                    gives |= GIVES_EFFORT
+                    gives |= kernel.GIVES_EFFORT
                     count += len(effort) - size  # type: ignore[arg-type]
             except (ValueError, TypeError):
                 count = -1
             if count != size:  # a single number, or one that would have been repeated
-                self._refuse(position, velocity, effort)
+                return self(*self._checked(position, velocity, effort))
             q = self._q.copy()
             status = transmit(q, joints, packed, plan, data, gives)
             if status == STATUS_REFUSED:
-                self._tracked &= ~TRACKED
-                self._refuse(position, velocity, effort)
+                self._tracked &= ~kernel.TRACKED
+                self._checked(position, velocity, effort)
                 self._arrays.chain.refuse(q, TABLE_POSES)
             self._q = q
-            self._tracked |= TRACKED
+            self._tracked |= kernel.TRACKED
             return TransmissionState(q, STATUSES[status], results.copy(), sizes, gives)
 
-    def _refuse(self, position: Any, *given: Any) -> None:
-        """Raise the error for an argument with a wrong shape or number, if there is one."""
-        self._arrays.given_position(position, self._inverse)
-        for name, values in zip(('velocity', 'effort'), given, strict=True):
-            if values is not None:
-                finite(name, values, self._inputs[3])
+    def _checked(self, position: Any, *given: Any) -> list[Any]:
+        """Return arguments as arrays, or raise the error for a wrong shape or number."""
+        values, poses = self._arrays.given_position(position, self._inverse)
+        checked = [position if len(poses) else values.reshape(-1)]
+        for name, part in zip(('velocity', 'effort'), given, strict=True):
+            count = self._inputs[3]
+            checked.append(None if part is None else finite(name, part, count).reshape(count))
+        return checked
 
 
 class Transmission:
@@ -440,7 +428,7 @@ class Transmission:
         with solver.lock:
             self._prepare()
 
-    _internal = ('arrays', 'refuse_polynomials', 'solver')
+    _internal = ('arrays', 'solver')
     __dir__ = public_names
 
     def __repr__(self) -> str:
@@ -481,20 +469,19 @@ class Transmission:
             beside = here
             arrays.evaluate(here)
         ratio, self._idle = arrays.ratio, arrays.idle
-        if not self._depends(np.abs(ratio), arrays.loop_motions(beside, held=True), beside):
+        motions = arrays.loop_motions(beside)
+        idle = motions @ null_space((motions / arrays.problem.units[:, None])[self._motors])
+        if not self._depends(np.abs(ratio), self._rows_of(idle, beside)):
             self._prepare()
             return
         # Redundant actuators, and rows of a joint space, must agree: some determine the others.
         chosen = [*range(len(self._motors))]
         if arrays.view.numbers[kernel.RESULT_EXCESS]:
             chosen = _independent(arrays.motion[self._motors])
-        joints = len(self._space.joints)
-        curved = [f for f, _, polynomial in table.followers if any((*polynomial, 0.0)[2:])]
-        rows = [row for row in range(joints) if self._space.joints[row] not in curved]
-        links = len(ratio) - joints
+        joints, links = len(self._space.joints), 6 * len(self._space.links)
+        rows = [row for row, at in enumerate(self._space.joints) if at not in self._curved]
         given = _independent(np.vstack([ratio[joints:], ratio[rows]]))
         arrays.set_values(chosen, [rows[at - links] for at in given if at >= links])
-        self._undetermined = len(given) < len(_independent(ratio)) and curved
         self._edits = edits
 
     def _read_space(self) -> Space:
@@ -520,6 +507,17 @@ class Transmission:
         for what, chosen in (('actuators', actuators), ('joints', (*places, *poses))):
             if len(set(chosen)) < len(chosen):
                 raise TopologyError(f'a name occurs twice among the {what}')
+        # Followers by a polynomial, which cannot be set, with their masters.
+        self._curved = {
+            f: m for f, m, each in table.followers if any(each[2:]) or not any(each[1:])
+        }
+        for at in {*actuators, *(places if joints else ())} & {*self._curved}:
+            if at in actuators or self._curved[at] not in places:
+                master = tree.names[self._curved[at]]
+                raise TopologyError(
+                    f'{tree.names[at]!r} follows {master!r} by a polynomial: name {master!r} in '
+                    'place of it'
+                )
         given = np.ones(len(actuators))
         if weights is not None and not only_moving:
             given = finite('weights', weights, len(actuators))
@@ -532,7 +530,7 @@ class Transmission:
         jacobians = [self._poses.jacobian(q, link) for link in self._space.links]
         return np.vstack([motions[list(self._space.joints)], *(j @ motions for j in jacobians)])
 
-    def _depends(self, moved: Array, idle: Array, q: Array) -> bool:
+    def _depends(self, moved: Array, idle: Array) -> bool:
         """
         Return True if each actuator moves the joint space, or leave out those that do not.
 
@@ -552,7 +550,7 @@ class Transmission:
             )
         if joints is None:
             return True
-        idle = np.abs(self._rows_of(idle, q)).max(axis=1, initial=0.0)
+        idle = np.abs(idle).max(axis=1, initial=0.0)
         owners = [
             row.rsplit('.', 1)[0] if at >= len(self._space.joints) else row
             for at, row in enumerate(self.joints)
@@ -570,15 +568,6 @@ class Transmission:
                     f'loop with them'
                 )
         return True
-
-    def refuse_polynomials(self) -> None:
-        """Raise TopologyError if a joint that follows another by a polynomial must be set."""
-        self.arrays()
-        if self._undetermined:
-            names = listed(self.solver.joint_names[at] for at in self._undetermined)
-            raise TopologyError(
-                f'{names} follow others by a polynomial: name these in their place'
-            )
 
     @property
     def actuators(self) -> list[str]:
@@ -635,11 +624,7 @@ class Transmission:
         with self.solver.lock:
             q = self.solver.checked_q(q)
             arrays, space = self._at(q), self._space
-            motions = arrays.loop_motions(q)
-            for follower, master, polynomial in self.solver.arrays_for(())[1].followers:
-                slope = np.polynomial.Polynomial(polynomial).deriv()(q[master])
-                motions[follower] = slope * motions[master]
-            units = arrays.problem.units
+            motions, units = arrays.loop_motions(q), arrays.problem.units
             speeds = motions / units[:, None]
             acting, passive = speeds[self._motors], np.delete(speeds, self._motors, axis=0)
             outside = speeds[[at for at in self._motors if at not in space.joints]]
@@ -720,7 +705,9 @@ class Transmission:
         step = STEP / moved
         for times, factor in ((1, 8.0), (-1, -8.0), (2, -1.0), (-2, 1.0)):
             arrays.view.value_in[: arrays.na] = (q + times * step * velocity)[place]
-            arrays.call(q.copy(), JointTable.without_limits(arrays.tables[0]), GIVES_POSITION)
+            arrays.call(
+                q.copy(), JointTable.without_limits(arrays.tables[0]), kernel.GIVES_POSITION
+            )
             # A derivative by redundant actuators as one by the values that are set.
             by_chosen = factor * np.linalg.pinv(arrays.motion[place][chosen]) / (12.0 * step)
             change[:, chosen] += arrays.motion @ by_chosen
@@ -791,7 +778,7 @@ class Transmission:
             arrays = self.arrays()
             call = self._calls.get(inverse) or PreparedTransmission(self, inverse)
             self._calls[inverse] = call
-            q = self.solver.q if q0 is None else self.solver.checked_q(q0)
+            q = self.solver.checked_q(q0)
             if acceleration is not None and velocity is None:
                 velocity = np.zeros(arrays.ny if inverse else arrays.na)
             call.start(q)

@@ -52,7 +52,6 @@ def test_wrong_argument_is_refused():
         transmission.to_joints,
         transmission.to_actuators,
         prepared,
-        transmission.jacobian,
         lambda effort: transmission.actuator_effort(robot.q, effort),
     ):
         for wrong in (None, 'x', [1.0], [[0.0, 1.0]], [0.0, np.nan], np.inf):
