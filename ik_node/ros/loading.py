@@ -153,10 +153,6 @@ class ModelRequest:
         """Return the request for a description under these settings."""
         return cls(text, settings, settings.closures)
 
-    def changed(self, settings: Settings) -> ModelRequest:
-        """Return the request for the same description and closures under other settings."""
-        return replace(self, settings=settings)
-
     @property
     def goals(self) -> tuple[GoalSettings, ...]:
         """Return the goals that have a link."""
@@ -563,7 +559,7 @@ class ModelSupply:
         """Request a model with other goals or another root, if they need a new solver."""
         if self._requested is None:
             return
-        request = self._requested.changed(settings)
+        request = replace(self._requested, settings=settings)
         # The description may have been refused because of joint names or options.
         again = self.refused and self._accepted is None and request != self._requested
         if again or not request.builds_same(self._requested):

@@ -356,8 +356,8 @@ class GoalMarkers:
         self._node = node
         self._take_goal = take_goal
         self._server: Any = None
-        self._kinds: dict[str, object] = {}
-        self._poses: dict[str, Pose] = {}
+        # The kind and the pose of each marker; None = it must be sent again.
+        self._shown: dict[str, tuple[object, Pose | None]] = {}
 
     @property
     def is_open(self) -> bool:
@@ -371,8 +371,8 @@ class GoalMarkers:
         if not self._has_server():
             return
         changed = False
-        for name in [name for name in self._kinds if name not in goals]:
-            del self._kinds[name], self._poses[name]
+        for name in [name for name in self._shown if name not in goals]:
+            del self._shown[name]
             changed = self._server.erase(name)
         frame, size = model.root_frame, _SIZE * model.helper.joint_scale
         for goal in model.request.goals:
@@ -381,14 +381,15 @@ class GoalMarkers:
                 continue
             pose = marker_pose(goal, goals[name], model.reached(name, q))
             kind = (goal.structure, frame, size)
-            if self._kinds.get(name) != kind:
+            before = self._shown.get(name)
+            if before is None or before[0] != kind:
                 marker = goal_marker(goal, frame, pose, size)
                 self._server.insert(marker, feedback_callback=self._on_feedback)
-            elif self._poses[name] != pose:
+            elif before[1] != pose:
                 self._server.setPose(name, pose_message(pose), Header(frame_id=frame))
             else:
                 continue
-            self._kinds[name], self._poses[name], changed = kind, pose, True
+            self._shown[name], changed = (kind, pose), True
         if changed:
             self._server.applyChanges()
 
@@ -397,8 +398,7 @@ class GoalMarkers:
         if self._server is not None:
             self._server.shutdown()
             self._server = None
-            self._kinds.clear()
-            self._poses.clear()
+            self._shown.clear()
 
     def _has_server(self) -> bool:
         if self._server is None:
@@ -409,15 +409,15 @@ class GoalMarkers:
 
     def _on_feedback(self, feedback: Any) -> None:
         message, name = dragged_to(feedback), feedback.marker_name
-        if message is None or name not in self._kinds:
+        if message is None or name not in self._shown:
             return
         self._take_goal(name, message)
         try:
             # The viewer already shows this pose. If the goal is refused, its marker is sent again.
-            self._poses[name] = pose_from_message(name, message.pose)
+            pose = pose_from_message(name, message.pose)
+            self._shown[name] = self._shown[name][0], pose
         except RefusedInputError:
-            del self._poses[name]
-            self._kinds[name] = None
+            self._shown[name] = None, None
 
 
 class SceneOutput:

@@ -32,7 +32,7 @@ from ik_node.model.rotation import (
 from ik_node.model.tree import Tree
 from ik_node.robot import Robot
 from ik_node.ros.control.tracker import objection
-from ik_node.ros.loading import add_goal, LoadedModel
+from ik_node.ros.loading import add_goal, as_refusal, LoadedModel
 from ik_node.ros.messages import (
     Pose,
     pose_from_message,
@@ -621,59 +621,40 @@ def add_ik_service(
     meanwhile. Requests are answered one after the other, because the service has its own callback
     group.
     """
+    log, refusals = node.get_logger(), Refusals()
+    ik_copy: IkCopy | None = None
     lost = f'no service {SERVICE} for the srv_kinematics_plugin of MoveIt'
-    services = optional('moveit_msgs.srv', node.get_logger().info, lost)
-    if services is not None:
-        answer = _IkService(node, present, lookup, work).on_request
-        group = MutuallyExclusiveCallbackGroup()
-        node.create_service(services.GetPositionIK, SERVICE, answer, callback_group=group)
+    services = optional('moveit_msgs.srv', log.info, lost)
+    if services is None:
+        return
 
+    def solve(ik_request: IkRequest, model: LoadedModel) -> IkAnswer:
+        nonlocal ik_copy
+        if ik_copy is None or ik_copy.model is not model:
+            ik_copy = IkCopy(model)
+        return ik_copy.answer(ik_request)
 
-class _IkService:
-    """What answers the requests of ~/solve_ik, moveit_msgs/GetPositionIK."""
-
-    def __init__(
-        self,
-        node: Node,
-        present: Callable[[], Present | None],
-        lookup: Lookup,
-        work: BackgroundWork,
-    ) -> None:
-        self._node, self._present, self._lookup, self._work = node, present, lookup, work
-        self._refusals = Refusals()
-        self._ik_copy: IkCopy | None = None
-
-    async def on_request(self, request: Any, response: Any) -> Any:
-        """Answer a request."""
-        present = self._present()
-        model = present and present[0]
+    async def on_request(request: Any, response: Any) -> Any:
+        now = present()
+        model = now and now[0]
         ik_request: IkRequest | None = None
         try:
-            if present is None:
+            if now is None:
                 raise RefusedIkError(IkCode.FAILURE, 'the node has no robot yet')
-            ik_request = read_request(request.ik_request, *present, self._lookup)
-            answer = await self._work.run(partial(self._solve, ik_request, present[0]))
+            ik_request = read_request(request.ik_request, *now, lookup)
+            answer = await work.run(partial(solve, ik_request, now[0]))
         except RefusedIkError as error:
             answer = IkAnswer(error.code, str(error))
         except Exception as error:  # noqa: BLE001
-            # A defect of this package must neither leave the client without answer nor end the
-            # node.
-            what = f'internal error, please report: {type(error).__name__}: {error}'
-            answer = IkAnswer(IkCode.FAILURE, what)
-        self._log(answer)
-        fill_response(response, answer, ik_request, model, self._node.get_name())
+            # A defect must neither leave the client without answer nor end the node.
+            answer = IkAnswer(IkCode.FAILURE, str(as_refusal(error)))
+        # A request that cannot be processed is logged, an unreachable pose is not.
+        kind = f'{SERVICE}: {answer.code.name}'
+        processed = (IkCode.SUCCESS, IkCode.NO_IK_SOLUTION, IkCode.TIMED_OUT)
+        if answer.code not in processed and refusals.add(kind, answer.message, time.monotonic()):
+            log.warning(f'{kind}: {answer.message}')
+        fill_response(response, answer, ik_request, model, node.get_name())
         return response
 
-    def _solve(self, ik_request: IkRequest, model: LoadedModel) -> IkAnswer:
-        ik_copy = self._ik_copy
-        if ik_copy is None or ik_copy.model is not model:
-            ik_copy = self._ik_copy = IkCopy(model)
-        return ik_copy.answer(ik_request)
-
-    def _log(self, answer: IkAnswer) -> None:
-        """Log a request that could not be processed; an unreachable pose is not logged."""
-        if answer.code in (IkCode.SUCCESS, IkCode.NO_IK_SOLUTION, IkCode.TIMED_OUT):
-            return
-        kind = f'{SERVICE}: {answer.code.name}'
-        if self._refusals.add(kind, answer.message, time.monotonic()):
-            self._node.get_logger().warning(f'{kind}: {answer.message}')
+    group = MutuallyExclusiveCallbackGroup()
+    node.create_service(services.GetPositionIK, SERVICE, on_request, callback_group=group)

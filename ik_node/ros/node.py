@@ -26,7 +26,7 @@ from ik_node.ros.moveit import add_ik_service, Present
 from ik_node.ros.outputs import CommandPublishers, DescriptionOutput, NodeOutputs, TransformOutput
 from ik_node.ros.parameters.parameter_server import ParameterServer
 from ik_node.ros.parameters.settings import JOINT_VALUES, Settings
-from ik_node.ros.plans import add_plan_action, PlanConversion, PlanTopic
+from ik_node.ros.plans import add_plan_action, add_plan_topic, PlanConversion
 from ik_node.ros.process import (
     BackgroundWork,
     Faults,
@@ -127,7 +127,7 @@ class IkNode(Node):
         conversion = PlanConversion(
             motion, lambda: self._settings_server.settings, self._inputs.time, work
         )
-        PlanTopic(self, conversion, self._commands, self._inputs.refuse)
+        add_plan_topic(self, conversion, self._commands, self._inputs.refuse)
         outlets = self._settings_server.settings.outlets
         add_plan_action(self, outlets, conversion, self._commands)
         self._goal_entities = (

@@ -12,6 +12,7 @@ from action_msgs.msg import GoalStatus
 from ik_node.errors import IkError, listed, PlanError
 from ik_node.model.rotation import Array
 from ik_node.ros.control.motion import FollowedPlan, Motion
+from ik_node.ros.loading import as_refusal
 from ik_node.ros.messages import RefusedInputError, seconds_from_stamp
 from ik_node.ros.outputs import CommandPublishers, part_of, point_at
 from ik_node.ros.parameters.settings import Outlet, Settings, split
@@ -115,6 +116,10 @@ class ConvertedPlan:
     made: ActuatorPlan  # The plan of the motors, with the configurations of the robot.
     summary: str  # Number of points, and the singularity that the plan passes, for the log.
     warning: bool  # True if the plan passes near a singularity.
+
+    def log_summary(self, log: Any, topic: str) -> None:
+        """Log that the plan was converted."""
+        (log.warning if self.warning else log.info)(f'{topic}: {self.summary}')
 
     @property
     def end(self) -> float:
@@ -281,54 +286,45 @@ def _converted(
 TOPIC = 'joint_trajectory_command'
 
 
-class PlanTopic:
+def add_plan_topic(
+    node: Node,
+    conversion: PlanConversion,
+    publishers: CommandPublishers,
+    refuse: Callable[[str, str], None],
+) -> None:
     """
-    The subscription to plans, which go out on `~/joint_trajectory` as trajectories of the motors.
+    Subscribe to plans, which go out on `~/joint_trajectory` as trajectories of the motors.
 
     A plan that arrives while another one is converted replaces it.
     """
+    motion, log = conversion.motion, node.get_logger()
 
-    def __init__(
-        self,
-        node: Node,
-        conversion: PlanConversion,
-        publishers: CommandPublishers,
-        refuse: Callable[[str, str], None],
-    ) -> None:
-        self._node, self._conversion, self._motion = node, conversion, conversion.motion
-        self._publishers, self._refuse = publishers, refuse
-        node.create_subscription(
-            JointTrajectory, f'~/{TOPIC}', self._take, 1, callback_group=ReentrantCallbackGroup()
-        )
-
-    async def _take(self, message: Any) -> None:
+    async def take(message: Any) -> None:
         try:
-            plan = await self._conversion.convert(TOPIC, message)
-        except IkError as error:
-            self._refuse(TOPIC, str(error))
-            return
+            plan = await conversion.convert(TOPIC, message)
+            reason = publishers.publish_trajectory(plan.trajectory)
+            if reason:
+                raise IkError(f'{TOPIC}: {reason}')
         except Exception as error:  # noqa: BLE001
-            # A defect of this package must not end the node.
-            self._refuse(TOPIC, f'{TOPIC}: a plan failed: {type(error).__name__}: {error}')
-            return
-        reason = self._publishers.publish_trajectory(plan.trajectory)
-        if reason:
-            self._refuse(TOPIC, f'{TOPIC}: {reason}')
+            # Also a defect of this package, which must not end the node.
+            refuse(TOPIC, str(as_refusal(error)))
             return
 
         def measured() -> dict[str, float]:
-            return self._motion.measured(plan.trajectory.joint_names)
+            return motion.measured(plan.trajectory.joint_names)
 
         def stop(reason: str) -> None:
-            self._publishers.stop_plan(plan.braking(self._conversion.now(), measured()))
-            self._node.get_logger().info(f'{TOPIC}: {reason}')
+            publishers.stop_plan(plan.braking(conversion.now(), measured()))
+            log.info(f'{TOPIC}: {reason}')
 
         def behind() -> float:
-            return plan.behind(self._conversion.now(), measured())
+            return plan.behind(conversion.now(), measured())
 
-        self._motion.follow_plan(FollowedPlan(stop, True, plan.end, behind))
-        log = self._node.get_logger()
-        (log.warning if plan.warning else log.info)(f'{TOPIC}: {plan.summary}')
+        motion.follow_plan(FollowedPlan(stop, True, plan.end, behind))
+        plan.log_summary(log, TOPIC)
+
+    group = ReentrantCallbackGroup()
+    node.create_subscription(JointTrajectory, f'~/{TOPIC}', take, 1, callback_group=group)
 
 
 ACTION = 'follow_joint_trajectory'
@@ -472,7 +468,7 @@ class PlanAction:
                 'apply',
                 once=True,
             )
-        (log.warning if plan.warning else log.info)(f'~/{ACTION}: {plan.summary}')
+        plan.log_summary(log, f'~/{ACTION}')
 
     def _request(self, goal: Any, plan: ConvertedPlan, outlet: Outlet) -> Any:
         """Return the goal for a controller."""

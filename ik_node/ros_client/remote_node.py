@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 import threading
 import time
@@ -13,9 +13,9 @@ from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped
 from ik_node.errors import IkError
 from ik_node.ros.inputs.obstacle_inputs import PRESENT
-from ik_node.ros.messages import fill_pose, topic_parts
+from ik_node.ros.messages import fill_pose
 from ik_node.ros.parameters.settings import Settings
-from ik_node.ros.process import LATCHED
+from ik_node.ros.process import LATCHED, NamedEntities
 import numpy as np
 from numpy.typing import NDArray
 from rcl_interfaces.msg import ParameterEvent
@@ -77,7 +77,17 @@ class RemoteNode(Node):
         self._woken = 0.0
         self._publisher_gids: set[bytes] = set()
         self._requests: deque[_Request] = deque()
-        self._goal_topics: dict[str, tuple[Any, Any]] = {}
+        topic = f'{name}/goals/{{}}'
+        self._senders = NamedEntities(
+            *(self, 'publisher', 'goal', topic),
+            lambda goal, topic: self.create_publisher(PoseStamped, topic, 1),
+        )
+        self._receivers = NamedEntities(
+            *(self, 'subscription', 'goal', topic),
+            lambda goal, topic: self.create_subscription(
+                PoseStamped, topic, partial(self._on_goal, goal), 1
+            ),
+        )
         # Created early, so that a later message on a topic does not overtake their first request.
         self._named_clients = {
             service: self.create_client(Trigger, f'{name}/{service}')
@@ -122,22 +132,6 @@ class RemoteNode(Node):
 
     # -- requests
 
-    def _set_goals(self, names: Iterable[str]) -> None:
-        """Create publishers and subscriptions for these goals, and destroy all others."""
-        parts = topic_parts(names, 'goal')
-        for name in [name for name in self._goal_topics if name not in parts]:
-            publisher, subscription = self._goal_topics.pop(name)
-            self.destroy_publisher(publisher)
-            self.destroy_subscription(subscription)
-        for name, part in parts.items():
-            if name not in self._goal_topics:
-                topic = f'{self._name}/goals/{part}'
-                callback = partial(self._on_goal, name)
-                self._goal_topics[name] = (
-                    self.create_publisher(PoseStamped, topic, 1),
-                    self.create_subscription(PoseStamped, topic, callback, 1),
-                )
-
     def send_goal(self, name: str, frame: str, pose: NDArray[np.float64]) -> None:
         """
         Send a goal pose, shape (4, 4), in a frame.
@@ -148,8 +142,8 @@ class RemoteNode(Node):
         message = PoseStamped()
         message.header.frame_id = frame
         fill_pose(message.pose, pose)
-        if name in self._goal_topics:
-            self._goal_topics[name][0].publish(message)
+        if name in self._senders.entities:
+            self._senders.entities[name].publish(message)
 
     def send_targets(self, values: Mapping[str, float]) -> None:
         """Send joint targets [rad or m]."""
@@ -279,7 +273,8 @@ class RemoteNode(Node):
             known = {n: v for n, v in zip(names, values, strict=True) if v is not None}
             try:
                 settings = Settings.from_values(known)
-                self._set_goals(goal.name for goal in settings.goals)
+                for topics in (self._senders, self._receivers):
+                    topics.use(goal.name for goal in settings.goals)
             except IkError as error:
                 self._add_refusal(str(error))
             else:

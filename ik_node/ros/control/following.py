@@ -197,8 +197,6 @@ class GoalFollowing:
         self._ended: dict[str, tuple[Array, Twist, Settings, str]] = {}
         self._active_of: tuple[LoadedModel, Settings] | None = None
         self._active_names: frozenset[str] = frozenset()
-        self._active_poses_of: tuple[object, object] = (None, None)
-        self._active_poses: dict[str, Pose] = {}
 
     def report(self, tracker: Tracker, reach: Array | None = None) -> TickReport:
         """Solve once for the active goals; `reach` (nq,): largest change, None = any."""
@@ -214,7 +212,8 @@ class GoalFollowing:
             self._goals.hold(
                 stale, lambda name: pose_from_matrix(tracker.model.reached(name, tracker.q))
             )
-        poses, self.note = self._poses(active), ''
+        poses = {name: pose for name, pose in self._goals.poses().items() if name in active}
+        self.note = ''
         motions = {name: motion for name, motion in self._motions.items() if name not in stale}
         # The first command is where the robot is, so goals do not move before the next one.
         if motions and (reach is None or reach.any()):
@@ -323,14 +322,6 @@ class GoalFollowing:
             return ''
         name, time = max(self._goals.late.items(), key=lambda each: each[1])
         return f'the last twist of {name} is {now - time:.3g} s old, more than {longest:g} s'
-
-    def _poses(self, active: frozenset[str]) -> dict[str, Pose]:
-        """Return the poses of the active goals; the same object until one of them changes."""
-        poses = self._goals.poses()
-        if self._active_poses_of[0] is not poses or self._active_poses_of[1] is not active:
-            self._active_poses_of = poses, active
-            self._active_poses = {name: pose for name, pose in poses.items() if name in active}
-        return self._active_poses
 
     def has_goals(self, tracker: Tracker) -> bool:
         """Return True if at least one active goal has a pose."""

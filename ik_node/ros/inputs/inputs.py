@@ -293,17 +293,14 @@ class GoalInbox:
     def __init__(self) -> None:
         self.late: dict[str, float] = {}  # Goals whose last twist was too old, and its time [s].
         self._goals: dict[str, _Goal] = {}
-        self._all: dict[str, Pose] | None = None
 
     def put(self, name: str, pose: Pose, time: float) -> None:
         """Store the pose of a goal, valid at `time` [s]."""
-        self._all = None
         self._goals[name] = _Goal(time, pose)
         self.late.pop(name, None)
 
     def put_twist(self, name: str, twist: Twist, time: float) -> None:
         """Store the velocity of a goal, valid at `time` [s]."""
-        self._all = None
         goal = self._goals.setdefault(name, _Goal(time))
         goal.twist, goal.time, goal.held = twist, time, None
 
@@ -324,7 +321,7 @@ class GoalInbox:
 
     def move(self, name: str, pose: Pose) -> None:
         """Move the pose of a goal that has a twist."""
-        self._all, self._goals[name].pose = None, pose
+        self._goals[name].pose = pose
 
     def clear(self) -> None:
         """Remove the poses of all goals."""
@@ -332,7 +329,6 @@ class GoalInbox:
 
     def keep(self, names: Collection[str]) -> None:
         """Remove the poses of all goals except those named."""
-        self._all = None
         self._goals = {name: goal for name, goal in self._goals.items() if name in names}
         self.late = {name: time for name, time in self.late.items() if name in names}
 
@@ -346,14 +342,12 @@ class GoalInbox:
         """Replace each of these goals by the pose that its link has now, until its next pose."""
         for goal, name in [(self._goals[name], name) for name in names]:
             if goal.held is None:
-                self._all, goal.held = None, reached(name)
+                goal.held = reached(name)
 
     def poses(self) -> Mapping[str, Pose]:
-        """Return the pose of each goal, received or held; the same object until one changes."""
-        if self._all is None:
-            known = {name: goal.held or goal.pose for name, goal in self._goals.items()}
-            self._all = {name: pose for name, pose in known.items() if pose is not None}
-        return self._all
+        """Return the pose of each goal, received or held."""
+        known = {name: goal.held or goal.pose for name, goal in self._goals.items()}
+        return {name: pose for name, pose in known.items() if pose is not None}
 
 
 class GoalInputs:
