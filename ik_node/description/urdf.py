@@ -18,11 +18,9 @@ from ik_node.description.joint_spec import (
 )
 from ik_node.description.loops.couplings import mimic_rule
 from ik_node.description.tree import hang_joints, read_masses
-from ik_node.description.xml_document import read_origin, XmlDocument
+from ik_node.description.xml_document import Array, read_origin, XmlDocument
 from ik_node.errors import counted
 from ik_node.model.link import Link
-import numpy as np
-from numpy.typing import NDArray
 
 # Tags of the driven joints in a transmission: of ros_control and ros2_control, then of the PR2.
 TRANSMITTED = ('joint', 'leftjoint', 'rightjoint', 'flexjoint', 'rolljoint', 'gap_joint')
@@ -190,16 +188,17 @@ def joint_elements(document: XmlDocument) -> Iterator[Element]:
     return (element for element in document.root if element.tag in ('joint', 'drake:joint'))
 
 
-def read_joint(document: XmlDocument, element: Element, notes: list[str]) -> JointSpec:
-    """Read a joint; guesses are appended to the notes."""
+def read_joint(document: XmlDocument, element: Element, description: Description) -> JointSpec:
+    """Read a joint; guesses are appended to the notes of the description."""
     name, type_name = element.attrib['name'], document.word(element, 'type', TYPES)
+    notes = description.notes
     parent, child = (
         document.attribute(document.child(element, tag), 'link') for tag in ('parent', 'child')
     )
     spec = JointSpec(name, type_name, parent, child, line=document.line(element))
     spec.position, spec.quat_xyzw = read_origin(document, element.find('origin'))
     if type_name in AXIS_TYPES:
-        spec.axis = _axis(document, element, notes)
+        spec.axis = _axis(document, element, description)
     elif type_name == 'fixed' and element.find('mimic') is not None:
         notes.append(f'joint {name!r}: it is fixed, its <mimic> is ignored')
     if type_name != 'fixed':
@@ -207,13 +206,14 @@ def read_joint(document: XmlDocument, element: Element, notes: list[str]) -> Joi
     return spec
 
 
-def _axis(document: XmlDocument, element: Element, notes: list[str]) -> NDArray[np.float64]:
+def _axis(document: XmlDocument, element: Element, description: Description) -> Array:
     axis = element.find('axis')
     drake_plane = element.tag == 'drake:joint' and element.get('type') == 'planar'
     default = (0.0, 0.0, 1.0) if drake_plane else (1.0, 0.0, 0.0)
     xyz = document.numbers(axis, 'xyz', default)
     if axis is None and not drake_plane:
-        notes.append(f'joint {element.get("name")!r}: no <axis>, taken as 1 0 0')
+        description.no_axis.append(element.attrib['name'])
+        description.notes.append(f'joint {element.get("name")!r}: no <axis>, taken as 1 0 0')
     return document.direction(element, xyz)
 
 
@@ -260,14 +260,12 @@ def read_urdf(document: XmlDocument) -> Description:
     motors = driven_joints(root)
     needed = set(motors)
     specs: list[JointSpec] = []
-    elements: dict[str, Element] = {}
     seen: dict[str, Element | None] = {}
     mimics: list[CouplingRule] = []
     for element in joint_elements(document):
         joint = document.attribute(element, 'name')
         document.once(element, 'joint', joint, seen)
-        elements[joint] = element
-        spec = read_joint(document, element, description.notes)
+        spec = read_joint(document, element, description)
         _check_ends(spec, element, description, document)
         specs.append(spec)
         mimic = element.find('mimic')
@@ -283,9 +281,6 @@ def read_urdf(document: XmlDocument) -> Description:
         needed |= {rule.joint, *(name for name, _ in rule.terms)}
     for spec in specs:
         spec.needed = spec.name in needed
-        own = elements.get(spec.name)
-        if own is not None and spec.type_name in AXIS_TYPES and own.find('axis') is None:
-            description.no_axis.append(spec.name)
     _note_soft_limits(document, description.notes)
     description.loops.append(hang_joints(description, specs))
     described = 'transmissions' if rules else ''
@@ -294,7 +289,7 @@ def read_urdf(document: XmlDocument) -> Description:
     read_masses(document, description)
     movable = {*description.values, *(joint.name for joint in description.joint_order)}
     description.actuated = [name for name in motors if name in movable]
-    note_efforts(specs, description.actuated or elements, description.notes)
+    note_efforts(specs, description.actuated or seen, description.notes)
     return description
 
 

@@ -86,14 +86,15 @@ class LoopFile(Checked, ABC):
 
     dialect: str  # Name of the format, for the log
     top_keys: tuple[str, ...]  # The known keys; others are noted
+    own_keys: tuple[str, ...]  # The keys that only this format has
     motor_keys: tuple[str, ...] = ()  # The keys that list joints with motors
     retype_key: str  # The key that lists joints with a new type
     list_keys: bytes  # The keys that begin its list of loops
 
     @classmethod
-    @abstractmethod
     def recognises(cls, content: Mapping[str, Any]) -> bool:
         """Return True if parsed YAML is of this format."""
+        return any(key in content for key in cls.own_keys)
 
     def __init__(self, source: str, robot: Description) -> None:
         super().__init__(source)
@@ -247,14 +248,10 @@ class GepettoFile(LoopFile):
 
     dialect = 'Gepetto YAML'
     top_keys = ('closed_loop', 'type', 'name_mot', 'joint_name', 'joint_type')
+    own_keys = ('closed_loop', 'name_mot')
     list_keys = b'closed_loop'
     motor_keys = ('name_mot',)
     retype_key = 'joint_name'
-
-    @classmethod
-    def recognises(cls, content: Mapping[str, Any]) -> bool:
-        """Return True if parsed YAML has the keys of this format."""
-        return isinstance(content.get('closed_loop'), list | tuple) or 'name_mot' in content
 
     def _read_joints(self, top: Mapping[str, Any]) -> Mapping[str, str]:
         result: dict[str, str] = {}
@@ -320,6 +317,7 @@ class GepettoFile(LoopFile):
 
 
 MOTORS = ('independent', 'actuated_joints')
+CLOSURE_ENDS = {'link_a', 'link_b'}
 CLOSURE_KEYS = ('name', 'link_a', 'link_b', 'point', 'axis')
 ROBOT_DATA_KEYS = (
     *('name', 'source', 'type', 'parent', 'child', 'origin_xyz_m', 'origin_rpy_rad', 'axis'),
@@ -340,19 +338,18 @@ class LoopClosuresFile(LoopFile):
         'dependent',
         *MOTORS,
     )
+    own_keys: tuple[str, ...] = ('pin_loops', 'ball_loops', 'dependent', 'independent')
     list_keys = b'closures|pin_loops|ball_loops'
     motor_keys: tuple[str, ...] = MOTORS
     retype_key = 'ball_upgrades'
 
     @classmethod
     def recognises(cls, content: Mapping[str, Any]) -> bool:
-        """Return True if parsed YAML has keys that only this format has."""
-        if any(key in content for key in ('pin_loops', 'ball_loops', 'dependent', 'independent')):
-            return True
+        """Return True if parsed YAML is of this format, and not ik_node's own closures."""
         closures = content.get('closures')
-        return isinstance(closures, list | tuple) and any(
-            isinstance(entry, Mapping) and ('link_a' in entry or 'link_b' in entry)
-            for entry in closures
+        return super().recognises(content) or (
+            isinstance(closures, list | tuple)
+            and any(isinstance(each, Mapping) and each.keys() & CLOSURE_ENDS for each in closures)
         )
 
     @cached_property
@@ -437,13 +434,9 @@ class RobotDataFile(LoopClosuresFile):
         *('robot_name', 'metadata', 'assemblies', 'links', 'joints', 'closing_joints'),
         'rigid_groups',
     )
+    own_keys = ('closing_joints',)
     list_keys = b'closing_joints'
     motor_keys: tuple[str, ...] = ()
-
-    @classmethod
-    def recognises(cls, content: Mapping[str, Any]) -> bool:
-        """Return True if parsed YAML has the key that only this format has."""
-        return 'closing_joints' in content
 
     def _read_loops(self, top: Mapping[str, Any]) -> None:
         for index, entry in enumerate(self.items(top, 'closing_joints')):
