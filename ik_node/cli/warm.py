@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Build what is missing, and return the exit code."""
-    from ik_node.native.build import build_with_lines, libraries_of
+    from ik_node.native.build import build, libraries_of
     from ik_node.native.library import library
     from ik_node.native.places import HERE
 
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
         print(HERE / 'cmake')
         return 0
     for levels, folder in libraries_of(args.targets, args.folder and Path(args.folder)):
-        made = build_with_lines(levels, folder)
+        made = build(levels, folder)
         print(made / 'libik_node.so')
     if not args.targets and args.folder is None:
         # This also compiles what calls the library from this Python.

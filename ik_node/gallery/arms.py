@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 # The tip of this arm moves on a vertical circle, out and in. Its orientation is free.
 PARTIAL_GOAL_ARM = GalleryItem(
     name='partial_goal_arm',
-    goals={'tip': 'tip_link'},
     motion=moving(tip=cycle(5.0, lambda p: (-0.9 * sin(p) ** 2, 0.6 * sin(p), 0.6 * cos(p)))),
     dof={'tip': 'X Y Z'},
     about='six hinges and a goal of three axes: the tip follows, and its orientation is free',
@@ -20,7 +19,6 @@ PARTIAL_GOAL_ARM = GalleryItem(
 # An industrial arm draws a circle on a table with a leaning tool.
 ARM6 = GalleryItem(
     name='arm6',
-    goals={'tool': 'tool_link'},
     motion=moving(
         tool=cycle(
             4.0,
@@ -34,7 +32,6 @@ ARM6 = GalleryItem(
 # An arm works in two compartments of a shelf; without its obstacles it would run into the board.
 ARM_AT_SHELF = GalleryItem(
     name='arm_at_shelf',
-    goals={'tool': 'tool_link'},
     motion=moving(
         tool=cycle(
             8.0,
@@ -50,7 +47,6 @@ ARM_AT_SHELF = GalleryItem(
 # The arm of a rover can lean forwards and backwards only, so that it reaches few of these poses.
 ROVER_ARM = GalleryItem(
     name='rover_arm',
-    goals={'tool': 'tool_link'},
     motion=moving(
         tool=cycle(
             6.0,
@@ -85,7 +81,6 @@ def chased_angles(p: float) -> Vector:
 # An arm from a Denavit-Hartenberg table follows a target.
 DH_ARM = GalleryItem(
     name='dh_arm',
-    goals={'tool': 'tool_link'},
     motion=moving(tool=cycle(5.0, chased_place, chased_angles)),
     about='the Jacobian transpose: an arm from a Denavit-Hartenberg table follows a target',
     # The method converges slowly, so the thresholds are 0.1 mm and 1 mrad.
@@ -99,7 +94,6 @@ DH_ARM = GalleryItem(
 # A planar arm follows a pointer on a figure of eight.
 CCD_ARM = GalleryItem(
     name='ccd_arm',
-    goals={'tip': 'tip_link'},
     motion=moving(tip=cycle(8.0, lambda p: (0.22 * sin(p), 0.18 * sin(2.0 * p), 0.0))),
     # z is always met in the plane. With it, the best rotation of each joint has a closed form.
     dof={'tip': 'X Y Z'},
@@ -118,7 +112,6 @@ def comfort(q: NDArray[np.float64]) -> float:
 
 GRADIENT_ARM = GalleryItem(
     name='gradient_arm',
-    goals={'tip': 'tip_link'},
     motion=moving(
         tip=cycle(5.0, lambda p: (-0.12 * sin(0.5 * p) ** 2, 0.18 * sin(p), 0.18 * cos(p)))
     ),
@@ -132,7 +125,6 @@ GRADIENT_ARM = GalleryItem(
 # The tip of an arm of a hundred hinges moves like the head of a snake.
 CHAIN100 = GalleryItem(
     name='chain100',
-    goals={'tip': 'tip_link'},
     motion=moving(
         tip=cycle(
             6.0,

@@ -131,11 +131,12 @@ class GalleryItem:
     """A robot, its goals and how they move."""
 
     name: str  # In commands
-    goals: Mapping[str, str]  # Link of each goal, by the goal's name
     # Returns the poses of the goals at a time [s], by name, relative to the start of their links.
     # Positions are added in the root link's axes; rotations are applied in the link's axes.
     motion: Motion
     description: str = ''  # File name in urdf/; '' = NAME.urdf
+    # Link of each goal, by the goal's name; empty = GOAL_link for each goal of the motion
+    goals: Mapping[str, str] = field(default_factory=dict)
     # Constrained axes by the goal's name, if not all six
     dof: Mapping[str, str] = field(default_factory=dict)
     # Weights by the goal's name, if not 1
@@ -161,6 +162,8 @@ class GalleryItem:
     joint_targets: Callable[[float], dict[str, float]] | None = None
 
     def __post_init__(self) -> None:
+        goals = self.goals or {goal: f'{goal}_link' for goal in self.motion(0.0)}
+        object.__setattr__(self, 'goals', goals)
         object.__setattr__(self, 'description', self.description or f'{self.name}.urdf')
 
     def poses(

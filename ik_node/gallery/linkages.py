@@ -12,7 +12,6 @@ STRAIGHT = (0.0, 0.0, 0.0, 1.0)
 # Its platform circles and dips, and cannot turn.
 DELTA = GalleryItem(
     name='delta',
-    goals={'platform': 'platform_link'},
     motion=moving(
         platform=cycle(3.0, lambda p: (0.07 * cos(p), 0.07 * sin(p), 0.025 * sin(3.0 * p)))
     ),
@@ -42,7 +41,6 @@ def figure_of_eight(time: float) -> Pose:
 
 FIVEBAR = GalleryItem(
     name='fivebar',
-    goals={'tool': 'tool_link'},
     motion=moving(tool=figure_of_eight),
     dof={'tool': 'X Y'},
     about='two motors, one loop: the tool draws a figure of eight',
@@ -86,7 +84,6 @@ def carried_box(time: float) -> Pose:
 
 PALLETIZER = GalleryItem(
     name='palletizer',
-    goals={'tool': 'tool_link'},
     motion=moving(tool=carried_box),
     dof={'tool': 'X Y Z EZ'},
     about='three parallelograms drive an arm from below and keep its tool level; four motors',
@@ -94,7 +91,6 @@ PALLETIZER = GalleryItem(
 
 SCISSOR_LIFT = GalleryItem(
     name='scissor_lift',
-    goals={'platform': 'platform_link'},
     motion=moving(platform=cycle(6.0, lambda p: (0.0, 0.0, 0.36 * sin(p)))),
     dof={'platform': 'Z'},
     about='four crossed stages, nine hinges that follow, one slide that lifts them all',
@@ -109,7 +105,6 @@ def crank(time: float) -> Pose:
 
 STRANDBEEST = GalleryItem(
     name='strandbeest',
-    goals={'crank': 'crank_link'},
     motion=moving(crank=crank),
     dof={'crank': 'EY'},
     about="four of Theo Jansen's legs, twelve loops, that walk while one crank turns",
@@ -135,7 +130,6 @@ def pen(time: float) -> Pose:
 
 PEAUCELLIER = GalleryItem(
     name='peaucellier',
-    goals={'pen': 'pen_link'},
     motion=moving(pen=pen),
     dof={'pen': 'Y'},
     about='seven bars, three loops: hinges alone draw an exact straight line',
@@ -143,7 +137,6 @@ PEAUCELLIER = GalleryItem(
 
 TWO_ARMS_ONE_BOX = GalleryItem(
     name='two_arms_one_box',
-    goals={'box': 'box_link'},
     motion=moving(
         box=cycle(
             5.0,
@@ -179,7 +172,6 @@ def step(time: float) -> Pose:
 
 KNEE_LEG = GalleryItem(
     name='knee_leg',
-    goals={'foot': 'foot_link'},
     motion=moving(foot=step),
     dof={'foot': 'X Y Z'},
     about='a leg whose knee is driven from the hip, through crank, rod and lever',
@@ -188,7 +180,6 @@ KNEE_LEG = GalleryItem(
 # The toes draw an ellipse. The foot rolls about its own x axis: R_y(pitch) R_x(roll).
 ANKLE = GalleryItem(
     name='ankle',
-    goals={'foot': 'foot_link'},
     motion=moving(foot=cycle(3.0, angles=lambda p: (0.28 * cos(p), 0.55 * sin(p), 0.0))),
     dof={'foot': 'EX EY'},
     about="a humanoid's ankle: two motors pitch and roll the foot through cranks and rods",

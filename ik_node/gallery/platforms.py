@@ -11,7 +11,6 @@ HEIGHT = 0.088326
 
 HEXAPOD = GalleryItem(
     name='hexapod',
-    goals={'platform': 'platform_link'},
     motion=moving(platform=sway(4.0, radius=0.012, lift=0.004, tilt=0.06, yaw=0.08, turns=0.5)),
     about='six legs carry a platform: it circles, nods and turns',
 )
@@ -20,7 +19,6 @@ HEXAPOD = GalleryItem(
 HEXAPOD_GYRATE = GalleryItem(
     name='hexapod_gyrate',
     description='hexapod_wide.urdf',
-    goals={'platform': 'platform_link'},
     motion=moving(platform=cycle(2.5, lambda p: (0.02 * cos(p), 0.02 * sin(p), 0.1025 - HEIGHT))),
     about='the hexapod: its platform moves on a circle without turning',
 )
@@ -28,7 +26,6 @@ HEXAPOD_GYRATE = GalleryItem(
 HEXAPOD_ROTATE = GalleryItem(
     name='hexapod_rotate',
     description='hexapod_wide.urdf',
-    goals={'platform': 'platform_link'},
     motion=moving(
         platform=cycle(
             3.5,
@@ -65,7 +62,6 @@ def tilting_base(time: float) -> Pose:
 HEXAPOD_TILT = GalleryItem(
     name='hexapod_tilt',
     description='hexapod_wide.urdf',
-    goals={'platform': 'platform_link'},
     motion=moving(platform=level_platform),
     base_motion=tilting_base,
     about='the hexapod: the base tilts under the platform, which stays level and in place',

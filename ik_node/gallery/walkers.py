@@ -8,14 +8,12 @@ from ik_node.gallery.gallery_item import cycle, GalleryItem, moving, PoseAt, swa
 
 WALKER = GalleryItem(
     name='walker',
-    goals={'body': 'body_link'},
     motion=moving(body=sway(4.0, radius=0.03, lift=0.02, tilt=0.12, yaw=0.15, turns=0.5)),
     about='a body that sways on four feet; they are pinned to the ground',
 )
 
 SIX_LEGGED_ROVER = GalleryItem(
     name='six_legged_rover',
-    goals={'body': 'body_link'},
     motion=moving(body=sway(6.0, radius=0.25, lift=0.15, tilt=0.12, yaw=0.3)),
     about='36 hinges, six feet welded to the ground: the body follows a goal',
 )
@@ -33,7 +31,6 @@ def hand(side: float) -> PoseAt:
 # Its hands move in opposite phase, independently of the body.
 CLIMBER = GalleryItem(
     name='climber',
-    goals={'body': 'body_link', 'left_hand': 'left_hand_link', 'right_hand': 'right_hand_link'},
     motion=moving(
         body=sway(5.0, radius=0.11, lift=0.1, tilt=0.34, yaw=0.32),
         left_hand=hand(1.0),
@@ -44,14 +41,12 @@ CLIMBER = GalleryItem(
 
 BIPED = GalleryItem(
     name='biped',
-    goals={'pelvis': 'pelvis_link'},
     motion=moving(pelvis=sway(4.0, radius=0.05, lift=0.03, tilt=0.1, yaw=0.25)),
     about='two legs of six hinges, soles flat on the ground: the pelvis follows a goal',
 )
 
 QUADRUPED_ARM = GalleryItem(
     name='quadruped_arm',
-    goals={'body': 'body_link', 'gripper': 'gripper_link'},
     motion=moving(
         body=sway(5.0, radius=0.06, lift=0.04, tilt=0.15, yaw=0.2),
         # On a vertical circle in front of the body.

@@ -7,8 +7,9 @@ need not import it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 import fcntl
 from importlib import metadata
 import importlib.util
@@ -36,7 +37,9 @@ from ik_node.native.places import (
 )
 import numpy as np
 
-Progress = Callable[[str, int, int], None]
+Say = Callable[[str], None]
+# Time between two lines that tell the time [s].
+PERIOD = 10.0
 
 
 class BuildError(IkError):
@@ -66,22 +69,21 @@ def c_compiler(machine: str) -> list[str]:
     )
 
 
-def build(
-    levels: Sequence[str] = (), root: Path | None = None, progress: Progress | None = None
-) -> Path:
+def build(levels: Sequence[str] = (), root: Path | None = None) -> Path:
     """
     Build the library for some levels, unless it is there, and return its folder.
 
+    A line on stderr says which entry is compiled, and every `PERIOD` how long it has taken.
+
     `levels`: keys of `LEVELS`, all for one kind of processor; none = the level of this computer.
     `root`: where the folder is made; None = the first of `places.roots()` that can be written to.
-    `progress` is called with the name of what is compiled, and with how much is done of how much.
     Raise BuildError if Numba or a C compiler is missing or fails.
     """
     chosen = tuple(levels) or (own_level(),)
     machine = LEVELS[chosen[0]].machine
     root = writable_root() if root is None else root
     root.mkdir(parents=True, exist_ok=True)
-    with open(root / '.lock', 'w', encoding='utf-8') as lock:
+    with open(root / '.lock', 'w', encoding='utf-8') as lock, _lines() as say:
         # Several processes may find no library at the same time; one of them builds it.
         fcntl.flock(lock, fcntl.LOCK_EX)
         folder = root / digest()
@@ -94,12 +96,13 @@ def build(
             if importlib.util.find_spec('numba') is None:
                 raise BuildError('Numba is not installed, and compiles them: pip install numba')
             with TemporaryDirectory(dir=root, prefix='.building-') as made:
-                objects = _objects(chosen, root, Path(made), progress)
+                objects = _objects(chosen, root, Path(made), say)
                 _link(compiler, chosen, objects, Path(made))
                 folder.mkdir(mode=0o755, exist_ok=True)
                 os.chmod(Path(made) / LIBRARY, 0o755)
                 os.replace(Path(made) / LIBRARY, folder / LIBRARY)
                 listed.write_text(' '.join(chosen) + '\n', encoding='utf-8')
+                say(f'stored in {folder}')
         _remove_others(root, folder)
     return folder
 
@@ -173,9 +176,7 @@ def _remove_others(root: Path, folder: Path) -> None:
         shutil.rmtree(other, ignore_errors=True)
 
 
-def _objects(
-    levels: Sequence[str], root: Path, made: Path, progress: Progress | None
-) -> list[Path]:
+def _objects(levels: Sequence[str], root: Path, made: Path, say: Say) -> list[Path]:
     """
     Return the object files of all levels; those of the same kernels are made only once.
 
@@ -190,7 +191,7 @@ def _objects(
             shutil.rmtree(other, ignore_errors=True)
     trusted = root != roots()[1] or not why_untrusted(kept)
     missing = [level for level in levels if not (trusted and (kept / level).is_dir())]
-    _compile(missing, made, progress)
+    _compile(missing, made, say)
     for level in missing:
         folder = made / level
         folder.mkdir()
@@ -202,7 +203,7 @@ def _objects(
     return sorted(path for level in levels for path in (kept / level).iterdir())
 
 
-def _compile(levels: Sequence[str], folder: Path, progress: Progress | None) -> None:
+def _compile(levels: Sequence[str], folder: Path, say: Say) -> None:
     """Make the object files of all levels, each in its own process."""
     done = dict.fromkeys(levels, 0)
 
@@ -222,8 +223,8 @@ def _compile(levels: Sequence[str], folder: Path, progress: Progress | None) -> 
             for line in process.stdout or ():
                 number, count, entry = line.split()
                 done[name] = int(number)
-                if progress is not None:
-                    progress(f'{entry} ({name})', sum(done.values()), len(levels) * int(count))
+                of_all = f'{sum(done.values())} of {len(levels) * int(count)} done'
+                say(f'{entry} ({name}), {of_all}')
         if process.returncode != 0:
             raise BuildError(f'Numba cannot compile the kernels for {name}: {log.read_text()}')
 
@@ -308,12 +309,9 @@ def _run_compiler(command: list[str]) -> None:
         raise BuildError(f'the C compiler failed: {" ".join(command)}\n{ended.stderr}')
 
 
-# Time between two lines that tell the time [s].
-PERIOD = 10.0
-
-
-def build_with_lines(levels: Sequence[str] = (), root: Path | None = None) -> Path:
-    """Build a library as `build` does, with a line on stderr for each entry and every `PERIOD`."""
+@contextmanager
+def _lines() -> Iterator[Say]:
+    """Yield a function that prints a line; every `PERIOD` there is one that tells the time."""
     began, ended = time.perf_counter(), Event()
 
     def say(what: str) -> None:
@@ -327,20 +325,7 @@ def build_with_lines(levels: Sequence[str] = (), root: Path | None = None) -> Pa
     clock = Thread(target=tick, daemon=True)
     clock.start()
     try:
-        return build(levels, root, lambda what, done, all_: say(f'{what}, {done} of {all_} done'))
+        yield say
     finally:
         ended.set()
         clock.join()
-
-
-def build_for_first_use() -> tuple[Path | None, str]:
-    """Build the library for this process; return its folder, or None and why there is none."""
-    print('ik_node: compiling its kernels, once, for about a minute ...', file=sys.stderr)
-    started = time.perf_counter()
-    try:
-        folder = build_with_lines()
-    except (IkError, OSError) as error:
-        return None, str(error)
-    spent = time.perf_counter() - started
-    print(f'ik_node: compiled in {spent:.0f} s, stored in {folder}', file=sys.stderr)
-    return folder, ''

@@ -7,11 +7,13 @@ import ctypes
 import importlib.util
 import os
 from pathlib import Path
+import sys
 from threading import Lock
 from types import ModuleType
 from typing import Any, NamedTuple
 import warnings
 
+from ik_node.errors import IkError
 from ik_node.kernels.decorators import compiling, entries
 from ik_node.kernels.layout import JOINT_ROWS, RESULT, SIZES
 from ik_node.kernels.options import OPTION_COUNT
@@ -68,10 +70,14 @@ def _load() -> Library:
         result = _opened(per_user)
     if result is not None:
         return result
-    from ik_node.native.build import build_for_first_use
+    from ik_node.native.build import build
 
-    folder, reason = build_for_first_use()
-    result = None if folder is None else _opened(folder)
+    print('ik_node: compiling its kernels, once, for about a minute ...', file=sys.stderr)
+    reason = 'this processor cannot run them'
+    try:
+        result = _opened(build())
+    except (IkError, OSError) as error:
+        reason = str(error)
     if result is None:
         warnings.warn(
             f'no compiled kernels: they run as plain Python, a hundred times slower ({reason})',

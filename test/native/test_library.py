@@ -353,7 +353,7 @@ class SlowBuild:
         monkeypatch.setattr(build, '_compile', self.take_a_while)
         monkeypatch.setattr(build, '_link', self.link)
 
-    def take_a_while(self, levels, folder, progress):
+    def take_a_while(self, levels, folder, say):
         import time
 
         self.count += 1
