@@ -9,7 +9,7 @@ from typing import Any
 from ik_node.kernels.layout import JOINT_ROWS, SIZES
 from ik_node.kernels.options import OPTION_COUNT
 from ik_node.native.layout_header import TABLE
-from ik_node.native.library import CALLED, library
+from ik_node.native.library import library
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -96,7 +96,7 @@ def bind(
     made = BoundKernels(loaded.functions, arrays)
     if loaded.call is not None:
         fast = loaded.call.Bound(*arrays)
-        for name in CALLED:
+        for name in filter(partial(hasattr, fast), TABLE):
             setattr(made, name, getattr(fast, name))
     return made
 

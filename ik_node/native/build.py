@@ -293,7 +293,8 @@ def build_call(path: Path, machine: str = '') -> Path:
     headers = (sysconfig.get_paths()['include'], np.get_include())
     with TemporaryDirectory(dir=path.parent, prefix='.building-') as made:
         built = Path(made) / path.name
-        flags = ('-shared', '-fPIC', '-O2', '-Wl,-s', *(f'-I{header}' for header in headers))
+        (Path(made) / 'layout.h').write_text(layout_header(), encoding='utf-8')
+        flags = ('-shared', '-fPIC', '-O2', '-Wl,-s', *(f'-I{each}' for each in (made, *headers)))
         try:
             _run_compiler([*compiler, *flags, str(HERE / 'call.c'), '-o', str(built)])
         except BuildError:

@@ -12,29 +12,13 @@
 #include <Python.h>
 #define NPY_NO_DEPRECATED_API NPY_1_22_API_VERSION
 #include <numpy/arrayobject.h>
-#include <stdint.h>
 #include <string.h>
 
-typedef int64_t (*advance_t)(const int64_t *, const double *, int64_t *, double *, double *,
-                             const double *, const double *, const double *, const double *,
-                             int64_t, int64_t);
-typedef int64_t (*velocity_t)(const int64_t *, const double *, int64_t *, double *, double *,
-                              const double *, const double *, const double *, const double *,
-                              const double *, double *);
+#include "layout.h"
 
-typedef int64_t (*transmit_t)(const int64_t *, const double *, int64_t *, double *, double *,
-                              const double *, const double *, int64_t *, double *, int64_t);
-
-typedef int64_t (*distances_t)(const int64_t *, const double *, int64_t *, double *,
-                               const double *, const double *, double *);
-
-static struct {
-    advance_t advance;
-    transmit_t transmit, find_solutions;
-    velocity_t velocity;
-    distances_t distances;
-    npy_intp nq_at, nc_at, checks_at, joint_rows, option_count, result;
-} kernels;
+/* Entries by ENTRY_advance and so on. */
+static const entry_t *entries;
+#define KERNEL(name) ((name##_t)entries[ENTRY_##name])
 
 typedef struct {
     PyObject_HEAD
@@ -154,7 +138,7 @@ static const double *rows_of(PyObject *given, npy_intp goals, int width, double 
 /* Read q, joints and options from the first three arguments; 0, with a TypeError, if they differ. */
 static int read_inputs(const Bound *self, PyObject *const *given, double **arrays)
 {
-    const npy_intp sizes[] = {self->nq, kernels.joint_rows * self->nq, kernels.option_count};
+    const npy_intp sizes[] = {self->nq, JOINT_ROWS * self->nq, OPTION_COUNT};
     return read_arrays(given, 3, "121", sizes, arrays);
 }
 
@@ -184,8 +168,8 @@ static PyObject *bound_advance(Bound *self, PyObject *const *given, Py_ssize_t c
     int64_t status = 0;
     if (quats != NULL) {
         Py_BEGIN_ALLOW_THREADS
-        status = kernels.advance(CHAIN(self), with[0], with[1], with[2], positions, quats,
-                                 goals, steps);
+        status = KERNEL(advance)(CHAIN(self), with[0], with[1], with[2], positions, quats, goals,
+                                 steps);
         Py_END_ALLOW_THREADS
     }
     if (room != few)
@@ -221,17 +205,17 @@ static PyObject *call_planned(Bound *self, PyObject *const *given, Py_ssize_t co
 
 static PyObject *bound_transmit(Bound *self, PyObject *const *given, Py_ssize_t count)
 {
-    return call_planned(self, given, count, kernels.transmit);
+    return call_planned(self, given, count, KERNEL(transmit));
 }
 
 static PyObject *bound_find_solutions(Bound *self, PyObject *const *given, Py_ssize_t count)
 {
-    return call_planned(self, given, count, kernels.find_solutions);
+    return call_planned(self, given, count, KERNEL(find_solutions));
 }
 
 static PyObject *bound_velocity(Bound *self, PyObject *const *given, Py_ssize_t count)
 {
-    const npy_intp constraints = (npy_intp)INTS(self->model_ints)[kernels.nc_at];
+    const npy_intp constraints = (npy_intp)INTS(self->model_ints)[SIZE_nc];
     const npy_intp sizes[] = {self->nq, 6 * constraints, 2 * self->nq};
     double *with[3], *arrays[3];
     if (!has_count(count, 7) || !read_inputs(self, given, with) ||
@@ -242,7 +226,7 @@ static PyObject *bound_velocity(Bound *self, PyObject *const *given, Py_ssize_t 
         return NULL;
     int64_t status;
     Py_BEGIN_ALLOW_THREADS
-    status = kernels.velocity(CHAIN(self), with[0], with[1], with[2], arrays[0], arrays[1],
+    status = KERNEL(velocity)(CHAIN(self), with[0], with[1], with[2], arrays[0], arrays[1],
                               &period, arrays[2]);
     Py_END_ALLOW_THREADS
     return PyLong_FromLongLong(status);
@@ -271,20 +255,20 @@ static PyObject *bound_new(PyTypeObject *type, PyObject *arguments, PyObject *na
         Py_INCREF(arrays[k]);
         *own[k] = (PyArrayObject *)arrays[k];
     }
-    self->nq = (npy_intp)INTS(self->model_ints)[kernels.nq_at];
+    self->nq = (npy_intp)INTS(self->model_ints)[SIZE_nq];
     return (PyObject *)self;
 }
 
 static PyObject *bound_distances(Bound *self, PyObject *const *given, Py_ssize_t count)
 {
-    const npy_intp checks = (npy_intp)INTS(self->model_ints)[kernels.checks_at];
-    const npy_intp sizes[] = {self->nq, 2, kernels.result * checks};
+    const npy_intp checks = (npy_intp)INTS(self->model_ints)[SIZE_checks];
+    const npy_intp sizes[] = {self->nq, 2, RESULT * checks};
     double *arrays[3];
     if (!has_count(count, 3) || !read_arrays(given, 3, "112", sizes, arrays))
         return NULL;
     int64_t nearest;
     Py_BEGIN_ALLOW_THREADS
-    nearest = kernels.distances(CHAIN(self), arrays[0], arrays[1], arrays[2]);
+    nearest = KERNEL(distances)(CHAIN(self), arrays[0], arrays[1], arrays[2]);
     Py_END_ALLOW_THREADS
     return PyLong_FromLongLong(nearest);
 }
@@ -315,25 +299,14 @@ static PyTypeObject bound_type = {
     .tp_methods = bound_methods,
 };
 
-static PyObject *use(PyObject *module, PyObject *given)
+static PyObject *use(PyObject *module, PyObject *address)
 {
-    unsigned long long address[5];
-    if (!PyArg_ParseTuple(given, "KKKKKnnnnnn", address, address + 1, address + 2, address + 3,
-                          address + 4, &kernels.nq_at, &kernels.nc_at, &kernels.checks_at,
-                          &kernels.joint_rows, &kernels.option_count, &kernels.result))
-        return NULL;
-    kernels.advance = (advance_t)(uintptr_t)address[0];
-    kernels.transmit = (transmit_t)(uintptr_t)address[1];
-    kernels.find_solutions = (transmit_t)(uintptr_t)address[2];
-    kernels.velocity = (velocity_t)(uintptr_t)address[3];
-    kernels.distances = (distances_t)(uintptr_t)address[4];
-    Py_RETURN_NONE;
+    entries = PyLong_AsVoidPtr(address);
+    return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
 
 static PyMethodDef functions[] = {
-    {"use", use, METH_VARARGS,
-     "Set the addresses of the entries, where nq, nc and checks stand in a model, the rows of a "
-     "table of joints, and the numbers of options and of a measured pair."},
+    {"use", use, METH_O, "Set the address of the table of entries."},
     {NULL},
 };
 

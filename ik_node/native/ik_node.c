@@ -19,23 +19,8 @@
 #error "files of robots are little endian"
 #endif
 
-typedef void (*entry_t)(void);
-
 /* Entries by ENTRY_advance and so on. */
 const entry_t *ik_node_kernels(void);
-
-typedef int64_t (*advance_t)(const int64_t *, const double *, int64_t *, double *, double *,
-                             const double *, const double *, const double *, const double *,
-                             int64_t, int64_t);
-typedef int64_t (*poses_t)(const int64_t *, const double *, int64_t *, double *, const double *,
-                           double *);
-typedef int64_t (*jacobian_t)(const int64_t *, const double *, int64_t *, double *, const double *,
-                              double *, int64_t);
-typedef int64_t (*transmit_t)(const int64_t *, const double *, int64_t *, double *, double *,
-                              const double *, const double *, int64_t *, double *, int64_t);
-
-typedef int64_t (*distances_t)(const int64_t *, const double *, int64_t *, double *, const double *,
-                               const double *, double *);
 
 #define FORMAT 5
 #define DIGEST_SIZE 16
@@ -828,7 +813,7 @@ int ik_node_forward(ik_node_problem *problem, const double *q, double *poses)
     const ik_node_robot *robot = problem->robot;
     if (!is_usable(robot, q))
         return IK_NODE_ERROR_INPUT;
-    poses_t link_poses = (poses_t)robot->kernels[ENTRY_link_poses];
+    link_poses_t link_poses = (link_poses_t)robot->kernels[ENTRY_link_poses];
     link_poses(robot->links.i, robot->links.f, problem->links.k, problem->links.w, q, poses);
     return 0;
 }
@@ -841,7 +826,7 @@ int ik_node_jacobian(ik_node_problem *problem, const double *q, int link, double
     const ik_node_robot *robot = problem->robot;
     if (!is_usable(robot, q))
         return IK_NODE_ERROR_INPUT;
-    jacobian_t link_jacobian = (jacobian_t)robot->kernels[ENTRY_link_jacobian];
+    link_jacobian_t link_jacobian = (link_jacobian_t)robot->kernels[ENTRY_link_jacobian];
     link_jacobian(robot->links.i, robot->links.f, problem->links.k, problem->links.w, q, jacobian,
                   link);
     return 0;

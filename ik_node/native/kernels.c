@@ -5,8 +5,6 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-typedef void (*entry_t)(void);
-
 /* The signatures of entries do not matter for a table of addresses. */
 #define ENTRY(NAME, LEVEL_NAME) extern void ik_kernel_##NAME##_##LEVEL_NAME(void);
 #define LEVEL(LEVEL_NAME, SUPPORTED) IK_ENTRIES(LEVEL_NAME)

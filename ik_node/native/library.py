@@ -15,14 +15,9 @@ import warnings
 
 from ik_node.errors import IkError
 from ik_node.kernels.decorators import compiling, entries
-from ik_node.kernels.layout import JOINT_ROWS, RESULT, SIZES
-from ik_node.kernels.options import OPTION_COUNT
 from ik_node.native.layout_header import TABLE
 from ik_node.native.places import call_file, digest, LIBRARY, roots, why_untrusted
 import numpy as np
-
-# The entries that `call.c` calls, because hot loops do, in the order of its function `use`.
-CALLED = ('advance', 'transmit', 'find_solutions', 'velocity', 'distances')
 
 
 class Library(NamedTuple):
@@ -60,8 +55,8 @@ def _load() -> Library:
     if compiling:
         from ik_node.native.compile import compiled_entries
 
-        made = dict(compiled_entries())
-        return _of_addresses(None, [made[name].address for name in TABLE])
+        made = compiled_entries()
+        return Library(None, None, {name: _function_at(each.address) for name, each in made})
     if os.environ.get('IK_NODE_KERNELS') == 'python':
         return _plain()
     beside, per_user = (root / digest() for root in roots())
@@ -107,17 +102,10 @@ def _opened(folder: Path) -> Library | None:
     table = opened.ik_node_kernels()
     if opened.ik_node_digest() != digest().encode() or not table:
         return None
-    return _of_addresses(path, [table[index] for index in range(len(TABLE))])
-
-
-def _of_addresses(path: Path | None, addresses: list[int]) -> Library:
-    call = None if path is None else _call_module(path.parent)
+    call = _call_module(folder)
     if call is not None:
-        places = tuple(map(SIZES.index, ('nq', 'nc', 'checks')))
-        called = [addresses[TABLE.index(name)] for name in CALLED]
-        call.use(*called, *places, JOINT_ROWS, OPTION_COUNT, RESULT)
-    made = map(_function_at, addresses)
-    return Library(path, call, dict(zip(TABLE, made, strict=True)))
+        call.use(ctypes.cast(table, ctypes.c_void_p).value)
+    return Library(path, call, {name: _function_at(table[k]) for k, name in enumerate(TABLE)})
 
 
 def _function_at(address: int) -> Callable[..., int]:
