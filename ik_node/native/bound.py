@@ -76,8 +76,8 @@ class BoundKernels:
 
     def _call(self, name: str, *given: Any) -> int:
         for each in given:
-            plain = not isinstance(each, np.ndarray) or each.flags.carray
-            if not plain or getattr(each, 'dtype', np.float64) not in (np.float64, np.int64):
+            is_array = isinstance(each, np.ndarray)
+            if is_array and not (each.flags.carray and each.dtype in (np.float64, np.int64)):
                 raise TypeError(f'{name}: an array is not contiguous, or of another type')
         return self._functions[name](*self._chain, *given)
 
