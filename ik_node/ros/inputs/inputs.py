@@ -226,7 +226,11 @@ class JointCommands:
                 known = ', '.join(self._ranges) or 'empty'
                 reason = f'it is not among transmission.joints, which are {known}'
                 raise RefusedInputError(topic, 'name', name, reason)
-        _check_ranges(topic, command.positions, self._ranges)
+        for name, value in command.positions.items():
+            lower, upper = self._ranges[name]
+            if not lower <= value <= upper:
+                reason = f'its limits are {lower:.6g} and {upper:.6g}'
+                raise RefusedInputError(topic, f'position of {name}', value, reason)
         self.command, self.time = command, time
 
     def clear(self) -> None:
@@ -242,16 +246,6 @@ class JointCommands:
             )
             timeout = VELOCITY_TIMEOUT if moves else float('inf')
         return now - self.time > timeout
-
-
-def _check_ranges(
-    topic: str, positions: Mapping[str, float], ranges: Mapping[str, tuple[float, float]]
-) -> None:
-    for name, value in positions.items():
-        lower, upper = ranges[name]
-        if not lower <= value <= upper:
-            reason = f'its limits are {lower:.6g} and {upper:.6g}'
-            raise RefusedInputError(topic, f'position of {name}', value, reason)
 
 
 # Of commands that are sent again and again only the newest counts, from any sender: a subscription
@@ -478,21 +472,23 @@ class GoalInputs:
         """Accept a goal, or refuse it and return False, or return why it must wait."""
         topic = f'goals/{name}'
         try:
-            failure = self._store(name, message)
+            self._store(name, message)
         except RefusedInputError as error:
             self._refuse(topic, str(error))
             return False
-        if failure is None or self._may_wait(failure, arrival):
-            return failure
-        self._refuse(topic, self._frame_error(topic, message.header.frame_id, failure))
-        return False
+        except LookupError as failure:
+            if self._may_wait(failure, arrival):
+                return failure
+            self._refuse(topic, self._frame_error(topic, message.header.frame_id, failure))
+            return False
+        return None
 
-    def _store(self, name: str, message: PoseStamped) -> LookupError | None:
-        """Put a goal into the inbox; if its frame is not known, return the error instead."""
+    def _store(self, name: str, message: PoseStamped) -> None:
+        """Put a goal into the inbox; raise LookupError if its frame is not known."""
         model, header, topic = self._model, message.header, f'goals/{name}'
         pose = pose_from_message(topic, message.pose)
         if model is None:
-            return LookupError('')
+            raise LookupError('')
         times = [self._time.sent(message)]
 
         def lookup(target: str, source: str) -> Any:
@@ -501,16 +497,12 @@ class GoalInputs:
             times.append(self._time.of(valid_at))
             return found
 
-        try:
-            frame = model.frames.pose(header.frame_id, self._present_q(), lookup)
-        except LookupError as error:
-            return error
+        frame = model.frames.pose(header.frame_id, self._present_q(), lookup)
         if frame is not None:
             pose = pose_in_root(pose, frame)
             check_position(topic, pose[0])
         self._counts.goals += 1
         self.inbox.put(name, pose, min(times))
-        return None
 
     def _may_wait(self, failure: LookupError, arrival: float) -> bool:
         """Return True if the robot or the transform may still arrive for a goal."""

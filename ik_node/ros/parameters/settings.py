@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 import dataclasses
 from dataclasses import dataclass
-import math
 from types import SimpleNamespace
 from typing import Any, cast
 
-from ik_node.description.yaml_document import parse_yaml
+from ik_node.description.yaml_document import Checked, parse_yaml
 from ik_node.errors import DescriptionError, listed, OptionError
 from ik_node.model.dof import DOF, parse_dofs
 from ik_node.ros.messages import check_parameter_part, topic_parts
@@ -84,32 +83,15 @@ def parse_joint_values(parameter: str, text: str) -> dict[str, float]:
     """Read a text that maps joints to values [rad or m], '' = none; OptionError if it does not."""
     if not text.strip():
         return {}
+    reader = Checked(parameter)
     try:
-        mapping = parse_yaml(text, parameter)
+        joints = reader.mapping(parse_yaml(text, parameter), parameter, ('JOINT',), others=True)
+        return {
+            reader.text(joint, 'joint'): reader.numbers([value], 1, joint)[0]
+            for joint, value in joints.items()
+        }
     except DescriptionError as error:
         raise OptionError(parameter, text[:80], f'{_ALLOWED} ({error})') from None
-    if not isinstance(mapping, dict):
-        raise OptionError(parameter, text[:80], _ALLOWED)
-    values = {}
-    for joint, value in mapping.items():
-        if not isinstance(joint, str):
-            raise OptionError(parameter, joint, f'{_ALLOWED}; joint names must be text')
-        number = _number(value)
-        if not math.isfinite(number):
-            raise OptionError(parameter, {joint: value}, _ALLOWED)
-        values[joint] = number
-    return values
-
-
-def _number(value: object) -> float:
-    """Return a value as a number; NaN if it is not a number."""
-    if isinstance(value, bool):
-        return math.nan
-    try:
-        # YAML 1.1 reads 1e-3 as text.
-        return float(value) if isinstance(value, (int, float, str)) else math.nan
-    except (ValueError, OverflowError):
-        return math.nan
 
 
 def check_look(layers: str, color: str) -> None:
