@@ -61,23 +61,18 @@ def read_plan(topic: str, message: Any, joints: Sequence[str]) -> JointPlan:
 
 def _part(topic: str, points: Sequence[Any], field: str, order: Sequence[int]) -> Array | None:
     """Return one part of all points, (n, n_joints), NaN where a point lacks it; None if all do."""
-    parts = [getattr(point, field) for point in points]
-    if not any(len(part) for part in parts):
+    parts = [list(getattr(point, field)) for point in points]
+    if not any(parts) or (field == 'accelerations' and not all(parts)):
         return None
-    if field in ('velocities', 'accelerations'):
-        if field == 'accelerations' and not all(len(part) for part in parts):
-            return None
-        parts = [part if len(part) else [math.nan] * len(order) for part in parts]
     for index, part in enumerate(parts):
-        given = getattr(points[index], field)
-        if len(part) != len(order):
+        name = f'points[{index}].{field}'
+        if not part and field == 'velocities':
+            parts[index] = [math.nan] * len(order)
+        elif len(part) != len(order):
             reason = f'{len(order)} joints need as many'
-            name = f'points[{index}].{field}'
             raise RefusedInputError(topic, name, f'{len(part)} numbers', reason)
-        for value in given:
-            if not math.isfinite(value):
-                name = f'points[{index}].{field}'
-                raise RefusedInputError(topic, name, value, 'not a finite number')
+        elif not np.isfinite(part).all():
+            raise RefusedInputError(topic, name, part, 'not a finite number')
     return np.array(parts)[:, order]
 
 

@@ -9,7 +9,7 @@ from ik_node.model.rotation import Array
 from ik_node.ros.control.tracker import objection, Tracker
 from ik_node.ros.loading import LoadedModel
 from ik_node.ros.outputs import TickReport
-from ik_node.solver import Solution, Status
+from ik_node.solver import Status
 import numpy as np
 
 
@@ -56,13 +56,16 @@ class ClosureSwitch:
         try:
             solution = model.solver.drive(held, tracker.q)
         except IkError as error:
-            refusal = str(error)
-        else:
-            refusal = self._refusal(tracker, name, solution)
-        self._apply(model)
-        if not refusal:
+            return str(error)
+        finally:
+            self._apply(model)
+        reason = objection(model, solution, tracker.settings.options, tracker.q)
+        if not reason and solution.status is Status.CONVERGED:
             self.closing, self._target = closing, solution.q
-        return refusal
+            return ''
+        left = solution.closure_errors.get(name)
+        gap = '' if left is None else f' by {left.position:.3g} m, {left.orientation:.3g} rad'
+        return f'closure {name} stays open{gap} from the present configuration: {solution.message}'
 
     def report(self, tracker: Tracker, beside: Array | None) -> TickReport | None:
         """
@@ -80,15 +83,6 @@ class ClosureSwitch:
             return None
         reason = f'closing {listed(sorted(self.closing))}'
         return tracker.step_to(target, reason)
-
-    @staticmethod
-    def _refusal(tracker: Tracker, name: str, solution: Solution) -> str:
-        error = solution.closure_errors.get(name)
-        reason = objection(tracker.model, solution, tracker.settings.options, tracker.q)
-        if not reason and solution.status is Status.CONVERGED:
-            return ''
-        gap = '' if error is None else f' by {error.position:.3g} m, {error.orientation:.3g} rad'
-        return f'closure {name} stays open{gap} from the present configuration: {solution.message}'
 
     def _apply(self, model: LoadedModel, made: set[str] | None = None) -> None:
         released = self.released - (made or set())

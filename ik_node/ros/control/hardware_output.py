@@ -95,10 +95,6 @@ class FollowingError:
 
     def __init__(self, measured: MeasuredState) -> None:
         self._measured = measured
-        self.note = ''  # Which joint does not follow, and by how much; '' while the robot follows.
-        # Motion to the last command that is still to come (nq,) [rad or m], because ticks were
-        # late.
-        self.lead: Array | float = 0.0
         self._outputs: tuple[str, ...] = ()
         # The outputs, and the motors that are not among them.
         self._names: tuple[str, ...] = ()
@@ -107,27 +103,30 @@ class FollowingError:
         self._at = np.zeros(0, dtype=np.int64)
         self._turning = np.zeros(0, dtype=np.bool_)
         self._limit = np.zeros(0)
-        self._since: int | None = None
         self._values = np.zeros(0)
-        # Whether the last step was refused; since when commands have waited for the robot, or have
-        # not waited [s]; and the smallest error while they waited, as a share of the limit.
-        self._waits = False
-        self._waiting_from: float | None = None
-        self._free_from: float | None = None
+        # The smallest error while commands waited for the robot, as a share of the limit.
         self._smallest = np.inf
-        # Index of the joint that did not follow, and its measured value when commands started
-        # again.
-        self._suspect = -1
-        self._suspect_at = 0.0
-        # Share of the limit by which commands may lead this joint.
-        self._caution = _CAUTIOUS_SHARE
+        self._suspect_at = 0.0  # Measured value of the suspect when commands started again.
+        self.forget()
 
     def forget(self) -> None:
         """Forget everything, because no command is sent."""
-        self.note, self.lead, self._since, self._suspect = '', 0.0, None, -1
-        self._caution = _CAUTIOUS_SHARE
+        self.note = ''  # Which joint does not follow, and by how much; '' while the robot follows.
+        # Motion to the last command that is still to come (nq,) [rad or m], because ticks were
+        # late.
+        self.lead: Array | float = 0.0
+        self._since: int | None = None  # Joint states before commands began.
+        self._suspect = -1  # Index of the joint that did not follow.
+        self._caution = _CAUTIOUS_SHARE  # Share of the limit by which commands may lead it.
         self._rest.forget()
-        self._waiting_from, self._free_from, self._waits = None, None, False
+        self._wait_no_more()
+
+    def _wait_no_more(self) -> None:
+        # Whether the last step was refused; since when commands have waited for the robot, or have
+        # not waited [s].
+        self._waits = False
+        self._waiting_from: float | None = None
+        self._free_from: float | None = None
 
     def begin(
         self, model: LoadedModel, outputs: Sequence[str], q: Array, motors: Sequence[str] = ()
@@ -142,7 +141,7 @@ class FollowingError:
         self._turning = model.turning[self._at]
         if self._since is None:
             self._since = self._measured.arrivals
-        self._waiting_from, self._free_from, self._waits = None, None, False
+        self._wait_no_more()
         self.lead = 0.0
         if self._suspect >= 0:
             name = self._names[self._suspect]
