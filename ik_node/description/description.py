@@ -113,7 +113,7 @@ class LoopSet:
     """The loops, couplings and motors that one source declares."""
 
     source: str  # File name, or '<text>'
-    dialect: str = ''  # Name of the notation, for the log; '' if the source declares nothing
+    dialect: str = ''  # Name of the notation, for the log if the source declares something
     loops: list[Loop] = field(default_factory=list)
     couplings: list[CouplingRule] = field(default_factory=list)
     actuated: list[str] | None = None  # Joints with a motor; None = not declared

@@ -172,7 +172,7 @@ def hang_joints(
     link without a parent, else the first link.
     """
     roots, chosen = _choose(description, specs, undirected)
-    loops = LoopSet(description.source)
+    loops = LoopSet(description.source, 'cycle of joints')
     ends: dict[str, tuple[str, str]] = {}
     for index, spec in enumerate(specs):
         if index not in chosen:
@@ -185,8 +185,6 @@ def hang_joints(
             hung = spec.turned_round() if chosen[index] else spec
         _hang(description, hung)
         ends[hung.name] = (hung.parent, hung.child)
-    if loops.loops:
-        loops.dialect = 'cycle of joints'
     hang_tree(description, ends)
     rank = {name: order for order, name in enumerate(roots)}
     description.roots.sort(key=lambda root: rank.get(root.name, len(rank)))

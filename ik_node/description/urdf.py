@@ -57,7 +57,7 @@ def read_joint_elements(document: XmlDocument, description: Description) -> Loop
         _start(document, element, description)
     elements = document.root.findall('joint_coupling')
     rules = [_coupling(document, element) for element in elements]
-    return LoopSet(document.source, 'joint_coupling' if rules else '', couplings=rules)
+    return LoopSet(document.source, 'joint_coupling', couplings=rules)
 
 
 def _coupling(document: XmlDocument, element: Element) -> CouplingRule:
@@ -283,9 +283,8 @@ def read_urdf(document: XmlDocument) -> Description:
         spec.needed = spec.name in needed
     _note_soft_limits(document, description.notes)
     description.loops.append(hang_joints(description, specs))
-    described = 'transmissions' if rules else ''
     description.loops.append(LoopSet(document.source, couplings=mimics))
-    description.loops.append(LoopSet(document.source, described, couplings=rules))
+    description.loops.append(LoopSet(document.source, 'transmissions', couplings=rules))
     read_masses(document, description)
     movable = {*description.values, *(joint.name for joint in description.joint_order)}
     description.actuated = [name for name in motors if name in movable]

@@ -29,7 +29,7 @@ def read_closing_frames(document: XmlDocument, description: Description) -> Loop
     A point closure constrains only what fastened, ball and hinge mates all constrain, so it never
     constrains more than the mate did, unless the mate was a slider.
     """
-    result = LoopSet(document.source)
+    result = LoopSet(document.source, DIALECT)
     told = document.root.find(TAG)
     if told is not None and told.get('guess') == 'false':
         return result
@@ -64,8 +64,6 @@ def read_closing_frames(document: XmlDocument, description: Description) -> Loop
                 f'at {name!r} and {other!r}'
             )
         result.loops.append(loop)
-    if result.loops:
-        result.dialect = DIALECT
     return result
 
 

@@ -114,7 +114,7 @@ def read_mimic_elsewhere(document: XmlDocument, description: Description) -> Loo
 
     URDF's own <mimic> takes precedence. A plugin that closes loops is named in a note.
     """
-    result = LoopSet(document.source)
+    result = LoopSet(document.source, 'mimic rules for simulators')
     following: dict[str, set[str]] = {}
     for rule in description.couplings:
         following.setdefault(rule.joint, set()).update(name for name, _ in rule.terms)
@@ -125,8 +125,6 @@ def read_mimic_elsewhere(document: XmlDocument, description: Description) -> Loo
             following[rule.joint] = {rule.master}
         elif reason:
             description.notes.append(f'the mimic rule of {rule.joint!r} is not read: {reason}')
-    if result.couplings:
-        result.dialect = 'mimic rules for simulators'
     return result
 
 

@@ -30,7 +30,7 @@ class LoopReader:
         self.document = document
         self.description = description
         self.notes = description.notes
-        self.result = LoopSet(document.source)
+        self.result = LoopSet(document.source, self.dialect)
         self._taken = {element.get('name') for element in document.root.iter()}
         self._taken |= {loop.name for each in description.loops for loop in each.loops}
         self._numbers: defaultdict[str, count[int]] = defaultdict(lambda: count(1))
@@ -84,7 +84,6 @@ class LoopReader:
         frame_a, frame_b = frames
         loop = Loop(name, frame_a, frame_b, type_name, line=self.document.line(element))
         self.result.loops.append(loop)
-        self.result.dialect = self.dialect
         return loop
 
     def frame(self, link: str, pose: Element | None) -> LoopFrame:

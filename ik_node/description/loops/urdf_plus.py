@@ -86,8 +86,6 @@ class UrdfPlusReader(LoopReader):
                 for joint in self.description.joint_order
                 if joint.name not in followers and len(joint.dof) == 1
             ]
-        if self.result.couplings or self._dependent:
-            self.result.dialect = self.dialect
 
     def _read_loop(self, element: Element) -> None:
         type_name = self.document.word(element, 'type', ALLOWED)

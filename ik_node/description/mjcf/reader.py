@@ -476,10 +476,8 @@ def read_mjcf(document: XmlDocument) -> Description:
     description.actuated = motors
     note_the_rest(whole, equalities.used_tendons, notes)
     build(reader, description)
-    loops = LoopSet(document.source, loops=equalities.loops)
+    loops = LoopSet(document.source, 'equality', equalities.loops)
     loops.couplings = _couplings(equalities.sums, reader.joints, description)
-    if loops.loops or loops.couplings:
-        loops.dialect = 'equality'
     description.loops.append(loops)
     return description
 

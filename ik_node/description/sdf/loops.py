@@ -99,7 +99,6 @@ class _JointReader(LoopReader):
                 return
             description.links[WORLD] = Link(WORLD)
             description.roots.append(description.links[WORLD])
-        self.result.dialect = self.dialect
         if type_name in TWO_AXES:
             self._two_axes(joint)
             return
@@ -212,7 +211,7 @@ class DrakeLoops(DrakeReader):
 
     def __init__(self, document: XmlDocument, graph: FrameGraph, description: Description) -> None:
         super().__init__(document, description)
-        self.guessed = LoopSet(document.source)
+        self.guessed = LoopSet(document.source, CLOSING_FRAMES)
         self._graph = graph
 
     def read_model(self, scope: SdfScope) -> None:
@@ -245,7 +244,6 @@ class DrakeLoops(DrakeReader):
             name = self.new_name('bushing')
             line = self.document.line(first.element)
             self.guessed.loops.append(Loop(name, ends[0], ends[1], dofs=PIN, line=line))
-            self.guessed.dialect = CLOSING_FRAMES
             self.notes.append(
                 f'the frames {first.name!r} and {ready[partner].name!r} are taken '
                 f"as the ends of a bushing that Drake's user adds in code: closure {name!r}, "

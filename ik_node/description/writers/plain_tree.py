@@ -259,7 +259,9 @@ class PlainTree:
         for root in description.roots:
             if isinstance(root, Link) and not _is_identity(_pose_of(root)):
                 name = self._free(f'{root.name}__pose', self._joint_names)
-                self._add(PlainJoint(name, 'fixed', self._world(), root.name, _pose_of(root)))
+                self.joints.append(
+                    PlainJoint(name, 'fixed', self._world(), root.name, _pose_of(root))
+                )
         self.links = self._links()
 
     def _links(self) -> list[str]:
@@ -280,7 +282,9 @@ class PlainTree:
         parent = self._world() if joint.parent is None else joint.parent.name
         if not joint.dof:
             pose = composed(start, _pose_of(child))
-            self._add(PlainJoint(joint.name, 'fixed', parent, child.name, pose, made_from=joint))
+            self.joints.append(
+                PlainJoint(joint.name, 'fixed', parent, child.name, pose, made_from=joint)
+            )
         elif len(joint.dof) == 1:
             self._motion(joint, child, joint.dof[0], joint.name, parent, start)
         elif tuple(joint.dof) in SEVERAL_TYPES and not _is_limited(joint):
@@ -301,7 +305,7 @@ class PlainTree:
             return
         plain.pose = composed(start, pose)
         plain.axis = axis_of(quat_to_matrix(pose[1]).T @ direction)
-        self._add(plain)
+        self.joints.append(plain)
 
     def _several(self, joint: Joint, child: Link, parent: str) -> None:
         """Write a joint whose axes form a floating, spherical or planar joint."""
@@ -312,7 +316,7 @@ class PlainTree:
             normal = next(dof for dof in joint.dof if dof.is_rotation)
             plain.axis = np.eye(3)[normal - 3]
         if _is_identity(pose):
-            self._add(plain)
+            self.joints.append(plain)
         else:
             self._add_with_end(plain, child)
 
@@ -329,7 +333,7 @@ class PlainTree:
             self._before.setdefault(child.name, []).append(between)
             plain = PlainJoint(name, value_type(joint, dof), parent, between, start)
             plain.made_from, plain.dof, plain.axis = joint, dof, np.eye(3)[dof % 3]
-            self._add(plain)
+            self.joints.append(plain)
             parent, start = between, (np.zeros(3), quat_identity())
         # In the file the joints have the order of the values.
         self.joints[first:] = sorted(
@@ -341,12 +345,9 @@ class PlainTree:
         between = self._free(f'{plain.name}__moved', self._link_names)
         self._before.setdefault(child.name, []).append(between)
         plain.child = between
-        self._add(plain)
-        name = self._free(f'{plain.name}__fixed', self._joint_names)
-        self._add(PlainJoint(name, 'fixed', between, child.name, _pose_of(child)))
-
-    def _add(self, plain: PlainJoint) -> None:
         self.joints.append(plain)
+        name = self._free(f'{plain.name}__fixed', self._joint_names)
+        self.joints.append(PlainJoint(name, 'fixed', between, child.name, _pose_of(child)))
 
     def _world(self) -> str:
         """Return the name of the fixed link, which is added if needed."""
