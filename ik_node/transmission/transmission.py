@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from copy import copy
-from typing import Any, NamedTuple
+from typing import Any
 
 from ik_node.display import public_names
 from ik_node.errors import listed, OptionError, ShapeError, TopologyError, UnknownFrameError
@@ -17,6 +17,7 @@ from ik_node.model.kinematics import TreePoses
 from ik_node.model.link import Link
 from ik_node.model.request import pose_request
 from ik_node.model.rotation import rotation_vector_to_quat
+from ik_node.model.tree import Tree
 from ik_node.solver.drive import drive
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import names_in, unit_pose, Values
@@ -55,31 +56,28 @@ NOTHING, IDLE = 1e-9, 1e-6
 ASIDE = 0.03
 
 
-class Space(NamedTuple):
-    """What a transmission connects: indices in q of actuators and joint values, and links."""
-
-    actuators: tuple[int, ...]
-    joints: tuple[int, ...]
-    links: tuple[Link, ...]  # their six rows follow those of the joints
-    roots: Array  # roots of the weights of the efforts, (n_actuators,)
-
-
 class Arrays:
     """
-    The chain of a transmission's loops, and the arrays of its kernel.
+    What a transmission connects, the chain of its loops, and the arrays of its kernel.
 
-    The caller holds the lock of the solver. `chain` has the closures, and after them a goal for
-    each link of the space; `view` the fields of `kernels.transmit.Transmit`, which stand in `plan`
-    and `data`. `tables` are two tables of joints (8, nq), with locks of the values that are set if
-    the actuators are given, and if the joint space is; `free` is one without limits and locks.
+    The caller holds the lock of the solver. `actuators` and `joints` are indices in q, and six
+    rows of each of the `links` follow those of the joints. `chain` has the closures, and after
+    them a goal for each link; `view` the fields of `kernels.transmit.Transmit`, which stand in
+    `plan` and `data`. `tables` are two tables of joints (8, nq), with locks of the values that are
+    set if the actuators are given, and if the joint space is; `free` is one without limits and
+    locks. `row_units` (na + ny,) are the units of the rows [rad or characteristic lengths].
     """
 
-    def __init__(self, solver: Solver, space: Space) -> None:
+    def __init__(
+        self, solver: Solver, names: Sequence[str], joints: Sequence[str] | None, weights: Any
+    ) -> None:
         loops, table, _ = solver.arrays_for(())
         tree = loops.tree
-        self.space, self._table = space, table
-        columns = [tree.q_of_column.index(at) for at in (*space.actuators, *space.joints)]
-        for link in space.links:
+        self._table, self.poses, self.packed = table, TreePoses(tree), OPTIONS.packed()
+        self._read_names(table, tree, names, joints)
+        places, links = [*self.actuators, *self.joints], 6 * len(self.links)
+        columns = [tree.q_of_column.index(at) for at in places]
+        for link in self.links:
             columns += ancestors(tree, tree.carrier[link][0])
         masters = sorted({tree.columns[column].master for column in columns})
         moved = {tree.q_of_column[column] for column in masters}
@@ -91,17 +89,16 @@ class Arrays:
             if not request.traits.one_sided
         ]
         self.loop_count = len(requests)
-        requests += [pose_request(link.name, link) for link in space.links]
+        requests += [pose_request(link.name, link) for link in self.links]
         self.problem = Problem(tree, requests, None, loops.length, solver.redundancies, masters)
         self.problem.refresh(solver.options)
         (self.chain,) = self.problem.chains
-        self.packed = OPTIONS.packed()
-        own = {table.masters.get(place, place): a for a, place in enumerate(space.actuators)}
-        if len(own) < len(space.actuators):
+        own = {table.masters.get(place, place): a for a, place in enumerate(self.actuators)}
+        if len(own) < len(self.actuators):
             raise TopologyError('two actuators move the same joint value, through a coupling')
         # The motors of a ball joint turn its Euler angles, of which it is the rates that count.
-        acting = [*space.actuators]
-        driven = [at for three in table.triples if {*acting} & {*three} for at in three]
+        acting = {*self.actuators}
+        driven = [at for three in table.triples if acting & {*three} for at in three]
         rows = table.with_window(table.without_preferences(table.rows), [*own, *acting], np.inf)
         self.rows = table.without_free_balls(rows, driven)
         free = table.with_window(table.without_limits(self.rows), slice(None), np.inf)
@@ -110,10 +107,9 @@ class Arrays:
         variable = np.where(JointTable.movable(rows)[variables], *LOCK[::-1])
         for place, a in own.items():
             variable[variables == place] = a
-        places, links = [*space.actuators, *space.joints], 6 * len(space.links)
         column_of = Workspace(*self.chain.arrays).column_q.tolist().index
-        self.na, self.ny, nq = len(acting), len(space.joints) + links, len(tree.names)
-        sizes = {'na': self.na, 'ny': self.ny, 'nl': len(space.links), 'nm': nq + links}
+        self.na, self.ny, nq = len(acting), len(self.joints) + links, len(tree.names)
+        sizes = {'na': self.na, 'ny': self.ny, 'nl': len(self.links), 'nm': nq + links}
         sizes |= {'nv': variables.size, 'nr': 6 * len(requests)}
         sizes |= {'stride': variables.size + self.na + 2, **kernel.FIXED}
         header = len(kernel.SIZES) + len(kernel.FIELDS)
@@ -123,11 +119,54 @@ class Arrays:
         self.plan[:header] = [*(sizes[name] for name in kernel.SIZES), *begins.values()]
         self._results = begins['numbers'], begins['motion']
         self._open()
-        self.view.variable[:], self.view.root[:] = variable, space.roots
+        self.view.root[:] = 1.0
+        if weights is not None:
+            given = finite('weights', weights, self.na)
+            if not (given > 0.0).all():
+                raise ShapeError('weights', 'numbers above 0', str(given))
+            self.view.root[:] = np.sqrt(given)
+        self.view.variable[:], self.view.row[:] = variable, [*places, *range(nq, nq + links)]
         self.view.column[:] = [*map(column_of, places), *[-1] * links]
-        self.view.row[:] = [*places, *range(nq, nq + links)]
+        of_links = len(self.links) * [*3 * [self.chain.flat.length], 1.0, 1.0, 1.0]
+        self.row_units = np.array([*self.problem.units, *of_links])[self.view.row]
         # `data` as it is before the first call, for files.
         self.settings = self.data.copy()
+
+    def _read_names(
+        self, table: JointTable, tree: Tree, names: Sequence[str], joints: Sequence[str] | None
+    ) -> None:
+        known = {frame.name: frame for frame in tree.carrier if isinstance(frame, Link)}
+        if not names:
+            raise TopologyError(
+                'no actuators: the description names no joint with a motor; name some'
+            )
+        self.actuators = table.places(names)
+        self.joints: list[int] = list(range(len(tree.names))) if joints is None else []
+        self.links: list[Link] = []
+        for name in joints or ():
+            try:
+                self.joints += table.places([name])
+            except UnknownFrameError:
+                if name not in known:
+                    every = [*tree.names, *known]
+                    raise UnknownFrameError(name, every, 'joint or link') from None
+                self.links.append(known[name])
+        parts: dict[str, list[Any]] = {
+            'actuators': self.actuators,
+            'joints': [*self.joints, *self.links],
+        }
+        for what, chosen in parts.items():
+            if len(set(chosen)) < len(chosen):
+                raise TopologyError(f'a name occurs twice among the {what}')
+        # Followers by a polynomial, which cannot be set.
+        self.curved = {f: m for f, m, p in table.followers if any(p[2:]) or not any(p[1:])}
+        for at in self.curved.keys() & {*self.actuators, *(self.joints if joints else ())}:
+            if at in self.actuators or self.curved[at] not in self.joints:
+                master = tree.names[self.curved[at]]
+                raise TopologyError(
+                    f'{tree.names[at]!r} follows {master!r} by a polynomial: name {master!r} in '
+                    'place of it'
+                )
 
     def _open(self) -> None:
         self.view = Workspace(self.plan, self.data, table=kernel)
@@ -144,12 +183,16 @@ class Arrays:
 
     def set_values(self, actuators: Sequence[int], joints: Sequence[int]) -> None:
         """Choose the actuators, and the joints of the space, whose values are set if given."""
-        masters, space = self._table.masters, self.space
-        chosen = [space.actuators[at] for at in actuators], [space.joints[at] for at in joints]
         self.view.is_set[[*actuators, *(self.na + at for at in joints)]] = 1
-        locks = ([masters.get(place, place) for place in places] for places in chosen)
-        self.chosen = chosen
+        masters = self._table.masters
+        self.chosen = [self.actuators[at] for at in actuators], [self.joints[at] for at in joints]
+        locks = ([masters.get(place, place) for place in places] for places in self.chosen)
         self.tables = [JointTable.with_window(self.rows, places, 0.0) for places in locks]
+
+    def rows_of(self, motions: Array, q: Array) -> Array:
+        """Return the motions (na + ny, m) of all rows for those of all joints, (nq, m)."""
+        of_links = (self.poses.jacobian(q, link) @ motions for link in self.links)
+        return np.asarray(np.vstack([motions, *of_links])[self.view.row] / self.row_units[:, None])
 
     def loop_motions(self, q: Array) -> Array:
         """Return a basis (nq, m) of motions of the loops, orthonormal in [rad] and lengths."""
@@ -189,7 +232,7 @@ class Arrays:
 
     def given_position(self, position: Any, inverse: bool) -> tuple[Array, Array]:
         """Return given joint values, and given poses of links (k, 7) [m], xyzw."""
-        links, count = inverse * len(self.space.links), self.ny if inverse else self.na
+        links, count = inverse * len(self.links), self.ny if inverse else self.na
         try:
             values = finite('position', position, count)
         except ShapeError:
@@ -241,10 +284,6 @@ class PreparedTransmission:
 
     """
 
-    __slots__ = (
-        *('_arguments', '_arrays', '_edits', '_inputs', '_inverse', '_lock', '_of', '_q'),
-        *('_revision', '_solver', '_tracked'),
-    )
     __dir__ = public_names
 
     def __init__(self, transmission: Transmission, inverse: bool) -> None:
@@ -268,7 +307,7 @@ class PreparedTransmission:
         view, na, size = made.view, made.na, made.ny if self._inverse else made.na
         own = slice(na, None) if self._inverse else slice(na)
         inputs = (view.value_in[own], view.rate[own], view.effort[own])
-        self._inputs = (*inputs, size, bool(self._inverse and made.space.links))
+        self._inputs = (*inputs, size, bool(self._inverse and made.links))
         self._arguments = (
             *(made.chain.kernels.transmit, made.tables[self._inverse], made.packed),
             *(made.plan, made.data, made.results, (na, na + made.ny)),
@@ -451,9 +490,10 @@ class Transmission:
         Ranks are those at a configuration beside the present one, which may be singular.
         """
         problem, table, packed = self.solver.arrays_for(())
-        edits, self._space = self.solver.revision.edits, self._read_space()
-        self._poses, self._motors = TreePoses(self.solver.tree), list(self._space.actuators)
-        self._arrays = arrays = Arrays(self.solver, self._space)
+        edits, (names, joints, weights, only_moving) = self.solver.revision.edits, self._given
+        weights = None if only_moving else weights
+        self._arrays = arrays = Arrays(self.solver, names, joints, weights)
+        self._motors, na = arrays.actuators, arrays.na
         here = table.with_couplings(self.solver.q)
         arrays.evaluate(here)
         independent = [self._motors[a] for a in _independent(arrays.motion[self._motors])]
@@ -469,95 +509,40 @@ class Transmission:
             beside = here
             arrays.evaluate(here)
         ratio, self._idle = arrays.ratio, arrays.idle
-        motions = arrays.loop_motions(beside)
-        idle = motions @ null_space((motions / arrays.problem.units[:, None])[self._motors])
-        if not self._depends(np.abs(ratio), self._rows_of(idle, beside)):
-            self._prepare()
-            return
-        # Redundant actuators, and rows of a joint space, must agree: some determine the others.
-        chosen = [*range(len(self._motors))]
-        if arrays.view.numbers[kernel.RESULT_EXCESS]:
-            chosen = _independent(arrays.motion[self._motors])
-        joints, links = len(self._space.joints), 6 * len(self._space.links)
-        rows = [row for row, at in enumerate(self._space.joints) if at not in self._curved]
-        given = _independent(np.vstack([ratio[joints:], ratio[rows]]))
-        arrays.set_values(chosen, [rows[at - links] for at in given if at >= links])
-        self._edits = edits
-
-    def _read_space(self) -> Space:
-        problem, table, _ = self.solver.arrays_for(())
-        tree = problem.tree
-        links = {frame.name: frame for frame in tree.carrier if isinstance(frame, Link)}
-        names, joints, weights, only_moving = self._given
-        if not names:
-            raise TopologyError(
-                'no actuators: the description names no joint with a motor; name some'
-            )
-        actuators = tuple(table.places(names))
-        places: list[int] = list(range(len(tree.names))) if joints is None else []
-        poses: list[Link] = []
-        for name in joints or ():
-            try:
-                places += table.places([name])
-            except UnknownFrameError:
-                if name not in links:
-                    known = [*tree.names, *links]
-                    raise UnknownFrameError(name, known, 'joint or link') from None
-                poses.append(links[name])
-        for what, chosen in (('actuators', actuators), ('joints', (*places, *poses))):
-            if len(set(chosen)) < len(chosen):
-                raise TopologyError(f'a name occurs twice among the {what}')
-        # Followers by a polynomial, which cannot be set, with their masters.
-        self._curved = {
-            f: m for f, m, each in table.followers if any(each[2:]) or not any(each[1:])
-        }
-        for at in {*actuators, *(places if joints else ())} & {*self._curved}:
-            if at in actuators or self._curved[at] not in places:
-                master = tree.names[self._curved[at]]
-                raise TopologyError(
-                    f'{tree.names[at]!r} follows {master!r} by a polynomial: name {master!r} in '
-                    'place of it'
-                )
-        given = np.ones(len(actuators))
-        if weights is not None and not only_moving:
-            given = finite('weights', weights, len(actuators))
-            if not (given > 0.0).all():
-                raise ShapeError('weights', 'numbers above 0', str(given))
-        return Space(actuators, tuple(places), tuple(poses), np.sqrt(given))
-
-    def _rows_of(self, motions: Array, q: Array) -> Array:
-        """Return the motions (n_joints, m) of the joint space for those of all joints, (nq, m)."""
-        jacobians = [self._poses.jacobian(q, link) for link in self._space.links]
-        return np.vstack([motions[list(self._space.joints)], *(j @ motions for j in jacobians)])
-
-    def _depends(self, moved: Array, idle: Array) -> bool:
-        """
-        Return True if each actuator moves the joint space, or leave out those that do not.
-
-        Raise TopologyError if a part of the joint space is not determined by the actuators.
-        """
-        names, joints, weights, only_moving = self._given
+        moved, motions = np.abs(ratio), arrays.loop_motions(beside)
         motors = self.actuators
         still = [name for name, part in zip(motors, moved.T, strict=True) if part.max() < NOTHING]
         if only_moving:
             kept = tuple(name for name in motors if name not in still)
-            self._given = kept or names, joints, weights, False
-            return False
+            self._given = kept or names, joints, self._given[2], False
+            self._prepare()
+            return
         if still:
             raise TopologyError(
                 f'{listed(still)} as an actuator moves nothing of the joint space: the loops hold '
                 f'it, or it is in no loop with the joints'
             )
-        if joints is None:
-            return True
-        idle = np.abs(idle).max(axis=1, initial=0.0)
-        owners = [
-            row.rsplit('.', 1)[0] if at >= len(self._space.joints) else row
-            for at, row in enumerate(self.joints)
-        ]
+        if joints is not None:
+            held = null_space(arrays.rows_of(motions, beside)[:na])
+            self._refuse_what_does_not_depend(moved, arrays.rows_of(motions @ held, beside)[na:])
+        # Redundant actuators, and rows of a joint space, must agree: some determine the others.
+        chosen = [*range(na)]
+        if arrays.view.numbers[kernel.RESULT_EXCESS]:
+            chosen = _independent(arrays.motion[self._motors])
+        rows = [row for row, at in enumerate(arrays.joints) if at not in arrays.curved]
+        links = ratio[len(arrays.joints) :]
+        given = _independent(np.vstack([links, ratio[rows]]))
+        arrays.set_values(chosen, [rows[at - len(links)] for at in given if at >= len(links)])
+        self._edits = edits
+
+    def _refuse_what_does_not_depend(self, moved: Array, idle: Array) -> None:
+        """Raise TopologyError for a part of the joint space that actuators do not determine."""
+        arrays, motors, names = self._arrays, self.actuators, self.solver.joint_names
+        owners = [names[at] for at in arrays.joints]
+        owners += [link.name for link in arrays.links for _ in range(6)]
         for name in dict.fromkeys(owners):
             part = [owner == name for owner in owners]
-            if idle[part].max() > IDLE:
+            if np.abs(idle[part]).max(initial=0.0) > IDLE:
                 raise TopologyError(
                     f'the actuators {listed(motors)} do not determine {name!r}: it moves '
                     f'while they stand still'
@@ -567,19 +552,18 @@ class Transmission:
                     f'{name!r} does not move with the actuators {listed(motors)}: it is in no '
                     f'loop with them'
                 )
-        return True
 
     @property
     def actuators(self) -> list[str]:
         """Return the names of the actuators' values, in their order."""
-        return [self._arrays.problem.tree.names[at] for at in self._space.actuators]
+        return [self._arrays.problem.tree.names[at] for at in self._arrays.actuators]
 
     @property
     def joints(self) -> list[str]:
         """Return the name of each row of the joint space; for a link 'LINK.vx' to 'LINK.wz'."""
         axes = ('vx', 'vy', 'vz', 'wx', 'wy', 'wz')
-        rows = [self._arrays.problem.tree.names[at] for at in self._space.joints]
-        return rows + [f'{link.name}.{axis}' for link in self._space.links for axis in axes]
+        rows = [self._arrays.problem.tree.names[at] for at in self._arrays.joints]
+        return rows + [f'{link.name}.{axis}' for link in self._arrays.links for axis in axes]
 
     def _at(self, q: Values) -> Arrays:
         arrays = self.arrays()
@@ -623,16 +607,13 @@ class Transmission:
         # S N (Y N)^+, without actuators in the joint space.
         with self.solver.lock:
             q = self.solver.checked_q(q)
-            arrays, space = self._at(q), self._space
-            motions, units = arrays.loop_motions(q), arrays.problem.units
-            speeds = motions / units[:, None]
-            acting, passive = speeds[self._motors], np.delete(speeds, self._motors, axis=0)
-            outside = speeds[[at for at in self._motors if at not in space.joints]]
-            of_link = (*3 * [arrays.chain.flat.length], 1.0, 1.0, 1.0)
-            own = np.concatenate((units[list(space.joints)], *len(space.links) * [of_link]))
-            rows = self._rows_of(motions, q) / own[:, None]
-            second, least, ratio_2 = _extremes(acting, passive, self._idle)
-            first, lost, ratio_1 = _extremes(rows, outside, self._idle, rows=True)
+            arrays = self._at(q)
+            motions, na = arrays.loop_motions(q), arrays.na
+            rows = arrays.rows_of(motions, q)
+            passive = np.delete(motions / arrays.problem.units[:, None], self._motors, axis=0)
+            outside = rows[[a for a, at in enumerate(self._motors) if at not in arrays.joints]]
+            second, least, ratio_2 = _extremes(rows[:na], passive, self._idle)
+            first, lost, ratio_1 = _extremes(rows[na:], outside, self._idle, rows=True)
             return Singularity(first, second, lost, motions @ least, ratio_1, ratio_2)
 
     def joint_bounds(self, q: Values) -> JointBounds:
@@ -804,14 +785,14 @@ class Transmission:
 
     def _nearest(self, inverse: bool, q: Array, position: Any) -> tuple[Array, str]:
         """Return the configuration nearest to a position that cannot be had, and the reason."""
-        space, arrays = self._space, self._arrays
+        arrays = self._arrays
         joints, poses = arrays.given_position(position, inverse)
         if len(poses):
-            links = zip(space.links, poses, strict=True)
+            links = zip(arrays.links, poses, strict=True)
             solution = self.solver.solve_pose({k.name: (p[:3], p[3:]) for k, p in links}, q0=q)
             return solution.q, solution.message
         problem, table, packed = self.solver.arrays_for(())
-        values = zip(space.joints if inverse else space.actuators, joints.tolist(), strict=True)
+        values = zip(arrays.joints if inverse else arrays.actuators, joints.tolist(), strict=True)
         targets = {
             place: value
             for place, value in values
