@@ -284,7 +284,8 @@ class Page:
             # Panels wait for a pause of the robot, so that browsers draw the robot first.
             pause = PANELS if drawn < now else 2.0 * PANELS
             if told < drawn + AFTERWARDS and now - told >= pause:
-                self._controls.refresh(self.session, self._history)
+                with self.server.atomic():
+                    self._controls.refresh(self.session, self._history)
                 told = now
 
     def _take(self, name: str) -> None:

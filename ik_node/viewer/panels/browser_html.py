@@ -23,6 +23,10 @@ canvas[data-engine]{background:linear-gradient(#e4eaf2,#f6f8fa 55%,#eceff3)}
 #root [role=tab]{padding-inline:0.65em!important}
 #root .mantine-Text-root:has(>label){color:inherit!important;opacity:.85}
 body:has([data-expanded]) [role=tooltip]{display:none!important}
+/* Over viser's second canvas, which is empty, the panel and its shadow would be layers of their
+   own, a quarter of the time of a frame where no graphics card composes them. */
+[data-dock-region=right]{z-index:0!important;border-left:1px solid #8884}
+div:has(+[data-dock-region=right]){display:none!important}
 """
 
 _SCRIPT = """

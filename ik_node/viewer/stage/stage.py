@@ -81,7 +81,7 @@ class Stage:
         self._gizmos = GoalGizmos(server.scene, on_drag, on_select)
         self._load_handle = LoadHandle(server.scene, on_load)
         self._reach_marks = ReachMarks(server.scene)
-        self._shadows: bool | None = None
+        self._lamp: Any = None
         self._own_bodies = self._meshes = False
         add_lights(server.scene)
         self._cameras = Cameras(server)
@@ -137,9 +137,7 @@ class Stage:
         helper, robot, view = self._helper, self._robot, self._view
         if helper is None or robot is None or self._bodies is None:
             return
-        if view.shadows != self._shadows:
-            self._shadows = view.shadows
-            self._server.scene.configure_default_lights(enabled=True, cast_shadow=view.shadows)
+        self._lamp.cast_shadow = view.shadows
         self._show_terrain(session)
         self._reach_marks.draw(self._reach.view)
         self._show_ghosts(session, helper, self._bodies)
@@ -300,7 +298,8 @@ class Stage:
                 (np.eye(3), -0.2 * np.eye(3))
             )
         middle = 0.5 * (robot_points.min(axis=0) + robot_points.max(axis=0))
-        place_ground(self._server.scene, size, height, (float(middle[0]), float(middle[1])))
+        x, y = float(middle[0]), float(middle[1])
+        self._lamp = place_ground(self._server.scene, size, height, (x, y))
         around = [
             np.clip(mesh, middle - size, middle + size)
             for each, mesh in drawn
@@ -309,4 +308,4 @@ class Stage:
         points = np.concatenate([robot_points, handle, self._reach.corners, *around])
         self._cameras.show(points, view_of(robot_points))
         self._below = np.array((*middle[:2], height))
-        self._around = (float(middle[0]), float(middle[1]), TERRAIN * size)
+        self._around = (x, y, TERRAIN * size)

@@ -16,6 +16,9 @@ THIN, WIDE = 0.28, 0.45
 FADE = 3.0
 # Darkness of shadows on the ground.
 SHADOW = 0.22
+# Position of the light of the shadows above the robot, as a multiple of the robot's size, and half
+# the angle of its cone [rad].
+LAMP, CONE = (0.8, 0.8, 4.0), 0.5
 # Number of pieces along a side of a terrain, pieces per line, and the colours of both, which have
 # to suit light and dark pages.
 PIECES, EVERY, SOIL, RELIEF = 96, 3, (108, 103, 96), (80, 76, 70)
@@ -23,9 +26,9 @@ PIECES, EVERY, SOIL, RELIEF = 96, 3, (108, 103, 96), (80, 76, 70)
 CELLS, PER_SECTION = 10.0, 5
 
 
-def place_ground(scene: Any, size: float, height: float, middle: tuple[float, float]) -> None:
+def place_ground(scene: Any, size: float, height: float, middle: tuple[float, float]) -> Any:
     """
-    Place a soft grid below a robot, which receives its shadow.
+    Place a soft grid below a robot, which receives its shadow; return the light of the shadow.
 
     The grid has cells of 1, 10, 100 mm, ... for the robot's size [m] and fades out around x and y
     of the robot's middle [m].
@@ -47,6 +50,15 @@ def place_ground(scene: Any, size: float, height: float, middle: tuple[float, fl
         fade_from='origin',
         shadow_opacity=SHADOW,
         position=(x, y, height),
+    )
+    # One light that casts shadows, and does not shine: those of viser draw the robot three times.
+    lamp = size * np.array(LAMP)
+    return scene.add_light_spot(
+        '/lights/shadow',
+        intensity=0.0,
+        angle=CONE,
+        direction=tuple(-lamp),
+        position=(*(middle + lamp[:2]), height + lamp[2]),
     )
 
 
@@ -84,6 +96,7 @@ def add_terrain(
 def add_lights(scene: Any) -> None:
     """Add a sky, a sun and a light from the back, as in the pictures of the gallery."""
     scene.configure_environment_map(None)
+    scene.configure_default_lights(enabled=True, cast_shadow=False)
     scene.add_light_hemisphere(
         '/lights/sky', sky_color=(232, 240, 255), ground_color=(160, 156, 150), intensity=1.9
     )
