@@ -288,16 +288,9 @@ def _sums(
 
 def _compose(outer: Coefficients, inner: Coefficients) -> Coefficients:
     """Return the two or more coefficients of outer(inner(x)) (Horner's rule)."""
-    while len(outer) > 1 and outer[-1] == 0.0:
-        outer = outer[:-1]
-    result = [outer[-1]]
-    for coefficient in reversed(outer[:-1]):
-        product = [0.0] * (len(result) + len(inner) - 1)
-        for i, factor in enumerate(result):
-            for k, other in enumerate(inner):
-                product[i + k] += factor * other
-        product[0] += coefficient
-        result = product
-    while len(result) > 2 and result[-1] == 0.0:
-        result.pop()
-    return tuple(result + [0.0] * (2 - len(result)))
+    result = np.zeros(1)
+    for coefficient in reversed(outer):
+        result = np.convolve(result, inner)
+        result[0] += coefficient
+    used = np.trim_zeros(result, 'b').tolist()
+    return tuple(used + [0.0] * (2 - len(used)))
