@@ -300,6 +300,7 @@ class Goal(Constraint):
 
     """
 
+    is_goal = True
     priority: int = _counted(
         'priority',
         whole_number,

@@ -65,10 +65,6 @@ class Frame:
     parent: Frame | None = fixed('parent', 'add_child and remove_child', 'Parent frame, or None.')
     children: list[Frame] = fixed('children', 'add_child and remove_child', 'Child frames.')
 
-    def __init_subclass__(cls) -> None:
-        # isinstance is impossible here: the modules of these classes import this one.
-        cls.is_goal = hasattr(cls, 'set_goal_dof')
-
     def __init__(self, name: str = '') -> None:
         self.revision = Revision()
         self._name = name
