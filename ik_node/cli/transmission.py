@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from functools import partial
 from itertools import cycle
 import json
 from math import isfinite
-from operator import attrgetter
 from typing import Any
 
 from ik_node.cli import arguments as shared
@@ -19,12 +17,18 @@ from ik_node.robot import Robot
 from ik_node.scene.plot import BACKGROUND, CURVES, FAINT, INK, picture_maker, RULED, save_picture
 from ik_node.solver import Solver
 from ik_node.solver.status import Status
-from ik_node.transmission.sweep import Point, Sweep
+from ik_node.transmission.sweep import Sweep
 from ik_node.transmission.transmission import Transmission
 import numpy as np
 
 _DPI = 130
 _PANEL, _MOST = (3.9, 3.3), 12
+# A nearness below this is named as a singularity.
+WARNING = 0.05
+EPILOG = """examples:
+  ik_node transmission ankle.urdf --joints ankle_pitch ankle_roll --plot ankle.png
+  ik_node transmission excavator.urdf --at boom_cylinder=0.1 --json
+"""
 
 
 def draw_ratios(
@@ -44,98 +48,81 @@ def draw_ratios(
     size = (_PANEL[0] * across, _PANEL[1] * down + 0.6)
     figure = new_figure(figsize=size, layout='constrained')
     figure.suptitle(plain(f'{robot.name}: {", ".join(transmission.actuators)}'), color=INK)
-    for axes, (title, value) in zip(
-        np.ravel(figure.subplots(down, across, squeeze=False)), panels, strict=False
-    ):
-        axes.set_title(title, fontsize=9, color=INK)
-        _style(axes)
-        if sweep.grid:
-            _draw_map(figure, axes, robot, sweep, value)
-        else:
-            _draw_curves(axes, robot, sweep, value)
-    for axes in np.ravel(figure.axes)[len(panels) : across * down]:
+    units = {
+        name: 'rad' if dof.is_rotation else 'm'
+        for joint in robot.joint_order
+        for name, dof in zip(joint.value_names, joint.dof, strict=True)
+    }
+    labels = [plain(f'{name} [{units[name]}]', 60) for name in sweep.names]
+    plots = figure.subplots(down, across, squeeze=False).ravel()
+    for axes in plots[len(panels) :]:
         axes.set_axis_off()
+    for axes, (title, values) in zip(plots, panels, strict=False):
+        axes.set_title(title, fontsize=9, color=INK)
+        axes.set_facecolor(BACKGROUND)
+        axes.grid(color=RULED, linewidth=0.8)
+        axes.set_axisbelow(True)
+        axes.tick_params(labelsize=7, colors=FAINT, length=0)
+        for side in axes.spines.values():
+            side.set_visible(False)
+        if sweep.grid:
+            here = robot.q[[robot.joint_names.index(name) for name in sweep.names]]
+            _draw_map(figure, axes, sweep, values)
+            axes.plot(*here, 'o', ms=4, c='#F0502D')
+            axes.set_ylabel(labels[1], fontsize=8, color=INK)
+        else:
+            _draw_curves(axes, sweep, values, labels)
+        several = len(labels) > 1 and not sweep.grid
+        label = 'value of one joint, the others stay' if several else labels[0]
+        axes.set_xlabel(label, fontsize=8, color=INK)
     save_picture(figure, path, dpi=_DPI)
 
 
-def _panels(
-    transmission: Transmission, sweep: Sweep
-) -> list[tuple[str, Callable[[Point], float]]]:
-    """Return title and value of each panel: ratios, limits, distance to a singularity."""
-    rows, motors, points = transmission.joints, transmission.actuators, sweep.points
-    panels: list[tuple[str, Callable[[Point], float]]] = []
-    panels.append(('distance to a singularity, 0 to 1', attrgetter('nearness')))
-    for r, row in enumerate(rows):
-        for a, motor in enumerate(motors):
-            if any(abs(point.ratio[r, a]) >= 1e-9 for point in points):
-                title = plain(f'd {row} / d {motor}', 60)
-                panels.append((title, partial(_value_of, 'ratio', (r, a))))
-        for what, unit in (('effort', '[N m or N]'), ('velocity', '[per s]')):
-            if all(np.isfinite(getattr(point, what)[r]) for point in points):
-                title = plain(f'largest {what} of {row} {unit}', 60)
-                panels.append((title, partial(_value_of, what, r)))
-    return panels[:_MOST]
+def _panels(transmission: Transmission, sweep: Sweep) -> list[tuple[str, Array]]:
+    """Return title and values at all points of each panel: ratios, limits, nearness."""
+    motors, points = transmission.actuators, sweep.points
+    ratios, efforts, velocities = (
+        np.array([getattr(point, what) for point in points])
+        for what in ('ratio', 'effort', 'velocity')
+    )
+    nearness = np.array([point.nearness for point in points])
+    panels = [('distance to a singularity, 0 to 1', nearness)]
+    for r, row in enumerate(transmission.joints):
+        own = [(f'd {row} / d {motor}', ratios[:, r, a]) for a, motor in enumerate(motors)]
+        panels += [(title, values) for title, values in own if (np.abs(values) >= 1e-9).any()]
+        own = [(f'largest effort of {row} [N m or N]', efforts[:, r])]
+        own += [(f'largest velocity of {row} [per s]', velocities[:, r])]
+        panels += [(title, values) for title, values in own if np.isfinite(values).all()]
+    return [(plain(title, 60), values) for title, values in panels[:_MOST]]
 
 
-def _value_of(what: str, index: int | tuple[int, int], point: Point) -> float:
-    return float(getattr(point, what)[index])
-
-
-def _style(axes: Any) -> None:
-    axes.set_facecolor(BACKGROUND)
-    axes.grid(color=RULED, linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.tick_params(labelsize=7, colors=FAINT, length=0)
-    for side in axes.spines.values():
-        side.set_visible(False)
-
-
-def _label(robot: Robot, name: str) -> str:
-    joint = next(joint for joint in robot.joint_order if name in joint.value_names)
-    dof = joint.dof[list(joint.value_names).index(name)]
-    return plain(f'{name} [{"rad" if dof.is_rotation else "m"}]', 60)
-
-
-def _draw_map(
-    figure: Any, axes: Any, robot: Robot, sweep: Sweep, value: Callable[[Point], float]
-) -> None:
+def _draw_map(figure: Any, axes: Any, sweep: Sweep, values: Array) -> None:
+    """Draw values over two joints as colours with contours."""
     first, second = sweep.axes
-    values = np.full((len(second), len(first)), np.nan)
-    for (column, row), point in sweep.grid.items():
-        values[row, column] = value(point)
-    mesh = axes.pcolormesh(first, second, values, cmap='viridis', shading='nearest', zorder=1)
-    least, largest = np.nanmin(values), np.nanmax(values)
-    if largest - least > 1e-6 * max(abs(largest), 1.0):
-        lines = axes.contour(first, second, values, 6, colors='white', linewidths=0.6)
+    colours = np.full((len(second), len(first)), np.nan)
+    for (column, row), value in zip(sweep.grid, values, strict=True):
+        colours[row, column] = value
+    mesh = axes.pcolormesh(first, second, colours, cmap='viridis', shading='nearest', zorder=1)
+    if np.ptp(values) > 1e-6 * max(abs(values.max()), 1.0):
+        lines = axes.contour(first, second, colours, 6, colors='white', linewidths=0.6)
         axes.clabel(lines, fontsize=6)
     bar = figure.colorbar(mesh, ax=axes, shrink=0.9)
     bar.ax.tick_params(labelsize=7, colors=FAINT, length=0)
     bar.outline.set_visible(False)
-    axes.plot(*robot.q[[robot.joint_names.index(n) for n in sweep.names]], 'o', ms=4, c='#F0502D')
-    axes.set_xlabel(_label(robot, sweep.names[0]), fontsize=8, color=INK)
-    axes.set_ylabel(_label(robot, sweep.names[1]), fontsize=8, color=INK)
 
 
-def _draw_curves(axes: Any, robot: Robot, sweep: Sweep, value: Callable[[Point], float]) -> None:
-    for colour, name, axis, curve in zip(
-        cycle(CURVES), sweep.names, sweep.axes, sweep.curves, strict=False
-    ):
-        steps = sorted(curve)
-        values = [value(curve[step]) for step in steps]
-        axes.plot(axis[steps], values, color=colour, linewidth=1.6, label=_label(robot, name))
-    if len(sweep.names) > 1:
+def _draw_curves(axes: Any, sweep: Sweep, values: Array, labels: list[str]) -> None:
+    """Draw values over each joint as a curve."""
+    ends = np.cumsum([len(curve) for curve in sweep.curves])
+    parts = zip(
+        cycle(CURVES), labels, sweep.axes, sweep.curves, np.split(values, ends), strict=False
+    )
+    for colour, label, axis, curve, own in parts:
+        steps = np.array([*curve], dtype=int)
+        order = np.argsort(steps)
+        axes.plot(axis[steps[order]], own[order], color=colour, linewidth=1.6, label=label)
+    if len(labels) > 1:
         axes.legend(fontsize=6, frameon=False)
-        axes.set_xlabel('value of one joint, the others stay', fontsize=8, color=INK)
-    else:
-        axes.set_xlabel(_label(robot, sweep.names[0]), fontsize=8, color=INK)
-
-
-# A ratio of singular values below this is named as a singularity.
-WARNING = 0.05
-EPILOG = """examples:
-  ik_node transmission ankle.urdf --joints ankle_pitch ankle_roll --plot ankle.png
-  ik_node transmission excavator.urdf --at boom_cylinder=0.1 --json
-"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -234,24 +221,29 @@ def _values(names: list[str], values: Array) -> dict[str, float | None]:
 def _lines(result: dict[str, Any]) -> list[str]:
     """Return the report as text."""
     motors, rows = list(result['actuators']), list(result['joints'])
-    bounds = [(row, _text(result['velocity'][row]), _text(result['effort'][row])) for row in rows]
-    lines = [
-        f'{result["robot"]}: {listed(motors)} move {listed(rows)}',
-        '',
-        'positions [rad or m]',
-        *table([('', 'position'), *_cells(result['actuators']), *_cells(result['joints'])], 60),
-        '',
-        'ratios: velocity of a joint per unit of a motor; a motor works against their transpose',
-        *table(
-            [('', *motors), *((row, *map(_text, result['ratio'][row].values())) for row in rows)]
-        ),
-        '',
-        'largest velocity [rad/s or m/s] of each joint, and effort [N m or N] of each one alone',
-        *table([('', 'velocity', 'effort'), *bounds], 60),
-    ]
+
+    def columns(
+        title: str, heads: list[str], *values: dict[str, Any], limit: int = 60
+    ) -> list[str]:
+        """Return a title and a table with a row for each name."""
+        cells = [(name, *(_text(each[name]) for each in values)) for name in values[0]]
+        return ['', title, *table([('', *heads), *cells], limit)]
+
+    positions = {**result['actuators'], **result['joints']}
+    by_motor = [{row: result['ratio'][row][motor] for row in rows} for motor in motors]
+    lines = [f'{result["robot"]}: {listed(motors)} move {listed(rows)}']
+    lines += columns('positions [rad or m]', ['position'], positions)
+    title = (
+        'ratios: velocity of a joint per unit of a motor; a motor works against their transpose'
+    )
+    lines += columns(title, motors, *by_motor, limit=12)
+    title = (
+        'largest velocity [rad/s or m/s] of each joint, and effort [N m or N] of each one alone'
+    )
+    lines += columns(title, ['velocity', 'effort'], result['velocity'], result['effort'])
     if 'gravity_effort' in result:
-        lines += ['', 'efforts that hold the weight [N m or N]']
-        lines += table([('', 'effort'), *_cells(result['gravity_effort'])])
+        title = 'efforts that hold the weight [N m or N]'
+        lines += columns(title, ['effort'], result['gravity_effort'], limit=12)
     singular, swept = result['singularity'], result['range']
     lines += [
         '',
@@ -261,25 +253,21 @@ def _lines(result: dict[str, Any]) -> list[str]:
     if singular['warning']:
         lines.append(singular['warning'])
     if swept['reached']:
-        ends = [
-            (f'{row} / {motor}', _text(pair[0]), _text(pair[1]))
+        pairs = {
+            f'{row} / {motor}': pair
             for row, by_motor in swept['ratio'].items()
             for motor, pair in by_motor.items()
             if max(map(abs, pair)) > 1e-12
-        ]
-        lines += [
-            '',
+        }
+        ends = [{name: pair[end] for name, pair in pairs.items()} for end in (0, 1)]
+        title = (
             f'{swept["tried"]} configurations over the range of {listed(swept["swept"])}, '
-            f'{swept["reached"]} of them reachable:',
-            *table([('', 'least', 'largest'), *ends], 60),
-            f'nearest to a singularity: {swept["least_nearness"]:.3g} of 1 at '
-            + ', '.join(f'{n} = {v:.4g}' for n, v in swept['nearest'].items()),
-        ]
+            f'{swept["reached"]} of them reachable:'
+        )
+        lines += columns(title, ['least', 'largest'], *ends)
+        nearest = ', '.join(f'{name} = {value:.4g}' for name, value in swept['nearest'].items())
+        lines.append(f'nearest to a singularity: {swept["least_nearness"]:.3g} of 1 at {nearest}')
     return lines
-
-
-def _cells(values: dict[str, float | None]) -> list[tuple[str, str]]:
-    return [(name, _text(value)) for name, value in values.items()]
 
 
 def _text(value: float | None) -> str:
