@@ -29,7 +29,7 @@ from ik_node.kernels.path import (
     TOO_FAST,
 )
 from ik_node.kernels.solve_state import INTERRUPTED
-from ik_node.model.collisions import Collisions, FAR
+from ik_node.model.collisions import FAR
 from ik_node.model.given import finite, is_number, numbers
 from ik_node.model.pose_forms import position_and_quat
 from ik_node.solver.batch.batch_solution import (
@@ -55,9 +55,9 @@ Poses = Mapping[str, tuple[Array, Array]]
 Paths = ManyPoses | Sequence[ManyPoses]
 Progress = Callable[[int, int], object]
 
-# Most problems per chunk, and least number of chunks per thread: with several small chunks the
-# threads finish at about the same time, even if some problems take much longer than others.
-MOST, CHUNKS = 256, 8
+# Least number of pieces per thread: with several small ones the threads finish at about the same
+# time, even if some problems take much longer than others.
+CHUNKS = 8
 # Least time between two calls of `progress` [s].
 PERIOD = 0.05
 
@@ -145,14 +145,9 @@ class BatchWork:
         self.options = options
         self.packed = packed.copy()
         self.table = table
+        self.collisions = None if problem.avoidance is None else problem.avoidance.collisions
         self._narrowed = window is not None or options.limits_steps
         self._window = table.steps_of(options, window)
-
-    @property
-    def collisions(self) -> Collisions | None:
-        """Return bodies and pairs if collisions are avoided."""
-        avoidance = self.problem.avoidance
-        return None if avoidance is None else avoidance.collisions
 
     @property
     def by_start(self) -> bool:
@@ -208,6 +203,9 @@ class ManySolves:
     has workspaces of its own.
     """
 
+    # Most solves of a piece; a path is never cut.
+    MOST = 0
+
     def __init__(self, work: BatchWork, poses: Poses, starts: Array, first: Ints) -> None:
         self._work, self._poses, self._starts, self._first = work, poses, starts, first
         self.packed = work.packed.copy()
@@ -223,10 +221,6 @@ class ManySolves:
     def results(self) -> list[Array]:
         """Return all arrays with results, each with one row for each solve."""
         return [self.q, self.near, *(chain.records for chain in self.chains)]
-
-    def pieces(self, threads: int) -> list[slice]:
-        """Return the rows of each piece."""
-        raise NotImplementedError
 
     def part(self, units: range) -> tuple[Any, ...]:
         """Return the arguments of this class for some problems or paths."""
@@ -254,7 +248,9 @@ class ManySolves:
         count = 1 if threads is None and executor is not None else thread_count(threads)
         total = len(self.q)
         if executor is None:
-            self._run_pieces(self.pieces(count), count, progress)
+            size = min(self.MOST, total // (CHUNKS * count))
+            pieces = [self._rows(each) for each in _parts(self._first, size)]
+            self._run_pieces(pieces, count, progress)
         else:
             units = list(_parts(self._first, part_size(total, executor, count)))
             cuts = [self._rows(each) for each in units]
@@ -354,7 +350,8 @@ class ManySolves:
             began = perf_counter()
             reached = advance(at, steps)
             if reached < 0:
-                part.refuse(-1 - reached, q)
+                row = -1 - reached
+                part.chain.refuse(q[row], (part.positions[row], part.quats_xyzw[row]))
             tell(reached - at)
             at = reached
             if at != watched:
@@ -366,15 +363,12 @@ class ManySolves:
 class BatchRun(ManySolves):
     """One execution of a batch; `rows` (8, nq) is the table of joints of the first problem."""
 
+    MOST = 256
+
     def __init__(self, work: BatchWork, poses: Poses, starts: Array, first: Ints) -> None:
         super().__init__(work, poses, starts, first)
         self._by_row = work.by_start and len(starts) > 1
         self.rows = work.rows(starts[0] if len(starts) else np.zeros(starts.shape[1]))
-
-    def pieces(self, threads: int) -> list[slice]:
-        """Return the rows of each chunk."""
-        size = max(1, min(MOST, len(self.q) // (CHUNKS * threads)))
-        return [slice(at, at + size) for at in range(0, len(self.q), size)]
 
     def _solve(
         self, rows: slice, workspaces: Sequence[ChainProblem], tell: Callable[[int], None]
@@ -628,10 +622,6 @@ class PathRun(ManySolves):
     def flags(self) -> NDArray[np.int64]:
         """Return the event flags of every frame, shape (T,): sums of TORN and so on."""
         return np.asarray(np.bitwise_or.reduce(self._flags.astype(np.int64), axis=1))
-
-    def pieces(self, threads: int) -> list[slice]:
-        """Return the rows of each path."""
-        return [slice(begin, end) for begin, end in pairwise(self._first.tolist())]
 
     def part(self, units: range) -> tuple[Any, ...]:
         """Return the arguments of this class for some paths."""

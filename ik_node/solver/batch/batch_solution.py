@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from operator import index
-from typing import Any, NamedTuple, NoReturn, overload
+from typing import Any, NamedTuple, overload
 
 from ik_node.display import public_names
 from ik_node.errors import OptionError
@@ -60,14 +60,6 @@ class BatchChain(NamedTuple):
         """Return some of the problems as views, so that results are written to this one."""
         arrays = (self.positions[rows], self.quats_xyzw[rows], self.records[rows])
         return BatchChain(self.chain, self.table, *arrays)
-
-    def refuse(self, row: int, q: Array) -> NoReturn:
-        """
-        Raise the error for the arguments of a problem that the kernel refused.
-
-        Raises always a ShapeError, see `ChainProblem.refuse`.
-        """
-        self.chain.refuse(q[row], (self.positions[row], self.quats_xyzw[row]))
 
     def answer(self, row: int, joints: Array, packed: Array) -> SolveResult:
         """Return the result of one problem in the form of a single solve."""
@@ -421,7 +413,7 @@ class PathSolution(BatchSolution):
         return why
 
 
-class PathsSolution(Sequence[PathSolution]):
+class PathsSolution(list[PathSolution]):
     """
     The result of `Solver.solve_paths`: `paths[p]` is the `PathSolution` of path p.
 
@@ -446,38 +438,27 @@ class PathsSolution(Sequence[PathSolution]):
     """
 
     def __init__(
-        self, paths: Sequence[PathSolution], q: Array, first: NDArray[np.int64], solve_time: float
+        self, paths: Sequence[PathSolution], q: Array, first: Ints, solve_time: float
     ) -> None:
-        self._paths, self.q, self.first, self.solve_time = list(paths), q, first, solve_time
-
-    def __len__(self) -> int:
-        return len(self._paths)
-
-    @overload
-    def __getitem__(self, path: int) -> PathSolution: ...
-
-    @overload
-    def __getitem__(self, path: slice) -> list[PathSolution]: ...
-
-    def __getitem__(self, path: int | slice) -> PathSolution | list[PathSolution]:
-        return self._paths[path]
+        super().__init__(paths)
+        self.q, self.first, self.solve_time = q, first, solve_time
 
     @property
     def failures(self) -> list[tuple[int, int, int, str]]:
         """Return path, first and last frame, and reason of every stretch that was not solved."""
         return [
             (index, first, last, path.why(first))
-            for index, path in enumerate(self._paths)
+            for index, path in enumerate(self)
             for first, last in path.failures
         ]
 
     @property
     def message(self) -> str:
         """Return a sentence with the number of paths, and the first failures."""
-        failed = [index for index, path in enumerate(self._paths) if path.failures]
+        failed = [index for index, path in enumerate(self) if path.failures]
         if not failed:
             return f'all {len(self)} paths of {len(self.q)} frames solved'
-        parts = [f'path {index}: {self._paths[index].message}' for index in failed[:3]]
+        parts = [f'path {index}: {self[index].message}' for index in failed[:3]]
         more = [f'and {len(failed) - 3} more paths'] if len(failed) > 3 else []
         return '; '.join([f'{len(failed)} of {len(self)} paths not solved', *parts, *more])
 

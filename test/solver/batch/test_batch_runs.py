@@ -73,7 +73,7 @@ def test_signal_during_compiled_code_ends_batch_soon(arm, monkeypatch):
     """The signal arrives while compiled code runs."""
     solver, goals, starts = arm
     many = {name: (np.tile(p, (3000, 1)), np.tile(r, (3000, 1))) for name, (p, r) in goals.items()}
-    monkeypatch.setattr(batch_run, 'MOST', 8)
+    monkeypatch.setattr(batch_run.BatchRun, 'MOST', 8)
     begun = threading.Event()
     main = threading.main_thread().ident
 
