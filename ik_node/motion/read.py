@@ -46,10 +46,6 @@ def read_goal_table(path: Path, links: Sequence[str]) -> dict[str, LinkPoses]:
         names, table = read_csv(path)
     if not names:
         names = _names(path, table.shape[1], links)
-    if len(names) != table.shape[1]:
-        raise DescriptionError(
-            f'{len(names)} names for {table.shape[1]} columns', source=str(path), line=1
-        )
     return poses_by_name(path, names, table, links)
 
 
@@ -84,7 +80,12 @@ def read_csv(path: Path) -> tuple[list[str], Array]:
         raise _fault(path, str(error)) from None
     if not np.isfinite(table).all():
         raise _fault(path, 'not finite')
-    return names, table.reshape(-1, len(words)) if table.size == 0 else table
+    if table.size == 0:
+        table = table.reshape(-1, len(words))
+    if names and len(names) != table.shape[1]:
+        result = f'{len(names)} names for {table.shape[1]} columns'
+        raise DescriptionError(result, source=str(path), line=1)
+    return names, table
 
 
 def rows_of(path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -241,9 +242,6 @@ def _of_csv(path: Path) -> MotionFile:
         raise DescriptionError(
             f'no names of columns; allowed: {allowed}', source=str(path), line=1
         )
-    if len(names) != table.shape[1]:
-        result = f'{len(names)} names for {table.shape[1]} columns'
-        raise DescriptionError(result, source=str(path), line=1)
     times = None
     if 'time' in names:
         column = names.index('time')

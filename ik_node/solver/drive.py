@@ -144,11 +144,7 @@ def drive(
     rows[JOINT_WINDOW, places] = locked
     apart = ROUNDING * np.maximum(1.0, np.abs(values)) if near else NEAR * own
     stopped = places[np.abs(q[places] - values) > apart].tolist()
-    short = ', '.join(
-        f'{problem.tree.names[index]!r} stopped at '
-        f'{_apart(float(q[index]), targets[index], _own_limits(problem, index, targets[index]))}'
-        for index in stopped
-    )
+    short = ', '.join(_stop(problem, index, float(q[index]), targets[index]) for index in stopped)
     reason = f'driven joint {short}' if short else ''
     least = Status.STALLED if reason else Status.CONVERGED
     if is_spent:
@@ -288,19 +284,16 @@ def _tolerance(problem: Problem) -> float:
     return largest
 
 
-def _own_limits(problem: Problem, index: int, target: float) -> str:
-    """Return the limits of a joint in brackets if they do not allow a value, else ''."""
+def _stop(problem: Problem, index: int, reached: float, target: float) -> str:
+    """Return where a driven joint stopped, its limits if they are why, and its target."""
     joint, dof = problem.tree.owner[index]
     lower, upper = joint.get_min_limit(dof), joint.get_max_limit(dof)
-    if lower <= target <= upper:
-        return ''
-    return f' (limits [{lower:.6g}, {upper:.6g}] {"rad" if dof.is_rotation else "m"})'
-
-
-def _apart(reached: float, target: float, limits: str) -> str:
-    """Return two different numbers with enough digits to tell them apart."""
+    # Enough digits to tell the two numbers apart.
     digits = next(n for n in (6, 9, 12, 17) if f'{reached:.{n}g}' != f'{target:.{n}g}')
-    return f'{reached:.{digits}g}{limits}, not {target:.{digits}g}'
+    text = f'{problem.tree.names[index]!r} stopped at {reached:.{digits}g}'
+    if not lower <= target <= upper:
+        text += f' (limits [{lower:.6g}, {upper:.6g}] {"rad" if dof.is_rotation else "m"})'
+    return f'{text}, not {target:.{digits}g}'
 
 
 def _obstacle(
@@ -317,7 +310,14 @@ def _obstacle(
         for name, error in answer.open_closures.items():
             off = f'{error.position:.3g} m, {error.orientation:.3g} rad'
             return f'the loops do not close: closure {name!r} is {off} off'
-    limits = _limits(problem, table, q, places, answers)
+    names, margin = problem.tree.names, ROUNDING * np.maximum(1.0, np.abs(q))
+    at_limit = (q <= table.lower + margin) | (q >= table.upper - margin)
+    found = {names.index(name) for answer in answers for name in answer.at_limits(q)}
+    found.update(at for at in places.tolist() if at_limit[at])
+    limits: list[str] = []
+    for at in sorted(found):  # of a joint that its followers limit, the followers
+        followers = [f for f, master in table.masters.items() if master == at and at_limit[f]]
+        limits += [names[each] for each in followers] or [names[at]]
     for chain in problem.chains:
         limits += chain.active_cones(q, rows, packed)
     if limits:
@@ -343,25 +343,6 @@ def _obstacle(
                 f'joints are driven, and the mobility is {np.count_nonzero(free) - rank}'
             )
     return 'the closures do not allow any further motion of the driven joints'
-
-
-def _limits(
-    problem: Problem,
-    table: JointTable,
-    q: Array,
-    places: NDArray[np.int64],
-    answers: Sequence[SolveResult],
-) -> list[str]:
-    """Return the values at a limit; for a joint that its followers limit, the followers."""
-    names, margin = problem.tree.names, ROUNDING * np.maximum(1.0, np.abs(q))
-    at_limit = (q <= table.lower + margin) | (q >= table.upper - margin)
-    found = {names.index(name) for answer in answers for name in answer.at_limits(q)}
-    found.update(at for at in places.tolist() if at_limit[at])
-    limited: list[str] = []
-    for at in sorted(found):
-        followers = [f for f, master in table.masters.items() if master == at and at_limit[f]]
-        limited += [names[each] for each in followers] or [names[at]]
-    return limited
 
 
 # -- the way out of a singular configuration, where branches of a mechanism meet
