@@ -263,31 +263,25 @@ def _of_npz(path: Path) -> MotionFile:
             arrays = {name: file[name] for name in file.files}
     except (ValueError, OSError, EOFError, BadZipFile, MemoryError) as error:
         raise DescriptionError(f'not a file of arrays: {error}', source=str(path)) from None
-    given, names, count = arrays.pop('times', None), list[str](), -1
+    given, names = arrays.pop('times', None), list[str]()
+    count = len(next(iter(arrays.values()), ()))
     for name, array in arrays.items():
-        what = f'the array {name!r}'
         width = array.shape[1] if array.ndim == 2 else 0
-        if width not in (len(AXES), len(COLUMNS)) or array.dtype.kind not in 'fiu':
-            result = f'{array.dtype} of shape {array.shape}'
-            allowed = 'numbers of shape (N, 3): x y z, or (N, 7): x y z qx qy qz qw'
-            raise DescriptionError(f'{what} is {result}; allowed: {allowed}', source=str(path))
-        count = len(array) if count < 0 else count
-        if len(array) != count:
-            result = f'{what} has {len(array)} frames, but the arrays before {count}'
-            raise DescriptionError(result, source=str(path))
-        if not np.isfinite(array).all():
-            raise DescriptionError(f'{what} is not finite', source=str(path))
+        fits = width in (len(AXES), len(COLUMNS)) and array.dtype.kind in 'fiu'
+        if not fits or len(array) != count or not np.isfinite(array).all():
+            result = f'the array {name!r} is {array.dtype} of shape {array.shape}'
+            allowed = f'{count} rows of finite numbers: x y z, or x y z qx qy qz qw'
+            raise DescriptionError(f'{result}; allowed: {allowed}', source=str(path))
         names += [f'{name}.{column}' for column in COLUMNS[:width]]
     table = np.hstack([*arrays.values()], dtype=np.float64) if arrays else np.zeros((0, 0))
-    points = poses_by_name(path, names, table)
-    times = None
+    points, times = poses_by_name(path, names, table), None
     if given is not None and points:
         times = np.asarray(given, dtype=np.float64) if given.dtype.kind in 'fiu' else np.zeros(0)
         if times.shape != (count,) or not (np.diff(times) > 0.0).all():
-            result = f'the array times has shape {given.shape}'
-            raise DescriptionError(
-                f'{result}; allowed: {count} increasing numbers', source=str(path)
+            result = (
+                f'the array times has shape {given.shape}; allowed: {count} increasing numbers'
             )
+            raise DescriptionError(result, source=str(path))
     return MotionFile(path, points, times)
 
 

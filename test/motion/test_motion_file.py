@@ -63,12 +63,9 @@ def test_error_of_csv_names_line_and_column(tmp_path):
 def test_error_of_npz_names_array(tmp_path):
     """And what is allowed there."""
     for arrays, message in [
-        (
-            {'a': np.zeros((4, 5))},
-            r"the array 'a' is float64 of shape \(4, 5\); allowed: .*\(N, 3\)",
-        ),
-        ({'a': np.zeros((4, 3)), 'b': np.zeros((5, 3))}, r"'b' has 5 frames, .* before 4"),
-        ({'a': np.full((4, 3), np.nan)}, r"'a' is not finite"),
+        ({'a': np.zeros((4, 5))}, r"the array 'a' is float64 of shape \(4, 5\); allowed: 4 rows"),
+        ({'a': np.zeros((4, 3)), 'b': np.zeros((5, 3))}, r"'b' .*; allowed: 4 rows"),
+        ({'a': np.full((4, 3), np.nan)}, r"'a' .* finite"),
         ({'a': np.zeros((4, 7))}, r"quaternion of 'a' is zero in row 0"),
         ({'a': np.zeros((2, 3)), 'times': np.zeros(2)}, r'times .*; allowed: 2 increasing'),
         ({'times': np.arange(3.0)}, r'no key points'),
