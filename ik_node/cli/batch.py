@@ -33,7 +33,7 @@ from ik_node.motion.read import read_goal_table
 from ik_node.robot import Robot
 from ik_node.solver import Solver, SolverOptions
 from ik_node.solver.batch.batch_run import BatchWork, many_poses, solve_batch
-from ik_node.solver.batch.engines import Chunk, part_size, run_chunks
+from ik_node.solver.batch.engines import part_size, run_chunks
 from tqdm import tqdm
 
 # Number of poses that are checked at a time.
@@ -90,12 +90,12 @@ def run(args: argparse.Namespace) -> int:
                 raise DescriptionError(f'cannot be continued: {why}', source=args.out)
         began, size = perf_counter(), limit or part_size(len(rows) - before, executor, threads)
 
-        def chunks() -> Iterator[Chunk]:
+        def chunks() -> Iterator[tuple[range, Any]]:
             # Only the parts that are being solved are copied: poses may be maps of files.
             for own in (rows[at : at + size] for at in range(before, len(rows), size)):
                 cut = slice(own.start, own.stop)
                 part = {name: (p[cut], r[cut]) for name, (p, r) in poses.items()}
-                yield Chunk(own, (part, q0, threads))
+                yield own, (part, q0, threads)
 
         # The bar is shown only if standard error is a terminal, and removed at the end.
         with tqdm(total=len(rows), initial=before, miniters=1, disable=None, leave=False) as bar:

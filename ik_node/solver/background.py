@@ -7,7 +7,6 @@ from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from threading import current_thread, Lock, RLock, Thread
-from types import TracebackType
 from typing import Any, NoReturn
 import weakref
 
@@ -278,12 +277,7 @@ class AsyncSolver:
         self._check()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.dispose()
 
     # -- state and results
@@ -574,13 +568,8 @@ class SolveJob:
 
 def _open_residual(solution: Solution) -> float:
     """Return the sum of the squared residuals of the chains that timed out."""
-    return sum(
-        error.position**2 + error.orientation**2
-        for chain in solution.chains
-        if chain.status is Status.TIMEOUT
-        for errors in (chain.goal_errors, chain.closure_errors)
-        for error in errors.values()
-    )
+    late = (chain for chain in solution.chains if chain.status is Status.TIMEOUT)
+    return float(sum((chain.errors**2).sum() for chain in late))
 
 
 class SolveWorker:

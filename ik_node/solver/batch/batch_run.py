@@ -38,7 +38,7 @@ from ik_node.solver.batch.batch_solution import (
     PathSolution,
     PathsSolution,
 )
-from ik_node.solver.batch.engines import Chunk, part_size, run_chunks, thread_count
+from ik_node.solver.batch.engines import part_size, run_chunks, thread_count
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import check_mapping, many_q, MOST_NORM, unit_pose
 from ik_node.solver.problem.chain_problem import ChainProblem
@@ -255,7 +255,7 @@ class ManySolves:
             units = list(_parts(self._first, part_size(total, executor, count)))
             cuts = [self._rows(each) for each in units]
             chunks = (
-                Chunk(range(rows.start, rows.stop), (self.part(each), count))
+                (range(rows.start, rows.stop), (self.part(each), count))
                 for each, rows in zip(units, cuts, strict=True)
             )
             tell = None if progress is None else lambda solved: progress(solved, total)

@@ -10,7 +10,14 @@ from typing import Any, NamedTuple, overload
 from ik_node.display import public_names
 from ik_node.errors import OptionError
 from ik_node.kernels import solve_state as now
-from ik_node.kernels.layout import RECORD, RECORD_STARTS, RECORD_STATUS, RECORD_STEPS, RESULT
+from ik_node.kernels.layout import (
+    CON_POSE,
+    RECORD,
+    RECORD_STARTS,
+    RECORD_STATUS,
+    RECORD_STEPS,
+    RESULT,
+)
 from ik_node.kernels.options import COMPROMISE
 from ik_node.kernels.path import BOUNDED, TOO_FAST, TORN
 from ik_node.model.attributes import ByName
@@ -63,8 +70,11 @@ class BatchChain(NamedTuple):
 
     def answer(self, row: int, joints: Array, packed: Array) -> SolveResult:
         """Return the result of one problem in the form of a single solve."""
-        poses = (self.positions[row], self.quats_xyzw[row])
-        record = self.chain.record_with(self.records[row], self.table, *poses)
+        table = self.table.copy()
+        goals = table[len(table) - self.positions.shape[1] :]  # they are the last constraints
+        goals[:, CON_POSE : CON_POSE + 3] = self.positions[row]
+        goals[:, CON_POSE + 3 : CON_POSE + 7] = self.quats_xyzw[row]
+        record = np.concatenate((self.records[row], table.ravel()))
         return SolveResult(self.chain, record, joints, packed)
 
 

@@ -21,7 +21,7 @@ import os
 import pickle
 import signal
 from threading import Thread
-from typing import Any, NamedTuple
+from typing import Any
 
 from ik_node.errors import EngineError, IkError, OptionError
 
@@ -45,22 +45,15 @@ DASK_CONFIG = {
 LEAVE_INTERRUPTS = 'import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n'
 
 
-class Chunk(NamedTuple):
-    """A part of the work: its problems, and the argument of the function, which is pickled."""
-
-    rows: range
-    data: Any
-
-
 def run_chunks(
     executor: Executor | None,
     function: Callable[[Any, Any], Any],
     shared: object,
-    chunks: Iterable[Chunk],
+    chunks: Iterable[tuple[range, Any]],
     progress: Callable[[int], object] | None = None,
 ) -> Generator[Any, None, None]:
     """
-    Yield function(shared, chunk.data) for every chunk, in the order of the chunks.
+    Yield function(shared, data) for every chunk, in order; a chunk is its problems and the data.
 
     A limited number of chunks is in memory at a time, so that the number of chunks may be
     unlimited. If the generator is closed, or raises, all chunks that have not begun are cancelled.

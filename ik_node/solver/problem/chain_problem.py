@@ -152,20 +152,6 @@ class ChainProblem:
         """Set the pose of a constraint: position [m] and quat_xyzw, seven numbers."""
         self.table[constraint, layout.CON_POSE : layout.CON_POSE + 7] = pose
 
-    @staticmethod
-    def record_with(results: Array, table: Array, positions: Array, quats_xyzw: Array) -> Array:
-        """
-        Return a record from results of the kernel and a table with other poses of the goals.
-
-        The results are the status numbers and the residual norms, shape (RECORD + 2 nc,). Goals
-        are the last constraints.
-        """
-        table = table.copy()
-        goals = table[len(table) - len(positions) :]
-        goals[:, layout.CON_POSE : layout.CON_POSE + 3] = positions
-        goals[:, layout.CON_POSE + 3 : layout.CON_POSE + 7] = quats_xyzw
-        return np.concatenate((results, table.ravel()))
-
     @property
     def errors(self) -> Array:
         """Return a view of the residual norms (2 nc,): [m], [rad] of constraint 0, then of 1."""

@@ -6,14 +6,14 @@ import os
 import threading
 
 from ik_node.errors import EngineError, ShapeError
-from ik_node.solver.batch.engines import Chunk, open_engine, PER_WORKER, run_chunks
+from ik_node.solver.batch.engines import open_engine, PER_WORKER, run_chunks
 import pytest
 from support import chunk_functions as work
 
 
 def chunks(count, size=10):
     """Return chunks of `size` rows whose data are their numbers."""
-    return [Chunk(range(size * n, size * (n + 1)), n) for n in range(count)]
+    return [(range(size * n, size * (n + 1)), n) for n in range(count)]
 
 
 @pytest.fixture(scope='module')
