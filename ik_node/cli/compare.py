@@ -20,16 +20,14 @@ from ik_node.display import table
 from ik_node.errors import OptionError
 from ik_node.model.rotation import Array
 from ik_node.model.tree import Tree
-from ik_node.scene.plot import picture_maker, save_picture
+from ik_node.scene.plot import CURVES, picture_maker, save_picture
 from ik_node.solver import Solver, SolverOptions
 from ik_node.solver.methods import Trace, trace
 from ik_node.solver.options import METHODS
 from ik_node.solver.result import largest_error
 import numpy as np
 
-# Colours for the colour-blind (Okabe & Ito 2008). With different dashes, two lines on top of each
-# other are both visible.
-_COLOURS = ('#000000', '#0072B2', '#56B4E9', '#E69F00', '#009E73', '#CC79A7', '#D55E00')
+# With different dashes, two lines on top of each other are both visible.
 _DASHES = ('-', (0, (5, 1.5)))
 # Residuals of zero are drawn at this value.
 _LEAST = 1e-16
@@ -121,7 +119,7 @@ def _draw(new_figure: Callable[..., Any], outcomes: Mapping[str, Outcome], path:
         mean = found.solution.solve_time / max(sizes.size - 1, 1)
         style = {
             'label': f'{method} ({status.lower()})',
-            'color': _COLOURS[index],
+            'color': CURVES[index],
             'ls': _DASHES[index % 2],
             'marker': 'o' if status == 'CONVERGED' else 'X',
             'markevery': [-1],

@@ -190,15 +190,13 @@ class GraphReader:
             self.packed = (self._options, self._options.packed())
             for problem in read.problems.values():
                 problem.refresh(self._options)
-        self.plain = self._is_plain(read.table)
-        self._edits_seen = edits
-        return read
-
-    def _is_plain(self, table: JointTable) -> bool:
-        options = self._options
+        options, table = self._options, read.table
         more = table.balls_with_preferences or table.has_targets or table.followers
         limited = options.time_budget > 0.0 or options.limits_steps
-        return options.in_kernel and not (more or limited or options.start_outside == 'clamp')
+        clamps = options.start_outside == 'clamp'
+        self.plain = options.in_kernel and not (more or limited or clamps)
+        self._edits_seen = edits
+        return read
 
     # The methods below use the graph as it was read, even if another thread has changed it since.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ik_node.errors import OptionError, ShapeError
 from ik_node.kernels.layout import LARGEST, NORMALISED
-from ik_node.model.given import ARRAY, elements, numbers
+from ik_node.model.given import ARRAY, elements, is_number, numbers
 from ik_node.model.pose_forms import position_and_quat
 from ik_node.model.request import Request
 import numpy as np
@@ -16,6 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
+# Longest time [s], about 30 years.
+MOST_SECONDS = 1e9
 # Longer quaternions are something else, such as angles in degrees.
 MOST_NORM = 10.0
 A_ROTATION = 'a quaternion of length 1 (angles are none), xyzw'
@@ -77,6 +79,13 @@ def refuse_q(names: Sequence[str], q: Array) -> None:
     large = [f'{value:g} for {name}' for name, value in named if not abs(value) <= LARGEST]
     if large:
         raise ShapeError('q', f'numbers within {LARGEST:g}', ', '.join(large))
+
+
+def seconds(what: str, value: Any) -> float:
+    """Return a time above 0 [s]; raise OptionError for others."""
+    if is_number(value) and 0.0 < value <= MOST_SECONDS:
+        return float(value)
+    raise OptionError(what, value, 'a time above 0 [s]')
 
 
 def many_q(what: str, values: Any, names: Sequence[str], count: int | None = None) -> Array:

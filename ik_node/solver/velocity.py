@@ -12,9 +12,9 @@ from ik_node.kernels.layout import LARGEST
 from ik_node.kernels.options import COLLISION_MARGIN
 from ik_node.kernels.solve_state import STATUS_REFUSED, STATUS_STALLED
 from ik_node.kernels.velocity import BOUND_NONE, BOUND_POSITION, BOUND_VELOCITY
-from ik_node.model.given import elements, is_number, numbers
+from ik_node.model.given import elements, numbers
 from ik_node.model.request import Request
-from ik_node.solver.pose import refuse_q
+from ik_node.solver.pose import refuse_q, seconds
 from ik_node.solver.problem.chain_problem import ChainProblem, TABLE_POSES
 from ik_node.solver.problem.problem import Avoidance, Problem
 from ik_node.solver.result import ByJoint, ChainNames, STATUSES
@@ -26,8 +26,6 @@ Array = NDArray[np.float64]
 # Any of the forms of `unit_twist`, for which there is no common type.
 Twist = Any
 
-# Longest time for which position limits are kept [s], about 30 years.
-MOST_SECONDS = 1e9
 # Attempts to find velocities that bring no bodies too near.
 ATTEMPTS = 3
 
@@ -170,8 +168,7 @@ def solve_velocity(
     Values of q beyond a limit are moved to it. See `Solver.velocity`.
     """
     started = perf_counter()
-    if dt is not None and not (is_number(dt) and 0.0 < dt <= MOST_SECONDS):
-        raise OptionError('dt', dt, 'None or a time above 0 [s]')
+    period = 0.0 if dt is None else seconds('dt', dt)
     for name, twist in goals.items():
         chain, at = problem.place_of_goal[name]
         request = chain.requests[at]
@@ -184,7 +181,6 @@ def solve_velocity(
             chain.set_pose(at, np.concatenate(request.pose))
     speeds = problem.tree.max_velocity
     rates: Array = np.zeros((2, len(q)))
-    period = 0.0 if dt is None else float(dt)
     if not problem.chains:
         refuse_q(problem.tree.names, q)
     answers = []

@@ -40,7 +40,7 @@ from ik_node.solver.batch.batch_solution import (
 )
 from ik_node.solver.batch.engines import part_size, run_chunks, thread_count
 from ik_node.solver.options import SolverOptions
-from ik_node.solver.pose import check_mapping, many_q, MOST_NORM, unit_pose
+from ik_node.solver.pose import check_mapping, many_q, MOST_NORM, seconds, unit_pose
 from ik_node.solver.problem.chain_problem import ChainProblem
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Avoidance, Problem, SLICE
@@ -430,8 +430,6 @@ def solve_batch(
 
 # Relative margin of the times, so that speeds computed from rounded times are within the limits.
 MARGIN = 1e-9
-# Longest time from point to point [s], about 30 years.
-MOST_SECONDS = 1e9
 
 
 def stretched_times(
@@ -510,9 +508,7 @@ def _in_a_row(name: str, pose: Any) -> tuple[Any, tuple[int, int]]:
 def all_times(counts: Sequence[int], dt: float, times: Any) -> Array:
     """Return the times of all frames in a row [s]; `times` are for all paths, or one for each."""
     if times is None:
-        if not is_number(dt) or not 0.0 < dt <= MOST_SECONDS:
-            raise OptionError('dt', dt, 'a time above 0 [s]')
-        return float(dt) * np.concatenate([np.arange(float(count)) for count in counts])
+        return seconds('dt', dt) * np.concatenate([np.arange(float(count)) for count in counts])
     each = [times] * len(counts)
     if isinstance(times, (list, tuple)) and len(times) and np.ndim(times[0]) > 0:
         if len(times) != len(counts):

@@ -232,34 +232,30 @@ class BatchSolution:
     @property
     def goal_errors(self) -> dict[str, PoseErrors]:
         """Return the residuals of every goal."""
-        return self._errors(are_goals=True)
+        return {name: PoseErrors(*each.T) for name, each, _, _ in self._each(goals=True)}
 
     @property
     def closure_errors(self) -> dict[str, PoseErrors]:
         """Return the residuals of every closure."""
-        return self._errors(are_goals=False)
+        return {name: PoseErrors(*each.T) for name, each, _, _ in self._each(goals=False)}
 
-    def _errors(self, *, are_goals: bool) -> dict[str, PoseErrors]:
-        result = {}
+    def _each(self, *, goals: bool) -> Iterator[tuple[str, Array, Array, Array]]:
+        """Yield name, residual norms (N, 2), own tolerances (2,) and those that count as met."""
         for chain in self._chains:
-            names = chain.chain.names
-            for row, name in names.goals if are_goals else names.closures:
+            names, own = chain.chain.names, tolerances_in(chain.table)
+            met = own + misfits_in(chain.table)
+            for row, name in names.goals if goals else names.closures:
                 at = RECORD + 2 * row
-                result[name] = PoseErrors(chain.records[:, at], chain.records[:, at + 1])
-        return result
+                yield name, chain.records[:, at : at + 2], own[row], met[row]
 
     @property
     def rounding_gaps(self) -> dict[str, PoseError]:
         """Return the largest gap of each closure in `Solution.rounding_gaps` of any problem."""
         result = {}
-        for chain in self._chains:
-            own = tolerances_in(chain.table)
-            for row, name in chain.chain.names.closures:
-                at = RECORD + 2 * row
-                errors = chain.records[self.converged, at : at + 2]
-                over = errors[np.any(errors > own[row], axis=1)]
-                if len(over):
-                    result[name] = PoseError._make(over.max(axis=0).tolist())
+        for name, errors, own, _ in self._each(goals=False):
+            over = errors[self.converged & np.any(errors > own, axis=1)]
+            if len(over):
+                result[name] = PoseError._make(over.max(axis=0).tolist())
         return result
 
     @property
@@ -353,11 +349,8 @@ class PathSolution(BatchSolution):
     def _closed(self) -> Bools:
         """Return True for each point (N,) whose loops are closed."""
         closed = np.ones(len(self), dtype=np.bool_)
-        for chain in self._chains:
-            for row, _ in chain.chain.names.closures:
-                at = RECORD + 2 * row
-                most = (tolerances_in(chain.table) + misfits_in(chain.table))[row]
-                closed &= (chain.records[:, [at, at + 1]] <= most).all(axis=1)
+        for _, errors, _, met in self._each(goals=False):
+            closed &= (errors <= met).all(axis=1)
         return closed
 
     @property

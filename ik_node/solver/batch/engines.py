@@ -16,7 +16,6 @@ from importlib.util import find_spec
 from itertools import islice
 import logging
 from multiprocessing import get_context, parent_process
-import operator
 import os
 import pickle
 import signal
@@ -24,6 +23,7 @@ from threading import Thread
 from typing import Any
 
 from ik_node.errors import EngineError, IkError, OptionError
+from ik_node.model.given import whole_number
 
 ENGINES = ('threads', 'processes', 'dask')
 # Most problems per part and thread of a worker: enough that an engine's time per part, a few
@@ -119,15 +119,7 @@ _unpickled = lru_cache(maxsize=4)(pickle.loads)
 
 def thread_count(threads: int | None, name: str = 'threads') -> int:
     """Return a number of threads or workers; None = one per core. Errors use `name`."""
-    if threads is None:
-        return cores()
-    try:
-        count = operator.index(threads)
-    except TypeError:
-        count = 0
-    if count < 1:
-        raise OptionError(name, threads, 'a whole number from 1, or None for all cores')
-    return count
+    return cores() if threads is None else whole_number(name, threads, 1)
 
 
 def cores() -> int:

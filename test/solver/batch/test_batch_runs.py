@@ -167,7 +167,7 @@ def test_goals_must_have_equal_number_of_poses():
 def test_bad_thread_count_is_refused(arm, threads):
     """A number from 1, or None."""
     solver, goals, starts = arm
-    with pytest.raises(OptionError, match=r'threads: .*whole number from 1'):
+    with pytest.raises(OptionError, match=r'threads: .*whole number, 1 or more'):
         solver.solve_batch(goals, starts, threads=threads)
 
 
