@@ -64,14 +64,7 @@ def write_bag(path: Path, robot: Mechanism, solved: PathSolution) -> None:
     raised if the package rosbags is missing, DescriptionError if the bag cannot be written.
     """
     try:
-        from rosbags.interfaces import (
-            Qos,
-            QosDurability,
-            QosHistory,
-            QosLiveliness,
-            QosReliability,
-            QosTime,
-        )
+        from rosbags import interfaces
         from rosbags.rosbag2 import StoragePlugin, Writer, WriterError
         from rosbags.typesys import get_typestore, Stores
     except ImportError:
@@ -82,15 +75,15 @@ def write_bag(path: Path, robot: Mechanism, solved: PathSolution) -> None:
     header_of = types.types['std_msgs/msg/Header']
     state_of = types.types['sensor_msgs/msg/JointState']
     text_of = types.types['std_msgs/msg/String']
-    forever = QosTime(2**31 - 1, 2**32 - 1)
-    latched = Qos(
-        QosHistory.KEEP_LAST,
+    forever = interfaces.QosTime(2**31 - 1, 2**32 - 1)
+    latched = interfaces.Qos(
+        interfaces.QosHistory.KEEP_LAST,
         1,
-        QosReliability.RELIABLE,
-        QosDurability.TRANSIENT_LOCAL,
+        interfaces.QosReliability.RELIABLE,
+        interfaces.QosDurability.TRANSIENT_LOCAL,
         forever,
         forever,
-        QosLiveliness.AUTOMATIC,
+        interfaces.QosLiveliness.AUTOMATIC,
         forever,
         avoid_ros_namespace_conventions=False,
     )

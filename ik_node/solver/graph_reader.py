@@ -19,7 +19,7 @@ from ik_node.model.link import Link
 from ik_node.model.redundancy import Redundancy
 from ik_node.model.request import pose_request, Request, requests_of
 from ik_node.model.tree import build_tree, refuse_equal_names
-from ik_node.solver.options import checked_options, SolverOptions
+from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import refuse_q, Values
 from ik_node.solver.problem.chain_problem import ChainProblem
 from ik_node.solver.problem.joint_table import JointTable
@@ -67,12 +67,12 @@ class GraphReader:
     ) -> None:
         # An iterator would be exhausted when the graph is read a second time.
         self.source: Any = list(source) if isinstance(source, Iterator) else source
-        self._options = checked_options(options)
         self.lock = RLock()
         self.structure = Structure((), ())
         self.plain = False
         self.last_q: Array = np.zeros(0)
         self._revision = Revision()
+        self.options = options
         self._graph_seen = self._edits_seen = self._values_seen = -1
         self.packed: tuple[SolverOptions, Array] = (options, options.packed())
 
@@ -94,7 +94,9 @@ class GraphReader:
 
     @options.setter
     def options(self, options: SolverOptions) -> None:
-        self._options = checked_options(options)
+        if not isinstance(options, SolverOptions):
+            raise OptionError('options', options, 'SolverOptions(name=value, ...)')
+        self._options = options
         self._revision.count_options()
 
     def current(self) -> Structure:
@@ -184,7 +186,8 @@ class GraphReader:
         if constraints_changed:
             read.refresh_constraints()
             self._constraints_seen = constraints
-        if _thresholds(self.packed[0]) != _thresholds(self._options):
+        thresholds = 'translation_converge_threshold', 'rotation_converge_threshold'
+        if any(getattr(self.packed[0], n) != getattr(self._options, n) for n in thresholds):
             read.forget_redundancies()
         if constraints_changed or self.packed[0] is not self._options:
             self.packed = (self._options, self._options.packed())
@@ -397,8 +400,3 @@ def share_revision(frames: Iterable[Frame]) -> Revision:
     for each in revisions:  # solvers that still use an old object read their graph again
         each.count_graph_edit()
     return shared
-
-
-def _thresholds(options: SolverOptions) -> tuple[float, float]:
-    """Return the tolerances of closures without their own [m], [rad]."""
-    return options.translation_converge_threshold, options.rotation_converge_threshold

@@ -336,13 +336,6 @@ def tracking(
     return SolverOptions(**{**chosen, **options})
 
 
-def checked_options(options: object) -> SolverOptions:
-    """Return the options of a solver, and refuse anything else, such as a dict."""
-    if not isinstance(options, SolverOptions):
-        raise OptionError('options', options, 'SolverOptions(name=value, ...)')
-    return options
-
-
 def _allowed_values(entry: Field[Any], value: Any) -> str:
     """Return a description of the allowed values if the value is not allowed, else ''."""
     low, high = entry.metadata['range']

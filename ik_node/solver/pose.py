@@ -113,16 +113,12 @@ def many_q(what: str, values: Any, names: Sequence[str], count: int | None = Non
     return many
 
 
-def names_in(what: str, names: str | Iterable[str]) -> tuple[str, ...]:
+def names_in(what: str, names: Any) -> tuple[str, ...]:
     """Return names as a tuple; a string is one name."""
-    try:
-        chosen = (names,) if isinstance(names, str) else tuple(names)
-    except TypeError:
-        chosen = ()
-        fits = False
-    else:
-        fits = all(isinstance(name, str) for name in chosen)
-    if not fits:
+    if isinstance(names, str):
+        return (names,)
+    chosen = tuple(names) if isinstance(names, Iterable) else (None,)
+    if not all(isinstance(name, str) for name in chosen):
         raise OptionError(what, names, 'a list of names')
     return chosen
 

@@ -102,7 +102,7 @@ def test_bag_round_trip_gives_joint_states_and_latched_description(tmp_path, rob
 
 def test_bag_without_rosbags_names_the_package(tmp_path, robot, solved, monkeypatch):
     """The extra to install is in the message."""
-    monkeypatch.setitem(sys.modules, 'rosbags.interfaces', None)
+    monkeypatch.setitem(sys.modules, 'rosbags.rosbag2', None)
     with pytest.raises(OptionError, match=r'ik_node\[motion\]'):
         write_bag(tmp_path / 'bag', robot, solved)
 
