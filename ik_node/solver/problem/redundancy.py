@@ -37,8 +37,6 @@ NEAR = 0.5
 CORRECTIONS, CLOSINGS = 8, 60
 # Random starts with which the solver closes the loops before the search.
 CLOSING_STARTS = 6
-# Stands for a chain whose loops do not close.
-OPEN = Redundancy(-1, 0.0, {}, {})
 
 
 class _Walker(Configuration):
@@ -129,25 +127,25 @@ def find_redundancies(loops: Problem, table: JointTable, q: Array) -> tuple[Redu
     options = SolverOptions(restarts=CLOSING_STARTS)
     rows = table.without_limits(table.without_preferences(table.rows))
     rows = table.with_window(rows, slice(None), np.inf)
-    found: list[Redundancy | None] = [OPEN] * len(loops.chains)
+    found: list[tuple[Redundancy, ...] | None] = [None] * len(loops.chains)
     for start in (np.zeros_like(q), q.copy()):
         table.follow(start)
         for solved in (False, True):
-            if solved and any(each is OPEN for each in found):
+            if solved and None in found:
                 loops.run(start, rows, options.packed(), 0.0)
             found = [
-                find_redundancy(chain, start, options.packed()) if each is OPEN else each
+                find_redundancy(chain, start, options.packed()) if each is None else each
                 for chain, each in zip(loops.chains, found, strict=True)
             ]
-    return tuple(each for each in found if each is not None and each is not OPEN)
+    return tuple(each for own in found for each in own or ())
 
 
-def find_redundancy(chain: ChainProblem, q: Array, packed: Array) -> Redundancy | None:
+def find_redundancy(chain: ChainProblem, q: Array, packed: Array) -> tuple[Redundancy, ...] | None:
     """
     Return the redundancy of a chain's closures up to rounding, near a configuration q (nq,).
 
-    The result is None if the rows are independent, or redundant without any deviation, and OPEN if
-    the loops are open at q.
+    There is none if the rows are independent, or redundant without any deviation. The result is
+    None if the loops are open at q.
 
     At a single configuration rounding cannot be told from a stiff direction or a singular pose:
     all of them give a small singular value. Therefore the mechanism is moved along the candidate
@@ -160,15 +158,15 @@ def find_redundancy(chain: ChainProblem, q: Array, packed: Array) -> Redundancy 
     soon as the loop moves.
     """
     if not sum(chain.flat.row_counts) or not len(chain.flat.var_q):
-        return None
+        return ()
     walker = _Walker(chain, q, packed)
     if not walker.usable:
-        return None
+        return ()
     explained = _explained_gaps(chain)
     limits = np.maximum(explained, chain.tolerances)
     walker.close(walker.rank(), CLOSINGS)
     if np.any(walker.errors > limits) and np.abs(walker.residual).max() > COARSE:
-        return OPEN
+        return None
     random = np.random.default_rng(0)
     home = walker.x.copy()
     for rank in range(walker.rank(), min(len(walker.residual), len(home))):
@@ -183,7 +181,7 @@ def find_redundancy(chain: ChainProblem, q: Array, packed: Array) -> Redundancy 
             slack = max(slack, stiffness, np.abs(walker.residual).max())
             misfit = np.maximum(misfit, walker.errors)
             if seen == 1 and slack <= LEAST:
-                return None
+                return ()
         else:
             if seen > 1:
                 own = [getattr(each.source, 'tolerance', None) is None for each in chain.requests]
@@ -191,8 +189,8 @@ def find_redundancy(chain: ChainProblem, q: Array, packed: Array) -> Redundancy 
                     dict(zip(chain.names.constraints, map(tuple, pairs.tolist()), strict=True))
                     for pairs in (misfit, explained * np.array(own)[:, None])
                 )
-                return Redundancy(rank, slack, *by_name)
-    return None
+                return (Redundancy(rank, slack, *by_name),)
+    return ()
 
 
 def without_rounding(
