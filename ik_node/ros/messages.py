@@ -274,7 +274,8 @@ class FrameNames:
     """
 
     def __init__(self, robot: Robot, frame_prefix: str = '', base_frame: str = '') -> None:
-        self._robot, self._base = robot, base_frame
+        self._robot = robot
+        self.base = base_frame  # Frame of messages without one; '' = the root frame.
         links = self._links = frozenset(robot.links)
         before, slash, link = base_frame.lstrip('/').rpartition('/')
         known = link in links and before + slash + link not in links
@@ -306,7 +307,7 @@ class FrameNames:
         are also known by their names without the prefix. `lookup` finds other frames: (target,
         source) -> pose (4, 4), or LookupError. Return None if the frame is the root frame.
         """
-        name = self.link(frame_id or self._base)
+        name = self.link(frame_id or self.base)
         if name in ('', self.root):
             return None
         if name in self._links:

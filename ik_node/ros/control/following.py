@@ -38,9 +38,9 @@ class ActuatedFollowing:
         self._joint_space = joint_space
         self._last_request: tuple[object, ...] = ()
         self._failed_report: TickReport | None = None
-        # Where a drive stands that needs more than one tick, where it started, and its step count.
+        # Where the last drive started; where it stands if it needs more ticks, and its step count.
+        self._start: Array | None = None
         self._partial_q: Array | None = None
-        self._partial_start: Array | None = None
         self._partial_steps = 0
         # The last answer to a measurement, its model, and the time of its computation.
         self._answer: TickReport | None = None
@@ -130,30 +130,22 @@ class ActuatedFollowing:
         values = {name: known.get(name, present[name]) for name in actuated}
         # A failed attempt takes long, so it is not repeated while its input stays the same.
         request = (values, tracker.model.solver.revision.edits, settings.options)
+        stayed, same = self._start is tracker.q, request == self._last_request
         failed = self._failed_report
-        if failed is not None and failed.q is tracker.q and request == self._last_request:
+        if failed is not None and stayed and same:
             held = tracker.hold(failed.held)
             return dataclasses.replace(held, solution=failed.solution, notes=tuple(notes))
-        if self._partial_start is not tracker.q or request != self._last_request:
+        if not (stayed and same):
             self._partial_steps = 0
-        if self._partial_start is not tracker.q:
-            self._partial_q, self._partial_start = None, tracker.q
-        report = tracker.drive(values, tuple(notes), self._partial_q, longest)
-        self._last_request = request
-        self._failed_report = (
-            None if self._keep_partial(report) else report if report.held else None
-        )
-        return report
-
-    def _keep_partial(self, report: TickReport) -> bool:
-        """Keep the progress of a drive that needs more ticks; return False if there is none."""
+        start = self._partial_q if stayed else None
+        self._start, self._last_request = tracker.q, request
+        report = tracker.drive(values, tuple(notes), start, longest)
         solution, self._partial_q = report.solution, None
-        if solution is None or solution.status is not Status.TIMEOUT:
-            return False
-        self._partial_steps += solution.iterations
-        if self._partial_steps < MOST_STEPS:
-            self._partial_q = solution.q
-        return self._partial_q is not None
+        if solution is not None and solution.status is Status.TIMEOUT:
+            self._partial_steps += solution.iterations
+            self._partial_q = solution.q if self._partial_steps < MOST_STEPS else None
+        self._failed_report = report if report.held and self._partial_q is None else None
+        return report
 
 
 # Largest distance of the last command from the goal that moves by a twist, besides two ticks of

@@ -123,6 +123,7 @@ class Motion:
 
     def _configure(self, model: LoadedModel, settings: Settings) -> JointRoles:
         """Apply parameters to a model; return the roles of its joints."""
+        model.frames.base = settings.base_frame
         for goal in settings.active_goals:
             own = model.robot.goals.get(goal.name)
             if own is not None:

@@ -114,17 +114,15 @@ class MeasuredDrive:
 
     With at most as many motors as degrees of freedom, the configuration has exactly those values,
     or there is none. With more motors, inexact sensors contradict each other, and the nearest
-    configuration is taken. `values`: measured values [rad or m].
+    configuration is taken. `values`: measured values [rad or m]; `q` (nq,): where the robot is.
     """
 
     def __init__(
-        self, model: LoadedModel, values: Mapping[str, float], settings: Settings
+        self, model: LoadedModel, values: Mapping[str, float], settings: Settings, q: Array
     ) -> None:
         self._model = model
         self._options = settings.options
         self._steps = drive_steps(model, settings)
-        self._outside = settings.outside_tolerance
-        self._start: Array | None = None
         self._index = {name: model.joint_names.index(name) for name in values}
         self._targets = {}
         for name, index in self._index.items():
@@ -134,25 +132,22 @@ class MeasuredDrive:
         # Largest deviation of a measured value, if the nearest configuration was taken; ''
         # otherwise.
         self.note = ''
-
-    def start_at(self, q: Array) -> Array:
-        """Return q with the values that are allowed outside their limits, where drives start."""
         target = q.copy()
         target[list(self._index.values())] = list(self._targets.values())
-        return self._model.with_outside(q, target, self._outside)
+        # Where the drive starts (nq,): with the values that are allowed outside their limits.
+        self.start = model.with_outside(q, target, settings.outside_tolerance)
 
-    def solve(self, q0: Array) -> Solution:
-        """Drive from `q0`, see `start_at`, towards the measured values for at most one tick."""
-        self._start = q0
+    def solve(self) -> Solution:
+        """Drive towards the measured values for at most one tick."""
         solver = self._model.solver
-        solution: Solution = solver.drive(self._targets, q0, steps=self._steps)
+        solution: Solution = solver.drive(self._targets, self.start, steps=self._steps)
         redundant = 0 < self._model.mobility < len(self._targets)
         if not redundant or solution.status is Status.TIMEOUT or not self.unmet(solution):
             return solution
         nearest: Solution = solver.drive({}, solution.q, steps=self._steps)
         name, reached = self._worst(nearest)
         target = self._targets[name]
-        refused = objection(self._model, nearest, self._options, self._start)
+        refused = objection(self._model, nearest, self._options, self.start)
         if abs(target - reached) > _MOST_MISFIT or refused:
             return solution
         self.note = (
@@ -169,7 +164,7 @@ class MeasuredDrive:
         reason = f'{name} stopped at {reached:.6g} on the way to {self._targets[name]:.6g}'
         if reached == self._targets[name]:
             # The values are reached, so a loop must be open by more than its limit.
-            reason = objection(self._model, solution, self._options, self._start)
+            reason = objection(self._model, solution, self._options, self.start)
         if not reason:
             return ''
         if solution.status is Status.TIMEOUT:
@@ -325,10 +320,11 @@ class Tracker:
         `start` (nq,): where an earlier tick stopped on the way. Where loops or limits do not allow
         the values, hold the last good configuration if `exact`, otherwise take the nearest one.
         """
-        drive = MeasuredDrive(self.model, values, self.settings)
-        q0 = drive.start_at(self.q if start is None else start)
+        drive = MeasuredDrive(
+            self.model, values, self.settings, self.q if start is None else start
+        )
         unmet = drive.unmet if exact else (lambda solution: '')
-        report = self._take(lambda: drive.solve(q0), q0, notes, unmet, longest)
+        report = self._take(drive.solve, drive.start, notes, unmet, longest)
         if drive.note:
             report.notes = (*notes, drive.note)
         return report

@@ -515,7 +515,7 @@ class GoalInputs:
         reason = str(failure.args[0])
         if frame_id:
             return str(RefusedInputError(topic, 'header.frame_id', frame_id, reason))
-        base = self._model and self._model.request.settings.base_frame
+        base = self._model and self._model.frames.base
         return str(RefusedInputError(topic, 'base_frame', base, reason))
 
 
