@@ -205,18 +205,11 @@ def _path(tree: Tree, request: Request, support: Support) -> float:
     if request.kind == 'coupling':
         return 0.0
     if support.mass is not None:
-        moments = support.mass.by_column.items()
-        return max(
-            (
-                _length(tree, ancestors(tree, index), moment / m)
-                for index, (m, moment) in moments
-                if m > 0
-            ),
-            default=0.0,
-        )
-    if request.seen:
-        carriers = [tree.carrier[link] for link in request.seen]
-        return max(_length(tree, ancestors(tree, index), _place(pose)) for index, pose in carriers)
+        points = [(index, p / m) for index, (m, p) in support.mass.by_column.items()]
+    else:
+        points = [(index, _place(pose)) for index, pose in (tree.carrier[x] for x in request.seen)]
+    if points:
+        return max(_length(tree, ancestors(tree, index), point) for index, point in points)
     column, carrier = tree.carrier[request.link]
     place_a = _place(carrier @ request.offset)
     path_a = ancestors(tree, column)
