@@ -512,6 +512,9 @@ def allowed_stretches(
             found[-1] = found[-1][0], last
         elif inside:
             found.append((first, last))
+    if not found:  # a follower may be within its limits at one end alone
+        ends = [end for end in (low, high) if limits[0] <= _value(polynomial, end) <= limits[1]]
+        found = [(end, end) for end in ends[:1]]
     # The ends at +-FAR stand for a master without limits.
     return [
         (own[0] if first == low else first, own[1] if last == high else last)
