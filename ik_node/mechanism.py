@@ -197,8 +197,7 @@ class Mechanism:
     @property
     def max_effort(self) -> Array:
         """Return the effort limits [N m or N], in the order of q; inf = none; read-only."""
-        efforts = [joint._max_effort[dof] for joint, dof in self._solver.tree.owner]
-        return fixed_array(np.array(efforts))
+        return fixed_array(self._solver.tree.max_effort)
 
     @property
     def q(self) -> Array:

@@ -92,6 +92,11 @@ class Tree:
         """Return the largest speeds, shape (nq,) [rad/s or m/s]; inf = none."""
         return np.array([joint._max_velocity[dof] for joint, dof in self.owner], np.float64)
 
+    @property
+    def max_effort(self) -> Array:
+        """Return the largest efforts, shape (nq,) [N m or N]; inf = none."""
+        return np.array([joint._max_effort[dof] for joint, dof in self.owner], np.float64)
+
 
 def free_values(tree: Tree, bodies: Collection[str] = ()) -> set[int]:
     """

@@ -167,18 +167,15 @@ class _Planner:
         self._transmission, self._is_replaced = transmission, is_replaced
         self._prepared, solver = transmission.prepare_to_actuators(), transmission.solver
         self._q0 = solver.checked_q(q0)
-        place_of, owner = list(solver.joint_names).index, solver.tree.owner
-        places = [*map(place_of, transmission.joints)]
+        tree, names = solver.tree, (transmission.joints, transmission.actuators)
+        places, motors = ([tree.names.index(name) for name in each] for each in names)
         self._start, limits = self._q0[places], np.array(solver.limits())[:, places]
         # Angles without limits, which whole turns do not change.
-        rotates = np.array([owner[place][1].is_rotation for place in places])
+        rotates = np.array([tree.owner[place][1].is_rotation for place in places])
         self._turning = rotates & np.isinf(limits).all(axis=0)
         self._tolerance = max(tolerance, 2.0 * transmission.loop_error(self._q0))
-        axes = [owner[place_of(name)] for name in transmission.actuators]
-        self._limits = {
-            'velocity': np.array([joint.max_velocity[dof] for joint, dof in axes]),
-            'effort': effort_scale * np.array([joint.max_effort[dof] for joint, dof in axes]),
-        }
+        efforts = effort_scale * tree.max_effort[motors]
+        self._limits = {'velocity': tree.max_velocity[motors], 'effort': efforts}
 
     def plan(
         self,

@@ -129,6 +129,7 @@ class Arrays:
         self.view.column[:] = [*map(column_of, places), *[-1] * links]
         of_links = len(self.links) * [*3 * [self.chain.flat.length], 1.0, 1.0, 1.0]
         self.row_units = np.array([*self.problem.units, *of_links])[self.view.row]
+        self.own_rows = self.view.row[self.na :].copy()  # the joint space in `motion`
         # `data` as it is before the first call, for files.
         self.settings = self.data.copy()
 
@@ -217,13 +218,13 @@ class Arrays:
 
     @property
     def motion(self) -> Array:
-        """Return a copy of dq / d actuator of the last call, shape (nq, n_actuators)."""
-        return np.array(self.view.motion.reshape(-1, self.na)[: len(self.problem.tree.names)])
+        """Return a copy of d value / d actuator of the last call, of all joints, then of links."""
+        return np.array(self.view.motion.reshape(-1, self.na))
 
     @property
     def ratio(self) -> Array:
         """Return a copy of d joint space / d actuator, shape (n_joints, n_actuators)."""
-        return np.array(self.view.ratio.reshape(-1, self.na))
+        return np.asarray(self.motion[self.own_rows])
 
     @property
     def idle(self) -> int:
@@ -511,7 +512,11 @@ class Transmission:
         ratio, self._idle = arrays.ratio, arrays.idle
         moved, motions = np.abs(ratio), arrays.loop_motions(beside)
         motors = self.actuators
-        still = [name for name, part in zip(motors, moved.T, strict=True) if part.max() < NOTHING]
+        still = [
+            name
+            for name, part in zip(motors, moved.T, strict=True)
+            if part.max(initial=0.0) < NOTHING
+        ]
         if only_moving:
             kept = tuple(name for name in motors if name not in still)
             self._given = kept or names, joints, self._given[2], False
@@ -578,7 +583,7 @@ class Transmission:
     def motion(self, q: Values) -> Array:
         """Return d q / d actuator at q, shape (nq, n_actuators) [rad or m per rad or m]."""
         with self.solver.lock:
-            return self._at(q).motion
+            return self._at(q).motion[: len(self.solver.joint_names)]
 
     def loop_error(self, q: Values) -> float:
         """Return by how much the loops of the transmission are open at any q [m or rad]."""
@@ -619,9 +624,8 @@ class Transmission:
     def joint_bounds(self, q: Values) -> JointBounds:
         """Return `max_velocity` and `max_effort` of the actuators as bounds on the joint space."""
         ratio = self.jacobian(q)
-        axes = [self._arrays.problem.tree.owner[at] for at in self._motors]
-        speeds = np.array([joint.max_velocity[dof] for joint, dof in axes])
-        return joint_bounds(ratio, speeds, np.array([j.max_effort[dof] for j, dof in axes]))
+        tree, motors = self.solver.tree, self._motors
+        return joint_bounds(ratio, tree.max_velocity[motors], tree.max_effort[motors])
 
     def gains_to_actuators(
         self,
@@ -667,34 +671,29 @@ class Transmission:
             with self.solver.lock:
                 q = self.solver.checked_q(q)
                 for a, along in enumerate(np.eye(ratio.shape[1])):
-                    stiff[:, a] -= self._change(q, along)[1].T @ effort
+                    stiff[:, a] -= self._change(q, along)[self._arrays.own_rows].T @ effort
         return stiff, damped
 
-    def _change(self, q: Array, speeds: Array) -> tuple[Array, Array]:
+    def _change(self, q: Array, speeds: Array) -> Array:
         """
-        Return the time derivatives of motion and ratio while the actuators move at some speeds.
+        Return the time derivative of `Arrays.motion` while the actuators move at some speeds.
 
-        They are differences of fourth order along the motion with closed loops.
+        It is a difference of fourth order along the motion with closed loops.
         """
         arrays, place = self._arrays, self._motors
         arrays.evaluate(q)
-        velocity, chosen = arrays.motion @ speeds, np.flatnonzero(arrays.view.is_set[: arrays.na])
-        change, ratio_change = np.zeros_like(arrays.motion), np.zeros_like(arrays.ratio)
+        motion, chosen = arrays.motion, np.flatnonzero(arrays.view.is_set[: arrays.na])
+        velocity, change = motion[: len(q)] @ speeds, np.zeros_like(motion)
         moved = np.abs(velocity / arrays.problem.units).max(initial=0.0)
-        if moved < 1e-12:
-            return change, ratio_change
-        step = STEP / moved
-        for times, factor in ((1, 8.0), (-1, -8.0), (2, -1.0), (-2, 1.0)):
+        step, free = STEP / max(moved, 1e-12), JointTable.without_limits(arrays.tables[0])
+        for times, factor in ((1, 8.0), (-1, -8.0), (2, -1.0), (-2, 1.0)) if moved > 1e-12 else ():
             arrays.view.value_in[: arrays.na] = (q + times * step * velocity)[place]
-            arrays.call(
-                q.copy(), JointTable.without_limits(arrays.tables[0]), kernel.GIVES_POSITION
-            )
+            arrays.call(q.copy(), free, kernel.GIVES_POSITION)
             # A derivative by redundant actuators as one by the values that are set.
-            by_chosen = factor * np.linalg.pinv(arrays.motion[place][chosen]) / (12.0 * step)
-            change[:, chosen] += arrays.motion @ by_chosen
-            ratio_change[:, chosen] += arrays.ratio @ by_chosen
+            by_chosen = np.linalg.pinv(arrays.motion[place][chosen])
+            change[:, chosen] += arrays.motion @ by_chosen * (factor / (12.0 * step))
         arrays.evaluate(q)
-        return change, ratio_change
+        return change
 
     def to_joints(
         self,
@@ -807,15 +806,15 @@ class Transmission:
 
     def _accelerate(self, state: TransmissionState, inverse: bool, given: Array) -> None:
         """Write the accelerations: those given, and the curvature of the loops' motion."""
-        speeds = np.zeros(0) if state.actuator_velocity is None else state.actuator_velocity
-        motion_change, ratio_change = self._change(state.q, speeds)
-        motion, ratio = self._arrays.motion, self._arrays.ratio
+        speeds, arrays = np.asarray(state.actuator_velocity), self._arrays
+        curvature = self._change(state.q, speeds) @ speeds
         if inverse:
-            rest = given - ratio_change @ speeds
-            given = np.asarray(np.linalg.lstsq(ratio, rest, rcond=None)[0], dtype=float)
+            rest = given - curvature[arrays.own_rows]
+            given = np.asarray(np.linalg.lstsq(arrays.ratio, rest, rcond=None)[0], dtype=float)
+        every = arrays.motion @ given + curvature
         state.actuator_acceleration = given
-        state.joint_acceleration = ratio @ given + ratio_change @ speeds
-        state.acceleration = motion @ given + motion_change @ speeds
+        state.joint_acceleration = every[arrays.own_rows]
+        state.acceleration = every[: len(state.q)]
 
     def prepare_to_joints(self) -> PreparedTransmission:
         """Return `to_joints` as a callable for real-time use."""

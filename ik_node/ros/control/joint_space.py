@@ -87,7 +87,7 @@ class JointSpace:
         """Return the share of velocities with which motors keep `scale` of their limits."""
         try:
             ratio = self.transmission().jacobian(q)
-            limits = scale * self._limits('max_velocity')
+            limits = scale * self._limits()[0]
         except IkError as error:
             self.note = str(error)
             return 0.0
@@ -107,7 +107,7 @@ class JointSpace:
         motors = self.motors
         effort = np.array([efforts.get(name, 0.0) for name in self.names])
         try:
-            limits = self._limits('max_effort')
+            limits = self._limits()[1]
             result = self.transmission().actuator_effort(q, effort)
         except IkError as error:
             return None, str(error)
@@ -120,11 +120,11 @@ class JointSpace:
         result = result * _share(result, scale * limits)
         return result[[motors.index(name) for name in outputs]], ''
 
-    def _limits(self, kind: str) -> Array:
-        """Return the limits of the motors; infinite if there is none."""
-        solver = self.transmission().solver
-        axes = [solver.tree.owner[solver.joint_names.index(name)] for name in self.motors]
-        return np.array([getattr(joint, kind)[dof] for joint, dof in axes])
+    def _limits(self) -> tuple[Array, Array]:
+        """Return the velocity and effort limits of the motors; infinite if there is none."""
+        tree = self.transmission().solver.tree
+        motors = [tree.names.index(name) for name in self.motors]
+        return tree.max_velocity[motors], tree.max_effort[motors]
 
     def singularity(self, q: Array) -> Singularity | None:
         """Return how near q is to a singularity of the joint space; None if that is unknown."""
