@@ -68,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     --format npz|csv  format of the files in a folder; [default: npz]
     --smoothing W  weight of the change of the joints from frame to frame, beside the goals; not
         with --exact; [default: {SMOOTHING:g}]
-    --preview FILE  moving picture: .gif or .mp4
+    --preview FILE  moving picture, .gif
     --bag DIR  bag of ROS 2; for several motions a folder of bags
     --resume  leave out motions whose outputs exist
     --overwrite  replace existing outputs

@@ -1,21 +1,21 @@
-"""Moving pictures of motions: a file of a solved motion, GIF or MP4, and one for a notebook."""
+"""Moving pictures of motions: a file of a solved motion, and one for a notebook."""
 
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
-from shutil import which
 from typing import Any
 
 from ik_node.errors import OptionError, ShapeError
 from ik_node.mechanism import Mechanism
 from ik_node.scene.ik_roots_helper import IKRootsHelper
+from ik_node.scene.look import NO_TURN
 from ik_node.scene.mesh import mesh_of
 from ik_node.scene.plot import axes_of, draw_shapes, picture_maker
+from ik_node.scene.shapes import Shape, Sphere
 from ik_node.solver.batch.batch_solution import PathSolution
 from ik_node.solver.solver import Solver
 from ik_node.whole_file import whole_file
@@ -24,15 +24,13 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Pictures per second, about.
-RATES = {'.gif': 15.0, '.mp4': 30.0}
+# Frames per second of a file, about, and of a picture for a notebook.
+RATE, FRAMES = 15.0, 10
 SIDE, DPI = 4.8, 100  # [inch], [1/inch]
-# Half the width of the picture, as a share of the height of the robot and its goals.
-HALF = 0.55
-GOAL = '#DB1F3D'
-
-# Frames per second of a picture for a notebook.
-FRAMES = 10
+# Half the width of the picture and the radius of a goal, as shares of the height of the robot and
+# its goals.
+HALF, BALL = 0.55, 0.025
+GOAL = (0.86, 0.12, 0.24, 1.0)
 
 
 class MovingPicture:
@@ -68,69 +66,49 @@ def animated(robot: Mechanism, q: Any, seconds: float) -> MovingPicture:
     rows = Solver(robot).checked_rows(q)
     if rows is None or not len(rows):
         raise ShapeError('q', f'shape (n, {len(robot.joint_names)}), n > 0', str(np.shape(q)))
-    make = picture_maker('animate', 'picture.png')
+    axes = _axes('animate', (0.0, 0.03, 0.93, 0.97))
     count = max(1, round(FRAMES * seconds))
     chosen = rows[np.round(np.linspace(0, len(rows) - 1, count)).astype(int)]
     helper = IKRootsHelper(robot, layers=('links', 'closures', 'goals'), resolution=6)
-    scenes = [list(helper.shapes(values)) for values in chosen]
+    scenes = [helper.shapes(values) for values in chosen]
     corners = [mesh_of(shape)[0].reshape(-1, 3) for shapes in scenes for shape in shapes]
     ends = np.array(
         [end(part, axis=0) for part in corners if len(part) for end in (np.min, np.max)]
     )
-    figure = make(figsize=(SIDE, SIDE), dpi=DPI)
-    axes, canvas = axes_of(figure, (0.0, 0.03, 0.93, 0.97)), figure.canvas
-    # The walls stay, so they are drawn once.
-    draw_shapes((), axes, ends)
-    canvas.draw()
-    walls = canvas.copy_from_bbox(figure.bbox)
-    pictures = []
-    for shapes in scenes:
-        canvas.restore_region(walls)
-        draw_shapes(shapes, axes, ends)
-        for artist in sorted(_drawn(axes), key=lambda each: float(each.get_zorder())):
-            if hasattr(artist, 'do_3d_projection'):
-                artist.do_3d_projection()
-            axes.draw_artist(artist)
-            artist.remove()
-        pictures.append(_picture(canvas))
-    written = BytesIO()
-    _write_gif(written, pictures, FRAMES)
-    return MovingPicture(written.getvalue(), count)
+    return MovingPicture(_gif(axes, ((shapes, ends) for shapes in scenes), FRAMES), count)
 
 
-def _drawn(axes: Any) -> list[Any]:
-    """Return the triangles and texts on 3D axes."""
-    return [*axes.collections, *axes.texts]
+def _axes(option: str, *view: Any) -> Any:
+    figure = picture_maker(option, 'picture.png')(figsize=(SIDE, SIDE), dpi=DPI)
+    return axes_of(figure, *view)
 
 
-def _picture(canvas: Any) -> Any:
-    """Return what is drawn as a picture of Pillow with at most 256 colours."""
+def _gif(axes: Any, scenes: Iterable[tuple[Iterable[Shape], Array]], rate: float) -> bytes:
+    """Return a GIF with a picture of each scene: its shapes, and the points around them."""
     from PIL import Image
 
-    pixels = Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3])
-    return pixels.quantize(method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
-
-
-def _write_gif(path: Path | BytesIO, pictures: Sequence[Any], rate: float) -> None:
-    first, *others = pictures
-    first.save(path, 'GIF', save_all=True, append_images=others, duration=1000 / rate, loop=0)
+    pictures, canvas = [], axes.figure.canvas
+    for shapes, around in scenes:
+        for artist in (*axes.collections, *axes.texts):
+            artist.remove()
+        draw_shapes(shapes, axes, around)
+        canvas.draw()
+        pixels = Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3])
+        pictures.append(
+            pixels.quantize(method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+        )
+    written, (first, *others) = BytesIO(), pictures
+    first.save(written, 'GIF', save_all=True, append_images=others, duration=1000 / rate, loop=0)
+    return written.getvalue()
 
 
 def check_preview(path: Path) -> None:
-    """
-    Check that a moving picture can be written, before anything is solved.
-
-    OptionError is raised if the ending is not .gif or .mp4, or a package or program is missing.
-    """
-    kind = path.suffix.lower()
-    if kind not in RATES:
-        raise OptionError('--preview', str(path), f'a file that ends in {" or ".join(RATES)}')
+    """Raise an OptionError if a preview cannot be written, before anything is solved."""
+    if path.suffix.lower() != '.gif':
+        raise OptionError('--preview', str(path), 'a file that ends in .gif')
     picture_maker('--preview', 'picture.png')
     if find_spec('PIL') is None:
         raise OptionError('--preview', str(path), 'only with Pillow: `pip install pillow`')
-    if kind == '.mp4' and which('ffmpeg') is None:
-        allowed = 'a .gif, or .mp4 with ffmpeg (apt install ffmpeg)'
-        raise OptionError('--preview', str(path), allowed)
 
 
 def write_preview(
@@ -141,58 +119,33 @@ def write_preview(
     progress: Callable[[int, int], object] | None = None,
 ) -> None:
     """
-    Draw the links of the robot and its goals, with a camera that follows them.
+    Draw the links of the robot and its goals as a GIF, with a camera that follows them.
 
-    The path was accepted by `check_preview`. `goals` are positions (N, 3), root frame [m];
-    `progress` is called with the number of drawn pictures and their total number.
+    `goals` are positions (N, 3), root frame [m]; `progress` is called with the number of drawn
+    pictures and their total number.
     """
-    kind = path.suffix.lower()
     span = float(solved.times[-1] - solved.times[0])
     frames = max(1.0, (len(solved) - 1) / span) if span else 1.0  # per second
-    step = max(1, round(frames / RATES[kind]))
-    rows = np.arange(0, len(solved), step)
+    step = max(1, round(frames / RATE))
+    rows = range(0, len(solved), step)
     places = np.stack(list(goals.values()), axis=1)
-    rate = max(1, round(frames / step))
-    figure = picture_maker('--preview', 'picture.png')(figsize=(SIDE, SIDE), dpi=DPI)
-    axes = axes_of(figure, (0.0, 0.0, 1.0, 1.0), 12.0, -50.0)
+    low = float(places[..., 2].min())
+    size = max(float(np.ptp(places[..., 2])), float(np.ptp(places, axis=1).max()), 0.1)
+    low, high = low - 0.1 * size, low + 1.1 * size
+    reach = HALF * (high - low)
     helper = IKRootsHelper(robot, layers=('links', 'closures'), resolution=6)
-    low, high = _heights(places)
-    half = HALF * (high - low)
-    pictures = []
-    film = None if kind == '.gif' else _film(rate)
-    with nullcontext() if film is None else film.saving(figure, str(path), DPI):
-        for done, row in enumerate(rows.tolist()):
-            for artist in _drawn(axes):
-                artist.remove()
-            draw_shapes(helper.shapes(solved.q[row]), axes)
-            axes.scatter(*places[row].T, color=GOAL, s=14, depthshade=False, zorder=20)
-            middle = 0.5 * (places[row].min(axis=0) + places[row].max(axis=0))
-            axes.set(
-                xlim=(middle[0] - half, middle[0] + half),
-                ylim=(middle[1] - half, middle[1] + half),
-                zlim=(low, high),
-            )
-            axes.set_box_aspect((2.0 * half, 2.0 * half, high - low))
-            if film is not None:
-                film.grab_frame()
-            else:
-                figure.canvas.draw()
-                pictures.append(_picture(figure.canvas))
+
+    def scenes() -> Iterator[tuple[list[Shape], Array]]:
+        for done, row in enumerate(rows):
+            x, y, _ = 0.5 * (places[row].min(axis=0) + places[row].max(axis=0))
+            box = np.array(((x - reach, y - reach, low), (x + reach, y + reach, high)))
+            balls = [
+                Sphere('goals', name, name, tuple(place), NO_TURN, GOAL, 1.0, BALL * size, 8)
+                for name, place in zip(goals, places[row].tolist(), strict=True)
+            ]
+            yield [*helper.shapes(solved.q[row]), *balls], box
             if progress is not None:
                 progress(done + 1, len(rows))
-    if pictures:
-        _write_gif(path, pictures, rate)
 
-
-def _heights(places: Array) -> tuple[float, float]:
-    """Return the lowest and highest place, with a margin [m]."""
-    low, high = float(places[..., 2].min()), float(places[..., 2].max())
-    size = max(high - low, float(np.ptp(places, axis=1).max()), 0.1)
-    return low - 0.1 * size, low + 1.1 * size
-
-
-def _film(rate: int) -> Any:
-    """Return a writer of MP4."""
-    from matplotlib.animation import FFMpegWriter
-
-    return FFMpegWriter(fps=rate)
+    axes = _axes('--preview', (0.0, 0.0, 1.0, 1.0), 12.0, -50.0)
+    path.write_bytes(_gif(axes, scenes(), max(1, round(frames / step))))

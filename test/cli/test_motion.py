@@ -119,7 +119,7 @@ def test_links_follow_key_points_of_their_names_without_a_mapping(run, tmp_path)
         (('--motion', '{motion}', '-o', 'out.txt'), 'ends in .npz or .csv'),
         (('--motion', '{motion}', '{other}', '-o', 'out.csv'), 'a folder for 2 motions'),
         (('--motion', '{motion}', '-o', '{motion}', '--overwrite'), 'another file than the input'),
-        (('--motion', '{motion}', '--preview', 'out.avi'), '.gif or .mp4'),
+        (('--motion', '{motion}', '--preview', 'out.avi'), '.gif'),
         (('--motion', '{motion}', '--dt', '0'), 'a number above 0'),
         (('--motion', '{motion}', '{motion}', '-o', 'out'), 'files with different names'),
         (('--motion', '{empty}'), 'no file ends in .csv or .npz or .bvh'),

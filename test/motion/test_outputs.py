@@ -127,16 +127,6 @@ def test_preview_shows_the_robot_in_different_poses(tmp_path, robot, goals, solv
     assert red.sum() > 10
 
 
-def test_mp4_without_ffmpeg_is_refused(tmp_path, monkeypatch):
-    """Before anything is solved; the message names a format that works."""
-    pytest.importorskip('matplotlib')
-    monkeypatch.setenv('PATH', str(tmp_path))
-    with pytest.raises(OptionError, match=r'\.gif, or \.mp4 with ffmpeg'):
-        check_preview(tmp_path / 'out.mp4')
-    with pytest.raises(OptionError, match=r'\.gif or \.mp4'):
-        check_preview(tmp_path / 'out.avi')
-
-
 def test_existing_output_is_kept_unless_it_may_be_replaced(tmp_path):
     """A folder is removed only if it is a bag."""
     file, folder, bag = tmp_path / 'a.npz', tmp_path / 'mine', tmp_path / 'bag'
