@@ -51,12 +51,14 @@ def place_ground(scene: Any, size: float, height: float, middle: tuple[float, fl
         shadow_opacity=SHADOW,
         position=(x, y, height),
     )
-    # One light that casts shadows, and does not shine: those of viser draw the robot three times.
+    # One light that casts shadows: those of viser draw the robot three times.
     lamp = size * np.array(LAMP)
     return scene.add_light_spot(
         '/lights/shadow',
-        intensity=0.0,
+        intensity=1.2,
         angle=CONE,
+        penumbra=1.0,
+        decay=0.0,
         direction=tuple(-lamp),
         position=(*(middle + lamp[:2]), height + lamp[2]),
     )
@@ -94,11 +96,13 @@ def add_terrain(
 
 
 def add_lights(scene: Any) -> None:
-    """Add a sky, a sun and a light from the back, as in the pictures of the gallery."""
+    """Add a sky and four lights, as in the pictures of the gallery."""
     scene.configure_environment_map(None)
-    scene.configure_default_lights(enabled=True, cast_shadow=False)
+    scene.configure_default_lights(enabled=False)
     scene.add_light_hemisphere(
         '/lights/sky', sky_color=(232, 240, 255), ground_color=(160, 156, 150), intensity=1.9
     )
     scene.add_light_directional('/lights/sun', intensity=1.1, position=(2.1, -2.5, 4.7))
+    scene.add_light_directional('/lights/top', intensity=1.8, position=(-0.2, 0.2, 1.0))
+    scene.add_light_directional('/lights/below', intensity=0.4, position=(0.0, 0.0, -1.0))
     scene.add_light_directional('/lights/back', intensity=0.5, position=(-4.0, 5.0, 1.0))
