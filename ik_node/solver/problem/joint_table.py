@@ -321,12 +321,7 @@ class JointTable:
     def narrowed(self, window: Array | float, q: Array) -> Array:
         """Return the rows with windows around q; those of followers also limit their masters."""
         rows = self._within(window)
-        for follower, master, polynomial in self.followers:
-            width = rows[JOINT_WINDOW, follower]
-            if np.isfinite(width):
-                nearest = _nearest_crossings(polynomial, float(q[master]), float(width))
-                rows[JOINT_LOWER, master] = max(rows[JOINT_LOWER, master], nearest[0])
-                rows[JOINT_UPPER, master] = min(rows[JOINT_UPPER, master], nearest[1])
+        rows[JOINT_WINDOW] = self.through_couplings(rows[JOINT_WINDOW], q)
         return rows
 
     @staticmethod
@@ -337,13 +332,21 @@ class JointTable:
         rows[JOINT_UPPER] = np.maximum(rows[JOINT_UPPER], q)
         return rows
 
-    def through_couplings(self, limits: Array) -> Array:
-        """Return largest changes with which followers keep theirs: |dp/dm| dm <= theirs."""
+    def through_couplings(self, limits: Array, q: Array | None = None) -> Array:
+        """
+        Return largest changes with which followers keep theirs: |dp/dm| dm <= theirs.
+
+        They hold everywhere within the limits, or with q for changes from there.
+        """
         narrowed = limits.copy()
         for follower, master, polynomial in self.followers:
             if np.isfinite(limits[follower]):
+                low, high = self._limits(master)
+                if q is not None:
+                    low = max(low, q[master] - limits[master])
+                    high = min(high, q[master] + limits[master])
                 slope = tuple(power * c for power, c in enumerate(polynomial))[1:]
-                steepest = max(map(abs, _reached(slope, *self._limits(master))))
+                steepest = max(map(abs, _reached(slope, low, high)))
                 if steepest > 0.0:
                     narrowed[master] = min(narrowed[master], limits[follower] / steepest)
         return narrowed
@@ -559,18 +562,3 @@ def _crossings(
     shifted = np.polynomial.Polynomial(polynomial) - bound
     roots = np.asarray(shifted.roots(), dtype=complex)
     return [float(root) for root in roots.real[np.abs(roots.imag) < imaginary]]
-
-
-def _nearest_crossings(
-    polynomial: tuple[float, ...], master: float, width: float
-) -> tuple[float, float]:
-    """Return the nearest master values on both sides at which its follower moved by `width`."""
-    value = float(np.polynomial.Polynomial(polynomial)(master))
-    down, up = -np.inf, np.inf
-    for bound in (value - width, value + width):
-        for root in _crossings(polynomial, bound):
-            if root < master:
-                down = max(down, root)
-            elif root > master:
-                up = min(up, root)
-    return down, up
