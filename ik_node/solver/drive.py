@@ -190,7 +190,7 @@ def drive_in_parts(
     while True:
         to = min(share + part, 1.0)
         ends = {k: float(first[k] + to * (v - first[k])) for k, v in targets.items()}
-        result = drive(ends if to < 1.0 else targets, q)
+        result = drive(ends if to < 1.0 else targets, q.copy())
         fine = allowed(q, result.q)
         if fine and (result.converged or part <= least):
             done.append(result)
@@ -223,14 +223,14 @@ def drive_freely(
         return drive(problem, table, q, targets, packed, steps)
 
     def move(ends: dict[int, float], start: Array, most: int | None = CLOSING_STEPS) -> Solution:
-        return drive(problem, table, start.copy(), ends, packed, most)
+        return drive(problem, table, start, ends, packed, most)
 
     def is_free(before: Array, after: Array) -> bool:
         return avoidance.free_share(before, after) == 1.0
 
     problem.avoidance = None
     try:
-        alone = last = move(targets, q, steps)
+        alone = last = move(targets, q.copy(), steps)
         done = [alone]
         if (not steps and problem.chains) or not is_free(q, alone.q):
             ends = {k: float(alone.q[k]) for k in targets}

@@ -767,7 +767,7 @@ class Solver(GraphReader):
             return last
         reason = f'the motion would leave mode {own}, for {modes.labels(last.q[None])[0]}'
         stopped = done[-1].q if done else start
-        closed, more = self._drive({}, stopped), Requirement(reason, Status.STALLED)
+        closed, more = self._drive({}, stopped.copy()), Requirement(reason, Status.STALLED)
         spent = perf_counter() - started
         return Solution(stopped, closed._answers, spent, self.joint_names, more)
 
@@ -777,7 +777,7 @@ class Solver(GraphReader):
         """Drive to values by their index in q, see `drive`."""
         table = self.refresh().table
         q = table.clamped(table.rows, start) if self.options.start_outside == 'clamp' else start
-        return drive_freely(self.problem(()), table, q.copy(), targets, self.packed[1], steps)
+        return drive_freely(self.problem(()), table, q, targets, self.packed[1], steps)
 
     def velocity(
         self, goals: Mapping[str, Twist], q: Values | None = None, dt: float | None = None
