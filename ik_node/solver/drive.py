@@ -83,7 +83,6 @@ def drive(
     places = np.fromiter(targets, dtype=np.int64, count=len(targets))
     values = np.fromiter(targets.values(), dtype=np.float64, count=len(targets))
     rows = table.with_targets(places, values)
-    locked = rows[JOINT_WINDOW, places].copy()
     rows[JOINT_WINDOW, places] = np.inf
     # A step covers at most 0.3 rad or characteristic lengths, so a long motion needs many steps.
     packed = packed.copy()
@@ -141,7 +140,6 @@ def drive(
             q[:], rows = tried, held
             _add_steps(answers, spent)
     table.follow(q)
-    rows[JOINT_WINDOW, places] = locked
     apart = ROUNDING * np.maximum(1.0, np.abs(values)) if near else NEAR * own
     stopped = places[np.abs(q[places] - values) > apart].tolist()
     short = ', '.join(_stop(problem, index, float(q[index]), targets[index]) for index in stopped)
@@ -318,11 +316,11 @@ def _obstacle(
     for at in sorted(found):  # of a joint that its followers limit, the followers
         followers = [f for f, master in table.masters.items() if master == at and at_limit[f]]
         limits += [names[each] for each in followers] or [names[at]]
+    rows = table.with_window(rows, places, np.inf)
     for chain in problem.chains:
         limits += chain.active_cones(q, rows, packed)
     if limits:
         return f'at limits: {listed(limits)}'
-    rows = table.with_window(rows, places, np.inf)
     for chain in problem.chains:
         _, jacobian, _ = chain.linearise_by_size(q, rows, packed)
         free = table.movable(rows)[chain.flat.var_q]

@@ -1058,7 +1058,7 @@ class Solver(GraphReader):
             progress=progress,
         )[0]
         if stay_in_mode:
-            path._keep_mode(self.modes(tuple(goals)).labels(path.q))
+            path._labels = self.modes(tuple(goals)).labels(path.q)
         return path
 
     def solve_paths(

@@ -320,13 +320,10 @@ class PathSolution(BatchSolution):
         self.torn: Bools = (flags & TORN) > 0
         self.bounded: Bools = (flags & BOUNDED) > 0
         self.too_fast: Bools = (flags & TOO_FAST) > 0
+        # Labels of the modes (N,), of which that of the first point is to be kept.
         self._labels = np.full(len(q), '')
         self.velocity: Array = np.zeros_like(q)
         self.velocity[1:] = np.diff(q, axis=0) / np.diff(self.times)[:, None]
-
-    def _keep_mode(self, labels: NDArray[np.str_]) -> None:
-        """Take the labels of the modes (N,), of which that of the first point is kept."""
-        self._labels = labels
 
     @property
     def left_mode(self) -> Bools:
@@ -343,15 +340,10 @@ class PathSolution(BatchSolution):
         """
         done: Bools = self.converged
         if self._packed[COMPROMISE] > 0.0:
-            done = done | ((self.status == Status.STALLED) & self._closed())
+            closed = [(e <= met).all(axis=1) for _, e, _, met in self._each(goals=False)]
+            stalled = self.status == Status.STALLED
+            done = done | np.logical_and.reduce([stalled, *closed])
         return done & ~self.left_mode
-
-    def _closed(self) -> Bools:
-        """Return True for each point (N,) whose loops are closed."""
-        closed = np.ones(len(self), dtype=np.bool_)
-        for _, errors, _, met in self._each(goals=False):
-            closed &= (errors <= met).all(axis=1)
-        return closed
 
     @property
     def failures(self) -> list[tuple[int, int]]:
