@@ -107,13 +107,15 @@ def test_mjcf_exclude_and_bits_remove_pairs():
 
 
 SDF = """<sdf version="1.9"><model name="m">{said}{links}{joints}</model></sdf>"""
+MASK = '<category_bitmask>{}</category_bitmask><collide_bitmask>{}</collide_bitmask>'
 
 
-def sdf_text(said='', mask=''):
+def sdf_text(said='', masks=None):
     """Return an SDFormat file of three links in a row."""
     links = ''.join(
         f'<link name="l{k}"><pose>{k} 0 0 0 0 0</pose><collision name="c"><geometry><sphere>'
-        f'<radius>0.1</radius></sphere></geometry>{mask if k == 2 else ""}</collision></link>'
+        '<radius>0.1</radius></sphere></geometry><surface><contact>'
+        f'{(masks or {}).get(k, "")}</contact></surface></collision></link>'
         for k in range(3)
     )
     joints = ''.join(
@@ -124,15 +126,27 @@ def sdf_text(said='', mask=''):
     return SDF.format(said=said, links=links, joints=joints)
 
 
-def test_sdf_self_collide_and_bitmask_remove_pairs():
+def test_sdf_self_collide_removes_pairs():
     assert ik.load_robot(sdf_text()).collisions.pairs == [('l0', 'l2')]
     off = ik.load_robot(sdf_text('<self_collide>false</self_collide>'))
     assert off.collisions.pairs == []
     assert 'self_collide' in off.collisions.removed['l0', 'l2']
-    mask = '<surface><contact><collide_bitmask>0x02</collide_bitmask></contact></surface>'
-    masked = ik.load_robot(sdf_text(mask=mask))
-    assert masked.collisions.pairs == []
-    assert 'collide_bitmask' in masked.collisions.removed['l0', 'l2']
+
+
+@pytest.mark.parametrize(
+    ('masks', 'counts'),
+    [
+        ({2: '<collide_bitmask>0x02</collide_bitmask>'}, True),  # the other has all bits
+        ({2: '<collide_bitmask>0</collide_bitmask>'}, False),
+        ({0: MASK.format(1, 1), 2: MASK.format('002', '002')}, False),
+        ({0: MASK.format(4, 2), 2: MASK.format(8, 8)}, False),
+        ({0: MASK.format(4, 2), 2: MASK.format(1, 4)}, True),
+    ],
+)
+def test_bitmasks_of_sdf_remove_pairs_without_a_common_bit(masks, counts):
+    robot = ik.load_robot(sdf_text(masks=masks))
+    assert robot.collisions.pairs == ([('l0', 'l2')] if counts else [])
+    assert counts or 'collide_bitmask' in robot.collisions.removed['l0', 'l2']
 
 
 def test_collision_geometry_that_cannot_be_used_is_noted(tmp_path):

@@ -70,12 +70,16 @@ def read_sdf_visuals(document: XmlDocument, tag: str = 'visual') -> list[Visual]
 
 def _with_filter(read: Visual, model: Element | None, link: SdfFrame, element: Element) -> Visual:
     """Return collision geometry with what the file says about pairs."""
-    mask = element.findtext('surface/contact/collide_bitmask', '').strip()
-    bits = int(mask, 0) if re.fullmatch('0[xX][0-9a-fA-F]{1,8}|[0-9]{1,10}', mask) else 1
+    collide = category = 0xFFFF
+    for name in ('collide_bitmask', 'category_bitmask'):
+        mask = element.findtext(f'surface/contact/{name}', '').strip()
+        if re.fullmatch('0[xX][0-9a-fA-F]{1,8}|[0-9]{1,10}', mask):
+            category = int(mask, 16 if 'x' in mask.lower() else 10)
+            collide = category if name == 'collide_bitmask' else collide
     # Gazebo's default is false, but only a file that says so is taken at its word.
     above = None if model is None else model.findtext('self_collide')
     said = link.element.findtext('self_collide') or above or 'true'
-    return replace(read, bits=(bits, bits), with_own=said.strip().lower() in ('true', '1'))
+    return replace(read, bits=(category, collide), with_own=said.strip().lower() in ('true', '1'))
 
 
 def _pose_in_link(
