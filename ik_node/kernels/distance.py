@@ -3,12 +3,11 @@ Signed distances of convex bodies; docs/theory.md, section 16.
 
 A body is a core, a point, segment, box, cylinder or hull of points in its own frame, plus a
 radius, or a half-space :math:`z \le 0`. The distance of two bodies is that of their cores less
-both radii, so that its gradient stays exact in shallow contact. Pairs of points and segments, of a
-point and a box or cylinder, and of all with a half-space are computed in closed form. All others
-go by GJK (Gilbert, Johnson & Keerthi 1988), which finds the point v of the Minkowski difference
-A - B that is nearest to the origin. Where the cores overlap, v is on the boundary of A - B, and
-the distance is minus its length: the penetration depth, from the expanding polytope (van den
-Bergen 2001).
+both radii, so that its gradient stays exact in shallow contact. Pairs of points and segments, and
+of all with a half-space, are computed in closed form. All others go by GJK (Gilbert, Johnson &
+Keerthi 1988), which finds the point v of the Minkowski difference A - B that is nearest to the
+origin. Where the cores overlap, v is on the boundary of A - B, and the distance is minus its
+length: the penetration depth, from the expanding polytope (van den Bergen 2001).
 """
 
 from __future__ import annotations
@@ -33,14 +32,14 @@ ENDLESS = 1e300
 GAP, GJK_ROUNDS = 1e-13, 100
 # Cores that are nearer than this overlap [L]: below, the direction between them is rounding.
 TOUCHING = 1e-9
+# Relative difference of a foot from its plane above which edges are looked at, too.
+SAME = 1e-9
 # Thickness below which points are collinear or coplanar [L], and a point is in a face's plane.
 FLAT, BEYOND = 1e-10, 1e-12
 # The expanding polytope ends when its nearest face is so near the boundary [L].
-EPA_GAP = 1e-11
-# Trials to shorten a way out that is not the shortest one yet.
-TURNS = 60
-# Faces whose distances differ by less than this may be one [L].
-SAME = 1e-9
+EPA_GAP = 1e-8
+# Distance of overlapping cores after A is moved out [L]; most moves, and the gain of the last one.
+OUT, MOVES, SHORTER = 0.01, 100, 1e-15
 
 
 @kernel
@@ -167,49 +166,37 @@ def nearest_on_edge(s: Solve, p: int, q: int, least: float) -> float:
     return float(square)
 
 
-@kernel
-def foot_shares(s: Solve, p: int, q: int, r: int, nx: float, ny: float, nz: float) -> Vector:
-    """Return the shares of a triangle's vertices in the foot of its normal from the origin."""
-    a, b, c = s.vertex[9 * p + 6 :], s.vertex[9 * q + 6 :], s.vertex[9 * r + 6 :]
-    square = nx * nx + ny * ny + nz * nz
-    # Twice the areas beside the foot, times the normal.
-    x, y, z = cross(b[0], b[1], b[2], c[0], c[1], c[2])
-    u = (x * nx + y * ny + z * nz) / square
-    x, y, z = cross(c[0], c[1], c[2], a[0], a[1], a[2])
-    v = (x * nx + y * ny + z * nz) / square
-    return u, v, 1.0 - u - v
-
-
 @rare
 def nearest_on_triangle(s: Solve, p: int, q: int, r: int, least: float) -> float:
     """Write the point of a triangle nearest to the origin if its square is below `least`."""
     nx, ny, nz = normal_of(s, p, q, r)
     square = nx * nx + ny * ny + nz * nz
     if square > 0.0:
-        u, v, w = foot_shares(s, p, q, r, nx, ny, nz)
+        a, b, c = s.vertex[9 * p + 6 :], s.vertex[9 * q + 6 :], s.vertex[9 * r + 6 :]
+        # The areas beside the foot of the normal from the origin are the shares of the corners.
+        x, y, z = cross(b[0] - a[0], b[1] - a[1], b[2] - a[2], -a[0], -a[1], -a[2])
+        w = (x * nx + y * ny + z * nz) / square
+        x, y, z = cross(-a[0], -a[1], -a[2], c[0] - a[0], c[1] - a[1], c[2] - a[2])
+        v = (x * nx + y * ny + z * nz) / square
+        u = 1.0 - v - w
         if u >= 0.0 and v >= 0.0 and w >= 0.0:
-            a = s.vertex[9 * p + 6 :]
-            along = (a[0] * nx + a[1] * ny + a[2] * nz) / square
-            found = along * along * square
+            x = u * a[0] + v * b[0] + w * c[0]
+            y = u * a[1] + v * b[1] + w * c[1]
+            z = u * a[2] + v * b[2] + w * c[2]
+            found = x * x + y * y + z * z
             if found < least:
                 for k in range(4):
                     s.vertex_share[k] = 0.0
                 s.vertex_share[p], s.vertex_share[q], s.vertex_share[r] = u, v, w
-                s.nearest[0], s.nearest[1], s.nearest[2] = along * nx, along * ny, along * nz
+                s.nearest[0], s.nearest[1], s.nearest[2] = x, y, z
                 least = found
-            return least
+            # In a triangle that is nearly a line, the foot is rounding.
+            along = a[0] * nx + a[1] * ny + a[2] * nz
+            if found * square <= (1.0 + SAME) * along * along:
+                return least
     least = nearest_on_edge(s, p, q, least)
     least = nearest_on_edge(s, q, r, least)
     return nearest_on_edge(s, r, p, least)
-
-
-@rare
-def height_of(s: Solve, p: int, q: int, r: int, t: int) -> tuple[float, float]:
-    """Return the heights of the origin and of vertex t over the triangle p q r, times its area."""
-    a, d = s.vertex[9 * p + 6 :], s.vertex[9 * t + 6 :]
-    nx, ny, nz = normal_of(s, p, q, r)
-    origin = -(a[0] * nx + a[1] * ny + a[2] * nz)
-    return origin, (d[0] - a[0]) * nx + (d[1] - a[1]) * ny + (d[2] - a[2]) * nz
 
 
 @rare
@@ -223,19 +210,24 @@ def nearest_on_simplex(s: Solve, count: int) -> int:
         Number of vertices left, the first ones of `vertex`; 4 if the origin is inside.
 
     """
-    least, inside = ENDLESS, count == 4
-    if count <= 2:
-        nearest_on_edge(s, 0, count - 1, least)
-    elif count == 3:
-        nearest_on_triangle(s, 0, 1, 2, least)
+    least, thin, inside = ENDLESS, ENDLESS, count == 4
+    if count < 4:
+        # An edge or a point is a triangle of equal corners.
+        nearest_on_triangle(s, 0, count // 2, count - 1, least)
     else:
         # All faces, because the heights of a flat simplex are rounding.
         for t in range(4):
             p, q, r = (1 if t == 0 else 0), (2 if t < 2 else 1), (3 if t < 3 else 2)
-            origin, height = height_of(s, p, q, r, t)
-            inside = inside and origin * height > 0.0
+            a, d, n = s.vertex[9 * p + 6 :], s.vertex[9 * t + 6 :], normal_of(s, p, q, r)
+            below = a[0] * n[0] + a[1] * n[1] + a[2] * n[2]
+            height = (d[0] - a[0]) * n[0] + (d[1] - a[1]) * n[1] + (d[2] - a[2]) * n[2]
+            inside = inside and below * height < 0.0
+            if inside:
+                square = n[0] * n[0] + n[1] * n[1] + n[2] * n[2]
+                thin = min(thin, height * height / square)
             least = nearest_on_triangle(s, p, q, r, least)
-    if inside:
+    # Inside, the origin is nearer to a face than the least height.
+    if inside and least <= thin:
         return 4
     left = 0
     for t in range(count):
@@ -377,7 +369,7 @@ def borders(s: Solve, f: int, edges: int) -> bool:
 @rare
 def expand(s: Solve, faces: int, best: int, vertex: int) -> int:
     """
-    Replace the faces that a vertex is beyond; return how many there are, -1 without room.
+    Replace the faces that a vertex is beyond; return how many there are, 0 without room.
 
     The vertex is beyond the best face. Neighbours in whose plane it is are replaced, too, so that
     no face is without an area, and the hole is in one piece.
@@ -405,7 +397,7 @@ def expand(s: Solve, faces: int, best: int, vertex: int) -> int:
             # A larger hole may have more neighbours.
             at, left = 0, faces
     if faces + edges > FACES:
-        return -1
+        return 0
     for e in range(edges):
         add_face(s, faces, s.edge[2 * e], s.edge[2 * e + 1], vertex)
         faces += 1
@@ -413,91 +405,61 @@ def expand(s: Solve, faces: int, best: int, vertex: int) -> int:
 
 
 @rare
-def shorten(s: Solve, a: int, b: int, d: float) -> float:
-    """Turn the way out, `nearest`, down the gradient of its length d; return the least length."""
-    n, w, turn = s.nearest, s.vertex, 1.0
-    for _ in range(TURNS):
-        # The part of the farthest point, vertex 0, that is across the way.
-        gx, gy, gz = w[6] + d * n[0], w[7] + d * n[1], w[8] + d * n[2]
-        aside = sqrt(gx * gx + gy * gy + gz * gz)
-        if aside < FLAT:
-            break
-        share = turn / (aside + abs(d))
-        x, y, z = -n[0] - share * gx, -n[1] - share * gy, -n[2] - share * gz
-        length = sqrt(x * x + y * y + z * z)
-        x, y, z = x / length, y / length, z / length
-        add_support(s, 1, a, b, x, y, z)
-        reach = w[15] * x + w[16] * y + w[17] * z
-        turn *= 2.0 if reach < d else 0.25
-        if reach < d:
-            d, n[0], n[1], n[2] = reach, -x, -y, -z
-            keep_vertex(s, 1, 0)
-    return d
-
-
-@kernel
-def only_vertex(s: Solve, vertex: int) -> None:
-    """Make a vertex the first one, with all of the share."""
-    keep_vertex(s, vertex, 0)
-    s.vertex_share[0], s.vertex_share[1], s.vertex_share[2] = 1.0, 0.0, 0.0
-
-
-@rare
-def penetrate(s: Solve, a: int, b: int) -> float:
+def penetrate(s: Solve, check: int, a: int, b: int) -> float:
     """
-    Find the penetration depth of two cores by the expanding polytope.
+    Return the negative penetration depth of two cores.
 
-    Writes the unit normal from B to A to `nearest`, three vertices to the first places of `vertex`
-    and their shares of the nearest point of the boundary to `vertex_share`. The origin may also be
-    just outside: the face with the least signed distance is expanded until it is on the boundary.
+    Writes the unit normal from B to A to `nearest`. The shortest way out is found by the expanding
+    polytope. The origin may also be just outside: the face with the least signed distance is
+    expanded until it is on the boundary. Then A is moved out on this way, and GJK gives the
+    nearest points. Where they are not on the way, as beside curved sides, their direction is a
+    shorter one.
     """
-    if not first_faces(s, a, b):
-        only_vertex(s, 4)
-        return 0.0
-    faces, best, at, d = 4, 0, 4, ENDLESS
-    x, y, z = 0.0, 0.0, 0.0
-    for vertex in range(8, VERTICES):
+    faces, d, vertex = 0, 0.0, 8
+    if first_faces(s, a, b):
+        faces, d = 4, ENDLESS
+    x, y, z = s.nearest[0], s.nearest[1], s.nearest[2]
+    while faces > 0 and vertex < VERTICES:
         best = 0
         for f in range(1, faces):
             if s.plane[4 * f + 3] < s.plane[4 * best + 3]:
                 best = f
-        plane = s.plane[4 * best :]
-        add_support(s, vertex, a, b, plane[0], plane[1], plane[2])
-        w = s.vertex[9 * vertex + 6 :]
-        reach = plane[0] * w[0] + plane[1] * w[1] + plane[2] * w[2]
+        n, w = s.plane[4 * best :], s.vertex[9 * vertex + 6 :]
+        add_support(s, vertex, a, b, n[0], n[1], n[2])
+        reach = n[0] * w[0] + n[1] * w[1] + n[2] * w[2]
         if reach < d:
-            # The shortest way out so far; beside curved sides it is nearer to the depth.
-            at, d, x, y, z = vertex, reach, plane[0], plane[1], plane[2]
-        if reach - plane[3] <= EPA_GAP or vertex == VERTICES - 1:
+            d, x, y, z = reach, n[0], n[1], n[2]
+        faces = expand(s, faces, best, vertex) if reach - n[3] > EPA_GAP else 0
+        vertex += 1
+    place, found, ahead = s.body_frame[12 * a + 9 :], (x, y, z), 0.0
+    px, py, pz = place[0], place[1], place[2]
+    for _ in range(MOVES):
+        out, v = d + OUT, s.nearest
+        place[0], place[1], place[2] = px - out * x, py - out * y, pz - out * z
+        is_apart = separate(s, check, a, b)
+        gap = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
+        less = -gap - out * (x * v[0] + y * v[1] + z * v[2]) / gap if is_apart else ENDLESS
+        if less < d - SHORTER:
+            before, d, found = found, less, (-v[0] / gap, -v[1] / gap, -v[2] / gap)
+            # The directions approach the shortest way by steps that are nearly equal.
+            x = found[0] + ahead * (found[0] - before[0])
+            y = found[1] + ahead * (found[1] - before[1])
+            z = found[2] + ahead * (found[2] - before[2])
+            length = sqrt(x * x + y * y + z * z)
+            x, y, z = x / length, y / length, z / length
+            ahead = 2.0 * ahead + 1.0
+        elif ahead == 0.0:
             break
-        more = expand(s, faces, best, vertex)
-        if more < 0:
-            break
-        faces = more
+        else:
+            ahead = 0.0
+            x, y, z = found
+    place[0], place[1], place[2] = px, py, pz
     s.nearest[0], s.nearest[1], s.nearest[2] = -x, -y, -z
-    if d - s.plane[4 * best + 3] > SAME:
-        # So many vertices are not enough for depths that are about equal in many directions.
-        only_vertex(s, at)
-        return -shorten(s, a, b, d)
-    # Of coplanar faces, the one with the foot of the normal.
-    most, inside = s.plane[4 * best + 3] + SAME, -ENDLESS
-    for f in range(faces):
-        n = s.plane[4 * f :]
-        if n[3] <= most and n[0] * x + n[1] * y + n[2] * z >= 1.0 - SAME:
-            p, q, r = s.face[3 * f], s.face[3 * f + 1], s.face[3 * f + 2]
-            nx, ny, nz = normal_of(s, p, q, r)
-            one, two, three = foot_shares(s, p, q, r, nx, ny, nz)
-            least = min(one, two, three)
-            if least > inside:
-                best, inside = f, least
-                s.vertex_share[0], s.vertex_share[1], s.vertex_share[2] = one, two, three
-    for k in range(3):
-        keep_vertex(s, s.face[3 * best + k], k)
     return -d
 
 
 @kernel
-def write_pair(s: Solve, check: int, d: float, n: Vector, a: Vector, b: Vector) -> None:
+def write_pair(s: Solve, check: int, d: float, n: Vector, a: Vector) -> None:
     """Write distance, normal and nearest points of a pair, given those of the cores."""
     one = s.body_size[SIZE * s.check_a[check] + RADIUS]
     other = s.body_size[SIZE * s.check_b[check] + RADIUS]
@@ -506,7 +468,7 @@ def write_pair(s: Solve, check: int, d: float, n: Vector, a: Vector, b: Vector) 
     for k in range(3):
         out[1 + k] = n[k]
         out[4 + k] = a[k] - one * n[k]
-        out[7 + k] = b[k] + other * n[k]
+        out[7 + k] = a[k] - (d - other) * n[k]
 
 
 @rare
@@ -517,8 +479,7 @@ def above_plane(s: Solve, check: int, a: int, b: int) -> None:
     x, y, z = local_support(s, a, -nx, -ny, -nz)
     x, y, z = into_root(s.body_frame[12 * a :], x, y, z)
     d = (x - frame[9]) * nx + (y - frame[10]) * ny + (z - frame[11]) * nz
-    low = x - d * nx, y - d * ny, z - d * nz
-    write_pair(s, check, d, (nx, ny, nz), (x, y, z), low)
+    write_pair(s, check, d, (nx, ny, nz), (x, y, z))
 
 
 @rare
@@ -542,8 +503,7 @@ def between_segments(s: Solve, check: int, a: int, b: int) -> None:
     if uu > 0.0 and (w == 0.0 or w == 1.0):
         t = share_inside((uv * w - ur) / uu)
     px, py, pz = px + t * ux, py + t * uy, pz + t * uz
-    qx, qy, qz = qx + w * vx, qy + w * vy, qz + w * vz
-    x, y, z = px - qx, py - qy, pz - qz
+    x, y, z = px - (qx + w * vx), py - (qy + w * vy), pz - (qz + w * vz)
     d = sqrt(x * x + y * y + z * z)
     if d > TOUCHING:
         x, y, z = x / d, y / d, z / d
@@ -556,49 +516,7 @@ def between_segments(s: Solve, check: int, a: int, b: int) -> None:
             x, y, z = perpendicular(ux, uy, uz)
         else:
             x, y, z = perpendicular(vx, vy, vz)
-    write_pair(s, check, d, (x, y, z), (px, py, pz), (qx, qy, qz))
-
-
-@rare
-def point_to_solid(s: Solve, check: int, a: int, b: int) -> None:
-    """Write the distance of point a from box or cylinder b, the latter with its x towards a."""
-    frame, half, point = s.body_frame[12 * b :], s.body_size[SIZE * b :], s.body_frame[12 * a :]
-    x, y, z = point[9] - frame[9], point[10] - frame[10], point[11] - frame[11]
-    px = frame[0] * x + frame[3] * y + frame[6] * z
-    py = frame[1] * x + frame[4] * y + frame[7] * z
-    pz = frame[2] * x + frame[5] * y + frame[8] * z
-    cosine, sine, wide = 1.0, 0.0, half[1]
-    if s.body_shape[b] == CYLINDER:
-        across, wide = sqrt(px * px + py * py), ENDLESS
-        if across > 0.0:
-            cosine, sine = px / across, py / across
-        px, py = across, 0.0
-    qx = min(max(px, -half[0]), half[0])
-    qy = min(max(py, -wide), wide)
-    qz = min(max(pz, -half[2]), half[2])
-    x, y, z = px - qx, py - qy, pz - qz
-    d = sqrt(x * x + y * y + z * z)
-    if d > TOUCHING:
-        x, y, z = x / d, y / d, z / d
-    else:
-        # Inside, or on the surface: out through the nearest face.
-        dx, dy, dz = abs(px) - half[0], abs(py) - wide, abs(pz) - half[2]
-        x, y, z, d = 0.0, 0.0, 0.0, max(dx, dy, dz)
-        if d == dx:
-            x = 1.0 if px >= 0.0 else -1.0
-            qx = x * half[0]
-        elif d == dy:
-            y = 1.0 if py >= 0.0 else -1.0
-            qy = y * wide
-        else:
-            z = 1.0 if pz >= 0.0 else -1.0
-            qz = z * half[2]
-    x, y = cosine * x - sine * y, sine * x + cosine * y
-    qx, qy, qz = into_root(frame, cosine * qx - sine * qy, sine * qx + cosine * qy, qz)
-    nx = frame[0] * x + frame[1] * y + frame[2] * z
-    ny = frame[3] * x + frame[4] * y + frame[5] * z
-    nz = frame[6] * x + frame[7] * y + frame[8] * z
-    write_pair(s, check, d, (nx, ny, nz), (point[9], point[10], point[11]), (qx, qy, qz))
+    write_pair(s, check, d, (x, y, z), (px, py, pz))
 
 
 @rare
@@ -608,30 +526,25 @@ def between_cores(s: Solve, check: int, a: int, b: int) -> None:
         x, y, z = s.nearest[0], s.nearest[1], s.nearest[2]
         d = sqrt(x * x + y * y + z * z)
         x, y, z = x / d, y / d, z / d
-        count = s.check_count[check]
     else:
-        d, count = penetrate(s, a, b), 3
+        d = penetrate(s, check, a, b)
         x, y, z = s.nearest[0], s.nearest[1], s.nearest[2]
-    px, py, pz, qx, qy, qz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    for t in range(count):
+    px, py, pz = 0.0, 0.0, 0.0
+    for t in range(s.check_count[check]):
         v, share = s.vertex[9 * t :], s.vertex_share[t]
         px, py, pz = px + share * v[0], py + share * v[1], pz + share * v[2]
-        qx, qy, qz = qx + share * v[3], qy + share * v[4], qz + share * v[5]
-    one = into_root(s.body_frame[12 * a :], px, py, pz)
-    write_pair(s, check, d, (x, y, z), one, into_root(s.body_frame[12 * b :], qx, qy, qz))
+    write_pair(s, check, d, (x, y, z), into_root(s.body_frame[12 * a :], px, py, pz))
 
 
 @rare
 def measure(s: Solve, check: int) -> None:
     """Write distance, normal and nearest points of a pair to `check_result`."""
     a, b = s.check_a[check], s.check_b[check]
-    one, other = s.body_shape[a], s.body_shape[b]
+    other = s.body_shape[b]
     if other == HALF_SPACE:
         above_plane(s, check, a, b)
     elif other <= SEGMENT:
         between_segments(s, check, a, b)
-    elif one == POINT and other <= CYLINDER:
-        point_to_solid(s, check, a, b)
     else:
         between_cores(s, check, a, b)
 

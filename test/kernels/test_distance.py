@@ -129,10 +129,11 @@ PRISM = np.array([(x, y, z) for x in (-0.05, 0.05) for y in (-0.05, 0.05) for z 
         (Cylinder(0.05, 0.8), Cylinder(0.3, 0.6), 0.35),
         (Cylinder(0.2, 0.7), Hull(PRISM), 0.25),
         (Box((0.1, 0.1, 0.8)), Cylinder(0.2, 0.7), 0.25),
+        (Sphere(0.3), Hull(PRISM * (1.0, 1.0, 0.0)), 0.3),
     ],
     ids=lambda each: type(each).__name__,
 )
-@pytest.mark.parametrize('turn', [0.0, 1e-13, 1e-9, 1e-6])
+@pytest.mark.parametrize('turn', [0.0, 1e-13, 1e-9, 1e-6, 1e-3])
 def test_depth_of_bodies_on_one_axis_is_right(a, b, depth, turn):
     """Depths that are equal in many directions are right, also where axes nearly agree."""
     pose, rng = np.eye(4), np.random.default_rng(0)
@@ -143,7 +144,7 @@ def test_depth_of_bodies_on_one_axis_is_right(a, b, depth, turn):
         ((d, *rest),) = measured([(a, own), (b, own @ other)], [(0, 1)])
         n, p, q = np.reshape(rest, (3, 3))
         assert d == pytest.approx(-depth, abs=1e-8 + 2.0 * turn)
-        assert n @ (p - q) == pytest.approx(d, abs=1e-8)
+        assert p - q == pytest.approx(d * n, abs=1e-6)
 
 
 @pytest.mark.parametrize('kinds', PAIRS, ids='-'.join)
