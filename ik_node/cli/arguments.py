@@ -137,7 +137,7 @@ def bodies_text(robot: Robot, options: SolverOptions, configurations: Array, wha
     near = [each for each in found if each is not None]
     touching = sum(each.d < margin - CONTACT for each in near)
     held = sum(each.d < margin + AT_MARGIN for each in near) - touching
-    least = f', {min(near, key=lambda each: each.d).distance()}' if near else ''
+    least = f', {min(near, key=lambda each: each.d)}' if near else ''
     return f'; bodies: {touching} {what} in contact, {held} at the margin{least}'
 
 

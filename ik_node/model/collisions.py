@@ -693,7 +693,7 @@ class Collisions:
         rows = self.measured(self._solver.q if q is None else self._solver.checked_q(q), reach)
         near = np.flatnonzero(rows[:, 0] <= reach)
         order = near[np.argsort(rows[near, 0], kind='stable')]
-        return [Near(self, int(at), rows[at]).distance() for at in order]
+        return [self._distance(at, rows[at]) for at in order.tolist()]
 
     def contacts(self, q: Any = None, margin: float = 0.0) -> list[Distance]:
         """Return the pairs nearer than a margin [m], the nearest first; see `distances`."""
@@ -708,14 +708,17 @@ class Collisions:
         with self._lock:
             return self._measure(np.array(q, dtype=np.float64), reach)[1].copy()
 
-    def nearest(self, q: Array, reach: float = FAR) -> Near | None:
+    def nearest(self, q: Array, reach: float = FAR) -> Distance | None:
         """Return the nearest pair at q, shape (nq,), within a reach [m]; None if there is none."""
         with self._lock:
             at, rows = self._measure(q, reach)
-            if at < 0:
-                return None
-            row = rows[at].copy()
-        return Near(self, at, row) if row[0] <= reach else None
+            return self._distance(at, rows[at]) if at >= 0 and rows[at, 0] <= reach else None
+
+    def _distance(self, at: int, row: Array) -> Distance:
+        """Return the distance of a pair of `flat`, given its row of `measured`."""
+        bodies, (a, b) = self.bodies, self.flat().pairs[at].tolist()
+        points = row[4:].reshape(2, 3)[:: 1 if a < b else -1].copy()
+        return Distance((bodies[min(a, b)].name, bodies[max(a, b)].name), float(row[0]), points)
 
     def free_share(self, start: Array, end: Array, margin: float) -> float:
         """
@@ -782,25 +785,6 @@ class Collisions:
         kernels, out, limits = self._model
         limits[0] = reach
         return kernels.distances(q, limits, out), out
-
-
-class Near(NamedTuple):
-    """The nearest pair of bodies, as measured; its names are looked up when they are needed."""
-
-    collisions: Collisions
-    at: int
-    row: Array
-
-    @property
-    def d(self) -> float:
-        """Return the distance [m]."""
-        return float(self.row[0])
-
-    def distance(self) -> Distance:
-        """Return the distance with names."""
-        bodies, (a, b) = self.collisions.bodies, self.collisions.flat().pairs[self.at].tolist()
-        points = self.row[4:].reshape(2, 3)[:: 1 if a < b else -1].copy()
-        return Distance((bodies[min(a, b)].name, bodies[max(a, b)].name), self.d, points)
 
 
 def _own_rule(one: Body, other: Body) -> str | None:

@@ -518,11 +518,10 @@ def collision_rows(
     collisions = model.robot.collisions
     if not collisions.avoided(options.avoid_collisions):
         return []
-    name, near = 'collisions', collisions.nearest(q)
+    name, nearest = 'collisions', collisions.nearest(q)
     values = {'obstacles': str(len(collisions.obstacles)), 'pairs': str(len(collisions.pairs))}
-    if near is None:
+    if nearest is None:
         return [StatusRow(OK, name, 'no pair of bodies', values)]
-    nearest = near.distance()
     values |= _nearest_values(nearest)
     level = WARN if nearest.d < options.collision_margin - CONTACT else OK
     return [StatusRow(level, name, str(nearest), values)]

@@ -241,7 +241,7 @@ def drive_freely(
         stopped = alone
     elif last is not stopped:
         ahead = avoidance.nearest(last.q) or near
-        pair = 'bodies' if ahead is None else ' and '.join(map(repr, ahead.distance().pair))
+        pair = 'bodies' if ahead is None else ' and '.join(map(repr, ahead.pair))
         more = Requirement(f'{pair} are in the way of the driven joints', Status.STALLED)
     spent = perf_counter() - started
     return Solution(stopped.q, list(stopped._answers), spent, names, more, near)

@@ -15,7 +15,7 @@ from ik_node.kernels import options as option
 from ik_node.kernels import solve_state as now
 from ik_node.kernels.out_of_reach import PROOF_LENGTH, PROOF_LOOP, PROOF_WRIST, PROOFS
 from ik_node.model.attributes import ByName
-from ik_node.model.collisions import Distance, Near
+from ik_node.model.collisions import Distance
 from ik_node.solver.status import Status
 import numpy as np
 from numpy.typing import NDArray
@@ -211,6 +211,10 @@ class Solution(ByJoint):
         All joint values [rad or m], in the order of `Solver.joint_names`.
     solve_time : float
         Time of the solve [s].
+    nearest : Distance or None
+        The nearest pair of bodies and its distance; None if none is near. A pair is near if it is
+        within `influence_distance` beyond `collision_margin`, and if collisions are avoided, see
+        docs/collisions.md.
 
     Examples
     --------
@@ -236,7 +240,7 @@ class Solution(ByJoint):
 
     """
 
-    __slots__ = ('_answers', '_chains', '_more', '_near', 'q', 'solve_time')
+    __slots__ = ('_answers', '_chains', '_more', 'nearest', 'q', 'solve_time')
 
     def __init__(
         self,
@@ -245,9 +249,9 @@ class Solution(ByJoint):
         solve_time: float,
         names: Sequence[str],
         more: Requirement = MET,
-        near: Near | Distance | None = None,
+        nearest: Distance | None = None,
     ) -> None:
-        self._near = near
+        self.nearest = nearest
         self.q = q
         self.solve_time = solve_time
         self._answers = answers
@@ -360,18 +364,6 @@ class Solution(ByJoint):
 
         """
         return tuple(name for answer in self._each() for name in answer.active_limits)
-
-    @property
-    def nearest(self) -> Distance | None:
-        """
-        Return the nearest pair of bodies and its distance; None if none is near.
-
-        A pair is near if it is within `influence_distance` beyond `collision_margin`, and if
-        collisions are avoided, see docs/collisions.md.
-        """
-        if isinstance(self._near, Near):
-            self._near = self._near.distance()
-        return self._near
 
     @property
     def condition_number(self) -> float:

@@ -222,7 +222,7 @@ class Solutions(Sequence[Solution]):
             record = np.concatenate((head, errors, poses.ravel()))
             answers.append(SolveResult(chain, record, self._rows, self._packed))
         near = None if self._avoidance is None else self._avoidance.nearest(q)
-        return Solution(q, answers, self.solve_time, self._names, near=near)
+        return Solution(q, answers, self.solve_time, self._names, nearest=near)
 
     def __repr__(self) -> str:
         return '\n'.join([self._headline(), *table(self._text())])

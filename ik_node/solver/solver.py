@@ -411,7 +411,7 @@ class Solver(GraphReader):
             answers = self._stepping.step(q, table, self.packed[0])
             problem.refuse_contact(q, answers)
             spent = perf_counter() - started
-            solution = Solution(q, answers, spent, problem.tree.names, near=problem.near)
+            solution = Solution(q, answers, spent, problem.tree.names, nearest=problem.near)
             self.accept(solution)
             return list(solution.chains)
 
@@ -1275,7 +1275,7 @@ class Solver(GraphReader):
         if table.followers:
             table.follow(q)
         spent = perf_counter() - started
-        return Solution(q, answers, spent, problem.tree.names, near=problem.near)
+        return Solution(q, answers, spent, problem.tree.names, nearest=problem.near)
 
     def _start_of_many(self, q0: Values | None) -> ArrayLike:
         """Return the start of a batch or path, which `many_q` checks if it is an array."""

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from ik_node.errors import listed, OptionError, ShapeError
 from ik_node.kernels import layout
 from ik_node.kernels import path as path_kernel
-from ik_node.kernels.layout import JOINT_LOWER, JOINT_UPPER, RESULT
+from ik_node.kernels.layout import JOINT_LOWER, JOINT_UPPER
 from ik_node.kernels.options import RESTARTS, SMOOTHING
 from ik_node.kernels.path import (
     CURSOR,
@@ -29,7 +29,7 @@ from ik_node.kernels.path import (
     TOO_FAST,
 )
 from ik_node.kernels.solve_state import INTERRUPTED
-from ik_node.model.collisions import FAR
+from ik_node.model.collisions import Distance, FAR
 from ik_node.model.given import finite, is_number, numbers
 from ik_node.model.pose_forms import position_and_quat
 from ik_node.solver.batch.batch_solution import (
@@ -198,9 +198,8 @@ class ManySolves:
 
     Problems or paths begin at one of `starts` each, or all at the only one; `first` is the first
     solve of each, and the number N of solves. `chains`: the chains with the `poses` of all solves;
-    their records are written. `q` (N, nq): the results [rad or m]. `near` (N, 1 + RESULT): index
-    of the nearest pair of bodies of each result, -1 = none, and its row of distances. Each thread
-    has workspaces of its own.
+    their records are written. `q` (N, nq): the results [rad or m]. `nearest`: the nearest pair of
+    bodies of each result. Each thread has workspaces of its own.
     """
 
     # Most solves of a piece; a path is never cut.
@@ -212,15 +211,15 @@ class ManySolves:
         each = np.broadcast_to(starts, (len(first) - 1, starts.shape[1]))
         self.q: Array = np.repeat(each, np.diff(first), axis=0)
         self.chains = batch_chains(work.problem, poses, len(self.q))
-        self.near = np.full((len(self.q) if work.problem.avoidance else 0, 1 + RESULT), -1.0)
+        self.nearest: list[Distance | None] = [None] * len(self.q)
         self._lock = Lock()
         self._taken, self._done = 0, 0
         self._stop = False
 
     @property
-    def results(self) -> list[Array]:
+    def results(self) -> list[Any]:
         """Return all arrays with results, each with one row for each solve."""
-        return [self.q, self.near, *(chain.records for chain in self.chains)]
+        return [self.q, self.nearest, *(chain.records for chain in self.chains)]
 
     def part(self, units: range) -> tuple[Any, ...]:
         """Return the arguments of this class for some problems or paths."""
@@ -392,12 +391,11 @@ class BatchRun(ManySolves):
                         own = joints[min(at, len(joints) - 1)]
                         self._solve_free(avoidance, rows.start + at, starts[at], own)
                         near = avoidance.nearest(here)
-                if near is not None:
-                    self.near[rows.start + at] = near.at, *near.row
+                self.nearest[rows.start + at] = near
         work.table.follow_all(q)
 
 
-def _solve_part(shared: tuple[type[ManySolves], BatchWork], part: Any) -> list[Array]:
+def _solve_part(shared: tuple[type[ManySolves], BatchWork], part: Any) -> list[Any]:
     """Solve some of the problems in a worker of an executor, and return their results."""
     (kind, work), (arguments, threads) = shared, part
     run: ManySolves = kind(work, *arguments)
@@ -422,7 +420,7 @@ def solve_batch(
     run.run(threads, progress, executor)
     spent = perf_counter() - began
     return BatchSolution(
-        *(run.q, run.chains, spent, run.rows, work.packed, work.names), work.collisions, run.near
+        *(run.q, run.chains, spent, run.rows, work.packed, work.names), run.nearest
     )
 
 
@@ -581,7 +579,7 @@ def solve_paths(
                 q[rows],
                 [chain.part(rows) for chain in run.chains],
                 spent * (end - begin) / len(q),
-                *(run.joints, run.packed, work.names, work.collisions, run.near[rows]),
+                *(run.joints, run.packed, work.names, run.nearest[rows]),
             )
         )
     return PathsSolution(made, q, first, spent)
@@ -610,7 +608,7 @@ class PathRun(ManySolves):
         self._flags = np.zeros((len(self.q), len(self.chains)))
 
     @property
-    def results(self) -> list[Array]:
+    def results(self) -> list[Any]:
         """Return all arrays with results."""
         return [*super().results, self._flags]
 
@@ -679,13 +677,12 @@ class PathRun(ManySolves):
                     avoidance.shorten(partial(solve, before), before, here, joints, fits=fits)
                     near = avoidance.nearest(here)
                     if near is None and ahead is not None:  # it is in the way
-                        row = avoidance.collisions.measured(here, FAR)[ahead.at]
-                        near = ahead._replace(row=row)
+                        every = avoidance.collisions.distances(here, FAR)
+                        near = next(each for each in every if each.pair == ahead.pair)
                     change = here - before - dt * speed if k > 1 else np.zeros(1)
                     beyond = limited and (np.abs(change) > (1.0 + MARGIN) * dt * dt * fast).any()
                     self._flags[rows.start + k] = TOO_FAST if beyond else 0.0
-                if near is not None:
-                    self.near[rows.start + k] = near.at, *near.row
+                self.nearest[rows.start + k] = near
             before, speed = here, (here - before) / dt
 
 

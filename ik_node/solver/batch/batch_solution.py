@@ -10,18 +10,11 @@ from typing import Any, NamedTuple, overload
 from ik_node.display import public_names
 from ik_node.errors import OptionError
 from ik_node.kernels import solve_state as now
-from ik_node.kernels.layout import (
-    CON_POSE,
-    RECORD,
-    RECORD_STARTS,
-    RECORD_STATUS,
-    RECORD_STEPS,
-    RESULT,
-)
+from ik_node.kernels.layout import CON_POSE, RECORD, RECORD_STARTS, RECORD_STATUS, RECORD_STEPS
 from ik_node.kernels.options import COMPROMISE
 from ik_node.kernels.path import BOUNDED, TOO_FAST, TORN
 from ik_node.model.attributes import ByName
-from ik_node.model.collisions import Collisions, Distance, Near
+from ik_node.model.collisions import Distance
 from ik_node.solver.problem.chain_problem import ChainProblem
 from ik_node.solver.result import (
     explained,
@@ -38,8 +31,6 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-
-NOTHING_NEAR: Array = np.zeros((0, 1 + RESULT))
 
 
 class BatchChain(NamedTuple):
@@ -118,6 +109,8 @@ class BatchSolution:
         `Status` of the worst chain of each problem.
     iterations, starts : ndarray, shape (N,)
         Number of iterations and of starts, of the chain with the most.
+    nearest : list of Distance or None
+        `Solution.nearest` of each problem.
     solve_time : float
         Time of the whole batch [s].
 
@@ -146,12 +139,10 @@ class BatchSolution:
         joints: Array,
         packed: Array,
         names: Sequence[str],
-        collisions: Collisions | None = None,
-        near: Array = NOTHING_NEAR,
+        nearest: Sequence[Distance | None],
     ) -> None:
         self.q = q
-        self._collisions, self.near = collisions, near
-        self.solve_time = solve_time
+        self.nearest, self.solve_time = list(nearest), solve_time
         self._names = tuple(names)
         self._chains, self._joints, self._packed = list(chains), joints, packed
         self.status: Ints = self._most(RECORD_STATUS, Status.CONVERGED)
@@ -186,18 +177,7 @@ class BatchSolution:
             raise IndexError(f'problem {row} of {len(self)}')
         answers = [chain.answer(at, self._joints, self._packed) for chain in self._chains]
         spent = self.solve_time / len(self)
-        return Solution(self.q[at].copy(), answers, spent, self._names, near=self._near(at))
-
-    def _near(self, at: int) -> Near | None:
-        if self._collisions is None or not len(self.near) or self.near[at, 0] < 0.0:
-            return None
-        return Near(self._collisions, int(self.near[at, 0]), self.near[at, 1:])
-
-    @property
-    def nearest(self) -> list[Distance | None]:
-        """Return `Solution.nearest` of each problem."""
-        found = map(self._near, range(len(self)))
-        return [None if near is None else near.distance() for near in found]
+        return Solution(self.q[at].copy(), answers, spent, self._names, nearest=self.nearest[at])
 
     @property
     def records(self) -> list[Array]:
@@ -269,7 +249,7 @@ class BatchSolution:
         first = int(left[0])
         return f'{counts}; first {first}: {self[first].message}'
 
-    _internal = ('near', 'records')
+    _internal = ('records',)
     __dir__ = public_names
 
     def __repr__(self) -> str:

@@ -12,7 +12,7 @@ from ik_node.kernels import layout
 from ik_node.kernels import solve_state as now
 from ik_node.kernels.out_of_reach import PROOFS
 from ik_node.model.chains import find_chains, support_of, with_ancestors
-from ik_node.model.collisions import Collisions, Near
+from ik_node.model.collisions import Collisions, Distance
 from ik_node.model.collisions import CONTACT as TOO_NEAR
 from ik_node.model.constraint import Constraint, Goal, norms_of
 from ik_node.model.dof import DOF
@@ -75,7 +75,7 @@ class Problem:
         self.requests = tuple(requests)
         self.length = length
         self.avoidance: Avoidance | None = None
-        self.near: Near | None = None
+        self.near: Distance | None = None
         # Values of a chain's last solve that goes on -> damping and random number it ended with.
         self._left: dict[int, tuple[bytes, float, int]] = {}
         supports = [support_of(tree, request) for request in requests]
@@ -273,7 +273,7 @@ class Avoidance:
         """Return True if bodies and pairs have not changed."""
         return self._version == self.collisions.version
 
-    def nearest(self, q: Array) -> Near | None:
+    def nearest(self, q: Array) -> Distance | None:
         """Return the nearest pair within the influence distance; coupled values of q follow."""
         self._table.follow(q)
         return self.collisions.nearest(q, self.reach)
@@ -307,7 +307,7 @@ class Avoidance:
             q[:] = start
             fits = solve(narrow)
 
-    def is_contact(self, near: Near | None) -> bool:
+    def is_contact(self, near: Distance | None) -> bool:
         """Return True if a pair is nearer than the margin."""
         return near is not None and near.d < self.margin - TOO_NEAR
 
