@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ik_node.errors import PlanError, ShapeError
 from ik_node.model.given import numbers
@@ -20,9 +20,8 @@ Array = NDArray[np.float64]
 START_TOLERANCE = 0.01
 # Points that are nearer in time than this are not divided any further [s].
 SHORTEST = 1e-4
-# Shares of the way between two points at which the loops are examined, unless they are open in the
-# middle by at most this share of the tolerance: they open by a parabola.
-BETWEEN, CLEARLY = (0.25, 0.75), 0.25
+# Shares of the way between two points at which the loops are examined.
+BETWEEN = (0.5, 0.25, 0.75)
 # Step of the differences of velocities that give accelerations [s], and as a share of the time to
 # the next point.
 DIFFERENCE, SHARE_OF_SPAN = 1e-3, 0.2
@@ -206,12 +205,14 @@ class _Planner:
             raise PlanError(
                 f'the first point is at time 0, but {name} is {far[worst]:.3g} from it'
             )
-        self._curve = _curve(times, position, velocity, acceleration)
+        curve = _curve(times, position, velocity, acceleration)
+        self._curves = curve, curve.derivative()
         self._prepared.start(self._q0)
-        given = self._points(times, self._q0)
-        points = [next(given)]
-        for end in given:
-            self._divide(points, end)
+        gaps = np.concatenate(([np.inf], np.diff(times), [np.inf]))
+        spans = np.minimum(gaps[:-1], gaps[1:]).tolist()
+        points = [self._point(times[0], self._q0, spans[0])]
+        for time, span in zip(times[1:].tolist(), spans[1:], strict=True):
+            self._divide(points, self._point(time, points[-1].q, span))
         columns = zip(*points[begins_later:], strict=True)
         moments, position, velocity, acceleration, efforts, q = map(np.array, columns)
         return ActuatorPlan(
@@ -226,7 +227,8 @@ class _Planner:
         while waiting:
             before, after = points[-1], waiting[-1]
             span = after.time - before.time
-            if self._is_straight(before.q, after.q):
+            between = (before.q + share * (after.q - before.q) for share in BETWEEN)
+            if all(self._transmission.loop_error(q) <= self._tolerance for q in between):
                 speed = (after.position - before.position) / span
                 self._check('mean velocity', before.time, speed)
                 points.append(waiting.pop())
@@ -239,53 +241,37 @@ class _Planner:
                 raise PlanError(f'the plan needs more than {MOST_POINTS} points')
             else:
                 self._prepared.start(before.q)
-                between = np.array([before.time + 0.5 * span])
-                waiting.extend(self._points(between, before.q, span))
+                waiting.append(self._point(before.time + 0.5 * span, before.q, span))
                 self._prepared.start(after.q)
 
-    def _is_straight(self, before: Array, after: Array) -> bool:
-        def error(share: float) -> float:
-            return self._transmission.loop_error(before + share * (after - before))
-
-        middle = error(0.5)
-        return middle <= CLEARLY * self._tolerance or (
-            middle <= self._tolerance and all(error(share) <= self._tolerance for share in BETWEEN)
-        )
-
-    def _points(self, times: Array, q: Array, span: float = np.inf) -> Iterator[_Point]:
+    def _point(self, time: float, q: Array, span: float) -> _Point:
         """
-        Yield the states of the actuators at successive times (n,), within their limits.
+        Return the state of the actuators at a time, within their limits.
 
-        `q` (nq,) is the configuration before the first one, and `span` its distance in time from
-        its neighbours [s]; infinite = in `times`.
+        `q` (nq,) is the configuration before, `span` the distance in time from neighbours [s].
         """
-        spans = np.minimum(span, np.diff(times, prepend=-np.inf))
-        spans = np.minimum(spans, np.diff(times, append=np.inf))
-        steps = np.minimum(DIFFERENCE, SHARE_OF_SPAN * spans)
-        stencils = times[:, None] + steps[:, None] * np.array((0.0, -1.0, 1.0))
-        positions, rates = (self._curve(stencils, order) for order in range(2))
-        for at, time in enumerate(times.tolist()):
-            if self._is_replaced():
-                raise PlanError('a newer plan has arrived in the meantime')
-            effort = None
-            if self._efforts is not None:
-                effort = np.array([np.interp(time, self._times, row) for row in self._efforts.T])
-            state = self._prepared(positions[at, 0], rates[at, 0], effort)
-            if not state.converged:
-                state = self._nearest(time, positions[at, 0], rates[at, 0], effort, q)
-            q, velocity = state.q, np.asarray(state.actuator_velocity)
-            self._check('velocity', time, velocity)
-            if effort is not None:
-                self._check('effort', time, np.asarray(state.actuator_effort))
-            acceleration = np.zeros_like(velocity)
-            if rates[at].any():
-                before, after = (
-                    np.asarray(self._prepared(positions[at, k], rates[at, k]).actuator_velocity)
-                    for k in (1, 2)
-                )
-                acceleration = (after - before) / (2.0 * steps[at])
-            efforts = state.actuator_effort
-            yield _Point(time, state.actuator_position, velocity, acceleration, efforts, q)
+        if self._is_replaced():
+            raise PlanError('a newer plan has arrived in the meantime')
+        step = min(DIFFERENCE, SHARE_OF_SPAN * span)
+        stencil = time + step * np.array((0.0, -1.0, 1.0))
+        positions, rates = (curve(stencil) for curve in self._curves)
+        effort = None
+        if self._efforts is not None:
+            effort = np.array([np.interp(time, self._times, row) for row in self._efforts.T])
+        state = self._prepared(positions[0], rates[0], effort)
+        if not state.converged:
+            state = self._nearest(time, positions[0], rates[0], effort, q)
+        velocity = np.asarray(state.actuator_velocity)
+        self._check('velocity', time, velocity)
+        if effort is not None:
+            self._check('effort', time, np.asarray(state.actuator_effort))
+        acceleration = np.zeros_like(velocity)
+        if rates.any():
+            around = zip(positions[1:], rates[1:], strict=True)
+            before, after = (np.asarray(self._prepared(*at).actuator_velocity) for at in around)
+            acceleration = (after - before) / (2.0 * step)
+        position, efforts = state.actuator_position, state.actuator_effort
+        return _Point(time, position, velocity, acceleration, efforts, state.q)
 
     def _nearest(
         self, time: float, position: Array, rates: Array, effort: Array | None, q0: Array
@@ -317,9 +303,9 @@ class _Planner:
 
 def _curve(
     times: Array, position: Array, velocity: Array | None, acceleration: Array | None
-) -> Callable[[Array, int], Array]:
+) -> Any:
     """
-    Return the joint values over time as a function of times, (...,), and the order of derivative.
+    Return the joint values over time, a piecewise polynomial of SciPy.
 
     The curve is cubic by positions and velocities, quintic with accelerations. A velocity that is
     NaN is that of a monotone cubic, a weighted harmonic mean, which rests at both ends.
@@ -336,5 +322,4 @@ def _curve(
         monotone[[0, -1]] = 0.0
         velocity, acceleration = np.where(missing, monotone, velocity), None
     derivatives = [position, velocity, *([] if acceleration is None else [acceleration])]
-    curve: Callable[[Array, int], Array] = BPoly.from_derivatives(times, np.stack(derivatives, 1))
-    return curve
+    return BPoly.from_derivatives(times, np.stack(derivatives, 1))
