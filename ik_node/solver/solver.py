@@ -361,7 +361,11 @@ class Solver(GraphReader):
             # Masters start within the limits of their followers, too.
             read_q = JointTable.clamped(rows, self.values())
             before = self.last_q.copy()
-            moves = {} if joints is not None else self._moves_of_locked(before, read_q, rows)
+            moved = before != read_q
+            moves: dict[int, float] = {}
+            if joints is None and not (moved & JointTable.movable(rows)).any():
+                places = np.flatnonzero(moved).tolist()
+                moves = {k: float(read_q[k]) for k in places if k not in table.masters}
             loops = problem
             if moves or not self.options.in_kernel:
                 loops = self.problem(())
@@ -1213,14 +1217,6 @@ class Solver(GraphReader):
         problem = self.problem(read.wanted)
         problem.refresh(self.options)
         return problem
-
-    def _moves_of_locked(self, before: Array, q: Array, rows: Array) -> dict[int, float]:
-        """Return index and value of each changed locked joint; {} if another joint has changed."""
-        moved = before != q
-        if not moved.any() or (moved & JointTable.movable(rows)).any():
-            return {}
-        masters = self.structure.table.masters
-        return {k: float(q[k]) for k in np.flatnonzero(moved).tolist() if k not in masters}
 
     def _run(
         self,

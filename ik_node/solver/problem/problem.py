@@ -190,8 +190,10 @@ class Problem:
         answers = []
         start = q.copy() if self.avoidance is not None else q
         for index, chain in enumerate(self.chains):
-            if goes_on:
-                self._go_on_from_left(index, q)
+            left = self._left.pop(index, None) if goes_on else None
+            if left is not None and left[0] == q[chain.flat.var_q].tobytes():
+                ints, floats = chain.work_ints, chain.work_floats
+                ints[now.GOES_ON], floats[now.LEFT_DAMPING], ints[now.RANDOM] = 1, *left[1:]
             steps = SLICE if ends or stop else chain.slice_steps
             # A negative number of steps starts a new solve, even if an exception such as Ctrl-C
             # interrupted the one before.
@@ -228,13 +230,6 @@ class Problem:
             for answer in answers:
                 status = answer.record[layout.RECORD_STATUS]
                 answer.record[layout.RECORD_STATUS] = max(status, now.STATUS_STALLED)
-
-    def _go_on_from_left(self, index: int, q: Array) -> None:
-        """Give chain `index` the damping and random number of its last solve if q is its end."""
-        chain, left = self.chains[index], self._left.pop(index, None)
-        if left is not None and left[0] == q[chain.flat.var_q].tobytes():
-            ints, floats = chain.work_ints, chain.work_floats
-            ints[now.GOES_ON], floats[now.LEFT_DAMPING], ints[now.RANDOM] = 1, *left[1:]
 
 
 class Avoidance:
