@@ -129,23 +129,16 @@ class GraphReader:
             # The count is taken before the reading, so that changes by another thread during the
             # reading are read the next time.
             seen = self._revision.graph
+            settings, constraints = self._revision.settings, self._revision.constraints
             try:
-                self._take_graph(frames, order)
+                self.structure = Structure(frames, order, self.structure)
+                break
             except Exception:
                 # The graph may be inconsistent while another thread is changing it.
                 if attempt + 1 == ATTEMPTS or self._revision.graph == seen:
                     raise
-            else:
-                self._graph_seen = seen
-                return
-
-    def _take_graph(self, frames: Sequence[Frame], order: Sequence[Joint]) -> None:
-        """Read the graph; if that raises, this object is unchanged."""
-        settings, constraints = self._revision.settings, self._revision.constraints
-        self.structure = Structure(frames, order, self.structure)
+        self._graph_seen, self._edits_seen, self._values_seen = seen, -1, -1
         self._settings_seen, self._constraints_seen = settings, constraints
-        self._edits_seen = -1
-        self._values_seen = -1
         self._q = np.zeros(len(self.structure.tree.names))
         self._shape = self._q.shape
         self.last_q = self.values()

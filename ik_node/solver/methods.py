@@ -850,7 +850,7 @@ def steps_of(
     while status == now.STATUS_RUNNING:
         status = chain.kernels.advance(q, joints, packed, *TABLE_POSES, 0, steps)
         if status == now.STATUS_RUNNING:
-            q[chain.flat.var_q] = chain.q_of(Workspace(*chain.arrays).x)
+            q[chain.flat.var_q] = Workspace(*chain.arrays).x * chain.flat.units
         answer, count = chain.answer(joints, packed), ints[now.ITERATIONS] - ints[now.CLOSING]
         shown = Status.TIMEOUT if status == now.STATUS_RUNNING else status
         answer.record[: layout.RECORD] = shown, count, ints[now.STARTS], ints[now.CLOSING], 0

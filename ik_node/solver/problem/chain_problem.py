@@ -162,10 +162,6 @@ class ChainProblem:
         """Return the characteristic length [m]."""
         return self.flat.length
 
-    def q_of(self, x: Array) -> Array:
-        """Return variables of the kernels, shape (nv,) [rad or L], in [rad or m]."""
-        return x * self.flat.units
-
     def linearise(
         self, q: Array, joints: Array, packed: Array, table: Array | None = None
     ) -> tuple[Array, Array, Array]:
@@ -242,7 +238,7 @@ class ChainProblem:
         random = np.random.default_rng(0)
         for size in (0.3, 0.3, 0.0):
             near = q.copy()
-            step = self.q_of(size * random.uniform(-1.0, 1.0, free.size))
+            step = size * random.uniform(-1.0, 1.0, free.size) * self.flat.units
             near[self.flat.var_q] += step * free
             evaluate = self.linearise_by_size if size > 0.0 else self.linearise
             _, jacobian, _ = evaluate(near, joints, packed, table)
