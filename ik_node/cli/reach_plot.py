@@ -9,88 +9,50 @@ from ik_node.analysis.reach.grid import Slice
 from ik_node.analysis.reach.outline import Outline
 from ik_node.analysis.reach.spread import Spread
 from ik_node.analysis.reach.volume import ReachVolume, SingularCurve
-from ik_node.model.constraint import Closure
-from ik_node.model.joint import Joint
 from ik_node.model.rotation import Array
-from ik_node.model.tree import build_tree
 from ik_node.robot import Robot
+from ik_node.scene import IKRootsHelper, mesh_of
 from ik_node.scene.look import SINGULAR
 from ik_node.scene.plot import BACKGROUND, FAINT, INK, picture_maker, RULED, save_picture
-from ik_node.scene.skeleton import Skeleton
 from ik_node.solver.singularities import KINDS
 import numpy as np
+from scipy.ndimage import distance_transform_edt
 
 
-class FlatRobot:
-    """
-    The rods and joints of a robot, projected onto a plane at its present configuration.
-
-    `rods` and `slides` (n, 2, 2): ends of the rods, and of the connections to passive prismatic
-    joints, which often only describe a freely moving platform [m].
-    """
-
-    def __init__(self, robot: Robot, link: str, points: Slice) -> None:
-        skeleton = Skeleton(build_tree(robot.roots, robot.joint_order))
-        kinds: dict[bool, list[tuple[int, int]]] = {False: [], True: []}
-        joints = [
-            skeleton.attach_before(index)
-            for index, column in enumerate(skeleton.tree.columns)
-            if column.dof.is_rotation
-        ]
-        for owner, frame, end in skeleton.spans():
-            column, pose = skeleton.carrier(owner)
-            there = pose.copy()
-            there[:3, 3] += pose[:3, :3] @ end
-            ends = skeleton.attach(column, pose), skeleton.attach(column, there)
-            kinds[_slides(frame, robot.actuated)].append(ends)
-            if isinstance(frame, Closure):
-                joints.append(ends[1])
-        placed = points.flatten(skeleton.at(robot.q).frames[:, :3, 3])
-        self.rods, self.slides = (
-            placed[np.array(kinds[slide], dtype=np.int64).reshape(-1, 2)]
-            for slide in (False, True)
-        )
-        # Positions of revolute joints and loop closures (n, 2) [m].
-        self.joints: Array = placed[joints]
-        # Position of the link (2,) [m].
-        self.home: Array = points.flatten(robot.forward(robot.q, link)[:3, 3])
-
-    def view(self, extent: tuple[float, ...], limit: float) -> tuple[float, float, float, float]:
-        """
-        Return an extent [m] that includes the robot, unless it becomes too large.
-
-        `extent`: extent of the grid [m]. `limit`: largest factor of growth of the longer side.
-        """
-        left, right, low, high = extent
-        size = max(right - left, high - low)
-        ends = np.vstack((self.rods.reshape(-1, 2), self.joints, self.home))
-        least, largest = ends.min(axis=0) - 0.05 * size, ends.max(axis=0) + 0.05 * size
-        wide = (
-            *(min(left, float(least[0])), max(right, float(largest[0]))),
-            *(min(low, float(least[1])), max(high, float(largest[1]))),
-        )
-        fits = max(wide[1] - wide[0], wide[3] - wide[2]) <= limit * size
-        return wide if fits else (left, right, low, high)
+def _triangles(robot: Robot) -> Array:
+    """Return the triangles (n, 3, 3) of the links of a robot, root frame [m]."""
+    # Passive prismatic joints often only describe a platform that moves freely.
+    free = {
+        joint.name
+        for joint in robot.joint_order
+        if robot.actuated and joint.name not in robot.actuated and min(joint.dof, default=3) < 3
+    }
+    helper = IKRootsHelper(robot, layers='links', resolution=8)
+    shapes = helper.set_joint_scale(THIN * helper.joint_scale).shapes(robot.q)
+    rods = [shape for shape in shapes if shape.name.rpartition('/')[2] not in free]
+    return np.concatenate([np.zeros((0, 3, 3)), *(mesh_of(rod)[0] for rod in rods)])
 
 
-def _slides(frame: object, motors: list[str]) -> bool:
-    """Return True for a passive prismatic joint of a robot that has motors."""
-    if not isinstance(frame, Joint):
-        return False
-    passive = bool(motors) and frame.name not in motors
-    return passive and any(not dof.is_rotation for dof in frame.dof)
+def _wide(extent: tuple[float, ...], points: Array) -> tuple[float, ...]:
+    """Return an extent [m] with the points (n, 2) of a robot, unless it becomes too large."""
+    left, right, low, high = extent
+    size = max(right - left, high - low)
+    x, y = (points.min(axis=0) - 0.03 * size).tolist()
+    far_x, far_y = (points.max(axis=0) + 0.03 * size).tolist()
+    wide = min(left, x), max(right, far_x), min(low, y), max(high, far_y)
+    return wide if max(wide[1] - wide[0], wide[3] - wide[2]) <= _WIDEST * size else extent
 
 
 # Cells of which nothing is known; the robot, and the link whose reach is drawn.
 _UNKNOWN = '#D5DBE1'
 _ROD, _LINK = '#26323F', '#F0502D'
+# Width of the rods, as a share of that in other pictures.
+THIN = 0.5
 _DPI = 150
 # Longer side of the map, smallest other side, and space around the map [in].
 _LONGEST, _LEAST, _AROUND = 6.6, 3.2, (1.95, 1.7)
 # The whole robot is shown if the map grows by at most this factor.
 _WIDEST = 2.0
-# A larger change between neighbours, as a share of the maximum, is a jump to another posture.
-_JUMP = 0.15
 
 
 Draw = Callable[[Robot, str, Spread[Slice], Outline, Array, Sequence[SingularCurve]], None]
@@ -113,8 +75,11 @@ def reach_plot(path: str) -> Draw:
         measure: Array,
         curves: Sequence[SingularCurve],
     ) -> None:
-        flat = FlatRobot(robot, link, result.grid)
-        left, right, low, high = view = flat.view(result.grid.extent, _WIDEST)
+        flat = result.grid.flatten(_triangles(robot))
+        home = result.grid.flatten(robot.forward(robot.q, link)[:3, 3])
+        left, right, low, high = view = _wide(
+            result.grid.extent, np.vstack((flat.reshape(-1, 2), home))
+        )
         scale = _LONGEST / max(right - left, high - low)
         sides = [max(_LEAST, scale * side) for side in (right - left, high - low)]
         size = (sides[0] + _AROUND[0], sides[1] + _AROUND[1])
@@ -122,7 +87,7 @@ def reach_plot(path: str) -> Draw:
         drawing = _Drawing(figure, view, result, outline)
         drawing.reach(measure)
         _draw_curves(drawing.axes, curves, result.grid.axes[:2])
-        drawing.robot(flat, link)
+        drawing.robot(flat, link, home)
         drawing.words(robot.name, link)
         save_picture(figure, path, dpi=_DPI, bbox_inches='tight', pad_inches=0.2)
 
@@ -167,7 +132,7 @@ class _Drawing:
         from matplotlib.patches import PathPatch
         from matplotlib.path import Path
 
-        axes, points = self.axes, self._found.grid
+        axes = self.axes
         outlines = [Path(np.vstack((cell, cell[:1])), closed=True) for cell in self._outline.cells]
         inside = PathPatch(Path.make_compound_path(*outlines), transform=axes.transData)
         scale = {'vmin': 0.0, 'vmax': top if top > 0.0 else 1.0}
@@ -175,31 +140,20 @@ class _Drawing:
         shown = axes.imshow(values, origin='lower', extent=extent, **style)
         shown.set_clip_path(inside)
         bar = self._figure.colorbar(shown, cax=axes.inset_axes((1.03, 0.0, 0.032, 1.0)))
-        levels = [level for level in bar.get_ticks() if 0.0 < level < 0.97 * scale['vmax']]
-        if levels and top > 0.0:
-            thin = {'colors': 'white', 'linewidths': 0.7, 'alpha': 0.45, 'zorder': 3}
-            lines = axes.contour(*points.sides, _even(values, _JUMP * top), levels, **thin)
-            lines.set_clip_path(inside)
         meaning = 'conditioning [1]:  0 singular,  1 alike in all directions'
         bar.set_label(meaning, color=INK, labelpad=8)
         bar.outline.set_visible(False)
         bar.ax.tick_params(labelsize=9, color=FAINT, labelcolor=INK)
 
-    def robot(self, flat: FlatRobot, link: str) -> None:
-        """Draw the robot over the map."""
-        from matplotlib.collections import LineCollection
+    def robot(self, flat: Array, link: str, home: Array) -> None:
+        """Draw the triangles of the robot over the map, and where its link is."""
+        from matplotlib.collections import PolyCollection
 
-        axes = self.axes
-        for lines, colour, width, dashes in (
-            (list(flat.slides), _ROD, 1.2, (0, (1.0, 2.2))),
-            (list(flat.rods), 'white', 5.2, '-'),
-            (list(flat.rods), _ROD, 2.8, '-'),
-        ):
-            style = {'colors': colour, 'lw': width, 'ls': dashes, 'capstyle': 'round'}
-            axes.add_collection(LineCollection(lines, zorder=6, **style))
-        dots = {'ls': '', 'marker': 'o', 'zorder': 7}
-        axes.plot(*flat.joints.T, ms=5.5, mfc='white', mec=_ROD, mew=1.5, label='joint', **dots)
-        axes.plot(*flat.home[:, None], ms=9.0, mfc=_LINK, mec='white', mew=1.8, label=link, **dots)
+        for colour, width in (('white', 2.4), (_ROD, 0.6)):
+            style: dict[str, Any] = {'facecolors': colour, 'edgecolors': colour, 'lw': width}
+            self.axes.add_collection(PolyCollection(list(flat), zorder=6, **style))
+        dot = {'ls': '', 'marker': 'o', 'zorder': 7, 'mfc': _LINK, 'mec': 'white', 'mew': 1.8}
+        self.axes.plot(*home[:, None], ms=9.0, label=link, **dot)
 
     def words(self, name: str, link: str) -> None:
         """Draw the title, the axis labels and the legend."""
@@ -242,35 +196,10 @@ def _draw_curves(axes: Any, curves: Sequence[SingularCurve], sides: Sequence[int
             axes.plot(*part.T, label=label, **style)
 
 
-def _even(values: Array, limit: float) -> Array:
-    """Return a field with NaN at points between which it jumps by more than `limit`."""
-    jumps = np.zeros(values.shape, dtype=np.bool_)
-    for axis in (0, 1):
-        wide = np.abs(np.diff(values, axis=axis)) > limit
-        ends = ((0, 1), (0, 0)) if axis == 0 else ((0, 0), (0, 1))
-        jumps |= np.pad(wide, ends) | np.pad(wide, [pair[::-1] for pair in ends])
-    return np.where(jumps, np.nan, values)
-
-
 def _grown(values: Array) -> Array:
-    """Return a field that is extrapolated linearly into its gaps (NaN) for a few cells."""
-    rows, columns = values.shape
-    for _ in range(3):
-        wide = np.pad(values, 2, constant_values=np.nan)
-        steps = [(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if (i, j) != (0, 0)]
-        beside, behind = (
-            np.array([wide[2 + k * i :][:rows, 2 + k * j :][:, :columns] for i, j in steps])
-            for k in (1, 2)
-        )
-        guesses = np.maximum(np.where(np.isnan(behind), beside, 2.0 * beside - behind), 0.0)
-        # Linear extrapolations take precedence over constant ones.
-        known = ~np.isnan(guesses)
-        firm = known & ~np.isnan(behind)
-        known = np.where(firm.any(axis=0), firm, known)
-        count = known.sum(axis=0)
-        mean = np.where(known, guesses, 0.0).sum(axis=0) / np.maximum(count, 1)
-        values = np.where(np.isnan(values) & (count > 0), mean, values)
-    return np.where(np.isnan(values), 0.0, values)
+    """Return a field whose gaps (NaN) have the nearest value."""
+    nearest = distance_transform_edt(np.isnan(values), return_distances=False, return_indices=True)
+    return np.asarray(values[tuple(nearest)])
 
 
 def volume_plot(path: str) -> Callable[[ReachVolume], None]:
