@@ -24,7 +24,6 @@ TAKEN, ALONE = 0.5, 10.0
 FALL = 9.81
 # Lever arms shorter than this share of the largest count as zero.
 NO_ARM = 1e-6
-NO_MOTORS = 'the description names no motors'
 
 
 @dataclass(frozen=True)
@@ -84,8 +83,6 @@ class MotorStatics:
 
     @cached_property
     def _read(self) -> tuple[Transmission | None, str]:
-        if not self.robot.actuated:
-            return None, NO_MOTORS
         try:
             return self.robot.transmission(), ''
         except TopologyError as error:
@@ -95,11 +92,6 @@ class MotorStatics:
     def refusal(self) -> str:
         """Return why there are no efforts, such as for a robot without motors; '' = there are."""
         return self._read[1]
-
-    @property
-    def has_weight(self) -> bool:
-        """Return True if the robot has masses."""
-        return self.robot.mass > 0.0
 
     def first_load(self, q: Array, link: str, length: float) -> Load:
         """
@@ -123,7 +115,7 @@ class MotorStatics:
         size = min(forces, default=FALL * self.robot.mass or ALONE)
         digit = 10.0 ** floor(log10(size))
         size = float(f'{floor(size / digit * (1.0 + 1e-9)) * digit:.3g}')
-        load = Load(link, (x, y, z), (0.0, 0.0, -size), self.has_weight)
+        load = Load(link, (x, y, z), (0.0, 0.0, -size), self.robot.mass > 0.0)
         if by_axis[2] < NO_ARM * by_axis.max():
             along_x = by_axis[0] >= by_axis[1]
             return replace(load, force=(size, 0.0, 0.0) if along_x else (0.0, size, 0.0))
@@ -154,7 +146,7 @@ class MotorStatics:
         arm = self.robot.forward(q, load.link)[:3, :3] @ load.point
         wrench = np.concatenate((load.force, np.cross(arm, load.force)))
         held = self.robot.wrench_to_actuators(q, load.link, wrench)
-        if load.gravity and self.has_weight:
+        if load.gravity and self.robot.mass > 0.0:
             held = held + self.robot.gravity_effort(q, (0.0, 0.0, -FALL))
         return [
             MotorEffort(name, effort, limit, unit)

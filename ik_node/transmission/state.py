@@ -305,6 +305,13 @@ class JointBounds(NamedTuple):
     """
     What limits of the actuators leave to the joint space at one configuration.
 
+    Attributes
+    ----------
+    velocity : Polytope
+        Velocities [rad/s or m/s].
+    effort : Polytope
+        Efforts [N m or N], without gravity.
+
     Examples
     --------
     >>> import ik_node as ik
@@ -315,8 +322,8 @@ class JointBounds(NamedTuple):
 
     """
 
-    velocity: Polytope  # Velocities [rad/s or m/s].
-    effort: Polytope  # Efforts [N m or N], without gravity.
+    velocity: Polytope
+    effort: Polytope
 
 
 def joint_bounds(ratio: Array, speeds: Array, efforts: Array) -> JointBounds:

@@ -138,9 +138,7 @@ class Arrays:
     ) -> None:
         known = {frame.name: frame for frame in tree.carrier if isinstance(frame, Link)}
         if not names:
-            raise TopologyError(
-                'no actuators: the description names no joint with a motor; name some'
-            )
+            raise TopologyError('no actuators: the description names no motors; name some')
         self.actuators = table.places(names)
         self.joints: list[int] = list(range(len(tree.names))) if joints is None else []
         self.links: list[Link] = []
