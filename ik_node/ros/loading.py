@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 import dataclasses
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -69,6 +69,14 @@ class JointRoles:
         motors = names.find('transmission.actuators', settings.transmission_actuators, True)
         joint_space = names.find('transmission.joints', settings.transmission_joints)
         return cls(actuated, outputs, locked, motors, joint_space)
+
+
+def lock_only(robot: Robot, names: Collection[str]) -> None:
+    """Lock the joints and joint values with these names, and unlock all others."""
+    for joint in robot.joint_order:
+        for name, dof in zip(joint.value_names, joint.dof, strict=True):
+            if joint.locked[dof] != bool({name, joint.name} & {*names}):
+                (joint.unlock if joint.locked[dof] else joint.lock)(dof)
 
 
 def check_joint_targets(robot: Robot, settings: Settings) -> None:

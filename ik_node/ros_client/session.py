@@ -15,7 +15,7 @@ from ik_node.errors import IkError, MOST_TEXT, OptionError, plain, UnknownFrameE
 from ik_node.model.collisions import Distance
 from ik_node.model.rotation import Array, matrix_to_euler, matrix_to_quat, pose_matrix
 from ik_node.robot import load_robot, Robot
-from ik_node.ros.loading import add_goal, JointRoles, path_of_url
+from ik_node.ros.loading import add_goal, JointRoles, lock_only, path_of_url
 from ik_node.ros.messages import FrameNames, pose_from_message, RefusedInputError, topic_part
 from ik_node.ros.parameters.settings import GoalSettings, Settings
 from ik_node.ros_client.remote_node import RemoteNode
@@ -274,7 +274,7 @@ class RemoteNodeSession(Session):
         self._settings = settings
         if self._solver is not None and changed:
             self._solver.options = settings.options
-            self._lock(self._solver, settings.locked_joints)
+            lock_only(self._known, settings.locked_joints)
         if self.robot is not None and (other or settings.active_goals != before):
             self._sync_goals(self.robot, settings)
         return changed
@@ -285,13 +285,6 @@ class RemoteNodeSession(Session):
         with suppress(IkError):
             around = obstacles_from_json(text) if text else ({}, frozenset())
             robot.collisions.surround(*around)
-
-    @staticmethod
-    def _lock(solver: Solver, names: Collection[str]) -> None:
-        """Lock the joint values that the node does not move."""
-        for (joint, dof), name in zip(solver.tree.owner, solver.joint_names, strict=True):
-            if joint.locked[dof] != bool({name, joint.name} & {*names}):
-                (joint.unlock if joint.locked[dof] else joint.lock)(dof)
 
     def _sync_goals(self, robot: Robot, settings: Settings) -> None:
         """Copy the goals of the node; those that were sent keep their poses."""

@@ -16,7 +16,7 @@ from ik_node.ros.control.hardware_output import HardwareOutput, NO_GOAL, PATIENC
 from ik_node.ros.control.joint_space import CommandFollowing, JointSpace
 from ik_node.ros.control.tracker import renewed, Tracker
 from ik_node.ros.inputs.inputs import Inputs, JointTargets
-from ik_node.ros.loading import JointRoles, LoadedModel
+from ik_node.ros.loading import JointRoles, LoadedModel, lock_only
 from ik_node.ros.messages import Pose
 from ik_node.ros.outputs import HardwareCommand, TickReport
 from ik_node.ros.parameters.settings import Settings
@@ -130,10 +130,7 @@ class Motion:
                 own.weight, own.priority = goal.weight or own.weight, goal.priority
                 own.tolerance = goal.goal_tolerance
         roles = JointRoles.of(model.robot, settings)
-        for joint in model.robot.joint_order:
-            for name, dof in zip(joint.value_names, joint.dof, strict=True):
-                if joint.locked[dof] != (name in roles.locked):
-                    (joint.unlock if joint.locked[dof] else joint.lock)(dof)
+        lock_only(model.robot, roles.locked)
         self._rest_pose.apply(model.robot)
         self._inputs.targets.apply(model.robot)
         # Setting the options, even equal ones, makes the solver read weights and priorities again.
