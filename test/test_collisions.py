@@ -72,6 +72,20 @@ def test_srdf_excludes_pairs_and_makes_solvers_avoid_the_others():
         ik.load_robot(arm_text(joints=4), srdf='<sdf/>')
 
 
+def test_srdf_disables_links_by_default_and_enables_some_of_their_pairs():
+    srdf = """<robot name="arm"><disable_default_collisions link="l3"/>
+    <enable_collisions link1="l3" link2="l0"/>
+    <disable_collisions link1="l0" link2="l2"/></robot>"""
+    robot = ik.load_robot(arm_text(joints=3), srdf=srdf)
+    robot.collisions.add_obstacle(ik.Sphere(0.1), (3.0, 0.0, 0.0), name='ball')
+    assert ('l0', 'l3') in robot.collisions.pairs
+    assert ('l2', 'ball') in robot.collisions.pairs
+    assert robot.collisions.removed['l1', 'l3'] == 'SRDF: disabled by default'
+    assert robot.collisions.removed['l3', 'ball'] == 'SRDF: disabled by default'
+    robot.collisions.enable('l3', 'ball')
+    assert ('l3', 'ball') in robot.collisions.pairs
+
+
 def test_srdf_beside_a_urdf_excludes_pairs_only(tmp_path):
     (tmp_path / 'arm.urdf').write_text(arm_text(joints=2))
     (tmp_path / 'arm.srdf').write_text(

@@ -22,7 +22,7 @@ from ik_node.description.sdf.frames import (
 from ik_node.description.xml_document import Array, parse_xml, read_origin, XmlDocument
 from ik_node.errors import DescriptionError, OptionError
 from ik_node.model.bodies import HalfSpace, make_shape, Mesh, Shape
-from ik_node.model.collisions import Body, Geometry
+from ik_node.model.collisions import Body, Geometry, Rules
 from ik_node.model.rotation import (
     matrix_to_quat,
     pose_inverse,
@@ -188,13 +188,13 @@ def visuals_of(description: Description, tag: str = 'visual') -> list[Visual]:
     ]
 
 
-def excluded_pairs(description: Description) -> dict[tuple[str, str], str]:
+def excluded_pairs(description: Description) -> Rules:
     """
     Return the pairs of links that a description excludes from collisions, and why.
 
     They stand in <contact><exclude> of an MJCF, and in an SRDF beside a URDF.
     """
-    found = {}
+    found: Rules = {}
     for part in description.sources:
         if b'<exclude' in (part.text if isinstance(part.text, bytes) else part.text.encode()):
             root = parse_xml(part.text, part.name).root
@@ -209,15 +209,26 @@ def excluded_pairs(description: Description) -> dict[tuple[str, str], str]:
     return found
 
 
-def read_srdf(text: bytes | str, source: str = '<text>') -> dict[tuple[str, str], str]:
-    """Return the pairs that an SRDF excludes from collisions, and why; DescriptionError if bad."""
+def read_srdf(text: bytes | str, source: str = '<text>') -> Rules:
+    """
+    Return the pairs that an SRDF excludes from collisions, and why; DescriptionError if bad.
+
+    A pair of a link with itself stands for all its pairs that no other entry names; None instead
+    of a reason = the pair counts.
+    """
     document = parse_xml(text, source)
     if document.root.tag != 'robot':
         raise document.error(document.root, 'an SRDF begins with <robot>')
-    return {
-        (each.get('link1', ''), each.get('link2', '')): f'SRDF: {each.get("reason") or "disabled"}'
-        for each in document.root.iterfind('disable_collisions')
-    }
+    found: Rules = {}
+    for each in document.root.iterfind('disable_default_collisions'):
+        found[each.get('link', ''), each.get('link', '')] = 'SRDF: disabled by default'
+    for each in document.root.iterfind('*[@link1][@link2]'):
+        pair = each.get('link1', ''), each.get('link2', '')
+        if each.tag == 'disable_collisions':
+            found[pair] = f'SRDF: {each.get("reason") or "disabled"}'
+        elif each.tag == 'enable_collisions':
+            found[pair] = None
+    return found
 
 
 def read_visuals(text: bytes | str, source: str = '<text>', tag: str = 'visual') -> list[Visual]:

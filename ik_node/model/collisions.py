@@ -170,8 +170,11 @@ class Obstacle:
         self._owner.remove(self.name)
 
 
-# Bodies of a description, notes on what cannot be used, and excluded pairs with the reasons.
-Geometry = tuple[list[Body], list[str], Mapping[tuple[str, str], str]]
+# Pairs of links, and why they do not count; None = they do. The pair of a link with itself stands
+# for all others of the link.
+Rules = dict[tuple[str, str], str | None]
+# Bodies of a description, notes on what cannot be used, and what it says of pairs.
+Geometry = tuple[list[Body], list[str], Rules]
 
 
 def _matrix(pose: Any) -> Array:
@@ -252,7 +255,7 @@ class Collisions:
         self._loaded = self._sampled = False
         self._bodies: list[Body] = []
         self._obstacles: dict[str, Body] = {}
-        self._excluded: dict[frozenset[str], str] = {}
+        self._excluded: dict[frozenset[str], str | None] = {}
         self._chosen: dict[frozenset[str], str | None] = {}  # None = enabled
         self._touching: dict[frozenset[str], str] = {}
         self._allowed: frozenset[frozenset[str]] = frozenset()
@@ -567,7 +570,7 @@ class Collisions:
         self._chosen[frozenset((one, other))] = rule
         self._changed()
 
-    def exclude(self, pairs: Mapping[tuple[str, str], str]) -> None:
+    def exclude(self, pairs: Rules) -> None:
         """Leave out pairs of links, for given reasons, such as those of an SRDF."""
         self._excluded |= {frozenset(pair): why for pair, why in pairs.items()}
         self._given = True
@@ -652,7 +655,9 @@ class Collisions:
             pair = frozenset((one.name, other.name))
             rule: str | None = TOGETHER
             if columns[a] != columns[b]:
-                rule = rules[pair] if pair in rules else _own_rule(one, other)
+                named = (pair, frozenset((one.name,)), frozenset((other.name,)))
+                given = [rules[each] for each in named if each in rules]
+                rule = given[0] if given else _own_rule(one, other)
             if rule is None:
                 pairs.append((a, b) if one.core.shape <= other.core.shape else (b, a))
             else:
