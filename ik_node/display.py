@@ -54,6 +54,25 @@ def html_text(text: str) -> str:
     return f'<pre>{_escape(printable(text.splitlines()))}</pre>'
 
 
+class Tabular:
+    """An object that is shown as a heading and a table of its numbers."""
+
+    __slots__ = ()
+    __dir__ = public_names
+
+    def __repr__(self) -> str:
+        return '\n'.join([self._headline(), *table(self._rows())])
+
+    def _repr_html_(self) -> str:
+        return html_text(self._headline()) + html_table(self._rows())
+
+    def _headline(self) -> str:
+        raise NotImplementedError
+
+    def _rows(self) -> Rows:
+        raise NotImplementedError
+
+
 def _html_row(cells: Sequence[str], tag: str) -> str:
     return f'<tr>{"".join(f"<{tag}>{escaped(cell)}</{tag}>" for cell in cells)}</tr>'
 

@@ -11,15 +11,16 @@ fields `Search` names.
 """
 
 from collections.abc import Callable
-from math import atan2, ceil, pi, sqrt
+from math import atan2, pi, sqrt
 from typing import Annotated, NamedTuple
 
 from ik_node.kernels import solve_state as now
 from ik_node.kernels.decorators import entry, FLOATS, INT, INTS, kernel, rare
+from ik_node.kernels.factor import factorise, solve_factored
 from ik_node.kernels.fields import lengths_of, opener
 from ik_node.kernels.forward import column_values
 from ik_node.kernels.jacobian import jacobian
-from ik_node.kernels.kinds import KIND_CONE, KIND_DISTANCE
+from ik_node.kernels.kinds import KIND_DISTANCE
 from ik_node.kernels.layout import (
     CON_DISTANCE,
     Floats,
@@ -32,23 +33,39 @@ from ik_node.kernels.layout import (
     Solve,
     unit_of_column,
 )
-from ik_node.kernels.lm_step import accept, next_damping, shorten_step
+from ik_node.kernels.lm_step import (
+    accept,
+    DAMPING_DECREASE,
+    next_damping,
+    predicted_decrease,
+    set_rows,
+    set_variables,
+    shorten_step,
+    write_modelled_rows,
+)
 from ik_node.kernels.redundant import reduce_rows
 from ik_node.kernels.rotation import euler_difference, near_turn, principal_euler
 from ik_node.kernels.solve import select_independent_rows
 from ik_node.kernels.start import (
     all_within_tolerance,
+    copy_variables,
     cost_of,
     evaluate,
     INFINITE,
     place,
     random_number,
-    row_weight,
     start_solve,
     WIDEST,
 )
-from ik_node.kernels.step import add_jacobian_times, apply_step, FREE, largest, LOCKED
-from ik_node.kernels.vectors import dot, six, six_of, times
+from ik_node.kernels.step import (
+    add_jacobian_times,
+    apply_step,
+    bounded_step,
+    FREE,
+    largest,
+    step_between_bounds,
+    try_step,
+)
 
 
 class Search(NamedTuple):
@@ -68,7 +85,6 @@ class Search(NamedTuple):
     gain: Annotated[Ints, 'p', '2 * nv + KINDS', 'solutions that each kind has found']
     work: Annotated[Ints, 'p', '2 * nv + KINDS', 'steps that each kind has taken']
     hits: Annotated[Ints, 'p', 'room', 'drawn starts that ended in a solution']
-    within: Annotated[Ints, 'p', 'room', '1 = a solution is within the limits']
     radius: Annotated[
         Floats,
         'd',
@@ -79,8 +95,8 @@ class Search(NamedTuple):
     found: Annotated[Floats, 'd', 'room * nv', 'variables of the solutions [rad or L]']
     answers: Annotated[Floats, 'd', 'room * nq', 'joint values of the solutions [rad or m]']
     centre: Annotated[Floats, 'd', 'nv', 'where the search began [rad or L]']
-    normal: Annotated[Floats, 'd', 'nv * nv', 'J^T W J at x, lower half']
-    factor: Annotated[Floats, 'd', 'nv * nv', 'Cholesky factor of it with damping']
+    low: Annotated[Floats, 'd', 'nv', 'limits [rad or L]']
+    high: Annotated[Floats, 'd', 'nv', 'limits [rad or L]']
     weakest: Annotated[Floats, 'd', 'nv', 'direction of the smallest singular value']
 
 
@@ -91,7 +107,7 @@ class Search(NamedTuple):
     COUNT_DRAWN,  # those of them from starts that were drawn
     COUNT_KIND,  # kind of derived start, see `derive`
     COUNT_STATE,  # STATE_*
-    COUNT_DIMENSION,  # of the continuum that the solutions belong to, 0 = isolated
+    COUNT_CONTINUUM,  # 1 = the solutions belong to a continuum
     COUNT_MOST,  # solutions within the limits that end the search
     COUNT_BOUND,  # a number that the solutions cannot exceed, 0 = unknown
     COUNT_REJECTED,  # solutions of a continuum in a row that were too near to others
@@ -122,26 +138,24 @@ open_search: Callable[..., Search] = opener(Search, 'pd', fixed=FIXED)
 # An angle whose limits are at least so far apart [rad] is searched over the whole turn, and its
 # limits are applied to what is found.
 WIDE_ANGLE = 1.5 * pi
-# Steps of a descent, its first damping per cost, and its least damping.
-MOST_STEPS, FIRST_DAMPING, LEAST_DAMPING = 60, 0.05, 1e-13
+# Steps of a descent, and its first damping per cost.
+MOST_STEPS, FIRST_DAMPING = 90, 0.05
 # A descent has ended at NOTHING, and while its cost is above POLISHED [L^2, rad^2] it gives up
-# after so many weak steps in a row, or if the model promises less than this share of the cost.
-NOTHING, POLISHED = 1e-28, 1e-16
+# after so many weak steps in a row, or if the model promises less than this share of the cost. A
+# solution has a cost below SOLVED.
+NOTHING, POLISHED, SOLVED = 1e-28, 1e-16, 1e-19
 WEAK, PATIENCE, PROMISE = 0.03, 4, 1e-3
-# A solution has a cost below this. To get there, a descent within its tolerances has more
-# patience.
-SOLVED, LONG_PATIENCE = 1e-19, 12
-# Where a cost this small does not vanish, a nearly singular valley may lead to a solution.
-# Steps along it are this long [rad or L]; each is corrected by so many steps with this damping.
-VALLEY, VALLEY_STEP, VALLEY_STEPS, VALLEY_DAMPING = 1e-6, 0.2, 2, 1e-6
+# Where it gives up with a cost below this, a nearly singular valley may lead to a solution. Steps
+# along it are at most this long [rad or L]; each is corrected by so many steps with this damping.
+VALLEY, VALLEY_STEP, VALLEY_STEPS, VALLEY_DAMPING, LONG_PATIENCE = 1e-6, 0.2, 2, 1e-6, 12
 # The radius of a solution's neighbourhood is this share of its smallest singular value: a quarter
 # of what suffices for Newton's method (Kantorovich 1948) where second derivatives are below 3.
 BASIN, WIDEST_BASIN = 0.08, 0.1
 # Steps along the weakest direction, where a fold may be near that the second order does not show.
 ASTRAY, NEARLY_SINGULAR = 0.5, 0.02
-DAMPING_DECREASE = 0.2
-# A pivot of J^T W J below this share of the largest is zero: a singular value below 1e-6 of it.
-ZERO_PIVOT = 1e-12
+# Damping and number of the inverse iterations for the smallest singular value, and below which
+# value it is zero.
+SHIFT, ITERATIONS, ZERO = 1e-8, 3, 1e-6
 # The longest path along the joints, by the definition of a characteristic length [L].
 PATH = 2.0
 # Step along the weakest direction that measures the curvature [rad or L], and the farthest
@@ -189,88 +203,9 @@ def set_search_bounds(s: Solve, t: Search) -> None:
             s.lower[v] = s.joints[JOINT_LOWER, g] / s.unit[v]
             s.upper[v] = s.joints[JOINT_UPPER, g] / s.unit[v]
             s.x[v] = min(max(s.x[v], s.lower[v]), s.upper[v])
-        t.centre[v] = s.x[v]
+        t.centre[v], t.low[v], t.high[v] = s.x[v], s.lower[v], s.upper[v]
         if turns(s, v) and s.upper[v] - s.lower[v] >= WIDE_ANGLE:
             s.lower[v], s.upper[v] = -INFINITE, INFINITE
-
-
-@kernel
-def weigh(s: Solve, c: int, r: int) -> float:
-    """Return the squared weight of row r; 0 for rows that do not count at x."""
-    if s.implied[r] == 1 or (s.kind[c] == KIND_CONE and s.residual[r] <= 0.0):
-        return 0.0
-    return row_weight(s, r)
-
-
-@kernel
-def write_normal(s: Solve, t: Search) -> None:
-    """Write J^T W J and the gradient J^T W r at x, and fix what its bound holds."""
-    nv = s.nv
-    for k in range(nv * nv):
-        t.normal[k] = 0.0
-    for v in range(nv):
-        s.gradient[v] = 0.0
-    for c in range(s.nc):
-        at = 6 * c
-        weights = six_of(
-            weigh(s, c, at),
-            weigh(s, c, at + 1),
-            weigh(s, c, at + 2),
-            weigh(s, c, at + 3),
-            weigh(s, c, at + 4),
-            weigh(s, c, at + 5),
-        )
-        rest = times(weights, six(s.residual, at))
-        for one in range(s.slot0[c], s.slot0[c + 1]):
-            column, a = six(s.jac, 6 * one), s.slot_var[one]
-            s.gradient[a] += dot(column, rest)
-            column = times(column, weights)
-            for other in range(s.slot0[c], one + 1):
-                b = s.slot_var[other]
-                t.normal[nv * max(a, b) + min(a, b)] += dot(column, six(s.jac, 6 * other))
-    for v in range(nv):
-        held = s.lower[v] == s.upper[v]
-        if s.free_ball[v] == 0:
-            held = held or (s.x[v] <= s.lower[v] and s.gradient[v] > 0.0)
-            held = held or (s.x[v] >= s.upper[v] and s.gradient[v] < 0.0)
-        s.fixed[v] = LOCKED if held else FREE
-
-
-@kernel
-def factorise_normal(s: Solve, t: Search, damping: float) -> None:
-    """Write the Cholesky factor L of J^T W J + damping I, with 1 / L_vv on its diagonal."""
-    nv = s.nv
-    for a in range(nv):
-        row = t.factor[nv * a :]
-        for b in range(a + 1):
-            other = t.factor[nv * b :]
-            total = t.normal[nv * a + b]
-            if s.fixed[a] != FREE or s.fixed[b] != FREE:
-                total = 0.0
-            if a == b:
-                total += damping if s.fixed[a] == FREE else 1.0
-            for k in range(b):
-                total -= row[k] * other[k]
-            if a == b:
-                row[a] = 1.0 / sqrt(max(total, 1e-3 * damping))
-            else:
-                row[b] = total * other[b]
-
-
-@kernel
-def solve_normal(s: Solve, t: Search, x: Floats) -> None:
-    """Solve for x (nv,), which holds the right-hand side, with the factor at hand."""
-    nv = s.nv
-    for a in range(nv):
-        total = x[a]
-        for k in range(a):
-            total -= t.factor[nv * a + k] * x[k]
-        x[a] = total * t.factor[nv * a + a]
-    for a in range(nv - 1, -1, -1):
-        total = x[a]
-        for k in range(a + 1, nv):
-            total -= t.factor[nv * k + a] * x[k]
-        x[a] = total * t.factor[nv * a + a]
 
 
 @kernel
@@ -299,108 +234,70 @@ def difference(s: Solve, x: Floats, y: Floats, enough: float) -> float:
     return float(most)
 
 
-@kernel
+@rare
 def nearest_found(s: Solve, t: Search, within: float) -> int:
-    """Return a solution that differs from x by at most `within` [rad or L]; -1 if none does."""
+    """
+    Return a solution that differs from x by at most `within` [rad or L]; -1 if none does.
+
+    With 0, each solution has its own radius, from which x cannot escape.
+    """
     for n in range(t.counts[COUNT_FOUND]):
-        if difference(s, s.x, t.found[s.nv * n :], within) <= within:
+        limit = within if within > 0.0 else t.radius[n]
+        if difference(s, s.x, t.found[s.nv * n :], limit) <= limit:
             return n
     return -1
 
 
-@rare
-def known_basin(s: Solve, t: Search) -> int:
-    """Return the solution from whose neighbourhood x cannot escape; -1 if there is none."""
-    for n in range(t.counts[COUNT_FOUND]):
-        radius = t.radius[n]
-        if difference(s, s.x, t.found[s.nv * n :], radius) <= radius:
-            return n
-    return -1
+@kernel
+def update_jacobian(s: Solve) -> None:
+    """Write the Jacobian at x, and choose independent rows."""
+    jacobian(s)
+    s.k[now.JACOBIAN_DUE] = 0
+    if s.groups > 0:
+        select_independent_rows(s)
 
 
 @rare
-def return_to_valley(s: Solve, t: Search) -> None:
-    """Correct x_try by steps that leave out the weakest directions of the Jacobian at x."""
-    factorise_normal(s, t, VALLEY_DAMPING)
+def return_to_valley(s: Solve) -> None:
+    """Correct x_try by chord steps that leave out the weakest directions of the Jacobian at x."""
+    for v in range(s.nv):
+        s.damping[v] = VALLEY_DAMPING
+    factorise(s)
     for _ in range(VALLEY_STEPS):
-        for v in range(s.nv):
-            s.step[v] = 0.0
-        for c in range(s.nc):
-            for slot in range(s.slot0[c], s.slot0[c + 1]):
-                v = s.slot_var[slot]
-                for r in range(6 if s.fixed[v] == FREE else 0):
-                    row = 6 * c + r
-                    s.step[v] -= s.jac[6 * slot + r] * weigh(s, c, row) * s.trial[row]
-        solve_normal(s, t, s.step)
-        apply_step(s, s.x_try, s.x_try)
-        place(s, s.x_try)
-        if s.groups > 0:
-            reduce_rows(s)
+        for r in range(s.nr):
+            s.load[r] = s.trial[r]
+        solve_factored(s)
+        copy_variables(s, s.full, s.step)
+        try_step(s, s.x_try)
 
 
 @rare
-def lower_cost(s: Solve, t: Search, in_valley: bool) -> int:
+def lower_cost(s: Solve, in_valley: bool) -> None:
     """
-    Take damped Newton steps from x until rounding ends them, or until they gain too little.
+    Take one damped Newton step within the bounds from x, and accept or reject it.
 
-    In a valley, where the Jacobian is nearly singular, steps are long and are corrected, and small
-    gains are enough.
-
-    Return the solution to which they lead if they come so near to one that is known that they can
-    lead nowhere else; otherwise -1.
+    In a valley, where the Jacobian is nearly singular, steps are short and are corrected.
     """
-    scale, weak, fresh = FIRST_DAMPING, 0, True
-    patience = LONG_PATIENCE if in_valley else PATIENCE
-    promise = 0.0 if in_valley else PROMISE
-    for _ in range(MOST_STEPS):
-        t.counts[COUNT_STEPS] += 1
-        if s.k[now.JACOBIAN_DUE] == 1:
-            jacobian(s)
-            s.k[now.JACOBIAN_DUE] = 0
-            if s.groups > 0:
-                select_independent_rows(s)
-            write_normal(s, t)
-        before = s.w[now.COST]
-        if before <= NOTHING:
-            break
-        if NOTHING < before < t.numbers[NUMBER_NEAR]:
-            known = known_basin(s, t)
-            if known >= 0:
-                return known
-        damping = max(scale * before, LEAST_DAMPING)
-        factorise_normal(s, t, damping)
-        for v in range(s.nv):
-            s.step[v] = -s.gradient[v] if s.fixed[v] == FREE else 0.0
-        solve_normal(s, t, s.step)
-        if in_valley:
-            s.w[now.STEP_SIZE] = largest(s, s.step)
-            shorten_step(s, VALLEY_STEP)
-        predicted = 0.0
-        for v in range(s.nv):
-            step = s.step[v]
-            predicted += 0.5 * step * (damping * step - s.gradient[v])
-        apply_step(s, s.x, s.x_try)
-        place(s, s.x_try)
-        if s.groups > 0:
-            reduce_rows(s)
-        if in_valley:
-            return_to_valley(s, t)
-        after = cost_of(s, s.x_try)
-        fresh = after < before
-        scale = next_damping(scale, fresh, before - after, predicted, DAMPING_DECREASE)
-        weak = 0 if fresh and after < (1.0 - WEAK) * before else weak + 1
-        if fresh:
-            accept(s, after)
-        if before <= POLISHED:
-            if weak > 0:
-                break
-        elif weak >= patience or not predicted > promise * before:
-            break
-    if not fresh:
-        place(s, s.x)
-        if s.groups > 0:
-            reduce_rows(s)
-    return -1
+    set_variables(s)
+    if s.k[now.ONE_SIDED] > 0:
+        write_modelled_rows(s)
+    set_rows(s)
+    bounded_step(s, False)
+    s.w[now.STEP_SIZE] = largest(s, s.step)
+    s.w[now.PREDICTED] = predicted_decrease(s, False)
+    if in_valley:
+        shorten_step(s, VALLEY_STEP)
+    try_step(s, s.x)
+    if in_valley:
+        return_to_valley(s)
+    before, after, scale = s.w[now.COST], cost_of(s, s.x_try), s.w[now.DAMPING_SCALE]
+    kept, gain = after < before, before - after
+    s.k[now.WEAK] = 0 if gain > WEAK * before else s.k[now.WEAK] + 1
+    s.w[now.DAMPING_SCALE] = next_damping(scale, kept, gain, s.w[now.PREDICTED], DAMPING_DECREASE)
+    if kept:
+        accept(s, after)
+    else:
+        s.k[now.FRAMES] = 0
 
 
 @rare
@@ -413,89 +310,85 @@ def descend(s: Solve, t: Search) -> int:
     has ended the descent. Only rows that outnumber the variables may keep a residual.
     """
     s.k[now.FRAMES] = 0
+    s.k[now.WEAK] = 0
+    s.w[now.DAMPING_SCALE] = FIRST_DAMPING
     evaluate(s)
-    known = lower_cost(s, t, False)
-    last = s.k[now.LAST_LEVEL]
-    if known >= 0:
-        return known
-    if not (s.w[now.COST] < VALLEY or all_within_tolerance(s, last)):
-        return NONE
+    in_valley, patience, promise = False, PATIENCE, PROMISE
+    for _ in range(MOST_STEPS):
+        if s.k[now.JACOBIAN_DUE] == 1:
+            update_jacobian(s)
+        before = s.w[now.COST]
+        if before <= NOTHING:
+            break
+        if before < t.numbers[NUMBER_NEAR]:
+            known = nearest_found(s, t, 0.0)
+            if known >= 0:
+                return known
+        t.counts[COUNT_STEPS] += 1
+        lower_cost(s, in_valley)
+        weak = s.k[now.WEAK]
+        if before <= POLISHED and weak > 0:
+            break
+        if before > POLISHED and (weak >= patience or not s.w[now.PREDICTED] > promise * before):
+            if in_valley or before > VALLEY:
+                break
+            in_valley, patience, promise = True, LONG_PATIENCE, 0.0
+            s.k[now.WEAK] = 0
+            s.w[now.DAMPING_SCALE] = FIRST_DAMPING
     if s.w[now.COST] > SOLVED:
-        known = lower_cost(s, t, True)
-        if known >= 0:
-            return known
         free = 0
         for v in range(s.nv):
             free += 1 if s.lower[v] < s.upper[v] else 0
         for c in range(s.nc):
             free -= s.row_end[c] - 6 * c
-        if s.w[now.COST] > SOLVED and (free >= 0 or not all_within_tolerance(s, last)):
+        if free >= 0:
             return NONE
-    return NEW
-
-
-@rare
-def zeros_of_normal(s: Solve, t: Search) -> int:
-    """Return how many directions of the free variables leave all rows unchanged, at x."""
-    nv, count, largest = s.nv, 0, 0.0
-    for a in range(nv):
-        for b in range(a + 1):
-            t.factor[nv * a + b] = t.normal[nv * a + b]
-    for v in range(nv):
-        free = s.lower[v] < s.upper[v]
-        count += 1 if free else 0
-        s.fixed[v] = FREE if free else LOCKED
-    for _ in range(nv):
-        best, most = -1, 0.0
-        for v in range(nv):
-            if s.fixed[v] == FREE and t.factor[nv * v + v] > most:
-                best, most = v, t.factor[nv * v + v]
-        largest = max(largest, most)
-        if best < 0 or most <= ZERO_PIVOT * largest:
-            break
-        s.fixed[best] = LOCKED
-        count -= 1
-        for a in range(nv):
-            if s.fixed[a] != FREE:
-                continue
-            one = t.factor[nv * max(a, best) + min(a, best)]
-            for b in range(a + 1):
-                if s.fixed[b] == FREE:
-                    two = t.factor[nv * max(b, best) + min(b, best)]
-                    t.factor[nv * a + b] -= one * two / most
-    return count
+    if s.k[now.FRAMES] == 0:
+        place(s, s.x)
+        if s.groups > 0:
+            reduce_rows(s)
+    return NEW if all_within_tolerance(s, s.k[now.LAST_LEVEL]) else NONE
 
 
 @rare
 def write_weakest(s: Solve, t: Search) -> float:
-    """Write the direction of the smallest singular value at x to `weakest`; return the value."""
-    size = 0.0
+    """
+    Write the direction of the smallest singular value at x to `weakest`; return the value.
+
+    Inverse iteration, v <- (J^T W J + mu I)^-1 v, with the factor of eq. (7).
+    """
+    set_variables(s)
+    set_rows(s)
+    for r in range(s.nr):
+        s.rhs[r], s.trial[r] = 0.0, 0.0
     for v in range(s.nv):
-        s.fixed[v] = LOCKED if s.lower[v] == s.upper[v] else FREE
+        s.damping[v] = SHIFT
         t.weakest[v] = (1.0 + 0.1 * v) if s.fixed[v] == FREE else 0.0
-    factorise_normal(s, t, LEAST_DAMPING)
-    for _ in range(3):
-        solve_normal(s, t, t.weakest)
+    factorise(s)
+    for _ in range(ITERATIONS):
         size = 0.0
         for v in range(s.nv):
             size += t.weakest[v] * t.weakest[v]
-        size = sqrt(size)
         for v in range(s.nv):
-            t.weakest[v] /= max(size, LEAST_DAMPING)
-    return 1.0 / sqrt(max(size, LEAST_DAMPING))
+            s.preferred_step[v] = t.weakest[v] / sqrt(size)
+        step_between_bounds(s)
+        copy_variables(s, s.full, t.weakest)
+    square = 0.0
+    for v in range(s.nv):
+        t.weakest[v] = s.preferred_step[v]
+    add_jacobian_times(s, t.weakest, s.rhs)
+    for r in range(s.nr):
+        square += s.rhs[r] * s.rhs[r] / s.softness[r]
+    return sqrt(square)
 
 
 @rare
-def face_weakest(s: Solve, t: Search) -> None:
+def face_weakest(s: Solve, t: Search) -> float:
     """Evaluate the rows and their derivatives at x, and write the weakest direction."""
     s.k[now.FRAMES] = 0
     evaluate(s)
-    jacobian(s)
-    s.k[now.JACOBIAN_DUE] = 0
-    if s.groups > 0:
-        select_independent_rows(s)
-    write_normal(s, t)
-    write_weakest(s, t)
+    update_jacobian(s)
+    return write_weakest(s, t)
 
 
 @rare
@@ -507,22 +400,12 @@ def start_beyond_fold(s: Solve, t: Search) -> bool:
     u . r(x + h v) = sigma h + kappa h^2 / 2, which is zero at h = -2 sigma / kappa. Return False
     if that is nowhere near.
     """
-    face_weakest(s, t)
+    sigma, along = max(face_weakest(s, t), 1e-9), 0.0
     for v in range(s.nv):
         s.step[v] = PROBE * t.weakest[v]
-    apply_step(s, s.x, s.x_try)
-    place(s, s.x_try)
-    if s.groups > 0:
-        reduce_rows(s)
+    try_step(s, s.x)
     for r in range(s.nr):
-        s.rhs[r] = 0.0
-    add_jacobian_times(s, t.weakest, s.rhs)
-    along, square = 0.0, 0.0
-    for c in range(s.nc):
-        for r in range(6 * c, 6 * c + 6):
-            along += weigh(s, c, r) * s.rhs[r] * s.trial[r]
-            square += weigh(s, c, r) * s.rhs[r] * s.rhs[r]
-    sigma = max(sqrt(square), 1e-9)
+        along += s.rhs[r] * s.trial[r] / s.softness[r]
     bend = 2.0 * (along / sigma - sigma * PROBE) / (PROBE * PROBE)
     if abs(bend) * FARTHEST <= 2.0 * sigma:
         return False
@@ -535,10 +418,7 @@ def start_beyond_fold(s: Solve, t: Search) -> bool:
 @kernel
 def limits_of_draw(s: Solve, t: Search, v: int, around_start: bool) -> tuple[float, float]:
     """Return the range from which a variable is drawn."""
-    g = s.var_q[v]
-    least, most = s.joints[JOINT_LOWER, g] / s.unit[v], s.joints[JOINT_UPPER, g] / s.unit[v]
-    if s.lower[v] == s.upper[v]:
-        return s.lower[v], s.upper[v]
+    least, most = t.low[v], t.high[v]
     if turns(s, v) and most - least >= 2.0 * pi:
         return t.centre[v] - pi, t.centre[v] + pi
     if most - least < WIDEST:
@@ -558,7 +438,7 @@ def draw(s: Solve, t: Search) -> None:
     """
     around_start = t.counts[COUNT_DRAWN] % 2 == 0
     share, n = random_number(s), int(random_number(s) * t.counts[COUNT_FOUND])
-    isolated = t.counts[COUNT_FOUND] > 0 and t.counts[COUNT_DIMENSION] == 0
+    isolated = t.counts[COUNT_FOUND] > 0 and t.counts[COUNT_CONTINUUM] == 0
     for v in range(s.nv):
         low, high = limits_of_draw(s, t, v, around_start)
         s.x[v] = low + (high - low) * random_number(s)
@@ -667,52 +547,37 @@ def derive(s: Solve, t: Search) -> bool:
 
 
 @rare
-def is_within(s: Solve) -> bool:
-    """Shift angles by full turns into their limits. Return True if all variables are in theirs."""
+def bring_within(s: Solve, t: Search) -> bool:
+    """
+    Shift angles by full turns to where they are nearest to the start of the search, within limits.
+
+    Return True if all variables are within theirs.
+    """
     fits = True
     for v in range(s.nv):
-        g = s.var_q[v]
-        if s.joints[JOINT_WINDOW, g] == 0.0 or s.free_ball[v] == 1:
-            continue
-        least, most = s.joints[JOINT_LOWER, g] / s.unit[v], s.joints[JOINT_UPPER, g] / s.unit[v]
-        if turns(s, v):
-            value = s.x[v]
-            if value < least:
-                value += 2.0 * pi * ceil((least - value) / (2.0 * pi) - NEAR_LIMIT)
-            elif value > most:
-                value -= 2.0 * pi * ceil((value - most) / (2.0 * pi) - NEAR_LIMIT)
-            s.x[v] = value
-        # Rounding of what lies at a limit.
-        fits = fits and least - NEAR_LIMIT <= s.x[v] <= most + NEAR_LIMIT
-        s.x[v] = min(max(s.x[v], least), most) if fits else s.x[v]
-    return fits
-
-
-@rare
-def bring_near_start(s: Solve, t: Search) -> None:
-    """Shift angles by full turns to where they are nearest to the start of the search."""
-    for v in range(s.nv):
-        if s.free_ball[v] == 0 and turns(s, v):
-            s.x[v] -= 2.0 * pi * round((s.x[v] - t.centre[v]) / (2.0 * pi))
+        if s.free_ball[v] == 0:
+            low, high, x = t.low[v] - NEAR_LIMIT, t.high[v] + NEAR_LIMIT, s.x[v]
+            if turns(s, v) and t.low[v] < t.high[v]:
+                x = near_turn(x, t.centre[v])
+                x += 2.0 * pi if x < low else (-2.0 * pi if x > high else 0.0)
+            fits = fits and low <= x <= high
+            s.x[v] = min(max(x, t.low[v]), t.high[v])
     for j in range(s.n):
         if s.ball[j] == 1 and s.free_ball[s.var[j]] == 1:
             c, b, a = s.var[j], s.var[j + 1], s.var[j + 2]
             s.x[a], s.x[b], s.x[c] = principal_euler(s.x[a], s.x[b], s.x[c])
+    return fits
 
 
 @rare
 def keep(s: Solve, t: Search) -> int:
     """Keep x as a solution, and its joint values if they are within limits; return its index."""
     n, nv = t.counts[COUNT_FOUND], s.nv
-    for v in range(nv):
-        t.found[nv * n + v] = s.x[v]
+    copy_variables(s, s.x, t.found[nv * n :])
     t.hits[n] = 0
     t.counts[COUNT_FOUND] += 1
-    t.within[n] = 0
-    bring_near_start(s, t)
-    if is_within(s):
+    if bring_within(s, t):
         at = s.nq * t.counts[COUNT_WITHIN]
-        t.within[n] = 1
         t.counts[COUNT_WITHIN] += 1
         column_values(s, s.x)
         for g in range(s.nq):
@@ -742,7 +607,7 @@ def is_continuum(s: Solve, t: Search, n: int) -> bool:
     if descend(s, t) == NONE:
         return False
     moved = difference(s, s.x, t.found[s.nv * n :], INFINITE)
-    return moved > 0.1 * ASIDE and zeros_of_normal(s, t) > 0
+    return moved > 0.1 * ASIDE and write_weakest(s, t) < ZERO
 
 
 @rare
@@ -787,7 +652,7 @@ def sample_continuum(s: Solve, t: Search) -> None:
 def start_and_collect(s: Solve, t: Search) -> None:
     """Make one start, and count where it ends."""
     drawn = False
-    if t.counts[COUNT_STARTS] > 0 and not (t.counts[COUNT_DIMENSION] == 0 and derive(s, t)):
+    if t.counts[COUNT_STARTS] > 0 and not (t.counts[COUNT_CONTINUUM] == 0 and derive(s, t)):
         draw(s, t)
         drawn = True
     steps = t.counts[COUNT_STEPS]
@@ -797,33 +662,33 @@ def start_and_collect(s: Solve, t: Search) -> None:
         t.counts[COUNT_DRAWN] += 1
     else:
         t.work[t.counts[COUNT_KIND]] += t.counts[COUNT_STEPS] - steps
-    if n == NEW and t.counts[COUNT_DIMENSION] > 0:
+    if n == NEW and t.counts[COUNT_CONTINUUM] == 1:
         sample_continuum(s, t)
     elif n == NEW:
         n = nearest_found(s, t, t.numbers[NUMBER_RESOLUTION])
         if n < 0:
-            zeros = zeros_of_normal(s, t)
             t.counts[COUNT_BY_DRAW] += 1 if drawn and t.counts[COUNT_FOUND] > 0 else 0
-            radius = min(BASIN * write_weakest(s, t), WIDEST_BASIN)
+            smallest = write_weakest(s, t)
+            radius = min(BASIN * smallest, WIDEST_BASIN)
             n = keep(s, t)
             t.radius[n] = radius
             if not drawn and t.counts[COUNT_STARTS] > 1:
                 t.gain[t.counts[COUNT_KIND]] += 1
             t.numbers[NUMBER_NEAR] = max(t.numbers[NUMBER_NEAR], radius * radius)
-            if zeros > 0 and is_continuum(s, t, n):
-                t.counts[COUNT_DIMENSION] = zeros
+            if smallest < ZERO and is_continuum(s, t, n):
+                t.counts[COUNT_CONTINUUM] = 1
                 t.counts[COUNT_MOST] = min(t.counts[COUNT_MOST], SAMPLE)
                 t.numbers[NUMBER_SPREAD] = SPREAD
                 t.numbers[NUMBER_NEAR] = 0.0
     if n >= 0 and drawn:
         t.hits[n] += 1
     bound = t.counts[COUNT_BOUND]
-    if bound > 0 and t.counts[COUNT_FOUND] >= bound and t.counts[COUNT_DIMENSION] == 0:
+    if bound > 0 and t.counts[COUNT_FOUND] >= bound and t.counts[COUNT_CONTINUUM] == 0:
         t.numbers[NUMBER_MISS] = 0.0
         t.counts[COUNT_STATE] = STATE_COMPLETE
     elif t.counts[COUNT_WITHIN] >= t.counts[COUNT_MOST] or t.counts[COUNT_FOUND] >= t.room:
         t.counts[COUNT_STATE] = STATE_MOST
-    elif drawn and t.counts[COUNT_DIMENSION] == 0:
+    elif drawn and t.counts[COUNT_CONTINUUM] == 0:
         t.numbers[NUMBER_MISS] = miss_bound(t)
         if t.numbers[NUMBER_MISS] <= t.numbers[NUMBER_WANTED]:
             t.counts[COUNT_STATE] = STATE_COMPLETE

@@ -9,8 +9,7 @@ from ik_node.errors import listed
 from ik_node.kernels.continue_to import DRIVE, LONGEST
 from ik_node.kernels.layout import JOINT_TARGET, JOINT_WINDOW, RECORD_STEPS
 from ik_node.kernels.options import MAX_ITERATIONS, RESTARTS
-from ik_node.model.redundancy import MARGIN
-from ik_node.solver.problem.chain_problem import ChainProblem, null_space, rank_of
+from ik_node.solver.problem.chain_problem import ChainProblem, rank_of
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
 from ik_node.solver.result import Requirement, Solution, SolveResult
@@ -370,7 +369,9 @@ def leave_singular_start(
     held = JointTable.with_window(free, places, 0.0)
     packed[RESTARTS] = 0.0
     beside = q + ASIDE * units * random.uniform(-1.0, 1.0, (3, len(q)))
-    singular = [(chain, _motions(chain, held, q, packed).shape[1]) for chain in problem.chains]
+    singular = [
+        (chain, chain.motions(q, held, packed, NEARLY).shape[1]) for chain in problem.chains
+    ]
     for closed in (False, True):
         # Rows that are redundant may be independent while the loops are open.
         for each in beside if closed else ():
@@ -378,11 +379,11 @@ def leave_singular_start(
         singular = [
             (chain, count)
             for chain, count in singular
-            if count > min(_motions(chain, held, each, packed).shape[1] for each in beside)
+            if count > min(chain.motions(each, held, packed, NEARLY).shape[1] for each in beside)
         ]
         if not singular:
             return None
-    motions = [_motions(chain, rows, q, packed) for chain, _ in singular]
+    motions = [chain.motions(q, rows, packed, NEARLY) for chain, _ in singular]
     found: list[Array] = []
     for attempt in range(TRIES):
         if attempt == TRIES // 2 and found:
@@ -398,7 +399,8 @@ def leave_singular_start(
         answers = problem.run(start, held, packed, 0.0)
         moved = np.abs((start - q) / units)
         regular = all(
-            _motions(chain, held, start, packed).shape[1] < count for chain, count in singular
+            chain.motions(start, held, packed, NEARLY).shape[1] < count
+            for chain, count in singular
         )
         reached = all(answer.status is Status.CONVERGED for answer in answers)
         new = all(np.abs((start - each) / units).max() > SAME for each in found)
@@ -414,14 +416,3 @@ def leave_singular_start(
     ]
     said = f'the start is singular: {len(found)} ways on were found, and the nearest one is taken'
     return nearest, f'{said} ({listed(names, 6)})'
-
-
-def _motions(chain: ChainProblem, rows: Array, q: Array, packed: Array) -> Array:
-    """Return the first-order motions with closed loops, or nearly, shape (nv, count)."""
-    _, jacobian, _ = chain.linearise_by_size(q, rows, packed)
-    free = JointTable.movable(rows)[chain.flat.var_q]
-    slack = max((MARGIN * each.slack for each in chain.redundancies), default=0.0)
-    found = null_space(jacobian[:, free], slack, NEARLY)
-    motions = np.zeros((len(free), found.shape[1]))
-    motions[free] = found
-    return motions

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, ClassVar, NamedTuple
 
-from ik_node.display import html_table, html_text, public_names, Rows, table
+from ik_node.display import public_names, Rows, Tabular
 from ik_node.errors import counted, listed
 from ik_node.kernels import layout
 from ik_node.kernels import options as option
@@ -155,23 +155,11 @@ class WithStatus:
         return self.converged
 
 
-class ByJoint(WithStatus):
+class ByJoint(WithStatus, Tabular):
     """A result with a number for each joint value, by name."""
 
     __slots__ = ('_names',)
     _names: Sequence[str]
-
-    def __repr__(self) -> str:
-        return '\n'.join([self._headline(), *table(self._rows())])
-
-    def _repr_html_(self) -> str:
-        return html_text(self._headline()) + html_table(self._rows())
-
-    def _headline(self) -> str:
-        raise NotImplementedError
-
-    def _rows(self) -> Rows:
-        raise NotImplementedError
 
     def _values(self) -> Array:
         raise NotImplementedError

@@ -7,11 +7,11 @@ from functools import cached_property
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from ik_node.display import html_table, html_text, public_names, Rows, table
+from ik_node.display import Rows, Tabular
 from ik_node.errors import counted, OptionError
 from ik_node.kernels.every_solution import (
     COUNT_BOUND,
-    COUNT_DIMENSION,
+    COUNT_CONTINUUM,
     COUNT_MOST,
     COUNT_STARTS,
     COUNT_WITHIN,
@@ -62,6 +62,8 @@ MOST_STARTS = 100_000
 OUTSIDE_ROOM = 200
 # Axes are parallel, or intersect, up to this [rad or characteristic lengths].
 ROUNDING = 1e-7
+# Solutions of a continuum that are looked at for its dimension.
+FEW = 5
 SORTS = ('distance', 'condition', 'limits')
 
 
@@ -129,7 +131,7 @@ class Found(NamedTuple):
     stopped: str
 
 
-class Solutions(Sequence[Solution]):
+class Solutions(Tabular, Sequence[Solution]):
     """
     All solutions that `Solver.solve_all` found; `found[i]` is one of them as a `Solution`.
 
@@ -181,7 +183,7 @@ class Solutions(Sequence[Solution]):
         modes: Callable[[], Any],
     ) -> None:
         self._chains = [(chain, chain.table.copy()) for chain in problem.chains]
-        self._names, self._rows, self._packed = problem.tree.names, rows.copy(), packed.copy()
+        self._names, self._table, self._packed = problem.tree.names, rows.copy(), packed.copy()
         self.q, self._dimensions, self.miss, self.starts, self.stopped = found
         self.dimension = sum(self._dimensions)
         self._avoidance, self.in_contact = problem.avoidance, self.q[:0]
@@ -193,16 +195,14 @@ class Solutions(Sequence[Solution]):
         self.q.flags.writeable = False
         vars(self).pop('_numbers', None)  # those of the unsorted solutions
 
-    __dir__ = public_names
-
     def _order(self, sort: str, q0: Array, units: Array) -> Array:
         """Return the numbers by which the solutions are sorted."""
         if sort == 'condition':
             return -self.condition
         if sort == 'limits':
-            lower, upper = self._rows[[JOINT_LOWER, JOINT_UPPER]]
+            lower, upper = self._table[[JOINT_LOWER, JOINT_UPPER]]
             room = np.minimum(self.q - lower, upper - self.q) / units
-            room[:, self._rows[JOINT_WINDOW] == 0.0] = np.inf
+            room[:, self._table[JOINT_WINDOW] == 0.0] = np.inf
             return np.asarray(-room.min(axis=1, initial=np.inf))
         away = (self.q - q0) / units
         return np.asarray((away * away).sum(axis=1))
@@ -216,19 +216,13 @@ class Solutions(Sequence[Solution]):
         q = self.q[at].copy()
         answers = []
         for chain, poses in self._chains:
-            _, _, errors = chain.linearise_by_size(q, self._rows, self._packed, poses)
+            _, _, errors = chain.linearise_by_size(q, self._table, self._packed, poses)
             head = np.zeros(RECORD)
             head[RECORD_STATUS], head[RECORD_STARTS] = STATUSES.index(Status.CONVERGED), 1
             record = np.concatenate((head, errors, poses.ravel()))
-            answers.append(SolveResult(chain, record, self._rows, self._packed))
+            answers.append(SolveResult(chain, record, self._table, self._packed))
         near = None if self._avoidance is None else self._avoidance.nearest(q)
         return Solution(q, answers, self.solve_time, self._names, nearest=near)
-
-    def __repr__(self) -> str:
-        return '\n'.join([self._headline(), *table(self._text())])
-
-    def _repr_html_(self) -> str:
-        return html_text(self._headline()) + html_table(self._text())
 
     def describe(self) -> str:
         """Return the number of solutions, and the dimension of a continuum."""
@@ -248,7 +242,7 @@ class Solutions(Sequence[Solution]):
             miss += f'; {counted(len(self.in_contact), "other")} in contact'
         return f'Solutions: {what} from {counted(self.starts, "start")}{miss}{ended[self.stopped]}'
 
-    def _text(self) -> Rows:
+    def _rows(self) -> Rows:
         rows = zip(self.q, self.condition, self.mode, strict=True)
         return [
             ('', 'mode', 'condition', *self._names),
@@ -264,8 +258,8 @@ class Solutions(Sequence[Solution]):
         condition, residual = np.full(len(self), np.inf), np.zeros(len(self))
         for n, q in enumerate(self.q):
             for (chain, poses), dimension in zip(self._chains, self._dimensions, strict=True):
-                rest, jacobian, _ = chain.linearise_by_size(q, self._rows, self._packed, poses)
-                free = self._rows[JOINT_WINDOW, chain.flat.var_q] > 0.0
+                rest, jacobian, _ = chain.linearise_by_size(q, self._table, self._packed, poses)
+                free = self._table[JOINT_WINDOW, chain.flat.var_q] > 0.0
                 values = np.linalg.svd(jacobian[:, free], compute_uv=False)
                 rank = min(values.size, int(free.sum()) - dimension)
                 if rank > 0:
@@ -407,11 +401,16 @@ class Search:
                 break
         if state == STATE_REFUSED:
             chain.refuse(q, TABLE_POSES)
-        dimension, within = int(counts[COUNT_DIMENSION]), int(counts[COUNT_WITHIN])
+        answers = self._answers[: counts[COUNT_WITHIN]].copy()
+        dimension = int(counts[COUNT_CONTINUUM])
+        if dimension and len(answers):
+            # Where branches meet there are more motions.
+            few = answers[:FEW]
+            dimension = max(1, min(chain.motions(each, rows, packed).shape[1] for each in few))
         ended = 'starts' if counts[COUNT_STARTS] >= MOST_STARTS else 'seconds'
         stopped = {STATE_COMPLETE: 'complete', STATE_MOST: 'most'}.get(state, ended)
         if stopped == 'most' and dimension > 0 and self.most >= SAMPLE:
             stopped = 'complete'
         miss = 1.0 if dimension else float(numbers[NUMBER_MISS])
         starts = int(counts[COUNT_STARTS])
-        return Found(self._answers[:within].copy(), (dimension,), miss, starts, stopped)
+        return Found(answers, (dimension,), miss, starts, stopped)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Any, NamedTuple
 
-from ik_node.display import html_table, html_text, public_names, Rows, table
+from ik_node.display import Rows, Tabular
 from ik_node.errors import listed
 from ik_node.kernels.transmit import GIVES_EFFORT, GIVES_VELOCITY, RESULT_MISFIT, RESULTS
 from ik_node.solver.problem.chain_problem import null_space, rank_of, zero_of
@@ -39,7 +39,7 @@ def _part(field: int, side: int, gives: int = 0) -> Any:
     return property(part_or_none if gives else part)
 
 
-class TransmissionState:
+class TransmissionState(Tabular):
     """
     Positions, velocities and efforts of actuators and joint space that belong together.
 
@@ -86,7 +86,6 @@ class TransmissionState:
 
     _accelerations = ('actuator_acceleration', 'joint_acceleration', 'acceleration')
     __slots__ = ('_gives', '_numbers', '_said', '_sizes', 'q', 'status', *_accelerations)
-    __dir__ = public_names
 
     actuator_position: Array = _part(0, 0)
     joint_position: Array = _part(0, 1)
@@ -131,12 +130,8 @@ class TransmissionState:
                 rows.append((f'{kind} {index}', *cells))
         return rows
 
-    def __repr__(self) -> str:
-        head = f'{self.status.name}, {self.message}'.removesuffix(', ')
-        return '\n'.join([f'TransmissionState: {head}', *table(self._rows())])
-
-    def _repr_html_(self) -> str:
-        return html_text(f'{self.status.name} {self.message}') + html_table(self._rows())
+    def _headline(self) -> str:
+        return f'TransmissionState: {self.status.name}, {self.message}'.removesuffix(', ')
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything in plain types, as for JSON."""

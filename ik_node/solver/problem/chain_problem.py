@@ -15,7 +15,7 @@ from ik_node.kernels.layout import begin_of, make_workspace
 from ik_node.kernels.out_of_reach import ORIENTATION, POSITION, ROUNDING
 from ik_node.model.chains import Chain, characteristic_length, Support
 from ik_node.model.flatten import FlatBodies, FlatChain, flatten, NO_BODIES
-from ik_node.model.redundancy import Redundancy
+from ik_node.model.redundancy import MARGIN, Redundancy
 from ik_node.model.request import Request
 from ik_node.model.rotation import quat_to_matrix
 from ik_node.model.tree import Tree
@@ -192,6 +192,22 @@ class ChainProblem:
         inside = self.flat.one_sided & (rows <= 0.0)
         rows[inside], dense[inside] = 0.0, 0.0
         return rows, dense, workspace.error.copy()
+
+    def motions(
+        self, q: Array, joints: Array, packed: Array, share: float = RANK_TOLERANCE
+    ) -> Array:
+        """
+        Return the first-order motions (nv, m) that keep all rows, except for rounding.
+
+        Singular values below a share of the largest one count as zero.
+        """
+        _, jacobian, _ = self.linearise_by_size(q, joints, packed)
+        free = joints[layout.JOINT_WINDOW, self.flat.var_q] > 0.0
+        slack = max((MARGIN * each.slack for each in self.redundancies), default=0.0)
+        found = null_space(jacobian[:, free], slack, share)
+        motions = np.zeros((len(free), found.shape[1]))
+        motions[free] = found
+        return motions
 
     def active_cones(self, q: Array, joints: Array, packed: Array) -> list[str]:
         """Return the limits of rotations that bind at q, such as 'turn of shoulder'."""
