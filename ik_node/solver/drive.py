@@ -9,7 +9,7 @@ from ik_node.errors import listed
 from ik_node.kernels.continue_to import DRIVE, LONGEST
 from ik_node.kernels.layout import JOINT_TARGET, JOINT_WINDOW, RECORD_STEPS
 from ik_node.kernels.options import MAX_ITERATIONS, RESTARTS
-from ik_node.solver.problem.chain_problem import ChainProblem, rank_of
+from ik_node.solver.problem.chain_problem import rank_of
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
 from ik_node.solver.result import Requirement, Solution, SolveResult

@@ -10,6 +10,7 @@ from ik_node.errors import OptionError
 from ik_node.kernels.layout import BLOCK, JOINT_WINDOW
 from ik_node.model.link import Connector, Link
 from ik_node.solver.problem.chain_problem import ChainProblem
+from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
 from ik_node.solver.problem.workspace import bind_chain, Workspace
 import numpy as np
@@ -102,6 +103,14 @@ class Modes:
             values[:, own] = found / [blocks[k].scale for k in own]
         return values
 
+    def direct_values(self, q: Array) -> Array:
+        """Return the relative direct determinants at a configuration (nq,), shape (blocks,)."""
+        return np.asarray(self.values(q[None], inverse=False)[0])
+
+    def label(self, q: Array) -> str:
+        """Return the label of a configuration (nq,)."""
+        return str(self.labels(q[None])[0])
+
     def labels(self, q: Array) -> NDArray[np.str_]:
         """
         Return the label of each configuration (n, nq): direct signs, '/', inverse signs.
@@ -161,7 +170,7 @@ def path_to_mode(
     wanted: str,
     motors: Sequence[int],
     units: Array,
-    turning: NDArray[np.bool_],
+    table: JointTable,
     drive: Callable[[Array, Array], Array | None],
 ) -> ModeChange:
     """
@@ -170,11 +179,11 @@ def path_to_mode(
     It goes along the edges of a probabilistic roadmap (Kavraki et al. 1996): straight lines of the
     motors between configurations, the shortest ones first (Dijkstra 1959).
 
-    `states` (n, nq): configurations with closed loops. `turning` (nq,): true for angles of which
-    full turns do not count. `drive`: function of a configuration and of
-    another one to whose motor values the mechanism is driven; None = it does not get there.
+    `states` (n, nq): configurations with closed loops. `drive`: function of a configuration and of
+    another one to whose motor values the mechanism is driven without a singularity; None = it does
+    not get there.
     """
-    own = str(modes.labels(q[None])[0])
+    own = modes.label(q)
     direct = own.partition('/')[0]
     if wanted == own:
         return ModeChange(q[None], np.array([own]), 'the configuration is in that mode')
@@ -205,8 +214,7 @@ def path_to_mode(
             path = np.concatenate(parts[::-1])
             text = f'a path of {len(path)} configurations, {length:.3g} rad or m of the motors'
             return ModeChange(path, modes.labels(path), text)
-        ways = (nodes - here) / units
-        ways -= 2.0 * np.pi * turning * np.round(ways / (2.0 * np.pi))
+        ways = table.difference(nodes, here) / units
         # The whole configuration counts, since motor values alone do not tell assemblies apart.
         near = np.argsort(np.linalg.norm(ways, axis=1))[1 : NEIGHBOURS + 1]
         for other in near.tolist():
@@ -214,18 +222,12 @@ def path_to_mode(
             if other in done or reach >= cost.get(other, np.inf):
                 continue
             way = drive(here, here + ways[other] * units)
-            if way is None or not _keeps_sign(modes, way):
+            if way is None:
                 continue
             cost[other], before[other] = reach, (at, way)
             heappush(waiting, (reach, other))
     reason = f'no path from {own} to {wanted} was found along {len(nodes)} configurations'
     return ModeChange(q[None], np.array([own]), reason)
-
-
-def _keeps_sign(modes: Modes, q: Array) -> bool:
-    """Return True if no direct determinant vanishes on a path."""
-    values = modes.values(q, inverse=False)
-    return bool((np.abs(values) > CLEAR).all() and (np.sign(values) == np.sign(values[0])).all())
 
 
 def _determinants(

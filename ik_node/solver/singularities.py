@@ -127,10 +127,7 @@ class SingularSystem:
 
     def difference(self, one: Array, other: Array) -> Array:
         """Return by how much free values of one exceed those of the other, without full turns."""
-        gap = (one - other)[self.columns] / self._units
-        turning = self._table.turning(self._table.rows)[self.columns]
-        gap[turning] -= 2.0 * np.pi * np.round(gap[turning] / (2.0 * np.pi))
-        return np.asarray(gap)
+        return np.asarray(self._table.difference(one, other)[self.columns] / self._units)
 
     def is_within(self, q: Array) -> bool:
         """Return True if q is within the limits."""

@@ -21,7 +21,7 @@ from ik_node.model.tree import Tree
 from ik_node.native.library import library
 from ik_node.solver.drive import drive, drive_freely, drive_in_parts
 from ik_node.solver.graph_reader import GraphReader, RobotLike
-from ik_node.solver.modes import main_link, ModeChange, Modes, path_to_mode
+from ik_node.solver.modes import CLEAR, main_link, ModeChange, Modes, path_to_mode
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import check_mapping, many_q, names_in, refuse_q, Values
 from ik_node.solver.problem.joint_table import JointTable
@@ -638,8 +638,7 @@ class Solver(GraphReader):
 
         """
         with self.lock:
-            values = self.checked_q(q)
-            return str(self.modes(tuple(goals)).labels(values[None])[0])
+            return self.modes(tuple(goals)).label(self.checked_q(q))
 
     def change_mode(self, mode: str, q0: Values | None = None) -> ModeChange:
         """
@@ -676,8 +675,7 @@ class Solver(GraphReader):
 
         with self.lock:
             start = self.checked_q(q0)
-            modes, source = self.modes(), self.source
-            motors = getattr(source, 'actuated', [])
+            modes, motors = self.modes(), getattr(self.source, 'actuated', [])
             if not modes.direct:
                 raise OptionError('mode', mode, 'a mode of a robot with loops and motors')
             table = self.refresh().table
@@ -686,18 +684,23 @@ class Solver(GraphReader):
                 [index for index in table.places(motors) if index not in table.masters],
             )
             states = StateSampler(self._without_restarts(), motors, 0, 1).draw(ROADMAP)
+            signs = np.sign(modes.direct_values(start))
+
+            def is_clear(_: Array, q: Array) -> bool:
+                """Return True if no direct determinant has changed its sign, or nearly."""
+                return bool((modes.direct_values(q) * signs > CLEAR).all())
 
             def drive_to(one: Array, other: Array) -> Array | None:
                 """Return the configurations on a straight line of the motors; None = it fails."""
                 targets = {index: float(other[index]) for index in places}
-                path, last = drive_in_parts(self._drive, one, targets, units, PART, least=1.0)
+                path, last = drive_in_parts(
+                    self._drive, one, targets, units, PART, is_clear, least=1.0
+                )
+                arrived = bool(path) and path[-1] is last and last.converged
                 near = np.abs((last.q - other) / units).max() < SAME_PLACE
-                return np.array([each.q for each in path]) if near and last.converged else None
+                return np.array([each.q for each in path]) if arrived and near else None
 
-            lower, upper = self.limits()
-            rotates = [dof.is_rotation for _, dof in self.tree.owner]
-            turning = np.array(rotates) & (upper - lower >= 2.0 * np.pi)
-            return path_to_mode(modes, states, start, mode, places, units, turning, drive_to)
+            return path_to_mode(modes, states, start, mode, places, units, table, drive_to)
 
     def nearest_singularity(self, q0: Values | None = None, kind: str = 'direct') -> Singularity:
         """
@@ -758,18 +761,18 @@ class Solver(GraphReader):
         """Drive in parts, and stop before the mode changes."""
         started, modes = perf_counter(), self.modes()
         start = self._drive({}, q).q
-        own = modes.labels(start[None])[0]
+        own = modes.label(start)
         done, last = drive_in_parts(
             partial(self._drive, steps=steps),
             start,
             targets,
             self.problem(()).units,
             PART,
-            lambda _, after: bool(modes.labels(after[None])[0] == own),
+            lambda _, after: modes.label(after) == own,
         )
         if done and done[-1] is last:
             return last
-        reason = f'the motion would leave mode {own}, for {modes.labels(last.q[None])[0]}'
+        reason = f'the motion would leave mode {own}, for {modes.label(last.q)}'
         stopped = done[-1].q if done else start
         closed, more = self._drive({}, stopped.copy()), Requirement(reason, Status.STALLED)
         spent = perf_counter() - started

@@ -197,7 +197,7 @@ class ChainProblem:
         self, q: Array, joints: Array, packed: Array, share: float = RANK_TOLERANCE
     ) -> Array:
         """
-        Return the first-order motions (nv, m) that keep all rows, except for rounding.
+        Return an orthonormal basis (nv, m) of the motions that keep all rows up to rounding.
 
         Singular values below a share of the largest one count as zero.
         """

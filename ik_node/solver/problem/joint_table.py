@@ -280,6 +280,12 @@ class JointTable:
         """Return True for angles of which full turns do not count, shape (nq,)."""
         return np.asarray(rows[JOINT_TURNS] > 0.0)
 
+    def difference(self, one: Array, other: Array) -> Array:
+        """Return by how much values (..., nq) of one exceed the other's, without full turns."""
+        gap = one - other
+        turns = self.turning(self.rows) * np.round(gap / (2.0 * np.pi))
+        return np.asarray(gap - 2.0 * np.pi * turns)
+
     @staticmethod
     def movable(rows: Array) -> NDArray[np.bool_]:
         """Return True for values that rows do not lock, shape (nq,)."""
