@@ -44,7 +44,7 @@ from ik_node.kernels.lm_step import (
     write_modelled_rows,
 )
 from ik_node.kernels.redundant import reduce_rows
-from ik_node.kernels.rotation import euler_difference, near_turn, principal_euler
+from ik_node.kernels.rotation import near_turn, principal_euler
 from ik_node.kernels.solve import select_independent_rows
 from ik_node.kernels.start import (
     all_within_tolerance,
@@ -56,6 +56,7 @@ from ik_node.kernels.start import (
     random_number,
     start_solve,
     WIDEST,
+    write_difference,
 )
 from ik_node.kernels.step import (
     add_jacobian_times,
@@ -116,7 +117,7 @@ class Search(NamedTuple):
 ) = range(12)
 COUNTERS = 12
 # Kinds of derived starts beside two of each variable.
-KINDS = 3
+KINDS = 2
 (
     NUMBER_RESOLUTION,  # distance of distinct solutions [rad or L]
     NUMBER_MISS,  # the bound that is reached
@@ -151,16 +152,14 @@ VALLEY, VALLEY_STEP, VALLEY_STEPS, VALLEY_DAMPING, LONG_PATIENCE = 1e-6, 0.2, 2,
 # The radius of a solution's neighbourhood is this share of its smallest singular value: a quarter
 # of what suffices for Newton's method (Kantorovich 1948) where second derivatives are below 3.
 BASIN, WIDEST_BASIN = 0.08, 0.1
-# Steps along the weakest direction, where a fold may be near that the second order does not show.
-ASTRAY, NEARLY_SINGULAR = 0.5, 0.02
+# A solution with a smaller singular value may have a neighbour beyond a fold. Starts at this
+# distance along the weakest direction, to both sides, look for it [rad or L].
+NEARLY_SINGULAR, ASTRAY = 0.02, 0.5
 # Damping and number of the inverse iterations for the smallest singular value, and below which
 # value it is zero.
 SHIFT, ITERATIONS, ZERO = 1e-8, 3, 1e-6
 # The longest path along the joints, by the definition of a characteristic length [L].
 PATH = 2.0
-# Step along the weakest direction that measures the curvature [rad or L], and the farthest
-# neighbour that is looked for along it.
-PROBE, FARTHEST = 0.1, 3.0
 # Distance from a solution at which it is tested whether the solutions are a continuum.
 ASIDE = 0.1
 # A continuum is sampled with distances of at least this at first [rad or L], which shrink when so
@@ -218,19 +217,14 @@ def difference(s: Solve, x: Floats, y: Floats, enough: float) -> float:
     most = 0.0
     for v in range(s.nv):
         if s.free_ball[v] == 0:
-            gap = abs(x[v] - y[v])
-            if turns(s, v):
-                gap = abs(gap - 2.0 * pi * round(gap / (2.0 * pi)))
+            gap = abs(near_turn(x[v] - y[v], 0.0) if turns(s, v) else x[v] - y[v])
             most = max(most, gap)
             if most > enough:
                 return float(most)
-    for j in range(s.n):
-        if s.ball[j] == 1 and s.free_ball[s.var[j]] == 1:
-            c, b, a = s.var[j], s.var[j + 1], s.var[j + 2]
-            w0, w1, w2 = euler_difference(x[a], x[b], x[c], y[a], y[b], y[c])
-            most = max(most, max(abs(w0), max(abs(w1), abs(w2))))
-            if most > enough:
-                return float(most)
+    write_difference(s, x, y)
+    for v in range(s.nv):
+        if s.free_ball[v] == 1:
+            most = max(most, abs(s.preferred_step[v]))
     return float(most)
 
 
@@ -360,7 +354,7 @@ def write_weakest(s: Solve, t: Search) -> float:
     set_variables(s)
     set_rows(s)
     for r in range(s.nr):
-        s.rhs[r], s.trial[r] = 0.0, 0.0
+        s.rhs[r] = 0.0
     for v in range(s.nv):
         s.damping[v] = SHIFT
         t.weakest[v] = (1.0 + 0.1 * v) if s.fixed[v] == FREE else 0.0
@@ -383,36 +377,12 @@ def write_weakest(s: Solve, t: Search) -> float:
 
 
 @rare
-def face_weakest(s: Solve, t: Search) -> float:
+def face_weakest(s: Solve, t: Search) -> None:
     """Evaluate the rows and their derivatives at x, and write the weakest direction."""
     s.k[now.FRAMES] = 0
     evaluate(s)
     update_jacobian(s)
-    return write_weakest(s, t)
-
-
-@rare
-def start_beyond_fold(s: Solve, t: Search) -> bool:
-    """
-    Start from where the rows vanish again along the weakest direction, to second order.
-
-    With the direction v, its singular value sigma and J v = sigma u, the rows along v are
-    u . r(x + h v) = sigma h + kappa h^2 / 2, which is zero at h = -2 sigma / kappa. Return False
-    if that is nowhere near.
-    """
-    sigma, along = max(face_weakest(s, t), 1e-9), 0.0
-    for v in range(s.nv):
-        s.step[v] = PROBE * t.weakest[v]
-    try_step(s, s.x)
-    for r in range(s.nr):
-        along += s.rhs[r] * s.trial[r] / s.softness[r]
-    bend = 2.0 * (along / sigma - sigma * PROBE) / (PROBE * PROBE)
-    if abs(bend) * FARTHEST <= 2.0 * sigma:
-        return False
-    for v in range(s.nv):
-        s.step[v] = -2.0 * sigma / bend * t.weakest[v]
-    apply_step(s, s.x, s.x)
-    return True
+    write_weakest(s, t)
 
 
 @kernel
@@ -501,7 +471,7 @@ def flip(s: Solve, v: int) -> bool:
 @rare
 def derive(s: Solve, t: Search) -> bool:
     """
-    Start from a solution with a triangle or one variable mirrored, or from beyond its fold.
+    Start from a solution with a triangle or one variable mirrored, or from beside it.
 
     Each kind of start takes one solution after the other; the kind that has found most for its
     steps is next. Return False if no further start can be derived from the solutions found so
@@ -521,14 +491,11 @@ def derive(s: Solve, t: Search) -> bool:
         for v in range(s.nv):
             s.x[v] = t.found[s.nv * n + v]
             s.step[v] = 0.0
-        if kind == 2 * s.nv:
-            if start_beyond_fold(s, t):
-                return True
-        elif kind > 2 * s.nv:
+        if kind >= 2 * s.nv:
             if t.radius[n] <= BASIN * NEARLY_SINGULAR:
                 face_weakest(s, t)
                 for v in range(s.nv):
-                    s.step[v] = t.weakest[v] * (ASTRAY if kind == 2 * s.nv + 1 else -ASTRAY)
+                    s.step[v] = t.weakest[v] * (ASTRAY if kind == 2 * s.nv else -ASTRAY)
                 apply_step(s, s.x, s.x)
                 return True
         elif kind < s.nv:
