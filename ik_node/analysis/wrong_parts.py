@@ -16,14 +16,7 @@ from ik_node.model.dof import DOF
 from ik_node.model.joint import Joint
 from ik_node.model.link import Link
 from ik_node.model.request import closure_requests
-from ik_node.model.rotation import (
-    matrix_to_quat,
-    pose_matrix,
-    quat_between,
-    quat_conjugate,
-    quat_multiply,
-    quat_to_matrix,
-)
+from ik_node.model.rotation import quat_between, quat_conjugate, quat_multiply, quat_to_matrix
 from ik_node.model.tree import Tree
 from ik_node.solver import Solver, SolverOptions, Status
 from ik_node.solver.problem.chain_problem import null_space
@@ -253,33 +246,26 @@ def _turned(closure: Closure, axis: Array, free: DOF, joint: str) -> list[dict[s
     `axis` (3,): new direction of the free axis, root frame; its sign does not matter. `free`: the
     rotational axis about which the closure is free.
     """
-    links = [frame for frame in (closure.parent, closure.child) if frame is not None]
-    rotations = [link.matrix_world[:3, :3] for link in links]
-    before = [_free_axis(closure, link, free) for link in links]
+    frames = [(closure.parent, closure.quaternion), (closure.child, closure.offset_quaternion)]
+    moving = [(link, quat) for link, quat in frames if link is not None]
+    rotations = [link.matrix_world[:3, :3] for link, _ in moving]
+    before = [quat_to_matrix(quat)[:, free - DOF.EX] for _, quat in moving]
     seen = [rotation @ local for rotation, local in zip(rotations, before, strict=True)]
     along = next((side for side in (float(axis @ each) for each in seen) if abs(side) > SAME), 1.0)
     axis = axis / np.linalg.norm(axis) * np.sign(along)
-    _turn_frames(closure, axis, free)
-    found = [
-        {
-            'name': closure.name,
-            'link': link.name,
-            'axis': _short(local),
-            'freeing_axis': _short(rotation.T @ axis),
-            'joint': joint,
-        }
-        for link, rotation, local, each in zip(links, rotations, before, seen, strict=True)
-        if np.max(np.abs(each - axis)) > SAME
-    ]
+    found = []
+    for (link, quat), rotation, local, each in zip(moving, rotations, before, seen, strict=True):
+        new = rotation.T @ axis
+        turned = quat_multiply(quat_between(local, new), quat)
+        if link is closure.parent:
+            closure.set_quaternion(*turned)
+        else:
+            closure.set_offset(closure.offset_position, turned)
+        if np.max(np.abs(each - axis)) > SAME:
+            entry = {'axis': _short(local), 'freeing_axis': _short(new)}
+            found.append({'name': closure.name, 'link': link.name, **entry, 'joint': joint})
     same = all(entry[key] == found[0][key] for entry in found for key in ('axis', 'freeing_axis'))
     return found[:1] if same else found
-
-
-def _free_axis(closure: Closure, link: object, free: DOF) -> Array:
-    """Return the free rotation axis of a closure's frame in a link, in the frame of the link."""
-    if link is closure.parent:
-        return np.asarray(closure.matrix[:3, free - DOF.EX])
-    return np.asarray(pose_matrix(np.zeros(3), closure.offset_quaternion)[:3, free - DOF.EX])
 
 
 def _axes(closure: Closure) -> Iterator[tuple[str, Array]]:
@@ -293,25 +279,6 @@ def _axes(closure: Closure) -> Iterator[tuple[str, Array]]:
                     continue
                 seen.append(axis)
                 yield joint.name, axis
-
-
-def _turn_frames(closure: Closure, axis: Array, free: DOF) -> None:
-    """Rotate both frames of a closure in place so that one axis has a given direction."""
-    side = np.eye(3)[int(np.argmin(np.abs(axis)))]
-    first = np.cross(axis, side)
-    first /= np.linalg.norm(first)
-    columns = [axis / np.linalg.norm(axis), first, np.cross(axis, first)]
-    shift = free - DOF.EX
-    rotation = np.column_stack(columns[-shift:] + columns[:-shift] if shift else columns)
-    quat = matrix_to_quat(rotation)
-    for link, place in ((closure.parent, closure.set_quaternion), (closure.child, None)):
-        if link is None:
-            continue
-        local = quat_multiply(quat_conjugate(matrix_to_quat(link.matrix_world[:3, :3])), quat)
-        if place is None:
-            closure.set_offset(closure.offset_position, local)
-        else:
-            place(*local)
 
 
 def wrong_parts(

@@ -52,11 +52,17 @@ class Singularity(NamedTuple):
 
 
 class SingularPoint(NamedTuple):
-    """A singular configuration (nq,) with its null vector, and the tangents of the set there."""
+    """
+    A singular configuration (nq,) with its null vector, and the tangents of the set there.
+
+    `tangents` (m, free values and elements of the vector): orthonormal. `rates` (m,): speeds of a
+    link along them, where one is followed [L].
+    """
 
     q: Array
     vector: Array
-    tangents: Array  # (m, free values and elements of the vector), orthonormal
+    tangents: Array
+    rates: Array = np.zeros(0)
 
 
 class SingularSystem:

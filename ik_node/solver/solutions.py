@@ -104,20 +104,15 @@ def largest_number(chain: ChainProblem, q: Array, rows: Array, packed: Array) ->
     bind(*space.arrays).linearise(q.copy(), rows, packed)
     frames = space.frame.reshape(-1, 12)[columns]
     axes, points, slides = frames[:, 2:9:3], frames[:, 9:], arrays.prismatic[columns] == 1
-    for k in range(4):
-        (a, b, c), (p, o, r) = axes[k : k + 3], points[k : k + 3]
-        if slides[k : k + 3].any():
-            continue
-        across = np.cross(a, b), np.cross(b, c)
-        if all(np.linalg.norm(each) < ROUNDING for each in across):
+    for three in (slice(k, k + 3) for k in range(4)):
+        a, across = axes[three], np.linalg.norm(np.cross(axes[three][:2], axes[three][1:]), axis=1)
+        # A point x on all of the axes has a x x = a x p.
+        system = np.cross(a[:, None], np.eye(3)).transpose(0, 2, 1).reshape(-1, 3)
+        moments = np.cross(a, points[three]).ravel()
+        gaps = system @ np.linalg.lstsq(system, moments, rcond=None)[0] - moments
+        meet = across.min() > 1e-3 and np.abs(gaps).max() < ROUNDING
+        if (meet or across.max() < ROUNDING) and not slides[three].any():
             return 8
-        if all(np.linalg.norm(each) > 1e-3 for each in across):
-            # Where b comes nearest to a and to c, as a distance along b, and how near that is.
-            u = -np.dot(np.cross(p - o, a), across[0]) / np.dot(across[0], across[0])
-            v = np.dot(np.cross(r - o, c), across[1]) / np.dot(across[1], across[1])
-            gaps = np.dot(p - o, across[0]), np.dot(r - o, across[1])
-            if abs(u - v) + abs(gaps[0]) + abs(gaps[1]) < ROUNDING:
-                return 8
     return 16
 
 

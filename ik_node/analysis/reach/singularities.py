@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from ik_node.analysis.reach.volume import SingularCurve
 from ik_node.mechanism import Mechanism
@@ -29,15 +28,6 @@ HALVINGS, CORRECTION = 6, 0.5
 NEAR = 0.15
 # Most points of a curve to one side.
 MOST = 20_000
-
-
-class _Point(NamedTuple):
-    """A singular configuration with its null vector, and the tangent of the curve there."""
-
-    q: Array
-    vector: Array
-    tangent: Array  # of the free values and of the vector
-    rates: Array  # speeds of the link along the tangents, the fastest first [L]
 
 
 class SingularTracer:
@@ -145,10 +135,10 @@ class SingularTracer:
         """Return the lines in space on which a link is singular; none if an axis is free."""
         return self.trace('xyz', None, box, step) if {*'xyz'} <= {*self._of_axis} else []
 
-    def _starts(self, q: Array, kind: str) -> Iterator[_Point]:
+    def _starts(self, q: Array, kind: str) -> Iterator[SingularPoint]:
         """Yield singular configurations near q, in the box, from which the link can move on."""
         for found in self._system.starts(q, kind):
-            start = self._point(found)
+            start = self._by_speed(found)
             if start.rates[0] > ZERO and self._inside(start.q):
                 yield start
 
@@ -158,20 +148,19 @@ class SingularTracer:
         place = self._robot.forward(q, self._link)[:3, 3]
         return self._system.is_within(q) and bool(((low <= place) & (place <= high)).all())
 
-    def _point(self, found: SingularPoint) -> _Point:
-        """Return the tangent along which the link moves fastest."""
+    def _by_speed(self, found: SingularPoint) -> SingularPoint:
+        """Return the point with its tangents in the order of the speed of the link, and speeds."""
         _, jacobian = self._system.linear(found.q)
         rates = jacobian[self._moving] @ found.tangents[:, : len(self._system.columns)].T
         _, speeds, shares = np.linalg.svd(rates)
         speeds = np.concatenate([speeds, np.zeros(len(self._moving) - speeds.size)])
-        tangent = shares[0] @ found.tangents if shares.size else np.zeros(0)
-        return _Point(found.q, found.vector, tangent, speeds)
+        return found._replace(tangents=shares @ found.tangents, rates=speeds)
 
-    def _follow(self, start: _Point, kind: str) -> Array:
+    def _follow(self, start: SingularPoint, kind: str) -> Array:
         """Return the configurations of a curve to both sides of one, shape (n, nq)."""
         halves: list[list[Array]] = []
         for sign in (1.0, -1.0):
-            here, half = start._replace(tangent=sign * start.tangent), [start.q]
+            here, half = start._replace(tangents=sign * start.tangents), [start.q]
             while len(half) < MOST:
                 there = self._step_along(here, kind)
                 if there is None or not self._inside(there.q):
@@ -183,17 +172,17 @@ class SingularTracer:
             halves.append(half)
         return np.array(halves[1][:0:-1] + halves[0])
 
-    def _step_along(self, here: _Point, kind: str) -> _Point | None:
+    def _step_along(self, here: SingularPoint, kind: str) -> SingularPoint | None:
         count = len(self._system.columns)
-        size = min(self._step / max(here.rates[0], ZERO), LONGEST / np.abs(here.tangent).max())
+        size = min(self._step / max(here.rates[0], ZERO), LONGEST / np.abs(here.tangents[0]).max())
         for _ in range(HALVINGS):
-            step = size * here.tangent
+            step = size * here.tangents[0]
             ahead = self._system.moved(here.q, step[:count])
             found = self._system.correct(ahead, here.vector + step[count:], kind)
             if found is not None and self._apart(found.q, ahead) < CORRECTION * size:
-                there = self._point(found)
-                same = there.tangent @ here.tangent >= 0.0
-                return there if same else there._replace(tangent=-there.tangent)
+                there = self._by_speed(found)
+                same = there.tangents[0] @ here.tangents[0] >= 0.0
+                return there if same else there._replace(tangents=-there.tangents)
             size *= 0.5
         return None
 
