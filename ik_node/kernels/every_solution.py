@@ -172,7 +172,7 @@ PRIOR_SHAPE, PRIOR_WEIGHT = 2.0, 4.0
 # The prior of the steps by which a kind of derived start finds a solution.
 PRIOR_STEPS = 10.0
 # The prior of the share of solutions that derived starts do not find.
-PRIOR_ASTRAY = 2.0
+PRIOR_ASTRAY = 3.0
 # What rounding may carry past a limit [rad or L].
 NEAR_LIMIT = 1e-9
 # Axes are parallel if the cosine of their angle is above this.
