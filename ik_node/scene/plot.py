@@ -192,19 +192,14 @@ def plot(robot: Mechanism, axes: Any = None, *, q: Values | None = None) -> Any:
 def html_picture(robot: Mechanism) -> str:
     """Return a picture of a robot for a notebook; '' without matplotlib."""
     try:
-        picture = b64encode(png_of(IKRootsHelper(robot, resolution=8).shapes())).decode()
+        figure = picture_maker('plot', 'picture.png')(figsize=(6.0, 6.0), layout='constrained')
     except IkError:
         return ''
-    return f'<img src="data:image/png;base64,{picture}" width="480">'
-
-
-def png_of(shapes: Iterable[Shape]) -> bytes:
-    """Return a picture of shapes as PNG; raise IkError if matplotlib is not installed."""
-    figure = picture_maker('plot', 'picture.png')(figsize=(6.0, 6.0), layout='constrained')
-    draw_shapes(shapes, axes_of(figure))
+    draw_shapes(IKRootsHelper(robot, resolution=8).shapes(), axes_of(figure))
     written = BytesIO()
     save_picture(figure, written, format='png', dpi=_DPI)
-    return written.getvalue()
+    picture = b64encode(written.getvalue()).decode()
+    return f'<img src="data:image/png;base64,{picture}" width="480">'
 
 
 def draw_shapes(shapes: Iterable[Shape], axes: Any = None, around: Array | None = None) -> Any:

@@ -136,7 +136,7 @@ class Page:
             {name: (about or {}).get(name, '') for name in self._robots},
             self.choose,
             Eyes(
-                lambda client: self.do(lambda _: self._stage.look(client)),
+                lambda client: self.do(lambda _: self._stage.cameras.look(client)),
                 lambda client, flat: self.do(lambda _: self._stage.flatten(client, flat=flat)),
                 lambda client, dark: self._set_dark(client, dark=dark),
             ),

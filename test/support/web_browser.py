@@ -246,10 +246,10 @@ class Window:
 
         def places() -> np.ndarray:
             stage = self._page._stage
-            fit = stage._cameras._sent[self.client.client_id][0][-1]
+            fit = stage.cameras._sent[self.client.client_id][0][-1]
             if not np.allclose(self.client.camera.position, fit.eye, atol=1e-6):
                 return np.zeros((0, 2))
-            return np.array([self.pixel(point) for point in stage._cameras._points[::7]])
+            return np.array([self.pixel(point) for point in stage.cameras._points[::7]])
 
         return np.asarray(wait_until(places, 'the fitted camera', ready=len))
 

@@ -47,7 +47,7 @@ def test_keys_switch_handles_axes_and_grid(open_page, open_window):
     page = open_page()
     window = open_window(page)
     eye = wait_until(
-        lambda: page._stage._cameras._sent[window.client.client_id][0][-1].eye,
+        lambda: page._stage.cameras._sent[window.client.client_id][0][-1].eye,
         'the fitted camera',
         ready=lambda eye: np.allclose(window.client.camera.position, eye),
     )

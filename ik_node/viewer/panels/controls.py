@@ -154,7 +154,7 @@ class Controls:
         for knob in session.knobs:
             if knob.name in self._knobs:
                 self._knobs[knob.name].value = knob.value
-        self.view.show_legend(load=self.load.shown)
+        self.view.show_legend(load=self.load.load is not None)
         robot = session.robot
         notes = [] if robot is None else robot.notes
         self._notes.content = notes_html(session.title, session.note, notes)

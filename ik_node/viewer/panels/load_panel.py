@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import floor, isfinite, log10
+from math import isfinite
 from typing import Any, NamedTuple
 
 from ik_node.errors import IkError, plain
 from ik_node.robot import Robot
 from ik_node.transmission.motor_load import Load, MotorEffort, MotorStatics, NEAR, statement
 from ik_node.viewer.panels.session_queue import by_hand, SessionQueue
-from ik_node.viewer.panels.text_html import box, explain, line, ORANGE, RED, table
+from ik_node.viewer.panels.text_html import box, explain, line, ORANGE, RED, short, table
 from ik_node.viewer.sessions.session import Array, Session
 import numpy as np
 
@@ -29,13 +29,8 @@ HINT = (
 
 
 def quantity(value: float, unit: str) -> str:
-    """Return a number with three digits and its unit, in thousands if it is large."""
-    scale, prefix = (1e-3, 'k') if abs(value) >= 999.5 else (1.0, '')
-    # Rounding to three digits can add a digit before the point.
-    shown = float(f'{value * scale:.3g}')
-    digits = max(0, 2 - floor(log10(abs(shown)))) if abs(shown) >= 0.1 else 3
-    text = f'{shown:.{digits}f}'
-    return f'{text if text.strip("-0.") else 0} {prefix}{unit}'
+    """Return a number with three digits and its unit."""
+    return f'{short(round(value, 3) + 0.0)} {unit}'
 
 
 def efforts_html(efforts: Sequence[MotorEffort]) -> str:
@@ -113,11 +108,6 @@ class LoadPanel:
         by_hand(self._link, lambda _: queue.do(self._begin))
         for handle in (self._force, self._point, self._gravity, self._scale):
             by_hand(handle, lambda _: queue.do(self._read))
-
-    @property
-    def shown(self) -> bool:
-        """Return True if there is a load."""
-        return self.load is not None
 
     def arrow(self, robot: Robot) -> LoadArrow | None:
         """Return the arrow of the load at the robot's present values; None = there is no load."""
@@ -211,5 +201,5 @@ class LoadPanel:
 
     def _reveal(self) -> None:
         """Show the inputs if there is a load."""
-        self._folder.visible = self.shown
+        self._folder.visible = self.load is not None
         self._gravity.visible = self._robot is not None and self._robot.mass > 0.0

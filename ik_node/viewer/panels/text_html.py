@@ -84,7 +84,7 @@ def state_of(session: Session) -> tuple[str, str]:
         words.append(session.solutions.describe())
     near = next((each.nearest for each in reports if each.nearest), None)
     if near is not None and any(goals):
-        words.append(f'{near.pair[0]} {_short(1e3 * near.d)} mm from {near.pair[1]}')
+        words.append(f'{near.pair[0]} {short(1e3 * near.d)} mm from {near.pair[1]}')
     if session.locked and any(goals):
         words.append(f'locked: {listed(sorted(session.locked), 3)}')
     if session.robot is not None and not session.robot.goals:
@@ -123,14 +123,14 @@ def notes_html(title: str, note: str, notes: Sequence[str]) -> str:
 
 
 def _mm(metres: float) -> str:
-    return f'{_short(1e3 * metres)} mm'
+    return f'{short(1e3 * metres)} mm'
 
 
 def _degrees(angle: float) -> str:
-    return f'{_short(degrees(angle))}°'
+    return f'{short(degrees(angle))}°'
 
 
-def _short(value: float) -> str:
+def short(value: float) -> str:
     """Return a number with three digits, or one if it is small: 28.6, 2e-7."""
     if 0.0 < value < 1e-3:
         return f'{value:.0e}'.replace('e-0', 'e-')

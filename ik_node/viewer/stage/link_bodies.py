@@ -83,7 +83,7 @@ class LinkBodies:
         self._skeleton = Skeleton(build_tree(robot.roots, robot.joint_order))
         # The node of each link, and the number of its pose; the poses that are shown.
         self._frames: dict[str, tuple[Any, int]] = {}
-        self._shown: list[Any] = []
+        self._shown: dict[int, Any] = {}
         self._handles: dict[str, list[Any]] = {}
         self._pulled: set[str] = set()
         self._triangles: dict[str, list[Array]] = {}
@@ -123,15 +123,11 @@ class LinkBodies:
                 frame.visible = visible
         if not visible or not self._frames:
             return
-        poses, before = self._skeleton.at(q).poses, self._shown
+        poses = self._skeleton.at(q).poses
         for frame, place in self._frames.values():
-            position, quat = poses[place]
-            old = before[place] if before else (None, None)
-            if position != old[0]:
-                frame.position = position
-            if quat != old[1]:
-                frame.wxyz = wxyz_of(quat)
-        self._shown = poses
+            if poses[place] != self._shown.get(place):
+                position, quat = self._shown[place] = poses[place]
+                frame.position, frame.wxyz = position, wxyz_of(quat)
 
     def show_ghosts(self, configurations: Array, on_ghost: Callable[[int], None]) -> None:
         """Show the moving bodies at other configurations (n, nq); a click gives the number."""

@@ -84,7 +84,7 @@ class Stage:
         self._lamp: Any = None
         self._own_bodies = self._meshes = False
         add_lights(server.scene)
-        self._cameras = Cameras(server)
+        self.cameras = Cameras(server)
         self._helper: IKRootsHelper | None = None
         self._bodies: LinkBodies | None = None
         self._robot: Robot | None = None
@@ -209,16 +209,12 @@ class Stage:
     def release(self, client: int) -> None:
         """Release the handles and the camera of a disconnected browser."""
         self._gizmos.release(client)
-        self._cameras.forget(client)
-
-    def look(self, client: int) -> None:
-        """Reset the camera of a browser."""
-        self._cameras.look(client)
+        self.cameras.forget(client)
 
     def flatten(self, client: int, *, flat: bool) -> None:
         """Look in 2-D onto the plane in which the robot moves, or in 3-D, with one browser."""
         plane = np.eye(3)[:, :2] if self._plane is None else self._plane
-        self._cameras.look(client, plane_view(plane) if flat else None)
+        self.cameras.look(client, plane_view(plane) if flat else None)
 
     def _load_plane(self, robot: Robot, arrow: LoadArrow | None) -> Array | None:
         """Return the plane in which the origin of the loaded link moves; None = in space."""
@@ -306,6 +302,6 @@ class Stage:
             if each.layer == 'collisions' and each.of in robot.collisions.obstacles
         ]
         points = np.concatenate([robot_points, handle, self._reach.corners, *around])
-        self._cameras.show(points, view_of(robot_points))
+        self.cameras.show(points, view_of(robot_points))
         self._below = np.array((*middle[:2], height))
         self._around = (x, y, TERRAIN * size)
