@@ -16,6 +16,7 @@ def test_error_says_why_actuators_and_joints_do_not_belong_together():
         ('excavator', ['boom_cylinder'], ['swing'], 'moves nothing'),
         ('excavator', ['boom_cylinder', 'arm_cylinder'], ['boom', 'swing'], 'in no loop'),
         ('fivebar', ['left_shoulder', 'left_shoulder'], None, 'twice'),
+        ('fivebar', ['left_shoulder'], [], 'moves nothing'),
         ('gripper', ['left_crank', 'right_crank'], None, 'two actuators move the same'),
     ]:
         with pytest.raises(TopologyError, match=said):
@@ -31,6 +32,24 @@ def test_value_far_away_ends_the_way_after_a_bounded_number_of_parts(value):
     assert 10.0 < abs(state.actuator_position[0]) < 1000.0
     assert 'steps are spent' in state.message
     assert transmission.prepare_to_joints()([value]).status is Status.STALLED
+
+
+def test_single_number_is_a_position_beside_velocity_and_effort():
+    prepared = gallery_robot('strandbeest').transmission(['crank']).prepare_to_joints()
+    one, row = prepared(0.1, 1.0, 2.0), prepared([0.1], [1.0], [2.0])
+    np.testing.assert_allclose(one.velocity, row.velocity, atol=1e-9)
+    np.testing.assert_allclose(one.joint_effort, row.joint_effort, atol=1e-9)
+
+
+def test_follower_by_a_polynomial_cannot_be_set():
+    """It is a joint of the space beside its master."""
+    robot = gallery_robot('arm6')
+    robot.joints['j2'].couple('EY', robot.joints['j1'], 'EZ', [0.0, 1.0, 0.5])
+    state = robot.transmission(['j1'], ['j1', 'j2']).to_joints(0.2, 1.0)
+    np.testing.assert_allclose(state.joint_velocity, [1.0, 1.2], atol=1e-12)
+    for actuators, joints in ((['j2'], None), (['j1'], ['j2'])):
+        with pytest.raises(TopologyError, match='polynomial'):
+            robot.transmission(actuators, joints)
 
 
 def test_unknown_names_are_errors():
