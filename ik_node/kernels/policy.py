@@ -54,11 +54,8 @@ FOLLOWS = (
 PROMISE = (1e-3, 1e-3,   1e-3,    1e-10, 1e-3, 1e-8, 1e-8,  1e-3, 2e-6)  # fmt: skip
 PATIENCE = (4, 4,      4,       12,    12,   12,   12,    12,   12)  # fmt: skip
 RESTART_PROMISE = 3e-3  # the same for SEARCH from a drawn start: 3 % fewer steps
-# A level also ends at a step that is small [rad or L] if that promises little.
-SMALL_STEP, SMALL_PROMISE = 1e-5, 1e-7
-# Steps of WALK towards goals, of TIGHTEN and of closing loops in a start; of closing them in an
-# answer. Steps that close loops do not count towards `max_iterations`.
-START_STEPS, ANSWER_STEPS = 20.0, 50.0
+# Loops may take so many steps to close, however few `max_iterations` are; these do not count.
+ANSWER_STEPS = 50.0
 
 # Damping of a restart relative to that of the first start: 4 instead of 1 saves rejected steps.
 RESTART_DAMPING = 4.0

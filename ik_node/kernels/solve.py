@@ -92,9 +92,6 @@ def reach_step_is_due(s: Solve) -> bool:
         # Without preferences the solve ends here, with the residuals of x.
         follow(s, policy.MET)
         return False
-    limit = (
-        policy.START_STEPS if s.k[now.PASS] == policy.TIGHTEN else s.options[option.MAX_ITERATIONS]
-    )
     promise = policy.RESTART_PROMISE if s.k[now.STARTS] > 1 else policy.PROMISE[policy.SEARCH]
     searches = s.k[now.PASS] == policy.SEARCH and s.k[now.STARTS] > 1
     known = known_end(s) if searches and s.k[now.START_ITERATIONS] > 0 else -1
@@ -105,7 +102,11 @@ def reach_step_is_due(s: Solve) -> bool:
         follow(s, policy.KNOWN)
         return False
     spent = s.k[now.TOLERANT] == 1 and not steps_left(s)
-    if s.k[now.START_ITERATIONS] >= limit or s.k[now.INTERRUPTED] > 0 or spent:
+    if (
+        s.k[now.START_ITERATIONS] >= s.options[option.MAX_ITERATIONS]
+        or s.k[now.INTERRUPTED] > 0
+        or spent
+    ):
         s.k[now.OUT_OF_ITERATIONS] = 1
         end_start(s)
         return False
@@ -156,8 +157,6 @@ def level_step_is_due(s: Solve) -> bool:
     if level == 0:
         # Loops are closed whatever the budget; steps towards goals are part of it.
         limit = max(s.options[option.MAX_ITERATIONS], policy.ANSWER_STEPS)
-        if drawn:
-            limit = policy.START_STEPS
         if drawn or conflicts:
             done = all_within_tolerance(s, 0)
     else:
@@ -166,7 +165,7 @@ def level_step_is_due(s: Solve) -> bool:
             promise = policy.PROMISE[policy.SEARCH]
         if drawn:
             # All levels of a walk together count as one start.
-            limit = min(policy.START_STEPS, limit // s.k[now.LAST_LEVEL])
+            limit //= s.k[now.LAST_LEVEL]
         if not (drawn or s.k[now.STATUS] == now.STATUS_STALLED) or not steps_left(s):
             limit = 0.0
     if s.k[now.START_ITERATIONS] >= limit:
@@ -182,10 +181,6 @@ def level_step_is_due(s: Solve) -> bool:
         done = done or (
             s.w[now.PREDICTED] <= promise * s.w[now.COST]
             or s.w[now.STEP_SIZE] <= (s.options[option.STALL_THRESHOLD] if level > 0 else 1e-12)
-            or (
-                s.w[now.STEP_SIZE] <= policy.SMALL_STEP
-                and s.w[now.PREDICTED] <= policy.SMALL_PROMISE * s.w[now.COST]
-            )
             or s.k[now.WEAK] >= patience
         )
     if done:
