@@ -177,8 +177,7 @@ class CommandPublishers:
 
     def publish_trajectory(self, message: JointTrajectory) -> str:
         """Publish a whole trajectory; return the reason why there are no topics for it, or ''."""
-        topics = [each for each in self.outlets if each.kind == 'joint_trajectory']
-        takers, reason = split(topics, list(message.joint_names))
+        takers, reason = split([*self._plan_publishers()], list(message.joint_names))
         for outlet in takers:
             self.outlets[outlet].publish_plan(message)
         return reason
@@ -186,14 +185,18 @@ class CommandPublishers:
     def stop_plan(self, message: JointTrajectory) -> None:
         """Publish the trajectory that ends a plan; `close` waits until controllers have it."""
         if not self.publish_trajectory(message):
-            for publisher in self.outlets.values():
-                publisher.repeat_plan()
+            for publisher in self._plan_publishers().values():
+                publisher.ended, publisher.repeats = True, _REPEATS
             self._repeat_later()
 
     def leave_to_plan(self) -> None:
         """Send no more zeros in trajectories, because controllers begin to follow a plan."""
-        for publisher in self.outlets.values():
-            publisher.leave_to_plan()
+        for publisher in self._plan_publishers().values():
+            publisher.forget()
+
+    def _plan_publishers(self) -> dict[Outlet, _Publisher]:
+        kind = 'joint_trajectory'
+        return {each: made for each, made in self.outlets.items() if each.kind == kind}
 
     def close(self) -> None:
         """End the commands, wait until controllers know it, and remove all topics."""
@@ -248,39 +251,31 @@ class _Publisher:
 
     def publish(self, command: HardwareCommand | None, interface: str) -> None:
         """Publish a command, or the end of the last one."""
+        plain = self._outlet.kind != 'joint_trajectory'
         part = None if command is None else command.of(self._outlet.joints)
         message: Any = None
-        if part is not None and self._outlet.kind == 'joint_trajectory':
-            message = trajectory(part)
-        elif part is not None:
-            message = numbers(part, interface)
-        # Zeros for other joints do not stop those that were commanded before.
-        if message is None or part is None or part.names != self._joints:
-            self._end()
+        if part is not None:
+            message = numbers(part, interface) if plain else trajectory(part)
         if message is None or part is None:
+            self._end()
             return
         if part.names != self._joints:
+            # Zeros for other joints do not stop those that were commanded before.
+            self._end()
             _finish([self])
         self._joints, self.repeats = part.names, 0
-        moves = self._outlet.kind == 'joint_trajectory' or interface != 'position'
-        self._last = message if moves else None
+        self._last = None if plain and interface == 'position' else message
         self.publisher.publish(message)
 
     def publish_plan(self, message: JointTrajectory) -> None:
         """Publish a whole trajectory, which replaces the last command."""
         self._end_message = part_of(message, self._outlet.joints)
         self.publisher.publish(self._end_message)
+        self.forget()
+
+    def forget(self) -> None:
+        """Send no end of the last command, because a plan replaces it."""
         self._last, self.repeats = None, 0
-
-    def leave_to_plan(self) -> None:
-        """Send no end of the last command, if a plan replaces it."""
-        if self._outlet.kind == 'joint_trajectory':
-            self._last, self.repeats = None, 0
-
-    def repeat_plan(self) -> None:
-        """Repeat the plan that was just published, because it ends another one."""
-        if self._outlet.kind == 'joint_trajectory':
-            self.ended, self.repeats = True, _REPEATS
 
     def repeat(self) -> None:
         """Send the end of the commands once more, if it is to be repeated."""
