@@ -212,14 +212,12 @@ def write_table(
     axes: str,
     joints: list[str],
     curves: Sequence[SingularCurve] = (),
-) -> int:
+) -> None:
     """
     Write a row for every point that was tried, and for every point of a singular curve.
 
-    `path`: the output file. `result`: the results. `measure` (N,): conditioning; NaN for points
-    that are not reached. `axes`: constrained axes of the position, as in 'xyz'; the columns of the
-    others stay empty. `joints`: names of the columns for joint values; an empty list omits them.
-    Return the number of rows.
+    `measure` is the conditioning, NaN for points that are not reached. Columns of axes that are
+    not in `axes`, as in 'xyz', stay empty.
     """
     rows = np.flatnonzero(result.status >= 0)
     columns: list[list[object]] = [
@@ -243,7 +241,6 @@ def write_table(
                 place = [point['xyz'.index(axis)] if axis in axes else '' for axis in 'xyz']
                 name = KINDS[kind].replace(' ', '_').upper()
                 writer.writerow([*place, name, 0.0, 0.0, 0, 0.0, *(values if joints else ())])
-    return len(rows)
 
 
 GRID, MOST_GRID, RESTARTS = 120, 1000, 20
@@ -361,11 +358,7 @@ def _compute_slice(args: argparse.Namespace) -> int:
 
 
 def _files(args: argparse.Namespace, robot: Robot) -> tuple[Path | None, Path | None]:
-    """
-    Return the paths of the table and the picture; None for a file that is not requested.
-
-    Raise OptionError if a file cannot be written.
-    """
+    """Return the paths of the table and the picture; None for a file that is not requested."""
     out, plot = args.out, args.plot
     if out is None and plot is None:
         stem = default_stem(robot, args.link)
@@ -377,11 +370,7 @@ def _files(args: argparse.Namespace, robot: Robot) -> tuple[Path | None, Path | 
 
 
 def _slice(args: argparse.Namespace, finder: ReachFinder, dofs: tuple[DOF, ...]) -> Slice:
-    """
-    Return the slice that the arguments describe, with defaults for missing ones.
-
-    Raise OptionError if an argument is not valid.
-    """
+    """Return the slice that the arguments describe, with defaults for missing ones."""
     plane = finder.plane(args.plane)
     coordinate = finder.at(plane, args.at)
     names = {dof.name.lower() for dof in dofs}

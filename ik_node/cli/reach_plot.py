@@ -59,12 +59,7 @@ Draw = Callable[[Robot, str, Spread[Slice], Outline, Array, Sequence[SingularCur
 
 
 def reach_plot(path: str) -> Draw:
-    """
-    Return a function that draws a map to a file.
-
-    `path`: output file; its ending selects the format. Raise OptionError if matplotlib is missing
-    or does not support the format.
-    """
+    """Return a function that draws a map to a file, see `picture_maker`."""
     new_figure = picture_maker('--plot', path, hint='; -o needs none')
 
     def save(
@@ -203,12 +198,7 @@ def _grown(values: Array) -> Array:
 
 
 def volume_plot(path: str) -> Callable[[ReachVolume], None]:
-    """
-    Return a function that draws three slices of a map, through the middle of its reached cells.
-
-    `path`: output file; its ending selects the format. Raise OptionError if matplotlib is missing
-    or does not support the format.
-    """
+    """Return a function that draws three slices of a map, through the middle of its cells."""
     new_figure = picture_maker('--plot', path, hint='; -o needs none')
 
     def save(result: ReachVolume) -> None:
