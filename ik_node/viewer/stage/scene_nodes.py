@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
 from math import ceil, cos, floor, sin
-from operator import attrgetter
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from ik_node.scene.look import NO_TURN
 from ik_node.scene.mesh import mesh_of
-from ik_node.scene.shapes import (
-    Arrow,
-    Capsule,
-    Cylinder,
-    Facets,
-    Quat,
-    Rgba,
-    Sector,
-    Segment,
-    Shape,
-    Solid,
-    Sphere,
-    Text,
-    Triad,
-)
+from ik_node.scene.shapes import Capsule, Quat, Rgba, Sector, Segment, Shape, Sphere, Text
 from ik_node.viewer.stage.view_ray import OnClick, ViewRay
 import numpy as np
 from numpy.typing import NDArray
@@ -38,18 +24,6 @@ _SAME = 1e-6
 _EDGE = 1e-9
 # An edge of a sector that is not a limit is drawn at a multiple of this angle [rad].
 SEAM = np.pi / 12.0
-# The attributes on which the mesh of a shape depends.
-_FORMS: dict[type[Shape], Callable[[Shape], Any]] = {
-    Segment: attrgetter('width', 'rgba'),
-    **dict.fromkeys(
-        (Arrow, Cylinder, Capsule), attrgetter('radius', 'length', 'segments', 'rgba')
-    ),
-    Facets: attrgetter('corners', 'rgba'),
-    Solid: attrgetter('kind', 'size', 'rgba'),
-    Sphere: attrgetter('radius', 'segments', 'rgba'),
-    Sector: attrgetter('radius', 'inner_radius', 'lower', 'upper', 'segments', 'rgba'),
-    Triad: attrgetter('length', 'width', 'rgba'),
-}
 
 
 class ShapeMesh(NamedTuple):
@@ -87,23 +61,13 @@ def settled(shape: Shape) -> Shape:
     return shape
 
 
-def form_of(shape: Shape) -> tuple[Any, ...]:
-    """Return the type and the attributes on which the mesh of a shape depends."""
-    kind = type(shape)
-    form = _FORMS.get(kind)
-    return (kind,) if form is None else (kind, *form(shape))
-
-
 def meshes_of(shape: Shape) -> list[ShapeMesh]:
     """Return the meshes of a shape in its own frame; a line is 1 m long, a text has no mesh."""
-    plain = replace(
-        shape, name='', of='', position=(0.0, 0.0, 0.0), quat_xyzw=(0.0, 0.0, 0.0, 1.0)
-    )
-    if isinstance(plain, Segment):
-        plain = replace(plain, length=1.0)
-    if isinstance(plain, Sector):
-        plain = replace(plain, value=None if plain.value is None else 0.0)
-    return _meshes(plain)
+    more: dict[str, Any] = {'length': 1.0} if isinstance(shape, Segment) else {}
+    if isinstance(shape, Sector) and shape.value is not None:
+        more = {'value': 0.0}
+    origin = (0.0, 0.0, 0.0)
+    return _meshes(replace(shape, name='', of='', position=origin, quat_xyzw=NO_TURN, **more))
 
 
 @lru_cache(maxsize=4096)
@@ -112,13 +76,13 @@ def _meshes(shape: Shape) -> list[ShapeMesh]:
     # Round shapes need shared corners for smooth shading.
     smooth = isinstance(shape, (Capsule, Sphere))
     made = []
-    *size, _ = form_of(shape)
+    form = replace(shape, rgba=(0.0, 0.0, 0.0, 0.0))
     for number, rgba in enumerate(dict.fromkeys(map(tuple, colours.tolist()))):
         chosen = triangles[(colours == rgba).all(axis=1)]
         r, g, b, opacity = rgba
         hand = number == 1 and isinstance(shape, Sector)
         # Sectors of one size share the mesh of their hand.
-        key = (Sector, 'hand', shape.radius) if isinstance(shape, Sector) and hand else size
+        key = (Sector, 'hand', shape.radius) if isinstance(shape, Sector) and hand else (form,)
         vertices, faces = _mesh(chosen.reshape(-1, 3), smooth)
         made.append(ShapeMesh(vertices, faces, (r, g, b, opacity), (*key, number, opacity), hand))
     return made
@@ -146,7 +110,6 @@ class SceneNodes:
     def __init__(self, scene: Any, on_click: OnClick) -> None:
         self._scene = scene
         self._on_click = on_click
-        self._meshes: dict[tuple[Any, ...], list[ShapeMesh]] = {}
         self._batches: dict[tuple[Any, ...], _Batch] = {}
         self._labels: dict[str, Any] = {}
 
@@ -158,11 +121,7 @@ class SceneNodes:
                 texts.append(shape)
                 continue
             shape = settled(shape)
-            form = form_of(shape)
-            meshes = self._meshes.get(form)
-            if meshes is None:
-                meshes = self._meshes[form] = meshes_of(shape)
-            for mesh in meshes:
+            for mesh in meshes_of(shape):
                 key = (shape.layer, *mesh.key)
                 batch = self._batches.get(key)
                 if batch is None:
@@ -178,7 +137,6 @@ class SceneNodes:
         for batch in self._batches.values():
             batch.remove()
         self._batches.clear()
-        self._meshes.clear()
         self._write([])
 
     def _write(self, texts: list[Text]) -> None:
