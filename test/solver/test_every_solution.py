@@ -376,8 +376,11 @@ def three_circles(base, platform, lengths):
         gap = circle[0] - first
         a, b = 2 * gap @ circle[1], 2 * gap @ circle[2]
         c = side**2 - (gap * gap).sum(axis=1) - circle[1] @ circle[1]
-        with np.errstate(invalid='ignore'):
-            half = np.arccos(c / np.hypot(a, b))
+        share = c / np.hypot(a, b)
+        outside = np.abs(share) > 1
+        # The first one beyond the end of a branch stands for the end, where two branches meet.
+        share[outside & np.roll(outside, 1) & np.roll(outside, -1)] = np.nan
+        half = np.arccos(share.clip(-1, 1))
         places.append([at(circle, np.arctan2(b, a) + sign * half) for sign in (1, -1)])
     gaps = [((p - q) ** 2).sum(axis=1) - sides[2] ** 2 for p in places[0] for q in places[1]]
     return sum(int(np.sum(gap[1:] * gap[:-1] < 0)) for gap in gaps)
