@@ -265,6 +265,18 @@ def test_start_in_contact_is_led_out_with_the_goal_met(arm):
     assert found.nearest.d >= -CONTACT
 
 
+def test_start_that_cannot_be_led_out_names_the_pair_and_no_closure(arm):
+    arm.collisions.add_obstacle(ik.Box((9.0, 9.0, 9.0)), name='rock')
+    found = ik.Solver(arm).solve_pose({})
+    assert not found.converged
+    assert found.closure_errors == {}
+    assert "'rock'" in found.message
+    assert 'closure' not in found.message
+    batch = ik.Solver(arm).solve_batch({}, arm.q)
+    assert batch.closure_errors == {}
+    assert "'rock'" in batch[0].message
+
+
 def test_answer_that_cannot_be_free_names_the_pair_and_stays_at_the_margin(arm):
     q = np.full(6, 0.3)
     goals = tip_pose(arm, q)

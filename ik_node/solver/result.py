@@ -405,12 +405,12 @@ class ChainNames:
     The names of one chain's constraints and values, with results that are computed once.
 
     `constraints`: closures and goals, in the order of their rows; `are_goals`: True for each
-    constraint that is a goal; `values`: index in q and name of each value that the chain moves;
-    `free`: those that only place a free body.
+    constraint that is a goal, None for pairs of bodies; `values`: index in q and name of each
+    value that the chain moves; `free`: those that only place a free body.
     """
 
     constraints: tuple[str, ...]
-    are_goals: tuple[bool, ...]
+    are_goals: tuple[bool | None, ...]
     values: tuple[tuple[int, str], ...]
     free: frozenset[int] = frozenset()
 

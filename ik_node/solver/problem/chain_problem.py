@@ -318,7 +318,7 @@ def make_chain_problem(
     flat = flatten(tree, requests, supports, chain, size, own, bodies)
     names = ChainNames(
         tuple(r.name for r in chosen),
-        tuple(r.is_goal for r in chosen),
+        tuple(None if r.kind == 'avoid' else r.is_goal for r in chosen),
         tuple((index, tree.names[index]) for index in flat.var_q.tolist()),
         tree.free,
     )
