@@ -469,6 +469,31 @@ def test_drive_stops_before_a_wall_and_names_it():
     assert robot.forward(found.q, 'l6')[1, 3] < 0.3
 
 
+def test_links_of_a_loop_make_way_for_a_driven_joint():
+    parts, parent = '', 'base'
+    for k in range(5):
+        parts += (
+            f'<link name="l{k}"><collision><origin xyz="0.15 0 0" rpy="0 1.5708 0"/><geometry>'
+            f'<cylinder radius="0.02" length="0.2"/></geometry></collision></link>'
+            f'<joint name="j{k}" type="revolute"><parent link="{parent}"/><child link="l{k}"/>'
+            f'<origin xyz="{0.3 if k else 0} 0 0"/><axis xyz="0 0 1"/>'
+            f'<limit lower="-3" upper="3" effort="1" velocity="1"/></joint>'
+        )
+        parent = f'l{k}'
+    robot = ik.load_robot(f'<robot name="chain"><link name="base"/>{parts}</robot>')
+    ends = np.eye(4), np.eye(4)
+    ends[0][0, 3], ends[1][0, 3] = 0.3, 0.6
+    robot.add_closure('l4', 'base', dof='X Y', frame_a=ends[0], frame_b=ends[1])
+    start = ik.Solver(robot).solve_pose({}, [1.9, -0.9, -0.9, -0.9, -0.9]).q
+    alone = ik.Solver(robot).drive({'j0': start[0] - 0.8}, start)
+    middle = robot.forward(alone.q, 'l2') @ (0.15, 0.0, 0.0, 1.0)
+    robot.collisions.add_obstacle(ik.Sphere(0.05), middle[:3], 'ball')
+    found = ik.Solver(robot).drive({'j0': start[0] - 0.8}, start)
+    assert robot.collisions.contacts(alone.q)
+    assert found.converged
+    assert not robot.collisions.contacts(found.q)
+
+
 def test_drive_with_loops_goes_on_beside_a_far_obstacle():
     """It arrives where it arrives without one, and stops at a limit for the same reason."""
     robot = ik.load_robot('hexapod')

@@ -212,8 +212,9 @@ def drive_freely(
     Move driven joints as `drive` does, and stop before bodies come nearer than the margin.
 
     The way of every step is checked, so that no step passes through a thin body. If bodies are not
-    in the way, the answer is that of `drive` without them. A call with a number of steps is itself
-    a step, and so is one without loops.
+    in the way, the answer is that of `drive` without them. Joints that follow through loops make
+    way where they can. A call with a number of steps is itself a step, and so is one without
+    loops.
     """
     avoidance, started, names = problem.avoidance, perf_counter(), problem.tree.names
     if avoidance is None:
@@ -229,7 +230,9 @@ def drive_freely(
     try:
         alone = last = move(targets, q.copy(), steps)
         done = [alone]
-        if (not steps and problem.chains) or not is_free(q, alone.q):
+        loops = bool(problem.chains)
+        if (loops and not steps) or not is_free(q, alone.q):
+            problem.avoidance = avoidance if loops else None
             ends = {k: float(alone.q[k]) for k in targets}
             done, last = drive_in_parts(move, q, ends, problem.units, LONGEST[DRIVE], is_free)
     finally:
