@@ -29,8 +29,7 @@ def hinges(count: int) -> tuple[ik.Link, ik.Link, ik.Closure]:
         joint.add_child(link)
         parent = link
     foot = ik.Closure('foot', 'point')
-    base.add_child(foot)
-    foot.set_world_position(*parent.get_world_position())
+    foot.set_position(*parent.get_world_position())
     return base, parent, foot
 
 
@@ -59,10 +58,14 @@ def main() -> None:
         solver = ik.Solver(base)
         solver.solve()
 
-        def turn(k: int, tip: ik.Link = tip, foot: ik.Closure = foot) -> None:
+        def turn(
+            k: int, base: ik.Link = base, tip: ik.Link = tip, foot: ik.Closure = foot
+        ) -> None:
             if k % 2:
+                base.remove_child(foot)
                 foot.remove_child(tip)
             else:
+                base.add_child(foot)
                 foot.make_closure(tip)
 
         def both(solver: ik.Solver = solver) -> None:
