@@ -14,7 +14,7 @@ from ik_node.model.frame import Frame
 from ik_node.model.given import one_of, whole_number
 from ik_node.solver import Solver, SolverOptions
 from ik_node.solver.modes import main_link
-from ik_node.solver.states import evenly, SPREADS, StateSampler, SURPLUS
+from ik_node.solver.states import BATCH, EMPTY, evenly, SPREADS, state_draws, SURPLUS
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -132,37 +132,39 @@ class AnalysedRobot(Mechanism):
         )
         avoidance = Solver(self, avoiding).problem_for(()).avoidance
         solver = Solver(self, SolverOptions(restarts=0, seed=seed, avoid_collisions=False))
-        seen: set[str] = set()
+        random, seen = np.random.default_rng(seed), set[str]()
 
-        def accepts(q: Array) -> NDArray[np.bool_]:
-            """Return True for configurations in the mode whose bodies are apart."""
-            good = np.ones(len(q), bool)
+        def kept(q: Array) -> Array:
+            """Return the configurations in the mode whose bodies are apart."""
             if mode is not None:
                 labels = solver.modes().labels(q)
                 seen.update(labels.tolist())
-                good = labels == mode
-            if avoidance is not None:
-                good[good] = [avoidance.is_free(each) for each in q[good]]
-            return good
-
-        def show(have: int) -> None:
-            if progress is not None:
-                progress(min(count, have * count // wanted), count)
+                q = q[labels == mode]
+            return q if avoidance is None else q[[avoidance.is_free(each) for each in q]]
 
         try:
-            sampler = StateSampler(solver, self.actuated, seed, threads, accepts)
+            draw = state_draws(solver, self.actuated, random, threads, kept)
         except IkError as error:
             if mode is None or mode in seen:
                 raise
             raise OptionError('mode', mode, f'one of {listed(sorted(seen))}') from error
         wanted = count * SURPLUS if spread == 'workspace' else count
-        q = sampler.collect(wanted, show)
+        parts, have, empty = list[Array](), 0, 0
+        while have < wanted:
+            parts.append(draw(min(BATCH, max(64, int(1.2 * (wanted - have))))))
+            have += len(parts[-1])
+            empty = 0 if len(parts[-1]) else empty + 1
+            if empty >= EMPTY:
+                raise IkError(f'only {have} such configurations with closed loops were found')
+            if progress is not None:
+                progress(min(count, have * count // wanted), count)
+        q = np.concatenate(parts)[:wanted]
         if spread == 'joints':
             return q
         if link is None:
             goals = [goal.child for goal in self.goals.values() if goal.child is not None]
             link = goals[0].name if goals else main_link(self.links, self.closures.values())
-        return q[evenly(self.forward(q, link)[:, :3, 3], count, sampler.random)]
+        return q[evenly(self.forward(q, link)[:, :3, 3], count, random)]
 
     def reach(
         self,

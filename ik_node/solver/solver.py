@@ -671,7 +671,7 @@ class Solver(GraphReader):
         False
 
         """
-        from ik_node.solver.states import StateSampler
+        from ik_node.solver.states import state_draws
 
         with self.lock:
             start = self.checked_q(q0)
@@ -683,7 +683,8 @@ class Solver(GraphReader):
                 self.problem(()).units,
                 [index for index in table.places(motors) if index not in table.masters],
             )
-            states = StateSampler(self._without_restarts(), motors, 0, 1).draw(ROADMAP)
+            draw = state_draws(self._without_restarts(), motors, np.random.default_rng(0), 1)
+            states = draw(ROADMAP)
             signs = np.sign(modes.direct_values(start))
 
             def is_clear(_: Array, q: Array) -> bool:

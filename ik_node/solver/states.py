@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+import itertools
 from typing import Any
 
 from ik_node.errors import IkError
@@ -57,106 +58,59 @@ def repeated(goals: Held, count: int) -> dict[str, tuple[Array, Array]]:
     }
 
 
-class StateSampler:
+def state_draws(
+    solver: Any,
+    motors: Sequence[str],
+    random: np.random.Generator,
+    threads: int | None = None,
+    kept: Callable[[Array], Array] = lambda q: q,
+) -> Callable[[int], Array]:
     """
-    A generator of configurations with closed loops.
+    Return a function that draws up to so many configurations with closed loops, shape (n, nq).
 
     First, loops are closed from random values of all joints, which gives assemblies of many modes.
-    Then, again and again, motors are moved from one of the configurations that are known towards
-    values that are drawn uniformly, and the loops are closed by the shortest way, with all joints;
-    what closes is known from then on.
+    Then, again and again, motors (all joints, if there are none) are moved from one of the
+    configurations that are known towards values that are drawn uniformly, and the loops are closed
+    by the shortest way, with all joints; what closes is known from then on.
 
-    Parameters
-    ----------
-    solver : Solver
-        A solver without restarts; its joints are not moved.
-    motors : sequence of str
-        Joints with a motor; none = all joints are drawn.
-    seed : int
-        Seed of the draws.
-    threads : int, optional
-        Number of threads; None = one per core.
-    accepts : callable, optional
-        Function of configurations, shape (n, nq), that returns True for those to keep, shape (n,).
-
+    `solver`: one without restarts. `kept`: returns those of configurations (n, nq) to keep. Raises
+    IkError if there is no first one.
     """
+    (lower, upper), q, table = solver.limits(), solver.q, solver.refresh().table
+    low = np.where(np.isfinite(lower), lower, np.minimum(q, upper) - WIDE)
+    high = np.where(np.isfinite(upper), upper, np.maximum(q, lower) + WIDE)
+    moved = np.full(q.size, not motors)
+    moved[table.places(motors)] = True
+    moved |= np.isin(solver.joint_names, solver.non_chain_joints)
+    moved &= ~table.locked
 
-    def __init__(
-        self,
-        solver: Any,
-        motors: Sequence[str],
-        seed: int,
-        threads: int | None = None,
-        accepts: Callable[[Array], NDArray[np.bool_]] | None = None,
-    ) -> None:
-        self._solver, self._threads, self._accepts = solver, threads, accepts
-        self.random = np.random.default_rng(seed)
-        lower, upper = self._solver.limits()
-        q = self._solver.q
-        self._limits = lower, upper
-        self._range = (
-            np.where(np.isfinite(lower), lower, np.minimum(q, upper) - WIDE),
-            np.where(np.isfinite(upper), upper, np.maximum(q, lower) + WIDE),
-        )
-        tree = self._solver.tree
-        moved = np.full(q.size, not motors)
-        moved[list(self._solver.arrays_for(())[1].places(motors))] = True
-        moved |= np.isin(tree.names, self._solver.non_chain_joints)
-        self._locked = np.array([bool(joint.locked[dof]) for joint, dof in tree.owner])
-        self._moved = moved & ~self._locked
-        self._pool = self._first_pool() if self._solver.chains else q[None]
+    def uniform(count: int) -> Array:
+        return random.uniform(low, high, (count, q.size))
 
-    def draw(self, count: int) -> Array:
-        """Return up to `count` new configurations, shape (n, nq)."""
-        base = self._pool[self.random.integers(len(self._pool), size=count)]
-        share = self.random.uniform(*SHARE, (count, 1)) * self._moved
-        found = self._closed(base + share * (self._uniform(count) - base))
-        if len(found):
-            keep = self.random.integers(len(found), size=min(len(found), POOL // 8))
-            places = self.random.integers(len(self._pool), size=len(keep))
-            self._pool[places] = found[keep]
-        return found
-
-    def collect(self, count: int, progress: Callable[[int], object]) -> Array:
-        """
-        Return new configurations, shape (count, nq); `progress` is called with their number.
-
-        Raises IkError if so many are not found.
-        """
-        found: list[Array] = []
-        have, empty = 0, 0
-        while have < count:
-            found.append(self.draw(min(BATCH, max(64, int(1.2 * (count - have))))))
-            have += len(found[-1])
-            empty = 0 if len(found[-1]) else empty + 1
-            if empty >= EMPTY:
-                raise IkError(f'only {have} such configurations with closed loops were found')
-            progress(have)
-        return np.concatenate(found)[:count]
-
-    def _uniform(self, count: int) -> Array:
-        low, high = self._range
-        return self.random.uniform(low, high, (count, len(low)))
-
-    def _closed(self, start: Array) -> Array:
-        """Return those of the starts, shape (n, nq), from which the loops close within limits."""
-        found = self._solver.solve_batch({}, start, threads=self._threads)
-        lower, upper = self._limits
+    def closed(start: Array) -> Array:
+        found = solver.solve_batch({}, start, threads=threads)
         within = ((found.q >= lower) & (found.q <= upper)).all(axis=1)
-        q = np.asarray(found.q[within & found.converged])
-        return q if self._accepts is None else q[self._accepts(q)]
+        return kept(found.q[within & found.converged])
 
-    def _first_pool(self) -> Array:
-        q, pools = self._solver.q, []
-        start = np.where(self._locked, q, self._uniform(POOL * STARTS))
+    pool = q[None]
+    if solver.chains:
+        pool, way = pool[:0], np.where(table.locked, 0.0, uniform(POOL * STARTS) - q)
         for share in (1.0, 0.3, 0.1):
-            pools.append(self._closed(q + share * (start - q)))
-            if sum(map(len, pools)) >= POOL:
-                break
-        pool = np.concatenate(pools)
+            if len(pool) < POOL:
+                pool = np.concatenate([pool, closed(q + share * way)])
         if not len(pool):
             raise IkError('no such configuration with closed loops within limits was found')
-        return pool[self.random.integers(len(pool), size=POOL)]
+        pool = pool[random.integers(len(pool), size=POOL)]
+
+    def draw(count: int) -> Array:
+        base = pool[random.integers(len(pool), size=count)]
+        share = random.uniform(*SHARE, (count, 1)) * moved
+        found = closed(base + share * (uniform(count) - base))
+        keep = random.integers(len(found), size=min(len(found), POOL // 8))
+        pool[random.integers(len(pool), size=len(keep))] = found[keep]
+        return found
+
+    return draw
 
 
 def evenly(points: Array, count: int, random: np.random.Generator) -> NDArray[np.int64]:
@@ -165,9 +119,10 @@ def evenly(points: Array, count: int, random: np.random.Generator) -> NDArray[np
     size = max(float((high - low).max()), 1e-12) * (1.0 / max(2.0, count ** (1.0 / 3.0)))
     cell = np.floor((points - low) / size).astype(np.int64) @ (1, 1 << 20, 1 << 40)
     # The first of every cell, then the second of every cell, and so on, in random order.
-    order, seen, rank = random.permutation(len(points)), Counter[int](), []
-    for each in cell[order].tolist():
-        rank.append(seen[each])
-        seen[each] += 1
+    order, ranks = (
+        random.permutation(len(points)),
+        defaultdict[int, Iterator[int]](itertools.count),
+    )
+    rank = [next(ranks[each]) for each in cell[order].tolist()]
     chosen: NDArray[np.int64] = order[np.argsort(rank, kind='stable')[:count]]
     return chosen
