@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from heapq import heappop, heappush
 from typing import NamedTuple
 
@@ -12,34 +13,25 @@ from ik_node.model.link import Connector, Link
 from ik_node.solver.problem.chain_problem import ChainProblem
 from ik_node.solver.problem.joint_table import JointTable
 from ik_node.solver.problem.problem import Problem
-from ik_node.solver.problem.workspace import bind_chain, Workspace
+from ik_node.solver.problem.workspace import Workspace
+from ik_node.solver.result import Solution
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
+# A square part of the Jacobian of a chain, whose determinant has a sign: its size and where its
+# elements are, as `kernels.external_step.determinants` takes them, and a usual determinant.
+Block = tuple[ChainProblem, NDArray[np.int64], float]
 
 # A number of a Jacobian that is never larger is zero; a pivot below this share of the largest one
 # depends on others; a determinant below this share of its usual size is singular.
 STRUCTURAL, DEPENDENT, SINGULAR = 1e-9, 1e-6, 1e-9
 # A path keeps a determinant farther from zero than this.
 CLEAR = 1e-3
-# Edges from each configuration of a roadmap.
-NEIGHBOURS = 10
+# Edges from each configuration of a roadmap, and what counts as the same configuration.
+NEIGHBOURS, SAME_PLACE = 10, 1e-3
 # A determinant that varies by a smaller share has no sign to change.
 CONSTANT = 1e-6
-
-
-class Block(NamedTuple):
-    """
-    A square part of the Jacobian of one chain, whose determinant has a sign.
-
-    `plan`: its size and where its elements are, as `kernels.external_step.determinants` takes it.
-    """
-
-    chain: ChainProblem
-    plan: Ints
-    scale: float
 
 
 class Modes:
@@ -52,17 +44,9 @@ class Modes:
     solved one after the other, such as the legs of a platform, and each block has a sign of its
     own (Dulmage & Mendelsohn 1958).
 
-    Parameters
-    ----------
-    problem : Problem
-        Closures and goals, with their poses.
-    rows, packed : ndarray
-        Joint table and options.
-    motors : sequence of int
-        Indices in q of the values with a motor.
-    references : ndarray, shape (n, nq)
-        Configurations with closed loops, not all of them singular.
-
+    `problem`: closures and goals, with their poses. `rows`, `packed`: joint table and options.
+    `motors`: indices in q of the values with a motor. `references` (n, nq): configurations with
+    closed loops, not all of them singular.
     """
 
     def __init__(
@@ -78,7 +62,7 @@ class Modes:
         self.inverse: list[Block] = []
         self.chains = [chain.with_own_workspace() for chain in problem.chains]
         for chain in self.chains:
-            found = self._jacobian(chain, references)
+            found = np.array([chain.linearise_by_size(q, rows, packed)[1] for q in references])
             free = rows[JOINT_WINDOW, chain.flat.var_q] > 0.0
             passive = free & ~np.isin(chain.flat.var_q, motors)
             every = row_groups(chain)
@@ -88,24 +72,26 @@ class Modes:
             if not every[0].all():
                 self.inverse += _blocks(chain, found, groups, free)
 
-    def _jacobian(self, chain: ChainProblem, q: Array) -> Array:
-        return np.array([chain.linearise_by_size(each, self._rows, self._packed)[1] for each in q])
-
     def values(self, q: Array, *, direct: bool = True, inverse: bool = True) -> Array:
         """Return all relative determinants at configurations (n, nq), shape (n, blocks)."""
         blocks = [*self.direct * direct, *self.inverse * inverse]
         values = np.zeros((len(q), len(blocks)))
         for chain in self.chains:
-            own = [k for k, block in enumerate(blocks) if block.chain is chain]
-            found = _determinants(
-                chain, q, self._rows, self._packed, [blocks[k].plan for k in own]
+            own = [k for k, block in enumerate(blocks) if block[0] is chain]
+            if not own:
+                continue
+            plans, scales = [blocks[k][1] for k in own], [blocks[k][2] for k in own]
+            size, largest = len(q) * len(own), max(int(plan[0]) for plan in plans)
+            data = np.concatenate([q.ravel(), np.zeros(size + largest * largest)])
+            plan = np.concatenate([[0, data.size, len(own)], *plans])
+            plan[0] = plan.size
+            # Other threads may use the workspace of the chain.
+            kernels = chain.with_own_workspace().kernels
+            kernels.determinants(
+                np.zeros(q.shape[1]), self._rows, self._packed, plan, data, len(q)
             )
-            values[:, own] = found / [blocks[k].scale for k in own]
+            values[:, own] = data[q.size : q.size + size].reshape(len(q), -1) / scales
         return values
-
-    def direct_values(self, q: Array) -> Array:
-        """Return the relative direct determinants at a configuration (nq,), shape (blocks,)."""
-        return np.asarray(self.values(q[None], inverse=False)[0])
 
     def label(self, q: Array) -> str:
         """Return the label of a configuration (nq,)."""
@@ -120,8 +106,8 @@ class Modes:
         values = self.values(q)
         signs = np.where(values > 0.0, '+', '-')
         signs[np.abs(values) < SINGULAR] = '0'
-        middle = len(self.direct)
-        return np.array([''.join(row[:middle]) + '/' + ''.join(row[middle:]) for row in signs])
+        signs = np.insert(signs, len(self.direct), '/', axis=1)
+        return np.array([''.join(row) for row in signs], str)
 
 
 def row_groups(chain: ChainProblem) -> list[NDArray[np.bool_]]:
@@ -171,7 +157,7 @@ def path_to_mode(
     motors: Sequence[int],
     units: Array,
     table: JointTable,
-    drive: Callable[[Array, Array], Array | None],
+    drive: Callable[..., tuple[list[Solution], Solution]],
 ) -> ModeChange:
     """
     Find a path of closed configurations to another mode on which no direct determinant vanishes.
@@ -179,72 +165,56 @@ def path_to_mode(
     It goes along the edges of a probabilistic roadmap (Kavraki et al. 1996): straight lines of the
     motors between configurations, the shortest ones first (Dijkstra 1959).
 
-    `states` (n, nq): configurations with closed loops. `drive`: function of a configuration and of
-    another one to whose motor values the mechanism is driven without a singularity; None = it does
-    not get there.
+    `states` (n, nq): configurations with closed loops. `drive`: `drive_in_parts`
+    from a configuration to values of motors, as far as its parts are `allowed`.
     """
     own = modes.label(q)
-    direct = own.partition('/')[0]
+    stay = partial(ModeChange, q[None], np.array([own]))
+    direct, aim = (each.partition('/')[0] for each in (own, wanted))
     if wanted == own:
-        return ModeChange(q[None], np.array([own]), 'the configuration is in that mode')
-    aim = wanted.partition('/')[0]
+        return stay('the configuration is in that mode')
     if len(wanted) != len(own) or '/' not in wanted:
         raise OptionError('mode', wanted, f'a label such as {own}')
     if aim != direct:
-        differ = [k for k, (a, b) in enumerate(zip(direct, aim, strict=False)) if a != b]
-        where = f'a type II singularity, where direct determinant {differ[0]} vanishes,'
-        return ModeChange(q[None], np.array([own]), f'{where} separates {own} from {wanted}')
+        differ = next(k for k, (a, b) in enumerate(zip(own, wanted, strict=True)) if a != b)
+        where = f'a type II singularity, where direct determinant {differ} vanishes,'
+        return stay(f'{where} separates {own} from {wanted}')
     nodes = np.concatenate([q[None], states])
     labels = modes.labels(nodes)
-    same = np.array([label.partition('/')[0] == direct for label in labels.tolist()])
+    same = np.char.startswith(labels, f'{direct}/')
     nodes, labels = nodes[same], labels[same]
-    cost, before = {0: 0.0}, {0: (-1, q[None])}
-    waiting, done = [(0.0, 0)], set()
+    signs = np.sign(modes.values(q[None], inverse=False))
+
+    def is_clear(_: Array, there: Array) -> bool:
+        """Return True if no direct determinant has changed its sign, or nearly."""
+        return bool((modes.values(there[None], inverse=False) * signs > CLEAR).all())
+
+    least, waiting = np.full(len(nodes), np.inf), [(0.0, 0, [q[None]])]
+    least[0] = 0.0
     while waiting:
-        length, at = heappop(waiting)
-        if at in done:
+        length, at, way = heappop(waiting)
+        if length > least[at]:
             continue
-        done.add(at)
-        here = before[at][1][-1]
         if labels[at] == wanted:
-            parts: list[Array] = []
-            while at >= 0:
-                at, part = before[at]
-                parts.append(part)
-            path = np.concatenate(parts[::-1])
+            path = np.concatenate(way)
             text = f'a path of {len(path)} configurations, {length:.3g} rad or m of the motors'
             return ModeChange(path, modes.labels(path), text)
-        ways = table.difference(nodes, here) / units
+        here = way[-1][-1]
+        gaps = table.difference(nodes, here) / units
         # The whole configuration counts, since motor values alone do not tell assemblies apart.
-        near = np.argsort(np.linalg.norm(ways, axis=1))[1 : NEIGHBOURS + 1]
+        near = np.argsort(np.linalg.norm(gaps, axis=1))[1 : NEIGHBOURS + 1]
         for other in near.tolist():
-            reach = length + float(np.linalg.norm(ways[other][motors]))
-            if other in done or reach >= cost.get(other, np.inf):
+            reach = length + float(np.linalg.norm(gaps[other][motors]))
+            if reach >= least[other]:
                 continue
-            way = drive(here, here + ways[other] * units)
-            if way is None:
-                continue
-            cost[other], before[other] = reach, (at, way)
-            heappush(waiting, (reach, other))
-    reason = f'no path from {own} to {wanted} was found along {len(nodes)} configurations'
-    return ModeChange(q[None], np.array([own]), reason)
-
-
-def _determinants(
-    chain: ChainProblem, q: Array, rows: Array, packed: Array, plans: Sequence[Ints]
-) -> Array:
-    """Return determinants at configurations (n, nq), shape (n, plans), in an own workspace."""
-    if not plans:
-        return np.zeros((len(q), 0))
-    space = Workspace.of(chain.flat)
-    space.constraints[:] = chain.table.ravel()
-    size, largest = len(q) * len(plans), max(int(plan[0]) for plan in plans)
-    data = np.concatenate([q.ravel(), np.zeros(size + largest * largest)])
-    plan = np.concatenate([[0, data.size, len(plans)], *plans]).astype(np.int64)
-    plan[0] = plan.size
-    kernels = bind_chain(chain.flat, chain.requests, *space.arrays[2:])
-    kernels.determinants(np.zeros(q.shape[1]), rows, packed, plan, data, len(q))
-    return data[q.size : q.size + size].reshape(len(q), len(plans))
+            there = here + gaps[other] * units
+            ends = {index: float(there[index]) for index in motors}
+            parts, last = drive(here, ends, allowed=is_clear)
+            arrived = bool(parts) and parts[-1] is last and last.converged
+            if arrived and np.abs((last.q - there) / units).max() < SAME_PLACE:
+                least[other] = reach
+                heappush(waiting, (reach, other, [*way, np.array([each.q for each in parts])]))
+    return stay(f'no path from {own} to {wanted} was found along {len(nodes)} configurations')
 
 
 def _blocks(
@@ -267,11 +237,10 @@ def _blocks(
         return []
     # Row k is solved for the column that it is matched with, and needs the other columns.
     _, group_of = connected_components(csr_array(pattern[:, match]), connection='strong')
-    first = {g: min(match[group_of == g]) for g in set(group_of.tolist())}
     made = []
     elements = 1.0 + np.arange(Workspace(*chain.arrays).jac.size)
     index_of = chain.flat.dense(elements).astype(np.int64) - 1
-    for g in sorted(first, key=lambda each: int(first[each])):
+    for g in sorted(set(group_of.tolist()), key=lambda each: int(min(match[group_of == each]))):
         own = group_of == g
         # Elimination is short if columns with few elements come first.
         order = np.argsort(pattern[own][:, match[own]].sum(axis=0), kind='stable')
@@ -280,7 +249,7 @@ def _blocks(
         size = float(np.abs(values).max())
         if np.ptp(values) > CONSTANT * size:
             plan = np.concatenate([[len(order)], index_of[part].ravel()])
-            made.append(Block(chain, plan, size))
+            made.append((chain, plan, size))
     return made
 
 

@@ -21,7 +21,7 @@ from ik_node.model.tree import Tree
 from ik_node.native.library import library
 from ik_node.solver.drive import drive, drive_freely, drive_in_parts
 from ik_node.solver.graph_reader import GraphReader, RobotLike
-from ik_node.solver.modes import CLEAR, main_link, ModeChange, Modes, path_to_mode
+from ik_node.solver.modes import main_link, ModeChange, Modes, path_to_mode
 from ik_node.solver.options import SolverOptions
 from ik_node.solver.pose import check_mapping, many_q, names_in, refuse_q, Values
 from ik_node.solver.problem.joint_table import JointTable
@@ -51,8 +51,8 @@ _NO_QUATS: Array = np.zeros((0, 4))
 Pose = Any
 Poses = Any
 # States of a roadmap between modes; longest part of its edges, and of a drive in a mode [rad or
-# L]; what counts as the same configuration.
-ROADMAP, PART, SAME_PLACE = 600, 0.1, 1e-3
+# L].
+ROADMAP, PART = 600, 0.1
 # Random starts for configurations at which the rows and columns of determinants are chosen, and
 # how many of these are kept.
 TRIES, REFERENCES = 100, 8
@@ -678,29 +678,11 @@ class Solver(GraphReader):
             modes, motors = self.modes(), getattr(self.source, 'actuated', [])
             if not modes.direct:
                 raise OptionError('mode', mode, 'a mode of a robot with loops and motors')
-            table = self.refresh().table
-            units, places = (
-                self.problem(()).units,
-                [index for index in table.places(motors) if index not in table.masters],
-            )
+            table, units = self.refresh().table, self.problem(()).units
+            places = [index for index in table.places(motors) if index not in table.masters]
             draw = state_draws(self._without_restarts(), motors, np.random.default_rng(0), 1)
             states = draw(ROADMAP)
-            signs = np.sign(modes.direct_values(start))
-
-            def is_clear(_: Array, q: Array) -> bool:
-                """Return True if no direct determinant has changed its sign, or nearly."""
-                return bool((modes.direct_values(q) * signs > CLEAR).all())
-
-            def drive_to(one: Array, other: Array) -> Array | None:
-                """Return the configurations on a straight line of the motors; None = it fails."""
-                targets = {index: float(other[index]) for index in places}
-                path, last = drive_in_parts(
-                    self._drive, one, targets, units, PART, is_clear, least=1.0
-                )
-                arrived = bool(path) and path[-1] is last and last.converged
-                near = np.abs((last.q - other) / units).max() < SAME_PLACE
-                return np.array([each.q for each in path]) if arrived and near else None
-
+            drive_to = partial(drive_in_parts, self._drive, units=units, longest=PART, least=1.0)
             return path_to_mode(modes, states, start, mode, places, units, table, drive_to)
 
     def nearest_singularity(self, q0: Values | None = None, kind: str = 'direct') -> Singularity:
